@@ -1,0 +1,127 @@
+package pagevm
+
+// Rewrite names how a host's request differs from what it sent before.
+type Rewrite string
+
+const (
+	// RewriteNone: the request extends the one before.
+	RewriteNone Rewrite = ""
+	// RewriteUnder: only messages that had left the prompt changed; every byte
+	// sent stands.
+	RewriteUnder Rewrite = "host_rewrite_under_cut"
+	// RewriteBehind: a message that stands in the prompt was edited, replaced or
+	// compacted away; the prompt is replaced from there on.
+	RewriteBehind Rewrite = "host_rewrite"
+	// RewriteRewind: the host took back messages at the end (a retry or undo).
+	RewriteRewind Rewrite = "host_rewind"
+)
+
+// Alignment is how a request's host messages lie over a projection.
+type Alignment struct {
+	Rewrite Rewrite
+	// Seen is the new sequence up to Keep, with Gone flags carried over.
+	Seen []Seen
+	// Items is how many of the projection's items stand.
+	Items int
+	// At is the index of the first host message that is new to the projection:
+	// host[At:] is to be appended.
+	At int
+	// First is the index of the first host message that differs, for the report.
+	First int
+	// Stale tells that what had left the prompt is no longer the past of what
+	// stands, so the carry block must be made again.
+	Stale bool
+}
+
+// Align lays host over p. Messages are compared by key and content hash; the
+// longest common prefix stands. Behind it three things can have happened, and
+// each has a name: the host changed only what had left the prompt (every byte
+// stands), it took messages back, or it changed what stands.
+func Align(p *Projection, host []HostMessage) Alignment {
+	lcp := 0
+	for lcp < len(p.Seen) && lcp < len(host) && same(p.Seen[lcp], &host[lcp]) {
+		lcp++
+	}
+	switch {
+	case lcp == len(p.Seen):
+		return Alignment{Seen: p.Seen, Items: len(p.Items), At: lcp, First: lcp}
+	case lcp == len(host):
+		return rewind(p, lcp)
+	}
+	if seen, at, ok := resync(p, host, lcp); ok {
+		return Alignment{Rewrite: RewriteUnder, Seen: seen, Items: len(p.Items), At: at, First: lcp}
+	}
+	a := truncate(p, lcp)
+	a.Rewrite = RewriteBehind
+	a.Stale = anyGone(p.Seen[lcp:])
+	return a
+}
+
+func same(s Seen, m *HostMessage) bool { return s.Key == m.Key && s.Hash == m.Hash }
+
+func rewind(p *Projection, n int) Alignment {
+	a := truncate(p, n)
+	a.Rewrite = RewriteRewind
+	a.Stale = anyGone(p.Seen[n:])
+	return a
+}
+
+// truncate keeps the first n host messages and the items that belong to them.
+func truncate(p *Projection, n int) Alignment {
+	standing := make(map[string]bool, n)
+	for _, s := range p.Seen[:n] {
+		standing[s.Key] = true
+	}
+	items := 0
+	for items < len(p.Items) && standing[p.Items[items].Key] {
+		items++
+	}
+	return Alignment{Seen: p.Seen[:n:n], Items: items, At: n, First: n}
+}
+
+func anyGone(seen []Seen) bool {
+	for _, s := range seen {
+		if s.Gone {
+			return true
+		}
+	}
+	return false
+}
+
+// resync tries to find all standing messages behind the common prefix again, in
+// order, allowing differences only where messages had left. It returns the new
+// sequence and where in host the new messages begin.
+func resync(p *Projection, host []HostMessage, lcp int) ([]Seen, int, bool) {
+	// The prefix may end in the middle of a run that left: start at the run.
+	h := lcp
+	seen := append(make([]Seen, 0, len(host)), p.Seen[:lcp]...)
+	for i := lcp; i < len(p.Seen); {
+		gap := i > 0 && p.Seen[i-1].Gone
+		for i < len(p.Seen) && p.Seen[i].Gone {
+			i, gap = i+1, true
+		}
+		if i == len(p.Seen) {
+			break
+		}
+		at := h
+		for gap && at < len(host) && !same(p.Seen[i], &host[at]) {
+			seen = append(seen, Seen{Key: host[at].Key, Hash: host[at].Hash, Gone: true})
+			at++
+		}
+		if at == len(host) || !same(p.Seen[i], &host[at]) {
+			return nil, 0, false
+		}
+		seen = append(seen, p.Seen[i])
+		h, i = at+1, i+1
+	}
+	return seen, h, anyStanding(p.Seen[lcp:])
+}
+
+func anyStanding(seen []Seen) bool {
+	for _, s := range seen {
+		if !s.Gone {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,343 @@
+package pagevm
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+)
+
+// The rules by which a wish can be refused, as named in [Refusal.Rule].
+const (
+	RuleEventUsed      = "cold_event_used"
+	RuleNotCold        = "cache_is_warm"
+	RuleNotForced      = "not_forced"
+	RuleOpenLoop       = "open_tool_loop"
+	RuleNothingPending = "nothing_pending"
+	RuleFloor          = "below_floor"
+	RuleNotDurable     = "not_durable"
+	RuleNoLevel        = "no_such_level"
+	RuleAtomOpen       = "atom_not_closed"
+	RuleOpener         = "opens_the_loop"
+	RuleNewest         = "newest_message"
+)
+
+// Delta is what the host brought: its whole conversation, where each message
+// stands, and how it lies over the projection.
+type Delta struct {
+	Host   []HostMessage
+	Places []Place
+	Align  Alignment
+}
+
+// Next makes the next projection. It is pure: it changes none of its arguments,
+// and equal arguments give equal results. See the package comment for the rules.
+func Next(p *Projection, d Delta, w Wishes, c Cache) (*Projection, Decision) {
+	q := *p
+	dec := Decision{Rewrite: d.Align.Rewrite}
+	q.Seen = appendSeen(d.Align.Seen, d.Host[d.Align.At:])
+	q.Items = p.Items[:d.Align.Items:d.Align.Items]
+	if dec.Rewrite == RewriteBehind || dec.Rewrite == RewriteRewind {
+		q.Generation++
+	}
+	if d.Align.Stale || (w.CarryNow && len(p.Seen) == 0) {
+		q.Carry = carryItems(w.Carry)
+	}
+	q.Items = appendHost(q.Items, d.Host[d.Align.At:])
+	if w.Cut != nil {
+		cut(p, &q, d, w, c, &dec)
+	}
+	q.Items = appendBlocks(q.Items, w.Append, d.Host)
+	dec.Kept = commonItems(p, &q)
+	return &q, dec
+}
+
+func appendSeen(seen []Seen, fresh []HostMessage) []Seen {
+	out := seen[:len(seen):len(seen)]
+	for i := range fresh {
+		out = append(out, Seen{Key: fresh[i].Key, Hash: fresh[i].Hash})
+	}
+	return out
+}
+
+func appendHost(items []Item, fresh []HostMessage) []Item {
+	for i := range fresh {
+		m := &fresh[i]
+		for j := range m.Segments {
+			items = append(items, m.Segments[j].item(m, m.Segments[j].First))
+		}
+	}
+	return items
+}
+
+// appendBlocks puts kernel blocks behind the newest host message, each page once.
+func appendBlocks(items []Item, blocks []Block, host []HostMessage) []Item {
+	if len(blocks) == 0 || len(host) == 0 {
+		return items
+	}
+	standing := make(map[string]bool, len(items))
+	for i := range items {
+		standing[items[i].Page] = true
+	}
+	for _, b := range blocks {
+		if standing[b.Page] {
+			continue
+		}
+		it := b.item()
+		it.Key = host[len(host)-1].Key
+		items = append(items, it)
+	}
+	return items
+}
+
+func carryItems(blocks []Block) []Item {
+	items := make([]Item, 0, len(blocks))
+	for _, b := range blocks {
+		items = append(items, b.item())
+	}
+	return items
+}
+
+func (b Block) item() Item {
+	return Item{Kind: b.Kind, Parts: 1, Page: b.Page, Level: b.Level, Hash: b.Hash, Tokens: b.Tokens,
+		Positions: 1, Markable: true, Role: "user"}
+}
+
+// cut applies w.Cut to q, or refuses it.
+func cut(p, q *Projection, d Delta, w Wishes, c Cache, dec *Decision) {
+	if rule := permit(p, d, w.Cut, c); rule != "" {
+		dec.Refused = append(dec.Refused, Refusal{Atom: -1, Rule: rule})
+		return
+	}
+	n := builder{p: p, d: d, wish: w.Cut, cache: c, levels: itemLevels(q.Items)}
+	r := *q
+	r.Seen = n.leave(q.Seen)
+	r.Items = n.items(r.Seen, q.Items)
+	r.Carry = carryItems(w.Carry)
+	dec.Refused = append(dec.Refused, n.refused...)
+	if equalItems(r.Items, q.Items) && equalSeen(r.Seen, q.Seen) {
+		dec.Refused = append(dec.Refused, Refusal{Atom: -1, Rule: RuleNothingPending})
+		return
+	}
+	r.Generation++
+	point := CutPoint{Generation: r.Generation, Reason: string(w.Cut.Reason), Covers: len(r.Seen), Chain: chain(r.Seen),
+		Time: c.Now, Before: q.Tokens(), After: r.Tokens()}
+	if c.Cold {
+		point.Event = c.Event
+	}
+	r.Cuts = append(q.Cuts[:len(q.Cuts):len(q.Cuts)], point)
+	dec.Cut = &point
+	*q = r
+}
+
+// permit says which rule forbids the cut as a whole, "" if none.
+func permit(p *Projection, d Delta, w *CutWish, c Cache) string {
+	switch w.Reason {
+	case CutCold:
+		if !c.Cold {
+			return RuleNotCold
+		}
+		if c.Event != "" && c.Event == p.LastEvent() && !c.Forced {
+			return RuleEventUsed
+		}
+	case CutForced:
+		if !c.Forced {
+			return RuleNotForced
+		}
+	}
+	if inLoop(d.Places) && !c.Cold && !c.Forced {
+		return RuleOpenLoop
+	}
+	return ""
+}
+
+func inLoop(places []Place) bool {
+	n := len(places)
+	return n > 0 && places[n-1].InLoop
+}
+
+func itemLevels(items []Item) map[string]Level {
+	m := make(map[string]Level, len(items))
+	for i := range items {
+		m[items[i].Page] = items[i].Level
+	}
+	return m
+}
+
+// builder makes the items of a prompt after a cut.
+type builder struct {
+	p       *Projection
+	d       Delta
+	wish    *CutWish
+	cache   Cache
+	levels  map[string]Level
+	refused []Refusal
+}
+
+// leave marks the messages of the atoms that may leave.
+func (b *builder) leave(seen []Seen) []Seen {
+	if len(b.wish.Leave) == 0 {
+		return seen
+	}
+	refused := b.refusedAtoms()
+	out := append([]Seen(nil), seen...)
+	for i := range out {
+		atom := b.d.Places[i].Atom
+		if b.wish.Leave[atom] && refused[atom] == "" {
+			out[i].Gone = true
+		}
+	}
+	return out
+}
+
+// refusedAtoms names, for every atom that is wished away and must stay, the rule.
+func (b *builder) refusedAtoms() map[int]string {
+	refused := map[int]string{}
+	for i, pl := range b.d.Places {
+		if !b.wish.Leave[pl.Atom] || refused[pl.Atom] != "" {
+			continue
+		}
+		if rule := b.mayLeave(i); rule != "" {
+			refused[pl.Atom] = rule
+			b.refused = append(b.refused, Refusal{Atom: pl.Atom, Rule: rule})
+		}
+	}
+	return refused
+}
+
+func (b *builder) mayLeave(i int) string {
+	pl := b.d.Places[i]
+	switch {
+	case pl.Atom == b.d.Places[len(b.d.Places)-1].Atom:
+		return RuleNewest
+	case pl.Opener:
+		return RuleOpener
+	case !pl.Closed:
+		return RuleAtomOpen
+	}
+	for j := range b.d.Host[i].Segments {
+		if !b.d.Host[i].Segments[j].Committed {
+			return RuleNotDurable
+		}
+	}
+	return ""
+}
+
+// items renders all standing messages, and keeps the kernel blocks of the open
+// loop at their places; older ones have done their work and go.
+func (b *builder) items(seen []Seen, old []Item) []Item {
+	extra := kernelBlocks(old)
+	items := make([]Item, 0, len(old))
+	for i := range b.d.Host {
+		if seen[i].Gone {
+			continue
+		}
+		m, pl := &b.d.Host[i], b.d.Places[i]
+		for j := range m.Segments {
+			items = append(items, m.Segments[j].item(m, b.level(&m.Segments[j], pl)))
+		}
+		if pl.InLoop || pl.Opener {
+			items = append(items, extra[m.Key]...)
+		}
+	}
+	return items
+}
+
+func kernelBlocks(items []Item) map[string][]Item {
+	var m map[string][]Item
+	for _, it := range items {
+		if it.Kind == ItemNote || it.Kind == ItemRetrieval {
+			if m == nil {
+				m = map[string][]Item{}
+			}
+			m[it.Key] = append(m[it.Key], it)
+		}
+	}
+	return m
+}
+
+// level grants the wished level of a segment, or keeps the one it has.
+func (b *builder) level(s *Segment, pl Place) Level {
+	now, standing := b.levels[s.Page]
+	if !standing {
+		now = s.First
+	}
+	want, wished := b.wish.Levels[s.Page]
+	if !wished || want == now {
+		return now
+	}
+	if rule := b.mayShow(s, pl, want, now); rule != "" {
+		b.refused = append(b.refused, Refusal{Page: s.Page, Atom: pl.Atom, Rule: rule})
+		return now
+	}
+	return want
+}
+
+func (b *builder) mayShow(s *Segment, pl Place, want, now Level) string {
+	if _, ok := s.at(want); !ok {
+		return RuleNoLevel
+	}
+	if want < now {
+		switch {
+		case want < Floor(s.Type, b.cache.Resolver):
+			return RuleFloor
+		case !s.Committed:
+			return RuleNotDurable
+		case !pl.Closed:
+			return RuleAtomOpen
+		}
+	}
+	return ""
+}
+
+func equalItems(a, b []Item) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Hash != b[i].Hash || a[i].Key != b[i].Key || a[i].Part != b[i].Part {
+			return false
+		}
+	}
+	return true
+}
+
+func equalSeen(a, b []Seen) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// commonItems counts the leading items of q whose bytes stand in p at the same
+// place.
+func commonItems(p, q *Projection) int {
+	n := 0
+	for n < len(p.Carry) && n < len(q.Carry) && p.Carry[n].Hash == q.Carry[n].Hash {
+		n++
+	}
+	if n < len(p.Carry) || n < len(q.Carry) {
+		return n
+	}
+	i := 0
+	for i < len(p.Items) && i < len(q.Items) && p.Items[i].Hash == q.Items[i].Hash && p.Items[i].Key == q.Items[i].Key {
+		i++
+	}
+	return n + i
+}
+
+// chain is the hash chain over keys and contents that a cut point records.
+func chain(seen []Seen) string {
+	h := sha256.New()
+	for _, s := range seen {
+		io.WriteString(h, s.Key)
+		io.WriteString(h, "\x00")
+		io.WriteString(h, s.Hash)
+		io.WriteString(h, "\n")
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

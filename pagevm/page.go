@@ -1,0 +1,135 @@
+package pagevm
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel"
+)
+
+// Type is the kind of a page. Everything in a prompt belongs to a page, and a
+// page has exactly one type for life.
+type Type string
+
+// The six page types (ClawVM, Table 1).
+const (
+	Bootstrap    Type = "bootstrap"
+	Constraint   Type = "constraint"
+	Plan         Type = "plan"
+	Preference   Type = "preference"
+	Evidence     Type = "evidence"
+	Conversation Type = "conversation"
+)
+
+// Level is the fidelity at which a page is shown. Higher shows more.
+type Level uint8
+
+// The four levels, plus Gone for a page that is not in the prompt at all.
+const (
+	Gone Level = iota
+	Pointer
+	Structured
+	Compressed
+	Full
+)
+
+var levelNames = [...]string{"gone", "pointer", "structured", "compressed", "full"}
+
+func (l Level) String() string {
+	if int(l) < len(levelNames) {
+		return levelNames[l]
+	}
+	return fmt.Sprintf("level(%d)", uint8(l))
+}
+
+// MarshalText writes the level's name.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads a level's name; an unknown name is an error.
+func (l *Level) UnmarshalText(b []byte) error {
+	for i, n := range levelNames {
+		if n == string(b) {
+			*l = Level(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown fidelity level %q", b)
+}
+
+// Rep is one representation of a page: what the model would see at a level.
+type Rep struct {
+	Level Level `json:"level"`
+	// Hash is the sha256 of Text in hex.
+	Hash string `json:"hash"`
+	// Text is the content shown. At Full it is "" in a stored page: the host's
+	// message or the blob has it.
+	Text string `json:"text,omitempty"`
+}
+
+// Media is an image or document that belongs to a page, kept as a blob.
+type Media struct {
+	Type  string `json:"type"`
+	Blob  string `json:"blob,omitempty"`
+	URL   string `json:"url,omitempty"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Page is a typed unit of state that can be shown at several fidelities.
+type Page struct {
+	// ID is stable for the page's life: derived from its provenance.
+	ID    string          `json:"id"`
+	Type  Type            `json:"type"`
+	Scope memkernel.Scope `json:"scope"`
+	// MessageKey is the host message that holds the content; CallID the tool
+	// call, for evidence.
+	MessageKey string `json:"message_key,omitempty"`
+	CallID     string `json:"call_id,omitempty"`
+	// Tool and Path describe evidence: the tool's name and the canonical path
+	// that its call names, if any.
+	Tool string `json:"tool,omitempty"`
+	Path string `json:"path,omitempty"`
+	// Hash is the sha256 of the page's masked full content; Blob is the same
+	// once that content is durable in the blob store, "" before.
+	Hash  string `json:"hash"`
+	Blob  string `json:"blob,omitempty"`
+	Bytes int64  `json:"bytes"`
+	// Masked counts the secrets that were masked before hashing.
+	Masked int `json:"masked,omitempty"`
+	// Role is who spoke; Media are images and documents beside the text.
+	Role  string  `json:"role,omitempty"`
+	Media []Media `json:"media,omitempty"`
+	// Resolver is the tool that the pointer representation names.
+	Resolver string `json:"resolver,omitempty"`
+	// Created is the host's time of the content.
+	Created time.Time `json:"created,omitzero"`
+	// Reps are the degraded representations, made at ingestion.
+	Reps []Rep `json:"reps,omitempty"`
+}
+
+// Floor is the lowest level at which a page of type t may ever be shown, given
+// that the request names a resolver (a tool by which the model can follow a
+// pointer) or not. Without one nothing may go below Structured.
+func Floor(t Type, resolver bool) Level {
+	switch t {
+	case Bootstrap, Constraint:
+		return Structured
+	default:
+		if resolver {
+			return Pointer
+		}
+		return Structured
+	}
+}
+
+// Path returns the levels that a page of type t may take, best first
+// (the degradation column of DESIGN's page table).
+func Path(t Type) []Level {
+	switch t {
+	case Bootstrap, Constraint:
+		return []Level{Full, Structured}
+	case Plan:
+		return []Level{Full, Structured, Pointer}
+	default:
+		return []Level{Full, Compressed, Structured, Pointer}
+	}
+}

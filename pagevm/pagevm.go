@@ -1,0 +1,31 @@
+// Package pagevm is the virtual memory of a prompt. It holds what a prompt is
+// made of and the one rule by which it changes.
+//
+//   - A [Page] is a typed unit of state: a tool call with its result, a message,
+//     a rule. Its type fixes the lowest fidelity at which it may ever be shown
+//     ([Floor]) and the levels in between ([Path]).
+//   - A [Rep] is a page at one level. Representations are made when a page is
+//     ingested, never under pressure, and carry the hash of their bytes.
+//   - A [Projection] is the only record of what is in the prompt: ordered items,
+//     each naming a host message, a page, a level and the hash of the bytes shown.
+//   - [Next] is the only function that makes a projection. Everybody else (the
+//     cut planner, the selector, the summary, retrieval) submits [Wishes]; Next
+//     grants what the rules allow and says what it refused and why.
+//   - A [Journal] is the commit: a line in it either stands whole or never was.
+//
+// The rules that Next holds, whatever is wished:
+//
+//  1. Off a cut the projection only grows at its end.
+//  2. A level, once sent, is frozen until a cut.
+//  3. No page goes below its type's floor, and none whose content is not durable
+//     is degraded or leaves.
+//  4. Atoms (an assistant turn with all its results) leave whole. In an open tool
+//     loop only closed atoms may degrade or leave, and only when the cache is
+//     cold or the cut is forced; the message that opened the loop never leaves.
+//  5. One cold event makes at most one cut, and none when nothing would change.
+//  6. A page stands once: at its source position, or in the carry block.
+//
+// Pagevm never counts tokens, reads a clock, or calls a model: token counts,
+// times and the state of the cache are handed in as numbers. Sizes are bytes,
+// costs are tokens.
+package pagevm

@@ -1,0 +1,195 @@
+package pagevm
+
+import (
+	"time"
+
+	"github.com/memkernel/memkernel"
+)
+
+// ProjectionVersion is the format of a persisted projection.
+//
+//	1: first format
+const ProjectionVersion = 1
+
+// ItemKind says which part of a prompt an item is.
+type ItemKind string
+
+const (
+	// ItemHost is a run of parts of a host message, shown as the host sent it.
+	ItemHost ItemKind = "host"
+	// ItemResult is one tool result of a host message.
+	ItemResult ItemKind = "result"
+	// ItemCarry stands in the carry block in front of the messages.
+	ItemCarry ItemKind = "carry"
+	// ItemNote and ItemRetrieval are kernel blocks behind a host message.
+	ItemNote      ItemKind = "note"
+	ItemRetrieval ItemKind = "retrieval"
+)
+
+// Item is one entry of the prompt, in order.
+type Item struct {
+	Kind ItemKind `json:"kind"`
+	// Key is the host message; for a kernel block the message it stands behind.
+	Key string `json:"key,omitempty"`
+	// Part and Parts are the run of the message's parts that the item shows.
+	Part  int `json:"part,omitempty"`
+	Parts int `json:"parts,omitempty"`
+	// Page is the page shown. It stands at most once in a projection.
+	Page  string `json:"page"`
+	Level Level  `json:"level"`
+	// Hash is the content hash of the bytes shown, without cache markers.
+	Hash   string `json:"hash"`
+	Tokens int    `json:"tokens"`
+	// Positions, Markable and Image are what the cache layout needs to know of
+	// the rendered blocks: how many look-back positions they count for, whether
+	// the last may carry a marker, whether an image is among them.
+	Positions int            `json:"positions,omitempty"`
+	Markable  bool           `json:"markable,omitempty"`
+	Image     bool           `json:"image,omitempty"`
+	Role      memkernel.Role `json:"role,omitempty"`
+}
+
+// Seen is one host message that the projection has been aligned with.
+type Seen struct {
+	Key string `json:"key"`
+	// Hash is the hash of the host's content, not of what we show of it.
+	Hash string `json:"hash"`
+	// Gone marks a message whose atom left at a cut.
+	Gone bool `json:"gone,omitempty"`
+}
+
+// CutPoint records one cut.
+type CutPoint struct {
+	Generation int    `json:"generation"`
+	Reason     string `json:"reason"`
+	// Covers counts the host messages seen when the cut was made; Chain is the
+	// hash chain over their keys and contents.
+	Covers int    `json:"covers"`
+	Chain  string `json:"chain"`
+	// Event names the cold event that the cut used up, "" for a warm cut.
+	Event string    `json:"event,omitempty"`
+	Time  time.Time `json:"time,omitzero"`
+	// Before and After are the tokens of all items around the cut.
+	Before int `json:"before"`
+	After  int `json:"after"`
+}
+
+// Projection is the only record of what is in a prompt. A value is never
+// changed once made: [Next] returns a new one that shares what stayed.
+type Projection struct {
+	Version    int    `json:"version"`
+	Session    string `json:"session"`
+	Branch     string `json:"branch,omitempty"`
+	Model      string `json:"model"`
+	Generation int    `json:"generation"`
+	// Seen are all host messages of the branch in the host's order.
+	Seen []Seen `json:"seen"`
+	// Carry stands in front of the messages, Items are the messages.
+	Carry []Item     `json:"carry"`
+	Items []Item     `json:"items"`
+	Cuts  []CutPoint `json:"cuts"`
+}
+
+// Tokens sums the items, carry block included.
+func (p *Projection) Tokens() int {
+	n := 0
+	for i := range p.Carry {
+		n += p.Carry[i].Tokens
+	}
+	for i := range p.Items {
+		n += p.Items[i].Tokens
+	}
+	return n
+}
+
+// LastEvent is the cold event that the newest cold cut used, "" if none.
+func (p *Projection) LastEvent() string {
+	for i := len(p.Cuts) - 1; i >= 0; i-- {
+		if p.Cuts[i].Event != "" {
+			return p.Cuts[i].Event
+		}
+	}
+	return ""
+}
+
+// Segment is a run of parts of a host message that belongs to one page.
+type Segment struct {
+	Kind        ItemKind
+	Part, Parts int
+	Page        string
+	Type        Type
+	// Committed tells that the page's content is durable.
+	Committed bool
+	// At holds what each level would show; a level that the page does not have
+	// has an empty hash. At[Full] is the host's own content.
+	At [Full + 1]Shown
+	// First is the level at which the page is appended: Full, or lower for a
+	// result too large to be shown.
+	First Level
+	// Superseded marks evidence that a newer read or an edit of the same path
+	// made stale.
+	Superseded bool
+}
+
+// Shown is what one level of a segment puts into the prompt.
+type Shown struct {
+	Hash      string
+	Tokens    int
+	Positions int
+	Markable  bool
+	Image     bool
+}
+
+// HostMessage is a message of the request as the projection sees it.
+type HostMessage struct {
+	Key, Hash string
+	Role      memkernel.Role
+	Segments  []Segment
+}
+
+// Place says where a host message stands in the conversation. It changes as the
+// conversation grows, so it is given beside the messages, one each.
+type Place struct {
+	// Atom numbers the atom that the message belongs to, from 0.
+	Atom int
+	// Closed: all results of the atom are in and a later assistant message exists.
+	Closed bool
+	// InLoop: the message is part of the open tool loop; Opener: it opened it.
+	InLoop, Opener bool
+}
+
+// Tokens is what the message costs when shown in full.
+func (m *HostMessage) Tokens() int {
+	n := 0
+	for i := range m.Segments {
+		n += m.Segments[i].At[Full].Tokens
+	}
+	return n
+}
+
+// at is what segment s shows at level l, and whether it has that level.
+func (s *Segment) at(l Level) (Shown, bool) {
+	sh := s.At[l]
+	return sh, sh.Hash != ""
+}
+
+// Lowest is the cheapest level that the segment may take under the floor.
+func (s *Segment) Lowest(resolver bool) Level {
+	if s.Kind != ItemResult || !s.Committed {
+		return s.First
+	}
+	floor := Floor(s.Type, resolver)
+	for l := floor; l < Full; l++ {
+		if _, ok := s.at(l); ok {
+			return l
+		}
+	}
+	return Full
+}
+
+// item renders segment s of m at level l.
+func (s *Segment) item(m *HostMessage, l Level) Item {
+	sh := s.At[l]
+	return Item{Kind: s.Kind, Key: m.Key, Part: s.Part, Parts: s.Parts, Page: s.Page, Level: l,
+		Hash: sh.Hash, Tokens: sh.Tokens, Positions: sh.Positions, Markable: sh.Markable, Image: sh.Image, Role: m.Role}
+}

@@ -1,0 +1,82 @@
+package pagevm
+
+import "time"
+
+// CutReason says why a cut is wished.
+type CutReason string
+
+const (
+	// CutHighWater: the prompt reached its high-water mark.
+	CutHighWater CutReason = "high_water"
+	// CutCold: the provider's cache has expired, so a change costs nothing.
+	CutCold CutReason = "cold"
+	// CutForced: the prompt would exceed window minus reserve, or a price cliff.
+	CutForced CutReason = "forced"
+	// CutPayback: a voluntary change whose savings repay what it rewrites.
+	CutPayback CutReason = "payback"
+)
+
+// Wishes is everything that others may ask of the next projection.
+type Wishes struct {
+	// Cut is nil to grow only.
+	Cut *CutWish
+	// Carry is the carry block as it should be from the next cut on; if CarryNow
+	// it stands from the first plan (some page has no source position).
+	Carry    []Block
+	CarryNow bool
+	// Append are kernel blocks to stand behind the newest host message.
+	Append []Block
+}
+
+// CutWish asks for one batch cut.
+type CutWish struct {
+	Reason CutReason
+	// Levels asks for a level per page; a page not named keeps its level.
+	Levels map[string]Level
+	// Leave names the atoms that should leave.
+	Leave map[int]bool
+}
+
+// Block is text of the kernel's own: a page without a source position.
+type Block struct {
+	Kind ItemKind
+	Page string
+	// Level is the level at which the page is shown.
+	Level  Level
+	Hash   string
+	Tokens int
+}
+
+// Cache is what Next must know of the provider's cache and of the budget.
+type Cache struct {
+	// Cold: nothing of the prompt is cached any more. Event names this cold
+	// event, so that it is used at most once.
+	Cold  bool
+	Event string
+	// Forced: the prompt as it would grow exceeds its hard limit.
+	Forced bool
+	// Resolver: the model can follow pointers.
+	Resolver bool
+	// Now stamps the cut.
+	Now time.Time
+}
+
+// Refusal is a wish, or a part of one, that the rules did not allow.
+type Refusal struct {
+	// Page or Atom is what the wish was about; "" and -1 for the cut itself.
+	Page string `json:"page,omitempty"`
+	Atom int    `json:"atom"`
+	Rule string `json:"rule"`
+}
+
+// Decision tells what Next did.
+type Decision struct {
+	Rewrite Rewrite
+	// Cut is nil if the projection only grew.
+	Cut *CutPoint
+	// Kept is the number of leading items, the carry block included, whose bytes
+	// are those of the projection before.
+	Kept int
+	// Refused lists what was wished and not granted.
+	Refused []Refusal
+}
