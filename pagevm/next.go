@@ -108,7 +108,7 @@ func cut(p, q *Projection, d Delta, w Wishes, c Cache, dec *Decision) {
 		dec.Refused = append(dec.Refused, Refusal{Atom: -1, Rule: rule})
 		return
 	}
-	n := builder{p: p, d: d, wish: w.Cut, cache: c, levels: itemLevels(q.Items)}
+	n := builder{p: p, d: d, wish: w.Cut, cache: c, levels: itemLevels(q.Items), bare: barePages(q.Items)}
 	r := *q
 	r.Seen = n.leave(q.Seen)
 	r.Items = n.items(r.Seen, q.Items)
@@ -119,7 +119,7 @@ func cut(p, q *Projection, d Delta, w Wishes, c Cache, dec *Decision) {
 		return
 	}
 	r.Generation++
-	point := CutPoint{Generation: r.Generation, Reason: string(w.Cut.Reason), Covers: len(r.Seen), Chain: chain(r.Seen),
+	point := CutPoint{Generation: r.Generation, Reason: string(w.Cut.Reason), Covers: len(r.Seen), Chain: Chain(r.Seen),
 		Time: c.Now, Before: q.Tokens(), After: r.Tokens()}
 	if c.Cold {
 		point.Event = c.Event
@@ -170,6 +170,7 @@ type builder struct {
 	wish    *CutWish
 	cache   Cache
 	levels  map[string]Level
+	bare    map[string]bool
 	refused []Refusal
 }
 
@@ -233,13 +234,35 @@ func (b *builder) items(seen []Seen, old []Item) []Item {
 		}
 		m, pl := &b.d.Host[i], b.d.Places[i]
 		for j := range m.Segments {
-			items = append(items, m.Segments[j].item(m, b.level(&m.Segments[j], pl)))
+			items = append(items, b.item(m, &m.Segments[j], pl))
 		}
 		if pl.InLoop || pl.Opener {
 			items = append(items, extra[m.Key]...)
 		}
 	}
 	return items
+}
+
+// item renders one segment. Thinking that was taken out never comes back: its
+// signature belongs to a prefix that is gone.
+func (b *builder) item(m *HostMessage, s *Segment, pl Place) Item {
+	if s.Bare.Hash != "" && (b.cache.StripThinking || b.bare[s.Page]) {
+		return s.bare(m)
+	}
+	return s.item(m, b.level(s, pl))
+}
+
+func barePages(items []Item) map[string]bool {
+	var m map[string]bool
+	for i := range items {
+		if items[i].Bare {
+			if m == nil {
+				m = map[string]bool{}
+			}
+			m[items[i].Page] = true
+		}
+	}
+	return m
 }
 
 func kernelBlocks(items []Item) map[string][]Item {
@@ -330,8 +353,9 @@ func commonItems(p, q *Projection) int {
 	return n + i
 }
 
-// chain is the hash chain over keys and contents that a cut point records.
-func chain(seen []Seen) string {
+// Chain is the hash over the keys and contents of host messages in order, by
+// which cut points and turns say how far they reach.
+func Chain(seen []Seen) string {
 	h := sha256.New()
 	for _, s := range seen {
 		io.WriteString(h, s.Key)

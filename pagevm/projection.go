@@ -47,6 +47,8 @@ type Item struct {
 	Markable  bool           `json:"markable,omitempty"`
 	Image     bool           `json:"image,omitempty"`
 	Role      memkernel.Role `json:"role,omitempty"`
+	// Bare: the run stands without its thinking, which a cut made invalid.
+	Bare bool `json:"bare,omitempty"`
 }
 
 // Seen is one host message that the projection has been aligned with.
@@ -123,6 +125,8 @@ type Segment struct {
 	// At holds what each level would show; a level that the page does not have
 	// has an empty hash. At[Full] is the host's own content.
 	At [Full + 1]Shown
+	// Bare is the run without its thinking; an empty hash if it has none.
+	Bare Shown
 	// First is the level at which the page is appended: Full, or lower for a
 	// result too large to be shown.
 	First Level
@@ -192,4 +196,12 @@ func (s *Segment) item(m *HostMessage, l Level) Item {
 	sh := s.At[l]
 	return Item{Kind: s.Kind, Key: m.Key, Part: s.Part, Parts: s.Parts, Page: s.Page, Level: l,
 		Hash: sh.Hash, Tokens: sh.Tokens, Positions: sh.Positions, Markable: sh.Markable, Image: sh.Image, Role: m.Role}
+}
+
+// bare renders segment s of m without its thinking.
+func (s *Segment) bare(m *HostMessage) Item {
+	it := s.item(m, Full)
+	it.Bare = true
+	it.Hash, it.Tokens, it.Positions, it.Markable, it.Image = s.Bare.Hash, s.Bare.Tokens, s.Bare.Positions, s.Bare.Markable, s.Bare.Image
+	return it
 }

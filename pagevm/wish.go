@@ -57,6 +57,9 @@ type Cache struct {
 	Forced bool
 	// Resolver: the model can follow pointers.
 	Resolver bool
+	// StripThinking: thinking blocks are bound to their prefix and the provider is
+	// not told to drop invalid ones, so a cut takes them out of all that stands.
+	StripThinking bool
 	// Now stamps the cut.
 	Now time.Time
 }

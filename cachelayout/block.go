@@ -1,0 +1,100 @@
+package cachelayout
+
+// The regions of a prompt, in provider order.
+const (
+	RegionTools      = "tools"
+	RegionSystem     = "system"
+	RegionCarry      = "carry"
+	RegionWorkingSet = "working_set"
+	RegionRetrieval  = "retrieval"
+	RegionNewest     = "newest"
+)
+
+// Message indexes of blocks that belong to no message.
+const (
+	MessageTools  = -1
+	MessageSystem = -2
+)
+
+// Block is a run of prompt content that changes as one.
+type Block struct {
+	// ID names the block in explanations: a host message key or a page id.
+	ID string
+	// Region is one of the Region constants.
+	Region string
+	// Hash is the content hash of the block's bytes without cache markers.
+	Hash string
+	// Tokens is the block's size.
+	Tokens int
+	// Positions is how many positions the block takes in the provider's
+	// look-back. 0 is a block that goes on with the run of the one before, as
+	// the second of several tool results does.
+	Positions int
+	// Markable tells that the block's last content block may carry a marker.
+	Markable bool
+	// Image tells that an image is among the content.
+	Image bool
+	// Message is the index of the request message that the block belongs to,
+	// or one of the Message constants.
+	Message int
+}
+
+// positions is b.Positions with its floor applied.
+func (b *Block) positions() int { return max(b.Positions, 0) }
+
+// HasImage tells whether any block holds an image.
+func HasImage(blocks []Block) bool {
+	for i := range blocks {
+		if blocks[i].Image {
+			return true
+		}
+	}
+	return false
+}
+
+// sum is the size of a prompt up to and including a block.
+type sum struct{ tokens, positions int }
+
+// sums returns the running sums of blocks; element i stands for blocks[:i].
+func sums(blocks []Block) []sum {
+	s := make([]sum, len(blocks)+1)
+	for i := range blocks {
+		b := &blocks[i]
+		s[i+1] = sum{s[i].tokens + max(b.Tokens, 0), s[i].positions + b.positions()}
+	}
+	return s
+}
+
+// Level is the part of the cache that a change breaks, with all after it.
+type Level int
+
+// The levels, first in the prefix first. LevelNone breaks nothing.
+const (
+	LevelTools Level = iota
+	LevelSystem
+	LevelMessages
+	LevelNone
+)
+
+func (l Level) String() string {
+	switch l {
+	case LevelTools:
+		return "tools"
+	case LevelSystem:
+		return "system"
+	case LevelMessages:
+		return "messages"
+	}
+	return "none"
+}
+
+// levelOf is the level that a region belongs to.
+func levelOf(region string) Level {
+	switch region {
+	case RegionTools:
+		return LevelTools
+	case RegionSystem:
+		return LevelSystem
+	}
+	return LevelMessages
+}

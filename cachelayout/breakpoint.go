@@ -1,0 +1,208 @@
+package cachelayout
+
+import (
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"time"
+)
+
+// Why a breakpoint stands where it does.
+const (
+	WhyFixed        = "fixed"         // end of tools and system
+	WhyCarry        = "carry"         // end of the carry block
+	WhyPreviousTail = "previous_tail" // end of the previous request
+	WhyGuard        = "guard"         // keeps the look-back unbroken
+	WhyEnd          = "end"           // end of the request
+)
+
+// Breakpoint is a block whose last content block carries a cache marker.
+type Breakpoint struct {
+	// Block is an index into the blocks of the request.
+	Block int `json:"block"`
+	// TTL is the lifetime asked for.
+	TTL    time.Duration `json:"ttl"`
+	Region string        `json:"region"`
+	// Why is one of the Why constants.
+	Why string `json:"why"`
+	// CumulativeTokens is the prompt up to and including the block.
+	CumulativeTokens int `json:"cumulative_tokens"`
+}
+
+// LayoutOptions are wishes. The zero value asks for the provider's default
+// lifetime everywhere.
+type LayoutOptions struct {
+	// Fixed, Carry and Messages are the lifetimes wanted for the three parts
+	// of the prompt; 0 is the provider's default. A part never lives shorter
+	// than one behind it, since providers refuse that order.
+	Fixed, Carry, Messages time.Duration
+}
+
+// Breakpoints places the markers of a request; see [Layout].
+func Breakpoints(blocks []Block, m Model, prevTail int, opt LayoutOptions) []Breakpoint {
+	bps, _ := Layout(blocks, m, prevTail, opt)
+	return bps
+}
+
+// Layout places the markers of a request, in the order of its blocks, and says
+// in words what the model's cache will not do with it.
+//
+// prevTail is the index of the last block of the request before, -1 if there
+// was none or a cut removed it. In order of importance the markers stand at the
+// end of the request, the previous tail (where the entry of the last request
+// was written, so the hit does not depend on the look-back), the end of tools
+// and system, and the end of the carry block. A block that cannot carry a
+// marker passes it to the one before. Places whose prefix is below the model's
+// minimum are left out: a marker there would use up a slot and cache nothing.
+// A slot that stays free guards a tail longer than the look-back.
+func Layout(blocks []Block, m Model, prevTail int, opt LayoutOptions) (bps []Breakpoint, notes []string) {
+	if len(blocks) == 0 {
+		return nil, nil
+	}
+	at := sums(blocks)
+	if total := at[len(blocks)].tokens; m.Cache != CacheNone && m.Cache != "" && total < m.MinCacheTokens {
+		return nil, []string{fmt.Sprintf("prompt of %d tokens is below the model's minimum of %d: nothing is cached", total, m.MinCacheTokens)}
+	}
+	if !m.Cache.marked() {
+		return nil, unmarkedNotes(m)
+	}
+	p := placer{blocks: blocks, at: at, m: m}
+	end := p.add(len(blocks)-1, 0, WhyEnd)
+	tail := -1
+	if prevTail >= 0 {
+		tail = p.add(min(prevTail, len(blocks)-1), p.lastOf(LevelSystem)+1, WhyPreviousTail)
+	}
+	p.add(p.lastOf(LevelSystem), 0, WhyFixed)
+	if c := p.lastCarry(); c >= 0 {
+		p.add(c, p.lastOf(LevelSystem)+1, WhyCarry)
+	}
+	p.guard(tail, end)
+	slices.SortFunc(p.out, func(a, b Breakpoint) int { return a.Block - b.Block })
+	p.lifetimes(opt)
+	if end < 0 {
+		notes = append(notes, "no block of the prompt can carry a marker: nothing is cached")
+	}
+	return p.out, notes
+}
+
+// unmarkedNotes explains caches that take no markers.
+func unmarkedNotes(m Model) []string {
+	switch m.Cache {
+	case CacheOpenAIAuto:
+		return []string{fmt.Sprintf("cached automatically in steps of %d tokens; send a prompt_cache_key per session", m.StepTokens)}
+	case CacheGemini:
+		return []string{"cached implicitly, without guarantee, if requests follow closely"}
+	case CacheDeepSeek:
+		return []string{"cached automatically by whole prefix units"}
+	}
+	return nil
+}
+
+// placer collects breakpoints in order of importance.
+type placer struct {
+	blocks []Block
+	at     []sum
+	m      Model
+	out    []Breakpoint
+}
+
+// add marks the last markable block in [lo, i], unless a marker stands there,
+// the prefix is too short or no slot is left. It returns the block that holds
+// the marker, -1 if none does.
+func (p *placer) add(i, lo int, why string) int {
+	for i >= lo && i >= 0 && !p.blocks[i].Markable {
+		i--
+	}
+	if i < 0 || i < lo || p.at[i+1].tokens < p.m.MinCacheTokens {
+		return -1
+	}
+	for _, b := range p.out {
+		if b.Block == i {
+			return i
+		}
+	}
+	if len(p.out) >= p.m.MaxBreakpoints {
+		return -1
+	}
+	p.out = append(p.out, Breakpoint{Block: i, Region: p.blocks[i].Region, Why: why, CumulativeTokens: p.at[i+1].tokens})
+	return i
+}
+
+// lastOf is the last block at or above a level of the prefix, -1 if none.
+func (p *placer) lastOf(l Level) int {
+	i := 0
+	for i < len(p.blocks) && levelOf(p.blocks[i].Region) <= l {
+		i++
+	}
+	return i - 1
+}
+
+// lastCarry is the last block of the carry region, -1 if there is none.
+func (p *placer) lastCarry() int {
+	last := -1
+	for i := p.lastOf(LevelSystem) + 1; i < len(p.blocks) && p.blocks[i].Region == RegionCarry; i++ {
+		last = i
+	}
+	return last
+}
+
+// guard fills free slots so that a request which ends between tail and end
+// (a retry, a rewind) still sees an entry within its look-back.
+func (p *placer) guard(tail, end int) {
+	if p.m.LookbackPositions <= 0 || end < 0 {
+		return
+	}
+	if tail < 0 {
+		tail = p.lastOf(LevelSystem)
+	}
+	for at := end; len(p.out) < p.m.MaxBreakpoints; {
+		if p.at[at+1].positions-p.at[tail+1].positions < p.m.LookbackPositions {
+			return
+		}
+		j := at
+		for j > tail+1 && p.at[at+1].positions-p.at[j].positions < p.m.LookbackPositions {
+			j--
+		}
+		for j < at && !p.blocks[j].Markable {
+			j++
+		}
+		if j <= tail || j >= at || p.add(j, j, WhyGuard) != j {
+			return
+		}
+		at = j
+	}
+}
+
+// lifetimes gives each marker its TTL, longer ones first.
+func (p *placer) lifetimes(opt LayoutOptions) {
+	var behind time.Duration
+	for i := len(p.out) - 1; i >= 0; i-- {
+		b := &p.out[i]
+		wish := opt.Messages
+		switch {
+		case levelOf(b.Region) != LevelMessages:
+			wish = opt.Fixed
+		case b.Region == RegionCarry:
+			wish = opt.Carry
+		}
+		b.TTL = max(p.m.TTL(wish), behind)
+		behind = b.TTL
+	}
+}
+
+// CacheKey is a routing key for providers that take one (prompt_cache_key):
+// equal for all requests of a session that share tools and system, so that
+// they reach the machine which holds their prefix.
+func CacheKey(session string, blocks []Block) string {
+	h := fnv.New128a()
+	h.Write([]byte(session))
+	for i := range blocks {
+		if levelOf(blocks[i].Region) == LevelMessages {
+			break
+		}
+		h.Write([]byte{0})
+		h.Write([]byte(blocks[i].Hash))
+	}
+	return "mk-" + hex.EncodeToString(h.Sum(nil))[:24]
+}

@@ -1,0 +1,101 @@
+package cachelayout
+
+import (
+	"fmt"
+	"time"
+)
+
+// Cold tells whether a request at now would find nothing of the last request's
+// messages in the cache, and why or why not. It goes by our own clock and the
+// lifetimes asked for, never by reported usage, which arrives too late and
+// can't be told apart from eviction. A clock that went back is warm. If nothing
+// was sent yet it is cold.
+//
+// The fixed part alone being warm does not make a cache warm: a cut behind it
+// would cost nothing.
+func (l *Ledger) Cold(m Model, id Identity, now time.Time) (cold bool, why string) {
+	if len(l.Chain) == 0 {
+		return true, "nothing was sent yet"
+	}
+	if field, level := l.Identity.Broken(id); level != LevelNone && !l.warmMark(id, now) {
+		return true, fmt.Sprintf("%s changed from %q to %q", field, l.Identity.value(field), id.value(field))
+	}
+	age := now.Sub(l.LastStart)
+	if len(l.Marks) > 0 && m.Cache.marked() {
+		if l.warmMark(id, now) {
+			return false, fmt.Sprintf("last request started %s ago", round(age))
+		}
+		return true, fmt.Sprintf("last request started %s ago, its entries lived %s", round(age), l.tailTTL())
+	}
+	ttl := m.TTL(0)
+	if age < ttl {
+		return false, fmt.Sprintf("last request started %s ago", round(age))
+	}
+	return true, fmt.Sprintf("last request started %s ago, entries live %s", round(age), ttl)
+}
+
+// warmMark tells whether an entry behind the fixed part and the carry block,
+// or else the furthest one written, lives and can be read under id.
+func (l *Ledger) warmMark(id Identity, now time.Time) bool {
+	last := -1
+	for i := range l.Marks {
+		last = max(last, l.Marks[i].Index)
+	}
+	for i := range l.Marks {
+		m := &l.Marks[i]
+		if !m.live(now) || !m.readable(id, l.level(m.Index)) {
+			continue
+		}
+		if m.Index == last || l.level(m.Index) == LevelMessages && l.Chain[m.Index].Region != RegionCarry {
+			return true
+		}
+	}
+	return false
+}
+
+// tailTTL is the lifetime of the furthest entry.
+func (l *Ledger) tailTTL() time.Duration {
+	var ttl time.Duration
+	last := -1
+	for i := range l.Marks {
+		if l.Marks[i].Index >= last {
+			last, ttl = l.Marks[i].Index, l.Marks[i].TTL
+		}
+	}
+	return ttl
+}
+
+// level is the level of a block of the last request.
+func (l *Ledger) level(i int) Level {
+	if i < 0 || i >= len(l.Chain) {
+		return LevelMessages
+	}
+	return levelOf(l.Chain[i].Region)
+}
+
+// ColdEvent names the cold event that a request under id would meet: the gap
+// behind the last request, and the setting whose change made it cold. Until a
+// request is sent the name stays the same, so that a cut can use an event up.
+// "" if the cache is warm.
+func (l *Ledger) ColdEvent(m Model, id Identity, now time.Time) string {
+	cold, _ := l.Cold(m, id, now)
+	if !cold {
+		return ""
+	}
+	if len(l.Chain) == 0 {
+		return "first"
+	}
+	event := "after " + l.LastStart.UTC().Format(time.RFC3339Nano)
+	if field, level := l.Identity.Broken(id); level != LevelNone {
+		event += " " + field
+	}
+	return event
+}
+
+// round shortens a duration for people.
+func round(d time.Duration) time.Duration {
+	if d > time.Minute || d < -time.Minute {
+		return d.Round(time.Second)
+	}
+	return d.Round(time.Millisecond)
+}

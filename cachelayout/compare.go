@@ -1,0 +1,113 @@
+package cachelayout
+
+import "fmt"
+
+// ChangeKind names what sets a request apart from the one before.
+type ChangeKind string
+
+const (
+	// ChangeFirst: there is no request before.
+	ChangeFirst ChangeKind = "first"
+	// ChangeNone: the request is the same.
+	ChangeNone ChangeKind = "none"
+	// ChangeAppend: the request extends the one before.
+	ChangeAppend ChangeKind = "append"
+	// ChangeIdentity: a setting outside the blocks changed.
+	ChangeIdentity ChangeKind = "identity"
+	// ChangeTools, ChangeSystem, ChangeMessages: a block of that level changed.
+	ChangeTools    ChangeKind = "tools"
+	ChangeSystem   ChangeKind = "system"
+	ChangeMessages ChangeKind = "messages"
+)
+
+// Change is the first thing whose change broke a level of the cache.
+type Change struct {
+	Kind ChangeKind `json:"kind"`
+	// Broken is the level from which on nothing can be read; LevelNone if all
+	// that was sent can still be.
+	Broken Level `json:"-"`
+	// Field is the identity field that changed, "" otherwise.
+	Field string `json:"field,omitempty"`
+	// Block is the index of the first changed block, -1 if none changed.
+	Block int `json:"block"`
+	// Old and New name what changed: block ids, or the field's values. An
+	// empty name means that there was nothing, or is nothing now.
+	Old string `json:"old,omitempty"`
+	New string `json:"new,omitempty"`
+	// KeptTokens of the last request can still be read by their content and
+	// identity, BrokenTokens can't. Lifetimes are not looked at.
+	KeptTokens   int `json:"kept_tokens"`
+	BrokenTokens int `json:"broken_tokens"`
+}
+
+// Breaks tells whether anything that was sent can no longer be read.
+func (c Change) Breaks() bool { return c.Broken != LevelNone }
+
+func (c Change) String() string {
+	switch c.Kind {
+	case ChangeFirst, ChangeNone, ChangeAppend:
+		return string(c.Kind)
+	case ChangeIdentity:
+		return fmt.Sprintf("%s changed from %q to %q: breaks %s", c.Field, c.Old, c.New, c.Broken)
+	}
+	switch {
+	case c.New == "":
+		return fmt.Sprintf("%s end at block %d, before %q", c.Kind, c.Block, c.Old)
+	case c.Old == c.New:
+		return fmt.Sprintf("%s changed at block %d: %q has other bytes", c.Kind, c.Block, c.New)
+	}
+	return fmt.Sprintf("%s changed at block %d: %q stands where %q was", c.Kind, c.Block, c.New, c.Old)
+}
+
+// Compare finds the first thing whose change breaks the cache: the setting or
+// the block that breaks the level highest up in the prefix; at a draw the
+// setting, since it breaks the whole level.
+func (l *Ledger) Compare(id Identity, blocks []Block) Change {
+	if len(l.Chain) == 0 {
+		return Change{Kind: ChangeFirst, Broken: LevelNone, Block: -1}
+	}
+	n := l.common(blocks)
+	c := l.compareBlocks(n, blocks)
+	if field, level := l.Identity.Broken(id); level != LevelNone && level <= c.Broken {
+		c = Change{Kind: ChangeIdentity, Field: field, Broken: level, Block: -1,
+			Old: l.Identity.value(field), New: id.value(field)}
+		n = min(n, l.above(level))
+	}
+	if n > 0 {
+		c.KeptTokens = l.Chain[n-1].Tokens
+	}
+	c.BrokenTokens = l.Tokens() - c.KeptTokens
+	return c
+}
+
+func (l *Ledger) compareBlocks(n int, blocks []Block) Change {
+	c := Change{Broken: LevelNone, Block: -1}
+	switch {
+	case n == len(l.Chain) && n == len(blocks):
+		c.Kind = ChangeNone
+		return c
+	case n == len(l.Chain):
+		c.Kind, c.Block, c.New = ChangeAppend, n, blocks[n].ID
+		// A block added to tools or system pushes itself in front of messages
+		// only if messages stood behind, and then the chain would differ.
+		return c
+	}
+	c.Block, c.Old = n, l.Chain[n].ID
+	c.Broken = levelOf(l.Chain[n].Region)
+	if n < len(blocks) {
+		c.New = blocks[n].ID
+		c.Broken = min(c.Broken, levelOf(blocks[n].Region))
+	}
+	c.Kind = ChangeKind(c.Broken.String())
+	return c
+}
+
+// above counts the blocks of the last request that stand above a level.
+func (l *Ledger) above(level Level) int {
+	for i := range l.Chain {
+		if levelOf(l.Chain[i].Region) >= level {
+			return i
+		}
+	}
+	return len(l.Chain)
+}

@@ -1,0 +1,178 @@
+package cachelayout
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// cutInput is a warm session of 100,000 tokens in a window of 200,000 with
+// something pending.
+func cutInput(t testing.TB) CutInput {
+	return CutInput{
+		Model: mustModel(t, "claude-opus-5-5"), Window: 200_000, Reserve: 40_000,
+		Fixed: 15_000, Conversation: 85_000, Planned: 100_000,
+		Growth:  []int{50_000, 2_000, 3_000, 2_000, 9_000, 2_000, 3_000, 2_000, 3_000, 2_000, 3_000},
+		Pending: 50_000, ExpectedTurns: 50,
+	}
+}
+
+func TestPlanCut(t *testing.T) {
+	tests := []struct {
+		name   string
+		set    func(*CutInput)
+		reason string
+		target int
+		force  bool
+	}{
+		{"append below the mark", func(in *CutInput) {}, ReasonNone, 100_000, false},
+		{"at the mark", func(in *CutInput) { in.Planned = 151_000 }, ReasonNone, 151_000, false},
+		{"over the mark", func(in *CutInput) { in.Planned = 151_001 }, ReasonHighWater, 45_000, false},
+		{"over the mark in a loop", func(in *CutInput) { in.Planned, in.OpenLoop = 151_001, true }, ReasonNone, 151_001, false},
+		{"over the mark, nothing pending", func(in *CutInput) { in.Planned, in.Pending = 151_001, 0 }, ReasonNone, 151_001, false},
+		{"over the window in a loop", func(in *CutInput) { in.Planned, in.OpenLoop = 160_001, true }, ReasonForced, 45_000, true},
+		{"over the window, nothing known to be pending", func(in *CutInput) { in.Planned, in.Pending = 160_001, 0 }, ReasonForced, 45_000, true},
+		{"cold", func(in *CutInput) { in.Cold = true }, ReasonCold, 35_000, false},
+		{"cold in a loop", func(in *CutInput) { in.Cold, in.OpenLoop = true, true }, ReasonCold, 35_000, false},
+		{"cold with nothing pending", func(in *CutInput) { in.Cold, in.Pending = true, 0 }, ReasonNone, 100_000, false},
+		{"cold event used up", func(in *CutInput) { in.Cold, in.ColdEventUsed = true, true }, ReasonNone, 100_000, false},
+		{"cold event used up, but too large", func(in *CutInput) { in.Cold, in.ColdEventUsed, in.Planned = true, true, 170_000 }, ReasonForced, 45_000, true},
+		{"cold and small", func(in *CutInput) { in.Cold, in.Planned = true, 20_000 }, ReasonCold, 20_000, false},
+		{"voluntary and worth it", func(in *CutInput) { in.Voluntary = true }, ReasonPayback, 45_000, false},
+		{"voluntary near the end", func(in *CutInput) { in.Voluntary, in.ExpectedTurns = true, 3 }, ReasonNone, 100_000, false},
+		{"marks overridden", func(in *CutInput) { in.Planned, in.LowWater = 155_000, 60_000 }, ReasonHighWater, 75_000, false},
+		{"cold mark overridden", func(in *CutInput) { in.Cold, in.ColdLowWater = true, 10_000 }, ReasonCold, 25_000, false},
+		{"planned left out", func(in *CutInput) { in.Planned, in.Conversation = 0, 140_000 }, ReasonHighWater, 45_000, false},
+		{"window left out", func(in *CutInput) { in.Window = 0; in.Planned = 900_000 }, ReasonNone, 900_000, false},
+		{"nothing known of the window", func(in *CutInput) { in.Window, in.Model = 0, Model{} }, ReasonNone, 100_000, false},
+		{"haiku's cliff forces", func(in *CutInput) {
+			in.Model, in.Planned, in.OpenLoop = mustModel(t, "claude-haiku-5-5"), 100_001, true
+		}, ReasonForced, 45_000, true},
+		{"haiku's cliff is kept clear of", func(in *CutInput) {
+			in.Model, in.Planned = mustModel(t, "claude-haiku-5-5"), 91_001
+		}, ReasonHighWater, 45_000, false},
+		{"a cliff with nothing to cut is paid", func(in *CutInput) {
+			in.Model, in.Pending = mustModel(t, "claude-haiku-5-5"), 0
+			in.Planned = 100_001
+		}, ReasonNone, 100_001, true},
+		{"a cliff below the fixed part is ignored", func(in *CutInput) {
+			in.Model, in.Fixed, in.Planned = mustModel(t, "claude-haiku-5-5"), 98_000, 120_000
+		}, ReasonNone, 120_000, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in := cutInput(t)
+			tt.set(&in)
+			c := PlanCut(in)
+			if c.Reason != tt.reason || c.Do != (tt.reason != ReasonNone) || c.TargetTokens != tt.target || c.Force != tt.force {
+				t.Errorf("%+v", c)
+			}
+			if _, err := json.Marshal(c); err != nil {
+				t.Error(err)
+			}
+			if c.String() == "" {
+				t.Error("no words")
+			}
+		})
+	}
+}
+
+func TestFiguresOfACut(t *testing.T) {
+	f := PlanCut(cutInput(t)).Figures
+	// The oldest of eleven growths does not count.
+	if f.MaxGrowth != 9_000 || f.MedianGrowth != 3_000 || f.HighWater != 151_000 || f.Budget != 160_000 || f.Cliff != 0 {
+		t.Errorf("%+v", f)
+	}
+	// n* = (1.25 − 0.05)·30,000 / (0.05·50,000)
+	if !near(f.BreakEvenTurns, 14.4) || f.Saved != 50_000 || f.Rewritten != 30_000 {
+		t.Errorf("break-even %v of %d and %d", f.BreakEvenTurns, f.Saved, f.Rewritten)
+	}
+	if !near(f.EOQHighWater, 45_000+f.EOQBatch) || f.EOQBatch < 67_000 || f.EOQBatch > 67_200 {
+		t.Errorf("EOQ %v %v", f.EOQBatch, f.EOQHighWater)
+	}
+}
+
+func TestMarksStayInOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := CutInput{
+			Model:  genModel(t),
+			Window: rapid.IntRange(0, 1_000_000).Draw(t, "window"), Reserve: rapid.IntRange(0, 50_000).Draw(t, "reserve"),
+			Fixed: rapid.IntRange(0, 120_000).Draw(t, "fixed"), Conversation: rapid.IntRange(0, 900_000).Draw(t, "conversation"),
+			Growth:  rapid.SliceOfN(rapid.IntRange(-5_000, 60_000), 0, 14).Draw(t, "growth"),
+			Pending: rapid.IntRange(-1, 100_000).Draw(t, "pending"),
+			Cold:    rapid.Bool().Draw(t, "cold"), ColdEventUsed: rapid.Bool().Draw(t, "used"), OpenLoop: rapid.Bool().Draw(t, "loop"),
+		}
+		before := slices.Clone(in.Growth)
+		c := PlanCut(in)
+		f := c.Figures
+		if f.HighWater > f.Limit || f.ColdLowWater > f.LowWater || f.LowWater < in.Fixed {
+			t.Fatalf("marks %+v", f)
+		}
+		if in.Fixed <= f.Limit-2*f.MedianGrowth && f.HighWater < f.LowWater+2*f.MedianGrowth {
+			t.Fatalf("no room for two growths: %+v", f)
+		}
+		if in.Cold && in.ColdEventUsed && c.Reason == ReasonCold || c.Reason == ReasonCold && in.Pending <= 0 {
+			t.Fatalf("cold cut without a right to: %+v", c)
+		}
+		if in.OpenLoop && c.Do && c.Reason != ReasonCold && c.Reason != ReasonForced {
+			t.Fatalf("%s cut in an open loop", c.Reason)
+		}
+		if f.Planned > f.Budget && !c.Do {
+			t.Fatalf("a prompt over the window is sent: %+v", c)
+		}
+		if c.TargetTokens > f.Planned || !slices.Equal(before, in.Growth) {
+			t.Fatal("target above the plan, or input changed")
+		}
+	})
+}
+
+func TestPayback(t *testing.T) {
+	tests := []struct {
+		model string
+		ttl   time.Duration
+		want  float64
+	}{
+		{"claude-opus-5", 0, 11.5}, {"claude-opus-5-5", 0, 24}, {"claude-fable-5-2", 0, 49},
+		{"claude-opus-5", time.Hour, 19}, {"gpt-5", 0, 9}, {"gpt-4-turbo", 0, 0},
+	}
+	for _, tt := range tests {
+		m := mustModel(t, tt.model)
+		worth, n := Payback(10_000, 10_000, m, tt.ttl, tt.want+1)
+		if !near(n, tt.want) || !worth {
+			t.Errorf("%s: breaks even after %v calls, want %v", tt.model, n, tt.want)
+		}
+		if worth, _ := Payback(10_000, 10_000, m, tt.ttl, tt.want); worth {
+			t.Errorf("%s: a draw is not worth it", tt.model)
+		}
+	}
+	if worth, _ := Payback(0, 10, mustModel(t, "claude-opus-5"), 0, 1e9); worth {
+		t.Error("saving nothing is worth something")
+	}
+	if worth, _ := Payback(5, 0, mustModel(t, "claude-opus-5"), 0, 1); !worth {
+		t.Error("a cut at the tail costs nothing")
+	}
+}
+
+func TestExpectedTurns(t *testing.T) {
+	for n, want := range map[int]float64{-1: 10, 0: 10, 9: 10, 50: 50, 200: 200, 10_000: 200} {
+		if got := ExpectedTurns(n); got != want {
+			t.Errorf("after %d calls %v are expected", n, got)
+		}
+	}
+}
+
+func TestRatios(t *testing.T) {
+	if r := (Model{}).Ratios(1, 0); !r.Assumed || r.Write != 1.25 || r.Read != .1 {
+		t.Errorf("unpriced: %+v", r)
+	}
+	m := mustModel(t, "claude-haiku-5-5")
+	if r := m.Ratios(200_000, time.Hour); !near(r.Write, 2) || !near(r.Read, .1) || r.Assumed {
+		t.Errorf("over the cliff: %+v", r)
+	}
+	if r := mustModel(t, "gpt-6.1-sol").Ratios(1, 12*time.Hour); !r.Assumed {
+		t.Errorf("an unpublished write price: %+v", r)
+	}
+}

@@ -1,0 +1,95 @@
+package cachelayout
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// The catalogues that [Import] reads.
+const (
+	// FormatLiteLLM is BerriAI/litellm's model_prices_and_context_window.json.
+	FormatLiteLLM = "litellm"
+	// FormatModelsDev is models.dev's api.json.
+	FormatModelsDev = "models.dev"
+	// FormatGenAI is pydantic/genai-prices' data.json or data_slim.json.
+	FormatGenAI = "genai-prices"
+)
+
+// Skipped is an entry of a catalogue that was not imported.
+type Skipped struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+// Import turns a public price catalogue into rows, which [WriteRows] writes and
+// [Book.With] lays over a book. Only stated prices are taken: what a catalogue
+// leaves out stays unknown, so that it can never be billed by guess. Entries
+// without token prices are listed as skipped. Rows are sorted by id and date.
+func Import(format string, r io.Reader) (rows []Row, skipped []Skipped, err error) {
+	var read func(*json.Decoder) ([]Row, []Skipped, error)
+	switch format {
+	case FormatLiteLLM:
+		read = importLiteLLM
+	case FormatModelsDev:
+		read = importModelsDev
+	case FormatGenAI, "genai":
+		read = importGenAI
+	default:
+		return nil, nil, fmt.Errorf("import prices: unknown format %q: use %s, %s or %s",
+			format, FormatLiteLLM, FormatModelsDev, FormatGenAI)
+	}
+	rows, skipped, err = read(json.NewDecoder(r))
+	if err != nil {
+		return nil, nil, fmt.Errorf("import prices: %s: %w", format, err)
+	}
+	rows = slices.DeleteFunc(rows, func(row Row) bool {
+		if err := row.check(); err != nil {
+			skipped = append(skipped, Skipped{row.ID, err.Error()})
+			return true
+		}
+		return false
+	})
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		if c := strings.Compare(a.ID, b.ID); c != 0 {
+			return c
+		}
+		return strings.Compare(a.EffectiveFrom, b.EffectiveFrom)
+	})
+	slices.SortFunc(skipped, func(a, b Skipped) int { return strings.Compare(a.ID, b.ID) })
+	return rows, skipped, nil
+}
+
+// tierSet gathers prices that a catalogue gives field by field.
+type tierSet map[int]*Tier
+
+func (s tierSet) at(above int) *Tier {
+	if s[above] == nil {
+		s[above] = &Tier{AboveTokens: above}
+	}
+	return s[above]
+}
+
+// list returns the tiers by rising size; nil if there is no base input price.
+func (s tierSet) list() []Tier {
+	if s[0] == nil || s[0].Input == nil {
+		return nil
+	}
+	out := make([]Tier, 0, len(s))
+	for _, t := range s {
+		out = append(out, *t)
+	}
+	slices.SortFunc(out, func(a, b Tier) int { return a.AboveTokens - b.AboveTokens })
+	return out
+}
+
+// cacheOf recognises OpenAI models that charge for writes, which only those
+// with explicit breakpoints do; else "" leaves it to the row below.
+func cacheOf(provider string, tiers []Tier) CacheKind {
+	if provider == "openai" && tiers[0].Write5m != nil && *tiers[0].Write5m > 0 {
+		return CacheOpenAIExplicit
+	}
+	return ""
+}

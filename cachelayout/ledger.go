@@ -1,0 +1,216 @@
+package cachelayout
+
+import (
+	"slices"
+	"time"
+)
+
+// LedgerVersion is the format of a persisted ledger.
+//
+//	1: first format
+const LedgerVersion = 1
+
+// Ledger remembers the last request that was sent and which of its prefixes
+// the provider still holds. A value is never changed once made: [Ledger.Advance]
+// returns a new one. The zero Ledger means that nothing was sent.
+//
+//	Chain │ block 0 │ block 1 │ … │ block n │    content hashes, running sums
+//	Marks │            ▲5m           ▲5m    │    entries in the cache
+type Ledger struct {
+	Version  int      `json:"version"`
+	Identity Identity `json:"identity"`
+	Chain    []Entry  `json:"chain"`
+	// Marks are the entries that may still live, by rising Index.
+	Marks []Mark `json:"marks"`
+	// LastStart is when the last request started, by our own clock.
+	LastStart time.Time `json:"last_start,omitzero"`
+}
+
+// Entry is one block of the last request.
+type Entry struct {
+	Hash string `json:"h"`
+	// Chain names the prefix that ends here: a running hash over the blocks'
+	// hashes. It is a name for records and explanations; equality of prefixes
+	// is decided by the hashes themselves.
+	Chain  uint64 `json:"c,string"`
+	ID     string `json:"id,omitempty"`
+	Region string `json:"r,omitempty"`
+	// Tokens and Positions are sums up to and including the block.
+	Tokens    int `json:"t"`
+	Positions int `json:"p"`
+}
+
+// Mark is an entry in the provider's cache: the prefix up to and including
+// block Index.
+type Mark struct {
+	Index int           `json:"index"`
+	TTL   time.Duration `json:"ttl"`
+	// Start is the start of the last request that wrote or read the entry.
+	Start time.Time `json:"start"`
+	// Identity is what the entry was written under.
+	Identity Identity `json:"identity"`
+}
+
+// live tells whether the entry has not expired. Lifetimes count from the start
+// of a request; a clock that went back counts as warm.
+func (m *Mark) live(now time.Time) bool {
+	return now.Sub(m.Start) < m.TTL
+}
+
+// readable tells whether a request under id can read the entry, given the
+// level that the entry ends in.
+func (m *Mark) readable(id Identity, ends Level) bool {
+	_, broken := m.Identity.Broken(id)
+	return ends < broken
+}
+
+// Seed makes the ledger of a session whose last request is known only from its
+// transcript. It assumes what hosts do: a marker behind tools and system and
+// one at the end, both with the given lifetime.
+func Seed(id Identity, blocks []Block, ttl time.Duration, lastStart time.Time) Ledger {
+	if ttl <= 0 {
+		ttl = AssumedTTL
+	}
+	p := placer{blocks: blocks, at: sums(blocks), m: Model{MaxBreakpoints: 2}}
+	p.add(len(blocks)-1, 0, WhyEnd)
+	p.add(p.lastOf(LevelSystem), 0, WhyFixed)
+	for i := range p.out {
+		p.out[i].TTL = ttl
+	}
+	var l Ledger
+	return l.Advance(id, blocks, p.out, lastStart)
+}
+
+// common counts the leading blocks that are unchanged since the last request.
+func (l *Ledger) common(blocks []Block) int {
+	n := min(len(l.Chain), len(blocks))
+	for i := range n {
+		if l.Chain[i].Hash != blocks[i].Hash {
+			return i
+		}
+	}
+	return n
+}
+
+// Advance returns the ledger after a request was sent at now with these
+// markers: entries that it read or wrote are refreshed, entries behind the
+// first changed block and expired ones are dropped. The unchanged part of the
+// chain is copied, not hashed again.
+func (l *Ledger) Advance(id Identity, blocks []Block, bps []Breakpoint, now time.Time) Ledger {
+	n := l.common(blocks)
+	return Ledger{
+		Version:   LedgerVersion,
+		Identity:  id,
+		Chain:     extend(l.Chain[:n], blocks),
+		Marks:     l.marks(n, id, len(blocks), bps, now),
+		LastStart: now,
+	}
+}
+
+// extend copies the kept part of a chain and hashes on over the new blocks.
+func extend(kept []Entry, blocks []Block) []Entry {
+	chain := make([]Entry, len(kept), len(blocks))
+	copy(chain, kept)
+	var last Entry
+	if len(kept) > 0 {
+		last = kept[len(kept)-1]
+	}
+	for i := len(kept); i < len(blocks); i++ {
+		b := &blocks[i]
+		last = Entry{
+			Hash: b.Hash, Chain: chainHash(last.Chain, b.Hash), ID: b.ID, Region: b.Region,
+			Tokens: last.Tokens + max(b.Tokens, 0), Positions: last.Positions + b.positions(),
+		}
+		chain = append(chain, last)
+	}
+	return chain
+}
+
+// chainHash runs the chain on over a hash, eight bytes at a time: FNV-1a's
+// steps over words, with a final mix so that high bytes count in all bits.
+func chainHash(before uint64, hash string) uint64 {
+	const prime = 1099511628211
+	h := before ^ 14695981039346656037
+	for ; len(hash) >= 8; hash = hash[8:] {
+		h = (h ^ word(hash)) * prime
+		h ^= h >> 32
+	}
+	for i := range len(hash) {
+		h = (h ^ uint64(hash[i])) * prime
+	}
+	h ^= h >> 29
+	return h * prime
+}
+
+// word is the first eight bytes of s, little endian.
+func word(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// marks carries the live entries over and adds those of the request. An entry
+// that the request marks again keeps its lifetime: a provider that reads an
+// entry refreshes it and does not write it anew.
+func (l *Ledger) marks(kept int, id Identity, blocks int, bps []Breakpoint, now time.Time) []Mark {
+	out := make([]Mark, 0, len(l.Marks)+len(bps))
+	for _, m := range l.Marks {
+		if m.Index < kept && m.live(now) {
+			out = append(out, m)
+		}
+	}
+	for _, bp := range bps {
+		if bp.Block < 0 || bp.Block >= blocks {
+			continue
+		}
+		level := LevelMessages
+		if bp.Block < kept {
+			level = levelOf(l.Chain[bp.Block].Region)
+		}
+		i := slices.IndexFunc(out, func(m Mark) bool { return m.Index == bp.Block && m.readable(id, level) })
+		if i < 0 {
+			out = append(out, Mark{Index: bp.Block, TTL: bp.TTL, Start: now, Identity: id})
+			continue
+		}
+		out[i].Start = now
+	}
+	slices.SortStableFunc(out, func(a, b Mark) int { return a.Index - b.Index })
+	return thin(out)
+}
+
+// maxMarks bounds the entries remembered. Old tails are of use only after a
+// rewind, and the newest ones serve that.
+const maxMarks = 64
+
+func thin(marks []Mark) []Mark {
+	if len(marks) <= maxMarks {
+		return marks
+	}
+	// The first entries stand behind the fixed part and the carry block.
+	const head = 4
+	return append(marks[:head:head], marks[len(marks)-(maxMarks-head):]...)
+}
+
+// Tail is the place in blocks where [Layout] should put the previous-tail
+// marker: the last block of the last request if all of it still stands, else
+// the furthest entry that survived a rewind; -1 if none did.
+func (l *Ledger) Tail(blocks []Block) int {
+	n := l.common(blocks)
+	if n > 0 && n == len(l.Chain) {
+		return n - 1
+	}
+	for _, m := range slices.Backward(l.Marks) {
+		if m.Index < n && l.level(m.Index) == LevelMessages {
+			return m.Index
+		}
+	}
+	return -1
+}
+
+// Tokens is the size of the last request.
+func (l *Ledger) Tokens() int {
+	if len(l.Chain) == 0 {
+		return 0
+	}
+	return l.Chain[len(l.Chain)-1].Tokens
+}

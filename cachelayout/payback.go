@@ -1,0 +1,82 @@
+package cachelayout
+
+import (
+	"math"
+	"time"
+)
+
+// Ratios are prices in units of the base input price: w of a cache write, r of
+// a cache read. Where writing is not charged extra, w is 1; without a cache
+// both are 1.
+type Ratios struct {
+	Write, Read float64
+	// Assumed tells that the model is unpriced and the commonest ratios (1.25
+	// and 0.1) stand in. Money is never computed from them.
+	Assumed bool
+}
+
+// Ratios are the model's for a prompt of so many tokens whose messages are
+// written with this lifetime.
+func (m Model) Ratios(tokens int, ttl time.Duration) Ratios {
+	if m.Cache == CacheNone {
+		return Ratios{Write: 1, Read: 1}
+	}
+	t := m.TierFor(tokens)
+	if t.Input == nil || *t.Input <= 0 || t.Read == nil {
+		return Ratios{Write: 1.25, Read: 0.1, Assumed: true}
+	}
+	r := Ratios{Write: 1, Read: *t.Read / *t.Input}
+	write := t.Write5m
+	if m.longLived(ttl) {
+		write = t.Write1h
+	}
+	switch {
+	case write != nil:
+		r.Write = *write / *t.Input
+	case m.Cache.marked():
+		r.Write, r.Assumed = 1.25, true
+	}
+	return r
+}
+
+// BreakEven is the number of further calls after which a cut that removes
+// saved tokens, and makes rewritten tokens behind it be written again, has
+// paid for itself:
+//
+//	n* = ((w − r)·rewritten + extra) / (r·saved)
+//
+// extra is any other cost of the cut, such as a summarising call, in units of
+// the base input price. A cut that saves nothing never pays: +Inf.
+func BreakEven(saved, rewritten int, ratios Ratios, extra float64) float64 {
+	cost := math.Max(0, (ratios.Write-ratios.Read)*float64(max(rewritten, 0))+extra)
+	if saved <= 0 || ratios.Read <= 0 {
+		if saved > 0 && cost == 0 {
+			return 0
+		}
+		return math.Inf(1)
+	}
+	return cost / (ratios.Read * float64(saved))
+}
+
+// Payback tells whether a voluntary change in the warm prefix is worth what it
+// breaks, given how many calls are still expected, and after how many it
+// breaks even. ttl is the lifetime that the messages are written with.
+func Payback(saved, rewritten int, m Model, ttl time.Duration, remainingTurns float64) (worth bool, breakEven float64) {
+	breakEven = BreakEven(saved, rewritten, m.Ratios(saved+rewritten, ttl), 0)
+	return remainingTurns > breakEven, breakEven
+}
+
+// The bounds of ExpectedTurns, in model calls.
+const (
+	minExpectedTurns = 10
+	maxExpectedTurns = 200
+)
+
+// ExpectedTurns is a simple expectation of how many model calls a session will
+// still make: as many as it has made so far. That is the median of what is
+// left when nothing but the age is known; sessions of agents are long-tailed
+// enough for it. It is at least 10, since a session that just began usually
+// goes on, and at most 200, since a promise further out is worth nothing.
+func ExpectedTurns(turnsSoFar int) float64 {
+	return float64(min(max(turnsSoFar, minExpectedTurns), maxExpectedTurns))
+}

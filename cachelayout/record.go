@@ -1,0 +1,45 @@
+package cachelayout
+
+import "time"
+
+// Record is a ledger without its chain, small enough to be written for every
+// call. The chain is a function of the blocks that were sent, which whoever
+// keeps the prompt has anyway; Tip proves that they are the same.
+type Record struct {
+	Version   int       `json:"version"`
+	Identity  Identity  `json:"identity"`
+	Marks     []Mark    `json:"marks"`
+	LastStart time.Time `json:"last_start,omitzero"`
+	// Blocks is the length of the chain, Tip the name of its whole.
+	Blocks int    `json:"blocks"`
+	Tip    uint64 `json:"tip,string"`
+}
+
+// Record drops the chain.
+func (l *Ledger) Record() Record {
+	r := Record{Version: LedgerVersion, Identity: l.Identity, Marks: l.Marks, LastStart: l.LastStart, Blocks: len(l.Chain)}
+	if len(l.Chain) > 0 {
+		r.Tip = l.Chain[len(l.Chain)-1].Chain
+	}
+	return r
+}
+
+// Restore rebuilds the ledger from the blocks of the recorded request, which
+// may be followed by newer ones. It returns false, and the zero Ledger, if the
+// blocks are not those that were sent or the record is of a newer format: then
+// nothing is known to be cached.
+func (r Record) Restore(blocks []Block) (Ledger, bool) {
+	if r.Version != LedgerVersion || r.Blocks <= 0 || r.Blocks > len(blocks) {
+		return Ledger{}, false
+	}
+	chain := extend(nil, blocks[:r.Blocks])
+	if chain[r.Blocks-1].Chain != r.Tip {
+		return Ledger{}, false
+	}
+	for _, m := range r.Marks {
+		if m.Index < 0 || m.Index >= r.Blocks {
+			return Ledger{}, false
+		}
+	}
+	return Ledger{Version: r.Version, Identity: r.Identity, Chain: chain, Marks: r.Marks, LastStart: r.LastStart}, true
+}

@@ -1,0 +1,180 @@
+package memkernel_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/memkernel/memkernel"
+
+// arrows says which packages of the module a package may import; the table of
+// ARCHITECTURE.md. A folder ending in /... stands for all folders below it.
+// Changing an arrow means changing this table and that document in the same
+// commit. Test files may import anything.
+var arrows = map[string][]string{
+	".":                   {},
+	"budget":              {},
+	"cachelayout":         {},
+	"internal/atomicfile": {},
+	"internal/blob":       {"internal/atomicfile"},
+	"transcript":          {"."},
+	"pagevm":              {".", "internal/atomicfile", "internal/blob"},
+	"summary":             {".", "pagevm"},
+	"kernel":              {".", "budget", "cachelayout", "internal/atomicfile", "internal/blob", "transcript", "pagevm", "summary"},
+	"bench":               {".", "budget", "cachelayout", "transcript", "pagevm", "kernel", "bench/..."},
+	"bench/recall":        {".", "transcript"},
+	"bench/predict":       {".", "budget", "cachelayout", "transcript"},
+	"bench/replay":        {".", "budget", "cachelayout", "transcript", "pagevm", "kernel", "bench/recall"},
+	"cmd/memkernel":       {".", "budget", "cachelayout", "transcript", "pagevm", "kernel", "bench/predict", "bench/replay"},
+	"budget/internal/...": {"budget", "budget/internal/..."},
+	"testdata/...":        {"."},
+	"internal/samplegen":  {},
+}
+
+// thirdParty says which modules outside the standard library a package may use.
+var thirdParty = map[string][]string{
+	"budget":              {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
+	"budget/internal/...": {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
+	"internal/atomicfile": {"golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+	"internal/blob":       {"golang.org/x/sys/unix"},
+	"kernel":              {"github.com/gofrs/flock"},
+	"bench":               {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
+	"cmd/memkernel":       {"github.com/spf13/cobra", "github.com/spf13/cobra/doc", "github.com/spf13/pflag", "golang.org/x/term", "golang.org/x/sys/unix"},
+}
+
+// goDirs calls f for every folder with Go files, with the files that are not
+// tests, by path relative to the module's root.
+func goDirs(t *testing.T, f func(dir string, files []string)) {
+	t.Helper()
+	dirs := map[string][]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "bin"):
+			return filepath.SkipDir
+		case !d.IsDir() && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+			dir := filepath.ToSlash(filepath.Dir(path))
+			dirs[dir] = append(dirs[dir], path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, files := range dirs {
+		f(dir, files)
+	}
+}
+
+// row finds the entry of a table for a folder.
+func row(table map[string][]string, dir string) ([]string, bool) {
+	if r, ok := table[dir]; ok {
+		return r, true
+	}
+	for k, r := range table {
+		if base, ok := strings.CutSuffix(k, "/..."); ok && strings.HasPrefix(dir+"/", base+"/") {
+			return r, true
+		}
+	}
+	return nil, false
+}
+
+// matches tells whether one of the patterns allows a folder.
+func matches(patterns []string, dir string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		base, ok := strings.CutSuffix(p, "/...")
+		return p == dir || ok && strings.HasPrefix(dir+"/", base+"/")
+	})
+}
+
+// The imports are read with go/parser: the test cache sees the files that this
+// test opens, and would not see those that a go list started by it opens.
+func TestImportArrows(t *testing.T) {
+	goDirs(t, func(dir string, files []string) {
+		allowed, ok := row(arrows, dir)
+		if !ok {
+			t.Errorf("package %s is not in the table of arrows", dir)
+			return
+		}
+		outside, _ := row(thirdParty, dir)
+		for _, file := range files {
+			for _, imp := range imports(t, file) {
+				checkImport(t, file, imp, allowed, outside)
+			}
+		}
+	})
+}
+
+func imports(t *testing.T, file string) []string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, s := range f.Imports {
+		out = append(out, strings.Trim(s.Path.Value, `"`))
+	}
+	return out
+}
+
+func checkImport(t *testing.T, file, imp string, allowed, outside []string) {
+	t.Helper()
+	rest, ours := strings.CutPrefix(imp, module)
+	switch {
+	case ours:
+		dir := strings.TrimPrefix(rest, "/")
+		if dir == "" {
+			dir = "."
+		}
+		if !matches(allowed, dir) {
+			t.Errorf("%s imports %s: the table of arrows does not allow it", file, dir)
+		}
+	case strings.Contains(strings.SplitN(imp, "/", 2)[0], ".") && !slices.Contains(outside, imp):
+		t.Errorf("%s imports %s: not in the table of third-party packages", file, imp)
+	}
+}
+
+func TestEveryPackageHasOneComment(t *testing.T) {
+	goDirs(t, func(dir string, files []string) {
+		var with []string
+		for _, file := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Doc != nil && !ast.IsGenerated(f) {
+				with = append(with, file)
+			}
+		}
+		if len(with) != 1 {
+			t.Errorf("package %s has %d package comments %v, want one", dir, len(with), with)
+		}
+	})
+}
+
+// maxFileLines is the longest a source file may get.
+const maxFileLines = 500
+
+func TestFilesStayShort(t *testing.T) {
+	goDirs(t, func(dir string, files []string) {
+		for _, file := range files {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			head := string(b[:min(len(b), 200)])
+			if n := strings.Count(string(b), "\n"); n > maxFileLines && !strings.Contains(head, "Code generated") {
+				t.Errorf("%s has %d lines, want at most %d", file, n, maxFileLines)
+			}
+		}
+	})
+}

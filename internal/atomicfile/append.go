@@ -1,0 +1,89 @@
+package atomicfile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Append writes data behind the first off bytes of f with one write call and,
+// if sync is set, one fsync. f must be open for appending and hold exactly off
+// bytes; callers that share the file hold a lock.
+//
+// A write that fails or falls short is taken back: f is truncated to off, and
+// the same after a failed fsync, because the kernel may have dropped the dirty
+// pages and a later fsync would then succeed without them. If even that fails
+// the error is a *TornError: the file must not be appended to before it was
+// read again.
+func Append(f *os.File, off int64, data []byte, sync bool) (Stats, error) {
+	st := Stats{Files: 1, Bytes: int64(len(data))}
+	err := writeAll(f, data)
+	if err == nil && sync {
+		err = syncFile(f, &st)
+	}
+	if err == nil {
+		return st, nil
+	}
+	err = fmt.Errorf("append to %s: %w", f.Name(), err)
+	if terr := Truncate(f, off); terr != nil {
+		return st, &TornError{File: f.Name(), Offset: off, Err: err}
+	}
+	return st, err
+}
+
+// Sync makes what was appended to f durable.
+func Sync(f *os.File) (Stats, error) {
+	var st Stats
+	if err := syncFile(f, &st); err != nil {
+		return st, fmt.Errorf("sync %s: %w", f.Name(), err)
+	}
+	return st, nil
+}
+
+// Truncate cuts f back to size bytes.
+func Truncate(f *os.File, size int64) error {
+	err := runHook(OpTruncate, f.Name())
+	if err == nil {
+		err = f.Truncate(size)
+	}
+	if err != nil {
+		return fmt.Errorf("truncate %s: %w", f.Name(), err)
+	}
+	return nil
+}
+
+// OpenAppend opens path for reading and appending. A file that is created by
+// the call has a durable name once the caller has synced it: its directory is
+// synced here.
+func OpenAppend(path string, perm os.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, perm)
+	if err == nil || !os.IsNotExist(err) {
+		return f, err
+	}
+	if err := runHook(OpCreate, path); err != nil {
+		return nil, fmt.Errorf("create %s: %w", path, err)
+	}
+	f, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, perm)
+	if err != nil {
+		return nil, err
+	}
+	if err := SyncDir(filepath.Dir(path)); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// TornError says that a failed append could not be taken back: bytes of
+// unknown content may stand behind Offset.
+type TornError struct {
+	File   string
+	Offset int64
+	Err    error
+}
+
+func (e *TornError) Error() string {
+	return fmt.Sprintf("%v, and the file could not be cut back to byte %d", e.Err, e.Offset)
+}
+
+func (e *TornError) Unwrap() error { return e.Err }

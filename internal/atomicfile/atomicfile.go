@@ -1,0 +1,199 @@
+// Package atomicfile makes files durable. It is the only code of the module
+// that calls fsync: whole files are replaced atomically, logs are appended to,
+// and groups of new files become durable together.
+//
+// It never interprets content, never retries, never leaves half a file under
+// its final name, and never deletes what it did not create. Sizes are bytes.
+//
+// A whole file is written so that a reader, or the next process after a crash,
+// sees the old bytes or the new ones and nothing between:
+//
+//	create   .mk~<pid>-<nonce>-<host>-<n>~tmp   beside the target
+//	write    all bytes
+//	sync     the temp
+//	rename   temp -> target
+//	syncdir  the target's directory, so that the new name survives too
+//
+// A temp whose process is gone is litter; CleanTemps recognises it by name.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// Stats tells what durability cost.
+type Stats struct {
+	// Files and Bytes count what was written.
+	Files int
+	Bytes int64
+	// Syncs counts fsync and syncfs calls, of files and of directories;
+	// SyncTime is the wall time spent inside them.
+	Syncs    int
+	SyncTime time.Duration
+}
+
+// Add sums o into s.
+func (s *Stats) Add(o Stats) {
+	s.Files += o.Files
+	s.Bytes += o.Bytes
+	s.Syncs += o.Syncs
+	s.SyncTime += o.SyncTime
+}
+
+// WriteFile replaces path by data, durably and atomically: when it returns nil
+// the new content survives a power cut, when it fails the old content stands
+// and no temp is left. The directory must exist. perm is exact, the umask does
+// not apply.
+func WriteFile(path string, data []byte, perm fs.FileMode) error {
+	_, err := WriteFileStats(path, data, perm)
+	return err
+}
+
+// WriteFileStats is WriteFile that also tells what the syncs cost.
+func WriteFileStats(path string, data []byte, perm fs.FileMode) (Stats, error) {
+	st := Stats{Files: 1, Bytes: int64(len(data))}
+	tmp, err := writeTemp(filepath.Dir(path), data, perm, &st)
+	if err != nil {
+		return st, fmt.Errorf("write file %s: %w", path, err)
+	}
+	if err := rename(tmp, path); err != nil {
+		os.Remove(tmp)
+		return st, fmt.Errorf("write file %s: %w", path, err)
+	}
+	return st, syncDir(filepath.Dir(path), &st)
+}
+
+// writeTemp makes a synced temp in dir; on failure nothing is left there.
+func writeTemp(dir string, data []byte, perm fs.FileMode, st *Stats) (string, error) {
+	f, err := createTemp(dir, perm)
+	if err != nil {
+		return "", err
+	}
+	err = f.Chmod(perm)
+	if err == nil {
+		err = writeAll(f, data)
+	}
+	if err == nil {
+		err = syncFile(f, st)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return "", err
+	}
+	return f.Name(), nil
+}
+
+// SyncDir makes the names in dir durable: files created, renamed or removed
+// there before the call. On Windows it does nothing: the system offers no such
+// call, and renames are logged by the file system.
+func SyncDir(dir string) error {
+	var st Stats
+	return syncDir(dir, &st)
+}
+
+func syncDir(dir string, st *Stats) error {
+	if err := runHook(OpSyncDir, dir); err != nil {
+		return fmt.Errorf("sync directory %s: %w", dir, err)
+	}
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	defer d.Close()
+	start := time.Now()
+	err = d.Sync()
+	st.Syncs++
+	st.SyncTime += time.Since(start)
+	if err != nil {
+		return fmt.Errorf("sync directory %s: %w", dir, err)
+	}
+	return nil
+}
+
+func syncFile(f *os.File, st *Stats) error {
+	if err := runHook(OpSync, f.Name()); err != nil {
+		return err
+	}
+	start := time.Now()
+	err := f.Sync()
+	st.Syncs++
+	st.SyncTime += time.Since(start)
+	return err
+}
+
+func rename(from, to string) error {
+	if err := runHook(OpRename, to); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
+// writeAll writes data with one write call where the system allows it.
+func writeAll(f *os.File, data []byte) error {
+	if err := runHook(OpWrite, f.Name()); err != nil {
+		return partialWrite(f, data, err)
+	}
+	_, err := f.Write(data)
+	return err
+}
+
+// MkdirAll creates dir and its missing parents and makes their names durable.
+// A directory that exists costs one stat and no sync.
+func MkdirAll(dir string, perm fs.FileMode) error {
+	if fi, err := os.Stat(dir); err == nil {
+		if !fi.IsDir() {
+			return fmt.Errorf("make directory %s: %w", dir, &fs.PathError{Op: "mkdir", Path: dir, Err: errors.New("a file is in the way")})
+		}
+		return nil
+	}
+	parent := filepath.Dir(dir)
+	if parent != dir {
+		if err := MkdirAll(parent, perm); err != nil {
+			return err
+		}
+	}
+	if err := mkdir(dir, perm); err != nil {
+		return err
+	}
+	return SyncDir(parent)
+}
+
+// mkdir tolerates that another process was faster.
+func mkdir(dir string, perm fs.FileMode) error {
+	err := runHook(OpMkdir, dir)
+	if err == nil {
+		err = os.Mkdir(dir, perm)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make directory %s: %w", dir, err)
+	}
+	return nil
+}
+
+// Remove deletes a file and makes that durable. A file that is not there is no
+// error.
+func Remove(path string) error {
+	err := runHook(OpRemove, path)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("remove file: %w", err)
+	}
+	return SyncDir(filepath.Dir(path))
+}

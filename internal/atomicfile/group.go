@@ -1,0 +1,284 @@
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// maxOpenStaged is how many staged files a group keeps open for an fsync each.
+// With more, one syncfs is cheaper (BenchmarkGroup), although it flushes what
+// other programs wrote to the file system too.
+const maxOpenStaged = 4
+
+// Group makes many new files durable together: Write and Create stage each as
+// a temp, Commit syncs them all, renames them all and syncs the directories,
+// each once. On Linux a large group costs two syncfs calls whatever its size;
+// elsewhere and for small groups it is one fsync per file and directory.
+//
+// A group is not a transaction: if a rename fails, files before it stand under
+// their names. No file is ever seen half written. A Group is for one goroutine
+// and is used up by Commit or Abort.
+type Group struct {
+	stage  string   // directory of the temps
+	root   *os.File // stage, opened before the first write, for syncfs
+	staged []staged
+	open   int // staged files that are still open
+	dirs   []string
+	seen   map[string]bool
+	st     Stats
+}
+
+type staged struct {
+	tmp, path string
+	f         *os.File // nil once closed
+	synced    bool
+}
+
+// NewGroup returns a group whose temps stand in the directory stage, which
+// must exist and be on the file system of the targets.
+func NewGroup(stage string) *Group {
+	return &Group{stage: stage, seen: make(map[string]bool)}
+}
+
+// Len is the number of files staged.
+func (g *Group) Len() int { return len(g.staged) }
+
+// Write stages data for path. perm is subject to the umask.
+func (g *Group) Write(path string, data []byte, perm fs.FileMode) error {
+	f, err := g.create(perm)
+	if err != nil {
+		return fmt.Errorf("stage %s: %w", path, err)
+	}
+	if err := writeAll(f, data); err != nil {
+		discard(f)
+		return fmt.Errorf("stage %s: %w", path, err)
+	}
+	return g.add(path, f, int64(len(data)))
+}
+
+// WriteFrom stages what r yields, in bounded memory, for the path that name
+// returns once r is at its end after n bytes; "" drops the file. It returns
+// the bytes read.
+func (g *Group) WriteFrom(r io.Reader, perm fs.FileMode, name func(n int64) (string, error)) (int64, error) {
+	f, err := g.create(perm)
+	if err != nil {
+		return 0, fmt.Errorf("stage stream: %w", err)
+	}
+	n, err := io.CopyBuffer(hookedWriter{f}, r, make([]byte, 256<<10))
+	if err != nil {
+		discard(f)
+		return n, fmt.Errorf("stage stream: %w", err)
+	}
+	path, err := name(n)
+	if err != nil || path == "" {
+		discard(f)
+		return n, err
+	}
+	return n, g.add(path, f, n)
+}
+
+// NeedDir has Commit sync dir too, for a name there that the caller relies on
+// but did not stage.
+func (g *Group) NeedDir(dir string) {
+	if !g.seen[dir] {
+		g.seen[dir] = true
+		g.dirs = append(g.dirs, dir)
+	}
+}
+
+func (g *Group) create(perm fs.FileMode) (*os.File, error) {
+	if err := g.openRoot(); err != nil {
+		return nil, err
+	}
+	return createTemp(g.stage, perm)
+}
+
+func (g *Group) openRoot() (err error) {
+	if haveSyncFS && g.root == nil {
+		g.root, err = os.Open(g.stage)
+	}
+	return err
+}
+
+// add takes over f. The first few files stay open for their fsync; where
+// syncfs is missing every file is synced at once.
+func (g *Group) add(path string, f *os.File, n int64) error {
+	s := staged{tmp: f.Name(), path: path, f: f}
+	g.st.Files++
+	g.st.Bytes += n
+	var err error
+	switch {
+	case !haveSyncFS:
+		err = syncFile(f, &g.st)
+		s.synced = true
+		err = errors.Join(err, f.Close())
+		s.f = nil
+	case g.open >= maxOpenStaged:
+		err = f.Close()
+		s.f = nil
+	default:
+		g.open++
+	}
+	if err != nil {
+		os.Remove(s.tmp)
+		return fmt.Errorf("stage %s: %w", path, err)
+	}
+	g.staged = append(g.staged, s)
+	return nil
+}
+
+// Commit makes every staged file durable under its name; missing directories
+// are made. On failure no temp is left.
+func (g *Group) Commit() (Stats, error) {
+	defer g.Abort()
+	if len(g.staged) == 0 && len(g.dirs) == 0 {
+		return g.st, nil
+	}
+	if err := g.syncFiles(); err != nil {
+		return g.st, fmt.Errorf("commit group: %w", err)
+	}
+	for len(g.staged) > 0 {
+		if err := g.place(g.staged[0]); err != nil {
+			return g.st, fmt.Errorf("commit group: %w", err)
+		}
+		g.staged = g.staged[1:]
+	}
+	if err := g.syncDirs(); err != nil {
+		return g.st, fmt.Errorf("commit group: %w", err)
+	}
+	return g.st, nil
+}
+
+// Abort removes what is staged. After Commit it does nothing.
+func (g *Group) Abort() {
+	for _, s := range g.staged {
+		if s.f != nil {
+			s.f.Close()
+		}
+		os.Remove(s.tmp)
+	}
+	g.staged, g.dirs, g.open = nil, nil, 0
+	if g.root != nil {
+		g.root.Close()
+		g.root = nil
+	}
+}
+
+// large tells whether the group is past the size at which syncfs pays.
+func (g *Group) large() bool { return haveSyncFS && len(g.staged) > maxOpenStaged }
+
+func (g *Group) syncFiles() error {
+	if g.large() {
+		err := syncFS(g.root, &g.st)
+		if err == nil {
+			return g.closeAll()
+		}
+		if !unsupported(err) {
+			return err
+		}
+	}
+	for i := range g.staged {
+		if err := g.syncOne(&g.staged[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Group) closeAll() error {
+	for i := range g.staged {
+		s := &g.staged[i]
+		if s.f == nil {
+			continue
+		}
+		if err := s.f.Close(); err != nil {
+			return err
+		}
+		s.f = nil
+	}
+	return nil
+}
+
+func (g *Group) syncOne(s *staged) (err error) {
+	if s.synced {
+		return nil
+	}
+	if s.f == nil {
+		// Only where syncfs was refused: opened again, fsync still covers
+		// the whole file.
+		if s.f, err = os.OpenFile(s.tmp, os.O_WRONLY, 0); err != nil {
+			return err
+		}
+	}
+	if err := syncFile(s.f, &g.st); err != nil {
+		return err
+	}
+	s.synced = true
+	err = s.f.Close()
+	s.f = nil
+	return err
+}
+
+// place renames a temp to its target. Only a target whose directory is missing
+// costs more than the one call.
+func (g *Group) place(s staged) error {
+	dir := filepath.Dir(s.path)
+	err := rename(s.tmp, s.path)
+	if errors.Is(err, fs.ErrNotExist) && !exists(dir) {
+		if err := mkdir(dir, 0o700); err != nil {
+			return err
+		}
+		g.NeedDir(filepath.Dir(dir))
+		err = rename(s.tmp, s.path)
+	}
+	if err == nil {
+		g.NeedDir(dir)
+	}
+	return err
+}
+
+func (g *Group) syncDirs() error {
+	if haveSyncFS && len(g.dirs) > maxOpenStaged {
+		err := g.openRoot()
+		if err == nil {
+			err = syncFS(g.root, &g.st)
+		}
+		if err == nil || !unsupported(err) {
+			return err
+		}
+	}
+	for _, d := range g.dirs {
+		if err := syncDir(d, &g.st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exists(dir string) bool {
+	_, err := os.Stat(dir)
+	return err == nil
+}
+
+// unsupported tells that the system refuses the call itself, as sandboxes do.
+func unsupported(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission)
+}
+
+func discard(f *os.File) {
+	f.Close()
+	os.Remove(f.Name())
+}
+
+type hookedWriter struct{ f *os.File }
+
+func (w hookedWriter) Write(p []byte) (int, error) {
+	if err := writeAll(w.f, p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

@@ -1,0 +1,63 @@
+package atomicfile
+
+import (
+	"io"
+	"sync/atomic"
+)
+
+// The operations that a hook sees, with the path each one is about. A rename
+// is reported with its target.
+const (
+	OpMkdir    = "mkdir"
+	OpCreate   = "create"
+	OpWrite    = "write"
+	OpSync     = "sync"
+	OpSyncFS   = "syncfs"
+	OpRename   = "rename"
+	OpSyncDir  = "syncdir"
+	OpTruncate = "truncate"
+	OpRemove   = "remove"
+)
+
+// Hook is called before each operation; an error makes the operation fail
+// without being done. A *PartialWrite lets a write happen in part.
+type Hook func(op, path string) error
+
+// PartialWrite, returned by a hook for OpWrite, writes the first N bytes and
+// then fails with Err, as a full disk does.
+type PartialWrite struct {
+	N   int
+	Err error
+}
+
+func (p *PartialWrite) Error() string { return p.Err.Error() }
+func (p *PartialWrite) Unwrap() error { return p.Err }
+
+// testHook is nil outside tests. It is atomic only so that tests with
+// goroutines stay free of races.
+var testHook atomic.Pointer[Hook]
+
+// SetHook installs h for every operation of this package and returns a
+// function that puts back what was there. It exists for tests, here and in the
+// packages above, that record the order of operations or fail the Nth one;
+// such tests must not run in parallel with others.
+func SetHook(h Hook) (restore func()) {
+	old := testHook.Swap(&h)
+	return func() { testHook.Store(old) }
+}
+
+func runHook(op, path string) error {
+	h := testHook.Load()
+	if h == nil || *h == nil {
+		return nil
+	}
+	return (*h)(op, path)
+}
+
+// partialWrite does what a *PartialWrite from a hook asks for.
+func partialWrite(w io.Writer, data []byte, err error) error {
+	if p, ok := err.(*PartialWrite); ok {
+		w.Write(data[:min(p.N, len(data))])
+	}
+	return err
+}

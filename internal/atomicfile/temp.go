@@ -1,0 +1,114 @@
+package atomicfile
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	tempPrefix = ".mk~"
+	tempSuffix = "~tmp"
+	// foreignTempAge is how old a temp of another host or container must be
+	// before it counts as litter: its process cannot be asked for.
+	foreignTempAge = 24 * time.Hour
+)
+
+var tempSeq atomic.Int64
+
+// process identifies this process in temp names. The nonce tells two processes
+// with one pid apart (a restarted container starts at pid 1 again), host the
+// pid namespace in which the pid means something.
+var process = sync.OnceValue(func() (p struct {
+	pid         int
+	nonce, host string
+}) {
+	var b [4]byte
+	rand.Read(b[:])
+	p.pid = os.Getpid()
+	p.nonce = hex.EncodeToString(b[:])
+	name, _ := os.Hostname()
+	ns, _ := os.Readlink("/proc/self/ns/pid")
+	p.host = fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(name+ns)))
+	return p
+})
+
+func createTemp(dir string, perm fs.FileMode) (*os.File, error) {
+	path := tempPath(dir)
+	if err := runHook(OpCreate, path); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+}
+
+func tempPath(dir string) string {
+	p := process()
+	return dir + string(filepath.Separator) + tempPrefix + strconv.Itoa(p.pid) + "-" + p.nonce + "-" + p.host + "-" +
+		strconv.FormatInt(tempSeq.Add(1), 36) + tempSuffix
+}
+
+// IsTemp tells whether a file name is that of a temp of this package. Whoever
+// lists a directory skips those.
+func IsTemp(name string) bool {
+	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
+}
+
+// CleanTemps removes the temps in dir that processes left behind when they
+// were killed, and returns how many. Temps of running processes stay. A
+// directory that is not there has none.
+func CleanTemps(dir string) (int, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("clean temps: %w", err)
+	}
+	n := 0
+	for _, e := range entries {
+		if !IsTemp(e.Name()) || !stale(e) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if err := runHook(OpRemove, path); err != nil {
+			return n, fmt.Errorf("clean temps: %w", err)
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return n, fmt.Errorf("clean temps: %w", err)
+		}
+		n++
+	}
+	return n, nil
+}
+
+func stale(e fs.DirEntry) bool {
+	id := strings.TrimSuffix(strings.TrimPrefix(e.Name(), tempPrefix), tempSuffix)
+	f := strings.Split(id, "-")
+	if len(f) != 4 {
+		return false
+	}
+	pid, err := strconv.Atoi(f[0])
+	if err != nil || pid <= 0 {
+		return false
+	}
+	me := process()
+	switch {
+	case f[2] != me.host:
+		fi, err := e.Info()
+		return err == nil && time.Since(fi.ModTime()) > foreignTempAge
+	case pid == me.pid:
+		return f[1] != me.nonce
+	default:
+		return !alive(pid)
+	}
+}
