@@ -1,0 +1,35 @@
+// Package recall measures what a context policy keeps: of the things that an
+// assistant's message refers to, and that stood in the session long enough
+// ago to be at risk, how many did its prompt still show?
+//
+// For each model call:
+//
+//	U          the message's text and the string leaves of its tool inputs
+//	token      a path, file name, identifier, number, hash or quoted string
+//	           of U; each counts once per call
+//	reference  a token that occurs earlier in the session, found by the same
+//	           extractor (quoted strings: as a substring), and not within
+//	           the last 8,000 tokens before the call
+//	shown      the trimmed line of an earlier occurrence, at most 80
+//	           characters either side of it, stands verbatim in the prompt
+//	named      only the token itself does
+//	pointer    neither does, but the page of an earlier occurrence stands
+//	           behind a pointer
+//	missing    none of these
+//
+// Only shown counts. A session's recall is its shown over its references,
+// micro-averaged. Without the exclusion and the line the measure says little:
+// a policy that drops all but the newest page would score high, and a bag of
+// identifiers would do as well as the text.
+//
+// The last 8,000 tokens are counted as characters over three by whole
+// messages: the message in which the count is reached belongs to them.
+//
+// Agents could refer only to what their own host had left them, so a policy
+// that keeps more than that host did gains nothing here. Print that with any
+// figure.
+//
+// Everything is pure. Histories and prompts are append-mostly: both are
+// indexed as they grow, so that a call costs what is new in its prompt plus
+// its references, not its prompt's size.
+package recall

@@ -1,0 +1,259 @@
+package summary
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// Call is a tool call that has no result yet, boiled down to what its result
+// will decide.
+type Call struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Command is the shell command in the one spelling that Command.Text has,
+	// Check that it tests or builds, Piped that its status may be hidden.
+	Command string `json:"command,omitempty"`
+	Check   bool   `json:"check,omitempty"`
+	Piped   bool   `json:"piped,omitempty"`
+	// Commit tells that it commits, Subject the message's first line.
+	Commit  bool   `json:"commit,omitempty"`
+	Subject string `json:"subject,omitempty"`
+	// Branch is the git branch that it switches to, Maybe if its output agrees.
+	Branch string `json:"branch,omitempty"`
+	Maybe  string `json:"maybe,omitempty"`
+	// ShowsBranch tells that its output is the branch's name.
+	ShowsBranch bool `json:"shows_branch,omitempty"`
+	// Paths are the files that it writes, Path the one that it names.
+	Paths []string `json:"paths,omitempty"`
+	Path  string   `json:"path,omitempty"`
+	// Ask is the question that it puts to the user, Plan the gist of the plan
+	// that it submits, Task the text of the plan item that it creates.
+	Ask  string `json:"ask,omitempty"`
+	Plan string `json:"plan,omitempty"`
+	Task string `json:"task,omitempty"`
+	// Session is the host's handle of a command that still runs.
+	Session string `json:"session,omitempty"`
+	// Why is what the assistant said before it.
+	Why string `json:"why,omitempty"`
+}
+
+// pathKeys are the input fields by which tools name a file, payloadKeys those
+// that make a call with a path a write.
+var (
+	pathKeys    = [...]string{"file_path", "path", "filePath", "filepath", "file", "filename", "notebook_path", "target_file", "absolute_path", "uri"}
+	payloadKeys = [...]string{"content", "contents", "new_string", "newString", "newText", "new_text", "new_str", "new_source",
+		"file_text", "insert_text", "edits", "replacement", "diff", "patch", "code_edit", "old_string", "oldText", "old_str"}
+	commandKeys = [...]string{"command", "cmd", "script"}
+)
+
+// call reads a tool call by the shape of its input; names matter only where
+// shapes don't tell tools apart.
+func (u *updater) call(tc *memkernel.ToolCall) {
+	u.s.Ask = Ask{} // the turn goes on: what was said was no last word
+	c := Call{ID: tc.ID, Name: oneLine(tc.Name, nameRunes), Why: u.s.Said}
+	in := fields(tc)
+	if line := commandLine(in); line != "" {
+		u.shell(&c, line)
+		u.workedIn(str(in["workdir"]))
+	} else if session := id(in["session_id"]); session != "" {
+		u.resume(&c, session)
+	}
+	for _, k := range pathKeys {
+		if p := str(in[k]); p != "" {
+			c.Path = cleanPath(p)
+			break
+		}
+	}
+	switch {
+	case tc.Custom:
+		c.Paths = patched(tc.Input)
+	case c.Path != "" && writes(in):
+		c.Paths = []string{c.Path}
+	case in["input"] != nil || in["patch"] != nil:
+		c.Paths = patched(str(in["input"]) + str(in["patch"]))
+	}
+	u.planning(&c, tc, in)
+	if len(c.Paths) > maxPaths {
+		c.Paths = c.Paths[:maxPaths]
+	}
+	if u.s.Pending = append(u.s.Pending, c); len(u.s.Pending) > maxPending {
+		u.s.Pending = slices.Delete(u.s.Pending, 0, 1)
+	}
+}
+
+// fields is the input as a JSON object, nil if it is none.
+func fields(tc *memkernel.ToolCall) map[string]json.RawMessage {
+	if tc.Custom || !strings.HasPrefix(strings.TrimLeft(tc.Input, " \t\r\n"), "{") {
+		return nil
+	}
+	var m map[string]json.RawMessage
+	if json.Unmarshal([]byte(tc.Input), &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// str is a JSON string's value, "" for other values.
+func str(raw json.RawMessage) string {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// commandLine is the shell command of an input: a string, or an argument
+// vector whose shell runs its last word.
+func commandLine(in map[string]json.RawMessage) string {
+	for _, k := range commandKeys {
+		raw := in[k]
+		if s := str(raw); s != "" {
+			return s
+		}
+		var argv []string
+		if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &argv) != nil || len(argv) == 0 {
+			continue
+		}
+		if len(argv) >= 3 && strings.HasPrefix(argv[1], "-") && strings.HasSuffix(argv[0], "sh") {
+			return argv[len(argv)-1]
+		}
+		return strings.Join(argv, " ")
+	}
+	return ""
+}
+
+// resume makes a call that waits for a running command stand for it.
+func (u *updater) resume(c *Call, session string) {
+	i := slices.IndexFunc(u.s.Running, func(r Call) bool { return r.Session == session })
+	if i < 0 {
+		return
+	}
+	id, why := c.ID, c.Why
+	*c = u.s.Running[i]
+	c.ID, c.Why = id, why
+	u.s.Running = remove(u.s.Running, func(r Call) bool { return r.Session == session })
+}
+
+func writes(in map[string]json.RawMessage) bool {
+	for _, k := range payloadKeys {
+		if _, ok := in[k]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// shell fills in what a command line says. A patch or a here document that is
+// redirected into a file writes it.
+func (u *updater) shell(c *Call, line string) {
+	c.Paths = append(patched(line), redirected(line)...)
+	line = u.source(line, commandWindow)
+	sh := parseShell(line)
+	c.Command, c.Check, c.Piped = sh.text, sh.check != "", sh.piped
+	u.workedIn(sh.dir)
+	for _, seg := range sh.segs {
+		if subject, ok := commitOf(seg.text); ok {
+			c.Commit, c.Subject = true, oneLine(subject, optionRunes)
+		}
+		w := words(seg.text)
+		u.relative(w)
+		if len(w) > 2 && w[0] == "git" && w[1] == "-C" {
+			u.workedIn(w[2])
+		}
+		if sure, maybe := newBranch(w); sure != "" || maybe != "" {
+			c.Branch, c.Maybe = oneLine(sure, nameRunes), oneLine(maybe, nameRunes)
+		}
+	}
+	if len(sh.segs) == 1 {
+		w := strings.Join(words(sh.segs[0].text), " ")
+		c.ShowsBranch = w == "git branch --show-current" || w == "git rev-parse --abbrev-ref HEAD"
+	}
+}
+
+// workedIn counts a directory that a command ran in.
+func (u *updater) workedIn(dir string) {
+	if dir = cleanPath(dir); !absolute(dir) {
+		return
+	}
+	d := u.s.Place.Dirs
+	for i := range d {
+		if d[i].Dir == dir {
+			d[i].Count++
+			return
+		}
+	}
+	if len(d) == maxDirs { // the rarest makes room, the oldest of equals first
+		rare := 0
+		for i := range d {
+			if d[i].Count < d[rare].Count {
+				rare = i
+			}
+		}
+		d = slices.Delete(d, rare, rare+1)
+	}
+	u.s.Place.Dirs = append(d, DirCount{dir, 1})
+}
+
+// relative finds out where a command ran from the relative paths it names: if
+// one is the end or a middle part of a written file's absolute path, the
+// command ran in what stands before it.
+func (u *updater) relative(w []string) {
+	for _, a := range w[min(1, len(w)):] {
+		a = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(a, "./"), "..."), "/")
+		if strings.HasPrefix(a, "-") || strings.HasPrefix(a, "/") || strings.HasPrefix(a, ".") || !strings.Contains(a, "/") {
+			continue
+		}
+		for _, e := range slices.Backward(u.s.Artifacts) {
+			i := strings.Index(e.Text, "/"+a)
+			if end := i + 1 + len(a); i > 0 && (end == len(e.Text) || e.Text[end] == '/') {
+				u.workedIn(e.Text[:i])
+				return
+			}
+		}
+	}
+}
+
+// patched lists the files of a patch in the "*** Update File:" format.
+func patched(s string) []string {
+	if !strings.Contains(s, "*** ") {
+		return nil
+	}
+	var out []string
+	lines(s, func(line string) bool {
+		for _, mark := range [...]string{"*** Update File: ", "*** Add File: ", "*** Move to: "} {
+			if p, ok := strings.CutPrefix(line, mark); ok {
+				out = append(out, cleanPath(p))
+			}
+		}
+		return len(out) < maxPaths
+	})
+	return out
+}
+
+// redirected lists the file that a here document is written to:
+// cat > path <<EOF, in either order.
+func redirected(line string) []string {
+	at := strings.Index(line, "<<")
+	if at < 0 {
+		return nil
+	}
+	first := line[strings.LastIndexByte(line[:at], '\n')+1:]
+	first, _, _ = strings.Cut(first, "\n")
+	if !strings.Contains(first, "cat ") {
+		return nil
+	}
+	w := strings.Fields(strings.ReplaceAll(first, ">>", ">"))
+	for i, a := range w {
+		p, ok := strings.CutPrefix(a, ">")
+		if ok && p == "" && i+1 < len(w) {
+			p = w[i+1]
+		}
+		if p = strings.Trim(p, `"'`); ok && p != "" && !strings.ContainsAny(p, "&$`") && !strings.HasPrefix(p, "/dev/") {
+			return []string{cleanPath(p)}
+		}
+	}
+	return nil
+}

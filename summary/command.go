@@ -1,0 +1,344 @@
+package summary
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// segment is one simple command of a shell line and the operator before it.
+type segment struct {
+	op, text string
+}
+
+// shell is what a command line says to the summary.
+type shell struct {
+	// text is the command without directory changes in front and redirections
+	// and paging behind: the name under which it succeeds or fails.
+	text string
+	// dir is the directory that the line changes to first, "" if none.
+	dir  string
+	segs []segment
+	// check is "program verb" of its first test, build or lint command.
+	check string
+	// piped tells that a pager or filter hides the exit status.
+	piped bool
+}
+
+// parseShell reads a command line. It is a reader of habits, not a shell:
+// quotes, escapes, substitutions and here documents are skipped over, and
+// what it doesn't understand stays part of the text.
+func parseShell(line string) shell {
+	line = head(strings.TrimSpace(line), commandWindow)
+	segs := split(line)
+	var sh shell
+	for len(segs) > 1 {
+		w := words(segs[0].text)
+		if len(w) != 2 || w[0] != "cd" || segs[1].op == "|" || segs[1].op == "||" {
+			break
+		}
+		sh.dir = w[1]
+		segs = segs[1:]
+	}
+	if len(segs) > 0 {
+		segs[0].op = ""
+	}
+	segs, sh.piped = withoutPaging(segs)
+	var b strings.Builder
+	for i, s := range segs {
+		if i > 0 {
+			b.WriteString(" " + s.op + " ")
+		}
+		b.WriteString(s.text)
+		if sh.check == "" {
+			sh.check = checkOf(words(s.text))
+		}
+		sh.piped = sh.piped || s.op == "|" || s.op == "||" || s.op == ";"
+	}
+	sh.segs, sh.text = segs, oneLine(b.String(), commandRunes)
+	return sh
+}
+
+// withoutPaging drops the segments that only shorten or comment the output of
+// others, and tells whether there were any.
+func withoutPaging(segs []segment) (kept []segment, dropped bool) {
+	for i, s := range segs {
+		if i > 0 && trailing(s) {
+			dropped = true
+			continue
+		}
+		kept = append(kept, s)
+	}
+	return kept, dropped
+}
+
+// trailing tells the segments that only shorten or comment the output of
+// those before: "| head -20", "; echo done", "|| true".
+func trailing(s segment) bool {
+	w := words(s.text)
+	if len(w) == 0 {
+		return true
+	}
+	switch w[0] {
+	case "head", "tail", "cat", "less", "more", "tee":
+		return s.op == "|"
+	case "true", "echo", ":":
+		return s.op == "||" || s.op == ";"
+	}
+	return false
+}
+
+// split cuts a line at the operators && || ; | and newlines that stand
+// outside quotes, substitutions and here documents.
+func split(line string) []segment {
+	var out []segment
+	op, start, depth := "", 0, 0
+	var quote byte
+	add := func(end int, next string, skip int) {
+		if t := tidy(line[start:end]); t != "" {
+			out = append(out, segment{op, t})
+			op = next
+		}
+		start = end + skip
+	}
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case c == '\\' && quote != '\'':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"' || c == '`':
+			quote = c
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case depth > 0:
+		case c == '<' && strings.HasPrefix(line[i:], "<<"):
+			add(len(line), "", 0)
+			return out
+		case strings.HasPrefix(line[i:], "&&") || strings.HasPrefix(line[i:], "||"):
+			add(i, line[i:i+2], 2)
+			i++
+		case c == ';' || c == '|':
+			add(i, string(c), 1)
+		case c == '\n':
+			add(i, ";", 1)
+		}
+	}
+	add(len(line), "", 0)
+	return out
+}
+
+// tidy takes redirections to the terminal off a simple command, collapses its
+// white space, and drops a comment line.
+func tidy(s string) string {
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "#") {
+		return ""
+	}
+	for {
+		t := s
+		for _, suffix := range [...]string{"2>&1", "2>/dev/null", "2> /dev/null", ">/dev/null", "> /dev/null"} {
+			t = strings.TrimSpace(strings.TrimSuffix(t, suffix))
+		}
+		if t == s {
+			return t
+		}
+		s = t
+	}
+}
+
+// words splits a simple command at white space and takes quotes off, after
+// environment settings and wrappers such as env, time and timeout.
+func words(s string) []string {
+	w := strings.Fields(head(s, 1<<10))
+	for i := range w {
+		w[i] = strings.Trim(w[i], `"'`)
+	}
+	for len(w) > 0 {
+		switch {
+		case w[0] == "env" || w[0] == "time" || w[0] == "sudo" || w[0] == "nice" || w[0] == "exec":
+			w = w[1:]
+		case w[0] == "timeout" && len(w) > 1:
+			w = w[2:]
+		case strings.Contains(w[0], "=") && !strings.HasPrefix(w[0], "="):
+			w = w[1:]
+		default:
+			return w
+		}
+	}
+	return w
+}
+
+// checkers are programs that test, build or lint whatever their arguments.
+var checkers = [...]string{"pytest", "jest", "vitest", "mocha", "ava", "tsc", "tsgo", "eslint", "biome", "prettier",
+	"golangci-lint", "staticcheck", "ruff", "mypy", "pyright", "flake8", "pylint", "tox", "nox", "ctest", "ninja",
+	"make", "gmake", "mvn", "gradle", "gradlew", "msbuild", "xcodebuild", "rspec", "rubocop", "phpunit", "phpstan",
+	"bazel", "buck2", "shellcheck", "clang-tidy", "playwright", "cypress"}
+
+// runners are programs that do when one of their first words is a verb.
+var runners = [...]string{"go", "npm", "npx", "pnpm", "yarn", "bun", "bunx", "deno", "cargo", "mise", "just", "task",
+	"dotnet", "swift", "zig", "cmake", "python", "python3", "uv", "poetry", "pipenv", "hatch", "bundle", "rake",
+	"composer", "mix", "sbt", "lein", "stack", "cabal", "dune", "flutter", "dart", "rails", "node", "turbo", "nx", "moon", "pre-commit"}
+
+var verbs = [...]string{"test", "tests", "build", "check", "lint", "vet", "typecheck", "clippy", "compile", "verify",
+	"ci", "spec", "e2e", "tsc", "pytest", "unittest", "jest", "vitest", "eslint", "mypy", "ruff", "playwright", "nextest"}
+
+// checkOf names the check that a simple command runs, "" if it is none.
+func checkOf(w []string) string {
+	if len(w) == 0 {
+		return ""
+	}
+	prog := path.Base(w[0])
+	if slices.Contains(checkers[:], prog) {
+		return prog
+	}
+	if !slices.Contains(runners[:], prog) {
+		return ""
+	}
+	for _, a := range w[1:min(len(w), 6)] {
+		part := strings.FieldsFunc(strings.ToLower(a), func(r rune) bool { return r == ':' || r == '-' || r == '_' })
+		if len(part) > 0 && !strings.HasPrefix(a, "-") && !strings.ContainsAny(a, "/.") &&
+			(slices.Contains(verbs[:], part[0]) || slices.Contains(verbs[:], part[len(part)-1])) {
+			return prog + " " + a
+		}
+	}
+	return ""
+}
+
+// covers tells whether a command line that succeeded answers for one that
+// failed: the same line, or one that runs each of its checks at least as
+// widely.
+func covers(succeeded, failing string) bool {
+	if succeeded == failing {
+		return true
+	}
+	done, checks := split(succeeded), 0
+	for _, f := range split(failing) {
+		w := words(f.text)
+		if checkOf(w) == "" {
+			continue
+		}
+		checks++
+		if !slices.ContainsFunc(done, func(s segment) bool { return widens(words(s.text), w) }) {
+			return false
+		}
+	}
+	return checks > 0
+}
+
+// widens tells whether command a is the same check as b and has no argument
+// or flag that narrows it more.
+func widens(a, b []string) bool {
+	if kind := checkOf(a); kind == "" || kind != checkOf(b) {
+		return false
+	}
+	for _, arg := range a[1:] {
+		if (!strings.HasPrefix(arg, "-") && arg != "./..." || narrows(arg)) && !slices.Contains(b, arg) {
+			return false
+		}
+	}
+	return true
+}
+
+// narrows tells the flags that select part of a test run.
+func narrows(arg string) bool {
+	flag, _, _ := strings.Cut(arg, "=")
+	return slices.Contains([]string{"-run", "-k", "-t", "-m", "--filter", "--grep", "-g", "-p", "--package", "--test", "-skip"}, flag)
+}
+
+// commitOf tells whether a simple command commits, and the subject that it
+// names, "" if it names none.
+func commitOf(s string) (subject string, ok bool) {
+	if gitVerb(words(s)) != "commit" {
+		return "", false
+	}
+	_, after, ok := strings.Cut(s, "commit")
+	if !ok {
+		return "", true
+	}
+	for _, flag := range [...]string{" -m ", " -am ", " --message ", " --message=", " -a -m "} {
+		if _, msg, found := strings.Cut(after, flag); found {
+			return subjectOf(strings.TrimSpace(msg)), true
+		}
+	}
+	return "", true
+}
+
+// subjectOf is the first line of a quoted message or of the here document
+// that the quotes hold.
+func subjectOf(msg string) string {
+	quote := byte(' ')
+	if msg != "" && (msg[0] == '"' || msg[0] == '\'') {
+		quote = msg[0]
+		msg = msg[1:]
+	}
+	if strings.HasPrefix(msg, "$(cat <<") || strings.HasPrefix(msg, "<<") {
+		_, msg, _ = strings.Cut(msg, "\n")
+		msg, _, _ = strings.Cut(strings.TrimLeft(msg, " \t\n"), "\n")
+		return msg
+	}
+	msg, _, _ = strings.Cut(msg, "\n")
+	for i := 0; i < len(msg); i++ {
+		if msg[i] == '\\' && quote == '"' {
+			i++
+		} else if msg[i] == quote {
+			return strings.ReplaceAll(msg[:i], `\"`, `"`)
+		}
+	}
+	return msg
+}
+
+// gitVerb is the subcommand of a git command, "" for other programs.
+func gitVerb(w []string) string {
+	if len(w) < 2 || path.Base(w[0]) != "git" {
+		return ""
+	}
+	for i := 1; i < len(w); i++ {
+		switch {
+		case w[i] == "-C" || w[i] == "-c":
+			i++
+		case !strings.HasPrefix(w[i], "-"):
+			return w[i]
+		}
+	}
+	return ""
+}
+
+// newBranch is the branch that a simple command creates and switches to, and
+// maybe the one that it switches to if its output says so.
+func newBranch(w []string) (sure, maybe string) {
+	v := gitVerb(w)
+	if v != "checkout" && v != "switch" {
+		return "", ""
+	}
+	rest := w[slices.Index(w, v)+1:]
+	for i, a := range rest {
+		if (a == "-b" || a == "-B" || a == "-c" || a == "-C" || a == "--create") && i+1 < len(rest) {
+			return rest[i+1], ""
+		}
+	}
+	if len(rest) == 1 && !strings.HasPrefix(rest[0], "-") {
+		return "", rest[0]
+	}
+	return "", ""
+}
+
+// absolute tells a path that stands on its own.
+func absolute(p string) bool {
+	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~/") ||
+		len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/')
+}
+
+// cleanPath is the one spelling of a path under which it is remembered.
+func cleanPath(p string) string {
+	p = oneLine(p, pathRunes)
+	if p == "" || strings.Contains(p, `\`) || strings.Contains(p, "://") {
+		return p
+	}
+	return path.Clean(p)
+}

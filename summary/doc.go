@@ -1,0 +1,44 @@
+// Package summary keeps what a session's past says in about a thousand
+// tokens: a fixed-key text that is brought up to date from the messages that
+// arrived since it was last looked at. This is the mechanical floor. It calls
+// no model, reads no clock and no file, and takes the same decisions in every
+// run, so the text is never empty, never late, and byte-identical when nothing
+// it shows has changed.
+//
+//	┌ the text ────────────────────────────────────────────────────────────┐
+//	│ [SESSION_SUMMARY v1]                                                 │
+//	│ goal: <first substantial request> | now: <latest request>            │
+//	│ constraints:                                                         │
+//	│   - <rule-like line of a user message>                               │
+//	│ state:                                                               │
+//	│   repo: <directory>          known keys only, always in this order   │
+//	│   branch: <git branch>                                               │
+//	│   step: <plan item in progress>                                      │
+//	│   last_check: <test or build command> → <status>                     │
+//	│   last_command: <command> → <status>                                 │
+//	│   last_error: <one line>                                             │
+//	│ decisions:                                                           │
+//	│   - <question or proposal> → <reply>                                 │
+//	│ open_threads:                                                        │
+//	│   - <unanswered question, unfinished plan item, failing check>       │
+//	│ recent_artifacts:                                                    │
+//	│   - file: <path>                                                     │
+//	│     why: <what the assistant said before it>                         │
+//	│   +<N> older: get <ID>                                               │
+//	└──────────────────────────────────────────────────────────────────────┘
+//
+// A list with nothing in it reads "none yet". Lists stand newest first; what
+// the cap leaves out stands behind one "+N older" line per list.
+//
+// Everything is read off the structure of the conversation (who spoke, how
+// long, which tool with which fields, how a line ends), not off English words.
+// The exceptions are small documented tables: words of obligation in seven
+// languages (rules.go), and the fixed formats of git, shells, test runners and
+// hosts, which are machine output whatever the user speaks.
+//
+// Excerpts are one line each, cut at a rune boundary, free of control
+// characters, and never stand at the start of a line, so that no text of a
+// tool or a user can pass for a key of the summary.
+//
+// Units: caps are tokens by the caller's counter; excerpt lengths are runes.
+package summary

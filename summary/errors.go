@@ -1,0 +1,107 @@
+package summary
+
+import (
+	"strings"
+)
+
+// failMarks start a line of a test runner's or compiler's output that says it
+// failed, errorMarks stand in a line that says why. Both are the fixed output
+// formats of programs.
+var (
+	failMarks  = [...]string{"FAIL", "--- FAIL", "not ok ", "FAILED", "error[", "error:", "Error:", "ERROR", "npm ERR!", "npm error", "panic:", "fatal:", "make: ***", "Traceback (most recent call last)", "E   "}
+	errorMarks = [...]string{"error", "Error", "ERROR", "FAIL", "panic:", "fatal", "Exception", "✗", "✖", "✘", "CONFLICT", "denied", "not found", "No such file"}
+)
+
+// failMark is the first line of s that says a check failed, "" if none does:
+// a mark at the line's start, or a count of failures above zero.
+func failMark(s string) string {
+	found := ""
+	lines(body(s), func(line string) bool {
+		t := strings.TrimLeft(line, " \t✗✖✘×●")
+		if starts(t, failMarks[:]) || counted(t) {
+			found = line
+		}
+		return found == ""
+	})
+	return found
+}
+
+// counted tells whether a line counts failures: "3 failed", "2 errors".
+func counted(line string) bool {
+	for _, w := range [...]string{" failed", " failing", " failures", " errors"} {
+		for rest := line; ; {
+			i := strings.Index(rest, w)
+			if i < 0 {
+				break
+			}
+			if d := digitsBefore(rest[:i]); d != "" && strings.Trim(d, "0") != "" {
+				return true
+			}
+			rest = rest[i+len(w):]
+		}
+	}
+	return false
+}
+
+func digitsBefore(s string) string {
+	i := len(s)
+	for i > 0 && s[i-1] >= '0' && s[i-1] <= '9' {
+		i--
+	}
+	return s[i:]
+}
+
+// dull are starts of lines that report no error, whatever words they hold:
+// what runs, what passed, what a script echoes.
+var dull = [...]string{"=== ", "--- PASS", "ok ", "PASS", "> ", "$ ", "+ ", "✓ ", "✔ "}
+
+// errorLine is the line that says best what went wrong: the first that starts
+// with a fail mark and says more than that, else the first with an error mark,
+// else the first that says anything at all.
+func errorLine(first, last string) string {
+	const open, end = "<tool_use_error>", "</tool_use_error>" // one host's wrapping
+	var marked, named, any string
+	for _, s := range [...]string{body(first), last} {
+		lines(s, func(line string) bool {
+			t := strings.TrimSpace(line)
+			if _, code := exitCode(t); t == "" || code || starts(t, dull[:]) {
+				return true
+			}
+			if any == "" {
+				any = t
+			}
+			if marked == "" && starts(t, failMarks[:]) && len(t) > len("FAILED") {
+				marked = t
+			}
+			if named == "" && mentions(t) {
+				named = t
+			}
+			return marked == ""
+		})
+	}
+	for _, t := range [...]string{marked, named, any} {
+		if t != "" {
+			return strings.TrimSuffix(strings.TrimPrefix(t, open), end)
+		}
+	}
+	return ""
+}
+
+func starts(s string, marks []string) bool {
+	for _, m := range marks {
+		if strings.HasPrefix(s, m) {
+			return true
+		}
+	}
+	return false
+}
+
+// mentions tells whether a line holds an error mark and no count of zero.
+func mentions(line string) bool {
+	for _, m := range errorMarks {
+		if strings.Contains(line, m) {
+			return !strings.Contains(line, " 0 ") && !strings.HasPrefix(line, "0 ")
+		}
+	}
+	return false
+}

@@ -1,0 +1,209 @@
+package summary
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// The states of a plan item that mean something here; any other word that a
+// host uses counts as open.
+const (
+	statusPending = "pending"
+	statusRunning = "in_progress"
+)
+
+// open tells whether a plan item is still to be done.
+func open(status string) bool {
+	switch status {
+	case "completed", "complete", "done", "cancelled", "canceled", "deleted", "skipped":
+		return false
+	}
+	return true
+}
+
+// item is a plan item in any of the hosts' spellings.
+type item struct {
+	ID         json.RawMessage `json:"id"`
+	Content    string          `json:"content"`
+	Step       string          `json:"step"`
+	Text       string          `json:"text"`
+	Title      string          `json:"title"`
+	Subject    string          `json:"subject"`
+	Task       string          `json:"task"`
+	Status     string          `json:"status"`
+	ActiveForm string          `json:"activeForm"`
+}
+
+func (it item) text() string {
+	for _, s := range [...]string{it.Content, it.Step, it.Subject, it.Title, it.Text, it.Task, it.ActiveForm} {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// planning reads calls that write the agent's plan or put something before
+// the user: whole lists, single items, plans in prose, questions.
+func (u *updater) planning(c *Call, tc *memkernel.ToolCall, in map[string]json.RawMessage) {
+	for _, k := range [...]string{"todos", "plan", "items", "tasks"} {
+		if list := items(in[k]); list != nil {
+			u.todoList(list)
+			return
+		}
+	}
+	if p := str(in["plan"]); p != "" {
+		c.Plan = gist(u.source(p, userWindow), optionRunes)
+	}
+	c.Ask = u.question(in)
+	switch strings.ToLower(strings.ReplaceAll(tc.Name, "_", "")) {
+	case "taskcreate":
+		c.Task = oneLine(u.source(str(in["subject"]), userWindow), todoRunes)
+	case "taskupdate":
+		u.taskUpdate(id(in["taskId"]), str(in["status"]), oneLine(u.source(str(in["subject"]), userWindow), todoRunes))
+	}
+}
+
+// items reads a list of plan items; nil if it isn't one.
+func items(raw json.RawMessage) []item {
+	var list []item
+	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	for _, it := range list {
+		if it.Status == "" || it.text() == "" {
+			return nil
+		}
+	}
+	return list
+}
+
+// id is an identifier that may be a string or a number.
+func id(raw json.RawMessage) string {
+	if s := str(raw); s != "" {
+		return oneLine(s, nameRunes)
+	}
+	return oneLine(string(raw), nameRunes)
+}
+
+// todoList replaces the plan. New wording is a decision, new states are not.
+func (u *updater) todoList(list []item) {
+	todos := make([]Todo, 0, min(len(list), maxTodos))
+	for _, it := range list {
+		if len(todos) == maxTodos {
+			break
+		}
+		todos = append(todos, Todo{Text: oneLine(u.source(it.text(), userWindow), todoRunes), Status: status(it.Status), Key: u.m.Key})
+	}
+	same := slices.EqualFunc(todos, u.s.Todos, func(a, b Todo) bool { return a.Text == b.Text })
+	if len(todos) == 0 {
+		todos = nil
+	}
+	u.s.Todos = todos
+	if !same && len(todos) > 0 {
+		u.planned()
+	}
+}
+
+// planned records the plan as it stands. Several writes within one user turn
+// are one decision.
+func (u *updater) planned() {
+	var b strings.Builder
+	b.WriteString("plan (" + strconv.Itoa(len(u.s.Todos)) + "): ")
+	for i, t := range u.s.Todos {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		if b.WriteString(t.Text); b.Len() > 4*(questionRunes+replyRunes) {
+			break
+		}
+	}
+	e := u.entry("d", "plan", oneLine(b.String(), questionRunes+replyRunes))
+	u.decision(e, func(last Entry) bool { return last.Kind == "plan" && last.Turn == e.Turn })
+}
+
+// taskCreated adds an item; its id stands in the result as "#N", else it is
+// the next number.
+func (u *updater) taskCreated(text, result string) {
+	t := Todo{ID: hashNumber(result), Text: text, Status: statusPending, Key: u.m.Key}
+	if t.ID == "" {
+		t.ID = strconv.Itoa(len(u.s.Todos) + 1)
+	}
+	if i := slices.IndexFunc(u.s.Todos, func(o Todo) bool { return o.ID == t.ID }); i >= 0 {
+		u.s.Todos = slices.Delete(u.s.Todos, i, i+1)
+	}
+	if u.s.Todos = append(u.s.Todos, t); len(u.s.Todos) > maxTodos {
+		drop := max(0, slices.IndexFunc(u.s.Todos, func(o Todo) bool { return !open(o.Status) }))
+		u.s.Todos = slices.Delete(u.s.Todos, drop, drop+1)
+	}
+	u.planned()
+}
+
+// hashNumber is the digits after the first # that has some.
+func hashNumber(s string) string {
+	s = head(s, resultWindow)
+	for {
+		i := strings.IndexByte(s, '#')
+		if i < 0 {
+			return ""
+		}
+		s = s[i+1:]
+		n := 0
+		for n < len(s) && n < 9 && s[n] >= '0' && s[n] <= '9' {
+			n++
+		}
+		if n > 0 {
+			return s[:n]
+		}
+	}
+}
+
+func (u *updater) taskUpdate(id, state, text string) {
+	i := slices.IndexFunc(u.s.Todos, func(t Todo) bool { return t.ID == id && id != "" })
+	switch {
+	case i < 0:
+	case state == "deleted":
+		u.s.Todos = remove(u.s.Todos, func(t Todo) bool { return t.ID == id })
+	default:
+		if state != "" {
+			u.s.Todos[i].Status = status(state)
+		}
+		if text != "" {
+			u.s.Todos[i].Text = text
+		}
+	}
+}
+
+// status is a state's name, cleaned, with the spellings of "running" made one.
+func status(s string) string {
+	switch s = strings.ToLower(oneLine(s, 24)); s {
+	case "in-progress", "inprogress", "active", "running", "doing":
+		return statusRunning
+	case "":
+		return statusPending
+	}
+	return s
+}
+
+// question is what a call asks the user: an input with questions and options.
+func (u *updater) question(in map[string]json.RawMessage) string {
+	var qs []struct {
+		Question string            `json:"question"`
+		Options  []json.RawMessage `json:"options"`
+	}
+	if raw := in["questions"]; len(raw) == 0 || json.Unmarshal(raw, &qs) != nil {
+		if q := str(in["question"]); q != "" && in["options"] != nil {
+			return oneLine(u.source(q, userWindow), questionRunes)
+		}
+		return ""
+	}
+	var all []string
+	for _, q := range qs {
+		all = append(all, q.Question)
+	}
+	return oneLine(u.source(strings.Join(all, " "), userWindow), questionRunes)
+}

@@ -1,0 +1,323 @@
+package summary
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// The words a command's end is told in.
+const (
+	statusOK      = "ok"
+	statusFailed  = "failed"
+	statusStarted = "running"
+	statusStopped = "interrupted"
+)
+
+func failed(status string) bool { return strings.HasPrefix(status, statusFailed) }
+
+// result settles the call that it answers. Results of calls that are not
+// pending are passed over.
+func (u *updater) result(r *memkernel.ToolResult) {
+	i := slices.IndexFunc(u.s.Pending, func(c Call) bool { return c.ID == r.CallID })
+	if i < 0 {
+		return
+	}
+	c := u.s.Pending[i]
+	u.s.Pending = remove(u.s.Pending, func(o Call) bool { return o.ID == c.ID })
+	text := resultText(r)
+	first := u.source(text, resultWindow)
+	last := first
+	if len(text) > resultWindow {
+		last = u.ending(text, resultWindow)
+	}
+	if said, ok := rejected(r, first); ok {
+		u.rejection(c, said)
+		return
+	}
+	out := outcome(r, first, last)
+	if out == statusOK && c.Check && c.Piped && failMark(last) != "" {
+		out = statusFailed
+	}
+	if out == statusStarted {
+		u.started(c, first)
+	}
+	if c.Command != "" {
+		u.commanded(c, out, first, last)
+	}
+	u.note(c, out, first, last)
+	if failed(out) || out == statusStopped {
+		return
+	}
+	for _, p := range c.Paths {
+		u.artifact(p, c)
+	}
+	switch {
+	case c.Task != "":
+		u.taskCreated(c.Task, first)
+	case c.Ask != "":
+		u.decision(u.entry("d", "choice", c.Ask+" → "+gist(first, optionRunes)), nil)
+	case c.Plan != "":
+		u.decision(u.entry("d", "plan", "plan accepted: "+c.Plan), nil)
+	}
+}
+
+// resultText is a result's text: one block as it is, several joined.
+func resultText(r *memkernel.ToolResult) string {
+	if r.Opaque {
+		return ""
+	}
+	text, n := "", 0
+	for i := range r.Content {
+		if p := &r.Content[i]; p.Kind == memkernel.PartText {
+			if n++; n == 1 {
+				text = p.Text
+			} else {
+				text += "\n" + p.Text
+			}
+		}
+	}
+	return text
+}
+
+// rejected tells whether a person refused the call, and what they said. The
+// phrases are the hosts' own, the same in every language of the user.
+func rejected(r *memkernel.ToolResult, text string) (said string, ok bool) {
+	if !r.IsError || !strings.HasPrefix(text, "The user doesn't want to ") {
+		return "", false
+	}
+	if _, said, ok = strings.Cut(text, "the user said:\n"); ok {
+		return strings.TrimSpace(said), true
+	}
+	return "", true
+}
+
+// rejection records a refused call. What the person said with it is their
+// newest request.
+func (u *updater) rejection(c Call, said string) {
+	what := c.Name
+	switch {
+	case c.Command != "":
+		what += " " + c.Command
+	case c.Path != "":
+		what += " " + c.Path
+	case c.Plan != "":
+		what += " " + c.Plan
+	}
+	text := "rejected " + oneLine(what, questionRunes)
+	if said != "" {
+		text += " → " + oneLine(said, replyRunes)
+		u.s.Request = u.entry("r", "", gist(said, requestRunes))
+		u.rules(said)
+	}
+	u.decision(u.entry("d", "rejection", text), nil)
+}
+
+// outcome reads how a call ended: the host's verdict, or the exit status that
+// hosts write into the first or last lines of a result.
+func outcome(r *memkernel.ToolResult, first, last string) string {
+	code, found := exitCode(head(first, 400))
+	if !found {
+		code, found = exitCode(tail(last, 200))
+	}
+	switch {
+	case found && code != 0:
+		return statusFailed + " (exit " + strconv.Itoa(code) + ")"
+	case r.IsError && interrupted(first, last):
+		return statusStopped
+	case r.IsError:
+		return statusFailed
+	case !found && strings.Contains(head(first, 400), runningMark):
+		return statusStarted
+	}
+	return statusOK
+}
+
+// interrupted tells the notices by which hosts say that a person stopped a
+// call: one bracketed line, or a last line.
+func interrupted(first, last string) bool {
+	t := strings.TrimSpace(first)
+	return strings.HasPrefix(t, "[") && strings.HasSuffix(t, "]") && !strings.Contains(t, "\n") ||
+		lastLine(last) == "Command aborted"
+}
+
+// exitCode finds a host's line about an exit status. A line counts only if it
+// holds nothing else, or is a JSON field.
+func exitCode(s string) (code int, found bool) {
+	lines(s, func(line string) bool {
+		line = strings.TrimSpace(line)
+		for _, mark := range [...]string{"Exit code: ", "Exit code ", "Process exited with code ", "Command exited with code ", "exit status "} {
+			if rest, ok := strings.CutPrefix(line, mark); ok {
+				if n, err := strconv.Atoi(rest); err == nil {
+					code, found = n, true
+				}
+			}
+		}
+		if _, rest, ok := strings.Cut(line, `"exit_code":`); ok && strings.HasPrefix(line, "{") {
+			rest = strings.TrimLeft(rest, " ")
+			n := 0
+			for n < len(rest) && (rest[n] == '-' || rest[n] >= '0' && rest[n] <= '9') {
+				n++
+			}
+			if v, err := strconv.Atoi(rest[:n]); err == nil {
+				code, found = v, true
+			}
+		}
+		return !found
+	})
+	return code, found
+}
+
+// runningMark precedes the handle of a command that its host left running.
+const runningMark = "\nProcess running with session ID "
+
+// started keeps a command that runs on, to be settled by the call that waits
+// for it.
+func (u *updater) started(c Call, first string) {
+	_, after, _ := strings.Cut(first, runningMark)
+	session, _, _ := strings.Cut(after, "\n")
+	c.Session = oneLine(session, nameRunes)
+	if u.s.Running = append(u.s.Running, c); len(u.s.Running) > maxRunning {
+		u.s.Running = slices.Delete(u.s.Running, 0, 1)
+	}
+}
+
+// commanded records a command's end.
+func (u *updater) commanded(c Call, out, first, last string) {
+	cmd := Command{Text: c.Command, Status: out, Key: u.m.Key}
+	u.s.LastCommand = cmd
+	if c.Check {
+		u.checked(cmd, first, last)
+	}
+	u.branchSeen(c, out, first)
+	if !c.Commit {
+		return
+	}
+	branch, sha, subject := commitLine(first + "\n" + last)
+	switch {
+	case sha != "":
+		u.s.Place.Branch = branch
+		u.decision(u.entry("d", "commit", "commit "+sha+": "+subject), nil)
+	case out == statusOK && c.Subject != "":
+		u.decision(u.entry("d", "commit", "commit: "+c.Subject), nil)
+	}
+}
+
+// checked keeps the failing checks: a failure stands until a run of the same
+// check, no narrower, succeeds.
+func (u *updater) checked(cmd Command, first, last string) {
+	u.s.LastCheck = cmd
+	if cmd.Status == statusStarted || cmd.Status == statusStopped {
+		return
+	}
+	u.s.Threads = remove(u.s.Threads, func(e Entry) bool {
+		return e.Text == cmd.Text || cmd.Status == statusOK && covers(cmd.Text, e.Text)
+	})
+	if failed(cmd.Status) {
+		e := u.entry("t", "check", cmd.Text)
+		e.Why = oneLine(errorLine(first, last), errorRunes)
+		u.s.Threads = push(u.s.Threads, e, maxFailing, &u.s.Evicted.Threads)
+	}
+}
+
+// note keeps the last error line until the same thing succeeds.
+func (u *updater) note(c Call, out, first, last string) {
+	sig := c.Name + " " + c.Path
+	if c.Command != "" {
+		sig = c.Command
+	}
+	switch {
+	case failed(out):
+		line := oneLine(errorLine(first, last), errorRunes)
+		if line == "" {
+			line = oneLine(c.Name, nameRunes) + " " + out
+		}
+		u.s.LastError = u.entry("e", "", line)
+		u.s.LastError.Why = sig
+	case out == statusOK && u.s.LastError.Why == sig:
+		u.s.LastError = Entry{}
+	}
+}
+
+// artifact records a file that was written; writing it again makes it newest.
+func (u *updater) artifact(p string, c Call) {
+	e := u.entry("a", "", p)
+	if e.Why = c.Why; e.Why == "" {
+		e.Why = c.Name
+	}
+	if i := slices.IndexFunc(u.s.Artifacts, func(o Entry) bool { return o.Text == p }); i >= 0 {
+		e.ID = u.s.Artifacts[i].ID
+		u.s.Artifacts = slices.Delete(u.s.Artifacts, i, i+1)
+	}
+	u.s.Artifacts = push(u.s.Artifacts, e, maxArtifacts, &u.s.Evicted.Artifacts)
+}
+
+// branchSeen reads the git branch off a command or its output: what it
+// created, "On branch X", "## X...origin/X", or the bare name.
+func (u *updater) branchSeen(c Call, out, first string) {
+	body := body(first)
+	switch {
+	case out == statusOK && c.Branch != "":
+		u.s.Place.Branch = c.Branch
+		return
+	case out == statusOK && c.Maybe != "" && strings.Contains(body, "'"+c.Maybe+"'"):
+		u.s.Place.Branch = c.Maybe
+		return
+	case out == statusOK && c.ShowsBranch:
+		name, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
+		if name = oneLine(name, nameRunes); name != "" && !strings.Contains(name, " ") {
+			u.s.Place.Branch = name
+		}
+		return
+	case !strings.Contains(c.Command, "git "):
+		return
+	}
+	lines(body, func(line string) bool {
+		name, ok := strings.CutPrefix(line, "On branch ")
+		if !ok {
+			if name, ok = strings.CutPrefix(line, "## "); ok {
+				name, _, _ = strings.Cut(name, "...")
+			}
+		}
+		if ok = ok && name != "" && !strings.Contains(name, " "); ok {
+			u.s.Place.Branch = oneLine(name, nameRunes)
+		}
+		return !ok
+	})
+}
+
+// body is a result without the header that some hosts put before the output.
+func body(s string) string {
+	if h := head(s, 400); strings.Contains(h, "\nOutput:\n") {
+		_, s, _ = strings.Cut(s, "\nOutput:\n")
+	}
+	return s
+}
+
+// commitLine finds git's own report of a commit, "[branch sha] subject".
+func commitLine(s string) (branch, sha, subject string) {
+	lines(s, func(line string) bool {
+		if !strings.HasPrefix(line, "[") {
+			return true
+		}
+		in, rest, ok := strings.Cut(line[1:], "] ")
+		f := strings.Fields(in)
+		if !ok || len(f) < 2 || len(f) > 4 || !isSHA(f[len(f)-1]) {
+			return true
+		}
+		branch, sha, subject = oneLine(f[0], nameRunes), f[len(f)-1], oneLine(rest, optionRunes)
+		return false
+	})
+	return branch, sha, subject
+}
+
+func isSHA(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(s) >= 7 && len(s) <= 40
+}

@@ -1,0 +1,202 @@
+package summary
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxRuleLine is the longest line, in bytes, that can be a rule; longer ones
+// are prose or pasted output.
+const maxRuleLine = 400
+
+// maxRulesPerMessage keeps one pasted rule book from filling the list.
+const maxRulesPerMessage = 12
+
+// obliges are words that make a line a rule wherever they stand: modal verbs
+// and set phrases of obligation. A trailing space or a leading one marks a
+// word boundary that is part of the entry.
+var obliges = [...]string{
+	"must", "mustn't", "required", "forbidden", "under no circumstances", // English
+	"debe", "debes", "deben", "hay que", "prohibido", "obligatorio", "jamás", // Spanish
+	"muss", "müssen", "musst", "darf nicht", "dürfen nicht", "darfst nicht", "niemals", "verboten", // German
+	"doit", "doivent", "dois", "il faut", "interdit", "obligatoire", // French
+	"deve", "devem", "é preciso", "proibido", "obrigatório", // Portuguese
+}
+
+// orders are words that make a rule only where a clause starts, as an
+// imperative does: "never push", but not "I never saw it".
+var orders = [...]string{
+	"never", "always", "don't", "dont", "don’t", "do not", "avoid", "no more", "only", // English
+	"nunca", "siempre", "evita", "evite", "no uses", "no hagas", // Spanish
+	"nie", "immer", "vermeide", "bitte nicht", "nur", "kein", "keine", // German
+	"jamais", "toujours", "évite", "évitez", "ne", // French
+	"sempre", "não use", "não faça", // Portuguese, with nunca, jamais, evite
+}
+
+// wideRules are the same for scripts without spaces, found anywhere.
+var wideRules = [...]string{
+	"必须", "不要", "不得", "禁止", "务必", "切勿", "始终", "绝不", "不准", "不可", "一定要", "只能", "必須", // Chinese
+	"必ず", "絶対に", "常に", "なければならない", "なければなりません", "てはいけ", "てはなら", "ないでください", "しないで", // Japanese
+}
+
+// polite are words that may stand before an order without hiding it.
+var polite = [...]string{"please", "and", "but", "so", "also", "just", "por favor", "y", "e", "bitte", "und", "aber", "et", "mais", "mas", "s'il te plaît"}
+
+// wrapped is the length, in bytes, from which a line is taken to go on in the
+// next: prose that was wrapped by an editor.
+const wrapped = 50
+
+// rules records the sentences of a user message that read as standing rules.
+// Code, quotes, tables and questions are passed over.
+func (u *updater) rules(text string) {
+	code, item, n := false, false, 0
+	para, before := "", 0
+	flush := func() {
+		for _, s := range sentences(para) {
+			if n < maxRulesPerMessage && rule(s, item) {
+				u.constraint(oneLine(s, constraintRunes))
+				n++
+			}
+		}
+		para, item, before = "", false, 0
+	}
+	lines(text, func(line string) bool {
+		body, starts := unbullet(line)
+		switch {
+		case fence(line):
+			flush()
+			code = !code
+		case code || len(line) > maxRuleLine || quoted(line) || body == "":
+			flush()
+		case !starts && before >= wrapped && line[0] != '#':
+			para, before = para+" "+unmark(body), len(line)
+		default:
+			flush()
+			para, item, before = unmark(body), starts, len(line)
+		}
+		return n < maxRulesPerMessage
+	})
+	flush()
+}
+
+// sentences cuts a paragraph at full stops.
+func sentences(para string) []string {
+	if len(para) < 4 {
+		return nil
+	}
+	var out []string
+	start := 0
+	for i, r := range para {
+		end := i + utf8.RuneLen(r)
+		if r == '。' || r == '！' || (r == '.' || r == '!' || r == '?') && strings.HasPrefix(para[end:], " ") && i-start > 3 && !abbreviated(para[:i]) {
+			out = append(out, strings.TrimSpace(para[start:end]))
+			start = end
+		}
+	}
+	if rest := strings.TrimSpace(para[start:]); rest != "" {
+		out = append(out, rest)
+	}
+	return out
+}
+
+// abbreviated tells whether the word that s ends on is one letter or holds a
+// full stop itself, as in "e.g" or "z. B".
+func abbreviated(s string) bool {
+	w := s[strings.LastIndexByte(s, ' ')+1:]
+	return utf8.RuneCountInString(w) < 2 || strings.Contains(w, ".") && len(w) < 5
+}
+
+// quoted tells whether a line is a quotation, a table row, markup, a comment
+// or JSON, or indented like code.
+func quoted(line string) bool {
+	t := strings.TrimLeft(line, " ")
+	return t == "" || strings.HasPrefix(t, "//") || strings.HasPrefix(t, "/*") || strings.Contains(t, `":`) ||
+		strings.ContainsRune(">|<$❯⏺⎿\t", firstRune(t)) || len(line)-len(t) >= 8
+}
+
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
+}
+
+// rule tells whether one line obliges. In a list item the words of order
+// count anywhere, since an item is a clause of its own.
+func rule(body string, item bool) bool {
+	if asks(body) {
+		return false
+	}
+	low := strings.ToLower(body)
+	for _, w := range wideRules {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	for _, w := range obliges {
+		if wordAt(low, w, nil) {
+			return true
+		}
+	}
+	for _, w := range orders {
+		if wordAt(low, w, clauseStart) && (item || len(low) > len(w)+3) {
+			return true
+		}
+	}
+	return false
+}
+
+// wordAt tells whether w stands in s as whole words at a place that ok likes.
+func wordAt(s, w string, ok func(before string) bool) bool {
+	for from := 0; ; {
+		i := strings.Index(s[from:], w)
+		if i < 0 {
+			return false
+		}
+		i += from
+		prev, _ := utf8.DecodeLastRuneInString(s[:i])
+		next, _ := utf8.DecodeRuneInString(s[i+len(w):])
+		if (i == 0 || !wordRune(prev)) && (i+len(w) == len(s) || !wordRune(next)) && (ok == nil || ok(s[:i])) {
+			return true
+		}
+		from = i + len(w)
+	}
+}
+
+func wordRune(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-'
+}
+
+// clauseStart tells whether a clause starts after before: at the line's
+// start, after punctuation, or after a polite word that itself starts one.
+func clauseStart(before string) bool {
+	t := strings.TrimRight(before, " *_`\"'")
+	if t == "" {
+		return true
+	}
+	if last, _ := utf8.DecodeLastRuneInString(t); strings.ContainsRune(".,;:!()–—、，。", last) {
+		return true
+	}
+	for _, w := range polite {
+		if rest, ok := strings.CutSuffix(t, w); ok && (rest == "" || !wordRune(lastRune(rest))) {
+			return true
+		}
+	}
+	return false
+}
+
+func lastRune(s string) rune {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return r
+}
+
+// constraint records a rule once; saying it again makes it the newest.
+func (u *updater) constraint(text string) {
+	i := slices.IndexFunc(u.s.Constraints, func(e Entry) bool { return strings.EqualFold(e.Text, text) })
+	e := u.entry("c", "", text)
+	if i >= 0 {
+		e.ID = u.s.Constraints[i].ID
+		u.s.Constraints = slices.Delete(u.s.Constraints, i, i+1)
+	}
+	u.s.Constraints = push(u.s.Constraints, e, maxConstraints, &u.s.Evicted.Constraints)
+}

@@ -1,0 +1,244 @@
+package summary
+
+import (
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Version is the format of State and of the text.
+const Version = 1
+
+// The lists of the summary, by the names they have in the text.
+const (
+	KindConstraints = "constraints"
+	KindDecisions   = "decisions"
+	KindThreads     = "open_threads"
+	KindArtifacts   = "recent_artifacts"
+)
+
+// What a State holds at most. Older entries leave first and are counted.
+const (
+	maxConstraints = 40
+	maxDecisions   = 50
+	maxFailing     = 20
+	maxTodos       = 60
+	maxArtifacts   = 100
+	maxPending     = 64
+	maxRunning     = 8
+	maxOptions     = 12
+	maxDirs        = 8
+	maxPaths       = 20
+)
+
+// State is everything that the summary knows. It is a value: Update returns a
+// new one and never changes the one it was given. Lists stand oldest first.
+type State struct {
+	Version int `json:"version"`
+	// Sidechain is the branch of the conversation that this state follows,
+	// set by its first message. Messages of other branches only move Offset.
+	Sidechain string `json:"sidechain,omitempty"`
+	// Offset is what has been processed.
+	Offset Offset `json:"offset"`
+	// Goal is the session's first substantial request, Request the latest.
+	Goal    Entry `json:"goal,omitzero"`
+	Request Entry `json:"request,omitzero"`
+
+	Constraints []Entry `json:"constraints,omitempty"`
+	Decisions   []Entry `json:"decisions,omitempty"`
+	// Threads are failing checks. Questions and plan items that are open
+	// follow from Ask and Todos; OpenThreads has all of them.
+	Threads   []Entry `json:"threads,omitempty"`
+	Artifacts []Entry `json:"artifacts,omitempty"`
+	Todos     []Todo  `json:"todos,omitempty"`
+	Evicted   Evicted `json:"evicted,omitzero"`
+
+	Place       Place   `json:"place,omitzero"`
+	LastCheck   Command `json:"last_check,omitzero"`
+	LastCommand Command `json:"last_command,omitzero"`
+	LastError   Entry   `json:"last_error,omitzero"`
+
+	// Ask is the assistant's last word while its turn may be over, Said the
+	// gist of its last text in this turn, Pending the calls without a result,
+	// Running the commands that their host left running.
+	Ask     Ask    `json:"ask,omitzero"`
+	Said    string `json:"said,omitempty"`
+	Pending []Call `json:"pending,omitempty"`
+	Running []Call `json:"running,omitempty"`
+	// Turn counts plain user messages, Seq the ids given out.
+	Turn int `json:"turn"`
+	Seq  int `json:"seq"`
+}
+
+// Offset is how far a session has been read.
+type Offset struct {
+	// Messages is the number of messages processed, of all branches.
+	Messages int `json:"messages"`
+	// Key is the key of the last one, "" if the host has none.
+	Key string `json:"key,omitempty"`
+}
+
+// Entry is one line of the summary with its provenance.
+type Entry struct {
+	// ID is unique within the state and never given twice.
+	ID string `json:"id"`
+	// Kind says what made it: reply, choice, rejection, plan, commit, check.
+	Kind string `json:"kind,omitempty"`
+	// Text is the excerpt: one line, bounded. For artifacts it is the path.
+	Text string `json:"text"`
+	// Why is the reason of an artifact or the error line of a failing check.
+	Why string `json:"why,omitempty"`
+	// Key is the message that it was read from.
+	Key  string    `json:"key,omitempty"`
+	Time time.Time `json:"time,omitzero"`
+	// Turn is the user turn in which it was written.
+	Turn int `json:"turn,omitempty"`
+}
+
+// Todo is an item of the agent's own plan.
+type Todo struct {
+	// ID is the host's id, "" for lists that are always written whole.
+	ID string `json:"id,omitempty"`
+	// Text is the item; Status one of pending, in_progress, completed, or
+	// whatever else the host calls it.
+	Text   string `json:"text"`
+	Status string `json:"status"`
+	Key    string `json:"key,omitempty"`
+}
+
+// Place is where the work happens, as far as commands and hosts told.
+type Place struct {
+	// Dir was named by the host, Dirs by commands, with how often.
+	Dir  string     `json:"dir,omitempty"`
+	Dirs []DirCount `json:"dirs,omitempty"`
+	// Branch is the git branch last seen.
+	Branch string `json:"branch,omitempty"`
+}
+
+// DirCount is a working directory and the number of commands run in it.
+type DirCount struct {
+	Dir   string `json:"dir"`
+	Count int    `json:"count"`
+}
+
+// Command is a shell command and how it ended.
+type Command struct {
+	// Text is the command without directory change, redirections to the
+	// terminal and paging: two runs of one thing have one text.
+	Text string `json:"text"`
+	// Status is ok, failed, failed (exit N), running or interrupted.
+	Status string `json:"status"`
+	Key    string `json:"key,omitempty"`
+}
+
+// Ask is what the assistant said last, as a question or proposal that the
+// user's next message may answer.
+type Ask struct {
+	// Text is the question, or the last line if there was none.
+	Text string `json:"text"`
+	// Question tells that it asked; Long that the text was long enough for a
+	// short reply to be a decision on it.
+	Question bool     `json:"question,omitempty"`
+	Long     bool     `json:"long,omitempty"`
+	Options  []Option `json:"options,omitempty"`
+	Key      string   `json:"key,omitempty"`
+	// Time is when it was said.
+	Time time.Time `json:"time,omitzero"`
+}
+
+// Option is a labelled choice that the assistant offered.
+type Option struct {
+	Label string `json:"label"`
+	Text  string `json:"text"`
+}
+
+// Evicted counts entries that left the state because a list was full.
+type Evicted struct {
+	Constraints int `json:"constraints,omitempty"`
+	Decisions   int `json:"decisions,omitempty"`
+	Threads     int `json:"threads,omitempty"`
+	Artifacts   int `json:"artifacts,omitempty"`
+}
+
+// clone copies what Update may change. Options and the inner slices of
+// pending calls are replaced, never written to, so they may be shared.
+func (s State) clone() State {
+	s.Constraints = slices.Clone(s.Constraints)
+	s.Decisions = slices.Clone(s.Decisions)
+	s.Threads = slices.Clone(s.Threads)
+	s.Artifacts = slices.Clone(s.Artifacts)
+	s.Todos = slices.Clone(s.Todos)
+	s.Pending = slices.Clone(s.Pending)
+	s.Running = slices.Clone(s.Running)
+	s.Place.Dirs = slices.Clone(s.Place.Dirs)
+	return s
+}
+
+// nextID gives out the next id with the list's letter.
+func (s *State) nextID(letter string) string {
+	s.Seq++
+	return letter + strconv.Itoa(s.Seq)
+}
+
+// push appends e and drops the oldest beyond max, counting it. An emptied
+// list is nil, so that equal states are equal after a JSON round trip.
+func push(list []Entry, e Entry, max int, evicted *int) []Entry {
+	list = append(list, e)
+	if n := len(list) - max; n > 0 {
+		*evicted += n
+		list = slices.Delete(list, 0, n)
+	}
+	return list
+}
+
+// remove drops the entries that del names.
+func remove[T any](list []T, del func(T) bool) []T {
+	if list = slices.DeleteFunc(list, del); len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// OpenThreads lists what is open, newest or most pressing first: the
+// assistant's unanswered question, a last command that failed, checks that
+// fail, plan items in progress, plan items to do.
+func (s State) OpenThreads() []Entry {
+	var out []Entry
+	if s.Ask.Question {
+		out = append(out, Entry{Kind: "question", Text: "unanswered: " + s.Ask.Text, Key: s.Ask.Key, Time: s.Ask.Time})
+	}
+	for i := len(s.Threads) - 1; i >= 0; i-- {
+		e := s.Threads[i]
+		e.Text = "failing: " + e.Text
+		if e.Why != "" {
+			e.Text += " (" + e.Why + ")"
+		}
+		out = append(out, e)
+	}
+	if c := s.LastCommand; failed(c.Status) && !s.isFailing(c.Text) {
+		out = append(out, Entry{Kind: "command", Text: "last command failed: " + c.Text, Key: c.Key})
+	}
+	for _, running := range [...]bool{true, false} {
+		for _, t := range s.Todos {
+			if open(t.Status) && (t.Status == statusRunning) == running {
+				out = append(out, Entry{ID: t.ID, Kind: "todo", Text: t.Status + ": " + t.Text, Key: t.Key})
+			}
+		}
+	}
+	return out
+}
+
+// isFailing tells whether a command stands among the failing checks.
+func (s State) isFailing(text string) bool {
+	return slices.ContainsFunc(s.Threads, func(e Entry) bool { return e.Text == text })
+}
+
+// Step is the plan item in progress, "" if there is none.
+func (s State) Step() string {
+	for _, t := range s.Todos {
+		if t.Status == statusRunning {
+			return t.Text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,197 @@
+package summary
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Excerpt lengths, in runes.
+const (
+	goalRunes       = 280
+	requestRunes    = 200
+	constraintRunes = 220
+	questionRunes   = 180
+	replyRunes      = 120
+	optionRunes     = 120
+	whyRunes        = 140
+	commandRunes    = 140
+	errorRunes      = 180
+	todoRunes       = 120
+	pathRunes       = 240
+	nameRunes       = 120
+)
+
+// Windows of text that are looked at, in bytes. Everything that shows up in a
+// summary stands near the start or the end of what it comes from.
+const (
+	userWindow    = 64 << 10
+	sayWindow     = 16 << 10
+	resultWindow  = 4 << 10
+	commandWindow = 4 << 10
+)
+
+const header = "[SESSION_SUMMARY v1]"
+
+// oneLine turns s into one line of at most max runes: white space runs become
+// one space, terminal escapes, control and bidirectional-override characters
+// go, broken UTF-8 becomes U+FFFD. It stops reading once max runes are out.
+func oneLine(s string, max int) string {
+	var b strings.Builder
+	n, space := 0, false
+	for i := 0; i < len(s); {
+		if s[i] == 0x1b {
+			i += escapeLen(s[i:])
+			continue
+		}
+		r, w := utf8.DecodeRuneInString(s[i:])
+		i += w
+		if unicode.IsSpace(r) || r == '\u0085' {
+			space = n > 0
+			continue
+		}
+		if hidden(r) {
+			continue
+		}
+		if space {
+			b.WriteByte(' ')
+			n++
+			space = false
+		}
+		if n >= max-1 && strings.TrimSpace(s[i:]) != "" {
+			b.WriteString("…")
+			break
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return disarm(strings.TrimRight(b.String(), " "))
+}
+
+// hidden tells the characters that change how text is shown without being
+// seen. Joiners stay: scripts and emoji need them.
+func hidden(r rune) bool {
+	return unicode.IsControl(r) || r == '\ufeff' || r == '\u200b' ||
+		'\u200e' <= r && r <= '\u200f' || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
+}
+
+// escapeLen is the length of the terminal escape that s starts with.
+func escapeLen(s string) int {
+	if len(s) < 2 || s[1] != '[' {
+		return 1
+	}
+	for i := 2; i < len(s); i++ {
+		if s[i] >= 0x40 && s[i] <= 0x7e {
+			return i + 1
+		}
+		if s[i] < 0x20 {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// disarm keeps an excerpt from carrying the summary's own header.
+func disarm(s string) string {
+	if !strings.Contains(s, "[SESSION_SUMMARY") {
+		return s
+	}
+	return strings.ReplaceAll(s, "[SESSION_SUMMARY", `[\SESSION_SUMMARY`)
+}
+
+// head returns at most n bytes from the start of s, cut at a rune boundary.
+func head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// tail returns at most n bytes from the end of s, cut at a rune boundary.
+func tail(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	i := len(s) - n
+	for i < len(s) && !utf8.RuneStart(s[i]) {
+		i++
+	}
+	return s[i:]
+}
+
+// lines calls f for each line of s, without its ending, until f says no.
+func lines(s string, f func(string) bool) {
+	for len(s) > 0 {
+		line, rest, _ := strings.Cut(s, "\n")
+		if !f(strings.TrimSuffix(line, "\r")) {
+			return
+		}
+		s = rest
+	}
+}
+
+// fence tells whether a line opens or closes a fenced code block.
+func fence(line string) bool {
+	t := strings.TrimLeft(line, " ")
+	return strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~")
+}
+
+// unmark takes Markdown's emphasis, quote and heading marks off a line.
+func unmark(line string) string {
+	line = strings.TrimLeft(strings.TrimSpace(line), "#>| ")
+	if strings.Contains(line, "**") {
+		line = strings.ReplaceAll(line, "**", "")
+	}
+	return strings.TrimSpace(line)
+}
+
+// unbullet takes a list marker off a line and tells whether there was one.
+func unbullet(line string) (string, bool) {
+	t := strings.TrimSpace(line)
+	for _, m := range [...]string{"- [ ] ", "- [x] ", "- ", "* ", "+ ", "• ", "– ", "・"} {
+		if rest, ok := strings.CutPrefix(t, m); ok {
+			return strings.TrimSpace(rest), true
+		}
+	}
+	i := 0
+	for i < len(t) && i < 3 && t[i] >= '0' && t[i] <= '9' {
+		i++
+	}
+	if i > 0 && i+1 < len(t) && (t[i] == '.' || t[i] == ')') && t[i+1] == ' ' {
+		return strings.TrimSpace(t[i+2:]), true
+	}
+	return t, false
+}
+
+// asks tells whether a line ends with a question, or holds one that ends a
+// sentence within it.
+func asks(line string) bool {
+	for i, r := range line {
+		if r != '?' && r != '？' && r != '؟' {
+			continue
+		}
+		rest := strings.TrimLeft(line[i+utf8.RuneLen(r):], "?？؟!*_)\"'`”’」』）")
+		if rest == "" || r != '?' || strings.HasPrefix(rest, " ") {
+			return true
+		}
+	}
+	return false
+}
+
+// substantial tells a request from a word of assent: at least two words and
+// ten letters, or four ideographs or kana.
+func substantial(s string) bool {
+	letters, wide := 0, 0
+	for _, r := range s {
+		switch {
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
+			wide++
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			letters++
+		}
+	}
+	return wide >= 4 || letters >= 10 && strings.ContainsAny(s, " \t\n")
+}

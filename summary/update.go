@@ -1,0 +1,167 @@
+package summary
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel"
+)
+
+// longTurn is the length, in runes, from which an assistant's text is long
+// enough that a short reply to it decides something even if it asked nothing.
+const longTurn = 300
+
+// shortReply is the longest reply, in runes, that counts as an answer.
+const shortReply = 120
+
+// updater applies messages to a state of its own.
+type updater struct {
+	s    State
+	mask func(string) string
+	m    *memkernel.Message
+}
+
+// Update returns s brought up to date with msgs, which are the messages that
+// follow s.Offset. It takes time in proportion to msgs alone, changes neither
+// argument, and where the messages are split between calls makes no
+// difference.
+func Update(s State, msgs []memkernel.Message) State { return UpdateMasked(s, msgs, nil) }
+
+// UpdateMasked is Update with every text run through mask before an excerpt
+// is taken of it, so that a secret is seen whole and never kept in part. Mask
+// must be a pure function; nil masks nothing.
+func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) State {
+	u := updater{s: s.clone(), mask: mask}
+	u.s.Version = Version
+	for i := range msgs {
+		if u.s.Offset.Messages == 0 {
+			u.s.Sidechain = msgs[i].Branch
+		}
+		u.s.Offset.Messages++
+		u.s.Offset.Key = msgs[i].Key
+		if msgs[i].Branch == u.s.Sidechain {
+			u.m = &msgs[i]
+			u.message()
+		}
+	}
+	return u.s
+}
+
+// message dispatches on who speaks. The host's own summaries, meta texts and
+// synthetic answers are neither requests nor promises; results that they
+// carry still count.
+func (u *updater) message() {
+	switch u.m.Role {
+	case memkernel.RoleAssistant:
+		if u.m.Origin == memkernel.OriginHost {
+			u.assistant()
+		}
+	case memkernel.RoleUser, memkernel.RoleTool:
+		u.user()
+	case memkernel.RoleSystem, memkernel.RoleDeveloper:
+		for _, p := range u.m.Parts {
+			u.hostPlace(p.Text)
+		}
+	}
+}
+
+func (u *updater) assistant() {
+	for i := range u.m.Parts {
+		switch p := &u.m.Parts[i]; {
+		case p.Kind == memkernel.PartText:
+			u.say(p.Text)
+		case p.Kind == memkernel.PartToolUse && p.Call != nil:
+			u.call(p.Call)
+		case p.Kind == memkernel.PartToolResult && p.Result != nil:
+			u.result(p.Result)
+		}
+	}
+}
+
+func (u *updater) user() {
+	var said []string
+	for i := range u.m.Parts {
+		switch p := &u.m.Parts[i]; {
+		case p.Kind == memkernel.PartToolResult && p.Result != nil:
+			u.result(p.Result)
+		case p.Kind == memkernel.PartText && u.m.Role == memkernel.RoleUser:
+			u.hostPlace(p.Text)
+			if t := plain(p.Text); t != "" && u.m.Origin == memkernel.OriginHost {
+				said = append(said, t)
+			}
+		}
+	}
+	if len(said) > 0 {
+		u.request(u.source(strings.Join(said, "\n\n"), userWindow))
+	}
+}
+
+// source is the start of a text, masked.
+func (u *updater) source(s string, n int) string {
+	s = head(s, n)
+	if u.mask != nil {
+		s = u.mask(s)
+	}
+	return s
+}
+
+// ending is the end of a text, masked.
+func (u *updater) ending(s string, n int) string {
+	s = tail(s, n)
+	if u.mask != nil {
+		s = u.mask(s)
+	}
+	return s
+}
+
+// entry makes an entry of the message at hand.
+func (u *updater) entry(letter, kind, text string) Entry {
+	e := Entry{ID: u.s.nextID(letter), Kind: kind, Text: text, Key: u.m.Key, Turn: u.s.Turn}
+	if !u.m.Time.IsZero() {
+		e.Time = u.m.Time.UTC().Round(0)
+	}
+	return e
+}
+
+// request takes a plain message of the user: it may answer what the assistant
+// said last, set rules, and is what is wanted now.
+func (u *updater) request(text string) {
+	u.s.Turn++
+	u.decide(text)
+	u.s.Ask, u.s.Said = Ask{}, ""
+	e := u.entry("r", "", gist(text, requestRunes))
+	u.s.Request = e
+	if u.s.Goal.Text == "" || !substantial(u.s.Goal.Text) && substantial(e.Text) {
+		u.s.Goal = e
+		u.s.Goal.Text = gist(text, goalRunes)
+	}
+	u.rules(text)
+}
+
+// say takes a text of the assistant's.
+func (u *updater) say(text string) {
+	text = strings.TrimRight(text, " \t\r\n")
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	long := utf8.RuneCountInString(head(text, 4*longTurn)) >= longTurn
+	text = u.ending(text, sayWindow)
+	u.s.Said = oneLine(unmark(lastLine(text)), whyRunes)
+	u.s.Ask = ask(text)
+	u.s.Ask.Long = long
+	u.s.Ask.Key = u.m.Key
+	if !u.m.Time.IsZero() {
+		u.s.Ask.Time = u.m.Time.UTC().Round(0)
+	}
+}
+
+// decision records one, replacing the last if same says that it is an older
+// state of the same decision.
+func (u *updater) decision(e Entry, same func(last Entry) bool) {
+	if n := len(u.s.Decisions); n > 0 && same != nil && same(u.s.Decisions[n-1]) {
+		e.ID = u.s.Decisions[n-1].ID
+		u.s.Decisions[n-1] = e
+		return
+	}
+	u.s.Decisions = push(u.s.Decisions, e, maxDecisions, &u.s.Evicted.Decisions)
+}
