@@ -1,5 +1,7 @@
 package pagevm
 
+import "github.com/memkernel/memkernel"
+
 // Rewrite names how a host's request differs from what it sent before.
 type Rewrite string
 
@@ -46,37 +48,57 @@ func Align(p *Projection, host []HostMessage) Alignment {
 	case lcp == len(p.Seen):
 		return Alignment{Seen: p.Seen, Items: len(p.Items), At: lcp, First: lcp}
 	case lcp == len(host):
-		return rewind(p, lcp)
+		a := truncate(p, host, lcp)
+		a.Rewrite = RewriteRewind
+		return a
 	}
 	if seen, at, ok := resync(p, host, lcp); ok {
 		return Alignment{Rewrite: RewriteUnder, Seen: seen, Items: len(p.Items), At: at, First: lcp}
 	}
-	a := truncate(p, lcp)
+	a := truncate(p, host, lcp)
 	a.Rewrite = RewriteBehind
-	a.Stale = anyGone(p.Seen[lcp:])
 	return a
 }
 
 func same(s Seen, m *HostMessage) bool { return s.Key == m.Key && s.Hash == m.Hash }
 
-func rewind(p *Projection, n int) Alignment {
-	a := truncate(p, n)
-	a.Rewrite = RewriteRewind
-	a.Stale = anyGone(p.Seen[n:])
-	return a
-}
-
-// truncate keeps the first n host messages and the items that belong to them.
-func truncate(p *Projection, n int) Alignment {
-	standing := make(map[string]bool, n)
-	for _, s := range p.Seen[:n] {
-		standing[s.Key] = true
+// truncate keeps the first n host messages and the items that belong to them. If
+// the turn at their end had left the prompt it comes back, from the user message
+// on that began it: what is to be answered must stand.
+func truncate(p *Projection, host []HostMessage, n int) Alignment {
+	at := n
+	if n == len(host) || !host[n].plainUser() {
+		for at > 0 && p.Seen[at-1].Gone {
+			at--
+			if host[at].plainUser() {
+				break
+			}
+		}
+	}
+	standing := make(map[string]bool, at)
+	for _, s := range p.Seen[:at] {
+		if !s.Gone {
+			standing[s.Key] = true
+		}
 	}
 	items := 0
 	for items < len(p.Items) && standing[p.Items[items].Key] {
 		items++
 	}
-	return Alignment{Seen: p.Seen[:n:n], Items: items, At: n, First: n}
+	return Alignment{Seen: p.Seen[:at:at], Items: items, At: at, First: n, Stale: anyGone(p.Seen[at:])}
+}
+
+// plainUser tells whether m is a user's words and no tool result.
+func (m *HostMessage) plainUser() bool {
+	if m.Role != memkernel.RoleUser {
+		return false
+	}
+	for i := range m.Segments {
+		if m.Segments[i].Kind == ItemResult {
+			return false
+		}
+	}
+	return true
 }
 
 func anyGone(seen []Seen) bool {

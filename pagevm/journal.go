@@ -1,0 +1,392 @@
+package pagevm
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// The journal is the commit: what it holds has happened, every other file is
+// redone from it. One record per line:
+//
+//	journal.jsonl
+//	┌───────────────────────────────────────────────────────────────────┐
+//	│ {"v":1,"n":<bytes of rec>,"crc":"<crc32c of rec>","rec":{…}}⏎     │
+//	│ {"v":1,"n":…,"crc":"…","rec":{"op":…,"id":…,"time":…,"body":…}}⏎  │
+//	│ …                                                                 │
+//	└───────────────────────────────────────────────────────────────────┘
+//	v    format version of the line; a reader refuses newer ones
+//	n    length of rec in bytes, decimal
+//	crc  CRC-32C (Castagnoli) of rec, eight lower-case hex digits
+//	rec  the record, one JSON object without line breaks
+//
+// Lines are only ever appended, all lines of one unit by one write and made
+// durable by one fsync. A tail that a crash tore (lines that fail their length
+// or checksum, with nothing valid behind them) was never acknowledged and is
+// dropped; anything broken before a valid line is damage and is an error.
+// CRLF line ends, blank lines and a missing last line break are accepted: other
+// tools may have touched the file.
+
+// journalVersion is the version of the lines that are written.
+//
+//	1: first version
+const journalVersion = 1
+
+// The phases of a writeback as record operations. Other operations ("ingest",
+// "turn", "cut", "forget", ...) belong to the packages that write them.
+const (
+	OpStaged    = "staged"
+	OpValidated = "validated"
+	OpRejected  = "rejected"
+	OpCommitted = "committed"
+)
+
+// Record is one entry of the journal.
+type Record struct {
+	// Op says what happened.
+	Op string `json:"op"`
+	// ID is the idempotency key of what the record is about.
+	ID string `json:"id"`
+	// Time is when the event happened, by the writer's clock; zero if unknown.
+	Time time.Time `json:"time,omitzero"`
+	// Body is the operation's own content, compact JSON.
+	Body json.RawMessage `json:"body,omitempty"`
+}
+
+// ErrNewer is wrapped by the error for a line of a newer format version.
+var ErrNewer = errors.New("written by a newer version")
+
+// DamageError says that a journal is broken before its tail.
+type DamageError struct {
+	File string
+	// Line is the 1-based number of the first broken line, Offset its first
+	// byte.
+	Line   int
+	Offset int64
+	// Reason is what is wrong with the line.
+	Reason string
+	// Hint is the way out.
+	Hint string
+
+	// whole marks a line that passes its checksum: never a torn tail.
+	whole bool
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("journal %s, line %d (byte %d): %s (%s)", e.File, e.Line, e.Offset, e.Reason, e.Hint)
+}
+
+// JournalOptions are the options of OpenJournal; nil means defaults.
+type JournalOptions struct {
+	// ReadOnly never changes the file: a torn tail is passed over, not cut.
+	ReadOnly bool
+}
+
+// JournalStats tells what an append cost.
+type JournalStats struct {
+	Records int
+	Bytes   int64
+	// Syncs counts fsync calls, SyncTime the time inside them.
+	Syncs    int
+	SyncTime time.Duration
+}
+
+// Journal is an open journal file. It is safe for concurrent use by one
+// process. Several processes may read at any time; whoever opens it for
+// writing or appends holds the session's lock, which is the caller's.
+type Journal struct {
+	path     string
+	readOnly bool
+
+	mu sync.Mutex
+	// Invariant: the file's first off bytes are whole valid lines; f, if open,
+	// has nothing behind them but what another process appended.
+	f       *os.File // nil until the first append
+	off     int64
+	line    int  // lines up to off
+	records int  // records up to off
+	needNL  bool // the last line lacks its line break
+	torn    int64
+	commits map[string]string // committed key to hash of its body
+	broken  error             // set once an append could not be taken back
+}
+
+// OpenJournal reads the journal at path and gets it ready for appending. A
+// file that does not exist is an empty journal and is made by the first
+// append. Damage before the tail is a *DamageError, a line of a newer version
+// an error that wraps ErrNewer; both leave the file as it is.
+func OpenJournal(path string, opt *JournalOptions) (*Journal, error) {
+	j := &Journal{path: path, commits: make(map[string]string)}
+	if opt != nil {
+		j.readOnly = opt.ReadOnly
+	}
+	if err := j.catchUp(nil); err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	if j.torn > 0 && !j.readOnly {
+		if err := j.dropTail(); err != nil {
+			j.Close()
+			return nil, fmt.Errorf("open journal: drop torn tail: %w", err)
+		}
+	}
+	return j, nil
+}
+
+// dropTail cuts the torn tail off the file.
+func (j *Journal) dropTail() error {
+	if err := j.openFile(); err != nil {
+		return err
+	}
+	return atomicfile.Truncate(j.f, j.off)
+}
+
+// Torn is the number of bytes of the torn tail that was found on open or by
+// the last Refresh, 0 if there was none.
+func (j *Journal) Torn() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.torn
+}
+
+// Len is the number of records read and written so far.
+func (j *Journal) Len() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.records
+}
+
+// Path is the journal's file.
+func (j *Journal) Path() string { return j.path }
+
+// Close closes the file. It syncs nothing: what Append was told to sync is
+// durable already.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.f == nil {
+		return nil
+	}
+	err := j.f.Close()
+	j.f = nil
+	return err
+}
+
+// Records yields every record from the first on, as of the call. It reads the
+// file again, one line at a time; an error ends it.
+func (j *Journal) Records() iter.Seq2[Record, error] {
+	j.mu.Lock()
+	end := j.off
+	j.mu.Unlock()
+	return func(yield func(Record, error) bool) {
+		f, err := os.Open(j.path)
+		if errors.Is(err, os.ErrNotExist) && end == 0 {
+			return
+		}
+		if err != nil {
+			yield(Record{}, fmt.Errorf("read journal: %w", err))
+			return
+		}
+		defer f.Close()
+		r := newLineReader(j.path, io.NewSectionReader(f, 0, end), 0, 0)
+		for {
+			rec, err := r.next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(Record{}, fmt.Errorf("read journal: %w", err))
+				return
+			}
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Refresh reads what another process has appended since and returns it. A file
+// that became shorter was rewritten: the error is a *DamageError and the
+// journal must be opened again.
+func (j *Journal) Refresh() ([]Record, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.refresh()
+}
+
+func (j *Journal) refresh() (recs []Record, err error) {
+	err = j.catchUp(func(r Record) { recs = append(recs, r) })
+	if err != nil {
+		return recs, fmt.Errorf("refresh journal: %w", err)
+	}
+	return recs, nil
+}
+
+// catchUp reads from off to the end of the file, dropping a torn tail from
+// view, and calls each, if any, for every record.
+func (j *Journal) catchUp(each func(Record)) error {
+	f, err := os.Open(j.path)
+	if errors.Is(err, os.ErrNotExist) && j.off == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if fi.Size() < j.off {
+		return &DamageError{File: j.path, Line: j.line, Offset: fi.Size(), Reason: "the file became shorter while in use",
+			Hint: "another program rewrote it; open the session again"}
+	}
+	j.torn = 0
+	if fi.Size() == j.off {
+		return nil
+	}
+	r := newLineReader(j.path, io.NewSectionReader(f, j.off, fi.Size()-j.off), j.off, j.line)
+	for {
+		rec, err := r.next()
+		if err == io.EOF {
+			j.mark(r)
+			return nil
+		}
+		var d *DamageError
+		if errors.As(err, &d) && !d.whole && !r.validBehind() {
+			j.torn = fi.Size() - j.off
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		j.mark(r)
+		j.learn(rec)
+		if each != nil {
+			each(rec)
+		}
+	}
+}
+
+// mark moves the good offset behind what r has read.
+func (j *Journal) mark(r *lineReader) {
+	j.off, j.line, j.needNL = r.off, r.line, r.noBreak
+}
+
+// learn keeps what idempotence needs of a record.
+func (j *Journal) learn(rec Record) {
+	j.records++
+	if rec.Op != OpCommitted {
+		return
+	}
+	var c committedBody
+	if json.Unmarshal(rec.Body, &c) == nil && c.Hash != "" {
+		j.commits[rec.ID] = c.Hash
+	}
+}
+
+// Append writes records with one write call, durably if sync is set. What
+// another process appended before is read first. On an error nothing of it
+// stands in the journal.
+func (j *Journal) Append(sync bool, recs ...Record) (JournalStats, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(recs) == 0 {
+		return JournalStats{}, nil
+	}
+	if err := j.ready(); err != nil {
+		return JournalStats{}, fmt.Errorf("append to journal: %w", err)
+	}
+	return j.write(sync, recs)
+}
+
+// Sync makes records that were appended without sync durable.
+func (j *Journal) Sync() (JournalStats, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.f == nil {
+		return JournalStats{}, nil
+	}
+	st, err := atomicfile.Sync(j.f)
+	return JournalStats{Syncs: st.Syncs, SyncTime: st.SyncTime}, err
+}
+
+// ready opens the file and brings our view and its end together.
+func (j *Journal) ready() error {
+	if j.readOnly {
+		return fmt.Errorf("%s is open for reading only", j.path)
+	}
+	if j.broken != nil {
+		return fmt.Errorf("%s must be opened again after: %w", j.path, j.broken)
+	}
+	if err := j.openFile(); err != nil {
+		return err
+	}
+	fi, err := j.f.Stat()
+	if err != nil {
+		return err
+	}
+	if fi.Size() == j.off {
+		return nil
+	}
+	if _, err := j.refresh(); err != nil {
+		return err
+	}
+	if j.torn > 0 {
+		return j.dropTail()
+	}
+	return nil
+}
+
+func (j *Journal) openFile() error {
+	if j.f != nil {
+		return nil
+	}
+	if j.off == 0 {
+		if err := atomicfile.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
+			return err
+		}
+	}
+	f, err := atomicfile.OpenAppend(j.path, 0o600)
+	j.f = f
+	if err != nil {
+		j.f = nil
+	}
+	return err
+}
+
+func (j *Journal) write(sync bool, recs []Record) (JournalStats, error) {
+	var buf bytes.Buffer
+	if j.needNL {
+		buf.WriteByte('\n')
+	}
+	for i := range recs {
+		if err := encodeRecord(&buf, &recs[i]); err != nil {
+			return JournalStats{}, fmt.Errorf("append to journal: %w", err)
+		}
+	}
+	ast, err := atomicfile.Append(j.f, j.off, buf.Bytes(), sync)
+	st := JournalStats{Records: len(recs), Bytes: int64(buf.Len()), Syncs: ast.Syncs, SyncTime: ast.SyncTime}
+	if err != nil {
+		var torn *atomicfile.TornError
+		if errors.As(err, &torn) {
+			j.broken = err
+		}
+		return st, fmt.Errorf("append to journal: %w", err)
+	}
+	j.off += int64(buf.Len())
+	j.line += len(recs)
+	j.needNL = false
+	for i := range recs {
+		j.learn(recs[i])
+	}
+	return st, nil
+}

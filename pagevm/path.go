@@ -1,0 +1,340 @@
+package pagevm
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"path"
+	"sort"
+	"strings"
+)
+
+// CallKind is what a tool call does to a file.
+type CallKind uint8
+
+const (
+	// CallOther neither reads nor edits one file, as far as can be told.
+	CallOther CallKind = iota
+	// CallRead shows the content of a file, or a part of it.
+	CallRead
+	// CallEdit changes, creates, moves or removes a file: what was read of it
+	// before is out of date.
+	CallEdit
+)
+
+// The tools of the coding agents in use, by lower-cased name without the
+// prefix of an MCP server: Claude Code, Pi and OpenClaw, Codex, Gemini CLI,
+// and the reference file-system server.
+var (
+	readTools = names("read read_file readfile view view_file open_file cat notebookread read_text_file get_file_contents")
+	editTools = names("edit write multiedit notebookedit apply_patch applypatch edit_file write_file create_file " +
+		"str_replace_editor str_replace_based_edit_tool replace update_file append_file delete_file move_file insert")
+	shellTools = names("bash shell exec exec_command local_shell run_shell_command run_command execute_command terminal container.exec")
+)
+
+func names(list string) map[string]bool {
+	m := make(map[string]bool)
+	for _, n := range strings.Fields(list) {
+		m[n] = true
+	}
+	return m
+}
+
+// baseTool is a tool's lower-cased name without an MCP prefix
+// ("mcp__server__read_file" is "read_file").
+func baseTool(tool string) string {
+	t := strings.ToLower(tool)
+	if strings.HasPrefix(t, "mcp__") {
+		if i := strings.LastIndex(t, "__"); i > 4 {
+			t = t[i+2:]
+		}
+	}
+	return t
+}
+
+// ClassifyCall tells what a call does, and to which files, as canonical paths.
+// Only what the call itself says counts: a shell command is understood if it
+// is a plain read or write of files.
+func ClassifyCall(tool, input string) (CallKind, []string) {
+	t := baseTool(tool)
+	switch {
+	case shellTools[t]:
+		return shellCall(input)
+	case editTools[t]:
+		if ps := patchPaths(input); len(ps) > 0 {
+			return CallEdit, ps
+		}
+		if c := stringArg(input, "command"); t == "str_replace_based_edit_tool" && c == "view" {
+			return CallRead, argPaths(input)
+		}
+		return CallEdit, argPaths(input)
+	case readTools[t]:
+		return CallRead, argPaths(input)
+	}
+	return CallOther, argPaths(input)
+}
+
+// CallPath returns the canonical path that a call names, "" if none. A patch
+// of several files has the first.
+func CallPath(tool, input string) string {
+	if _, ps := ClassifyCall(tool, input); len(ps) > 0 {
+		return ps[0]
+	}
+	return ""
+}
+
+// IsRead tells whether the call shows the content of a file.
+func IsRead(tool, input string) bool {
+	k, ps := ClassifyCall(tool, input)
+	return k == CallRead && len(ps) > 0
+}
+
+// IsEdit tells whether the call changes a file.
+func IsEdit(tool, input string) bool {
+	k, _ := ClassifyCall(tool, input)
+	return k == CallEdit
+}
+
+// pathKeys are the arguments that hold a path, most telling first.
+var pathKeys = [...]string{"file_path", "notebook_path", "path", "filename", "filepath", "file", "absolute_path", "target_file", "uri"}
+
+func argPaths(input string) []string {
+	for _, k := range pathKeys {
+		if v := stringArg(input, k); v != "" {
+			return []string{cleanPath(v, stringArg(input, "workdir"))}
+		}
+	}
+	return nil
+}
+
+// cleanPath makes equal files equal strings as far as the call alone allows:
+// forward slashes, no dot segments, joined to the working directory if the
+// call names one.
+func cleanPath(p, dir string) string {
+	p = strings.TrimPrefix(strings.TrimSpace(p), "file://")
+	if len(p) > 2 && p[1] == ':' && p[2] == '\\' || strings.HasPrefix(p, `\\`) {
+		p = strings.ReplaceAll(p, `\`, "/")
+	}
+	if dir != "" && !path.IsAbs(p) && !strings.HasPrefix(p, "~") {
+		p = dir + "/" + p
+	}
+	if p == "" {
+		return ""
+	}
+	return path.Clean(p)
+}
+
+// args decodes the top level of a call's JSON arguments; nil if it is no JSON
+// object.
+func args(input string) map[string]json.RawMessage {
+	t := strings.TrimLeft(input, " \t\r\n")
+	if t == "" || t[0] != '{' {
+		return nil
+	}
+	var m map[string]json.RawMessage
+	if json.Unmarshal([]byte(t), &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// stringArg returns a string argument, "" if there is none. It skims: nothing
+// but the one value is decoded.
+func stringArg(input, key string) (val string) {
+	if !strings.Contains(input, `"`+key+`"`) {
+		return ""
+	}
+	for k, raw := range members(input) {
+		if k == key {
+			val = rawString(raw)
+		}
+	}
+	return val
+}
+
+func rawString[T string | json.RawMessage](raw T) string {
+	if n := len(raw); n < 2 || raw[0] != '"' {
+		return ""
+	} else if body := string(raw[1 : n-1]); strings.IndexByte(body, '\\') < 0 {
+		return body
+	}
+	var s string
+	if json.Unmarshal([]byte(raw), &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// soleString returns the value of a JSON object whose only member beside a
+// description is a string, "" otherwise.
+func soleString(input string) string {
+	n, val := 0, ""
+	for k, raw := range members(input) {
+		if k == "description" || k == "timeout" {
+			continue
+		}
+		if n++; n > 1 {
+			return ""
+		}
+		val = rawString(raw)
+	}
+	return val
+}
+
+// members yields the keys and raw values of a JSON object without checking it.
+// It ends where the text is no longer an object's; of a text that was cut off
+// the whole members come out.
+func members(input string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		t := strings.TrimLeft(input, " \t\r\n")
+		if t == "" || t[0] != '{' {
+			return
+		}
+		for t = t[1:]; ; {
+			t = strings.TrimLeft(t, " \t\r\n,")
+			n := stringEnd(t)
+			if n < 0 {
+				return
+			}
+			key := t[1 : n-1]
+			t = strings.TrimLeft(t[n:], " \t\r\n")
+			if t == "" || t[0] != ':' {
+				return
+			}
+			t = strings.TrimLeft(t[1:], " \t\r\n")
+			if n = valueLen(t); n <= 0 || !yield(key, t[:n]) {
+				return
+			}
+			t = t[n:]
+		}
+	}
+}
+
+// stringEnd returns the length of the JSON string that t starts with, -1 if
+// it starts with none.
+func stringEnd(t string) int {
+	if t == "" || t[0] != '"' {
+		return -1
+	}
+	for i := 1; i < len(t); i++ {
+		switch t[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// valueLen returns the length of the JSON value that t starts with, -1 if it
+// is cut off.
+func valueLen(t string) int {
+	depth := 0
+	for i := 0; i < len(t); i++ {
+		switch t[i] {
+		case '"':
+			n := stringEnd(t[i:])
+			if n < 0 {
+				return -1
+			}
+			if i += n - 1; depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// patchPaths returns the files that a patch in the Codex format touches.
+func patchPaths(input string) []string {
+	if !strings.Contains(input, "*** ") {
+		return nil
+	}
+	body := input
+	for _, k := range [...]string{"input", "patch", "command"} {
+		if v := stringArg(input, k); v != "" {
+			body = v
+		}
+	}
+	var ps []string
+	for line := range strings.Lines(body) {
+		for _, h := range [...]string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "} {
+			if rest, ok := strings.CutPrefix(line, h); ok {
+				ps = append(ps, cleanPath(rest, ""))
+			}
+		}
+	}
+	return ps
+}
+
+// CanonicalCall is a form of a call that is equal for equal calls: object keys
+// sorted, insignificant white space gone, and arguments of a shell that don't
+// change what runs (its description and time limit) left out. Text that is no
+// JSON keeps its inner spaces; only the ends of its lines are trimmed.
+func CanonicalCall(tool, input string) string {
+	m := args(input)
+	if m == nil {
+		lines := strings.Split(strings.TrimSpace(input), "\n")
+		for i := range lines {
+			lines[i] = strings.TrimRight(lines[i], " \t\r")
+		}
+		return tool + " " + strings.Join(lines, "\n")
+	}
+	shell := shellTools[baseTool(tool)]
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		if !shell || !shellNoise[k] {
+			keys = append(keys, k)
+		}
+	}
+	sort.Strings(keys)
+	var b bytes.Buffer
+	b.WriteString(tool + " {")
+	for i, k := range keys {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, _ := json.Marshal(k)
+		b.Write(name)
+		b.WriteByte(':')
+		writeCanonical(&b, m[k], shell)
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+var shellNoise = names("description timeout timeout_ms yield_time_ms max_output_tokens justification run_in_background")
+
+// writeCanonical writes any JSON value with sorted keys, its numbers as they
+// were written.
+func writeCanonical(b *bytes.Buffer, raw json.RawMessage, trim bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		b.Write(raw)
+		return
+	}
+	if s, ok := v.(string); ok && trim {
+		v = strings.TrimSpace(s)
+	}
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) == nil {
+		b.Truncate(b.Len() - 1) // the encoder's line break
+	}
+}
