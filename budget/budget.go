@@ -1,0 +1,83 @@
+package budget
+
+import "fmt"
+
+// Kind says how far a number of tokens can be trusted.
+type Kind string
+
+const (
+	// Exact numbers come from the model's own vocabulary.
+	Exact Kind = "exact"
+	// Calibrated numbers are estimates corrected by observed usage.
+	Calibrated Kind = "calibrated"
+	// Estimated numbers come from a formula.
+	Estimated Kind = "estimated"
+)
+
+// Count is a number of tokens and what is known about it.
+type Count struct {
+	// Tokens is the expected number: what to show and to price.
+	Tokens int `json:"tokens"`
+	// Bound is the number that budgets use, at least Tokens. The true number
+	// is rarely above it; for exact counts the two are equal.
+	Bound int `json:"bound"`
+	// Kind is the weakest kind that went into the number; "" if none did.
+	Kind Kind `json:"kind"`
+}
+
+// Add returns the sum of two counts. Its kind is the weaker of the two.
+func (c Count) Add(d Count) Count {
+	return Count{Tokens: c.Tokens + d.Tokens, Bound: c.Bound + d.Bound, Kind: Weaker(c.Kind, d.Kind)}
+}
+
+// Weaker returns the kind that is trusted less. "" is trusted most.
+func Weaker(a, b Kind) Kind {
+	if trust(a) <= trust(b) {
+		return a
+	}
+	return b
+}
+
+func trust(k Kind) int {
+	switch k {
+	case "":
+		return 3
+	case Exact:
+		return 2
+	case Calibrated:
+		return 1
+	}
+	return 0
+}
+
+// Names of tokenizers, as [For] takes and [Family] returns them.
+const (
+	O200k     = "o200k"      // OpenAI since GPT-4o
+	Cl100k    = "cl100k"     // GPT-4, GPT-3.5, text-embedding-3
+	P50k      = "p50k"       // text-davinci-002 and -003, code-davinci
+	R50k      = "r50k"       // GPT-3
+	ClaudeOld = "claude-old" // Claude up to Opus 4.6, Sonnet 4.6, Haiku 4.5
+	ClaudeNew = "claude-new" // Claude Opus 4.7, Sonnet 5, Fable, Haiku 5.5 and later
+	Gemini    = "gemini"
+	Bytes     = "bytes" // nothing is known but the size
+)
+
+// Counter counts the tokens of a text. Counters are safe for concurrent use.
+type Counter interface {
+	// Count returns the number of tokens of text, which may be any bytes.
+	Count(text string) Count
+	// Name returns the tokenizer's name.
+	Name() string
+}
+
+// For returns the counter of a tokenizer by name. Making one costs next to
+// nothing. An unknown name is an error; for an unknown model ask [Family].
+func For(tokenizer string) (Counter, error) {
+	switch tokenizer {
+	case O200k, Cl100k, P50k, R50k:
+		return newBPE(tokenizer), nil
+	case ClaudeOld, ClaudeNew, Gemini, Bytes:
+		return newEstimator(tokenizer), nil
+	}
+	return nil, fmt.Errorf("find tokenizer %q: unknown name; use one of o200k, cl100k, p50k, r50k, claude-old, claude-new, gemini, bytes", tokenizer)
+}

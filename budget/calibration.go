@@ -1,0 +1,173 @@
+package budget
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+const (
+	// calibrationVersion is the version of Calibration's JSON.
+	//
+	//	1: ratio and framing
+	calibrationVersion = 1
+	// minSamples is the number of observations before any is believed.
+	minSamples = 5
+	// minObserved is the smallest count that is worth comparing, in tokens:
+	// below it framing and rounding weigh more than the text.
+	minObserved = 200
+	// maxRatio bounds actual over estimated, either way. Beyond it the pair is
+	// about two different prompts.
+	maxRatio = 3
+	// memory is the least weight of a new observation: a model's habits change
+	// when the kind of work does.
+	memory = 0.08
+	// surprise is how many deviations from the mean, and at least how much of a
+	// logarithm, make an outlier. So many outliers in a row are the new normal.
+	surprise, minSurprise, patience = 4.0, 0.4, 4
+	// minDeviation keeps the margin honest after a few equal observations.
+	minDeviation = 0.02
+	// maxMargin caps the margin, 2 standard deviations, as a factor.
+	maxMargin = 1.5
+	// maxFraming bounds the framing of one message, in tokens.
+	maxFraming = 200
+)
+
+// Calibration learns for one model how its real token counts compare with ours.
+// Its zero value has learnt nothing. It is a value without locks: whoever shares
+// it, guards it; whoever wants it back, keeps its JSON.
+//
+// For estimates it learns the ratio actual/estimated; for exact counters, whose
+// texts need no correction, what the provider adds to each message.
+type Calibration struct {
+	// Version is the format's version.
+	Version int `json:"version"`
+	// Ratio is over logarithms, so that half and double weigh the same.
+	Ratio Moments `json:"log_ratio"`
+	// Framing is in tokens per message.
+	Framing Moments `json:"framing"`
+}
+
+// Moments is an exponentially weighted mean and variance.
+type Moments struct {
+	Mean     float64 `json:"mean"`
+	Variance float64 `json:"variance"`
+	// Samples were taken in, Outliers refused since the last one that was not.
+	Samples  int `json:"samples"`
+	Outliers int `json:"outliers"`
+}
+
+// Observe takes in that what was counted as estimated turned out to be actual
+// tokens; messages is their number, 0 if unknown. Pass the raw count of the
+// counter, before [Calibration.Apply]. It reports whether the pair was believed.
+// Pass no pair that a cut or a rewrite by the host lies between: it compares two
+// prompts. Those that slip through are refused as outliers, unless they persist.
+func (c *Calibration) Observe(estimated Count, messages, actual int) bool {
+	c.Version = calibrationVersion
+	if estimated.Tokens < minObserved || actual < minObserved {
+		return false
+	}
+	if estimated.Kind == Exact {
+		if messages <= 0 {
+			return false
+		}
+		each := float64(actual-estimated.Tokens) / float64(messages)
+		if each < 0 || each > maxFraming {
+			return false
+		}
+		return c.Framing.add(each, 1, 8)
+	}
+	x := math.Log(float64(actual) / float64(estimated.Tokens))
+	if math.Abs(x) > math.Log(maxRatio) {
+		return false
+	}
+	// Small pairs say less: their framing is a larger part of them.
+	weight := float64(estimated.Tokens) / float64(estimated.Tokens+1000)
+	return c.Ratio.add(x, weight, minSurprise)
+}
+
+// add takes in x with a weight of at most 1, unless it is an outlier by more
+// than least.
+func (m *Moments) add(x, weight, least float64) bool {
+	d := x - m.Mean
+	if m.Samples >= minSamples && math.Abs(d) > max(surprise*math.Sqrt(m.Variance), least) {
+		if m.Outliers++; m.Outliers < patience {
+			return false
+		}
+		*m = Moments{}
+		d = x
+	}
+	m.Outliers = 0
+	m.Samples++
+	alpha := max(1/float64(m.Samples), memory*weight)
+	m.Mean += alpha * d
+	m.Variance = (1 - alpha) * (m.Variance + alpha*d*d)
+	return true
+}
+
+// Trusted reports whether enough was observed to correct estimates.
+func (c *Calibration) Trusted() bool { return c.Ratio.Samples >= minSamples }
+
+// Factor is the expected actual/estimated, and the margin, at least 1, by which
+// the bound stands above it. Both are 1 until the calibration is trusted.
+func (c *Calibration) Factor() (ratio, margin float64) {
+	if !c.Trusted() {
+		return 1, 1
+	}
+	deviation := max(math.Sqrt(c.Ratio.Variance), minDeviation)
+	return math.Exp(c.Ratio.Mean), min(math.Exp(2*deviation), maxMargin)
+}
+
+// Apply corrects an estimate: tokens by the ratio, and the bound by the spread
+// of what was observed. Exact counts, and all until the calibration is trusted,
+// come back as they are.
+func (c *Calibration) Apply(n Count) Count {
+	if n.Kind != Estimated || !c.Trusted() {
+		return n
+	}
+	ratio, margin := c.Factor()
+	tokens := float64(n.Tokens) * ratio
+	return Count{
+		Tokens: int(math.Ceil(tokens)),
+		Bound:  max(int(math.Ceil(tokens*margin)), int(math.Ceil(tokens))),
+		Kind:   Calibrated,
+	}
+}
+
+// FramingOf is what the provider adds to so many messages, for exact counters.
+// It answers false until it was observed often enough; then use [Overheads].
+func (c *Calibration) FramingOf(messages int) (Count, bool) {
+	if c.Framing.Samples < minSamples || messages < 0 {
+		return Count{}, false
+	}
+	each := c.Framing.Mean
+	spread := 2 * math.Sqrt(c.Framing.Variance)
+	return Count{
+		Tokens: int(math.Ceil(each * float64(messages))),
+		Bound:  int(math.Ceil((each + spread) * float64(messages))),
+		Kind:   Calibrated,
+	}, true
+}
+
+// UnmarshalJSON refuses what a newer version wrote and what no observation can
+// have led to.
+func (c *Calibration) UnmarshalJSON(data []byte) error {
+	type plain Calibration // without this method
+	var p plain
+	if err := json.Unmarshal(data, &p); err != nil {
+		return fmt.Errorf("read calibration: %w", err)
+	}
+	if p.Version > calibrationVersion {
+		return fmt.Errorf("read calibration: version %d is newer than %d; update the program or start a new calibration", p.Version, calibrationVersion)
+	}
+	if !p.Ratio.sane(math.Log(maxRatio)) || !p.Framing.sane(maxFraming) {
+		return fmt.Errorf("read calibration: values out of range: %s", data)
+	}
+	*c = Calibration(p)
+	return nil
+}
+
+// sane reports whether m can come from observations of at most limit.
+func (m Moments) sane(limit float64) bool {
+	return math.Abs(m.Mean) <= limit && m.Variance >= 0 && m.Variance <= 4*limit*limit && m.Samples >= 0 && m.Outliers >= 0
+}

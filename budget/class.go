@@ -1,0 +1,59 @@
+package budget
+
+import (
+	_ "embed"
+	"unicode/utf8"
+)
+
+// classTable is a two-stage table over all code points: 0x1100 block numbers,
+// then the distinct blocks of 256 class bytes.
+//
+//go:embed tables/classes.bin
+var classTable string
+
+const classBlocks = (utf8.MaxRune + 1) / 256
+
+// Character classes, as bits. A letter that is neither upper nor lower case has
+// both run bits; white space that ends a line has both space bits; punctuation,
+// symbols and everything unassigned have none.
+const (
+	classUpper   = 1 << iota // may stand in the upper run of a word: Lu Lt Lm Lo M
+	classLower               // may stand in the lower run of a word: Ll Lm Lo M
+	classMark                // M, which is in both runs but is no letter
+	classNumber              // N
+	classSpace               // white space
+	classNewline             // \r and \n
+)
+
+// classHigh marks, in asciiClass only, a byte of a longer character.
+const classHigh = 0x80
+
+// asciiClass is the class of each byte below 0x80, and classHigh for the rest.
+var asciiClass = func() (t [256]byte) {
+	for i := range t {
+		t[i] = classHigh
+	}
+	copy(t[:utf8.RuneSelf], classTable[classBlocks:])
+	return t
+}()
+
+// classAt is the class of the character at s[i] and its length in bytes. An
+// invalid byte is one character of its own without a class, as U+FFFD is.
+func classAt(s string, i int) (class byte, width int) {
+	if b := s[i]; b < utf8.RuneSelf {
+		return asciiClass[b], 1
+	}
+	r, n := utf8.DecodeRuneInString(s[i:])
+	return classTable[classBlocks+int(classTable[r>>8])<<8+int(r&0xff)], n
+}
+
+// isLetter tells \p{L}.
+func isLetter(class byte) bool {
+	return class&(classUpper|classLower) != 0 && class&classMark == 0
+}
+
+// isSymbol tells [^\s\p{L}\p{N}]: punctuation, symbols, marks, unassigned.
+func isSymbol(class byte) bool { return class == 0 || class&classMark != 0 }
+
+// isLead tells [^\r\n\p{L}\p{N}], what may stand before a word in its piece.
+func isLead(class byte) bool { return class&^classSpace == 0 || class&classMark != 0 }

@@ -1,0 +1,92 @@
+package budget
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Family guesses the tokenizer of a model from its id, as [For] takes it. It
+// understands the spellings of the providers and of the gateways in front of
+// them ("anthropic/…", "us.anthropic.…-v1:0", "…@20260401", "ft:…", "…[1m]").
+// A model of a known vendor but an unknown version is taken for a new one; a
+// model that can't be placed gets [Bytes].
+func Family(modelID string) string {
+	id := strings.ToLower(strings.TrimSpace(modelID))
+	id = id[strings.LastIndexByte(id, '/')+1:]
+	id = strings.TrimPrefix(id, "ft:")
+	words := strings.FieldsFunc(id, func(r rune) bool { return strings.ContainsRune("-._@:[] ,", r) })
+	switch {
+	case slices.ContainsFunc(words, isClaudeName):
+		return claudeFamily(words)
+	case slices.Contains(words, "gemini") || slices.Contains(words, "gemma"):
+		return Gemini
+	}
+	return openAIFamily(id, words)
+}
+
+func isClaudeName(w string) bool {
+	switch w {
+	case "claude", "opus", "sonnet", "haiku", "fable", "mythos":
+		return true
+	}
+	return false
+}
+
+// claudeFamily tells the two generations apart: Opus changed with 4.7, all
+// others with 5.
+func claudeFamily(words []string) string {
+	words = words[slices.IndexFunc(words, isClaudeName):]
+	has := func(w string) bool { return slices.Contains(words, w) }
+	major, minor, known := version(words)
+	switch {
+	case has("fable"), has("mythos"):
+		return ClaudeNew
+	case has("instant"), !known && (has("v1") || has("v2")):
+		return ClaudeOld
+	case !known, major >= 5, major == 4 && minor >= 7:
+		return ClaudeNew
+	}
+	return ClaudeOld
+}
+
+// version finds the first number among words and the one right behind it. Dates
+// and other long numbers are none.
+func version(words []string) (major, minor int, ok bool) {
+	for i, w := range words {
+		n, err := strconv.Atoi(w)
+		if err != nil || len(w) > 2 {
+			continue
+		}
+		if i+1 < len(words) && len(words[i+1]) <= 2 {
+			minor, _ = strconv.Atoi(words[i+1])
+		}
+		return n, minor, true
+	}
+	return 0, 0, false
+}
+
+// openAIFamily places OpenAI's models and, failing that, answers Bytes.
+func openAIFamily(id string, words []string) string {
+	has := func(prefixes ...string) bool {
+		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.Contains(id, p) })
+	}
+	switch {
+	case has("text-davinci-00", "code-davinci", "code-cushman", "davinci-codex", "cushman-codex") && !has("text-davinci-001"):
+		return P50k
+	case has("gpt-4o", "gpt-4.1", "gpt-4-1", "gpt-4.5", "gpt-4-5", "chatgpt-", "gpt-oss", "codex"):
+		return O200k
+	case has("gpt-4", "gpt-3.5", "gpt-35", "text-embedding-", "davinci-002", "babbage-002"):
+		return Cl100k
+	case has("gpt-2", "gpt2", "davinci", "curie", "babbage", "text-ada"):
+		return R50k
+	case slices.Contains(words, "gpt"), slices.ContainsFunc(words, isReasoner):
+		return O200k
+	}
+	return Bytes
+}
+
+// isReasoner tells o1, o3, o4 and what may follow.
+func isReasoner(w string) bool {
+	return len(w) == 2 && w[0] == 'o' && '1' <= w[1] && w[1] <= '9'
+}

@@ -1,0 +1,205 @@
+package budget
+
+import "unicode/utf8"
+
+// features is what the estimators look at: how often each class of thing occurs
+// in a text. All are counts; the weights that turn them into tokens belong to a
+// tokenizer.
+type features struct {
+	words    int // word pieces: runs of ASCII letters, cut where camelCase cuts
+	letters  int // letters of a word piece behind its longWord-th
+	digits   int
+	newlines int // runs of line ends
+	spaces   int // runs of two or more blanks
+	blanks   int // blanks and line ends beyond the longRun-th of such a run
+	cjk      int // Han, Kana, Hangul and full-width characters
+	other    int // bytes of other characters above ASCII
+	punct    int
+	repeats  int // punctuation that repeats the same byte beyond the shortRun-th
+	entropy  int // bytes of base64, UUIDs, keys and the like
+	hex      int // bytes of long hexadecimal runs
+}
+
+const (
+	longWord = 6  // letters; German compounds are the case in point
+	longRun  = 16 // blanks; vocabularies hold longer runs, but not all of them
+	shortRun = 4
+	// An alphanumeric run is taken for random if it has at least minEntropy
+	// bytes and changes between lower case, upper case and digits at least once
+	// every entropyStep bytes. Identifiers change less: a capital after a lower
+	// letter is counted, the way back is not.
+	minEntropy  = 8
+	minHex      = 16
+	entropyStep = 4
+)
+
+// Byte kinds of the estimators.
+const (
+	kindPunct = iota // also control characters
+	kindBlank
+	kindNewline
+	kindLower
+	kindUpper
+	kindDigit
+	kindHigh
+)
+
+// byteKind is the kind of each byte.
+var byteKind = func() (t [256]byte) {
+	for i := range t {
+		switch b := byte(i); {
+		case b >= utf8.RuneSelf:
+			t[i] = kindHigh
+		case b == ' ' || b == '\t':
+			t[i] = kindBlank
+		case b == '\n' || b == '\r':
+			t[i] = kindNewline
+		case 'a' <= b && b <= 'z':
+			t[i] = kindLower
+		case 'A' <= b && b <= 'Z':
+			t[i] = kindUpper
+		case '0' <= b && b <= '9':
+			t[i] = kindDigit
+		}
+	}
+	return t
+}()
+
+// featuresOf counts the features of text in one pass. Text may be any bytes.
+func featuresOf(text string) (f features) {
+	random := false // the run before was random, and one joining byte followed
+	for i := 0; i < len(text); {
+		switch byteKind[text[i]] {
+		case kindLower, kindUpper, kindDigit:
+			var n int
+			n, random = f.run(text, i, random)
+			i += n
+			continue
+		case kindBlank:
+			i = f.blankRun(text, i)
+		case kindNewline:
+			i = f.newlineRun(text, i)
+		case kindPunct:
+			if random && isJoiner(text[i]) {
+				f.punct++
+				i++
+				continue
+			}
+			i = f.punctRun(text, i)
+		case kindHigh:
+			i += f.high(text, i)
+		}
+		random = false
+	}
+	return f
+}
+
+// run counts the run of ASCII letters and digits at text[i] and returns its
+// length and whether it looks random. After a random run and a joiner a shorter
+// one will do.
+func (f *features) run(text string, i int, after bool) (n int, random bool) {
+	var words, letters, digits, changes, word int
+	j, before := i, byte(kindPunct)
+	for ; j < len(text); j++ {
+		k := byteKind[text[j]]
+		if k == kindDigit {
+			digits++
+			word = 0
+		} else if k == kindLower || k == kindUpper {
+			if word == 0 || k == kindUpper && before == kindLower {
+				words++
+				word = 0
+			}
+			if word++; word > longWord {
+				letters++
+			}
+		} else {
+			break
+		}
+		if k != before && before != kindUpper || k == kindDigit && before == kindUpper {
+			changes++
+		}
+		before = k
+	}
+	n = j - i
+	changes-- // the first byte is no change
+	least := minEntropy
+	if after {
+		least = 2
+	}
+	if n >= least && changes*entropyStep >= n {
+		if n >= minHex && isHex(text[i:j]) {
+			f.hex += n
+		} else {
+			f.entropy += n
+		}
+		return n, true
+	}
+	f.words += words
+	f.letters += letters
+	f.digits += digits
+	return n, false
+}
+
+// isJoiner tells the punctuation that stands inside UUIDs and base64.
+func isJoiner(b byte) bool { return b == '-' || b == '+' || b == '/' || b == '_' || b == '=' }
+
+// isHex reports whether s, of ASCII letters and digits, is lower-case hex.
+func isHex(s string) bool {
+	for _, b := range []byte(s) {
+		if b > 'f' || 'A' <= b && b <= 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *features) blankRun(text string, i int) int {
+	j := i + 1
+	for j < len(text) && byteKind[text[j]] == kindBlank {
+		j++
+	}
+	if j-i > 1 {
+		f.spaces++
+		f.blanks += max(j-i-longRun, 0)
+	}
+	return j
+}
+
+func (f *features) newlineRun(text string, i int) int {
+	j := i + 1
+	for j < len(text) && byteKind[text[j]] == kindNewline {
+		j++
+	}
+	f.newlines++
+	f.blanks += max(j-i-longRun, 0)
+	return j
+}
+
+func (f *features) punctRun(text string, i int) int {
+	j := i + 1
+	for j < len(text) && text[j] == text[i] {
+		j++
+	}
+	f.punct += min(j-i, shortRun)
+	f.repeats += max(j-i-shortRun, 0)
+	return j
+}
+
+// high counts the character above ASCII at text[i] and returns its length.
+func (f *features) high(text string, i int) int {
+	r, n := utf8.DecodeRuneInString(text[i:])
+	if isCJK(r) {
+		f.cjk++
+	} else {
+		f.other += n
+	}
+	return n
+}
+
+// isCJK tells the scripts that tokenizers cut into about one token per
+// character.
+func isCJK(r rune) bool {
+	return r >= 0x2e80 && (r <= 0x9fff || r >= 0xac00 && r <= 0xd7af || r >= 0xf900 && r <= 0xfaff ||
+		r >= 0xff00 && r <= 0xffef || r >= 0x20000 && r <= 0x3ffff)
+}

@@ -1,0 +1,52 @@
+package budget
+
+import "testing"
+
+func TestOverheads(t *testing.T) {
+	for _, tc := range []struct {
+		model        string
+		auto, forced int
+	}{
+		{"claude-opus-5", 286, 406}, {"claude-opus-5-5", 286, 406}, {"claude-opus-4-8", 290, 410}, {"anthropic/claude-opus-4.7", 675, 804},
+		{"claude-sonnet-4-6", 497, 589}, {"us.anthropic.claude-haiku-4-5-20251001-v1:0", 496, 588}, {"claude-sonnet-5", 354, 474},
+		{"claude-fable-9", 675, 804}, {ClaudeOld, 675, 804},
+	} {
+		o := OverheadsFor(tc.model)
+		if o.ToolPrompt != tc.auto || o.ToolPromptForced != tc.forced {
+			t.Errorf("%s: tool prompt %d/%d, want %d/%d", tc.model, o.ToolPrompt, o.ToolPromptForced, tc.auto, tc.forced)
+		}
+		if o.Tools(0, false) != 0 || o.Tools(2, false) != tc.auto+2*o.PerTool || o.Tools(1, true) != tc.forced+o.PerTool {
+			t.Errorf("%s: tools don't add up: %+v", tc.model, o)
+		}
+	}
+	for _, m := range []string{"gpt-5", "gemini-3", "who-knows", O200k, Bytes, ""} {
+		if o := OverheadsFor(m); o.Base <= 0 || o.PerMessage <= 0 || o.PerToolUse <= 0 || o.PerToolResult <= 0 || o.PerTool <= 0 {
+			t.Errorf("%q: %+v", m, o)
+		}
+	}
+}
+
+func TestImages(t *testing.T) {
+	for _, tc := range []struct {
+		model string
+		w, h  int
+		want  int
+	}{
+		{ClaudeOld, 1000, 1000, 1296}, {ClaudeOld, 4000, 4000, 1568}, {ClaudeOld, 28, 28, 1}, {ClaudeOld, 3136, 1568, 1568},
+		{ClaudeNew, 1000, 1000, 1296}, {ClaudeNew, 2576, 1449, 4784}, {ClaudeNew, 8000, 100, 184},
+		{"gpt-4o", 1024, 1024, 1024}, {"gpt-4o", 512, 512, 256}, {"gpt-4o", 4096, 1024, 1536},
+		{"gpt-4o-mini", 512, 512, 8500}, {Gemini, 300, 300, 258}, {Gemini, 1536, 768, 516},
+		{ClaudeNew, 0, 100, 1500}, {Bytes, 10, 10, 1500}, {"gpt-4o", 1, 100000, 1536},
+	} {
+		got := OverheadsFor(tc.model).Image(tc.w, tc.h)
+		if got.Tokens != tc.want || got.Bound < got.Tokens || got.Kind != Estimated {
+			t.Errorf("%s %dx%d: %+v, want %d", tc.model, tc.w, tc.h, got, tc.want)
+		}
+	}
+	for _, m := range []string{ClaudeOld, ClaudeNew, O200k, Gemini, Bytes} {
+		one, three := OverheadsFor(m).PDF(1), OverheadsFor(m).PDF(3)
+		if one.Tokens <= 0 || three.Tokens != 3*one.Tokens || three.Bound < three.Tokens {
+			t.Errorf("%s: PDF of one page %+v, of three %+v", m, one, three)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package transcript
+
+import "github.com/memkernel/memkernel"
+
+// AtomKind says what an atom begins with.
+type AtomKind string
+
+const (
+	// AtomAssistant is an assistant turn with its thinking, its calls and all
+	// results.
+	AtomAssistant AtomKind = "assistant"
+	// AtomUser is one plain user message.
+	AtomUser AtomKind = "user"
+	// AtomOther is anything else: a system message, a stray result.
+	AtomOther AtomKind = "other"
+)
+
+// Atom is the smallest run of messages that can leave a prompt: cutting inside
+// one would part a call from its result or thinking from what it led to.
+type Atom struct {
+	// Start and End are message indices, End exclusive.
+	Start, End int
+	Kind       AtomKind
+	// Pending is how many calls have no result yet.
+	Pending int
+	// Closed tells that all results are in and the model has seen them: a
+	// later assistant message exists. Only closed atoms may degrade or leave
+	// inside an open tool loop.
+	Closed bool
+}
+
+// Atoms cuts messages into atoms. They tile the input. Neighbouring assistant
+// messages are one atom, because providers merge them into one turn. An atom
+// reaches to its last result; other user messages in between belong to it.
+func Atoms(msgs []memkernel.Message) []Atom {
+	var atoms []Atom
+	for i := 0; i < len(msgs); {
+		a := atomAt(msgs, i)
+		atoms = append(atoms, a)
+		i = a.End
+	}
+	later := false
+	for i := len(atoms) - 1; i >= 0; i-- {
+		atoms[i].Closed = later && atoms[i].Pending == 0
+		later = later || atoms[i].Kind == AtomAssistant
+	}
+	return atoms
+}
+
+func atomAt(msgs []memkernel.Message, i int) Atom {
+	a := Atom{Start: i, End: i + 1, Kind: AtomOther}
+	if msgs[i].Role != memkernel.RoleAssistant {
+		if PlainUser(msgs[i]) {
+			a.Kind = AtomUser
+		}
+		return a
+	}
+	a.Kind = AtomAssistant
+	open := map[string]bool{}
+	for ; ; a.End++ {
+		for k := range msgs[a.End-1].Parts {
+			if p := &msgs[a.End-1].Parts[k]; isCall(p) {
+				open[p.Call.ID] = true
+			}
+		}
+		if a.End == len(msgs) || msgs[a.End].Role != memkernel.RoleAssistant {
+			break
+		}
+	}
+	for j := a.End; len(open) > 0 && j < len(msgs) && msgs[j].Role != memkernel.RoleAssistant; j++ {
+		for k := range msgs[j].Parts {
+			if p := &msgs[j].Parts[k]; isResult(p) && open[p.Result.CallID] {
+				delete(open, p.Result.CallID)
+				a.End = j + 1
+			}
+		}
+	}
+	a.Pending = len(open)
+	return a
+}
+
+// OpenLoop finds the tool loop that is still running at the end: ok tells
+// whether there is one, start is the index of the first message of the user
+// turn that opened it. A user turn is what providers see, a run of user and
+// tool messages; text that stands beside results does not open a new one.
+func OpenLoop(msgs []memkernel.Message) (start int, ok bool) {
+	end := len(msgs) - 1
+	for end >= 0 && !isTurnRole(msgs[end].Role) {
+		end--
+	}
+	if end < 0 || msgs[end].Role == memkernel.RoleAssistant && !HasCalls(msgs[end]) {
+		return 0, false
+	}
+	loop := false
+	for i := end; i >= 0; {
+		if msgs[i].Role == memkernel.RoleAssistant || !isTurnRole(msgs[i].Role) {
+			loop = loop || HasCalls(msgs[i])
+			i--
+			continue
+		}
+		first, results := i, false
+		for ; i >= 0 && msgs[i].Role != memkernel.RoleAssistant; i-- {
+			if isTurnRole(msgs[i].Role) {
+				first, results = i, results || HasResults(msgs[i])
+			}
+		}
+		if !results {
+			if !loop {
+				return 0, false
+			}
+			return first, true
+		}
+		loop = true
+	}
+	return 0, loop
+}
+
+func isTurnRole(r memkernel.Role) bool {
+	return r == memkernel.RoleUser || r == memkernel.RoleAssistant || r == memkernel.RoleTool
+}

@@ -1,0 +1,182 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// block collects the fields of an Anthropic content block. Their order in the
+// file is free, so the kind is settled after the last one.
+type block struct {
+	typ, text, thinking, signature, data string
+	id, name, input, callID              string
+	content                              []memkernel.Part
+	plain, isErr                         bool
+	media                                source64
+}
+
+// source64 is the source object of an image or document.
+type source64 struct{ typ, media, data, url string }
+
+// anthropicContent reads message content: a string or a list of blocks.
+func anthropicContent(c *cursor) []memkernel.Part {
+	if c.peek() == '"' {
+		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.str()}}
+	}
+	var parts []memkernel.Part
+	for ok := c.firstElem(); ok; ok = c.nextElem() {
+		if p, ok := anthropicBlock(c); ok {
+			if parts == nil {
+				parts = make([]memkernel.Part, 0, 1)
+			}
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// anthropicBlock reads one content block. A string in a list of blocks reads
+// as text.
+func anthropicBlock(c *cursor) (memkernel.Part, bool) {
+	var b block
+	c.peek()
+	start := c.i
+	if c.peek() == '"' {
+		return memkernel.Part{Kind: memkernel.PartText, Text: c.str()}, true
+	}
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		b.field(k, c)
+	}
+	if c.err != nil {
+		return memkernel.Part{}, false
+	}
+	return b.part(c.s[start:c.i]), true
+}
+
+func (b *block) field(key string, c *cursor) {
+	switch key {
+	case "type":
+		b.typ = c.str()
+	case "text":
+		b.text = c.str()
+	case "thinking":
+		b.thinking = c.str()
+	case "signature":
+		b.signature = c.str()
+	case "data":
+		b.data = c.str()
+	case "id":
+		b.id = c.str()
+	case "name":
+		b.name = c.str()
+	case "input":
+		b.input = c.raw()
+	case "tool_use_id":
+		b.callID = c.str()
+	case "is_error":
+		b.isErr = c.boolean()
+	case "content":
+		b.plain = c.peek() == '"'
+		b.content = anthropicContent(c)
+	case "source":
+		b.media = readSource(c)
+	default:
+		c.skip()
+	}
+}
+
+func readSource(c *cursor) (s source64) {
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		switch k {
+		case "type":
+			s.typ = c.str()
+		case "media_type":
+			s.media = c.str()
+		case "data":
+			s.data = c.str()
+		case "url", "file_id":
+			s.url = c.str()
+		default:
+			c.skip()
+		}
+	}
+	return s
+}
+
+// part makes the canonical part of the collected fields.
+func (b *block) part(raw string) memkernel.Part {
+	p := memkernel.Part{Kind: memkernel.PartOther, Raw: raw}
+	switch {
+	case b.typ == "text":
+		p.Kind, p.Text = memkernel.PartText, b.text
+	case b.typ == "thinking":
+		p.Kind, p.Text, p.Signature = memkernel.PartThinking, b.thinking, b.signature
+	case b.typ == "redacted_thinking":
+		p.Kind, p.Signature = memkernel.PartRedactedThinking, b.data
+	case b.typ == "tool_use", b.typ == "server_tool_use", b.typ == "mcp_tool_use":
+		p.Kind = memkernel.PartToolUse
+		p.Call = &memkernel.ToolCall{ID: b.id, Name: b.name, Input: b.input, Server: b.typ != "tool_use"}
+	case b.typ == "tool_result":
+		p.Kind = memkernel.PartToolResult
+		p.Result = &memkernel.ToolResult{CallID: b.callID, Content: b.content, Text: b.plain, IsError: b.isErr}
+	case strings.HasSuffix(b.typ, "_tool_result") && b.callID != "":
+		p.Kind = memkernel.PartToolResult
+		p.Result = &memkernel.ToolResult{CallID: b.callID, Content: b.content, IsError: b.isErr, Opaque: true}
+	case b.typ == "image":
+		p.Kind, p.Media = memkernel.PartImage, b.media.media64()
+	case b.typ == "document":
+		p.Kind, p.Media = memkernel.PartDocument, b.media.media64()
+		if b.media.typ == "text" {
+			p.Media.Data, p.Text = "", b.media.data
+		}
+	}
+	return p
+}
+
+func (s source64) media64() *memkernel.Media {
+	m := &memkernel.Media{Type: s.media, Data: s.data, URL: s.url}
+	if s.typ == "base64" {
+		m.Width, m.Height = pixels(m.Type, m.Data)
+	}
+	return m
+}
+
+// anthropicUsage reads a usage object. Writes without a lifetime count as 5m.
+func anthropicUsage(c *cursor) *memkernel.Usage {
+	var u memkernel.Usage
+	writes := 0
+	if c.peek() != '{' {
+		c.skip()
+		return nil
+	}
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		switch k {
+		case "input_tokens":
+			u.InputTokens = c.num()
+		case "output_tokens":
+			u.OutputTokens = c.num()
+		case "cache_read_input_tokens":
+			u.CacheReadTokens = c.num()
+		case "cache_creation_input_tokens":
+			writes = c.num()
+		case "cache_creation":
+			for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+				switch k {
+				case "ephemeral_5m_input_tokens":
+					u.CacheWrite5mTokens = c.num()
+				case "ephemeral_1h_input_tokens":
+					u.CacheWrite1hTokens = c.num()
+				default:
+					c.skip()
+				}
+			}
+		default:
+			c.skip()
+		}
+	}
+	if rest := writes - u.CacheWrite5mTokens - u.CacheWrite1hTokens; rest > 0 {
+		u.CacheWrite5mTokens += rest
+	}
+	return &u
+}

@@ -1,0 +1,451 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+func isCodexType(t string) bool {
+	switch t {
+	case "session_meta", "response_item", "event_msg", "turn_context", "compacted":
+		return true
+	}
+	return false
+}
+
+// isResponsesItem lists the item types of the Responses API that rollouts hold.
+func isResponsesItem(t string) bool {
+	switch t {
+	case "message", "reasoning", "function_call", "function_call_output", "custom_tool_call",
+		"custom_tool_call_output", "local_shell_call", "local_shell_call_output", "web_search_call",
+		"file_search_call", "code_interpreter_call", "image_generation_call", "computer_call",
+		"computer_call_output", "mcp_call", "mcp_list_tools", "tool_search_call", "tool_search_output",
+		"compaction", "compaction_summary", "compaction_trigger", "ghost_snapshot", "item_reference":
+		return true
+	}
+	return false
+}
+
+// codexItem holds the fields of a Responses item.
+type codexItem struct {
+	typ, role, name, namespace, callID, id, input, encrypted, turn string
+	text                                                           string // reasoning summary
+	parts                                                          []memkernel.Part
+	plain, isErr                                                   bool
+}
+
+func parseCodex(rec *Record) error {
+	c := cursor{s: rec.Raw}
+	if c.peek() != '{' {
+		c.skip()
+		return cmpErr(c.end(), errNoObject)
+	}
+	var typ, at, payload, id string
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		switch k {
+		case "type":
+			typ = c.str()
+		case "timestamp":
+			at = c.str()
+		case "payload":
+			payload = c.raw()
+		case "id":
+			id = c.str()
+		default:
+			c.skip()
+		}
+	}
+	if err := c.end(); err != nil {
+		return err
+	}
+	rec.Type, rec.Kind, rec.x = typ, KindUnknown, &extra{}
+	switch typ {
+	case "session_meta", "turn_context":
+		rec.Kind = KindMeta
+		return codexMeta(rec, payload)
+	case "compacted":
+		rec.Kind = KindCompaction
+		return codexCompacted(rec, payload, at)
+	case "event_msg":
+		rec.Kind = KindIgnored
+		return codexEvent(rec, payload)
+	case "response_item":
+		return codexResponse(rec, strings.Clone(payload), at)
+	case "":
+		// Rollouts of early versions begin with a bare header.
+		rec.Kind, rec.x.session = KindMeta, strings.Clone(id)
+	default:
+		if payload == "" && isResponsesItem(typ) {
+			return codexResponse(rec, strings.Clone(rec.Raw), at)
+		}
+	}
+	return nil
+}
+
+func codexMeta(rec *Record, payload string) error {
+	c := cursor{s: strings.Clone(payload)}
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		switch k {
+		case "id":
+			rec.x.session = c.str()
+		case "cwd":
+			rec.x.cwd = c.str()
+		case "model":
+			rec.x.model = c.str()
+		case "base_instructions":
+			rec.x.system = codexInstructions(&c)
+		default:
+			c.skip()
+		}
+	}
+	if rec.Type == "turn_context" {
+		rec.x.session = ""
+	}
+	return c.err
+}
+
+func codexInstructions(c *cursor) []memkernel.Part {
+	text := ""
+	if c.peek() == '"' {
+		text = c.str()
+	} else {
+		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+			if k == "text" {
+				text = c.str()
+			} else {
+				c.skip()
+			}
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	return []memkernel.Part{{Kind: memkernel.PartText, Text: text}}
+}
+
+func codexCompacted(rec *Record, payload, at string) error {
+	c := cursor{s: strings.Clone(payload)}
+	rec.x.at = parseTime(at)
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		switch k {
+		case "message":
+			rec.x.summary = c.str()
+		case "replacement_history":
+			rec.x.history = c.raw()
+		default:
+			c.skip()
+		}
+	}
+	if rec.x.history == "null" {
+		rec.x.history = ""
+	}
+	if rec.x.summary != "" {
+		rec.Message = &memkernel.Message{
+			Role: memkernel.RoleUser, Time: rec.x.at, Origin: memkernel.OriginSummary,
+			Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: rec.x.summary}},
+		}
+	}
+	return c.err
+}
+
+// codexEvent reads the events that matter: token counts and rollbacks.
+func codexEvent(rec *Record, payload string) error {
+	c := cursor{s: payload}
+	var typ, info string
+	turns := 0
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		switch k {
+		case "type":
+			typ = c.str()
+		case "info":
+			info = c.raw()
+		case "num_turns":
+			turns = c.num()
+		default:
+			c.skip()
+		}
+	}
+	switch typ {
+	case "token_count":
+		rec.Kind = KindUsage
+		codexUsage(rec.x, info)
+	case "thread_rolled_back":
+		rec.Kind = KindMeta
+		rec.x.rollback = turns
+	}
+	return c.err
+}
+
+// codexUsage reads a token_count event. The input count there includes what
+// came from the cache; canonical usage keeps them apart.
+func codexUsage(x *extra, info string) {
+	if info == "" {
+		return
+	}
+	c := cursor{s: info}
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		switch k {
+		case "total_token_usage":
+			x.billed = strings.Clone(c.raw())
+		case "last_token_usage":
+			x.usage = responsesUsage(&c)
+		default:
+			c.skip()
+		}
+	}
+}
+
+func responsesUsage(c *cursor) *memkernel.Usage {
+	var u memkernel.Usage
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		switch k {
+		case "input_tokens":
+			u.InputTokens = c.num()
+		case "cached_input_tokens":
+			u.CacheReadTokens = c.num()
+		case "cache_write_input_tokens":
+			u.CacheWrite5mTokens = c.num()
+		case "output_tokens":
+			u.OutputTokens = c.num()
+		default:
+			c.skip()
+		}
+	}
+	u.InputTokens = max(0, u.InputTokens-u.CacheReadTokens-u.CacheWrite5mTokens)
+	if u.InputTotal() == 0 {
+		return nil
+	}
+	return &u
+}
+
+func codexResponse(rec *Record, raw, at string) error {
+	rec.Kind = KindMessage
+	m, err := codexMessage(raw)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		rec.Kind = KindIgnored
+		return nil
+	}
+	m.Time = parseTime(at)
+	rec.Message, rec.ID = m, m.Key
+	return nil
+}
+
+// codexMessage makes a message of one item; the assembler joins the items of
+// one assistant turn. It is nil for items that say nothing to the model.
+func codexMessage(raw string) (*memkernel.Message, error) {
+	var it codexItem
+	c := cursor{s: raw}
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		it.field(k, &c)
+	}
+	if err := c.end(); err != nil {
+		return nil, err
+	}
+	m := &memkernel.Message{Key: it.id, Turn: it.turn, Raw: raw}
+	switch it.typ {
+	case "message":
+		it.message(m)
+	case "reasoning":
+		m.Role = memkernel.RoleAssistant
+		m.Parts = []memkernel.Part{{Kind: memkernel.PartThinking, Text: it.text, Signature: it.encrypted, Raw: raw}}
+	case "function_call", "custom_tool_call", "local_shell_call":
+		m.Role = memkernel.RoleAssistant
+		call := &memkernel.ToolCall{ID: it.callID, Name: it.name, Input: it.input, Custom: it.typ == "custom_tool_call"}
+		if it.typ == "local_shell_call" {
+			call.Name = "local_shell"
+		}
+		if call.ID == "" {
+			call.ID = it.id
+		}
+		m.Parts = []memkernel.Part{{Kind: memkernel.PartToolUse, Call: call, Raw: raw}}
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
+		m.Role = memkernel.RoleTool
+		m.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Raw: raw, Result: &memkernel.ToolResult{
+			CallID: it.callID, Name: it.name, Content: it.parts, Text: it.plain, IsError: it.isErr}}}
+	case "compaction", "compaction_summary":
+		m.Role, m.Origin = memkernel.RoleUser, memkernel.OriginSummary
+		m.Parts = []memkernel.Part{{Kind: memkernel.PartOther, Signature: it.encrypted, Raw: raw}}
+	case "ghost_snapshot", "compaction_trigger":
+		return nil, nil
+	default:
+		// Calls that the provider ran itself, and items yet to be invented.
+		m.Role = memkernel.RoleAssistant
+		m.Parts = []memkernel.Part{{Kind: memkernel.PartOther, Raw: raw}}
+	}
+	return m, nil
+}
+
+func (it *codexItem) field(key string, c *cursor) {
+	switch key {
+	case "type":
+		it.typ = c.str()
+	case "role":
+		it.role = c.str()
+	case "id":
+		it.id = c.str()
+	case "name":
+		it.name = c.str()
+	case "call_id":
+		it.callID = c.str()
+	case "arguments", "input":
+		it.input = c.str()
+	case "action":
+		it.input = c.raw()
+	case "encrypted_content":
+		it.encrypted = c.str()
+	case "content":
+		if c.peek() == 'n' {
+			c.skip()
+		} else {
+			it.parts = responsesContent(c)
+		}
+	case "output":
+		it.output(c)
+	case "summary":
+		it.text = summaryText(c)
+	case "internal_chat_message_metadata_passthrough":
+		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+			if k == "turn_id" {
+				it.turn = c.str()
+			} else {
+				c.skip()
+			}
+		}
+	default:
+		c.skip()
+	}
+}
+
+// output reads a call's output: a string, a list of content parts, or the
+// object {content, success} of early versions.
+func (it *codexItem) output(c *cursor) {
+	it.plain = c.peek() == '"'
+	if c.peek() != '{' {
+		it.parts = responsesContent(c)
+		return
+	}
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		switch k {
+		case "content":
+			it.plain = c.peek() == '"'
+			it.parts = responsesContent(c)
+		case "success":
+			it.isErr = c.raw() == "false"
+		default:
+			c.skip()
+		}
+	}
+}
+
+func summaryText(c *cursor) string {
+	var texts []string
+	for ok := c.firstElem(); ok; ok = c.nextElem() {
+		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+			if k == "text" {
+				texts = append(texts, c.str())
+			} else {
+				c.skip()
+			}
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+func (it *codexItem) message(m *memkernel.Message) {
+	m.Role, m.Parts = memkernel.Role(it.role), it.parts
+	switch m.Role {
+	case memkernel.RoleAssistant:
+		// An assistant item carries more than its text (id, phase), which the
+		// provider wants back: the block's exact JSON is then the item.
+		if len(m.Parts) == 1 {
+			m.Parts[0].Raw = m.Raw
+		}
+	case memkernel.RoleUser:
+		if isCodexContext(m.Parts) {
+			m.Origin = memkernel.OriginMeta
+		}
+	}
+}
+
+// isCodexContext tells whether a user message holds only what the host put in
+// the user's mouth.
+func isCodexContext(parts []memkernel.Part) bool {
+	for _, p := range parts {
+		known := false
+		for _, prefix := range [...]string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions",
+			"<turn_aborted>", "<permissions instructions>", "<skill>", "<user_shell_command>", "<INSTRUCTIONS>",
+			"<subagent_notification>"} {
+			known = known || strings.HasPrefix(p.Text, prefix)
+		}
+		if p.Kind != memkernel.PartText || !known {
+			return false
+		}
+	}
+	return len(parts) > 0
+}
+
+// responsesContent reads the content of a Responses message or output.
+func responsesContent(c *cursor) []memkernel.Part {
+	if c.peek() == '"' {
+		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.str()}}
+	}
+	var parts []memkernel.Part
+	for ok := c.firstElem(); ok; ok = c.nextElem() {
+		var typ, text, url, data, name string
+		c.peek()
+		start := c.i
+		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+			switch k {
+			case "type":
+				typ = c.str()
+			case "text", "refusal":
+				text = c.str()
+			case "image_url", "file_url", "file_id":
+				url = c.str()
+			case "file_data":
+				data = c.str()
+			case "filename":
+				name = c.str()
+			default:
+				c.skip()
+			}
+		}
+		if c.err == nil {
+			parts = append(parts, responsesPart(typ, text, url, data, name, c.s[start:c.i]))
+		}
+	}
+	return parts
+}
+
+func responsesPart(typ, text, url, data, name, raw string) memkernel.Part {
+	p := memkernel.Part{Kind: memkernel.PartOther, Raw: raw}
+	switch typ {
+	case "input_text", "output_text", "text":
+		p.Kind, p.Text = memkernel.PartText, text
+	case "refusal":
+		p.Text = text
+	case "input_image":
+		p.Kind, p.Media = memkernel.PartImage, mediaOf(url)
+	case "input_file":
+		p.Kind, p.Text = memkernel.PartDocument, name
+		if p.Media = mediaOf(url); data != "" {
+			p.Media = mediaOf(data)
+		}
+	}
+	return p
+}
+
+// mediaOf makes a medium of a URL, which may hold the data itself.
+func mediaOf(url string) *memkernel.Media {
+	t, data, ok := dataURL(url)
+	if !ok {
+		return &memkernel.Media{URL: url}
+	}
+	m := &memkernel.Media{Type: t, Data: data}
+	m.Width, m.Height = pixels(t, data)
+	return m
+}

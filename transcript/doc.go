@@ -1,0 +1,31 @@
+// Package transcript reads what agent hosts wrote down about a session, turns
+// it into the canonical messages of package memkernel, and turns canonical
+// messages back into the request bodies that providers accept.
+//
+// Five dialects are known and detected from the first bytes:
+//
+//	claude-code  JSONL, one record per content block, grouped by message id
+//	pi           JSONL of Pi and OpenClaw, version 1 (linear) and 3 (tree)
+//	codex        JSONL rollout of Responses items and events
+//	anthropic    one JSON document: a Messages request or its messages
+//	openai       one JSON document: a chat completions request or its messages
+//
+// [Stream] yields one [Record] per line (or per message of a document) in
+// bounded memory: the longest record plus a constant. The records tile the
+// file, so that [Write] gives back exactly the bytes that were read:
+//
+//	+------+-----+------+------+-----+------+
+//	| Lead | Raw | Tail | Lead | Raw | Tail | ...
+//	+------+-----+------+------+-----+------+
+//	 BOM or  the   line  separators between the
+//	 nothing line  end   values of a document
+//
+// [Load] assembles a [Session], which offers two views: what the host would
+// send now, and everything that was ever said. [Atoms], [Heal] and [Validate]
+// know which messages belong together and what each provider insists on;
+// [Render] and [AppendPart] make request bytes.
+//
+// The package never calls a model, counts no tokens, writes no file and never
+// drops input silently: what it could not read is in Session.Skipped, what it
+// took out or repaired is in a [Note]. Sizes are bytes, times are the host's.
+package transcript

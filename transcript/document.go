@@ -1,0 +1,188 @@
+package transcript
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// document streams the values of one JSON document: a request object with its
+// members, or a bare array of messages.
+type document struct {
+	v     *valueReader
+	src   *source
+	parse parser
+	yield func(Record, error) bool
+	any   bool
+	lead  string // taken already for a value that turned out cut off
+}
+
+// errStop ends the walk because the consumer has enough.
+var errStop = errors.New("stop")
+
+func (d *document) run() {
+	err := d.top()
+	if err == nil {
+		err = d.rest()
+	}
+	if err == nil || err == errStop {
+		return
+	}
+	if errors.Is(err, ErrEmpty) {
+		d.yield(Record{}, err)
+		return
+	}
+	if le, ok := err.(*LineError); ok {
+		d.yield(Record{Line: le.Line}, le)
+		return
+	}
+	d.giveUp(err)
+}
+
+// giveUp reports a document whose structure is broken. Past that point no
+// value can be found, so what is left is one broken record, cut in chunks.
+func (d *document) giveUp(err error) {
+	le := d.src.broken(d.v.line, err)
+	if d.src.opt.OnBroken == Refuse {
+		d.yield(Record{Line: le.Line}, le)
+		return
+	}
+	for first := true; ; first = false {
+		d.v.pos = len(d.v.buf)
+		raw, line, off := d.v.take()
+		rec := Record{Line: line, Offset: off, Raw: raw, Kind: KindBroken}
+		if first {
+			rec.Err, rec.Lead = le, d.lead
+			rec.Offset -= int64(len(d.lead))
+		}
+		if (raw != "" || first) && !d.yield(rec, nil) || !d.v.more() {
+			return
+		}
+	}
+}
+
+func (d *document) top() error {
+	if d.v.peek() == bom[0] {
+		for len(d.v.buf)-d.v.pos < len(bom) && d.v.more() {
+		}
+		if strings.HasPrefix(string(d.v.buf[d.v.pos:]), bom) {
+			d.v.pos += len(bom)
+		}
+	}
+	switch d.v.peek() {
+	case 0:
+		return fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), ErrEmpty)
+	case '[':
+		return d.elements()
+	case '{':
+		return d.members()
+	}
+	return d.v.fault("an object or an array")
+}
+
+// elements reads the messages of an array.
+func (d *document) elements() error {
+	d.v.pos++
+	if d.v.peek() == ']' {
+		d.v.pos++
+		return nil
+	}
+	for {
+		if err := d.value(KindMessage, ""); err != nil {
+			return err
+		}
+		switch d.v.peek() {
+		case ',':
+			d.v.pos++
+		case ']':
+			d.v.pos++
+			return nil
+		default:
+			return d.v.fault("',' or ']'")
+		}
+	}
+}
+
+// members reads the members of the request object.
+func (d *document) members() error {
+	d.v.pos++
+	if d.v.peek() == '}' {
+		d.v.pos++
+		return nil
+	}
+	for {
+		if err := d.member(); err != nil {
+			return err
+		}
+		switch d.v.peek() {
+		case ',':
+			d.v.pos++
+		case '}':
+			d.v.pos++
+			return nil
+		default:
+			return d.v.fault("',' or '}'")
+		}
+	}
+}
+
+func (d *document) member() error {
+	if d.v.peek() != '"' {
+		return d.v.fault("a key")
+	}
+	key := d.v.pos - d.v.mark
+	if err := d.v.value(); err != nil {
+		return err
+	}
+	c := cursor{s: string(d.v.buf[d.v.mark+key : d.v.pos])}
+	name := c.str()
+	if d.v.peek() != ':' {
+		return d.v.fault("':'")
+	}
+	d.v.pos++
+	if b := d.v.peek(); name == "messages" && b == '[' {
+		return d.elements()
+	}
+	return d.value(KindField, name)
+}
+
+// value reads one value and yields it as a record.
+func (d *document) value(kind Kind, name string) error {
+	if d.v.peek() == 0 {
+		return d.v.fault("a value")
+	}
+	lead, _, off := d.v.take()
+	if err := d.v.value(); err != nil {
+		d.lead = lead
+		return err
+	}
+	raw, line, _ := d.v.take()
+	rec := Record{Line: line, Offset: off, Lead: lead, Raw: raw, Kind: kind, Type: name}
+	d.any = true
+	if err := d.src.fill(&rec, d.parse, false); err != nil {
+		return err
+	}
+	if !d.yield(rec, nil) {
+		return errStop
+	}
+	return nil
+}
+
+// rest yields what follows the document, which may only be white space.
+func (d *document) rest() error {
+	if d.v.peek() != 0 || d.v.pos < len(d.v.buf) {
+		return d.v.fault("the end of the document")
+	}
+	if d.v.err != io.EOF {
+		return fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), d.v.err)
+	}
+	if !d.any {
+		return fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), ErrEmpty)
+	}
+	lead, line, off := d.v.take()
+	if lead != "" && !d.yield(Record{Line: line, Offset: off, Lead: lead, Kind: KindBlank}, nil) {
+		return errStop
+	}
+	return nil
+}

@@ -1,0 +1,355 @@
+package transcript
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// MissingResult is the text of the synthetic result that Heal gives a call
+// which was never answered.
+const MissingResult = "[no result was recorded for this call]"
+
+// Heal repairs what providers would reject, for planning: it gives unanswered
+// calls a synthetic result, takes out results that answer nothing, moves
+// results to their call, renames reused call ids, and drops empty messages and
+// blocks that the message's role can't hold. Everything done is noted, and what
+// is taken out is in the notes. Sound input comes back as the same slice. With
+// keepPending the calls of the newest message stay open, for a caller whose
+// tools are still running.
+func Heal(msgs []memkernel.Message, keepPending bool) ([]memkernel.Message, []Note) {
+	h := healer{owner: map[string]*turn{}, used: map[string]int{}, now: map[string]string{}, done: map[string]bool{}}
+	h.role = memkernel.RoleUser
+	if slices.ContainsFunc(msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleTool }) {
+		h.role = memkernel.RoleTool
+	}
+	for i, m := range msgs {
+		h.take(i, m)
+	}
+	out := h.emit(len(msgs), keepPending)
+	if !h.changed {
+		return msgs, nil
+	}
+	return out, h.notes
+}
+
+// turn is one message in the healed order, followed by the results that stand
+// behind it.
+type turn struct {
+	said     memkernel.Message
+	results  []memkernel.Message
+	want     []string // calls
+	asks     bool
+	home     *turn // where the results of the calls stand, itself at first
+	position int   // in the order of turns
+}
+
+type healer struct {
+	turns   []*turn
+	owner   map[string]*turn  // open or answered call to its turn, by healed id
+	used    map[string]int    // how often a call id was met
+	now     map[string]string // host's call id to the healed id it means now
+	done    map[string]bool   // answered, by healed id
+	role    memkernel.Role    // of synthetic results
+	notes   []Note
+	changed bool
+}
+
+func (h *healer) note(rule string, i int, key string, removed []memkernel.Part, format string, args ...any) {
+	h.changed = true
+	h.notes = append(h.notes, Note{Rule: rule, Message: i, Key: key, Text: fmt.Sprintf(format, args...), Removed: removed})
+}
+
+// take files one message of the input.
+func (h *healer) take(i int, m memkernel.Message) {
+	if m = h.dropStray(i, m); len(m.Parts) == 0 {
+		return
+	}
+	switch {
+	case m.Role == memkernel.RoleAssistant:
+		h.assistant(i, m)
+	case HasResults(m):
+		h.answer(i, m)
+	default:
+		h.add(m)
+	}
+}
+
+func (h *healer) add(m memkernel.Message) *turn {
+	t := &turn{said: m, position: len(h.turns), asks: m.Role == memkernel.RoleAssistant}
+	t.home = t
+	h.turns = append(h.turns, t)
+	return t
+}
+
+// isStray tells a block that has no business in a message of that role: calls
+// and thinking are the assistant's, results are not.
+func isStray(role memkernel.Role, p *memkernel.Part) bool {
+	if role == memkernel.RoleAssistant {
+		return isResult(p) && !p.Result.Opaque
+	}
+	return p.Kind == memkernel.PartToolUse || isThinking(p)
+}
+
+// dropStray takes out blocks in the wrong message, then those without content.
+func (h *healer) dropStray(i int, m memkernel.Message) memkernel.Message {
+	stray := func(p memkernel.Part) bool { return isStray(m.Role, &p) }
+	if !slices.ContainsFunc(m.Parts, stray) {
+		return h.dropEmpty(i, m)
+	}
+	var gone []memkernel.Part
+	for _, p := range m.Parts {
+		if stray(p) {
+			gone = append(gone, p)
+		}
+	}
+	h.note("stray-block", i, m.Key, gone, "%d blocks that a message of role %s can't hold were left out", len(gone), m.Role)
+	m.Parts, m.Raw = slices.DeleteFunc(slices.Clone(m.Parts), stray), ""
+	return h.dropEmpty(i, m)
+}
+
+func isEmptyText(p memkernel.Part) bool {
+	return p.Kind == memkernel.PartText && strings.TrimSpace(p.Text) == ""
+}
+
+// dropEmpty takes out text blocks without text; providers reject them.
+func (h *healer) dropEmpty(i int, m memkernel.Message) memkernel.Message {
+	if len(m.Parts) == 0 {
+		h.note("empty-message", i, m.Key, nil, "message has no content and was left out")
+		return m
+	}
+	if !slices.ContainsFunc(m.Parts, isEmptyText) {
+		return m
+	}
+	var kept, gone []memkernel.Part
+	for _, p := range m.Parts {
+		if isEmptyText(p) {
+			gone = append(gone, p)
+		} else {
+			kept = append(kept, p)
+		}
+	}
+	rule := "empty-text"
+	if len(kept) == 0 {
+		rule = "empty-message"
+	}
+	h.note(rule, i, m.Key, gone, "%d text blocks without text were left out", len(gone))
+	m.Parts, m.Raw = kept, ""
+	return m
+}
+
+func (h *healer) assistant(i int, m memkernel.Message) {
+	t := h.add(m)
+	if t.said = h.calls(i, m, t); len(t.said.Parts) == 0 {
+		h.turns = h.turns[:t.position]
+	}
+}
+
+// place returns the turn behind which results for t stand. Neighbouring
+// assistant messages are one turn for providers, so their results may stand
+// behind the last of them; pulling them apart would change the prompt that the
+// model saw.
+func (h *healer) place(t *turn) *turn {
+	last := h.turns[len(h.turns)-1]
+	for _, u := range h.turns[t.position:] {
+		if !u.asks || len(u.results) > 0 && u != last {
+			return t.home
+		}
+	}
+	for _, u := range h.turns[t.position:] {
+		u.home = last
+	}
+	return last
+}
+
+// calls registers the calls of a message. An id that comes back while its call
+// is open is a copy and left out; after the answer it is another call, which
+// gets an id of its own.
+func (h *healer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
+	parts, owned := m.Parts, false
+	for k := 0; k < len(parts); k++ {
+		p := parts[k]
+		if !isCall(&p) {
+			continue
+		}
+		id := p.Call.ID
+		h.used[id]++
+		if h.used[id] > 1 {
+			if !owned {
+				parts, m.Raw, owned = slices.Clone(parts), "", true
+			}
+			if !h.done[h.now[id]] {
+				h.note("duplicate-call", i, m.Key, []memkernel.Part{p}, "call %s is open already, the copy was left out", id)
+				parts = slices.Delete(parts, k, k+1)
+				k--
+				continue
+			}
+			fresh := h.freshID(id)
+			h.note("duplicate-call-id", i, m.Key, nil, "call id %s is used again, the later call became %s", id, fresh)
+			call := *p.Call
+			call.ID = fresh
+			parts[k].Call, parts[k].Raw = &call, ""
+			h.now[id], id = fresh, fresh
+		} else {
+			h.now[id] = id
+		}
+		h.owner[id] = t
+		t.want = append(t.want, id)
+	}
+	m.Parts = parts
+	return m
+}
+
+func (h *healer) freshID(id string) string {
+	for n := h.used[id]; ; n++ {
+		fresh := fmt.Sprintf("%s_%d", id, n)
+		if h.owner[fresh] == nil {
+			return fresh
+		}
+	}
+}
+
+// answer files the results of a message with their calls. What else stands in
+// the message stays with the results if they are in place.
+func (h *healer) answer(i int, m memkernel.Message) {
+	var rest []memkernel.Part
+	var owners []*turn
+	mine := map[*turn][]memkernel.Part{}
+	intact, late := true, false
+	for _, p := range m.Parts {
+		if !isResult(&p) {
+			rest = append(rest, p)
+			continue
+		}
+		if len(rest) > 0 {
+			intact = false // results come first
+		}
+		t, q, ok := h.claim(i, m.Key, p)
+		if !ok {
+			intact = false
+			continue
+		}
+		if q.Raw != p.Raw || q.Result != p.Result {
+			intact = false
+		}
+		if mine[t] == nil {
+			owners = append(owners, t)
+		}
+		mine[t] = append(mine[t], q)
+		late = late || t.position != len(h.turns)-1
+	}
+	if late {
+		h.note("moved-result", i, m.Key, nil, "results were moved next to their calls")
+	} else if !intact {
+		h.changed = true
+	}
+	if len(owners) == 1 && !late && intact {
+		owners[0].results = append(owners[0].results, m)
+		return
+	}
+	h.file(m, owners, mine, rest)
+}
+
+// file splits a message among the turns that it answers.
+func (h *healer) file(m memkernel.Message, owners []*turn, mine map[*turn][]memkernel.Part, rest []memkernel.Part) {
+	m.Raw = ""
+	key := m.Key
+	for n, t := range owners {
+		part := m
+		part.Parts = mine[t]
+		if t.position == len(h.turns)-1 {
+			part.Parts, rest = append(part.Parts, rest...), nil
+		}
+		if n > 0 && key != "" {
+			part.Key = fmt.Sprintf("%s/%d", key, n+1)
+		}
+		t.results = append(t.results, part)
+	}
+	if len(rest) > 0 {
+		m.Parts = rest
+		if m.Role == memkernel.RoleTool {
+			m.Role = memkernel.RoleUser
+		}
+		if len(owners) > 0 && key != "" {
+			m.Key = key + "/rest"
+		}
+		h.add(m)
+	}
+}
+
+// claim finds the turn that a result answers, with the id it goes by now.
+func (h *healer) claim(i int, key string, p memkernel.Part) (*turn, memkernel.Part, bool) {
+	id := p.Result.CallID
+	healed, known := h.now[id]
+	switch {
+	case !known:
+		h.note("orphan-result", i, key, []memkernel.Part{p}, "result for %s answers no earlier call and was left out", id)
+		return nil, p, false
+	case h.done[healed]:
+		h.note("duplicate-result", i, key, []memkernel.Part{p}, "call %s was answered already, the later result was left out", id)
+		return nil, p, false
+	}
+	h.done[healed] = true
+	if healed != id {
+		r := *p.Result
+		r.CallID = healed
+		p.Result, p.Raw = &r, ""
+	}
+	return h.place(h.owner[healed]), p, true
+}
+
+// emit lays the turns out in order.
+func (h *healer) emit(size int, keepPending bool) []memkernel.Message {
+	lost := map[*turn][]memkernel.Message{}
+	for _, t := range h.turns {
+		for _, id := range t.want {
+			if !h.done[id] && !(keepPending && t.home.position == len(h.turns)-1) {
+				lost[t.home] = append(lost[t.home], h.missing(t.said, id))
+			}
+		}
+	}
+	out := make([]memkernel.Message, 0, size)
+	for _, t := range h.turns {
+		out = append(out, t.said)
+		out = append(out, h.settled(t.results, lost[t])...)
+	}
+	return out
+}
+
+// settled keeps results together: text that stands beside them moves behind
+// the last result.
+func (h *healer) settled(results, lost []memkernel.Message) []memkernel.Message {
+	var tail []memkernel.Message
+	for n := range results {
+		cut := slices.IndexFunc(results[n].Parts, func(p memkernel.Part) bool { return !isResult(&p) })
+		if cut < 0 || n == len(results)-1 && len(lost) == 0 {
+			continue
+		}
+		h.changed = true
+		rest := results[n]
+		rest.Parts, rest.Raw = rest.Parts[cut:], ""
+		if rest.Key != "" {
+			rest.Key += "/rest"
+		}
+		if rest.Role == memkernel.RoleTool {
+			rest.Role = memkernel.RoleUser
+		}
+		tail = append(tail, rest)
+		results[n].Parts, results[n].Raw = results[n].Parts[:cut:cut], ""
+	}
+	return append(append(results, lost...), tail...)
+}
+
+func (h *healer) missing(asked memkernel.Message, id string) memkernel.Message {
+	h.note("missing-result", -1, asked.Key, nil, "call %s has no result, a synthetic one stands in", id)
+	m := memkernel.Message{Role: h.role, Time: asked.Time, Branch: asked.Branch, Turn: asked.Turn, Origin: memkernel.OriginSynthetic}
+	if asked.Key != "" {
+		m.Key = asked.Key + "/" + id
+	}
+	m.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{
+		CallID: id, Text: true, Synthetic: true,
+		Content: []memkernel.Part{{Kind: memkernel.PartText, Text: MissingResult}}}}}
+	return m
+}

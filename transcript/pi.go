@@ -1,0 +1,335 @@
+package transcript
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+)
+
+// How Pi shows its own entries to the model. The texts are part of the format:
+// a planner that renders them otherwise would not predict the host's prompt.
+const (
+	piSummaryOpen  = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"
+	piSummaryClose = "\n</summary>"
+	piBranchOpen   = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n"
+	piBranchClose  = "</summary>"
+)
+
+func isPiType(t string) bool {
+	switch t {
+	case "session", "message", "compaction", "branch_summary", "custom_message":
+		return true
+	}
+	return isPiSilent(t)
+}
+
+// isPiSilent lists the entries that never reach the model.
+func isPiSilent(t string) bool {
+	switch t {
+	case "model_change", "thinking_level_change", "custom", "label", "session_info":
+		return true
+	}
+	return false
+}
+
+// piLine holds the fields of a Pi entry, still in the line's own memory.
+type piLine struct {
+	typ, id, parent, time, cwd, model, summary, message, content, firstKept string
+	version, keepIndex                                                      int
+}
+
+func parsePi(rec *Record) error {
+	c := cursor{s: rec.Raw}
+	if c.peek() != '{' {
+		c.skip()
+		return cmpErr(c.end(), errNoObject)
+	}
+	l := piLine{keepIndex: -1}
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		l.field(k, &c)
+	}
+	if err := c.end(); err != nil {
+		return err
+	}
+	rec.Type = l.typ
+	rec.ID, rec.Parent = strings.Clone(l.id), strings.Clone(l.parent)
+	rec.x = &extra{keepIndex: -1}
+	switch l.typ {
+	case "session":
+		rec.Kind = KindMeta
+		rec.x.session, rec.x.cwd, rec.x.model, rec.x.version = l.id, l.cwd, l.model, max(l.version, 1)
+	case "model_change":
+		rec.Kind = KindMeta
+		rec.x.model = l.model
+	case "compaction":
+		rec.Kind = KindCompaction
+		rec.x.keepHead, rec.x.keepIndex = strings.Clone(l.firstKept), l.keepIndex
+		rec.Message = l.built(rec, piSummaryOpen+l.summary+piSummaryClose, memkernel.OriginSummary)
+	case "branch_summary":
+		rec.Kind = KindMessage
+		rec.x.unsent = l.summary == ""
+		rec.Message = l.built(rec, piBranchOpen+l.summary+piBranchClose, memkernel.OriginMeta)
+	case "custom_message":
+		rec.Kind = KindMessage
+		cc := cursor{s: strings.Clone(l.content)}
+		rec.Message = l.built(rec, "", memkernel.OriginMeta)
+		rec.Message.Parts = piContent(&cc)
+	case "message":
+		rec.Kind = KindMessage
+		return l.toMessage(rec)
+	default:
+		rec.Kind = KindUnknown
+		if isPiSilent(l.typ) {
+			rec.Kind = KindIgnored
+		}
+	}
+	return nil
+}
+
+func (l *piLine) field(key string, c *cursor) {
+	switch key {
+	case "type":
+		l.typ = c.str()
+	case "id":
+		l.id = c.str()
+	case "parentId":
+		l.parent = c.str()
+	case "timestamp":
+		l.time = c.str()
+	case "cwd":
+		l.cwd = c.str()
+	case "modelId":
+		l.model = c.str()
+	case "version":
+		l.version = c.num()
+	case "summary":
+		l.summary = c.str()
+	case "firstKeptEntryId":
+		l.firstKept = c.str()
+	case "firstKeptEntryIndex":
+		l.keepIndex = c.num()
+	case "message":
+		l.message = c.raw()
+	case "content":
+		l.content = c.raw()
+	default:
+		c.skip()
+	}
+}
+
+// built makes a user message of the host's own words.
+func (l *piLine) built(rec *Record, text string, origin memkernel.Origin) *memkernel.Message {
+	return &memkernel.Message{
+		Key: rec.ID, Role: memkernel.RoleUser, Time: parseTime(l.time), Origin: origin,
+		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}},
+	}
+}
+
+// piMessage holds the fields of a Pi message.
+type piMessage struct {
+	role, model, stop, callID, toolName, command, output, fullPath string
+	parts                                                          []memkernel.Part
+	plain, isErr, cancelled, truncated, excluded, hasExit          bool
+	exit                                                           int
+	time                                                           int64
+	usage                                                          *memkernel.Usage
+}
+
+func (l *piLine) toMessage(rec *Record) error {
+	c := cursor{s: strings.Clone(l.message)}
+	if c.peek() != '{' {
+		return fmt.Errorf("message entry holds no message object")
+	}
+	var p piMessage
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		p.field(k, &c)
+	}
+	if c.err != nil {
+		return c.err
+	}
+	m := &memkernel.Message{Key: rec.ID, Time: parseTime(l.time), Raw: c.s, Parts: p.parts}
+	if p.time > 0 {
+		m.Time = time.UnixMilli(p.time).UTC()
+	}
+	rec.Message = m
+	switch p.role {
+	case "user":
+		m.Role = memkernel.RoleUser
+	case "assistant":
+		m.Role, m.Model, m.Usage = memkernel.RoleAssistant, p.model, p.usage
+		// The host leaves unfinished turns out of later requests.
+		rec.x.hostSkip = p.stop == "aborted" || p.stop == "error"
+	case "toolResult":
+		m.Role = memkernel.RoleTool
+		m.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{
+			CallID: p.callID, Name: p.toolName, Content: p.parts, Text: p.plain, IsError: p.isErr}}}
+	case "bashExecution":
+		m.Role = memkernel.RoleUser
+		m.Parts = []memkernel.Part{{Kind: memkernel.PartText, Text: p.bash()}}
+		rec.x.unsent = p.excluded
+	default: // custom, hookMessage and what extensions may add
+		m.Role, m.Origin = memkernel.RoleUser, memkernel.OriginMeta
+	}
+	return nil
+}
+
+func (p *piMessage) field(key string, c *cursor) {
+	switch key {
+	case "role":
+		p.role = c.str()
+	case "content":
+		p.plain = c.peek() == '"'
+		p.parts = piContent(c)
+	case "model":
+		p.model = c.str()
+	case "stopReason":
+		p.stop = c.str()
+	case "toolCallId":
+		p.callID = c.str()
+	case "toolName":
+		p.toolName = c.str()
+	case "isError":
+		p.isErr = c.boolean()
+	case "timestamp":
+		p.time = int64(c.num())
+	case "usage":
+		p.usage = piUsage(c)
+	case "command":
+		p.command = c.str()
+	case "output":
+		p.output = c.str()
+	case "exitCode":
+		p.hasExit = c.peek() != 'n'
+		p.exit = c.num()
+	case "cancelled":
+		p.cancelled = c.boolean()
+	case "truncated":
+		p.truncated = c.boolean()
+	case "fullOutputPath":
+		p.fullPath = c.str()
+	case "excludeFromContext":
+		p.excluded = c.boolean()
+	default:
+		c.skip()
+	}
+}
+
+// bash renders a command that the user ran, as the host shows it.
+func (p *piMessage) bash() string {
+	s := "Ran `" + p.command + "`\n"
+	if p.output != "" {
+		s += "```\n" + p.output + "\n```"
+	} else {
+		s += "(no output)"
+	}
+	switch {
+	case p.cancelled:
+		s += "\n\n(command cancelled)"
+	case p.hasExit && p.exit != 0:
+		s += fmt.Sprintf("\n\nCommand exited with code %d", p.exit)
+	}
+	if p.truncated && p.fullPath != "" {
+		s += "\n\n[Output truncated. Full output: " + p.fullPath + "]"
+	}
+	return s
+}
+
+func piContent(c *cursor) []memkernel.Part {
+	if c.peek() == '"' {
+		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.str()}}
+	}
+	var parts []memkernel.Part
+	for ok := c.firstElem(); ok; ok = c.nextElem() {
+		if p, ok := piBlock(c); ok {
+			if parts == nil {
+				parts = make([]memkernel.Part, 0, 2)
+			}
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+func piBlock(c *cursor) (memkernel.Part, bool) {
+	var typ, text, thinking, sig, id, name, args, data, mime string
+	redacted := false
+	c.peek()
+	start := c.i
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		switch k {
+		case "type":
+			typ = c.str()
+		case "text":
+			text = c.str()
+		case "thinking":
+			thinking = c.str()
+		case "thinkingSignature":
+			sig = c.str()
+		case "redacted":
+			redacted = c.boolean()
+		case "id":
+			id = c.str()
+		case "name":
+			name = c.str()
+		case "arguments":
+			args = c.raw()
+		case "data":
+			data = c.str()
+		case "mimeType":
+			mime = c.str()
+		default:
+			c.skip()
+		}
+	}
+	if c.err != nil {
+		return memkernel.Part{}, false
+	}
+	p := memkernel.Part{Kind: memkernel.PartOther, Raw: c.s[start:c.i]}
+	switch typ {
+	case "text":
+		p.Kind, p.Text = memkernel.PartText, text
+	case "thinking":
+		p.Kind, p.Text, p.Signature = memkernel.PartThinking, thinking, sig
+		if redacted {
+			p.Kind = memkernel.PartRedactedThinking
+		}
+	case "toolCall":
+		p.Kind, p.Call = memkernel.PartToolUse, &memkernel.ToolCall{ID: id, Name: name, Input: args}
+	case "image":
+		p.Kind, p.Media = memkernel.PartImage, &memkernel.Media{Type: mime, Data: data}
+		p.Media.Width, p.Media.Height = pixels(mime, data)
+	}
+	return p, true
+}
+
+// piUsage reads a usage object; all zero means that nothing was recorded.
+func piUsage(c *cursor) *memkernel.Usage {
+	var u memkernel.Usage
+	long := 0
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		switch k {
+		case "input":
+			u.InputTokens = c.num()
+		case "output":
+			u.OutputTokens = c.num()
+		case "cacheRead":
+			u.CacheReadTokens = c.num()
+		case "cacheWrite":
+			u.CacheWrite5mTokens = c.num()
+		case "cacheWrite1h":
+			// The part of cacheWrite that was written for an hour.
+			long = c.num()
+		default:
+			c.skip()
+		}
+	}
+	if long > 0 && long <= u.CacheWrite5mTokens {
+		u.CacheWrite5mTokens, u.CacheWrite1hTokens = u.CacheWrite5mTokens-long, long
+	}
+	if u == (memkernel.Usage{}) {
+		return nil
+	}
+	return &u
+}

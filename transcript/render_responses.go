@@ -1,0 +1,234 @@
+package transcript
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// dropItemKey names the members of a recorded item that are not sent again.
+// Ids refer to what the provider stored; beside reasoning that was left out
+// they make it miss the reasoning. The other member is the host's own.
+func dropItemKey(k string) bool {
+	return k == "id" || dropReasoningKey(k)
+}
+
+// dropReasoningKey is dropItemKey for items that are known by their id.
+func dropReasoningKey(k string) bool {
+	return k == "internal_chat_message_metadata_passthrough" || isMarkerKey(k)
+}
+
+// appendItem appends a recorded Responses item.
+func appendItem(dst []byte, raw, typ string) []byte {
+	drop := dropItemKey
+	if typ == "reasoning" || typ == "compaction" || typ == "compaction_summary" {
+		drop = dropReasoningKey
+	}
+	return appendWithout(dst, raw, drop)
+}
+
+// isItem tells whether the part is an item of its own rather than content of
+// a message item.
+func isItem(p *memkernel.Part) bool {
+	return p.Kind == memkernel.PartToolUse || p.Kind == memkernel.PartToolResult || isThinking(p) ||
+		p.Raw != "" && isResponsesItem(rawType(p.Raw))
+}
+
+// appendResponses appends an item or a content part of the Responses API.
+func appendResponses(dst []byte, role memkernel.Role, p *memkernel.Part) []byte {
+	if p.Raw != "" {
+		if t := rawType(p.Raw); responsesShape(t, p.Kind) {
+			if isResponsesItem(t) {
+				return appendItem(dst, p.Raw, t)
+			}
+			return appendClean(dst, p.Raw)
+		}
+	}
+	switch p.Kind {
+	case memkernel.PartText:
+		if role == memkernel.RoleAssistant {
+			dst = append(dst, `{"type":"output_text","text":`...)
+			return append(appendString(dst, p.Text), `,"annotations":[]}`...)
+		}
+		dst = append(dst, `{"type":"input_text","text":`...)
+		return append(appendString(dst, p.Text), '}')
+	case memkernel.PartToolUse:
+		return appendFunctionCall(dst, p.Call)
+	case memkernel.PartToolResult:
+		return appendFunctionOutput(dst, p.Result)
+	case memkernel.PartImage:
+		if p.Media == nil {
+			return dst
+		}
+		dst = append(dst, `{"type":"input_image","image_url":`...)
+		return append(appendURL(dst, p.Media), '}')
+	case memkernel.PartDocument:
+		return appendInputFile(dst, p)
+	}
+	return dst
+}
+
+// responsesShape tells whether a block's own JSON fits the API.
+func responsesShape(typ string, kind memkernel.PartKind) bool {
+	switch kind {
+	case memkernel.PartText:
+		return typ == "input_text" || typ == "output_text" || typ == "message"
+	case memkernel.PartImage:
+		return typ == "input_image"
+	case memkernel.PartDocument:
+		return typ == "input_file"
+	}
+	return isResponsesItem(typ)
+}
+
+func appendFunctionCall(dst []byte, call *memkernel.ToolCall) []byte {
+	switch {
+	case call == nil || call.Server:
+		return dst
+	case call.Custom:
+		dst = append(dst, `{"type":"custom_tool_call","call_id":`...)
+	default:
+		dst = append(dst, `{"type":"function_call","call_id":`...)
+	}
+	dst = append(appendString(dst, call.ID), `,"name":`...)
+	dst = appendString(dst, call.Name)
+	if call.Custom {
+		dst = append(dst, `,"input":`...)
+		return append(appendString(dst, call.Input), '}')
+	}
+	dst = append(dst, `,"arguments":`...)
+	return append(appendString(dst, arguments(call)), '}')
+}
+
+func appendFunctionOutput(dst []byte, r *memkernel.ToolResult) []byte {
+	return appendOutput(dst, r, false)
+}
+
+// appendOutput appends the output of a call, custom or not: the item types
+// must agree, and a result does not say of which kind its call was.
+func appendOutput(dst []byte, r *memkernel.ToolResult, custom bool) []byte {
+	if r == nil || r.Opaque {
+		return dst
+	}
+	typ := "function_call_output"
+	if custom {
+		typ = "custom_tool_call_output"
+	}
+	dst = append(append(append(dst, `{"type":"`...), typ...), `","call_id":`...)
+	dst = append(appendString(dst, r.CallID), `,"output":`...)
+	if len(r.Content) == 0 || len(r.Content) == 1 && r.Content[0].Kind == memkernel.PartText {
+		return append(appendString(dst, resultText(r)), '}')
+	}
+	dst = append(dst, '[')
+	for i := range r.Content {
+		dst = appendListed(dst, func(dst []byte) []byte { return appendResponses(dst, memkernel.RoleUser, &r.Content[i]) })
+	}
+	return append(dst, ']', '}')
+}
+
+func appendInputFile(dst []byte, p *memkernel.Part) []byte {
+	switch {
+	case p.Media == nil:
+		return dst
+	case p.Media.Data == "" && p.Media.URL == "":
+		dst = append(dst, `{"type":"input_text","text":`...)
+		return append(appendString(dst, p.Text), '}')
+	case p.Media.Data == "":
+		dst = append(dst, `{"type":"input_file","file_url":`...)
+		return append(appendString(dst, p.Media.URL), '}')
+	}
+	dst = append(dst, `{"type":"input_file","filename":`...)
+	dst = append(appendString(dst, fileName(p)), `,"file_data":`...)
+	return append(appendURL(dst, p.Media), '}')
+}
+
+func (r *renderer) responses() {
+	marks := r.marked()
+	if r.req.Model != "" {
+		r.member("model")
+		r.dst = appendString(r.dst, r.req.Model)
+	}
+	if _, ok := r.ttlAt(MarkerSystem, LastPart, 0); ok {
+		r.note("marker-lost", -1, nil, "this format marks no instructions")
+	}
+	if len(r.req.System) > 0 {
+		texts := make([]string, 0, len(r.req.System))
+		for _, p := range r.req.System {
+			texts = append(texts, p.Text)
+		}
+		r.member("instructions")
+		r.dst = appendString(r.dst, strings.Join(texts, "\n\n"))
+	}
+	r.member("input")
+	r.dst = append(r.dst, '[')
+	custom := map[string]bool{}
+	for i := range r.req.Messages {
+		mark, ok := marks[i]
+		if !ok {
+			mark = noMark
+		}
+		r.responsesMessage(i, mark, custom)
+	}
+	r.dst = append(r.dst, ']')
+	r.tools(nil)
+	if r.req.MaxTokens > 0 {
+		r.member("max_output_tokens")
+		r.dst = strconv.AppendInt(r.dst, int64(r.req.MaxTokens), 10)
+	}
+	if r.req.Thinking != "" {
+		r.member("reasoning")
+		r.dst = append(r.dst, r.req.Thinking...)
+	}
+	r.params()
+}
+
+// responsesMessage writes a message as items, in the order of its parts.
+func (r *renderer) responsesMessage(i, mark int, custom map[string]bool) {
+	m := &r.req.Messages[i]
+	role := sentRole(m.Role)
+	inside := false // a message item is open
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if why := r.refused(i, p); why != "" {
+			r.note("not-sent", i, p, why)
+			continue
+		}
+		if isItem(p) {
+			if inside {
+				r.dst, inside = append(r.dst, ']', '}'), false
+			}
+			r.responsesItem(i, p, custom)
+			continue
+		}
+		if !inside {
+			r.comma()
+			r.dst = append(append(append(r.dst, `{"type":"message","role":"`...), role...), `","content":[`...)
+			inside = true
+		}
+		n := len(r.dst)
+		r.dst = appendListed(r.dst, func(dst []byte) []byte { return appendResponses(dst, role, p) })
+		if len(r.dst) > n && role != memkernel.RoleAssistant && (k == mark || mark == LastPart && k == len(m.Parts)-1) {
+			r.dst = insertMember(r.dst, breakpoint)
+		}
+	}
+	if inside {
+		r.dst = append(r.dst, ']', '}')
+	}
+}
+
+func (r *renderer) responsesItem(i int, p *memkernel.Part, custom map[string]bool) {
+	if p.Call != nil && p.Call.Custom {
+		custom[p.Call.ID] = true
+	}
+	n := len(r.dst)
+	r.dst = appendListed(r.dst, func(dst []byte) []byte {
+		if p.Raw == "" && isResult(p) {
+			return appendOutput(dst, p.Result, custom[p.Result.CallID])
+		}
+		return appendResponses(dst, memkernel.RoleAssistant, p)
+	})
+	if len(r.dst) == n {
+		r.note("not-sent", i, p, "this format can't carry the block")
+	}
+}

@@ -1,0 +1,166 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+)
+
+const (
+	bom        = "\ufeff"
+	sniffBytes = 64 << 10 // 64 KiB
+)
+
+// Stream reads a transcript record by record in bounded memory: the longest
+// record plus a constant. After an error nothing more is yielded. With
+// Options.OnBroken = Skip a broken record is yielded as KindBroken and reading
+// goes on; otherwise its *LineError ends the stream.
+func Stream(r io.Reader, opt *Options) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		src, err := open(r, opt.orDefault())
+		if err != nil {
+			yield(Record{}, err)
+			return
+		}
+		src.each(yield)
+	}
+}
+
+// source is an opened transcript whose dialect is known.
+type source struct {
+	r       io.Reader
+	opt     Options
+	dialect Dialect
+}
+
+// open reads the first bytes and settles the dialect.
+func open(r io.Reader, opt Options) (*source, error) {
+	prefix := make([]byte, sniffBytes)
+	n, err := io.ReadFull(r, prefix)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, fmt.Errorf("read %s: %w", nameOr(opt.Name), err)
+	}
+	prefix = prefix[:n]
+	src := &source{r: r, opt: opt, dialect: opt.Dialect}
+	if err == nil {
+		src.r = io.MultiReader(bytes.NewReader(prefix), r)
+	} else {
+		src.r = bytes.NewReader(prefix)
+	}
+	if src.dialect == "" {
+		if src.dialect, err = Detect(prefix); err != nil {
+			return nil, fmt.Errorf("read %s: %w", nameOr(opt.Name), err)
+		}
+	}
+	return src, nil
+}
+
+func nameOr(name string) string {
+	if name == "" {
+		return "transcript"
+	}
+	return name
+}
+
+// parser fills a record from its Raw.
+type parser func(*Record) error
+
+func (s *source) parser() parser {
+	switch s.dialect {
+	case ClaudeCode:
+		return parseClaude
+	case Pi:
+		return parsePi
+	case Codex:
+		return parseCodex
+	case Anthropic:
+		return parseAnthropic
+	case OpenAI:
+		return parseOpenAI
+	}
+	return nil
+}
+
+func (s *source) each(yield func(Record, error) bool) {
+	parse := s.parser()
+	if parse == nil {
+		yield(Record{}, fmt.Errorf("read %s: dialect %q: %w", nameOr(s.opt.Name), s.dialect, ErrUnknownDialect))
+		return
+	}
+	if s.dialect == Anthropic || s.dialect == OpenAI {
+		d := document{v: newValueReader(s.r, s.opt.MaxLineBytes), src: s, parse: parse, yield: yield}
+		d.run()
+		return
+	}
+	s.lines(parse, yield)
+}
+
+// broken wraps the cause of an unreadable record.
+func (s *source) broken(line int, err error) *LineError {
+	e := &LineError{File: s.opt.Name, Line: line, Err: err}
+	switch {
+	case errors.Is(err, ErrLineTooLong):
+		e.Hint = "raise the limit on the record size"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		e.Hint = "the record is cut off, its writer may have been stopped; skip broken records to read the rest"
+	default:
+		e.Hint = "skip broken records to read the rest"
+	}
+	return e
+}
+
+func (s *source) lines(parse parser, yield func(Record, error) bool) {
+	l := newLineReader(s.r, s.opt.MaxLineBytes)
+	var off int64
+	any := false
+	for {
+		raw, tail, tooLong, err := l.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			yield(Record{}, fmt.Errorf("read %s: %w", nameOr(s.opt.Name), err))
+			return
+		}
+		rec := Record{Line: l.line, Offset: off, Raw: raw, Tail: tail}
+		if rec.Line == 1 && strings.HasPrefix(raw, bom) {
+			rec.Lead, rec.Raw = raw[:len(bom)], raw[len(bom):]
+		}
+		off += int64(len(raw) + len(tail))
+		if any = any || tooLong || strings.TrimSpace(rec.Raw) != ""; !any || !tooLong && strings.TrimSpace(rec.Raw) == "" {
+			rec.Kind = KindBlank
+		} else if err := s.fill(&rec, parse, tooLong); err != nil {
+			yield(rec, err)
+			return
+		}
+		if !yield(rec, nil) {
+			return
+		}
+	}
+	if !any {
+		yield(Record{}, fmt.Errorf("read %s: %w", nameOr(s.opt.Name), ErrEmpty))
+	}
+}
+
+// fill parses a record. The error is nil if the record is broken but broken
+// records are to be skipped.
+func (s *source) fill(rec *Record, parse parser, tooLong bool) error {
+	var err error
+	if tooLong {
+		err = fmt.Errorf("%w: more than %d bytes", ErrLineTooLong, s.opt.MaxLineBytes)
+	} else {
+		err = parse(rec)
+	}
+	if err == nil {
+		return nil
+	}
+	*rec = Record{Line: rec.Line, Offset: rec.Offset, Lead: rec.Lead, Raw: rec.Raw, Tail: rec.Tail,
+		Kind: KindBroken, Err: s.broken(rec.Line, err)}
+	if s.opt.OnBroken == Refuse {
+		return rec.Err
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package transcript
+
+import (
+	"fmt"
+
+	"github.com/memkernel/memkernel"
+)
+
+// Provider names whose rules a request has to keep.
+type Provider string
+
+const (
+	ProviderAnthropic Provider = "anthropic"
+	ProviderOpenAI    Provider = "openai"
+	ProviderResponses Provider = "responses"
+	ProviderGemini    Provider = "gemini"
+	ProviderDeepSeek  Provider = "deepseek"
+)
+
+// Violation is one broken rule of a provider's.
+type Violation struct {
+	// Code is the rule's short code: A1 to A11 for Anthropic, C for chat
+	// completions, R for Responses, G for Gemini, D for DeepSeek.
+	Code string
+	// Rule is its name, such as "pair-adjacent".
+	Rule string
+	// Message and Part are indices into the request, -1 if none.
+	Message, Part int
+	// Text explains it to a person.
+	Text string
+}
+
+func (v Violation) String() string {
+	return fmt.Sprintf("%s %s: message %d part %d: %s", v.Code, v.Rule, v.Message, v.Part, v.Text)
+}
+
+// ValidateOptions hold what a request alone does not tell. Nil leaves the
+// rules that need it unjudged.
+type ValidateOptions struct {
+	// Reference is the conversation as the host recorded it. With it the
+	// rules about thinking and order can be judged (A7, R2, R3); messages are
+	// matched by key, else by call id.
+	Reference []memkernel.Message
+	// Changed says that something before message ChangedFrom differs from what
+	// the model saw when it wrote that message and the later ones (A8, R4).
+	Changed     bool
+	ChangedFrom int
+	// PreservedThinking says that the model's thinking is bound to its prefix,
+	// DropBlocks that the request lets the provider drop what no longer fits.
+	PreservedThinking, DropBlocks bool
+	// Prefill allows the last message to be a partial answer (A6).
+	Prefill bool
+	// AutomaticMarker says that the provider places one marker itself, which
+	// takes one of the four slots (A9).
+	AutomaticMarker bool
+	// PreviousTail is the marker at the end of the request before, if any:
+	// some marker must stand less than 20 positions behind it (A9).
+	PreviousTail *Marker
+}
+
+// Validate judges messages as they stand against the rules of a provider, as
+// far as a request shows them. Sound requests give nil.
+func Validate(p Provider, req *Request, opt *ValidateOptions) []Violation {
+	if opt == nil {
+		opt = &ValidateOptions{}
+	}
+	v := validator{req: req, opt: opt}
+	switch p {
+	case ProviderAnthropic:
+		v.anthropic()
+	case ProviderOpenAI:
+		v.chat()
+	case ProviderDeepSeek:
+		v.chat()
+		v.deepSeek()
+	case ProviderResponses:
+		v.responses()
+	case ProviderGemini:
+		v.gemini()
+	default:
+		v.add("", "provider", -1, -1, "unknown provider %q", p)
+	}
+	return v.out
+}
+
+type validator struct {
+	req *Request
+	opt *ValidateOptions
+	out []Violation
+}
+
+func (v *validator) add(code, rule string, msg, part int, format string, args ...any) {
+	v.out = append(v.out, Violation{Code: code, Rule: rule, Message: msg, Part: part, Text: fmt.Sprintf(format, args...)})
+}
+
+func (v *validator) part(b wireBlock) *memkernel.Part { return &v.req.Messages[b.msg].Parts[b.part] }
+
+// turns merges neighbours of one wire role, in the order in which they stand.
+// The system messages in front belong to the system prompt.
+func (v *validator) turns() []wireMessage {
+	var out []wireMessage
+	lead := true
+	for i := range v.req.Messages {
+		m := &v.req.Messages[i]
+		if lead = lead && isSystemRole(m.Role); lead {
+			continue
+		}
+		role := v.wireRole(m.Role)
+		if n := len(out); n == 0 || out[n-1].role != role {
+			out = append(out, wireMessage{role: role})
+		}
+		t := &out[len(out)-1]
+		for k := range m.Parts {
+			t.blocks = append(t.blocks, wireBlock{i, k})
+		}
+	}
+	return out
+}
+
+// wireRole is the role under which a message goes out. Only Anthropic's own
+// system messages stay what they are inside a conversation.
+func (v *validator) wireRole(r memkernel.Role) string {
+	switch r {
+	case memkernel.RoleUser, memkernel.RoleTool, memkernel.RoleDeveloper:
+		return "user"
+	case memkernel.RoleSystem:
+		if v.req.Source != Anthropic {
+			return "user"
+		}
+	}
+	return string(r)
+}
+
+// reference finds the recorded message of a message in the request.
+func (v *validator) reference() func(*memkernel.Message) *memkernel.Message {
+	byKey := map[string]*memkernel.Message{}
+	for i := range v.opt.Reference {
+		m := &v.opt.Reference[i]
+		if m.Key != "" {
+			byKey["k"+m.Key] = m
+		}
+		for k := range m.Parts {
+			if p := &m.Parts[k]; isCall(p) {
+				byKey["c"+p.Call.ID] = m
+			}
+		}
+	}
+	return func(m *memkernel.Message) *memkernel.Message {
+		if ref := byKey["k"+m.Key]; ref != nil {
+			return ref
+		}
+		for k := range m.Parts {
+			if p := &m.Parts[k]; isCall(p) {
+				return byKey["c"+p.Call.ID]
+			}
+		}
+		return nil
+	}
+}
+
+// afterCut finds thinking that no longer fits its prefix.
+func (v *validator) afterCut(code, rule string) {
+	if !v.opt.Changed || !v.opt.PreservedThinking || v.opt.DropBlocks {
+		return
+	}
+	for i := max(0, v.opt.ChangedFrom); i < len(v.req.Messages); i++ {
+		for k := range v.req.Messages[i].Parts {
+			if p := &v.req.Messages[i].Parts[k]; isThinking(p) {
+				v.add(code, rule, i, k, "thinking is sent though something before it was changed")
+			}
+		}
+	}
+}

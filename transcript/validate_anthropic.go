@@ -1,0 +1,384 @@
+package transcript
+
+import "github.com/memkernel/memkernel"
+
+const (
+	maxAnthropicMarkers  = 4
+	maxAnthropicMessages = 100_000
+	lookBack             = 20 // positions, the breakpoint's own included
+)
+
+func (v *validator) anthropic() {
+	turns := v.turns()
+	v.pairs(turns)
+	v.roles(turns)
+	v.serverTools(turns)
+	v.openLoopThinking()
+	v.afterCut("A8", "thinking-all-or-none-after-cut")
+	v.markers(turns)
+	v.compaction(turns)
+	v.nonEmpty(turns)
+}
+
+// pairs judges A1 pair-adjacent, A2 results-first and A3 no-orphan.
+func (v *validator) pairs(turns []wireMessage) {
+	seen := map[string]bool{}
+	var open map[string]wireBlock // calls of the turn before
+	for i := range turns {
+		t := &turns[i]
+		if t.role != "user" {
+			v.unanswered(open)
+			open = v.opened(t, seen)
+			continue
+		}
+		v.answers(t, open)
+		v.unanswered(open)
+		open = nil
+	}
+	v.unanswered(open)
+}
+
+func (v *validator) unanswered(open map[string]wireBlock) {
+	for _, b := range v.sorted(open) {
+		v.add("A1", "pair-adjacent", b.msg, b.part, "call %s has no result in the next message", v.part(b).Call.ID)
+	}
+}
+
+// sorted puts blocks in request order.
+func (v *validator) sorted(open map[string]wireBlock) []wireBlock {
+	var out []wireBlock
+	for _, b := range open {
+		at := len(out)
+		for at > 0 && (out[at-1].msg > b.msg || out[at-1].msg == b.msg && out[at-1].part > b.part) {
+			at--
+		}
+		out = append(out[:at], append([]wireBlock{b}, out[at:]...)...)
+	}
+	return out
+}
+
+func (v *validator) opened(t *wireMessage, seen map[string]bool) map[string]wireBlock {
+	open := map[string]wireBlock{}
+	for _, b := range t.blocks {
+		p := v.part(b)
+		if !isCall(p) {
+			continue
+		}
+		if seen[p.Call.ID] {
+			v.add("A1", "pair-adjacent", b.msg, b.part, "call id %s is used twice", p.Call.ID)
+		}
+		seen[p.Call.ID] = true
+		open[p.Call.ID] = b
+	}
+	return open
+}
+
+// answers takes the results of a user turn off the open calls.
+func (v *validator) answers(t *wireMessage, open map[string]wireBlock) {
+	answered := map[string]bool{}
+	other := false
+	for _, b := range t.blocks {
+		p := v.part(b)
+		if !isResult(p) {
+			other = true
+			continue
+		}
+		if other {
+			v.add("A2", "results-first", b.msg, b.part, "a tool result stands behind other content")
+		}
+		id := p.Result.CallID
+		switch _, ok := open[id]; {
+		case ok:
+			delete(open, id)
+			answered[id] = true
+		case answered[id]:
+			v.add("A1", "pair-adjacent", b.msg, b.part, "call %s is answered twice", id)
+		default:
+			v.add("A3", "no-orphan", b.msg, b.part, "result for %s answers no call of the message before", id)
+		}
+	}
+}
+
+// roles judges A5 role and A6 no-prefill.
+func (v *validator) roles(turns []wireMessage) {
+	for i := range turns {
+		t := &turns[i]
+		at := v.first(turns, i)
+		switch {
+		case t.role != "user" && t.role != "assistant" && t.role != "system":
+			v.add("A5", "role", at, -1, "role %q is not known", t.role)
+		case t.role == "system":
+			v.systemTurn(turns, i, at)
+		case i == 0 && t.role == "assistant" && !v.isCompaction(t):
+			v.add("A5", "role", at, -1, "the first message is the assistant's")
+		}
+	}
+	if n := len(turns); n > 0 && turns[n-1].role == "assistant" && !v.opt.Prefill {
+		v.add("A6", "no-prefill", v.first(turns, n-1), -1, "the last message is the assistant's")
+	}
+}
+
+func (v *validator) first(turns []wireMessage, i int) int {
+	if i < len(turns) && len(turns[i].blocks) > 0 {
+		return turns[i].blocks[0].msg
+	}
+	return -1
+}
+
+func (v *validator) isCompaction(t *wireMessage) bool {
+	return len(t.blocks) > 0 && v.isCompactionPart(v.part(t.blocks[0]))
+}
+
+func (v *validator) isCompactionPart(p *memkernel.Part) bool {
+	return p.Kind == memkernel.PartOther && rawType(p.Raw) == "compaction" && formatTakes(FormatAnthropic, p)
+}
+
+// systemTurn judges a system message inside the conversation.
+func (v *validator) systemTurn(turns []wireMessage, i, at int) {
+	switch {
+	case i == 0:
+		v.add("A5", "role", at, -1, "a system message stands first")
+	case turns[i-1].role != "user" && !v.endsInServerResult(&turns[i-1]):
+		v.add("A5", "role", at, -1, "a system message does not follow a user turn")
+	case i+1 < len(turns) && turns[i+1].role != "assistant":
+		v.add("A5", "role", at, -1, "a system message is followed by a user turn")
+	}
+}
+
+func (v *validator) endsInServerResult(t *wireMessage) bool {
+	n := len(t.blocks)
+	return n > 0 && isResult(v.part(t.blocks[n-1]))
+}
+
+// serverTools judges A4 server-tool.
+func (v *validator) serverTools(turns []wireMessage) {
+	for i := range turns {
+		if turns[i].role != "assistant" || i+1 == len(turns) || !v.serverPending(&turns[i]) {
+			continue
+		}
+		for _, b := range turns[i+1].blocks {
+			if !isResult(v.part(b)) {
+				v.add("A4", "server-tool", b.msg, b.part, "content beside results while a server tool is still running")
+			}
+		}
+	}
+}
+
+func (v *validator) serverPending(t *wireMessage) bool {
+	open := map[string]bool{}
+	for _, b := range t.blocks {
+		switch p := v.part(b); {
+		case p.Call != nil && p.Call.Server:
+			open[p.Call.ID] = true
+		case p.Result != nil:
+			delete(open, p.Result.CallID)
+		}
+	}
+	return len(open) > 0
+}
+
+// openLoopThinking judges A7: in the open loop every thinking block that the
+// model wrote is there, unchanged and in its place among the calls.
+func (v *validator) openLoopThinking() {
+	start, ok := OpenLoop(v.req.Messages)
+	if !ok || len(v.opt.Reference) == 0 {
+		return
+	}
+	find := v.reference()
+	for i := start; i < len(v.req.Messages); i++ {
+		m := &v.req.Messages[i]
+		if m.Role != memkernel.RoleAssistant {
+			continue
+		}
+		if ref := find(m); ref != nil && !sameThinking(m, ref) {
+			v.add("A7", "thinking-open-loop", i, -1, "thinking of the open tool loop is missing, changed or moved")
+		}
+	}
+}
+
+// sameThinking compares thinking and calls of two messages in order. Thinking
+// without a signature can't be sent and is left out of the comparison.
+func sameThinking(a, b *memkernel.Message) bool {
+	x, y := thinkingAndCalls(a), thinkingAndCalls(b)
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		if x[i].Kind != y[i].Kind || x[i].Text != y[i].Text && isThinking(x[i]) || x[i].Signature != y[i].Signature {
+			return false
+		}
+		if isThinking(x[i]) && x[i].Raw != y[i].Raw {
+			return false
+		}
+	}
+	return true
+}
+
+func thinkingAndCalls(m *memkernel.Message) (out []*memkernel.Part) {
+	for k := range m.Parts {
+		if p := &m.Parts[k]; isThinking(p) && p.Signature != "" || isCall(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// markers judges A9 cache-markers.
+func (v *validator) markers(turns []wireMessage) {
+	n := len(v.req.Markers)
+	if v.opt.AutomaticMarker {
+		n++
+	}
+	if n > maxAnthropicMarkers {
+		v.add("A9", "cache-markers", -1, -1, "%d markers, at most %d are allowed", n, maxAnthropicMarkers)
+	}
+	short := false
+	for _, mk := range sortedMarkers(v.req.Markers) {
+		switch mk.TTL {
+		case "", "5m":
+			short = true
+		case "1h":
+			if short {
+				v.add("A9", "cache-markers", mk.Message, mk.Part, "a marker of one hour stands behind one of five minutes")
+			}
+		default:
+			v.add("A9", "cache-markers", mk.Message, mk.Part, "unknown lifetime %q", mk.TTL)
+		}
+		v.markedPart(mk)
+	}
+	v.tailDistance(turns)
+}
+
+// sortedMarkers puts markers in request order: tools, system, messages.
+func sortedMarkers(in []Marker) []Marker {
+	out := append([]Marker(nil), in...)
+	before := func(a, b Marker) bool {
+		if a.Message != b.Message {
+			return a.Message < b.Message
+		}
+		return a.Part != LastPart && (b.Part == LastPart || a.Part < b.Part)
+	}
+	for i := 1; i < len(out); i++ {
+		for j := i; j > 0 && before(out[j], out[j-1]); j-- {
+			out[j], out[j-1] = out[j-1], out[j]
+		}
+	}
+	return out
+}
+
+func (v *validator) markedPart(mk Marker) {
+	if mk.Message < 0 || mk.Message >= len(v.req.Messages) {
+		if mk.Message < MarkerTools || mk.Message >= len(v.req.Messages) {
+			v.add("A9", "cache-markers", mk.Message, mk.Part, "the marker stands outside the request")
+		}
+		return
+	}
+	parts := v.req.Messages[mk.Message].Parts
+	if mk.Part < 0 || mk.Part >= len(parts) {
+		return
+	}
+	if p := &parts[mk.Part]; isThinking(p) || isEmptyText(*p) {
+		v.add("A9", "cache-markers", mk.Message, mk.Part, "thinking and empty text can't carry a marker")
+	}
+}
+
+// tailDistance checks that the provider can find what it cached last time: it
+// looks back 20 positions from a marker, where a run of calls or of results
+// counts as one.
+func (v *validator) tailDistance(turns []wireMessage) {
+	if v.opt.PreviousTail == nil {
+		return
+	}
+	pos, last, tail := 0, memkernel.PartKind(""), -1
+	marked := []int{}
+	for i := range turns {
+		for _, b := range turns[i].blocks {
+			kind := v.part(b).Kind
+			if kind != last || kind != memkernel.PartToolUse && kind != memkernel.PartToolResult {
+				pos++
+			}
+			last = kind
+			if v.covers(*v.opt.PreviousTail, b) {
+				tail = pos
+			}
+			for _, mk := range v.req.Markers {
+				if v.covers(mk, b) {
+					marked = append(marked, pos)
+				}
+			}
+		}
+	}
+	if tail < 0 {
+		return
+	}
+	for _, m := range marked {
+		if m >= tail && m-tail < lookBack {
+			return
+		}
+	}
+	v.add("A9", "cache-markers", v.opt.PreviousTail.Message, v.opt.PreviousTail.Part,
+		"no marker stands within %d positions behind the previous tail", lookBack)
+}
+
+func (v *validator) covers(mk Marker, b wireBlock) bool {
+	return mk.Message == b.msg && (mk.Part == b.part || mk.Part == LastPart && b.part == len(v.req.Messages[b.msg].Parts)-1)
+}
+
+// compaction judges A10.
+func (v *validator) compaction(turns []wireMessage) {
+	n := 0
+	for i := range turns {
+		for k, b := range turns[i].blocks {
+			if !v.isCompactionPart(v.part(b)) {
+				continue
+			}
+			if n++; n > 1 {
+				v.add("A10", "compaction", b.msg, b.part, "more than one compaction block")
+			} else if i > 0 || k > 0 {
+				v.add("A10", "compaction", b.msg, b.part, "the compaction block is not the first of the conversation")
+			}
+		}
+	}
+}
+
+// nonEmpty judges A11.
+func (v *validator) nonEmpty(turns []wireMessage) {
+	if len(turns) == 0 {
+		v.add("A11", "non-empty", -1, -1, "the request has no message")
+	}
+	if len(turns) > maxAnthropicMessages {
+		v.add("A11", "non-empty", -1, -1, "%d messages, at most %d are allowed", len(turns), maxAnthropicMessages)
+	}
+	for i := range v.req.Messages {
+		m := &v.req.Messages[i]
+		if len(m.Parts) == 0 {
+			v.add("A11", "non-empty", i, -1, "the message is empty")
+		}
+		for k := range m.Parts {
+			if isEmptyText(m.Parts[k]) {
+				v.add("A11", "non-empty", i, k, "the text block is empty")
+			}
+		}
+	}
+	v.declared("A11", "non-empty")
+}
+
+// declared checks that tools which are called are still defined. A request
+// without any tools is not judged: session logs do not hold them.
+func (v *validator) declared(code, rule string) {
+	if len(v.req.Tools) == 0 {
+		return
+	}
+	names := map[string]bool{}
+	for _, t := range v.req.Tools {
+		names[t.Name] = true
+	}
+	for i := range v.req.Messages {
+		for k := range v.req.Messages[i].Parts {
+			if p := &v.req.Messages[i].Parts[k]; isCall(p) && !names[p.Call.Name] {
+				v.add(code, rule, i, k, "tool %s is called but not declared", p.Call.Name)
+				names[p.Call.Name] = true
+			}
+		}
+	}
+}

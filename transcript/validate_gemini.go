@@ -1,0 +1,84 @@
+package transcript
+
+import "strings"
+
+// gemini judges G1 response-follows-call, G2 call-follows-user, G3 alternate
+// and G4 thought-signature.
+func (v *validator) gemini() {
+	turns := v.turns()
+	for i := range turns {
+		t := &turns[i]
+		switch t.role {
+		case "assistant":
+			if i == 0 {
+				v.add("G2", "call-follows-user", v.first(turns, i), -1, "the contents begin with a model turn")
+			}
+			v.geminiPair(turns, i)
+		case "user":
+			if i == 0 || turns[i-1].role != "assistant" {
+				v.strayResponses(t)
+			}
+		default:
+			v.add("G3", "alternate", v.first(turns, i), -1, "role %q breaks the alternation of user and model", t.role)
+		}
+	}
+	if n := len(turns); n > 0 && turns[n-1].role == "assistant" {
+		v.add("G2", "call-follows-user", v.first(turns, n-1), -1, "the contents end with a model turn")
+	}
+	v.thoughtSignatures(turns)
+}
+
+// geminiPair: the turn after n calls holds exactly their n responses.
+func (v *validator) geminiPair(turns []wireMessage, i int) {
+	open := v.opened(&turns[i], map[string]bool{})
+	if i+1 < len(turns) && turns[i+1].role == "user" {
+		for _, b := range turns[i+1].blocks {
+			p := v.part(b)
+			if !isResult(p) {
+				continue
+			}
+			if _, ok := open[p.Result.CallID]; !ok {
+				v.add("G1", "response-follows-call", b.msg, b.part, "response %s matches no call of the turn before", p.Result.CallID)
+			}
+			delete(open, p.Result.CallID)
+		}
+	}
+	for _, b := range v.sorted(open) {
+		v.add("G1", "response-follows-call", b.msg, b.part, "call %s has no response in the next turn", v.part(b).Call.ID)
+	}
+}
+
+func (v *validator) strayResponses(t *wireMessage) {
+	for _, b := range t.blocks {
+		if p := v.part(b); isResult(p) {
+			v.add("G1", "response-follows-call", b.msg, b.part, "response %s follows no model turn", p.Result.CallID)
+		}
+	}
+}
+
+// thoughtSignatures: from Gemini 3 on the first call of each step in the
+// current turn carries its thought signature.
+func (v *validator) thoughtSignatures(turns []wireMessage) {
+	if !strings.Contains(v.req.Model, "gemini-3") && !strings.Contains(v.req.Model, "gemini-4") {
+		return
+	}
+	start, ok := OpenLoop(v.req.Messages)
+	if !ok {
+		return
+	}
+	for i := range turns {
+		if turns[i].role != "assistant" || v.first(turns, i) < start {
+			continue
+		}
+		for _, b := range turns[i].blocks {
+			p := v.part(b)
+			if !isCall(p) {
+				continue
+			}
+			if p.Signature == "" && !strings.Contains(p.Raw, `"thoughtSignature"`) && !strings.Contains(p.Raw, `"thought_signature"`) {
+				v.add("G4", "thought-signature", b.msg, b.part, "the first call of a step has no thought signature")
+			}
+			break
+		}
+	}
+}

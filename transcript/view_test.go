@@ -1,0 +1,270 @@
+package transcript
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/memkernel/memkernel"
+)
+
+func loadSample(t *testing.T, name string) *Session {
+	t.Helper()
+	s, err := LoadFile("testdata/"+name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func wantSketch(t *testing.T, what string, msgs []memkernel.Message, want string) {
+	t.Helper()
+	if diff := cmp.Diff(strings.TrimLeft(want, "\n"), sketch(msgs)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func rules(notes []Note) (out []string) {
+	for _, n := range notes {
+		out = append(out, n.Rule)
+	}
+	return out
+}
+
+func TestClaudeCode(t *testing.T) {
+	s := loadSample(t, "claude-code.jsonl")
+	if s.Dialect != ClaudeCode || s.ID != "s-1" || s.Cwd != "/home/ann/kettle" || s.Model != "claude-opus-4-6" {
+		t.Errorf("session is %q %q %q %q", s.Dialect, s.ID, s.Cwd, s.Model)
+	}
+	if diff := cmp.Diff([]string{"fork", "duplicate-record", "unknown-record"}, rules(s.Notes)); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+	wantSketch(t, "host", s.View(Host), `
+user: Why does the kettle "boil" twice?
+assistant: (Look at boil.go.) call t1 call t2
+user: result t1=[Old tool result content cleared]
+user: result t2=boil.go
+[image attached below]
+user(meta): <system-reminder>be brief</system-reminder>
+assistant: It has two switches.
+user: Remove the right one.
+assistant: () Done. <other>
+`)
+	full := s.View(Full)
+	wantSketch(t, "full", full[2:3], "user: result t1=func Boil() {}\n")
+	if diff := cmp.Diff([]string{"ag7", "fork:u5"}, s.Branches()); diff != "" {
+		t.Errorf("branches (-want +got):\n%s", diff)
+	}
+	wantSketch(t, "sidechain", s.ViewBranch(Host, "ag7"), "user: Count the switches.\nassistant: Two.\n")
+	arm := s.ViewBranch(Full, "fork:u5")
+	wantSketch(t, "arm", arm[len(arm)-2:], "user: Remove one.\nassistant: Removed the left one.\n")
+	if s.ViewBranch(Host, "nobody") != nil {
+		t.Error("an unknown branch has messages")
+	}
+}
+
+func TestClaudeCodeDetails(t *testing.T) {
+	s := loadSample(t, "claude-code.jsonl")
+	full := s.View(Full)
+	want := memkernel.Usage{InputTokens: 3, CacheWrite5mTokens: 200, CacheWrite1hTokens: 700, OutputTokens: 61}
+	if m := full[1]; m.Key != "msg_1" || m.Raw != "" || *m.Usage != want {
+		t.Errorf("grouped message: key %q, raw %q, usage %+v", m.Key, m.Raw, *m.Usage)
+	}
+	if in := full[1].Parts[1].Call.Input; in != `{"file_path":"/home/ann/kettle/boil.go", "limit":10}` {
+		t.Errorf("input = %s", in)
+	}
+	if img := full[3].Parts[0].Result.Content[1].Media; img.Width != 2 || img.Height != 3 {
+		t.Errorf("image is %dx%d, want 2x3", img.Width, img.Height)
+	}
+	if u := full[5].Usage; u.CacheWrite5mTokens != 30 || u.InputTotal() != 935 {
+		t.Errorf("usage without lifetimes = %+v", *u)
+	}
+	if p := full[7].Parts[2]; p.Kind != memkernel.PartOther || p.Raw != `{"type":"hologram","depth":3}` {
+		t.Errorf("unknown block = %+v", p)
+	}
+	var calls []string
+	for _, c := range Calls(full) {
+		calls = append(calls, full[c.Index].Key+" "+c.Start.Format(time.TimeOnly)+" "+c.End.Format(time.TimeOnly))
+	}
+	if diff := cmp.Diff([]string{"msg_1 10:00:01 10:00:06", "msg_2 10:00:07 10:00:09", "msg_4 10:02:00 10:04:00"}, calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	synthetic := 0
+	for _, m := range s.Messages {
+		if m.Origin == memkernel.OriginSynthetic {
+			synthetic++
+		}
+	}
+	if synthetic != 1 {
+		t.Errorf("%d synthetic messages, want 1: nothing is lost", synthetic)
+	}
+}
+
+func TestClaudeCodeCompacted(t *testing.T) {
+	s := loadSample(t, "claude-code-compacted.jsonl")
+	wantSketch(t, "host", s.View(Host), `
+user(summary): Summary: a kettle.
+user: Remove the right one.
+assistant: () Done. <other>
+user: Go on.
+`)
+	full := s.View(Full)
+	wantSketch(t, "full", full[len(full)-2:], "assistant: () Done. <other>\nuser: Go on.\n")
+}
+
+// TestClaudeCodeOldSidechain: without agent ids the parents name the chain,
+// and a file that is one sidechain shows it.
+func TestClaudeCodeOldSidechain(t *testing.T) {
+	s := load(t, `{"type":"user","uuid":"x1","parentUuid":null,"isSidechain":true,"message":{"role":"user","content":"a"}}
+{"type":"assistant","uuid":"x2","parentUuid":"x1","isSidechain":true,"message":{"id":"m","role":"assistant","content":[{"type":"text","text":"b"}]}}
+`, nil)
+	wantSketch(t, "view", s.View(Host), "user: a\nassistant: b\n")
+	if diff := cmp.Diff([]string{"x1"}, s.Branches()); diff != "" {
+		t.Errorf("branches (-want +got):\n%s", diff)
+	}
+}
+
+// TestClaudeCodeSharedParents: parallel results share a parent and are no fork.
+func TestClaudeCodeSharedParents(t *testing.T) {
+	s := load(t, `{"type":"user","uuid":"u","parentUuid":null,"message":{"role":"user","content":"go"}}
+{"type":"assistant","uuid":"a","parentUuid":"u","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"n","input":{}}]}}
+{"type":"user","uuid":"r1","parentUuid":"a","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"1"}]}}
+{"type":"user","uuid":"r2","parentUuid":"a","isMeta":true,"message":{"role":"user","content":"meta"}}
+{"type":"user","uuid":"r3","parentUuid":"a","message":{"role":"user","content":"hello"}}
+`, nil)
+	if len(s.Branches()) != 0 || len(s.View(Host)) != 5 {
+		t.Errorf("branches %v, %d messages", s.Branches(), len(s.View(Host)))
+	}
+}
+
+func TestPiTree(t *testing.T) {
+	s := loadSample(t, "pi-v3.jsonl")
+	if s.ID != "p-1" || s.Model != "claude-opus-4-6" || s.Cwd != "/home/ann/teapot" {
+		t.Errorf("session is %q %q %q", s.ID, s.Model, s.Cwd)
+	}
+	wantSketch(t, "host", s.View(Host), `
+user(summary): The conversation history before this point was compacted into the following summary:
+
+<summary>
+A teapot without paint.
+</summary>
+user: Blue, please.
+assistant: Blue it is.
+user(meta): It rains.
+`+"user: Ran `ls`\n```\nteapot\n```\n\nCommand exited with code 1\n")
+	full := s.View(Full)
+	if len(full) != 9 || full[1].Parts[0].Signature != "c2ln" || full[1].Parts[1].Call.Input != `{"command":"paint red"}` {
+		t.Errorf("full view has %d messages, second %+v", len(full), full[1])
+	}
+	if r := full[2].Parts[0].Result; full[2].Role != memkernel.RoleTool || !r.IsError || r.Name != "bash" || r.CallID != "c1" {
+		t.Errorf("result = %+v", r)
+	}
+	wantSketch(t, "arm", s.ViewBranch(Host, "fork:e5")[4:], "user: Then green.\n")
+}
+
+func TestPiLinear(t *testing.T) {
+	s := loadSample(t, "pi-v1.jsonl")
+	wantSketch(t, "host", s.View(Host)[1:], "user: three\nassistant: four\n")
+	wantSketch(t, "full", s.View(Full), "user: one\nassistant: two\nuser: three\nassistant: four\n")
+}
+
+// TestPiLostParent: a skipped line must not cost what stood before it.
+func TestPiLostParent(t *testing.T) {
+	data, err := os.ReadFile("testdata/pi-v3.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	lines[4] = "{broken\n"
+	s := load(t, strings.Join(lines, ""), &Options{OnBroken: Skip})
+	if full := s.View(Full); Text(full[0]) != "Paint the teapot." || len(full) != 8 {
+		t.Errorf("%d messages, first %q", len(full), Text(full[0]))
+	}
+	if !cmp.Equal(rules(s.Notes), []string{"lost-parent"}) || len(s.Skipped) != 1 {
+		t.Errorf("notes %v, skipped %v", s.Notes, s.Skipped)
+	}
+}
+
+func TestCodex(t *testing.T) {
+	s := loadSample(t, "codex.jsonl")
+	if s.ID != "x-1" || s.Model != "gpt-5.5" || len(s.System) != 1 || s.System[0].Text != "You mend lamps." {
+		t.Errorf("session is %q %q %v", s.ID, s.Model, s.System)
+	}
+	wantSketch(t, "host", s.View(Host), `
+user: Mend the lamp.
+developer: Sandbox is on.
+user(summary): <other>
+user: And the green shade?
+`)
+	full := s.View(Full)
+	wantSketch(t, "full", full[2:], `
+user: Mend the lamp.
+assistant: (Look first.) Looking. call k1 call k2
+tool: result k1=lamp.txt
+tool: result k2=Done
+assistant: Mended.
+user: And the green shade?
+`)
+	m := full[3]
+	if *m.Usage != (memkernel.Usage{InputTokens: 400, CacheReadTokens: 600, OutputTokens: 50}) {
+		t.Errorf("usage = %+v", *m.Usage)
+	}
+	if u := full[6].Usage; u == nil || u.InputTokens != 100 {
+		t.Errorf("second usage = %+v", u)
+	}
+	if !m.Parts[3].Call.Custom || m.Parts[2].Call.Input != `{"cmd":"ls"}` || full[2].Turn != "tu1" || full[1].Origin != memkernel.OriginMeta {
+		t.Errorf("calls %+v %+v, turn %q", m.Parts[2].Call, m.Parts[3].Call, full[2].Turn)
+	}
+	arm := s.ViewBranch(Host, s.Branches()[0])
+	wantSketch(t, "rolled back", arm[len(arm)-2:], "user: And the shade?\nassistant: What shade?\n")
+}
+
+// TestCodexEarly: bare items without payload, and a compaction that holds only
+// a summary.
+func TestCodexEarly(t *testing.T) {
+	s := load(t, `{"id":"y","timestamp":"2025-05-01T00:00:00Z","instructions":null}
+{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}
+{"type":"message","role":"assistant","content":[{"type":"output_text","text":"ho"}]}
+{"timestamp":"2025-05-01T00:00:01Z","type":"compacted","payload":{"message":"they greeted"}}
+{"type":"message","role":"user","content":[{"type":"input_text","text":"on"}]}
+`, nil)
+	wantSketch(t, "host", s.View(Host), "user: hi\nuser(summary): they greeted\nuser: on\n")
+	wantSketch(t, "full", s.View(Full), "user: hi\nassistant: ho\nuser: on\n")
+}
+
+func TestRequests(t *testing.T) {
+	a := loadSample(t, "anthropic.json")
+	if len(a.Tools) != 1 || a.Tools[0].Name != "get" || len(a.System) != 1 || a.Model != "claude-opus-4-6" {
+		t.Errorf("anthropic: tools %v, system %v, model %q", a.Tools, a.System, a.Model)
+	}
+	o := loadSample(t, "openai.json")
+	if len(o.Tools) != 1 || o.Tools[0].Name != "get" || o.System[0].Text != "You are terse." {
+		t.Errorf("openai: tools %v, system %v", o.Tools, o.System)
+	}
+	wantSketch(t, "openai", o.View(Host), "user: Look. <image>\nassistant: (Hm.) call c1 call c2\ntool: result c1=one\ntool: result c2=two\nassistant: Seen.\n")
+	if img := o.Messages[0].Parts[1].Media; img.Width != 3 || img.Height != 2 || img.Type != "image/gif" {
+		t.Errorf("image = %s %dx%d", img.Type, img.Width, img.Height)
+	}
+	f := load(t, `[{"role":"user","content":"a"},{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},{"role":"function","name":"f","content":"1"},{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},{"role":"function","name":"f","content":"2"}]`, nil)
+	wantSketch(t, "early", f.View(Host), "user: a\nassistant: call function-f-1\ntool: result function-f-1=1\nassistant: call function-f-2\ntool: result function-f-2=2\n")
+}
+
+func TestPixels(t *testing.T) {
+	for _, tc := range []struct {
+		name, data string
+		w, h       int
+	}{
+		{"webp lossy", "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA", 1, 1},
+		{"webp extended", "UklGRhYAAABXRUJQVlA4WAoAAAAAAAAAAQAAAgAA", 2, 3},
+		{"webp lossless", "UklGRhoAAABXRUJQVlA4TA0AAAAvAUAAAAAAAAAAAAAA", 2, 2},
+		{"damaged png", "iVBORw0KGgoAAAAN", 0, 0},
+		{"not base64", "iVBORw0KGgo***", 0, 0},
+		{"empty", "", 0, 0},
+	} {
+		if w, h := pixels("", tc.data); w != tc.w || h != tc.h {
+			t.Errorf("%s: %dx%d, want %dx%d", tc.name, w, h, tc.w, tc.h)
+		}
+	}
+}
