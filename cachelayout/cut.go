@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The low-water mark starts from these. Keeping 20k to 30k tokens of
+// The low-water mark starts from these. Keeping 25k to 30k tokens of
 // conversation was the cheapest choice on real agent sessions that still
 // showed nine of ten later references.
 const (
@@ -18,7 +18,7 @@ const (
 	LowWaterConversation = 30_000
 	// ColdLowWaterConversation is the conversation kept by a cut of a cold
 	// prompt, lower since what is kept must be written again.
-	ColdLowWaterConversation = 20_000
+	ColdLowWaterConversation = 25_000
 	// CliffRoom is the least room that a price cliff must leave above the
 	// fixed part to be respected; below it every call would be a cut.
 	CliffRoom = 8_000

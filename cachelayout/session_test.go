@@ -91,7 +91,7 @@ func TestOneColdEventMakesOneCut(t *testing.T) {
 		t.Fatalf("cuts before the gap: %v", s.cuts)
 	}
 	now = now.Add(70 * time.Minute)
-	if b := s.call(2_500, now); b.ReadTokens != 0 || b.Total() != 35_000 {
+	if b := s.call(2_500, now); b.ReadTokens != 0 || b.Total() != 15_000+ColdLowWaterConversation {
 		t.Fatalf("the cold call rewrites the low-water prompt: %+v", b)
 	}
 	frozen := s.blocks

@@ -52,9 +52,9 @@ func Truncate(f *os.File, size int64) error {
 	return nil
 }
 
-// OpenAppend opens path for reading and appending. A file that is created by
-// the call has a durable name once the caller has synced it: its directory is
-// synced here.
+// OpenAppend opens path for reading and appending. If it creates the file its
+// directory is synced before it returns, so that an fsync of the content is
+// all that is left to do.
 func OpenAppend(path string, perm os.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, perm)
 	if err == nil || !os.IsNotExist(err) {
@@ -68,7 +68,7 @@ func OpenAppend(path string, perm os.FileMode) (*os.File, error) {
 		return nil, err
 	}
 	if err := SyncDir(filepath.Dir(path)); err != nil {
-		f.Close()
+		discard(f) // so that the next call syncs the directory again
 		return nil, err
 	}
 	return f, nil

@@ -48,7 +48,8 @@ func (s *Stats) Add(o Stats) {
 
 // WriteFile replaces path by data, durably and atomically: when it returns nil
 // the new content survives a power cut, when it fails the old content stands
-// and no temp is left. The directory must exist. perm is exact, the umask does
+// and no temp is left. The directory must exist; a symbolic link at path is
+// replaced, not followed. perm is exact, the umask does
 // not apply.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	_, err := WriteFileStats(path, data, perm)

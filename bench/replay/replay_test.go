@@ -1,0 +1,72 @@
+package replay_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/memkernel/memkernel/bench/replay"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// shared lists the transcripts beside the repository; the test is skipped where
+// there are none.
+func shared(t testing.TB) []string {
+	t.Helper()
+	files, _ := filepath.Glob("../../../shared/data/transcripts/*/*.jsonl")
+	if len(files) == 0 {
+		t.Skip("no ../shared/data/transcripts beside the repository")
+	}
+	return files
+}
+
+func run(t testing.TB, s *transcript.Session, policy string, opt replay.Options) *replay.Result {
+	t.Helper()
+	opt.Scratch = t.TempDir()
+	opt.View = transcript.Full
+	r, err := replay.Run(context.Background(), s, policy, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestSharedTranscripts replays every transcript under every policy and holds the
+// kernel to what it promises; the figures are printed with -v. The whole table
+// takes minutes: MEMKERNEL_REPLAY=all asks for it.
+func TestSharedTranscripts(t *testing.T) {
+	files := shared(t)
+	if os.Getenv("MEMKERNEL_REPLAY") != "all" {
+		files = files[:2]
+	}
+	for _, f := range files {
+		s, err := transcript.LoadFile(f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, window := range []int{128_000, 200_000} {
+			for _, policy := range replay.Policies() {
+				opt := replay.Options{ContextWindow: window, FixedTokens: 30_000, Resolver: "memory_get"}
+				r := run(t, s, policy, opt)
+				report(t, filepath.Base(f), window, r)
+				if policy == replay.Memkernel && r.Totals.Violations > 0 {
+					t.Errorf("%s: %d violations", f, r.Totals.Violations)
+				}
+			}
+		}
+	}
+}
+
+func report(t testing.TB, name string, window int, r *replay.Result) {
+	t.Helper()
+	o := r.Totals
+	cost := "unpriced"
+	if o.CostUSD != nil {
+		cost = fmt.Sprintf("$%.2f", *o.CostUSD)
+	}
+	t.Logf("%-28.28s %4dk %-11s %9s in %5.1fM hit %.3f cuts %2d cold %2d over %3d recall %5.1f named %4.1f ptr %4.1f anchors %5.1f",
+		name, window/1000, r.Policy, cost, float64(o.InputTokens)/1e6, o.HitRatio, o.Cuts, o.ColdEvents, o.Overflows,
+		100*o.ReferenceRecall, 100*o.Named, 100*o.Pointer, 100*o.AnchorRecall)
+}

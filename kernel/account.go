@@ -1,0 +1,288 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// result turns finished work into the plan that the host gets.
+func (w *work) result() *ContextPlan {
+	messages := w.compose()
+	regions, total := w.regions()
+	plan := &ContextPlan{
+		ID: w.next.planID, SessionKey: w.s.key, Branch: w.req.Branch, Model: w.req.Model,
+		Tools: w.req.Tools, System: w.req.System, Messages: messages,
+		Format:     w.format(),
+		Markers:    w.markers(),
+		Params:     w.params(),
+		Retrieval:  Retrieval{Reason: "DISABLED"},
+		Layout:     w.layoutReport(),
+		Regions:    regions,
+		Reduced:    w.reduced(),
+		Debug:      w.debug(),
+		Faults:     w.faults,
+		Generation: w.proj.Generation,
+		Stats:      w.stats,
+	}
+	plan.Budgets = Budgets{
+		ContextWindow: w.window, ReserveTokens: w.reserve, PlannedInputTokens: total,
+		PlannedCacheReadTokens:  w.bill.ReadTokens,
+		PlannedCacheWriteTokens: w.bill.Write5mTokens + w.bill.Write1hTokens,
+		PlannedUncachedTokens:   w.bill.UncachedTokens,
+		PlannedCostUSD:          w.bill.CostUSD,
+		TokensAre:               w.count.kind,
+		MarginTokens:            w.window - w.reserve - w.hard,
+		Utilization:             float64(w.before) / float64(w.window),
+	}
+	return plan
+}
+
+// regions sums the blocks by region, in prompt order. They add up to the planned
+// input.
+func (w *work) regions() ([]Region, int) {
+	names := []string{RegionTools, RegionSystem, RegionCarry, RegionWorkingSet, RegionRetrieval, RegionNewest}
+	sums := map[string]int{}
+	total := 0
+	for i := range w.blocks {
+		sums[w.blocks[i].Region] += w.blocks[i].Tokens
+		total += w.blocks[i].Tokens
+	}
+	if shift := w.anchorShift(w.proj); shift != 0 {
+		// The measured prompt was larger or smaller than our count of it.
+		sums[RegionWorkingSet] += shift
+		total += shift
+	}
+	out := make([]Region, len(names))
+	for i, n := range names {
+		out[i] = Region{Name: n, Tokens: sums[n]}
+	}
+	return out, total
+}
+
+// markers turns breakpoints over blocks into positions in the request.
+func (w *work) markers() []transcript.Marker {
+	out := make([]transcript.Marker, 0, len(w.breakpoints))
+	fixed := len(w.blocks) - len(w.proj.Carry) - len(w.proj.Items)
+	for _, bp := range w.breakpoints {
+		m := transcript.Marker{Message: transcript.MarkerSystem, Part: transcript.LastPart, TTL: ttlName(bp.TTL)}
+		switch i := bp.Block - fixed; {
+		case i >= 0:
+			m.Message, m.Part = w.blocks[bp.Block].Message, w.lastPart(i)
+		case w.blocks[bp.Block].Message == cachelayout.MessageTools:
+			m.Message = transcript.MarkerTools
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// ttlName spells a lifetime as providers do.
+func ttlName(d time.Duration) string {
+	if d%time.Hour == 0 {
+		return strconv.Itoa(int(d/time.Hour)) + "h"
+	}
+	return strconv.Itoa(int(d/time.Minute)) + "m"
+}
+
+// format is the request's shape: the host's wish, else what the model's provider
+// speaks.
+func (w *work) format() transcript.Format {
+	switch {
+	case w.req.Format != "":
+		return w.req.Format
+	case w.model.Provider == "openai":
+		return transcript.FormatOpenAI
+	}
+	return transcript.FormatAnthropic
+}
+
+// lastPart is where the last block of flat item i stands in its message.
+func (w *work) lastPart(i int) int {
+	flat := append(w.proj.Carry[:len(w.proj.Carry):len(w.proj.Carry)], w.proj.Items...)
+	if i+1 == len(flat) || messageOf(&flat[i+1]) != messageOf(&flat[i]) {
+		return transcript.LastPart
+	}
+	if i < len(w.proj.Carry) {
+		return i
+	}
+	return flat[i].Part + max(flat[i].Parts, 1) - 1
+}
+
+// bindingBeta is the beta header of Anthropic's drop option for thinking blocks
+// bound to another prefix.
+const bindingBeta = "thinking-binding-controls-2026-08-01"
+
+func (w *work) params() Params {
+	p := Params{Betas: []string{}}
+	if w.model.Cache == cachelayout.CacheOpenAIAuto || w.model.Cache == cachelayout.CacheOpenAIExplicit {
+		p.CacheKey = cachelayout.CacheKey(w.s.key, w.blocks)
+	}
+	if !w.model.PreservedThinking || len(w.proj.Cuts) == 0 {
+		return p
+	}
+	if w.req.DropOption {
+		p.DropOption, p.Betas = true, append(p.Betas, bindingBeta)
+	}
+	p.ThinkingOff = w.bareLoop()
+	return p
+}
+
+// bareLoop tells whether a message of the open tool loop stands without the
+// thinking that it had.
+func (w *work) bareLoop() bool {
+	inLoop := map[string]bool{}
+	for i := range w.places {
+		inLoop[w.hosts[i].Key] = w.places[i].InLoop
+	}
+	for i := range w.proj.Items {
+		if w.proj.Items[i].Bare && inLoop[w.proj.Items[i].Key] {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *work) layoutReport() Layout {
+	return Layout{Breakpoints: w.breakpoints, Change: w.change, Bill: w.bill, Cold: w.cold, Clock: w.clock,
+		Cut: w.cut, Made: w.decision.Cut, Refused: w.decision.Refused, Cuts: w.proj.Cuts, Notes: w.notes}
+}
+
+// debug lists every page: where it stands, or why it does not.
+func (w *work) debug() Debug {
+	d := Debug{Included: make([]Included, 0, len(w.blocks)), Excluded: []Excluded{}}
+	if w.toolTokens > 0 {
+		d.Included = append(d.Included, Included{Kind: RegionTools, ID: RegionTools, Tokens: w.toolTokens, Level: pagevm.Full})
+	}
+	if w.systemTokens > 0 {
+		d.Included = append(d.Included, Included{Kind: RegionSystem, ID: RegionSystem, Tokens: w.systemTokens, Level: pagevm.Full})
+	}
+	fulls := w.fullTokens()
+	for _, items := range [][]pagevm.Item{w.proj.Carry, w.proj.Items} {
+		for i := range items {
+			d.Included = append(d.Included, w.included(&items[i], fulls))
+		}
+	}
+	if shift := w.anchorShift(w.proj); shift != 0 {
+		d.Included = append(d.Included, Included{Kind: "anchor", ID: w.next.planID, Tokens: shift, Level: pagevm.Full,
+			Note: "difference between the provider's count of the prompt before and ours"})
+	}
+	d.Excluded = append(append(d.Excluded, w.goneRows()...), w.removed...)
+	return d
+}
+
+// fullTokens is what each page would cost in full, for pages shown below it.
+func (w *work) fullTokens() map[string]int {
+	m := map[string]int{}
+	for i := range w.hosts {
+		for j := range w.hosts[i].Segments {
+			if s := &w.hosts[i].Segments[j]; s.Kind == pagevm.ItemResult {
+				m[s.Page] = s.At[pagevm.Full].Tokens
+			}
+		}
+	}
+	return m
+}
+
+func (w *work) included(it *pagevm.Item, fulls map[string]int) Included {
+	row := Included{Kind: kindOf(it), ID: it.Page, Tokens: w.scale(it.Tokens), Level: it.Level}
+	if it.Level != pagevm.Full && it.Kind == pagevm.ItemResult {
+		row.Note = fmt.Sprintf("%s, %d tokens in full", it.Level, w.scale(fulls[it.Page]))
+	}
+	return row
+}
+
+func kindOf(it *pagevm.Item) string {
+	switch it.Kind {
+	case pagevm.ItemResult:
+		return string(pagevm.Evidence)
+	case pagevm.ItemHost:
+		return string(pagevm.Conversation)
+	}
+	return string(it.Kind)
+}
+
+// goneRows lists the pages that left, with the cut that let them go.
+func (w *work) goneRows() []Excluded {
+	var out []Excluded
+	span := w.spanOf()
+	for i := range w.hosts {
+		if !w.proj.Seen[i].Gone {
+			continue
+		}
+		reason := "changed by the host under a cut"
+		if id := span[w.hosts[i].Key]; id != "" {
+			reason = "left at a cut, kept in span " + id
+		}
+		for j := range w.hosts[i].Segments {
+			s := &w.hosts[i].Segments[j]
+			out = append(out, Excluded{Kind: kindOf(&pagevm.Item{Kind: s.Kind}), ID: s.Page, Tokens: w.scale(s.At[pagevm.Full].Tokens), Reason: reason})
+		}
+	}
+	return out
+}
+
+// spanOf finds the span that a message left with, by its key.
+func (w *work) spanOf() map[string]string {
+	span := map[string]string{}
+	for i := range w.next.spans {
+		for _, k := range w.next.spans[i].Keys {
+			span[k] = w.next.spans[i].ID
+		}
+	}
+	return span
+}
+
+// reduced lists what the prompt does not show in full.
+func (w *work) reduced() []Reduced {
+	out := []Reduced{}
+	span := w.spanOf()
+	for i := range w.hosts {
+		if w.proj.Seen[i].Gone {
+			for j := range w.hosts[i].Segments {
+				s := &w.hosts[i].Segments[j]
+				out = append(out, Reduced{Page: s.Page, Key: w.hosts[i].Key, CallID: w.callID(i, s), Level: pagevm.Gone, Handle: span[w.hosts[i].Key]})
+			}
+		}
+	}
+	for i := range w.proj.Items {
+		if it := &w.proj.Items[i]; it.Kind == pagevm.ItemResult && it.Level != pagevm.Full {
+			out = append(out, Reduced{Page: it.Page, Key: it.Key, CallID: w.pageCall(it.Page), Level: it.Level, Handle: it.Page})
+		}
+	}
+	return out
+}
+
+func (w *work) callID(i int, s *pagevm.Segment) string {
+	if s.Kind != pagevm.ItemResult {
+		return ""
+	}
+	return w.msgs[i].Parts[s.Part].Result.CallID
+}
+
+func (w *work) pageCall(id string) string {
+	if p := w.page(id); p != nil {
+		return p.CallID
+	}
+	return ""
+}
+
+// maxLargest bounds the items that a TooSmallError names.
+const maxLargest = 5
+
+// tooSmall says by how much the prompt does not fit, and what is largest in it.
+func (w *work) tooSmall(over int) error {
+	items := []budget.Item{{Name: RegionTools, Tokens: w.toolTokens}, {Name: RegionSystem, Tokens: w.systemTokens}}
+	for i := range w.proj.Items {
+		it := &w.proj.Items[i]
+		items = append(items, budget.Item{Name: kindOf(it) + " " + it.Page, Tokens: w.scale(it.Tokens)})
+	}
+	slices.SortStableFunc(items, func(a, b budget.Item) int { return b.Tokens - a.Tokens })
+	return &TooSmallError{Window: w.window, Reserve: w.reserve, Fixed: w.fixed, Over: over, Largest: items[:min(len(items), maxLargest)]}
+}

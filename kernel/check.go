@@ -1,0 +1,94 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// Finding is something wrong on disk.
+type Finding struct {
+	// Session is the session's folder, "" for the blob store.
+	Session string `json:"session"`
+	// What is wrong, and Hint the way out.
+	What string `json:"what"`
+	Hint string `json:"hint"`
+}
+
+// Check verifies every invariant that the state directory should hold: journals
+// read from end to end, every page restores to the content that its hash names,
+// every blob is what its name says, and no projection shows a page that can't be
+// restored, stands twice, or is below its floor. It writes nothing.
+func (k *Kernel) Check(ctx context.Context) ([]Finding, error) {
+	findings := []Finding{}
+	folders, err := k.sessionFolders()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range folders {
+		s, unlock, err := k.open(ctx, f, false)
+		if err != nil {
+			findings = append(findings, Finding{Session: f, What: err.Error(), Hint: "move the session's folder away and let the host's transcript be ingested again"})
+			continue
+		}
+		findings = append(findings, s.check()...)
+		unlock()
+	}
+	for info, err := range k.blobs.Walk() {
+		if err != nil {
+			return nil, err
+		}
+		if err := k.blobs.Verify(info.Hash); err != nil {
+			findings = append(findings, Finding{What: err.Error(), Hint: "delete the file: the next ingest of the same content writes it again"})
+		}
+	}
+	return findings, ctx.Err()
+}
+
+func (s *session) check() []Finding {
+	var out []Finding
+	add := func(format string, args ...any) {
+		out = append(out, Finding{Session: s.key, What: fmt.Sprintf(format, args...), Hint: "delete projection.jsonl: it is made again, at the price of one cache miss"})
+	}
+	for _, id := range sortedKeys(s.pages) {
+		if err := s.checkPage(s.pages[id]); err != nil {
+			out = append(out, Finding{Session: s.key, What: err.Error(), Hint: "ingest the host's transcript again"})
+		}
+	}
+	for key, l := range s.lines {
+		s.checkLine(key, l, add)
+	}
+	return out
+}
+
+func (s *session) checkPage(p *pagevm.Page) error {
+	text, err := s.content(p)
+	if err != nil {
+		return err
+	}
+	if hashText(text) != p.Hash {
+		return fmt.Errorf("page %s does not restore to the content that was stored", p.ID)
+	}
+	return nil
+}
+
+func (s *session) checkLine(key lineKey, l *line, add func(string, ...any)) {
+	seen := map[string]bool{}
+	for i := range l.proj.Items {
+		it := &l.proj.Items[i]
+		if seen[it.Page] {
+			add("projection of %s shows page %s twice", key.model, it.Page)
+		}
+		seen[it.Page] = true
+		if it.Kind != pagevm.ItemResult || it.Level == pagevm.Full {
+			continue
+		}
+		if s.texts[it.Hash] == "" {
+			add("projection of %s shows page %s by a text that is gone", key.model, it.Page)
+		}
+		if p := s.pages[it.Page]; p == nil {
+			add("projection of %s shows page %s, which is not in the journal", key.model, it.Page)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package kernel
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"hash"
+	"io"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// hashMessage is the hash of what a host message says, the same whether the host
+// moved its cache markers or re-encoded a known block.
+func hashMessage(m *memkernel.Message) string {
+	h := sha256.New()
+	field(h, string(m.Role))
+	for i := range m.Parts {
+		hashPart(h, &m.Parts[i])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func field(h hash.Hash, s string) {
+	io.WriteString(h, s)
+	h.Write([]byte{0})
+}
+
+func hashPart(h hash.Hash, p *memkernel.Part) {
+	field(h, string(p.Kind))
+	field(h, p.Text)
+	field(h, p.Signature)
+	switch {
+	case p.Call != nil:
+		field(h, p.Call.ID)
+		field(h, p.Call.Name)
+		field(h, p.Call.Input)
+	case p.Result != nil:
+		field(h, p.Result.CallID)
+		if p.Result.IsError {
+			field(h, "error")
+		}
+		for i := range p.Result.Content {
+			hashPart(h, &p.Result.Content[i])
+		}
+	case p.Media != nil:
+		field(h, p.Media.Type)
+		field(h, p.Media.Data)
+		field(h, p.Media.URL)
+	case p.Kind == memkernel.PartOther:
+		field(h, p.Raw)
+	}
+}
+
+// sameMessage compares two messages by content. Strings that share memory, as
+// they do when a host hands the same conversation in again, compare at once.
+func sameMessage(a, b *memkernel.Message) bool {
+	return a.Key == b.Key && a.Role == b.Role && sameParts(a.Parts, b.Parts)
+}
+
+func sameParts(a, b []memkernel.Part) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	if len(a) == 0 || &a[0] == &b[0] {
+		return true
+	}
+	for i := range a {
+		if !samePart(&a[i], &b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func samePart(a, b *memkernel.Part) bool {
+	if a.Kind != b.Kind || a.Text != b.Text || a.Signature != b.Signature {
+		return false
+	}
+	switch {
+	case (a.Call == nil) != (b.Call == nil), (a.Result == nil) != (b.Result == nil), (a.Media == nil) != (b.Media == nil):
+		return false
+	case a.Call != nil:
+		return *a.Call == *b.Call
+	case a.Result != nil:
+		return a.Result.CallID == b.Result.CallID && a.Result.IsError == b.Result.IsError &&
+			sameParts(a.Result.Content, b.Result.Content)
+	case a.Media != nil:
+		return *a.Media == *b.Media
+	case a.Kind == memkernel.PartOther:
+		return a.Raw == b.Raw
+	}
+	return true
+}
+
+// resultText joins the text blocks of a result.
+func resultText(r *memkernel.ToolResult) string {
+	if len(r.Content) == 1 {
+		return r.Content[0].Text
+	}
+	var b strings.Builder
+	for i := range r.Content {
+		if r.Content[i].Kind == memkernel.PartText {
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(r.Content[i].Text)
+		}
+	}
+	return b.String()
+}
+
+// textOnly tells whether a result is nothing but text, so that it may be shown at
+// a lower level. Images and opaque content keep their shape.
+func textOnly(r *memkernel.ToolResult) bool {
+	if r.Opaque {
+		return false
+	}
+	for i := range r.Content {
+		if r.Content[i].Kind != memkernel.PartText {
+			return false
+		}
+	}
+	return true
+}
+
+// withText is a result part that shows text instead of its content.
+func withText(p *memkernel.Part, text string) memkernel.Part {
+	r := *p.Result
+	r.Content = []memkernel.Part{{Kind: memkernel.PartText, Text: text}}
+	r.Text = true
+	return memkernel.Part{Kind: memkernel.PartToolResult, Result: &r}
+}
+
+// hashResult is the content hash of one tool result part.
+func hashResult(p *memkernel.Part) string {
+	h := sha256.New()
+	hashPart(h, p)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// decodeBase64 gives the bytes of a payload, or the payload itself if it is not
+// valid base64: nothing is lost either way.
+func decodeBase64(s string) string {
+	if b, err := base64.StdEncoding.DecodeString(s); err == nil {
+		return string(b)
+	}
+	return s
+}

@@ -1,0 +1,27 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/memkernel/memkernel/budget"
+)
+
+var (
+	// ErrNoMessages is returned for a request whose conversation is empty.
+	ErrNoMessages = errors.New("nothing to plan: the conversation is empty")
+	// ErrAnswered is returned for a request that ends with an assistant message:
+	// there is nothing for the model to answer.
+	ErrAnswered = errors.New("nothing to plan: the conversation ends with an assistant message; add a prompt (Prompt, --prompt) or plan an earlier call")
+)
+
+// WindowError is returned when nobody knows the model's context window.
+type WindowError struct{ Model string }
+
+func (e *WindowError) Error() string {
+	return fmt.Sprintf("context window of model %q is unknown: set ContextWindow (--context-window), or add the model to the price book (--prices)", e.Model)
+}
+
+// TooSmallError is returned when even the least that must stand does not fit
+// between window and reserve. It says by how much, and what is largest.
+type TooSmallError = budget.TooSmallError

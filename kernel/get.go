@@ -1,0 +1,156 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Content is a page restored by its pointer.
+type Content struct {
+	// ID is the page, span or blob that was asked for.
+	ID string `json:"id"`
+	// Reason is OK, or why Text is empty: NO_MATCH, FORGOTTEN.
+	Reason string `json:"reason"`
+	// Text is the content as stored, secrets masked where they were found.
+	Text string `json:"text"`
+	// Page describes the page; nil for a span or a blob.
+	Page *pagevm.Page `json:"page,omitempty"`
+	// Pages are the members of a span, in order.
+	Pages []string `json:"pages,omitempty"`
+}
+
+// The reasons of [Content] that this package gives.
+const (
+	ReasonOK      = "OK"
+	ReasonNoMatch = "NO_MATCH"
+)
+
+// Get restores a page, a span or a blob of a session, byte for byte as stored. An
+// id that nothing is known of is no error: the content says NO_MATCH. Content
+// that is known and damaged is an error.
+func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, error) {
+	s, unlock, err := k.open(ctx, sessionKey, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return s.get(id)
+}
+
+func (s *session) get(id string) (*Content, error) {
+	if blob.IsHash(id) {
+		return s.getBlob(id)
+	}
+	if p := s.pages[id]; p != nil {
+		text, err := s.content(p)
+		if err != nil {
+			return nil, err
+		}
+		return &Content{ID: id, Reason: ReasonOK, Text: text, Page: p}, nil
+	}
+	if sp, ok := s.spans[id]; ok {
+		return s.getSpan(sp)
+	}
+	if st, ok := s.summaryFor(id); ok {
+		return &Content{ID: id, Reason: ReasonOK, Text: st}, nil
+	}
+	return &Content{ID: id, Reason: ReasonNoMatch}, nil
+}
+
+func (s *session) getBlob(hash string) (*Content, error) {
+	b, err := s.blobs.Get(hash)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Content{ID: hash, Reason: ReasonNoMatch}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get %s: %w", hash, err)
+	}
+	return &Content{ID: hash, Reason: ReasonOK, Text: string(b)}, nil
+}
+
+// getSpan joins the pages of a span, each under a line that names it.
+func (s *session) getSpan(sp Span) (*Content, error) {
+	c := &Content{ID: sp.ID, Reason: ReasonOK, Pages: sp.Pages}
+	var b strings.Builder
+	for _, id := range sp.Pages {
+		p := s.pages[id]
+		if p == nil {
+			continue
+		}
+		text, err := s.content(p)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "--- %s %s %s\n%s\n", p.ID, p.Role, p.Tool, text)
+	}
+	c.Text = b.String()
+	return c, nil
+}
+
+// content reads what a page holds, from its blob or from the journal.
+func (s *session) content(p *pagevm.Page) (string, error) {
+	if p.Blob != "" {
+		b, err := s.blobs.Get(p.Blob)
+		if err != nil {
+			return "", fmt.Errorf("get page %s: %w", p.ID, err)
+		}
+		return string(b), nil
+	}
+	return s.inline(p)
+}
+
+// inline finds the content of a small page in the journal.
+func (s *session) inline(p *pagevm.Page) (string, error) {
+	if s.journal == nil {
+		return "", nil
+	}
+	for r, err := range s.journal.Records() {
+		if err != nil {
+			return "", fmt.Errorf("get page %s: %w", p.ID, err)
+		}
+		if r.Op != opIngest || !strings.Contains(string(r.Body), p.ID) {
+			continue
+		}
+		var b ingestBody
+		if err := json.Unmarshal(r.Body, &b); err != nil {
+			return "", fmt.Errorf("get page %s: %w", p.ID, err)
+		}
+		if text, ok := b.Content[p.ID]; ok && hashText(text) == p.Hash {
+			return text, nil
+		}
+	}
+	return "", fmt.Errorf("get page %s: its content is not in %s", p.ID, filepath.Join(s.dir, "journal.jsonl"))
+}
+
+// summaryFor gives the whole list that a capped summary points back to: the id
+// is the summary's page, a dot, and the list's name.
+func (s *session) summaryFor(id string) (string, bool) {
+	page, kind, _ := strings.Cut(id, ".")
+	for _, l := range s.lines {
+		if page == pageID("su", s.key, l.branch) {
+			text := summary.List(l.summary, kind)
+			return text, text != ""
+		}
+	}
+	return "", false
+}
+
+// sortedKeys lists the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

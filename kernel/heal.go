@@ -1,0 +1,167 @@
+package kernel
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// promptPrefix marks the key of a prompt that was planned before the host wrote
+// it into its conversation.
+const promptPrefix = "prompt:"
+
+// heal makes the request's messages valid: calls are answered, results have
+// their calls, keys are there and unique. What had to be changed is a fault.
+func (w *work) heal() error {
+	raw := w.req.Messages
+	if w.req.Prompt != "" {
+		raw = append(raw[:len(raw):len(raw)], promptMessage(w.req))
+	}
+	w.next.raw = raw
+	if n := samePrefix(w.prev.raw, raw); n > 0 && n == len(w.prev.raw) && independent(raw[n:], w.prev.calls) {
+		tail, notes := transcript.Heal(raw[n:], false)
+		w.note(notes)
+		w.msgs = append(w.prev.msgs[:len(w.prev.msgs):len(w.prev.msgs)], tail...)
+	} else {
+		msgs, notes := transcript.Heal(raw, false)
+		w.note(notes)
+		w.msgs = msgs
+	}
+	if len(w.msgs) == 0 {
+		return ErrNoMessages
+	}
+	w.adoptPrompts()
+	w.key()
+	if last := w.msgs[len(w.msgs)-1]; last.Role == memkernel.RoleAssistant {
+		return ErrAnswered
+	}
+	return nil
+}
+
+func (w *work) note(notes []transcript.Note) {
+	for _, n := range notes {
+		w.faults = append(w.faults, Fault{Code: n.Rule, Key: n.Key, Detail: n.Text})
+		for i := range n.Removed {
+			w.removed = append(w.removed, Excluded{Kind: string(n.Removed[i].Kind), ID: n.Key, Tokens: w.count.part(&n.Removed[i]), Reason: n.Rule})
+		}
+	}
+}
+
+// samePrefix counts the leading messages that are the same.
+func samePrefix(a, b []memkernel.Message) int {
+	n := 0
+	for n < len(a) && n < len(b) && sameMessage(&a[n], &b[n]) {
+		n++
+	}
+	return n
+}
+
+// independent tells whether a tail can be healed without what came before it: it
+// holds no result of an earlier call and uses no call id again.
+func independent(tail []memkernel.Message, before map[string]*memkernel.ToolCall) bool {
+	calls := map[string]bool{}
+	for i := range tail {
+		for j := range tail[i].Parts {
+			switch p := &tail[i].Parts[j]; {
+			case p.Call != nil && before[p.Call.ID] != nil:
+				return false
+			case p.Call != nil:
+				calls[p.Call.ID] = true
+			case p.Result != nil && !calls[p.Result.CallID]:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func promptMessage(req PlanRequest) memkernel.Message {
+	id := req.Turn
+	if id == "" {
+		id = hashText(req.Prompt + "\x00" + strconv.Itoa(len(req.Messages)))[:16]
+	}
+	return memkernel.Message{Key: promptPrefix + id, Role: memkernel.RoleUser, Turn: req.Turn, Time: req.Now,
+		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: req.Prompt}}}
+}
+
+// adoptPrompts recognises, at the place of a prompt that we planned, the message
+// that the host made of it since, also when the host decorated it: the bytes that
+// were sent stand, and the prompt never stands twice.
+func (w *work) adoptPrompts() {
+	seen := w.prev.proj.Seen
+	for i := range min(len(seen), len(w.msgs)) {
+		id, ok := strings.CutPrefix(seen[i].Key, promptPrefix)
+		m := &w.msgs[i]
+		if !ok || m.Key == seen[i].Key || !transcript.PlainUser(*m) {
+			continue
+		}
+		sent := w.s.promptText(seen[i].Key)
+		if (m.Turn != "" && m.Turn == id) || (sent != "" && strings.Contains(transcript.Text(*m), sent)) {
+			w.ownMsgs()
+			w.msgs[i] = memkernel.Message{Key: seen[i].Key, Role: memkernel.RoleUser, Turn: m.Turn, Time: m.Time,
+				Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: sent}}}
+		}
+	}
+}
+
+// ownMsgs makes w.msgs safe to change.
+func (w *work) ownMsgs() { w.msgs = append([]memkernel.Message(nil), w.msgs...) }
+
+// key gives every message a key of its own: the host's id, made unique, or a hash
+// chained to the key before it.
+func (w *work) key() {
+	used := make(map[string]int, len(w.msgs))
+	owned := false
+	prev := ""
+	for i := range w.msgs {
+		key := w.msgs[i].Key
+		if key == "" {
+			key = "chain:" + hashText(prev + hashMessage(&w.msgs[i]))[:24]
+		}
+		if used[key]++; used[key] > 1 {
+			w.faults = append(w.faults, Fault{Code: "duplicate_key", Key: key, Detail: "another message has the same id"})
+			key += "#" + strconv.Itoa(used[key])
+		}
+		if key != w.msgs[i].Key {
+			if !owned {
+				w.ownMsgs()
+				owned = true
+			}
+			w.msgs[i].Key = key
+		}
+		prev = key
+	}
+}
+
+// absorb gives the projection's view of msgs, reusing that of the line before as
+// far as the messages are the same.
+func (g *ingester) absorb(prev *line, msgs []memkernel.Message) []pagevm.HostMessage {
+	n := 0
+	for n < len(prev.hosts) && n < len(msgs) && sameMessage(&prev.msgs[n], &msgs[n]) {
+		n++
+	}
+	if n < len(prev.hosts) {
+		g.calls = map[string]*memkernel.ToolCall{}
+		g.index(msgs[:n])
+	}
+	hosts := prev.hosts[:n:n]
+	for i := n; i < len(msgs); i++ {
+		g.index(msgs[i : i+1])
+		hosts = append(hosts, g.message(&msgs[i]))
+	}
+	return hosts
+}
+
+// index remembers the calls of msgs by id.
+func (g *ingester) index(msgs []memkernel.Message) {
+	for i := range msgs {
+		for j := range msgs[i].Parts {
+			if c := msgs[i].Parts[j].Call; c != nil {
+				g.calls[c.ID] = c
+			}
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package kernel
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// inlineBytes is the largest page content that the journal carries itself;
+// anything larger is a blob.
+const inlineBytes = 4 << 10
+
+// capture is what an ingest found and has not written yet.
+type capture struct {
+	pages []*pagevm.Page
+	byID  map[string]*pagevm.Page
+	// inline is the content of small pages, blobs that of large ones and of media.
+	inline map[string]string
+	blobs  []string
+	// texts are the representations made, by hash.
+	texts map[string]string
+}
+
+func newCapture() *capture {
+	return &capture{byID: map[string]*pagevm.Page{}, inline: map[string]string{}, texts: map[string]string{}}
+}
+
+func (c *capture) empty() bool { return len(c.pages) == 0 && len(c.blobs) == 0 }
+
+// ingester turns host messages into pages. It writes nothing.
+type ingester struct {
+	known    map[string]*pagevm.Page // pages that are committed already
+	calls    map[string]*memkernel.ToolCall
+	count    counter
+	resolver string
+	large    int  // tokens above which a result is not shown in full
+	durable  bool // what is kept now will be on disk before it is used
+	out      *capture
+}
+
+// message makes the pages of m and the view that the projection has of it.
+func (g *ingester) message(m *memkernel.Message) pagevm.HostMessage {
+	h := pagevm.HostMessage{Key: m.Key, Hash: hashMessage(m), Role: m.Role}
+	overhead := g.count.over.PerMessage
+	firstResult := true
+	for i := 0; i < len(m.Parts); {
+		if m.Parts[i].Kind == memkernel.PartToolResult {
+			h.Segments = append(h.Segments, g.result(m, i, overhead, firstResult))
+			firstResult = false
+			i++
+		} else {
+			end := runEnd(m.Parts, i)
+			h.Segments = append(h.Segments, g.run(m, i, end, overhead, h.Hash))
+			i = end
+		}
+		overhead = 0
+	}
+	return h
+}
+
+// runEnd is the end of the run of parts from i on that are no tool results.
+func runEnd(parts []memkernel.Part, i int) int {
+	for i < len(parts) && parts[i].Kind != memkernel.PartToolResult {
+		i++
+	}
+	return i
+}
+
+// run makes the page of a run of text, thinking, calls and media.
+func (g *ingester) run(m *memkernel.Message, from, to, overhead int, hash string) pagevm.Segment {
+	id := pageID("cv", m.Key, strconv.Itoa(from))
+	hash += "/" + strconv.Itoa(from)
+	s := pagevm.Segment{Kind: pagevm.ItemHost, Part: from, Parts: to - from, Page: id, Type: pagevm.Conversation,
+		Committed: g.committed(id), First: pagevm.Full}
+	s.At[pagevm.Full] = g.shown(m.Parts[from:to], overhead, hash, false)
+	if bare := g.shown(m.Parts[from:to], overhead, hash+"/bare", true); bare.Tokens != s.At[pagevm.Full].Tokens {
+		s.Bare = bare
+	}
+	g.keepRun(m, from, to, id)
+	return s
+}
+
+// shown sums what a run of parts costs, with or without its thinking.
+func (g *ingester) shown(parts []memkernel.Part, overhead int, hash string, bare bool) pagevm.Shown {
+	sh := pagevm.Shown{Hash: hash, Tokens: overhead}
+	calls := false
+	for i := range parts {
+		p := &parts[i]
+		if bare && isThinking(p) {
+			continue
+		}
+		sh.Tokens += g.count.part(p)
+		sh.Image = sh.Image || p.Kind == memkernel.PartImage
+		if p.Call == nil || !calls {
+			sh.Positions++
+		}
+		calls = p.Call != nil
+		sh.Markable = markable(p)
+	}
+	return sh
+}
+
+func isThinking(p *memkernel.Part) bool {
+	return p.Kind == memkernel.PartThinking || p.Kind == memkernel.PartRedactedThinking
+}
+
+// committed tells whether a page is on disk, or will be.
+func (g *ingester) committed(id string) bool { return g.durable || g.known[id] != nil }
+
+// markable: a cache marker may not stand on thinking or on empty text.
+func markable(p *memkernel.Part) bool {
+	return !isThinking(p) && (p.Kind != memkernel.PartText || p.Text != "")
+}
+
+// keepRun captures the content of a run of parts.
+func (g *ingester) keepRun(m *memkernel.Message, from, to int, id string) {
+	var text strings.Builder
+	var media []pagevm.Media
+	for i := from; i < to; i++ {
+		p := &m.Parts[i]
+		if p.Media != nil {
+			media = append(media, g.keepMedia(p.Media))
+			continue
+		}
+		if p.Raw != "" {
+			text.WriteString(p.Raw)
+		} else {
+			text.Write(transcript.AppendPart(nil, transcript.FormatAnthropic, m.Role, p))
+		}
+		text.WriteByte('\n')
+	}
+	masked, n := pagevm.Mask(text.String())
+	g.keep(&pagevm.Page{ID: id, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, MessageKey: m.Key,
+		Role: string(m.Role), Created: m.Time, Masked: n, Media: media}, masked, nil)
+}
+
+// result makes the page of one tool result and its representations.
+func (g *ingester) result(m *memkernel.Message, i, overhead int, first bool) pagevm.Segment {
+	r := m.Parts[i].Result
+	call := g.calls[r.CallID]
+	if call == nil {
+		call = &memkernel.ToolCall{ID: r.CallID, Name: r.Name}
+	}
+	full := pagevm.Shown{Hash: hashResult(&m.Parts[i]), Tokens: overhead + g.count.part(&m.Parts[i]), Markable: true}
+	if first {
+		full.Positions = 1
+	}
+	s := pagevm.Segment{Kind: pagevm.ItemResult, Part: i, Parts: 1, Page: pageID("ev", r.CallID), Type: pagevm.Evidence, First: pagevm.Full}
+	s.Committed = g.committed(s.Page)
+	for j := range r.Content {
+		full.Image = full.Image || r.Content[j].Kind == memkernel.PartImage
+	}
+	s.At[pagevm.Full] = full
+	if r.Synthetic {
+		return s
+	}
+	page := g.keepResult(m, r, call, s.Page)
+	if textOnly(r) {
+		g.levels(&s, page, overhead+g.count.over.PerToolResult)
+	}
+	return s
+}
+
+// levels fills in what the degraded representations of a page would cost, as
+// far as they are cheaper than the level above.
+func (g *ingester) levels(s *pagevm.Segment, page *pagevm.Page, overhead int) {
+	full := s.At[pagevm.Full]
+	above := full.Tokens
+	for _, rep := range page.Reps {
+		tokens := overhead + g.count.text(rep.Text)
+		if tokens >= above {
+			continue
+		}
+		above = tokens
+		s.At[rep.Level] = pagevm.Shown{Hash: rep.Hash, Tokens: tokens, Positions: full.Positions, Markable: true}
+	}
+	if full.Tokens > g.large && s.Committed && g.resolver != "" && s.At[pagevm.Pointer].Hash != "" {
+		s.First = pagevm.Pointer
+	}
+}
+
+// keepResult captures a tool result and makes its representations.
+func (g *ingester) keepResult(m *memkernel.Message, r *memkernel.ToolResult, call *memkernel.ToolCall, id string) *pagevm.Page {
+	page := &pagevm.Page{ID: id, Type: pagevm.Evidence, Scope: memkernel.ScopeSession, MessageKey: m.Key, CallID: r.CallID,
+		Tool: call.Name, Path: pagevm.CallPath(call.Name, call.Input), Role: string(m.Role), Created: m.Time}
+	for i := range r.Content {
+		if md := r.Content[i].Media; md != nil {
+			page.Media = append(page.Media, g.keepMedia(md))
+		}
+	}
+	text, n := pagevm.Mask(resultText(r))
+	page.Masked = n
+	return g.keep(page, text, func(p *pagevm.Page) []pagevm.Rep {
+		return represent(pagevm.EvidenceInput{Tool: call.Name, Input: call.Input, Text: text, IsError: r.IsError,
+			Bytes: p.Bytes, PageID: id, Blob: p.Hash, Masked: n, Resolver: g.resolver})
+	})
+}
+
+// previewBytes is the size from which a pointer carries a preview: it may then be
+// all that the model ever sees of the result.
+const previewBytes = 16 << 10
+
+func represent(in pagevm.EvidenceInput) []pagevm.Rep {
+	reps := pagevm.RepresentEvidence(in, nil)
+	if n := len(reps); n > 0 && len(in.Text) >= previewBytes && in.Resolver != "" {
+		text := pagevm.Preview(in)
+		reps[n-1] = pagevm.Rep{Level: pagevm.Pointer, Hash: hashText(text), Text: text}
+	}
+	return reps
+}
+
+// keep files a page's content, unless the same page is committed already.
+func (g *ingester) keep(p *pagevm.Page, content string, represent func(*pagevm.Page) []pagevm.Rep) *pagevm.Page {
+	p.Hash, p.Bytes = hashText(content), int64(len(content))
+	if old := g.known[p.ID]; old != nil && old.Hash == p.Hash && old.Resolver == g.resolver {
+		return old
+	}
+	p.Resolver = g.resolver
+	if represent != nil {
+		p.Reps = represent(p)
+	}
+	for _, r := range p.Reps {
+		g.out.texts[r.Hash] = r.Text
+	}
+	if len(content) > inlineBytes {
+		p.Blob = p.Hash
+		g.out.blobs = append(g.out.blobs, content)
+	} else {
+		g.out.inline[p.ID] = content
+	}
+	g.out.pages = append(g.out.pages, p)
+	g.out.byID[p.ID] = p
+	return p
+}
+
+// keepMedia files a medium as the bytes it decodes to, or as it stands if it
+// does not decode.
+func (g *ingester) keepMedia(md *memkernel.Media) pagevm.Media {
+	if md.Data == "" {
+		return pagevm.Media{Type: md.Type, URL: md.URL}
+	}
+	data := decodeBase64(md.Data)
+	g.out.blobs = append(g.out.blobs, data)
+	return pagevm.Media{Type: md.Type, Blob: hashText(data), Bytes: int64(len(data))}
+}

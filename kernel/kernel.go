@@ -1,0 +1,122 @@
+// Package kernel is the front door of memkernel: it sits in front of every model
+// call of an agent harness and composes the packages below it. It contains no
+// algorithm of its own.
+//
+// A host calls three things:
+//
+//   - [Kernel.PlanContext] before a model call: the host's whole conversation in,
+//     the prompt to send out, with every token accounted for. New messages are
+//     ingested first: they become pages, large results become blobs, and what was
+//     captured is in the journal before a page is ever degraded.
+//   - [Kernel.ObserveToolResult] as results arrive, if it likes, so that a kill in
+//     the middle of a long loop loses at most the running call.
+//   - [Kernel.ObserveTurn] after a turn: one atomic, idempotent commit.
+//
+// [Kernel.Peek] plans without writing anything at all.
+//
+// What a prompt contains is decided by [pagevm.Next] alone. The kernel gathers
+// what the cut planner, the selector, the summary and the budget wish, hands it
+// to Next, and lays the result out.
+//
+// A Kernel is safe for concurrent use, and several processes may share one state
+// directory: each session is locked while it is planned or observed. The kernel
+// never calls a model and never opens a network connection.
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/blob"
+)
+
+// DefaultStateDir is the state directory's name inside a workspace.
+const DefaultStateDir = ".memkernel"
+
+// ErrClosed is returned by every call on a closed kernel.
+var ErrClosed = errors.New("kernel is closed")
+
+// Options configure a kernel. Nil, or the zero value, means the defaults.
+type Options struct {
+	// StateDir is where derived state lives. Default: DefaultStateDir below the
+	// workspace.
+	StateDir string
+	// Prices is the price book. Default: the embedded one.
+	Prices *cachelayout.Book
+	// Now is the clock for requests that carry no time. Default: time.Now.
+	Now func() time.Time
+}
+
+// Kernel plans prompts for the sessions of one workspace.
+type Kernel struct {
+	workspace string
+	stateDir  string
+	prices    *cachelayout.Book
+	now       func() time.Time
+	blobs     *blob.Store
+	counts    *budget.Cache
+
+	mu       sync.Mutex // guards sessions and closed
+	sessions map[string]*session
+	closed   bool
+}
+
+// Open opens the kernel of a workspace. It writes nothing: the state directory
+// is made when there is something to keep. A state directory written by a newer
+// version is an error that says so when its session is first used.
+func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	abs, err := filepath.Abs(workspaceDir)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
+	}
+	if st, err := os.Stat(abs); err != nil {
+		return nil, fmt.Errorf("open workspace: %w", err)
+	} else if !st.IsDir() {
+		return nil, fmt.Errorf("open workspace %s: not a directory", workspaceDir)
+	}
+	if o.StateDir == "" {
+		o.StateDir = filepath.Join(abs, DefaultStateDir)
+	}
+	if o.Prices == nil {
+		o.Prices = cachelayout.DefaultBook()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Kernel{
+		workspace: abs,
+		stateDir:  o.StateDir,
+		prices:    o.Prices,
+		now:       o.Now,
+		blobs:     blob.Open(filepath.Join(o.StateDir, "blobs")),
+		counts:    budget.NewCache(0),
+		sessions:  map[string]*session{},
+	}, ctx.Err()
+}
+
+// Close releases the kernel's sessions. It is idempotent.
+func (k *Kernel) Close() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closed = true
+	var errs []error
+	for _, s := range k.sessions {
+		errs = append(errs, s.close())
+	}
+	clear(k.sessions)
+	return errors.Join(errs...)
+}
+
+// StateDir is where the kernel keeps derived state.
+func (k *Kernel) StateDir() string { return k.stateDir }

@@ -1,0 +1,183 @@
+package kernel
+
+import (
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// identity is what the provider's cache depends on besides the blocks of p.
+func (w *work) identity(p *pagevm.Projection) cachelayout.Identity {
+	id := cachelayout.Identity{Model: w.req.Model, ToolChoice: w.req.ToolChoice, Thinking: w.req.Thinking, Effort: w.req.Effort}
+	for i := range p.Items {
+		id.Images = id.Images || p.Items[i].Image
+	}
+	return id
+}
+
+// layout puts breakpoints on the planned prompt, compares it with what was sent
+// last, and estimates the bill.
+func (w *work) layout() {
+	w.blocks = w.blockList(w.proj)
+	id := w.identity(w.proj)
+	opt := cachelayout.LayoutOptions{Fixed: w.ttl(), Carry: w.ttl(), Messages: w.ttl()}
+	ledger := &w.next.ledger
+	w.breakpoints, w.notes = cachelayout.Layout(w.blocks, w.model, ledger.Tail(w.blocks), opt)
+	w.change = ledger.Compare(id, w.blocks)
+	w.bill = ledger.Bill(w.model, id, w.blocks, w.breakpoints, w.req.Now)
+	w.next.ledger = ledger.Advance(id, w.blocks, w.breakpoints, w.req.Now)
+}
+
+// ttl is the lifetime to ask for: the host's wish, else the one it was seen to
+// use, else the provider's default.
+func (w *work) ttl() time.Duration {
+	if w.req.TTL != 0 {
+		return w.model.TTL(w.req.TTL)
+	}
+	return w.model.TTL(w.next.ttl)
+}
+
+// blockList is the prompt's content in provider order. Tokens are calibrated.
+func (w *work) blockList(p *pagevm.Projection) []cachelayout.Block {
+	out := make([]cachelayout.Block, 0, 2+len(p.Carry)+len(p.Items))
+	if t := w.toolTokens; t > 0 {
+		out = append(out, cachelayout.Block{ID: "tools", Region: RegionTools, Hash: w.toolHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageTools})
+	}
+	if t := w.systemTokens; t > 0 {
+		out = append(out, cachelayout.Block{ID: "system", Region: RegionSystem, Hash: w.systemHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
+	}
+	message, key := -1, ""
+	add := func(it *pagevm.Item, region string) {
+		if k := messageOf(it); k != key || message < 0 {
+			message, key = message+1, k
+		}
+		out = append(out, cachelayout.Block{ID: it.Page, Region: region, Hash: it.Hash, Tokens: w.scale(it.Tokens),
+			Positions: it.Positions, Markable: it.Markable, Image: it.Image, Message: message})
+	}
+	for i := range p.Carry {
+		add(&p.Carry[i], RegionCarry)
+	}
+	newest := newestKey(p)
+	for i := range p.Items {
+		add(&p.Items[i], regionOf(&p.Items[i], newest))
+	}
+	return out
+}
+
+// messageOf names the output message that an item is part of.
+func messageOf(it *pagevm.Item) string {
+	switch it.Kind {
+	case pagevm.ItemCarry:
+		return carryKey
+	case pagevm.ItemNote, pagevm.ItemRetrieval:
+		return blockKeyPrefix + it.Page
+	}
+	return it.Key
+}
+
+func newestKey(p *pagevm.Projection) string {
+	if n := len(p.Seen); n > 0 {
+		return p.Seen[n-1].Key
+	}
+	return ""
+}
+
+func regionOf(it *pagevm.Item, newest string) string {
+	switch {
+	case it.Kind == pagevm.ItemRetrieval:
+		return RegionRetrieval
+	case it.Key == newest:
+		return RegionNewest
+	}
+	return RegionWorkingSet
+}
+
+const (
+	// carryKey and blockKeyPrefix are the keys of messages that the kernel adds.
+	carryKey       = "memkernel:carry"
+	blockKeyPrefix = "memkernel:"
+)
+
+// compose turns a projection into the messages to send. A message whose every
+// item stands in full is the host's own value, untouched.
+func (w *work) compose() []memkernel.Message {
+	out := make([]memkernel.Message, 0, len(w.msgs)+1)
+	if len(w.proj.Carry) > 0 {
+		m := memkernel.Message{Key: carryKey, Role: memkernel.RoleUser}
+		for i := range w.proj.Carry {
+			m.Parts = append(m.Parts, textPart(w.text(w.proj.Carry[i].Hash)))
+		}
+		out = append(out, m)
+	}
+	next := 0
+	for i := 0; i < len(w.proj.Items); {
+		it := &w.proj.Items[i]
+		if it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval {
+			out = append(out, memkernel.Message{Key: messageOf(it), Role: memkernel.RoleUser, Parts: []memkernel.Part{textPart(w.text(it.Hash))}})
+			i++
+			continue
+		}
+		for w.msgs[next].Key != it.Key {
+			next++
+		}
+		end := i
+		for end < len(w.proj.Items) && w.proj.Items[end].Key == it.Key && messageOf(&w.proj.Items[end]) == it.Key {
+			end++
+		}
+		if m := w.shown(&w.msgs[next], w.proj.Items[i:end]); len(m.Parts) > 0 {
+			out = append(out, m)
+		}
+		i = end
+	}
+	return out
+}
+
+// shown is message m as items show it: results at their levels, runs without
+// thinking that a cut made invalid.
+func (w *work) shown(m *memkernel.Message, items []pagevm.Item) memkernel.Message {
+	full := true
+	for i := range items {
+		full = full && items[i].Level == pagevm.Full && !items[i].Bare
+	}
+	if full {
+		return *m
+	}
+	c := *m
+	c.Raw, c.Parts = "", make([]memkernel.Part, 0, len(m.Parts))
+	for i := range items {
+		it := &items[i]
+		if it.Level != pagevm.Full {
+			c.Parts = append(c.Parts, withText(&m.Parts[it.Part], w.text(it.Hash)))
+			continue
+		}
+		for j := it.Part; j < it.Part+it.Parts; j++ {
+			if !it.Bare || !isThinking(&m.Parts[j]) {
+				c.Parts = append(c.Parts, m.Parts[j])
+			}
+		}
+	}
+	return c
+}
+
+func textPart(s string) memkernel.Part { return memkernel.Part{Kind: memkernel.PartText, Text: s} }
+
+// text finds the bytes of a representation or kernel block by hash.
+func (w *work) text(hash string) string {
+	if t, ok := w.texts[hash]; ok {
+		return t
+	}
+	if t, ok := w.capture.texts[hash]; ok {
+		return t
+	}
+	return w.s.texts[hash]
+}
+
+// page finds a page, new or known.
+func (w *work) page(id string) *pagevm.Page {
+	if p := w.capture.byID[id]; p != nil {
+		return p
+	}
+	return w.s.pages[id]
+}

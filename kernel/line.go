@@ -1,0 +1,76 @@
+package kernel
+
+import (
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// line is the state of one conversation: a (branch, model) of a session. A line
+// is never changed once made; a plan makes the next one, which shares what
+// stayed. That is what lets Peek plan and forget.
+type line struct {
+	branch, model string
+	proj          *pagevm.Projection
+	ledger        cachelayout.Ledger
+	// raw is the host's conversation as it came, msgs the same made valid, hosts
+	// and places what the projection sees of msgs. They are empty on a line read
+	// from disk until the first request.
+	raw, msgs []memkernel.Message
+	hosts     []pagevm.HostMessage
+	// calls finds a tool call by its id.
+	calls map[string]*memkernel.ToolCall
+	// summary is what the mechanical summary knows; spans what has left.
+	summary summary.State
+	spans   []Span
+	// anchor is the last request that the provider measured for us.
+	anchor anchor
+	// ttl is the cache lifetime that the host was seen to use; 0 if unknown.
+	ttl time.Duration
+	// planID is the newest plan; planned its input in uncalibrated tokens.
+	planID  string
+	planned int
+	// restored is the newest record of a line that is being read from disk.
+	restored *planBody
+	// turnKey is the user turn that retrieval was run for last.
+	turnKey string
+}
+
+// anchor ties a real prompt size to a state of the projection.
+type anchor struct {
+	// Total is the measured input, Items and Carry how much of the projection it
+	// covers, Generation which projection, Fixed the fixed part it was made with.
+	Total      int `json:"total"`
+	Carry      int `json:"carry"`
+	Items      int `json:"items"`
+	Generation int `json:"generation"`
+	Fixed      int `json:"fixed"`
+}
+
+// Span is a run of messages that left the prompt at a cut.
+type Span struct {
+	// ID is the span's page; Get restores the messages.
+	ID string `json:"id"`
+	// Keys are the host messages, Pages their pages, in order.
+	Keys  []string `json:"keys"`
+	Pages []string `json:"pages"`
+	// From and To are the host's times of the first and the last message.
+	From time.Time `json:"from,omitzero"`
+	To   time.Time `json:"to,omitzero"`
+	// Tokens is what the messages cost in full.
+	Tokens int `json:"tokens"`
+	// Level is how the span is shown, Text what is shown.
+	Level pagevm.Level `json:"level"`
+	Text  string       `json:"text"`
+}
+
+func newLine(session, branch, model string) *line {
+	return &line{
+		branch: branch, model: model,
+		proj:  &pagevm.Projection{Version: pagevm.ProjectionVersion, Session: session, Branch: branch, Model: model},
+		calls: map[string]*memkernel.ToolCall{},
+	}
+}

@@ -1,0 +1,249 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Turn is what happened after a plan was sent.
+type Turn struct {
+	SessionKey string
+	Branch     string
+	Model      string
+	// Messages is the host's whole conversation after the turn.
+	Messages []memkernel.Message
+	// PlanID names the plan that was sent for the turn's last call, Usage what the
+	// provider billed for it. Both may be missing.
+	PlanID string
+	Usage  *memkernel.Usage
+	Now    time.Time
+	// AdvancementKey makes the delivery idempotent. Default: a hash of session
+	// and key of the turn's last message.
+	AdvancementKey string
+}
+
+// Outcome says what became of an observed turn.
+type Outcome string
+
+const (
+	// Committed: the turn is in the journal now.
+	Committed Outcome = "committed"
+	// Duplicate: it was there already, with the same content. Nothing was written.
+	Duplicate Outcome = "duplicate"
+	// Conflict: the same key was committed with other content. Nothing was written.
+	Conflict Outcome = "conflict"
+	// OpenTurn: the turn has not ended; its messages were ingested, the turn was
+	// not committed.
+	OpenTurn Outcome = "open_turn"
+)
+
+// Observation is the answer to a [Turn].
+type Observation struct {
+	Outcome        Outcome `json:"outcome"`
+	AdvancementKey string  `json:"advancement_key"`
+	// Ingested counts the pages that were new.
+	Ingested int `json:"ingested"`
+	// Turns counts the committed turns of the session.
+	Turns int `json:"turns"`
+}
+
+// turnBody is what a committed turn says.
+type turnBody struct {
+	Branch string `json:"branch,omitempty"`
+	Model  string `json:"model,omitempty"`
+	// Last is the key of the turn's last message, Chain the hash over its
+	// messages.
+	Last    string        `json:"last"`
+	Chain   string        `json:"chain"`
+	Summary summary.State `json:"summary"`
+}
+
+// ObserveTurn commits a turn: its pages, its usage, and the summary brought up to
+// date. It is atomic (the journal line is the commit) and idempotent per
+// AdvancementKey.
+func (k *Kernel) ObserveTurn(ctx context.Context, t Turn) (*Observation, error) {
+	s, w, unlock, err := k.openTurn(ctx, &t)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return s.observe(w, t)
+}
+
+// openTurn opens the session of a turn for writing and makes its messages valid.
+func (k *Kernel) openTurn(ctx context.Context, t *Turn) (*session, *work, func(), error) {
+	s, unlock, err := k.open(ctx, t.SessionKey, true)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if t.Now.IsZero() {
+		t.Now = k.now()
+	}
+	w, err := k.turnWork(s, t)
+	if err != nil {
+		unlock()
+		return nil, nil, nil, fmt.Errorf("observe session %s: %w", s.key, err)
+	}
+	return s, w, unlock, nil
+}
+
+func (k *Kernel) turnWork(s *session, t *Turn) (*work, error) {
+	w := &work{s: s, capture: newCapture(), texts: map[string]string{}, ratio: 1, spread: 1, durable: true,
+		req: PlanRequest{SessionKey: t.SessionKey, Branch: t.Branch, Model: t.Model, Messages: t.Messages, Now: t.Now}}
+	w.model, _ = k.prices.Lookup(t.Model, t.Now)
+	var err error
+	if w.count, err = newCounter(w.model.Tokenizer, t.Model); err != nil {
+		return nil, err
+	}
+	w.count.cache = k.counts
+	w.prev = s.line(t.Branch, t.Model)
+	next := *w.prev
+	w.next = &next
+	if err := w.heal(); err != nil && !errors.Is(err, ErrAnswered) {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (s *session) observe(w *work, t Turn) (*Observation, error) {
+	hosts := w.ingester().absorb(w.prev, w.msgs)
+	o := &Observation{Outcome: Committed, Ingested: len(w.capture.pages)}
+	end := turnEnd(w.msgs)
+	if err := s.commitCapture(w); err != nil {
+		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
+	}
+	if end == 0 {
+		o.Outcome, o.Turns = OpenTurn, s.turns
+		return o, nil
+	}
+	body := turnBody{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key,
+		Chain: pagevm.Chain(freshSeen(hosts[turnStart(w.msgs, end):end]))}
+	o.AdvancementKey = t.AdvancementKey
+	if o.AdvancementKey == "" {
+		o.AdvancementKey = pageID("turn", s.key, t.Branch, body.Last)
+	}
+	if err := s.commitTurn(o, &body, w.msgs[:end], t); err != nil {
+		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
+	}
+	if o.Outcome == Committed && end < len(w.msgs) {
+		o.Outcome = OpenTurn
+	}
+	o.Turns = s.turns
+	return o, nil
+}
+
+// commitTurn writes the turn to the journal, unless it is there. The same key
+// with other messages is a conflict; what else a delivery brings (usage, plan)
+// does not count for that.
+func (s *session) commitTurn(o *Observation, body *turnBody, msgs []memkernel.Message, t Turn) error {
+	if chain, ok := s.turnChains[o.AdvancementKey]; ok {
+		o.Outcome = Duplicate
+		if chain != body.Chain {
+			o.Outcome = Conflict
+		}
+		return nil
+	}
+	body.Summary = advance(s.observed[t.Branch], msgs)
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	if err := s.openJournal(); err != nil {
+		return err
+	}
+	outcome, err := s.journal.Commit(pagevm.Tx{Key: o.AdvancementKey, Time: t.Now, Body: raw})
+	if err != nil {
+		return err
+	}
+	o.Outcome = Outcome(outcome)
+	s.keepTurn(o.AdvancementKey, body)
+	return s.learn(t)
+}
+
+// turnStart is the index of the plain user message that began the turn which
+// ends before end.
+func turnStart(msgs []memkernel.Message, end int) int {
+	for i := end - 1; i > 0; i-- {
+		if transcript.PlainUser(msgs[i]) {
+			return i
+		}
+	}
+	return 0
+}
+
+// turnEnd is the number of leading messages that belong to ended turns: a turn
+// has ended when the assistant spoke without calling a tool. 0 if none has.
+func turnEnd(msgs []memkernel.Message) int {
+	for i := len(msgs); i > 0; i-- {
+		m := &msgs[i-1]
+		if m.Role == memkernel.RoleAssistant && !hasCalls(m) {
+			return i
+		}
+	}
+	return 0
+}
+
+func hasCalls(m *memkernel.Message) bool {
+	for i := range m.Parts {
+		if c := m.Parts[i].Call; c != nil && !c.Server {
+			return true
+		}
+	}
+	return false
+}
+
+// advance updates a summary by what it has not seen of msgs.
+func advance(st summary.State, msgs []memkernel.Message) summary.State {
+	return summary.UpdateMasked(st, msgs[unseen(st.Offset.Key, msgs):], maskText)
+}
+
+func maskText(s string) string {
+	masked, _ := pagevm.Mask(s)
+	return masked
+}
+
+// unseen is the index of the first message behind the one with key. If the host
+// no longer sends that message, everything that it sends is new.
+func unseen(key string, msgs []memkernel.Message) int {
+	if key == "" {
+		return 0
+	}
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if msgs[i].Key == key {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// ObserveToolResult ingests what a host has so far, in the middle of a turn, so
+// that a kill loses at most the running call. Nothing that is shown changes.
+func (k *Kernel) ObserveToolResult(ctx context.Context, t Turn) (*Observation, error) {
+	return k.ingestOnly(ctx, t)
+}
+
+// Ingest is [Kernel.ObserveToolResult] under the name of what it does.
+func (k *Kernel) Ingest(ctx context.Context, t Turn) (*Observation, error) {
+	return k.ingestOnly(ctx, t)
+}
+
+func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
+	s, w, unlock, err := k.openTurn(ctx, &t)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	w.ingester().absorb(w.prev, w.msgs)
+	if err := s.commitCapture(w); err != nil {
+		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
+	}
+	return &Observation{Outcome: OpenTurn, Ingested: len(w.capture.pages), Turns: s.turns}, nil
+}

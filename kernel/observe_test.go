@@ -1,0 +1,144 @@
+package kernel_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+func observe(t fataler, k *kernel.Kernel, turn kernel.Turn) *kernel.Observation {
+	t.Helper()
+	turn.SessionKey, turn.Model = "s", model
+	o, err := k.ObserveTurn(context.Background(), turn)
+	if err != nil {
+		t.Fatalf("observe: %v", err)
+	}
+	return o
+}
+
+func TestObserveTurnIsIdempotent(t *testing.T) {
+	dir := t.TempDir()
+	c := session(7, 2, 2, 2000)
+	whole := c.msgs[:len(c.msgs)-1]
+	k := openKernel(t, dir)
+	if o := observe(t, k, kernel.Turn{Messages: whole}); o.Outcome != kernel.Committed || o.Turns != 1 {
+		t.Fatalf("first delivery: %+v", o)
+	}
+	if o := observe(t, k, kernel.Turn{Messages: whole}); o.Outcome != kernel.Duplicate || o.Turns != 1 {
+		t.Errorf("second delivery: %+v", o)
+	}
+	k.Close()
+	k = openKernel(t, dir)
+	defer k.Close()
+	if o := observe(t, k, kernel.Turn{Messages: whole}); o.Outcome != kernel.Duplicate {
+		t.Errorf("after reopening: %+v", o)
+	}
+	other := append([]memkernel.Message(nil), whole...)
+	other[len(other)-1].Parts = []memkernel.Part{words("something else")}
+	if o := observe(t, k, kernel.Turn{Messages: other}); o.Outcome != kernel.Conflict {
+		t.Errorf("same key, other content: %+v", o)
+	}
+}
+
+func TestOpenTurnIsIngestedNotCommitted(t *testing.T) {
+	k := openKernel(t, t.TempDir())
+	defer k.Close()
+	c := newConversation(8)
+	c.user()
+	c.loop(2, 3000)
+	o := observe(t, k, kernel.Turn{Messages: c.msgs})
+	if o.Outcome != kernel.OpenTurn || o.Turns != 0 || o.Ingested == 0 {
+		t.Fatalf("open turn: %+v", o)
+	}
+	c.say()
+	if o := observe(t, k, kernel.Turn{Messages: c.msgs}); o.Outcome != kernel.Committed || o.Turns != 1 {
+		t.Errorf("ended turn: %+v", o)
+	}
+}
+
+func TestUsageAnchorsTheNextPlan(t *testing.T) {
+	k := openKernel(t, t.TempDir())
+	defer k.Close()
+	c := session(9, 1, 1, 4000)
+	p := mustPlan(t, k, request(c))
+	c.say()
+	billed := p.Budgets.PlannedInputTokens + 777
+	observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID, Usage: &memkernel.Usage{CacheWrite5mTokens: billed}})
+	c.user()
+	q := mustPlan(t, k, request(c))
+	grown := 0
+	for _, row := range q.Debug.Included {
+		if row.Kind == "anchor" {
+			grown = row.Tokens
+		}
+	}
+	if grown < 700 || grown > 850 {
+		t.Errorf("the anchor moves the count by %d, want about 777", grown)
+	}
+	checkPlan(t, q, c.msgs)
+}
+
+func TestPageRestoresByteForByte(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	c := session(10, 8, 3, 9000)
+	p := mustPlan(t, k, request(c))
+	k.Close()
+	k = openKernel(t, dir)
+	defer k.Close()
+	if len(p.Reduced) == 0 {
+		t.Fatal("nothing was reduced: the window is too large for this test")
+	}
+	want := map[string]string{}
+	for i := range c.msgs {
+		for _, part := range c.msgs[i].Parts {
+			if part.Result != nil {
+				want[part.Result.CallID] = part.Result.Content[0].Text
+			}
+		}
+	}
+	for _, r := range p.Reduced {
+		if r.CallID == "" {
+			continue
+		}
+		got, err := k.Get(context.Background(), "s", r.Page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Text != want[r.CallID] {
+			t.Errorf("page %s of %s does not restore", r.Page, r.CallID)
+		}
+		if h, err := k.Get(context.Background(), "s", r.Handle); err != nil || h.Reason != kernel.ReasonOK {
+			t.Errorf("handle %s: %v %v", r.Handle, h, err)
+		}
+	}
+}
+
+func TestUnknownPageSaysSo(t *testing.T) {
+	k := openKernel(t, t.TempDir())
+	defer k.Close()
+	c, err := k.Get(context.Background(), "s", "ev-0000000000000000")
+	if err != nil || c.Reason != kernel.ReasonNoMatch || c.Text != "" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
+func TestCheckIsCleanAndFindsDamage(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	c := session(11, 8, 3, 9000)
+	mustPlan(t, k, request(c))
+	findings, err := k.Check(context.Background())
+	if err != nil || len(findings) != 0 {
+		t.Fatalf("check of a sound state: %v, %v", findings, err)
+	}
+	k.Close()
+	damageOneBlob(t, dir)
+	k = openKernel(t, dir)
+	defer k.Close()
+	if findings, err = k.Check(context.Background()); err != nil || len(findings) == 0 {
+		t.Errorf("check of a damaged blob: %v, %v", findings, err)
+	}
+}

@@ -1,0 +1,217 @@
+package kernel
+
+import (
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// PlanRequest is one model call that a host is about to make.
+type PlanRequest struct {
+	// SessionKey names the session; any bytes. "" is the session "default".
+	SessionKey string
+	// Branch is "" on the main line, else the id of a sidechain. Branches of one
+	// session have projections of their own.
+	Branch string
+	// Model is the provider's model id.
+	Model string
+	// ContextWindow in tokens; 0 takes the price book's figure for the model.
+	ContextWindow int
+	// Reserve is kept free for the answer, in tokens; 0 takes
+	// [budget.DefaultReserve].
+	Reserve int
+	// System and Tools are the host's own; they always stand in full.
+	System []memkernel.Part
+	Tools  []memkernel.Tool
+	// FixedTokens is the size of system prompt and tools that the host sends but
+	// does not show us.
+	FixedTokens int
+	// Messages is the host's whole conversation, oldest first. It must end with a
+	// user or tool-result message unless Prompt is set.
+	Messages []memkernel.Message
+	// Prompt is a user prompt that is not in Messages yet; Turn is its id, by
+	// which the later message is recognised.
+	Prompt string
+	Turn   string
+	// Now is the time of the call; zero takes the kernel's clock.
+	Now time.Time
+	// Resolver is the tool or command by which the model can follow a pointer;
+	// "" keeps every page at structured or above.
+	Resolver string
+	// ToolChoice, Thinking and Effort are the request settings that the
+	// provider's cache depends on, in the host's own spelling.
+	ToolChoice, Thinking, Effort string
+	// DropOption: the host can send the provider's option by which thinking blocks
+	// that a cut invalidated are dropped on the provider's side.
+	DropOption bool
+	// Format is the shape of the request that the host will send; "" takes the
+	// model's provider's.
+	Format transcript.Format
+	// TTL is the cache lifetime that the host asks for; 0 lets the kernel choose.
+	TTL time.Duration
+}
+
+// ContextPlan is the answer to a [PlanRequest]: what to send, and why.
+type ContextPlan struct {
+	// ID names the plan; give it back in [Turn.PlanID].
+	ID         string
+	SessionKey string
+	Branch     string
+	Model      string
+	Tools      []memkernel.Tool
+	System     []memkernel.Part
+	// Messages are what to send. A message shown in full is the host's own value.
+	Messages []memkernel.Message
+	// Format is the shape of request that the plan is for.
+	Format transcript.Format
+	// Markers say where cache markers go, by index into Messages.
+	Markers []transcript.Marker
+	Params  Params
+	// Retrieval is what was recalled for this call.
+	Retrieval Retrieval
+	Layout    Layout
+	Budgets   Budgets
+	// Regions add up to Budgets.PlannedInputTokens.
+	Regions []Region
+	// Reduced are the pages of the conversation that are not shown in full, or
+	// not at all, with the way back.
+	Reduced []Reduced
+	Debug   Debug
+	Faults  []Fault
+	// Generation is the projection's; it rises at every cut and host rewrite.
+	Generation int
+	// Stats says what the plan cost us.
+	Stats Stats
+}
+
+// Params are request settings that the plan asks for.
+type Params struct {
+	// ThinkingOff: thinking must be off for this call, because the open tool loop
+	// lost the thinking blocks that the provider would ask for.
+	ThinkingOff bool `json:"thinking_off"`
+	// DropOption: send thinking.block_binding.prefix_mismatch_behavior "drop_block"
+	// with the beta header in Betas.
+	DropOption bool     `json:"drop_option"`
+	Betas      []string `json:"betas"`
+	// CacheKey is a stable key for providers that route by one.
+	CacheKey string `json:"cache_key,omitempty"`
+}
+
+// Retrieval is the outcome of recall for the newest user turn.
+type Retrieval struct {
+	Reason string `json:"reason"`
+	Items  int    `json:"items"`
+	Tokens int    `json:"tokens"`
+}
+
+// Layout is the cache side of a plan.
+type Layout struct {
+	Breakpoints []cachelayout.Breakpoint `json:"breakpoints"`
+	// Change is the first thing that differs from the last request.
+	Change cachelayout.Change `json:"change"`
+	Bill   cachelayout.Bill   `json:"bill"`
+	Cold   bool               `json:"cold"`
+	Clock  string             `json:"clock"`
+	// Cut is what the cut planner asked for, with its figures; Made is the cut
+	// that the projection granted, nil if none.
+	Cut     cachelayout.Cut  `json:"cut"`
+	Made    *pagevm.CutPoint `json:"made"`
+	Refused []pagevm.Refusal `json:"refused"`
+	// Cuts are all cuts of this projection so far.
+	Cuts []pagevm.CutPoint `json:"cuts"`
+	// Notes say what the model's cache will not do with this layout.
+	Notes []string `json:"notes"`
+}
+
+// Budgets is the arithmetic of a plan, in tokens.
+type Budgets struct {
+	ContextWindow           int      `json:"context_window"`
+	ReserveTokens           int      `json:"reserve_tokens"`
+	PlannedInputTokens      int      `json:"planned_input_tokens"`
+	PlannedCacheReadTokens  int      `json:"planned_cache_read_tokens"`
+	PlannedCacheWriteTokens int      `json:"planned_cache_write_tokens"`
+	PlannedUncachedTokens   int      `json:"planned_uncached_tokens"`
+	PlannedCostUSD          *float64 `json:"planned_cost_usd"`
+	// TokensAre says how far the counts can be trusted.
+	TokensAre budget.Kind `json:"tokens_are"`
+	// Margin is what was kept free for the counts' own error.
+	MarginTokens int `json:"margin_tokens"`
+	// Utilization is what the call would hold before any cut, over the window.
+	Utilization float64 `json:"utilization"`
+}
+
+// Region is a part of the prompt and its size.
+type Region struct {
+	Name   string `json:"name"`
+	Tokens int    `json:"tokens"`
+}
+
+// The regions, in prompt order.
+const (
+	RegionTools      = "tools"
+	RegionSystem     = "system"
+	RegionCarry      = "carry"
+	RegionWorkingSet = "working_set"
+	RegionRetrieval  = "retrieval"
+	RegionNewest     = "newest"
+)
+
+// Debug lists every page and what became of it.
+type Debug struct {
+	Included []Included `json:"included"`
+	Excluded []Excluded `json:"excluded"`
+}
+
+// Included is a page that stands in the prompt.
+type Included struct {
+	Kind   string       `json:"kind"`
+	ID     string       `json:"id"`
+	Tokens int          `json:"tokens"`
+	Level  pagevm.Level `json:"level"`
+	Note   string       `json:"note,omitempty"`
+}
+
+// Excluded is a page, or the part of one, that does not stand in the prompt.
+type Excluded struct {
+	Kind   string `json:"kind"`
+	ID     string `json:"id"`
+	Tokens int    `json:"tokens"`
+	Reason string `json:"reason"`
+}
+
+// Reduced is a page of the conversation that the prompt does not show in full.
+type Reduced struct {
+	// Page is its id; Key and CallID are the host message and tool call.
+	Page   string `json:"page"`
+	Key    string `json:"key"`
+	CallID string `json:"call_id,omitempty"`
+	// Level is how much of it is shown: gone if it left.
+	Level pagevm.Level `json:"level"`
+	// Handle is what [Kernel.Get] takes to restore it and the prompt names: the
+	// page itself, or the span that it left with.
+	Handle string `json:"handle"`
+}
+
+// Fault is something that went wrong for the model or for us, by name.
+type Fault struct {
+	Code   string `json:"code"`
+	Page   string `json:"page,omitempty"`
+	Key    string `json:"key,omitempty"`
+	Detail string `json:"detail"`
+}
+
+// Stats is the kernel's own work for a plan.
+type Stats struct {
+	// Ingested counts messages new to the session, Counted the texts tokenised.
+	Ingested int `json:"ingested"`
+	Counted  int `json:"counted"`
+	// Blobs and BlobBytes were written, Syncs calls took SyncTime.
+	Blobs     int           `json:"blobs"`
+	BlobBytes int64         `json:"blob_bytes"`
+	Syncs     int           `json:"syncs"`
+	SyncTime  time.Duration `json:"sync_ns"`
+}

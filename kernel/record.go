@@ -1,0 +1,207 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// opPlan is the only operation of projection.jsonl: what a plan changed.
+const opPlan = "plan"
+
+// planBody is the body of an opPlan record: the difference to the projection
+// before. These records are appended without a sync. Losing one costs a cache
+// miss, never data.
+type planBody struct {
+	Plan       string `json:"plan"`
+	Branch     string `json:"branch,omitempty"`
+	Model      string `json:"model"`
+	Generation int    `json:"generation"`
+	// KeepSeen and KeepItems lead over from the record before; then come Seen and
+	// Items. Carry and Fixed are nil where they stayed.
+	KeepSeen  int                 `json:"keep_seen"`
+	KeepItems int                 `json:"keep_items"`
+	Seen      []pagevm.Seen       `json:"seen,omitempty"`
+	Items     []pagevm.Item       `json:"items,omitempty"`
+	Carry     []pagevm.Item       `json:"carry,omitempty"`
+	NewCarry  bool                `json:"new_carry,omitempty"`
+	Cuts      []pagevm.CutPoint   `json:"cuts,omitempty"`
+	Spans     []Span              `json:"spans,omitempty"`
+	Summary   *summary.State      `json:"summary,omitempty"`
+	Fixed     []cachelayout.Block `json:"fixed"`
+
+	// Ledger is what the provider's cache is taken to hold.
+	Ledger  cachelayout.Record `json:"ledger"`
+	TTL     time.Duration      `json:"ttl,omitempty"`
+	Anchor  anchor             `json:"anchor,omitzero"`
+	Planned int                `json:"planned"`
+	Before  int                `json:"before"`
+	Ratio   float64            `json:"ratio"`
+}
+
+// record makes a plan durable in the order that a kill at any instant survives:
+// blobs, then the journal line that names them, then the projection that shows
+// them. What was captured is committed even if the last step fails.
+func (s *session) record(w *work) error {
+	if err := s.commitCapture(w); err != nil {
+		return fmt.Errorf("record plan of session %s: %w", s.key, err)
+	}
+	w.next.planID = s.nextPlanID(w)
+	if err := s.openRecords(); err != nil {
+		return fmt.Errorf("record plan of session %s: %w", s.key, err)
+	}
+	body, err := json.Marshal(planDiff(w))
+	if err != nil {
+		return fmt.Errorf("record plan of session %s: %w", s.key, err)
+	}
+	rec := pagevm.Record{Op: opPlan, ID: w.next.planID, Time: w.req.Now, Body: body}
+	if _, err := s.records.Append(false, rec); err != nil {
+		return fmt.Errorf("record plan of session %s: %w", s.key, err)
+	}
+	s.lines[lineKey{w.req.Branch, w.req.Model}] = w.next
+	return nil
+}
+
+// nextPlanID names a plan by what it planned, so that equal plans of equal states
+// have equal names.
+func (s *session) nextPlanID(w *work) string {
+	return pageID("pl", s.key, w.req.Branch, w.req.Model, w.prev.planID, fmt.Sprint(w.proj.Generation, len(w.proj.Items)),
+		w.req.Now.UTC().Format(time.RFC3339Nano))
+}
+
+// commitCapture writes what the plan ingested, and the cut if it made one.
+func (s *session) commitCapture(w *work) error {
+	recs, err := s.captureRecords(w)
+	if err != nil || len(recs) == 0 {
+		return err
+	}
+	if err := s.openJournal(); err != nil {
+		return err
+	}
+	batch := s.blobs.NewBatch()
+	for _, b := range w.capture.blobs {
+		batch.AddString(b)
+	}
+	st, err := batch.Commit(context.Background())
+	if err != nil {
+		return err
+	}
+	w.stats.Blobs, w.stats.BlobBytes, w.stats.Syncs, w.stats.SyncTime = st.Added, st.AddedBytes, st.Syncs, st.SyncTime
+	js, err := s.journal.Append(true, recs...)
+	if err != nil {
+		return err
+	}
+	w.stats.Syncs += js.Syncs
+	w.stats.SyncTime += js.SyncTime
+	s.keepPages(w.capture.pages)
+	s.keepCut(&cutBody{Spans: w.newSpans(), Texts: w.texts})
+	return nil
+}
+
+func (s *session) captureRecords(w *work) ([]pagevm.Record, error) {
+	var recs []pagevm.Record
+	if !w.capture.empty() {
+		body, err := json.Marshal(ingestBody{Pages: w.capture.pages, Content: w.capture.inline})
+		if err != nil {
+			return nil, err
+		}
+		recs = append(recs, pagevm.Record{Op: opIngest, ID: hashText(string(body))[:24], Time: w.req.Now, Body: body})
+	}
+	if len(w.texts) > 0 {
+		body, err := json.Marshal(cutBody{Branch: w.req.Branch, Model: w.req.Model, Spans: w.newSpans(), Texts: w.texts})
+		if err != nil {
+			return nil, err
+		}
+		recs = append(recs, pagevm.Record{Op: opCut, ID: hashText(string(body))[:24], Time: w.req.Now, Body: body})
+	}
+	return recs, nil
+}
+
+// newSpans are the spans that this plan added.
+func (w *work) newSpans() []Span {
+	if len(w.next.spans) <= len(w.prev.spans) {
+		return nil
+	}
+	return w.next.spans[len(w.prev.spans):]
+}
+
+// planDiff is the difference between the line before and the one planned.
+func planDiff(w *work) planBody {
+	p, q := w.prev.proj, w.proj
+	b := planBody{Plan: w.next.planID, Branch: w.req.Branch, Model: w.req.Model, Generation: q.Generation,
+		Ledger: w.next.ledger.Record(), TTL: w.next.ttl,
+		Anchor: w.next.anchor, Planned: w.next.planned, Before: w.before, Ratio: w.ratio,
+		Fixed: w.blocks[:len(w.blocks)-len(q.Carry)-len(q.Items)]}
+	for b.KeepSeen < len(p.Seen) && b.KeepSeen < len(q.Seen) && p.Seen[b.KeepSeen] == q.Seen[b.KeepSeen] {
+		b.KeepSeen++
+	}
+	for b.KeepItems < len(p.Items) && b.KeepItems < len(q.Items) && p.Items[b.KeepItems] == q.Items[b.KeepItems] {
+		b.KeepItems++
+	}
+	b.Seen, b.Items = q.Seen[b.KeepSeen:], q.Items[b.KeepItems:]
+	if w.decision.Cut != nil || w.align.Stale || len(p.Carry) != len(q.Carry) {
+		b.NewCarry, b.Carry, b.Spans, b.Summary = true, q.Carry, w.next.spans, &w.next.summary
+	}
+	b.Cuts = q.Cuts[min(len(p.Cuts), len(q.Cuts)):]
+	return b
+}
+
+// apply brings a line forward by one record. A record that does not fit the line
+// (another process compacted the file, or one was lost) starts the line anew.
+func (l *line) apply(session string, b *planBody) *line {
+	n := *l
+	p := *l.proj
+	if b.KeepSeen > len(p.Seen) || b.KeepItems > len(p.Items) {
+		return newLine(session, b.Branch, b.Model)
+	}
+	p.Generation = b.Generation
+	p.Seen = append(p.Seen[:b.KeepSeen:b.KeepSeen], b.Seen...)
+	p.Items = append(p.Items[:b.KeepItems:b.KeepItems], b.Items...)
+	p.Cuts = append(p.Cuts[:len(p.Cuts):len(p.Cuts)], b.Cuts...)
+	if b.NewCarry {
+		p.Carry, n.spans = b.Carry, b.Spans
+		if b.Summary != nil {
+			n.summary = *b.Summary
+		}
+	}
+	n.proj, n.planID, n.planned, n.ttl, n.anchor = &p, b.Plan, b.Planned, b.TTL, b.Anchor
+	n.restored = b
+	return &n
+}
+
+// restoreLedger makes the ledger of a line that was read from disk. If it cannot
+// be made, nothing is known to be cached.
+func (l *line) restoreLedger() {
+	b := l.restored
+	if b == nil {
+		return
+	}
+	w := work{ratio: b.Ratio, spread: 1}
+	l.ledger, _ = b.Ledger.Restore(append(b.Fixed[:len(b.Fixed):len(b.Fixed)], w.blockList(l.proj)...))
+	l.restored = nil
+}
+
+func (s *session) openJournal() error { return open(&s.journal, filepath.Join(s.dir, "journal.jsonl")) }
+
+func (s *session) openRecords() error {
+	return open(&s.records, filepath.Join(s.dir, "projection.jsonl"))
+}
+
+// open opens a journal for writing on first use.
+func open(j **pagevm.Journal, path string) error {
+	if *j != nil {
+		return nil
+	}
+	opened, err := pagevm.OpenJournal(path, nil)
+	if err != nil {
+		return err
+	}
+	*j = opened
+	return nil
+}

@@ -1,0 +1,311 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/gofrs/flock"
+	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// The operations of a session's journal.
+const (
+	// opIngest: pages became known. Their large contents are blobs already.
+	opIngest = "ingest"
+	// opCut: messages left the prompt; the spans and the summary that stand for
+	// them.
+	opCut = "cut"
+	// A turn that was observed is a staged and committed transaction.
+)
+
+// session is the state of one session on disk, and its lines in memory.
+type session struct {
+	key   string
+	dir   string
+	blobs *blob.Store
+
+	mu      sync.Mutex // held while the session is planned or observed
+	flock   *flock.Flock
+	journal *pagevm.Journal // nil until there is something to write
+	records *pagevm.Journal // projection.jsonl
+	pages   map[string]*pagevm.Page
+	texts   map[string]string // representations and kernel blocks by hash
+	lines   map[lineKey]*line
+	spans   map[string]Span
+	turns   int
+	// observed is the summary of all observed turns, used from the next cut on.
+	observed map[string]summary.State
+	calib    *calibrations
+	// turnChains are the contents of committed turns by key, staged the turn
+	// whose commit has not been read yet.
+	turnChains map[string]string
+	staged     *turnBody
+	// readOnly: the journals were opened for reading.
+	readOnly bool
+}
+
+type lineKey struct{ branch, model string }
+
+// ingestBody is the body of an opIngest record.
+type ingestBody struct {
+	Pages []*pagevm.Page `json:"pages"`
+	// Content is what small pages hold, by page id.
+	Content map[string]string `json:"content,omitempty"`
+}
+
+// cutBody is the body of an opCut record.
+type cutBody struct {
+	Branch  string        `json:"branch,omitempty"`
+	Model   string        `json:"model"`
+	Spans   []Span        `json:"spans"`
+	Summary summary.State `json:"summary"`
+	// Texts are the kernel's own blocks, by hash.
+	Texts map[string]string `json:"texts"`
+}
+
+func (k *Kernel) newSession(key string) *session {
+	if key == "" {
+		key = DefaultSession
+	}
+	dir := filepath.Join(k.stateDir, "sessions", safeKey(key))
+	s := &session{key: key, dir: dir, blobs: k.blobs, readOnly: true,
+		flock: flock.New(filepath.Join(dir, "lock")),
+		calib: &calibrations{path: filepath.Join(k.stateDir, "calibration.json")}}
+	s.init()
+	return s
+}
+
+func (s *session) init() {
+	s.pages = map[string]*pagevm.Page{}
+	s.texts = map[string]string{}
+	s.lines = map[lineKey]*line{}
+	s.spans = map[string]Span{}
+	s.observed = map[string]summary.State{}
+	s.turnChains = map[string]string{}
+}
+
+// open gives the session of key with its lock held in this process, read from
+// disk if this process has not seen it.
+func (k *Kernel) open(ctx context.Context, key string, write bool) (*session, func(), error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	k.mu.Lock()
+	if k.closed {
+		k.mu.Unlock()
+		return nil, nil, ErrClosed
+	}
+	s := k.sessions[key]
+	if s == nil {
+		s = k.newSession(key)
+		k.sessions[key] = s
+	}
+	k.mu.Unlock()
+	s.mu.Lock()
+	unlock := s.mu.Unlock
+	write = write && s.writable()
+	if write {
+		if err := s.lockFile(); err != nil {
+			s.mu.Unlock()
+			return nil, nil, err
+		}
+		unlock = func() { s.flock.Unlock(); s.mu.Unlock() }
+	}
+	if err := s.refresh(write); err != nil {
+		s.forget()
+		unlock()
+		return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
+	}
+	s.readOnly = s.readOnly && !write
+	return s, unlock, nil
+}
+
+// forget drops what was read, so that the next use reads it again.
+func (s *session) forget() {
+	for _, j := range []*pagevm.Journal{s.journal, s.records} {
+		if j != nil {
+			j.Close()
+		}
+	}
+	s.journal, s.records, s.staged, s.turns, s.readOnly = nil, nil, nil, 0, true
+	s.init()
+}
+
+// writable makes the session's folder and tells whether that worked. A state
+// directory that cannot be written is read, and what should have been written is
+// reported when it is tried.
+func (s *session) writable() bool { return os.MkdirAll(s.dir, 0o700) == nil }
+
+// lockFile takes the session's lock among processes.
+func (s *session) lockFile() error {
+	if err := s.flock.Lock(); err != nil {
+		return fmt.Errorf("lock session %s: %w", s.key, err)
+	}
+	return nil
+}
+
+// refresh reads what this or another process has written since the last look.
+func (s *session) refresh(write bool) error {
+	if err := s.follow(&s.journal, "journal.jsonl", write, s.replay); err != nil {
+		return err
+	}
+	if err := s.follow(&s.records, "projection.jsonl", write, s.replayPlan); err != nil {
+		return err
+	}
+	for _, l := range s.lines {
+		l.restoreLedger()
+	}
+	return nil
+}
+
+// follow opens a journal, or looks for what was appended to it, and hands every
+// record that is new to each. A journal that was opened for reading is opened
+// again to be written.
+func (s *session) follow(j **pagevm.Journal, name string, write bool, each func(pagevm.Record) error) error {
+	if *j == nil || write && s.readOnly {
+		opened, err := pagevm.OpenJournal(filepath.Join(s.dir, name), &pagevm.JournalOptions{ReadOnly: !write})
+		if err != nil {
+			return err
+		}
+		skip := 0
+		if *j != nil {
+			skip = (*j).Len()
+		}
+		*j = opened
+		for r, err := range opened.Records() {
+			if err != nil {
+				return err
+			}
+			if skip--; skip >= 0 {
+				continue
+			}
+			if err := each(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	recs, err := (*j).Refresh()
+	if err != nil {
+		return err
+	}
+	for _, r := range recs {
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, j := range []*pagevm.Journal{s.journal, s.records} {
+		if j != nil {
+			errs = append(errs, j.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// replay applies one journal record to the state in memory.
+func (s *session) replay(r pagevm.Record) error {
+	switch r.Op {
+	case opIngest:
+		var b ingestBody
+		if err := unmarshal(r, &b); err != nil {
+			return err
+		}
+		s.keepPages(b.Pages)
+	case opCut:
+		var b cutBody
+		if err := unmarshal(r, &b); err != nil {
+			return err
+		}
+		s.keepCut(&b)
+	case pagevm.OpStaged:
+		s.staged = &turnBody{}
+		return unmarshal(r, s.staged)
+	case pagevm.OpCommitted:
+		if s.staged != nil {
+			s.keepTurn(r.ID, s.staged)
+		}
+		s.staged = nil
+	}
+	return nil
+}
+
+// replayPlan applies one record of projection.jsonl.
+func (s *session) replayPlan(r pagevm.Record) error {
+	if r.Op != opPlan {
+		return nil
+	}
+	var b planBody
+	if err := unmarshal(r, &b); err != nil {
+		return err
+	}
+	key := lineKey{b.Branch, b.Model}
+	s.lines[key] = s.line(b.Branch, b.Model).apply(s.key, &b)
+	return nil
+}
+
+func unmarshal(r pagevm.Record, v any) error {
+	if err := json.Unmarshal(r.Body, v); err != nil {
+		return fmt.Errorf("read %s record %s: %w", r.Op, r.ID, err)
+	}
+	return nil
+}
+
+func (s *session) keepPages(pages []*pagevm.Page) {
+	for _, p := range pages {
+		s.pages[p.ID] = p
+		for _, r := range p.Reps {
+			s.texts[r.Hash] = r.Text
+		}
+	}
+}
+
+func (s *session) keepCut(b *cutBody) {
+	for h, t := range b.Texts {
+		s.texts[h] = t
+	}
+	for _, sp := range b.Spans {
+		s.spans[sp.ID] = sp
+	}
+}
+
+func (s *session) keepTurn(key string, b *turnBody) {
+	s.turns++
+	s.turnChains[key] = b.Chain
+	if b.Summary.Offset.Messages >= s.observed[b.Branch].Offset.Messages {
+		s.observed[b.Branch] = b.Summary
+	}
+}
+
+// line is the state of a conversation, a new one if there is none yet.
+func (s *session) line(branch, model string) *line {
+	if l := s.lines[lineKey{branch, model}]; l != nil {
+		return l
+	}
+	return newLine(s.key, branch, model)
+}
+
+// promptText is the text of a prompt that was planned before the host wrote it.
+func (s *session) promptText(key string) string {
+	if p := s.pages[pageID("cv", key, "0")]; p != nil {
+		for _, r := range p.Reps {
+			if r.Level == pagevm.Full {
+				return r.Text
+			}
+		}
+	}
+	return ""
+}
