@@ -46,7 +46,7 @@ var thirdParty = map[string][]string{
 	"internal/blob":       {"golang.org/x/sys/unix"},
 	"kernel":              {"github.com/gofrs/flock"},
 	"bench":               {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
-	"cmd/memkernel":       {"github.com/spf13/cobra", "github.com/spf13/cobra/doc", "github.com/spf13/pflag", "golang.org/x/term", "golang.org/x/sys/unix"},
+	"cmd/memkernel":       {"gopkg.in/yaml.v3", "github.com/spf13/cobra", "github.com/spf13/cobra/doc", "github.com/spf13/pflag", "golang.org/x/term", "golang.org/x/sys/unix"},
 }
 
 // goDirs calls f for every folder with Go files, with the files that are not

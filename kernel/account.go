@@ -24,6 +24,7 @@ func (w *work) result() *ContextPlan {
 		Params:     w.params(),
 		Retrieval:  Retrieval{Reason: "DISABLED"},
 		Layout:     w.layoutReport(),
+		Split:      w.split,
 		Regions:    regions,
 		Reduced:    w.reduced(),
 		Debug:      w.debug(),

@@ -21,10 +21,10 @@ const carryIntro = "[Context kept by memkernel: earlier messages of this session
 func (w *work) carry() []pagevm.Block {
 	var blocks []pagevm.Block
 	if len(w.next.spans) > 0 {
-		blocks = append(blocks, w.block(pagevm.ItemCarry, pageID("cy", w.s.key, w.req.Branch), pagevm.Pointer, w.spanText()))
+		blocks = append(blocks, w.block(pagevm.ItemCarry, pageID("cy", w.s.name, w.req.Branch), pagevm.Pointer, w.spanText()))
 	}
 	text := summary.Render(w.next.summary, summary.Cap(w.window), w.count.text, w.more)
-	return append(blocks, w.block(pagevm.ItemCarry, pageID("su", w.s.key, w.req.Branch), pagevm.Structured, text))
+	return append(blocks, w.block(pagevm.ItemCarry, pageID("su", w.s.name, w.req.Branch), pagevm.Structured, text))
 }
 
 // block makes a kernel block and keeps its text.
@@ -36,7 +36,7 @@ func (w *work) block(kind pagevm.ItemKind, page string, level pagevm.Level, text
 
 // more names the page by which the rest of a summary list can be read.
 func (w *work) more(kind string, n int) string {
-	return pageID("su", w.s.key, w.req.Branch) + "." + kind
+	return pageID("su", w.s.name, w.req.Branch) + "." + kind
 }
 
 // spanText lists what left the prompt, newest last.
@@ -83,7 +83,7 @@ func (w *work) span(leave map[int]bool) (Span, bool) {
 	if len(s.Keys) == 0 {
 		return s, false
 	}
-	s.ID = pageID("sp", w.s.key, w.req.Branch, s.Keys[0], s.Keys[len(s.Keys)-1])
+	s.ID = pageID("sp", w.s.name, w.req.Branch, s.Keys[0], s.Keys[len(s.Keys)-1])
 	s.Level, s.Text = w.spanLine(s, turns)
 	return s, true
 }

@@ -27,7 +27,7 @@ func (k *Kernel) Check(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	for _, f := range folders {
-		s, unlock, err := k.open(ctx, f, false)
+		s, unlock, err := k.openFolder(ctx, f, f, false)
 		if err != nil {
 			findings = append(findings, Finding{Session: f, What: err.Error(), Hint: "move the session's folder away and let the host's transcript be ingested again"})
 			continue

@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
 )
 
 // fitNewest lowers results that have not been sent yet and are too large to be
@@ -97,4 +98,4 @@ func (w *work) freshResults() []*pagevm.Segment {
 }
 
 // carryRoom is room for the summary and the list of spans in a carry block.
-func carryRoom(window int) int { return budget.SummaryCap(window) + maxSpanLines*60 }
+func carryRoom(window int) int { return summary.Cap(window) + maxSpanLines*60 }

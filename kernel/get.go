@@ -137,7 +137,7 @@ func (s *session) inline(p *pagevm.Page) (string, error) {
 func (s *session) summaryFor(id string) (string, bool) {
 	page, kind, _ := strings.Cut(id, ".")
 	for _, l := range s.lines {
-		if page == pageID("su", s.key, l.branch) {
+		if page == pageID("su", s.name, l.branch) {
 			text := summary.List(l.summary, kind)
 			return text, text != ""
 		}

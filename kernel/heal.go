@@ -98,8 +98,15 @@ func (w *work) adoptPrompts() {
 		if !ok || m.Key == seen[i].Key || !transcript.PlainUser(*m) {
 			continue
 		}
-		sent := w.s.promptText(seen[i].Key)
-		if (m.Turn != "" && m.Turn == id) || (sent != "" && strings.Contains(transcript.Text(*m), sent)) {
+		same := *m
+		same.Key = seen[i].Key
+		if hashMessage(&same) == seen[i].Hash {
+			w.ownMsgs()
+			w.msgs[i] = same
+			continue
+		}
+		sent := w.s.promptText(w.req.Branch, seen[i].Key)
+		if sent != "" && (m.Turn == id || strings.Contains(transcript.Text(*m), sent)) {
 			w.ownMsgs()
 			w.msgs[i] = memkernel.Message{Key: seen[i].Key, Role: memkernel.RoleUser, Turn: m.Turn, Time: m.Time,
 				Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: sent}}}

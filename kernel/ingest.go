@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,7 @@ type ingester struct {
 	known    map[string]*pagevm.Page // pages that are committed already
 	calls    map[string]*memkernel.ToolCall
 	count    counter
+	branch   string
 	resolver string
 	large    int  // tokens above which a result is not shown in full
 	durable  bool // what is kept now will be on disk before it is used
@@ -71,13 +73,13 @@ func runEnd(parts []memkernel.Part, i int) int {
 
 // run makes the page of a run of text, thinking, calls and media.
 func (g *ingester) run(m *memkernel.Message, from, to, overhead int, hash string) pagevm.Segment {
-	id := pageID("cv", m.Key, strconv.Itoa(from))
+	id := conversationPage(g.branch, m.Key, from)
 	hash += "/" + strconv.Itoa(from)
 	s := pagevm.Segment{Kind: pagevm.ItemHost, Part: from, Parts: to - from, Page: id, Type: pagevm.Conversation,
 		Committed: g.committed(id), First: pagevm.Full}
 	s.At[pagevm.Full] = g.shown(m.Parts[from:to], overhead, hash, false)
-	if bare := g.shown(m.Parts[from:to], overhead, hash+"/bare", true); bare.Tokens != s.At[pagevm.Full].Tokens {
-		s.Bare = bare
+	if slices.ContainsFunc(m.Parts[from:to], func(p memkernel.Part) bool { return isThinking(&p) }) {
+		s.Bare = g.shown(m.Parts[from:to], overhead, hash+"/bare", true)
 	}
 	g.keepRun(m, from, to, id)
 	return s
@@ -133,8 +135,20 @@ func (g *ingester) keepRun(m *memkernel.Message, from, to int, id string) {
 		text.WriteByte('\n')
 	}
 	masked, n := pagevm.Mask(text.String())
-	g.keep(&pagevm.Page{ID: id, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, MessageKey: m.Key,
-		Role: string(m.Role), Created: m.Time, Masked: n, Media: media}, masked, nil)
+	page := &pagevm.Page{ID: id, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, MessageKey: m.Key,
+		Role: string(m.Role), Created: m.Time, Masked: n, Media: media}
+	if strings.HasPrefix(m.Key, promptPrefix) && n == 0 {
+		g.keep(page, masked, func(*pagevm.Page) []pagevm.Rep { return promptRep(m.Parts[from].Text) })
+		return
+	}
+	g.keep(page, masked, nil)
+}
+
+// promptRep keeps the text of a planned prompt as it was sent, so that it is known
+// again when the host writes it into its conversation, also by another process. A
+// prompt in which something had to be masked is not kept.
+func promptRep(text string) []pagevm.Rep {
+	return []pagevm.Rep{{Level: pagevm.Full, Hash: hashText(text), Text: text}}
 }
 
 // result makes the page of one tool result and its representations.
@@ -148,7 +162,7 @@ func (g *ingester) result(m *memkernel.Message, i, overhead int, first bool) pag
 	if first {
 		full.Positions = 1
 	}
-	s := pagevm.Segment{Kind: pagevm.ItemResult, Part: i, Parts: 1, Page: pageID("ev", r.CallID), Type: pagevm.Evidence, First: pagevm.Full}
+	s := pagevm.Segment{Kind: pagevm.ItemResult, Part: i, Parts: 1, Page: evidencePage(g.branch, r.CallID), Type: pagevm.Evidence, First: pagevm.Full}
 	s.Committed = g.committed(s.Page)
 	for j := range r.Content {
 		full.Image = full.Image || r.Content[j].Kind == memkernel.PartImage
@@ -215,7 +229,7 @@ func represent(in pagevm.EvidenceInput) []pagevm.Rep {
 // keep files a page's content, unless the same page is committed already.
 func (g *ingester) keep(p *pagevm.Page, content string, represent func(*pagevm.Page) []pagevm.Rep) *pagevm.Page {
 	p.Hash, p.Bytes = hashText(content), int64(len(content))
-	if old := g.known[p.ID]; old != nil && old.Hash == p.Hash && old.Resolver == g.resolver {
+	if old := g.known[p.ID]; old != nil && old.Hash == p.Hash && (g.resolver == "" || old.Resolver == g.resolver) {
 		return old
 	}
 	p.Resolver = g.resolver

@@ -128,7 +128,7 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 		Chain: pagevm.Chain(freshSeen(hosts[turnStart(w.msgs, end):end]))}
 	o.AdvancementKey = t.AdvancementKey
 	if o.AdvancementKey == "" {
-		o.AdvancementKey = pageID("turn", s.key, t.Branch, body.Last)
+		o.AdvancementKey = pageID("turn", s.name, t.Branch, body.Last)
 	}
 	if err := s.commitTurn(o, &body, w.msgs[:end], t); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)

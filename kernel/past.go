@@ -10,8 +10,9 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// seedShare is how much of a recorded prompt our own projection must explain for
-// the provider's cache to be taken as ours.
+// seedShare is how much of our own prompt the recorded one must at least have been
+// for the provider's cache to be taken as ours. A host that had compacted sent
+// less.
 const seedShare = 0.6
 
 // seed gives a session's first plan the clock and the ledger of the transcript's
@@ -37,7 +38,7 @@ func (w *work) seed(grown *pagevm.Projection) {
 	for j := range blocks {
 		ours += blocks[j].Tokens
 	}
-	if float64(u.InputTotal()) < seedShare*float64(ours) || float64(ours) < seedShare*float64(u.InputTotal()-w.model.MinCacheTokens)*seedShare {
+	if float64(u.InputTotal()) < seedShare*float64(ours) {
 		return
 	}
 	id := w.identity(grown)

@@ -75,6 +75,8 @@ type ContextPlan struct {
 	Retrieval Retrieval
 	Layout    Layout
 	Budgets   Budgets
+	// Split is how the window is divided: what each region may grow to.
+	Split budget.Plan
 	// Regions add up to Budgets.PlannedInputTokens.
 	Regions []Region
 	// Reduced are the pages of the conversation that are not shown in full, or

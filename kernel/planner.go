@@ -54,6 +54,7 @@ type work struct {
 	bill        cachelayout.Bill
 	notes       []string
 
+	split                    budget.Plan
 	toolTokens, systemTokens int
 	toolHash, systemHash     string
 }
@@ -196,7 +197,7 @@ func (w *work) absorb() error {
 // ingester makes pages for this plan. Without a window (an observed turn) no
 // result is too large.
 func (w *work) ingester() *ingester {
-	g := &ingester{known: w.s.pages, calls: w.next.calls, count: w.count, resolver: w.req.Resolver, large: math.MaxInt, durable: w.durable, out: w.capture}
+	g := &ingester{known: w.s.pages, calls: w.next.calls, count: w.count, branch: w.req.Branch, resolver: w.req.Resolver, large: math.MaxInt, durable: w.durable, out: w.capture}
 	if w.window > 0 {
 		g.large = w.unscale(budget.LargeResult(w.window))
 	}
@@ -256,6 +257,9 @@ func (w *work) project() error {
 	}
 	w.fitNewest()
 	w.next.hosts = w.hosts
+	if err := w.splitWindow(); err != nil {
+		return err
+	}
 	delta := pagevm.Delta{Host: w.hosts, Places: w.places, Align: w.align}
 	grown, dec := pagevm.Next(w.prev.proj, delta, wishes, pagevm.Cache{})
 	w.proj, w.decision = grown, dec
@@ -273,6 +277,16 @@ func (w *work) project() error {
 	w.next.proj = w.proj
 	w.next.planned = w.proj.Tokens()
 	return nil
+}
+
+// splitWindow divides the window among the regions. It fails if what must stand
+// (tools, system, the newest messages) does not fit beside the reserve.
+func (w *work) splitWindow() error {
+	var err error
+	w.split, err = budget.Split(budget.Request{Window: w.window, Reserve: w.reserve, Fixed: []budget.Item{
+		{Name: RegionTools, Tokens: w.toolTokens}, {Name: RegionSystem, Tokens: w.systemTokens},
+		{Name: RegionNewest, Tokens: w.scale(w.newestTokens())}}})
+	return err
 }
 
 // cache is what Next has to know of the provider's cache, if p were sent.

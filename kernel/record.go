@@ -71,7 +71,7 @@ func (s *session) record(w *work) error {
 // nextPlanID names a plan by what it planned, so that equal plans of equal states
 // have equal names.
 func (s *session) nextPlanID(w *work) string {
-	return pageID("pl", s.key, w.req.Branch, w.req.Model, w.prev.planID, fmt.Sprint(w.proj.Generation, len(w.proj.Items)),
+	return pageID("pl", s.name, w.req.Branch, w.req.Model, w.prev.planID, fmt.Sprint(w.proj.Generation, len(w.proj.Items)),
 		w.req.Now.UTC().Format(time.RFC3339Nano))
 }
 

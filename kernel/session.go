@@ -27,7 +27,8 @@ const (
 
 // session is the state of one session on disk, and its lines in memory.
 type session struct {
-	key   string
+	key   string // as the host spells it
+	name  string // the folder's name, from which page ids derive
 	dir   string
 	blobs *blob.Store
 
@@ -70,12 +71,9 @@ type cutBody struct {
 	Texts map[string]string `json:"texts"`
 }
 
-func (k *Kernel) newSession(key string) *session {
-	if key == "" {
-		key = DefaultSession
-	}
-	dir := filepath.Join(k.stateDir, "sessions", safeKey(key))
-	s := &session{key: key, dir: dir, blobs: k.blobs, readOnly: true,
+func (k *Kernel) newSession(key, name string) *session {
+	dir := filepath.Join(k.stateDir, "sessions", name)
+	s := &session{key: key, name: name, dir: dir, blobs: k.blobs, readOnly: true,
 		flock: flock.New(filepath.Join(dir, "lock")),
 		calib: &calibrations{path: filepath.Join(k.stateDir, "calibration.json")}}
 	s.init()
@@ -94,6 +92,14 @@ func (s *session) init() {
 // open gives the session of key with its lock held in this process, read from
 // disk if this process has not seen it.
 func (k *Kernel) open(ctx context.Context, key string, write bool) (*session, func(), error) {
+	if key == "" {
+		key = DefaultSession
+	}
+	return k.openFolder(ctx, key, safeKey(key), write)
+}
+
+// openFolder is open by the name of the session's folder.
+func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (*session, func(), error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -102,10 +108,10 @@ func (k *Kernel) open(ctx context.Context, key string, write bool) (*session, fu
 		k.mu.Unlock()
 		return nil, nil, ErrClosed
 	}
-	s := k.sessions[key]
+	s := k.sessions[name]
 	if s == nil {
-		s = k.newSession(key)
-		k.sessions[key] = s
+		s = k.newSession(key, name)
+		k.sessions[name] = s
 	}
 	k.mu.Unlock()
 	s.mu.Lock()
@@ -299,8 +305,8 @@ func (s *session) line(branch, model string) *line {
 }
 
 // promptText is the text of a prompt that was planned before the host wrote it.
-func (s *session) promptText(key string) string {
-	if p := s.pages[pageID("cv", key, "0")]; p != nil {
+func (s *session) promptText(branch, key string) string {
+	if p := s.pages[conversationPage(branch, key, 0)]; p != nil {
 		for _, r := range p.Reps {
 			if r.Level == pagevm.Full {
 				return r.Text

@@ -52,7 +52,7 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 		return nil, err
 	}
 	for _, f := range folders {
-		s, unlock, err := k.open(ctx, f, false)
+		s, unlock, err := k.openFolder(ctx, f, f, false)
 		if err != nil {
 			return nil, err
 		}
@@ -69,8 +69,7 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 	return st, nil
 }
 
-// sessionFolders lists the folders of all sessions. A folder name is a session
-// key that is safe already, so it opens the same folder.
+// sessionFolders lists the folders of all sessions.
 func (k *Kernel) sessionFolders() ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(k.stateDir, "sessions"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,0 +1,366 @@
+package kernel_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// planned plans req and holds the plan against everything that must be true.
+func planned(t fataler, k *kernel.Kernel, req kernel.PlanRequest) *kernel.ContextPlan {
+	t.Helper()
+	p := mustPlan(t, k, req)
+	msgs, _ := transcript.Heal(req.Messages, false)
+	checkPlan(t, p, msgs)
+	return p
+}
+
+// body renders a plan as the request that would be sent.
+func body(t *testing.T, p *kernel.ContextPlan) string {
+	t.Helper()
+	b, _, err := transcript.Render(p.Format, &transcript.Request{Model: p.Model, Messages: p.Messages, Markers: p.Markers})
+	if err != nil {
+		t.Fatalf("render: %v", err)
+	}
+	if !json.Valid(b) || !utf8.Valid(b) {
+		t.Fatal("the rendered request is not valid JSON")
+	}
+	return string(b)
+}
+
+func get(t *testing.T, k *kernel.Kernel, id string) *kernel.Content {
+	t.Helper()
+	c, err := k.Get(context.Background(), "s", id)
+	if err != nil || c.Reason != kernel.ReasonOK {
+		t.Fatalf("get %s: %v, %v", id, c, err)
+	}
+	return c
+}
+
+// pageOf is the page of a call's result, by the plan that shows it.
+func pageOf(t *testing.T, k *kernel.Kernel, p *kernel.ContextPlan, call string) *kernel.Content {
+	t.Helper()
+	for _, row := range p.Debug.Included {
+		if row.Kind != string(pagevm.Evidence) {
+			continue
+		}
+		if c := get(t, k, row.ID); c.Page.CallID == call {
+			return c
+		}
+	}
+	t.Fatalf("no page of call %s", call)
+	return nil
+}
+
+// clean wants nothing wrong on disk.
+func clean(t *testing.T, k *kernel.Kernel) {
+	t.Helper()
+	if findings, err := k.Check(context.Background()); err != nil || len(findings) > 0 {
+		t.Fatalf("check says %v, %v", findings, err)
+	}
+}
+
+func result(call string, content ...memkernel.Part) memkernel.Part {
+	return memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: call, Content: content, Text: len(content) == 1}}
+}
+
+func call(id, name, input string) memkernel.Part {
+	return memkernel.Part{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: id, Name: name, Input: input}}
+}
+
+// recordLines is a session as Claude Code writes it, a record per line.
+func recordLines(t *testing.T, c *conversation) []string {
+	t.Helper()
+	var lines []string
+	parent := "null"
+	for i := range c.msgs {
+		m := &c.msgs[i]
+		var parts []json.RawMessage
+		for j := range m.Parts {
+			parts = append(parts, transcript.AppendPart(nil, transcript.FormatAnthropic, m.Role, &m.Parts[j]))
+		}
+		content, err := json.Marshal(parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, fmt.Sprintf(`{"parentUuid":%s,"sessionId":"s","type":%q,"uuid":%q,"timestamp":%q,"message":{"id":"msg_%d","model":%q,"role":%q,"content":%s}}`,
+			parent, m.Role, m.Key, m.Time.Format(time.RFC3339Nano), i, model, m.Role, content))
+		parent = fmt.Sprintf("%q", m.Key)
+	}
+	return lines
+}
+
+func loadLines(t *testing.T, lines []string, end string, broken transcript.OnBroken) (*transcript.Session, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "session.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, end)+end), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return transcript.LoadFile(path, &transcript.Options{OnBroken: broken})
+}
+
+// TestBrokenLines: a broken line is an error with file and line, or skipped by
+// choice and reported; what depended on it is healed by name.
+func TestBrokenLines(t *testing.T) {
+	c := session(20, 2, 2, 900)
+	for name, line := range map[string]string{"torn": `{"type":"user","uuid":"x","message":{"ro`, "no JSON": "hello", "zeros": "\x00\x00\x00", "a list": "[1]"} {
+		t.Run(name, func(t *testing.T) {
+			lines := recordLines(t, c)
+			lines[2] = line // the results of the first calls
+			_, err := loadLines(t, lines, "\n", transcript.Refuse)
+			if err == nil || !strings.Contains(err.Error(), "session.jsonl") || !strings.Contains(err.Error(), "3") {
+				t.Fatalf("refused with %v, want file and line", err)
+			}
+			s, err := loadLines(t, lines, "\n", transcript.Skip)
+			if err != nil || len(s.Skipped) != 1 || s.Skipped[0].Line != 3 {
+				t.Fatalf("skipped %v, %v", s.Skipped, err)
+			}
+			k := openKernel(t, t.TempDir())
+			defer k.Close()
+			req := request(c)
+			req.Messages = s.View(transcript.Host)
+			if p := planned(t, k, req); !hasFault(p, "missing-result") {
+				t.Errorf("calls lost their results, faults are %v", p.Faults)
+			}
+		})
+	}
+}
+
+func TestLineEndsDoNotMatter(t *testing.T) {
+	c := session(21, 2, 2, 900)
+	var plans []string
+	for _, end := range []string{"\n", "\r\n"} {
+		s, err := loadLines(t, recordLines(t, c), end, transcript.Refuse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := openKernel(t, t.TempDir())
+		req := request(c)
+		req.Messages = s.View(transcript.Host)
+		plans = append(plans, stream(planned(t, k, req)))
+		k.Close()
+	}
+	if diff := cmp.Diff(plans[0], plans[1]); diff != "" || plans[0] == "" {
+		t.Errorf("CRLF changes the request:\n%s", diff)
+	}
+}
+
+// TestMalformedConversations: what a provider would reject is repaired by name,
+// the repair is the same in the next plan and after reopening, and what was taken
+// out is listed and can be read.
+func TestMalformedConversations(t *testing.T) {
+	const lost = "LOST-AND-FOUND"
+	at := func(c *conversation, i int, m memkernel.Message) {
+		m.Time = c.msgs[i].Time
+		c.msgs = append(c.msgs[:i:i], append([]memkernel.Message{m}, c.msgs[i:]...)...)
+	}
+	user := func(key string, parts ...memkernel.Part) memkernel.Message {
+		return memkernel.Message{Key: key, Role: memkernel.RoleUser, Parts: parts}
+	}
+	tests := []struct {
+		name  string
+		fault string
+		spoil func(c *conversation)
+	}{
+		{"orphaned result", "orphan-result", func(c *conversation) { at(c, 3, user("x", result("call_nowhere", words(lost)))) }},
+		{"orphaned result in front", "orphan-result", func(c *conversation) { at(c, 0, user("x", result("call_nowhere", words(lost)))) }},
+		{"result beside words", "orphan-result", func(c *conversation) { at(c, 4, user("x", result("call_nowhere", words(lost)), words("and this"))) }},
+		{"result twice", "duplicate-result", func(c *conversation) {
+			id := c.msgs[2].Parts[0].Result.CallID
+			at(c, 3, user("x", result(id, words(lost))))
+		}},
+		{"call never answered", "missing-result", func(c *conversation) { c.msgs = append(c.msgs[:2:2], c.msgs[3:]...) }},
+		{"result too late", "moved-result", func(c *conversation) {
+			late := c.msgs[2]
+			c.msgs = append(c.msgs[:2:2], c.msgs[3:]...)
+			at(c, 4, late)
+		}},
+		{"call id used again", "duplicate-call-id", func(c *conversation) {
+			id := c.msgs[2].Parts[0].Result.CallID
+			n := len(c.msgs) - 1
+			at(c, n, memkernel.Message{Key: "y", Role: memkernel.RoleAssistant, Parts: []memkernel.Part{call(id, "Read", `{"file_path":"b.go"}`)}})
+			at(c, n+1, user("z", result(id, words("second answer"))))
+		}},
+		{"call sent twice", "duplicate-call", func(c *conversation) {
+			m := c.msgs[1]
+			m.Key = "y"
+			at(c, 2, m)
+		}},
+		{"message id used again", "duplicate_key", func(c *conversation) { at(c, 4, user(c.msgs[0].Key, words("once more"))) }},
+		{"message without content", "empty-message", func(c *conversation) { at(c, 4, user("x")) }},
+		{"text without characters", "empty-text", func(c *conversation) { at(c, 4, user("x", words("  \n"), words("go on"))) }},
+		{"thinking in a user message", "stray-block", func(c *conversation) {
+			at(c, 4, user("x", words("go on"), memkernel.Part{Kind: memkernel.PartThinking, Text: lost, Signature: "s"}))
+		}},
+		{"begins with the assistant", "", func(c *conversation) { c.msgs = c.msgs[1:] }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			k := openKernel(t, dir)
+			c := session(22, 2, 2, 900)
+			tt.spoil(c)
+			p := planned(t, k, request(c))
+			if tt.fault != "" && !hasFault(p, tt.fault) {
+				t.Fatalf("faults are %v, want %s", p.Faults, tt.fault)
+			}
+			c.say()
+			c.user()
+			q := planned(t, k, request(c))
+			if !strings.HasPrefix(stream(q), stream(p)) {
+				t.Error("the next plan repairs it in another way")
+			}
+			k.Close()
+			k = openKernel(t, dir)
+			defer k.Close()
+			r := planned(t, k, request(c))
+			if diff := cmp.Diff(stream(q), stream(r)); diff != "" {
+				t.Errorf("a reopened kernel repairs it in another way:\n%s", diff)
+			}
+			clean(t, k)
+			for _, p := range []*kernel.ContextPlan{p, q, r} {
+				readable(t, k, p, c.msgs, lost)
+			}
+		})
+	}
+}
+
+// readable: if the host sent the text, the plan either shows it or lists a page
+// by which it can be read.
+func readable(t *testing.T, k *kernel.Kernel, p *kernel.ContextPlan, msgs []memkernel.Message, text string) {
+	t.Helper()
+	if sent, _ := json.Marshal(msgs); !strings.Contains(string(sent), text) || strings.Contains(stream(p), text) {
+		return
+	}
+	for _, row := range p.Debug.Excluded {
+		if c, err := k.Get(context.Background(), "s", row.ID); err == nil && strings.Contains(c.Text, text) {
+			return
+		}
+	}
+	t.Errorf("what was taken out can't be read: %+v", p.Debug.Excluded)
+}
+
+// TestNothingToPlan: a request with nothing in it is an error that says so, and
+// leaves nothing behind.
+func TestNothingToPlan(t *testing.T) {
+	answered := newConversation(23)
+	answered.user()
+	answered.say()
+	blank := []memkernel.Message{{Key: "a", Role: memkernel.RoleUser}, {Key: "b", Role: memkernel.RoleUser, Parts: []memkernel.Part{words(" ")}}}
+	for _, tt := range []struct {
+		name string
+		msgs []memkernel.Message
+		want error
+	}{{"no messages", nil, kernel.ErrNoMessages}, {"only blank ones", blank, kernel.ErrNoMessages}, {"answered", answered.msgs, kernel.ErrAnswered}} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			k := openKernel(t, dir)
+			defer k.Close()
+			req := kernel.PlanRequest{SessionKey: "s", Model: model, Messages: tt.msgs, Now: answered.now}
+			if _, err := k.PlanContext(context.Background(), req); !errors.Is(err, tt.want) {
+				t.Errorf("plan: got %v, want %v", err, tt.want)
+			}
+			if _, err := k.Peek(context.Background(), req); !errors.Is(err, tt.want) {
+				t.Errorf("peek: got %v, want %v", err, tt.want)
+			}
+			for _, f := range tree(t, dir) {
+				if b, _ := os.ReadFile(f); len(b) > 0 {
+					t.Errorf("%s was written", f)
+				}
+			}
+			if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model}); !errors.Is(err, kernel.ErrNoMessages) {
+				t.Errorf("observe: got %v", err)
+			}
+		})
+	}
+}
+
+// TestInvalidUTF8: the request is valid all the same, and what is stored is what
+// came.
+func TestInvalidUTF8(t *testing.T) {
+	const bad = "caf\xe9 \xff\xfe\x00 \xed\xa0\x80 end\r\n"
+	for name, text := range map[string]string{"small": bad, "lines": strings.Repeat("ERROR in a/b/c.go: "+bad, 90), "large": strings.Repeat(bad, 20_000)} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			k := openKernel(t, dir)
+			c := newConversation(24)
+			c.add(memkernel.RoleUser, words("see \xff here"))
+			c.add(memkernel.RoleAssistant, call("call_1", "Read", `{"file_path":"a/b/c.go"}`))
+			c.add(memkernel.RoleUser, result("call_1", words(text)))
+			p := planned(t, k, request(c))
+			body(t, p)
+			if got := pageOf(t, k, p, "call_1"); got.Text != text {
+				t.Errorf("stored %d bytes that differ from the %d that came", len(got.Text), len(text))
+			}
+			for range 9 {
+				c.say()
+				c.user()
+				c.loop(2, 18_000)
+			}
+			q := planned(t, k, request(c))
+			body(t, q)
+			k.Close()
+			k = openKernel(t, dir)
+			defer k.Close()
+			if diff := cmp.Diff(stream(q), stream(planned(t, k, request(c)))); diff != "" {
+				t.Errorf("a reopened kernel sends other bytes:\n%s", diff)
+			}
+			clean(t, k)
+		})
+	}
+}
+
+// TestHugeResult: a result of 50 MB becomes a blob that restores byte for byte.
+// With a resolver the model sees a preview, without one what fits.
+func TestHugeResult(t *testing.T) {
+	const size = 50 << 20
+	c := newConversation(25)
+	unit := c.code(64 << 10)
+	text := strings.Repeat(unit, size/len(unit)+1)[:size]
+	c.user()
+	c.add(memkernel.RoleAssistant, call("call_big", "Bash", `{"command":"cat everything.log"}`))
+	c.add(memkernel.RoleUser, result("call_big", words(text)))
+	for _, resolver := range []string{"memory_get", ""} {
+		t.Run("resolver "+resolver, func(t *testing.T) {
+			k := openKernel(t, t.TempDir())
+			defer k.Close()
+			req := request(c)
+			req.Resolver = resolver
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			p := planned(t, k, req)
+			runtime.ReadMemStats(&after)
+			if grown := after.TotalAlloc - before.TotalAlloc; grown > 8*size {
+				t.Errorf("planning allocated %d MB for a result of %d MB", grown>>20, size>>20)
+			}
+			if len(p.Reduced) != 1 || p.Reduced[0].Level == pagevm.Full {
+				t.Fatalf("reduced is %+v", p.Reduced)
+			}
+			shown := p.Messages[2].Parts[0].Result.Content[0].Text
+			if resolver != "" && (!strings.HasPrefix(shown, text[:400]) || !strings.Contains(shown, fmt.Sprint(size)) || !strings.Contains(shown, resolver)) {
+				t.Errorf("no preview: %.700s", shown)
+			}
+			content := get(t, k, p.Reduced[0].Handle)
+			if content.Text != text || content.Page.Blob == "" {
+				t.Errorf("%d bytes restored, want %d", len(content.Text), size)
+			}
+			if resolver != "" && !strings.Contains(shown, content.Page.Blob) {
+				t.Error("the preview does not name the hash")
+			}
+		})
+	}
+}
