@@ -187,7 +187,7 @@ func TestMalformedConversations(t *testing.T) {
 		{"result too late", "moved-result", func(c *conversation) {
 			late := c.msgs[2]
 			c.msgs = append(c.msgs[:2:2], c.msgs[3:]...)
-			at(c, 4, late)
+			at(c, 5, late)
 		}},
 		{"call id used again", "duplicate-call-id", func(c *conversation) {
 			id := c.msgs[2].Parts[0].Result.CallID
@@ -206,7 +206,7 @@ func TestMalformedConversations(t *testing.T) {
 		{"thinking in a user message", "stray-block", func(c *conversation) {
 			at(c, 4, user("x", words("go on"), memkernel.Part{Kind: memkernel.PartThinking, Text: lost, Signature: "s"}))
 		}},
-		{"begins with the assistant", "", func(c *conversation) { c.msgs = c.msgs[1:] }},
+		{"begins with the assistant", kernel.FaultLeadingAssistant, func(c *conversation) { c.msgs = c.msgs[1:] }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

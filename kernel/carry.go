@@ -94,8 +94,7 @@ func (w *work) spanLine(s Span, turns []pagevm.Utterance) (pagevm.Level, string)
 	want := pagevm.Floor(pagevm.Conversation, w.req.Resolver != "")
 	for _, r := range pagevm.RepresentConversation(pagevm.SpanInput{PageID: s.ID, Utterances: turns, Resolver: w.req.Resolver}, nil) {
 		if r.Level == want {
-			text, _ := pagevm.Mask(r.Text)
-			return want, text
+			return want, maskText(r.Text)
 		}
 	}
 	return want, fmt.Sprintf("[%s: %d messages]", s.ID, len(s.Keys))

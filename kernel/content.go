@@ -96,7 +96,7 @@ func samePart(a, b *memkernel.Part) bool {
 
 // resultText joins the text blocks of a result.
 func resultText(r *memkernel.ToolResult) string {
-	if len(r.Content) == 1 {
+	if len(r.Content) == 1 && r.Content[0].Kind == memkernel.PartText {
 		return r.Content[0].Text
 	}
 	var b strings.Builder
@@ -109,6 +109,26 @@ func resultText(r *memkernel.ToolResult) string {
 		}
 	}
 	return b.String()
+}
+
+// resultContent is what is stored of a result beside its media: its text, that of
+// documents, and the JSON of blocks of unknown type. What only the provider can
+// read is stored whole.
+func resultContent(p *memkernel.Part) string {
+	r := p.Result
+	if r.Opaque && p.Raw != "" {
+		return p.Raw
+	}
+	text := resultText(r)
+	for i := range r.Content {
+		switch c := &r.Content[i]; {
+		case c.Kind == memkernel.PartOther:
+			text += "\n" + c.Raw
+		case c.Media != nil && c.Text != "":
+			text += "\n" + c.Text
+		}
+	}
+	return text
 }
 
 // textOnly tells whether a result is nothing but text, so that it may be shown at

@@ -43,7 +43,7 @@ func (c *counter) part(p *memkernel.Part) int {
 		}
 		return n
 	case p.Media != nil:
-		return c.over.Image(p.Media.Width, p.Media.Height).Tokens
+		return c.over.Image(p.Media.Width, p.Media.Height).Tokens + c.text(p.Text)
 	case p.Kind == memkernel.PartOther:
 		return c.text(p.Raw)
 	case p.Kind == memkernel.PartRedactedThinking:

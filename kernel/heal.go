@@ -1,8 +1,10 @@
 package kernel
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
@@ -22,6 +24,7 @@ func (w *work) heal() error {
 	}
 	w.next.raw = raw
 	if n := samePrefix(w.prev.raw, raw); n > 0 && n == len(w.prev.raw) && independent(raw[n:], w.prev.calls) {
+		w.removed = w.prev.removed[:len(w.prev.removed):len(w.prev.removed)]
 		tail, notes := transcript.Heal(raw[n:], false)
 		w.note(notes)
 		w.msgs = append(w.prev.msgs[:len(w.prev.msgs):len(w.prev.msgs)], tail...)
@@ -33,6 +36,8 @@ func (w *work) heal() error {
 	if len(w.msgs) == 0 {
 		return ErrNoMessages
 	}
+	w.next.removed = w.removed
+	w.lead()
 	w.adoptPrompts()
 	w.key()
 	if last := w.msgs[len(w.msgs)-1]; last.Role == memkernel.RoleAssistant {
@@ -41,13 +46,50 @@ func (w *work) heal() error {
 	return nil
 }
 
+// note reports what healing did. What it took out becomes a page, so that it is
+// listed and can be read.
 func (w *work) note(notes []transcript.Note) {
 	for _, n := range notes {
-		w.faults = append(w.faults, Fault{Code: n.Rule, Key: n.Key, Detail: n.Text})
+		f := Fault{Code: n.Rule, Key: n.Key, Detail: n.Text}
 		for i := range n.Removed {
-			w.removed = append(w.removed, Excluded{Kind: string(n.Removed[i].Kind), ID: n.Key, Tokens: w.count.part(&n.Removed[i]), Reason: n.Rule})
+			p := &n.Removed[i]
+			id := pageID("rm", branched(w.req.Branch, n.Key), hashResult(p))
+			w.taken = append(w.taken, taken{page: id, key: n.Key, part: p})
+			w.removed = append(w.removed, Excluded{Kind: string(p.Kind), ID: id, Tokens: w.count.part(p), Reason: n.Rule})
+			f.Page = id
 		}
+		w.faults = append(w.faults, f)
 	}
+}
+
+// taken is a part that healing took out of a message.
+type taken struct {
+	page, key string
+	part      *memkernel.Part
+}
+
+// opening stands in front of a conversation that begins with the assistant, where
+// the provider wants the user to speak first.
+const opening = "[The conversation begins with the assistant's message below.]"
+
+// FaultLeadingAssistant is the fault of a conversation that begins with the
+// assistant and got an opening.
+const FaultLeadingAssistant = "leading-assistant"
+
+// lead puts an opening in front where it is needed.
+func (w *work) lead() {
+	first := 0
+	for first < len(w.msgs)-1 && (w.msgs[first].Role == memkernel.RoleSystem || w.msgs[first].Role == memkernel.RoleDeveloper) {
+		first++
+	}
+	m := &w.msgs[first]
+	if m.Role != memkernel.RoleAssistant || w.format() != transcript.FormatAnthropic {
+		return
+	}
+	w.faults = append(w.faults, Fault{Code: FaultLeadingAssistant, Key: m.Key, Detail: "the conversation begins with an assistant message, an opening was put in front"})
+	o := memkernel.Message{Key: blockKeyPrefix + "opening", Role: memkernel.RoleUser, Parts: []memkernel.Part{textPart(opening)},
+		Time: m.Time, Branch: m.Branch, Origin: memkernel.OriginSynthetic}
+	w.msgs = slices.Insert(slices.Clone(w.msgs), first, o)
 }
 
 // samePrefix counts the leading messages that are the same.
@@ -125,12 +167,20 @@ func (w *work) key() {
 	prev := ""
 	for i := range w.msgs {
 		key := w.msgs[i].Key
-		if key == "" {
+		switch {
+		case key == "":
 			key = "chain:" + hashText(prev + hashMessage(&w.msgs[i]))[:24]
+		case !utf8.ValidString(key):
+			key = strings.ToValidUTF8(key, "\uFFFD")
 		}
 		if used[key]++; used[key] > 1 {
 			w.faults = append(w.faults, Fault{Code: "duplicate_key", Key: key, Detail: "another message has the same id"})
-			key += "#" + strconv.Itoa(used[key])
+			same := key
+			for used[key] > 0 {
+				key = same + "#" + strconv.Itoa(used[same])
+				used[same]++
+			}
+			used[key]++
 		}
 		if key != w.msgs[i].Key {
 			if !owned {

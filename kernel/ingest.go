@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
@@ -11,7 +12,8 @@ import (
 )
 
 // inlineBytes is the largest page content that the journal carries itself;
-// anything larger is a blob.
+// anything larger is a blob, and so is what JSON can't hold: bytes that are not
+// UTF-8.
 const inlineBytes = 4 << 10
 
 // capture is what an ingest found and has not written yet.
@@ -125,7 +127,9 @@ func (g *ingester) keepRun(m *memkernel.Message, from, to int, id string) {
 		p := &m.Parts[i]
 		if p.Media != nil {
 			media = append(media, g.keepMedia(p.Media))
-			continue
+			if p.Text == "" {
+				continue
+			}
 		}
 		if p.Raw != "" {
 			text.WriteString(p.Raw)
@@ -171,7 +175,7 @@ func (g *ingester) result(m *memkernel.Message, i, overhead int, first bool) pag
 	if r.Synthetic {
 		return s
 	}
-	page := g.keepResult(m, r, call, s.Page)
+	page := g.keepResult(m, &m.Parts[i], call, s.Page)
 	if textOnly(r) {
 		g.levels(&s, page, overhead+g.count.over.PerToolResult)
 	}
@@ -197,7 +201,8 @@ func (g *ingester) levels(s *pagevm.Segment, page *pagevm.Page, overhead int) {
 }
 
 // keepResult captures a tool result and makes its representations.
-func (g *ingester) keepResult(m *memkernel.Message, r *memkernel.ToolResult, call *memkernel.ToolCall, id string) *pagevm.Page {
+func (g *ingester) keepResult(m *memkernel.Message, part *memkernel.Part, call *memkernel.ToolCall, id string) *pagevm.Page {
+	r := part.Result
 	page := &pagevm.Page{ID: id, Type: pagevm.Evidence, Scope: memkernel.ScopeSession, MessageKey: m.Key, CallID: r.CallID,
 		Tool: call.Name, Path: pagevm.CallPath(call.Name, call.Input), Role: string(m.Role), Created: m.Time}
 	for i := range r.Content {
@@ -205,12 +210,25 @@ func (g *ingester) keepResult(m *memkernel.Message, r *memkernel.ToolResult, cal
 			page.Media = append(page.Media, g.keepMedia(md))
 		}
 	}
-	text, n := pagevm.Mask(resultText(r))
+	text, n := pagevm.Mask(resultContent(part))
 	page.Masked = n
 	return g.keep(page, text, func(p *pagevm.Page) []pagevm.Rep {
 		return represent(pagevm.EvidenceInput{Tool: call.Name, Input: call.Input, Text: text, IsError: r.IsError,
 			Bytes: p.Bytes, PageID: id, Blob: p.Hash, Masked: n, Resolver: g.resolver})
 	})
+}
+
+// keepTaken files what healing took out of the conversation. None of it is shown.
+func (g *ingester) keepTaken(parts []taken) {
+	for _, t := range parts {
+		if t.part.Result != nil {
+			m := memkernel.Message{Key: t.key, Role: memkernel.RoleUser}
+			g.keepResult(&m, t.part, &memkernel.ToolCall{ID: t.part.Result.CallID, Name: t.part.Result.Name}, t.page)
+			continue
+		}
+		m := memkernel.Message{Key: t.key, Role: memkernel.RoleUser, Parts: []memkernel.Part{*t.part}}
+		g.keepRun(&m, 0, 1, t.page)
+	}
 }
 
 // previewBytes is the size from which a pointer carries a preview: it may then be
@@ -222,6 +240,13 @@ func represent(in pagevm.EvidenceInput) []pagevm.Rep {
 	if n := len(reps); n > 0 && len(in.Text) >= previewBytes && in.Resolver != "" {
 		text := pagevm.Preview(in)
 		reps[n-1] = pagevm.Rep{Level: pagevm.Pointer, Hash: hashText(text), Text: text}
+	}
+	for i := range reps {
+		// What is shown is JSON in the end, and so is the journal.
+		if !utf8.ValidString(reps[i].Text) {
+			reps[i].Text = strings.ToValidUTF8(reps[i].Text, "\uFFFD")
+			reps[i].Hash = hashText(reps[i].Text)
+		}
 	}
 	return reps
 }
@@ -239,7 +264,7 @@ func (g *ingester) keep(p *pagevm.Page, content string, represent func(*pagevm.P
 	for _, r := range p.Reps {
 		g.out.texts[r.Hash] = r.Text
 	}
-	if len(content) > inlineBytes {
+	if len(content) > inlineBytes || !utf8.ValidString(content) {
 		p.Blob = p.Hash
 		g.out.blobs = append(g.out.blobs, content)
 	} else {

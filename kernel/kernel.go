@@ -20,7 +20,8 @@
 //
 // A Kernel is safe for concurrent use, and several processes may share one state
 // directory: each session is locked while it is planned or observed. The kernel
-// never calls a model and never opens a network connection.
+// never calls a model, and opens no network connection unless it is given a
+// [PromptCounter].
 package kernel
 
 import (
@@ -50,6 +51,9 @@ type Options struct {
 	StateDir string
 	// Prices is the price book. Default: the embedded one.
 	Prices *cachelayout.Book
+	// Counter asks the provider for the size of every planned prompt that can't be
+	// counted exactly here. Off by default: nil asks nobody.
+	Counter PromptCounter
 	// Now is the clock for requests that carry no time. Default: time.Now.
 	Now func() time.Time
 }
@@ -60,6 +64,7 @@ type Kernel struct {
 	stateDir  string
 	prices    *cachelayout.Book
 	now       func() time.Time
+	counter   PromptCounter
 	blobs     *blob.Store
 	counts    *budget.Cache
 
@@ -99,6 +104,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		stateDir:  o.StateDir,
 		prices:    o.Prices,
 		now:       o.Now,
+		counter:   o.Counter,
 		blobs:     blob.Open(filepath.Join(o.StateDir, "blobs")),
 		counts:    budget.NewCache(0),
 		sessions:  map[string]*session{},

@@ -21,6 +21,8 @@ type line struct {
 	// from disk until the first request.
 	raw, msgs []memkernel.Message
 	hosts     []pagevm.HostMessage
+	// removed is what making them valid took out.
+	removed []Excluded
 	// calls finds a tool call by its id.
 	calls map[string]*memkernel.ToolCall
 	// summary is what the mechanical summary knows; spans what has left.

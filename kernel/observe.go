@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -114,7 +115,9 @@ func (k *Kernel) turnWork(s *session, t *Turn) (*work, error) {
 }
 
 func (s *session) observe(w *work, t Turn) (*Observation, error) {
-	hosts := w.ingester().absorb(w.prev, w.msgs)
+	g := w.ingester()
+	g.keepTaken(w.taken)
+	hosts := g.absorb(w.prev, w.msgs)
 	o := &Observation{Outcome: Committed, Ingested: len(w.capture.pages)}
 	end := turnEnd(w.msgs)
 	if err := s.commitCapture(w); err != nil {
@@ -205,9 +208,10 @@ func advance(st summary.State, msgs []memkernel.Message) summary.State {
 	return summary.UpdateMasked(st, msgs[unseen(st.Offset.Key, msgs):], maskText)
 }
 
+// maskText makes a text fit to be kept in JSON: no secrets, nothing but UTF-8.
 func maskText(s string) string {
 	masked, _ := pagevm.Mask(s)
-	return masked
+	return strings.ToValidUTF8(masked, "\uFFFD")
 }
 
 // unseen is the index of the first message behind the one with key. If the host
@@ -241,7 +245,9 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 		return nil, err
 	}
 	defer unlock()
-	w.ingester().absorb(w.prev, w.msgs)
+	g := w.ingester()
+	g.keepTaken(w.taken)
+	g.absorb(w.prev, w.msgs)
 	if err := s.commitCapture(w); err != nil {
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}

@@ -57,7 +57,9 @@ type PlanRequest struct {
 
 // ContextPlan is the answer to a [PlanRequest]: what to send, and why.
 type ContextPlan struct {
-	// ID names the plan; give it back in [Turn.PlanID].
+	// ID names the plan; give it back in [Turn.PlanID]. It is "" for a plan that
+	// was only peeked at or could not be recorded: its pointers do not resolve
+	// yet.
 	ID         string
 	SessionKey string
 	Branch     string

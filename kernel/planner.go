@@ -38,7 +38,8 @@ type work struct {
 	capture *capture
 	texts   map[string]string // kernel blocks made by this plan
 	faults  []Fault
-	removed []Excluded // what healing took out
+	removed []Excluded // what healing took out, taken the parts of it that are new
+	taken   []taken
 	stats   Stats
 
 	proj     *pagevm.Projection
@@ -84,6 +85,23 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.record(w); err != nil {
+		s.forget()
+		return k.planUnrecorded(s, req, err)
+	}
+	if k.counter != nil && w.count.kind != budget.Exact && k.ask(ctx, s, w) {
+		return k.planCounted(s, req)
+	}
+	return w.result(), nil
+}
+
+// planCounted plans once more after the provider counted a plan and found it too
+// large: the line is anchored on that count now.
+func (k *Kernel) planCounted(s *session, req PlanRequest) (*ContextPlan, error) {
+	w, err := k.plan(s, req, true)
+	if err != nil {
 		return nil, err
 	}
 	if err := s.record(w); err != nil {
@@ -169,6 +187,7 @@ func (k *Kernel) newWork(s *session, req PlanRequest) (*work, error) {
 	w.count = c
 	w.prev = s.line(req.Branch, req.Model)
 	next := *w.prev
+	next.planID = ""
 	w.next = &next
 	return w, nil
 }
@@ -180,6 +199,7 @@ func (w *work) absorb() error {
 		return err
 	}
 	g := w.ingester()
+	g.keepTaken(w.taken)
 	w.hosts = g.absorb(w.prev, w.msgs)
 	w.next.calls = g.calls
 	w.stats.Ingested = len(w.capture.pages)
@@ -312,8 +332,29 @@ func (w *work) cutInput(grown *pagevm.Projection, c pagevm.Cache) cachelayout.Cu
 		// Nothing was ever sent: what stands is new, not pending.
 		in.Pending = 0
 	}
+	if w.boundLoop() {
+		// A cut would take the loop's thinking away: it waits, unless it can't.
+		in.Pending = 0
+	}
 	in.Pending = max(in.Pending, 0, w.before-w.hard)
 	return in
+}
+
+// boundLoop tells whether the open tool loop holds thinking that a cut would make
+// invalid: the model binds thinking to its prefix, and the host can't have the
+// provider drop what no longer fits.
+func (w *work) boundLoop() bool {
+	if !w.model.PreservedThinking || w.req.DropOption {
+		return false
+	}
+	for i := len(w.places) - 1; i >= 0 && w.places[i].InLoop; i-- {
+		for j := range w.hosts[i].Segments {
+			if w.hosts[i].Segments[j].Bare.Hash != "" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sent tells whether any request of this conversation is known to have been made.

@@ -1,0 +1,53 @@
+package kernel_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// TestProviderCountAnchors lets a stand-in for the provider count every prompt in
+// its own way: the next plan stands on that count and adds only what is new.
+func TestProviderCountAnchors(t *testing.T) {
+	asked, measured := 0, 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		body, _ := io.ReadAll(r.Body)
+		if r.URL.Path != "/v1/messages/count_tokens" || !json.Valid(body) || r.Header.Get("x-api-key") != "k" {
+			http.Error(w, "bad request", http.StatusBadRequest)
+			return
+		}
+		measured = len(body) / 2
+		fmt.Fprintf(w, `{"input_tokens": %d}`, measured)
+	}))
+	defer srv.Close()
+	k, err := kernel.Open(context.Background(), t.TempDir(), &kernel.Options{Counter: &kernel.AnthropicCounter{BaseURL: srv.URL, Key: "k"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	c := session(20, 2, 2, 3000)
+	p := mustPlan(t, k, request(c))
+	checkPlan(t, p, c.msgs)
+	if asked != 1 || len(p.Faults) != 0 {
+		t.Fatalf("asked %d times, faults %v", asked, p.Faults)
+	}
+	before := measured
+	c.loop(1, 1000)
+	q := mustPlan(t, k, request(c))
+	checkPlan(t, q, c.msgs)
+	if delta := q.Budgets.PlannedInputTokens - before; delta < 200 || delta > 1500 {
+		t.Errorf("the provider counted %d, and with some 500 tokens more %d are planned", before, q.Budgets.PlannedInputTokens)
+	}
+	srv.Close()
+	c.loop(1, 1000)
+	if r := mustPlan(t, k, request(c)); !hasFault(r, kernel.FaultNotCounted) {
+		t.Errorf("the provider is gone and the plan does not say so: %v", r.Faults)
+	}
+}
