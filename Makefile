@@ -1,6 +1,6 @@
 GO ?= go
 BIN := bin/memkernel
-SAMPLE := testdata/sample-claude-code.jsonl
+SAMPLE := testdata/session.jsonl
 
 .PHONY: build test check bench demo test-race fuzz clean
 
@@ -25,7 +25,8 @@ fuzz: ## a minute of the tokenizer's differential fuzz
 	$(GO) test -run '^$$' -fuzz FuzzO200kEqualsReference -fuzztime 60s ./budget
 
 demo: build ## plan the bundled sample and explain the plan
-	$(BIN) plan --transcript $(SAMPLE) --view full --context-window 128k --explain
+	$(BIN) plan --transcript $(SAMPLE) --view full --context-window 128k \
+	  --fixed-tokens 25000 --resolver memory_get --explain
 
 clean:
 	rm -rf bin

@@ -243,16 +243,16 @@ func (r *repeat) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestStreamIsBounded reads 96 MiB and looks at what stays reachable.
+// TestStreamIsBounded reads 500 MiB of lines, and 96 MiB of one document, and
+// looks at what stays reachable.
 func TestStreamIsBounded(t *testing.T) {
 	for _, d := range []Dialect{ClaudeCode, OpenAI} {
 		block := generated(ClaudeCode, 200)
-		head := []byte(nil)
+		head, size := []byte(nil), 500<<20
 		if d == OpenAI {
 			block = []byte(`{"role":"user","content":"` + strings.Repeat("word ", 2000) + `"},` + "\n")
-			head = []byte("[")
+			head, size = []byte("["), 96<<20
 		}
-		const size = 96 << 20
 		r := io.MultiReader(bytes.NewReader(head), &repeat{block: block, left: size / len(block) * len(block)})
 		n, most := 0, uint64(0)
 		var ms runtime.MemStats
@@ -263,7 +263,7 @@ func TestStreamIsBounded(t *testing.T) {
 				}
 				t.Fatal(err)
 			}
-			if n++; n%3000 == 0 {
+			if n++; n%10_000 == 0 {
 				runtime.GC()
 				runtime.ReadMemStats(&ms)
 				most = max(most, ms.HeapAlloc)
