@@ -159,10 +159,10 @@ func (w *work) layoutReport() Layout {
 func (w *work) debug() Debug {
 	d := Debug{Included: make([]Included, 0, len(w.blocks)), Excluded: []Excluded{}}
 	if w.toolTokens > 0 {
-		d.Included = append(d.Included, Included{Kind: RegionTools, ID: RegionTools, Tokens: w.toolTokens, Level: pagevm.Full})
+		d.Included = append(d.Included, Included{Kind: RegionTools, ID: RegionTools, Tokens: w.toolTokens, FullTokens: w.toolTokens, Level: pagevm.Full})
 	}
 	if w.systemTokens > 0 {
-		d.Included = append(d.Included, Included{Kind: RegionSystem, ID: RegionSystem, Tokens: w.systemTokens, Level: pagevm.Full})
+		d.Included = append(d.Included, Included{Kind: RegionSystem, ID: RegionSystem, Tokens: w.systemTokens, FullTokens: w.systemTokens, Level: pagevm.Full})
 	}
 	fulls := w.fullTokens()
 	for _, items := range [][]pagevm.Item{w.proj.Carry, w.proj.Items} {
@@ -171,7 +171,7 @@ func (w *work) debug() Debug {
 		}
 	}
 	if shift := w.anchorShift(w.proj); shift != 0 {
-		d.Included = append(d.Included, Included{Kind: "anchor", ID: w.next.planID, Tokens: shift, Level: pagevm.Full,
+		d.Included = append(d.Included, Included{Kind: "anchor", ID: w.next.planID, Tokens: shift, FullTokens: shift, Level: pagevm.Full,
 			Note: "difference between the provider's count of the prompt before and ours"})
 	}
 	d.Excluded = append(append(d.Excluded, w.goneRows()...), w.removed...)
@@ -193,7 +193,9 @@ func (w *work) fullTokens() map[string]int {
 
 func (w *work) included(it *pagevm.Item, fulls map[string]int) Included {
 	row := Included{Kind: kindOf(it), ID: it.Page, Tokens: w.scale(it.Tokens), Level: it.Level}
+	row.FullTokens = row.Tokens
 	if it.Level != pagevm.Full && it.Kind == pagevm.ItemResult {
+		row.FullTokens = w.scale(fulls[it.Page])
 		row.Note = fmt.Sprintf("%s, %d tokens in full", it.Level, w.scale(fulls[it.Page]))
 	}
 	return row

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -289,77 +288,58 @@ func TestNothingToPlan(t *testing.T) {
 	}
 }
 
-// TestInvalidUTF8: the request is valid all the same, and what is stored is what
-// came.
-func TestInvalidUTF8(t *testing.T) {
-	const bad = "caf\xe9 \xff\xfe\x00 \xed\xa0\x80 end\r\n"
-	for name, text := range map[string]string{"small": bad, "lines": strings.Repeat("ERROR in a/b/c.go: "+bad, 90), "large": strings.Repeat(bad, 20_000)} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			k := openKernel(t, dir)
-			c := newConversation(24)
-			c.add(memkernel.RoleUser, words("see \xff here"))
-			c.add(memkernel.RoleAssistant, call("call_1", "Read", `{"file_path":"a/b/c.go"}`))
-			c.add(memkernel.RoleUser, result("call_1", words(text)))
-			p := planned(t, k, request(c))
-			body(t, p)
-			if got := pageOf(t, k, p, "call_1"); got.Text != text {
-				t.Errorf("stored %d bytes that differ from the %d that came", len(got.Text), len(text))
-			}
-			for range 9 {
-				c.say()
-				c.user()
-				c.loop(2, 18_000)
-			}
-			q := planned(t, k, request(c))
-			body(t, q)
-			k.Close()
-			k = openKernel(t, dir)
-			defer k.Close()
-			if diff := cmp.Diff(stream(q), stream(planned(t, k, request(c)))); diff != "" {
-				t.Errorf("a reopened kernel sends other bytes:\n%s", diff)
-			}
-			clean(t, k)
-		})
+// TestClockGoesBack: a negative gap counts as warm, so nothing is cut for it.
+func TestClockGoesBack(t *testing.T) {
+	k := openKernel(t, t.TempDir())
+	defer k.Close()
+	c := session(29, 3, 3, 9000)
+	req := request(c)
+	req.ContextWindow = 200_000
+	p := planned(t, k, req)
+	c.say()
+	c.gap(-48 * time.Hour)
+	c.user()
+	req = request(c)
+	req.ContextWindow = 200_000
+	q := planned(t, k, req)
+	if q.Layout.Cold || q.Layout.Made != nil || !strings.HasPrefix(stream(q), stream(p)) {
+		t.Errorf("cold %v, cut %+v", q.Layout.Cold, q.Layout.Made)
+	}
+	if q.Layout.Bill.ReadTokens == 0 {
+		t.Error("nothing is expected to be read from a warm cache")
 	}
 }
 
-// TestHugeResult: a result of 50 MB becomes a blob that restores byte for byte.
-// With a resolver the model sees a preview, without one what fits.
-func TestHugeResult(t *testing.T) {
-	const size = 50 << 20
-	c := newConversation(25)
-	unit := c.code(64 << 10)
-	text := strings.Repeat(unit, size/len(unit)+1)[:size]
+// TestTooSmallNamesSizes: the error of a window that can't hold even the fixed part
+// says what is largest, and how large.
+func TestTooSmallNamesSizes(t *testing.T) {
+	k := openKernel(t, t.TempDir())
+	defer k.Close()
+	c := newConversation(30)
 	c.user()
-	c.add(memkernel.RoleAssistant, call("call_big", "Bash", `{"command":"cat everything.log"}`))
-	c.add(memkernel.RoleUser, result("call_big", words(text)))
-	for _, resolver := range []string{"memory_get", ""} {
-		t.Run("resolver "+resolver, func(t *testing.T) {
-			k := openKernel(t, t.TempDir())
-			defer k.Close()
+	for name, set := range map[string]func(*kernel.PlanRequest){
+		"fixed part": func(r *kernel.PlanRequest) { r.FixedTokens = 90_000 },
+		"system": func(r *kernel.PlanRequest) {
+			r.System = []memkernel.Part{words(strings.Repeat("be kind to people. ", 20_000))}
+		},
+		"tools": func(r *kernel.PlanRequest) {
+			r.Tools = []memkernel.Tool{{Name: "t", Raw: `{"name":"t","d":"` + strings.Repeat("many words ", 40_000) + `"}`}}
+		},
+		"newest":  func(r *kernel.PlanRequest) { r.Messages = nil; r.Prompt = strings.Repeat("many words ", 40_000) },
+		"reserve": func(r *kernel.PlanRequest) { r.Reserve = 64_000 },
+	} {
+		t.Run(name, func(t *testing.T) {
 			req := request(c)
-			req.Resolver = resolver
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			p := planned(t, k, req)
-			runtime.ReadMemStats(&after)
-			if grown := after.TotalAlloc - before.TotalAlloc; grown > 8*size {
-				t.Errorf("planning allocated %d MB for a result of %d MB", grown>>20, size>>20)
-			}
-			if len(p.Reduced) != 1 || p.Reduced[0].Level == pagevm.Full {
-				t.Fatalf("reduced is %+v", p.Reduced)
-			}
-			shown := p.Messages[2].Parts[0].Result.Content[0].Text
-			if resolver != "" && (!strings.HasPrefix(shown, text[:400]) || !strings.Contains(shown, fmt.Sprint(size)) || !strings.Contains(shown, resolver)) {
-				t.Errorf("no preview: %.700s", shown)
-			}
-			content := get(t, k, p.Reduced[0].Handle)
-			if content.Text != text || content.Page.Blob == "" {
-				t.Errorf("%d bytes restored, want %d", len(content.Text), size)
-			}
-			if resolver != "" && !strings.Contains(shown, content.Page.Blob) {
-				t.Error("the preview does not name the hash")
+			set(&req)
+			for _, plan := range []func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error){k.Peek, k.PlanContext} {
+				_, err := plan(context.Background(), req)
+				var small *kernel.TooSmallError
+				if !errors.As(err, &small) || small.Over <= 0 || small.Window != 64_000 || len(small.Largest) == 0 || small.Largest[0].Tokens < 10 && name != "reserve" {
+					t.Fatalf("got %v, want a TooSmallError with sizes", err)
+				}
+				if !strings.Contains(err.Error(), "64000") || !strings.Contains(err.Error(), small.Largest[0].Name) {
+					t.Errorf("the error names no sizes: %v", err)
+				}
 			}
 		})
 	}

@@ -73,9 +73,9 @@ func (w *work) span(leave map[int]bool) (Span, bool) {
 		}
 		s.Tokens += w.hosts[i].Tokens()
 		if s.From.IsZero() {
-			s.From = m.Time
+			s.From = writable(m.Time)
 		}
-		if !m.Time.IsZero() {
+		if !writable(m.Time).IsZero() {
 			s.To = m.Time
 		}
 		turns = append(turns, utterance(m))

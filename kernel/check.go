@@ -51,8 +51,12 @@ func (s *session) check() []Finding {
 	add := func(format string, args ...any) {
 		out = append(out, Finding{Session: s.key, What: fmt.Sprintf(format, args...), Hint: "delete projection.jsonl: it is made again, at the price of one cache miss"})
 	}
+	if s.lost != nil {
+		add("%v", s.lost)
+	}
+	r := &reader{s: s}
 	for _, id := range sortedKeys(s.pages) {
-		if err := s.checkPage(s.pages[id]); err != nil {
+		if err := r.check(s.pages[id]); err != nil {
 			out = append(out, Finding{Session: s.key, What: err.Error(), Hint: "ingest the host's transcript again"})
 		}
 	}
@@ -62,8 +66,8 @@ func (s *session) check() []Finding {
 	return out
 }
 
-func (s *session) checkPage(p *pagevm.Page) error {
-	text, err := s.content(p)
+func (r *reader) check(p *pagevm.Page) error {
+	text, err := r.content(p)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"hash"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/memkernel/memkernel"
 )
@@ -167,4 +168,12 @@ func decodeBase64(s string) string {
 		return string(b)
 	}
 	return s
+}
+
+// writable is a time that JSON can hold, or none: a host's clock may say anything.
+func writable(t time.Time) time.Time {
+	if y := t.Year(); y < 1 || y > 9999 {
+		return time.Time{}
+	}
+	return t
 }

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,7 +51,7 @@ func (s *session) get(id string) (*Content, error) {
 		return s.getBlob(id)
 	}
 	if p := s.pages[id]; p != nil {
-		text, err := s.content(p)
+		text, err := (&reader{s: s}).content(p)
 		if err != nil {
 			return nil, err
 		}
@@ -82,12 +81,13 @@ func (s *session) getBlob(hash string) (*Content, error) {
 func (s *session) getSpan(sp Span) (*Content, error) {
 	c := &Content{ID: sp.ID, Reason: ReasonOK, Pages: sp.Pages}
 	var b strings.Builder
+	r := &reader{s: s}
 	for _, id := range sp.Pages {
 		p := s.pages[id]
 		if p == nil {
 			continue
 		}
-		text, err := s.content(p)
+		text, err := r.content(p)
 		if err != nil {
 			return nil, err
 		}
@@ -97,39 +97,55 @@ func (s *session) getSpan(sp Span) (*Content, error) {
 	return c, nil
 }
 
-// content reads what a page holds, from its blob or from the journal.
-func (s *session) content(p *pagevm.Page) (string, error) {
+// reader reads what pages hold. The contents of small pages are in the journal,
+// which it reads once, when the first of them is wanted.
+type reader struct {
+	s      *session
+	inline map[string]string // by page id and content hash
+}
+
+// content reads a page from its blob or from the journal.
+func (r *reader) content(p *pagevm.Page) (string, error) {
 	if p.Blob != "" {
-		b, err := s.blobs.Get(p.Blob)
+		b, err := r.s.blobs.Get(p.Blob)
 		if err != nil {
 			return "", fmt.Errorf("get page %s: %w", p.ID, err)
 		}
 		return string(b), nil
 	}
-	return s.inline(p)
+	if err := r.load(); err != nil {
+		return "", fmt.Errorf("get page %s: %w", p.ID, err)
+	}
+	text, ok := r.inline[p.ID+p.Hash]
+	if !ok {
+		return "", fmt.Errorf("get page %s: its content is not in %s", p.ID, filepath.Join(r.s.dir, "journal.jsonl"))
+	}
+	return text, nil
 }
 
-// inline finds the content of a small page in the journal.
-func (s *session) inline(p *pagevm.Page) (string, error) {
-	if s.journal == nil {
-		return "", nil
+func (r *reader) load() error {
+	if r.inline != nil || r.s.journal == nil {
+		return nil
 	}
-	for r, err := range s.journal.Records() {
+	r.inline = map[string]string{}
+	for rec, err := range r.s.journal.Records() {
 		if err != nil {
-			return "", fmt.Errorf("get page %s: %w", p.ID, err)
+			return err
 		}
-		if r.Op != opIngest || !strings.Contains(string(r.Body), p.ID) {
+		if rec.Op != opIngest {
 			continue
 		}
 		var b ingestBody
-		if err := json.Unmarshal(r.Body, &b); err != nil {
-			return "", fmt.Errorf("get page %s: %w", p.ID, err)
+		if err := unmarshal(rec, &b); err != nil {
+			return err
 		}
-		if text, ok := b.Content[p.ID]; ok && hashText(text) == p.Hash {
-			return text, nil
+		for _, p := range b.Pages {
+			if text, ok := b.Content[p.ID]; ok {
+				r.inline[p.ID+p.Hash] = text
+			}
 		}
 	}
-	return "", fmt.Errorf("get page %s: its content is not in %s", p.ID, filepath.Join(s.dir, "journal.jsonl"))
+	return nil
 }
 
 // summaryFor gives the whole list that a capped summary points back to: the id

@@ -142,18 +142,48 @@ func (w *work) adoptPrompts() {
 		}
 		same := *m
 		same.Key = seen[i].Key
+		sent := w.promptText(seen[i].Key)
 		if hashMessage(&same) == seen[i].Hash {
-			w.ownMsgs()
-			w.msgs[i] = same
-			continue
+			sent = transcript.Text(same)
 		}
-		sent := w.s.promptText(w.req.Branch, seen[i].Key)
-		if sent != "" && (m.Turn == id || strings.Contains(transcript.Text(*m), sent)) {
+		if sent != "" && (m.Turn == id || standsIn(sent, transcript.Text(*m))) {
 			w.ownMsgs()
 			w.msgs[i] = memkernel.Message{Key: seen[i].Key, Role: memkernel.RoleUser, Turn: m.Turn, Time: m.Time,
 				Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: sent}}}
 		}
 	}
+}
+
+// promptText is the text of a prompt that was planned before the host wrote it,
+// "" if it no longer stands or is not known.
+func (w *work) promptText(key string) string {
+	items := w.prev.proj.Items
+	for i := len(items) - 1; i >= 0; i-- {
+		if items[i].Key != key || w.s.pages[items[i].Page] == nil {
+			continue
+		}
+		for _, r := range w.s.pages[items[i].Page].Reps {
+			if r.Level == pagevm.Full {
+				return r.Text
+			}
+		}
+	}
+	return ""
+}
+
+// standsIn tells whether a prompt stands in a text as lines of its own. A few words
+// in the middle of others are not the prompt.
+func standsIn(prompt, text string) bool {
+	before, after, ok := strings.Cut(text, prompt)
+	for ok {
+		if (before == "" || strings.HasSuffix(before, "\n")) && (after == "" || after[0] == '\n' || after[0] == '\r') {
+			return true
+		}
+		more := ""
+		more, after, ok = strings.Cut(after, prompt)
+		before += prompt + more
+	}
+	return false
 }
 
 // ownMsgs makes w.msgs safe to change.
@@ -190,35 +220,5 @@ func (w *work) key() {
 			w.msgs[i].Key = key
 		}
 		prev = key
-	}
-}
-
-// absorb gives the projection's view of msgs, reusing that of the line before as
-// far as the messages are the same.
-func (g *ingester) absorb(prev *line, msgs []memkernel.Message) []pagevm.HostMessage {
-	n := 0
-	for n < len(prev.hosts) && n < len(msgs) && sameMessage(&prev.msgs[n], &msgs[n]) {
-		n++
-	}
-	if n < len(prev.hosts) {
-		g.calls = map[string]*memkernel.ToolCall{}
-		g.index(msgs[:n])
-	}
-	hosts := prev.hosts[:n:n]
-	for i := n; i < len(msgs); i++ {
-		g.index(msgs[i : i+1])
-		hosts = append(hosts, g.message(&msgs[i]))
-	}
-	return hosts
-}
-
-// index remembers the calls of msgs by id.
-func (g *ingester) index(msgs []memkernel.Message) {
-	for i := range msgs {
-		for j := range msgs[i].Parts {
-			if c := msgs[i].Parts[j].Call; c != nil {
-				g.calls[c.ID] = c
-			}
-		}
 	}
 }

@@ -16,23 +16,6 @@ import (
 // UTF-8.
 const inlineBytes = 4 << 10
 
-// capture is what an ingest found and has not written yet.
-type capture struct {
-	pages []*pagevm.Page
-	byID  map[string]*pagevm.Page
-	// inline is the content of small pages, blobs that of large ones and of media.
-	inline map[string]string
-	blobs  []string
-	// texts are the representations made, by hash.
-	texts map[string]string
-}
-
-func newCapture() *capture {
-	return &capture{byID: map[string]*pagevm.Page{}, inline: map[string]string{}, texts: map[string]string{}}
-}
-
-func (c *capture) empty() bool { return len(c.pages) == 0 && len(c.blobs) == 0 }
-
 // ingester turns host messages into pages. It writes nothing.
 type ingester struct {
 	known    map[string]*pagevm.Page // pages that are committed already
@@ -75,7 +58,7 @@ func runEnd(parts []memkernel.Part, i int) int {
 
 // run makes the page of a run of text, thinking, calls and media.
 func (g *ingester) run(m *memkernel.Message, from, to, overhead int, hash string) pagevm.Segment {
-	id := conversationPage(g.branch, m.Key, from)
+	id := g.keepRun(m, from, to, conversationPage(g.branch, m.Key, from)).ID
 	hash += "/" + strconv.Itoa(from)
 	s := pagevm.Segment{Kind: pagevm.ItemHost, Part: from, Parts: to - from, Page: id, Type: pagevm.Conversation,
 		Committed: g.committed(id), First: pagevm.Full}
@@ -83,7 +66,6 @@ func (g *ingester) run(m *memkernel.Message, from, to, overhead int, hash string
 	if slices.ContainsFunc(m.Parts[from:to], func(p memkernel.Part) bool { return isThinking(&p) }) {
 		s.Bare = g.shown(m.Parts[from:to], overhead, hash+"/bare", true)
 	}
-	g.keepRun(m, from, to, id)
 	return s
 }
 
@@ -120,7 +102,7 @@ func markable(p *memkernel.Part) bool {
 }
 
 // keepRun captures the content of a run of parts.
-func (g *ingester) keepRun(m *memkernel.Message, from, to int, id string) {
+func (g *ingester) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.Page {
 	var text strings.Builder
 	var media []pagevm.Media
 	for i := from; i < to; i++ {
@@ -140,12 +122,11 @@ func (g *ingester) keepRun(m *memkernel.Message, from, to int, id string) {
 	}
 	masked, n := pagevm.Mask(text.String())
 	page := &pagevm.Page{ID: id, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, MessageKey: m.Key,
-		Role: string(m.Role), Created: m.Time, Masked: n, Media: media}
+		Role: string(m.Role), Created: writable(m.Time), Masked: n, Media: media}
 	if strings.HasPrefix(m.Key, promptPrefix) && n == 0 {
-		g.keep(page, masked, func(*pagevm.Page) []pagevm.Rep { return promptRep(m.Parts[from].Text) })
-		return
+		return g.keep(page, masked, func(*pagevm.Page) []pagevm.Rep { return promptRep(m.Parts[from].Text) })
 	}
-	g.keep(page, masked, nil)
+	return g.keep(page, masked, nil)
 }
 
 // promptRep keeps the text of a planned prompt as it was sent, so that it is known
@@ -167,15 +148,16 @@ func (g *ingester) result(m *memkernel.Message, i, overhead int, first bool) pag
 		full.Positions = 1
 	}
 	s := pagevm.Segment{Kind: pagevm.ItemResult, Part: i, Parts: 1, Page: evidencePage(g.branch, r.CallID), Type: pagevm.Evidence, First: pagevm.Full}
-	s.Committed = g.committed(s.Page)
 	for j := range r.Content {
 		full.Image = full.Image || r.Content[j].Kind == memkernel.PartImage
 	}
 	s.At[pagevm.Full] = full
 	if r.Synthetic {
+		s.Committed = g.committed(s.Page)
 		return s
 	}
 	page := g.keepResult(m, &m.Parts[i], call, s.Page)
+	s.Page, s.Committed = page.ID, g.committed(page.ID)
 	if textOnly(r) {
 		g.levels(&s, page, overhead+g.count.over.PerToolResult)
 	}
@@ -203,8 +185,9 @@ func (g *ingester) levels(s *pagevm.Segment, page *pagevm.Page, overhead int) {
 // keepResult captures a tool result and makes its representations.
 func (g *ingester) keepResult(m *memkernel.Message, part *memkernel.Part, call *memkernel.ToolCall, id string) *pagevm.Page {
 	r := part.Result
+	input, _ := pagevm.Mask(call.Input)
 	page := &pagevm.Page{ID: id, Type: pagevm.Evidence, Scope: memkernel.ScopeSession, MessageKey: m.Key, CallID: r.CallID,
-		Tool: call.Name, Path: pagevm.CallPath(call.Name, call.Input), Role: string(m.Role), Created: m.Time}
+		Tool: call.Name, Path: pagevm.CallPath(call.Name, input), Role: string(m.Role), Created: writable(m.Time)}
 	for i := range r.Content {
 		if md := r.Content[i].Media; md != nil {
 			page.Media = append(page.Media, g.keepMedia(md))
@@ -213,8 +196,8 @@ func (g *ingester) keepResult(m *memkernel.Message, part *memkernel.Part, call *
 	text, n := pagevm.Mask(resultContent(part))
 	page.Masked = n
 	return g.keep(page, text, func(p *pagevm.Page) []pagevm.Rep {
-		return represent(pagevm.EvidenceInput{Tool: call.Name, Input: call.Input, Text: text, IsError: r.IsError,
-			Bytes: p.Bytes, PageID: id, Blob: p.Hash, Masked: n, Resolver: g.resolver})
+		return represent(pagevm.EvidenceInput{Tool: call.Name, Input: input, Text: text, IsError: r.IsError,
+			Bytes: p.Bytes, PageID: p.ID, Blob: p.Hash, Masked: n, Resolver: g.resolver})
 	})
 }
 
@@ -251,37 +234,37 @@ func represent(in pagevm.EvidenceInput) []pagevm.Rep {
 	return reps
 }
 
-// keep files a page's content, unless the same page is committed already.
+// keep files a page's content, unless the same page is committed already. Content
+// that the host changed gets a page of its own: what a pointer or a span names must
+// stay what it was.
 func (g *ingester) keep(p *pagevm.Page, content string, represent func(*pagevm.Page) []pagevm.Rep) *pagevm.Page {
 	p.Hash, p.Bytes = hashText(content), int64(len(content))
-	if old := g.known[p.ID]; old != nil && old.Hash == p.Hash && (g.resolver == "" || old.Resolver == g.resolver) {
+	old := g.known[p.ID]
+	if old != nil && old.Hash != p.Hash {
+		p.ID = pageID(p.ID[:2], p.ID, p.Hash)
+		old = g.known[p.ID]
+	}
+	if old != nil && (g.resolver == "" || old.Resolver == g.resolver) {
 		return old
 	}
 	p.Resolver = g.resolver
 	if represent != nil {
 		p.Reps = represent(p)
 	}
-	for _, r := range p.Reps {
-		g.out.texts[r.Hash] = r.Text
-	}
-	if len(content) > inlineBytes || !utf8.ValidString(content) {
-		p.Blob = p.Hash
-		g.out.blobs = append(g.out.blobs, content)
-	} else {
-		g.out.inline[p.ID] = content
-	}
-	g.out.pages = append(g.out.pages, p)
-	g.out.byID[p.ID] = p
+	g.out.add(p, content)
 	return p
 }
 
 // keepMedia files a medium as the bytes it decodes to, or as it stands if it
-// does not decode.
+// does not decode. A medium that is text is masked like any other.
 func (g *ingester) keepMedia(md *memkernel.Media) pagevm.Media {
 	if md.Data == "" {
-		return pagevm.Media{Type: md.Type, URL: md.URL}
+		return pagevm.Media{Type: md.Type, URL: maskText(md.URL)}
 	}
 	data := decodeBase64(md.Data)
+	if utf8.ValidString(data) {
+		data, _ = pagevm.Mask(data)
+	}
 	g.out.blobs = append(g.out.blobs, data)
 	return pagevm.Media{Type: md.Type, Blob: hashText(data), Bytes: int64(len(data))}
 }

@@ -168,7 +168,7 @@ func (w *work) text(hash string) string {
 	if t, ok := w.texts[hash]; ok {
 		return t
 	}
-	if t, ok := w.capture.texts[hash]; ok {
+	if t, ok := w.capture.text(hash); ok {
 		return t
 	}
 	return w.s.texts[hash]
@@ -176,7 +176,7 @@ func (w *work) text(hash string) string {
 
 // page finds a page, new or known.
 func (w *work) page(id string) *pagevm.Page {
-	if p := w.capture.byID[id]; p != nil {
+	if p := w.capture.page(id); p != nil {
 		return p
 	}
 	return w.s.pages[id]

@@ -76,7 +76,11 @@ func (k *Kernel) ObserveTurn(ctx context.Context, t Turn) (*Observation, error) 
 		return nil, err
 	}
 	defer unlock()
-	return s.observe(w, t)
+	o, err := s.observe(w, t)
+	if err != nil {
+		s.forget() // what stands on disk counts
+	}
+	return o, err
 }
 
 // openTurn opens the session of a turn for writing and makes its messages valid.
@@ -249,6 +253,7 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 	g.keepTaken(w.taken)
 	g.absorb(w.prev, w.msgs)
 	if err := s.commitCapture(w); err != nil {
+		s.forget()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}
 	return &Observation{Outcome: OpenTurn, Ingested: len(w.capture.pages), Turns: s.turns}, nil

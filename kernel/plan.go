@@ -176,7 +176,10 @@ type Included struct {
 	ID     string       `json:"id"`
 	Tokens int          `json:"tokens"`
 	Level  pagevm.Level `json:"level"`
-	Note   string       `json:"note,omitempty"`
+	// FullTokens is what the page would cost in full; it differs from Tokens for
+	// degraded pages only.
+	FullTokens int    `json:"full_tokens"`
+	Note       string `json:"note,omitempty"`
 }
 
 // Excluded is a page, or the part of one, that does not stand in the prompt.

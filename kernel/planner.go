@@ -115,6 +115,9 @@ func (k *Kernel) planCounted(s *session, req PlanRequest) (*ContextPlan, error) 
 // model call should not fail for that. What is not durable stays in full; if that
 // does not fit, the reason why nothing could be written is the error.
 func (k *Kernel) planUnrecorded(s *session, req PlanRequest, cause error) (*ContextPlan, error) {
+	if err := s.refresh(false); err != nil { // what was recorded before stands
+		s.forget()
+	}
 	w, err := k.plan(s, req, false)
 	if err != nil {
 		return nil, errors.Join(cause, err)
@@ -126,6 +129,23 @@ func (k *Kernel) planUnrecorded(s *session, req PlanRequest, cause error) (*Cont
 // FaultNotRecorded is the fault of a plan that could not be written down: nothing
 // new was degraded, and the next plan knows nothing of this one.
 const FaultNotRecorded = "not_recorded"
+
+// FaultProjectionLost is the fault of a plan that had to begin anew because
+// projection.jsonl was damaged or gone: the provider's cache misses once, and
+// nothing else is lost. A damaged file is kept beside the new one.
+const FaultProjectionLost = "projection_lost"
+
+// projectionLost tells why a line has no projection though it should have one, ""
+// if all is well.
+func (s *session) projectionLost(key lineKey) string {
+	switch {
+	case s.lost != nil:
+		return s.lost.Error()
+	case s.cut[key] && s.lines[key] == nil:
+		return recordsFile + " does not hold a conversation that was cut"
+	}
+	return ""
+}
 
 // Peek plans without writing anything: what it would ingest counts as committed,
 // and its pointers do not resolve yet.
@@ -185,6 +205,9 @@ func (k *Kernel) newWork(s *session, req PlanRequest) (*work, error) {
 	}
 	c.cache = k.counts
 	w.count = c
+	if lost := s.projectionLost(lineKey{req.Branch, req.Model}); lost != "" {
+		w.faults = append(w.faults, Fault{Code: FaultProjectionLost, Detail: lost})
+	}
 	w.prev = s.line(req.Branch, req.Model)
 	next := *w.prev
 	next.planID = ""
@@ -317,6 +340,10 @@ func (w *work) cache(p *pagevm.Projection) pagevm.Cache {
 		Resolver: w.req.Resolver != "", StripThinking: w.model.PreservedThinking && !w.req.DropOption, Now: w.req.Now}
 }
 
+// minPending is the least that a cut must save to count as pending, in tokens:
+// less than that is not worth what it hides.
+const minPending = 4000
+
 // cutInput hands the cut planner its figures. Limits are given with the counts'
 // own error taken off, so that what it allows fits.
 func (w *work) cutInput(grown *pagevm.Projection, c pagevm.Cache) cachelayout.CutInput {
@@ -328,6 +355,9 @@ func (w *work) cutInput(grown *pagevm.Projection, c pagevm.Cache) cachelayout.Cu
 		ExpectedTurns: cachelayout.ExpectedTurns(w.calls()),
 	}
 	in.Pending = w.before - w.fixed - cachelayout.ColdLowWaterConversation
+	if in.Pending < minPending {
+		in.Pending = 0
+	}
 	if c.Cold && !w.sent() {
 		// Nothing was ever sent: what stands is new, not pending.
 		in.Pending = 0

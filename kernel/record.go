@@ -3,7 +3,10 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -100,14 +103,14 @@ func (s *session) commitCapture(w *work) error {
 	w.stats.Syncs += js.Syncs
 	w.stats.SyncTime += js.SyncTime
 	s.keepPages(w.capture.pages)
-	s.keepCut(&cutBody{Spans: w.newSpans(), Texts: w.texts})
+	s.keepCut(&cutBody{Branch: w.req.Branch, Model: w.req.Model, Spans: w.newSpans(), Texts: w.texts})
 	return nil
 }
 
 func (s *session) captureRecords(w *work) ([]pagevm.Record, error) {
 	var recs []pagevm.Record
 	if !w.capture.empty() {
-		body, err := json.Marshal(ingestBody{Pages: w.capture.pages, Content: w.capture.inline})
+		body, err := w.capture.appendJSON(nil)
 		if err != nil {
 			return nil, err
 		}
@@ -189,8 +192,16 @@ func (l *line) restoreLedger() {
 
 func (s *session) openJournal() error { return open(&s.journal, filepath.Join(s.dir, "journal.jsonl")) }
 
+// openRecords opens projection.jsonl for writing. A damaged one is put aside.
 func (s *session) openRecords() error {
-	return open(&s.records, filepath.Join(s.dir, "projection.jsonl"))
+	path := filepath.Join(s.dir, recordsFile)
+	if s.lost != nil {
+		if err := os.Rename(path, path+".damaged"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		s.lost = nil
+	}
+	return open(&s.records, path)
 }
 
 // open opens a journal for writing on first use.

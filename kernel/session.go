@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"github.com/gofrs/flock"
 	"github.com/memkernel/memkernel/internal/blob"
@@ -48,6 +50,9 @@ type session struct {
 	// whose commit has not been read yet.
 	turnChains map[string]string
 	staged     *turnBody
+	// cut are the lines that were cut, lost is why no projection could be read.
+	cut  map[lineKey]bool
+	lost error
 	// readOnly: the journals were opened for reading.
 	readOnly bool
 }
@@ -87,6 +92,7 @@ func (s *session) init() {
 	s.spans = map[string]Span{}
 	s.observed = map[string]summary.State{}
 	s.turnChains = map[string]string{}
+	s.cut, s.lost = map[lineKey]bool{}, nil
 }
 
 // open gives the session of key with its lock held in this process, read from
@@ -116,15 +122,23 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	k.mu.Unlock()
 	s.mu.Lock()
 	unlock := s.mu.Unlock
-	write = write && s.writable()
-	if write {
-		if err := s.lockFile(); err != nil {
+	if write = write && s.writable(); write {
+		switch err := s.lockFile(); {
+		case err == nil:
+			unlock = func() { s.flock.Unlock(); s.mu.Unlock() }
+		case unwritable(err):
+			write = false
+		default:
 			s.mu.Unlock()
 			return nil, nil, err
 		}
-		unlock = func() { s.flock.Unlock(); s.mu.Unlock() }
 	}
-	if err := s.refresh(write); err != nil {
+	err := s.refresh(write)
+	if write && unwritable(err) {
+		s.forget()
+		write, err = false, s.refresh(false)
+	}
+	if err != nil {
 		s.forget()
 		unlock()
 		return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
@@ -149,6 +163,11 @@ func (s *session) forget() {
 // reported when it is tried.
 func (s *session) writable() bool { return os.MkdirAll(s.dir, 0o700) == nil }
 
+// unwritable tells the errors of a disk that is full or may not be written.
+func unwritable(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC)
+}
+
 // lockFile takes the session's lock among processes.
 func (s *session) lockFile() error {
 	if err := s.flock.Lock(); err != nil {
@@ -162,13 +181,31 @@ func (s *session) refresh(write bool) error {
 	if err := s.follow(&s.journal, "journal.jsonl", write, s.replay); err != nil {
 		return err
 	}
-	if err := s.follow(&s.records, "projection.jsonl", write, s.replayPlan); err != nil {
+	switch err := s.follow(&s.records, recordsFile, write, s.replayPlan); {
+	case err == nil:
+		s.lost = nil
+	case errors.Is(err, pagevm.ErrNewer), unwritable(err):
 		return err
+	default:
+		s.lose(err)
 	}
 	for _, l := range s.lines {
 		l.restoreLedger()
 	}
 	return nil
+}
+
+// recordsFile holds what each plan changed. It is derived.
+const recordsFile = "projection.jsonl"
+
+// lose forgets the projections: their file is damaged or gone. The next plan shows
+// everything anew, at the price of a cache miss, and puts the file aside.
+func (s *session) lose(cause error) {
+	if s.records != nil {
+		s.records.Close()
+	}
+	s.records, s.lost = nil, cause
+	s.lines = map[lineKey]*line{}
 }
 
 // follow opens a journal, or looks for what was appended to it, and hands every
@@ -280,6 +317,9 @@ func (s *session) keepPages(pages []*pagevm.Page) {
 }
 
 func (s *session) keepCut(b *cutBody) {
+	if len(b.Texts) > 0 {
+		s.cut[lineKey{b.Branch, b.Model}] = true
+	}
 	for h, t := range b.Texts {
 		s.texts[h] = t
 	}
@@ -302,16 +342,4 @@ func (s *session) line(branch, model string) *line {
 		return l
 	}
 	return newLine(s.key, branch, model)
-}
-
-// promptText is the text of a prompt that was planned before the host wrote it.
-func (s *session) promptText(branch, key string) string {
-	if p := s.pages[conversationPage(branch, key, 0)]; p != nil {
-		for _, r := range p.Reps {
-			if r.Level == pagevm.Full {
-				return r.Text
-			}
-		}
-	}
-	return ""
 }

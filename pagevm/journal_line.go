@@ -13,22 +13,53 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// encodeRecord appends the line of a record.
+// encodeRecord appends the line of a record. A body that is compact already, as
+// those of this module are, is copied; any other goes through encoding/json.
 func encodeRecord(b *bytes.Buffer, r *Record) error {
 	if r.Op == "" {
 		return errors.New("record without an operation")
 	}
+	if len(r.Body) == 0 || !compactJSON(r.Body) {
+		raw, err := slowRecord(r)
+		if err != nil {
+			return err
+		}
+		writeLine(b, raw, nil, nil)
+		return nil
+	}
+	head := *r
+	head.Body = nil
+	raw, err := slowRecord(&head)
+	if err != nil {
+		return err
+	}
+	writeLine(b, append(raw[:len(raw)-1], `,"body":`...), r.Body, []byte{'}'})
+	return nil
+}
+
+// slowRecord is the record as encoding/json writes it.
+func slowRecord(r *Record) ([]byte, error) {
 	var rec bytes.Buffer
 	e := json.NewEncoder(&rec)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(r); err != nil {
-		return fmt.Errorf("encode %s record %q: %w", r.Op, r.ID, err)
+		return nil, fmt.Errorf("encode %s record %q: %w", r.Op, r.ID, err)
 	}
-	raw := bytes.TrimSuffix(rec.Bytes(), []byte("\n"))
-	fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","rec":`, journalVersion, len(raw), crc32.Checksum(raw, castagnoli))
-	b.Write(raw)
+	return bytes.TrimSuffix(rec.Bytes(), []byte("\n")), nil
+}
+
+// writeLine puts a record, in three parts, into its envelope.
+func writeLine(b *bytes.Buffer, head, body, tail []byte) {
+	n := len(head) + len(body) + len(tail)
+	crc := crc32.Checksum(head, castagnoli)
+	crc = crc32.Update(crc, castagnoli, body)
+	crc = crc32.Update(crc, castagnoli, tail)
+	b.Grow(n + 64)
+	fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","rec":`, journalVersion, n, crc)
+	b.Write(head)
+	b.Write(body)
+	b.Write(tail)
 	b.WriteString("}\n")
-	return nil
 }
 
 // lineReader reads records line by line and knows where it is.

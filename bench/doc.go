@@ -1,0 +1,26 @@
+// Package bench measures what memkernel costs the host that calls it: planning a
+// prompt, counting tokens, reading transcripts. It holds benchmarks only:
+//
+//	go test -run '^$' -bench . ./bench
+//
+// A time alone says little about another machine, so every figure stands beside
+// one of something known, measured in the same run:
+//
+//	BenchmarkPlan    a plan, as a share of what the reference tokenizer
+//	                 (tiktoken-go) takes to tokenise the same texts once
+//	BenchmarkCount   the o200k counter against the reference tokenizer
+//	BenchmarkRead    transcripts of every dialect against bare encoding/json
+//
+// Metrics, beside those of package testing:
+//
+//	%-of-tiktoken    time of the plan without its syncs, in percent of the
+//	                 reference's time for all texts of the conversation
+//	sync-ms/op       time inside fsync and syncfs, milliseconds per plan; the
+//	                 file system's name is in the benchmark's name
+//	x-reference      how many times faster than the reference tokenizer
+//	x-json-any       throughput against encoding/json decoding the same lines
+//	x-json-struct    into any, and into a struct that leaves all content raw
+//
+// Nothing here reads the network, and nothing outside the repository: the
+// conversation is the bundled sample, about 200,000 tokens in 495 messages.
+package bench

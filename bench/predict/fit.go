@@ -1,0 +1,130 @@
+package predict
+
+import (
+	"math"
+	"slices"
+)
+
+// fit learns, from the calls that were billed so far, how counted tokens become
+// billed ones. Hosts add things that no transcript shows: a little to every call
+// (framing, reminders), and now and then a lump (files attached again, a changed
+// tool list). So it learns two things:
+//
+//	growth of a call  = ratio × counted + overhead        typical, lumps ignored
+//	whole − the above = drift × calls                     what the lumps come to
+//
+// The zero fit says ratio 1 and nothing else.
+type fit struct {
+	// x and y are counted and billed growth of the newest calls, oldest first.
+	x, y []float64
+	// last is the call before, to take growth from.
+	last struct {
+		counted, calls, billed int
+		known                  bool
+	}
+	known line
+	// kk and kr are decaying sums of calls² and calls × what the line misses.
+	kk, kr float64
+}
+
+// line is what a fit has learned.
+type line struct{ ratio, overhead, drift float64 }
+
+const (
+	// fitCalls is how many of the newest calls count.
+	fitCalls = 80
+	// priorCalls is the weight of the prior, ratio 1 and overhead 0, in calls.
+	priorCalls = 2
+	// forget is the weight that a call keeps for the drift when the next comes.
+	forget = 0.95
+	// The line stays within reason whatever the bills say.
+	minRatio, maxRatio = 0.5, 3.0
+	maxOverhead        = 600.0
+	maxDrift           = 3000.0
+	// The first rounds of reweighting limit the pull of far points, which leads to
+	// one line from anywhere; the last ones all but drop what is far from it.
+	rounds, dropRounds = 8, 3
+)
+
+// line is what is known by now.
+func (f *fit) line() line {
+	if f.known.ratio == 0 {
+		return line{ratio: 1}
+	}
+	return f.known
+}
+
+// add learns one call: counted tokens and calls since the host last changed its
+// past, and what was billed beyond the fixed part.
+func (f *fit) add(counted, calls, billed int) {
+	if f.last.known && calls == f.last.calls+1 && counted > f.last.counted {
+		f.x = append(f.x, float64(counted-f.last.counted))
+		f.y = append(f.y, float64(billed-f.last.billed))
+		if len(f.x) > fitCalls {
+			f.x, f.y = f.x[1:], f.y[1:]
+		}
+		f.known = f.robust()
+	}
+	f.last.counted, f.last.calls, f.last.billed, f.last.known = counted, calls, billed, true
+	l := f.line()
+	k := float64(calls)
+	missed := float64(billed) - l.ratio*float64(counted) - l.overhead*k
+	f.kk, f.kr = forget*f.kk+k*k, forget*f.kr+k*missed
+	l.drift = min(max(f.kr/(f.kk+1), -maxDrift), maxDrift)
+	f.known = l
+}
+
+// robust is a weighted least-squares line through the growths, where points far
+// from the line of the round before weigh less. Errors grow with size, so a
+// point's unit is its own.
+func (f *fit) robust() line {
+	l := f.line()
+	w := make([]float64, len(f.x))
+	for i := range rounds {
+		f.weigh(w, l, i >= rounds-dropRounds)
+		l = f.solve(w)
+	}
+	return l
+}
+
+// weigh gives each point its weight under a line; drop makes far points weigh
+// next to nothing.
+func (f *fit) weigh(w []float64, l line, drop bool) {
+	miss := make([]float64, len(f.x))
+	for i := range f.x {
+		miss[i] = math.Abs(f.y[i]-l.ratio*f.x[i]-l.overhead) / unit(f.x[i])
+	}
+	sorted := slices.Clone(miss)
+	slices.Sort(sorted)
+	scale := 2 * max(sorted[len(sorted)/2], 0.02)
+	for i := range w {
+		w[i] = 1 / (unit(f.x[i]) * unit(f.x[i]))
+		if miss[i] > scale {
+			w[i] *= scale / miss[i]
+			if drop {
+				w[i] *= scale / miss[i]
+			}
+		}
+	}
+}
+
+// unit is the size by which a growth's error is measured.
+func unit(x float64) float64 { return 200 + x }
+
+func (f *fit) solve(w []float64) line {
+	// The prior: points at 1,000 tokens on the line y = x.
+	const at = 1000.0
+	pw := priorCalls / (unit(at) * unit(at))
+	s, sx, sy, sxx, sxy := pw, pw*at, pw*at, pw*at*at, pw*at*at
+	for i, x := range f.x {
+		s, sx, sy = s+w[i], sx+w[i]*x, sy+w[i]*f.y[i]
+		sxx, sxy = sxx+w[i]*x*x, sxy+w[i]*x*f.y[i]
+	}
+	var l line
+	if det := s*sxx - sx*sx; det > 0 {
+		l.overhead = (sy*sxx - sx*sxy) / det
+	}
+	l.overhead = min(max(l.overhead, 0), maxOverhead)
+	l.ratio = min(max((sxy-l.overhead*sx)/sxx, minRatio), maxRatio)
+	return l
+}

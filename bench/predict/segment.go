@@ -1,0 +1,67 @@
+package predict
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Segment is a stretch of a session in which the host only appended: the prompt
+// of each call in it is a prefix of Messages.
+type Segment struct {
+	Messages []memkernel.Message
+	Calls    []transcript.Call
+}
+
+// Segments finds how the host's prompts grew and where it compacted. The host's
+// view of a stretch is that of the file up to the next compaction, so the file
+// is read once per compaction.
+func Segments(r io.ReaderAt, size int64, opt *transcript.Options) ([]Segment, error) {
+	var ends []int64
+	for rec, err := range transcript.Stream(io.NewSectionReader(r, 0, size), opt) {
+		if err != nil {
+			return nil, fmt.Errorf("predict: %w", err)
+		}
+		if rec.Kind == transcript.KindCompaction || rec.Kind == transcript.KindMicrocompaction {
+			ends = append(ends, rec.Offset)
+		}
+	}
+	ends = append(ends, size)
+	var out []Segment
+	known := map[string]bool{}
+	for _, end := range ends {
+		if end == 0 {
+			continue
+		}
+		name := ""
+		if opt != nil {
+			name = opt.Name
+		}
+		s, err := transcript.Load(io.NewSectionReader(r, 0, end), name, opt)
+		if err != nil {
+			return nil, fmt.Errorf("predict: %w", err)
+		}
+		if seg, ok := newSegment(s.View(transcript.Host), known); ok {
+			out = append(out, seg)
+		}
+	}
+	return out, nil
+}
+
+// newSegment keeps the calls that no earlier segment had. A call is known by the
+// key of its answer; answers without a key are told apart by their time.
+func newSegment(msgs []memkernel.Message, known map[string]bool) (Segment, bool) {
+	seg := Segment{Messages: msgs}
+	for _, c := range transcript.Calls(msgs) {
+		m := &msgs[c.Index]
+		id := m.Key + "\x00" + m.Time.String()
+		if known[id] && (m.Key != "" || !m.Time.IsZero()) {
+			continue
+		}
+		known[id] = true
+		seg.Calls = append(seg.Calls, c)
+	}
+	return seg, len(seg.Calls) > 0
+}

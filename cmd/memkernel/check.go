@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+func newCheck(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "verify everything that the state folder holds",
+		Long: `check reads every journal from end to end, restores every page and compares it with
+its hash, and looks for prompts that show what can't be restored. It changes
+nothing. The exit code is 3 if it finds something.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runCheck(cmd.Context()) },
+	}
+}
+
+type checkJSON struct {
+	Schema   string           `json:"schema"`
+	StateDir string           `json:"state_dir"`
+	OK       bool             `json:"ok"`
+	Findings []kernel.Finding `json:"findings"`
+}
+
+func (a *app) runCheck(ctx context.Context) error {
+	k, err := a.kernel(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	found, err := k.Check(ctx)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.writeJSON(checkJSON{"memkernel/check/v1", k.StateDir(), len(found) == 0, list(found)})
+	} else {
+		err = a.showFindings(k.StateDir(), found)
+	}
+	if err == nil && len(found) > 0 {
+		return &findings{len(found)}
+	}
+	return err
+}
+
+func (a *app) showFindings(dir string, found []kernel.Finding) error {
+	if len(found) == 0 {
+		_, err := fmt.Fprintf(a.out, "%s: nothing found\n", printable(dir))
+		return err
+	}
+	for _, f := range found {
+		where := first(f.Session, "blobs")
+		if _, err := fmt.Fprintf(a.out, "%s: %s\n", printable(where), printable(f.What)); err != nil {
+			return err
+		}
+		if f.Hint != "" {
+			fmt.Fprintf(a.out, "  %s\n", printable(f.Hint))
+		}
+	}
+	return nil
+}

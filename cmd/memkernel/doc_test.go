@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const sample = "../../testdata/session.jsonl"
+
+// invoke runs the program in this process.
+func invoke(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	u := &ui{in: strings.NewReader(""), out: &out, err: &err}
+	code = run(context.Background(), u, args)
+	return code, out.String(), err.String()
+}
+
+// beginning writes the first lines of the sample to a file of its own.
+func beginning(t *testing.T, lines int) string {
+	t.Helper()
+	data, err := os.ReadFile(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "beginning.jsonl")
+	head := bytes.SplitAfterN(data, []byte("\n"), lines+1)[:lines]
+	if err := os.WriteFile(path, bytes.Join(head, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// documented is a member as doc/json.md describes it.
+type documented struct {
+	types    []string
+	optional bool
+}
+
+var (
+	docSection = regexp.MustCompile(`(?m)^## (memkernel/\w+/v\d+)$`)
+	docRow     = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([a-z ]+)(\\??) \\|")
+)
+
+// readContract reads the tables of doc/json.md by schema.
+func readContract(t *testing.T) map[string]map[string]documented {
+	t.Helper()
+	data, err := os.ReadFile("../../doc/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	heads := docSection.FindAllStringSubmatchIndex(text, -1)
+	out := map[string]map[string]documented{}
+	for i, h := range heads {
+		end := len(text)
+		if i+1 < len(heads) {
+			end = heads[i+1][0]
+		}
+		members := map[string]documented{}
+		for _, m := range docRow.FindAllStringSubmatch(text[h[0]:end], -1) {
+			members[m[1]] = documented{types: strings.Split(m[2], " or "), optional: m[3] == "?"}
+		}
+		out[text[h[2]:h[3]]] = members
+	}
+	return out
+}
+
+// members lists the paths of a document with the types seen there.
+func members(v any, path string, out map[string][]string) {
+	add := func(p string, v any) {
+		if typ := typeOf(v); !slices.Contains(out[p], typ) {
+			out[p] = append(out[p], typ)
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			p := strings.TrimPrefix(path+"."+k, ".")
+			add(p, e)
+			if p != "messages" && p != "layout.made" {
+				members(e, p, out)
+			}
+		}
+	case []any:
+		for _, e := range v {
+			members(e, path+"[]", out)
+		}
+	}
+}
+
+func typeOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case float64:
+		return "number"
+	case string:
+		return "string"
+	case []any:
+		return "list"
+	}
+	return "object"
+}
+
+// TestJSONKeepsItsContract compares every document with its table: no member is
+// undocumented, none that is documented is missing, and all have their type.
+func TestJSONKeepsItsContract(t *testing.T) {
+	ws := t.TempDir()
+	short := beginning(t, 60)
+	contract := readContract(t)
+	seen := map[string]bool{}
+	shared := []string{"--workspace", ws, "--quiet", "--json"}
+	calls := [][]string{
+		{"plan", "-t", sample},
+		{"plan", "-t", sample, "--view", "full", "--fixed-tokens", "25k", "--resolver", "page"},
+		{"plan", "-t", short, "--commit"},
+		{"plan", "-t", sample, "--model", "nobody-knows-1", "--context-window", "100k"},
+		{"plan", "-t", sample, "--model", "gpt-5"},
+		{"plan", "--prompt", "hello", "--model", "claude-sonnet-4-6"},
+		{"replay", "-t", sample, "--policy", "memkernel", "--context-window", "64k"},
+		{"observe", "-t", short, "--session", "s"},
+		{"get", "nothing"},
+		{"status"},
+		{"check"},
+		{"prices"},
+		{"version"},
+	}
+	for _, args := range calls {
+		name := strings.Join(args, " ")
+		code, stdout, stderr := invoke(t, append(args, shared...)...)
+		if code != exitOK || stderr != "" {
+			t.Errorf("%s: exit %d, stderr %q", name, code, stderr)
+			continue
+		}
+		var doc map[string]any
+		if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !strings.HasPrefix(stdout, "{\n  \"schema\": ") {
+			t.Errorf("%s: schema is not the first member", name)
+		}
+		schema, _ := doc["schema"].(string)
+		seen[schema] = true
+		compareWithContract(t, name, doc, contract[schema])
+	}
+	for schema := range contract {
+		if !seen[schema] {
+			t.Errorf("doc/json.md describes %s, which no call of this test prints", schema)
+		}
+	}
+}
+
+func compareWithContract(t *testing.T, name string, doc map[string]any, want map[string]documented) {
+	t.Helper()
+	got := map[string][]string{}
+	members(doc, "", got)
+	for path, types := range got {
+		d, ok := want[path]
+		if !ok {
+			t.Errorf("%s: member %s is not in doc/json.md", name, path)
+			continue
+		}
+		for _, typ := range types {
+			if !slices.Contains(d.types, typ) {
+				t.Errorf("%s: member %s is a %s, doc/json.md says %v", name, path, typ, d.types)
+			}
+		}
+	}
+	for path, d := range want {
+		if _, ok := got[path]; !ok && !d.optional {
+			t.Errorf("%s: member %s is missing", name, path)
+		}
+	}
+}
+
+// TestCheckFindsDamage damages a stored blob and expects exit code 3, in text and
+// in JSON that keeps its contract.
+func TestCheckFindsDamage(t *testing.T) {
+	ws := t.TempDir()
+	if code, _, stderr := invoke(t, "observe", "-t", beginning(t, 60), "--workspace", ws, "-q"); code != exitOK {
+		t.Fatalf("observe: exit %d, %s", code, stderr)
+	}
+	blobs, _ := filepath.Glob(filepath.Join(ws, ".memkernel", "blobs", "??", "*"))
+	if len(blobs) == 0 {
+		t.Fatal("observe stored no blob")
+	}
+	os.Chmod(blobs[0], 0o600)
+	if err := os.WriteFile(blobs[0], []byte("not what was stored"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, _ := invoke(t, "check", "--workspace", ws)
+	if code != exitFindings || !strings.Contains(stdout, filepath.Base(blobs[0])) {
+		t.Errorf("check: exit %d, output %q; want %d and the blob's name", code, stdout, exitFindings)
+	}
+	code, stdout, _ = invoke(t, "check", "--workspace", ws, "--json")
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exitFindings {
+		t.Fatalf("check --json: exit %d, %v", code, err)
+	}
+	compareWithContract(t, "check", doc, readContract(t)["memkernel/check/v1"])
+}

@@ -1,0 +1,14 @@
+// Command memkernel plans what a language model gets to see: it turns an agent
+// session into a prompt that fits its budget and keeps the provider's cache, and
+// says why.
+//
+// It is a thin skin over package kernel: one file per verb, flags in, text or
+// JSON out. It decides nothing itself, calls no model and opens no network
+// connection. The rules of its output stand in ui.go, its JSON in doc/json.md.
+package main
+
+import "os"
+
+func main() {
+	os.Exit(mainWithSignals())
+}

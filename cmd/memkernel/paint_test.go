@@ -1,0 +1,103 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 7: "7", 999: "999", 1000: "1,000", -1234567: "-1,234,567", 100000: "100,000"} {
+		if got := thousands(n); got != want {
+			t.Errorf("thousands(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestTokenCount(t *testing.T) {
+	good := map[string]int{"0": 0, "200000": 200000, "200k": 200000, "1m": 1000000, "1M": 1000000, "0.5m": 500000, "25_000": 25000, " 8K ": 8000}
+	for in, want := range good {
+		var n tokenCount
+		if err := n.Set(in); err != nil || int(n) != want {
+			t.Errorf("Set(%q) = %d, %v; want %d", in, n, err, want)
+		}
+	}
+	for _, in := range []string{"", "k", "-1", "1.5", "many", "1e30", "NaN", "3000m", "0x10"} {
+		var n tokenCount
+		if err := n.Set(in); err == nil && in != "0x10" {
+			t.Errorf("Set(%q) = %d, want an error", in, n)
+		}
+	}
+}
+
+func TestDollars(t *testing.T) {
+	p := func(v float64) *float64 { return &v }
+	for _, tt := range []struct {
+		v    *float64
+		want string
+	}{{nil, "unpriced"}, {p(0), "$0"}, {p(0.00042), "$0.00042"}, {p(1.5), "$1.5000"}} {
+		if got := dollars(tt.v); got != tt.want {
+			t.Errorf("dollars = %q, want %q", got, tt.want)
+		}
+	}
+}
+
+// TestFieldsKeepTheirWidth holds that whatever a transcript holds, a field takes
+// the columns it was given and no control character reaches the terminal.
+func TestFieldsKeepTheirWidth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.String().Draw(t, "text")
+		n := rapid.IntRange(2, 40).Draw(t, "columns")
+		for _, f := range []string{left(s, n), right(s, n)} {
+			if width(f) != n {
+				t.Fatalf("%q is %d columns wide, want %d", f, width(f), n)
+			}
+			if strings.ContainsAny(f, "\x1b\n\r\t\a") {
+				t.Fatalf("%q holds a control character", f)
+			}
+		}
+		for _, l := range wrap(s, n) {
+			if width(l) > n {
+				t.Fatalf("wrap gave %q, over %d columns", l, n)
+			}
+		}
+	})
+}
+
+func TestApportionFillsTheBar(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tokens := rapid.SliceOfN(rapid.IntRange(0, 300000), 1, 9).Draw(t, "tokens")
+		var all []band
+		total := 0
+		for _, n := range tokens {
+			all = append(all, band{tokens: n})
+			total += n
+		}
+		sum := 0
+		for i, n := range apportion(all, 76) {
+			if all[i].tokens > 0 && n < 1 {
+				t.Fatalf("band %d of %d tokens has no cell", i, all[i].tokens)
+			}
+			sum += n
+		}
+		if total > 0 && sum != 76 {
+			t.Fatalf("cells add up to %d, want 76", sum)
+		}
+	})
+}
+
+func TestLifetime(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "-", 5 * time.Minute: "5m", time.Hour: "1h", 12 * time.Hour: "12h", 90 * time.Second: "1m30s"} {
+		if got := lifetime(d); got != want {
+			t.Errorf("lifetime(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestRoffEscapes(t *testing.T) {
+	if got, want := roff(".so\n'x\\y-z"), "\\&.so\n\\&'x\\ey\\-z"; got != want {
+		t.Errorf("roff = %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/bench/predict"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// planFlags are the flags of plan.
+type planFlags struct {
+	transcript transcriptFlags
+	session    string
+	model      string
+	window     tokenCount
+	reserve    tokenCount
+	fixed      tokenCount
+	at         int
+	prompt     string
+	system     string
+	tools      string
+	now        timeValue
+	view       choice
+	resolver   string
+	commit     bool
+	explain    bool
+	all        bool
+	format     choice
+}
+
+func newPlan(a *app) *cobra.Command {
+	p := &planFlags{}
+	cmd := &cobra.Command{
+		Use:   "plan --transcript FILE",
+		Short: "plan one model call of a session, and explain it",
+		Long: `plan decides what the model gets to see for one call: by default the last call of
+the transcript that really happened, with --at an earlier one, with --prompt the
+next. A transcript that is a request about to be sent is planned as it stands.
+
+Nothing is written unless --commit is given.`,
+		Example: `  memkernel plan -t session.jsonl --explain
+  memkernel plan -t session.jsonl --view full --context-window 128k --json
+  memkernel plan -t session.jsonl --prompt "go on" --format anthropic > body.json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runPlan(cmd.Context(), cmd, p) },
+	}
+	p.add(a, cmd)
+	return cmd
+}
+
+func (p *planFlags) add(a *app, cmd *cobra.Command) {
+	p.transcript.add(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&p.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
+	f.StringVarP(&p.model, "model", "m", "", "model `id` (default the last one that spoke)")
+	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's)")
+	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
+	f.Var(&p.fixed, "fixed-tokens", "size of a system prompt and tools that the transcript doesn't hold")
+	f.IntVar(&p.at, "at", 0, "plan the `N`-th model call of the view, from 1; -1 is the last")
+	f.StringVarP(&p.prompt, "prompt", "p", "", "plan the next call, with this `text` from the user")
+	f.StringVar(&p.system, "system", "", "system prompt: a `file` of text, or of JSON blocks")
+	f.StringVar(&p.tools, "tools", "", "tool definitions: a `file` with a JSON list")
+	f.Var(&p.now, "now", "when the call is made, in RFC 3339 (default the planned call's own time)")
+	viewFlag(cmd, &p.view, "host")
+	f.StringVar(&p.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
+	a.pricesFlag(cmd)
+	f.BoolVar(&p.commit, "commit", false, "write the plan and what it ingested to the state folder")
+	f.BoolVar(&p.explain, "explain", false, "draw budgets, regions, decisions, breakpoints and the cache bill")
+	f.BoolVar(&p.all, "all", false, "with --explain: every row of every table")
+	p.format = choice{of: []string{"anthropic", "openai", "responses"}}
+	f.Var(&p.format, "format", "print the request body alone, in a provider's shape")
+	completeWords(cmd, "format", p.format.of)
+}
+
+// check refuses flags that contradict each other.
+func (p *planFlags) check(cmd *cobra.Command) error {
+	if p.transcript.path == "" && p.prompt == "" {
+		return usagef("plan needs --transcript FILE, or --prompt TEXT for a session that has not begun")
+	}
+	if p.at != 0 && p.prompt != "" {
+		return usagef("--at plans a call that happened and --prompt one that did not: give one of them")
+	}
+	if p.reserve > 0 && p.window > 0 && p.reserve >= p.window {
+		return usagef("--reserve %d leaves nothing of --context-window %d", p.reserve, p.window)
+	}
+	if p.all && !p.explain {
+		return usagef("--all goes with --explain")
+	}
+	return nil
+}
+
+// planned is everything that the outputs of plan draw from.
+type planned struct {
+	plan     *kernel.ContextPlan
+	request  kernel.PlanRequest
+	target   target
+	session  *transcript.Session
+	model    cachelayout.Model
+	recorded *predict.Report
+	view     transcript.View
+	peek     bool
+}
+
+func (a *app) runPlan(ctx context.Context, cmd *cobra.Command, p *planFlags) error {
+	if err := p.check(cmd); err != nil {
+		return err
+	}
+	book, err := a.book()
+	if err != nil {
+		return err
+	}
+	out := &planned{view: p.view.view(), peek: !p.commit, session: &transcript.Session{}}
+	var src *source
+	if p.transcript.path != "" {
+		if src, err = a.openSource(&p.transcript); err != nil {
+			return err
+		}
+		defer src.close()
+		if out.session, err = a.load(src); err != nil {
+			return err
+		}
+	}
+	if err := a.fillRequest(out, p); err != nil {
+		return err
+	}
+	if err := a.makePlan(ctx, out, book); err != nil {
+		return err
+	}
+	if src != nil && (p.explain || a.json) && p.format.value == "" {
+		if out.recorded, err = src.predicted(&predict.Options{Fixed: int(p.fixed), Book: book, Model: out.request.Model}); err != nil {
+			return err
+		}
+	}
+	return a.showPlan(out, p)
+}
+
+// makePlan asks the kernel.
+func (a *app) makePlan(ctx context.Context, out *planned, book *cachelayout.Book) error {
+	k, err := a.kernel(ctx, book)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	plan := k.PlanContext
+	if out.peek {
+		plan = k.Peek
+	}
+	if out.plan, err = plan(ctx, out.request); err != nil {
+		return err
+	}
+	var known bool
+	if out.model, known = book.Lookup(out.request.Model, out.request.Now); !known {
+		out.model = cachelayout.Assume(out.request.Model)
+	}
+	return nil
+}
+
+// showPlan prints the plan in the form that was asked for. JSON wins over
+// --explain, since a program is reading.
+func (a *app) showPlan(out *planned, p *planFlags) error {
+	switch {
+	case p.format.value != "":
+		body, notes, err := renderBody(out, transcript.Format(p.format.value))
+		if err != nil {
+			return err
+		}
+		for _, n := range notes {
+			a.tip("%s: %s", n.Rule, n.Text)
+		}
+		_, err = a.out.Write(append(body, '\n'))
+		return err
+	case a.json:
+		doc, err := planDocument(out)
+		if err != nil {
+			return err
+		}
+		return a.writeJSON(doc)
+	case p.explain:
+		_, err := a.out.Write(explain(out, a.painter(), p.all))
+		return err
+	}
+	if _, err := fmt.Fprint(a.out, summaryText(out)); err != nil {
+		return err
+	}
+	a.tip("--explain shows why, --json the whole plan, --format anthropic the request body")
+	return nil
+}

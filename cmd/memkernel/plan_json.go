@@ -1,0 +1,140 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel/bench/predict"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// planJSON is the document of plan --json; doc/json.md is its contract.
+type planJSON struct {
+	Schema     string          `json:"schema"`
+	PlanID     string          `json:"plan_id"`
+	SessionKey string          `json:"session_key"`
+	Branch     string          `json:"branch"`
+	Model      string          `json:"model"`
+	Dialect    string          `json:"dialect"`
+	View       string          `json:"view"`
+	Call       int             `json:"call"`
+	Calls      int             `json:"calls"`
+	Now        time.Time       `json:"now,omitzero"`
+	Committed  bool            `json:"committed"`
+	Generation int             `json:"generation"`
+	Budgets    kernel.Budgets  `json:"budgets"`
+	Regions    []kernel.Region `json:"regions"`
+	Layout     layoutJSON      `json:"layout"`
+	Params     kernel.Params   `json:"params"`
+
+	Retrieval kernel.Retrieval  `json:"retrieval"`
+	Debug     kernel.Debug      `json:"debug"`
+	Reduced   []kernel.Reduced  `json:"reduced"`
+	Faults    []kernel.Fault    `json:"faults"`
+	Stats     kernel.Stats      `json:"stats"`
+	Format    transcript.Format `json:"format"`
+	Messages  json.RawMessage   `json:"messages"`
+	Notes     []noteJSON        `json:"notes"`
+	Recorded  *predict.Report   `json:"recorded"`
+}
+
+// layoutJSON is kernel.Layout with lifetimes in seconds.
+type layoutJSON struct {
+	Breakpoints []breakpointJSON  `json:"breakpoints"`
+	Change      changeJSON        `json:"change"`
+	Bill        cachelayout.Bill  `json:"bill"`
+	Cold        bool              `json:"cold"`
+	Clock       string            `json:"clock"`
+	Cut         cachelayout.Cut   `json:"cut"`
+	Made        *pagevm.CutPoint  `json:"made"`
+	Refused     []pagevm.Refusal  `json:"refused"`
+	Cuts        []pagevm.CutPoint `json:"cuts"`
+	Notes       []string          `json:"notes"`
+}
+
+type breakpointJSON struct {
+	Block            int    `json:"block"`
+	Message          int    `json:"message"`
+	Region           string `json:"region"`
+	Why              string `json:"why"`
+	TTLSeconds       int    `json:"ttl_seconds"`
+	CumulativeTokens int    `json:"cumulative_tokens"`
+}
+
+// changeJSON adds the level from which on nothing can be read.
+type changeJSON struct {
+	cachelayout.Change
+	Breaks string `json:"breaks"`
+}
+
+type noteJSON struct {
+	Rule string `json:"rule"`
+	Text string `json:"text"`
+	Line int    `json:"line"`
+}
+
+// planDocument makes the document.
+func planDocument(out *planned) (*planJSON, error) {
+	plan := out.plan
+	format := nativeFormat(out)
+	messages, notes, err := nativeMessages(out, format)
+	if err != nil {
+		return nil, err
+	}
+	doc := &planJSON{
+		Schema: "memkernel/plan/v1", PlanID: plan.ID, SessionKey: plan.SessionKey, Branch: plan.Branch, Model: plan.Model,
+		Dialect: string(out.session.Dialect), View: out.view.String(), Call: out.target.call, Calls: out.target.of,
+		Now: out.request.Now, Committed: !out.peek, Generation: plan.Generation,
+		Budgets: plan.Budgets, Regions: list(plan.Regions), Layout: layoutDocument(plan), Params: plan.Params,
+		Retrieval: plan.Retrieval, Debug: kernel.Debug{Included: list(plan.Debug.Included), Excluded: list(plan.Debug.Excluded)},
+		Reduced: list(plan.Reduced), Faults: list(plan.Faults), Stats: plan.Stats,
+		Format: format, Messages: messages, Notes: []noteJSON{}, Recorded: out.recorded,
+	}
+	doc.Params.Betas = list(doc.Params.Betas)
+	for _, n := range append(out.session.Notes, notes...) {
+		doc.Notes = append(doc.Notes, noteJSON{Rule: n.Rule, Text: n.Text, Line: n.Line})
+	}
+	if doc.Recorded == nil {
+		doc.Recorded = predict.Run(nil, nil)
+	}
+	return doc, nil
+}
+
+func layoutDocument(plan *kernel.ContextPlan) layoutJSON {
+	l := &plan.Layout
+	out := layoutJSON{Breakpoints: []breakpointJSON{}, Change: changeJSON{l.Change, l.Change.Broken.String()}, Bill: l.Bill,
+		Cold: l.Cold, Clock: l.Clock, Cut: l.Cut, Made: l.Made, Refused: list(l.Refused), Cuts: list(l.Cuts), Notes: list(l.Notes)}
+	out.Bill.Notes = list(out.Bill.Notes)
+	for i, b := range l.Breakpoints {
+		row := breakpointJSON{Block: b.Block, Message: transcript.MarkerSystem, Region: b.Region, Why: b.Why,
+			TTLSeconds: int(b.TTL / time.Second), CumulativeTokens: b.CumulativeTokens}
+		if i < len(plan.Markers) {
+			row.Message = plan.Markers[i].Message
+		}
+		out.Breakpoints = append(out.Breakpoints, row)
+	}
+	return out
+}
+
+// nativeMessages are the plan's messages as the model's provider takes them.
+func nativeMessages(out *planned, f transcript.Format) (json.RawMessage, []transcript.Note, error) {
+	body, notes, err := renderBody(out, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	var b struct{ Messages, Input json.RawMessage }
+	if err := json.Unmarshal(body, &b); err != nil {
+		return nil, nil, fmt.Errorf("render messages: %w", err)
+	}
+	switch {
+	case b.Messages != nil:
+		return b.Messages, notes, nil
+	case b.Input != nil:
+		return b.Input, notes, nil
+	}
+	return json.RawMessage("[]"), notes, nil
+}

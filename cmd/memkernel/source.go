@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/bench/predict"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// source is where a transcript comes from. It can be read more than once.
+type source struct {
+	name  string
+	bytes io.ReaderAt
+	size  int64
+	close func() error
+	opt   transcript.Options
+}
+
+// transcriptFlags are those of every verb that reads a transcript.
+type transcriptFlags struct {
+	path       string
+	dialect    choice
+	skipBroken bool
+}
+
+func (t *transcriptFlags) add(cmd *cobra.Command) {
+	t.dialect = choice{value: "auto", of: []string{"auto"}}
+	for _, d := range transcript.Dialects() {
+		t.dialect.of = append(t.dialect.of, string(d))
+	}
+	f := cmd.Flags()
+	f.StringVarP(&t.path, "transcript", "t", "", "the session's `file`, - for standard input")
+	f.Var(&t.dialect, "dialect", "how the transcript is written")
+	f.BoolVar(&t.skipBroken, "skip-broken", false, "leave out records that can't be read instead of stopping")
+	must(cmd.MarkFlagFilename("transcript"))
+	completeWords(cmd, "dialect", t.dialect.of)
+}
+
+// completeWords lets the shell complete the words of a flag.
+func completeWords(cmd *cobra.Command, flag string, words []string) {
+	must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// open opens a file, or standard input for "-".
+func (a *app) open(path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(a.in), nil
+	}
+	return os.Open(path)
+}
+
+// openSource opens the transcript. Standard input is kept in memory, since
+// explaining a session reads it more than once.
+func (a *app) openSource(t *transcriptFlags) (*source, error) {
+	d, err := transcript.ParseDialect(t.dialect.value)
+	if err != nil {
+		return nil, usagef("%s", err)
+	}
+	s := &source{name: t.path, close: func() error { return nil }, opt: transcript.Options{Dialect: d, Name: t.path}}
+	if t.skipBroken {
+		s.opt.OnBroken = transcript.Skip
+	}
+	if t.path == "-" {
+		data, err := io.ReadAll(a.in)
+		if err != nil {
+			return nil, fmt.Errorf("read transcript: %w", err)
+		}
+		s.name, s.opt.Name = "standard input", "standard input"
+		s.bytes, s.size = bytes.NewReader(data), int64(len(data))
+		return s, nil
+	}
+	return s, s.openFile(t.path)
+}
+
+// openFile opens a regular file in place, and reads anything else (a pipe, a
+// device) into memory.
+func (s *source) openFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open transcript: %w", err)
+	}
+	st, err := f.Stat()
+	if err == nil && st.Mode().IsRegular() {
+		s.bytes, s.size, s.close = f, st.Size(), f.Close
+		return nil
+	}
+	defer f.Close()
+	if err == nil && st.IsDir() {
+		return hint(fmt.Errorf("open transcript %s: it is a folder", path), "name one session file in it")
+	}
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return fmt.Errorf("read transcript %s: %w", path, err)
+	}
+	s.bytes, s.size = bytes.NewReader(data), int64(len(data))
+	return nil
+}
+
+// load reads the session and says what had to be left out.
+func (a *app) load(s *source) (*transcript.Session, error) {
+	session, err := transcript.Load(io.NewSectionReader(s.bytes, 0, s.size), s.name, &s.opt)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(session.Skipped); n > 0 {
+		a.tip("%d records were left out, the first: %s", n, plainError(session.Skipped[0]))
+	}
+	return session, nil
+}
+
+// predicted compares the recorded calls with what the cache should have done.
+// What was unreadable was refused or reported before.
+func (s *source) predicted(opt *predict.Options) (*predict.Report, error) {
+	segments, err := predict.Segments(s.bytes, s.size, &s.opt)
+	if err != nil {
+		return nil, err
+	}
+	return predict.Run(segments, opt), nil
+}
+
+// viewFlag is a flag for the view of a session.
+func viewFlag(cmd *cobra.Command, v *choice, def string) {
+	*v = choice{value: def, of: []string{"host", "full"}}
+	cmd.Flags().Var(v, "view", "what to look at: what the host would send, or everything ever said")
+	completeWords(cmd, "view", v.of)
+}
+
+func (c *choice) view() transcript.View {
+	if c.value == "full" {
+		return transcript.Full
+	}
+	return transcript.Host
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+func newStatus(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "say what is stored where, and how big it is", Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runStatus(cmd.Context()) },
+	}
+}
+
+type statusJSON struct {
+	Schema string `json:"schema"`
+	*kernel.Status
+}
+
+func (a *app) runStatus(ctx context.Context) error {
+	k, err := a.kernel(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	st, err := k.Status(ctx)
+	if err != nil {
+		return err
+	}
+	st.Sessions = list(st.Sessions)
+	for i := range st.Sessions {
+		st.Sessions[i].Lines = list(st.Sessions[i].Lines)
+	}
+	if a.json {
+		return a.writeJSON(statusJSON{"memkernel/status/v1", st})
+	}
+	_, err = a.out.Write([]byte(statusText(st, a.painter())))
+	return err
+}
+
+func statusText(st *kernel.Status, p painter) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n", p.do(bold, "state"), printable(st.StateDir))
+	fmt.Fprintf(&b, "  %s of %s\n", plural(st.Blobs, "blob"), size(st.BlobBytes))
+	if len(st.Sessions) == 0 {
+		b.WriteString("  no sessions\n")
+		return b.String()
+	}
+	for _, s := range st.Sessions {
+		fmt.Fprintf(&b, "%s  %s\n", p.do(bold, "session"), clip(s.Key, columns-9))
+		fmt.Fprintf(&b, "  %s, %s, %s that left; journal %s, projections %s\n", plural(s.Turns, "turn"), plural(s.Pages, "page"), plural(s.Spans, "span"), size(s.JournalBytes), size(s.ProjectionBytes))
+		for _, l := range s.Lines {
+			name := l.Model
+			if l.Branch != "" {
+				name += " on " + l.Branch
+			}
+			fmt.Fprintf(&b, "  %s\n", p.do(cyan, clip(name, columns-4)))
+			fmt.Fprintf(&b, "    %s, %s tokens, generation %d, %s, last call%s\n", plural(l.Messages, "message"), thousands(l.Tokens), l.Generation, plural(l.Cuts, "cut"), strings.TrimPrefix(atTime(l.LastStart), ", at"))
+		}
+	}
+	return b.String()
+}
+
+// size is a number of bytes for people.
+func size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,103 @@
+package kernel
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// parallelFrom is the number of new messages from which they are shared out among
+// the processors. A plan in the middle of a session has one or two.
+const parallelFrom = 16
+
+// absorb gives the projection's view of msgs, reusing that of the line before as
+// far as the messages are the same.
+func (g *ingester) absorb(prev *line, msgs []memkernel.Message) []pagevm.HostMessage {
+	n := 0
+	for n < len(prev.hosts) && n < len(msgs) && sameMessage(&prev.msgs[n], &msgs[n]) {
+		n++
+	}
+	if n < len(prev.hosts) {
+		g.calls = map[string]*memkernel.ToolCall{}
+		g.index(msgs[:n])
+	}
+	hosts := make([]pagevm.HostMessage, n, len(msgs))
+	copy(hosts, prev.hosts)
+	fresh := msgs[n:]
+	if len(fresh) >= parallelFrom && runtime.GOMAXPROCS(0) > 1 && g.indexAhead(fresh) {
+		return g.share(hosts, fresh)
+	}
+	for i := range fresh {
+		g.index(fresh[i : i+1])
+		hosts = append(hosts, g.message(&fresh[i]))
+	}
+	return hosts
+}
+
+// index remembers the calls of msgs by id.
+func (g *ingester) index(msgs []memkernel.Message) {
+	for i := range msgs {
+		for j := range msgs[i].Parts {
+			if c := msgs[i].Parts[j].Call; c != nil {
+				g.calls[c.ID] = c
+			}
+		}
+	}
+}
+
+// indexAhead remembers the calls of all msgs at once, if that finds the same call
+// for every result as one message after the other would: no id is used twice, and
+// none before its call. Otherwise nothing is remembered that the other way would
+// not put right.
+func (g *ingester) indexAhead(msgs []memkernel.Message) bool {
+	for i := range msgs {
+		for j := range msgs[i].Parts {
+			switch p := &msgs[i].Parts[j]; {
+			case p.Call != nil && g.calls[p.Call.ID] == nil:
+				g.calls[p.Call.ID] = p.Call
+			case p.Call != nil && g.calls[p.Call.ID] != p.Call:
+				return false
+			case p.Result != nil && g.calls[p.Result.CallID] == nil:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// share makes the pages of msgs on all processors and files them in the order of
+// the messages, so that the outcome is that of one after the other.
+func (g *ingester) share(hosts []pagevm.HostMessage, msgs []memkernel.Message) []pagevm.HostMessage {
+	type made struct {
+		host pagevm.HostMessage
+		out  capture
+	}
+	all := make([]made, len(msgs))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(msgs)) {
+		wg.Go(func() {
+			own := *g
+			for i := int(next.Add(1)) - 1; i < len(msgs); i = int(next.Add(1)) - 1 {
+				own.out = &all[i].out
+				all[i].host = own.message(&msgs[i])
+			}
+		})
+	}
+	wg.Wait()
+	for i := range all {
+		hosts = append(hosts, all[i].host)
+		g.out.merge(&all[i].out)
+	}
+	return hosts
+}
+
+// merge files what o found behind what c found.
+func (c *capture) merge(o *capture) {
+	c.pages = append(c.pages, o.pages...)
+	c.contents = append(c.contents, o.contents...)
+	c.blobs = append(c.blobs, o.blobs...)
+}

@@ -1,0 +1,221 @@
+package kernel
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// capture is what an ingest found and has not written yet.
+type capture struct {
+	pages []*pagevm.Page
+	// contents are what small pages hold, one per page, "" for those whose
+	// content is among blobs; blobs holds media too.
+	contents []string
+	blobs    []string
+	// byID and texts find pages and their representations; they are made of the
+	// first indexed pages, when something is looked for.
+	byID    map[string]*pagevm.Page
+	texts   map[string]string
+	indexed int
+}
+
+func newCapture() *capture { return &capture{} }
+
+func (c *capture) empty() bool { return len(c.pages) == 0 && len(c.blobs) == 0 }
+
+// add files a page. Its content is kept with it if it is small and can stand in
+// JSON, as a blob otherwise.
+func (c *capture) add(p *pagevm.Page, content string) {
+	if len(content) > inlineBytes || !utf8.ValidString(content) {
+		p.Blob = p.Hash
+		c.blobs = append(c.blobs, content)
+		content = ""
+	}
+	c.pages = append(c.pages, p)
+	c.contents = append(c.contents, content)
+}
+
+// index brings the maps up to date.
+func (c *capture) index() {
+	if c.byID == nil {
+		c.byID = make(map[string]*pagevm.Page, len(c.pages))
+		c.texts = make(map[string]string, len(c.pages))
+	}
+	for ; c.indexed < len(c.pages); c.indexed++ {
+		p := c.pages[c.indexed]
+		c.byID[p.ID] = p
+		for i := range p.Reps {
+			c.texts[p.Reps[i].Hash] = p.Reps[i].Text
+		}
+	}
+}
+
+// page finds a page that was captured, nil if there is none.
+func (c *capture) page(id string) *pagevm.Page {
+	c.index()
+	return c.byID[id]
+}
+
+// text finds a representation that was made, by its hash.
+func (c *capture) text(hash string) (string, bool) {
+	c.index()
+	t, ok := c.texts[hash]
+	return t, ok
+}
+
+// size is about how long the JSON of the capture is, in bytes.
+func (c *capture) size() int {
+	n := 256
+	for i, p := range c.pages {
+		n += 512 + len(c.contents[i]) + len(c.contents[i])/16
+		for j := range p.Reps {
+			n += 128 + len(p.Reps[j].Text) + len(p.Reps[j].Text)/16
+		}
+	}
+	return n
+}
+
+// appendJSON appends the capture as the JSON of an ingestBody. It is written by
+// hand because encoding/json takes longer for it than all else that a first plan
+// writes together; what it decodes to is the same.
+func (c *capture) appendJSON(dst []byte) ([]byte, error) {
+	dst = append(slices.Grow(dst, c.size()), `{"pages":[`...)
+	for i, p := range c.pages {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		var err error
+		if dst, err = appendPage(dst, p); err != nil {
+			return nil, err
+		}
+	}
+	dst = append(dst, ']')
+	sep := `,"content":{`
+	for i, p := range c.pages {
+		if p.Blob != "" || c.page(p.ID) != p {
+			continue // a blob has it, or a later page of that name
+		}
+		dst = appendString(append(dst, sep...), p.ID)
+		dst = appendString(append(dst, ':'), c.contents[i])
+		sep = ","
+	}
+	if sep == "," {
+		dst = append(dst, '}')
+	}
+	return append(dst, '}'), nil
+}
+
+func appendPage(dst []byte, p *pagevm.Page) ([]byte, error) {
+	dst = appendString(append(dst, `{"id":`...), p.ID)
+	dst = appendString(append(dst, `,"type":`...), string(p.Type))
+	dst = appendString(append(dst, `,"scope":`...), string(p.Scope))
+	dst = appendField(dst, `,"message_key":`, p.MessageKey)
+	dst = appendField(dst, `,"call_id":`, p.CallID)
+	dst = appendField(dst, `,"tool":`, p.Tool)
+	dst = appendField(dst, `,"path":`, p.Path)
+	dst = appendString(append(dst, `,"hash":`...), p.Hash)
+	dst = appendField(dst, `,"blob":`, p.Blob)
+	dst = strconv.AppendInt(append(dst, `,"bytes":`...), p.Bytes, 10)
+	if p.Masked != 0 {
+		dst = strconv.AppendInt(append(dst, `,"masked":`...), int64(p.Masked), 10)
+	}
+	dst = appendField(dst, `,"role":`, p.Role)
+	if len(p.Media) > 0 {
+		raw, err := json.Marshal(p.Media)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(append(dst, `,"media":`...), raw...)
+	}
+	dst = appendField(dst, `,"resolver":`, p.Resolver)
+	dst, err := appendTime(dst, `,"created":`, p.Created)
+	if err != nil {
+		return nil, err
+	}
+	return append(appendReps(dst, p.Reps), '}'), nil
+}
+
+func appendReps(dst []byte, reps []pagevm.Rep) []byte {
+	sep := `,"reps":[`
+	for i := range reps {
+		r := &reps[i]
+		dst = appendString(append(append(dst, sep...), `{"level":`...), r.Level.String())
+		dst = appendString(append(dst, `,"hash":`...), r.Hash)
+		dst = append(appendField(dst, `,"text":`, r.Text), '}')
+		sep = ","
+	}
+	if len(reps) > 0 {
+		dst = append(dst, ']')
+	}
+	return dst
+}
+
+// appendField appends a name and a string, nothing if it is empty.
+func appendField(dst []byte, name, s string) []byte {
+	if s == "" {
+		return dst
+	}
+	return appendString(append(dst, name...), s)
+}
+
+func appendTime(dst []byte, name string, t time.Time) ([]byte, error) {
+	if t.IsZero() {
+		return dst, nil
+	}
+	dst, err := t.AppendText(append(append(dst, name...), '"'))
+	return append(dst, '"'), err
+}
+
+// escaped marks the ASCII bytes that a JSON string can't hold as they are.
+var escaped = func() (t [utf8.RuneSelf]bool) {
+	for c := range 0x20 {
+		t[c] = true
+	}
+	t['"'], t['\\'] = true, true
+	return t
+}()
+
+// appendString appends a JSON string. Bytes that are not UTF-8 become U+FFFD, as
+// encoding/json has it; unlike there nothing is escaped for the sake of HTML.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			if r, n := utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || n > 1 {
+				i += n
+				continue
+			}
+			dst = append(append(dst, s[from:i]...), "\uFFFD"...)
+		} else if escaped[c] {
+			dst = appendEscape(append(dst, s[from:i]...), c)
+		} else {
+			i++
+			continue
+		}
+		i++
+		from = i
+	}
+	return append(append(dst, s[from:]...), '"')
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\n':
+		return append(dst, `\n`...)
+	case '\t':
+		return append(dst, `\t`...)
+	case '\r':
+		return append(dst, `\r`...)
+	}
+	const hex = "0123456789abcdef"
+	return append(append(dst, `\u00`...), hex[c>>4], hex[c&15])
+}

@@ -1,0 +1,368 @@
+package kernel_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// sessionFile is the path of a file of session "s".
+func sessionFile(dir, name string) string {
+	return filepath.Join(dir, ".memkernel", "sessions", "s", name)
+}
+
+// readOnlyDisk lets every write fail as on a read-only file system.
+func readOnlyDisk(string, string) error { return syscall.EROFS }
+
+// TestReadOnlyDisk: while nothing can be written, plans go on from what was
+// recorded last and say so; observing is an error; later everything goes on.
+func TestReadOnlyDisk(t *testing.T) {
+	for name, reopen := range map[string]bool{"open": false, "reopened": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			k := openKernel(t, dir)
+			defer func() { k.Close() }()
+			c := session(31, 8, 3, 9000)
+			p := planned(t, k, request(c))
+			if p.Layout.Made == nil {
+				t.Fatal("the window is too large for this test: nothing was cut")
+			}
+			c.say()
+			c.user()
+			restore := atomicfile.SetHook(readOnlyDisk)
+			defer restore()
+			if reopen {
+				k.Close()
+				k = openKernel(t, dir)
+			}
+			q := planned(t, k, request(c))
+			if !hasFault(q, kernel.FaultNotRecorded) || !strings.HasPrefix(stream(q), stream(p)) {
+				t.Fatalf("faults %v; the plan must extend the one before", q.Faults)
+			}
+			if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs}); !errors.Is(err, syscall.EROFS) {
+				t.Errorf("observe: got %v", err)
+			}
+			restore()
+			r := planned(t, k, request(c))
+			if hasFault(r, kernel.FaultNotRecorded) || stream(r) != stream(q) {
+				t.Errorf("faults %v; the plan must be the same once it can be recorded", r.Faults)
+			}
+			clean(t, k)
+		})
+	}
+}
+
+// TestReadOnlyStateDir is TestReadOnlyDisk with real permissions.
+func TestReadOnlyStateDir(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("permissions don't bind root")
+	}
+	for _, what := range []string{".memkernel/sessions/s", ".memkernel", "."} {
+		t.Run(what, func(t *testing.T) {
+			dir := t.TempDir()
+			k := openKernel(t, dir)
+			c := session(32, 2, 2, 3000)
+			if what != "." {
+				mustPlan(t, k, request(c))
+			}
+			k.Close()
+			os.Remove(sessionFile(dir, "lock"))
+			for _, path := range append(tree(t, dir), filepath.Join(dir, what)) {
+				if err := os.Chmod(path, 0o500); err != nil {
+					t.Fatal(err)
+				}
+			}
+			defer os.Chmod(filepath.Join(dir, what), 0o700)
+			c.say()
+			c.user()
+			k = openKernel(t, dir)
+			defer k.Close()
+			if p := planned(t, k, request(c)); !hasFault(p, kernel.FaultNotRecorded) {
+				t.Errorf("faults are %v", p.Faults)
+			}
+			if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs}); err == nil {
+				t.Error("a turn was observed and can't have been written")
+			}
+		})
+	}
+}
+
+// TestTornJournals: what a kill left half written at the end of a journal is
+// dropped, and all that stands before it stays.
+func TestTornJournals(t *testing.T) {
+	for _, name := range []string{"journal.jsonl", "projection.jsonl"} {
+		for _, tail := range []string{`{"v":1,"n":99,"crc":"0000`, "\x00\x00\x00\x00", "{\"v\":1,\"n\":2,\"crc\":\"00000000\",\"rec\":{}}\n"} {
+			t.Run(name, func(t *testing.T) {
+				dir := t.TempDir()
+				k := openKernel(t, dir)
+				c := session(33, 2, 2, 3000)
+				p := planned(t, k, request(c))
+				k.Close()
+				f, err := os.OpenFile(sessionFile(dir, name), os.O_APPEND|os.O_WRONLY, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.WriteString(tail)
+				f.Close()
+				k = openKernel(t, dir)
+				defer k.Close()
+				clean(t, k)
+				c.say()
+				c.user()
+				q := planned(t, k, request(c))
+				if !strings.HasPrefix(stream(q), stream(p)) || hasFault(q, kernel.FaultProjectionLost) {
+					t.Errorf("the torn tail changed the prompt; faults %v", q.Faults)
+				}
+				clean(t, k)
+			})
+		}
+	}
+}
+
+// TestDamagedJournal: damage before the end is an error that names file, line and
+// the way out, from every door; nothing is changed.
+func TestDamagedJournal(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	c := session(34, 1, 1, 500)
+	planned(t, k, request(c))
+	c.say()
+	c.user()
+	planned(t, k, request(c))
+	k.Close()
+	path := sessionFile(dir, "journal.jsonl")
+	damaged := flip(t, path, 100)
+	k = openKernel(t, dir)
+	defer k.Close()
+	ctx := context.Background()
+	turn := kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs}
+	for name, call := range map[string]func() error{
+		"plan":    func() error { _, err := k.PlanContext(ctx, request(c)); return err },
+		"peek":    func() error { _, err := k.Peek(ctx, request(c)); return err },
+		"observe": func() error { _, err := k.ObserveTurn(ctx, turn); return err },
+		"result":  func() error { _, err := k.ObserveToolResult(ctx, turn); return err },
+		"get":     func() error { _, err := k.Get(ctx, "s", "ev-1"); return err },
+	} {
+		err := call()
+		var d *pagevm.DamageError
+		if !errors.As(err, &d) || d.Line != 1 || d.Hint == "" || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), d.Hint) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if findings, err := k.Check(ctx); err != nil || len(findings) != 1 || findings[0].Hint == "" {
+		t.Errorf("check: %v, %v", findings, err)
+	}
+	if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, damaged) {
+		t.Error("the damaged journal was changed")
+	}
+}
+
+// flip changes a byte of a file and gives what the file holds now.
+func flip(t *testing.T, path string, at int) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[at] ^= 4
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestProjectionLost: a projection that is damaged or gone costs a cache miss. It is
+// named once, a damaged file is kept, and every page and turn still stands.
+func TestProjectionLost(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, path string){
+		"damaged": func(t *testing.T, path string) { flip(t, path, 200) },
+		"deleted": func(t *testing.T, path string) {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"cut short": func(t *testing.T, path string) { os.Truncate(path, 100) },
+		"not ours": func(t *testing.T, path string) {
+			os.WriteFile(path, []byte("x\n{\"v\":1,\"n\":2,\"crc\":\"99f8b879\",\"rec\":{}}\n"), 0o600)
+		},
+	} {
+		for how, reopen := range map[string]bool{"open": false, "reopened": true} {
+			if name == "damaged" && !reopen {
+				continue // what a process has read it does not read again
+			}
+			t.Run(name+" "+how, func(t *testing.T) { loseProjection(t, spoil, reopen) })
+		}
+	}
+}
+
+func loseProjection(t *testing.T, spoil func(*testing.T, string), reopen bool) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer func() { k.Close() }()
+	c := session(35, 5, 2, 15_000)
+	p := planned(t, k, request(c))
+	c.say()
+	observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID})
+	c.user()
+	p = planned(t, k, request(c))
+	if reopen {
+		k.Close()
+	}
+	spoil(t, sessionFile(dir, "projection.jsonl"))
+	if reopen {
+		k = openKernel(t, dir)
+	}
+	peeked, err := k.Peek(context.Background(), request(c))
+	if err != nil || !hasFault(peeked, kernel.FaultProjectionLost) {
+		t.Fatalf("peek: %v, %v", peeked, err)
+	}
+	q := planned(t, k, request(c))
+	if !hasFault(q, kernel.FaultProjectionLost) {
+		t.Fatalf("faults are %v", q.Faults)
+	}
+	for _, r := range p.Reduced {
+		get(t, k, r.Handle)
+		get(t, k, r.Page)
+	}
+	if o := observe(t, k, kernel.Turn{Messages: c.msgs[:len(c.msgs)-1]}); o.Outcome != kernel.Duplicate {
+		t.Errorf("the observed turn is %s", o.Outcome)
+	}
+	clean(t, k)
+	k.Close()
+	k = openKernel(t, dir)
+	c.say()
+	c.user()
+	r := planned(t, k, request(c))
+	if hasFault(r, kernel.FaultProjectionLost) || r.Layout.Made == nil && !strings.HasPrefix(stream(r), stream(q)) {
+		t.Errorf("the next plan does not go on: faults %v", r.Faults)
+	}
+	clean(t, k)
+}
+
+// TestNewerProjectionIsRefused: derived or not, what a newer version wrote is not
+// put aside.
+func TestNewerProjectionIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	c := session(36, 1, 1, 500)
+	planned(t, k, request(c))
+	k.Close()
+	path := sessionFile(dir, "projection.jsonl")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.WriteFile(path, bytes.Replace(b, []byte(`{"v":1,`), []byte(`{"v":99,`), 1), 0o600)
+	k = openKernel(t, dir)
+	defer k.Close()
+	if _, err := k.PlanContext(context.Background(), request(c)); !errors.Is(err, pagevm.ErrNewer) || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestOddSessionKeys: any bytes name a session; two keys never share one, and none
+// leaves the state directory.
+func TestOddSessionKeys(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	keys := []string{"", "..", ".", "../../etc/passwd", "a/b", "a_b", "a\x00b", "a\xff\xfe", "käse", "KÄSE", " ", "-", strings.Repeat("x", 300), strings.Repeat("x", 299) + "y", strings.Repeat("é", 90)}
+	plans := map[string]*kernel.ContextPlan{}
+	for i, key := range keys {
+		c := newConversation(int64(40 + i))
+		c.user()
+		c.loop(1, 6000)
+		req := request(c)
+		req.SessionKey = key
+		plans[key] = planned(t, k, req)
+	}
+	k.Close()
+	for _, f := range tree(t, dir) {
+		if rel, _ := filepath.Rel(dir, f); !strings.HasPrefix(rel, ".memkernel") {
+			t.Errorf("%s stands outside of the state directory", rel)
+		}
+	}
+	k = openKernel(t, dir)
+	defer k.Close()
+	for i, key := range keys {
+		c := newConversation(int64(40 + i))
+		c.user()
+		c.loop(1, 6000)
+		req := request(c)
+		req.SessionKey = key
+		p := planned(t, k, req)
+		if p.Stats.Ingested != 0 || stream(p) != stream(plans[key]) {
+			t.Errorf("session %q is not the one that it was", key)
+		}
+	}
+	st, err := k.Status(context.Background())
+	if err != nil || len(st.Sessions) != len(keys) {
+		t.Fatalf("%d sessions, want %d: %v", len(st.Sessions), len(keys), err)
+	}
+	for _, s := range st.Sessions {
+		if s.Pages == 0 || len(s.Key) > 120 {
+			t.Errorf("status does not see session %q", s.Key)
+		}
+	}
+	clean(t, k)
+}
+
+// TestSecretsAreMasked: nothing below the state directory holds a secret, and no
+// message to the provider lost one.
+func TestSecretsAreMasked(t *testing.T) {
+	const (
+		token  = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
+		aws    = "AKIA" + "Q3EGVZ7KTR2XLMNP"
+		secret = "postgres://svc:Zk8qP2vN7xR4tW9b@db.internal/prod"
+	)
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer k.Close()
+	c := newConversation(60)
+	c.add(memkernel.RoleUser, words("deploy with token "+token))
+	c.add(memkernel.RoleAssistant, words("Decision: I will use "+token+" from now on."),
+		call("call_1", "Bash", `{"command":"curl -H 'Authorization: Bearer `+token+`' https://api.example.com/`+strings.Repeat("a", 900)+`"}`))
+	c.add(memkernel.RoleUser, result("call_1", words("AWS_ACCESS_KEY_ID="+aws+"\nDATABASE_URL="+secret+"\nerror: denied for "+token+"\n"+c.code(9000))))
+	c.add(memkernel.RoleAssistant, call("call_2", "Bash", `{"command":"env TOKEN=`+token+` ./run"}`))
+	c.add(memkernel.RoleUser, result("call_2", words("token="+token)), memkernel.Part{Kind: memkernel.PartDocument, Text: "keys: " + aws,
+		Media: &memkernel.Media{Type: "text/plain"}}, memkernel.Part{Kind: memkernel.PartDocument, Media: &memkernel.Media{
+		Type: "text/plain", Data: base64.StdEncoding.EncodeToString([]byte("key " + aws + " of the week"))}}, memkernel.Part{Kind: memkernel.PartOther, Raw: `{"type":"env","value":"` + token + `"}`})
+	for i := range 14 {
+		p := planned(t, k, request(c))
+		if i == 0 && strings.Count(body(t, p), token) != 7 {
+			t.Errorf("%d of 7 tokens stand in the request", strings.Count(body(t, p), token))
+		}
+		c.say()
+		observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID})
+		c.user()
+		c.loop(2, 9000)
+	}
+	if p := planned(t, k, request(c)); len(p.Layout.Cuts) == 0 {
+		t.Fatal("nothing was cut")
+	}
+	req := request(c)
+	req.Prompt, req.Messages = "and now with "+token, append(c.msgs[:len(c.msgs):len(c.msgs)], memkernel.Message{Key: "end", Role: memkernel.RoleAssistant, Parts: []memkernel.Part{words("ok")}})
+	mustPlan(t, k, req)
+	for _, f := range tree(t, dir) {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []string{token, aws, "Zk8qP2vN7xR4tW9b"} {
+			if i := bytes.Index(b, []byte(s)); i >= 0 {
+				t.Errorf("%s holds a secret: …%.160s", f, b[max(0, i-80):])
+			}
+		}
+	}
+	clean(t, k)
+}
