@@ -26,6 +26,7 @@ func (g *ingester) absorb(prev *line, msgs []memkernel.Message) []pagevm.HostMes
 	}
 	hosts := make([]pagevm.HostMessage, n, len(msgs))
 	copy(hosts, prev.hosts)
+	g.kept = n
 	fresh := msgs[n:]
 	if len(fresh) >= parallelFrom && runtime.GOMAXPROCS(0) > 1 && g.indexAhead(fresh) {
 		return g.share(hosts, fresh)

@@ -1,11 +1,11 @@
 package kernel
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/pagevm"
@@ -48,21 +48,20 @@ func (w *work) result() *ContextPlan {
 // regions sums the blocks by region, in prompt order. They add up to the planned
 // input.
 func (w *work) regions() ([]Region, int) {
-	names := []string{RegionTools, RegionSystem, RegionCarry, RegionWorkingSet, RegionRetrieval, RegionNewest}
-	sums := map[string]int{}
+	out := []Region{{Name: RegionTools}, {Name: RegionSystem}, {Name: RegionCarry}, {Name: RegionWorkingSet}, {Name: RegionRetrieval}, {Name: RegionNewest}}
 	total := 0
 	for i := range w.blocks {
-		sums[w.blocks[i].Region] += w.blocks[i].Tokens
+		for j := range out {
+			if out[j].Name == w.blocks[i].Region {
+				out[j].Tokens += w.blocks[i].Tokens
+			}
+		}
 		total += w.blocks[i].Tokens
 	}
 	if shift := w.anchorShift(w.proj); shift != 0 {
 		// The measured prompt was larger or smaller than our count of it.
-		sums[RegionWorkingSet] += shift
+		out[3].Tokens += shift
 		total += shift
-	}
-	out := make([]Region, len(names))
-	for i, n := range names {
-		out[i] = Region{Name: n, Tokens: sums[n]}
 	}
 	return out, total
 }
@@ -106,14 +105,26 @@ func (w *work) format() transcript.Format {
 
 // lastPart is where the last block of flat item i stands in its message.
 func (w *work) lastPart(i int) int {
-	flat := append(w.proj.Carry[:len(w.proj.Carry):len(w.proj.Carry)], w.proj.Items...)
-	if i+1 == len(flat) || messageOf(&flat[i+1]) != messageOf(&flat[i]) {
+	it := w.flat(i)
+	if after := w.flat(i + 1); after == nil || messageOf(after) != messageOf(it) {
 		return transcript.LastPart
 	}
 	if i < len(w.proj.Carry) {
 		return i
 	}
-	return flat[i].Part + max(flat[i].Parts, 1) - 1
+	return it.Part + max(it.Parts, 1) - 1
+}
+
+// flat is the item at i, the carry block counted in; nil behind the last.
+func (w *work) flat(i int) *pagevm.Item {
+	carry, items := w.proj.Carry, w.proj.Items
+	switch {
+	case i < len(carry):
+		return &carry[i]
+	case i-len(carry) < len(items):
+		return &items[i-len(carry)]
+	}
+	return nil
 }
 
 // bindingBeta is the beta header of Anthropic's drop option for thinking blocks
@@ -139,8 +150,8 @@ func (w *work) params() Params {
 // thinking that it had.
 func (w *work) bareLoop() bool {
 	inLoop := map[string]bool{}
-	for i := range w.places {
-		inLoop[w.hosts[i].Key] = w.places[i].InLoop
+	for i := len(w.places) - 1; i >= 0 && w.places[i].InLoop; i-- {
+		inLoop[w.hosts[i].Key] = true
 	}
 	for i := range w.proj.Items {
 		if w.proj.Items[i].Bare && inLoop[w.proj.Items[i].Key] {
@@ -151,8 +162,22 @@ func (w *work) bareLoop() bool {
 }
 
 func (w *work) layoutReport() Layout {
-	return Layout{Breakpoints: w.breakpoints, Change: w.change, Bill: w.bill, Cold: w.cold, Clock: w.clock,
-		Cut: w.cut, Made: w.decision.Cut, Refused: w.decision.Refused, Cuts: w.proj.Cuts, Notes: w.notes}
+	l := Layout{Breakpoints: w.breakpoints, Change: w.change, Bill: w.bill, Cold: w.cold, Clock: w.clock,
+		Cut: w.cut, Refused: w.decision.Refused, Notes: w.notes}
+	for _, c := range w.proj.Cuts {
+		l.Cuts = append(l.Cuts, w.calibrated(c))
+	}
+	if w.decision.Cut != nil {
+		made := w.calibrated(*w.decision.Cut)
+		l.Made = &made
+	}
+	return l
+}
+
+// calibrated gives a cut's sizes in calibrated tokens, like all else in a plan.
+func (w *work) calibrated(c pagevm.CutPoint) pagevm.CutPoint {
+	c.Before, c.After = w.scale(c.Before), w.scale(c.After)
+	return c
 }
 
 // debug lists every page: where it stands, or why it does not.
@@ -165,9 +190,15 @@ func (w *work) debug() Debug {
 		d.Included = append(d.Included, Included{Kind: RegionSystem, ID: RegionSystem, Tokens: w.systemTokens, FullTokens: w.systemTokens, Level: pagevm.Full})
 	}
 	fulls := w.fullTokens()
-	for _, items := range [][]pagevm.Item{w.proj.Carry, w.proj.Items} {
-		for i := range items {
-			d.Included = append(d.Included, w.included(&items[i], fulls))
+	for i := range w.proj.Carry {
+		d.Included = append(d.Included, w.included(&w.proj.Carry[i], fulls))
+	}
+	for i := range w.proj.Items {
+		row := w.included(&w.proj.Items[i], fulls)
+		d.Included = append(d.Included, row)
+		if it := &w.proj.Items[i]; it.Bare {
+			d.Excluded = append(d.Excluded, Excluded{Kind: string(memkernel.PartThinking), ID: w.hostKey(it.Key),
+				Tokens: row.FullTokens - row.Tokens, Reason: "a cut made it invalid"})
 		}
 	}
 	if shift := w.anchorShift(w.proj); shift != 0 {
@@ -178,13 +209,21 @@ func (w *work) debug() Debug {
 	return d
 }
 
-// fullTokens is what each page would cost in full, for pages shown below it.
+// fullTokens is what each item would cost in full that is shown below it.
 func (w *work) fullTokens() map[string]int {
 	m := map[string]int{}
-	for i := range w.hosts {
-		for j := range w.hosts[i].Segments {
-			if s := &w.hosts[i].Segments[j]; s.Kind == pagevm.ItemResult {
-				m[s.Page] = s.At[pagevm.Full].Tokens
+	at := 0
+	for i := range w.proj.Items {
+		it := &w.proj.Items[i]
+		if !it.Bare && (it.Kind != pagevm.ItemResult || it.Level == pagevm.Full) {
+			continue
+		}
+		for at < len(w.hosts)-1 && w.hosts[at].Key != it.Key { // both are in the host's order
+			at++
+		}
+		for j := range w.hosts[at].Segments {
+			if s := &w.hosts[at].Segments[j]; s.Page == it.Page {
+				m[it.Page] = s.At[pagevm.Full].Tokens
 			}
 		}
 	}
@@ -194,9 +233,12 @@ func (w *work) fullTokens() map[string]int {
 func (w *work) included(it *pagevm.Item, fulls map[string]int) Included {
 	row := Included{Kind: kindOf(it), ID: it.Page, Tokens: w.scale(it.Tokens), Level: it.Level}
 	row.FullTokens = row.Tokens
+	if it.Bare {
+		row.FullTokens, row.Note = w.scale(fulls[it.Page]), "without its thinking"
+	}
 	if it.Level != pagevm.Full && it.Kind == pagevm.ItemResult {
 		row.FullTokens = w.scale(fulls[it.Page])
-		row.Note = fmt.Sprintf("%s, %d tokens in full", it.Level, w.scale(fulls[it.Page]))
+		row.Note = it.Level.String() + ", " + strconv.Itoa(w.scale(fulls[it.Page])) + " tokens in full"
 	}
 	return row
 }
@@ -213,15 +255,19 @@ func kindOf(it *pagevm.Item) string {
 
 // goneRows lists the pages that left, with the cut that let them go.
 func (w *work) goneRows() []Excluded {
-	var out []Excluded
+	out := make([]Excluded, 0, w.goneSegments())
 	span := w.spanOf()
+	reason, before := "", "?"
 	for i := range w.hosts {
 		if !w.proj.Seen[i].Gone {
 			continue
 		}
-		reason := "changed by the host under a cut"
-		if id := span[w.hosts[i].Key]; id != "" {
-			reason = "left at a cut, kept in span " + id
+		switch id := span[w.hosts[i].Key]; {
+		case id == before: // neighbours left together: one string does
+		case id == "":
+			reason, before = "changed by the host under a cut", id
+		default:
+			reason, before = "left at a cut, kept in span "+id, id
 		}
 		for j := range w.hosts[i].Segments {
 			s := &w.hosts[i].Segments[j]
@@ -231,32 +277,52 @@ func (w *work) goneRows() []Excluded {
 	return out
 }
 
-// spanOf finds the span that a message left with, by its key.
-func (w *work) spanOf() map[string]string {
-	span := map[string]string{}
-	for i := range w.next.spans {
-		for _, k := range w.next.spans[i].Keys {
-			span[k] = w.next.spans[i].ID
+// goneSegments counts the segments of the messages that left.
+func (w *work) goneSegments() int {
+	n := 0
+	for i := range w.hosts {
+		if w.proj.Seen[i].Gone {
+			n += len(w.hosts[i].Segments)
 		}
 	}
-	return span
+	return n
+}
+
+// spanOf finds the span that a message left with, by its key.
+func (w *work) spanOf() map[string]string {
+	if w.spans == nil {
+		n := 0
+		for i := range w.next.spans {
+			n += len(w.next.spans[i].Keys)
+		}
+		w.spans = make(map[string]string, n)
+		for i := range w.next.spans {
+			for _, k := range w.next.spans[i].Keys {
+				w.spans[k] = w.next.spans[i].ID
+			}
+		}
+	}
+	return w.spans
 }
 
 // reduced lists what the prompt does not show in full.
 func (w *work) reduced() []Reduced {
-	out := []Reduced{}
+	out := make([]Reduced, 0, w.goneSegments()+len(w.proj.Items)/4)
 	span := w.spanOf()
 	for i := range w.hosts {
 		if w.proj.Seen[i].Gone {
 			for j := range w.hosts[i].Segments {
 				s := &w.hosts[i].Segments[j]
-				out = append(out, Reduced{Page: s.Page, Key: w.hosts[i].Key, CallID: w.callID(i, s), Level: pagevm.Gone, Handle: span[w.hosts[i].Key]})
+				out = append(out, Reduced{Page: s.Page, Key: w.hostKey(w.hosts[i].Key), CallID: w.callID(i, s), Level: pagevm.Gone, Handle: span[w.hosts[i].Key]})
 			}
 		}
 	}
 	for i := range w.proj.Items {
-		if it := &w.proj.Items[i]; it.Kind == pagevm.ItemResult && it.Level != pagevm.Full {
-			out = append(out, Reduced{Page: it.Page, Key: it.Key, CallID: w.pageCall(it.Page), Level: it.Level, Handle: it.Page})
+		switch it := &w.proj.Items[i]; {
+		case blank(it):
+			out = append(out, Reduced{Page: it.Page, Key: w.hostKey(it.Key), Level: pagevm.Gone, Handle: it.Page})
+		case it.Kind == pagevm.ItemResult && it.Level != pagevm.Full:
+			out = append(out, Reduced{Page: it.Page, Key: w.hostKey(it.Key), CallID: w.pageCall(it.Page), Level: it.Level, Handle: it.Page})
 		}
 	}
 	return out

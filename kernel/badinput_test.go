@@ -344,3 +344,72 @@ func TestTooSmallNamesSizes(t *testing.T) {
 		})
 	}
 }
+
+// TestOddIds: a host whose messages have no ids, one id for all, or ids that are no
+// text is planned like any other, and known again.
+func TestOddIds(t *testing.T) {
+	for name, id := range map[string]func(i int) string{
+		"none":        func(int) string { return "" },
+		"the same":    func(int) string { return "x" },
+		"like ours":   func(i int) string { return []string{"x", "x#2", "x#3"}[i%3] },
+		"not UTF-8":   func(i int) string { return "\xff" + strings.Repeat("\xfe", i) },
+		"our own":     func(i int) string { return []string{"memkernel:carry", "prompt:1", "chain:1"}[i%3] },
+		"very long":   func(i int) string { return strings.Repeat("k", 5000) + fmt.Sprint(i) },
+		"line breaks": func(i int) string { return fmt.Sprintf("a\n%d\x00\"", i) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			stay := openKernel(t, t.TempDir())
+			defer stay.Close()
+			c := newConversation(61)
+			last := ""
+			for i := range 9 {
+				c.user()
+				c.loop(2, 5000)
+				req := request(c)
+				req.Messages = nil
+				for j, m := range c.msgs {
+					m.Key = id(j)
+					req.Messages = append(req.Messages, m)
+				}
+				k := openKernel(t, dir)
+				p, q := mustPlan(t, k, req), mustPlan(t, stay, req)
+				k.Close()
+				// The keys of the plan are the kernel's own where the host's do not do.
+				checkPlan(t, p, []memkernel.Message{p.Messages[len(p.Messages)-1]})
+				newest := c.msgs[len(c.msgs)-1].Parts[0].Result.Content[0].Text
+				if got := p.Messages[len(p.Messages)-1].Parts[0].Result.Content[0].Text; got != newest {
+					t.Fatalf("turn %d: the newest message is not the last", i)
+				}
+				if diff := cmp.Diff(stream(q), stream(p)); diff != "" {
+					t.Fatalf("turn %d: a reopened kernel sends other bytes:\n%s", i, diff)
+				}
+				if hasFault(p, string(pagevm.RewriteBehind)) || p.Layout.Made == nil && !strings.HasPrefix(stream(p), last) {
+					t.Fatalf("turn %d does not extend the one before: %v", i, p.Faults)
+				}
+				last = stream(p)
+				c.say()
+			}
+			clean(t, openKernel(t, dir))
+		})
+	}
+}
+
+// TestOddTimes: what the host's clock says is no reason not to plan or to record.
+func TestOddTimes(t *testing.T) {
+	for name, at := range map[string]time.Time{"none": {}, "milliseconds for seconds": time.Unix(1_793_696_400_000, 0), "before Christ": time.Date(-44, 3, 15, 0, 0, 0, 0, time.UTC)} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			k := openKernel(t, dir)
+			c := session(62, 12, 6, 2500)
+			for i := range c.msgs {
+				c.msgs[i].Time = at
+			}
+			p := planned(t, k, narrow(c))
+			if hasFault(p, kernel.FaultNotRecorded) || p.Layout.Made == nil {
+				t.Fatalf("faults are %v, cut %v", p.Faults, p.Layout.Made)
+			}
+			goesOn(t, k, dir, c, p)
+		})
+	}
+}

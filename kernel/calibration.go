@@ -19,8 +19,9 @@ import (
 type calibrations struct {
 	path string
 
-	mu     sync.Mutex // guards models and loaded
+	mu     sync.Mutex // guards what follows
 	loaded bool
+	newer  bool // a newer version wrote the file: it is left alone
 	models map[string]budget.Calibration
 }
 
@@ -44,17 +45,26 @@ func (c *calibrations) load() {
 	c.loaded, c.models = true, map[string]budget.Calibration{}
 	raw, err := os.ReadFile(c.path)
 	var f calibrationFile
-	if err == nil && json.Unmarshal(raw, &f) == nil && f.Version == 1 {
+	if err != nil || json.Unmarshal(raw, &f) != nil {
+		return
+	}
+	c.newer = f.Version > 1
+	if f.Version == 1 && f.Models != nil {
 		c.models = f.Models
 	}
 }
 
-// set replaces what is known of a model and writes it down.
+// set replaces what is known of a model and writes it down, beside what other
+// sessions and processes have learned of other models since.
 func (c *calibrations) set(model string, cal budget.Calibration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.loaded = false
 	c.load()
 	c.models[model] = cal
+	if c.newer {
+		return nil
+	}
 	raw, err := json.Marshal(calibrationFile{Version: 1, Models: c.models})
 	if err != nil {
 		return err
@@ -65,13 +75,27 @@ func (c *calibrations) set(model string, cal budget.Calibration) error {
 	return atomicfile.WriteFile(c.path, raw, 0o600)
 }
 
+// FaultUsageIgnored is the fault of an observed turn whose usage can't be that of
+// the prompt that was planned, as when a gateway reports a part of it.
+const FaultUsageIgnored = "usage_ignored"
+
+// plausible tells whether a prompt that we counted may have been so large. It may
+// well be larger: some hosts do not show us their system prompt and tools.
+func plausible(actual, counted int) bool {
+	const maxHidden = 200_000
+	return 5*actual >= 2*counted && actual <= 10*counted+maxHidden
+}
+
 // learn takes what the provider billed for a planned call: it trains the model's
 // calibration, and anchors the line on the measured prompt.
-func (s *session) learn(t Turn) error {
+func (s *session) learn(t Turn) *Fault {
 	key := lineKey{t.Branch, t.Model}
 	l := s.lines[key]
 	if t.Usage == nil || l == nil || l.planID == "" || l.planID != t.PlanID {
 		return nil
+	}
+	if actual, counted := t.Usage.InputTotal(), l.planned+l.ledgerFixed(); !plausible(actual, counted) {
+		return &Fault{Code: FaultUsageIgnored, Detail: fmt.Sprintf("%d tokens were reported for a prompt of about %d", actual, counted)}
 	}
 	cal := s.calib.of(t.Model)
 	cal.Observe(budget.Count{Tokens: l.proj.Tokens(), Kind: budget.Estimated}, len(l.proj.Items), t.Usage.InputTotal()-l.ledgerFixed())
@@ -79,10 +103,10 @@ func (s *session) learn(t Turn) error {
 	n.anchor = anchor{Total: t.Usage.InputTotal(), Carry: len(l.proj.Carry), Items: len(l.proj.Items),
 		Generation: l.proj.Generation, Fixed: l.ledgerFixed()}
 	s.lines[key] = &n
-	if err := s.logUsage(t, l); err != nil {
-		return err
+	if err := errors.Join(s.logUsage(t, l), s.calib.set(t.Model, cal)); err != nil {
+		return &Fault{Code: FaultNotRecorded, Detail: err.Error()}
 	}
-	return s.calib.set(t.Model, cal)
+	return nil
 }
 
 // ledgerFixed is the size of tools and system in the line's last request.
@@ -108,7 +132,12 @@ func (s *session) logUsage(t Turn, l *line) error {
 	if err != nil {
 		return err
 	}
-	j, err := pagevm.OpenJournal(filepath.Join(s.dir, "usage.jsonl"), nil)
+	path := filepath.Join(s.dir, "usage.jsonl")
+	j, err := pagevm.OpenJournal(path, nil)
+	var damage *pagevm.DamageError
+	if errors.As(err, &damage) && os.Rename(path, path+".damaged") == nil {
+		j, err = pagevm.OpenJournal(path, nil)
+	}
 	if err != nil {
 		return fmt.Errorf("log usage: %w", err)
 	}

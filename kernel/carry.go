@@ -73,9 +73,9 @@ func (w *work) span(leave map[int]bool) (Span, bool) {
 		}
 		s.Tokens += w.hosts[i].Tokens()
 		if s.From.IsZero() {
-			s.From = writable(m.Time)
+			s.From = m.Time
 		}
-		if !writable(m.Time).IsZero() {
+		if !m.Time.IsZero() {
 			s.To = m.Time
 		}
 		turns = append(turns, utterance(m))

@@ -170,10 +170,15 @@ func decodeBase64(s string) string {
 	return s
 }
 
-// writable is a time that JSON can hold, or none: a host's clock may say anything.
-func writable(t time.Time) time.Time {
-	if y := t.Year(); y < 1 || y > 9999 {
-		return time.Time{}
-	}
-	return t
+// The first and the last second that are written as a time, a day short of what
+// JSON can hold so that no time zone matters.
+var (
+	firstTime = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC).Unix()
+	lastTime  = time.Date(9999, 12, 30, 0, 0, 0, 0, time.UTC).Unix()
+)
+
+// oddTime tells a time that can't be written down: a host's clock may say anything.
+func oddTime(t time.Time) bool {
+	s := t.Unix()
+	return (s < firstTime || s > lastTime) && !t.IsZero()
 }

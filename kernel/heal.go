@@ -1,9 +1,11 @@
 package kernel
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
@@ -27,7 +29,8 @@ func (w *work) heal() error {
 		w.removed = w.prev.removed[:len(w.prev.removed):len(w.prev.removed)]
 		tail, notes := transcript.Heal(raw[n:], false)
 		w.note(notes)
-		w.msgs = append(w.prev.msgs[:len(w.prev.msgs):len(w.prev.msgs)], tail...)
+		w.kept = len(w.prev.msgs)
+		w.msgs = slices.Concat(w.prev.msgs, tail)
 	} else {
 		msgs, notes := transcript.Heal(raw, false)
 		w.note(notes)
@@ -40,6 +43,7 @@ func (w *work) heal() error {
 	w.lead()
 	w.adoptPrompts()
 	w.key()
+	w.dropOddTimes()
 	if last := w.msgs[len(w.msgs)-1]; last.Role == memkernel.RoleAssistant {
 		return ErrAnswered
 	}
@@ -89,7 +93,7 @@ func (w *work) lead() {
 	w.faults = append(w.faults, Fault{Code: FaultLeadingAssistant, Key: m.Key, Detail: "the conversation begins with an assistant message, an opening was put in front"})
 	o := memkernel.Message{Key: blockKeyPrefix + "opening", Role: memkernel.RoleUser, Parts: []memkernel.Part{textPart(opening)},
 		Time: m.Time, Branch: m.Branch, Origin: memkernel.OriginSynthetic}
-	w.msgs = slices.Insert(slices.Clone(w.msgs), first, o)
+	w.msgs, w.kept = slices.Insert(slices.Clone(w.msgs), first, o), 0
 }
 
 // samePrefix counts the leading messages that are the same.
@@ -148,15 +152,43 @@ func (w *work) adoptPrompts() {
 		}
 		if sent != "" && (m.Turn == id || standsIn(sent, transcript.Text(*m))) {
 			w.ownMsgs()
+			w.kept = min(w.kept, i)
+			w.adopt(seen[i].Key, m.Key)
 			w.msgs[i] = memkernel.Message{Key: seen[i].Key, Role: memkernel.RoleUser, Turn: m.Turn, Time: m.Time,
 				Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: sent}}}
 		}
 	}
 }
 
+// adopt remembers how the host calls a message that we know as a prompt.
+func (w *work) adopt(prompt, key string) {
+	if key == "" || w.next.adopted[prompt] == key {
+		return
+	}
+	adopted := maps.Clone(w.next.adopted)
+	if adopted == nil {
+		adopted = map[string]string{}
+	}
+	adopted[prompt] = key
+	w.next.adopted = adopted
+}
+
+// hostKey is the key that the host knows a message by.
+func (w *work) hostKey(key string) string {
+	if k, ok := w.next.adopted[key]; ok {
+		return k
+	}
+	return key
+}
+
 // promptText is the text of a prompt that was planned before the host wrote it,
 // "" if it no longer stands or is not known.
 func (w *work) promptText(key string) string {
+	for i := len(w.prev.msgs) - 1; i >= 0; i-- {
+		if w.prev.msgs[i].Key == key {
+			return transcript.Text(w.prev.msgs[i])
+		}
+	}
 	items := w.prev.proj.Items
 	for i := len(items) - 1; i >= 0; i-- {
 		if items[i].Key != key || w.s.pages[items[i].Page] == nil {
@@ -189,20 +221,68 @@ func standsIn(prompt, text string) bool {
 // ownMsgs makes w.msgs safe to change.
 func (w *work) ownMsgs() { w.msgs = append([]memkernel.Message(nil), w.msgs...) }
 
+// dropOddTimes takes off times that can't be written down.
+func (w *work) dropOddTimes() {
+	for i := w.kept; i < len(w.msgs); i++ {
+		if oddTime(w.msgs[i].Time) {
+			w.ownMsgs()
+			for ; i < len(w.msgs); i++ {
+				if oddTime(w.msgs[i].Time) {
+					w.msgs[i].Time = time.Time{}
+				}
+			}
+		}
+	}
+}
+
+// fewFresh is the number of new messages up to which their keys are looked for
+// among all others one by one, which beats making a map of them.
+const fewFresh = 8
+
 // key gives every message a key of its own: the host's id, made unique, or a hash
-// chained to the key before it.
+// chained to the key before it. The first kept messages have theirs already.
 func (w *work) key() {
+	if w.kept == 0 || len(w.msgs)-w.kept > fewFresh {
+		w.keyAll()
+		return
+	}
+	for i := w.kept; i < len(w.msgs); i++ {
+		key := keyOf(&w.msgs[i], w.msgs[i-1].Key)
+		if hasKey(w.msgs[:i], key) {
+			w.keyAll()
+			return
+		}
+		w.msgs[i].Key = key
+	}
+}
+
+func hasKey(msgs []memkernel.Message, key string) bool {
+	for i := range msgs {
+		if msgs[i].Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// keyOf is the key of a message behind that with key prev, before it is made
+// unique.
+func keyOf(m *memkernel.Message, prev string) string {
+	switch {
+	case m.Key == "":
+		return "chain:" + hashText(prev + hashMessage(m))[:24]
+	case !utf8.ValidString(m.Key):
+		return strings.ToValidUTF8(m.Key, "\uFFFD")
+	}
+	return m.Key
+}
+
+func (w *work) keyAll() {
 	used := make(map[string]int, len(w.msgs))
 	owned := false
 	prev := ""
 	for i := range w.msgs {
-		key := w.msgs[i].Key
-		switch {
-		case key == "":
-			key = "chain:" + hashText(prev + hashMessage(&w.msgs[i]))[:24]
-		case !utf8.ValidString(key):
-			key = strings.ToValidUTF8(key, "\uFFFD")
-		}
+		key := keyOf(&w.msgs[i], prev)
 		if used[key]++; used[key] > 1 {
 			w.faults = append(w.faults, Fault{Code: "duplicate_key", Key: key, Detail: "another message has the same id"})
 			same := key

@@ -26,6 +26,7 @@ type ingester struct {
 	large    int  // tokens above which a result is not shown in full
 	durable  bool // what is kept now will be on disk before it is used
 	out      *capture
+	kept     int // messages that absorb took over
 }
 
 // message makes the pages of m and the view that the projection has of it.
@@ -122,7 +123,7 @@ func (g *ingester) keepRun(m *memkernel.Message, from, to int, id string) *pagev
 	}
 	masked, n := pagevm.Mask(text.String())
 	page := &pagevm.Page{ID: id, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, MessageKey: m.Key,
-		Role: string(m.Role), Created: writable(m.Time), Masked: n, Media: media}
+		Role: string(m.Role), Created: m.Time, Masked: n, Media: media}
 	if strings.HasPrefix(m.Key, promptPrefix) && n == 0 {
 		return g.keep(page, masked, func(*pagevm.Page) []pagevm.Rep { return promptRep(m.Parts[from].Text) })
 	}
@@ -187,7 +188,7 @@ func (g *ingester) keepResult(m *memkernel.Message, part *memkernel.Part, call *
 	r := part.Result
 	input, _ := pagevm.Mask(call.Input)
 	page := &pagevm.Page{ID: id, Type: pagevm.Evidence, Scope: memkernel.ScopeSession, MessageKey: m.Key, CallID: r.CallID,
-		Tool: call.Name, Path: pagevm.CallPath(call.Name, input), Role: string(m.Role), Created: writable(m.Time)}
+		Tool: call.Name, Path: pagevm.CallPath(call.Name, input), Role: string(m.Role), Created: m.Time}
 	for i := range r.Content {
 		if md := r.Content[i].Media; md != nil {
 			page.Media = append(page.Media, g.keepMedia(md))

@@ -50,7 +50,7 @@ func (w *work) blockList(p *pagevm.Projection) []cachelayout.Block {
 	}
 	message, key := -1, ""
 	add := func(it *pagevm.Item, region string) {
-		if k := messageOf(it); k != key || message < 0 {
+		if k := messageOf(it); (k != key || message < 0) && !blank(it) {
 			message, key = message+1, k
 		}
 		out = append(out, cachelayout.Block{ID: it.Page, Region: region, Hash: it.Hash, Tokens: w.scale(it.Tokens),
@@ -65,6 +65,10 @@ func (w *work) blockList(p *pagevm.Projection) []cachelayout.Block {
 	}
 	return out
 }
+
+// blank tells an item of which nothing is left to send: it was all thinking, and a
+// cut made that invalid.
+func blank(it *pagevm.Item) bool { return it.Bare && it.Positions == 0 }
 
 // messageOf names the output message that an item is part of.
 func messageOf(it *pagevm.Item) string {
@@ -127,6 +131,7 @@ func (w *work) compose() []memkernel.Message {
 			end++
 		}
 		if m := w.shown(&w.msgs[next], w.proj.Items[i:end]); len(m.Parts) > 0 {
+			m.Key = w.hostKey(m.Key)
 			out = append(out, m)
 		}
 		i = end

@@ -21,6 +21,10 @@ type line struct {
 	// from disk until the first request.
 	raw, msgs []memkernel.Message
 	hosts     []pagevm.HostMessage
+	places    []pagevm.Place
+	// adopted gives the host's key of a message that was planned as a prompt first
+	// and is known by the prompt's.
+	adopted map[string]string
 	// removed is what making them valid took out.
 	removed []Excluded
 	// calls finds a tool call by its id.

@@ -54,6 +54,8 @@ type Observation struct {
 	Ingested int `json:"ingested"`
 	// Turns counts the committed turns of the session.
 	Turns int `json:"turns"`
+	// Faults name what was not learned from the turn. It stands all the same.
+	Faults []Fault `json:"faults,omitempty"`
 }
 
 // turnBody is what a committed turn says.
@@ -172,7 +174,10 @@ func (s *session) commitTurn(o *Observation, body *turnBody, msgs []memkernel.Me
 	}
 	o.Outcome = Outcome(outcome)
 	s.keepTurn(o.AdvancementKey, body)
-	return s.learn(t)
+	if f := s.learn(t); f != nil {
+		o.Faults = append(o.Faults, *f)
+	}
+	return nil
 }
 
 // turnStart is the index of the plain user message that began the turn which

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/memkernel/memkernel"
@@ -31,6 +33,7 @@ type work struct {
 	fixed           int // tools, system and what the host does not show
 
 	msgs    []memkernel.Message
+	kept    int // leading msgs that are those of the line before
 	hosts   []pagevm.HostMessage
 	places  []pagevm.Place
 	seen    []pagevm.Seen
@@ -38,7 +41,8 @@ type work struct {
 	capture *capture
 	texts   map[string]string // kernel blocks made by this plan
 	faults  []Fault
-	removed []Excluded // what healing took out, taken the parts of it that are new
+	spans   map[string]string // the span that a message left with, made by spanOf
+	removed []Excluded        // what healing took out, taken the parts of it that are new
 	taken   []taken
 	stats   Stats
 
@@ -226,10 +230,9 @@ func (w *work) absorb() error {
 	w.hosts = g.absorb(w.prev, w.msgs)
 	w.next.calls = g.calls
 	w.stats.Ingested = len(w.capture.pages)
-	w.places = places(w.msgs)
+	w.places = places(w.prev.places, g.kept, w.msgs)
 	w.align = pagevm.Align(w.prev.proj, w.hosts)
-	w.seen = append(w.align.Seen[:len(w.align.Seen):len(w.align.Seen)], freshSeen(w.hosts[w.align.At:])...)
-	w.next.msgs = w.msgs
+	w.next.msgs, w.next.places = w.msgs, w.places
 	if w.align.Rewrite != pagevm.RewriteNone {
 		w.faults = append(w.faults, Fault{Code: string(w.align.Rewrite), Key: keyAt(w.hosts, w.align.First),
 			Detail: fmt.Sprintf("the host's messages differ from message %d on", w.align.First+1)})
@@ -414,9 +417,12 @@ func (w *work) calls() int {
 // does not get below the hard limit.
 func (w *work) makeCut(delta pagevm.Delta, cache pagevm.Cache) {
 	w.advanceSummary()
-	spans := w.prev.spans
+	w.seen = slices.Concat(w.align.Seen, freshSeen(w.hosts[w.align.At:]))
+	spans, texts := w.prev.spans, w.texts
+	madeSpans, madeTexts := spans, texts
 	target := w.cut.TargetTokens
 	for range 3 {
+		w.texts = maps.Clone(texts)
 		wish := w.selectFor(target)
 		wish.Reason = pagevm.CutReason(w.cut.Reason)
 		w.next.spans = spans
@@ -425,11 +431,12 @@ func (w *work) makeCut(delta pagevm.Delta, cache pagevm.Cache) {
 		}
 		proj, dec := pagevm.Next(w.prev.proj, delta, pagevm.Wishes{Cut: wish, Carry: w.carry()}, cache)
 		if dec.Cut == nil {
-			w.next.spans = spans
+			w.next.spans, w.texts = madeSpans, madeTexts
 			w.decision.Refused = dec.Refused
 			return
 		}
 		w.proj, w.decision = proj, dec
+		madeSpans, madeTexts = w.next.spans, w.texts
 		if w.planned(proj) <= w.cut.Figures.Limit {
 			return
 		}

@@ -366,3 +366,84 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 	clean(t, k)
 }
+
+// TestFullDiskInTheMiddle lets the Nth write of a plan in the middle of a session
+// fail, for every N: the plan goes on from the one before, and so does the next.
+func TestFullDiskInTheMiddle(t *testing.T) {
+	for n := 1; ; n++ {
+		dir, ops := t.TempDir(), 0
+		k := openKernel(t, dir)
+		c := session(37, 8, 3, 5000)
+		p := planned(t, k, request(c))
+		c.say()
+		observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID})
+		c.user()
+		c.loop(2, 5000)
+		restore := atomicfile.SetHook(func(op, path string) error {
+			if ops++; ops >= n {
+				return &atomicfile.PartialWrite{N: 50, Err: syscall.ENOSPC}
+			}
+			return nil
+		})
+		q := planned(t, k, request(c))
+		restore()
+		if failed := ops >= n; failed != hasFault(q, kernel.FaultNotRecorded) {
+			t.Fatalf("write %d: faults are %v", n, q.Faults)
+		}
+		if q.Layout.Made == nil && !strings.HasPrefix(stream(q), stream(p)) {
+			t.Fatalf("write %d: the plan does not go on from the one before", n)
+		}
+		if r := planned(t, k, request(c)); stream(r) != stream(q) || hasFault(r, kernel.FaultNotRecorded) {
+			t.Fatalf("write %d: the next plan differs, faults %v", n, r.Faults)
+		}
+		clean(t, k)
+		k.Close()
+		if ops < n {
+			return
+		}
+	}
+}
+
+// TestDerivedFilesDoNotFailATurn: a turn is committed whatever stands in the files
+// that only report or learn.
+func TestDerivedFilesDoNotFailATurn(t *testing.T) {
+	const newer = `{"version":9,"models":{"m":{"x":1}}}`
+	for name, tt := range map[string]struct {
+		file, content, fault string
+		usage                memkernel.Usage
+	}{
+		"damaged usage":       {"sessions/s/usage.jsonl", "x\n{\"v\":1,\"n\":2,\"crc\":\"99f8b879\",\"rec\":{}}\n", "", memkernel.Usage{InputTokens: 9000}},
+		"usage is a folder":   {"sessions/s/usage.jsonl/x", "", kernel.FaultNotRecorded, memkernel.Usage{InputTokens: 9000}},
+		"damaged calibration": {"calibration.json", "{", "", memkernel.Usage{InputTokens: 9000}},
+		"empty calibration":   {"calibration.json", `{"version":1}`, "", memkernel.Usage{InputTokens: 9000}},
+		"newer calibration":   {"calibration.json", newer, "", memkernel.Usage{InputTokens: 9000}},
+		"part of the usage":   {"x", "", kernel.FaultUsageIgnored, memkernel.Usage{InputTokens: 3}},
+		"negative usage":      {"x", "", kernel.FaultUsageIgnored, memkernel.Usage{InputTokens: -9000}},
+		"absurd usage":        {"x", "", kernel.FaultUsageIgnored, memkernel.Usage{InputTokens: 1 << 40}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, ".memkernel", tt.file)
+			os.MkdirAll(filepath.Dir(path), 0o700)
+			os.WriteFile(path, []byte(tt.content), 0o600)
+			k := openKernel(t, dir)
+			defer k.Close()
+			c := session(38, 1, 2, 6000)
+			for range 2 {
+				p := planned(t, k, request(c))
+				c.say()
+				o := observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID, Usage: &tt.usage})
+				if o.Outcome != kernel.Committed || (len(o.Faults) > 0) != (tt.fault != "") || len(o.Faults) > 0 && o.Faults[0].Code != tt.fault {
+					t.Fatalf("observed: %+v", o)
+				}
+				c.user()
+			}
+			if q := planned(t, k, request(c)); q.Budgets.PlannedInputTokens < 5000 {
+				t.Errorf("planned %d tokens", q.Budgets.PlannedInputTokens)
+			}
+			if b, _ := os.ReadFile(path); tt.content == newer && string(b) != newer {
+				t.Error("the file of a newer version was changed")
+			}
+		})
+	}
+}

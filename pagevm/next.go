@@ -52,14 +52,21 @@ func Next(p *Projection, d Delta, w Wishes, c Cache) (*Projection, Decision) {
 }
 
 func appendSeen(seen []Seen, fresh []HostMessage) []Seen {
-	out := seen[:len(seen):len(seen)]
+	out := make([]Seen, len(seen), len(seen)+len(fresh))
+	copy(out, seen)
 	for i := range fresh {
 		out = append(out, Seen{Key: fresh[i].Key, Hash: fresh[i].Hash})
 	}
 	return out
 }
 
-func appendHost(items []Item, fresh []HostMessage) []Item {
+func appendHost(old []Item, fresh []HostMessage) []Item {
+	n := len(old)
+	for i := range fresh {
+		n += len(fresh[i].Segments)
+	}
+	items := make([]Item, len(old), n)
+	copy(items, old)
 	for i := range fresh {
 		m := &fresh[i]
 		for j := range m.Segments {

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+const (
+	readme    = "../../README.md"
+	demoBegin = "<!-- demo: the first lines of what `make demo` prints; a test keeps them true -->\n```\n"
+	demoEnd   = "```\n<!-- /demo -->"
+)
+
+// demoArgs is the command of make demo.
+var demoArgs = []string{"plan", "--transcript", sample, "--view", "full", "--context-window", "128k",
+	"--fixed-tokens", "25000", "--resolver", "memory_get", "--explain"}
+
+// TestReadmePicture holds the README's picture against what the command prints;
+// -update rewrites it.
+func TestReadmePicture(t *testing.T) {
+	code, out, stderr := invoke(t, append(demoArgs, "--workspace", t.TempDir())...)
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	want, _, ok := strings.Cut(out, "\nPages")
+	if !ok {
+		t.Fatal("the explanation lists no pages")
+	}
+	raw, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, begins := strings.Cut(string(raw), demoBegin)
+	got, tail, ends := strings.Cut(rest, demoEnd)
+	if !begins || !ends {
+		t.Fatal("README.md has no demo block")
+	}
+	if got == want {
+		return
+	}
+	if !*update {
+		t.Fatalf("README.md shows another picture than the command draws; go test ./cmd/memkernel -run Readme -update rewrites it\n%s", want)
+	}
+	if err := os.WriteFile(readme, []byte(head+demoBegin+want+demoEnd+tail), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestMakefileDemo: make demo runs the command of the picture.
+func TestMakefileDemo(t *testing.T) {
+	raw, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := strings.Join(strings.Fields(strings.ReplaceAll(string(raw), "\\\n", " ")), " ")
+	want := "plan --transcript $(SAMPLE) " + strings.Join(demoArgs[3:], " ")
+	if !strings.Contains(flat, want) {
+		t.Errorf("the Makefile's demo is not %q", want)
+	}
+}
