@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"maps"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,9 @@ func (g *ingester) absorb(prev *line, msgs []memkernel.Message) []pagevm.HostMes
 	copy(hosts, prev.hosts)
 	g.kept = n
 	fresh := msgs[n:]
+	if len(fresh) > 0 {
+		g.calls = maps.Clone(g.calls) // a line is never changed once made
+	}
 	if len(fresh) >= parallelFrom && runtime.GOMAXPROCS(0) > 1 && g.indexAhead(fresh) {
 		return g.share(hosts, fresh)
 	}

@@ -307,7 +307,7 @@ func (w *work) project() error {
 		return err
 	}
 	delta := pagevm.Delta{Host: w.hosts, Places: w.places, Align: w.align}
-	grown, dec := pagevm.Next(w.prev.proj, delta, wishes, pagevm.Cache{})
+	grown, dec := pagevm.Next(w.prev.proj, delta, wishes, pagevm.Cache{StripThinking: w.stripThinking()})
 	w.proj, w.decision = grown, dec
 	w.before = w.planned(grown)
 	w.seed(grown)
@@ -340,8 +340,12 @@ func (w *work) cache(p *pagevm.Projection) pagevm.Cache {
 	id := w.identity(p)
 	w.cold, w.clock = w.next.ledger.Cold(w.model, id, w.req.Now)
 	return pagevm.Cache{Cold: w.cold, Event: w.next.ledger.ColdEvent(w.model, id, w.req.Now),
-		Resolver: w.req.Resolver != "", StripThinking: w.model.PreservedThinking && !w.req.DropOption, Now: w.req.Now}
+		Resolver: w.req.Resolver != "", StripThinking: w.stripThinking(), Now: w.req.Now}
 }
+
+// stripThinking tells whether thinking that a cut makes invalid must be taken out:
+// the model binds it to its prefix, and the host can't have the provider drop it.
+func (w *work) stripThinking() bool { return w.model.PreservedThinking && !w.req.DropOption }
 
 // minPending is the least that a cut must save to count as pending, in tokens:
 // less than that is not worth what it hides.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/memkernel/memkernel/internal/blob"
@@ -123,7 +124,7 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	s.mu.Lock()
 	unlock := s.mu.Unlock
 	if write = write && s.writable(); write {
-		switch err := s.lockFile(); {
+		switch err := s.lockFile(ctx); {
 		case err == nil:
 			unlock = func() { s.flock.Unlock(); s.mu.Unlock() }
 		case unwritable(err):
@@ -168,9 +169,13 @@ func unwritable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC)
 }
 
-// lockFile takes the session's lock among processes.
-func (s *session) lockFile() error {
-	if err := s.flock.Lock(); err != nil {
+// lockRetry is how often a lock that another process holds is tried.
+const lockRetry = 2 * time.Millisecond
+
+// lockFile takes the session's lock among processes, waiting as long as ctx lets
+// it.
+func (s *session) lockFile(ctx context.Context) error {
+	if _, err := s.flock.TryLockContext(ctx, lockRetry); err != nil {
 		return fmt.Errorf("lock session %s: %w", s.key, err)
 	}
 	return nil

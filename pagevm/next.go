@@ -42,7 +42,7 @@ func Next(p *Projection, d Delta, w Wishes, c Cache) (*Projection, Decision) {
 	if d.Align.Stale || (w.CarryNow && len(p.Seen) == 0) {
 		q.Carry = carryItems(w.Carry)
 	}
-	q.Items = appendHost(q.Items, d.Host[d.Align.At:])
+	q.Items = appendHost(q.Items, d.Host[d.Align.At:], unbound(p, d.Align, c))
 	if w.Cut != nil {
 		cut(p, &q, d, w, c, &dec)
 	}
@@ -60,7 +60,22 @@ func appendSeen(seen []Seen, fresh []HostMessage) []Seen {
 	return out
 }
 
-func appendHost(old []Item, fresh []HostMessage) []Item {
+// unbound lists the messages that were there when the last cut was made and come
+// back after a rewrite by the host: their thinking belongs to a prefix that is
+// gone. Nil if there are none.
+func unbound(p *Projection, a Alignment, c Cache) map[string]string {
+	if !c.StripThinking || len(p.Cuts) == 0 || a.At >= len(p.Seen) {
+		return nil
+	}
+	hashes := map[string]string{}
+	for _, s := range p.Seen[a.At:max(a.At, min(p.Cuts[len(p.Cuts)-1].Covers, len(p.Seen)))] {
+		hashes[s.Key] = s.Hash
+	}
+	return hashes
+}
+
+// appendHost appends fresh messages, those in bare without their thinking.
+func appendHost(old []Item, fresh []HostMessage, bare map[string]string) []Item {
 	n := len(old)
 	for i := range fresh {
 		n += len(fresh[i].Segments)
@@ -69,8 +84,13 @@ func appendHost(old []Item, fresh []HostMessage) []Item {
 	copy(items, old)
 	for i := range fresh {
 		m := &fresh[i]
+		strip := bare[m.Key] == m.Hash && bare != nil
 		for j := range m.Segments {
-			items = append(items, m.Segments[j].item(m, m.Segments[j].First))
+			if s := &m.Segments[j]; strip && s.Bare.Hash != "" {
+				items = append(items, s.bare(m))
+			} else {
+				items = append(items, s.item(m, s.First))
+			}
 		}
 	}
 	return items
