@@ -44,6 +44,8 @@ const (
 	// The first rounds of reweighting limit the pull of far points, which leads to
 	// one line from anywhere; the last ones all but drop what is far from it.
 	rounds, dropRounds = 8, 3
+	// minMedians is the number of points from which medians say more than the prior.
+	minMedians = 8
 )
 
 // line is what is known by now.
@@ -75,16 +77,52 @@ func (f *fit) add(counted, calls, billed int) {
 }
 
 // robust is a weighted least-squares line through the growths, where points far
-// from the line of the round before weigh less. Errors grow with size, so a
+// from the line before weigh less. With few points it starts from the line known
+// so far and leans on the prior. With more it starts from the median of the slopes
+// between all pairs of points (Theil and Sen), which up to a quarter of lumps does
+// not move, and needs neither prior nor many rounds. Errors grow with size, so a
 // point's unit is its own.
 func (f *fit) robust() line {
-	l := f.line()
 	w := make([]float64, len(f.x))
+	if len(f.x) >= minMedians {
+		l := f.medians()
+		f.weigh(w, l, true)
+		return f.solve(w, 0)
+	}
+	l := f.line()
 	for i := range rounds {
 		f.weigh(w, l, i >= rounds-dropRounds)
-		l = f.solve(w)
+		l = f.solve(w, priorCalls)
 	}
 	return l
+}
+
+// medians is the line of Theil and Sen.
+func (f *fit) medians() line {
+	slopes := make([]float64, 0, len(f.x)*len(f.x)/2)
+	for i := range f.x {
+		for j := range i {
+			if d := f.x[i] - f.x[j]; d != 0 {
+				slopes = append(slopes, (f.y[i]-f.y[j])/d)
+			}
+		}
+	}
+	if len(slopes) == 0 {
+		return f.line()
+	}
+	l := line{ratio: min(max(median(slopes), minRatio), maxRatio)}
+	rest := make([]float64, len(f.x))
+	for i := range f.x {
+		rest[i] = f.y[i] - l.ratio*f.x[i]
+	}
+	l.overhead = min(max(median(rest), 0), maxOverhead)
+	return l
+}
+
+// median sorts x and gives its middle.
+func median(x []float64) float64 {
+	slices.Sort(x)
+	return x[len(x)/2]
 }
 
 // weigh gives each point its weight under a line; drop makes far points weigh
@@ -94,9 +132,7 @@ func (f *fit) weigh(w []float64, l line, drop bool) {
 	for i := range f.x {
 		miss[i] = math.Abs(f.y[i]-l.ratio*f.x[i]-l.overhead) / unit(f.x[i])
 	}
-	sorted := slices.Clone(miss)
-	slices.Sort(sorted)
-	scale := 2 * max(sorted[len(sorted)/2], 0.02)
+	scale := 2 * max(median(slices.Clone(miss)), 0.02)
 	for i := range w {
 		w[i] = 1 / (unit(f.x[i]) * unit(f.x[i]))
 		if miss[i] > scale {
@@ -111,10 +147,11 @@ func (f *fit) weigh(w []float64, l line, drop bool) {
 // unit is the size by which a growth's error is measured.
 func unit(x float64) float64 { return 200 + x }
 
-func (f *fit) solve(w []float64) line {
-	// The prior: points at 1,000 tokens on the line y = x.
+// solve is the line of least squares under weights, with a prior that weighs as
+// much as so many points at 1,000 tokens on the line y = x.
+func (f *fit) solve(w []float64, prior float64) line {
 	const at = 1000.0
-	pw := priorCalls / (unit(at) * unit(at))
+	pw := prior / (unit(at) * unit(at))
 	s, sx, sy, sxx, sxy := pw, pw*at, pw*at, pw*at*at, pw*at*at
 	for i, x := range f.x {
 		s, sx, sy = s+w[i], sx+w[i]*x, sy+w[i]*f.y[i]
