@@ -2,7 +2,7 @@ GO ?= go
 BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 
-.PHONY: build test check bench demo test-race fuzz clean
+.PHONY: build test check bench demo replay test-race fuzz clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -27,6 +27,10 @@ fuzz: ## a minute of the tokenizer's differential fuzz
 demo: build ## plan the bundled sample and explain the plan
 	$(BIN) plan --transcript $(SAMPLE) --view full --context-window 128k \
 	  --fixed-tokens 25000 --resolver memory_get --explain
+
+replay: build ## replay the bundled sample under three policies
+	$(BIN) replay --transcript $(SAMPLE) --context-window 128k --fixed-tokens 25000 \
+	  --resolver memory_get
 
 clean:
 	rm -rf bin

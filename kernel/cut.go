@@ -1,0 +1,133 @@
+package kernel
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// cache is what Next has to know of the provider's cache, if p were sent.
+func (w *work) cache(p *pagevm.Projection) pagevm.Cache {
+	id := w.identity(p)
+	w.cold, w.clock = w.next.ledger.Cold(w.model, id, w.req.Now)
+	return pagevm.Cache{Cold: w.cold, Event: w.next.ledger.ColdEvent(w.model, id, w.req.Now),
+		Resolver: w.req.Resolver != "", StripThinking: w.stripThinking(), Now: w.req.Now}
+}
+
+// stripThinking tells whether thinking that a cut makes invalid must be taken out:
+// the model binds it to its prefix, and the host can't have the provider drop it.
+func (w *work) stripThinking() bool { return w.model.PreservedThinking && !w.req.DropOption }
+
+// minPending is the least that a cut must save to count as pending, in tokens:
+// less than that is not worth what it hides.
+const minPending = 4000
+
+// cutInput hands the cut planner its figures. Limits are given with the counts'
+// own error taken off, so that what it allows fits.
+func (w *work) cutInput(grown *pagevm.Projection, c pagevm.Cache) cachelayout.CutInput {
+	in := cachelayout.CutInput{
+		Model: w.model, Window: w.hard + w.reserve, Reserve: w.reserve,
+		Fixed: w.fixed, Conversation: w.before - w.fixed, Planned: w.before,
+		Growth: w.growth(), Cold: c.Cold, ColdEventUsed: c.Event != "" && c.Event == grown.LastEvent(),
+		OpenLoop: len(w.places) > 0 && w.places[len(w.places)-1].InLoop, TTL: w.ttl(),
+		ExpectedTurns: cachelayout.ExpectedTurns(w.calls()),
+	}
+	in.Pending = w.before - w.fixed - cachelayout.ColdLowWaterConversation
+	if in.Pending < minPending {
+		in.Pending = 0
+	}
+	if c.Cold && !w.sent() {
+		// Nothing was ever sent: what stands is new, not pending.
+		in.Pending = 0
+	}
+	if w.boundLoop() {
+		// A cut would take the loop's thinking away: it waits, unless it can't.
+		in.Pending = 0
+	}
+	in.Pending = max(in.Pending, 0, w.before-w.hard)
+	return in
+}
+
+// boundLoop tells whether the open tool loop holds thinking that a cut would make
+// invalid: the model binds thinking to its prefix, and the host can't have the
+// provider drop what no longer fits.
+func (w *work) boundLoop() bool {
+	if !w.model.PreservedThinking || w.req.DropOption {
+		return false
+	}
+	for i := len(w.places) - 1; i >= 0 && w.places[i].InLoop; i-- {
+		for j := range w.hosts[i].Segments {
+			if w.hosts[i].Segments[j].Bare.Hash != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sent tells whether any request of this conversation is known to have been made.
+func (w *work) sent() bool { return !w.next.ledger.LastStart.IsZero() }
+
+// growth lists the tokens that the last calls added, calibrated.
+func (w *work) growth() []int {
+	g := growth(w.hosts, w.places, 10)
+	for i := range g {
+		g[i] = w.scale(g[i])
+	}
+	return g
+}
+
+// calls counts the model calls of the conversation so far.
+func (w *work) calls() int {
+	n := 0
+	for i := range w.msgs {
+		if w.msgs[i].Role == memkernel.RoleAssistant && w.msgs[i].Origin == memkernel.OriginHost {
+			n++
+		}
+	}
+	return n
+}
+
+// makeCut submits the cut, and once more with a lower target if what was granted
+// does not get below the hard limit.
+func (w *work) makeCut(delta pagevm.Delta, cache pagevm.Cache) {
+	w.advanceSummary()
+	w.seen = slices.Concat(w.align.Seen, freshSeen(w.hosts[w.align.At:]))
+	spans, texts := w.prev.spans, w.texts
+	madeSpans, madeTexts := spans, texts
+	target := w.cut.TargetTokens
+	for range 3 {
+		w.texts = maps.Clone(texts)
+		wish := w.selectFor(target)
+		wish.Reason = pagevm.CutReason(w.cut.Reason)
+		w.next.spans = spans
+		if span, ok := w.span(wish.Leave); ok {
+			w.next.spans = append(spans[:len(spans):len(spans)], span)
+		}
+		proj, dec := pagevm.Next(w.prev.proj, delta, pagevm.Wishes{Cut: wish, Carry: w.carry()}, cache)
+		if dec.Cut == nil {
+			w.next.spans, w.texts = madeSpans, madeTexts
+			w.decision.Refused = dec.Refused
+			return
+		}
+		w.proj, w.decision = proj, dec
+		madeSpans, madeTexts = w.next.spans, w.texts
+		if w.planned(proj) <= w.cut.Figures.Limit {
+			return
+		}
+		target = w.fixed + (target-w.fixed)/3
+	}
+}
+
+// selectFor lets the selector choose for a whole prompt of target tokens.
+func (w *work) selectFor(target int) *pagevm.CutWish {
+	carry := carryRoom(w.window)
+	conversation := w.unscale(target-w.fixed) - carry
+	return pagevm.Select(pagevm.SelectInput{
+		Host: supersede(w.hosts, w.page), Places: w.places, Seen: w.seen,
+		Target: max(conversation, 0), Resolver: w.req.Resolver != "",
+	})
+}

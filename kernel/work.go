@@ -1,0 +1,196 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// work is one plan in the making. It reads the session and writes to nothing but
+// itself.
+type work struct {
+	req             PlanRequest
+	s               *session
+	prev            *line // the line before; never changed
+	next            *line // the line being made
+	model           cachelayout.Model
+	priced, durable bool
+	count           counter
+	ratio           float64 // calibrated tokens per counted token
+	spread          float64 // upper bound per calibrated token
+
+	window, reserve int
+	hard            int // window minus reserve, the counts' own error taken off
+	fixed           int // tools, system and what the host does not show
+
+	msgs    []memkernel.Message
+	kept    int // leading msgs that are those of the line before
+	hosts   []pagevm.HostMessage
+	places  []pagevm.Place
+	seen    []pagevm.Seen
+	align   pagevm.Alignment
+	capture *capture
+	texts   map[string]string // kernel blocks made by this plan
+	faults  []Fault
+	spans   map[string]string // the span that a message left with, made by spanOf
+	removed []Excluded        // what healing took out, taken the parts of it that are new
+	taken   []taken
+	stats   Stats
+
+	proj     *pagevm.Projection
+	decision pagevm.Decision
+	cut      cachelayout.Cut
+	cold     bool
+	clock    string
+	before   int // planned input had nothing been cut
+
+	blocks      []cachelayout.Block
+	breakpoints []cachelayout.Breakpoint
+	change      cachelayout.Change
+	bill        cachelayout.Bill
+	notes       []string
+
+	split                    budget.Plan
+	toolTokens, systemTokens int
+	toolHash, systemHash     string
+}
+
+// newWork resolves the request's defaults.
+func (k *Kernel) newWork(s *session, req PlanRequest) (*work, error) {
+	if req.Now.IsZero() {
+		req.Now = k.now()
+	}
+	w := &work{req: req, s: s, texts: map[string]string{}, capture: newCapture(), ratio: 1, spread: 1}
+	w.model, w.priced = k.prices.Lookup(req.Model, req.Now)
+	w.window = req.ContextWindow
+	if w.window == 0 {
+		w.window = w.model.ContextWindow
+	}
+	if w.window <= 0 {
+		return nil, &WindowError{Model: req.Model}
+	}
+	w.reserve = req.Reserve
+	if w.reserve == 0 {
+		w.reserve = budget.DefaultReserve(w.window)
+	}
+	c, err := newCounter(w.model.Tokenizer, req.Model)
+	if err != nil {
+		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
+	}
+	c.cache = k.counts
+	w.count = c
+	if lost := s.projectionLost(lineKey{req.Branch, req.Model}); lost != "" {
+		w.faults = append(w.faults, Fault{Code: FaultProjectionLost, Detail: lost})
+	}
+	w.prev = s.line(req.Branch, req.Model)
+	next := *w.prev
+	next.planID = ""
+	w.next = &next
+	return w, nil
+}
+
+// absorb makes the request valid, lays it over the projection and ingests what is
+// new.
+func (w *work) absorb() error {
+	if err := w.heal(); err != nil {
+		return err
+	}
+	g := w.ingester()
+	g.keepTaken(w.taken)
+	w.hosts = g.absorb(w.prev, w.msgs)
+	w.next.calls = g.calls
+	w.stats.Ingested = len(w.capture.pages)
+	w.places = places(w.prev.places, g.kept, w.msgs)
+	w.align = pagevm.Align(w.prev.proj, w.hosts)
+	w.next.msgs, w.next.places = w.msgs, w.places
+	if w.align.Rewrite != pagevm.RewriteNone {
+		w.faults = append(w.faults, Fault{Code: string(w.align.Rewrite), Key: keyAt(w.hosts, w.align.First),
+			Detail: fmt.Sprintf("the host's messages differ from message %d on", w.align.First+1)})
+	}
+	return nil
+}
+
+// ingester makes pages for this plan. Without a window (an observed turn) no
+// result is too large.
+func (w *work) ingester() *ingester {
+	g := &ingester{known: w.s.pages, calls: w.next.calls, count: w.count, branch: w.req.Branch, resolver: w.req.Resolver, large: math.MaxInt, durable: w.durable, out: w.capture}
+	if w.window > 0 {
+		g.large = w.unscale(budget.LargeResult(w.window))
+	}
+	return g
+}
+
+func freshSeen(hosts []pagevm.HostMessage) []pagevm.Seen {
+	out := make([]pagevm.Seen, len(hosts))
+	for i := range hosts {
+		out[i] = pagevm.Seen{Key: hosts[i].Key, Hash: hosts[i].Hash}
+	}
+	return out
+}
+
+func keyAt(hosts []pagevm.HostMessage, i int) string {
+	if i < len(hosts) {
+		return hosts[i].Key
+	}
+	return ""
+}
+
+// measure fixes what the plan may spend: the calibration, the fixed part, and the
+// hard limit with the counts' own error taken off.
+func (w *work) measure() {
+	w.calibrate()
+	w.measureFixed()
+	w.hard = w.withMargin(w.window - w.reserve)
+}
+
+// withMargin takes the counts' own error off a limit. The fixed part that the
+// host measured itself needs none.
+func (w *work) withMargin(limit int) int {
+	return w.fixed + int(float64(limit-w.fixed)/w.spread)
+}
+
+// measureFixed counts what always stands in full.
+func (w *work) measureFixed() {
+	for i := range w.req.Tools {
+		w.toolHash = hashText(w.toolHash + w.req.Tools[i].Raw)
+	}
+	for i := range w.req.System {
+		w.systemHash = hashText(w.systemHash + w.req.System[i].Text)
+	}
+	w.systemHash = hashText(w.systemHash + strconv.Itoa(w.req.FixedTokens))
+	w.toolTokens = w.scale(w.count.tools(w.req.Tools))
+	w.systemTokens = w.req.FixedTokens + w.scale(w.count.system(w.req.System)+w.count.over.Base)
+	w.fixed = w.toolTokens + w.systemTokens
+}
+
+// scale turns counted tokens into calibrated ones, rounding up.
+func (w *work) scale(tokens int) int {
+	if w.ratio == 1 || tokens == 0 {
+		return tokens
+	}
+	return int(float64(tokens)*w.ratio + 0.999)
+}
+
+// unscale is the inverse of scale for budgets, rounding down.
+func (w *work) unscale(tokens int) int { return int(float64(tokens) / w.ratio) }
+
+// planned is the whole input of a projection, calibrated and anchored.
+func (w *work) planned(p *pagevm.Projection) int {
+	return w.fixed + w.conversation(p) + w.anchorShift(p)
+}
+
+func (w *work) conversation(p *pagevm.Projection) int {
+	n := 0
+	for i := range p.Carry {
+		n += w.scale(p.Carry[i].Tokens)
+	}
+	for i := range p.Items {
+		n += w.scale(p.Items[i].Tokens)
+	}
+	return n
+}
