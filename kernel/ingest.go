@@ -165,14 +165,14 @@ func (g *ingester) result(m *memkernel.Message, i, overhead int, first bool) pag
 	return s
 }
 
-// levels fills in what the degraded representations of a page would cost, as
-// far as they are cheaper than the level above.
+// levels fills in what the degraded representations of a page would cost. One that
+// saves less than a quarter of the level above is not worth what it hides.
 func (g *ingester) levels(s *pagevm.Segment, page *pagevm.Page, overhead int) {
 	full := s.At[pagevm.Full]
 	above := full.Tokens
 	for _, rep := range page.Reps {
 		tokens := overhead + g.count.text(rep.Text)
-		if tokens >= above {
+		if 4*tokens > 3*above {
 			continue
 		}
 		above = tokens
