@@ -26,6 +26,7 @@ var arrows = map[string][]string{
 	"internal/blob":       {"internal/atomicfile"},
 	"transcript":          {"."},
 	"pagevm":              {".", "internal/atomicfile", "internal/blob"},
+	"markdownstore":       {".", "internal/atomicfile"},
 	"summary":             {".", "pagevm"},
 	"kernel":              {".", "budget", "cachelayout", "internal/atomicfile", "internal/blob", "transcript", "pagevm", "summary"},
 	"bench":               {".", "budget", "cachelayout", "transcript", "pagevm", "kernel", "bench/..."},
@@ -45,6 +46,7 @@ var thirdParty = map[string][]string{
 	"internal/atomicfile": {"golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/blob":       {"golang.org/x/sys/unix"},
 	"kernel":              {"github.com/gofrs/flock"},
+	"markdownstore":       {"github.com/adrg/frontmatter", "gopkg.in/yaml.v3", "github.com/gofrs/flock"},
 	"bench":               {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"cmd/memkernel":       {"gopkg.in/yaml.v3", "github.com/spf13/cobra", "github.com/spf13/cobra/doc", "github.com/spf13/pflag", "golang.org/x/term", "golang.org/x/sys/unix"},
 }

@@ -1,0 +1,227 @@
+package markdownstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// Appended is where an entry stands.
+type Appended struct {
+	// Ref is the entry's text, without its marker.
+	Ref memkernel.Ref
+	// Existed tells that the entry stood there before; nothing was written.
+	Existed bool
+	// Late is the path that was asked for if that is the log of a day that is
+	// over; the entry then stands in today's and refers to it.
+	Late string
+}
+
+// appendTries is how often an append is repeated because an editor put another
+// file in the place of the one that was written to.
+const appendTries = 5
+
+// Append adds an entry at the end of a file, durably. The id names the entry:
+// one that stands there already, or where an earlier call put it when it was
+// late, is not written again, whatever became of its text meanwhile. Missing
+// files and folders are made; the log of a day begins with its date as heading.
+//
+// The text stands as it was given, but for its line ends, which become the
+// file's; blank lines round it, which are dropped; a code fence that it leaves
+// open, which is closed; and lines that could be taken for the marker of an
+// entry, which get a backslash in front.
+func (s *Store) Append(ctx context.Context, path, id, text string) (Appended, error) {
+	if err := checkEntry(id, text); err != nil {
+		return Appended{}, fmt.Errorf("append to %s: %w", path, err)
+	}
+	var a Appended
+	err := s.write(ctx, func() error {
+		pl, err := s.locate(path)
+		if err != nil {
+			return err
+		}
+		if pl.class.PageType == PageBootstrap {
+			return deny(path, DenyInstructions)
+		}
+		a, err = s.appendAt(s.winner(pl), id, entryText(text))
+		return err
+	})
+	if err != nil && !errors.Is(err, ErrDenied) {
+		err = fmt.Errorf("append to %s: %w", path, unwritable(err))
+	}
+	return a, err
+}
+
+// maxID bounds the id of an entry.
+const maxID = 128 // bytes
+
+// validID allows what can stand in an HTML comment on one line.
+func validID(id string) bool {
+	for i := range len(id) {
+		c := id[i]
+		if !isDigit(c) && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '.' && c != '_' && c != ':' && c != '-' {
+			return false
+		}
+	}
+	return id != "" && len(id) <= maxID && !strings.Contains(id, "--")
+}
+
+func checkEntry(id, text string) error {
+	if !validID(id) {
+		return fmt.Errorf("entry id %.40q: want at most %d of [A-Za-z0-9._:-], without a double hyphen", id, maxID)
+	}
+	if strings.TrimSpace(text) == "" {
+		return errors.New("the entry has no text")
+	}
+	if strings.IndexByte(text, 0) >= 0 {
+		return errors.New("the entry holds zero bytes, which no text does")
+	}
+	return nil
+}
+
+// appendAt appends to a place, or to today's log if the place is closed.
+// Requires the lock.
+func (s *Store) appendAt(pl place, id, text string) (Appended, error) {
+	if !s.isClosed(pl) {
+		return s.appendOnce(pl, id, text, "")
+	}
+	today := s.Today(s.opts.Now())
+	for date := pl.class.Date; date < today; date = nextDay(date) {
+		a, err := s.findEntry(dailyPath(date), id, text)
+		if err != nil || a.Existed {
+			return a, err
+		}
+	}
+	a, err := s.appendLate(pl.path, dailyPath(today), id, text)
+	return a, err
+}
+
+func (s *Store) appendLate(closed, today, id, text string) (Appended, error) {
+	pl, err := s.locate(today)
+	if err != nil {
+		return Appended{}, err
+	}
+	name := strings.TrimPrefix(closed, memoryDir+"/")
+	note := "Late entry for [" + strings.TrimSuffix(name, ".md") + "](" + name + "):\n\n"
+	a, err := s.appendOnce(pl, id, text, note)
+	a.Late = closed
+	return a, err
+}
+
+// nextDay is the date after a valid one.
+func nextDay(date string) string {
+	t, _ := ParseDate(date, time.UTC)
+	return t.AddDate(0, 0, 1).Format(dateLayout)
+}
+
+// findEntry looks for an entry in a file that need not exist.
+func (s *Store) findEntry(path, id, entry string) (Appended, error) {
+	pl, err := s.locate(path)
+	if err != nil || pl.info == nil {
+		return Appended{}, err
+	}
+	f, _, err := s.open(pl)
+	if err != nil {
+		return Appended{}, gone(err)
+	}
+	defer f.Close()
+	text, err := readFrom(f)
+	if err != nil {
+		return Appended{}, err
+	}
+	ref, ok := findEntry(pl.path, text, id, entry)
+	return Appended{Ref: ref, Existed: ok}, nil
+}
+
+// appendOnce writes the entry unless it is there. note goes in front of text.
+func (s *Store) appendOnce(pl place, id, text, note string) (Appended, error) {
+	for range appendTries {
+		a, settled, err := s.tryAppend(pl, id, text, note)
+		if err != nil || settled {
+			return a, err
+		}
+		if pl, err = s.locate(pl.path); err != nil {
+			return Appended{}, err
+		}
+	}
+	return Appended{}, fmt.Errorf("another program replaced the file %d times while it was being written", appendTries)
+}
+
+// tryAppend tells whether the file that it wrote to is still the one that the
+// path names.
+func (s *Store) tryAppend(pl place, id, text, note string) (a Appended, settled bool, err error) {
+	f, err := s.openAppend(pl)
+	if err != nil {
+		return a, false, err
+	}
+	defer f.Close()
+	old, err := readFrom(f)
+	if err != nil {
+		return a, false, err
+	}
+	if ref, ok := findEntry(pl.path, old, id, text); ok {
+		return Appended{Ref: ref, Existed: true}, true, nil
+	}
+	if why := binaryWhy(old); why != "" {
+		return a, false, fmt.Errorf("the file is not text: %s", why)
+	}
+	block := compose(pl, old, id, note+text)
+	if _, err := atomicfile.Append(f, int64(len(old)), []byte(block), true); err != nil {
+		return a, false, err
+	}
+	ref, settled, err := s.settle(pl, f, id, text)
+	return Appended{Ref: ref}, settled, err
+}
+
+// openAppend opens the file of a place at its end, and makes it if need be.
+func (s *Store) openAppend(pl place) (*os.File, error) {
+	if pl.info == nil {
+		if err := s.makeFolder(pl.real); err != nil {
+			return nil, err
+		}
+	} else if err := checkWritable(pl.info); err != nil {
+		return nil, err
+	}
+	f, err := atomicfile.OpenAppend(s.abs(pl.real), 0o644)
+	if err != nil {
+		return nil, err
+	}
+	// The path was looked up before: what was opened must be what it names
+	// inside the workspace.
+	fi, err := f.Stat()
+	if err == nil {
+		var named os.FileInfo
+		if named, err = s.root.Lstat(pl.real); err == nil && !os.SameFile(fi, named) {
+			err = deny(pl.path, DenyLink)
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// settle finds the entry in what the path names now.
+func (s *Store) settle(pl place, f *os.File, id, entry string) (memkernel.Ref, bool, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return memkernel.Ref{}, false, err
+	}
+	now, err := os.Lstat(s.abs(pl.real))
+	if err != nil || !os.SameFile(now, fi) {
+		return memkernel.Ref{}, false, gone(err)
+	}
+	text, err := readFrom(f)
+	if err != nil {
+		return memkernel.Ref{}, false, err
+	}
+	ref, ok := findEntry(pl.path, text, id, entry)
+	return ref, ok, nil
+}

@@ -1,0 +1,159 @@
+package markdownstore
+
+import (
+	"path"
+	"strings"
+)
+
+// Kind says what a file of the workspace is for.
+type Kind string
+
+// The kinds. A file that is none of them is no concern of this package.
+const (
+	KindMemory       Kind = "memory"       // MEMORY.md: curated long-term memory
+	KindTopic        Kind = "topic"        // memory/**/*.md without a date
+	KindDaily        Kind = "daily"        // memory/YYYY-MM-DD.md: the log of a day
+	KindNote         Kind = "note"         // a dated name with more in it than the date
+	KindObservations Kind = "observations" // observations.md
+	KindBuffer       Kind = "buffer"       // working-buffer.md
+	KindUser         Kind = "user"         // USER.md: about the person
+	KindState        Kind = "state"        // SESSION-STATE.md: where the work stands
+	KindInstructions Kind = "instructions" // AGENTS.md, SOUL.md, TOOLS.md, IDENTITY.md
+	KindRoutine      Kind = "routine"      // HEARTBEAT.md, BOOT.md, BOOTSTRAP.md: run by the host on occasion
+)
+
+// Tier says how a file ages.
+type Tier string
+
+const (
+	// TierNone is for files that are not memory.
+	TierNone Tier = ""
+	// TierEvergreen never ages.
+	TierEvergreen Tier = "evergreen"
+	// TierDated ages from the date in its name.
+	TierDated Tier = "dated"
+	// TierRecent ages from its modification time.
+	TierRecent Tier = "recent"
+)
+
+// PageType is the type of the page that a file becomes in a prompt, by the
+// names that package pagevm uses; "" for files that have no place there.
+type PageType string
+
+const (
+	PageBootstrap  PageType = "bootstrap"
+	PagePlan       PageType = "plan"
+	PagePreference PageType = "preference"
+)
+
+// Class is what a path alone says about a file.
+type Class struct {
+	Kind     Kind     `json:"kind"`
+	Tier     Tier     `json:"tier,omitempty"`
+	PageType PageType `json:"page_type,omitempty"`
+	// Date is YYYY-MM-DD, set in the dated tier.
+	Date string `json:"date,omitempty"`
+	// Private files are not there for shared sessions.
+	Private bool `json:"private,omitempty"`
+	// Memory files are what Read gives out and recall may show.
+	Memory bool `json:"memory,omitempty"`
+	// Indexed files are searched. Every indexed file is memory.
+	Indexed bool `json:"indexed,omitempty"`
+}
+
+const (
+	memoryDir  = "memory"
+	memoryName = "MEMORY.md"
+	// memoryLower is what MEMORY.md may be called if there is no MEMORY.md.
+	memoryLower = "memory.md"
+	userName    = "USER.md"
+)
+
+// rootNames are the files in the workspace's root that have a meaning, in byte
+// order.
+var rootNames = []string{
+	"AGENTS.md", "BOOT.md", "BOOTSTRAP.md", "HEARTBEAT.md", "IDENTITY.md", memoryName, "SESSION-STATE.md",
+	"SOUL.md", "TOOLS.md", userName, memoryLower, "observations.md", "working-buffer.md",
+}
+
+// Classify tells what the workspace file of a clean, slash-separated relative
+// path is; ok is false if it is nothing that this package may touch. It looks
+// at the name only.
+func Classify(p string) (c Class, ok bool) {
+	dir, name := path.Split(p)
+	switch {
+	case dir == "":
+		return classifyRoot(name)
+	case dir == memoryDir+"/":
+		if c, ok := classifySpecial(name); ok {
+			return c, true
+		}
+	case !strings.HasPrefix(dir, memoryDir+"/") || skippedPath(dir):
+		return Class{}, false
+	}
+	if !isMarkdown(name) || skippedName(name) {
+		return Class{}, false
+	}
+	return classifyMemory(strings.TrimPrefix(p, memoryDir+"/")), true
+}
+
+func classifyRoot(name string) (Class, bool) {
+	switch name {
+	case memoryName, memoryLower:
+		return Class{Kind: KindMemory, Tier: TierEvergreen, PageType: PagePreference, Private: true, Memory: true, Indexed: true}, true
+	case userName:
+		return Class{Kind: KindUser, Tier: TierEvergreen, PageType: PagePreference, Private: true, Memory: true, Indexed: true}, true
+	case "AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md":
+		return Class{Kind: KindInstructions, PageType: PageBootstrap}, true
+	case "HEARTBEAT.md", "BOOT.md", "BOOTSTRAP.md":
+		return Class{Kind: KindRoutine}, true
+	}
+	return classifySpecial(name)
+}
+
+// classifySpecial knows the names that mean the same in the root and in memory/.
+func classifySpecial(name string) (Class, bool) {
+	switch name {
+	case "SESSION-STATE.md":
+		return Class{Kind: KindState, PageType: PagePlan}, true
+	case "working-buffer.md":
+		return Class{Kind: KindBuffer, Memory: true}, true
+	case "observations.md":
+		return Class{Kind: KindObservations, Tier: TierRecent, PageType: PagePreference, Memory: true, Indexed: true}, true
+	}
+	return Class{}, false
+}
+
+// classifyMemory takes the path below memory/.
+func classifyMemory(rel string) Class {
+	c := Class{Kind: KindTopic, Tier: TierEvergreen, PageType: PagePreference, Memory: true, Indexed: true}
+	stem := rel[:len(rel)-len(".md")]
+	if c.Date = dateIn(stem); c.Date == "" {
+		return c
+	}
+	c.Kind, c.Tier = KindNote, TierDated
+	if c.Date == stem {
+		c.Kind = KindDaily
+	}
+	return c
+}
+
+// isMarkdown tells a Markdown file by its name.
+func isMarkdown(name string) bool {
+	return len(name) > 3 && strings.EqualFold(name[len(name)-3:], ".md")
+}
+
+// skippedName tells the names that are never looked into: hidden ones (.git,
+// the kernel's own state, temps) and node_modules.
+func skippedName(name string) bool {
+	return strings.HasPrefix(name, ".") || name == "node_modules"
+}
+
+func skippedPath(p string) bool {
+	for name := range strings.SplitSeq(strings.Trim(p, "/"), "/") {
+		if skippedName(name) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,143 @@
+package markdownstore
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// The defaults of Chunking.
+const (
+	DefaultChunkTokens   = 400
+	DefaultOverlapTokens = 80
+	// minChunkTokens keeps chunks large enough to be worth citing.
+	minChunkTokens = 16
+)
+
+// Chunking says how large chunks are. The zero value means the defaults.
+type Chunking struct {
+	// Tokens is the size that chunks are filled up to. A code fence is kept in
+	// one piece up to twice that.
+	Tokens int
+	// Overlap is how much of the end of a chunk the next one repeats where a
+	// running text was cut; 0 is the default, below 0 is none. Nothing is
+	// repeated where a section ends.
+	Overlap int
+	// Count counts tokens; nil is CountTokens. It must be a pure function,
+	// about additive and fast: it sees every line, some of them twice.
+	Count func(string) int
+	// CountName names Count in an index; "bytes-v1" for CountTokens.
+	CountName string
+}
+
+func (c *Chunking) setDefaults() {
+	if c.Tokens <= 0 {
+		c.Tokens = DefaultChunkTokens
+	}
+	c.Tokens = max(c.Tokens, minChunkTokens)
+	switch {
+	case c.Overlap < 0:
+		c.Overlap = -1 // not 0: defaults may be set twice
+	case c.Overlap == 0:
+		c.Overlap = DefaultOverlapTokens
+	}
+	c.Overlap = min(c.Overlap, c.Tokens/2)
+	switch {
+	case c.Count == nil:
+		c.Count, c.CountName = CountTokens, "bytes-v1"
+	case c.CountName == "":
+		c.CountName = "custom"
+	}
+}
+
+// Name identifies the setting: two documents chunked under one name give the
+// same chunks for the same bytes. The leading number is the version of the
+// chunker's rules.
+//
+//	1: heading-aware packing, overlap by lines
+func (c Chunking) Name() string {
+	c.setDefaults()
+	return fmt.Sprintf("1/%s/%d/%d", c.CountName, c.Tokens, max(c.Overlap, 0))
+}
+
+// CountTokens is the fixed counter of chunk sizes: two eighths of a token for
+// an ASCII byte and three for any other, rounded up. That is a token for four
+// letters of English, and nine eighths for a Chinese character. It is no
+// model's count and is not meant to be: it must not change when a model does.
+func CountTokens(s string) int {
+	other := 0
+	for i := range len(s) {
+		other += int(s[i] >> 7)
+	}
+	return (2*len(s) + other + 7) / 8
+}
+
+// splitLine cuts a text that has no place to break into pieces of at most
+// limit tokens: behind a sentence, else behind a space, else between runes.
+// yield gets the end of each piece; the last is len(s).
+func (c *Chunking) splitLine(s string, limit int, yield func(end int)) {
+	for at := 0; at < len(s); {
+		n := c.fit(s[at:], limit)
+		if at+n < len(s) {
+			n = breakAt(s[at:], n)
+		}
+		at += n
+		yield(at)
+	}
+}
+
+// fit is the length of a prefix of s of at most limit tokens that ends between
+// runes; one rune at least.
+func (c *Chunking) fit(s string, limit int) int {
+	n := min(len(s), 4*limit)
+	for n > 1 {
+		t := c.Count(s[:n])
+		if t <= limit {
+			break
+		}
+		n = min(n-1, max(1, n*limit/t))
+	}
+	if n == len(s) {
+		return n
+	}
+	if cut := runeStart(s, n); cut > 0 {
+		return cut
+	}
+	_, size := utf8.DecodeRuneInString(s)
+	return size
+}
+
+// runeStart moves n back to where a rune begins. Among bytes that are no UTF-8
+// it stays.
+func runeStart(s string, n int) int {
+	for i := n; i > 0 && i > n-utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			if _, size := utf8.DecodeRuneInString(s[i:]); i+size > n {
+				return i
+			}
+			return n
+		}
+	}
+	return n
+}
+
+// breakAt looks for a better place to break in the second half of s[:n].
+func breakAt(s string, n int) int {
+	space := 0
+	for i := n; i > n/2; i-- {
+		switch c := s[i-1]; {
+		case c == ' ' || c == '\t':
+			if i > 1 && (s[i-2] == '.' || s[i-2] == '!' || s[i-2] == '?') {
+				return i
+			}
+			if space == 0 {
+				space = i
+			}
+		case c == 0x82 && i > 2 && s[i-3:i] == "。", c == 0x81 && i > 2 && s[i-3:i] == "！", c == 0x9f && i > 2 && s[i-3:i] == "？":
+			return i
+		}
+	}
+	if space > 0 {
+		return space
+	}
+	return n
+}

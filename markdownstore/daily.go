@@ -1,0 +1,58 @@
+package markdownstore
+
+import (
+	"io/fs"
+	"path/filepath"
+	"time"
+)
+
+// Today is the day that now falls on in the user's time zone, YYYY-MM-DD.
+func (s *Store) Today(now time.Time) string {
+	return now.In(s.opts.Timezone).Format(dateLayout)
+}
+
+// DailyPath is the path of the log of the day that now falls on.
+func (s *Store) DailyPath(now time.Time) string { return dailyPath(s.Today(now)) }
+
+func dailyPath(date string) string { return memoryDir + "/" + date + ".md" }
+
+// DailyLogs are the logs of today and yesterday, the ones that a session begins
+// with, in the user's time zone. A log that is not there, or refused, has a
+// path and no modification time.
+func (s *Store) DailyLogs(now time.Time) (today, yesterday File) {
+	y, m, d := now.In(s.opts.Timezone).Date()
+	// Noon, so that no change of the clock moves the day.
+	before := time.Date(y, m, d-1, 12, 0, 0, 0, s.opts.Timezone)
+	return s.daily(s.Today(now)), s.daily(before.Format(dateLayout))
+}
+
+func (s *Store) daily(date string) File {
+	f, err := s.Stat(dailyPath(date))
+	if err != nil {
+		c, _ := Classify(dailyPath(date))
+		return File{Path: dailyPath(date), Class: c}
+	}
+	return f
+}
+
+// Stat looks at one file as Walk does. A file that does not exist has no
+// modification time; a path that may not be touched is a *DeniedError.
+func (s *Store) Stat(path string) (File, error) {
+	pl, err := s.locate(path)
+	if err != nil {
+		return File{}, wrapRead(path, err)
+	}
+	if pl.info == nil {
+		return File{Path: pl.path, Class: pl.class}, nil
+	}
+	f := s.file(pl.path, pl.class, pl.info)
+	if pl.path == memoryLower {
+		if fi, err := s.root.Lstat(memoryName); err == nil && !isAny(pl.info, []fs.FileInfo{fi}) {
+			f.Shadowed, f.Indexed = true, false
+		}
+	}
+	return f, nil
+}
+
+// abs is where a path of the workspace lies.
+func (s *Store) abs(p string) string { return filepath.Join(s.dir, filepath.FromSlash(p)) }

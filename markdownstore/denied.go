@@ -1,0 +1,56 @@
+package markdownstore
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrDenied is what every refusal of a path is; the *DeniedError says why.
+var ErrDenied = errors.New("denied")
+
+// DenyReason says why a path was refused.
+type DenyReason string
+
+const (
+	// DenyOutside is an absolute path, or one with ".." in it.
+	DenyOutside DenyReason = "outside"
+	// DenyLink is a symbolic link that leads out of the workspace, nowhere, to
+	// something that is no Markdown file, or is a folder.
+	DenyLink DenyReason = "link"
+	// DenyNotMemory is a path that is no memory file.
+	DenyNotMemory DenyReason = "not_memory"
+	// DenyPrivate is MEMORY.md or USER.md in a shared session.
+	DenyPrivate DenyReason = "private"
+	// DenyNotFile is a folder, a pipe, a device.
+	DenyNotFile DenyReason = "not_file"
+	// DenyClosed is a past day's log, to a replacement.
+	DenyClosed DenyReason = "closed"
+	// DenyInstructions is a file of standing instructions, to an append.
+	DenyInstructions DenyReason = "instructions"
+)
+
+var denyTexts = map[DenyReason]string{
+	DenyOutside:      "only paths relative to the workspace are read, without ..",
+	DenyLink:         "the symbolic link does not lead to a Markdown file of the workspace",
+	DenyNotMemory:    "it is no memory file; memory is MEMORY.md, USER.md and memory/**/*.md",
+	DenyPrivate:      "it is private, and this session is shared",
+	DenyNotFile:      "it is not a regular file",
+	DenyClosed:       "the log of a past day is closed",
+	DenyInstructions: "standing instructions are not appended to",
+}
+
+// DeniedError is returned when a path may not be touched. errors.Is finds
+// ErrDenied in it. It says nothing about whether the file exists.
+type DeniedError struct {
+	Path   string
+	Reason DenyReason
+}
+
+func (e *DeniedError) Error() string {
+	return fmt.Sprintf("access %q: denied: %s", e.Path, denyTexts[e.Reason])
+}
+
+// Is makes every DeniedError an ErrDenied.
+func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
+
+func deny(path string, r DenyReason) error { return &DeniedError{Path: path, Reason: r} }

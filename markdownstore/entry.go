@@ -1,0 +1,137 @@
+package markdownstore
+
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// findEntry looks for the marker of an entry, alone on its line, and cites the
+// text above it: entry if that is what stands there.
+func findEntry(path, text, id, entry string) (memkernel.Ref, bool) {
+	marker := markerPrefix + id + markerSuffix
+	for at := 0; ; {
+		i := strings.Index(text[at:], marker)
+		if i < 0 {
+			return memkernel.Ref{}, false
+		}
+		start, end := at+i, at+i+len(marker)
+		at = end
+		rest := text[end:]
+		if n := strings.IndexByte(rest, '\n'); n >= 0 {
+			rest = rest[:n]
+		}
+		if (start == 0 || text[start-1] == '\n') && strings.TrimSpace(rest) == "" {
+			if above, ok := endsWith(text[:start], entry); ok {
+				return cite(path, text, start-above, entry, above), true
+			}
+			return citeAbove(path, text, start), true
+		}
+	}
+}
+
+// endsWith tells whether text ends with the lines of entry, and how many bytes
+// those take with their ends.
+func endsWith(text, entry string) (int, bool) {
+	for _, e := range [...]string{entry + "\n", toDOS(entry) + "\r\n"} {
+		if strings.HasSuffix(text, e) && (len(text) == len(e) || text[len(text)-len(e)-1] == '\n') {
+			return len(e), true
+		}
+	}
+	return 0, false
+}
+
+// cite cites the n bytes of text from start on, without the last line end.
+func cite(path, text string, start int, entry string, n int) memkernel.Ref {
+	line := 1 + strings.Count(text[:start], "\n")
+	return memkernel.Ref{
+		Path: path, StartLine: line, EndLine: line + strings.Count(entry, "\n"),
+		Hash: hashOf(strings.TrimRight(text[start:start+n], "\r\n")),
+	}
+}
+
+// citeAbove cites the entry whose marker begins at an offset: its text goes up
+// to the marker before, or the heading or front matter above it.
+func citeAbove(path, text string, marker int) memkernel.Ref {
+	d := Parse(path, text[:marker])
+	units := Units(d)
+	first := len(units)
+	for first > 0 {
+		if k := units[first-1].Kind; k == UnitMarker || k == UnitHeading && units[first-1].Level == 1 {
+			break
+		}
+		first--
+	}
+	if first == len(units) {
+		line := strings.Count(text[:marker], "\n") + 1
+		return memkernel.Ref{Path: path, StartLine: line, EndLine: line, Hash: hashOf("")}
+	}
+	start, end := units[first].Start, units[len(units)-1].End
+	entry := strings.TrimRight(text[start:end], "\r\n")
+	return cite(path, text, start, entry, end-start)
+}
+
+// entryText is a text as it may stand in an entry.
+func entryText(text string) string {
+	var b strings.Builder
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	for line := range strings.Lines(strings.Trim(text, "\n")) {
+		if at := len(line) - len(strings.TrimLeft(line, " \t")); strings.HasPrefix(line[at:], markerPrefix) {
+			line = line[:at] + `\` + line[at:]
+		}
+		b.WriteString(line)
+	}
+	if fence := openFence(b.String()); fence != "" {
+		b.WriteString("\n" + fence)
+	}
+	return b.String()
+}
+
+// openFence is what closes the code fence that a text leaves open, "" if none
+// is open.
+func openFence(text string) string {
+	sc := scanner{text: text}
+	sc.scan(0, 1)
+	if sc.fence.char == 0 {
+		return ""
+	}
+	return strings.Repeat(" ", sc.fence.column) + strings.Repeat(string(sc.fence.char), sc.fence.length)
+}
+
+// compose is the bytes that make an entry of text at the end of old.
+func compose(pl place, old, id, text string) string {
+	block := text + "\n" + markerPrefix + id + markerSuffix + "\n"
+	dos := eolOf(old) == EOLDOS
+	if dos {
+		block = toDOS(block)
+	}
+	if torn := tornTail(old, block); torn > 0 {
+		return block[torn:]
+	}
+	lead := "\n"
+	switch {
+	case old == "" && pl.class.Kind == KindDaily:
+		lead = "# " + pl.class.Date + "\n\n"
+	case old == "" || old == bom:
+		lead = ""
+	case !strings.HasSuffix(old, "\n"):
+		lead = "\n\n"
+	}
+	if dos {
+		lead = toDOS(lead)
+	}
+	return lead + block
+}
+
+// tornTail tells how much of a block an append that was cut short left at the
+// end of a file. Only the rest is then written. Less than a line is not
+// trusted.
+func tornTail(old, block string) int {
+	line := strings.IndexByte(block, '\n') + 1
+	for n := min(len(old), len(block)-1); n >= line; n-- {
+		if (n == len(old) || old[len(old)-n-1] == '\n') && strings.HasSuffix(old, block[:n]) {
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,146 @@
+package markdownstore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/adrg/frontmatter"
+	"gopkg.in/yaml.v3"
+)
+
+// maxFrontMatter bounds what is looked through for the closing delimiter and
+// decoded.
+const maxFrontMatter = 64 << 10 // 64 KiB
+
+// closers are the delimiters that may open front matter, on the first line of
+// a document that is not blank, with the one that closes it. The bare JSON
+// object is left out: a note that begins with a brace is no front matter.
+var closers = map[string]string{
+	"---": "---", "---yaml": "---", "---toml": "---", "---json": "---", "+++": "+++", ";;;": ";;;",
+}
+
+// frontMatter finds the block that text begins with and decodes it: its length
+// with delimiters, 0 if there is none. An error says that there is something
+// like front matter which is none; the text is then all body. A rule (---) that
+// a document begins with is such a case.
+func frontMatter(text string) (size int, meta map[string]any, err error) {
+	opener, size := blockSize(text)
+	if size == 0 {
+		return 0, nil, nil
+	}
+	value, err := decode(opener, text[:size])
+	if err != nil {
+		return 0, nil, fmt.Errorf("front matter does not parse, it is read as text: %w", err)
+	}
+	switch v := value.(type) {
+	case nil:
+		if hasText(text[:size]) {
+			return 0, nil, errors.New("front matter holds only comments, it is read as text")
+		}
+		return size, nil, nil
+	case map[string]any:
+		return size, v, nil
+	}
+	return 0, nil, errors.New("front matter is no list of keys and values, it is read as text")
+}
+
+// blockSize is the length of the block up to and with its closing line, 0 if
+// text does not begin with one or never closes it.
+func blockSize(text string) (opener string, size int) {
+	at, head := 0, text[:min(len(text), maxFrontMatter)]
+	for line := range strings.Lines(head) {
+		at += len(line)
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case opener == "" && trimmed == "":
+		case opener == "":
+			if closers[trimmed] == "" {
+				return "", 0
+			}
+			opener = trimmed
+		case trimmed == closers[opener]:
+			if at == len(head) && len(head) < len(text) && !strings.HasSuffix(line, "\n") {
+				return "", 0 // the limit cut the line
+			}
+			return opener, at
+		}
+	}
+	return "", 0
+}
+
+// hasText tells whether anything stands between the delimiters.
+func hasText(block string) bool {
+	n := 0
+	for line := range strings.Lines(block) {
+		if strings.TrimSpace(line) != "" {
+			n++
+		}
+	}
+	return n > 2
+}
+
+// decode gives the value of a block, with nested maps keyed by strings. The
+// decoders are other people's and get arbitrary files: should one of them
+// panic, the block is text.
+func decode(opener, block string) (value any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			value, err = nil, fmt.Errorf("decoder panicked: %v", p)
+		}
+	}()
+	if opener == "+++" || opener == "---toml" {
+		m := map[string]any{}
+		// The default formats bring the TOML decoder along.
+		_, err = frontmatter.Parse(strings.NewReader(block), &m)
+		if len(m) == 0 {
+			return nil, err
+		}
+		return plain(m), err
+	}
+	unmarshal := yaml.Unmarshal
+	if opener == ";;;" || opener == "---json" {
+		unmarshal = json.Unmarshal
+	}
+	format := frontmatter.NewFormat(opener, closers[opener], func(data []byte, v any) error {
+		if len(strings.TrimSpace(string(data))) == 0 {
+			return nil
+		}
+		return unmarshal(data, v)
+	})
+	_, err = frontmatter.Parse(strings.NewReader(block), &value, format)
+	return plain(value), err
+}
+
+// plain makes a decoded value one that JSON can hold: maps keyed by strings,
+// and no infinities.
+func plain(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			v[k] = plain(e)
+		}
+		return v
+	case map[any]any:
+		m := make(map[string]any, len(v))
+		for k, e := range v {
+			m[fmt.Sprint(k)] = plain(e)
+		}
+		return m
+	case []any:
+		for i, e := range v {
+			v[i] = plain(e)
+		}
+	case []map[string]any:
+		for _, e := range v {
+			plain(e)
+		}
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Sprint(v)
+		}
+	}
+	return v
+}

@@ -1,0 +1,208 @@
+package markdownstore
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Functions that look at one line without its indent and its line end.
+
+// runOf counts how often s begins with c.
+func runOf(s string, c byte) int {
+	n := 0
+	for n < len(s) && s[n] == c {
+		n++
+	}
+	return n
+}
+
+// headingLevel is 1 to 6 if the line is an ATX heading, else 0.
+func headingLevel(s string) int {
+	n := runOf(s, '#')
+	if n == 0 || n > 6 || n < len(s) && s[n] != ' ' && s[n] != '\t' {
+		return 0
+	}
+	return n
+}
+
+// maxHeading bounds the text of a heading in a trail: a paragraph that a rule
+// follows is a heading too, by the book.
+const maxHeading = 200 // bytes
+
+// headingText is what stands in an ATX heading behind its hashes.
+func headingText(s string) string {
+	s = strings.TrimSpace(s)
+	if t := strings.TrimRight(s, "#"); t == "" || strings.HasSuffix(t, " ") || strings.HasSuffix(t, "\t") {
+		s = strings.TrimSpace(t)
+	}
+	return clip(s, maxHeading)
+}
+
+// setextText is the text of a heading of several lines.
+func setextText(s string) string {
+	if len(s) > 4*maxHeading {
+		s = s[:4*maxHeading]
+	}
+	return clip(strings.Join(strings.Fields(s), " "), maxHeading)
+}
+
+// clip cuts s to n bytes without cutting a rune.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.TrimSpace(trimPartialRune(s[:n]))
+}
+
+// fenceOf is the length of the code fence that the line opens, 0 if none. The
+// info string of a backtick fence holds no backtick, else it is inline code.
+func fenceOf(s string) int {
+	n := runOf(s, s[0])
+	if n < 3 || s[0] == '`' && strings.IndexByte(s[n:], '`') >= 0 {
+		return 0
+	}
+	return n
+}
+
+// isRule tells a thematic break: three or more of one of - * _, and spaces.
+func isRule(s string) bool {
+	c, n := s[0], 0
+	if c != '-' && c != '*' && c != '_' {
+		return false
+	}
+	for i := range len(s) {
+		switch s[i] {
+		case c:
+			n++
+		case ' ', '\t':
+		default:
+			return false
+		}
+	}
+	return n >= 3
+}
+
+// markerWidth is the width of the list marker that the line begins with.
+func markerWidth(s string) int {
+	w := 1
+	switch c := s[0]; {
+	case c == '-' || c == '*' || c == '+':
+	case isDigit(c):
+		for w < len(s) && isDigit(s[w]) {
+			w++
+		}
+		if w > 9 || w == len(s) || s[w] != '.' && s[w] != ')' {
+			return 0
+		}
+		w++
+	default:
+		return 0
+	}
+	if w < len(s) && s[w] != ' ' && s[w] != '\t' {
+		return 0
+	}
+	return w
+}
+
+// interrupts tells whether an item may follow a paragraph without a blank
+// line: not if it is empty, nor if it is numbered from anything but 1.
+func interrupts(s string, w int) bool {
+	return w < len(s) && (!isDigit(s[0]) || s[:w-1] == "1")
+}
+
+// htmlOpener tells what ends the HTML that the line opens: a comment, or a
+// block whose content is raw. Other tags hold Markdown as often as not and are
+// text here.
+func htmlOpener(s string) string {
+	if strings.HasPrefix(s, "<!--") {
+		return "-->"
+	}
+	for _, tag := range [...]string{"pre", "script", "style", "textarea"} {
+		if len(s) > len(tag) && strings.EqualFold(s[1:1+len(tag)], tag) {
+			if len(s) == len(tag)+1 || s[len(tag)+1] == '>' || isSpace(s[len(tag)+1]) {
+				return "</" + tag + ">"
+			}
+		}
+	}
+	return ""
+}
+
+// containsFold is strings.Contains without regard to the case of ASCII in s;
+// sub is in lower case.
+func containsFold(s, sub string) bool {
+	if strings.Contains(s, sub) {
+		return true
+	}
+	return sub[len(sub)-2] != '-' && strings.Contains(strings.ToLower(s), sub)
+}
+
+// markerPrefix and markerSuffix stand round the id of an appended entry.
+const (
+	markerPrefix = "<!-- mk:"
+	markerSuffix = " -->"
+)
+
+// markerID is the id in a marker, "" if the line is none.
+func markerID(s string) string {
+	id, ok := strings.CutPrefix(s, markerPrefix)
+	if !ok {
+		return ""
+	}
+	id, ok = strings.CutSuffix(id, markerSuffix)
+	if !ok || !validID(id) {
+		return ""
+	}
+	return id
+}
+
+const maxLabel = 40 // bytes
+
+// labelOf is the short label that the text begins with, as in "Ann: yes" or
+// "**Decision**: no", without its emphasis and the box of a task; "" if none.
+func labelOf(s string) string {
+	if len(s) > 4 && s[0] == '[' && s[2] == ']' {
+		s = strings.TrimLeft(s[3:], " ")
+	}
+	bare := strings.TrimLeft(s, "*_")
+	if bare == "" || len(s)-len(bare) > 3 {
+		return ""
+	}
+	head := bare[:min(len(bare), maxLabel+len("：**"))]
+	at, width := strings.IndexByte(head, ':'), 1
+	if wide := strings.Index(head, "："); wide >= 0 && (at < 0 || wide < at) {
+		at, width = wide, len("：")
+	}
+	if at <= 0 || at > maxLabel {
+		return ""
+	}
+	if next := bare[at+width:]; width == 1 && next != "" && !isSpace(next[0]) && next[0] != '*' && next[0] != '_' {
+		return ""
+	}
+	label := strings.TrimRight(head[:at], "*_ ")
+	if !isLabel(label) {
+		return ""
+	}
+	return label
+}
+
+// isLabel wants a name: at most five words that begin with a letter and hold
+// nothing that ends or structures a sentence.
+func isLabel(s string) bool {
+	first, _ := utf8.DecodeRuneInString(s)
+	if !unicode.IsLetter(first) {
+		return false
+	}
+	spaces := 0
+	for _, r := range s {
+		switch {
+		case r == ' ':
+			spaces++
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
+		case strings.ContainsRune("-_.'’&/()（）·", r):
+		default:
+			return false
+		}
+	}
+	return spaces <= 4
+}

@@ -1,0 +1,139 @@
+package markdownstore
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+)
+
+// ErrTooLarge is returned when a file is above Options.MaxFileBytes.
+var ErrTooLarge = errors.New("file is too large")
+
+// loadTries is how often a file that changes while it is read is read again.
+const loadTries = 3
+
+// Loaded is a whole file at one moment.
+type Loaded struct {
+	File
+	// Text is the file, byte for byte.
+	Text string
+	// Hash is the sha256 of Text in hex: what Replace wants to see again.
+	Hash string
+	// Unsettled tells that the file was being written while it was read, time
+	// after time. Text may be half of what it will be, ModTime is zero, and
+	// the file should be read again.
+	Unsettled bool
+}
+
+// ReadFile loads any file that Walk lists, also those that are not memory; it
+// is the kernel's own door, not the model's. A file that does not exist is an
+// fs.ErrNotExist, one above the limit an ErrTooLarge.
+func (s *Store) ReadFile(path string) (Loaded, error) {
+	pl, err := s.locate(path)
+	if err != nil {
+		return Loaded{}, wrapRead(path, err)
+	}
+	if pl.info == nil {
+		return Loaded{}, fmt.Errorf("read %s: %w", path, fs.ErrNotExist)
+	}
+	l, err := s.load(pl)
+	if err != nil {
+		return Loaded{}, wrapRead(path, err)
+	}
+	return l, nil
+}
+
+func wrapRead(path string, err error) error {
+	if errors.Is(err, ErrDenied) {
+		return err
+	}
+	return fmt.Errorf("read %s: %w", path, err)
+}
+
+func (s *Store) load(pl place) (l Loaded, err error) {
+	for range loadTries {
+		var again bool
+		if l, again, err = s.loadOnce(pl); err != nil || !again {
+			return l, err
+		}
+	}
+	l.Unsettled, l.ModTime = true, time.Time{}
+	return l, nil
+}
+
+// loadOnce reads a file and tells whether it changed meanwhile.
+func (s *Store) loadOnce(pl place) (Loaded, bool, error) {
+	f, before, err := s.open(pl)
+	if err != nil {
+		return Loaded{}, false, err
+	}
+	defer f.Close()
+	if before.Size() > s.opts.MaxFileBytes {
+		return Loaded{}, false, s.tooLarge(before.Size())
+	}
+	text, err := readAll(f, before.Size(), s.opts.MaxFileBytes)
+	if err != nil {
+		return Loaded{}, false, err
+	}
+	after, err := f.Stat()
+	if err != nil {
+		return Loaded{}, false, err
+	}
+	if int64(len(text)) > s.opts.MaxFileBytes {
+		return Loaded{}, false, s.tooLarge(after.Size())
+	}
+	changed := after.Size() != int64(len(text)) || !after.ModTime().Equal(before.ModTime())
+	return Loaded{File: s.file(pl.path, pl.class, after), Text: text, Hash: hashOf(text)}, changed, nil
+}
+
+func (s *Store) tooLarge(size int64) error {
+	return fmt.Errorf("%w: %d bytes, the limit is %d; split it, or raise the limit", ErrTooLarge, size, s.opts.MaxFileBytes)
+}
+
+// readAll reads to the end, whatever the size was, and stops one byte past max.
+func readAll(f *os.File, size, max int64) (string, error) {
+	var b strings.Builder
+	b.Grow(int(size))
+	_, err := io.Copy(&b, io.LimitReader(f, max+1))
+	return b.String(), err
+}
+
+// hashOf is the sha256 of a text, in hex.
+func hashOf(text string) string {
+	h := sha256.New()
+	io.WriteString(h, text)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// binarySample is how much of a file is looked at to tell that it is no text.
+const binarySample = 8000 // as git does
+
+// binaryWhy tells why a file is no text, "" if it is. One zero byte at its
+// beginning will do, or many other control characters. Bytes that are no UTF-8
+// make nothing binary: old encodings are text too.
+func binaryWhy(text string) string {
+	head := text[:min(len(text), binarySample)]
+	switch {
+	case strings.HasPrefix(head, "\xff\xfe"), strings.HasPrefix(head, "\xfe\xff"):
+		return "it is UTF-16; save it as UTF-8"
+	case strings.IndexByte(head, 0) >= 0:
+		return "it holds zero bytes"
+	}
+	control := 0
+	for i := range len(head) {
+		c := head[i]
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1b || c == 0x7f {
+			control++
+		}
+	}
+	if control*10 > len(head) {
+		return "more than a tenth of it is control characters"
+	}
+	return ""
+}

@@ -1,0 +1,274 @@
+package markdownstore
+
+import "strings"
+
+// chunker packs the units of one document into chunks.
+//
+// A section that fits into one chunk is one. Else it is divided where its
+// subsections begin, and small neighbours among those are put together again;
+// what has no subsections is cut between units, then between lines, then
+// between sentences. So an edit moves the borders of its own section and at
+// most those of the small sections after it, under the same parent.
+type chunker struct {
+	Chunking
+	doc   Document
+	text  string
+	units []Unit
+	// sums[i] is the tokens of the units before i.
+	sums  []int
+	yield func(Chunk) bool
+	done  bool
+
+	cur piece // the piece being filled by leaf
+
+	// What trails and ids are made with.
+	passed        int
+	open, scratch []heading
+	trail         []string
+	buf           []byte
+	seen          map[string]int
+}
+
+// pos is a place in the file and the line that it is on.
+type pos struct{ off, line int }
+
+// piece is a chunk to be: from and what it repeats, own and what is new, to.
+type piece struct {
+	from, own, to pos
+	tokens        int
+	// bare tells that there is nothing but headings in it yet.
+	bare bool
+}
+
+func (k *chunker) run() {
+	k.sums = make([]int, len(k.units)+1)
+	for i, u := range k.units {
+		k.sums[i+1] = k.sums[i] + k.Count(k.text[u.Start:u.End])
+	}
+	k.pack(0, 0, len(k.units))
+}
+
+func (k *chunker) size(a, b int) int { return k.sums[b] - k.sums[a] }
+
+func (k *chunker) start(i int) pos { return pos{k.units[i].Start, k.units[i].StartLine} }
+
+// end is where the unit before i ends.
+func (k *chunker) end(i int) pos {
+	u := k.units[i-1]
+	p := pos{u.End, u.EndLine}
+	if k.text[u.End-1] == '\n' {
+		p.line++
+	}
+	return p
+}
+
+// pack makes chunks of the units a to b. The units a to lead are a short
+// beginning that should not stand alone.
+func (k *chunker) pack(a, lead, b int) {
+	if a == b || k.done {
+		return
+	}
+	limit := k.Tokens
+	if lead > a {
+		limit += k.Tokens / 8 // rather than cut a section for its lead
+	}
+	if k.size(a, b) <= limit {
+		k.emit(piece{from: k.start(a), own: k.start(a), to: k.end(b)})
+		return
+	}
+	body := k.head(lead, b)
+	level := k.minLevel(body, b)
+	if level == 0 {
+		k.leaf(a, body, b)
+		return
+	}
+	k.divide(a, lead, b, body, level)
+}
+
+// head is where the headings end that stand at i, one under the other.
+func (k *chunker) head(i, b int) int {
+	for level := 0; i < b && k.units[i].Kind == UnitHeading && k.units[i].Level > level; i++ {
+		level = k.units[i].Level
+	}
+	return i
+}
+
+// minLevel is the highest rank of heading among the units, 0 if there is none.
+func (k *chunker) minLevel(a, b int) int {
+	level := 0
+	for _, u := range k.units[a:b] {
+		if u.Kind == UnitHeading && (level == 0 || u.Level < level) {
+			level = u.Level
+		}
+	}
+	return level
+}
+
+// divide packs a to b by the sections that headings of a level begin behind
+// body. Neighbours that fit together stay together.
+func (k *chunker) divide(a, lead, b, body, level int) {
+	from, glue := a, lead // the group that is open, and its own lead
+	x := a                // where the section at hand begins
+	for i := body; i <= b; i++ {
+		if i < b && (k.units[i].Kind != UnitHeading || k.units[i].Level != level) {
+			continue
+		}
+		if k.size(from, i) > k.Tokens {
+			if from < x && k.size(from, x) >= k.Tokens/8 {
+				k.pack(from, glue, x)
+				from, glue = x, x
+			} else {
+				glue = max(glue, x)
+			}
+			if k.size(from, i) > k.Tokens {
+				k.pack(from, glue, i)
+				from, glue = i, i
+			}
+		}
+		x = i
+	}
+	k.pack(from, glue, b)
+}
+
+// leaf cuts units without headings; those from a to body are the head.
+func (k *chunker) leaf(a, body, b int) {
+	k.cur = piece{from: k.start(a), own: k.start(a), to: k.start(a), bare: true}
+	if k.size(a, body) > k.Tokens/2 {
+		body = a // headings of that size are text
+	}
+	if body > a {
+		k.add(k.end(body), k.size(a, body))
+		k.cur.bare = true
+	}
+	floor := k.cur.to.off // overlaps do not reach into the head
+	for i := body; i < b; i++ {
+		n := k.size(i, i+1)
+		code := k.units[i].Kind == UnitCode
+		switch {
+		case k.cur.tokens+n <= k.Tokens,
+			k.cur.bare && code && n <= 2*k.Tokens:
+			k.add(k.end(i+1), n)
+		case !k.cur.bare && (n <= k.Tokens || code && n <= 2*k.Tokens):
+			k.flush(floor, k.Tokens-n)
+			k.add(k.end(i+1), n)
+		default:
+			k.lines(i, floor)
+		}
+	}
+	if k.cur.to.off > k.cur.own.off {
+		k.emit(k.cur)
+	}
+}
+
+func (k *chunker) add(to pos, tokens int) {
+	k.cur.to, k.cur.tokens, k.cur.bare = to, k.cur.tokens+tokens, false
+}
+
+// flush emits the piece and opens the next, which repeats at most room tokens.
+func (k *chunker) flush(floor, room int) {
+	prev := k.cur
+	k.emit(prev)
+	from, tokens := prev.to, 0
+	if room = min(room, k.Overlap); room > 0 {
+		from, tokens = k.overlap(prev, max(floor, prev.from.off), room)
+	}
+	k.cur = piece{from: from, own: prev.to, to: prev.to, tokens: tokens}
+}
+
+// lines adds a unit that is too large line by line, and a line that is too
+// large sentence by sentence.
+func (k *chunker) lines(i, floor int) {
+	u := k.units[i]
+	at := k.start(i)
+	for line := range strings.Lines(k.text[u.Start:u.End]) {
+		room := k.Tokens
+		if k.cur.bare {
+			room -= k.cur.tokens
+		}
+		if n := k.Count(line); n <= room {
+			next := pos{at.off + len(line), at.line}
+			if line[len(line)-1] == '\n' {
+				next.line++
+			}
+			k.addOrFlush(next, n, floor)
+			at = next
+			continue
+		}
+		base, done := at, 0
+		k.splitLine(line, max(k.Tokens/4, 1), func(end int) {
+			next := pos{base.off + end, base.line}
+			if end == len(line) && line[end-1] == '\n' {
+				next.line++
+			}
+			k.addOrFlush(next, k.Count(line[done:end]), floor)
+			at, done = next, end
+		})
+	}
+}
+
+func (k *chunker) addOrFlush(to pos, tokens, floor int) {
+	if k.cur.tokens+tokens > k.Tokens && !k.cur.bare && k.cur.to.off > k.cur.own.off {
+		k.flush(floor, k.Tokens-tokens)
+	}
+	k.add(to, tokens)
+}
+
+// overlap finds how far back from the end of a piece the next one begins: by
+// whole lines, of at most room tokens, not before floor, and not in the middle
+// of a code unit that the cut itself leaves whole. Of a line that was cut, and
+// is too long, its last words are taken.
+func (k *chunker) overlap(p piece, floor, room int) (from pos, tokens int) {
+	from = p.to
+	for from.off > floor {
+		prev := k.lineBefore(from, floor)
+		n := k.Count(k.text[prev.off:from.off])
+		if tokens+n > room {
+			if tokens == 0 && k.text[p.to.off-1] != '\n' {
+				return k.tail(prev, p.to, room)
+			}
+			break
+		}
+		from, tokens = prev, tokens+n
+	}
+	if u := k.units[k.unitAt(from.off)]; u.Kind == UnitCode && from.off > u.Start && from.off < u.End && u.End <= p.to.off {
+		return k.afterUnit(u, p.to)
+	}
+	return from, tokens
+}
+
+// lineBefore is where the line that ends at p begins.
+func (k *chunker) lineBefore(p pos, floor int) pos {
+	end := p.off
+	line := p.line
+	if k.text[end-1] == '\n' {
+		end, line = end-1, line-1
+	}
+	if end <= floor {
+		return pos{floor, line}
+	}
+	return pos{floor + strings.LastIndexByte(k.text[floor:end], '\n') + 1, line}
+}
+
+func (k *chunker) afterUnit(u Unit, to pos) (pos, int) {
+	line := u.EndLine
+	if k.text[u.End-1] == '\n' {
+		line++
+	}
+	return pos{u.End, line}, k.Count(k.text[u.End:to.off])
+}
+
+// tail is the end of a long line, from a space on.
+func (k *chunker) tail(from, to pos, room int) (pos, int) {
+	s := k.text[from.off:to.off]
+	n := max(0, len(s)-4*room)
+	for n < len(s) && k.Count(s[n:]) > room {
+		n += max(1, (len(s)-n)/8)
+	}
+	if i := strings.IndexByte(s[n:], ' '); i >= 0 && n+i+1 < len(s) && i < (len(s)-n)/2 {
+		n += i + 1
+	} else if n < len(s) {
+		n = max(0, runeStart(s, n))
+	}
+	at := pos{from.off + n, from.line}
+	return at, k.Count(k.text[at.off:to.off])
+}

@@ -1,0 +1,141 @@
+package markdownstore
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// bom is the UTF-8 byte-order mark.
+const bom = "\xef\xbb\xbf"
+
+// EOL is how the lines of a file end.
+type EOL string
+
+const (
+	EOLNone  EOL = ""     // no line end at all
+	EOLUnix  EOL = "\n"   // every line
+	EOLDOS   EOL = "\r\n" // every line
+	EOLMixed EOL = "mixed"
+)
+
+// NoteCode names what is odd about a document.
+type NoteCode string
+
+const (
+	// NoteBinary: the file is no text; it has no body that could be searched.
+	NoteBinary NoteCode = "binary"
+	// NoteFrontMatter: what looks like front matter is none; it stands in the
+	// body.
+	NoteFrontMatter NoteCode = "front_matter"
+	// NoteInvalidUTF8: there are bytes that are no UTF-8; they are kept.
+	NoteInvalidUTF8 NoteCode = "invalid_utf8"
+)
+
+// Note tells of something odd in a document. None of it loses a byte.
+type Note struct {
+	Code NoteCode `json:"code"`
+	// Line is where, 0 if nowhere in particular.
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text"`
+}
+
+// Document is a parsed file. Raw is BOM, FrontMatter and Body side by side.
+type Document struct {
+	Path string
+	// Class is what the path says; zero if it says nothing.
+	Class Class
+	Raw   string
+	// BOM is the byte-order mark if there is one.
+	BOM string
+	// FrontMatter is the block with its delimiters and the blank lines before
+	// it, "" if there is none.
+	FrontMatter string
+	// Meta is what the block holds; its values can be written as JSON.
+	Meta map[string]any
+	// Body is the rest. The body of a binary file is in one piece and has no
+	// chunks.
+	Body string
+	// BodyOffset is where Body begins, in bytes; BodyLine the line it begins on.
+	BodyOffset, BodyLine int
+	EOL                  EOL
+	Binary               bool
+	Notes                []Note
+}
+
+// Parse takes a file apart. It has no errors: whatever is wrong becomes a note,
+// and every byte is somewhere.
+func Parse(path, data string) Document {
+	d := Document{Path: path, Raw: data, Body: data, BodyLine: 1}
+	d.Class, _ = Classify(path)
+	if why := binaryWhy(data); why != "" {
+		d.Binary = true
+		d.note(NoteBinary, 0, why)
+		return d
+	}
+	if strings.HasPrefix(data, bom) {
+		d.BOM, d.Body = bom, data[len(bom):]
+	}
+	if fm, meta, err := frontMatter(d.Body); err != nil {
+		d.note(NoteFrontMatter, 1, err.Error())
+	} else if fm > 0 {
+		d.FrontMatter, d.Meta, d.Body = d.Body[:fm], meta, d.Body[fm:]
+	}
+	d.BodyOffset = len(d.Raw) - len(d.Body)
+	d.BodyLine = 1 + strings.Count(d.FrontMatter, "\n")
+	d.EOL = eolOf(data)
+	if at := invalidUTF8(data); at >= 0 {
+		d.note(NoteInvalidUTF8, 1+strings.Count(data[:at], "\n"), "bytes that are no UTF-8 are kept as they are")
+	}
+	return d
+}
+
+func (d *Document) note(code NoteCode, line int, text string) {
+	d.Notes = append(d.Notes, Note{Code: code, Line: line, Text: text})
+}
+
+// invalidUTF8 is the offset of the first byte that is no UTF-8, -1 if all are.
+func invalidUTF8(s string) int {
+	if utf8.ValidString(s) {
+		return -1
+	}
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// eolOf tells how the lines of a text end.
+func eolOf(s string) EOL {
+	lf := strings.Count(s, "\n")
+	crlf := 0
+	if lf > 0 && strings.IndexByte(s, '\r') >= 0 {
+		crlf = strings.Count(s, "\r\n")
+	}
+	switch {
+	case lf == 0:
+		return EOLNone
+	case crlf == 0:
+		return EOLUnix
+	case crlf == lf:
+		return EOLDOS
+	}
+	return EOLMixed
+}
+
+// trimPartialRune cuts a rune off that the end of s holds only in part. Bytes
+// that are no UTF-8 at all stay.
+func trimPartialRune(s string) string {
+	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
+		if b := s[len(s)-i]; utf8.RuneStart(b) {
+			if b >= utf8.RuneSelf && !utf8.FullRuneInString(s[len(s)-i:]) {
+				return s[:len(s)-i]
+			}
+			return s
+		}
+	}
+	return s
+}

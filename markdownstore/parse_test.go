@@ -1,0 +1,79 @@
+package markdownstore
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	for name, tt := range map[string]struct {
+		data, front string
+		meta        map[string]any
+		line        int
+		notes       string
+		eol         EOL
+	}{
+		"none":                {data: "text\n", line: 1, eol: EOLUnix},
+		"empty file":          {data: "", line: 1},
+		"yaml":                {data: "---\ntags: [a, b]\n---\ntext\n", front: "---\ntags: [a, b]\n---\n", meta: map[string]any{"tags": []any{"a", "b"}}, line: 4, eol: EOLUnix},
+		"nested":              {data: "---\na:\n  b: {1: x}\n---\n", front: "---\na:\n  b: {1: x}\n---\n", meta: map[string]any{"a": map[string]any{"b": map[string]any{"1": "x"}}}, line: 5, eol: EOLUnix},
+		"byte-order mark":     {data: bom + "---\na: 1\n---\nx", front: "---\na: 1\n---\n", meta: map[string]any{"a": 1}, line: 4, eol: EOLUnix},
+		"dos":                 {data: "---\r\na: 1\r\n---\r\nx\r\n", front: "---\r\na: 1\r\n---\r\n", meta: map[string]any{"a": 1}, line: 4, eol: EOLDOS},
+		"mixed":               {data: "a\r\nb\n", line: 1, eol: EOLMixed},
+		"blank lines first":   {data: "\n\n---\na: 1\n---\nx\n", front: "\n\n---\na: 1\n---\n", meta: map[string]any{"a": 1}, line: 6, eol: EOLUnix},
+		"ends with the close": {data: "---\na: 1\n---", front: "---\na: 1\n---", meta: map[string]any{"a": 1}, line: 3, eol: EOLUnix},
+		"empty block":         {data: "---\n---\nx\n", front: "---\n---\n", line: 3, eol: EOLUnix},
+		"never closed":        {data: "---\na: 1\nx\n", line: 1, eol: EOLUnix},
+		"a rule":              {data: "---\n\nSome: text. More: text\n\n---\nx\n", line: 1, notes: "front_matter", eol: EOLUnix},
+		"a rule and prose":    {data: "---\nJust prose here.\n---\nx\n", line: 1, notes: "front_matter", eol: EOLUnix},
+		"rules and a heading": {data: "---\n# Title\n---\nx\n", line: 1, notes: "front_matter", eol: EOLUnix},
+		"a list":              {data: "---\n- a\n- b\n---\nx\n", line: 1, notes: "front_matter", eol: EOLUnix},
+		"twice the same key":  {data: "---\na: 1\na: 2\n---\nx\n", line: 1, notes: "front_matter", eol: EOLUnix},
+		"a tab":               {data: "---\n\ta: 1\n---\nx\n", line: 1, notes: "front_matter", eol: EOLUnix},
+		"not a number":        {data: "---\na: .nan\n---\n", front: "---\na: .nan\n---\n", meta: map[string]any{"a": "NaN"}, line: 4, eol: EOLUnix},
+		"toml":                {data: "+++\na = 1\n[b]\nc = \"d\"\n+++\nx\n", front: "+++\na = 1\n[b]\nc = \"d\"\n+++\n", meta: map[string]any{"a": int64(1), "b": map[string]any{"c": "d"}}, line: 6, eol: EOLUnix},
+		"json":                {data: "---json\n{\"a\": 1}\n---\nx\n", front: "---json\n{\"a\": 1}\n---\n", meta: map[string]any{"a": 1.0}, line: 4, eol: EOLUnix},
+		"a brace":             {data: "{\n}\n\nx\n", line: 1, eol: EOLUnix},
+		"latin-1":             {data: "caf\xe9\n", line: 1, notes: "invalid_utf8", eol: EOLUnix},
+		"too large a block":   {data: "---\na: " + strings.Repeat("x", maxFrontMatter) + "\n---\n", line: 1, eol: EOLUnix},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := Parse("memory/x.md", tt.data)
+			codes := []string{}
+			for _, n := range d.Notes {
+				codes = append(codes, string(n.Code))
+			}
+			if d.FrontMatter != tt.front || d.BodyLine != tt.line || d.EOL != tt.eol || strings.Join(codes, " ") != tt.notes {
+				t.Errorf("front %q, line %d, eol %q, notes %v", d.FrontMatter, d.BodyLine, d.EOL, d.Notes)
+			}
+			if diff := cmp.Diff(tt.meta, d.Meta); diff != "" {
+				t.Errorf("meta (-want +got):\n%s", diff)
+			}
+			checkDocument(t, "memory/x.md", tt.data, nil)
+		})
+	}
+}
+
+func TestBinaryFiles(t *testing.T) {
+	for name, data := range map[string]string{
+		"png":    "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
+		"utf-16": "\xff\xfe#\x00 \x00A\x00",
+		"noise":  strings.Repeat("\x01\x02abc", 100),
+	} {
+		d := Parse("memory/x.md", data)
+		if !d.Binary || len(d.Notes) != 1 || d.Notes[0].Code != NoteBinary || len(Chunks(d, nil)) != 0 {
+			t.Errorf("%s: %+v", name, d.Notes)
+		}
+	}
+	for name, data := range map[string]string{
+		"gbk":      strings.Repeat("\xd6\xd0\xce\xc4 ", 300),
+		"ansi":     "\x1b[31mred\x1b[0m log line of a terminal\n",
+		"late nul": strings.Repeat("text and more text\n", 1000) + "\x00",
+	} {
+		if d := Parse("memory/x.md", data); d.Binary || len(Chunks(d, nil)) == 0 {
+			t.Errorf("%s counts as binary: %+v", name, d.Notes)
+		}
+	}
+}

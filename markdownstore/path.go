@@ -1,0 +1,182 @@
+package markdownstore
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// place is a path that passed the rules, with the file that it leads to.
+type place struct {
+	path  string // as the workspace calls it
+	real  string // the same, or where a symbolic link leads, by slashes
+	class Class
+	info  fs.FileInfo // nil if there is no such file
+}
+
+// clean checks the form of a path before anything on disk is looked at.
+func (s *Store) clean(p string) (string, Class, error) {
+	slashed := filepath.ToSlash(p)
+	if p == "" || strings.HasPrefix(slashed, "/") || strings.ContainsRune(p, 0) || !filepath.IsLocal(p) {
+		return "", Class{}, deny(p, DenyOutside)
+	}
+	for name := range strings.SplitSeq(slashed, "/") {
+		if name == ".." {
+			return "", Class{}, deny(p, DenyOutside)
+		}
+	}
+	slashed = path.Clean(slashed)
+	c, ok := Classify(slashed)
+	switch {
+	case !ok:
+		return "", Class{}, deny(p, DenyNotMemory)
+	case c.Private && !s.opts.Private:
+		return "", Class{}, deny(p, DenyPrivate)
+	}
+	return slashed, c, nil
+}
+
+// locate finds the file of a path. A file that does not exist is no error: its
+// place has no info. MEMORY.md and memory.md stand for each other if only one
+// is there.
+func (s *Store) locate(p string) (place, error) {
+	clean, c, err := s.clean(p)
+	if err != nil {
+		return place{}, err
+	}
+	pl, err := s.follow(clean, c)
+	if err == nil && pl.info == nil && c.Kind == KindMemory {
+		other := memoryLower
+		if clean == memoryLower {
+			other = memoryName
+		}
+		if alt, err := s.follow(other, c); err == nil && alt.info != nil {
+			return alt, nil
+		}
+	}
+	return pl, err
+}
+
+// follow looks at what stands under a clean path. Every lookup goes through
+// the root, so that no link can lead out of it, whoever swaps what meanwhile.
+func (s *Store) follow(p string, c Class) (place, error) {
+	pl := place{path: p, real: p, class: c}
+	if err := s.checkFolders(p); err != nil {
+		return pl, gone(err)
+	}
+	fi, err := s.root.Lstat(filepath.FromSlash(p))
+	if err != nil {
+		return pl, gone(err)
+	}
+	if fi.Mode()&fs.ModeSymlink != 0 {
+		if pl.real, fi, err = s.readLink(p); err != nil {
+			return pl, err
+		}
+	}
+	if !fi.Mode().IsRegular() {
+		return pl, deny(p, DenyNotFile)
+	}
+	if isAny(fi, s.privates()) {
+		pl.class.Private = true
+		if !s.opts.Private {
+			return pl, deny(p, DenyPrivate)
+		}
+	}
+	pl.info = fi
+	return pl, nil
+}
+
+// gone makes a missing file no error.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	return err
+}
+
+// checkFolders refuses folders that are symbolic links: a listing does not
+// follow them either, since they can form circles.
+func (s *Store) checkFolders(p string) error {
+	for i := range len(p) {
+		if p[i] != '/' {
+			continue
+		}
+		fi, err := s.root.Lstat(filepath.FromSlash(p[:i]))
+		if err != nil {
+			return err
+		}
+		if fi.Mode()&fs.ModeSymlink != 0 {
+			return deny(p, DenyLink)
+		}
+	}
+	return nil
+}
+
+// readLink finds where a link leads: to a Markdown file of the workspace that
+// is not hidden, or it is refused.
+func (s *Store) readLink(p string) (string, fs.FileInfo, error) {
+	target, err := filepath.EvalSymlinks(filepath.Join(s.dir, filepath.FromSlash(p)))
+	if err != nil {
+		return "", nil, deny(p, DenyLink)
+	}
+	rel, err := filepath.Rel(s.dir, target)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", nil, deny(p, DenyLink)
+	}
+	rel = filepath.ToSlash(rel)
+	if !isMarkdown(path.Base(rel)) || skippedPath(rel) {
+		return "", nil, deny(p, DenyLink)
+	}
+	fi, err := s.root.Lstat(filepath.FromSlash(rel))
+	if err != nil || !fi.Mode().IsRegular() {
+		return "", nil, deny(p, DenyLink)
+	}
+	return rel, fi, nil
+}
+
+// isAny tells whether a file is one of others under another name: a link, or
+// another case where the file system ignores case.
+func isAny(fi fs.FileInfo, others []fs.FileInfo) bool {
+	for _, o := range others {
+		if os.SameFile(fi, o) {
+			return true
+		}
+	}
+	return false
+}
+
+// privates are the private files that exist, by what their names lead to.
+func (s *Store) privates() []fs.FileInfo {
+	var out []fs.FileInfo
+	for _, name := range [...]string{memoryName, memoryLower, userName} {
+		if fi, err := s.root.Stat(name); err == nil {
+			out = append(out, fi)
+		}
+	}
+	return out
+}
+
+// open opens the file of a place for reading and makes sure that it is the one
+// that was looked at.
+func (s *Store) open(pl place) (*os.File, fs.FileInfo, error) {
+	f, err := s.root.Open(filepath.FromSlash(pl.real))
+	if err != nil {
+		return nil, nil, err
+	}
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = deny(pl.path, DenyNotFile)
+	}
+	if err == nil && !s.opts.Private && isAny(fi, s.privates()) {
+		err = deny(pl.path, DenyPrivate)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, fi, nil
+}

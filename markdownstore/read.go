@@ -1,0 +1,149 @@
+package markdownstore
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Reason says how a read ended; the names are those of recall.
+type Reason string
+
+const (
+	ReasonOK      Reason = "OK"
+	ReasonNoMatch Reason = "NO_MATCH"
+)
+
+// Content is what Read found. That a file or a line does not exist is no
+// error: Text is empty then and Detail says why.
+type Content struct {
+	Text string `json:"text"`
+	// Path is the file that was read: memory.md if MEMORY.md was asked for and
+	// only the former is there.
+	Path string `json:"path"`
+	// StartLine and EndLine are what Text holds, 1-based and inclusive; zero
+	// if it holds nothing.
+	StartLine int    `json:"start_line,omitempty"`
+	EndLine   int    `json:"end_line,omitempty"`
+	Reason    Reason `json:"reason"`
+	Detail    string `json:"detail,omitempty"`
+	// Truncated tells that Text was cut at Options.MaxFileBytes.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// Read returns lines of a memory file: from is the first line, 0 meaning 1,
+// lines how many, 0 meaning all. It streams: a file of any size costs no more
+// than what is returned. The bytes are those of the file, but for the byte-order
+// mark. What is not memory is denied with a *DeniedError.
+func (s *Store) Read(path string, from, lines int) (Content, error) {
+	if from < 0 || lines < 0 {
+		return Content{}, fmt.Errorf("read %s: line %d, count %d: neither may be negative", path, from, lines)
+	}
+	pl, err := s.locate(path)
+	if err != nil {
+		return Content{}, wrapRead(path, err)
+	}
+	if !pl.class.Memory {
+		return Content{}, deny(path, DenyNotMemory)
+	}
+	c := Content{Path: pl.path, Reason: ReasonNoMatch}
+	if pl.info == nil {
+		c.Detail = "there is no such file"
+		return c, nil
+	}
+	f, _, err := s.open(pl)
+	if gone(err) == nil && err != nil {
+		c.Detail = "there is no such file"
+		return c, nil
+	}
+	if err != nil {
+		return Content{}, wrapRead(path, err)
+	}
+	defer f.Close()
+	if err := s.readLines(&c, f, max(from, 1), lines); err != nil {
+		return Content{}, wrapRead(path, err)
+	}
+	return c, nil
+}
+
+func (s *Store) readLines(c *Content, r io.Reader, from, lines int) error {
+	br := bufio.NewReaderSize(r, 64<<10)
+	head, err := br.Peek(binarySample)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if why := binaryWhy(string(head)); why != "" {
+		c.Detail = "the file is not text: " + why
+		return nil
+	}
+	if strings.HasPrefix(string(head), bom) {
+		br.Discard(len(bom))
+	}
+	n, err := skipLines(br, from-1)
+	if err != nil {
+		return err
+	}
+	if n < from-1 {
+		c.Detail = fmt.Sprintf("line %d is behind the end, the file has %d lines", from, n)
+		return nil
+	}
+	return s.takeLines(c, br, from, lines, n)
+}
+
+// skipLines passes over n lines and returns how many there were; a last line
+// without its line feed counts.
+func skipLines(br *bufio.Reader, n int) (int, error) {
+	partial := false
+	for i := 0; i < n; {
+		b, err := br.ReadSlice('\n')
+		switch {
+		case err == nil:
+			i, partial = i+1, false
+		case errors.Is(err, bufio.ErrBufferFull):
+			partial = true
+		case err == io.EOF:
+			if partial || len(b) > 0 {
+				i++
+			}
+			return i, nil
+		default:
+			return i, err
+		}
+	}
+	return n, nil
+}
+
+// takeLines fills c with lines from the reader's place on.
+func (s *Store) takeLines(c *Content, br *bufio.Reader, from, lines, before int) error {
+	var b strings.Builder
+	taken := 0
+	for lines == 0 || taken < lines {
+		part, err := br.ReadSlice('\n')
+		if room := int(s.opts.MaxFileBytes) - b.Len(); len(part) > room {
+			b.WriteString(trimPartialRune(string(part[:room])))
+			if c.Truncated = true; room > 0 {
+				taken++
+			}
+			break
+		}
+		b.Write(part)
+		if err == nil || err == io.EOF && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
+			taken++
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			if err != io.EOF {
+				return err
+			}
+			break
+		}
+	}
+	if taken == 0 {
+		c.Detail = fmt.Sprintf("line %d is behind the end, the file has %d lines", from, before)
+		return nil
+	}
+	c.Text, c.Reason = b.String(), ReasonOK
+	c.StartLine, c.EndLine = from, from+taken-1
+	return nil
+}

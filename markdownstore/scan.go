@@ -1,0 +1,327 @@
+package markdownstore
+
+import "strings"
+
+// scanner takes a body apart line by line, in one pass. It knows of CommonMark
+// what decides where a section begins: headings of both forms, and the blocks
+// in which a # is no heading (fences, indented code, lists, comments, raw
+// HTML). It builds no tree.
+type scanner struct {
+	text  string
+	units []Unit
+
+	ln    line
+	blank bool // the line before was blank, or there was none
+	fence fence
+	// htmlEnd closes the HTML block that is open, "" if none is.
+	htmlEnd string
+	// lists are the columns at which the contents of the open items begin.
+	lists []int
+}
+
+// line is the line at hand.
+type line struct {
+	start, end int // with its line feed
+	number     int
+	body       string // without indent and line end
+	indent     int    // columns of white space in front, tabs to the next 4
+}
+
+// fence is an open code fence; char is 0 if none is open.
+type fence struct {
+	char   byte
+	length int
+	// column is where the contents of the list item around it begin.
+	column int
+}
+
+func (sc *scanner) scan(from, number int) {
+	sc.blank = true
+	first := number
+	for at := from; at < len(sc.text); number++ {
+		end := len(sc.text)
+		if n := strings.IndexByte(sc.text[at:], '\n'); n >= 0 {
+			end = at + n + 1
+		}
+		sc.setLine(at, end, number)
+		sc.take()
+		at = end
+	}
+	if n := len(sc.units); n > 0 {
+		sc.units[0].Start, sc.units[0].StartLine = from, first
+		sc.units[n-1].End, sc.units[n-1].EndLine = len(sc.text), number-1
+	}
+}
+
+func (sc *scanner) setLine(start, end, number int) {
+	i, col := start, 0
+loop:
+	for ; i < end; i++ {
+		switch sc.text[i] {
+		case ' ':
+			col++
+		case '\t':
+			col += 4 - col%4
+		default:
+			break loop
+		}
+	}
+	last := end
+	for last > i && isSpace(sc.text[last-1]) {
+		last--
+	}
+	sc.ln = line{start: start, end: end, number: number, body: sc.text[i:last], indent: col}
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
+
+// take puts the line where it belongs.
+func (sc *scanner) take() {
+	switch {
+	case sc.fence.char != 0:
+		if sc.inFence() {
+			return
+		}
+	case sc.htmlEnd != "":
+		if containsFold(sc.ln.body, sc.htmlEnd) {
+			sc.htmlEnd = ""
+		}
+		sc.blank = false
+		return
+	}
+	if sc.ln.body == "" {
+		sc.blank = true
+		return
+	}
+	sc.leaveLists()
+	if !sc.special() {
+		sc.prose()
+	}
+	sc.blank = false
+}
+
+// start opens a unit at the line; the one before ends there.
+func (sc *scanner) start(kind UnitKind) *Unit {
+	if n := len(sc.units); n > 0 {
+		sc.units[n-1].End, sc.units[n-1].EndLine = sc.ln.start, sc.ln.number-1
+	}
+	sc.units = append(sc.units, Unit{Kind: kind, Start: sc.ln.start, StartLine: sc.ln.number})
+	return &sc.units[len(sc.units)-1]
+}
+
+// last is the kind of the open unit, "" if there is none.
+func (sc *scanner) last() UnitKind {
+	if len(sc.units) == 0 {
+		return ""
+	}
+	return sc.units[len(sc.units)-1].Kind
+}
+
+// inFence tells whether the line belongs to the open fence, and closes it. A
+// list item that ends closes it too.
+func (sc *scanner) inFence() bool {
+	f := sc.fence
+	if f.column > 0 && sc.ln.body != "" && sc.ln.indent < f.column {
+		sc.fence = fence{}
+		return false
+	}
+	if n := runOf(sc.ln.body, f.char); n >= f.length && n == len(sc.ln.body) && sc.ln.indent < f.column+4 {
+		sc.fence = fence{}
+	}
+	sc.blank = sc.ln.body == "" && sc.fence.char != 0
+	return true
+}
+
+// leaveLists closes the items that the line's indent puts it out of. Text that
+// follows without a blank line still belongs to them.
+func (sc *scanner) leaveLists() {
+	for n := len(sc.lists); n > 0 && sc.ln.indent < sc.lists[n-1]; n-- {
+		if !sc.blank && !sc.opens() {
+			return
+		}
+		sc.lists = sc.lists[:n-1]
+	}
+}
+
+// opens tells whether the line begins a block of its own, which text that
+// merely runs on does not.
+func (sc *scanner) opens() bool {
+	b := sc.ln.body
+	switch b[0] {
+	case '#':
+		return headingLevel(b) > 0
+	case '>', '|':
+		return true
+	case '`', '~':
+		return fenceOf(b) > 0
+	case '<':
+		return htmlOpener(b) != ""
+	}
+	return isRule(b) || markerWidth(b) > 0
+}
+
+// column is where the contents of the innermost open item begin, 0 outside.
+func (sc *scanner) column() int {
+	if n := len(sc.lists); n > 0 {
+		return sc.lists[n-1]
+	}
+	return 0
+}
+
+// special takes lines that are more than text.
+func (sc *scanner) special() bool {
+	b, col := sc.ln.body, sc.column()
+	if sc.ln.indent >= col+4 {
+		return sc.indented()
+	}
+	switch b[0] {
+	case '#':
+		return sc.heading(b, col)
+	case '`', '~':
+		if n := fenceOf(b); n > 0 {
+			sc.start(UnitCode)
+			sc.fence = fence{char: b[0], length: n, column: col}
+			return true
+		}
+		return false
+	case '|':
+		return sc.runOn(UnitTable)
+	case '>':
+		return sc.runOn(UnitQuote)
+	case '<':
+		return sc.html(b)
+	case '=', '-', '*', '_':
+		if sc.underline(b) {
+			return true
+		}
+		if isRule(b) {
+			if col == 0 {
+				sc.start(UnitRule)
+			}
+			return true
+		}
+	}
+	return sc.item(b)
+}
+
+// indented takes a line that is indented like code. In a running text it is
+// text.
+func (sc *scanner) indented() bool {
+	if sc.column() > 0 {
+		// Deeper items of sloppily indented lists are items all the same.
+		return sc.item(sc.ln.body)
+	}
+	if !sc.blank && sc.last() != UnitCode && sc.last() != UnitHeading && sc.last() != UnitRule {
+		return false
+	}
+	if sc.last() != UnitCode {
+		sc.start(UnitCode)
+	}
+	return true
+}
+
+// heading takes an ATX heading. One inside a list item opens no section.
+func (sc *scanner) heading(b string, col int) bool {
+	n := headingLevel(b)
+	if n == 0 || col > 0 {
+		return false
+	}
+	u := sc.start(UnitHeading)
+	u.Level, u.Label = n, headingText(b[n:])
+	return true
+}
+
+// underline makes a setext heading of the paragraph above the line.
+func (sc *scanner) underline(b string) bool {
+	if sc.blank || len(sc.lists) > 0 || (b[0] != '=' && b[0] != '-') || runOf(b, b[0]) != len(b) {
+		return false
+	}
+	if k := sc.last(); k != UnitParagraph && k != UnitTurn {
+		return false
+	}
+	u := &sc.units[len(sc.units)-1]
+	u.Kind, u.Level = UnitHeading, 1
+	if b[0] == '-' {
+		u.Level = 2
+	}
+	u.Label = setextText(sc.text[u.Start:sc.ln.start])
+	return true
+}
+
+// runOn extends a unit of the kind or opens one.
+func (sc *scanner) runOn(kind UnitKind) bool {
+	if sc.column() > 0 {
+		return false
+	}
+	if sc.blank || sc.last() != kind {
+		sc.start(kind)
+	}
+	return true
+}
+
+// html takes comments, raw blocks and the markers of entries.
+func (sc *scanner) html(b string) bool {
+	if id := markerID(b); id != "" && sc.ln.indent == 0 {
+		sc.start(UnitMarker).Label = id
+		sc.lists = sc.lists[:0]
+		return true
+	}
+	end := htmlOpener(b)
+	if end == "" {
+		return false
+	}
+	if sc.column() == 0 {
+		sc.start(UnitHTML)
+	}
+	if !containsFold(b[1:], end) {
+		sc.htmlEnd = end
+	}
+	return true
+}
+
+// item takes a line with a list marker; each begins a unit, nested ones too.
+func (sc *scanner) item(b string) bool {
+	w := markerWidth(b)
+	if w == 0 {
+		return false
+	}
+	if k := sc.last(); !sc.blank && len(sc.lists) == 0 && (k == UnitParagraph || k == UnitTurn) && !interrupts(b, w) {
+		return false
+	}
+	rest := strings.TrimLeft(b[w:], " \t")
+	pad := len(b) - w - len(rest)
+	if rest == "" || pad > 4 {
+		pad = 1
+	}
+	u := sc.start(UnitItem)
+	if u.Label = labelOf(rest); u.Label != "" {
+		u.Kind = UnitTurn
+	}
+	sc.lists = append(sc.lists, sc.ln.indent+w+pad)
+	return true
+}
+
+// prose takes text: it runs on, or opens a paragraph.
+func (sc *scanner) prose() {
+	if len(sc.lists) > 0 {
+		if k := sc.last(); k == UnitCode || k == UnitHTML {
+			sc.start(UnitParagraph)
+		}
+		return
+	}
+	label := ""
+	switch k := sc.last(); {
+	case sc.blank, k == UnitHeading, k == UnitRule, k == UnitCode, k == UnitHTML, k == UnitMarker, k == UnitTable, k == "":
+		label = labelOf(sc.ln.body)
+	case k == UnitTurn:
+		if label = labelOf(sc.ln.body); label == "" {
+			return
+		}
+	default:
+		return
+	}
+	u := sc.start(UnitParagraph)
+	if u.Label = label; label != "" {
+		u.Kind = UnitTurn
+	}
+}

@@ -1,0 +1,48 @@
+package markdownstore
+
+import "strings"
+
+// UnitKind says what a unit is.
+type UnitKind string
+
+const (
+	UnitHeading   UnitKind = "heading"
+	UnitParagraph UnitKind = "paragraph"
+	UnitItem      UnitKind = "item"
+	// UnitTurn is an item or paragraph that begins with a short label and a
+	// colon, as a speaker's turn in a dialogue does.
+	UnitTurn   UnitKind = "turn"
+	UnitCode   UnitKind = "code" // fenced or indented
+	UnitTable  UnitKind = "table"
+	UnitQuote  UnitKind = "quote"
+	UnitHTML   UnitKind = "html"
+	UnitRule   UnitKind = "rule"
+	UnitMarker UnitKind = "marker" // the marker of an appended entry
+)
+
+// Unit is the finest piece that a body is made of. Units tile the body: blank
+// lines belong to the unit before them, those that lead the body to the first.
+type Unit struct {
+	Kind UnitKind `json:"kind"`
+	// Level is 1 to 6 for headings, else 0.
+	Level int `json:"level,omitempty"`
+	// Label is a heading's text, a turn's label, a marker's id.
+	Label string `json:"label,omitempty"`
+	// StartLine and EndLine are 1-based and inclusive, in the file.
+	StartLine int `json:"start_line"`
+	EndLine   int `json:"end_line"`
+	// Start and End are byte offsets in the file, End exclusive.
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// Units takes the body of a document apart.
+func Units(d Document) []Unit {
+	if d.Binary || d.Body == "" {
+		return nil
+	}
+	lines := strings.Count(d.Body, "\n")
+	sc := scanner{text: d.Raw, units: make([]Unit, 0, 1+lines*3/4)}
+	sc.scan(d.BodyOffset, d.BodyLine)
+	return sc.units
+}

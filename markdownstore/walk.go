@@ -1,0 +1,187 @@
+package markdownstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Walk lists the files of the workspace in byte order of their paths, by stat
+// alone: no file is opened. What is refused comes as a File with only its path
+// beside a *DeniedError, what cannot be read beside its own error, and the
+// listing goes on; only the context's end ends it. A file that vanishes
+// meanwhile is left out. Hidden folders, node_modules and other files are
+// passed over in silence; in a shared session so are the private ones.
+func (s *Store) Walk(ctx context.Context) iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		w := walker{Store: s, ctx: ctx, yield: yield, privates: s.privates()}
+		for _, name := range rootNames {
+			more := w.name(name)
+			if name == memoryLower && more {
+				more = w.folder(memoryDir)
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+type walker struct {
+	*Store
+	ctx      context.Context
+	yield    func(File, error) bool
+	privates []fs.FileInfo
+	memory   fs.FileInfo // MEMORY.md, once it was seen
+}
+
+// name lists a known file of the root. They are asked for one by one: a
+// workspace can be a large repository.
+func (w *walker) name(name string) bool {
+	c, _ := Classify(name)
+	fi, err := w.root.Lstat(name)
+	if c.Private && !w.opts.Private || err != nil && gone(err) == nil {
+		return true
+	}
+	shadowed := false
+	if name == memoryLower && w.memory != nil {
+		if err == nil && os.SameFile(w.memory, fi) {
+			return true // a file system that ignores case
+		}
+		shadowed = true
+	}
+	if name == memoryName {
+		w.memory = fi
+	}
+	return w.entry(name, c, fi, err, shadowed)
+}
+
+// entry yields one file.
+func (w *walker) entry(p string, c Class, fi fs.FileInfo, err error, shadowed bool) bool {
+	if err := w.ctx.Err(); err != nil {
+		w.yield(File{}, err)
+		return false
+	}
+	if err == nil && fi.Mode()&fs.ModeSymlink != 0 {
+		_, fi, err = w.readLink(p)
+	}
+	if err == nil && !fi.Mode().IsRegular() {
+		err = deny(p, DenyNotFile)
+	}
+	if err != nil {
+		return w.yield(File{Path: p}, wrapList(p, err))
+	}
+	if isAny(fi, w.privates) {
+		c.Private = true
+		if !w.opts.Private {
+			return true
+		}
+	}
+	f := w.file(p, c, fi)
+	if shadowed {
+		f.Shadowed, f.Indexed = true, false
+	}
+	return w.yield(f, nil)
+}
+
+func wrapList(p string, err error) error {
+	if errors.Is(err, ErrDenied) {
+		return err
+	}
+	return fmt.Errorf("list %s: %w", p, err)
+}
+
+// folder lists what is in a folder and below.
+func (w *walker) folder(dir string) bool {
+	entries, err := w.readDir(dir)
+	if err != nil {
+		return gone(err) == nil || w.yield(File{Path: dir}, wrapList(dir, err))
+	}
+	slices.SortFunc(entries, byPath)
+	for _, e := range entries {
+		p := path.Join(dir, e.Name())
+		if skippedName(e.Name()) {
+			continue
+		}
+		if e.IsDir() {
+			if !w.folder(p) {
+				return false
+			}
+			continue
+		}
+		c, ok := Classify(p)
+		if !ok && e.Type()&fs.ModeSymlink == 0 {
+			continue
+		}
+		if !w.child(p, c, ok, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// child yields a file of a folder. A symbolic link to a folder is reported,
+// since what stands behind it is not listed; links to other things, like files
+// of other kinds, are nothing of ours.
+func (w *walker) child(p string, c Class, ok bool, e fs.DirEntry) bool {
+	if !ok {
+		if fi, err := os.Stat(filepath.Join(w.dir, filepath.FromSlash(p))); err != nil || !fi.IsDir() {
+			return true
+		}
+		return w.yield(File{Path: p}, deny(p, DenyLink))
+	}
+	fi, err := e.Info()
+	if err != nil && gone(err) == nil {
+		return true
+	}
+	return w.entry(p, c, fi, err, false)
+}
+
+func (w *walker) readDir(dir string) ([]fs.DirEntry, error) {
+	fi, err := w.root.Lstat(filepath.FromSlash(dir))
+	if err != nil {
+		return nil, err
+	}
+	if fi.Mode()&fs.ModeSymlink != 0 {
+		return nil, deny(dir, DenyLink)
+	}
+	if !fi.IsDir() {
+		return nil, nil
+	}
+	d, err := w.root.Open(filepath.FromSlash(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.ReadDir(-1)
+}
+
+// byPath orders the entries of a folder so that the whole listing is in byte
+// order: a folder sorts as its paths do, with the slash.
+func byPath(a, b fs.DirEntry) int {
+	x, y := a.Name(), b.Name()
+	n := min(len(x), len(y))
+	if c := strings.Compare(x[:n], y[:n]); c != 0 {
+		return c
+	}
+	return cmp.Compare(after(a, n), after(b, n))
+}
+
+// after is the byte of the entry's path that follows the first n.
+func after(e fs.DirEntry, n int) int {
+	switch name := e.Name(); {
+	case n < len(name):
+		return int(name[n])
+	case e.IsDir():
+		return '/'
+	}
+	return -1
+}
