@@ -190,7 +190,12 @@ func (l *line) restoreLedger() {
 	l.restored = nil
 }
 
-func (s *session) openJournal() error { return open(&s.journal, filepath.Join(s.dir, "journal.jsonl")) }
+func (s *session) openJournal() error {
+	if s.journal == nil || s.journal.Len() == 0 {
+		ignoreState(filepath.Dir(filepath.Dir(s.dir)))
+	}
+	return open(&s.journal, filepath.Join(s.dir, "journal.jsonl"))
+}
 
 // openRecords opens projection.jsonl for writing. A damaged one is put aside.
 func (s *session) openRecords() error {

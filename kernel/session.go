@@ -164,6 +164,17 @@ func (s *session) forget() {
 // reported when it is tried.
 func (s *session) writable() bool { return os.MkdirAll(s.dir, 0o700) == nil }
 
+// ignoreState keeps a state directory out of the workspace's git. It is a
+// courtesy: where it can't be written nothing else depends on it.
+func ignoreState(dir string) {
+	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return
+	}
+	f.WriteString("*\n")
+	f.Close()
+}
+
 // unwritable tells the errors of a disk that is full or may not be written.
 func unwritable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC)

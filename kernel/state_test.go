@@ -447,3 +447,13 @@ func TestDerivedFilesDoNotFailATurn(t *testing.T) {
 		})
 	}
 }
+
+func TestStateDirIsIgnored(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer k.Close()
+	mustPlan(t, k, request(session(60, 1, 1, 300)))
+	if b, err := os.ReadFile(filepath.Join(dir, ".memkernel", ".gitignore")); err != nil || string(b) != "*\n" {
+		t.Errorf(".gitignore of the state directory: %q, %v", b, err)
+	}
+}
