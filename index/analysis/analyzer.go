@@ -1,0 +1,142 @@
+package analysis
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/blevesearch/bleve/v2/analysis"
+)
+
+// maxMemo bounds the words that an Analyzer remembers; a few megabytes.
+const maxMemo = 1 << 15
+
+// Analyzer turns texts into terms. It remembers the stems of words it has met,
+// which makes it several times faster than stemming each word anew; what it
+// answers does not depend on that. It must not be used by two goroutines at
+// once.
+type Analyzer struct {
+	lx    *lexicon
+	memo  map[string]*word
+	items []item
+	runes []rune
+	buf   []byte
+	cuts  []int
+}
+
+// New returns an Analyzer.
+func New() (*Analyzer, error) {
+	lx, err := words()
+	if err != nil {
+		return nil, err
+	}
+	return &Analyzer{lx: lx, memo: make(map[string]*word, 1024)}, nil
+}
+
+func (a *Analyzer) lookup(w []byte) *word {
+	if got, ok := a.memo[string(w)]; ok {
+		return got
+	}
+	if len(a.memo) >= maxMemo {
+		clear(a.memo)
+	}
+	text := string(w)
+	got := &word{text: text, stop: a.lx.stops[text] | a.lx.stops[a.lx.folded(text)], script: scriptOf(w)}
+	a.memo[text] = got
+	return got
+}
+
+// AppendIndex appends the terms of a document's text to dst, separated by
+// spaces, and returns the language it was stemmed for: a code such as "en",
+// which is what Latin letters get if nothing tells the language, or "" for a
+// text without a word in Latin letters.
+func (a *Analyzer) AppendIndex(dst []byte, text string) ([]byte, string) {
+	a.scan(text)
+	t := a.tally()
+	l := t.best()
+	dst = a.emit(dst, l)
+	if t.words == 0 {
+		return dst, ""
+	}
+	return dst, recipes[l].code
+}
+
+// AppendIndexAs is AppendIndex for a text whose language is known, such as the
+// title of a document; an unknown code is read as English.
+func (a *Analyzer) AppendIndexAs(dst []byte, text, lang string) []byte {
+	a.scan(text)
+	return a.emit(dst, max(english, codeOf(lang)))
+}
+
+// Index returns the terms of a document's text, in order and with repeats.
+func (a *Analyzer) Index(text string) []string {
+	out, _ := a.AppendIndex(nil, text)
+	return strings.Fields(string(out))
+}
+
+// codeOf is the Latin language of a code, or -1.
+func codeOf(code string) int {
+	return slices.IndexFunc(recipes[:latin], func(r recipe) bool { return r.code == code })
+}
+
+func (a *Analyzer) tally() *tally {
+	var t tally
+	for i := range a.items {
+		if w := a.items[i].word; w != nil && w.script == roman {
+			t.count(w)
+		}
+	}
+	return &t
+}
+
+// emit appends the terms of the scanned items.
+func (a *Analyzer) emit(dst []byte, l int) []byte {
+	for i := range a.items {
+		it := &a.items[i]
+		if it.word != nil {
+			dst = append(appendSpace(dst), a.lx.in(it.word, l)...)
+			continue
+		}
+		dst = appendGrams(dst, a.runes[it.from:it.to], it.class)
+	}
+	return dst
+}
+
+func appendSpace(dst []byte) []byte {
+	if n := len(dst); n > 0 && dst[n-1] != ' ' {
+		return append(dst, ' ')
+	}
+	return dst
+}
+
+// appendGrams appends a run's terms: characters and pairs, or pairs and
+// triples for scripts whose single characters mean little. A run shorter than
+// that is a term itself.
+func appendGrams(dst []byte, run []rune, c class) []byte {
+	short := 1
+	if c == tight && len(run) > 1 {
+		short = 2
+	}
+	for i := range run {
+		for n := short; n <= short+1 && i+n <= len(run); n++ {
+			dst = appendRunes(appendSpace(dst), run[i:i+n])
+		}
+	}
+	return dst
+}
+
+func appendRunes(dst []byte, rs []rune) []byte {
+	for _, r := range rs {
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}
+
+// widen replaces half-width katakana in a.runes from the given place on.
+func (a *Analyzer) widen(from int) {
+	if !slices.ContainsFunc(a.runes[from:], func(r rune) bool { return r >= 0xFF66 && r <= 0xFF9F }) {
+		return
+	}
+	ts := a.lx.width.Filter(analysis.TokenStream{{Term: []byte(string(a.runes[from:]))}})
+	a.runes = append(a.runes[:from], []rune(string(ts[0].Term))...)
+}

@@ -1,0 +1,38 @@
+// Package analysis turns text into search terms, the same way when a document
+// is indexed and when a question is asked. It is pure: no clock, no files, no
+// state that changes an answer (an Analyzer's memory only saves work).
+//
+// What becomes a term:
+//
+//	running text       words, lower case, stemmed for the language of the text,
+//	                   accents folded: "Canciones" -> cancion
+//	code               identifiers whole and in parts, one spelling for all:
+//	                   HTTPServer, http_server, http-server
+//	                   -> http server httpserver; C++ -> c cplusplus
+//	Chinese, Japanese, every character and every pair of neighbours:
+//	Korean             数据库 -> 数 数据 据 据库 库
+//	Thai, Lao, Khmer,  pairs and triples of characters
+//	Burmese
+//	emoji              each one a term
+//
+// A document is stemmed for one language, found by counting function words. A
+// question is too short for that, so its words are stemmed for every language
+// that the index holds and the variants stand side by side. Words with accents
+// leave two terms where the stem depends on the accent, so that a question
+// typed without accents finds them.
+//
+// Function words are indexed, and dropped from questions only; a question of
+// nothing else keeps them all.
+//
+// Terms are lower case letters and digits and nothing else: no term can be
+// read as an operator of a query language.
+//
+// Stems and function words come from bleve's language packages.
+package analysis
+
+// Version names the rules of this package. It changes whenever a text may
+// yield other terms than before; an index built under another version must be
+// analysed again.
+//
+//	1: first version
+const Version = 1

@@ -1,0 +1,185 @@
+package analysis
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+	"sync"
+
+	"github.com/blevesearch/bleve/v2/analysis"
+	"github.com/blevesearch/bleve/v2/analysis/char/asciifolding"
+	"github.com/blevesearch/bleve/v2/registry"
+
+	// Each import registers a language's filters and function words.
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/cjk"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/da"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/de"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/en"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/es"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/fi"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/fr"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/hi"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/hu"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/it"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/nl"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/no"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/pt"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/ro"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/ru"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/sv"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/tr"
+)
+
+// recipe names the filters that stem a word of a language, by bleve's names,
+// in order. Words reach them in lower case.
+type recipe struct {
+	code    string
+	filters []string
+}
+
+// recipes lists the languages. Those before "ru" are written in Latin letters
+// and told apart by their function words; the order breaks ties. The rest are
+// told by their script.
+var recipes = [...]recipe{
+	{"en", []string{"possessive_en", "stemmer_porter"}},
+	{"es", []string{"normalize_es", "stemmer_es_light"}},
+	{"de", []string{"normalize_de", "stemmer_de_light"}},
+	{"fr", []string{"elision_fr", "stemmer_fr_light"}},
+	{"pt", []string{"stemmer_pt_light"}},
+	{"it", []string{"elision_it", "stemmer_it_light"}},
+	{"nl", []string{"stemmer_nl_snowball"}},
+	{"sv", []string{"stemmer_sv_snowball"}},
+	{"da", []string{"stemmer_da_snowball"}},
+	{"no", []string{"stemmer_no_snowball"}},
+	{"fi", []string{"stemmer_fi_snowball"}},
+	{"hu", []string{"stemmer_hu_snowball"}},
+	{"ro", []string{"stemmer_ro_snowball"}},
+	{"tr", []string{"apostrophe", "stemmer_tr_snowball"}},
+	{"ru", []string{"stemmer_ru_snowball"}},
+	{"hi", []string{"normalize_in", "normalize_hi", "stemmer_hi"}},
+}
+
+// Indexes into recipes.
+const (
+	english = 0
+	latin   = 14 // languages in Latin letters
+	russian = 14
+	hindi   = 15
+	plain   = -1 // no stems: other scripts, numbers
+	roman   = -2 // Latin letters: the text tells which language
+)
+
+// tongue is a language ready for use.
+type tongue struct {
+	code    string
+	filters []analysis.TokenFilter
+}
+
+// lexicon is everything the languages need. It is built once and never
+// changes; the filters hold no state.
+type lexicon struct {
+	tongues []tongue
+	// stops gives a word's languages, as bits, in which it is a function word.
+	stops map[string]uint32
+	fold  *asciifolding.AsciiFoldingFilter
+	width analysis.TokenFilter
+}
+
+// words is the lexicon, built on first use.
+var words = sync.OnceValues(build)
+
+// build makes the lexicon. An error can only mean that a name in recipes is
+// not registered, which the tests of this package exclude.
+func build() (*lexicon, error) {
+	cache := registry.NewCache()
+	lx := &lexicon{stops: make(map[string]uint32, 8192), fold: asciifolding.New()}
+	for i, r := range recipes {
+		t := tongue{code: r.code}
+		for _, name := range r.filters {
+			f, err := cache.TokenFilterNamed(name)
+			if err != nil {
+				return nil, fmt.Errorf("load filter %s: %w", name, err)
+			}
+			t.filters = append(t.filters, f)
+		}
+		lx.tongues = append(lx.tongues, t)
+		stops, err := cache.TokenMapNamed("stop_" + r.code)
+		if err != nil {
+			return nil, fmt.Errorf("load function words of %s: %w", r.code, err)
+		}
+		for w := range stops {
+			lx.stops[w] |= 1 << i
+			if f := lx.folded(w); f != w {
+				lx.stops[f] |= 1 << i
+			}
+		}
+	}
+	width, err := cache.TokenFilterNamed("cjk_width")
+	lx.width = width
+	return lx, err
+}
+
+// folded takes the accents off a word and leaves only letters, digits and
+// apostrophes.
+func (lx *lexicon) folded(w string) string {
+	if isASCII(w) {
+		return w
+	}
+	out := lx.fold.Filter([]byte(w))
+	n := 0
+	for _, c := range out {
+		if c >= 0x80 || asciiClass[c] != space || c == '\'' {
+			out[n] = c
+			n++
+		}
+	}
+	return strings.ToLower(string(out[:n]))
+}
+
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// tally counts the evidence for each Latin language in a text.
+type tally struct {
+	weight [latin]float64
+	hits   [latin]int
+	words  int
+}
+
+// count adds one word. A function word that several languages share says less
+// about each.
+func (t *tally) count(w *word) {
+	t.words++
+	mask := w.stop & (1<<latin - 1)
+	if mask == 0 {
+		return
+	}
+	share := 1 / float64(bits.OnesCount32(mask))
+	for ; mask != 0; mask &= mask - 1 {
+		i := bits.TrailingZeros32(mask)
+		t.weight[i] += share
+		t.hits[i]++
+	}
+}
+
+// best is the language with the most evidence, English without any: names and
+// code are what texts without function words mostly hold.
+func (t *tally) best() int {
+	best := english
+	for i, w := range t.weight {
+		if w > t.weight[best] {
+			best = i
+		}
+	}
+	// A stray foreign word in a long text is no change of language.
+	if best != english && t.weight[best] < float64(t.words)/50 {
+		return english
+	}
+	return best
+}

@@ -1,0 +1,130 @@
+package analysis
+
+import (
+	"slices"
+	"strings"
+)
+
+// particles are the characters that only hold a Chinese or Japanese sentence
+// together. They stand in nearly every text, so a question drops them where
+// they stand alone.
+const particles = "的了是在和与吗呢吧啊么也の は が を に で と も へ や か"
+
+// Query returns the terms of a question, without repeats, in order. langs are
+// the languages (codes as AppendIndex returns them) of the documents that the
+// question is put to, the commonest first; nil stands for English and whatever
+// the question itself seems to be. The result is empty only if the question
+// holds no letter, digit or emoji.
+func (a *Analyzer) Query(text string, langs []string) []string {
+	a.scan(text)
+	set := a.languages(langs)
+	q := query{a: a, langs: set, stop: a.stopLanguage(set, langs != nil)}
+	if q.collect(true); len(q.terms) == 0 {
+		q.collect(false)
+	}
+	return q.terms
+}
+
+// languages are those whose stems a question's words get.
+func (a *Analyzer) languages(langs []string) []int {
+	var set []int
+	for _, code := range langs {
+		if l := codeOf(code); l >= 0 && !slices.Contains(set, l) {
+			set = append(set, l)
+		}
+	}
+	if len(set) == 0 {
+		set = append(set, english)
+		if best := a.tally().best(); best != english {
+			set = append(set, best)
+		}
+	}
+	return set
+}
+
+// stopLanguage is the language whose function words the question drops: the
+// one with the most of them. One lone hit of a language that the index doesn't
+// hold is a coincidence ("die" in an English question).
+func (a *Analyzer) stopLanguage(set []int, known bool) int {
+	t := a.tally()
+	best, top := -1, 0.0
+	for i, w := range t.weight {
+		here := slices.Contains(set, i)
+		if known && !here && t.hits[i] < 2 {
+			continue
+		}
+		if here {
+			w *= 1.5
+		}
+		if w > top {
+			best, top = i, w
+		}
+	}
+	return best
+}
+
+// query gathers the terms of one question.
+type query struct {
+	a     *Analyzer
+	langs []int
+	stop  int
+	terms []string
+	seen  map[string]bool
+}
+
+func (q *query) collect(dropStops bool) {
+	q.seen = map[string]bool{}
+	for i := range q.a.items {
+		it := &q.a.items[i]
+		if it.word == nil {
+			q.grams(it, dropStops)
+			continue
+		}
+		if dropStops && q.isStop(it.word) {
+			continue
+		}
+		for _, l := range q.langs {
+			for _, t := range strings.Fields(q.a.lx.in(it.word, l)) {
+				q.add(t)
+			}
+			if it.word.script != roman {
+				break
+			}
+		}
+	}
+}
+
+func (q *query) isStop(w *word) bool {
+	switch w.script {
+	case roman:
+		return q.stop >= 0 && w.stop&(1<<q.stop) != 0
+	case plain:
+		return false
+	}
+	return w.stop&(1<<w.script) != 0
+}
+
+// grams adds the terms of a run. Where a run has pairs, its single characters
+// say nothing more and cost much; a lone particle says nothing at all.
+func (q *query) grams(it *item, dropStops bool) {
+	run := q.a.runes[it.from:it.to]
+	if it.class == dense && len(run) > 1 {
+		for i := range run[1:] {
+			q.add(string(run[i : i+2]))
+		}
+		return
+	}
+	if dropStops && len(run) == 1 && it.class == dense && strings.ContainsRune(particles, run[0]) {
+		return
+	}
+	for _, t := range strings.Fields(string(appendGrams(nil, run, it.class))) {
+		q.add(t)
+	}
+}
+
+func (q *query) add(t string) {
+	if t != "" && !q.seen[t] {
+		q.seen[t] = true
+		q.terms = append(q.terms, t)
+	}
+}

@@ -1,0 +1,342 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/index/internal/drv"
+)
+
+// Check verifies the whole index and yields what is wrong: SQLite's own
+// structures, every chunk against its hash, every word list against the texts,
+// every vector, and that the tables agree with each other. It reads everything
+// and changes nothing. Whether the index agrees with the files is Behind's
+// question. If anything is yielded, Rebuild is the answer; the errors wrap
+// ErrDamaged unless the check itself could not go on.
+func (ix *Index) Check(ctx context.Context) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		if err := ix.check(ctx, yield); err != nil {
+			yield(explain("check index", ix.path, err))
+		}
+	}
+}
+
+// check runs the checks on a connection of its own: the full-text module keeps
+// a directory of its parts, which integrity_check and fts5vocab use without
+// looking whether another connection has changed it since.
+func (ix *Index) check(ctx context.Context, yield func(error) bool) error {
+	_, done, err := ix.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	db, tx, err := ix.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	defer tx.Rollback()
+	c := &checker{ctx: ctx, tx: tx, ix: ix, yield: yield}
+	for _, f := range []func() error{c.sqlite, c.meta, c.files, c.texts, c.words, c.rows, c.vectors} {
+		err := f()
+		if err != nil && kindOf(err) != ErrDamaged {
+			return err
+		}
+		if err != nil {
+			c.found("%w", err)
+		}
+		if c.stopped {
+			return nil
+		}
+	}
+	return nil
+}
+
+// snapshot opens a connection and, with it, one state of the index.
+func (ix *Index) snapshot(ctx context.Context) (db *sql.DB, tx *sql.Tx, err error) {
+	for _, mode := range []drv.Mode{drv.ReadOnly, drv.Immutable} {
+		if db, err = drv.Open(ix.path, mode, ix.opts.BusyTimeout); err != nil {
+			return nil, nil, err
+		}
+		db.SetMaxOpenConns(1)
+		if tx, err = db.BeginTx(ctx, nil); err == nil {
+			var n int
+			if err = tx.QueryRowContext(ctx, "SELECT count(*) FROM meta").Scan(&n); err == nil || kindOf(err) == ErrDamaged {
+				return db, tx, nil
+			}
+			tx.Rollback()
+		}
+		db.Close()
+		if kindOf(err) != ErrReadOnly || !ix.opts.ReadOnly {
+			break
+		}
+	}
+	return nil, nil, err
+}
+
+// checker is one Check.
+type checker struct {
+	ctx     context.Context
+	tx      *sql.Tx
+	ix      *Index
+	yield   func(error) bool
+	stopped bool
+
+	// m is nil if meta can't be read.
+	m *meta
+	// chunks counts the chunks of each file, langs of each language.
+	chunks map[int64]int
+	langs  map[string]int64
+	// terms sums up, by word, the places where the texts hold it.
+	terms map[string]tracks
+}
+
+// found reports a finding.
+func (c *checker) found(format string, args ...any) {
+	if !c.stopped {
+		c.stopped = !c.yield(problem("check index", c.ix.path, ErrDamaged, fmt.Errorf(format, args...)))
+	}
+}
+
+// sqlite asks SQLite and the modules of its virtual tables.
+func (c *checker) sqlite() error {
+	rows, err := c.tx.QueryContext(c.ctx, "PRAGMA integrity_check(20)")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			return err
+		}
+		if s != "ok" {
+			c.found("%s", s)
+		}
+	}
+	return rows.Err()
+}
+
+func (c *checker) meta() error {
+	m, err := loadMeta(c.ctx, c.tx)
+	if err != nil && kindOf(err) == nil && c.ctx.Err() == nil {
+		c.found("%w", err)
+		return nil
+	}
+	c.m = m
+	return err
+}
+
+// files checks the sums over files: the stamp, and each file's chunks against
+// those that are there.
+func (c *checker) files() error {
+	c.chunks = map[int64]int{}
+	known, err := readFiles(c.ctx, c.tx)
+	if err != nil {
+		return err
+	}
+	var stamp uint64
+	for _, f := range known {
+		stamp += statHash(f.path, f.size, f.mtime)
+		c.chunks[f.id] = f.chunks
+		if err := c.file(f); err != nil || c.stopped {
+			return err
+		}
+	}
+	if c.m != nil && stamp != c.m.stamp {
+		c.found("the sum over all files is %x, not %x", stamp, c.m.stamp)
+	}
+	return nil
+}
+
+// file checks what is stored of a file's chunks beside their texts.
+func (c *checker) file(f fileRow) error {
+	old, err := oldChunks(c.ctx, c.tx, f.id)
+	if err != nil || len(f.hash) == 0 {
+		return err
+	}
+	chunks := make([]readyChunk, len(old))
+	for i, o := range old {
+		chunks[i] = readyChunk{hash: o.key.hash, Chunk: Chunk{ID: o.key.id, StartLine: o.startLine, EndLine: o.endLine, Tokens: o.size, Date: o.date}}
+		if o.seq != i {
+			c.found("chunk %d of %s stands in place %d", i, f.path, o.seq)
+		}
+	}
+	if !bytes.Equal(hashFile(chunks), f.hash) {
+		c.found("the chunks of %s are not those that were stored", f.path)
+	}
+	return nil
+}
+
+// texts checks every chunk against its hash, and counts its words.
+func (c *checker) texts() error {
+	a, err := c.ix.analyzer()
+	if err != nil {
+		return err
+	}
+	defer c.ix.give(a)
+	c.langs, c.terms = map[string]int64{}, map[string]tracks{}
+	seqs := map[int64]int{}
+	_, err = eachText(c.ctx, c.tx, func(t storedText) error {
+		if c.stopped {
+			return errStop
+		}
+		if hashStored(t.trail, t.body) != t.hash {
+			c.found("chunk %d (%s of %s) is not the text that was stored", t.row, t.id, t.path)
+		}
+		if c.m != nil && t.row >= c.m.nextRow {
+			c.found("chunk %d has a row that was not given out yet", t.row)
+		}
+		seqs[t.file]++
+		c.langs[t.lang]++
+		c.count(t.row, analyse(a, t.path, t.trail, t.body))
+		return nil
+	})
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	for file, n := range c.chunks {
+		if seqs[file] != n {
+			c.found("file %d has %d chunks, not %d", file, seqs[file], n)
+		}
+		delete(seqs, file)
+	}
+	for file := range seqs {
+		c.found("chunks belong to file %d, which is not there", file)
+	}
+	return err
+}
+
+// errStop ends a walk whose consumer wants no more.
+var errStop = errors.New("stop")
+
+// tracks sums up where a word stands: how often, and a sum over row, column and
+// offset that differs if any of them does. The query below makes the same sum.
+type tracks struct{ n, sum int64 }
+
+const tracksQuery = `SELECT term, count(*), sum((doc*8191 + offset +
+	CASE col WHEN 'body' THEN 0 WHEN 'trail' THEN 131071 ELSE 262142 END) % 1000003)
+	FROM temp.vocab GROUP BY term`
+
+// count adds a chunk's words.
+func (c *checker) count(row int64, w *words) {
+	for col, text := range [3]string{w.body, w.trail, w.path} {
+		offset := int64(0)
+		for t := range strings.FieldsSeq(text) {
+			p := c.terms[t]
+			p.n++
+			p.sum += (row*8191 + offset + int64(col)*131071) % 1000003
+			c.terms[t] = p
+			offset++
+		}
+	}
+}
+
+// words checks the full-text index: word by word, it must hold the places that
+// the texts have.
+func (c *checker) words() error {
+	if c.m == nil || c.m.analysis != analysis.Version {
+		return nil // made by other rules; the next Sync makes it again
+	}
+	if _, err := c.tx.ExecContext(c.ctx, "CREATE VIRTUAL TABLE temp.vocab USING fts5vocab('main', 'chunks_fts', 'instance')"); err != nil {
+		return err
+	}
+	rows, err := c.tx.QueryContext(c.ctx, tracksQuery)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() && !c.stopped {
+		var term string
+		var got tracks
+		if err := rows.Scan(&term, &got.n, &got.sum); err != nil {
+			return err
+		}
+		if want := c.terms[term]; want != got {
+			c.found("word %q stands in %d places and was indexed in %d, or in others", term, want.n, got.n)
+		}
+		delete(c.terms, term)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for term := range c.terms {
+		c.found("word %q of the texts is not indexed", term)
+		break
+	}
+	for lang, n := range c.langs {
+		if c.m.langs[lang] != n {
+			c.found("language %q has %d chunks, not %d", lang, n, c.m.langs[lang])
+		}
+	}
+	return nil
+}
+
+// rows checks that chunks and chunks_fts hold the same rows.
+func (c *checker) rows() error {
+	return c.empty("chunks and their words don't match in row %d",
+		`SELECT row FROM chunks EXCEPT SELECT id FROM chunks_fts_docsize`,
+		`SELECT id FROM chunks_fts_docsize EXCEPT SELECT row FROM chunks`)
+}
+
+// empty reports each row that one of the queries returns.
+func (c *checker) empty(format string, queries ...string) error {
+	for _, q := range queries {
+		rows, err := c.tx.QueryContext(c.ctx, q+" LIMIT 5")
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			var row int64
+			if err := rows.Scan(&row); err != nil {
+				rows.Close()
+				return err
+			}
+			c.found(format, row)
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vectors checks the cache, and that chunks_vec holds what it has for the
+// chunks.
+func (c *checker) vectors() error {
+	rows, err := c.tx.QueryContext(c.ctx, "SELECT id, model, hash, dim, vector FROM embedding_cache")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var model string
+		var dim int
+		var hash, vector sql.RawBytes
+		if err := rows.Scan(&id, &model, &hash, &dim, &vector); err != nil {
+			return err
+		}
+		if _, ok := decodeVector(vector, dim); !ok || len(hash) != len(Hash{}) {
+			c.found("vector %d of %s is not whole", id, model)
+		}
+	}
+	if err := rows.Err(); err != nil || c.m == nil || c.m.model == "" {
+		return err
+	}
+	rows.Close()
+	const cached = `SELECT c.row FROM chunks AS c JOIN embedding_cache AS e ON e.hash=c.hash AND e.model=(
+		SELECT value FROM meta WHERE key='model')`
+	return c.empty("chunks and their vectors don't match in row %d",
+		cached+" EXCEPT SELECT rowid FROM chunks_vec_rowids",
+		"SELECT rowid FROM chunks_vec_rowids EXCEPT "+cached,
+		`SELECT v.rowid FROM chunks_vec AS v JOIN chunks AS c ON c.row=v.rowid JOIN embedding_cache AS e ON e.hash=c.hash
+			AND e.model=(SELECT value FROM meta WHERE key='model') WHERE v.embedding<>e.vector`)
+}

@@ -1,0 +1,41 @@
+// Package index keeps what makes a workspace searchable in one SQLite file: the
+// chunks of its Markdown files, their words, their vectors. Everything in it is
+// derived from the files; deleting it loses nothing but the time to make it
+// again (and, for vectors from a paid provider, their price).
+//
+// It finds candidates, by words and by vectors, each with its own score. It
+// does not merge them, does not know what a memory is worth, reads no Markdown
+// and never writes to the workspace: the caller lists the files and cuts them
+// into chunks. Searching never changes the index, whatever it finds; a search
+// that sees it behind says so (Behind, Hits.Outdated), and Sync is for somebody
+// else to call.
+//
+//	┌ index.sqlite ────────────────────────────────────────────────────────┐
+//	│ meta             key, value: generation, stamp, languages, model ... │
+//	│ files            a row per file: path, size, mtime, content hash     │
+//	│ chunks           a row per chunk: file, place, lines, trail, text    │
+//	│   │ row                                                              │
+//	│   ├─ chunks_fts  its analysed words: body, trail, path (contentless) │
+//	│   └─ chunks_vec  its unit vector, of the model in use                │
+//	│ embedding_cache  a unit vector per model and content hash            │
+//	└──────────────────────────────────────────────────────────────────────┘
+//	  index.sqlite.lock  held by the process that syncs or rebuilds
+//	  index.sqlite-wal, index.sqlite-shm  SQLite's own, while it is open
+//
+// # Syncing
+//
+// A file whose size and modification time are as recorded is not opened; if no
+// file differs, one sum over all of them shows it, and not even the table of
+// files is read. Otherwise a file is read, and what its chunks are called and
+// hold decides which rows go, come and stay; a chunk that stays keeps its row
+// and its vector. Files are written whole, several to a transaction: a kill
+// costs at most the last transaction, and the next Sync does only what is left.
+// A modification time so young that the file may change again within the
+// clock's grain is not trusted; such a file is read once more next time.
+//
+// # Several processes
+//
+// One syncs at a time; the others wait for the lock or are told ErrBusy.
+// Searching goes on meanwhile and sees whole transactions. A handle notices
+// that Rebuild put a new file in the old one's place, and opens that.
+package index

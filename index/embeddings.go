@@ -1,0 +1,215 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+)
+
+// Missing is a text that has no vector of a model yet.
+type Missing struct {
+	Hash Hash
+	// Trail and Text are what the vector is to be made of.
+	Trail []string
+	Text  string
+	// Path is one of the files that hold it.
+	Path string
+}
+
+// Embedding is a text's vector.
+type Embedding struct {
+	Hash Hash
+	// Vector need not have length 1; it is stored so.
+	Vector []float32
+}
+
+// UseModel makes the vectors of a model, of length dim, those that Vector
+// searches. Vectors that the cache has already are put to use; the others are
+// missing until PutEmbeddings brings them. "" and 0 do without vectors. If the
+// model is in use already, nothing happens.
+func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
+	const op = "choose model"
+	if model == "" && dim != 0 || model != "" && dim <= 0 {
+		return fmt.Errorf("%s of %s: model %q can't have vectors of length %d: give the model's own length", op, ix.path, model, dim)
+	}
+	h, done, err := ix.exclusive(ctx, op, defaultWait)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return explain(op, ix.path, h.transact(ctx, func(tx *sql.Tx) error {
+		old, err := loadMeta(ctx, tx)
+		if err != nil || old.model == model && old.dim == dim {
+			return err
+		}
+		m := old.clone()
+		m.model, m.dim = model, dim
+		m.generation++
+		// Finding the chunks of a hash is needed from now on; without vectors
+		// the index would only make every write dearer.
+		if _, err := tx.ExecContext(ctx, "CREATE INDEX IF NOT EXISTS chunks_hash ON chunks(hash)"); err != nil {
+			return err
+		}
+		if err := fillVectors(ctx, tx, m); err != nil {
+			return err
+		}
+		return m.save(ctx, tx, old)
+	}))
+}
+
+// Model tells which model's vectors are in use, and their length; "" and 0 if
+// none are.
+func (ix *Index) Model(ctx context.Context) (model string, dim int, err error) {
+	h, done, err := ix.use(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	defer done()
+	v, err := h.look(ctx)
+	if err != nil {
+		return "", 0, explain("read model", ix.path, err)
+	}
+	return v.model, v.dim, nil
+}
+
+// missingStep is how many texts MissingEmbeddings reads at a time.
+const missingStep = 200
+
+// MissingEmbeddings yields the texts that have no vector of the model, each
+// once. Vectors may be put while it runs; no read stays open between two texts.
+func (ix *Index) MissingEmbeddings(ctx context.Context, model string) iter.Seq2[Missing, error] {
+	return func(yield func(Missing, error) bool) {
+		seen := map[Hash]bool{}
+		for last := int64(-1); ; {
+			step, err := ix.missing(ctx, model, last)
+			if err != nil {
+				yield(Missing{}, explain("list missing embeddings", ix.path, err))
+				return
+			}
+			if len(step) == 0 {
+				return
+			}
+			for _, c := range step {
+				last = c.row
+				if seen[c.hash] {
+					continue
+				}
+				seen[c.hash] = true
+				if !yield(Missing{c.hash, splitTrail(c.trail), c.body, c.path}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (ix *Index) missing(ctx context.Context, model string, after int64) ([]storedText, error) {
+	h, done, err := ix.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	rows, err := h.read.QueryContext(ctx, `SELECT c.row, c.hash, c.trail, c.body, f.path
+		FROM chunks AS c JOIN files AS f ON f.id=c.file
+		WHERE c.row>? AND NOT EXISTS (SELECT 1 FROM embedding_cache AS e WHERE e.hash=c.hash AND e.model=?)
+		ORDER BY c.row LIMIT ?`, after, model, missingStep)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []storedText
+	for rows.Next() {
+		var c storedText
+		var hash sql.RawBytes
+		if err := rows.Scan(&c.row, &hash, &c.trail, &c.body, &c.path); err != nil {
+			return nil, err
+		}
+		copy(c.hash[:], hash)
+		out = append(out, c)
+	}
+	return out, rows.Err()
+}
+
+// PutEmbeddings stores vectors of a model in one transaction. They are kept for
+// texts that come later too. If the model is in use, their length must be its;
+// a vector without direction (all zeros) or with a number that is none is
+// refused, and with it the whole call.
+func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embedding) error {
+	const op = "store embeddings"
+	if model == "" {
+		return fmt.Errorf("%s in %s: the model has no name: name it", op, ix.path)
+	}
+	blobs := make([][]byte, len(vectors))
+	for i, v := range vectors {
+		var err error
+		if blobs[i], err = unit(v.Vector); err != nil {
+			return fmt.Errorf("%s in %s: vector of text %s: %w", op, ix.path, v.Hash, err)
+		}
+	}
+	h, done, err := ix.writer(ctx, op)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return explain(op, ix.path, h.transact(ctx, func(tx *sql.Tx) error {
+		m, err := loadMeta(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for i, v := range vectors {
+			if m.model == model && len(v.Vector) != m.dim {
+				return problem(op, ix.path, ErrModel, fmt.Errorf("vectors of %q have length %d, not %d", model, m.dim, len(v.Vector)))
+			}
+			if err := putVector(ctx, tx, m, model, v, blobs[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// putVector stores one vector in the cache and, if its model is in use, for
+// every chunk of its text. sqlite-vec knows no "insert or replace".
+func putVector(ctx context.Context, tx execer, m *meta, model string, v Embedding, blob []byte) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO embedding_cache(model, hash, dim, vector) VALUES(?, ?, ?, ?)
+		ON CONFLICT(hash, model) DO UPDATE SET dim=excluded.dim, vector=excluded.vector`,
+		model, v.Hash[:], len(v.Vector), blob)
+	if err != nil || m.model != model {
+		return err
+	}
+	rows, err := rowsOf(ctx, tx, v.Hash)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		res, err := tx.ExecContext(ctx, "UPDATE chunks_vec SET embedding=? WHERE rowid=?", blob, row)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n > 0 {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO chunks_vec(rowid, embedding) VALUES(?, ?)", row, blob); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rowsOf(ctx context.Context, tx execer, hash Hash) ([]int64, error) {
+	rows, err := tx.QueryContext(ctx, "SELECT row FROM chunks WHERE hash=?", hash[:])
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []int64
+	for rows.Next() {
+		var r int64
+		if err := rows.Scan(&r); err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}

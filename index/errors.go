@@ -1,0 +1,123 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
+)
+
+// What can be the matter with an index file. Errors of this package wrap one
+// of these where it applies; test with errors.Is.
+var (
+	// ErrMissing: there is no index yet. Sync makes one.
+	ErrMissing = errors.New("there is no index yet")
+	// ErrForeign: the file is no index of ours. It is never touched.
+	ErrForeign = errors.New("not an index of memkernel")
+	// ErrNewer: a newer version of this program wrote the file.
+	ErrNewer = errors.New("written by a newer version")
+	// ErrOlder: an older version wrote the file. Rebuild replaces it.
+	ErrOlder = errors.New("written by an older version")
+	// ErrDamaged: the file is ours, and its content is not whole. Rebuild
+	// replaces it.
+	ErrDamaged = errors.New("the index is damaged")
+	// ErrBusy: another process held a lock for longer than we were told to wait.
+	ErrBusy = errors.New("another process is using the index")
+	// ErrFull: the disk is full. What was committed before stands.
+	ErrFull = errors.New("the disk is full")
+	// ErrReadOnly: the file or its folder can't be written, or the Index was
+	// opened for reading.
+	ErrReadOnly = errors.New("the index can't be written")
+	// ErrModel: the vectors in the index are another model's, or of another
+	// length.
+	ErrModel = errors.New("the vectors are of another model")
+)
+
+// Error says what went wrong with an index file, and what to do about it.
+type Error struct {
+	// Op is what was being done.
+	Op string
+	// Path is the index file.
+	Path string
+	// Kind is one of the Err values above.
+	Kind error
+	// Hint is the way out, a sentence for the user.
+	Hint string
+	// Err is the cause, nil if Kind says it all.
+	Err error
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("%s %s: %v", e.Op, e.Path, e.Kind)
+	if e.Err != nil {
+		s += fmt.Sprintf(" (%v)", e.Err)
+	}
+	return s + ": " + e.Hint
+}
+
+// Unwrap gives the kind and the cause.
+func (e *Error) Unwrap() []error {
+	if e.Err == nil {
+		return []error{e.Kind}
+	}
+	return []error{e.Kind, e.Err}
+}
+
+// hints are the ways out.
+var hints = map[error]string{
+	ErrMissing:  "run a reindex to make it",
+	ErrForeign:  "move the file away, or keep the index elsewhere",
+	ErrNewer:    "update memkernel, or rebuild the index with this version",
+	ErrOlder:    "rebuild the index; it is made from the Markdown files",
+	ErrDamaged:  "rebuild the index; it is made from the Markdown files and nothing is lost",
+	ErrBusy:     "try again when the other process is done",
+	ErrFull:     "free some space and sync again; what was written before stands",
+	ErrReadOnly: "make the folder writable, or open the index for reading only",
+	ErrModel:    "switch the index to the model",
+}
+
+// problem makes an Error of a kind.
+func problem(op, path string, kind, cause error) error {
+	return &Error{Op: op, Path: path, Kind: kind, Hint: hints[kind], Err: cause}
+}
+
+// explain wraps an error with what was done, and with its kind if SQLite's code
+// tells one.
+func explain(op, path string, err error) error {
+	var done *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &done), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	if kind := kindOf(err); kind != nil {
+		return problem(op, path, kind, err)
+	}
+	return fmt.Errorf("%s %s: %w", op, path, err)
+}
+
+// kindOf maps a cause to its kind, nil if it has none.
+func kindOf(err error) error {
+	code := drv.Code(err)
+	if code == drv.CodeShortRead {
+		return ErrDamaged
+	}
+	switch code & 0xff {
+	case drv.CodeCorrupt, drv.CodeNotADB:
+		return ErrDamaged
+	case drv.CodeBusy, drv.CodeLocked:
+		return ErrBusy
+	case drv.CodeFull:
+		return ErrFull
+	case drv.CodeReadOnly, drv.CodeCantOpen:
+		return ErrReadOnly
+	}
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, os.ErrPermission) {
+		return ErrReadOnly
+	}
+	return nil
+}

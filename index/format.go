@@ -1,0 +1,148 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
+)
+
+// formatVersion is the version of the tables, kept in the file's header.
+//
+//	1: meta, files, chunks, embedding_cache, chunks_fts, chunks_vec
+const formatVersion = 1
+
+// applicationID marks a SQLite file as one of ours in its header: "mkix".
+const applicationID = 0x6d6b6978
+
+// vecBlock is how many vectors chunks_vec stores in one piece, all of them
+// allocated with the first. Small blocks are several times faster to write.
+const vecBlock = 256
+
+// schema is a new file's tables. chunks_vec is made when the first model, and
+// with it the length of its vectors, is known.
+//
+// chunks_fts holds words that were analysed before, so its own tokenizer only
+// splits at spaces; it stores no text, which stands in chunks.
+var schema = []string{
+	`CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
+	`CREATE TABLE files(
+		id INTEGER PRIMARY KEY,
+		path TEXT NOT NULL UNIQUE,
+		size INTEGER NOT NULL,
+		mtime INTEGER NOT NULL,          -- ns since 1970
+		hash BLOB NOT NULL,              -- of its chunks; empty if never read
+		chunks INTEGER NOT NULL,
+		again INTEGER NOT NULL           -- 1: read it next time, whatever its stat
+	)`,
+	`CREATE INDEX files_again ON files(id) WHERE again`,
+	`CREATE TABLE chunks(
+		row INTEGER PRIMARY KEY,         -- never used twice
+		file INTEGER NOT NULL REFERENCES files(id),
+		seq INTEGER NOT NULL,            -- place in the file, from 0
+		id TEXT NOT NULL,
+		hash BLOB NOT NULL,              -- sha256 of trail and body
+		start_line INTEGER NOT NULL,
+		end_line INTEGER NOT NULL,
+		tokens INTEGER NOT NULL,
+		lang TEXT NOT NULL,
+		date TEXT NOT NULL,
+		trail TEXT NOT NULL,             -- one heading per line
+		body TEXT NOT NULL
+	)`,
+	`CREATE INDEX chunks_file ON chunks(file, seq)`,
+	`CREATE TABLE embedding_cache(
+		id INTEGER PRIMARY KEY,
+		model TEXT NOT NULL,
+		hash BLOB NOT NULL,
+		dim INTEGER NOT NULL,
+		vector BLOB NOT NULL,            -- dim float32, little-endian, length 1
+		UNIQUE(hash, model)
+	)`,
+	createFTS,
+	"INSERT INTO chunks_fts(chunks_fts, rank) VALUES('hashsize', 8388608)",
+}
+
+const createFTS = `CREATE VIRTUAL TABLE chunks_fts USING fts5(body, trail, path,
+	content='', contentless_delete=1, tokenize="ascii")`
+
+// createVec is the statement that makes chunks_vec for vectors of length dim.
+func createVec(dim int) string {
+	return fmt.Sprintf(`CREATE VIRTUAL TABLE chunks_vec USING vec0(
+		embedding float[%d] distance_metric=l2, chunk_size=%d)`, dim, vecBlock)
+}
+
+// create writes an empty index to a new file beside path and moves it there.
+// A half-made file never stands at path. The caller holds the lock.
+func create(ctx context.Context, path string, o *Options) error {
+	tmp := path + ".new"
+	if err := removeAll(tmp, tmp+"-journal"); err != nil {
+		return fmt.Errorf("create index: %w", err)
+	}
+	if err := build(ctx, tmp, o); err != nil {
+		removeAll(tmp, tmp+"-journal")
+		return fmt.Errorf("create index: %w", err)
+	}
+	// A log that was left behind would be replayed into the new file.
+	if err := removeAll(path+"-wal", path+"-shm"); err != nil {
+		return fmt.Errorf("create index: %w", err)
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return fmt.Errorf("create index: %w", err)
+	}
+	return nil
+}
+
+// build writes the tables of an empty index.
+func build(ctx context.Context, path string, o *Options) error {
+	db, err := drv.Open(path, drv.Create, o.BusyTimeout)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	all := append([]string{
+		"PRAGMA application_id=" + strconv.Itoa(applicationID),
+		"PRAGMA user_version=" + strconv.Itoa(formatVersion),
+	}, schema...)
+	for _, q := range all {
+		if _, err := tx.ExecContext(ctx, q); err != nil {
+			return err
+		}
+	}
+	if err := newMeta(o).save(ctx, tx, nil); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+func removeAll(paths ...string) error {
+	for _, p := range paths {
+		if err := os.Remove(p); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// defaultBusy is how long a statement waits for another process's lock.
+const defaultBusy = 5 * time.Second
+
+// execer is what *sql.DB, *sql.Tx and *sql.Conn have in common.
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}

@@ -1,0 +1,84 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"time"
+)
+
+// hitColumns are read by scanHit, from chunks AS c and files AS f.
+const hitColumns = `c.row, c.file, c.seq, c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.body, f.path, f.mtime`
+
+func scanHit(rows *sql.Rows, more ...any) (Hit, error) {
+	var h Hit
+	var hash sql.RawBytes
+	var trail string
+	var mtime int64
+	err := rows.Scan(append([]any{&h.row, &h.file, &h.Seq, &h.ID, &hash, &h.StartLine, &h.EndLine, &h.Tokens,
+		&h.Date, &trail, &h.Text, &h.Path, &mtime}, more...)...)
+	if err != nil {
+		return h, err
+	}
+	copy(h.Hash[:], hash)
+	h.Trail, h.ModTime = splitTrail(trail), time.Unix(0, mtime)
+	return h, nil
+}
+
+// hits runs a query whose columns are hitColumns and a score.
+func (h *handles) hits(ctx context.Context, query string, args ...any) ([]Hit, error) {
+	rows, err := h.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []Hit
+	for rows.Next() {
+		var raw float64
+		hit, err := scanHit(rows, &raw)
+		if err != nil {
+			return nil, err
+		}
+		hit.Raw = raw
+		out = append(out, hit)
+	}
+	return out, rows.Err()
+}
+
+// rank sorts hits, best first, equal ones by their place, and numbers the first
+// k. The order of rows, which depends on the index's history, never shows.
+func rank(hits []Hit, k int) []Hit {
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Raw, a.Raw), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Seq, b.Seq))
+	})
+	hits = hits[:min(k, len(hits))]
+	for i := range hits {
+		hits[i].Rank = i + 1
+	}
+	return hits
+}
+
+// keep drops the hits whose file the caller doesn't want.
+func keep(hits []Hit, want func(path string) bool) []Hit {
+	if want == nil {
+		return hits
+	}
+	return slices.DeleteFunc(hits, func(h Hit) bool { return !want(h.Path) })
+}
+
+// Around returns the chunks that stand before and after a hit in its file, in
+// order, the hit's own left out. It returns nothing if the hit's chunk is no
+// longer there.
+func (ix *Index) Around(ctx context.Context, hit Hit, before, after int) ([]Hit, error) {
+	h, done, err := ix.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	out, err := h.hits(ctx, `SELECT `+hitColumns+`, 0.0
+		FROM chunks AS me JOIN chunks AS c ON c.file=me.file JOIN files AS f ON f.id=c.file
+		WHERE me.row=? AND me.id=? AND c.seq BETWEEN me.seq-? AND me.seq+? AND c.row<>me.row
+		ORDER BY c.seq`, hit.row, hit.ID, max(before, 0), max(after, 0))
+	return out, explain("read neighbours", ix.path, err)
+}

@@ -1,0 +1,36 @@
+//go:build !cgo_sqlite
+
+package drv
+
+import (
+	"database/sql"
+	"errors"
+	"strconv"
+	"time"
+
+	"modernc.org/sqlite"
+	_ "modernc.org/sqlite/vec" // registers sqlite-vec with every connection
+)
+
+// Name is the driver that this program was built with.
+const Name = "modernc"
+
+// Open prepares connections to the file at path; the file is touched on first
+// use. busy is how long a statement waits for another process's lock.
+func Open(path string, mode Mode, busy time.Duration) (*sql.DB, error) {
+	v := common(mode, busy)
+	v.Add("_pragma", "cache_size(-"+strconv.Itoa(cacheKiB)+")")
+	if mode == Create {
+		v.Add("_pragma", "page_size("+strconv.Itoa(PageSize)+")")
+	}
+	return sql.Open("sqlite", fileURI(path, mode, v))
+}
+
+// Code is the extended SQLite result code of an error, CodeNone if it has none.
+func Code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return CodeNone
+}

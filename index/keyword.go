@@ -1,0 +1,192 @@
+package index
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// Weights of the columns of chunks_fts: a word in a heading says more about a
+// chunk than one in its text, and so does one in the file's name.
+const (
+	weightBody  = 1.0
+	weightTrail = 3.0
+	weightPath  = 1.5
+)
+
+// halfScore is the −bm25 that becomes a score of one half.
+const halfScore = 10.0
+
+// maxTerms bounds the words of one keyword search, whose time grows with each.
+// A longer question (a pasted log) is reduced to its rarest words.
+const (
+	maxTerms  = 32
+	maxLookup = 512 // words whose rarity is looked up for that
+)
+
+// ties is how many hits are fetched beyond those asked for, so that among equal
+// scores at the edge their place decides and not their row.
+const ties = 16
+
+// Terms analyses a question for this index: its words as Keyword takes them.
+// A question without a letter, digit or emoji has none.
+func (ix *Index) Terms(ctx context.Context, question string) ([]string, error) {
+	h, done, err := ix.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	v, err := h.look(ctx)
+	if err != nil {
+		return nil, explain("search", ix.path, err)
+	}
+	return ix.terms(v, question)
+}
+
+func (ix *Index) terms(v *view, question string) ([]string, error) {
+	a, err := ix.analyzer()
+	if err != nil {
+		return nil, explain("search", ix.path, err)
+	}
+	defer ix.give(a)
+	return a.Query(question, v.langs), nil
+}
+
+// Keyword finds the k chunks that match the words best: every chunk with any of
+// them is a candidate, and BM25 orders them. Words are taken as they are, as
+// Terms returns them. want, if not nil, says which files may be among the hits.
+// A hit's Raw is −bm25 (k1 1.2, b 0.75, as FTS5 has them), its Score
+// Raw/(Raw+10).
+func (ix *Index) Keyword(ctx context.Context, terms []string, k int, want func(path string) bool) ([]Hit, error) {
+	h, done, err := ix.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	v, err := h.look(ctx)
+	if err == nil {
+		var out []Hit
+		if out, err = h.keyword(ctx, v, terms, k, want); err == nil {
+			return out, nil
+		}
+	}
+	return nil, explain("search", ix.path, err)
+}
+
+func (h *handles) keyword(ctx context.Context, v *view, terms []string, k int, want func(string) bool) ([]Hit, error) {
+	if k <= 0 || len(terms) == 0 {
+		return nil, nil
+	}
+	terms, err := h.reduce(ctx, v, terms)
+	if err != nil {
+		return nil, err
+	}
+	telling, err := h.telling(ctx, v, terms)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := h.match(ctx, telling, k, want)
+	if err == nil && len(hits) < k && len(telling) < len(terms) {
+		hits, err = h.match(ctx, terms, k, want)
+	}
+	return hits, err
+}
+
+// reduce picks the rarest words of a long question, in their order.
+func (h *handles) reduce(ctx context.Context, v *view, terms []string) ([]string, error) {
+	if len(terms) <= maxTerms {
+		return terms, nil
+	}
+	terms = terms[:min(len(terms), maxLookup)]
+	count := make(map[string]int64, len(terms))
+	var present []string
+	for _, t := range terms {
+		n, err := h.chunksWith(ctx, v, t)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			count[t] = n
+			present = append(present, t)
+		}
+	}
+	if len(present) <= maxTerms {
+		return present, nil
+	}
+	rarest := slices.Clone(present)
+	slices.SortStableFunc(rarest, func(a, b string) int { return int(count[a] - count[b]) })
+	limit := rarest[:maxTerms]
+	return slices.DeleteFunc(present, func(t string) bool { return !slices.Contains(limit, t) }), nil
+}
+
+// telling leaves out the words that more than half of the chunks hold, unless
+// no others are there. BM25 gives those a weight of zero (FTS5: one millionth),
+// while reading their chunks would be most of the work.
+func (h *handles) telling(ctx context.Context, v *view, terms []string) ([]string, error) {
+	var out []string
+	for _, t := range terms {
+		if v.isCommon(t) {
+			n, err := h.chunksWith(ctx, v, t)
+			if err != nil {
+				return nil, err
+			}
+			if 2*n > v.total {
+				continue
+			}
+		}
+		out = append(out, t)
+	}
+	if len(out) == 0 {
+		return terms, nil
+	}
+	return out, nil
+}
+
+// match runs one search. Where want refuses hits, it fetches more until there
+// are enough or no more are left.
+func (h *handles) match(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
+	expr := matchExpr(terms)
+	for limit := k + ties; ; limit *= 4 {
+		hits, err := h.hits(ctx, matchQuery, weightBody, weightTrail, weightPath, expr, limit)
+		if err != nil {
+			return nil, err
+		}
+		found := len(hits)
+		hits = keep(hits, want)
+		if found < limit || len(hits) >= k {
+			hits = rank(hits, k)
+			for i := range hits {
+				hits[i].Score = hits[i].Raw / (hits[i].Raw + halfScore)
+			}
+			return hits, nil
+		}
+	}
+}
+
+// matchQuery sorts by the expression and not by the hidden column rank, which
+// would sort every match before the limit applies.
+const matchQuery = `
+WITH m AS MATERIALIZED (
+	SELECT rowid AS row, bm25(chunks_fts, ?, ?, ?) AS score
+	FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY score LIMIT ?)
+SELECT ` + hitColumns + `, max(0.0, -m.score)
+FROM m JOIN chunks AS c ON c.row=m.row JOIN files AS f ON f.id=c.file`
+
+// quoted makes a word fit to stand between quotes. A zero byte would end the
+// whole expression.
+var quoted = strings.NewReplacer(`"`, `""`, "\x00", " ")
+
+// matchExpr is a full-text expression that any of the words satisfies. Every
+// word is a quoted string, so nothing in it is an operator.
+func matchExpr(terms []string) string {
+	var b strings.Builder
+	for i, t := range terms {
+		if i > 0 {
+			b.WriteString(" OR ")
+		}
+		b.WriteByte('"')
+		quoted.WriteString(&b, t)
+		b.WriteByte('"')
+	}
+	return b.String()
+}

@@ -1,0 +1,143 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// FileError is a file that could not be listed, read or cut.
+type FileError struct {
+	// Path is "" if the listing as a whole was cut short.
+	Path string
+	Err  error
+}
+
+func (e FileError) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("list files: %v", e.Err)
+	}
+	return fmt.Sprintf("index %s: %v", e.Path, e.Err)
+}
+
+func (e FileError) Unwrap() error { return e.Err }
+
+// listing is what a source said.
+type listing struct {
+	// files are sorted by path, each once.
+	files []FileStat
+	// stamp is the sum of their hashes.
+	stamp uint64
+	// problems are what could not be listed. What the index holds of them and
+	// below them is left as it is.
+	problems []FileError
+}
+
+// list reads a source to its end.
+func list(ctx context.Context, source iter.Seq2[FileStat, error]) (*listing, error) {
+	l := &listing{}
+	for f, err := range source {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			l.problems = append(l.problems, FileError{f.Path, err})
+			continue
+		}
+		l.files = append(l.files, f)
+	}
+	if !slices.IsSortedFunc(l.files, byPath) {
+		slices.SortStableFunc(l.files, byPath)
+	}
+	l.files = slices.CompactFunc(l.files, func(a, b FileStat) bool { return a.Path == b.Path })
+	for _, f := range l.files {
+		l.stamp += f.hash()
+	}
+	return l, ctx.Err()
+}
+
+func byPath(a, b FileStat) int { return strings.Compare(a.Path, b.Path) }
+
+// unsure tells whether a file that was not listed may be there all the same.
+func (l *listing) unsure(path string) bool {
+	return slices.ContainsFunc(l.problems, func(p FileError) bool {
+		return p.Path == "" || p.Path == path || strings.HasPrefix(path, p.Path+"/")
+	})
+}
+
+// fileRow is a row of files.
+type fileRow struct {
+	id     int64
+	path   string
+	size   int64
+	mtime  int64
+	hash   []byte
+	chunks int
+	again  bool
+}
+
+// readFiles reads the table of files, sorted by path.
+func readFiles(ctx context.Context, db execer) ([]fileRow, error) {
+	rows, err := db.QueryContext(ctx, "SELECT id, path, size, mtime, hash, chunks, again FROM files")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []fileRow
+	for rows.Next() {
+		var f fileRow
+		if err := rows.Scan(&f.id, &f.path, &f.size, &f.mtime, &f.hash, &f.chunks, &f.again); err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b fileRow) int { return strings.Compare(a.path, b.path) })
+	return out, rows.Err()
+}
+
+// job is a file to be read; row is nil if it is new.
+type job struct {
+	stat FileStat
+	row  *fileRow
+}
+
+// work is what a listing and the table of files, laid side by side, ask for.
+type work struct {
+	read      []job
+	remove    []*fileRow
+	unchanged int
+}
+
+// compare finds out what there is to do. again includes the files that are to
+// be read whatever their stat.
+func (l *listing) compare(known []fileRow, again bool) work {
+	var w work
+	i := 0
+	gone := func() {
+		if r := &known[i]; !l.unsure(r.path) {
+			w.remove = append(w.remove, r)
+		}
+		i++
+	}
+	for _, f := range l.files {
+		for i < len(known) && known[i].path < f.Path {
+			gone()
+		}
+		var row *fileRow
+		if i < len(known) && known[i].path == f.Path {
+			row = &known[i]
+			i++
+		}
+		if row != nil && row.size == f.Size && row.mtime == nanos(f.ModTime) && !(again && row.again) {
+			w.unchanged++
+			continue
+		}
+		w.read = append(w.read, job{f, row})
+	}
+	for i < len(known) {
+		gone()
+	}
+	return w
+}

@@ -1,0 +1,176 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel/index/analysis"
+)
+
+// meta is what the index knows of itself.
+type meta struct {
+	// generation counts the transactions that changed files, chunks or the
+	// model.
+	generation int64
+	// nextRow is the next chunk's row. Rows are never given twice, so a hit
+	// that outlived its chunk can't be taken for another.
+	nextRow int64
+	// stamp is the sum over all files' stats: equal sums, nothing to do.
+	stamp uint64
+	// analysis is the version of the rules that made the words.
+	analysis int
+	// chunker names the rules that made the chunks.
+	chunker string
+	// langs counts chunks by language.
+	langs map[string]int64
+	// model and dim describe the vectors in chunks_vec, "" and 0 without.
+	model string
+	dim   int
+	// common are words that many chunks hold, by an estimate made when there
+	// were commonOf chunks.
+	common   []string
+	commonOf int64
+}
+
+func newMeta(o *Options) *meta {
+	return &meta{nextRow: 1, analysis: analysis.Version, chunker: o.Chunker, langs: map[string]int64{}}
+}
+
+// pairs is meta as it is stored.
+func (m *meta) pairs() map[string]string {
+	var langs []string
+	for _, l := range slices.Sorted(maps.Keys(m.langs)) {
+		if n := m.langs[l]; n > 0 {
+			langs = append(langs, l+"="+strconv.FormatInt(n, 10))
+		}
+	}
+	return map[string]string{
+		"generation": strconv.FormatInt(m.generation, 10),
+		"next_row":   strconv.FormatInt(m.nextRow, 10),
+		"stamp":      strconv.FormatUint(m.stamp, 16),
+		"analysis":   strconv.Itoa(m.analysis),
+		"chunker":    m.chunker,
+		"langs":      strings.Join(langs, " "),
+		"model":      m.model,
+		"dim":        strconv.Itoa(m.dim),
+		"common":     strings.Join(m.common, " "),
+		"common_of":  strconv.FormatInt(m.commonOf, 10),
+	}
+}
+
+// clone copies what save compares with later.
+func (m *meta) clone() *meta {
+	c := *m
+	c.langs = maps.Clone(m.langs)
+	return &c
+}
+
+// save writes what differs from old, everything if old is nil.
+func (m *meta) save(ctx context.Context, tx execer, old *meta) error {
+	var before map[string]string
+	if old != nil {
+		before = old.pairs()
+	}
+	now := m.pairs()
+	for _, k := range slices.Sorted(maps.Keys(now)) {
+		if was, ok := before[k]; ok && was == now[k] {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO meta(key, value) VALUES(?, ?)
+			ON CONFLICT(key) DO UPDATE SET value=excluded.value`, k, now[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadMeta reads meta. A value that is not what save wrote is damage.
+func loadMeta(ctx context.Context, db execer) (*meta, error) {
+	rows, err := db.QueryContext(ctx, "SELECT key, value FROM meta")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	m := &meta{langs: map[string]int64{}}
+	known := 0
+	for rows.Next() {
+		var k, v string
+		if err := rows.Scan(&k, &v); err != nil {
+			return nil, err
+		}
+		ok, err := m.set(k, v)
+		if err != nil {
+			return nil, fmt.Errorf("read meta %s=%q: %w", k, v, err)
+		}
+		if ok {
+			known++
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if want := len(m.pairs()); known != want {
+		return nil, fmt.Errorf("read meta: %d of %d keys are there", known, want)
+	}
+	return m, nil
+}
+
+// set takes one stored pair; a key that this version doesn't know is skipped.
+func (m *meta) set(k, v string) (known bool, err error) {
+	switch k {
+	case "generation":
+		m.generation, err = strconv.ParseInt(v, 10, 64)
+	case "next_row":
+		m.nextRow, err = strconv.ParseInt(v, 10, 64)
+	case "stamp":
+		m.stamp, err = strconv.ParseUint(v, 16, 64)
+	case "analysis":
+		m.analysis, err = strconv.Atoi(v)
+	case "chunker":
+		m.chunker = v
+	case "langs":
+		err = m.setLangs(v)
+	case "model":
+		m.model = v
+	case "dim":
+		m.dim, err = strconv.Atoi(v)
+	case "common":
+		m.common = strings.Fields(v)
+	case "common_of":
+		m.commonOf, err = strconv.ParseInt(v, 10, 64)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+func (m *meta) setLangs(v string) error {
+	for _, f := range strings.Fields(v) {
+		code, n, _ := strings.Cut(f, "=")
+		count, err := strconv.ParseInt(n, 10, 64)
+		if err != nil {
+			return err
+		}
+		m.langs[code] = count
+	}
+	return nil
+}
+
+// maxLangs bounds the languages that a question's words are stemmed for. What
+// lies behind are chunks whose language was misread.
+const maxLangs = 6
+
+// languages lists the languages of the chunks, the commonest first.
+func (m *meta) languages() []string {
+	codes := slices.Collect(maps.Keys(m.langs))
+	codes = slices.DeleteFunc(codes, func(c string) bool { return c == "" || m.langs[c] <= 0 })
+	slices.SortFunc(codes, func(a, b string) int {
+		return cmp.Or(cmp.Compare(m.langs[b], m.langs[a]), cmp.Compare(a, b))
+	})
+	return codes[:min(len(codes), maxLangs)]
+}

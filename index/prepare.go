@@ -1,0 +1,169 @@
+package index
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+
+	"github.com/memkernel/memkernel/index/analysis"
+)
+
+// prepared is a file that was read, cut and analysed, ready to be written.
+type prepared struct {
+	job
+	// err is the reader's.
+	err error
+	// hash is that of all chunks and their places.
+	hash   []byte
+	chunks []readyChunk
+	// again: the file may change once more without its stat changing.
+	again bool
+}
+
+// same tells whether the file says what the index has already.
+func (p *prepared) same() bool { return p.row != nil && string(p.row.hash) == string(p.hash) }
+
+// readyChunk is a chunk with all that is stored of it.
+type readyChunk struct {
+	Chunk
+	hash  Hash
+	trail string
+	words *words // nil if the chunk is in the index already
+}
+
+// words is a chunk analysed: its terms, and the language of its text.
+type words struct {
+	lang              string
+	body, trail, path string
+}
+
+// analyse makes a chunk's words. Headings and path are short; they are read in
+// the language of the text.
+func analyse(a *analysis.Analyzer, path, trail, text string) *words {
+	body, lang := a.AppendIndex(nil, text)
+	return &words{
+		lang:  lang,
+		body:  string(body),
+		trail: string(a.AppendIndexAs(nil, trail, lang)),
+		path:  string(a.AppendIndexAs(nil, path, lang)),
+	}
+}
+
+// preparer reads files ahead of the writer.
+type preparer struct {
+	*syncer
+	a *analysis.Analyzer
+}
+
+// run prepares the files in order and sends them in batches, until all are sent
+// or the context ends.
+func (p *preparer) run(ctx context.Context, jobs []job, out chan<- []*prepared) error {
+	defer close(out)
+	limit := min(batchFirst, p.opts.BatchChunks)
+	for len(jobs) > 0 {
+		batch, err := p.batch(ctx, jobs, limit)
+		if err != nil {
+			return err
+		}
+		jobs = jobs[len(batch):]
+		limit = min(2*limit, p.opts.BatchChunks)
+		select {
+		case out <- batch:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// batch prepares as many files as one transaction takes, or as can be had in
+// reasonable time: a slow disk must not keep back what is ready.
+func (p *preparer) batch(ctx context.Context, jobs []job, limit int) (batch []*prepared, err error) {
+	chunks, bytes := 0, 0
+	began := time.Now()
+	for len(batch) < min(len(jobs), batchFiles) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		f, err := p.file(ctx, jobs[len(batch)])
+		if err != nil {
+			return nil, err
+		}
+		batch = append(batch, f)
+		for i := range f.chunks {
+			if f.chunks[i].words != nil {
+				chunks++
+				bytes += len(f.chunks[i].Text)
+			}
+		}
+		if chunks >= limit || bytes >= batchBytes || time.Since(began) > batchTime {
+			break
+		}
+	}
+	return batch, nil
+}
+
+// file prepares one file. Its error is the index's; the reader's is in the
+// result.
+func (p *preparer) file(ctx context.Context, j job) (*prepared, error) {
+	f := &prepared{job: j}
+	f.again = fresh(j.stat.ModTime, time.Now())
+	chunks, err := p.read(j.stat.Path)
+	if err != nil {
+		f.err = err
+		return f, nil
+	}
+	f.chunks = make([]readyChunk, len(chunks))
+	nth := map[Hash]int{}
+	for i, c := range chunks {
+		r := &f.chunks[i]
+		r.Chunk, r.trail = c, joinTrail(c.Trail)
+		r.hash = hashStored(r.trail, c.Text)
+		if c.ID == "" {
+			r.ID = deriveID(j.stat.Path, r.hash, nth[r.hash])
+			nth[r.hash]++
+		}
+	}
+	f.hash = hashFile(f.chunks)
+	if f.same() {
+		return f, nil
+	}
+	return f, p.analyse(ctx, f)
+}
+
+// analyse makes the words of the chunks that the index doesn't have.
+func (p *preparer) analyse(ctx context.Context, f *prepared) error {
+	have := map[chunkKey]bool{}
+	if f.row != nil && f.row.chunks > 0 {
+		old, err := oldChunks(ctx, p.h.read, f.row.id)
+		if err != nil {
+			return err
+		}
+		for _, o := range old {
+			have[o.key] = true
+		}
+	}
+	for i := range f.chunks {
+		if r := &f.chunks[i]; !have[r.key()] {
+			r.words = analyse(p.a, f.stat.Path, r.trail, r.Text)
+		}
+	}
+	return nil
+}
+
+// hashFile is the hash of all that is stored of a file's chunks.
+func hashFile(chunks []readyChunk) []byte {
+	h := sha256.New()
+	var buf []byte
+	for i := range chunks {
+		c := &chunks[i]
+		buf = append(buf[:0], c.hash[:]...)
+		for _, n := range [3]int{c.StartLine, c.EndLine, c.Tokens} {
+			buf = binary.AppendVarint(buf, int64(n))
+		}
+		buf = append(append(append(append(buf, c.ID...), 0), c.Date...), 0)
+		h.Write(buf)
+	}
+	return h.Sum(nil)
+}

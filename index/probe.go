@@ -1,0 +1,86 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// The parts of a SQLite header that tell whose file it is
+// (sqlite.org/fileformat.html, 1.3).
+const (
+	headerMagic   = "SQLite format 3\x00"
+	headerSize    = 100
+	versionOffset = 60 // user version, big-endian
+	appOffset     = 68 // application id, big-endian
+	probeSize     = 64 << 10
+)
+
+// probe looks at the file itself, before SQLite does, and tells what it is: nil
+// for an index of our version, else one of ErrMissing, ErrForeign, ErrNewer,
+// ErrOlder, ErrDamaged. These header fields are set when the file is made and
+// never change, so no log need be read.
+func probe(path string) error {
+	head, err := readHead(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return problem("open index", path, ErrMissing, nil)
+	case err != nil:
+		return explain("open index", path, err)
+	case len(head) == 0:
+		return problem("open index", path, ErrMissing, nil)
+	}
+	if len(head) < headerSize || string(head[:len(headerMagic)]) != headerMagic ||
+		binary.BigEndian.Uint32(head[appOffset:]) != applicationID {
+		if looksOurs(head) {
+			return problem("open index", path, ErrDamaged, errors.New("its header is not what it was"))
+		}
+		return problem("open index", path, ErrForeign, nil)
+	}
+	switch v := binary.BigEndian.Uint32(head[versionOffset:]); {
+	case v > formatVersion:
+		return problem("open index", path, ErrNewer, versions(v))
+	case v < formatVersion:
+		return problem("open index", path, ErrOlder, versions(v))
+	}
+	return nil
+}
+
+func versions(v uint32) error {
+	return fmt.Errorf("format %d, this program writes %d", v, formatVersion)
+}
+
+// readHead reads the beginning of a file.
+func readHead(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	head := make([]byte, headerSize)
+	n, err := io.ReadFull(f, head)
+	if head = head[:n]; err == nil && binary.BigEndian.Uint32(head[appOffset:]) == applicationID {
+		return head, nil
+	}
+	// Not plainly ours: more of it is needed to tell foreign from damaged.
+	more, err := io.ReadAll(io.LimitReader(f, probeSize-int64(n)))
+	return append(head, more...), err
+}
+
+// looksOurs tells whether a file whose header is spoilt was an index: our
+// schema stands in its first page.
+func looksOurs(head []byte) bool {
+	return bytes.Contains(head, []byte("chunks_fts")) && bytes.Contains(head, []byte("embedding_cache")) ||
+		len(head) >= appOffset+4 && binary.BigEndian.Uint32(head[appOffset:]) == applicationID
+}

@@ -1,0 +1,138 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
+)
+
+// Rebuild puts an empty index in the place of the one at path, whatever state
+// that is in, and opens it; a Sync then fills it. Vectors are taken over from
+// the old file as far as they can be read and prove whole, since they may have
+// cost money. A file that is not ours is left alone (ErrForeign), and so is one
+// that another process is syncing (ErrBusy). Handles that are open on the old
+// file, in any process, find the new one.
+func Rebuild(ctx context.Context, path string, opts *Options) (*Index, error) {
+	const op = "rebuild index"
+	o := opts.orDefaults()
+	if o.ReadOnly {
+		return nil, problem(op, path, ErrReadOnly, errors.New("opened for reading"))
+	}
+	if err := replaceFile(ctx, path, o); err != nil {
+		return nil, explain(op, path, err)
+	}
+	return Open(path, o)
+}
+
+// replaceFile makes the new file under the lock.
+func replaceFile(ctx context.Context, path string, o *Options) error {
+	release, err := lock(ctx, path, defaultWait)
+	if err != nil {
+		return err
+	}
+	defer release()
+	old := path + ".old"
+	switch err := probe(path); {
+	case errors.Is(err, ErrForeign):
+		return err
+	case errors.Is(err, ErrMissing):
+		return create(ctx, path, o)
+	}
+	if err := removeAll(old, old+"-wal", old+"-shm"); err != nil {
+		return err
+	}
+	// The log moves along: with it the old file is whole.
+	for _, end := range []string{"", "-wal"} {
+		if err := os.Rename(path+end, old+end); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
+	if err := create(ctx, path, o); err != nil {
+		os.Rename(old, path)
+		os.Rename(old+"-wal", path+"-wal")
+		return err
+	}
+	if err := salvage(ctx, old, path, o); err != nil {
+		return err
+	}
+	return removeAll(old, old+"-wal", old+"-shm")
+}
+
+// salvage copies what can be read of the old file's vectors. Nothing that the
+// old file does wrong is an error.
+func salvage(ctx context.Context, from, to string, o *Options) error {
+	src, err := drv.Open(from, drv.ReadWrite, o.BusyTimeout)
+	if err != nil {
+		return nil
+	}
+	defer src.Close()
+	src.SetMaxOpenConns(1)
+	dst, err := drv.Open(to, drv.ReadWrite, o.BusyTimeout)
+	if err != nil {
+		return err
+	}
+	defer dst.Close()
+	dst.SetMaxOpenConns(1)
+	tx, err := dst.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := salvageVectors(ctx, src, tx); err != nil {
+		return err
+	}
+	if old, err := loadMeta(ctx, src); err == nil && old.model != "" && old.dim > 0 {
+		m := newMeta(o)
+		was := m.clone()
+		m.model, m.dim = old.model, old.dim
+		if _, err := tx.ExecContext(ctx, "CREATE INDEX chunks_hash ON chunks(hash)"); err != nil {
+			return err
+		}
+		if err := fillVectors(ctx, tx, m); err != nil {
+			return err
+		}
+		if err := m.save(ctx, tx, was); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// salvageVectors copies the rows of embedding_cache up to the first that can't
+// be read, and from the other end down to it.
+func salvageVectors(ctx context.Context, src execer, tx *sql.Tx) error {
+	for _, order := range []string{"ASC", "DESC"} {
+		rows, err := src.QueryContext(ctx, "SELECT model, hash, dim, vector FROM embedding_cache ORDER BY id "+order)
+		if err != nil {
+			return ctx.Err()
+		}
+		whole, err := copyVectors(ctx, rows, tx)
+		rows.Close()
+		if err != nil || whole {
+			return err
+		}
+	}
+	return nil
+}
+
+func copyVectors(ctx context.Context, rows *sql.Rows, tx *sql.Tx) (whole bool, err error) {
+	for rows.Next() {
+		var model string
+		var hash, vector []byte
+		var dim int
+		if rows.Scan(&model, &hash, &dim, &vector) != nil {
+			return false, nil
+		}
+		if _, ok := decodeVector(vector, dim); !ok || len(hash) != len(Hash{}) || model == "" {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO embedding_cache(model, hash, dim, vector)
+			VALUES(?, ?, ?, ?)`, model, hash, dim, vector); err != nil {
+			return false, err
+		}
+	}
+	return rows.Err() == nil, ctx.Err()
+}

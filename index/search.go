@@ -1,0 +1,64 @@
+package index
+
+import "context"
+
+// Query asks for candidates by both kinds of search.
+type Query struct {
+	// Text is the question in the user's words. Nothing in it is syntax.
+	Text string
+	// Model and Vector are the question's embedding; a nil Vector skips the
+	// search by vectors.
+	Model  string
+	Vector []float32
+	// K is how many hits each search returns at most.
+	K int
+	// Want, if not nil, says which files may be among the hits.
+	Want func(path string) bool
+}
+
+// Hits are the candidates of both searches, each with its own scores and ranks.
+type Hits struct {
+	// Terms are the words that were searched; none if the question had none.
+	Terms []string
+	// Keyword and Vector are the hits, best first.
+	Keyword, Vector []Hit
+	// KeywordErr and VectorErr say why a side is missing; the other may stand.
+	KeywordErr, VectorErr error
+	// Outdated tells that words or chunks were made by other rules than this
+	// program's; a Sync would make them again. Whether files have changed is
+	// another question, which Behind answers.
+	Outdated bool
+}
+
+// Search runs both searches side by side. Its error tells that neither could be
+// asked; a side that failed alone is told in Hits.
+func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
+	var out Hits
+	h, done, err := ix.use(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer done()
+	v, err := h.look(ctx)
+	if err != nil {
+		return out, explain("search", ix.path, err)
+	}
+	out.Outdated = v.outdated(ix.opts.Chunker)
+	vectors := make(chan struct{})
+	go func() {
+		defer close(vectors)
+		if q.Vector != nil {
+			out.Vector, out.VectorErr = ix.nearest(ctx, h, v, q.Model, q.Vector, q.K, q.Want)
+		}
+	}()
+	if out.Terms, err = ix.terms(v, q.Text); err == nil {
+		out.Keyword, err = h.keyword(ctx, v, out.Terms, q.K, q.Want)
+	}
+	<-vectors
+	out.KeywordErr = explain("search", ix.path, err)
+	out.VectorErr = explain("search vectors", ix.path, out.VectorErr)
+	if out.KeywordErr != nil && (q.Vector == nil || out.VectorErr != nil) {
+		return out, out.KeywordErr
+	}
+	return out, nil
+}

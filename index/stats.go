@@ -1,0 +1,75 @@
+package index
+
+import (
+	"context"
+	"os"
+	"time"
+)
+
+// Stats is what is in an index.
+type Stats struct {
+	Files, Chunks int64
+	// Unread are files that could not be read when last tried, or were written
+	// too recently to be sure of.
+	Unread int64
+	// TextBytes is the chunks' text, FileBytes the index on disk with its log.
+	TextBytes, FileBytes int64
+	// Tokens by the chunker's counter.
+	Tokens int64
+	// Languages counts chunks by language; "" are those without Latin letters.
+	Languages map[string]int64
+	// Model and Dim describe the vectors in use; Vectors counts the chunks that
+	// have one, Cached the vectors kept for all models.
+	Model           string
+	Dim             int
+	Vectors, Cached int64
+	// Generation counts the changes, Format and Analysis are versions, Chunker
+	// is the name that the chunks' rules go by.
+	Generation       int64
+	Format, Analysis int
+	Chunker          string
+	// Newest is the youngest file's modification time.
+	Newest time.Time
+	Driver string
+}
+
+// Stats reads the figures of the index.
+func (ix *Index) Stats(ctx context.Context) (Stats, error) {
+	h, done, err := ix.use(ctx)
+	if err != nil {
+		return Stats{}, err
+	}
+	defer done()
+	s, err := h.stats(ctx)
+	for _, end := range []string{"", "-wal"} {
+		if fi, err := os.Stat(ix.path + end); err == nil {
+			s.FileBytes += fi.Size()
+		}
+	}
+	return s, explain("read statistics", ix.path, err)
+}
+
+func (h *handles) stats(ctx context.Context) (Stats, error) {
+	v, err := h.look(ctx)
+	if err != nil {
+		return Stats{}, err
+	}
+	s := Stats{
+		Languages: v.clone().langs, Model: v.model, Dim: v.dim, Generation: v.generation,
+		Format: formatVersion, Analysis: v.analysis, Chunker: v.chunker, Driver: Driver,
+	}
+	var newest int64
+	err = h.read.QueryRowContext(ctx, `SELECT
+		(SELECT count(*) FROM files), (SELECT count(*) FROM files WHERE again),
+		(SELECT count(*) FROM chunks), (SELECT ifnull(sum(length(CAST(body AS BLOB))), 0) FROM chunks),
+		(SELECT ifnull(sum(tokens), 0) FROM chunks), (SELECT count(*) FROM embedding_cache),
+		(SELECT ifnull(max(mtime), 0) FROM files)`).Scan(
+		&s.Files, &s.Unread, &s.Chunks, &s.TextBytes, &s.Tokens, &s.Cached, &newest)
+	if err == nil && s.Model != "" {
+		err = h.read.QueryRowContext(ctx, "SELECT count(*) FROM chunks_vec_rowids").Scan(&s.Vectors)
+	}
+	if newest > 0 {
+		s.Newest = time.Unix(0, newest)
+	}
+	return s, err
+}

@@ -1,0 +1,258 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/memkernel/memkernel/index/analysis"
+)
+
+// ErrSkip, wrapped by a Reader's error, says that a file holds nothing to index
+// (it is no text, say). The index notes its stat and doesn't ask again until
+// that changes.
+var ErrSkip = errors.New("nothing to index")
+
+// SyncOptions are settings of one Sync; nil means the defaults.
+type SyncOptions struct {
+	// Full reads every file again, whatever its stat. A Full that was cut short
+	// is finished by the next Sync.
+	Full bool
+	// Wait is how long to wait for another process that is syncing. Default
+	// 10 s; negative: as long as the context lasts.
+	Wait time.Duration
+	// BatchChunks is how many new chunks go into one transaction, at least a
+	// file's. Default 2000: larger is hardly faster, smaller loses less to a
+	// kill.
+	BatchChunks int
+	// Progress, if not nil, is told after every transaction.
+	Progress func(Progress)
+}
+
+const (
+	defaultWait  = 10 * time.Second
+	defaultBatch = 2000
+)
+
+func (o *SyncOptions) orDefaults() SyncOptions {
+	out := SyncOptions{}
+	if o != nil {
+		out = *o
+	}
+	if out.Wait == 0 {
+		out.Wait = defaultWait
+	}
+	if out.BatchChunks <= 0 {
+		out.BatchChunks = defaultBatch
+	}
+	return out
+}
+
+// Progress is how far a Sync is, in files and bytes that it has to read.
+type Progress struct {
+	Files, FilesTotal int
+	Bytes, BytesTotal int64
+	// Chunks counts those added so far.
+	Chunks int
+}
+
+// SyncReport says what a Sync did.
+type SyncReport struct {
+	// Files as listed, and what became of them. Touched files had another time
+	// and the same content; Skipped ones hold nothing to index.
+	Files, Unchanged, Added, Changed, Touched, Skipped, Removed int
+	// Read counts the files that were opened, Bytes their sizes.
+	Read  int
+	Bytes int64
+	// Chunks that came, went, and stayed in files that changed.
+	ChunksAdded, ChunksRemoved, ChunksKept int
+	// ChunkBytes is the text of the added chunks.
+	ChunkBytes int64
+	// Reanalysed counts chunks whose words were made again under new rules.
+	Reanalysed int
+	// Elapsed is wall time, from when the lock was had.
+	Elapsed time.Duration
+	// Failed are the files that could not be listed or read. What the index
+	// holds of them stands, and the next Sync tries again.
+	Failed []FileError
+}
+
+// MBPerSecond is the reading speed over the whole Sync, in 10⁶ bytes of files.
+func (r SyncReport) MBPerSecond() float64 { return rate(float64(r.Bytes)/1e6, r.Elapsed) }
+
+// ChunksPerSecond is how many chunks were added per second of the Sync.
+func (r SyncReport) ChunksPerSecond() float64 { return rate(float64(r.ChunksAdded), r.Elapsed) }
+
+func rate(n float64, d time.Duration) float64 {
+	if d <= 0 {
+		return 0
+	}
+	return n / d.Seconds()
+}
+
+// Reader reads a listed file and cuts it into chunks, in order. It is called
+// for one file at a time, in the order of paths. A file that is gone is
+// fs.ErrNotExist, one without anything to index ErrSkip.
+type Reader func(path string) ([]Chunk, error)
+
+// Sync brings the index up to date with the files that source lists. An error
+// that source yields beside a path leaves what the index has of that file or
+// folder as it is; without a path, nothing at all is removed. A file that is
+// not to be indexed is simply not listed.
+//
+// A file that can't be read is told in the report and does not end the Sync.
+// After an error, and after a kill, what was committed stands and the next Sync
+// does the rest.
+func (ix *Index) Sync(ctx context.Context, source iter.Seq2[FileStat, error], read Reader, opts *SyncOptions) (SyncReport, error) {
+	s := &syncer{ix: ix, read: read, opts: opts.orDefaults()}
+	err := s.sync(ctx, source)
+	if s.started.IsZero() {
+		return s.report, explain("sync index", ix.path, err)
+	}
+	s.report.Elapsed = time.Since(s.started)
+	return s.report, explain("sync index", ix.path, err)
+}
+
+// syncer is one Sync.
+type syncer struct {
+	ix      *Index
+	h       *handles
+	read    Reader
+	opts    SyncOptions
+	report  SyncReport
+	started time.Time
+
+	meta *meta
+	done Progress
+}
+
+func (s *syncer) sync(ctx context.Context, source iter.Seq2[FileStat, error]) error {
+	h, done, err := s.ix.exclusive(ctx, "sync index", s.opts.Wait)
+	if err != nil {
+		return err
+	}
+	defer done()
+	s.h, s.started = h, time.Now()
+	if s.meta, err = loadMeta(ctx, h.read); err != nil {
+		return err
+	}
+	if err := s.rules(ctx); err != nil {
+		return err
+	}
+	l, err := list(ctx, source)
+	if err != nil {
+		return err
+	}
+	s.report.Files, s.report.Failed = len(l.files), l.problems
+	return s.apply(ctx, l)
+}
+
+// rules makes the index follow this program's rules, if others made it, and
+// marks the files that are to be read whatever their stat.
+func (s *syncer) rules(ctx context.Context) error {
+	if s.meta.analysis != analysis.Version {
+		if err := s.reanalyse(ctx); err != nil {
+			return err
+		}
+	}
+	if !s.opts.Full && s.meta.chunker == s.ix.opts.Chunker {
+		return nil
+	}
+	return s.change(ctx, func(tx *sql.Tx, m *meta) error {
+		m.chunker = s.ix.opts.Chunker
+		_, err := tx.ExecContext(ctx, "UPDATE files SET again=1 WHERE NOT again")
+		return err
+	})
+}
+
+// apply does what the listing asks for.
+func (s *syncer) apply(ctx context.Context, l *listing) error {
+	var again bool
+	err := s.h.read.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM files WHERE again)").Scan(&again)
+	if err != nil {
+		return err
+	}
+	if !again && len(l.problems) == 0 && l.stamp == s.meta.stamp {
+		s.report.Unchanged = len(l.files)
+		return nil
+	}
+	known, err := readFiles(ctx, s.h.read)
+	if err != nil {
+		return err
+	}
+	w := l.compare(known, true)
+	s.report.Unchanged = w.unchanged
+	s.done.FilesTotal = len(w.read)
+	for _, j := range w.read {
+		s.done.BytesTotal += j.stat.Size
+	}
+	if err := s.removeAll(ctx, w.remove); err != nil {
+		return err
+	}
+	if err := s.readAll(ctx, w.read); err != nil {
+		return err
+	}
+	return s.tidy(ctx)
+}
+
+// errOvertaken says that somebody wrote without the lock, as can happen on file
+// systems that have none.
+var errOvertaken = errors.New("another process changed the index at the same time")
+
+// change runs f in a transaction on the present meta and saves what f changed
+// of it.
+func (s *syncer) change(ctx context.Context, f func(tx *sql.Tx, m *meta) error) error {
+	var next *meta
+	err := s.h.transact(ctx, func(tx *sql.Tx) error {
+		now, err := loadMeta(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if now.generation != s.meta.generation {
+			return problem("sync index", s.ix.path, ErrBusy, errOvertaken)
+		}
+		next = now.clone()
+		next.generation++
+		if err := f(tx, next); err != nil {
+			return err
+		}
+		return next.save(ctx, tx, now)
+	})
+	if err == nil {
+		s.meta = next
+	}
+	return err
+}
+
+// removeBatch is how many files are removed in one transaction.
+const removeBatch = 200
+
+// removeAll removes the files that are no longer there.
+func (s *syncer) removeAll(ctx context.Context, files []*fileRow) error {
+	for len(files) > 0 {
+		n := min(removeBatch, len(files))
+		gone := 0
+		err := s.change(ctx, func(tx *sql.Tx, m *meta) error {
+			w, err := newWriter(ctx, tx, m)
+			if err != nil {
+				return err
+			}
+			for _, f := range files[:n] {
+				if err := w.removeFile(f); err != nil {
+					return err
+				}
+			}
+			gone = w.removed
+			return w.finish()
+		})
+		if err != nil {
+			return err
+		}
+		s.report.Removed += n
+		s.report.ChunksRemoved += gone
+		files = files[n:]
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/index/analysis"
+)
+
+// reanalyseStep is how many chunks are held in memory while words are remade.
+const reanalyseStep = 500
+
+// reanalyse makes the words of all chunks again, from the texts in the index,
+// in one transaction: a mixture of two rules would find nothing reliably.
+func (s *syncer) reanalyse(ctx context.Context) error {
+	a, err := s.ix.analyzer()
+	if err != nil {
+		return err
+	}
+	defer s.ix.give(a)
+	done := 0
+	err = s.change(ctx, func(tx *sql.Tx, m *meta) error {
+		for _, q := range []string{"DROP TABLE chunks_fts", createFTS} {
+			if _, err := tx.ExecContext(ctx, q); err != nil {
+				return err
+			}
+		}
+		m.analysis, m.langs, m.common, m.commonOf = analysis.Version, map[string]int64{}, nil, 0
+		done, err = eachText(ctx, tx, func(c storedText) error {
+			w := analyse(a, c.path, c.trail, c.body)
+			m.langs[w.lang]++
+			if _, err := tx.ExecContext(ctx, "INSERT INTO chunks_fts(rowid, body, trail, path) VALUES(?, ?, ?, ?)",
+				c.row, w.body, w.trail, w.path); err != nil {
+				return err
+			}
+			if w.lang == c.lang {
+				return nil
+			}
+			_, err := tx.ExecContext(ctx, "UPDATE chunks SET lang=? WHERE row=?", w.lang, c.row)
+			return err
+		})
+		return err
+	})
+	s.report.Reanalysed = done
+	return err
+}
+
+// storedText is what a chunk's words and hash are made from.
+type storedText struct {
+	row, file               int64
+	id                      string
+	hash                    Hash
+	lang, trail, body, path string
+}
+
+// eachText calls f for every chunk in the order of rows. It reads in steps, so
+// that f may write to the tables.
+func eachText(ctx context.Context, db execer, f func(storedText) error) (n int, err error) {
+	for last := int64(-1); ; {
+		step, err := texts(ctx, db, last)
+		if err != nil || len(step) == 0 {
+			return n, err
+		}
+		for _, c := range step {
+			if err := f(c); err != nil {
+				return n, err
+			}
+			n++
+			last = c.row
+		}
+	}
+}
+
+func texts(ctx context.Context, db execer, after int64) ([]storedText, error) {
+	rows, err := db.QueryContext(ctx, `SELECT c.row, c.file, c.id, c.hash, c.lang, c.trail, c.body, ifnull(f.path, '')
+		FROM chunks AS c LEFT JOIN files AS f ON f.id=c.file WHERE c.row>? ORDER BY c.row LIMIT ?`, after, reanalyseStep)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []storedText
+	for rows.Next() {
+		var c storedText
+		var hash sql.RawBytes
+		if err := rows.Scan(&c.row, &c.file, &c.id, &hash, &c.lang, &c.trail, &c.body, &c.path); err != nil {
+			return nil, err
+		}
+		copy(c.hash[:], hash)
+		out = append(out, c)
+	}
+	return out, rows.Err()
+}
+
+// tidy does what is due after the files are written.
+func (s *syncer) tidy(ctx context.Context) error {
+	if err := s.findCommon(ctx); err != nil {
+		return err
+	}
+	return s.packVectors(ctx)
+}
+
+// How common words are looked for: in a sample of the chunks, once there are
+// enough chunks for it to matter, and again when their number has changed by a
+// fifth. Which words are left out of a search is decided by exact counts then;
+// this only says which to count.
+const (
+	commonFrom   = 200
+	commonSample = 256
+	commonShare  = 0.4
+)
+
+// findCommon estimates which words stand in many chunks.
+func (s *syncer) findCommon(ctx context.Context) error {
+	n := s.meta.chunks()
+	if d := n - s.meta.commonOf; n < commonFrom || 5*max(d, -d) < s.meta.commonOf {
+		return nil
+	}
+	count := map[string]int{}
+	sampled, err := s.sample(ctx, max(1, n/commonSample), count)
+	if err != nil {
+		return err
+	}
+	var common []string
+	for t, c := range count {
+		if float64(c) >= commonShare*float64(sampled) {
+			common = append(common, t)
+		}
+	}
+	slices.Sort(common)
+	return s.change(ctx, func(_ *sql.Tx, m *meta) error {
+		m.common, m.commonOf = common, n
+		return nil
+	})
+}
+
+// sample counts, for every step-th chunk, the words it holds.
+func (s *syncer) sample(ctx context.Context, step int64, count map[string]int) (sampled int, err error) {
+	a, err := s.ix.analyzer()
+	if err != nil {
+		return 0, err
+	}
+	defer s.ix.give(a)
+	rows, err := s.h.read.QueryContext(ctx, `SELECT c.trail, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
+		WHERE c.row IN (SELECT row FROM chunks INDEXED BY chunks_file WHERE row % ? = 0)`, step)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var trail, body, path string
+		if err := rows.Scan(&trail, &body, &path); err != nil {
+			return 0, err
+		}
+		w := analyse(a, path, trail, body)
+		terms := strings.Fields(w.body + " " + w.trail + " " + w.path)
+		slices.Sort(terms)
+		for _, t := range slices.Compact(terms) {
+			count[t]++
+		}
+		sampled++
+	}
+	return sampled, rows.Err()
+}
+
+// packVectors makes chunks_vec anew when most of it is holes: sqlite-vec never
+// uses a deleted vector's place again, and reads it in every search.
+func (s *syncer) packVectors(ctx context.Context) error {
+	if s.meta.model == "" {
+		return nil
+	}
+	var blocks, rows int64
+	err := s.h.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM chunks_vec_chunks),
+		(SELECT count(*) FROM chunks_vec_rowids)`).Scan(&blocks, &rows)
+	if err != nil || blocks*vecBlock <= 2*rows+2*vecBlock {
+		return err
+	}
+	return s.change(ctx, func(tx *sql.Tx, m *meta) error { return fillVectors(ctx, tx, m) })
+}
+
+// fillVectors makes chunks_vec from the cache.
+func fillVectors(ctx context.Context, tx execer, m *meta) error {
+	if _, err := tx.ExecContext(ctx, "DROP TABLE IF EXISTS chunks_vec"); err != nil || m.model == "" {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, createVec(m.dim)); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO chunks_vec(rowid, embedding)
+		SELECT c.row, e.vector FROM chunks AS c
+		JOIN embedding_cache AS e ON e.hash=c.hash AND e.model=? AND e.dim=? ORDER BY c.row`, m.model, m.dim)
+	return err
+}
+
+// Compact spends time to make searches faster and the file smaller: it merges
+// the word lists into one, makes chunks_vec without holes, forgets the vectors
+// that no chunk has, and gives unused pages back. It needs the room of a second
+// copy of the file for a while.
+func (ix *Index) Compact(ctx context.Context) error {
+	h, done, err := ix.exclusive(ctx, "compact index", defaultWait)
+	if err != nil {
+		return err
+	}
+	defer done()
+	err = h.transact(ctx, func(tx *sql.Tx) error {
+		m, err := loadMeta(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, q := range []string{
+			"DELETE FROM embedding_cache WHERE hash NOT IN (SELECT hash FROM chunks)",
+			"INSERT INTO chunks_fts(chunks_fts) VALUES('optimize')",
+		} {
+			if _, err := tx.ExecContext(ctx, q); err != nil {
+				return err
+			}
+		}
+		return fillVectors(ctx, tx, m)
+	})
+	if err == nil {
+		_, err = h.write.ExecContext(ctx, "VACUUM")
+	}
+	return explain("compact index", ix.path, err)
+}

@@ -1,0 +1,126 @@
+package index
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+)
+
+// FileStat is what a listing says of a file without opening it.
+type FileStat struct {
+	// Path is relative to the workspace, with forward slashes. It names the
+	// file in the index.
+	Path string
+	// Size in bytes.
+	Size int64
+	// ModTime as the file system gives it.
+	ModTime time.Time
+}
+
+// Chunk is a piece of a file that is found as one.
+type Chunk struct {
+	// ID names the chunk across rebuilds; equal chunks of one file need
+	// different ones. If "", the index derives one from path, trail, text and
+	// how many equal chunks stand before it.
+	ID string
+	// StartLine and EndLine are 1-based and inclusive.
+	StartLine, EndLine int
+	// Trail is the headings that it stands under, outermost first.
+	Trail []string
+	// Date is YYYY-MM-DD, or "".
+	Date string
+	// Tokens is the text's size by the caller's counter; 0 if not counted.
+	Tokens int
+	// Text is what is found and shown.
+	Text string
+}
+
+// Hash identifies what a chunk says: the sha256 of its headings and its text.
+// Vectors are kept by it, so text that moves to another place or file keeps
+// its vector.
+type Hash [sha256.Size]byte
+
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// HashChunk is the Hash of a chunk with these headings and this text.
+func HashChunk(trail []string, text string) Hash {
+	return hashStored(joinTrail(trail), text)
+}
+
+func hashStored(trail, text string) Hash {
+	buf := make([]byte, 0, len(trail)+1+len(text))
+	buf = append(append(append(buf, trail...), 0), text...)
+	return sha256.Sum256(buf)
+}
+
+// joinTrail is a trail as it is stored: one heading to a line.
+func joinTrail(trail []string) string {
+	for i, t := range trail {
+		if strings.ContainsAny(t, "\n\r") {
+			clean := append([]string(nil), trail...)
+			for j := i; j < len(clean); j++ {
+				clean[j] = strings.Join(strings.Fields(clean[j]), " ")
+			}
+			return strings.Join(clean, "\n")
+		}
+	}
+	return strings.Join(trail, "\n")
+}
+
+func splitTrail(stored string) []string {
+	if stored == "" {
+		return nil
+	}
+	return strings.Split(stored, "\n")
+}
+
+// deriveID names a chunk that came without a name.
+func deriveID(path string, h Hash, nth int) string {
+	buf := append([]byte(path), 0)
+	buf = append(buf, h[:]...)
+	if nth > 0 {
+		buf = strconv.AppendInt(buf, int64(nth), 10)
+	}
+	sum := sha256.Sum256(buf)
+	return hex.EncodeToString(sum[:16])
+}
+
+// Hit is a chunk that answers a question, by one kind of search.
+type Hit struct {
+	// ID is the chunk's.
+	ID   string
+	Path string
+	// StartLine and EndLine are 1-based and inclusive.
+	StartLine, EndLine int
+	// Seq is the chunk's place in its file, from 0.
+	Seq int
+	// Trail is the headings above it, outermost first.
+	Trail []string
+	// Date is YYYY-MM-DD or "", ModTime the file's.
+	Date    string
+	ModTime time.Time
+	// Tokens as the chunker counted them.
+	Tokens int
+	Text   string
+	// Hash finds the chunk's vector.
+	Hash Hash
+	// Raw is the score as the search computed it: −bm25, at least 0, or the
+	// cosine of the angle between the vectors.
+	Raw float64
+	// Score is Raw brought into 0 to 1, keeping its order.
+	Score float64
+	// Rank is the place among the hits, from 1.
+	Rank int
+
+	row, file int64
+}
+
+// Ref cites the hit's text.
+func (h *Hit) Ref() memkernel.Ref {
+	sum := sha256.Sum256([]byte(h.Text))
+	return memkernel.Ref{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Hash: hex.EncodeToString(sum[:])}
+}

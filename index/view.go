@@ -1,0 +1,85 @@
+package index
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/memkernel/memkernel/index/analysis"
+)
+
+// view is what searches need of the index's own state, good for one
+// generation.
+type view struct {
+	*meta
+	langs []string
+	// total counts the chunks.
+	total int64
+	// frequency holds, of words that were looked up, in how many chunks they
+	// stand.
+	frequency map[string]int64
+}
+
+// look returns the view of the present generation, at the price of one small
+// read if nothing has changed.
+func (h *handles) look(ctx context.Context) (*view, error) {
+	var gen string
+	if err := h.read.QueryRowContext(ctx, "SELECT value FROM meta WHERE key='generation'").Scan(&gen); err != nil {
+		return nil, err
+	}
+	h.seenMu.Lock()
+	defer h.seenMu.Unlock()
+	if v := h.seen; v != nil && strconv.FormatInt(v.generation, 10) == gen {
+		return v, nil
+	}
+	m, err := loadMeta(ctx, h.read)
+	if err != nil {
+		return nil, err
+	}
+	h.seen = &view{meta: m, langs: m.languages(), total: m.chunks(), frequency: map[string]int64{}}
+	return h.seen, nil
+}
+
+// chunks counts the chunks of all languages.
+func (m *meta) chunks() int64 {
+	var n int64
+	for _, c := range m.langs {
+		n += c
+	}
+	return n
+}
+
+// maxFrequencies bounds the words whose frequency a view remembers.
+const maxFrequencies = 1 << 14
+
+// chunksWith counts the chunks that hold a word. (The module fts5vocab would be
+// faster, but does not notice that another connection has changed the index,
+// and then takes it for damaged.)
+func (h *handles) chunksWith(ctx context.Context, v *view, term string) (int64, error) {
+	h.seenMu.Lock()
+	n, ok := v.frequency[term]
+	h.seenMu.Unlock()
+	if ok {
+		return n, nil
+	}
+	err := h.read.QueryRowContext(ctx, "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?", matchExpr([]string{term})).Scan(&n)
+	if err != nil {
+		return 0, err
+	}
+	h.seenMu.Lock()
+	defer h.seenMu.Unlock()
+	if len(v.frequency) >= maxFrequencies {
+		clear(v.frequency)
+	}
+	v.frequency[term] = n
+	return n, nil
+}
+
+// outdated tells whether the words in the index were made by other rules than
+// a question's words are, or its chunks by other rules than the caller's.
+func (v *view) outdated(chunker string) bool {
+	return v.analysis != analysis.Version || v.chunker != chunker
+}
+
+// isCommon tells whether a word was found to be in many chunks.
+func (v *view) isCommon(term string) bool { return slices.Contains(v.common, term) }

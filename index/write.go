@@ -1,0 +1,224 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/memkernel/memkernel/index/analysis"
+)
+
+// Limits of one transaction beside SyncOptions.BatchChunks. The first is small,
+// so that the writer need not wait long for it, and each doubles the last.
+const (
+	batchBytes = 8 << 20
+	batchFiles = 512
+	batchFirst = 125 // chunks
+	batchTime  = 300 * time.Millisecond
+)
+
+// readAll reads, analyses and writes files: one goroutine collects a
+// transaction's worth while this one writes the last. Writing takes longer, so
+// more of them would not help.
+func (s *syncer) readAll(ctx context.Context, jobs []job) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	a, err := s.ix.analyzer()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	batches := make(chan []*prepared)
+	failed := make(chan error, 1)
+	go func() {
+		p := preparer{s, a}
+		failed <- p.run(ctx, jobs, batches)
+	}()
+	for batch := range batches {
+		if err = s.writeBatch(ctx, batch); err != nil {
+			break
+		}
+	}
+	cancel()
+	for range batches { // let the other one end
+	}
+	if perr := <-failed; err == nil {
+		err = perr
+	}
+	s.ix.give(a)
+	return err
+}
+
+// writeBatch writes files in one transaction. The report counts them only once
+// they are committed.
+func (s *syncer) writeBatch(ctx context.Context, batch []*prepared) error {
+	report := s.report
+	err := s.change(ctx, func(tx *sql.Tx, m *meta) error {
+		w, err := newWriter(ctx, tx, m)
+		if err != nil {
+			return err
+		}
+		for _, f := range batch {
+			if err := w.file(f, &report); err != nil {
+				return err
+			}
+		}
+		report.ChunksAdded += w.added
+		report.ChunksRemoved += w.removed
+		report.ChunksKept += w.kept
+		return w.finish()
+	})
+	if err != nil {
+		return err
+	}
+	s.report = report
+	for _, f := range batch {
+		s.done.Files++
+		s.done.Bytes += f.stat.Size
+	}
+	s.done.Chunks = report.ChunksAdded
+	if s.opts.Progress != nil {
+		s.opts.Progress(s.done)
+	}
+	return nil
+}
+
+// file writes one file and counts what became of it.
+func (w *writer) file(f *prepared, r *SyncReport) error {
+	switch {
+	case errors.Is(f.err, fs.ErrNotExist):
+		if f.row == nil {
+			return nil
+		}
+		r.Removed++
+		return w.removeFile(f.row)
+	case errors.Is(f.err, ErrSkip):
+		r.Read++
+		r.Skipped++
+		f.chunks, f.hash = nil, []byte{}
+		return w.replace(f, false)
+	case f.err != nil:
+		r.Failed = append(r.Failed, FileError{f.stat.Path, f.err})
+		return w.stat(f, true)
+	}
+	r.Read++
+	r.Bytes += f.stat.Size
+	switch {
+	case f.same():
+		if f.row.size != f.stat.Size || f.row.mtime != nanos(f.stat.ModTime) {
+			r.Touched++
+		} else {
+			r.Unchanged++
+		}
+		return w.stat(f, f.again)
+	case f.row == nil:
+		r.Added++
+	default:
+		r.Changed++
+	}
+	for i := range f.chunks {
+		if f.chunks[i].words != nil {
+			r.ChunkBytes += int64(len(f.chunks[i].Text))
+		}
+	}
+	return w.replace(f, f.again)
+}
+
+// chunkKey tells chunks of one file apart by what they are called and say.
+type chunkKey struct {
+	id   string
+	hash Hash
+}
+
+func (r *readyChunk) key() chunkKey { return chunkKey{r.ID, r.hash} }
+
+// oldChunk is a stored chunk without its text.
+type oldChunk struct {
+	key                           chunkKey
+	row                           int64
+	seq, startLine, endLine, size int
+	lang, date                    string
+}
+
+// oldChunks reads a file's chunks in order.
+func oldChunks(ctx context.Context, db execer, file int64) ([]oldChunk, error) {
+	rows, err := db.QueryContext(ctx, `SELECT row, seq, id, hash, start_line, end_line, tokens, lang, date
+		FROM chunks WHERE file=? ORDER BY seq`, file)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []oldChunk
+	for rows.Next() {
+		var o oldChunk
+		var hash sql.RawBytes
+		if err := rows.Scan(&o.row, &o.seq, &o.key.id, &hash, &o.startLine, &o.endLine, &o.size, &o.lang, &o.date); err != nil {
+			return nil, err
+		}
+		copy(o.key.hash[:], hash)
+		out = append(out, o)
+	}
+	return out, rows.Err()
+}
+
+// writer writes files within one transaction.
+type writer struct {
+	ctx  context.Context
+	tx   *sql.Tx
+	meta *meta
+	// a is made when a chunk turns out to be new only now.
+	a                    *analysis.Analyzer
+	added, removed, kept int
+
+	insertChunk, insertWords, copyVector *sql.Stmt
+	deleteChunk, deleteWords, deleteVec  *sql.Stmt
+	moveChunk                            *sql.Stmt
+}
+
+// finish is called when all is written.
+func (w *writer) finish() error {
+	if w.removed == 0 {
+		return nil
+	}
+	bad, err := forgetful(w.ctx, w.tx)
+	if err == nil && bad {
+		err = mendTotals(w.ctx, w.tx)
+	}
+	return err
+}
+
+func newWriter(ctx context.Context, tx *sql.Tx, m *meta) (*writer, error) {
+	w := &writer{ctx: ctx, tx: tx, meta: m}
+	statements := []struct {
+		to    **sql.Stmt
+		query string
+	}{
+		{&w.insertChunk, `INSERT INTO chunks(row, file, seq, id, hash, start_line, end_line, tokens, lang, date, trail, body)
+			VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&w.insertWords, `INSERT INTO chunks_fts(rowid, body, trail, path) VALUES(?, ?, ?, ?)`},
+		{&w.deleteChunk, `DELETE FROM chunks WHERE row=?`},
+		{&w.deleteWords, `DELETE FROM chunks_fts WHERE rowid=?`},
+		{&w.moveChunk, `UPDATE chunks SET seq=?, start_line=?, end_line=?, tokens=?, date=? WHERE row=?`},
+	}
+	if m.model != "" {
+		statements = append(statements, []struct {
+			to    **sql.Stmt
+			query string
+		}{
+			{&w.copyVector, `INSERT INTO chunks_vec(rowid, embedding)
+				SELECT ?, vector FROM embedding_cache WHERE hash=? AND model=? AND dim=?`},
+			{&w.deleteVec, `DELETE FROM chunks_vec WHERE rowid=?`},
+		}...)
+	}
+	for _, s := range statements {
+		stmt, err := tx.PrepareContext(ctx, s.query)
+		if err != nil {
+			return nil, err
+		}
+		*s.to = stmt // closed with the transaction
+	}
+	return w, nil
+}

@@ -1,0 +1,178 @@
+package index
+
+import (
+	"database/sql"
+	"slices"
+
+	"github.com/memkernel/memkernel/index/analysis"
+)
+
+// stat notes a file's stat and leaves its chunks as they are. A file that was
+// never read is noted too, without chunks.
+func (w *writer) stat(f *prepared, again bool) error {
+	if f.row == nil {
+		_, err := w.newFile(f, []byte{}, again)
+		return err
+	}
+	_, err := w.tx.ExecContext(w.ctx, "UPDATE files SET size=?, mtime=?, again=? WHERE id=?",
+		f.stat.Size, nanos(f.stat.ModTime), again, f.row.id)
+	w.restamp(f)
+	return err
+}
+
+// restamp replaces the file's part in the stamp.
+func (w *writer) restamp(f *prepared) {
+	w.meta.stamp += f.stat.hash()
+	if f.row != nil {
+		w.meta.stamp -= statHash(f.row.path, f.row.size, f.row.mtime)
+	}
+}
+
+// newFile adds a row to files.
+func (w *writer) newFile(f *prepared, hash []byte, again bool) (id int64, err error) {
+	res, err := w.tx.ExecContext(w.ctx, `INSERT INTO files(path, size, mtime, hash, chunks, again) VALUES(?, ?, ?, ?, ?, ?)`,
+		f.stat.Path, f.stat.Size, nanos(f.stat.ModTime), hash, len(f.chunks), again)
+	if err != nil {
+		return 0, err
+	}
+	w.restamp(f)
+	return res.LastInsertId()
+}
+
+// replace makes the index hold what the file says now.
+func (w *writer) replace(f *prepared, again bool) error {
+	if f.row == nil {
+		id, err := w.newFile(f, f.hash, again)
+		if err != nil {
+			return err
+		}
+		return w.insertAll(f, id, nil)
+	}
+	_, err := w.tx.ExecContext(w.ctx, "UPDATE files SET size=?, mtime=?, hash=?, chunks=?, again=? WHERE id=?",
+		f.stat.Size, nanos(f.stat.ModTime), f.hash, len(f.chunks), again, f.row.id)
+	if err != nil {
+		return err
+	}
+	w.restamp(f)
+	old, err := oldChunks(w.ctx, w.tx, f.row.id)
+	if err != nil {
+		return err
+	}
+	return w.insertAll(f, f.row.id, old)
+}
+
+// insertAll writes the chunks of a file: those among old stay, the rest of old
+// goes, the others come.
+func (w *writer) insertAll(f *prepared, file int64, old []oldChunk) error {
+	left := map[chunkKey][]oldChunk{}
+	for _, o := range old {
+		left[o.key] = append(left[o.key], o)
+	}
+	var fresh []int
+	for i := range f.chunks {
+		r := &f.chunks[i]
+		same := left[r.key()]
+		if len(same) == 0 {
+			fresh = append(fresh, i)
+			continue
+		}
+		left[r.key()] = same[1:]
+		if err := w.move(r, i, same[0]); err != nil {
+			return err
+		}
+	}
+	for _, o := range old {
+		if rest := left[o.key]; slices.ContainsFunc(rest, func(x oldChunk) bool { return x.row == o.row }) {
+			if err := w.remove(o); err != nil {
+				return err
+			}
+		}
+	}
+	for _, i := range fresh {
+		if err := w.insert(f, file, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// move keeps a chunk and corrects its place.
+func (w *writer) move(r *readyChunk, seq int, o oldChunk) error {
+	w.kept++
+	if o.seq == seq && o.startLine == r.StartLine && o.endLine == r.EndLine && o.size == r.Tokens && o.date == r.Date {
+		return nil
+	}
+	_, err := w.moveChunk.ExecContext(w.ctx, seq, r.StartLine, r.EndLine, r.Tokens, r.Date, o.row)
+	return err
+}
+
+// insert adds a chunk, its words and, if it is known, its vector.
+func (w *writer) insert(f *prepared, file int64, seq int) error {
+	r := &f.chunks[seq]
+	if r.words == nil {
+		if err := w.analyse(f, r); err != nil {
+			return err
+		}
+	}
+	row := w.meta.nextRow
+	w.meta.nextRow++
+	if _, err := w.insertChunk.ExecContext(w.ctx, row, file, seq, r.ID, r.hash[:], r.StartLine, r.EndLine,
+		r.Tokens, r.words.lang, r.Date, r.trail, r.Text); err != nil {
+		return err
+	}
+	if _, err := w.insertWords.ExecContext(w.ctx, row, r.words.body, r.words.trail, r.words.path); err != nil {
+		return err
+	}
+	w.added++
+	w.meta.langs[r.words.lang]++
+	if w.copyVector == nil {
+		return nil
+	}
+	_, err := w.copyVector.ExecContext(w.ctx, row, r.hash[:], w.meta.model, w.meta.dim)
+	return err
+}
+
+// analyse makes a chunk's words here, for the chunk that stood in the index
+// when it was prepared and is needed once more.
+func (w *writer) analyse(f *prepared, r *readyChunk) error {
+	if w.a == nil {
+		a, err := analysis.New()
+		if err != nil {
+			return err
+		}
+		w.a = a
+	}
+	r.words = analyse(w.a, f.stat.Path, r.trail, r.Text)
+	return nil
+}
+
+// remove takes a chunk out of all tables; its vector stays in the cache.
+func (w *writer) remove(o oldChunk) error {
+	w.removed++
+	w.meta.langs[o.lang]--
+	for _, stmt := range []*sql.Stmt{w.deleteChunk, w.deleteWords, w.deleteVec} {
+		if stmt == nil {
+			continue
+		}
+		if _, err := stmt.ExecContext(w.ctx, o.row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeFile takes a file out with all its chunks.
+func (w *writer) removeFile(f *fileRow) error {
+	old, err := oldChunks(w.ctx, w.tx, f.id)
+	if err != nil {
+		return err
+	}
+	for _, o := range old {
+		if err := w.remove(o); err != nil {
+			return err
+		}
+	}
+	w.meta.stamp -= statHash(f.path, f.size, f.mtime)
+	_, err = w.tx.ExecContext(w.ctx, "DELETE FROM files WHERE id=?", f.id)
+	return err
+}
