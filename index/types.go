@@ -35,6 +35,9 @@ type Chunk struct {
 	Date string
 	// Tokens is the text's size by the caller's counter; 0 if not counted.
 	Tokens int
+	// Words are further words by which the chunk is found, such as the title and
+	// the tags of its file. They are not shown.
+	Words string
 	// Text is what is found and shown.
 	Text string
 }

@@ -131,7 +131,7 @@ func (s *Store) findEntry(path, id, entry string) (Appended, error) {
 		return Appended{}, gone(err)
 	}
 	defer f.Close()
-	text, err := readFrom(f)
+	text, err := s.readWhole(f)
 	if err != nil {
 		return Appended{}, err
 	}
@@ -161,7 +161,7 @@ func (s *Store) tryAppend(pl place, id, text, note string) (a Appended, settled 
 		return a, false, err
 	}
 	defer f.Close()
-	old, err := readFrom(f)
+	old, err := s.readWhole(f)
 	if err != nil {
 		return a, false, err
 	}

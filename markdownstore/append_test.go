@@ -238,6 +238,9 @@ func TestAppendWhenOperationsFail(t *testing.T) {
 			if err != nil && errors.Is(failure, syscall.EROFS) && (!errors.Is(err, ErrReadOnly) || !strings.Contains(err.Error(), "make the workspace writable")) {
 				t.Errorf("err = %v", err)
 			}
+			if err != nil && errors.Is(failure, syscall.ENOSPC) && (!errors.Is(err, ErrFull) || strings.Count(err.Error(), "free some space") != 1) {
+				t.Errorf("err = %v", err)
+			}
 			if _, err := s.Append(bg, "memory/2026-03-21.md", "e1", "- a\n- b"); err != nil {
 				t.Fatalf("second try after %v at %d: %v", failure, n, err)
 			}

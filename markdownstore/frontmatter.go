@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 
 	"github.com/adrg/frontmatter"
@@ -29,7 +30,7 @@ var closers = map[string]string{
 func frontMatter(text string) (size int, meta map[string]any, err error) {
 	opener, size := blockSize(text)
 	if size == 0 {
-		return 0, nil, nil
+		return 0, nil, neverClosed(opener, text)
 	}
 	value, err := decode(opener, text[:size])
 	if err != nil {
@@ -48,7 +49,7 @@ func frontMatter(text string) (size int, meta map[string]any, err error) {
 }
 
 // blockSize is the length of the block up to and with its closing line, 0 if
-// text does not begin with one or never closes it.
+// text never closes it; the opener is "" if text does not begin with one.
 func blockSize(text string) (opener string, size int) {
 	at, head := 0, text[:min(len(text), maxFrontMatter)]
 	for line := range strings.Lines(head) {
@@ -63,12 +64,29 @@ func blockSize(text string) (opener string, size int) {
 			opener = trimmed
 		case trimmed == closers[opener]:
 			if at == len(head) && len(head) < len(text) && !strings.HasSuffix(line, "\n") {
-				return "", 0 // the limit cut the line
+				return opener, 0 // the limit cut the line
 			}
 			return opener, at
 		}
 	}
-	return "", 0
+	return opener, 0
+}
+
+// keyLine is a line as front matter has them and prose hardly ever.
+var keyLine = regexp.MustCompile(`^[A-Za-z_][\w-]*\s*[:=](\s|$)`)
+
+// neverClosed is the error for a text that begins with an opener and a key, and
+// has no closing line in reach. Any other is a rule and what follows it.
+func neverClosed(opener, text string) error {
+	if opener == "" {
+		return nil
+	}
+	_, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	first, _, _ := strings.Cut(rest, "\n")
+	if !keyLine.MatchString(first) {
+		return nil
+	}
+	return fmt.Errorf("front matter has no closing %s within %d KiB, it is read as text", closers[opener], maxFrontMatter>>10)
 }
 
 // hasText tells whether anything stands between the delimiters.

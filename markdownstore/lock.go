@@ -16,20 +16,24 @@ import (
 // ErrReadOnly is returned when the workspace, or the file, cannot be written.
 var ErrReadOnly = errors.New("not writable")
 
+// ErrFull is returned when the disk, or this user's share of it, is full. What
+// stood in the file stands.
+var ErrFull = errors.New("the disk is full")
+
 // lockPoll is how often a lock that another process holds is asked for again.
 const lockPoll = 5 * time.Millisecond
 
 // write runs f while this process, and this goroutine in it, is the only one
 // that writes to the workspace through this package. The kernel drops the lock
-// of a process that dies.
+// of a process that dies. What errors mean is for the callers to tell, once.
 func (s *Store) write(ctx context.Context, f func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.makeLockDir(); err != nil {
-		return fmt.Errorf("lock workspace: %w", unwritable(err))
+		return fmt.Errorf("lock workspace: %w", err)
 	}
 	if _, err := s.lock.TryLockContext(ctx, lockPoll); err != nil {
-		return fmt.Errorf("lock workspace: %w", unwritable(err))
+		return fmt.Errorf("lock workspace: %w", err)
 	}
 	defer s.lock.Unlock()
 	return f()
@@ -51,10 +55,13 @@ func (s *Store) makeLockDir() error {
 	return atomicfile.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600)
 }
 
-// unwritable marks the errors of places that may not be written.
+// unwritable marks the errors of places that may not be written, or are full.
 func unwritable(err error) error {
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w (%w); make the workspace writable for this user", ErrReadOnly, err)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%w (%w); free some space and try again", ErrFull, err)
 	}
 	return err
 }

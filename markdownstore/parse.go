@@ -76,7 +76,7 @@ func Parse(path, data string) Document {
 		d.BOM, d.Body = bom, data[len(bom):]
 	}
 	if fm, meta, err := frontMatter(d.Body); err != nil {
-		d.note(NoteFrontMatter, 1, err.Error())
+		d.note(NoteFrontMatter, 1, strings.Join(strings.Fields(err.Error()), " "))
 	} else if fm > 0 {
 		d.FrontMatter, d.Meta, d.Body = d.Body[:fm], meta, d.Body[fm:]
 	}

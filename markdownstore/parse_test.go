@@ -25,7 +25,11 @@ func TestParse(t *testing.T) {
 		"blank lines first":   {data: "\n\n---\na: 1\n---\nx\n", front: "\n\n---\na: 1\n---\n", meta: map[string]any{"a": 1}, line: 6, eol: EOLUnix},
 		"ends with the close": {data: "---\na: 1\n---", front: "---\na: 1\n---", meta: map[string]any{"a": 1}, line: 3, eol: EOLUnix},
 		"empty block":         {data: "---\n---\nx\n", front: "---\n---\n", line: 3, eol: EOLUnix},
-		"never closed":        {data: "---\na: 1\nx\n", line: 1, eol: EOLUnix},
+		"never closed":        {data: "---\na: 1\nx\n", line: 1, notes: "front_matter", eol: EOLUnix},
+		"never closed toml":   {data: bom + "\n+++\r\na = 1\nx\n", line: 1, notes: "front_matter", eol: EOLMixed},
+		"only a rule":         {data: "---\n\nProse: it goes on.\n", line: 1, eol: EOLUnix},
+		"a rule, then a link": {data: "---\nhttps://example.org\n", line: 1, eol: EOLUnix},
+		"an opener alone":     {data: "---", line: 1},
 		"a rule":              {data: "---\n\nSome: text. More: text\n\n---\nx\n", line: 1, notes: "front_matter", eol: EOLUnix},
 		"a rule and prose":    {data: "---\nJust prose here.\n---\nx\n", line: 1, notes: "front_matter", eol: EOLUnix},
 		"rules and a heading": {data: "---\n# Title\n---\nx\n", line: 1, notes: "front_matter", eol: EOLUnix},
@@ -37,13 +41,16 @@ func TestParse(t *testing.T) {
 		"json":                {data: "---json\n{\"a\": 1}\n---\nx\n", front: "---json\n{\"a\": 1}\n---\n", meta: map[string]any{"a": 1.0}, line: 4, eol: EOLUnix},
 		"a brace":             {data: "{\n}\n\nx\n", line: 1, eol: EOLUnix},
 		"latin-1":             {data: "caf\xe9\n", line: 1, notes: "invalid_utf8", eol: EOLUnix},
-		"too large a block":   {data: "---\na: " + strings.Repeat("x", maxFrontMatter) + "\n---\n", line: 1, eol: EOLUnix},
+		"too large a block":   {data: "---\na: " + strings.Repeat("x", maxFrontMatter) + "\n---\n", line: 1, notes: "front_matter", eol: EOLUnix},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := Parse("memory/x.md", tt.data)
 			codes := []string{}
 			for _, n := range d.Notes {
 				codes = append(codes, string(n.Code))
+				if strings.Contains(n.Text, "\n") {
+					t.Errorf("note of several lines: %q", n.Text)
+				}
 			}
 			if d.FrontMatter != tt.front || d.BodyLine != tt.line || d.EOL != tt.eol || strings.Join(codes, " ") != tt.notes {
 				t.Errorf("front %q, line %d, eol %q, notes %v", d.FrontMatter, d.BodyLine, d.EOL, d.Notes)

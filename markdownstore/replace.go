@@ -108,7 +108,7 @@ func (s *Store) swap(pl place, want, text string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	old, err := readFrom(f)
+	old, err := s.readWhole(f)
 	if err != nil {
 		return "", err
 	}
@@ -200,6 +200,19 @@ func (s *Store) makeFolder(p string) error {
 		return atomicfile.MkdirAll(s.abs(dir), 0o755)
 	}
 	return nil
+}
+
+// readWhole reads a file that is to be written to, unless it is above the
+// limit.
+func (s *Store) readWhole(f *os.File) (string, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if fi.Size() > s.opts.MaxFileBytes {
+		return "", s.tooLarge(fi.Size())
+	}
+	return readFrom(f)
 }
 
 func readFrom(f *os.File) (string, error) {

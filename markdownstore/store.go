@@ -27,7 +27,7 @@ type Options struct {
 	Private bool
 	// MaxFileBytes is the largest file that is loaded whole, and the most that
 	// Read returns at once; default DefaultMaxFileBytes. Larger files are
-	// listed but not indexed, and still read by lines.
+	// listed but neither indexed nor written to, and still read by lines.
 	MaxFileBytes int64
 	// ChunkTokens, OverlapTokens, Count and CountName are the fields of
 	// Chunking, with its defaults.

@@ -205,6 +205,27 @@ func TestWalkLarge(t *testing.T) {
 	}
 }
 
+// A file above the limit is not loaded to be written to either.
+func TestLargeFilesAreNotWrittenTo(t *testing.T) {
+	dir := workspace(t, map[string]string{"memory/a.md": strings.Repeat("line\n", 100), "memory/2026-03-20.md": strings.Repeat("line\n", 100)})
+	s, err := Open(dir, &Options{MaxFileBytes: 100, Timezone: time.UTC, Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	_, appended := s.Append(bg, "memory/a.md", "e", "x")
+	_, late := s.Append(bg, "memory/2026-03-20.md", "e", "x")
+	_, replaced := s.Replace(bg, "memory/a.md", hashOf(strings.Repeat("line\n", 100)), "x")
+	for what, err := range map[string]error{"append": appended, "late append": late, "replace": replaced} {
+		if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "500 bytes, the limit is 100; split it") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if got := read(t, dir, "memory/a.md"); len(got) != 500 {
+		t.Errorf("the file holds %d bytes", len(got))
+	}
+}
+
 func TestRealWorkspaces(t *testing.T) {
 	root := filepath.Join("..", "..", "shared", "data", "workspaces")
 	dirs, err := os.ReadDir(root)

@@ -1,71 +1,124 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"gopkg.in/yaml.v3"
+
+	"github.com/memkernel/memkernel/internal/config"
 )
 
-// config holds the defaults that a file may set. Flags win over it.
-type config struct {
-	Model         string     `yaml:"model"`
-	ContextWindow tokenCount `yaml:"context_window"`
-	Reserve       tokenCount `yaml:"reserve"`
-	FixedTokens   tokenCount `yaml:"fixed_tokens"`
-	Resolver      string     `yaml:"resolver"`
-	View          string     `yaml:"view"`
-	Prices        string     `yaml:"prices"`
-	Color         string     `yaml:"color"`
-}
-
-// configKeys pairs keys with flags, in the order of the file.
-func (c *config) flags() []struct{ flag, value string } {
-	return []struct{ flag, value string }{
-		{"model", c.Model}, {"context-window", c.ContextWindow.set()}, {"reserve", c.Reserve.set()},
-		{"fixed-tokens", c.FixedTokens.set()}, {"resolver", c.Resolver}, {"view", c.View},
-		{"prices", c.Prices}, {"color", c.Color},
-	}
-}
-
-// readConfig reads the configuration file and sets the flags of the verb that
-// the user did not give. A file that was named must exist; an unknown key is an
-// error, since a misspelt one would silently do nothing.
+// readConfig reads the configuration file, and brings it and the flags of the
+// verb into line. A file that was named must exist.
 func (a *app) readConfig(cmd *cobra.Command) error {
-	path := a.configPath
-	if path == "" {
-		path = filepath.Join(a.stateDir, "config.yaml")
+	path := first(a.configPath, filepath.Join(a.stateDir, "config.yaml"))
+	c, err := config.Load(path)
+	switch {
+	case err == nil:
+		a.config, a.configFile = c, path
+	case errors.Is(err, fs.ErrNotExist) && a.configPath == "":
+		a.config = config.Default()
+	default:
+		return configError(err)
 	}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) && a.configPath == "" {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read configuration: %w", err)
-	}
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	dec.KnownFields(true)
-	if err := dec.Decode(&a.config); err != nil && !errors.Is(err, io.EOF) {
-		return hint(fmt.Errorf("read configuration %s: %w", path, err),
-			"keys are model, context_window, reserve, fixed_tokens, resolver, view, prices and color")
-	}
-	if a.config.Prices != "" && !filepath.IsAbs(a.config.Prices) {
-		a.config.Prices = filepath.Join(filepath.Dir(path), a.config.Prices)
-	}
-	for _, kv := range a.config.flags() {
-		f := cmd.Flags().Lookup(kv.flag)
-		if kv.value == "" || f == nil || f.Changed {
-			continue
-		}
-		if err := f.Value.Set(kv.value); err != nil {
-			return fmt.Errorf("read configuration %s: %s: %w", path, kv.flag, err)
+	return a.joinFlags(cmd)
+}
+
+// joinFlags gives a flag that the user did not set the file's value, and a
+// setting whose flag the user did set the flag's, so that both say the same.
+func (a *app) joinFlags(cmd *cobra.Command) error {
+	for _, k := range a.config.Keys() {
+		f := cmd.Flags().Lookup(k.Flag)
+		switch {
+		case k.Flag == "" || f == nil:
+		case f.Changed:
+			if err := a.config.Set(k.Name, f.Value.String(), "--"+k.Flag); err != nil {
+				return usagef("%s", err)
+			}
+		case a.config.Origin(k.Name) != config.Origin{} && k.String() != "":
+			if err := f.Value.Set(k.String()); err != nil {
+				return fmt.Errorf("read configuration: %s: %s: %w", a.config.Origin(k.Name), k.Name, err)
+			}
 		}
 	}
 	return nil
+}
+
+// configError adds the way out that a mistake in a configuration carries.
+func configError(err error) error {
+	var mistake *config.Error
+	wrapped := fmt.Errorf("read configuration: %w", err)
+	if errors.As(err, &mistake) && mistake.Hint != "" {
+		return hint(wrapped, "%s", mistake.Hint)
+	}
+	return wrapped
+}
+
+func newConfig(a *app) *cobra.Command {
+	var sample bool
+	cmd := &cobra.Command{
+		Use: "config", Short: "print every setting and where its value came from",
+		Long: `config prints the settings as they hold, as a configuration file would have them:
+the defaults, over them the file, over it the flags. doc/config.md says what each
+of them means.`,
+		Example: `  memkernel config --sample > .memkernel/config.yaml`,
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.runConfig(sample) },
+	}
+	cmd.Flags().BoolVar(&sample, "sample", false, "a file to start from: all settings with their meaning, as comments")
+	return cmd
+}
+
+type configJSON struct {
+	Schema string `json:"schema"`
+	// File is the configuration file, "" if there is none.
+	File   string        `json:"file"`
+	Values []settingJSON `json:"values"`
+}
+
+type settingJSON struct {
+	Key   string `json:"key"`
+	Value any    `json:"value"`
+	Unit  string `json:"unit"`
+	Text  string `json:"text"`
+	From  string `json:"from"`
+	Place string `json:"place"`
+}
+
+func (a *app) runConfig(sample bool) error {
+	switch {
+	case sample && a.json:
+		return usagef("--sample is a file of comments and has no --json")
+	case a.json:
+		return a.writeJSON(configDocument(a.config, a.configFile))
+	}
+	text := a.config.YAML()
+	if sample {
+		text = config.Sample()
+	}
+	if _, err := a.out.Write([]byte(text)); err != nil {
+		return err
+	}
+	if !sample && a.configFile == "" {
+		a.tip("there is no configuration file; --sample prints one to start from")
+	}
+	return nil
+}
+
+func configDocument(c *config.Config, file string) configJSON {
+	doc := configJSON{Schema: "memkernel/config/v1", File: file}
+	for _, k := range c.Keys() {
+		s := settingJSON{Key: k.Name, Value: k.Value(), Unit: k.Unit(), Text: k.String(), From: "default"}
+		switch o := c.Origin(k.Name); {
+		case o.Flag != "":
+			s.From, s.Place = "flag", o.String()
+		case o.File != "":
+			s.From, s.Place = "file", o.String()
+		}
+		doc.Values = append(doc.Values, s)
+	}
+	return doc
 }

@@ -133,6 +133,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"status"},
 		{"check"},
 		{"prices"},
+		{"config"},
 		{"version"},
 	}
 	for _, args := range calls {

@@ -16,22 +16,6 @@ func TestThousands(t *testing.T) {
 	}
 }
 
-func TestTokenCount(t *testing.T) {
-	good := map[string]int{"0": 0, "200000": 200000, "200k": 200000, "1m": 1000000, "1M": 1000000, "0.5m": 500000, "25_000": 25000, " 8K ": 8000}
-	for in, want := range good {
-		var n tokenCount
-		if err := n.Set(in); err != nil || int(n) != want {
-			t.Errorf("Set(%q) = %d, %v; want %d", in, n, err, want)
-		}
-	}
-	for _, in := range []string{"", "k", "-1", "1.5", "many", "1e30", "NaN", "3000m", "0x10"} {
-		var n tokenCount
-		if err := n.Set(in); err == nil && in != "0x10" {
-			t.Errorf("Set(%q) = %d, want an error", in, n)
-		}
-	}
-}
-
 func TestDollars(t *testing.T) {
 	p := func(v float64) *float64 { return &v }
 	for _, tt := range []struct {

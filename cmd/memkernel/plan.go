@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/bench/predict"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -17,9 +18,9 @@ type planFlags struct {
 	transcript transcriptFlags
 	session    string
 	model      string
-	window     tokenCount
-	reserve    tokenCount
-	fixed      tokenCount
+	window     config.Tokens
+	reserve    config.Tokens
+	fixed      config.Tokens
 	at         int
 	prompt     string
 	system     string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel/bench/replay"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -19,9 +20,9 @@ import (
 type replayFlags struct {
 	transcript transcriptFlags
 	policies   []string
-	window     tokenCount
-	reserve    tokenCount
-	fixed      tokenCount
+	window     config.Tokens
+	reserve    config.Tokens
+	fixed      config.Tokens
 	model      string
 	ttl        time.Duration
 	resolver   string

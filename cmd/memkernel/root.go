@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -19,7 +20,10 @@ type app struct {
 	workspace, stateDir, configPath string
 	json                            bool
 	prices                          string
-	config                          config
+	// config are the settings as they hold, configFile where some came from, ""
+	// if there is no file.
+	config     *config.Config
+	configFile string
 }
 
 // run executes one command line and returns the exit code.
@@ -56,7 +60,7 @@ a token budget, stable for the provider's prompt cache, and explained.
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef("%s", err) })
 	a.sharedFlags(root)
-	for _, verb := range []*cobra.Command{newPlan(a), newReplay(a), newObserve(a), newGet(a), newStatus(a), newCheck(a), newPrices(a), newVersion(a), newMan(a)} {
+	for _, verb := range []*cobra.Command{newPlan(a), newReplay(a), newObserve(a), newGet(a), newStatus(a), newCheck(a), newPrices(a), newConfig(a), newVersion(a), newMan(a)} {
 		root.AddCommand(verb)
 	}
 	root.InitDefaultHelpCmd()

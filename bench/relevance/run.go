@@ -1,0 +1,157 @@
+package relevance
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// Bench is a set with its index.
+type Bench struct {
+	Set
+	Index   *index.Index
+	store   *markdownstore.Store
+	counter budget.Counter
+	cache   *budget.Cache
+	dir     string
+}
+
+// Open reads a set and indexes it in a temporary folder, which Close removes.
+func Open(ctx context.Context, dir string) (b *Bench, err error) {
+	set, err := Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	b = &Bench{Set: set, cache: budget.NewCache(0)}
+	defer func() {
+		if err != nil {
+			b.Close()
+		}
+	}()
+	if b.counter, err = budget.For(budget.O200k); err != nil {
+		return nil, err
+	}
+	if b.store, err = markdownstore.Open(dir, &markdownstore.Options{Private: true, Timezone: time.UTC}); err != nil {
+		return nil, err
+	}
+	if b.dir, err = os.MkdirTemp("", "memkernel-relevance-"); err != nil {
+		return nil, err
+	}
+	chunking := b.store.Chunking()
+	if b.Index, err = index.Open(filepath.Join(b.dir, "index.sqlite"), &index.Options{Chunker: chunking.Name()}); err != nil {
+		return nil, err
+	}
+	return b, b.sync(ctx)
+}
+
+// sync fills the index. A file that can't be indexed is an error, since its
+// questions would be judged by its absence.
+func (b *Bench) sync(ctx context.Context) error {
+	report, err := b.Index.Sync(ctx, b.files(ctx), b.chunks, nil)
+	switch {
+	case err != nil:
+		return fmt.Errorf("index %s: %w", b.Dir, err)
+	case len(report.Failed) > 0:
+		return fmt.Errorf("index %s: %w", b.Dir, report.Failed[0])
+	case report.ChunksAdded == 0:
+		return fmt.Errorf("index %s: there is nothing to search", b.Dir)
+	}
+	return nil
+}
+
+// files lists what is indexed.
+func (b *Bench) files(ctx context.Context) iter.Seq2[index.FileStat, error] {
+	return func(yield func(index.FileStat, error) bool) {
+		for f, err := range b.store.Walk(ctx) {
+			if err == nil && !f.Indexed {
+				continue
+			}
+			if !yield(index.FileStat{Path: f.Path, Size: f.Size, ModTime: f.ModTime}, err) {
+				return
+			}
+		}
+	}
+}
+
+func (b *Bench) chunks(path string) ([]index.Chunk, error) {
+	f, err := b.store.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []index.Chunk
+	for _, c := range b.store.Chunks(markdownstore.Parse(path, f.Text)) {
+		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail,
+			Date: c.Date, Tokens: c.Tokens, Text: c.Text})
+	}
+	return out, nil
+}
+
+// Close removes the index.
+func (b *Bench) Close() error {
+	if b.Index != nil {
+		b.Index.Close()
+	}
+	if b.store != nil {
+		b.store.Close()
+	}
+	if b.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(b.dir)
+}
+
+// hitLimit is how many hits are judged: more than TokenSizes have room for.
+const hitLimit = 20
+
+// Run asks all questions as of a moment and judges the answers.
+func (b *Bench) Run(ctx context.Context, opts *retrieval.Options, now time.Time) (Report, error) {
+	r := retrieval.New(b.Index, opts)
+	var all Metrics
+	by := map[string]Metrics{}
+	for _, q := range b.Questions {
+		got := r.Search(ctx, retrieval.Query{Text: q.Text, Limit: hitLimit, Now: now, Age: b.age})
+		if got.Err != nil {
+			return Report{}, fmt.Errorf("ask %s: %w", q.ID, got.Err)
+		}
+		m := Judge(q, got.Hits, b.count)
+		all.add(m)
+		c := by[q.Category]
+		c.add(m)
+		by[q.Category] = c
+	}
+	for c, m := range by {
+		by[c] = m.mean()
+	}
+	return Report{all.mean(), by}, nil
+}
+
+func (b *Bench) count(s string) int { return b.cache.Count(b.counter, s).Tokens }
+
+// age is the workspace's own rule.
+func (b *Bench) age(path, _ string, mod time.Time) (time.Time, bool) {
+	class, _ := markdownstore.Classify(path)
+	return markdownstore.File{Path: path, ModTime: mod, Class: class}.AgesFrom(time.UTC)
+}
+
+// Newest is the last day that a dated file of the set is of, zero if there is
+// none: the moment after which its questions could be asked.
+func (b *Bench) Newest(ctx context.Context) (time.Time, error) {
+	var last time.Time
+	for f, err := range b.store.Walk(ctx) {
+		if err != nil {
+			return last, err
+		}
+		if day, ok := markdownstore.ParseDate(f.Date, time.UTC); ok && day.After(last) {
+			last = day
+		}
+	}
+	return last, nil
+}

@@ -1,0 +1,276 @@
+package embed
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Text is a text that wants a vector, under the key of whoever keeps it.
+type Text[K any] struct {
+	Key  K
+	Text string
+}
+
+// Vector is what a Text got.
+type Vector[K any] struct {
+	Key    K
+	Vector []float32
+}
+
+// FillOptions are settings of Fill; nil means the defaults.
+type FillOptions struct {
+	// BatchSize is how many texts are handed to the provider at a time, whose
+	// vectors are then stored together; default DefaultBatchSize. What a kill
+	// can cost is the price of one batch.
+	BatchSize int
+	// Progress, if not nil, is called with the report so far after every batch
+	// and at the end, but not after an error.
+	Progress func(FillReport)
+}
+
+// FillReport is what a Fill did. Texts is the sum of Embedded, Repeated, Blank
+// and Refused, unless the Fill was cut short or texts came meanwhile.
+type FillReport struct {
+	// Texts wanted a vector when the Fill began.
+	Texts int
+	// Embedded texts were sent and have their vector. Repeated ones say the
+	// same as another, and got its vector. Blank ones have nothing to embed.
+	Embedded, Repeated, Blank int
+	// Refused texts are taken by the provider in no company, not even alone;
+	// RefusedErr says why of the first. They stay without a vector, and the
+	// next Fill tries them again.
+	Refused    int
+	RefusedErr error
+	Usage
+	// Elapsed is wall time.
+	Elapsed time.Duration
+}
+
+// Done counts the texts that are dealt with.
+func (r FillReport) Done() int { return r.Embedded + r.Repeated + r.Blank + r.Refused }
+
+// Fill embeds the texts and hands the vectors to put, batch by batch; an error
+// leaves what was put before. texts is ranged over twice: first to count them
+// and to find those that stand more than once, which are embedded once only;
+// then, with put called between two of them, to embed them.
+//
+// Once ctx ends, no request is sent or waited for. put is called with a context
+// that does not end with ctx, so that vectors that are paid for are kept, and
+// must end by itself.
+//
+// Where a provider refuses texts (Error.Texts), their batch is halved until the
+// culprits stand alone; only those go without. If it then refuses a plain word
+// too, it is not the texts, and the run ends with the error.
+func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error], put func(context.Context, []Vector[K]) error, opts *FillOptions) (FillReport, error) {
+	f := filler[K]{ctx: ctx, p: p, put: put, done: map[textID][]float32{}}
+	if opts != nil {
+		f.opts = *opts
+	}
+	orDefault(&f.opts.BatchSize, DefaultBatchSize)
+	start := time.Now()
+	f.elapsed = func() time.Duration { return time.Since(start) }
+	err := f.run(texts)
+	f.report.Elapsed = f.elapsed()
+	return f.report, err
+}
+
+// textID identifies a text by what it says.
+type textID [sha256.Size]byte
+
+// wanted is a text to be embedded, with everybody who waits for it.
+type wanted[K any] struct {
+	id   textID
+	text string
+	keys []K
+}
+
+// filler is a Fill under way.
+type filler[K any] struct {
+	ctx     context.Context
+	p       Provider
+	put     func(context.Context, []Vector[K]) error
+	opts    FillOptions
+	elapsed func() time.Duration
+	report  FillReport
+
+	repeated map[textID]bool      // every text; true if it stands more than once
+	done     map[textID][]float32 // the repeated ones that were dealt with; nil if refused
+	batch    []wanted[K]
+	ready    []Vector[K] // to be put with the next batch
+	inRow    int         // texts refused since one was taken
+}
+
+func (f *filler[K]) run(texts iter.Seq2[Text[K], error]) error {
+	if err := f.survey(texts); err != nil {
+		return err
+	}
+	for t, err := range texts {
+		if err != nil {
+			return fmt.Errorf("list texts to embed: %w", err)
+		}
+		f.take(t)
+		if len(f.batch) < f.opts.BatchSize {
+			continue
+		}
+		if err := f.flush(); err != nil {
+			return err
+		}
+	}
+	return f.flush()
+}
+
+func (f *filler[K]) survey(texts iter.Seq2[Text[K], error]) error {
+	f.repeated = map[textID]bool{}
+	for t, err := range texts {
+		if err != nil {
+			return fmt.Errorf("list texts to embed: %w", err)
+		}
+		id := textID(sha256.Sum256([]byte(t.Text)))
+		_, again := f.repeated[id]
+		f.repeated[id] = again
+		f.report.Texts++
+	}
+	return nil
+}
+
+// take puts a text into the batch, or where it belongs if it needs no request.
+func (f *filler[K]) take(t Text[K]) {
+	if blank(t.Text) {
+		f.report.Blank++
+		return
+	}
+	id := textID(sha256.Sum256([]byte(t.Text)))
+	if v, ok := f.done[id]; ok {
+		f.repeat(t.Key, v)
+		return
+	}
+	if f.repeated[id] {
+		for i := range f.batch {
+			if f.batch[i].id == id {
+				f.batch[i].keys = append(f.batch[i].keys, t.Key)
+				return
+			}
+		}
+	}
+	f.batch = append(f.batch, wanted[K]{id, t.Text, []K{t.Key}})
+}
+
+// repeat deals with a text like one that is dealt with.
+func (f *filler[K]) repeat(key K, v []float32) {
+	if v == nil {
+		f.report.Refused++
+		return
+	}
+	f.report.Repeated++
+	f.ready = append(f.ready, Vector[K]{key, v})
+}
+
+// flush embeds the batch and puts its vectors.
+func (f *filler[K]) flush() error {
+	batch := f.batch
+	f.batch = nil
+	err := f.embed(batch)
+	if e := f.store(); err == nil {
+		err = e
+	}
+	if err == nil && f.opts.Progress != nil {
+		f.report.Elapsed = f.elapsed()
+		f.opts.Progress(f.report)
+	}
+	return err
+}
+
+const (
+	// probe is a text that every model takes.
+	probe = "word"
+	// probeEvery is how many texts in a row may be refused between two probes.
+	probeEvery = 8
+)
+
+// embed asks for the vectors of some texts, and again in halves if the provider
+// refuses what is among them.
+func (f *filler[K]) embed(ws []wanted[K]) error {
+	if len(ws) == 0 {
+		return nil
+	}
+	texts := make([]string, len(ws))
+	for i, w := range ws {
+		texts[i] = w.text
+	}
+	res, err := f.p.EmbedDocuments(f.ctx, texts)
+	f.report.add(res.Usage)
+	if n := len(res.Vectors); n > len(ws) || err == nil && n != len(ws) {
+		return fmt.Errorf("embed with %s: the provider gave %d vectors for %d texts", f.p.Model(), n, len(ws))
+	}
+	for i, v := range res.Vectors {
+		f.settle(ws[i], v)
+	}
+	if err == nil {
+		return nil
+	}
+	return f.refused(ws[len(res.Vectors):], err)
+}
+
+func (f *filler[K]) refused(ws []wanted[K], err error) error {
+	var e *Error
+	if !errors.As(err, &e) || !e.Texts {
+		return err
+	}
+	if half := len(ws) / 2; half > 0 {
+		if err := f.embed(ws[:half]); err != nil {
+			return err
+		}
+		return f.embed(ws[half:])
+	}
+	if f.inRow%probeEvery == 0 {
+		if e := f.probe(); e != nil {
+			return e
+		}
+	}
+	f.inRow++
+	if f.report.RefusedErr == nil {
+		f.report.RefusedErr = err
+	}
+	f.settle(ws[0], nil)
+	return nil
+}
+
+// probe tells whether the provider takes any text at all.
+func (f *filler[K]) probe() error {
+	res, err := f.p.EmbedDocuments(f.ctx, []string{probe})
+	f.report.add(res.Usage)
+	return err
+}
+
+// settle gives a text's vector to all who wait for it; nil is none.
+func (f *filler[K]) settle(w wanted[K], v []float32) {
+	if f.repeated[w.id] {
+		f.done[w.id] = v
+	}
+	if v == nil {
+		f.report.Refused += len(w.keys)
+		return
+	}
+	f.report.Embedded++
+	f.inRow = 0
+	f.ready = append(f.ready, Vector[K]{w.keys[0], v})
+	for _, key := range w.keys[1:] {
+		f.repeat(key, v)
+	}
+}
+
+func (f *filler[K]) store() error {
+	if len(f.ready) == 0 {
+		return nil
+	}
+	ready := f.ready
+	f.ready = nil
+	if err := f.put(context.WithoutCancel(f.ctx), ready); err != nil {
+		return fmt.Errorf("store %d vectors: %w", len(ready), err)
+	}
+	return nil
+}

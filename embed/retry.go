@@ -1,0 +1,64 @@
+package embed
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+const (
+	firstWait = 500 * time.Millisecond
+	maxWait   = 30 * time.Second
+	// maxRetryAfter is the longest that we wait on a server's word. Beyond it
+	// the user is told instead.
+	maxRetryAfter = time.Minute
+)
+
+// again tells how long to wait before a request that failed is sent once more;
+// ok is false if it should not be, or could not end before ctx does.
+func (o *openAI) again(ctx context.Context, e *Error) (wait time.Duration, ok bool) {
+	if !e.transient || e.Tries >= o.cfg.MaxTries || e.RetryAfter > maxRetryAfter {
+		return 0, false
+	}
+	wait = max(backoff(e.Tries), e.RetryAfter)
+	if end, ok := ctx.Deadline(); ok && time.Until(end) <= wait {
+		return 0, false
+	}
+	return wait, true
+}
+
+// backoff doubles with every try and is shortened at random by up to a half, so
+// that clients that failed together do not come back together.
+func backoff(tries int) time.Duration {
+	full := maxWait
+	if tries < 8 {
+		full = min(maxWait, firstWait<<(tries-1))
+	}
+	return full - time.Duration(rand.Float64()*float64(full)/2)
+}
+
+// retryAfter reads the header of RFC 9110, section 10.2.3: seconds or a date.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	value := h.Get("Retry-After")
+	if n, err := strconv.ParseUint(value, 10, 32); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(value); err == nil {
+		return max(0, t.Sub(now))
+	}
+	return 0
+}
+
+// pause waits, and returns early with the error of ctx if that ends.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,53 @@
+package embed
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Compose is the text that a chunk's vector is made of: the headings that it
+// stands under, joined by " > ", a blank line, and what it says. Headings that
+// the text itself begins with are not said twice, and lines that are nothing
+// but an HTML comment are left out, such as the markers of appended entries.
+// Cached vectors go by the chunk and not by this text: to change what Compose
+// makes, change what Model says too.
+func Compose(trail []string, text string) string {
+	lines := strings.Split(text, "\n")
+	for len(lines) > 0 && (blank(lines[0]) || slices.Contains(trail, heading(lines[0]))) {
+		lines = lines[1:]
+	}
+	lines = slices.DeleteFunc(lines, func(l string) bool {
+		l = strings.TrimSpace(l)
+		return strings.HasPrefix(l, "<!--") && strings.Index(l, "-->") == len(l)-len("-->")
+	})
+	body := strings.TrimSpace(strings.Join(lines, "\n"))
+	return strings.TrimSpace(strings.Join(trail, " > ") + "\n\n" + body)
+}
+
+// heading is the text of an ATX heading, "" if the line is none.
+func heading(line string) string {
+	label := strings.TrimLeft(strings.TrimSpace(line), "#")
+	if marks := len(strings.TrimSpace(line)) - len(label); marks == 0 || marks > 6 || !strings.HasPrefix(label, " ") {
+		return ""
+	}
+	return strings.TrimSpace(strings.TrimRight(strings.TrimSpace(label), "#"))
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// fit puts a prefix before a text and cuts the whole to at most size bytes.
+func fit(prefix, text string, size int) (input string, cut bool) {
+	return cutText(prefix+text, size)
+}
+
+// cutText cuts a text to at most size bytes, before a rune that would be torn.
+func cutText(s string, size int) (string, bool) {
+	if len(s) <= size {
+		return s, false
+	}
+	for back := 0; back < utf8.UTFMax && !utf8.RuneStart(s[size]); back++ {
+		size--
+	}
+	return s[:size], true
+}

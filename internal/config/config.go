@@ -1,0 +1,172 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Config holds all settings. Make one with [Default], [Load] or [Read]. Reading
+// it is safe for concurrent use, [Config.Set] is not. The meaning of every field
+// below stands in its doc tag.
+type Config struct {
+	Plan      Plan      `key:"plan" doc:"What the verbs that plan, replay and observe take for granted."`
+	Output    Output    `key:"output" doc:"How results are shown."`
+	Workspace Workspace `key:"workspace" doc:"The user's Markdown, and what of it a prompt gets."`
+	Chunking  Chunking  `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
+	Retrieval Retrieval `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
+	Embedding Embedding `key:"embedding" doc:"Where vectors come from. With any provider but none, text of the workspace is sent to its endpoint."`
+	Index     Index     `key:"index" doc:"The index file, index.sqlite in the state folder."`
+
+	origin map[string]Origin
+}
+
+// Plan holds the defaults of the planning verbs.
+type Plan struct {
+	Model         string `key:"model" flag:"model" empty:"the last one that spoke" doc:"The model that is planned for, by id."`
+	ContextWindow Tokens `key:"context_window" flag:"context-window" empty:"the price book's" doc:"Size of the model's window."`
+	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"a fifth of the window, 8k to 40k" doc:"What is kept free for the answer."`
+	FixedTokens   Tokens `key:"fixed_tokens" flag:"fixed-tokens" doc:"Size of a system prompt and tools that the transcript doesn't hold."`
+	Resolver      string `key:"resolver" flag:"resolver" empty:"there is none, and nothing is shown as a pointer" doc:"The tool or command by which the model can follow pointers."`
+	View          string `key:"view" flag:"view" of:"host|full" empty:"host for plan, full for replay and observe" doc:"What to look at: what the host would send, or everything ever said."`
+	Prices        Path   `key:"prices" flag:"prices" empty:"the embedded book alone" doc:"Price file that stands over the embedded book."`
+}
+
+// Output holds how results are shown.
+type Output struct {
+	Color string `key:"color" default:"auto" flag:"color" of:"auto|always|never" doc:"When text is coloured; auto means on a terminal, unless NO_COLOR is set."`
+}
+
+// Workspace holds the settings of the user's Markdown.
+type Workspace struct {
+	Timezone    Zone `key:"timezone" default:"local" doc:"The user's time zone, in which days begin and end."`
+	Private     bool `key:"private" default:"true" doc:"Whether sessions are private. For shared ones MEMORY.md and USER.md don't exist."`
+	MaxFileSize Size `key:"max_file_size" default:"32MiB" range:"1KiB..1GiB" doc:"Larger files are listed, but not indexed and not loaded whole."`
+	DailyLogs   bool `key:"daily_logs" default:"true" doc:"Whether the logs of today and yesterday are shown when a session starts, within retrieval.max_tokens."`
+
+	Bootstrap Bootstrap `key:"bootstrap" doc:"The standing files that tell an agent who it is and how to work."`
+	Memory    Memory    `key:"memory" doc:"The curated memory, MEMORY.md, and USER.md. Both are for private sessions only."`
+}
+
+// Bootstrap holds the settings of the standing files.
+type Bootstrap struct {
+	Inject    bool     `key:"inject" default:"true" doc:"Whether they are put into the prompt when a session starts."`
+	MaxTokens Tokens   `key:"max_tokens" default:"8k" range:"100..1m" doc:"Most that all of them together get."`
+	Files     []string `key:"files" default:"AGENTS.md,SOUL.md,TOOLS.md,IDENTITY.md" empty:"none" doc:"The files, relative to the workspace, in the order of the prompt."`
+}
+
+// Memory holds the settings of the curated memory.
+type Memory struct {
+	Inject    bool   `key:"inject" default:"true" doc:"Whether it is put into the prompt when a session starts."`
+	MaxTokens Tokens `key:"max_tokens" default:"4k" range:"100..1m" doc:"Most that it gets."`
+}
+
+// Chunking holds how files are cut. Tokens are those of the index's own fixed
+// counter, never a model's.
+type Chunking struct {
+	Tokens  Tokens `key:"tokens" default:"400" range:"20..8k" doc:"Size of a chunk, by the index's fixed counter."`
+	Overlap Tokens `key:"overlap" default:"80" range:"0..4k" doc:"What a chunk repeats of the one before; less than chunking.tokens."`
+}
+
+// Retrieval holds what is searched and how hits are ranked.
+type Retrieval struct {
+	Enabled       bool     `key:"enabled" default:"true" doc:"Whether memory is searched for every user turn. The verb search works either way."`
+	MaxTokens     Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Most that a user turn gets, labels included."`
+	MaxItems      int      `key:"max_items" default:"6" range:"1..100" doc:"Most items that a user turn gets."`
+	Keyword       bool     `key:"keyword" default:"true" doc:"Whether files are searched by words."`
+	Vectors       bool     `key:"vectors" default:"true" doc:"Whether files are searched by meaning; it takes an embedding.provider."`
+	SessionSpans  bool     `key:"session_spans" default:"true" doc:"Whether messages that left the prompt are searched too."`
+	VectorWeight  float64  `key:"vector_weight" default:"0.7" range:"0..1" doc:"Weight of the score by meaning; with one side absent the other counts in full."`
+	KeywordWeight float64  `key:"keyword_weight" default:"0.3" range:"0..1" doc:"Weight of the score by words."`
+	Candidates    int      `key:"candidates" default:"24" range:"1..1000" doc:"Chunks that each side hands on to be ranked; at least retrieval.max_items."`
+	MinScore      float64  `key:"min_score" default:"0" range:"0..1" doc:"Hits with a smaller score are left out."`
+	Decay         bool     `key:"decay" default:"true" doc:"Whether dated notes lose score with age."`
+	HalfLife      Duration `key:"half_life" default:"30d" range:"1h..36500d" doc:"Age at which a note has lost half of what it can lose."`
+	DecayFloor    float64  `key:"decay_floor" default:"0.5" range:"0..1" doc:"Share of its score that a note keeps however old it is."`
+	MMR           bool     `key:"mmr" default:"true" doc:"Whether hits that repeat a better one are moved back."`
+	MMRLambda     float64  `key:"mmr_lambda" default:"0.7" range:"0..1" doc:"Relevance against variety: 1 is relevance alone, 0 variety alone."`
+}
+
+// Embedding holds where vectors come from.
+type Embedding struct {
+	Provider       string   `key:"provider" default:"none" of:"none|openai|auto" doc:"none uses no network. openai is any endpoint that speaks its API. auto is openai if a key is set or base_url is on this machine, else none."`
+	BaseURL        URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
+	Model          string   `key:"model" empty:"text-embedding-3-small for api.openai.com; other servers need a name" doc:"The embedding model, by id. With another one every chunk is embedded again."`
+	Dimensions     int      `key:"dimensions" range:"1..65536" empty:"the model's own" doc:"Length of the vectors, for models that can shorten them."`
+	APIKeyEnv      EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY for api.openai.com, none for other hosts" doc:"The environment variable that holds the key. The key itself never stands here."`
+	Timeout        Duration `key:"timeout" default:"30s" range:"100ms..10m" doc:"How long one request may take."`
+	BatchSize      int      `key:"batch_size" default:"64" range:"1..2048" doc:"Texts in one request."`
+	QueryPrefix    string   `key:"query_prefix" empty:"none" doc:"Stands before a question, for models that tell questions from documents."`
+	DocumentPrefix string   `key:"document_prefix" empty:"none" doc:"Stands before a chunk, likewise."`
+	AllowInsecure  bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
+}
+
+// Index holds the settings of the index file.
+type Index struct {
+	BusyTimeout Duration `key:"busy_timeout" default:"5s" range:"1ms..10m" doc:"How long to wait for another process's lock."`
+}
+
+// Default returns the settings of a user who has no configuration file.
+func Default() *Config {
+	c := &Config{origin: map[string]Origin{}}
+	for _, k := range c.Keys() {
+		if k.def == "" {
+			continue
+		}
+		if err := parse(k.value, k.def); err != nil {
+			panic("config: default of " + k.Name + ": " + err.Error()) // a mistake in a tag, which every test would meet
+		}
+	}
+	return c
+}
+
+// Validate checks every value by itself and then those that depend on each
+// other. The error is an [*Error]; [Load] and [Read] have called it.
+func (c *Config) Validate() error {
+	for _, k := range c.Keys() {
+		if err := k.check(); err != nil {
+			return c.errorAt(err, "", k.Name)
+		}
+	}
+	return c.checkTogether()
+}
+
+// checkTogether checks values that depend on each other.
+func (c *Config) checkTogether() error {
+	p, r := &c.Plan, &c.Retrieval
+	switch {
+	case p.ContextWindow > 0 && p.Reserve >= p.ContextWindow:
+		return c.errorAt(fmt.Errorf("%s leaves nothing of plan.context_window %s", p.Reserve, p.ContextWindow),
+			"make it smaller", "plan.reserve", "plan.context_window")
+	case c.Chunking.Overlap >= c.Chunking.Tokens:
+		return c.errorAt(fmt.Errorf("%s is not less than chunking.tokens %s", c.Chunking.Overlap, c.Chunking.Tokens),
+			"set both; an overlap of a fifth is usual", "chunking.overlap", "chunking.tokens")
+	case r.VectorWeight+r.KeywordWeight == 0:
+		return c.errorAt(errors.New("both weights are 0"),
+			"switch a side off with retrieval.vectors or retrieval.keyword", "retrieval.vector_weight", "retrieval.keyword_weight")
+	case r.Candidates < r.MaxItems:
+		return c.errorAt(fmt.Errorf("%d is less than retrieval.max_items %d", r.Candidates, r.MaxItems),
+			"set both; four times as many candidates as items is usual", "retrieval.candidates", "retrieval.max_items")
+	case r.Enabled && !r.Keyword && !r.Vectors && !r.SessionSpans:
+		return c.errorAt(errors.New("keyword, vectors and session_spans are all off, so nothing is left to search"),
+			"say retrieval.enabled: false", "retrieval.enabled", "retrieval.keyword", "retrieval.vectors", "retrieval.session_spans")
+	}
+	return c.checkFiles()
+}
+
+// checkFiles holds the bootstrap files inside the workspace.
+func (c *Config) checkFiles() error {
+	const key = "workspace.bootstrap.files"
+	seen := map[string]bool{}
+	for _, f := range c.Workspace.Bootstrap.Files {
+		switch {
+		case !filepath.IsLocal(f) || filepath.Clean(f) == "." || strings.Contains(f, ","):
+			return c.errorAt(fmt.Errorf("%q is not a file below the workspace", f), "name files relative to the workspace, without commas", key)
+		case seen[f]:
+			return c.errorAt(fmt.Errorf("%q stands twice", f), "name each file once", key)
+		}
+		seen[f] = true
+	}
+	return nil
+}

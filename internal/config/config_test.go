@@ -1,0 +1,267 @@
+package config_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// values are the settings of a configuration by name, as a file has them.
+func values(c *config.Config) map[string]string {
+	out := map[string]string{}
+	for _, k := range c.Keys() {
+		out[k.Name] = k.String()
+	}
+	return out
+}
+
+func read(t *testing.T, text string) *config.Config {
+	t.Helper()
+	c, err := config.Read(strings.NewReader(text), filepath.Join("dir", "config.yaml"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return c
+}
+
+// TestTags holds the table of settings to its form.
+func TestTags(t *testing.T) {
+	if err := config.Default().Validate(); err != nil {
+		t.Errorf("the defaults: %v", err)
+	}
+	name := regexp.MustCompile(`^[a-z]+(\.[a-z]+)*\.[a-z_]+$`)
+	flags := map[string]bool{}
+	for _, k := range config.Default().Keys() {
+		if !name.MatchString(k.Name) {
+			t.Errorf("%s is no name of a setting", k.Name)
+		}
+		if !strings.HasSuffix(k.Doc, ".") || strings.ContainsAny(k.Doc+k.Empty, "|\n\"") || strings.HasSuffix(k.Empty, ".") {
+			t.Errorf("%s: doc %q or empty %q has not the form that the documentation needs", k.Name, k.Doc, k.Empty)
+		}
+		if k.Flag != "" && flags[k.Flag] {
+			t.Errorf("%s: flag %s sets two settings", k.Name, k.Flag)
+		}
+		flags[k.Flag] = true
+	}
+}
+
+// TestDefaultsAreThePackages compares defaults that stand in another package as well.
+func TestDefaultsAreThePackages(t *testing.T) {
+	c := config.Default()
+	if got := int64(c.Workspace.MaxFileSize); got != markdownstore.DefaultMaxFileBytes {
+		t.Errorf("max_file_size %d, markdownstore has %d", got, markdownstore.DefaultMaxFileBytes)
+	}
+	if c.Chunking.Tokens != markdownstore.DefaultChunkTokens || c.Chunking.Overlap != markdownstore.DefaultOverlapTokens {
+		t.Errorf("chunking %v, markdownstore has %d and %d", c.Chunking, markdownstore.DefaultChunkTokens, markdownstore.DefaultOverlapTokens)
+	}
+}
+
+func TestRead(t *testing.T) {
+	c := read(t, `
+plan: {context_window: 200k, reserve: 8_000, prices: prices.json, view: ""}
+output:
+workspace:
+  timezone: Europe/Berlin
+  private: false
+  max_file_size: 1.5MB
+  bootstrap: {files: [a.md, sub/b.md], inject: &off false}
+  memory: {inject: *off}
+retrieval:
+  half_life: 1d12h
+  min_score: 1
+  max_items: 24
+embedding: {query_prefix: "query: ", api_key_env: "", base_url: "http://localhost:11434/v1"}
+`)
+	if c.Plan.ContextWindow != 200_000 || c.Plan.Reserve != 8000 || c.Plan.Prices != config.Path(filepath.Join("dir", "prices.json")) {
+		t.Errorf("plan is %+v", c.Plan)
+	}
+	w := c.Workspace
+	if w.Timezone.Location().String() != "Europe/Berlin" || w.Private || w.MaxFileSize != 1_500_000 || w.Memory.Inject || w.Bootstrap.Inject {
+		t.Errorf("workspace is %+v", w)
+	}
+	if diff := cmp.Diff([]string{"a.md", "sub/b.md"}, w.Bootstrap.Files); diff != "" {
+		t.Error(diff)
+	}
+	if r := c.Retrieval; time.Duration(r.HalfLife) != 36*time.Hour || r.MinScore != 1 || r.MaxItems != 24 || r.MaxTokens != 2000 {
+		t.Errorf("retrieval is %+v", r)
+	}
+	if e := c.Embedding; e.QueryPrefix != "query: " || e.APIKeyEnv != "" || e.BaseURL != "http://localhost:11434/v1" || e.Provider != "none" {
+		t.Errorf("embedding is %+v", e)
+	}
+	for key, want := range map[string]string{"plan.model": "default", "workspace.private": "dir/config.yaml:6", "plan.view": "dir/config.yaml:2"} {
+		if got := filepath.ToSlash(c.Origin(key).String()); got != want {
+			t.Errorf("%s comes from %s, want %s", key, got, want)
+		}
+	}
+}
+
+// TestNothingSaid reads files that hold no setting.
+func TestNothingSaid(t *testing.T) {
+	for _, text := range []string{"", "\n", "# a remark\n", "---\n", "null\n", "plan:\nretrieval: ~\n", "\ufeff", "plan: {}\r\n", config.Sample()} {
+		if diff := cmp.Diff(values(config.Default()), values(read(t, text))); diff != "" {
+			t.Errorf("%q changes something: %s", text, diff)
+		}
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	tests := []struct{ name, text, want, hint string }{
+		{"misspelt", "\nplan:\n  reserv: 1", "c.yaml:3: plan: unknown key \"reserv\"", "did you mean plan.reserve?"},
+		{"misspelt section", "retreival:\n", "c.yaml:1: unknown key \"retreival\"", "did you mean retrieval?"},
+		{"misspelt below", "workspace:\n  memory:\n    max_token: 1", "c.yaml:3: workspace.memory: unknown key \"max_token\"", "did you mean workspace.memory.max_tokens?"},
+		{"in no section", "context_window: 1", "c.yaml:1: unknown key \"context_window\"", "did you mean plan.context_window?"},
+		{"in another section", "retrieval:\n  overlap: 1", "unknown key \"overlap\"", "did you mean chunking.overlap?"},
+		{"with a dot", "plan.reserve: 3", "unknown key \"plan.reserve\"", "write reserve indented below"},
+		{"unlike any", "plan:\n  colourfulness: 1", "unknown key", "keys of plan are model, context_window, "},
+		{"no name", "? [a]\n: b", "unknown key \"\"", "sections are plan, output, "},
+		{"merge key", "<<: {plan: {reserve: 1}}", "unknown key \"<<\"", "sections are"},
+		{"twice", "plan:\n  reserve: 1\n  model: x\n  reserve: 1", "c.yaml:4: key \"reserve\" stands in line 2 already", "keep one"},
+		{"section twice", "plan:\noutput:\nplan:", "c.yaml:3: key \"plan\" stands in line 1 already", "keep one"},
+		{"no value", "plan:\n  reserve:", "c.yaml:2: plan.reserve: want tokens, got nothing", "remove the line"},
+		{"number for text", "plan:\n  model: 5", "plan.model: want text, got 5", "quotes"},
+		{"text for bool", "retrieval:\n  mmr: yes", "retrieval.mmr: want true or false, got text", ""},
+		{"text for number", "retrieval:\n  max_items: '6'", "want whole number, got text", ""},
+		{"fraction for whole", "retrieval:\n  max_items: 6.5", "want whole number, got 6.5", ""},
+		{"octal", "retrieval:\n  max_items: 0x10", "\"0x10\" is not a whole number", ""},
+		{"not a number", "retrieval:\n  mmr_lambda: .nan", "is not a number", ""},
+		{"text for list", "workspace:\n  bootstrap:\n    files: A.md", "want a list, got text", "[a, b]"},
+		{"null for list", "workspace:\n  bootstrap:\n    files:", "want a list, got nothing", "[a, b]"},
+		{"list of numbers", "workspace:\n  bootstrap:\n    files: [a,\n     7]", "c.yaml:4: workspace.bootstrap.files: want text, got 7", "quotes"},
+		{"list for text", "plan:\n  model: [a]", "want text, got a list", ""},
+		{"section for value", "plan:\n  model: {a: b}", "want text, got keys and values", ""},
+		{"value for section", "plan: 7", "c.yaml:1: plan: want keys and values, got 7", "keys of plan are"},
+		{"a list", "- plan", "want keys and values, got a list", "sections are"},
+		{"no key of ours", "hello", "want keys and values, got text", "sections are"},
+		{"out of range", "retrieval:\n  mmr_lambda: 1.01", "c.yaml:2: retrieval.mmr_lambda: 1.01 is not within 0 to 1", ""},
+		{"below range", "workspace:\n  max_file_size: 12", "12 is not within 1KiB to 1GiB", ""},
+		{"duration out of range", "retrieval:\n  half_life: 40000d", "40000d is not within 1h to 36500d", ""},
+		{"negative", "plan:\n  reserve: -1", "\"-1\" is not a number of tokens", ""},
+		{"none of", "output:\n  color: pink", "\"pink\" is none of auto, always, never", ""},
+		{"empty is none of", "output:\n  color: ''", "\"\" is none of auto, always, never", ""},
+		{"duration", "retrieval:\n  half_life: 30", "\"30\" is not a duration such as 30d", ""},
+		{"zone", "workspace:\n  timezone: Mars/Olympus", "\"Mars/Olympus\" is not a time zone", ""},
+		{"zone outside", "workspace:\n  timezone: ../../etc/passwd", "is not a time zone", ""},
+		{"address", "embedding:\n  base_url: ftp://x", "not an address", ""},
+		{"file outside", "workspace:\n  bootstrap:\n    files: [../x.md]", "c.yaml:3: workspace.bootstrap.files: \"../x.md\" is not a file below the workspace", "relative"},
+		{"file twice", "workspace:\n  bootstrap:\n    files: [x.md, x.md]", "\"x.md\" stands twice", "once"},
+		{"reserve", "plan:\n  context_window: 10k\n  reserve: 10k", "c.yaml:3: plan.reserve: 10k leaves nothing of plan.context_window 10k", "smaller"},
+		{"overlap", "chunking:\n  tokens: 60", "c.yaml:2: chunking.overlap: 80 is not less than chunking.tokens 60", "set both"},
+		{"weights", "retrieval: {vector_weight: 0, keyword_weight: 0}", "both weights are 0", "switch a side off"},
+		{"candidates", "retrieval:\n  max_items: 25", "24 is less than retrieval.max_items 25", "set both"},
+		{"nothing to search", "retrieval: {keyword: false, vectors: false, session_spans: false}", "nothing is left to search", "retrieval.enabled: false"},
+		{"not YAML", "plan:\n  a: b: c", "c.yaml:2: not YAML: ", "colons"},
+		{"not YAML in the first line", "a: b: c", "c.yaml:1: not YAML: ", "colons"},
+		{"two documents", "plan:\n---\nplan:", "c.yaml:2: a second document", "---"},
+		{"broken second document", "plan:\n---\n\ta", "c.yaml:3: not YAML", "indentation"},
+		{"control character", "plan:\n  model: \"\x1b[31m\"", "c.yaml:2: not a text", "UTF-8"},
+		{"not UTF-8", "plan:\n\n  model: \xff", "c.yaml:3: not a text", "UTF-8"},
+		{"too large", strings.Repeat("#\n", 1<<19) + "#", "c.yaml: larger than 1 MiB", "few lines"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := config.Read(strings.NewReader(tt.text), "c.yaml")
+			var e *config.Error
+			if !errors.As(err, &e) {
+				t.Fatalf("error is %v, want an Error", err)
+			}
+			if !strings.HasPrefix(err.Error(), "c.yaml:") || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error is %q, want %q", err, tt.want)
+			}
+			if !strings.Contains(e.Hint, tt.hint) || tt.hint == "" && e.Hint != "" {
+				t.Errorf("hint is %q, want %q", e.Hint, tt.hint)
+			}
+		})
+	}
+}
+
+// TestSecretsAreNotRepeated puts a secret where it does not belong.
+func TestSecretsAreNotRepeated(t *testing.T) {
+	const secret = "sk-live-4711"
+	for _, text := range []string{
+		"embedding:\n  api_key_env: " + secret,
+		"embedding:\n  base_url: https://user:" + secret + "@example.com/v1",
+		"embedding:\n  base_url: " + secret,
+		"embedding:\n  base_url: '://" + secret + "%zz'",
+		"embedding: " + secret,
+		"retrieval:\n  mmr: " + secret,
+	} {
+		_, err := config.Read(strings.NewReader(text), "c.yaml")
+		var e *config.Error
+		if !errors.As(err, &e) || strings.Contains(err.Error()+e.Hint, secret) {
+			t.Errorf("%q: error is %v", text, err)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := config.Load(filepath.Join(dir, "config.yaml")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	if _, err := config.Load(dir); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("a folder: %v", err)
+	}
+	path := filepath.Join(dir, "config.yaml")
+	if err := os.WriteFile(path, []byte("plan:\n  prices: p.json\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(path)
+	if err != nil || string(c.Plan.Prices) != filepath.Join(dir, "p.json") {
+		t.Errorf("prices are %q, %v", c.Plan.Prices, err)
+	}
+}
+
+func TestSet(t *testing.T) {
+	c := read(t, "output:\n  color: never")
+	if err := c.Set("output.color", "always", "--color"); err != nil || c.Output.Color != "always" || c.Origin("output.color").String() != "--color" {
+		t.Errorf("color is %q from %s, %v", c.Output.Color, c.Origin("output.color"), err)
+	}
+	if err := c.Set("embedding.base_url", "", "--base-url"); err != nil {
+		t.Errorf("an empty value that has a meaning: %v", err)
+	}
+	for key, text := range map[string]string{"output.color": "pink", "retrieval.max_items": "0", "workspace.timezone": "", "plan.modle": "x"} {
+		before := values(c)
+		if err := c.Set(key, text, "--x"); err == nil {
+			t.Errorf("Set(%s, %q) went well", key, text)
+		}
+		if diff := cmp.Diff(before, values(c)); diff != "" {
+			t.Errorf("Set(%s, %q) changed something: %s", key, text, diff)
+		}
+	}
+	var zero config.Config
+	if err := zero.Set("plan.model", "m", ""); err != nil || zero.Plan.Model != "m" {
+		t.Errorf("Set of a zero Config: %v", err)
+	}
+}
+
+// TestValidateByHand checks values that no file could have given.
+func TestValidateByHand(t *testing.T) {
+	spoil := map[string]func(*config.Config){
+		"plan.reserve":                func(c *config.Config) { c.Plan.Reserve = -1 },
+		"plan.view":                   func(c *config.Config) { c.Plan.View = "sideways" },
+		"workspace.timezone":          func(c *config.Config) { c.Workspace.Timezone = "Mars" },
+		"retrieval.half_life":         func(c *config.Config) { c.Retrieval.HalfLife = -1 },
+		"retrieval.max_items":         func(c *config.Config) { c.Retrieval.MaxItems = 0 },
+		"embedding.base_url":          func(c *config.Config) { c.Embedding.BaseURL = "x" },
+		"workspace.bootstrap.files":   func(c *config.Config) { c.Workspace.Bootstrap.Files = []string{""} },
+		"workspace.memory.max_tokens": func(c *config.Config) { c.Workspace.Memory.MaxTokens = 0 },
+	}
+	for key, f := range spoil {
+		c := config.Default()
+		f(c)
+		var e *config.Error
+		if err := c.Validate(); !errors.As(err, &e) || e.Key != key {
+			t.Errorf("%s: error is %v", key, err)
+		}
+	}
+}

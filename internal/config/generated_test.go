@@ -1,0 +1,67 @@
+package config_test
+
+import (
+	"flag"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/memkernel/memkernel/internal/config"
+)
+
+var update = flag.Bool("update", false, "write doc/config.md anew")
+
+// TestMarkdown holds doc/config.md to the table of settings.
+func TestMarkdown(t *testing.T) {
+	const path = "../../doc/config.md"
+	want := config.Markdown()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(string(got), "\n")); diff != "" {
+		t.Errorf("%s is not what the settings make of it; go test ./internal/config -update writes it anew (-want +got):\n%s", path, diff)
+	}
+}
+
+// TestSample takes the # away from every setting of the sample: they are all
+// there, and are the defaults.
+func TestSample(t *testing.T) {
+	sample := config.Sample()
+	for i, l := range strings.Split(sample, "\n") {
+		if len(l) > 80 {
+			t.Errorf("line %d is over 80 columns: %s", i+1, l)
+		}
+	}
+	c := read(t, regexp.MustCompile(`(?m)^( *)#(\w)`).ReplaceAllString(sample, "$1$2"))
+	if diff := cmp.Diff(values(config.Default()), values(c)); diff != "" {
+		t.Errorf("the sample is not the defaults: %s", diff)
+	}
+	for _, k := range c.Keys() {
+		if c.Origin(k.Name) == (config.Origin{}) {
+			t.Errorf("the sample does not hold %s", k.Name)
+		}
+	}
+}
+
+// TestYAML: what is printed says where every value came from.
+func TestYAML(t *testing.T) {
+	c := read(t, "plan:\n  reserve: 9k\n")
+	if err := c.Set("output.color", "never", "--color"); err != nil {
+		t.Fatal(err)
+	}
+	text := c.YAML()
+	for _, want := range []string{`(?m)^  reserve: 9k +# dir.config.yaml:2$`, `(?m)^  color: never +# --color$`, `(?m)^  half_life: 30d +# default$`} {
+		if !regexp.MustCompile(want).MatchString(text) {
+			t.Errorf("%s is not in\n%s", want, text)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Key is one setting of one [Config].
+type Key struct {
+	// Name is the dotted path in the file.
+	Name string
+	// Doc is its meaning, Empty that of its zero value if it has one of its own.
+	Doc, Empty string
+	// Flag is the name of the flag that sets it, without dashes, if there is one.
+	Flag string
+	// Of are the words that it may be, nil if it is none of a few words.
+	Of []string
+
+	def, limits string
+	value       reflect.Value
+}
+
+// section is a struct of settings, its own before those of sections below it.
+type section struct {
+	name, doc string
+	keys      []Key
+	sections  []section
+}
+
+// Keys lists all settings in the order of the documentation.
+func (c *Config) Keys() []Key { return c.tree().all() }
+
+func (c *Config) tree() section { return sectionOf(reflect.ValueOf(c).Elem(), "", "") }
+
+func sectionOf(v reflect.Value, name, doc string) section {
+	s := section{name: name, doc: doc}
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		full := strings.TrimPrefix(name+"."+f.Tag.Get("key"), ".")
+		if f.Type.Kind() == reflect.Struct {
+			s.sections = append(s.sections, sectionOf(v.Field(i), full, f.Tag.Get("doc")))
+		} else {
+			s.keys = append(s.keys, keyOf(v.Field(i), full, f.Tag))
+		}
+	}
+	return s
+}
+
+func keyOf(v reflect.Value, name string, tag reflect.StructTag) Key {
+	k := Key{Name: name, Doc: tag.Get("doc"), Empty: tag.Get("empty"), Flag: tag.Get("flag"), def: tag.Get("default"), limits: tag.Get("range"), value: v}
+	if of := tag.Get("of"); of != "" {
+		k.Of = strings.Split(of, "|")
+	}
+	return k
+}
+
+func (s section) all() []Key {
+	keys := slices.Clone(s.keys)
+	for _, below := range s.sections {
+		keys = append(keys, below.all()...)
+	}
+	return keys
+}
+
+// short is the last word of a dotted path, as it stands in the file.
+func short(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
+// find finds a setting by its full name.
+func (c *Config) find(name string) (Key, bool) {
+	keys := c.Keys()
+	i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name })
+	if i < 0 {
+		return Key{}, false
+	}
+	return keys[i], true
+}
+
+// Origin tells where the value of a setting came from.
+func (c *Config) Origin(name string) Origin { return c.origin[name] }
+
+// Set gives a setting another value, written as in a file; a list is separated by
+// commas. The flag is named as its origin. It checks the value by itself; on an
+// error nothing has changed.
+func (c *Config) Set(name, text, flag string) error {
+	k, ok := c.find(name)
+	if !ok {
+		return &Error{Err: fmt.Errorf("unknown key %q", name), Hint: c.suggest(c.tree(), name)}
+	}
+	scratch := k
+	scratch.value = reflect.New(k.value.Type()).Elem()
+	err := scratch.parse(text)
+	if err == nil {
+		err = scratch.check()
+	}
+	if err != nil {
+		return &Error{Origin: Origin{Flag: flag}, Key: name, Err: err}
+	}
+	k.value.Set(scratch.value)
+	if c.origin == nil {
+		c.origin = map[string]Origin{}
+	}
+	c.origin[name] = Origin{Flag: flag}
+	return nil
+}
+
+// Value is the value as JSON has it: text, number, boolean or a list of text,
+// numbers in Unit.
+func (k Key) Value() any { return plain(k.value) }
+
+// Unit is what a number counts: tokens, bytes, seconds, or "".
+func (k Key) Unit() string { return kindOf(k.value).unit }
+
+// String is the value as a file has it, without quotes.
+func (k Key) String() string { return format(k.value) }
+
+// Accepts says in a few words what the setting may be.
+func (k Key) Accepts() string {
+	if k.Of != nil {
+		return strings.Join(k.Of, ", ")
+	}
+	noun := kindOf(k.value).noun
+	if low, high, ok := strings.Cut(k.limits, ".."); ok {
+		return fmt.Sprintf("%s, %s to %s", noun, low, high)
+	}
+	return noun
+}
+
+// parse gives the setting the value that a text spells. Where "" has a meaning of
+// its own, it need not have the form of the others.
+func (k Key) parse(text string) error {
+	if text == "" && k.Empty != "" {
+		k.value.SetZero()
+		return nil
+	}
+	return parse(k.value, text)
+}
+
+// check tells whether the value may stand. Its text is read again, so that a
+// value that was not read from text is held to the same rules.
+func (k Key) check() error {
+	if k.Empty != "" && isEmpty(k.value) {
+		return nil
+	}
+	scratch := reflect.New(k.value.Type()).Elem()
+	if err := parse(scratch, k.String()); err != nil {
+		return err
+	}
+	if k.Of != nil && !slices.Contains(k.Of, k.String()) {
+		return fmt.Errorf("%q is none of %s", k.String(), strings.Join(k.Of, ", "))
+	}
+	return k.checkRange()
+}
+
+func (k Key) checkRange() error {
+	low, high, ok := strings.Cut(k.limits, "..")
+	if !ok {
+		return nil
+	}
+	bound := reflect.New(k.value.Type()).Elem()
+	within := func(text string, sign int) (bool, error) {
+		err := parse(bound, text)
+		return cmp.Compare(number(k.value), number(bound))*sign >= 0, err
+	}
+	above, err1 := within(low, 1)
+	below, err2 := within(high, -1)
+	if e := cmp.Or(err1, err2); e != nil {
+		return fmt.Errorf("range %s: %w", k.limits, e)
+	}
+	if !above || !below {
+		return fmt.Errorf("%s is not within %s to %s", k, low, high)
+	}
+	return nil
+}

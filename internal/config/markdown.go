@@ -1,0 +1,52 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+const markdownHead = "# Configuration\n" + `
+<!-- Made from the tags in internal/config/config.go; go test ./internal/config -update writes it anew. -->
+
+memkernel needs no configuration. If the state folder (` + "`.memkernel`" + ` in the workspace)
+holds a ` + "`config.yaml`" + `, that is read; ` + "`--config FILE`" + ` names another file, which must
+exist. Flags win over the file, and the file over the defaults.
+
+` + "```" + `
+memkernel config                                     # every setting, and where it came from
+memkernel config --sample > .memkernel/config.yaml   # a file to start from
+` + "```" + `
+
+- A dot in a name is a level of the file: ` + "`plan.reserve`" + ` is ` + "`reserve`" + ` below ` + "`plan`" + `.
+- A key that is not known, one that stands twice, one without a value, and a value
+  of another type or out of range are errors that name file and line.
+- Tokens: ` + "`200000`, `200k` (thousand), `1m`" + ` (million).
+- Durations: ` + "`500ms`, `30s`, `12h`, `30d`, `1d12h`" + `. A day is 24 hours.
+- Sizes: ` + "`32MiB`" + ` counts in powers of 1024, ` + "`32MB`" + ` in powers of 1000.
+- Time zones: an IANA name such as ` + "`Europe/Berlin`, or `local`" + ` for the machine's.
+- Files: a relative path is taken from the folder of the configuration file.
+`
+
+// Markdown is doc/config.md.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString(markdownHead)
+	for _, s := range Default().tree().sections {
+		s.markdown(&b)
+	}
+	return b.String()
+}
+
+func (s section) markdown(b *strings.Builder) {
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n| key | default | values | meaning |\n|---|---|---|---|\n", s.name, s.doc)
+	for _, k := range s.keys {
+		meaning := k.meaning()
+		if k.Flag != "" {
+			meaning += fmt.Sprintf(" Flag: `--%s`.", k.Flag)
+		}
+		fmt.Fprintf(b, "| `%s` | `%s` | %s | %s |\n", k.Name, k.yaml(), k.Accepts(), meaning)
+	}
+	for _, below := range s.sections {
+		below.markdown(b)
+	}
+}

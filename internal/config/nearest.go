@@ -1,0 +1,88 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// suggest is the hint for a key that a section doesn't have: the one that was
+// probably meant, else the keys that there are.
+func (c *Config) suggest(s section, word string) string {
+	if _, known := c.find(word); known && strings.Contains(word, ".") {
+		return "a dot is a level of the file: write " + short(word) + " indented below its section"
+	}
+	if near := c.nearest(s, short(word)); near != "" {
+		return fmt.Sprintf("did you mean %s?", near)
+	}
+	if s.name == "" {
+		return "sections are " + strings.Join(s.words(), ", ")
+	}
+	return fmt.Sprintf("keys of %s are %s", s.name, strings.Join(s.words(), ", "))
+}
+
+// words are the names that may stand in a section.
+func (s section) words() []string {
+	var out []string
+	for _, k := range s.keys {
+		out = append(out, short(k.Name))
+	}
+	for _, b := range s.sections {
+		out = append(out, short(b.name))
+	}
+	return out
+}
+
+// nearest is the full name of the key that a word misspells: within a third of
+// its length, one of the same section before one of another, else "".
+func (c *Config) nearest(s section, word string) string {
+	best, name := 2*(len(word)/3+1), ""
+	try := func(full string, far int) {
+		if d := 2*distance(strings.ToLower(word), short(full)) + far; d < best {
+			best, name = d, full
+		}
+	}
+	for _, w := range s.words() {
+		try(strings.TrimPrefix(s.name+"."+w, "."), 0)
+	}
+	for _, full := range c.tree().names() {
+		try(full, 1)
+	}
+	return name
+}
+
+// names are the full names of all sections and keys.
+func (s section) names() []string {
+	var out []string
+	for _, k := range s.keys {
+		out = append(out, k.Name)
+	}
+	for _, b := range s.sections {
+		out = append(append(out, b.name), b.names()...)
+	}
+	return out
+}
+
+// distance counts the letters to add, drop or change to make b of a
+// (Levenshtein). Words longer than any key are far from all of them.
+func distance(a, b string) int {
+	if len(a) > 64 {
+		return len(a)
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0]++
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,222 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Load reads a file over the defaults. A file that is missing is an error that
+// satisfies errors.Is(err, fs.ErrNotExist); a mistake in it is an [*Error].
+func Load(path string) (*Config, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(f, path)
+}
+
+// maxFile is the largest configuration that is read: 1 MiB.
+const maxFile = 1 << 20
+
+// Read reads a configuration over the defaults. The name is used for errors and
+// origins, and relative paths are taken from its folder.
+func Read(r io.Reader, name string) (*Config, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	f := &file{Config: Default(), name: name}
+	root, err := f.document(data)
+	if err != nil {
+		return nil, err
+	}
+	if root != nil {
+		if err := f.section(f.tree(), root); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	return f.Config, nil
+}
+
+// file is a configuration that is being read.
+type file struct {
+	*Config
+	name string
+}
+
+func (f *file) errorAt(line int, key, hint, format string, args ...any) error {
+	return &Error{Origin: Origin{File: f.name, Line: line}, Key: key, Err: fmt.Errorf(format, args...), Hint: hint}
+}
+
+// document parses the only document of a file, nil if there is none.
+func (f *file) document(data []byte) (*yaml.Node, error) {
+	if len(data) > maxFile {
+		return nil, f.errorAt(0, "", "a configuration is a few lines", "larger than 1 MiB")
+	}
+	if line := notText(data); line > 0 {
+		return nil, f.errorAt(line, "", "save it as UTF-8", "not a text")
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second yaml.Node
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		return nil, f.syntax(err)
+	}
+	switch err := dec.Decode(&second); {
+	case errors.Is(err, io.EOF):
+		return doc.Content[0], nil
+	case err != nil:
+		return nil, f.syntax(err)
+	}
+	return nil, f.errorAt(second.Line, "", "keep one, and remove the line ---", "a second document begins here")
+}
+
+// notText finds the first line that no YAML file can hold, 0 if there is none.
+func notText(data []byte) int {
+	line := 1
+	for len(data) > 0 {
+		r, n := utf8.DecodeRune(data)
+		switch {
+		case r == '\n':
+			line++
+		case r == utf8.RuneError && n == 1, r < ' ' && r != '\t' && r != '\r', r >= 0x7f && r < 0xa0 && r != 0x85, r == 0xfffe, r == 0xffff:
+			return line
+		}
+		data = data[n:]
+	}
+	return 0
+}
+
+var yamlError = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
+
+// syntax is a mistake that the YAML parser found. It leaves out the first line's
+// number, and may name the line before the one that it means.
+func (f *file) syntax(err error) error {
+	line, text := 1, err.Error()
+	if m := yamlError.FindStringSubmatch(text); m != nil {
+		text = m[2]
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			line = n
+		}
+	}
+	return f.errorAt(line, "", "see the lines about there for indentation, colons and quotes", "not YAML: %s", text)
+}
+
+// section reads a mapping. One without content changes nothing.
+func (f *file) section(s section, n *yaml.Node) error {
+	n = target(n)
+	switch {
+	case n.ShortTag() == "!!null":
+		return nil
+	case n.Kind != yaml.MappingNode:
+		return f.errorAt(n.Line, s.name, f.suggest(s, ""), "want keys and values, got %s", describe(n))
+	}
+	lines := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k := n.Content[i]
+		if before, twice := lines[k.Value]; twice {
+			return f.errorAt(k.Line, "", "keep one of them", "key %q stands in line %d already", k.Value, before)
+		}
+		lines[k.Value] = k.Line
+		if err := f.member(s, k, n.Content[i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// member reads one key of a section.
+func (f *file) member(s section, k, v *yaml.Node) error {
+	if i := slices.IndexFunc(s.sections, func(b section) bool { return short(b.name) == k.Value }); i >= 0 {
+		return f.section(s.sections[i], v)
+	}
+	i := slices.IndexFunc(s.keys, func(key Key) bool { return short(key.Name) == k.Value })
+	if i < 0 {
+		return f.errorAt(k.Line, s.name, f.suggest(s, k.Value), "unknown key %q", k.Value)
+	}
+	key := s.keys[i]
+	f.origin[key.Name] = Origin{File: f.name, Line: k.Line}
+	return f.read(key, target(v))
+}
+
+// read gives a setting its value.
+func (f *file) read(key Key, n *yaml.Node) error {
+	if list, ok := key.value.Addr().Interface().(*[]string); ok {
+		return f.list(key, list, n)
+	}
+	if k := kindOf(key.value); n.Kind != yaml.ScalarNode || !slices.Contains(k.tags, n.ShortTag()) {
+		return f.errorAt(n.Line, key.Name, remedy(k, n), "want %s, got %s", k.noun, describe(n))
+	}
+	if err := key.parse(n.Value); err != nil {
+		return f.errorAt(n.Line, key.Name, "", "%w", err)
+	}
+	if p, ok := key.value.Addr().Interface().(*Path); ok {
+		*p = p.under(filepath.Dir(f.name))
+	}
+	return nil
+}
+
+func (f *file) list(key Key, list *[]string, n *yaml.Node) error {
+	if n.Kind != yaml.SequenceNode {
+		return f.errorAt(n.Line, key.Name, "write it as [a, b], or [] for none", "want a list, got %s", describe(n))
+	}
+	*list = []string{}
+	for _, e := range n.Content {
+		if e = target(e); e.Kind != yaml.ScalarNode || e.ShortTag() != "!!str" {
+			return f.errorAt(e.Line, key.Name, remedy(kindOf(key.value), e), "want text, got %s", describe(e))
+		}
+		*list = append(*list, e.Value)
+	}
+	return nil
+}
+
+// target follows an alias. It cannot loop: the depth is that of our own tree.
+func target(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode && n.Alias != nil {
+		return n.Alias
+	}
+	return n
+}
+
+// describe says what stands in a file. Text is not repeated, since it may be a
+// secret that stands in the wrong place.
+func describe(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return "keys and values"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.ShortTag() == "!!null":
+		return "nothing"
+	case n.ShortTag() == "!!str":
+		return "text"
+	}
+	return n.Value
+}
+
+// remedy is the way out of a wrong type.
+func remedy(k kind, n *yaml.Node) string {
+	switch {
+	case n.ShortTag() == "!!null":
+		return "give it a value, or remove the line for the default"
+	case n.Kind == yaml.ScalarNode && slices.Contains(k.tags, "!!str"):
+		return "put it in quotes if it is meant as text"
+	}
+	return ""
+}

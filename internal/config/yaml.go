@@ -1,0 +1,121 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// YAML is a file that gives every setting its present value, each with its origin
+// as a comment.
+func (c *Config) YAML() string {
+	var b strings.Builder
+	for _, s := range c.tree().sections {
+		s.write(&b, func(b *strings.Builder, indent string, k Key) {
+			line := fmt.Sprintf("%s%s: %s", indent, short(k.Name), k.yaml())
+			fmt.Fprintf(b, "%-40s # %s\n", line, comment(c.Origin(k.Name).String()))
+		})
+	}
+	return b.String()
+}
+
+// Sample is a file to start from: every section, and every setting with its
+// meaning and its default behind a #. As it is, it changes nothing.
+func Sample() string {
+	var b strings.Builder
+	b.WriteString("# Settings of memkernel with their defaults. Take the # before a key away to\n# change it.\n")
+	for _, s := range Default().tree().sections {
+		b.WriteString("\n")
+		s.write(&b, func(b *strings.Builder, indent string, k Key) {
+			prose(b, indent, k.meaning()+" ("+k.Accepts()+")")
+			fmt.Fprintf(b, "%s#%s: %s\n", indent, short(k.Name), k.yaml())
+		})
+	}
+	return b.String()
+}
+
+// write writes a section, its settings by a function.
+func (s section) write(b *strings.Builder, setting func(b *strings.Builder, indent string, k Key)) {
+	depth := strings.Count(s.name, ".")
+	indent := strings.Repeat("  ", depth)
+	prose(b, indent, s.doc)
+	fmt.Fprintf(b, "%s%s:\n", indent, short(s.name))
+	for _, k := range s.keys {
+		setting(b, indent+"  ", k)
+	}
+	for _, below := range s.sections {
+		below.write(b, setting)
+	}
+}
+
+// sampleColumns is the width of comments.
+const sampleColumns = 78
+
+// prose writes a comment, broken between words.
+func prose(b *strings.Builder, indent, text string) {
+	line := indent + "#"
+	for _, word := range strings.Fields(text) {
+		if len(line)+1+len(word) > sampleColumns {
+			b.WriteString(line + "\n")
+			line = indent + "#"
+		}
+		line += " " + word
+	}
+	b.WriteString(line + "\n")
+}
+
+// comment keeps a text on one line, without what a terminal would obey.
+func comment(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// meaning is the doc with what the zero value means.
+func (k Key) meaning() string {
+	if k.Empty == "" {
+		return k.Doc
+	}
+	zero := `""`
+	switch {
+	case k.value.CanInt():
+		zero = "0"
+	case kindOf(k.value).noun == "list of text":
+		zero = "[]"
+	}
+	return fmt.Sprintf("%s %s: %s.", k.Doc, zero, k.Empty)
+}
+
+// yaml is the value on one line of a file.
+func (k Key) yaml() string {
+	if !slices.Contains(kindOf(k.value).tags, "!!str") || k.value.CanInt() {
+		return k.String()
+	}
+	n := quoted(k.String())
+	if list, ok := k.value.Interface().([]string); ok {
+		n = &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		for _, s := range list {
+			n.Content = append(n.Content, quoted(s))
+		}
+	}
+	out, err := yaml.Marshal(n)
+	if err != nil {
+		return `""` // text that is not UTF-8, which no file can hold
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+// quoted is a text that stays on one line and stays a text.
+func quoted(s string) *yaml.Node {
+	n := &yaml.Node{}
+	n.SetString(s)
+	if strings.ContainsAny(s, "\n\r") || n.Style == yaml.LiteralStyle {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}

@@ -1,0 +1,112 @@
+package retrieval
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/memkernel/memkernel/index"
+)
+
+// candidate is a hit on its way.
+type candidate struct {
+	hit Hit
+	// from is when it began to age, zero if it doesn't.
+	from time.Time
+	// digest is made when it is first needed.
+	digest *digest
+	// terms are the question's, as the search that found it has them.
+	terms []uint32
+	// compared counts the picked ones that its similarity knows of.
+	compared int
+}
+
+// weights mixes the two searches. A search that found nothing at all is taken
+// for absent, and the other gets all the weight; a chunk that only one of two
+// searches found has 0 from the other.
+type weights struct{ vector, keyword float64 }
+
+func (w weights) among(hits index.Hits) weights {
+	switch {
+	case len(hits.Vector) == 0:
+		return weights{0, 1}
+	case len(hits.Keyword) == 0:
+		return weights{1, 0}
+	}
+	sum := w.vector + w.keyword
+	return weights{w.vector / sum, w.keyword / sum}
+}
+
+// union makes one candidate of each chunk that either search found.
+func union(hits index.Hits, w weights, age func(path, date string, mod time.Time) (time.Time, bool)) []*candidate {
+	w = w.among(hits)
+	terms := hashTerms(hits.Terms)
+	byID := make(map[string]*candidate, len(hits.Keyword)+len(hits.Vector))
+	var out []*candidate
+	take := func(h index.Hit) *Parts {
+		c, ok := byID[h.ID]
+		if !ok {
+			c = &candidate{hit: fileHit(h), terms: terms}
+			if age != nil {
+				if from, ages := age(h.Path, h.Date, h.ModTime); ages {
+					c.from = from
+				}
+			}
+			byID[h.ID] = c
+			out = append(out, c)
+		}
+		return &c.hit.Parts
+	}
+	for _, h := range hits.Keyword {
+		p := take(h)
+		p.Keyword, p.KeywordRank = h.Score, h.Rank
+	}
+	for _, h := range hits.Vector {
+		p := take(h)
+		p.Vector, p.VectorRank = h.Score, h.Rank
+	}
+	for _, c := range out {
+		c.hit.Parts.Merged = w.vector*c.hit.Parts.Vector + w.keyword*c.hit.Parts.Keyword
+	}
+	return out
+}
+
+func fileHit(h index.Hit) Hit {
+	return Hit{
+		Kind: Memory, ID: h.ID, Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Seq: h.Seq,
+		Trail: h.Trail, Date: h.Date, Text: h.Text, Citation: cite(h.Path, h.StartLine, h.EndLine),
+	}
+}
+
+// cite names lines of a file or of a span.
+func cite(name string, from, to int) string {
+	if from == to {
+		return fmt.Sprintf("%s#L%d", name, from)
+	}
+	return fmt.Sprintf("%s#L%d-L%d", name, from, to)
+}
+
+// score ages a candidate.
+func (c *candidate) score(d decay, now time.Time) {
+	p := &c.hit.Parts
+	p.Decay = 1
+	if !c.from.IsZero() {
+		age := max(now.Sub(c.from), 0)
+		p.AgeDays, p.Decay = age.Hours()/24, d.factor(age)
+	}
+	c.hit.Score = p.Merged * p.Decay
+}
+
+// order sorts candidates by score, equal ones by where they stand, and numbers
+// them.
+func order(cs []*candidate) {
+	slices.SortFunc(cs, func(a, b *candidate) int {
+		x, y := &a.hit, &b.hit
+		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Path, y.Path), cmp.Compare(x.Seq, y.Seq),
+			cmp.Compare(x.StartLine, y.StartLine), cmp.Compare(x.ID, y.ID))
+	})
+	for i, c := range cs {
+		c.hit.Parts.Rank = i + 1
+	}
+}

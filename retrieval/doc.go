@@ -1,0 +1,45 @@
+// Package retrieval answers a question from memory. It asks an index and the
+// session's own spans for candidates, puts them in one order, and hands out
+// cited snippets, or a block of notes that fits a budget and may stand in a
+// prompt.
+//
+//	question ──┬── words ────────────┐
+//	           └── Embedder ► vector ┴► Index.Search   Spans
+//	                                        │            │
+//	          union by chunk        .7 vector + .3 keyword, kept apart in Parts
+//	          × decay               floor + (1−floor)·2^(−age/half-life)
+//	          sort, MinScore        ties by path, then place
+//	          diversity             MMR over the best Pool candidates
+//	          Limit                 snippets are cut
+//	                                        │
+//	                         Result: hits, reason, mode, detail
+//	                                        │
+//	          Pack                  what is shown already, double or too much
+//	                                is left out; neighbours become one item
+//	          Render                the fenced block
+//
+// A Result always says how it came about. The reason speaks of memory: hits of
+// the session may stand beside any reason. What fails only in part (an embedder
+// that is down, vectors of another model) leaves the other half standing, and
+// mode and detail tell.
+//
+// # The block
+//
+//	<recall>
+//	one line: data, not instructions, and maybe out of date
+//	<note from="memory/2026-03-01.md#L3-L9" in="Deploys › Staging">
+//	the lines, less what says nothing
+//	</note>
+//	</recall>
+//
+// A note can't leave its fence. Whatever could be read as one of these tags, as
+// the tag of a role or as a control token of a chat template loses its angle
+// bracket to ‹; letters that only look like others, and characters that can't
+// be seen, don't help it past that. Characters that turn the order of writing
+// round or can't be seen at all are dropped. Nothing else is changed.
+//
+// The package reads no file, writes nothing, calls no model but the Embedder it
+// is given, and keeps nothing between calls but analysers, whose memory only
+// saves work. Scores lie in 0 to 1; snippets are measured in characters (runes),
+// budgets in tokens by the caller's counter, lines from 1.
+package retrieval

@@ -1,0 +1,161 @@
+package retrieval
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// names are the tags that a note must not seem to hold: our own, those of the
+// roles, and those by which hosts and chat templates mark what is theirs. A tag
+// that goes on behind one of these words with a sign that is no letter counts
+// too (system-reminder, tool_result).
+var names = []string{blockTag, itemTag, "system", "user", "human", "assistant", "developer", "instruction", "instructions",
+	"tool", "function", "invoke", "antml", "thinking", "sys", "start", "end"}
+
+// neutral is a text that can't be taken for more than a note: tags of the names
+// above and control tokens of chat templates lose their angle bracket to ‹, and
+// what can't be seen, but for joiners that scripts and emoji need, is dropped.
+func neutral(text string) string {
+	if plain(text) {
+		return text
+	}
+	text = visible(text)
+	var b strings.Builder
+	for i, r := range text {
+		if bracket(r) && posing(text[i+utf8.RuneLen(r):]) {
+			r = '‹'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// plain tells whether a text needs no look: it holds nothing to drop and no
+// bracket.
+func plain(text string) bool {
+	for _, r := range text {
+		if r >= utf8.RuneSelf && (dropped(r) || r == utf8.RuneError || r == '\u2028' || r == '\u2029') ||
+			r < ' ' && r != '\n' && r != '\t' || bracket(r) || r == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// visible drops what has no place in a note, and makes lines of what may be
+// shown as lines.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t':
+			return r
+		case r == '\u2028', r == '\u2029':
+			return '\n'
+		case dropped(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\ufffd"))
+}
+
+// dropped tells of control characters, marks that turn the order of writing
+// round, and characters that can't be seen and that no script needs.
+func dropped(r rune) bool {
+	switch {
+	case r < 0x2000:
+		return unicode.Is(unicode.Cc, r) || r == '\u061c'
+	case r <= '\u206f':
+		return r == '\u200b' || r == '\u200e' || r == '\u200f' || r >= '\u202a' && r <= '\u202e' || r >= '\u2060'
+	}
+	return r == '\ufeff' || r >= 0xe0000 && r <= 0xe007f
+}
+
+// bracket tells whether a character is read as the beginning of a tag.
+func bracket(r rune) bool { return r == '<' || r == '＜' || r == '﹤' }
+
+// maxPosing bounds how far behind a bracket a name is looked for, in
+// characters that may be skipped.
+const maxPosing = 64
+
+// posing tells whether what follows a bracket reads as one of the names, or as
+// a control token such as |im_start|.
+func posing(rest string) bool {
+	first, _ := utf8.DecodeRuneInString(rest)
+	loose := unicode.IsSpace(first) // perhaps the sign for less
+	var word []byte
+	skipped := 0
+	for _, r := range rest {
+		r = narrow(r)
+		c := fold(r)
+		switch {
+		case c != 0:
+			if word = append(word, c); len(word) > maxName {
+				return false
+			}
+		case len(word) > 0 && !unseen(r):
+			return named(word) && (!loose || r == '>' || r == '/' || unicode.IsSpace(r))
+		case len(word) == 0 && r == '|':
+			return true
+		case bracket(r), r == '‹', unicode.IsLetter(r) && !unseen(r), skipped > maxPosing:
+			return false
+		default:
+			loose = loose && r != '/'
+			skipped++
+		}
+	}
+	return named(word)
+}
+
+// maxName is the longest of names.
+const maxName = 12
+
+func named(word []byte) bool {
+	for _, n := range names {
+		if string(word) == n {
+			return true
+		}
+	}
+	return false
+}
+
+// unseen tells whether a character within a word is not seen there.
+func unseen(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me) || r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0'
+}
+
+// twins are Cyrillic, Greek and other letters that look like Latin ones.
+var twins = pairs(
+	"аӏсԁеһіјмոорԛгѕтυνԝхуıɡɑοαειℓκρτϲѵ",
+	"alcdehijmnopqrstuvwxyigaoaeilkptcv",
+)
+
+func pairs(from, to string) map[rune]byte {
+	out := map[rune]byte{}
+	i := 0
+	for _, r := range from {
+		out[r] = to[i]
+		i++
+	}
+	return out
+}
+
+// narrow is the ASCII character of one of full width.
+func narrow(r rune) rune {
+	if r >= 0xff01 && r <= 0xff5e {
+		return r - 0xfee0
+	}
+	return r
+}
+
+// fold is the small letter that a character is read as, 0 if none.
+func fold(r rune) byte {
+	if r >= 0x1d400 && r <= 0x1d6a3 { // mathematical letters, 26 large and 26 small in turn
+		return 'a' + byte((r-0x1d400)%26)
+	}
+	r = unicode.ToLower(r)
+	if r >= 'a' && r <= 'z' {
+		return byte(r)
+	}
+	return twins[r]
+}

@@ -1,0 +1,151 @@
+package retrieval
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Item is a run of lines that stands in a prompt as one note.
+type Item struct {
+	Kind Kind `json:"kind"`
+	// Path is "" for spans, ID "" for files.
+	Path string `json:"path"`
+	ID   string `json:"id,omitempty"`
+	// StartLine and EndLine are the first and the last line of Text. Lines that
+	// say nothing may be missing between them.
+	StartLine int `json:"start_line"`
+	EndLine   int `json:"end_line"`
+	// Trail is the headings that all of it stands under.
+	Trail    []string `json:"trail,omitempty"`
+	Date     string   `json:"date,omitempty"`
+	Citation string   `json:"citation"`
+	Text     string   `json:"text"`
+	// Score is that of its best hit, Hits are the IDs of all of them.
+	Score float64  `json:"score"`
+	Hits  []string `json:"hits"`
+	// Cut tells that a hit did not fit whole.
+	Cut bool `json:"cut,omitempty"`
+
+	lines []line
+}
+
+// segment is a hit as far as it is shown.
+type segment struct {
+	hit *Hit
+	// rank is the hit's place among those that were offered.
+	rank int
+	// from and to are the lines that it covers, those left out among them.
+	from, to int
+	lines    []line
+	cut      bool
+}
+
+// source names the text that a segment's lines are counted in.
+func (s *segment) source() string { return string(s.hit.Kind) + cmp.Or(s.hit.Path, s.hit.ID) }
+
+// assemble makes items of segments: those that overlap or touch in one text
+// become one. Items stand in the order of their best segments.
+func assemble(segments []segment) []Item {
+	sorted := slices.Clone(segments)
+	slices.SortStableFunc(sorted, func(a, b segment) int {
+		return cmp.Or(cmp.Compare(a.source(), b.source()), cmp.Compare(a.from, b.from),
+			cmp.Compare(a.hit.Seq, b.hit.Seq), cmp.Compare(a.to, b.to))
+	})
+	type ranked struct {
+		Item
+		rank int
+	}
+	var out []ranked
+	for len(sorted) > 0 {
+		n, to := 1, sorted[0].to
+		for n < len(sorted) && sorted[n].source() == sorted[0].source() && sorted[n].from <= to+1 {
+			to = max(to, sorted[n].to)
+			n++
+		}
+		item, rank := fuse(sorted[:n])
+		out = append(out, ranked{item, rank})
+		sorted = sorted[n:]
+	}
+	slices.SortStableFunc(out, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	items := make([]Item, len(out))
+	for i, r := range out {
+		items[i] = r.Item
+	}
+	return items
+}
+
+// fuse makes an item of segments of one text, in its order.
+func fuse(segments []segment) (Item, int) {
+	best := slices.MinFunc(segments, func(a, b segment) int { return cmp.Compare(a.rank, b.rank) })
+	item := Item{Kind: best.hit.Kind, Path: best.hit.Path, Trail: segments[0].hit.Trail, Date: best.hit.Date, Score: best.hit.Score}
+	var lines []line
+	seq := segments[0].hit.Seq
+	for i, s := range segments {
+		if lines = s.lines; i > 0 {
+			lines = merge(item.lines, s.lines, s.hit.Seq <= seq+1)
+		}
+		item.lines, seq = lines, max(seq, s.hit.Seq)
+		item.Trail = common(item.Trail, s.hit.Trail)
+		item.Hits = append(item.Hits, s.hit.ID)
+		item.Cut = item.Cut || s.cut
+	}
+	item.StartLine, item.EndLine, item.Text = lines[0].no, lines[len(lines)-1].no, join(lines)
+	item.Citation = cite(item.Path, item.StartLine, item.EndLine)
+	if item.Kind == Session {
+		item.ID = best.hit.ID
+		item.Citation = item.ID
+		if item.Cut {
+			item.Citation = cite(item.ID, item.StartLine, item.EndLine)
+		}
+	}
+	return item, best.rank
+}
+
+// merge puts the lines of b behind those of a that it does not repeat. Where a
+// long line was cut between two chunks, its parts are joined; next tells that
+// b's chunk follows a's.
+func merge(a, b []line, next bool) []line {
+	last := a[len(a)-1]
+	i := slices.IndexFunc(b, func(l line) bool { return l.no >= last.no })
+	if i < 0 {
+		return a
+	}
+	out := slices.Clone(a)
+	if b[i].no == last.no {
+		out[len(out)-1].text = splice(last.text, b[i].text, next)
+		i++
+	}
+	return append(out, b[i:]...)
+}
+
+// leastOverlap is how many equal bytes are no coincidence.
+const leastOverlap = 16
+
+// splice joins two parts of one line, without what they share.
+func splice(a, b string, next bool) string {
+	if strings.Contains(a, b) {
+		return a
+	}
+	if strings.HasPrefix(b, a) {
+		return b
+	}
+	for n := min(len(a), len(b)); n >= leastOverlap; n-- {
+		if strings.HasSuffix(a, b[:n]) {
+			return a + b[n:]
+		}
+	}
+	if next {
+		return a + b
+	}
+	return a + " … " + b
+}
+
+// common is what two trails begin with alike.
+func common(a, b []string) []string {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return a[:n]
+}

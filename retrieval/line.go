@@ -1,0 +1,214 @@
+package retrieval
+
+import (
+	"math/bits"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// line is a line of a text, or a part of one.
+type line struct {
+	// no is its number.
+	no   int
+	text string
+	// mark is the question's terms that it holds.
+	mark uint64
+}
+
+// splitLines takes a text apart. A line feed at its end begins no line.
+func splitLines(text string) []string {
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// linesOf are a hit's lines with their marks.
+func linesOf(h *Hit) []line {
+	texts := splitLines(h.Text)
+	out := make([]line, len(texts))
+	for i, t := range texts {
+		out[i] = line{no: h.StartLine + i, text: strings.TrimRightFunc(t, unicode.IsSpace)}
+		if i < len(h.marks) {
+			out[i].mark = h.marks[i]
+		}
+	}
+	return out
+}
+
+// size is a line's length in characters, with its end.
+func (l line) size() int { return utf8.RuneCountInString(l.text) + 1 }
+
+// sum is the size of lines side by side.
+func sum(lines []line) int {
+	n := 0
+	for _, l := range lines {
+		n += l.size()
+	}
+	return n - min(1, len(lines))
+}
+
+// window finds the first run of whole lines within a size that holds the most
+// of the question's terms, and then lets it grow on both sides as far as the
+// size goes. If a line is larger than that by itself, it may be the answer alone.
+func window(lines []line, limit int) (from, to int) {
+	var has holding
+	best, size, i := -1, -1, 0
+	for j, l := range lines {
+		has.add(l.mark, 1)
+		for size += l.size(); size > limit && i < j; i++ {
+			size -= lines[i].size()
+			has.add(lines[i].mark, -1)
+		}
+		for ; i < j && has.without(lines[i].mark); i++ {
+			size -= lines[i].size()
+			has.add(lines[i].mark, -1)
+		}
+		if has.distinct > best {
+			best, from, to = has.distinct, i, j+1
+		}
+	}
+	return grow(lines, from, to, limit)
+}
+
+// holding counts the lines that hold each term.
+type holding struct {
+	lines    [maxTerms]int
+	distinct int
+}
+
+func (h *holding) add(mark uint64, n int) {
+	for ; mark != 0; mark &= mark - 1 {
+		c := &h.lines[bits.TrailingZeros64(mark)]
+		was := *c
+		*c += n
+		h.distinct += min(*c, 1) - min(was, 1)
+	}
+}
+
+// without tells whether no term is lost with a line.
+func (h *holding) without(mark uint64) bool {
+	for ; mark != 0; mark &= mark - 1 {
+		if h.lines[bits.TrailingZeros64(mark)] == 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// grow adds lines in turn behind and before.
+func grow(lines []line, from, to, limit int) (int, int) {
+	room := limit - sum(lines[from:to])
+	for back, front := true, true; back || front; {
+		if back = to < len(lines) && lines[to].size() <= room; back {
+			room -= lines[to].size()
+			to++
+		}
+		if front = from > 0 && lines[from-1].size() <= room; front {
+			from--
+			room -= lines[from].size()
+		}
+	}
+	return from, to
+}
+
+// excerpt is the window of lines within a size; a line that is larger by itself
+// is cut at word borders.
+func excerpt(lines []line, limit int, terms []uint32) []line {
+	if len(lines) == 0 || limit <= 0 {
+		return nil
+	}
+	from, to := window(lines, limit)
+	if to-from == 1 && sum(lines[from:to]) > limit {
+		return []line{shorten(lines[from], limit, terms)}
+	}
+	return lines[from:to]
+}
+
+// pieceSize is how finely a line is cut where it has to be, in characters.
+const pieceSize = 60
+
+// shorten leaves of a line the part that holds most of the terms, with an
+// ellipsis where something is missing.
+func shorten(l line, limit int, terms []uint32) line {
+	pieces := cut(l.text, min(pieceSize, max(limit-2, 1)))
+	mark(pieces, terms)
+	for i := range pieces {
+		pieces[i].no = i
+	}
+	from, to := window(pieces, max(limit-2, 1))
+	text := ""
+	l.mark = 0
+	for _, p := range pieces[from:to] {
+		text += p.text
+		l.mark |= p.mark
+	}
+	text = strings.TrimSpace(text)
+	if from > 0 {
+		text = "…" + text
+	}
+	if to < len(pieces) {
+		text += "…"
+	}
+	l.text = text
+	return l
+}
+
+// cut takes a line apart into pieces of at most n characters that end behind a
+// space where there is one. The sizes that window adds for line ends pay for
+// nothing then, which only makes the excerpt a little shorter.
+func cut(text string, n int) []line {
+	var out []line
+	for text != "" {
+		end, space, seen := len(text), 0, 0
+		for i, r := range text {
+			if seen == n {
+				end = i
+				break
+			}
+			seen++
+			if unicode.IsSpace(r) {
+				space = i + utf8.RuneLen(r)
+			}
+		}
+		if end < len(text) && space > end/2 {
+			end = space
+		}
+		out = append(out, line{text: text[:end]})
+		text = text[end:]
+	}
+	return out
+}
+
+// mark finds the terms in pieces of a line. Without an analyser none is found,
+// and the beginning is shown.
+func mark(pieces []line, terms []uint32) {
+	a, err := analyzer()
+	if err != nil || len(terms) == 0 {
+		return
+	}
+	defer analyzers.Put(a)
+	var all strings.Builder
+	for i, p := range pieces {
+		if i > 0 {
+			all.WriteByte('\n')
+		}
+		all.WriteString(strings.ReplaceAll(p.text, "\n", " "))
+	}
+	d, _ := digestOf(a, all.String())
+	for i, m := range d.marks(terms) {
+		if i < len(pieces) {
+			pieces[i].mark = m
+		}
+	}
+}
+
+// join puts lines side by side.
+func join(lines []line) string {
+	var b strings.Builder
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(l.text)
+	}
+	return b.String()
+}

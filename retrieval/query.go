@@ -1,0 +1,30 @@
+package retrieval
+
+import "time"
+
+// Query is a question and what bounds its answer.
+type Query struct {
+	// Text is the question in the user's words. Nothing in it is syntax.
+	Text string
+	// Limit is how many hits come back at most; 0 means DefaultLimit.
+	Limit int
+	// MinScore is the score that a hit needs.
+	MinScore float64
+	// Want, if not nil, says which files may be among the hits.
+	Want func(path string) bool
+	// Denied, if not "", is why this session may not search memory, half a
+	// sentence. The index is then not asked.
+	Denied string
+	// Stale tells that files have changed since they were indexed.
+	Stale bool
+	// Now is the moment that ages are counted to; zero is the present.
+	Now time.Time
+	// Age tells from when on a file ages, by its path, its date (YYYY-MM-DD or
+	// "") and its modification time; ages is false for what never does. If nil,
+	// no file ages.
+	Age func(path, date string, mod time.Time) (from time.Time, ages bool)
+	// Spans are searched beside the files; nil if there are none.
+	Spans *Spans
+	// WantSpan, if not nil, says which spans may be among the hits.
+	WantSpan func(id string) bool
+}

@@ -1,0 +1,113 @@
+package retrieval
+
+// Reason says how the search of memory ended.
+type Reason string
+
+// The reasons.
+const (
+	// OK: memory was searched and holds something.
+	OK Reason = "OK"
+	// NoMatch: memory was searched and holds nothing on this.
+	NoMatch Reason = "NO_MATCH"
+	// Denied: this session may not search memory.
+	Denied Reason = "DENIED"
+	// BackendError: the index can't be searched; Result.Err says why.
+	BackendError Reason = "BACKEND_ERROR"
+	// Disabled: there is no index.
+	Disabled Reason = "DISABLED"
+	// StaleIndex: memory was searched as it was some time ago.
+	StaleIndex Reason = "STALE_INDEX"
+)
+
+// Mode says by what means a question was answered.
+type Mode string
+
+// The modes.
+const (
+	Hybrid  Mode = "hybrid"
+	Keyword Mode = "keyword"
+	Vector  Mode = "vector"
+	// NoSearch: nothing was asked.
+	NoSearch Mode = "disabled"
+)
+
+// Result is the answer to a Query.
+type Result struct {
+	// Hits are in the order in which they should be read; never nil.
+	Hits   []Hit  `json:"results"`
+	Reason Reason `json:"reason"`
+	Mode   Mode   `json:"mode"`
+	// Detail says why there are no hits, or which part of the search is
+	// missing; "" if nothing is to be said.
+	Detail string `json:"detail,omitempty"`
+	// Err is what failed, nil if nothing did. With hits beside it, it was only
+	// a part. Test it with errors.Is against the errors of package index.
+	Err error `json:"-"`
+}
+
+// Kind says where a hit comes from.
+type Kind string
+
+// The kinds.
+const (
+	// Memory is a file of the workspace.
+	Memory Kind = "memory"
+	// Session is a span of the running session.
+	Session Kind = "session"
+)
+
+// Hit is a piece of memory, or of the session, that answers a question.
+type Hit struct {
+	Kind Kind `json:"kind"`
+	// ID is the chunk's or the span's.
+	ID string `json:"id"`
+	// Path is "" for spans.
+	Path string `json:"path"`
+	// StartLine and EndLine are 1-based and inclusive, in the file or in the
+	// span's text.
+	StartLine int `json:"start_line"`
+	EndLine   int `json:"end_line"`
+	// Trail is the headings above it, outermost first; a span's label.
+	Trail []string `json:"trail,omitempty"`
+	// Date is YYYY-MM-DD or "".
+	Date  string  `json:"date,omitempty"`
+	Score float64 `json:"score"`
+	Parts Parts   `json:"parts"`
+	// Snippet is the part of the text that holds most of the question's words,
+	// at most MaxSnippet characters.
+	Snippet string `json:"snippet"`
+	// SnippetStart and SnippetEnd are the lines that Snippet is from.
+	SnippetStart int `json:"snippet_start_line"`
+	SnippetEnd   int `json:"snippet_end_line"`
+	// Citation names file and lines, or the span.
+	Citation string `json:"citation"`
+	// Text is all of it.
+	Text string `json:"-"`
+	// Seq is the chunk's place in its file, from 0.
+	Seq int `json:"-"`
+
+	// marks are the terms that each line holds, as bits; terms the question's.
+	marks []uint64
+	terms []uint32
+}
+
+// Parts are what a hit's score is made of.
+type Parts struct {
+	// Keyword and Vector are the scores of the two searches, 0 if that search
+	// did not find it, with their ranks from 1, 0 likewise.
+	Keyword     float64 `json:"keyword"`
+	KeywordRank int     `json:"keyword_rank,omitempty"`
+	Vector      float64 `json:"vector"`
+	VectorRank  int     `json:"vector_rank,omitempty"`
+	// Merged is their weighted mean, Decay the factor that age puts on it; the
+	// hit's score is their product.
+	Merged float64 `json:"merged"`
+	Decay  float64 `json:"decay"`
+	// AgeDays is 0 for what doesn't age.
+	AgeDays float64 `json:"age_days,omitempty"`
+	// Rank is the place by score alone, from 1.
+	Rank int `json:"rank"`
+	// Similarity is the overlap with the most similar of the hits above, by
+	// which diversity judged; 0 if that is off.
+	Similarity float64 `json:"similarity,omitempty"`
+}

@@ -1,0 +1,58 @@
+package retrieval
+
+import (
+	"context"
+	"time"
+
+	"github.com/memkernel/memkernel/index"
+)
+
+// Index finds candidates; *index.Index does.
+type Index interface {
+	Search(ctx context.Context, q index.Query) (index.Hits, error)
+}
+
+var _ Index = (*index.Index)(nil)
+
+// Embedder turns questions into vectors. It must return when its context ends.
+type Embedder interface {
+	// Model names the model as the index knows it.
+	Model() string
+	EmbedQuery(ctx context.Context, text string) ([]float32, error)
+}
+
+// Retriever answers questions. It is safe for concurrent use if its Index and
+// its Embedder are.
+type Retriever struct {
+	ix   Index
+	opts Options
+}
+
+// New makes a Retriever over an index; nil searches spans only.
+func New(ix Index, opts *Options) *Retriever {
+	r := &Retriever{ix: ix}
+	if opts != nil {
+		r.opts = *opts
+	}
+	r.opts.setDefaults()
+	return r
+}
+
+// Search answers a question. It always has a Result to give; that the context
+// ended is in its Err.
+func (r *Retriever) Search(ctx context.Context, q Query) Result {
+	a, err := analyzer()
+	if err != nil {
+		return Result{Hits: []Hit{}, Reason: BackendError, Mode: NoSearch, Detail: "questions can't be analysed: " + err.Error(), Err: err}
+	}
+	defer analyzers.Put(a)
+	if q.Limit <= 0 {
+		q.Limit = DefaultLimit
+	}
+	if q.Now.IsZero() {
+		q.Now = time.Now()
+	}
+	s := &search{Retriever: r, q: q, a: a, result: Result{Hits: []Hit{}, Reason: OK}}
+	s.run(ctx)
+	return s.result
+}

@@ -1,0 +1,205 @@
+package retrieval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/index/analysis"
+)
+
+// search is one question on its way through the stages.
+type search struct {
+	*Retriever
+	q      Query
+	a      *analysis.Analyzer
+	result Result
+	// words and vectors tell which searches answered.
+	words, vectors bool
+	// outdated is what the index says of itself.
+	outdated bool
+	// rejected is the best score below MinScore.
+	rejected float64
+}
+
+func (s *search) run(ctx context.Context) {
+	var cs []*candidate
+	if s.may() {
+		hits := s.memory(ctx)
+		cs = union(hits, weights{s.opts.VectorWeight, s.opts.KeywordWeight}, s.q.Age)
+	}
+	cs = s.rate(append(cs, s.session()...))
+	for _, c := range diversify(cs[:min(len(cs), s.pool())], s.opts.Lambda, s.q.Limit, s.terms) {
+		c.hit.show(*s.digest(c), c.terms)
+		s.result.Hits = append(s.result.Hits, c.hit)
+	}
+	s.conclude()
+}
+
+// pool is how many candidates are looked at.
+func (s *search) pool() int { return max(s.opts.Pool, s.q.Limit) }
+
+// may tells whether the index is to be asked, and why not.
+func (s *search) may() bool {
+	switch {
+	case s.q.Denied != "":
+		s.say(Denied, "memory may not be searched: "+s.q.Denied, nil)
+	case s.ix == nil && s.q.Spans == nil:
+		s.say(Disabled, "there is no index", nil)
+	case s.ix != nil && len(s.a.Query(s.q.Text, nil)) == 0:
+		s.say(NoMatch, "the question holds no word", nil)
+	default:
+		return s.ix != nil
+	}
+	return false
+}
+
+// say sets the reason, and adds to detail and error.
+func (s *search) say(reason Reason, detail string, err error) {
+	r := &s.result
+	r.Reason, r.Err = reason, errors.Join(r.Err, err)
+	if r.Detail != "" {
+		detail = r.Detail + "; " + detail
+	}
+	r.Detail = detail
+}
+
+// memory asks the index. What goes wrong is said in the result.
+func (s *search) memory(ctx context.Context) index.Hits {
+	q := index.Query{Text: s.q.Text, K: s.pool(), Want: s.q.Want}
+	if s.opts.Embedder != nil && s.opts.VectorWeight > 0 {
+		q.Model, q.Vector = s.embed(ctx)
+	}
+	if s.opts.KeywordWeight == 0 && q.Vector != nil {
+		q.Text = ""
+	}
+	hits, err := s.ix.Search(ctx, q)
+	if err != nil {
+		s.broken(err)
+		return index.Hits{}
+	}
+	s.words = q.Text != "" && hits.KeywordErr == nil
+	s.vectors = q.Vector != nil && hits.VectorErr == nil
+	s.outdated = hits.Outdated
+	s.halved(hits)
+	if len(hits.Terms) == 0 {
+		hits.Terms = s.a.Query(s.q.Text, nil)
+	}
+	return hits
+}
+
+// embed makes the question's vector, nil if that fails or takes too long.
+func (s *search) embed(ctx context.Context) (string, []float32) {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.EmbedTimeout)
+	defer cancel()
+	v, err := s.opts.Embedder.EmbedQuery(ctx, s.q.Text)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		s.say(OK, fmt.Sprintf("searched by words alone: the embedder took more than %v", s.opts.EmbedTimeout), err)
+	case err != nil:
+		s.say(OK, "searched by words alone: the embedder failed: "+err.Error(), err)
+	case len(v) == 0:
+		s.say(OK, "searched by words alone: the embedder returned no vector", nil)
+	default:
+		return s.opts.Embedder.Model(), v
+	}
+	return "", nil
+}
+
+// halved says which of the two searches failed beside the other.
+func (s *search) halved(hits index.Hits) {
+	if err := hits.VectorErr; err != nil {
+		s.say(OK, "searched by words alone: "+err.Error(), err)
+	}
+	if err := hits.KeywordErr; err != nil {
+		s.say(OK, "searched by vectors alone: "+err.Error(), err)
+	}
+}
+
+// broken says why the index could not be asked, and the way out.
+func (s *search) broken(err error) {
+	if errors.Is(err, index.ErrMissing) {
+		s.say(Disabled, "there is no index yet: run a reindex to make it", err)
+		return
+	}
+	s.say(BackendError, "the index can't be searched: "+err.Error(), err)
+}
+
+// session asks the spans. Vectors know nothing of them, so words have all the
+// weight.
+func (s *search) session() []*candidate {
+	if s.q.Spans == nil || s.opts.KeywordWeight == 0 && s.vectors {
+		return nil
+	}
+	s.words = true
+	hits, terms := s.q.Spans.search(s.a, s.q.Text, s.pool(), s.q.WantSpan)
+	var out []*candidate
+	for i, f := range hits {
+		c := &candidate{hit: f.hit(i + 1), from: f.Time, digest: &f.digest, terms: terms}
+		c.hit.Parts.Merged = c.hit.Parts.Keyword
+		out = append(out, c)
+	}
+	return out
+}
+
+// rate ages and sorts the candidates, and drops those below MinScore.
+func (s *search) rate(cs []*candidate) []*candidate {
+	d := decay{s.opts.HalfLife, s.opts.Floor}
+	for _, c := range cs {
+		c.score(d, s.q.Now)
+	}
+	order(cs)
+	enough := func(c *candidate) bool { return c.hit.Score > 0 && c.hit.Score >= s.q.MinScore }
+	if i := slices.IndexFunc(cs, func(c *candidate) bool { return !enough(c) }); i >= 0 {
+		s.rejected = cs[i].hit.Score
+		cs = cs[:i]
+	}
+	return cs
+}
+
+// digest analyses a candidate's text once.
+func (s *search) digest(c *candidate) *digest {
+	if c.digest == nil {
+		d, _ := digestOf(s.a, c.hit.Text)
+		c.digest = &d
+	}
+	return c.digest
+}
+
+func (s *search) terms(c *candidate) []uint32 { return s.digest(c).set }
+
+// conclude settles mode and reason.
+func (s *search) conclude() {
+	r := &s.result
+	switch {
+	case s.words && s.vectors:
+		r.Mode = Hybrid
+	case s.vectors:
+		r.Mode = Vector
+	case s.words:
+		r.Mode = Keyword
+	default:
+		r.Mode = NoSearch
+	}
+	if r.Reason == OK && len(r.Hits) == 0 {
+		s.say(NoMatch, s.nothing(), nil)
+	}
+	if (r.Reason == OK || r.Reason == NoMatch && s.ix != nil) && (s.q.Stale || s.outdated) {
+		s.say(StaleIndex, "the index is behind the files: run a reindex", nil)
+	}
+}
+
+// nothing says why there are no hits.
+func (s *search) nothing() string {
+	switch {
+	case s.rejected > 0:
+		return fmt.Sprintf("the best hit scores %.2f, which is below %.2f", s.rejected, s.q.MinScore)
+	case s.words && len(s.a.Query(s.q.Text, nil)) == 0:
+		return "the question holds no word"
+	case s.words:
+		return "nothing holds any of the question's words"
+	}
+	return "nothing is near the question"
+}

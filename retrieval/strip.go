@@ -1,0 +1,111 @@
+package retrieval
+
+import (
+	"regexp"
+	"strings"
+)
+
+// rule matches a horizontal rule, and the line under a heading.
+var rule = regexp.MustCompile(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+)$`)
+
+// strip leaves out what costs tokens and says nothing: HTML comments, the
+// markers of entries among them, horizontal rules, blank lines beside others.
+// The lines that stay keep their numbers. In a code fence nothing is touched,
+// and a comment that is never closed is text.
+func strip(lines []line) []line {
+	s := stripper{lastClose: -1}
+	for i, l := range lines {
+		if strings.Contains(l.text, commentEnd) {
+			s.lastClose = i
+		}
+	}
+	for i, l := range lines {
+		s.take(i, l)
+	}
+	return trim(s.out)
+}
+
+const (
+	commentStart = "<!--"
+	commentEnd   = "-->"
+)
+
+// stripper is what strip knows between two lines.
+type stripper struct {
+	out []line
+	// fence is the code fence that stands open, "" if none does.
+	fence string
+	// inside tells that a comment goes on.
+	inside bool
+	// lastClose is the last line in which a comment could end.
+	lastClose int
+}
+
+func (s *stripper) take(i int, l line) {
+	was := s.fence
+	if !s.inside {
+		s.fence = fenced(l.text, s.fence)
+	}
+	if was == "" && s.fence == "" {
+		text := s.uncomment(l.text, i)
+		if gone := text != l.text && strings.TrimSpace(text) == ""; gone || rule.MatchString(text) {
+			return
+		}
+		l.text = text
+		if text == "" && (len(s.out) == 0 || s.out[len(s.out)-1].text == "") {
+			return
+		}
+	}
+	s.out = append(s.out, l)
+}
+
+// uncomment is a line without its comments. One that goes on over several lines
+// must begin a line, else a text about comments would lose half of itself.
+func (s *stripper) uncomment(text string, i int) string {
+	if s.inside {
+		_, behind, ends := strings.Cut(text, commentEnd)
+		if !ends {
+			return ""
+		}
+		text, s.inside = behind, false
+	}
+	for from := 0; ; {
+		start := strings.Index(text[from:], commentStart)
+		if start < 0 {
+			return strings.TrimRight(text, " \t")
+		}
+		start += from
+		end := strings.Index(text[start+len(commentStart):], commentEnd)
+		switch {
+		case start > 0 && text[start-1] == '`':
+			from = start + len(commentStart)
+		case end >= 0:
+			text = text[:start] + text[start+len(commentStart)+end+len(commentEnd):]
+			from = start
+		case strings.TrimSpace(text[:start]) == "" && i < s.lastClose:
+			s.inside = true
+			return ""
+		default:
+			return text
+		}
+	}
+}
+
+// fenced is the code fence that stands open behind a line, "" if none does.
+func fenced(text, open string) string {
+	text = strings.TrimSpace(text)
+	mark := ""
+	for _, c := range [...]string{"`", "~"} {
+		n := len(text) - len(strings.TrimLeft(text, c))
+		if n >= 3 && !(c == "`" && strings.Contains(text[n:], c)) { // ```this``` is code within a line
+			mark = text[:n]
+		}
+	}
+	switch {
+	case open == "":
+		return mark
+	case mark == text && strings.HasPrefix(mark, open):
+		return ""
+	}
+	return open
+}
