@@ -1,8 +1,9 @@
 GO ?= go
 BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
+WORKSPACE := testdata/workspace
 
-.PHONY: build test check bench demo replay test-race fuzz clean
+.PHONY: build test test-cgo check bench demo replay test-race fuzz clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -12,6 +13,22 @@ test: ## run all tests
 
 test-race: ## the same with the race detector (needs a C compiler)
 	$(GO) test -race ./...
+
+# sqlite-vec's cgo package asks for <sqlite3.h>; the module that brings SQLite
+# itself has it under another name.
+CGO_DIR := $(CURDIR)/bin/cgo
+CGO_TAGS := cgo_sqlite sqlite_fts5
+CGO_BUILD := CGO_ENABLED=1 CGO_CFLAGS="-O2 -g '-I$(CGO_DIR)'" $(GO)
+
+test-cgo: ## the index's tests with the cgo driver, and both drivers on one file (needs gcc)
+	$(GO) mod download github.com/mattn/go-sqlite3
+	mkdir -p $(CGO_DIR)
+	cp -f "$$($(GO) list -m -f '{{.Dir}}' github.com/mattn/go-sqlite3)/sqlite3-binding.h" $(CGO_DIR)/sqlite3.h
+	$(CGO_BUILD) vet -tags "$(CGO_TAGS)" ./index/...
+	$(CGO_BUILD) test -c -tags "$(CGO_TAGS)" -o $(CGO_DIR)/mattn.test ./index
+	$(GO) test -c -o $(CGO_DIR)/modernc.test ./index
+	cd index && INDEX_TEST_OTHER=$(CGO_DIR)/modernc.test $(CGO_DIR)/mattn.test
+	cd index && INDEX_TEST_OTHER=$(CGO_DIR)/mattn.test $(CGO_DIR)/modernc.test -test.run TestOtherDriver
 
 check: ## formatting, vet, tests
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
@@ -24,9 +41,10 @@ bench: ## the figures of the README, as ratios within one run
 fuzz: ## a minute of the tokenizer's differential fuzz
 	$(GO) test -run '^$$' -fuzz FuzzO200kEqualsReference -fuzztime 60s ./budget
 
-demo: build ## plan the bundled sample and explain the plan
-	$(BIN) plan --transcript $(SAMPLE) --view full --context-window 128k \
-	  --fixed-tokens 25000 --resolver memory_get --explain
+demo: build ## index the bundled workspace, plan the bundled session over it, explain
+	$(BIN) reindex --workspace $(WORKSPACE) --state-dir bin/demo
+	$(BIN) plan --workspace $(WORKSPACE) --state-dir bin/demo --transcript $(SAMPLE) \
+	  --view full --context-window 128k --fixed-tokens 25000 --resolver memory_get --explain
 
 replay: build ## replay the bundled sample under three policies
 	$(BIN) replay --transcript $(SAMPLE) --context-window 128k --fixed-tokens 25000 \

@@ -41,7 +41,7 @@ var arrows = map[string][]string{
 	"bench/relevance":     {".", "budget", "markdownstore", "index", "retrieval"},
 	"bench/predict":       {".", "budget", "cachelayout", "transcript"},
 	"bench/replay":        {".", "budget", "cachelayout", "transcript", "pagevm", "kernel", "bench/recall"},
-	"cmd/memkernel":       {".", "budget", "cachelayout", "transcript", "pagevm", "kernel", "bench/predict", "bench/replay", "internal/config"},
+	"cmd/memkernel":       {".", "budget", "cachelayout", "transcript", "pagevm", "markdownstore", "index", "index/analysis", "embed", "retrieval", "kernel", "bench/predict", "bench/replay", "internal/config"},
 	"budget/internal/...": {"budget", "budget/internal/..."},
 	"testdata/...":        {"."},
 	"internal/samplegen":  {},
@@ -55,13 +55,13 @@ var thirdParty = map[string][]string{
 	"internal/atomicfile": {"golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/blob":       {"golang.org/x/sys/unix"},
 	"internal/config":     {"gopkg.in/yaml.v3"},
-	"kernel":              {"github.com/gofrs/flock"},
+	"kernel":              {"github.com/gofrs/flock", "golang.org/x/sys/unix"},
 	"index":               {"github.com/gofrs/flock"},
 	"index/analysis":      {"github.com/blevesearch/bleve/v2/analysis/...", "github.com/blevesearch/bleve/v2/registry"},
 	"index/internal/drv":  {"modernc.org/sqlite", "modernc.org/sqlite/vec", "github.com/mattn/go-sqlite3", "github.com/asg017/sqlite-vec-go-bindings/cgo"},
 	"markdownstore":       {"github.com/adrg/frontmatter", "gopkg.in/yaml.v3", "github.com/gofrs/flock"},
 	"bench":               {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
-	"cmd/memkernel":       {"github.com/spf13/cobra", "github.com/spf13/cobra/doc", "github.com/spf13/pflag", "golang.org/x/term", "golang.org/x/sys/unix"},
+	"cmd/memkernel":       {"github.com/spf13/cobra", "github.com/spf13/cobra/doc", "github.com/spf13/pflag", "github.com/schollz/progressbar/v3", "golang.org/x/term", "golang.org/x/sys/unix"},
 }
 
 // goDirs calls f for every folder with Go files, with the files that are not

@@ -163,7 +163,8 @@ func (c *checker) file(f fileRow) error {
 	}
 	chunks := make([]readyChunk, len(old))
 	for i, o := range old {
-		chunks[i] = readyChunk{hash: o.key.hash, Chunk: Chunk{ID: o.key.id, StartLine: o.startLine, EndLine: o.endLine, Tokens: o.size, Date: o.date}}
+		chunks[i] = readyChunk{hash: o.key.hash, Chunk: Chunk{ID: o.key.id, StartLine: o.startLine, EndLine: o.endLine, Tokens: o.size,
+			Date: o.date, Keywords: o.key.keywords}}
 		if o.seq != i {
 			c.found("chunk %d of %s stands in place %d", i, f.path, o.seq)
 		}
@@ -195,7 +196,7 @@ func (c *checker) texts() error {
 		}
 		seqs[t.file]++
 		c.langs[t.lang]++
-		c.count(t.row, analyse(a, t.path, t.trail, t.body))
+		c.count(t.row, analyse(a, t.path, t.keywords, t.trail, t.body))
 		return nil
 	})
 	if errors.Is(err, errStop) {
@@ -226,7 +227,7 @@ const tracksQuery = `SELECT term, count(*), sum((doc*8191 + offset +
 
 // count adds a chunk's words.
 func (c *checker) count(row int64, w *words) {
-	for col, text := range [3]string{w.body, w.trail, w.path} {
+	for col, text := range [3]string{w.body, w.trail, w.file} {
 		offset := int64(0)
 		for t := range strings.FieldsSeq(text) {
 			p := c.terms[t]

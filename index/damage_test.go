@@ -72,7 +72,7 @@ func TestOpenTellsWhatIsTheMatter(t *testing.T) {
 		want error
 	}{
 		{"newer", func(t *testing.T, p string) { spoil(t, p, versionOffset, be(formatVersion+1)) }, ErrNewer},
-		{"older", func(t *testing.T, p string) { spoil(t, p, versionOffset, be(0)) }, ErrOlder},
+		{"older", func(t *testing.T, p string) { spoil(t, p, versionOffset, be(formatVersion-1)) }, ErrOlder},
 		{"foreign SQLite", func(t *testing.T, p string) {
 			os.Remove(p)
 			db, err := drv.Open(p, drv.Create, time.Second)

@@ -26,9 +26,9 @@ func scanHit(rows *sql.Rows, more ...any) (Hit, error) {
 	return h, nil
 }
 
-// hits runs a query whose columns are hitColumns and a score.
-func (h *handles) hits(ctx context.Context, query string, args ...any) ([]Hit, error) {
-	rows, err := h.read.QueryContext(ctx, query, args...)
+// readHits runs a query whose columns are hitColumns and a score.
+func readHits(ctx context.Context, db execer, query string, args ...any) ([]Hit, error) {
+	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (ix *Index) Around(ctx context.Context, hit Hit, before, after int) ([]Hit,
 		return nil, err
 	}
 	defer done()
-	out, err := h.hits(ctx, `SELECT `+hitColumns+`, 0.0
+	out, err := readHits(ctx, h.read, `SELECT `+hitColumns+`, 0.0
 		FROM chunks AS me JOIN chunks AS c ON c.file=me.file JOIN files AS f ON f.id=c.file
 		WHERE me.row=? AND me.id=? AND c.seq BETWEEN me.seq-? AND me.seq+? AND c.row<>me.row
 		ORDER BY c.seq`, hit.row, hit.ID, max(before, 0), max(after, 0))

@@ -74,6 +74,9 @@ type handles struct {
 	// seen caches what searches need of meta, by generation.
 	seenMu sync.Mutex
 	seen   *view
+
+	// words caches what they need of the word lists.
+	words listCache
 }
 
 // maxReaders bounds the connections for searches; each may fill a page cache.

@@ -2,16 +2,20 @@ package index
 
 import (
 	"context"
+	"errors"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // Weights of the columns of chunks_fts: a word in a heading says more about a
-// chunk than one in its text, and so does one in the file's name.
+// chunk than one in its text, and so does one in the file's name or keywords,
+// though all chunks of the file share it.
 const (
 	weightBody  = 1.0
 	weightTrail = 3.0
-	weightPath  = 1.5
+	weightFile  = 1.5
 )
 
 // halfScore is the −bm25 that becomes a score of one half.
@@ -23,6 +27,10 @@ const (
 	maxTerms  = 32
 	maxLookup = 512 // words whose rarity is looked up for that
 )
+
+// grain is what scores are rounded to: their last bits depend on whose logarithm
+// made them, and must not decide an order.
+const grain = 1e-9
 
 // ties is how many hits are fetched beyond those asked for, so that among equal
 // scores at the edge their place decides and not their row.
@@ -145,11 +153,13 @@ func (h *handles) telling(ctx context.Context, v *view, terms []string) ([]strin
 // match runs one search. Where want refuses hits, it fetches more until there
 // are enough or no more are left.
 func (h *handles) match(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
-	expr := matchExpr(terms)
-	for limit := k + ties; ; limit *= 4 {
-		hits, err := h.hits(ctx, matchQuery, weightBody, weightTrail, weightPath, expr, limit)
+	for limit := min(k, math.MaxInt32) + ties; ; limit *= 4 {
+		hits, err := h.best(ctx, terms, limit)
 		if err != nil {
 			return nil, err
+		}
+		for i := range hits {
+			hits[i].Raw = math.Round(hits[i].Raw/grain) * grain
 		}
 		found := len(hits)
 		hits = keep(hits, want)
@@ -161,6 +171,62 @@ func (h *handles) match(ctx context.Context, terms []string, k int, want func(st
 			return hits, nil
 		}
 	}
+}
+
+// best finds the n best chunks for the words, from the word lists if they can
+// be read, which takes a fraction of the time that SQLite takes and gives the
+// same scores.
+func (h *handles) best(ctx context.Context, terms []string, n int) ([]Hit, error) {
+	hits, err := h.fromLists(ctx, terms, n)
+	if errors.Is(err, errStrange) {
+		return readHits(ctx, h.read, matchQuery, weightBody, weightTrail, weightFile, matchExpr(terms), n)
+	}
+	return hits, err
+}
+
+// fromLists is best by the word lists. All is read in one transaction.
+func (h *handles) fromLists(ctx context.Context, terms []string, n int) ([]Hit, error) {
+	if !allPlain(terms) {
+		return nil, errStrange
+	}
+	tx, err := h.read.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	lists, err := h.words.get(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	top, err := lists.top(ctx, tx, terms, n)
+	if err != nil {
+		return nil, err
+	}
+	score := make(map[int64]float64, len(top))
+	rows := make([]int64, len(top))
+	for i, r := range top {
+		rows[i], score[r.row] = r.row, r.score
+	}
+	hits, err := readHits(ctx, tx, rowsQuery, jsonList(rows))
+	for i := range hits {
+		hits[i].Raw = score[hits[i].row]
+	}
+	return hits, err
+}
+
+const rowsQuery = `SELECT ` + hitColumns + `, 0.0 FROM chunks AS c JOIN files AS f ON f.id=c.file
+WHERE c.row IN (SELECT value FROM json_each(?))`
+
+// jsonList is a list of numbers as SQLite's json_each reads it.
+func jsonList(numbers []int64) string {
+	b := []byte{'['}
+	for i, n := range numbers {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	return string(append(b, ']'))
 }
 
 // matchQuery sorts by the expression and not by the hidden column rank, which

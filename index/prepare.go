@@ -32,21 +32,22 @@ type readyChunk struct {
 	words *words // nil if the chunk is in the index already
 }
 
-// words is a chunk analysed: its terms, and the language of its text.
+// words is a chunk analysed: its terms, and the language of its text. Those of
+// file are of its path and keywords.
 type words struct {
 	lang              string
-	body, trail, path string
+	body, trail, file string
 }
 
-// analyse makes a chunk's words. Headings and path are short; they are read in
-// the language of the text.
-func analyse(a *analysis.Analyzer, path, trail, text string) *words {
+// analyse makes a chunk's words. Headings, path and keywords are short; they
+// are read in the language of the text.
+func analyse(a *analysis.Analyzer, path, keywords, trail, text string) *words {
 	body, lang := a.AppendIndex(nil, text)
 	return &words{
 		lang:  lang,
 		body:  string(body),
 		trail: string(a.AppendIndexAs(nil, trail, lang)),
-		path:  string(a.AppendIndexAs(nil, path, lang)),
+		file:  string(a.AppendIndexAs(nil, path+"\n"+keywords, lang)),
 	}
 }
 
@@ -146,7 +147,7 @@ func (p *preparer) analyse(ctx context.Context, f *prepared) error {
 	}
 	for i := range f.chunks {
 		if r := &f.chunks[i]; !have[r.key()] {
-			r.words = analyse(p.a, f.stat.Path, r.trail, r.Text)
+			r.words = analyse(p.a, f.stat.Path, r.Keywords, r.trail, r.Text)
 		}
 	}
 	return nil
@@ -162,7 +163,9 @@ func hashFile(chunks []readyChunk) []byte {
 		for _, n := range [3]int{c.StartLine, c.EndLine, c.Tokens} {
 			buf = binary.AppendVarint(buf, int64(n))
 		}
-		buf = append(append(append(append(buf, c.ID...), 0), c.Date...), 0)
+		for _, s := range [3]string{c.ID, c.Date, c.Keywords} {
+			buf = append(append(buf, s...), 0)
+		}
 		h.Write(buf)
 	}
 	return h.Sum(nil)

@@ -2,30 +2,31 @@ package index
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// A child process of these tests is this test binary with work to do.
+// A child process of these tests is this test binary, or that of the other
+// driver, with work to do.
+type task struct{ Root, Path, Do string }
+
 const childEnv = "INDEX_TEST_CHILD"
 
 func TestMain(m *testing.M) {
-	if job := os.Getenv(childEnv); job != "" {
-		root, path, _ := strings.Cut(job, "|")
-		if err := child(root, path); err != nil {
+	if env := os.Getenv(childEnv); env != "" {
+		var j task
+		if err := errors.Join(json.Unmarshal([]byte(env), &j), j.run(context.Background())); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
@@ -34,26 +35,39 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child syncs a workspace in small transactions, and prints how many files it
+// run syncs a workspace in small transactions, and prints how many files it
 // found unchanged and how many it read.
-func child(root, path string) error {
-	ix, err := Open(path, nil)
+func (j task) run(ctx context.Context) error {
+	open := Open
+	if j.Do == "rebuild" {
+		open = func(path string, o *Options) (*Index, error) { return Rebuild(ctx, path, o) }
+	}
+	ix, err := open(j.Path, nil)
 	if err != nil {
 		return err
 	}
-	w := &workspace{root: root}
-	r, err := ix.Sync(context.Background(), w.list(), w.read, &SyncOptions{BatchChunks: 20, Wait: time.Minute})
+	w := &workspace{root: j.Root}
+	r, err := ix.Sync(ctx, w.list(), w.read, &SyncOptions{BatchChunks: 20, Wait: time.Minute, Full: j.Do == "full"})
 	if err != nil {
 		return err
 	}
 	fmt.Println(r.Unchanged, len(w.reads))
+	if j.Do == "visit" {
+		if err := visit(ctx, ix); err != nil {
+			return err
+		}
+	}
 	return ix.Close()
 }
 
-func start(t testing.TB, w *workspace, path string) (*exec.Cmd, *strings.Builder) {
+func start(t testing.TB, program string, j task) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+w.root+"|"+path)
+	env, err := json.Marshal(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), childEnv+"="+string(env))
 	out := &strings.Builder{}
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
@@ -80,66 +94,13 @@ func many(t testing.TB, n int) *workspace {
 	return newWorkspace(t, files)
 }
 
-// However a sync is killed, the index is whole, and the next sync does the rest
-// only. MEMKERNEL_KILLS=100 kills more often.
-func TestKill(t *testing.T) {
-	kills := 10
-	if n, err := strconv.Atoi(os.Getenv("MEMKERNEL_KILLS")); err == nil {
-		kills = n
-	}
-	w := many(t, 300)
-	rng := rand.New(rand.NewSource(time.Now().UnixNano()))
-	dir := t.TempDir()
-	// How long does it take undisturbed?
-	began := time.Now()
-	cmd, out := start(t, w, filepath.Join(dir, "whole.sqlite"))
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	whole := time.Since(began)
-	good := openAt(t, filepath.Join(dir, "whole.sqlite"), nil)
-	want := scored(ask(t, good, "word1 word200 word700"))
-	partly := 0
-	for i := range kills {
-		path := filepath.Join(dir, fmt.Sprintf("%d.sqlite", i))
-		cmd, out := start(t, w, path)
-		timer := time.AfterFunc(time.Duration(rng.Int63n(int64(whole))), func() { cmd.Process.Kill() })
-		cmd.Wait()
-		timer.Stop()
-		ix, err := Open(path, nil)
-		if err != nil {
-			t.Fatalf("after a kill: %v (child: %s)", err, out)
-		}
-		t.Log("after kill", i)
-		checkClean(t, ix)
-		s, err := ix.Stats(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.Files > 0 && s.Files < 300 {
-			partly++
-		}
-		if r := w.sync(t, ix); r.Unchanged != int(s.Files) || len(w.reads) != 300-int(s.Files) {
-			t.Errorf("%d files stood after the kill; the rerun read %d and left %d alone", s.Files, len(w.reads), r.Unchanged)
-		}
-		t.Log("after rerun", i, s.Files)
-		checkClean(t, ix)
-		if diff := cmp.Diff(want, scored(ask(t, ix, "word1 word200 word700"))); diff != "" {
-			t.Errorf("other answers after a kill:\n%s", diff)
-		}
-		ix.Close()
-		os.Remove(path)
-	}
-	t.Logf("%d of %d kills struck between two transactions", partly, kills)
-}
-
 // Two processes and this one sync one workspace at once: each file is read by
 // one of them, and searching goes on meanwhile.
 func TestTwoProcesses(t *testing.T) {
 	w := many(t, 200)
 	path := filepath.Join(t.TempDir(), "index.sqlite")
-	a, aout := start(t, w, path)
-	b, bout := start(t, w, path)
+	a, aout := start(t, os.Args[0], task{w.root, path, "sync"})
+	b, bout := start(t, os.Args[0], task{w.root, path, "sync"})
 	ix := openAt(t, path, nil)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup

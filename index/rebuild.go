@@ -34,13 +34,15 @@ func replaceFile(ctx context.Context, path string, o *Options) error {
 		return err
 	}
 	defer release()
-	old := path + ".old"
+	old := path + aside
 	switch err := probe(path); {
 	case errors.Is(err, ErrForeign):
 		return err
 	case errors.Is(err, ErrMissing):
 		return create(ctx, path, o)
 	}
+	// What an earlier Rebuild set aside was taken over before the file that is
+	// at path now came there.
 	if err := removeAll(old, old+"-wal", old+"-shm"); err != nil {
 		return err
 	}
@@ -50,27 +52,31 @@ func replaceFile(ctx context.Context, path string, o *Options) error {
 			return err
 		}
 	}
-	if err := create(ctx, path, o); err != nil {
-		os.Rename(old, path)
+	err = create(ctx, path, o)
+	if err != nil && errors.Is(probe(path), ErrMissing) {
 		os.Rename(old+"-wal", path+"-wal")
-		return err
+		os.Rename(old, path)
 	}
-	if err := salvage(ctx, old, path, o); err != nil {
-		return err
-	}
-	return removeAll(old, old+"-wal", old+"-shm")
+	return err
 }
 
-// salvage copies what can be read of the old file's vectors. Nothing that the
-// old file does wrong is an error.
+// aside ends the name under which the old file waits for the new one to be
+// made.
+const aside = ".old"
+
+// salvage copies what can be read of the old file's vectors, if there is one.
+// Nothing that the old file does wrong is an error.
 func salvage(ctx context.Context, from, to string, o *Options) error {
+	if _, err := os.Stat(from); err != nil {
+		return nil
+	}
 	src, err := drv.Open(from, drv.ReadWrite, o.BusyTimeout)
 	if err != nil {
 		return nil
 	}
 	defer src.Close()
 	src.SetMaxOpenConns(1)
-	dst, err := drv.Open(to, drv.ReadWrite, o.BusyTimeout)
+	dst, err := drv.Open(to, drv.Create, o.BusyTimeout)
 	if err != nil {
 		return err
 	}

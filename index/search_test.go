@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -108,6 +109,11 @@ func TestWantAndK(t *testing.T) {
 	hits, err = ix.Keyword(ctx, terms, 3, nil)
 	if err != nil || !cmp.Equal(places(hits), []string{"p/000.md:1", "p/001.md:1", "p/002.md:1"}) {
 		t.Errorf("equal scores go by place: %v, %v", places(hits), err)
+	}
+	for range 3 { // by SQLite, then by the word lists
+		if hits, err := ix.Keyword(ctx, terms, math.MaxInt, nil); err != nil || len(hits) != 101 {
+			t.Errorf("all: %d hits, %v", len(hits), err)
+		}
 	}
 	for _, k := range []int{0, -1} {
 		if hits, err := ix.Keyword(ctx, terms, k, nil); err != nil || len(hits) != 0 {

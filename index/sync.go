@@ -191,6 +191,11 @@ func (s *syncer) apply(ctx context.Context, l *listing) error {
 	if err := s.removeAll(ctx, w.remove); err != nil {
 		return err
 	}
+	if s.done.BytesTotal >= manyBytes {
+		if err := s.mergeBy(ctx, mergeMany); err != nil {
+			return err
+		}
+	}
 	if err := s.readAll(ctx, w.read); err != nil {
 		return err
 	}

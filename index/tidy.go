@@ -22,17 +22,17 @@ func (s *syncer) reanalyse(ctx context.Context) error {
 	defer s.ix.give(a)
 	done := 0
 	err = s.change(ctx, func(tx *sql.Tx, m *meta) error {
-		for _, q := range []string{"DROP TABLE chunks_fts", createFTS} {
+		for _, q := range []string{"DROP TABLE chunks_fts", createFTS, sizeFTS} {
 			if _, err := tx.ExecContext(ctx, q); err != nil {
 				return err
 			}
 		}
 		m.analysis, m.langs, m.common, m.commonOf = analysis.Version, map[string]int64{}, nil, 0
 		done, err = eachText(ctx, tx, func(c storedText) error {
-			w := analyse(a, c.path, c.trail, c.body)
+			w := analyse(a, c.path, c.keywords, c.trail, c.body)
 			m.langs[w.lang]++
-			if _, err := tx.ExecContext(ctx, "INSERT INTO chunks_fts(rowid, body, trail, path) VALUES(?, ?, ?, ?)",
-				c.row, w.body, w.trail, w.path); err != nil {
+			if _, err := tx.ExecContext(ctx, "INSERT INTO chunks_fts(rowid, body, trail, file) VALUES(?, ?, ?, ?)",
+				c.row, w.body, w.trail, w.file); err != nil {
 				return err
 			}
 			if w.lang == c.lang {
@@ -49,10 +49,11 @@ func (s *syncer) reanalyse(ctx context.Context) error {
 
 // storedText is what a chunk's words and hash are made from.
 type storedText struct {
-	row, file               int64
-	id                      string
-	hash                    Hash
-	lang, trail, body, path string
+	row, file             int64
+	id                    string
+	hash                  Hash
+	lang, trail, keywords string
+	body, path            string
 }
 
 // eachText calls f for every chunk in the order of rows. It reads in steps, so
@@ -74,7 +75,7 @@ func eachText(ctx context.Context, db execer, f func(storedText) error) (n int, 
 }
 
 func texts(ctx context.Context, db execer, after int64) ([]storedText, error) {
-	rows, err := db.QueryContext(ctx, `SELECT c.row, c.file, c.id, c.hash, c.lang, c.trail, c.body, ifnull(f.path, '')
+	rows, err := db.QueryContext(ctx, `SELECT c.row, c.file, c.id, c.hash, c.lang, c.trail, c.keywords, c.body, ifnull(f.path, '')
 		FROM chunks AS c LEFT JOIN files AS f ON f.id=c.file WHERE c.row>? ORDER BY c.row LIMIT ?`, after, reanalyseStep)
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func texts(ctx context.Context, db execer, after int64) ([]storedText, error) {
 	for rows.Next() {
 		var c storedText
 		var hash sql.RawBytes
-		if err := rows.Scan(&c.row, &c.file, &c.id, &hash, &c.lang, &c.trail, &c.body, &c.path); err != nil {
+		if err := rows.Scan(&c.row, &c.file, &c.id, &hash, &c.lang, &c.trail, &c.keywords, &c.body, &c.path); err != nil {
 			return nil, err
 		}
 		copy(c.hash[:], hash)
@@ -93,8 +94,35 @@ func texts(ctx context.Context, db execer, after int64) ([]storedText, error) {
 	return out, rows.Err()
 }
 
+// How many segments of one level chunks_fts merges into one. Few make searches
+// fast, many make writing fast: a quarter of a large sync's time would go into
+// merging by fours.
+const (
+	mergeFew  = 4 // SQLite's default
+	mergeMany = 16
+	// manyBytes is how large the files are that make a sync large.
+	manyBytes = 4 << 20
+)
+
+// mergeBy sets how many segments are merged into one.
+func (s *syncer) mergeBy(ctx context.Context, n int) error {
+	var now int
+	err := s.h.read.QueryRowContext(ctx, `SELECT CAST(ifnull((SELECT v FROM chunks_fts_config WHERE k='automerge'), ?) AS INTEGER)`,
+		mergeFew).Scan(&now)
+	if err != nil || now == n {
+		return err
+	}
+	return s.change(ctx, func(tx *sql.Tx, _ *meta) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO chunks_fts(chunks_fts, rank) VALUES('automerge', ?)", n)
+		return err
+	})
+}
+
 // tidy does what is due after the files are written.
 func (s *syncer) tidy(ctx context.Context) error {
+	if err := s.mergeBy(ctx, mergeFew); err != nil {
+		return err
+	}
 	if err := s.findCommon(ctx); err != nil {
 		return err
 	}
@@ -142,19 +170,19 @@ func (s *syncer) sample(ctx context.Context, step int64, count map[string]int) (
 		return 0, err
 	}
 	defer s.ix.give(a)
-	rows, err := s.h.read.QueryContext(ctx, `SELECT c.trail, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
+	rows, err := s.h.read.QueryContext(ctx, `SELECT c.trail, c.keywords, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
 		WHERE c.row IN (SELECT row FROM chunks INDEXED BY chunks_file WHERE row % ? = 0)`, step)
 	if err != nil {
 		return 0, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var trail, body, path string
-		if err := rows.Scan(&trail, &body, &path); err != nil {
+		var trail, keywords, body, path string
+		if err := rows.Scan(&trail, &keywords, &body, &path); err != nil {
 			return 0, err
 		}
-		w := analyse(a, path, trail, body)
-		terms := strings.Fields(w.body + " " + w.trail + " " + w.path)
+		w := analyse(a, path, keywords, trail, body)
+		terms := strings.Fields(w.body + " " + w.trail + " " + w.file)
 		slices.Sort(terms)
 		for _, t := range slices.Compact(terms) {
 			count[t]++

@@ -35,11 +35,13 @@ type Chunk struct {
 	Date string
 	// Tokens is the text's size by the caller's counter; 0 if not counted.
 	Tokens int
-	// Words are further words by which the chunk is found, such as the title and
-	// the tags of its file. They are not shown.
-	Words string
 	// Text is what is found and shown.
 	Text string
+	// Keywords are further words by which the chunk's file is found, such as
+	// the title, tags and aliases of its front matter; they count as words of
+	// the path do. They are no part of Hash, nor of an ID that the index
+	// derives.
+	Keywords string
 }
 
 // Hash identifies what a chunk says: the sha256 of its headings and its text.
@@ -111,8 +113,8 @@ type Hit struct {
 	Text   string
 	// Hash finds the chunk's vector.
 	Hash Hash
-	// Raw is the score as the search computed it: −bm25, at least 0, or the
-	// cosine of the angle between the vectors.
+	// Raw is the score as the search computed it: −bm25, at least 0 and rounded
+	// to 1e-9, or the cosine of the angle between the vectors.
 	Raw float64
 	// Score is Raw brought into 0 to 1, keeping its order.
 	Score float64

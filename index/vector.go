@@ -76,8 +76,8 @@ func (ix *Index) nearest(ctx context.Context, h *handles, v *view, model string,
 	if err != nil || k <= 0 {
 		return nil, err
 	}
-	for limit := min(k+ties, maxNeighbours); ; limit = min(limit*4, maxNeighbours) {
-		hits, err := h.hits(ctx, nearestQuery, q, limit)
+	for limit := min(min(k, maxNeighbours)+ties, maxNeighbours); ; limit = min(limit*4, maxNeighbours) {
+		hits, err := readHits(ctx, h.read, nearestQuery, q, limit)
 		if err != nil {
 			return nil, err
 		}

@@ -127,13 +127,15 @@ func (w *writer) file(f *prepared, r *SyncReport) error {
 	return w.replace(f, f.again)
 }
 
-// chunkKey tells chunks of one file apart by what they are called and say.
+// chunkKey tells chunks of one file apart by what they are called and say, and
+// by the words they are found by.
 type chunkKey struct {
-	id   string
-	hash Hash
+	id       string
+	hash     Hash
+	keywords string
 }
 
-func (r *readyChunk) key() chunkKey { return chunkKey{r.ID, r.hash} }
+func (r *readyChunk) key() chunkKey { return chunkKey{r.ID, r.hash, r.Keywords} }
 
 // oldChunk is a stored chunk without its text.
 type oldChunk struct {
@@ -145,7 +147,7 @@ type oldChunk struct {
 
 // oldChunks reads a file's chunks in order.
 func oldChunks(ctx context.Context, db execer, file int64) ([]oldChunk, error) {
-	rows, err := db.QueryContext(ctx, `SELECT row, seq, id, hash, start_line, end_line, tokens, lang, date
+	rows, err := db.QueryContext(ctx, `SELECT row, seq, id, hash, start_line, end_line, tokens, lang, date, keywords
 		FROM chunks WHERE file=? ORDER BY seq`, file)
 	if err != nil {
 		return nil, err
@@ -155,7 +157,7 @@ func oldChunks(ctx context.Context, db execer, file int64) ([]oldChunk, error) {
 	for rows.Next() {
 		var o oldChunk
 		var hash sql.RawBytes
-		if err := rows.Scan(&o.row, &o.seq, &o.key.id, &hash, &o.startLine, &o.endLine, &o.size, &o.lang, &o.date); err != nil {
+		if err := rows.Scan(&o.row, &o.seq, &o.key.id, &hash, &o.startLine, &o.endLine, &o.size, &o.lang, &o.date, &o.key.keywords); err != nil {
 			return nil, err
 		}
 		copy(o.key.hash[:], hash)
@@ -196,9 +198,9 @@ func newWriter(ctx context.Context, tx *sql.Tx, m *meta) (*writer, error) {
 		to    **sql.Stmt
 		query string
 	}{
-		{&w.insertChunk, `INSERT INTO chunks(row, file, seq, id, hash, start_line, end_line, tokens, lang, date, trail, body)
-			VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
-		{&w.insertWords, `INSERT INTO chunks_fts(rowid, body, trail, path) VALUES(?, ?, ?, ?)`},
+		{&w.insertChunk, `INSERT INTO chunks(row, file, seq, id, hash, start_line, end_line, tokens, lang, date, trail, keywords, body)
+			VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&w.insertWords, `INSERT INTO chunks_fts(rowid, body, trail, file) VALUES(?, ?, ?, ?)`},
 		{&w.deleteChunk, `DELETE FROM chunks WHERE row=?`},
 		{&w.deleteWords, `DELETE FROM chunks_fts WHERE rowid=?`},
 		{&w.moveChunk, `UPDATE chunks SET seq=?, start_line=?, end_line=?, tokens=?, date=? WHERE row=?`},

@@ -117,10 +117,10 @@ func (w *writer) insert(f *prepared, file int64, seq int) error {
 	row := w.meta.nextRow
 	w.meta.nextRow++
 	if _, err := w.insertChunk.ExecContext(w.ctx, row, file, seq, r.ID, r.hash[:], r.StartLine, r.EndLine,
-		r.Tokens, r.words.lang, r.Date, r.trail, r.Text); err != nil {
+		r.Tokens, r.words.lang, r.Date, r.trail, r.Keywords, r.Text); err != nil {
 		return err
 	}
-	if _, err := w.insertWords.ExecContext(w.ctx, row, r.words.body, r.words.trail, r.words.path); err != nil {
+	if _, err := w.insertWords.ExecContext(w.ctx, row, r.words.body, r.words.trail, r.words.file); err != nil {
 		return err
 	}
 	w.added++
@@ -142,7 +142,7 @@ func (w *writer) analyse(f *prepared, r *readyChunk) error {
 		}
 		w.a = a
 	}
-	r.words = analyse(w.a, f.stat.Path, r.trail, r.Text)
+	r.words = analyse(w.a, f.stat.Path, r.Keywords, r.trail, r.Text)
 	return nil
 }
 

@@ -22,7 +22,7 @@ func (w *work) result() *ContextPlan {
 		Format:     w.format(),
 		Markers:    w.markers(),
 		Params:     w.params(),
-		Retrieval:  Retrieval{Reason: "DISABLED"},
+		Retrieval:  w.recallReport(),
 		Layout:     w.layoutReport(),
 		Split:      w.split,
 		Regions:    regions,
@@ -205,7 +205,7 @@ func (w *work) debug() Debug {
 		d.Included = append(d.Included, Included{Kind: "anchor", ID: w.next.planID, Tokens: shift, FullTokens: shift, Level: pagevm.Full,
 			Note: "difference between the provider's count of the prompt before and ours"})
 	}
-	d.Excluded = append(append(d.Excluded, w.goneRows()...), w.removed...)
+	d.Excluded = append(append(append(d.Excluded, w.goneRows()...), w.removed...), w.left...)
 	return d
 }
 
@@ -233,6 +233,10 @@ func (w *work) fullTokens() map[string]int {
 func (w *work) included(it *pagevm.Item, fulls map[string]int) Included {
 	row := Included{Kind: kindOf(it), ID: it.Page, Tokens: w.scale(it.Tokens), Level: it.Level}
 	row.FullTokens = row.Tokens
+	switch it.Kind {
+	case pagevm.ItemCarry, pagevm.ItemNote:
+		w.fromWorkspace(&row, it)
+	}
 	if it.Bare {
 		row.FullTokens, row.Note = w.scale(fulls[it.Page]), "without its thinking"
 	}
@@ -241,6 +245,26 @@ func (w *work) included(it *pagevm.Item, fulls map[string]int) Included {
 		row.Note = it.Level.String() + ", " + strconv.Itoa(w.scale(fulls[it.Page])) + " tokens in full"
 	}
 	return row
+}
+
+// fromWorkspace gives the row of a block that shows a file of the workspace the
+// type of its page and the file's name.
+func (w *work) fromWorkspace(row *Included, it *pagevm.Item) {
+	p := w.page(it.Page)
+	if p == nil || len(p.Refs) == 0 {
+		return
+	}
+	row.Kind, row.Note = string(p.Type), p.Refs[0].Path
+	switch {
+	case it.Kind == pagevm.ItemNote && p.Type != pagevm.Plan:
+		row.Note += ", what changed in it"
+	case it.Level != pagevm.Full:
+		for i := range p.Reps {
+			if p.Reps[i].Level == pagevm.Full {
+				row.FullTokens = w.scale(w.count.text(p.Reps[i].Text))
+			}
+		}
+	}
 }
 
 func kindOf(it *pagevm.Item) string {

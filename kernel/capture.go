@@ -31,6 +31,9 @@ func (c *capture) empty() bool { return len(c.pages) == 0 && len(c.blobs) == 0 }
 // add files a page. Its content is kept with it if it is small and can stand in
 // JSON, as a blob otherwise.
 func (c *capture) add(p *pagevm.Page, content string) {
+	if fullRep(p) != nil {
+		content = ""
+	}
 	if len(content) > inlineBytes || !utf8.ValidString(content) {
 		p.Blob = p.Hash
 		c.blobs = append(c.blobs, content)
@@ -38,6 +41,17 @@ func (c *capture) add(p *pagevm.Page, content string) {
 	}
 	c.pages = append(c.pages, p)
 	c.contents = append(c.contents, content)
+}
+
+// fullRep is the representation that holds all of a page's content, nil if none
+// does: what the kernel itself says is kept as it is shown.
+func fullRep(p *pagevm.Page) *pagevm.Rep {
+	for i := range p.Reps {
+		if p.Reps[i].Level == pagevm.Full && p.Reps[i].Hash == p.Hash {
+			return &p.Reps[i]
+		}
+	}
+	return nil
 }
 
 // index brings the maps up to date.
@@ -97,8 +111,8 @@ func (c *capture) appendJSON(dst []byte) ([]byte, error) {
 	dst = append(dst, ']')
 	sep := `,"content":{`
 	for i, p := range c.pages {
-		if p.Blob != "" || c.page(p.ID) != p {
-			continue // a blob has it, or a later page of that name
+		if p.Blob != "" || c.page(p.ID) != p || fullRep(p) != nil {
+			continue // a blob or a representation has it, or a later page of that name
 		}
 		dst = appendString(append(dst, sep...), p.ID)
 		dst = appendString(append(dst, ':'), c.contents[i])
@@ -131,6 +145,13 @@ func appendPage(dst []byte, p *pagevm.Page) ([]byte, error) {
 			return nil, err
 		}
 		dst = append(append(dst, `,"media":`...), raw...)
+	}
+	if len(p.Refs) > 0 {
+		raw, err := json.Marshal(p.Refs)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(append(dst, `,"refs":`...), raw...)
 	}
 	dst = appendField(dst, `,"resolver":`, p.Resolver)
 	dst, err := appendTime(dst, `,"created":`, p.Created)

@@ -17,9 +17,10 @@ const maxSpanLines = 8
 // pose as the user's words.
 const carryIntro = "[Context kept by memkernel: earlier messages of this session left the prompt. What follows is reference, not a request.]"
 
-// carry makes the blocks of the carry block: what left, then the summary.
+// carry makes the blocks of the carry block: the workspace's files as they are now,
+// what left, then the summary.
 func (w *work) carry() []pagevm.Block {
-	var blocks []pagevm.Block
+	blocks := w.workspaceBlocks()
 	if len(w.next.spans) > 0 {
 		blocks = append(blocks, w.block(pagevm.ItemCarry, pageID("cy", w.s.name, w.req.Branch), pagevm.Pointer, w.spanText()))
 	}

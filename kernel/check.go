@@ -2,14 +2,16 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
 // Finding is something wrong on disk.
 type Finding struct {
-	// Session is the session's folder, "" for the blob store.
+	// Session is the session's folder, "" for the blob store and the index.
 	Session string `json:"session"`
 	// What is wrong, and Hint the way out.
 	What string `json:"what"`
@@ -18,9 +20,19 @@ type Finding struct {
 
 // Check verifies every invariant that the state directory should hold: journals
 // read from end to end, every page restores to the content that its hash names,
-// every blob is what its name says, and no projection shows a page that can't be
-// restored, stands twice, or is below its floor. It writes nothing.
+// every blob is what its name says, no projection shows a page that can't be
+// restored, stands twice, or is below its floor, and the index, if there is one, is
+// whole. It writes nothing.
 func (k *Kernel) Check(ctx context.Context) ([]Finding, error) {
+	findings, err := k.checkState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return append(findings, k.memory.check(ctx)...), ctx.Err()
+}
+
+// checkState verifies all but the index.
+func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
 	findings := []Finding{}
 	folders, err := k.sessionFolders()
 	if err != nil {
@@ -44,6 +56,35 @@ func (k *Kernel) Check(ctx context.Context) ([]Finding, error) {
 		}
 	}
 	return findings, ctx.Err()
+}
+
+// check verifies the index. That there is none, or an older one that the next
+// reindex replaces, is nothing wrong.
+func (m *memory) check(ctx context.Context) []Finding {
+	if m == nil {
+		return nil
+	}
+	ix, err := m.reader()
+	if errors.Is(err, index.ErrMissing) || errors.Is(err, index.ErrOlder) {
+		return nil
+	}
+	if err != nil {
+		return []Finding{indexFinding(err)}
+	}
+	var out []Finding
+	for err := range ix.Check(ctx) {
+		out = append(out, indexFinding(err))
+	}
+	return out
+}
+
+func indexFinding(err error) Finding {
+	f := Finding{What: err.Error(), Hint: "run a full reindex: it makes the index anew from the files"}
+	var e *index.Error
+	if errors.As(err, &e) && e.Hint != "" {
+		f.Hint = e.Hint
+	}
+	return f
 }
 
 func (s *session) check() []Finding {

@@ -30,12 +30,12 @@ const minPending = 4000
 func (w *work) cutInput(grown *pagevm.Projection, c pagevm.Cache) cachelayout.CutInput {
 	in := cachelayout.CutInput{
 		Model: w.model, Window: w.hard + w.reserve, Reserve: w.reserve,
-		Fixed: w.fixed, Conversation: w.before - w.fixed, Planned: w.before,
+		Fixed: w.fixed + w.standing, Conversation: w.before - w.fixed - w.standing, Planned: w.before,
 		Growth: w.growth(), Cold: c.Cold, ColdEventUsed: c.Event != "" && c.Event == grown.LastEvent(),
 		OpenLoop: len(w.places) > 0 && w.places[len(w.places)-1].InLoop, TTL: w.ttl(),
 		ExpectedTurns: cachelayout.ExpectedTurns(w.calls()),
 	}
-	in.Pending = w.before - w.fixed - cachelayout.ColdLowWaterConversation
+	in.Pending = w.before - w.fixed - w.standing - cachelayout.ColdLowWaterConversation
 	if in.Pending < minPending {
 		in.Pending = 0
 	}
@@ -107,25 +107,28 @@ func (w *work) makeCut(delta pagevm.Delta, cache pagevm.Cache) {
 		if span, ok := w.span(wish.Leave); ok {
 			w.next.spans = append(spans[:len(spans):len(spans)], span)
 		}
-		proj, dec := pagevm.Next(w.prev.proj, delta, pagevm.Wishes{Cut: wish, Carry: w.carry()}, cache)
+		w.leadGone = w.seen[0].Gone || wish.Leave[w.places[0].Atom]
+		wishes := pagevm.Wishes{Cut: wish, Carry: w.carry()}
+		proj, dec := pagevm.Next(w.prev.proj, delta, wishes, cache)
 		if dec.Cut == nil {
 			w.next.spans, w.texts = madeSpans, madeTexts
 			w.decision.Refused = dec.Refused
 			return
 		}
 		w.proj, w.decision = proj, dec
+		w.wishes, w.granted = wishes, cache
 		madeSpans, madeTexts = w.next.spans, w.texts
 		if w.planned(proj) <= w.cut.Figures.Limit {
 			return
 		}
-		target = w.fixed + (target-w.fixed)/3
+		target = w.fixed + w.standing + (target-w.fixed-w.standing)/3
 	}
 }
 
 // selectFor lets the selector choose for a whole prompt of target tokens.
 func (w *work) selectFor(target int) *pagevm.CutWish {
 	carry := carryRoom(w.window)
-	conversation := w.unscale(target-w.fixed) - carry
+	conversation := w.unscale(target-w.fixed-w.standing) - carry
 	return pagevm.Select(pagevm.SelectInput{
 		Host: supersede(w.hosts, w.page), Places: w.places, Seen: w.seen,
 		Target: max(conversation, 0), Resolver: w.req.Resolver != "",

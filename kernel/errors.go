@@ -25,3 +25,7 @@ func (e *WindowError) Error() string {
 // TooSmallError is returned when even the least that must stand does not fit
 // between window and reserve. It says by how much, and what is largest.
 type TooSmallError = budget.TooSmallError
+
+// ErrPrivate is returned for a shared plan of a conversation that was planned as
+// private: what it has been shown must not reach others.
+var ErrPrivate = errors.New("this conversation was planned as private before: plan it as private, or under another session key")

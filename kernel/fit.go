@@ -13,7 +13,7 @@ import (
 // first, as many as it takes for the newest atom to fit at all. Nothing that was
 // sent changes.
 func (w *work) fitNewest() {
-	room := w.hard - w.fixed - w.scale(carryRoom(w.window))
+	room := w.hard - w.fixed - w.standing - w.scale(carryRoom(w.window))
 	if w.unsent(room) {
 		return
 	}

@@ -34,8 +34,9 @@ const (
 	ReasonNoMatch = "NO_MATCH"
 )
 
-// Get restores a page, a span or a blob of a session, byte for byte as stored. An
-// id that nothing is known of is no error: the content says NO_MATCH. Content
+// Get restores a page, a span or a blob of a session, byte for byte as stored; an
+// id with lines, as a search cites them, gives these lines of what the page says.
+// An id that nothing is known of is no error: the content says NO_MATCH. Content
 // that is known and damaged is an error.
 func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, error) {
 	s, unlock, err := k.open(ctx, sessionKey, false)
@@ -43,7 +44,17 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, erro
 		return nil, err
 	}
 	defer unlock()
-	return s.get(id)
+	page, from, to := cutLines(id)
+	c, err := s.get(page)
+	if err != nil || from == 0 || c.Reason != ReasonOK {
+		return c, err
+	}
+	c.ID = id
+	if c.Page != nil {
+		c.Text = plainContent(c.Page, c.Text)
+	}
+	c.Text = linesOf(c.Text, from, to)
+	return c, nil
 }
 
 func (s *session) get(id string) (*Content, error) {
@@ -104,8 +115,11 @@ type reader struct {
 	inline map[string]string // by page id and content hash
 }
 
-// content reads a page from its blob or from the journal.
+// content reads a page from its representation, its blob, or the journal.
 func (r *reader) content(p *pagevm.Page) (string, error) {
+	if rep := fullRep(p); rep != nil {
+		return rep.Text, nil
+	}
 	if p.Blob != "" {
 		b, err := r.s.blobs.Get(p.Blob)
 		if err != nil {

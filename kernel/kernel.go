@@ -12,6 +12,10 @@
 //     the middle of a long loop loses at most the running call.
 //   - [Kernel.ObserveTurn] after a turn: one atomic, idempotent commit.
 //
+// Beside these, a model's tools and people ask memory: [Kernel.Search],
+// [Kernel.Read], [Kernel.Get], and write to it: [Kernel.Remember].
+// [Kernel.Reindex] brings the index over the workspace's Markdown up to date.
+//
 // [Kernel.Peek] plans without writing anything at all.
 //
 // What a prompt contains is decided by [pagevm.Next] alone. The kernel gathers
@@ -21,7 +25,7 @@
 // A Kernel is safe for concurrent use, and several processes may share one state
 // directory: each session is locked while it is planned or observed. The kernel
 // never calls a model, and opens no network connection unless it is given a
-// [PromptCounter].
+// [PromptCounter] or an embedder.
 package kernel
 
 import (
@@ -54,6 +58,8 @@ type Options struct {
 	// Counter asks the provider for the size of every planned prompt that can't be
 	// counted exactly here. Off by default: nil asks nobody.
 	Counter PromptCounter
+	// Memory says what is taken from the workspace's Markdown.
+	Memory MemoryOptions
 	// Now is the clock for requests that carry no time. Default: time.Now.
 	Now func() time.Time
 }
@@ -67,6 +73,7 @@ type Kernel struct {
 	counter   PromptCounter
 	blobs     *blob.Store
 	counts    *budget.Cache
+	memory    *memory // nil if it is off
 
 	mu       sync.Mutex // guards sessions and closed
 	sessions map[string]*session
@@ -99,8 +106,14 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.Memory.setDefaults(o.StateDir)
+	m, err := openMemory(abs, o.Memory)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
+	}
 	return &Kernel{
 		workspace: abs,
+		memory:    m,
 		stateDir:  o.StateDir,
 		prices:    o.Prices,
 		now:       o.Now,
@@ -115,12 +128,16 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 func (k *Kernel) Close() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	closed := k.closed
 	k.closed = true
 	var errs []error
 	for _, s := range k.sessions {
 		errs = append(errs, s.close())
 	}
 	clear(k.sessions)
+	if m := k.memory; m != nil && !closed {
+		errs = append(errs, m.close())
+	}
 	return errors.Join(errs...)
 }
 

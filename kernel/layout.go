@@ -61,7 +61,7 @@ func (w *work) blockList(p *pagevm.Projection) []cachelayout.Block {
 	}
 	newest := newestKey(p)
 	for i := range p.Items {
-		add(&p.Items[i], regionOf(&p.Items[i], newest))
+		add(&p.Items[i], regionOf(p, &p.Items[i], newest))
 	}
 	return out
 }
@@ -88,10 +88,14 @@ func newestKey(p *pagevm.Projection) string {
 	return ""
 }
 
-func regionOf(it *pagevm.Item, newest string) string {
+// regionOf tells which region an item counts for. What was recalled for earlier
+// turns is part of the working set.
+func regionOf(p *pagevm.Projection, it *pagevm.Item, newest string) string {
 	switch {
-	case it.Kind == pagevm.ItemRetrieval:
+	case it.Kind == pagevm.ItemRetrieval && it.Page == p.Recall.Page:
 		return RegionRetrieval
+	case it.Kind == pagevm.ItemRetrieval:
+		return RegionWorkingSet
 	case it.Key == newest:
 		return RegionNewest
 	}

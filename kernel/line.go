@@ -41,8 +41,8 @@ type line struct {
 	planned int
 	// restored is the newest record of a line that is being read from disk.
 	restored *planBody
-	// turnKey is the user turn that retrieval was run for last.
-	turnKey string
+	// private: the line has been shown what only private sessions see.
+	private bool
 }
 
 // anchor ties a real prompt size to a state of the projection.

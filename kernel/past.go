@@ -124,7 +124,7 @@ func (w *work) carryIfGone() []pagevm.Block {
 		return w.carry()
 	}
 	w.next.spans = nil
-	return nil
+	return w.workspaceBlocks()
 }
 
 // anchorShift is the difference between the provider's count of the last prompt

@@ -42,6 +42,9 @@ type PlanRequest struct {
 	// Resolver is the tool or command by which the model can follow a pointer;
 	// "" keeps every page at structured or above.
 	Resolver string
+	// Private: the session is one person's own, and MEMORY.md and USER.md are there
+	// for it. A door that doesn't say is shared.
+	Private bool
 	// ToolChoice, Thinking and Effort are the request settings that the
 	// provider's cache depends on, in the host's own spelling.
 	ToolChoice, Thinking, Effort string
@@ -107,9 +110,17 @@ type Params struct {
 
 // Retrieval is the outcome of recall for the newest user turn.
 type Retrieval struct {
+	// Reason and Mode are those of package retrieval; Detail says why nothing was
+	// found, or less than could be.
 	Reason string `json:"reason"`
-	Items  int    `json:"items"`
-	Tokens int    `json:"tokens"`
+	Mode   string `json:"mode"`
+	Detail string `json:"detail,omitempty"`
+	// Page is the block that shows what was recalled, "" if nothing was.
+	Page string `json:"page,omitempty"`
+	// Items and Tokens are its size, Citations where it was taken from.
+	Items     int      `json:"items"`
+	Tokens    int      `json:"tokens"`
+	Citations []string `json:"citations"`
 }
 
 // Layout is the cache side of a plan.

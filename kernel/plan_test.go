@@ -273,17 +273,25 @@ func TestPlansHold(t *testing.T) {
 		defer func() { k.Close() }()
 		c := newConversation(rapid.Int64().Draw(t, "seed"))
 		c.user()
+		private := rapid.Bool().Draw(t, "private")
+		if rapid.Bool().Draw(t, "workspace") {
+			fillWorkspace(t, dir, nil)
+			reindex(t, k)
+		}
 		resolver := rapid.SampledFrom([]string{"", "memory_get"}).Draw(t, "resolver")
 		window := rapid.SampledFrom([]int{48_000, 64_000, 128_000}).Draw(t, "window")
 		last, events := "", map[string]int{}
 		for range rapid.IntRange(3, 18).Draw(t, "steps") {
 			rewrote := step(t, c)
+			if path := rapid.SampledFrom([]string{"", "", "", "AGENTS.md", "MEMORY.md", "SESSION-STATE.md", "TOOLS.md"}).Draw(t, "file"); path != "" {
+				put(t, dir, path, fmt.Sprintf("# %s\n\n- Never touch worker %d.\n", path, c.rng.Intn(3)))
+			}
 			if rapid.IntRange(0, 5).Draw(t, "reopen") == 0 {
 				k.Close()
 				k = openKernel(t, dir)
 			}
 			req := request(c)
-			req.Resolver, req.ContextWindow = resolver, window
+			req.Resolver, req.ContextWindow, req.Private = resolver, window, private
 			p := mustPlan(t, k, req)
 			checkPlan(t, p, c.msgs)
 			s := stream(p)

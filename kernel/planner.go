@@ -18,7 +18,7 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 		return nil, err
 	}
 	defer unlock()
-	w, err := k.plan(s, req, true)
+	w, err := k.plan(ctx, s, req, true)
 	if err != nil {
 		return nil, err
 	}
@@ -27,24 +27,24 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 	}
 	if err := s.record(w); err != nil {
 		s.forget()
-		return k.planUnrecorded(s, req, err)
+		return k.planUnrecorded(ctx, s, req, err)
 	}
 	if k.counter != nil && w.count.kind != budget.Exact && k.ask(ctx, s, w) {
-		return k.planCounted(s, req)
+		return k.planCounted(ctx, s, req)
 	}
 	return w.result(), nil
 }
 
 // planCounted plans once more after the provider counted a plan and found it too
 // large: the line is anchored on that count now.
-func (k *Kernel) planCounted(s *session, req PlanRequest) (*ContextPlan, error) {
-	w, err := k.plan(s, req, true)
+func (k *Kernel) planCounted(ctx context.Context, s *session, req PlanRequest) (*ContextPlan, error) {
+	w, err := k.plan(ctx, s, req, true)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.record(w); err != nil {
 		s.forget()
-		return k.planUnrecorded(s, req, err)
+		return k.planUnrecorded(ctx, s, req, err)
 	}
 	return w.result(), nil
 }
@@ -52,11 +52,11 @@ func (k *Kernel) planCounted(s *session, req PlanRequest) (*ContextPlan, error) 
 // planUnrecorded plans when nothing can be written (a full or read-only disk): a
 // model call should not fail for that. What is not durable stays in full; if that
 // does not fit, the reason why nothing could be written is the error.
-func (k *Kernel) planUnrecorded(s *session, req PlanRequest, cause error) (*ContextPlan, error) {
+func (k *Kernel) planUnrecorded(ctx context.Context, s *session, req PlanRequest, cause error) (*ContextPlan, error) {
 	if err := s.refresh(false); err != nil { // what was recorded before stands
 		s.forget()
 	}
-	w, err := k.plan(s, req, false)
+	w, err := k.plan(ctx, s, req, false)
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}
@@ -93,21 +93,22 @@ func (k *Kernel) Peek(ctx context.Context, req PlanRequest) (*ContextPlan, error
 		return nil, err
 	}
 	defer unlock()
-	w, err := k.plan(s, req, true)
+	w, err := k.plan(ctx, s, req, true)
 	if err != nil {
 		return nil, err
 	}
 	return w.result(), ctx.Err()
 }
 
-// plan is the pure heart: a session and a request in, finished work out. durable
-// tells whether what is ingested now will be on disk before the plan is used.
-func (k *Kernel) plan(s *session, req PlanRequest, durable bool) (*work, error) {
+// plan is the heart: a session and a request in, finished work out. It writes
+// nothing. durable tells whether what is ingested now will be on disk before the
+// plan is used.
+func (k *Kernel) plan(ctx context.Context, s *session, req PlanRequest, durable bool) (*work, error) {
 	w, err := k.newWork(s, req)
 	if err != nil {
 		return nil, err
 	}
-	w.durable = durable
+	w.ctx, w.memory, w.durable = ctx, k.memory, durable
 	if err := w.absorb(); err != nil {
 		return nil, err
 	}
@@ -120,20 +121,29 @@ func (k *Kernel) plan(s *session, req PlanRequest, durable bool) (*work, error) 
 }
 
 // project asks Next for the next projection, with a cut if the cut planner wants
-// one and the rules allow it.
+// one and the rules allow it, and with the kernel's blocks behind the newest
+// message. What is recalled comes last: it takes the room that is left, and makes
+// no cut.
 func (w *work) project() error {
-	wishes := pagevm.Wishes{}
+	w.wishes = pagevm.Wishes{}
+	w.leadGone = len(w.align.Seen) > 0 && w.align.Seen[0].Gone
+	if len(w.prev.proj.Seen) == 0 {
+		w.wishes = pagevm.Wishes{Carry: w.workspaceBlocks(), CarryNow: true}
+	}
 	if w.align.Stale {
 		w.renewSummary()
-		wishes.Carry = w.carryIfGone()
+		w.wishes.Carry = w.carryIfGone()
 	}
+	w.sizeCarried()
 	w.fitNewest()
+	w.squeezeCarried()
 	w.next.hosts = w.hosts
 	if err := w.splitWindow(); err != nil {
 		return err
 	}
 	delta := pagevm.Delta{Host: w.hosts, Places: w.places, Align: w.align}
-	grown, dec := pagevm.Next(w.prev.proj, delta, wishes, pagevm.Cache{StripThinking: w.stripThinking()})
+	w.granted = pagevm.Cache{StripThinking: w.stripThinking()}
+	grown, dec := pagevm.Next(w.prev.proj, delta, w.wishes, w.granted)
 	w.proj, w.decision = grown, dec
 	w.before = w.planned(grown)
 	w.seed(grown)
@@ -146,9 +156,43 @@ func (w *work) project() error {
 	if over := w.planned(w.proj) - w.hard; over > 0 {
 		return w.tooSmall(over)
 	}
+	w.appendBlocks(delta)
 	w.next.proj = w.proj
 	w.next.planned = w.proj.Tokens()
 	return nil
+}
+
+// appendBlocks asks Next once more for the same projection, with notes and recalled
+// memory behind the newest message.
+func (w *work) appendBlocks(delta pagevm.Delta) {
+	w.leadGone = w.proj.Seen[0].Gone
+	blocks := w.fitting(w.tellings())
+	if len(blocks) > 0 {
+		w.grant(delta, blocks, nil)
+	}
+	recall, recalled := w.recall()
+	if recall != nil {
+		w.grant(delta, append(blocks, recalled...), recall)
+	}
+}
+
+func (w *work) grant(delta pagevm.Delta, blocks []pagevm.Block, recall *pagevm.Recall) {
+	wishes := w.wishes
+	wishes.Append, wishes.Recall = blocks, recall
+	w.proj, w.decision = pagevm.Next(w.prev.proj, delta, wishes, w.granted)
+}
+
+// fitting are the blocks that there is room for. A change that finds none is told
+// at the next turn, or stands in the carry block after the cut that comes first.
+func (w *work) fitting(blocks []pagevm.Block) []pagevm.Block {
+	room := w.hard - w.planned(w.proj)
+	var out []pagevm.Block
+	for _, b := range blocks {
+		if t := w.scale(b.Tokens); t <= room {
+			out, room = append(out, b), room-t
+		}
+	}
+	return out
 }
 
 // splitWindow divides the window among the regions. It fails if what must stand

@@ -38,6 +38,8 @@ type planBody struct {
 	Spans     []Span              `json:"spans,omitempty"`
 	Summary   *summary.State      `json:"summary,omitempty"`
 	Fixed     []cachelayout.Block `json:"fixed"`
+	Recall    *pagevm.Recall      `json:"recall,omitempty"`
+	Private   bool                `json:"private,omitempty"`
 
 	// Ledger is what the provider's cache is taken to hold.
 	Ledger  cachelayout.Record `json:"ledger"`
@@ -151,6 +153,10 @@ func planDiff(w *work) planBody {
 	if w.decision.Cut != nil || w.align.Stale || len(p.Carry) != len(q.Carry) {
 		b.NewCarry, b.Carry, b.Spans, b.Summary = true, q.Carry, w.next.spans, &w.next.summary
 	}
+	if p.Recall != q.Recall {
+		b.Recall = &q.Recall
+	}
+	b.Private = w.next.private
 	b.Cuts = q.Cuts[min(len(p.Cuts), len(q.Cuts)):]
 	return b
 }
@@ -173,6 +179,10 @@ func (l *line) apply(session string, b *planBody) *line {
 			n.summary = *b.Summary
 		}
 	}
+	if b.Recall != nil {
+		p.Recall = *b.Recall
+	}
+	n.private = b.Private
 	n.proj, n.planID, n.planned, n.ttl, n.anchor = &p, b.Plan, b.Planned, b.TTL, b.Anchor
 	n.restored = b
 	return &n

@@ -15,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -54,6 +55,14 @@ type session struct {
 	// cut are the lines that were cut, lost is why no projection could be read.
 	cut  map[lineKey]bool
 	lost error
+	// remembered are the entries of memory by id, unwritten those of them that
+	// their file may not have yet.
+	remembered map[string]rememberBody
+	unwritten  map[string]bool
+	// archiveSpans is what left the session's prompts and was searched,
+	// archivedPages which pages are in it.
+	archiveSpans  *retrieval.Spans
+	archivedPages map[string]bool
 	// readOnly: the journals were opened for reading.
 	readOnly bool
 }
@@ -94,6 +103,8 @@ func (s *session) init() {
 	s.observed = map[string]summary.State{}
 	s.turnChains = map[string]string{}
 	s.cut, s.lost = map[lineKey]bool{}, nil
+	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
+	s.archiveSpans, s.archivedPages = nil, map[string]bool{}
 }
 
 // open gives the session of key with its lock held in this process, read from
@@ -145,6 +156,9 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 		return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
 	}
 	s.readOnly = s.readOnly && !write
+	if write {
+		s.redo(ctx, k.memory)
+	}
 	return s, unlock, nil
 }
 
@@ -290,6 +304,14 @@ func (s *session) replay(r pagevm.Record) error {
 			return err
 		}
 		s.keepCut(&b)
+	case opRemember:
+		var b rememberBody
+		if err := unmarshal(r, &b); err != nil {
+			return err
+		}
+		s.remembered[r.ID], s.unwritten[r.ID] = b, true
+	case opRemembered:
+		delete(s.unwritten, r.ID)
 	case pagevm.OpStaged:
 		s.staged = &turnBody{}
 		return unmarshal(r, s.staged)

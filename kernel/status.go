@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/memkernel/memkernel/index"
 )
 
 // Status is what stands in a state directory.
@@ -16,6 +18,74 @@ type Status struct {
 	// Blobs and BlobBytes count the content-addressed store.
 	Blobs     int   `json:"blobs"`
 	BlobBytes int64 `json:"blob_bytes"`
+	// Memory is what is taken from the workspace's Markdown.
+	Memory MemoryStatus `json:"memory"`
+}
+
+// MemoryStatus says how memory is set and what is indexed of it.
+type MemoryStatus struct {
+	// Workspace is the folder of the Markdown. Enabled is false if it is left
+	// alone; all else is then empty.
+	Workspace string `json:"workspace"`
+	Enabled   bool   `json:"enabled"`
+	// Bootstrap names the files of standing instructions; Remembered and DailyLogs
+	// tell whether a session begins with MEMORY.md and USER.md, and with the logs
+	// of two days.
+	Bootstrap  []string `json:"bootstrap"`
+	Remembered bool     `json:"remembered"`
+	DailyLogs  bool     `json:"daily_logs"`
+	// WorkspaceTokens, RecallTokens and RecallItems bound what a prompt gets; 0 is
+	// nothing.
+	WorkspaceTokens int `json:"workspace_tokens"`
+	RecallTokens    int `json:"recall_tokens"`
+	RecallItems     int `json:"recall_items"`
+	// Embedder is the model by which questions become vectors, "" for words alone.
+	Embedder string      `json:"embedder"`
+	Index    IndexStatus `json:"index"`
+}
+
+// IndexState says in one word how an index file is.
+type IndexState string
+
+// The states.
+const (
+	IndexOK      IndexState = "ok"
+	IndexOff     IndexState = "off"     // memory is switched off
+	IndexMissing IndexState = "missing" // nothing was indexed yet
+	IndexForeign IndexState = "foreign" // the file is none of ours
+	IndexNewer   IndexState = "newer"   // a newer version wrote it
+	IndexOlder   IndexState = "older"   // an older version wrote it
+	IndexDamaged IndexState = "damaged"
+	IndexFailed  IndexState = "failed" // it can't be read; Detail says why
+)
+
+// indexStates are the states by what package index calls them.
+var indexStates = []struct {
+	err   error
+	state IndexState
+}{
+	{index.ErrMissing, IndexMissing}, {index.ErrForeign, IndexForeign}, {index.ErrNewer, IndexNewer},
+	{index.ErrOlder, IndexOlder}, {index.ErrDamaged, IndexDamaged},
+}
+
+// IndexStatus is what an index file holds.
+type IndexStatus struct {
+	Path  string     `json:"path"`
+	State IndexState `json:"state"`
+	// Detail says why State is none of the others.
+	Detail string `json:"detail,omitempty"`
+	Files  int64  `json:"files"`
+	// Unread are files that could not be read when last tried.
+	Unread int64 `json:"unread"`
+	Chunks int64 `json:"chunks"`
+	// TextBytes is the text of the chunks, FileBytes the file with its log.
+	TextBytes int64 `json:"text_bytes"`
+	FileBytes int64 `json:"file_bytes"`
+	// Model made the vectors, Vectors counts the chunks that have one.
+	Model   string `json:"model"`
+	Vectors int64  `json:"vectors"`
+	// Behind: files have changed since they were indexed, or the rules have.
+	Behind bool `json:"behind"`
 }
 
 // SessionStatus is what stands of one session.
@@ -46,7 +116,7 @@ type LineStatus struct {
 
 // Status reads what is where and how big. It writes nothing.
 func (k *Kernel) Status(ctx context.Context) (*Status, error) {
-	st := &Status{StateDir: k.stateDir, Sessions: []SessionStatus{}}
+	st := &Status{StateDir: k.stateDir, Sessions: []SessionStatus{}, Memory: k.memoryStatus(ctx)}
 	folders, err := k.sessionFolders()
 	if err != nil {
 		return nil, err
@@ -66,7 +136,60 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 		st.Blobs++
 		st.BlobBytes += info.Bytes
 	}
-	return st, nil
+	return st, ctx.Err()
+}
+
+func (k *Kernel) memoryStatus(ctx context.Context) MemoryStatus {
+	st := MemoryStatus{Workspace: k.workspace, Bootstrap: []string{}, Index: IndexStatus{State: IndexOff}}
+	m := k.memory
+	if m == nil {
+		return st
+	}
+	o := &m.opts
+	st.Enabled, st.Bootstrap, st.Remembered, st.DailyLogs = true, append(st.Bootstrap, o.Bootstrap...), !o.NoRemembered, !o.NoDailyLogs
+	st.WorkspaceTokens = max(o.WorkspaceTokens, 0)
+	if o.RecallTokens > 0 && o.RecallItems > 0 {
+		st.RecallTokens, st.RecallItems = o.RecallTokens, o.RecallItems
+	}
+	if o.Embedder != nil {
+		st.Embedder = o.Embedder.Model()
+	}
+	st.Index = m.indexStatus(ctx)
+	return st
+}
+
+func (m *memory) indexStatus(ctx context.Context) IndexStatus {
+	st := IndexStatus{Path: m.opts.IndexPath, State: IndexOK}
+	fail := func(err error) IndexStatus {
+		st.State, st.Detail = IndexFailed, err.Error()
+		if e := (*index.Error)(nil); errors.As(err, &e) {
+			st.Detail = e.Kind.Error()
+			if e.Err != nil {
+				st.Detail += " (" + e.Err.Error() + ")"
+			}
+		}
+		for _, s := range indexStates {
+			if errors.Is(err, s.err) {
+				st.State = s.state
+			}
+		}
+		return st
+	}
+	ix, err := m.reader()
+	if err != nil {
+		return fail(err)
+	}
+	s, err := ix.Stats(ctx)
+	if err != nil {
+		return fail(err)
+	}
+	st.Files, st.Unread, st.Chunks, st.TextBytes, st.FileBytes = s.Files, s.Unread, s.Chunks, s.TextBytes, s.FileBytes
+	st.Model, st.Vectors = s.Model, s.Vectors
+	st.Behind, err = ix.Behind(ctx, indexed(m.private.Walk(ctx), nil))
+	if err != nil {
+		return fail(err)
+	}
+	return st
 }
 
 // sessionFolders lists the folders of all sessions.
@@ -109,4 +232,13 @@ func size(path string) int64 {
 		return 0
 	}
 	return st.Size()
+}
+
+// IndexPath is where the index over the workspace's Markdown is kept, "" if memory
+// is off.
+func (k *Kernel) IndexPath() string {
+	if k.memory == nil {
+		return ""
+	}
+	return k.memory.opts.IndexPath
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -14,6 +15,8 @@ import (
 // work is one plan in the making. It reads the session and writes to nothing but
 // itself.
 type work struct {
+	ctx             context.Context // of the search that a plan may ask for
+	memory          *memory
 	req             PlanRequest
 	s               *session
 	prev            *line // the line before; never changed
@@ -40,14 +43,30 @@ type work struct {
 	spans   map[string]string // the span that a message left with, made by spanOf
 	removed []Excluded        // what healing took out, taken the parts of it that are new
 	taken   []taken
+	left    []Excluded // what was found and not recalled
 	stats   Stats
+
+	// What is known of the workspace's files, read when it is wanted.
+	files           []source
+	read, stateRead bool
+	stateFile       source
+	carried         []pagevm.Block // the workspace's part of the carry block
+	carriedMade     bool
+	// leadGone: the host's first messages do not stand; carriedGone: carried was
+	// made for that.
+	leadGone, carriedGone bool
+	standing              int // its size, calibrated
+	squeezed              int // what it has to give way, calibrated
 
 	proj     *pagevm.Projection
 	decision pagevm.Decision
-	cut      cachelayout.Cut
-	cold     bool
-	clock    string
-	before   int // planned input had nothing been cut
+	// wishes and granted are what proj was asked for with.
+	wishes  pagevm.Wishes
+	granted pagevm.Cache
+	cut     cachelayout.Cut
+	cold    bool
+	clock   string
+	before  int // planned input had nothing been cut
 
 	blocks      []cachelayout.Block
 	breakpoints []cachelayout.Breakpoint
@@ -88,8 +107,11 @@ func (k *Kernel) newWork(s *session, req PlanRequest) (*work, error) {
 		w.faults = append(w.faults, Fault{Code: FaultProjectionLost, Detail: lost})
 	}
 	w.prev = s.line(req.Branch, req.Model)
+	if w.prev.private && !req.Private {
+		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, ErrPrivate)
+	}
 	next := *w.prev
-	next.planID = ""
+	next.planID, next.private = "", req.Private
 	w.next = &next
 	return w, nil
 }

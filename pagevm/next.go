@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"slices"
 )
 
 // The rules by which a wish can be refused, as named in [Refusal.Rule].
@@ -19,6 +20,7 @@ const (
 	RuleAtomOpen       = "atom_not_closed"
 	RuleOpener         = "opens_the_loop"
 	RuleNewest         = "newest_message"
+	RuleRecalled       = "recalled_this_turn"
 )
 
 // Delta is what the host brought: its whole conversation, where each message
@@ -46,7 +48,11 @@ func Next(p *Projection, d Delta, w Wishes, c Cache) (*Projection, Decision) {
 	if w.Cut != nil {
 		cut(p, &q, d, w, c, &dec)
 	}
-	q.Items = appendBlocks(q.Items, w.Append, d.Host)
+	if d.Align.Stale {
+		q.Items = dropCarried(q.Items, q.Carry)
+	}
+	q.Recall = p.Recalled(d.Align)
+	appendBlocks(&q, recall(&q, w, &dec), d.Host)
 	dec.Kept = commonItems(p, &q)
 	return &q, dec
 }
@@ -97,13 +103,16 @@ func appendHost(old []Item, fresh []HostMessage, bare map[string]string) []Item 
 }
 
 // appendBlocks puts kernel blocks behind the newest host message, each page once.
-func appendBlocks(items []Item, blocks []Block, host []HostMessage) []Item {
+func appendBlocks(q *Projection, blocks []Block, host []HostMessage) {
 	if len(blocks) == 0 || len(host) == 0 {
-		return items
+		return
 	}
-	standing := make(map[string]bool, len(items))
-	for i := range items {
-		standing[items[i].Page] = true
+	standing := make(map[string]bool, len(q.Carry)+len(q.Items))
+	for i := range q.Carry {
+		standing[q.Carry[i].Page] = true
+	}
+	for i := range q.Items {
+		standing[q.Items[i].Page] = true
 	}
 	for _, b := range blocks {
 		if standing[b.Page] {
@@ -111,7 +120,40 @@ func appendBlocks(items []Item, blocks []Block, host []HostMessage) []Item {
 		}
 		it := b.item()
 		it.Key = host[len(host)-1].Key
-		items = append(items, it)
+		q.Items = append(q.Items, it)
+	}
+}
+
+// recall takes note of what retrieval came to, and gives the blocks to append. A
+// turn is recalled for once.
+func recall(q *Projection, w Wishes, dec *Decision) []Block {
+	switch {
+	case w.Recall == nil:
+		return w.Append
+	case w.Recall.Turn != q.Recall.Turn:
+		q.Recall = *w.Recall
+		return w.Append
+	}
+	dec.Refused = append(dec.Refused, Refusal{Page: w.Recall.Page, Atom: -1, Rule: RuleRecalled})
+	var rest []Block
+	for _, b := range w.Append {
+		if b.Kind != ItemRetrieval {
+			rest = append(rest, b)
+		}
+	}
+	return rest
+}
+
+// dropCarried leaves out the kernel blocks whose page the carry block shows now.
+func dropCarried(items, carry []Item) []Item {
+	shown := make(map[string]bool, len(carry))
+	for i := range carry {
+		shown[carry[i].Page] = true
+	}
+	for i := range items {
+		if items[i].Key != "" && shown[items[i].Page] {
+			return slices.DeleteFunc(slices.Clone(items), func(it Item) bool { return shown[it.Page] })
+		}
 	}
 	return items
 }
@@ -140,6 +182,7 @@ func cut(p, q *Projection, d Delta, w Wishes, c Cache, dec *Decision) {
 	r.Seen = n.leave(q.Seen)
 	r.Items = n.items(r.Seen, q.Items)
 	r.Carry = carryItems(w.Carry)
+	r.Items = dropCarried(r.Items, r.Carry)
 	dec.Refused = append(dec.Refused, n.refused...)
 	if equalItems(r.Items, q.Items) && equalSeen(r.Seen, q.Seen) {
 		dec.Refused = append(dec.Refused, Refusal{Atom: -1, Rule: RuleNothingPending})
@@ -251,9 +294,10 @@ func (b *builder) mayLeave(i int) string {
 }
 
 // items renders all standing messages, and keeps the kernel blocks of the open
-// loop at their places; older ones have done their work and go.
+// loop at their places, of what was recalled the newest; others have done their
+// work and go.
 func (b *builder) items(seen []Seen, old []Item) []Item {
-	extra := kernelBlocks(old)
+	extra := kernelBlocks(old, b.p.Recall.Page)
 	items := make([]Item, 0, len(old))
 	for i := range b.d.Host {
 		if seen[i].Gone {
@@ -292,10 +336,10 @@ func barePages(items []Item) map[string]bool {
 	return m
 }
 
-func kernelBlocks(items []Item) map[string][]Item {
+func kernelBlocks(items []Item, recalled string) map[string][]Item {
 	var m map[string][]Item
 	for _, it := range items {
-		if it.Kind == ItemNote || it.Kind == ItemRetrieval {
+		if it.Kind == ItemNote || it.Kind == ItemRetrieval && it.Page == recalled {
 			if m == nil {
 				m = map[string][]Item{}
 			}

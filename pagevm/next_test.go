@@ -3,6 +3,7 @@ package pagevm
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -300,9 +301,17 @@ func grow(t *rapid.T, s *script, p *Projection) {
 }
 
 func randomWishes(t *rapid.T, s *script) Wishes {
-	w := Wishes{Carry: []Block{{Kind: ItemCarry, Page: "su", Hash: fmt.Sprint("carry", len(s.host))}}}
+	w := Wishes{Carry: []Block{{Kind: ItemCarry, Page: "su", Hash: fmt.Sprint("carry", len(s.host))}}, CarryNow: rapid.Bool().Draw(t, "now")}
+	for i := range rapid.IntRange(0, 3).Draw(t, "carried") { // what a note told of before stands in the carry block now
+		w.Carry = append(w.Carry, Block{Kind: ItemCarry, Page: fmt.Sprint("note", len(s.host)-i), Hash: fmt.Sprint("c", i)})
+	}
 	if rapid.Bool().Draw(t, "note") {
 		w.Append = []Block{{Kind: ItemNote, Page: fmt.Sprint("note", len(s.host)), Hash: fmt.Sprint("n", len(s.host))}}
+	}
+	if rapid.Bool().Draw(t, "recall") {
+		turn := fmt.Sprint("turn", len(s.host)/rapid.IntRange(1, 3).Draw(t, "turn"))
+		w.Recall = &Recall{Turn: turn, Page: fmt.Sprint("rt", turn, len(s.host))}
+		w.Append = append(w.Append, Block{Kind: ItemRetrieval, Page: w.Recall.Page, Hash: "r"})
 	}
 	if !rapid.Bool().Draw(t, "cut") {
 		return w
@@ -345,7 +354,13 @@ func checkRules(t *rapid.T, p, q *Projection, d Delta, w Wishes, c Cache, dec De
 	if dec.Cut != nil && w.Cut.Reason == CutCold && c.Event == p.LastEvent() && !c.Forced {
 		t.Fatal("a cold event was used twice")
 	}
+	if w.Recall != nil && w.Recall.Turn == p.Recalled(d.Align).Turn && slices.ContainsFunc(q.Items, func(it Item) bool { return it.Page == w.Recall.Page && p.Recall.Page != it.Page }) {
+		t.Fatalf("turn %s was recalled for twice", w.Recall.Turn)
+	}
 	pages := map[string]bool{}
+	for _, it := range q.Carry {
+		pages[it.Page] = true
+	}
 	next := 0
 	was := itemLevels(p.Items)
 	for _, it := range q.Items {
@@ -353,7 +368,7 @@ func checkRules(t *rapid.T, p, q *Projection, d Delta, w Wishes, c Cache, dec De
 			t.Fatalf("page %s stands twice", it.Page)
 		}
 		pages[it.Page] = true
-		if it.Kind == ItemNote {
+		if it.Kind == ItemNote || it.Kind == ItemRetrieval {
 			continue
 		}
 		for next < len(d.Host) && d.Host[next].Key != it.Key {
@@ -387,7 +402,7 @@ func checkRules(t *rapid.T, p, q *Projection, d Delta, w Wishes, c Cache, dec De
 func checkWhole(t *rapid.T, q *Projection, m HostMessage) {
 	n := 0
 	for _, it := range q.Items {
-		if it.Key == m.Key && it.Kind != ItemNote {
+		if it.Key == m.Key && it.Kind != ItemNote && it.Kind != ItemRetrieval {
 			n++
 		}
 	}

@@ -100,6 +100,9 @@ type Page struct {
 	Media []Media `json:"media,omitempty"`
 	// Resolver is the tool that the pointer representation names.
 	Resolver string `json:"resolver,omitempty"`
+	// Refs cite the places that the content was taken from, for what was recalled
+	// or read from the workspace.
+	Refs []memkernel.Ref `json:"refs,omitempty"`
 	// Created is the host's time of the content.
 	Created time.Time `json:"created,omitzero"`
 	// Reps are the degraded representations, made at ingestion.

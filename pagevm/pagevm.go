@@ -23,7 +23,9 @@
 //     loop only closed atoms may degrade or leave, and only when the cache is
 //     cold or the cut is forced; the message that opened the loop never leaves.
 //  5. One cold event makes at most one cut, and none when nothing would change.
-//  6. A page stands once: at its source position, or in the carry block.
+//  6. A page stands once: at its source position, in the carry block, or as a
+//     block of the kernel's behind the message that was newest.
+//  7. Retrieval is granted once per user turn.
 //
 // Pagevm never counts tokens, reads a clock, or calls a model: token counts,
 // times and the state of the cache are handed in as numbers. Sizes are bytes,

@@ -90,6 +90,36 @@ type Projection struct {
 	Carry []Item     `json:"carry"`
 	Items []Item     `json:"items"`
 	Cuts  []CutPoint `json:"cuts"`
+	// Recall is the newest outcome of retrieval.
+	Recall Recall `json:"recall,omitzero"`
+}
+
+// Recall is the outcome of retrieval for one user turn.
+type Recall struct {
+	// Turn is the key of the user message that opened the turn; "" if retrieval
+	// never ran.
+	Turn string `json:"turn"`
+	// Page is the block that shows what was recalled, "" if nothing was.
+	Page string `json:"page,omitempty"`
+	// Reason and Mode say how the search ended and by what it searched, Detail why
+	// it found nothing or less than it could.
+	Reason string `json:"reason"`
+	Mode   string `json:"mode,omitempty"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// Recalled is the newest outcome of retrieval that stands under an alignment: if
+// the host took back the messages that it stood behind, it counts as never run.
+func (p *Projection) Recalled(a Alignment) Recall {
+	if a.Items == len(p.Items) || p.Recall.Page == "" {
+		return p.Recall
+	}
+	for i := range p.Items[a.Items:] {
+		if p.Items[a.Items+i].Page == p.Recall.Page {
+			return Recall{}
+		}
+	}
+	return p.Recall
 }
 
 // Tokens sums the items, carry block included.

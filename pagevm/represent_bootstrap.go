@@ -40,6 +40,16 @@ func RepresentPlan(id, text, resolver string) []Rep {
 	return reps.reps
 }
 
+// PlanStep is the line of a plan that names the current step, "" if none does.
+func PlanStep(text string) string {
+	for l := range eachLine(text) {
+		if l.heading == 0 && field(l.text) == "step" {
+			return strings.TrimSpace(strings.TrimLeft(l.text, " \t-*#>_"))
+		}
+	}
+	return ""
+}
+
 // RepresentConstraint makes the structured representation of a rule: its
 // commanding lines and headings. A rule of a few lines has none: it is as
 // short as it can be.

@@ -26,6 +26,8 @@ type Wishes struct {
 	CarryNow bool
 	// Append are kernel blocks to stand behind the newest host message.
 	Append []Block
+	// Recall is what retrieval came to, if it ran; its block is among Append.
+	Recall *Recall
 }
 
 // CutWish asks for one batch cut.

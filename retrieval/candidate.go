@@ -16,8 +16,6 @@ type candidate struct {
 	from time.Time
 	// digest is made when it is first needed.
 	digest *digest
-	// terms are the question's, as the search that found it has them.
-	terms []uint32
 	// compared counts the picked ones that its similarity knows of.
 	compared int
 }
@@ -47,7 +45,8 @@ func union(hits index.Hits, w weights, age func(path, date string, mod time.Time
 	take := func(h index.Hit) *Parts {
 		c, ok := byID[h.ID]
 		if !ok {
-			c = &candidate{hit: fileHit(h), terms: terms}
+			c = &candidate{hit: fileHit(h)}
+			c.hit.terms = terms
 			if age != nil {
 				if from, ages := age(h.Path, h.Date, h.ModTime); ages {
 					c.from = from

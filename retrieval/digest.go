@@ -23,34 +23,31 @@ func analyzer() (*analysis.Analyzer, error) {
 type digest struct {
 	// set is sorted and without repeats; freq says how often each occurs.
 	set, freq []uint32
-	// tokens are in the text's order; ends[i] is where those of line i end.
-	tokens, ends []uint32
+	// lang is the language that the text was stemmed for, "" if it has no word
+	// in Latin letters.
+	lang string
+	// size is how many terms there are, repeats counted.
+	size int
 }
 
-// languageSample is how much of a text its language is told by, in bytes.
-const languageSample = 1 << 10 // 1 KiB
-
-// digestOf analyses a text line by line, so that lines can be marked, in the
-// one language of the whole.
-func digestOf(a *analysis.Analyzer, text string) (digest, string) {
-	buf, lang := a.AppendIndex(nil, text[:min(len(text), languageSample)])
-	d := digest{tokens: make([]uint32, 0, len(text)/6)}
-	for _, line := range splitLines(text) {
-		buf = a.AppendIndexAs(buf[:0], line, lang)
-		d.tokens = appendHashes(d.tokens, buf)
-		d.ends = append(d.ends, uint32(len(d.tokens)))
+// digestOf analyses a text in a language, "" for the one that it seems to be in.
+func digestOf(a *analysis.Analyzer, text, lang string) *digest {
+	var terms []byte
+	if lang != "" {
+		terms = a.AppendIndexAs(nil, text, lang)
+	} else {
+		terms, lang = a.AppendIndex(nil, text)
 	}
-	d.tokens = slices.Clip(d.tokens)
-	d.set, d.freq = tally(d.tokens)
-	return d, lang
+	tokens := appendHashes(make([]uint32, 0, len(terms)/6), terms)
+	set, freq := tally(tokens)
+	return &digest{set, freq, lang, len(tokens)}
 }
 
-// tally sorts hashes and counts the equal ones.
+// tally sorts hashes, in place, and counts the equal ones.
 func tally(tokens []uint32) (set, freq []uint32) {
-	sorted := slices.Clone(tokens)
-	slices.Sort(sorted)
-	for i, h := range sorted {
-		if i == 0 || h != sorted[i-1] {
+	slices.Sort(tokens)
+	for i, h := range tokens {
+		if i == 0 || h != tokens[i-1] {
 			set, freq = append(set, h), append(freq, 0)
 		}
 		freq[len(freq)-1]++
@@ -93,25 +90,9 @@ func hashTerms(terms []string) []uint32 {
 	return appendHashes(nil, []byte(strings.Join(terms[:min(len(terms), maxTerms)], " ")))
 }
 
-// marks says of each line which of the terms it holds.
-func (d digest) marks(terms []uint32) []uint64 {
-	bit := make(map[uint32]uint64, len(terms))
-	for i, t := range terms {
-		bit[t] |= 1 << i
-	}
-	out := make([]uint64, len(d.ends))
-	at := uint32(0)
-	for i, end := range d.ends {
-		for ; at < end; at++ {
-			out[i] |= bit[d.tokens[at]]
-		}
-	}
-	return out
-}
-
 // count is how often a term occurs. Hashes are spread evenly, so its place in
 // the set is nearly known.
-func (d digest) count(term uint32) uint32 {
+func (d *digest) count(term uint32) uint32 {
 	n := len(d.set)
 	if n == 0 {
 		return 0

@@ -8,9 +8,10 @@
 //	                                        │            │
 //	          union by chunk        .7 vector + .3 keyword, kept apart in Parts
 //	          × decay               floor + (1−floor)·2^(−age/half-life)
-//	          sort, MinScore        ties by path, then place
+//	          sort, MinScore,       ties by path, then place
+//	          MinShare
 //	          diversity             MMR over the best Pool candidates
-//	          Limit                 snippets are cut
+//	          Limit                 snippets are cut, unless none are wanted
 //	                                        │
 //	                         Result: hits, reason, mode, detail
 //	                                        │
@@ -23,6 +24,26 @@
 // that is down, vectors of another model) leaves the other half standing, and
 // mode and detail tell.
 //
+// # Spans
+//
+// A session lets go of far more text than is ever asked for, so a span is not
+// analysed when it is added. What is made of it then is a key for each word: the
+// word itself, in one number. A search looks at the keys that begin like one of
+// the question's terms, turns those back into words to see whether they leave the
+// term, ranks the spans by that, and analyses the best few dozen, each once. Their
+// terms decide. What is not exact:
+//
+//   - Of words longer than a key only the beginning is known. Numbers whose digits
+//     look alike in a key may be taken for each other. Accordingly a span may be
+//     counted among those that hold a term, or not be chosen, wrongly; a chosen
+//     one that was counted wrongly is taken off again.
+//   - Lengths are counted in keys.
+//   - All spans in ASCII are analysed in one language, which samples of them tell.
+//
+// On real sessions the first ten are those of an analysis of everything in .98 to
+// 1 of the cases. A span with letters beyond ASCII has no keys, and is analysed in
+// its own language when the set is first searched.
+//
 // # The block
 //
 //	<recall>
@@ -32,6 +53,9 @@
 //	</note>
 //	</recall>
 //
+// Pack counts each note once and the block once. It cuts down the first hit that
+// does not fit, and no other.
+//
 // A note can't leave its fence. Whatever could be read as one of these tags, as
 // the tag of a role or as a control token of a chat template loses its angle
 // bracket to ‹; letters that only look like others, and characters that can't
@@ -39,7 +63,7 @@
 // round or can't be seen at all are dropped. Nothing else is changed.
 //
 // The package reads no file, writes nothing, calls no model but the Embedder it
-// is given, and keeps nothing between calls but analysers, whose memory only
-// saves work. Scores lie in 0 to 1; snippets are measured in characters (runes),
+// is given, and keeps nothing between calls but analysers and what Spans found out
+// of their texts, which only saves work. Scores lie in 0 to 1; snippets are measured in characters (runes),
 // budgets in tokens by the caller's counter, lines from 1.
 package retrieval

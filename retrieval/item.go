@@ -44,6 +44,12 @@ type segment struct {
 // source names the text that a segment's lines are counted in.
 func (s *segment) source() string { return string(s.hit.Kind) + cmp.Or(s.hit.Path, s.hit.ID) }
 
+// touches tells whether another segment is of the same text and overlaps it or
+// stands beside it.
+func (s *segment) touches(o segment) bool {
+	return s.from <= o.to+1 && o.from <= s.to+1 && s.source() == o.source()
+}
+
 // assemble makes items of segments: those that overlap or touch in one text
 // become one. Items stand in the order of their best segments.
 func assemble(segments []segment) []Item {

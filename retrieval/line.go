@@ -21,15 +21,12 @@ func splitLines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// linesOf are a hit's lines with their marks.
+// linesOf are a hit's lines, unmarked.
 func linesOf(h *Hit) []line {
 	texts := splitLines(h.Text)
 	out := make([]line, len(texts))
 	for i, t := range texts {
 		out[i] = line{no: h.StartLine + i, text: strings.TrimRightFunc(t, unicode.IsSpace)}
-		if i < len(h.marks) {
-			out[i].mark = h.marks[i]
-		}
 	}
 	return out
 }
@@ -178,27 +175,41 @@ func cut(text string, n int) []line {
 	return out
 }
 
-// mark finds the terms in pieces of a line. Without an analyser none is found,
-// and the beginning is shown.
-func mark(pieces []line, terms []uint32) {
+// languageSample is how much of a text its language is told by, in bytes.
+const languageSample = 1 << 10 // 1 KiB
+
+// mark finds the terms in lines of one text, or pieces of a line. Without an
+// analyser none is found, and the beginning is shown.
+func mark(lines []line, terms []uint32) {
 	a, err := analyzer()
 	if err != nil || len(terms) == 0 {
 		return
 	}
 	defer analyzers.Put(a)
-	var all strings.Builder
-	for i, p := range pieces {
-		if i > 0 {
-			all.WriteByte('\n')
-		}
-		all.WriteString(strings.ReplaceAll(p.text, "\n", " "))
+	bit := make(map[uint32]uint64, len(terms))
+	for i, t := range terms {
+		bit[t] |= 1 << i
 	}
-	d, _ := digestOf(a, all.String())
-	for i, m := range d.marks(terms) {
-		if i < len(pieces) {
-			pieces[i].mark = m
+	buf, lang := a.AppendIndex(nil, sample(lines))
+	var tokens []uint32
+	for i := range lines {
+		buf = a.AppendIndexAs(buf[:0], lines[i].text, lang)
+		tokens = appendHashes(tokens[:0], buf)
+		lines[i].mark = 0
+		for _, t := range tokens {
+			lines[i].mark |= bit[t]
 		}
 	}
+}
+
+// sample is the beginning of lines.
+func sample(lines []line) string {
+	n, size := 0, 0
+	for ; n < len(lines) && size < languageSample; n++ {
+		size += len(lines[n].text)
+	}
+	text := join(lines[:n])
+	return text[:min(len(text), languageSample)]
 }
 
 // join puts lines side by side.

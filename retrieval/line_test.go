@@ -21,8 +21,8 @@ func snippet(t testing.TB, question, text string) Hit {
 	}
 	defer analyzers.Put(a)
 	h := fileHit(index.Hit{ID: "x", Path: "a.md", StartLine: 10, EndLine: 9 + len(splitLines(text)), Text: text})
-	d, _ := digestOf(a, text)
-	h.show(d, hashTerms(a.Query(question, nil)))
+	h.terms = hashTerms(a.Query(question, nil))
+	h.show()
 	return h
 }
 
@@ -55,13 +55,8 @@ func TestSnippet(t *testing.T) {
 func TestSnippetIsItsLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.SampledFrom([]rune("kiwi \n\néß数据\u200b🙂")), 1, 3000, -1).Draw(t, "text")
-		a, err := analyzer()
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := Hit{StartLine: 5, Text: text}
-		d, _ := digestOf(a, text)
-		h.show(d, hashTerms([]string{"kiwi", "数据"}))
+		h := Hit{StartLine: 5, Text: text, terms: hashTerms([]string{"kiwi", "数据"})}
+		h.show()
 		if n := utf8.RuneCountInString(h.Snippet); n > MaxSnippet {
 			t.Fatalf("%d characters", n)
 		}

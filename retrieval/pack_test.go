@@ -9,19 +9,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// file makes hits of a file's lines, each with the question's words marked.
+// chunk is a hit of a file's lines on a question about kiwi and mango.
 func chunk(t testing.TB, path string, from, seq int, text string) Hit {
 	t.Helper()
-	a, err := analyzer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer analyzers.Put(a)
 	h := Hit{Kind: Memory, ID: fmt.Sprintf("%s/%d", path, seq), Path: path, StartLine: from, EndLine: from + len(splitLines(text)) - 1,
 		Seq: seq, Text: text, Score: .5}
 	h.Citation = cite(path, h.StartLine, h.EndLine)
-	d, _ := digestOf(a, text)
-	h.show(d, hashTerms([]string{"kiwi", "mango"}))
+	h.terms = hashTerms([]string{"kiwi", "mango"})
 	return h
 }
 
@@ -100,6 +94,32 @@ func TestPackCuts(t *testing.T) {
 	one := Pack([]Hit{chunk(t, "a", 1, 0, strings.Repeat("lorem ipsum ", 300)+"kiwi mango "+strings.Repeat("dolor sit ", 300))}, &PackOptions{Tokens: 300})
 	if len(one.Items) != 1 || !strings.Contains(one.Items[0].Text, "kiwi mango") || !strings.HasPrefix(one.Items[0].Text, "…") {
 		t.Errorf("a long line became %+v", one)
+	}
+}
+
+// One hit is cut down to fill the room; what comes behind it is whole or not there.
+func TestPackCutsOnce(t *testing.T) {
+	filler := strings.Repeat(strings.Repeat("words that take some room in a block ", 8)+"\n", 10)
+	got := Pack([]Hit{chunk(t, "a", 1, 0, filler+"a kiwi"), chunk(t, "b", 1, 0, filler+"b kiwi"), chunk(t, "c", 1, 0, "c")}, &PackOptions{Tokens: 400})
+	if len(got.Items) != 2 || !got.Items[0].Cut || got.Items[1].Cut || got.Tokens < 300 {
+		t.Errorf("%d tokens in %v", got.Tokens, texts(got.Items))
+	}
+	if d := cmp.Diff(map[string]LeftReason{"b/0": OverBudget}, reasons(got.Left)); d != "" {
+		t.Error(d)
+	}
+}
+
+// Packing many hits counts not much more than what it packs: each note, the cuts of
+// one, and the block.
+func TestPackCountsLittle(t *testing.T) {
+	var hits []Hit
+	for i := range 24 {
+		hits = append(hits, chunk(t, fmt.Sprint(i), 1, 0, strings.Repeat(fmt.Sprintf("line %d of some words\n", i), 70)))
+	}
+	counted := 0
+	got := Pack(hits, &PackOptions{Items: 10, Count: func(s string) int { counted += len(s); return (len(s) + 2) / 3 }})
+	if block := len(Render(got.Items)); len(got.Items) < 4 || counted > 4*block {
+		t.Errorf("%d bytes were counted for %d in %d items", counted, block, len(got.Items))
 	}
 }
 

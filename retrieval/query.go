@@ -10,6 +10,10 @@ type Query struct {
 	Limit int
 	// MinScore is the score that a hit needs.
 	MinScore float64
+	// MinShare is the share of the best hit's score that a hit needs, 0 to 1.
+	MinShare float64
+	// NoSnippets saves the time for snippets, which Pack does not need.
+	NoSnippets bool
 	// Want, if not nil, says which files may be among the hits.
 	Want func(path string) bool
 	// Denied, if not "", is why this session may not search memory, half a

@@ -23,25 +23,36 @@ func Render(items []Item) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("<" + blockTag + ">\n" + preamble + "\n")
-	for _, it := range items {
-		b.WriteString("<" + itemTag)
-		attribute(&b, "from", it.Citation)
-		if !strings.Contains(it.Citation, it.Date) {
-			attribute(&b, "date", it.Date)
-		}
-		attribute(&b, "in", it.under())
-		b.WriteString(">\n")
-		b.WriteString(neutral(it.Text))
-		b.WriteString("\n</" + itemTag + ">\n")
+	b.WriteString(blockHead)
+	for i := range items {
+		items[i].render(&b)
 	}
-	b.WriteString("</" + blockTag + ">\n")
+	b.WriteString(blockFoot)
 	return b.String()
+}
+
+// What stands before and behind the notes.
+const (
+	blockHead = "<" + blockTag + ">\n" + preamble + "\n"
+	blockFoot = "</" + blockTag + ">\n"
+)
+
+// render writes the item as a note.
+func (it *Item) render(b *strings.Builder) {
+	b.WriteString("<" + itemTag)
+	attribute(b, "from", it.Citation)
+	if !strings.Contains(it.Citation, it.Date) {
+		attribute(b, "date", it.Date)
+	}
+	attribute(b, "in", it.under())
+	b.WriteString(">\n")
+	b.WriteString(neutral(it.Text))
+	b.WriteString("\n</" + itemTag + ">\n")
 }
 
 // under is the headings that the item's text does not begin with itself, from
 // the innermost outwards as far as there is room.
-func (it Item) under() string {
+func (it *Item) under() string {
 	trail := it.Trail
 	for line := range strings.Lines(it.Text) {
 		h := strings.TrimSpace(line)

@@ -74,7 +74,7 @@ type Hit struct {
 	Score float64 `json:"score"`
 	Parts Parts   `json:"parts"`
 	// Snippet is the part of the text that holds most of the question's words,
-	// at most MaxSnippet characters.
+	// at most MaxSnippet characters; "" if the Query wants none.
 	Snippet string `json:"snippet"`
 	// SnippetStart and SnippetEnd are the lines that Snippet is from.
 	SnippetStart int `json:"snippet_start_line"`
@@ -86,8 +86,7 @@ type Hit struct {
 	// Seq is the chunk's place in its file, from 0.
 	Seq int `json:"-"`
 
-	// marks are the terms that each line holds, as bits; terms the question's.
-	marks []uint64
+	// terms are the question's, by which Pack cuts what does not fit.
 	terms []uint32
 }
 

@@ -32,7 +32,9 @@ func (s *search) run(ctx context.Context) {
 	}
 	cs = s.rate(append(cs, s.session()...))
 	for _, c := range diversify(cs[:min(len(cs), s.pool())], s.opts.Lambda, s.q.Limit, s.terms) {
-		c.hit.show(*s.digest(c), c.terms)
+		if !s.q.NoSnippets {
+			c.hit.show()
+		}
 		s.result.Hits = append(s.result.Hits, c.hit)
 	}
 	s.conclude()
@@ -137,21 +139,24 @@ func (s *search) session() []*candidate {
 	hits, terms := s.q.Spans.search(s.a, s.q.Text, s.pool(), s.q.WantSpan)
 	var out []*candidate
 	for i, f := range hits {
-		c := &candidate{hit: f.hit(i + 1), from: f.Time, digest: &f.digest, terms: terms}
-		c.hit.Parts.Merged = c.hit.Parts.Keyword
+		c := &candidate{hit: f.hit(i + 1), from: f.Time, digest: f.digest}
+		c.hit.Parts.Merged, c.hit.terms = c.hit.Parts.Keyword, terms
 		out = append(out, c)
 	}
 	return out
 }
 
-// rate ages and sorts the candidates, and drops those below MinScore.
+// rate ages and sorts the candidates, and drops those below MinScore and
+// MinShare.
 func (s *search) rate(cs []*candidate) []*candidate {
 	d := decay{s.opts.HalfLife, s.opts.Floor}
 	for _, c := range cs {
 		c.score(d, s.q.Now)
 	}
 	order(cs)
-	enough := func(c *candidate) bool { return c.hit.Score > 0 && c.hit.Score >= s.q.MinScore }
+	enough := func(c *candidate) bool {
+		return c.hit.Score > 0 && c.hit.Score >= s.q.MinScore && c.hit.Score >= s.q.MinShare*cs[0].hit.Score
+	}
 	if i := slices.IndexFunc(cs, func(c *candidate) bool { return !enough(c) }); i >= 0 {
 		s.rejected = cs[i].hit.Score
 		cs = cs[:i]
@@ -162,8 +167,7 @@ func (s *search) rate(cs []*candidate) []*candidate {
 // digest analyses a candidate's text once.
 func (s *search) digest(c *candidate) *digest {
 	if c.digest == nil {
-		d, _ := digestOf(s.a, c.hit.Text)
-		c.digest = &d
+		c.digest = digestOf(s.a, c.hit.Text, "")
 	}
 	return c.digest
 }

@@ -123,6 +123,30 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// A weak match beside a strong one is dropped, before diversity could prefer it.
+func TestMinShare(t *testing.T) {
+	ix := &fakeIndex{hits: index.Hits{Keyword: ranked(hit("a", "a.md", 1, .6, "x"), hit("b", "b.md", 1, .3, "y"), hit("c", "c.md", 1, .29, "z"))}}
+	for share, want := range map[float64][]string{0: {"a", "b", "c"}, .5: {"a", "b"}, 1: {"a"}} {
+		if d := cmp.Diff(want, ids(ask(ix, off(), Query{MinShare: share}).Hits)); d != "" {
+			t.Errorf("share %v: %s", share, d)
+		}
+	}
+}
+
+// Without snippets Pack cuts as with them.
+func TestNoSnippets(t *testing.T) {
+	filler := strings.Repeat("words that take some room in a block\n", 60)
+	ix := &fakeIndex{hits: index.Hits{Terms: []string{"kiwi"}, Keyword: ranked(hit("a", "a.md", 1, .6, filler+"the kiwi\n"+filler))}}
+	with, without := ask(ix, off(), Query{}), ask(ix, off(), Query{NoSnippets: true})
+	if with.Hits[0].Snippet == "" || without.Hits[0].Snippet != "" {
+		t.Errorf("snippets %q and %q", with.Hits[0].Snippet, without.Hits[0].Snippet)
+	}
+	o := &PackOptions{Tokens: 300}
+	if d := cmp.Diff(Render(Pack(with.Hits, o).Items), Render(Pack(without.Hits, o).Items)); d != "" || !strings.Contains(Render(Pack(without.Hits, o).Items), "the kiwi") {
+		t.Error(d)
+	}
+}
+
 func TestContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -3,10 +3,13 @@ package retrieval
 // MaxSnippet is the largest snippet, in characters.
 const MaxSnippet = 700
 
-// show marks a hit's lines and cuts its snippet.
-func (h *Hit) show(d digest, terms []uint32) {
-	h.marks, h.terms = d.marks(terms), terms
-	part := excerpt(trim(linesOf(h)), MaxSnippet, terms)
+// show cuts the hit's snippet.
+func (h *Hit) show() {
+	lines := linesOf(h)
+	if sum(lines) > MaxSnippet {
+		mark(lines, h.terms)
+	}
+	part := excerpt(trim(lines), MaxSnippet, h.terms)
 	h.Snippet, h.SnippetStart, h.SnippetEnd = join(part), h.StartLine, h.EndLine
 	if len(part) > 0 {
 		h.SnippetStart, h.SnippetEnd = part[0].no, part[len(part)-1].no

@@ -8,6 +8,12 @@ import (
 // rule matches a horizontal rule, and the line under a heading.
 var rule = regexp.MustCompile(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+)$`)
 
+// ruled is rule, without the work for the many lines that end as no rule does.
+func ruled(text string) bool {
+	end := strings.TrimRight(text, " \t")
+	return end != "" && strings.IndexByte("-*_=", end[len(end)-1]) >= 0 && rule.MatchString(text)
+}
+
 // strip leaves out what costs tokens and says nothing: HTML comments, the
 // markers of entries among them, horizontal rules, blank lines beside others.
 // The lines that stay keep their numbers. In a code fence nothing is touched,
@@ -48,7 +54,7 @@ func (s *stripper) take(i int, l line) {
 	}
 	if was == "" && s.fence == "" {
 		text := s.uncomment(l.text, i)
-		if gone := text != l.text && strings.TrimSpace(text) == ""; gone || rule.MatchString(text) {
+		if gone := text != l.text && strings.TrimSpace(text) == ""; gone || ruled(text) {
 			return
 		}
 		l.text = text

@@ -117,7 +117,7 @@ func (b *Bench) Run(ctx context.Context, opts *retrieval.Options, now time.Time)
 	var all Metrics
 	by := map[string]Metrics{}
 	for _, q := range b.Questions {
-		got := r.Search(ctx, retrieval.Query{Text: q.Text, Limit: hitLimit, Now: now, Age: b.age})
+		got := r.Search(ctx, retrieval.Query{Text: q.Text, Limit: hitLimit, NoSnippets: true, Now: now, Age: b.age})
 		if got.Err != nil {
 			return Report{}, fmt.Errorf("ask %s: %w", q.ID, got.Err)
 		}

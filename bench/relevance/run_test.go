@@ -126,7 +126,7 @@ func sets(t testing.TB) []string {
 }
 
 // sample is how many questions of a set the test asks; BenchmarkSets asks all.
-const sample = 50
+const sample = 40
 
 func thin(qs []Question) []Question {
 	var out []Question

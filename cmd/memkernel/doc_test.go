@@ -120,6 +120,8 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	contract := readContract(t)
 	seen := map[string]bool{}
 	shared := []string{"--workspace", ws, "--quiet", "--json"}
+	memory := []string{"--workspace", "../../testdata/workspace", "--state-dir", t.TempDir()}
+	remembers := func(args ...string) []string { return append(args, memory...) }
 	calls := [][]string{
 		{"plan", "-t", sample},
 		{"plan", "-t", sample, "--view", "full", "--fixed-tokens", "25k", "--resolver", "page"},
@@ -130,6 +132,14 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"replay", "-t", sample, "--policy", "memkernel", "--context-window", "64k"},
 		{"observe", "-t", short, "--session", "s"},
 		{"get", "nothing"},
+		{"get", "memory/nothing.md"},
+		{"search", "nothing is indexed yet"},
+		remembers("reindex"),
+		remembers("search", "deployment", "window"),
+		remembers("get", "memory/locking.md:3:4"),
+		remembers("plan", "-t", short),
+		remembers("status"),
+		remembers("doctor", "--deep", "--now", "2026-12-01T00:00:00Z"),
 		{"status"},
 		{"check"},
 		{"prices"},
@@ -138,7 +148,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	}
 	for _, args := range calls {
 		name := strings.Join(args, " ")
-		code, stdout, stderr := invoke(t, append(args, shared...)...)
+		code, stdout, stderr := invoke(t, append(shared[:len(shared):len(shared)], args...)...)
 		if code != exitOK || stderr != "" {
 			t.Errorf("%s: exit %d, stderr %q", name, code, stderr)
 			continue

@@ -27,6 +27,7 @@ func explain(out *planned, p painter, all bool) []byte {
 	s.window()
 	s.budget()
 	s.pages()
+	s.memory()
 	s.cut()
 	s.breakpoints()
 	s.bill()
@@ -205,6 +206,9 @@ func summaryText(out *planned) string {
 		thousands(b.ReserveTokens), plural(len(plan.Messages), "message"))
 	fmt.Fprintf(&w, "cut       %s\n", cutName(plan))
 	fmt.Fprintf(&w, "pages     %s\n", pagesLine(plan))
+	if m := memoryLine(plan); m != "" {
+		fmt.Fprintf(&w, "memory    %s\n", m)
+	}
 	bill := plan.Layout.Bill
 	fmt.Fprintf(&w, "cache     %s read, %s written, %s uncached\n", thousands(bill.ReadTokens), thousands(bill.Write5mTokens+bill.Write1hTokens), thousands(bill.UncachedTokens))
 	fmt.Fprintf(&w, "cost      %s%s\n", dollars(bill.CostUSD), saving(bill.CostUSD, bill.NoLayoutCostUSD))

@@ -26,12 +26,15 @@ func fates(plan *kernel.ContextPlan) []fate {
 	var out []fate
 	for _, r := range plan.Debug.Included {
 		f := fate{kind: r.Kind, id: r.ID, level: r.Level.String(), before: r.FullTokens, after: r.Tokens}
-		if r.Level == pagevm.Full {
+		if r.Level == pagevm.Full && !fromMemory(&r) { // those are told by file below
 			f.reason = r.Note
 		}
 		out = append(out, f)
 	}
 	for _, r := range plan.Debug.Excluded {
+		if r.Kind == kernel.RegionRetrieval {
+			continue // it was no page yet
+		}
 		out = append(out, fate{kind: r.Kind, id: r.ID, level: pagevm.Gone.String(), before: r.Tokens, reason: r.Reason})
 	}
 	return out
@@ -127,5 +130,5 @@ func pagesLine(plan *kernel.ContextPlan) string {
 			less++
 		}
 	}
-	return fmt.Sprintf("%s in full, %s degraded, %s dropped", thousands(full), thousands(less), thousands(len(plan.Debug.Excluded)))
+	return fmt.Sprintf("%s in full, %s degraded, %s dropped", thousands(full), thousands(less), thousands(len(plan.Debug.Excluded)-len(leftOut(plan))))
 }

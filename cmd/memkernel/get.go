@@ -3,47 +3,132 @@ package main
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/retrieval"
 )
 
 func newGet(a *app) *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
-		Use:   "get PAGE-ID",
-		Short: "print what a pointer stands for, byte for byte",
-		Long: `get prints the content of a page, of a span that left the prompt, or of a blob, as
-it was stored. Secrets that were masked when it was stored stay masked.`,
-		Example: `  memkernel get ev-0123456789abcdef --session build-42`,
+		Use:   "get PATH[:FROM[:LINES]] | PAGE-ID",
+		Short: "print lines of a memory file, or what a pointer stands for",
+		Long: `get prints a memory file, or lines of it: LINES lines from line FROM on, or what
+search cites, as in memory/deploys.md#L3-L9. Memory is MEMORY.md, USER.md and
+memory/**/*.md; everything else is denied. A file that is not there is no error.
+
+With the id of a page, of a span that left the prompt, or of a blob it prints what
+was stored, byte for byte; with lines behind it, as in ev-0123456789abcdef@L3-L9,
+these of it. Secrets that were masked when it was stored stay masked.
+
+What has a slash in it or ends in .md is a path; everything else is an id.`,
+		Example: `  memkernel get memory/2026-03-09.md:10:5
+  memkernel get MEMORY.md#L3-L9
+  memkernel get ev-0123456789abcdef --session build-42`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("get takes one page id, got %d arguments", len(args))
+			if len(args) != 1 || args[0] == "" {
+				return usagef("get takes one path or page id, got %d arguments", len(args))
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runGet(cmd.Context(), session, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			place, isPath, err := parsePlace(args[0])
+			switch {
+			case err != nil:
+				return err
+			case isPath:
+				return a.runRead(cmd.Context(), args[0], place)
+			}
+			// A citation of a page counts its lines as one of a file does.
+			return a.runGet(cmd.Context(), session, strings.Replace(args[0], "#L", "@L", 1))
+		},
 	}
-	cmd.Flags().StringVarP(&session, "session", "s", kernel.DefaultSession, "`key` of the session")
+	cmd.Flags().StringVarP(&session, "session", "s", kernel.DefaultSession, "`key` of the session that the page is of")
+	a.sharedFlag(cmd.Flags())
 	return cmd
 }
 
+// getJSON is the document of get --json, for pages and for files.
 type getJSON struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
 	ID         string `json:"id"`
 	Reason     string `json:"reason"`
+	Detail     string `json:"detail"`
 	Bytes      int    `json:"bytes"`
 	// Encoding is utf-8, or base64 for content that is no text.
 	Encoding string   `json:"encoding"`
 	Text     string   `json:"text"`
 	Pages    []string `json:"pages"`
+	// Path and the lines are those of a file, "" and 0 for a page.
+	Path      string `json:"path"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+	Truncated bool   `json:"truncated"`
 }
 
+func getDocument(id, reason, text string) getJSON {
+	doc := getJSON{Schema: "memkernel/get/v1", ID: id, Reason: reason, Bytes: len(text), Encoding: "utf-8", Text: text, Pages: []string{}}
+	if !utf8.ValidString(text) {
+		doc.Encoding, doc.Text = "base64", base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	return doc
+}
+
+// runRead prints lines of a file.
+func (a *app) runRead(ctx context.Context, arg string, pl place) error {
+	if err := a.memoryOn(); err != nil {
+		return err
+	}
+	k, err := a.kernel(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	c, err := k.Read(ctx, kernel.ReadRequest{Path: pl.path, From: pl.from, Lines: pl.lines, Private: a.private()})
+	if err != nil {
+		return a.refused(arg, pl.path, err)
+	}
+	if a.json {
+		doc := getDocument(arg, string(c.Reason), c.Text)
+		doc.Detail, doc.Path, doc.StartLine, doc.EndLine, doc.Truncated = c.Detail, c.Path, c.StartLine, c.EndLine, c.Truncated
+		return a.writeJSON(doc)
+	}
+	if c.Reason != markdownstore.ReasonOK {
+		a.tip("%s: %s", printable(c.Path), c.Detail)
+		return nil
+	}
+	if c.Truncated {
+		a.tip("the text was cut at workspace.max_file_size: ask for fewer lines")
+	}
+	_, err = io.WriteString(a.out, c.Text)
+	return err
+}
+
+// refused tells that a path is not memory.
+func (a *app) refused(arg, path string, err error) error {
+	if !errors.Is(err, markdownstore.ErrDenied) {
+		return err
+	}
+	if a.json {
+		doc := getDocument(arg, string(retrieval.Denied), "")
+		doc.Path, doc.Detail = path, err.Error()
+		if err := a.writeJSON(doc); err != nil {
+			return err
+		}
+	}
+	return hint(fmt.Errorf("get %s: %s: %w", printable(arg), retrieval.Denied, err), "search cites what can be read")
+}
+
+// runGet prints a page.
 func (a *app) runGet(ctx context.Context, session, id string) error {
 	k, err := a.kernel(ctx, nil)
 	if err != nil {
@@ -55,15 +140,13 @@ func (a *app) runGet(ctx context.Context, session, id string) error {
 		return hint(err, "run 'memkernel check' to see what else is damaged")
 	}
 	if a.json {
-		doc := getJSON{Schema: "memkernel/get/v1", SessionKey: session, ID: c.ID, Reason: c.Reason, Bytes: len(c.Text), Encoding: "utf-8", Text: c.Text, Pages: list(c.Pages)}
-		if !utf8.ValidString(c.Text) {
-			doc.Encoding, doc.Text = "base64", base64.StdEncoding.EncodeToString([]byte(c.Text))
-		}
+		doc := getDocument(c.ID, c.Reason, c.Text)
+		doc.SessionKey, doc.Pages = session, list(c.Pages)
 		return a.writeJSON(doc)
 	}
 	if c.Reason != kernel.ReasonOK {
 		return hint(fmt.Errorf("get %s: %s in session %s", printable(id), c.Reason, printable(session)),
-			"name the session with --session; a plan's pointers resolve once it was made with --commit or observed")
+			"name the session with --session; a plan's pointers resolve once it was made with --commit or observed; a file is named by its path")
 	}
 	_, err = io.WriteString(a.out, c.Text)
 	return err

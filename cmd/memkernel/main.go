@@ -3,8 +3,9 @@
 // says why.
 //
 // It is a thin skin over package kernel: one file per verb, flags in, text or
-// JSON out. It decides nothing itself, calls no model and opens no network
-// connection. The rules of its output stand in ui.go, its JSON in doc/json.md.
+// JSON out. It decides nothing itself, calls no language model, and opens no
+// network connection but to the provider of vectors that a configuration names.
+// The rules of its output stand in ui.go, its JSON in doc/json.md.
 package main
 
 import "os"

@@ -28,6 +28,7 @@ type planFlags struct {
 	now        timeValue
 	view       choice
 	resolver   string
+	noMemory   bool
 	commit     bool
 	explain    bool
 	all        bool
@@ -42,6 +43,9 @@ func newPlan(a *app) *cobra.Command {
 		Long: `plan decides what the model gets to see for one call: by default the last call of
 the transcript that really happened, with --at an earlier one, with --prompt the
 next. A transcript that is a request about to be sent is planned as it stands.
+
+What --workspace remembers goes along: its standing instructions, MEMORY.md and
+USER.md, and what a search of its index finds for the user's newest words.
 
 Nothing is written unless --commit is given.`,
 		Example: `  memkernel plan -t session.jsonl --explain
@@ -70,6 +74,8 @@ func (p *planFlags) add(a *app, cmd *cobra.Command) {
 	viewFlag(cmd, &p.view, "host")
 	f.StringVar(&p.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
 	a.pricesFlag(cmd)
+	f.BoolVar(&p.noMemory, "no-memory", false, "leave the workspace's files alone")
+	a.sharedFlag(f)
 	f.BoolVar(&p.commit, "commit", false, "write the plan and what it ingested to the state folder")
 	f.BoolVar(&p.explain, "explain", false, "draw budgets, regions, decisions, breakpoints and the cache bill")
 	f.BoolVar(&p.all, "all", false, "with --explain: every row of every table")
@@ -111,6 +117,11 @@ func (a *app) runPlan(ctx context.Context, cmd *cobra.Command, p *planFlags) err
 	if err := p.check(cmd); err != nil {
 		return err
 	}
+	if p.noMemory {
+		if err := a.config.Set("workspace.enabled", "false", "--no-memory"); err != nil {
+			return err
+		}
+	}
 	book, err := a.book()
 	if err != nil {
 		return err
@@ -142,7 +153,7 @@ func (a *app) runPlan(ctx context.Context, cmd *cobra.Command, p *planFlags) err
 
 // makePlan asks the kernel.
 func (a *app) makePlan(ctx context.Context, out *planned, book *cachelayout.Book) error {
-	k, err := a.kernel(ctx, book)
+	k, err := a.planner(ctx, book)
 	if err != nil {
 		return err
 	}
@@ -159,6 +170,14 @@ func (a *app) makePlan(ctx context.Context, out *planned, book *cachelayout.Book
 		out.model = cachelayout.Assume(out.request.Model)
 	}
 	return nil
+}
+
+// planner opens the kernel for a plan. Vectors are made only if it searches.
+func (a *app) planner(ctx context.Context, book *cachelayout.Book) (*kernel.Kernel, error) {
+	if !a.config.Workspace.Enabled || !a.config.Retrieval.Enabled {
+		return a.kernel(ctx, book)
+	}
+	return a.searcher(ctx, book)
 }
 
 // showPlan prints the plan in the form that was asked for. JSON wins over

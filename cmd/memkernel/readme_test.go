@@ -12,14 +12,18 @@ const (
 	demoEnd   = "```\n<!-- /demo -->"
 )
 
-// demoArgs is the command of make demo.
-var demoArgs = []string{"plan", "--transcript", sample, "--view", "full", "--context-window", "128k",
-	"--fixed-tokens", "25000", "--resolver", "memory_get", "--explain"}
+// demoArgs is the second command of make demo; the first indexes the workspace.
+var demoArgs = []string{"plan", "--workspace", "../../testdata/workspace", "--transcript", sample, "--view", "full",
+	"--context-window", "128k", "--fixed-tokens", "25000", "--resolver", "memory_get", "--explain"}
 
 // TestReadmePicture holds the README's picture against what the command prints;
 // -update rewrites it.
 func TestReadmePicture(t *testing.T) {
-	code, out, stderr := invoke(t, append(demoArgs, "--workspace", t.TempDir())...)
+	state := t.TempDir()
+	if code, _, stderr := invoke(t, "reindex", "--workspace", demoArgs[2], "--state-dir", state); code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	code, out, stderr := invoke(t, append(demoArgs, "--state-dir", state)...)
 	if code != exitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -54,8 +58,10 @@ func TestMakefileDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	flat := strings.Join(strings.Fields(strings.ReplaceAll(string(raw), "\\\n", " ")), " ")
-	want := "plan --transcript $(SAMPLE) " + strings.Join(demoArgs[3:], " ")
-	if !strings.Contains(flat, want) {
-		t.Errorf("the Makefile's demo is not %q", want)
+	for _, want := range []string{"reindex --workspace $(WORKSPACE) --state-dir bin/demo",
+		"plan --workspace $(WORKSPACE) --state-dir bin/demo --transcript $(SAMPLE) " + strings.Join(demoArgs[5:], " ")} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("the Makefile's demo does not hold %q", want)
+		}
 	}
 }

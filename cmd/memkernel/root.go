@@ -18,7 +18,7 @@ import (
 type app struct {
 	*ui
 	workspace, stateDir, configPath string
-	json                            bool
+	json, shared                    bool
 	prices                          string
 	// config are the settings as they hold, configFile where some came from, ""
 	// if there is no file.
@@ -60,7 +60,7 @@ a token budget, stable for the provider's prompt cache, and explained.
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef("%s", err) })
 	a.sharedFlags(root)
-	for _, verb := range []*cobra.Command{newPlan(a), newReplay(a), newObserve(a), newGet(a), newStatus(a), newCheck(a), newPrices(a), newConfig(a), newVersion(a), newMan(a)} {
+	for _, verb := range []*cobra.Command{newPlan(a), newReplay(a), newObserve(a), newReindex(a), newSearch(a), newGet(a), newStatus(a), newDoctor(a), newCheck(a), newPrices(a), newConfig(a), newVersion(a), newMan(a)} {
 		root.AddCommand(verb)
 	}
 	root.InitDefaultHelpCmd()
@@ -140,13 +140,4 @@ func (a *app) book() (*cachelayout.Book, error) {
 // pricesFlag adds --prices to a verb.
 func (a *app) pricesFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.prices, "prices", a.prices, "price `file` that stands over the embedded book")
-}
-
-// kernel opens the workspace's kernel.
-func (a *app) kernel(ctx context.Context, book *cachelayout.Book) (*kernel.Kernel, error) {
-	k, err := kernel.Open(ctx, a.workspace, &kernel.Options{StateDir: a.stateDir, Prices: book})
-	if err != nil {
-		return nil, hint(err, "name the project's folder with --workspace")
-	}
-	return k, nil
 }

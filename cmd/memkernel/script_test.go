@@ -6,16 +6,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// TestMain lets every test's day begin where the sample's does, wherever the machine
+// stands.
 func TestMain(m *testing.M) {
+	time.Local = time.UTC
 	testscript.Main(m, map[string]func(){"memkernel": func() { os.Exit(mainWithSignals()) }})
 }
 
 // TestScripts runs every script of testdata/script against the program. $SAMPLE
-// is the bundled session, $SHORT its first turn.
+// is the bundled session, $SHORT its first turn, $WS the bundled workspace.
 func TestScripts(t *testing.T) {
 	data, err := os.ReadFile(sample)
 	if err != nil {
@@ -30,14 +35,33 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SAMPLE", abs)
 			env.Setenv("NO_COLOR", "")
+			env.Setenv("WS", filepath.Join(filepath.Dir(abs), "workspace"))
 			short := filepath.Join(env.WorkDir, "short.jsonl")
 			env.Setenv("SHORT", short)
 			return os.WriteFile(short, bytes.Join(bytes.SplitAfterN(data, []byte("\n"), 79)[:78], nil), 0o600)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"narrow": narrow,
+			"hold":   hold,
+			"spoil":  spoil,
 		},
 	})
+}
+
+// hold keeps the lock of a file until the script ends.
+func hold(ts *testscript.TestScript, neg bool, args []string) {
+	l := flock.New(ts.MkAbs(args[0]))
+	ts.Check(l.Lock())
+	ts.Defer(func() { l.Unlock() })
+}
+
+// spoil overwrites the beginning of a file.
+func spoil(ts *testscript.TestScript, neg bool, args []string) {
+	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_WRONLY, 0)
+	ts.Check(err)
+	defer f.Close()
+	_, err = f.WriteAt(make([]byte, 64), 0)
+	ts.Check(err)
 }
 
 // narrow fails if a line of a file is over 80 columns.

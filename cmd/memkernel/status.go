@@ -47,6 +47,7 @@ func statusText(st *kernel.Status, p painter) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", p.do(bold, "state"), printable(st.StateDir))
 	fmt.Fprintf(&b, "  %s of %s\n", plural(st.Blobs, "blob"), size(st.BlobBytes))
+	memoryText(&b, &st.Memory, p)
 	if len(st.Sessions) == 0 {
 		b.WriteString("  no sessions\n")
 		return b.String()
@@ -64,6 +65,46 @@ func statusText(st *kernel.Status, p painter) string {
 		}
 	}
 	return b.String()
+}
+
+func memoryText(b *strings.Builder, m *kernel.MemoryStatus, p painter) {
+	fmt.Fprintf(b, "%s  %s\n", p.do(bold, "memory"), printable(m.Workspace))
+	if !m.Enabled {
+		b.WriteString("  switched off\n")
+		return
+	}
+	shown := m.Bootstrap
+	if m.Remembered {
+		shown = append(shown[:len(shown):len(shown)], "USER.md", "MEMORY.md")
+	}
+	if m.DailyLogs {
+		shown = append(shown[:len(shown):len(shown)], "two days' logs")
+	}
+	for _, l := range wrap(fmt.Sprintf("a session begins with %s, %s tokens at most", first(strings.Join(shown, ", "), "nothing"), thousands(m.WorkspaceTokens)), columns-2) {
+		fmt.Fprintf(b, "  %s\n", l)
+	}
+	if m.RecallItems > 0 {
+		fmt.Fprintf(b, "  a user turn recalls %s, %s tokens at most, by %s\n", plural(m.RecallItems, "item"), thousands(m.RecallTokens), clip(first(m.Embedder, "words alone"), columns-50))
+	} else {
+		b.WriteString("  a user turn recalls nothing\n")
+	}
+	indexText(b, &m.Index)
+}
+
+func indexText(b *strings.Builder, ix *kernel.IndexStatus) {
+	if ix.State != kernel.IndexOK {
+		fmt.Fprintf(b, "  index: %s; 'memkernel doctor' says more\n", ix.State)
+		return
+	}
+	fmt.Fprintf(b, "  index: %s, %s", plural(int(ix.Files), "file"), plural(int(ix.Chunks), "chunk"))
+	if ix.Model != "" {
+		fmt.Fprintf(b, ", %s", plural(int(ix.Vectors), "vector"))
+	}
+	fmt.Fprintf(b, ", %s", size(ix.FileBytes))
+	if ix.Behind {
+		b.WriteString(", behind the files: run 'memkernel reindex'")
+	}
+	b.WriteString("\n")
 }
 
 // size is a number of bytes for people.

@@ -3,7 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -16,7 +16,7 @@ type Config struct {
 	Workspace Workspace `key:"workspace" doc:"The user's Markdown, and what of it a prompt gets."`
 	Chunking  Chunking  `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
 	Retrieval Retrieval `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
-	Embedding Embedding `key:"embedding" doc:"Where vectors come from. With any provider but none, text of the workspace is sent to its endpoint."`
+	Embedding Embedding `key:"embedding" doc:"Where vectors come from. With any provider but none, text of the workspace is sent to its endpoint. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
 	Index     Index     `key:"index" doc:"The index file, index.sqlite in the state folder."`
 
 	origin map[string]Origin
@@ -40,33 +40,23 @@ type Output struct {
 
 // Workspace holds the settings of the user's Markdown.
 type Workspace struct {
-	Timezone    Zone `key:"timezone" default:"local" doc:"The user's time zone, in which days begin and end."`
-	Private     bool `key:"private" default:"true" doc:"Whether sessions are private. For shared ones MEMORY.md and USER.md don't exist."`
-	MaxFileSize Size `key:"max_file_size" default:"32MiB" range:"1KiB..1GiB" doc:"Larger files are listed, but not indexed and not loaded whole."`
-	DailyLogs   bool `key:"daily_logs" default:"true" doc:"Whether the logs of today and yesterday are shown when a session starts, within retrieval.max_tokens."`
-
-	Bootstrap Bootstrap `key:"bootstrap" doc:"The standing files that tell an agent who it is and how to work."`
-	Memory    Memory    `key:"memory" doc:"The curated memory, MEMORY.md, and USER.md. Both are for private sessions only."`
-}
-
-// Bootstrap holds the settings of the standing files.
-type Bootstrap struct {
-	Inject    bool     `key:"inject" default:"true" doc:"Whether they are put into the prompt when a session starts."`
-	MaxTokens Tokens   `key:"max_tokens" default:"8k" range:"100..1m" doc:"Most that all of them together get."`
-	Files     []string `key:"files" default:"AGENTS.md,SOUL.md,TOOLS.md,IDENTITY.md" empty:"none" doc:"The files, relative to the workspace, in the order of the prompt."`
-}
-
-// Memory holds the settings of the curated memory.
-type Memory struct {
-	Inject    bool   `key:"inject" default:"true" doc:"Whether it is put into the prompt when a session starts."`
-	MaxTokens Tokens `key:"max_tokens" default:"4k" range:"100..1m" doc:"Most that it gets."`
+	Enabled     bool   `key:"enabled" default:"true" doc:"Whether the workspace's files are used at all: shown in prompts, searched, read. The flag --no-memory of plan says no."`
+	Timezone    Zone   `key:"timezone" default:"local" doc:"The user's time zone, in which days begin and end."`
+	Private     bool   `key:"private" default:"true" doc:"Whether sessions are private. For shared ones MEMORY.md and USER.md don't exist. The flag --shared says no."`
+	MaxFileSize Size   `key:"max_file_size" default:"32MiB" range:"1KiB..1GiB" doc:"Larger files are listed, but not indexed and not loaded whole."`
+	MaxTokens   Tokens `key:"max_tokens" default:"8k" range:"100..1m" doc:"Most that the files shown when a session starts get together, and never over an eighth of the window."`
+	Memory      bool   `key:"memory" default:"true" doc:"Whether MEMORY.md and USER.md are shown when a private session starts."`
+	DailyLogs   bool   `key:"daily_logs" default:"true" doc:"Whether the logs of today and yesterday are shown when a session starts, within retrieval.max_tokens."`
+	// Bootstrap are the standing files that tell an agent who it is and how to
+	// work.
+	Bootstrap []string `key:"bootstrap" default:"AGENTS.md,SOUL.md,IDENTITY.md,TOOLS.md" empty:"none" doc:"The standing instructions that are shown when a session starts, most important first: some of the four files of the default."`
 }
 
 // Chunking holds how files are cut. Tokens are those of the index's own fixed
 // counter, never a model's.
 type Chunking struct {
 	Tokens  Tokens `key:"tokens" default:"400" range:"20..8k" doc:"Size of a chunk, by the index's fixed counter."`
-	Overlap Tokens `key:"overlap" default:"80" range:"0..4k" doc:"What a chunk repeats of the one before; less than chunking.tokens."`
+	Overlap Tokens `key:"overlap" default:"80" range:"0..4k" doc:"What a chunk repeats of the one before; less than chunking.tokens, of which it gets half at most."`
 }
 
 // Retrieval holds what is searched and how hits are ranked.
@@ -74,16 +64,15 @@ type Retrieval struct {
 	Enabled       bool     `key:"enabled" default:"true" doc:"Whether memory is searched for every user turn. The verb search works either way."`
 	MaxTokens     Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Most that a user turn gets, labels included."`
 	MaxItems      int      `key:"max_items" default:"6" range:"1..100" doc:"Most items that a user turn gets."`
-	Keyword       bool     `key:"keyword" default:"true" doc:"Whether files are searched by words."`
-	Vectors       bool     `key:"vectors" default:"true" doc:"Whether files are searched by meaning; it takes an embedding.provider."`
 	SessionSpans  bool     `key:"session_spans" default:"true" doc:"Whether messages that left the prompt are searched too."`
-	VectorWeight  float64  `key:"vector_weight" default:"0.7" range:"0..1" doc:"Weight of the score by meaning; with one side absent the other counts in full."`
-	KeywordWeight float64  `key:"keyword_weight" default:"0.3" range:"0..1" doc:"Weight of the score by words."`
-	Candidates    int      `key:"candidates" default:"24" range:"1..1000" doc:"Chunks that each side hands on to be ranked; at least retrieval.max_items."`
-	MinScore      float64  `key:"min_score" default:"0" range:"0..1" doc:"Hits with a smaller score are left out."`
+	VectorWeight  float64  `key:"vector_weight" default:"0.7" range:"0..1" doc:"Weight of the score by meaning, which takes an embedding.provider; 0 searches by words alone."`
+	KeywordWeight float64  `key:"keyword_weight" default:"0.3" range:"0..1" doc:"Weight of the score by words; 0 searches by meaning alone, if there is a provider. Where one side finds nothing, the other counts in full."`
+	Candidates    int      `key:"candidates" default:"20" range:"1..1000" doc:"Chunks that each side hands on to be ranked; at least retrieval.max_items."`
+	MinScore      float64  `key:"min_score" default:"0" flag:"min-score" range:"0..1" doc:"Hits with a smaller score are left out."`
+	MinShare      float64  `key:"min_share" default:"0.3" range:"0..1" doc:"For a prompt, hits are left out too whose score is below this share of the best one's."`
 	Decay         bool     `key:"decay" default:"true" doc:"Whether dated notes lose score with age."`
 	HalfLife      Duration `key:"half_life" default:"30d" range:"1h..36500d" doc:"Age at which a note has lost half of what it can lose."`
-	DecayFloor    float64  `key:"decay_floor" default:"0.5" range:"0..1" doc:"Share of its score that a note keeps however old it is."`
+	DecayFloor    float64  `key:"decay_floor" default:"0.8" range:"0..1" doc:"Share of its score that a note keeps however old it is."`
 	MMR           bool     `key:"mmr" default:"true" doc:"Whether hits that repeat a better one are moved back."`
 	MMRLambda     float64  `key:"mmr_lambda" default:"0.7" range:"0..1" doc:"Relevance against variety: 1 is relevance alone, 0 variety alone."`
 }
@@ -92,11 +81,13 @@ type Retrieval struct {
 type Embedding struct {
 	Provider       string   `key:"provider" default:"none" of:"none|openai|auto" doc:"none uses no network. openai is any endpoint that speaks its API. auto is openai if a key is set or base_url is on this machine, else none."`
 	BaseURL        URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
-	Model          string   `key:"model" empty:"text-embedding-3-small for api.openai.com; other servers need a name" doc:"The embedding model, by id. With another one every chunk is embedded again."`
+	Model          string   `key:"model" empty:"text-embedding-3-small at api.openai.com; any other endpoint needs one" doc:"The embedding model, by id. With another one every chunk is embedded again."`
 	Dimensions     int      `key:"dimensions" range:"1..65536" empty:"the model's own" doc:"Length of the vectors, for models that can shorten them."`
-	APIKeyEnv      EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY for api.openai.com, none for other hosts" doc:"The environment variable that holds the key. The key itself never stands here."`
+	APIKeyEnv      EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY for api.openai.com, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
 	Timeout        Duration `key:"timeout" default:"30s" range:"100ms..10m" doc:"How long one request may take."`
+	QueryTimeout   Duration `key:"query_timeout" default:"2s" range:"10ms..10m" doc:"How long the vector of a question may take; past it the question is searched by words alone."`
 	BatchSize      int      `key:"batch_size" default:"64" range:"1..2048" doc:"Texts in one request."`
+	MaxTextBytes   int      `key:"max_text_bytes" default:"8191" range:"64..1000000" doc:"How much of a text is sent, prefix included. Models with a window of 512 tokens need about 1500."`
 	QueryPrefix    string   `key:"query_prefix" empty:"none" doc:"Stands before a question, for models that tell questions from documents."`
 	DocumentPrefix string   `key:"document_prefix" empty:"none" doc:"Stands before a chunk, likewise."`
 	AllowInsecure  bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
@@ -144,25 +135,25 @@ func (c *Config) checkTogether() error {
 			"set both; an overlap of a fifth is usual", "chunking.overlap", "chunking.tokens")
 	case r.VectorWeight+r.KeywordWeight == 0:
 		return c.errorAt(errors.New("both weights are 0"),
-			"switch a side off with retrieval.vectors or retrieval.keyword", "retrieval.vector_weight", "retrieval.keyword_weight")
+			"leave one of them above 0, or say retrieval.enabled: false", "retrieval.vector_weight", "retrieval.keyword_weight")
 	case r.Candidates < r.MaxItems:
 		return c.errorAt(fmt.Errorf("%d is less than retrieval.max_items %d", r.Candidates, r.MaxItems),
 			"set both; four times as many candidates as items is usual", "retrieval.candidates", "retrieval.max_items")
-	case r.Enabled && !r.Keyword && !r.Vectors && !r.SessionSpans:
-		return c.errorAt(errors.New("keyword, vectors and session_spans are all off, so nothing is left to search"),
-			"say retrieval.enabled: false", "retrieval.enabled", "retrieval.keyword", "retrieval.vectors", "retrieval.session_spans")
 	}
 	return c.checkFiles()
 }
 
-// checkFiles holds the bootstrap files inside the workspace.
+// standing are the files of standing instructions that a workspace may have.
+var standing = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}
+
+// checkFiles holds the bootstrap files to those that are instructions.
 func (c *Config) checkFiles() error {
-	const key = "workspace.bootstrap.files"
+	const key = "workspace.bootstrap"
 	seen := map[string]bool{}
-	for _, f := range c.Workspace.Bootstrap.Files {
+	for _, f := range c.Workspace.Bootstrap {
 		switch {
-		case !filepath.IsLocal(f) || filepath.Clean(f) == "." || strings.Contains(f, ","):
-			return c.errorAt(fmt.Errorf("%q is not a file below the workspace", f), "name files relative to the workspace, without commas", key)
+		case !slices.Contains(standing, f):
+			return c.errorAt(fmt.Errorf("%q is no file of standing instructions", f), "they are "+strings.Join(standing, ", "), key)
 		case seen[f]:
 			return c.errorAt(fmt.Errorf("%q stands twice", f), "name each file once", key)
 		}

@@ -12,8 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/retrieval"
 )
 
 // values are the settings of a configuration by name, as a file has them.
@@ -58,11 +61,34 @@ func TestTags(t *testing.T) {
 // TestDefaultsAreThePackages compares defaults that stand in another package as well.
 func TestDefaultsAreThePackages(t *testing.T) {
 	c := config.Default()
-	if got := int64(c.Workspace.MaxFileSize); got != markdownstore.DefaultMaxFileBytes {
-		t.Errorf("max_file_size %d, markdownstore has %d", got, markdownstore.DefaultMaxFileBytes)
+	w, ch, r, e := &c.Workspace, &c.Chunking, &c.Retrieval, &c.Embedding
+	for key, pair := range map[string][2]any{
+		"workspace.max_file_size":  {int64(w.MaxFileSize), int64(markdownstore.DefaultMaxFileBytes)},
+		"workspace.max_tokens":     {int(w.MaxTokens), kernel.DefaultWorkspaceTokens},
+		"chunking.tokens":          {int(ch.Tokens), markdownstore.DefaultChunkTokens},
+		"chunking.overlap":         {int(ch.Overlap), markdownstore.DefaultOverlapTokens},
+		"retrieval.max_tokens":     {int(r.MaxTokens), kernel.DefaultRecallTokens},
+		"retrieval.max_items":      {r.MaxItems, kernel.DefaultRecallItems},
+		"retrieval.min_share":      {r.MinShare, kernel.DefaultRecallShare},
+		"retrieval.vector_weight":  {r.VectorWeight, retrieval.DefaultVectorWeight},
+		"retrieval.keyword_weight": {r.KeywordWeight, retrieval.DefaultKeywordWeight},
+		"retrieval.candidates":     {r.Candidates, retrieval.DefaultPool},
+		"retrieval.half_life":      {time.Duration(r.HalfLife), retrieval.DefaultHalfLife},
+		"retrieval.decay_floor":    {r.DecayFloor, retrieval.DefaultFloor},
+		"retrieval.mmr_lambda":     {r.MMRLambda, retrieval.DefaultLambda},
+		"embedding.timeout":        {time.Duration(e.Timeout), embed.DefaultTimeout},
+		"embedding.query_timeout":  {time.Duration(e.QueryTimeout), retrieval.DefaultEmbedTimeout},
+		"embedding.batch_size":     {e.BatchSize, embed.DefaultBatchSize},
+		"embedding.max_text_bytes": {e.MaxTextBytes, embed.DefaultMaxTextBytes},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s is %v, its package has %v", key, pair[0], pair[1])
+		}
 	}
-	if c.Chunking.Tokens != markdownstore.DefaultChunkTokens || c.Chunking.Overlap != markdownstore.DefaultOverlapTokens {
-		t.Errorf("chunking %v, markdownstore has %d and %d", c.Chunking, markdownstore.DefaultChunkTokens, markdownstore.DefaultOverlapTokens)
+	for _, f := range w.Bootstrap {
+		if class, ok := markdownstore.Classify(f); !ok || class.PageType != markdownstore.PageBootstrap {
+			t.Errorf("workspace.bootstrap: %s is no instructions for package markdownstore", f)
+		}
 	}
 }
 
@@ -74,25 +100,26 @@ workspace:
   timezone: Europe/Berlin
   private: false
   max_file_size: 1.5MB
-  bootstrap: {files: [a.md, sub/b.md], inject: &off false}
-  memory: {inject: *off}
+  bootstrap: [TOOLS.md, AGENTS.md]
+  daily_logs: &off false
+  memory: *off
 retrieval:
   half_life: 1d12h
   min_score: 1
-  max_items: 24
+  max_items: 18
 embedding: {query_prefix: "query: ", api_key_env: "", base_url: "http://localhost:11434/v1"}
 `)
 	if c.Plan.ContextWindow != 200_000 || c.Plan.Reserve != 8000 || c.Plan.Prices != config.Path(filepath.Join("dir", "prices.json")) {
 		t.Errorf("plan is %+v", c.Plan)
 	}
 	w := c.Workspace
-	if w.Timezone.Location().String() != "Europe/Berlin" || w.Private || w.MaxFileSize != 1_500_000 || w.Memory.Inject || w.Bootstrap.Inject {
+	if w.Timezone.Location().String() != "Europe/Berlin" || w.Private || w.MaxFileSize != 1_500_000 || w.Memory || w.DailyLogs {
 		t.Errorf("workspace is %+v", w)
 	}
-	if diff := cmp.Diff([]string{"a.md", "sub/b.md"}, w.Bootstrap.Files); diff != "" {
+	if diff := cmp.Diff([]string{"TOOLS.md", "AGENTS.md"}, w.Bootstrap); diff != "" {
 		t.Error(diff)
 	}
-	if r := c.Retrieval; time.Duration(r.HalfLife) != 36*time.Hour || r.MinScore != 1 || r.MaxItems != 24 || r.MaxTokens != 2000 {
+	if r := c.Retrieval; time.Duration(r.HalfLife) != 36*time.Hour || r.MinScore != 1 || r.MaxItems != 18 || r.MaxTokens != 2000 {
 		t.Errorf("retrieval is %+v", r)
 	}
 	if e := c.Embedding; e.QueryPrefix != "query: " || e.APIKeyEnv != "" || e.BaseURL != "http://localhost:11434/v1" || e.Provider != "none" {
@@ -118,7 +145,7 @@ func TestMistakes(t *testing.T) {
 	tests := []struct{ name, text, want, hint string }{
 		{"misspelt", "\nplan:\n  reserv: 1", "c.yaml:3: plan: unknown key \"reserv\"", "did you mean plan.reserve?"},
 		{"misspelt section", "retreival:\n", "c.yaml:1: unknown key \"retreival\"", "did you mean retrieval?"},
-		{"misspelt below", "workspace:\n  memory:\n    max_token: 1", "c.yaml:3: workspace.memory: unknown key \"max_token\"", "did you mean workspace.memory.max_tokens?"},
+		{"misspelt below", "workspace:\n  max_token: 1", "c.yaml:2: workspace: unknown key \"max_token\"", "did you mean workspace.max_tokens?"},
 		{"in no section", "context_window: 1", "c.yaml:1: unknown key \"context_window\"", "did you mean plan.context_window?"},
 		{"in another section", "retrieval:\n  overlap: 1", "unknown key \"overlap\"", "did you mean chunking.overlap?"},
 		{"with a dot", "plan.reserve: 3", "unknown key \"plan.reserve\"", "write reserve indented below"},
@@ -134,9 +161,9 @@ func TestMistakes(t *testing.T) {
 		{"fraction for whole", "retrieval:\n  max_items: 6.5", "want whole number, got 6.5", ""},
 		{"octal", "retrieval:\n  max_items: 0x10", "\"0x10\" is not a whole number", ""},
 		{"not a number", "retrieval:\n  mmr_lambda: .nan", "is not a number", ""},
-		{"text for list", "workspace:\n  bootstrap:\n    files: A.md", "want a list, got text", "[a, b]"},
-		{"null for list", "workspace:\n  bootstrap:\n    files:", "want a list, got nothing", "[a, b]"},
-		{"list of numbers", "workspace:\n  bootstrap:\n    files: [a,\n     7]", "c.yaml:4: workspace.bootstrap.files: want text, got 7", "quotes"},
+		{"text for list", "workspace:\n  bootstrap: A.md", "want a list, got text", "[a, b]"},
+		{"null for list", "workspace:\n  bootstrap:", "want a list, got nothing", "[a, b]"},
+		{"list of numbers", "workspace:\n  bootstrap: [a,\n     7]", "c.yaml:3: workspace.bootstrap: want text, got 7", "quotes"},
 		{"list for text", "plan:\n  model: [a]", "want text, got a list", ""},
 		{"section for value", "plan:\n  model: {a: b}", "want text, got keys and values", ""},
 		{"value for section", "plan: 7", "c.yaml:1: plan: want keys and values, got 7", "keys of plan are"},
@@ -152,13 +179,12 @@ func TestMistakes(t *testing.T) {
 		{"zone", "workspace:\n  timezone: Mars/Olympus", "\"Mars/Olympus\" is not a time zone", ""},
 		{"zone outside", "workspace:\n  timezone: ../../etc/passwd", "is not a time zone", ""},
 		{"address", "embedding:\n  base_url: ftp://x", "not an address", ""},
-		{"file outside", "workspace:\n  bootstrap:\n    files: [../x.md]", "c.yaml:3: workspace.bootstrap.files: \"../x.md\" is not a file below the workspace", "relative"},
-		{"file twice", "workspace:\n  bootstrap:\n    files: [x.md, x.md]", "\"x.md\" stands twice", "once"},
+		{"no instructions", "workspace:\n  bootstrap: [../x.md]", "c.yaml:2: workspace.bootstrap: \"../x.md\" is no file of standing instructions", "AGENTS.md, SOUL.md"},
+		{"file twice", "workspace:\n  bootstrap: [SOUL.md, SOUL.md]", "\"SOUL.md\" stands twice", "once"},
 		{"reserve", "plan:\n  context_window: 10k\n  reserve: 10k", "c.yaml:3: plan.reserve: 10k leaves nothing of plan.context_window 10k", "smaller"},
 		{"overlap", "chunking:\n  tokens: 60", "c.yaml:2: chunking.overlap: 80 is not less than chunking.tokens 60", "set both"},
-		{"weights", "retrieval: {vector_weight: 0, keyword_weight: 0}", "both weights are 0", "switch a side off"},
-		{"candidates", "retrieval:\n  max_items: 25", "24 is less than retrieval.max_items 25", "set both"},
-		{"nothing to search", "retrieval: {keyword: false, vectors: false, session_spans: false}", "nothing is left to search", "retrieval.enabled: false"},
+		{"weights", "retrieval: {vector_weight: 0, keyword_weight: 0}", "both weights are 0", "retrieval.enabled: false"},
+		{"candidates", "retrieval:\n  max_items: 55", "20 is less than retrieval.max_items 55", "set both"},
 		{"not YAML", "plan:\n  a: b: c", "c.yaml:2: not YAML: ", "colons"},
 		{"not YAML in the first line", "a: b: c", "c.yaml:1: not YAML: ", "colons"},
 		{"two documents", "plan:\n---\nplan:", "c.yaml:2: a second document", "---"},
@@ -247,14 +273,14 @@ func TestSet(t *testing.T) {
 // TestValidateByHand checks values that no file could have given.
 func TestValidateByHand(t *testing.T) {
 	spoil := map[string]func(*config.Config){
-		"plan.reserve":                func(c *config.Config) { c.Plan.Reserve = -1 },
-		"plan.view":                   func(c *config.Config) { c.Plan.View = "sideways" },
-		"workspace.timezone":          func(c *config.Config) { c.Workspace.Timezone = "Mars" },
-		"retrieval.half_life":         func(c *config.Config) { c.Retrieval.HalfLife = -1 },
-		"retrieval.max_items":         func(c *config.Config) { c.Retrieval.MaxItems = 0 },
-		"embedding.base_url":          func(c *config.Config) { c.Embedding.BaseURL = "x" },
-		"workspace.bootstrap.files":   func(c *config.Config) { c.Workspace.Bootstrap.Files = []string{""} },
-		"workspace.memory.max_tokens": func(c *config.Config) { c.Workspace.Memory.MaxTokens = 0 },
+		"plan.reserve":         func(c *config.Config) { c.Plan.Reserve = -1 },
+		"plan.view":            func(c *config.Config) { c.Plan.View = "sideways" },
+		"workspace.timezone":   func(c *config.Config) { c.Workspace.Timezone = "Mars" },
+		"retrieval.half_life":  func(c *config.Config) { c.Retrieval.HalfLife = -1 },
+		"retrieval.max_items":  func(c *config.Config) { c.Retrieval.MaxItems = 0 },
+		"embedding.base_url":   func(c *config.Config) { c.Embedding.BaseURL = "x" },
+		"workspace.bootstrap":  func(c *config.Config) { c.Workspace.Bootstrap = []string{""} },
+		"workspace.max_tokens": func(c *config.Config) { c.Workspace.MaxTokens = 0 },
 	}
 	for key, f := range spoil {
 		c := config.Default()

@@ -4,7 +4,8 @@
 //	default          modernc.org/sqlite with its own sqlite-vec; no C compiler
 //	-tags cgo_sqlite mattn/go-sqlite3 (which needs the tag sqlite_fts5 too)
 //	                 with asg017/sqlite-vec-go-bindings; faster, needs cgo and
-//	                 the header sqlite3.h
+//	                 the header sqlite3.h, which make test-cgo makes from the
+//	                 one that the first of the two brings
 //
 // Both read and write the same files. This package knows connection strings
 // and result codes, and no table.

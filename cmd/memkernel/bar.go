@@ -1,0 +1,58 @@
+package main
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// bars draw how far a reindex is: bytes of files that are read, then texts that
+// are embedded. They use no colour.
+type bars struct {
+	w     io.Writer
+	stage string
+	bar   *progressbar.ProgressBar
+}
+
+// bars are there on a terminal that can go back in a line, and not with --quiet.
+func (u *ui) bars() *bars {
+	if u.quiet || os.Getenv("TERM") == "dumb" || !isTerminal(u.err) {
+		return nil
+	}
+	return &bars{w: u.err}
+}
+
+// show moves the bar to where the reindex is.
+func (b *bars) show(p kernel.ReindexProgress) {
+	if p.Total <= 0 {
+		return
+	}
+	if b.stage != p.Stage {
+		b.done()
+		b.stage, b.bar = p.Stage, b.begin(p)
+	}
+	b.bar.ChangeMax64(p.Total)
+	b.bar.Set64(min(p.Done, p.Total))
+}
+
+func (b *bars) begin(p kernel.ReindexProgress) *progressbar.ProgressBar {
+	name := "reading files"
+	if p.Stage == kernel.StageEmbed {
+		name = "embedding"
+	}
+	return progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(name),
+		progressbar.OptionSetWidth(30), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(),
+		progressbar.OptionShowBytes(p.Stage == kernel.StageIndex), progressbar.OptionClearOnFinish(), progressbar.OptionEnableColorCodes(false))
+}
+
+// done wipes the bar.
+func (b *bars) done() {
+	if b != nil && b.bar != nil {
+		b.bar.Clear()
+		b.bar = nil
+	}
+}

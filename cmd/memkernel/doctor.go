@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// areaConfig is the area of the configuration file, which the kernel doesn't know.
+const areaConfig = "config"
+
+// doctorFlags are the flags of doctor.
+type doctorFlags struct {
+	deep    bool
+	network bool
+	now     timeValue
+	// broken is why the configuration can't be read; the defaults hold then.
+	broken error
+}
+
+func newDoctor(a *app) *cobra.Command {
+	d := &doctorFlags{}
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "say what is wrong, and how to mend it",
+		Long: `doctor looks at the configuration, the workspace's Markdown, the index, the state
+folder and the price book. It changes nothing, and asks nobody on the network unless
+--network is given. The exit code is 3 if something fails, and 0 with warnings.`,
+		Example: `  memkernel doctor --deep`,
+		Args:    noArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			err := a.prepare(cmd)
+			var usage *usageError
+			if err != nil && !errors.As(err, &usage) {
+				d.broken, a.config, a.configFile = err, config.Default(), ""
+				return nil
+			}
+			return err
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runDoctor(cmd.Context(), d) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&d.deep, "deep", false, "hold the whole index against itself")
+	f.BoolVar(&d.network, "network", false, "ask the provider of vectors for one")
+	f.Var(&d.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	a.pricesFlag(cmd)
+	return cmd
+}
+
+// doctorJSON is the document of doctor --json.
+type doctorJSON struct {
+	Schema string `json:"schema"`
+	// OK: nothing fails.
+	OK   bool             `json:"ok"`
+	Rows []kernel.Symptom `json:"rows"`
+}
+
+func (a *app) runDoctor(ctx context.Context, f *doctorFlags) error {
+	own := a.examine(f)
+	book, err := a.book()
+	if err != nil {
+		own.Add(kernel.AreaPrices, kernel.Failing, plainError(err), hintFor(err))
+	}
+	provider, err := a.embedder()
+	if err != nil {
+		own.Add(kernel.AreaEmbedding, kernel.Failing, plainError(err), hintFor(err))
+	}
+	d, err := kernel.Doctor(ctx, a.workspace, a.kernelOptions(book, provider), &kernel.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time})
+	if err != nil {
+		return err
+	}
+	d.Symptoms = append(own.Symptoms, d.Symptoms...)
+	if a.json {
+		err = a.writeJSON(doctorJSON{"memkernel/doctor/v1", !d.Failing(), list(d.Symptoms)})
+	} else {
+		_, err = a.out.Write([]byte(doctorText(d, a.painter())))
+	}
+	if err == nil && d.Failing() {
+		return &findings{len(d.Symptoms)}
+	}
+	return err
+}
+
+// examine looks at the configuration.
+func (a *app) examine(f *doctorFlags) *kernel.Diagnosis {
+	d := &kernel.Diagnosis{}
+	switch {
+	case f.broken != nil && errors.Is(f.broken, fs.ErrNotExist):
+		d.Add(areaConfig, kernel.Failing, plainError(f.broken), "name a file that is there with --config")
+	case f.broken != nil:
+		d.Add(areaConfig, kernel.Failing, plainError(f.broken), hintFor(f.broken))
+	case a.configFile == "":
+		d.Add(areaConfig, kernel.Healthy, "there is no configuration file, the defaults hold", "")
+	default:
+		d.Add(areaConfig, kernel.Healthy, a.configFile+" was read", "")
+	}
+	return d
+}
+
+func doctorText(d *kernel.Diagnosis, p painter) string {
+	colours := map[kernel.Health]style{kernel.Healthy: green, kernel.Warning: yellow, kernel.Failing: red}
+	counts := map[kernel.Health]int{}
+	var b strings.Builder
+	const indent = 16
+	for i := range d.Symptoms {
+		s := &d.Symptoms[i]
+		counts[s.State]++
+		head := p.do(colours[s.State], left(string(s.State), 5)) + left(s.Area, indent-5)
+		for _, l := range wrap(s.What, columns-indent) {
+			b.WriteString(head + l + "\n")
+			head = strings.Repeat(" ", indent)
+		}
+		if next := i + 1; next < len(d.Symptoms) && d.Symptoms[next].Area == s.Area && d.Symptoms[next].Hint == s.Hint {
+			continue // said once, behind the last
+		}
+		for _, l := range wrap(s.Hint, columns-indent-2) {
+			b.WriteString(strings.Repeat(" ", indent+2) + p.do(gray, l) + "\n")
+		}
+	}
+	fmt.Fprintf(&b, "%d fail, %s, %d ok\n", counts[kernel.Failing], plural(counts[kernel.Warning], "warning"), counts[kernel.Healthy])
+	return b.String()
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// reindexFlags are the flags of reindex.
+type reindexFlags struct {
+	full bool
+	wait time.Duration
+}
+
+func newReindex(a *app) *cobra.Command {
+	r := &reindexFlags{}
+	cmd := &cobra.Command{
+		Use:   "reindex",
+		Short: "bring the index up to date with the workspace's Markdown",
+		Long: `reindex reads the memory files that changed since the last time, and forgets those
+that are gone. The index is derived: deleting it loses nothing, and one that is
+damaged or of an older version is made anew. A file that can't be read or is no text
+is told and left out; that is no error.
+
+If the configuration names a provider of vectors, chunks without one get theirs.`,
+		Example: `  memkernel reindex
+  memkernel reindex --full --workspace ~/project`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runReindex(cmd.Context(), r) },
+	}
+	cmd.Flags().BoolVar(&r.full, "full", false, "read every file again, whatever its time and size")
+	cmd.Flags().DurationVar(&r.wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
+	return cmd
+}
+
+// reindexJSON is the document of reindex --json.
+type reindexJSON struct {
+	Schema string `json:"schema"`
+	Index  string `json:"index"`
+	// Rebuilt is why the index was made anew, "" if it was not.
+	Rebuilt string         `json:"rebuilt"`
+	Files   reindexFiles   `json:"files"`
+	Chunks  reindexChunks  `json:"chunks"`
+	Vectors reindexVectors `json:"vectors"`
+	// Skipped files were not indexed, Notes are oddities of those that were.
+	Skipped []kernel.Skipped `json:"skipped"`
+	Notes   []kernel.Skipped `json:"notes"`
+	// Bytes were read in Seconds.
+	Bytes           int64   `json:"bytes"`
+	Seconds         float64 `json:"seconds"`
+	MBPerSecond     float64 `json:"mb_per_second"`
+	ChunksPerSecond float64 `json:"chunks_per_second"`
+	IndexBytes      int64   `json:"index_bytes"`
+}
+
+type reindexFiles struct {
+	Listed    int `json:"listed"`
+	Added     int `json:"added"`
+	Changed   int `json:"changed"`
+	Removed   int `json:"removed"`
+	Unchanged int `json:"unchanged"`
+	Read      int `json:"read"`
+}
+
+type reindexChunks struct {
+	Added      int   `json:"added"`
+	Removed    int   `json:"removed"`
+	Kept       int   `json:"kept"`
+	Reanalysed int   `json:"reanalysed"`
+	Total      int64 `json:"total"`
+}
+
+type reindexVectors struct {
+	Model    string `json:"model"`
+	Embedded int    `json:"embedded"`
+	Refused  int    `json:"refused"`
+	Total    int64  `json:"total"`
+	// Error is why vectors are missing, "" if none are.
+	Error string `json:"error"`
+}
+
+func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
+	if f.wait < 0 {
+		return usagef("--wait %v: give how long to wait, such as 30s", f.wait)
+	}
+	if err := a.memoryOn(); err != nil {
+		return err
+	}
+	k, err := a.searcher(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	opts := &kernel.ReindexOptions{Full: f.full, Wait: max(f.wait, 1)}
+	bars := a.bars()
+	if bars != nil {
+		opts.Progress = bars.show
+	}
+	r, err := k.Reindex(ctx, opts)
+	bars.done()
+	if err != nil {
+		return indexError(err)
+	}
+	doc := reindexDocument(r, k.IndexPath())
+	if a.json {
+		err = a.writeJSON(doc)
+	} else {
+		_, err = a.out.Write([]byte(reindexText(doc, a.painter())))
+	}
+	if err != nil || r.EmbedErr == nil {
+		return err
+	}
+	return hint(r.EmbedErr, "the index is up to date for words; run reindex again when the provider answers")
+}
+
+func reindexDocument(r *kernel.ReindexReport, path string) *reindexJSON {
+	doc := &reindexJSON{Schema: "memkernel/reindex/v1", Index: path, Rebuilt: r.Rebuilt,
+		Files:   reindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
+		Chunks:  reindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
+		Vectors: reindexVectors{Model: r.Stats.Model, Total: r.Stats.Vectors},
+		Skipped: list(r.Skipped), Notes: list(r.Notes), Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
+		MBPerSecond: r.MBPerSecond(), ChunksPerSecond: r.ChunksPerSecond(), IndexBytes: r.Stats.FileBytes}
+	for _, f := range r.Failed {
+		doc.Skipped = append(doc.Skipped, kernel.Skipped{Path: f.Path, Reason: f.Err.Error()})
+	}
+	if e := r.Embedded; e != nil {
+		doc.Vectors.Embedded, doc.Vectors.Refused = e.Embedded+e.Repeated, e.Refused
+	}
+	if r.EmbedErr != nil {
+		doc.Vectors.Error = r.EmbedErr.Error()
+	}
+	return doc
+}
+
+func reindexText(d *reindexJSON, p painter) string {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		for i, l := range wrap(fmt.Sprintf(format, args...), columns-9) {
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(&b, "%s %s\n", p.do(bold, left(name, 8)), l)
+		}
+	}
+	row("index", "%s, %s", d.Index, size(d.IndexBytes))
+	if d.Rebuilt != "" {
+		why, _, _ := strings.Cut(d.Rebuilt, ": rebuild the index") // which was done
+		row("rebuilt", "%s", why)
+	}
+	row("files", "%s: %s added, %s changed, %s removed, %s unchanged", thousands(d.Files.Listed), thousands(d.Files.Added), thousands(d.Files.Changed), thousands(d.Files.Removed), thousands(d.Files.Unchanged))
+	row("chunks", "%s: %s added, %s removed", thousands(int(d.Chunks.Total)), thousands(d.Chunks.Added), thousands(d.Chunks.Removed))
+	if d.Chunks.Reanalysed > 0 {
+		row("", "the words of %s were made again by newer rules", plural(d.Chunks.Reanalysed, "chunk"))
+	}
+	if d.Vectors.Model != "" {
+		row("vectors", "%s of %s: %s embedded, %s refused", thousands(int(d.Vectors.Total)), d.Vectors.Model, thousands(d.Vectors.Embedded), thousands(d.Vectors.Refused))
+	}
+	if d.Files.Read > 0 {
+		row("speed", "%s in %s: %.1f MB/s, %s chunks/s", size(d.Bytes), time.Duration(d.Seconds*float64(time.Second)).Round(time.Millisecond), d.MBPerSecond, thousands(int(d.ChunksPerSecond)))
+	}
+	for _, s := range d.Skipped {
+		row("skipped", "%s", told(s))
+	}
+	for _, n := range d.Notes {
+		row("note", "%s", told(n))
+	}
+	return b.String()
+}
+
+// told is what is said of a file, behind its name unless that is in it.
+func told(s kernel.Skipped) string {
+	if s.Path == "" || strings.Contains(s.Reason, s.Path) {
+		return s.Reason
+	}
+	return s.Path + ": " + s.Reason
+}
+
+// indexError adds the way out of an error of the index that a command line has.
+func indexError(err error) error {
+	var e *index.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	plain := *e
+	plain.Hint = ""
+	msg := fmt.Errorf("%s", strings.TrimSuffix(plain.Error(), ": "))
+	switch {
+	case errors.Is(err, index.ErrForeign):
+		return hint(msg, "move the file away, or name another state folder with --state-dir")
+	case errors.Is(err, index.ErrNewer):
+		return hint(msg, "update memkernel, or delete the file and run 'memkernel reindex'")
+	case errors.Is(err, index.ErrDamaged), errors.Is(err, index.ErrOlder), errors.Is(err, index.ErrMissing):
+		return hint(msg, "run 'memkernel reindex', which makes it anew from the Markdown files")
+	case errors.Is(err, index.ErrBusy):
+		return hint(msg, "try again when the other process is done, or wait longer with --wait")
+	}
+	return hint(msg, "%s", e.Hint)
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// searchFlags are the flags of search.
+type searchFlags struct {
+	max     int
+	min     float64
+	session string
+	explain bool
+	now     timeValue
+}
+
+func newSearch(a *app) *cobra.Command {
+	s := &searchFlags{}
+	cmd := &cobra.Command{
+		Use:   "search QUERY…",
+		Short: "search memory, and cite what is found",
+		Long: `search looks for what memory holds on a question: by words, and by meaning too if the
+configuration names a provider of vectors. The question is plain text, of as many
+arguments as you like; nothing in it is syntax. A word that begins with a dash goes
+behind --.
+
+What is printed as a place, such as memory/deploys.md#L3-L9, is what get takes.`,
+		Example: `  memkernel search when do we deploy
+  memkernel search --explain --max-results 3 "which port does staging use?"`,
+		Args: queryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.runSearch(cmd.Context(), strings.Join(args, " "), s)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVarP(&s.max, "max-results", "n", retrieval.DefaultLimit, "show at most `N` hits")
+	f.Float64Var(&s.min, "min-score", 0, "leave out hits with a smaller `score`, 0 to 1")
+	f.StringVarP(&s.session, "session", "s", "", "search what left the prompts of this session too, by its `key`")
+	f.BoolVar(&s.explain, "explain", false, "show what every score is made of")
+	f.Var(&s.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	a.sharedFlag(f)
+	return cmd
+}
+
+// queryArgs refuses a question that is none. - is kept for standard input.
+func queryArgs(cmd *cobra.Command, args []string) error {
+	switch q := strings.TrimSpace(strings.Join(args, " ")); q {
+	case "":
+		return usagef("search needs a question")
+	case "-":
+		return usagef("search doesn't read its question from standard input: give it as arguments")
+	}
+	return nil
+}
+
+// searchJSON is the document of search --json.
+type searchJSON struct {
+	Schema  string           `json:"schema"`
+	Query   string           `json:"query"`
+	Results []retrieval.Hit  `json:"results"`
+	Reason  retrieval.Reason `json:"reason"`
+	Mode    retrieval.Mode   `json:"mode"`
+	Detail  string           `json:"detail"`
+}
+
+func (a *app) runSearch(ctx context.Context, query string, s *searchFlags) error {
+	switch {
+	case s.max < 1:
+		return usagef("--max-results %d: give a number from 1", s.max)
+	case !(s.min >= 0 && s.min <= 1):
+		return usagef("--min-score %v: scores lie in 0 to 1", s.min)
+	}
+	k, err := a.searcher(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	res, err := k.Search(ctx, kernel.SearchRequest{Query: query, SessionKey: s.session, Private: a.private(), MaxResults: s.max, MinScore: s.min, Now: s.now.Time})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.writeJSON(searchJSON{"memkernel/search/v1", query, list(res.Hits), res.Reason, res.Mode, res.Detail})
+	} else {
+		err = a.showHits(query, res, s.explain)
+	}
+	if err != nil {
+		return err
+	}
+	return a.concludeSearch(res)
+}
+
+// concludeSearch says why nothing was found, or less than could be. Only an index
+// that can't be read is an error.
+func (a *app) concludeSearch(res *retrieval.Result) error {
+	switch res.Reason {
+	case retrieval.BackendError:
+		return indexError(res.Err)
+	case retrieval.StaleIndex:
+		a.tip("files have changed since they were indexed: run 'memkernel reindex'")
+	case retrieval.Disabled:
+		if errors.Is(res.Err, index.ErrMissing) {
+			a.tip("there is no index yet: run 'memkernel reindex'")
+			return nil
+		}
+	}
+	switch {
+	case len(res.Hits) == 0 && res.Reason != retrieval.StaleIndex:
+		a.tip("nothing found: %s", res.Detail)
+	case res.Err != nil:
+		a.tip("%s", res.Detail)
+	}
+	return nil
+}
+
+// showHits prints a block per hit.
+func (a *app) showHits(query string, res *retrieval.Result, explain bool) error {
+	p := a.painter()
+	mark := newMarker(query, p)
+	var b strings.Builder
+	for i := range res.Hits {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		showHit(&b, &res.Hits[i], p, mark, explain)
+	}
+	_, err := a.out.Write([]byte(b.String()))
+	return err
+}
+
+func showHit(b *strings.Builder, h *retrieval.Hit, p painter, mark *marker, explain bool) {
+	head := fmt.Sprintf("%.2f", h.Score)
+	if h.Date != "" {
+		head += "  " + h.Date
+	}
+	fmt.Fprintf(b, "%s  %s\n", p.do(bold, printable(h.Citation)), head)
+	if len(h.Trail) > 0 {
+		fmt.Fprintf(b, "  %s\n", p.do(gray, clip(strings.Join(h.Trail, " › "), columns-2)))
+	}
+	if explain {
+		for _, l := range wrap(scoreText(h), columns-4) {
+			fmt.Fprintf(b, "  %s\n", p.do(cyan, l))
+		}
+	}
+	for _, line := range strings.Split(strings.TrimRight(h.Snippet, "\n"), "\n") {
+		for i, l := range wrap(line, columns-6) {
+			fmt.Fprintf(b, "    %s%s\n", strings.Repeat(" ", 2*min(i, 1)), mark.text(l))
+		}
+	}
+}
+
+// scoreText says what a score is made of.
+func scoreText(h *retrieval.Hit) string {
+	s := &h.Parts
+	parts := []string{fmt.Sprintf("%.3f", s.Merged)}
+	if s.Decay != 1 {
+		parts[0] += fmt.Sprintf(" × %.3f for %s = %.3f", s.Decay, days(s.AgeDays), h.Score)
+	}
+	side := func(name string, score float64, rank int) {
+		if rank > 0 {
+			parts = append(parts, fmt.Sprintf("%s %.3f (no. %d)", name, score, rank))
+		}
+	}
+	side("words", s.Keyword, s.KeywordRank)
+	side("meaning", s.Vector, s.VectorRank)
+	if s.Similarity > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f %% like one above", 100*s.Similarity))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func days(n float64) string {
+	if d := time.Duration(n * 24 * float64(time.Hour)); d < 48*time.Hour {
+		return fmt.Sprintf("%.0f hours", d.Hours())
+	}
+	return fmt.Sprintf("%.0f days", n)
+}

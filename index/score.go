@@ -1,0 +1,247 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// wordLists is what searches keep in memory of the word lists: not the lists,
+// but where they are and how long each chunk is. It belongs to one structure
+// record: while that stands, no word was added and none removed.
+type wordLists struct {
+	segments []segment
+	// lengths has every chunk's number of words, by row from base on; 0 for
+	// rows that are gone.
+	lengths []uint32
+	base    int64
+	// rows and mean are the number of chunks and their mean length.
+	rows, mean float64
+	// sums lends arrays of sums, one place for each of lengths.
+	sums sync.Pool
+}
+
+// loadLists reads what is kept. rows and mean are taken from the totals that
+// bm25 uses.
+func loadLists(ctx context.Context, db execer, structure []byte) (*wordLists, error) {
+	var version string
+	var totals []byte
+	err := db.QueryRowContext(ctx, `SELECT (SELECT v FROM chunks_fts_config WHERE k='version'),
+		(SELECT block FROM chunks_fts_data WHERE id=1)`).Scan(&version, &totals)
+	if err != nil {
+		return nil, err
+	}
+	r := numbers{b: totals}
+	n, words := r.next(), r.next()+r.next()+r.next()
+	if version != strconv.Itoa(listVersion) || r.bad || n == 0 {
+		return nil, errStrange
+	}
+	l := &wordLists{rows: float64(n), mean: float64(words) / float64(n)}
+	if l.segments, err = readSegments(ctx, db, structure); err != nil {
+		return nil, err
+	}
+	if err := l.readLengths(ctx, db); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *wordLists) readLengths(ctx context.Context, db execer) error {
+	rows, err := db.QueryContext(ctx, "SELECT id, sz FROM chunks_fts_docsize ORDER BY id")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var sz []byte
+	for rows.Next() {
+		var row int64
+		if err := rows.Scan(&row, &sz); err != nil {
+			return err
+		}
+		if len(l.lengths) == 0 {
+			l.base = row
+		}
+		r := numbers{b: sz}
+		n := r.next() + r.next() + r.next()
+		if r.bad || row-l.base > maxSparse(int64(l.rows)) {
+			return errStrange
+		}
+		for int64(len(l.lengths)) < row-l.base {
+			l.lengths = append(l.lengths, 0)
+		}
+		l.lengths = append(l.lengths, uint32(n))
+	}
+	return rows.Err()
+}
+
+// maxSparse bounds the span of row numbers that n chunks may have: those of
+// deleted chunks are not given out again, but take up memory here.
+func maxSparse(n int64) int64 { return 64*n + 1<<20 }
+
+// scoredRow is a chunk's row and its −bm25.
+type scoredRow struct {
+	row   int64
+	score float64
+}
+
+// top finds the n best rows for the words, best first, equal ones by row: what
+// SQLite's bm25 would say.
+func (l *wordLists) top(ctx context.Context, db execer, terms []string, n int) ([]scoredRow, error) {
+	pages, err := l.fetch(ctx, db, terms)
+	if err != nil {
+		return nil, err
+	}
+	sums, _ := l.sums.Get().([]float64)
+	if sums == nil {
+		sums = make([]float64, len(l.lengths))
+	}
+	var touched []int32
+	for _, t := range terms {
+		if touched, err = l.add(sums, touched, append([]byte{termMark}, t...), pages); err != nil {
+			return nil, err
+		}
+	}
+	out := l.best(sums, touched, n)
+	for _, i := range touched {
+		sums[i] = 0
+	}
+	l.sums.Put(sums)
+	return out, nil
+}
+
+// maxPages bounds the pages of one search; a spoilt record may ask for any
+// number.
+const maxPages = 1 << 18
+
+// fetch reads all pages on which the words' rows stand.
+func (l *wordLists) fetch(ctx context.Context, db execer, terms []string) (map[int64][]byte, error) {
+	var ids []int64
+	for _, t := range terms {
+		key := append([]byte{termMark}, t...)
+		for i := range l.segments {
+			s := &l.segments[i]
+			from, to := s.span(key)
+			if to-from > maxPages-int64(len(ids)) {
+				return nil, errStrange
+			}
+			for ; from <= to; from++ {
+				ids = append(ids, s.pageID(from))
+			}
+		}
+	}
+	slices.Sort(ids)
+	return readPages(ctx, db, slices.Compact(ids))
+}
+
+// add adds a word's share to the sums. The formula is that of fts5_aux.c, with
+// its k1 of 1.2 and b of 0.75, in the same order of operations.
+func (l *wordLists) add(sums []float64, touched []int32, key []byte, pages map[int64][]byte) ([]int32, error) {
+	const k1, b = 1.2, 0.75
+	found, err := l.postings(key, pages)
+	if err != nil {
+		return nil, err
+	}
+	hits := float64(len(found))
+	idf := math.Log((l.rows - hits + 0.5) / (hits + 0.5))
+	if idf <= 0 {
+		idf = 1e-6
+	}
+	for _, p := range found {
+		long := float64(l.lengths[p.at])
+		if sums[p.at] == 0 {
+			touched = append(touched, p.at)
+		}
+		sums[p.at] += idf * ((p.freq * (k1 + 1)) / (p.freq + k1*(1-b+b*long/l.mean)))
+	}
+	return touched, nil
+}
+
+// posting is a place in wordLists.lengths, and how often a word stands there.
+type posting struct {
+	at   int32
+	freq float64
+}
+
+// postings gathers a word's rows from all segments. Deleted rows, which stay in
+// the lists until these are merged, are passed over.
+func (l *wordLists) postings(key []byte, pages map[int64][]byte) (out []posting, err error) {
+	d := decoder{yield: func(row int64, freq float64) {
+		if at := row - l.base; at >= 0 && at < int64(len(l.lengths)) && l.lengths[at] > 0 {
+			out = append(out, posting{int32(at), freq})
+		}
+	}}
+	for i := range l.segments {
+		if err := d.rows(&l.segments[i], key, pages); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// best sorts out the n rows with the highest sums.
+func (l *wordLists) best(sums []float64, touched []int32, n int) []scoredRow {
+	order := func(a, b scoredRow) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.row, b.row)) }
+	n = min(n, len(touched))
+	out, floor := make([]scoredRow, 0, 2*n), 0.0
+	for _, at := range touched {
+		if sums[at] < floor {
+			continue
+		}
+		if len(out) == 2*n {
+			slices.SortFunc(out, order)
+			out, floor = out[:n], out[n-1].score
+		}
+		out = append(out, scoredRow{l.base + int64(at), sums[at]})
+	}
+	slices.SortFunc(out, order)
+	return out[:n]
+}
+
+// allPlain tells whether words stand in the index as they are: SQLite's own
+// tokenizer neither splits nor changes them.
+func allPlain(terms []string) bool {
+	return !slices.ContainsFunc(terms, func(t string) bool {
+		return t == "" || strings.ContainsFunc(t, func(r rune) bool {
+			return r < 0x80 && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+		})
+	})
+}
+
+// listCache holds the word lists of the state of the file last seen.
+type listCache struct {
+	mu        sync.Mutex
+	structure []byte
+	lists     *wordLists
+	strange   bool
+}
+
+// get returns the word lists of the file as db sees it, or errStrange if SQLite
+// is to be asked instead: also for the first search of a new state, since
+// reading what is kept takes longer than that.
+func (c *listCache) get(ctx context.Context, db execer) (*wordLists, error) {
+	var structure []byte
+	err := db.QueryRowContext(ctx, "SELECT block FROM chunks_fts_data WHERE id=10").Scan(&structure)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !bytes.Equal(structure, c.structure) {
+		c.structure, c.lists, c.strange = structure, nil, false
+		return nil, errStrange
+	}
+	if c.lists == nil && !c.strange {
+		c.lists, err = loadLists(ctx, db, structure)
+		c.strange = errors.Is(err, errStrange)
+	}
+	if c.strange {
+		return nil, errStrange
+	}
+	return c.lists, err
+}

@@ -1,0 +1,238 @@
+package kernel
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+const (
+	// pieceBytes is the size up to which lines of an evicted page are searched as
+	// one: about as much as a chunk of a file.
+	pieceBytes = 1600
+	// archiveBytes bounds how much of one page is searched; of a longer one its
+	// beginning. Get restores all of it.
+	archiveBytes = 256 << 10
+	// linesMark stands between a page's id and the lines of it that are meant.
+	linesMark = "@L"
+)
+
+// archive is what left the prompts of this conversation, made searchable, and
+// which of it is meant: the session's other conversations share the set.
+func (w *work) archive() (*retrieval.Spans, func(id string) bool) {
+	wanted := map[string]bool{}
+	fresh := false
+	for i := range w.next.spans {
+		for _, id := range w.next.spans[i].Pages {
+			wanted[id] = true
+			fresh = fresh || !w.s.archivedPages[id]
+		}
+	}
+	for i := range w.proj.Items {
+		delete(wanted, w.proj.Items[i].Page)
+	}
+	if fresh {
+		w.archiveFresh()
+	}
+	return w.s.archiveSpans, func(id string) bool {
+		page, _, _ := strings.Cut(id, linesMark)
+		return wanted[page]
+	}
+}
+
+// archiveFresh adds the pages of the spans that were not searched before, from the
+// host's messages where they still stand there, else from disk.
+func (w *work) archiveFresh() {
+	at := make(map[string]int, len(w.hosts))
+	for i := range w.hosts {
+		for j := range w.hosts[i].Segments {
+			at[w.hosts[i].Segments[j].Page] = i
+		}
+	}
+	var pieces []retrieval.Span
+	r := &reader{s: w.s}
+	for i := range w.next.spans {
+		for _, id := range w.next.spans[i].Pages {
+			if w.s.archivedPages[id] {
+				continue
+			}
+			p := w.page(id)
+			if p == nil {
+				continue
+			}
+			text, ok := "", false
+			if h, there := at[id]; there {
+				text, ok = w.shownText(h, p), true
+			} else if raw, err := r.content(p); err == nil {
+				text, ok = plainContent(p, raw), true
+			}
+			if ok {
+				w.s.archivedPages[id] = true
+				pieces = append(pieces, piecesOf(p, text)...)
+			}
+		}
+	}
+	w.s.addPieces(pieces)
+}
+
+// shownText is what a page of message i says, without thinking, secrets masked.
+func (w *work) shownText(i int, page *pagevm.Page) string {
+	var b strings.Builder
+	for _, s := range w.hosts[i].Segments {
+		if s.Page != page.ID {
+			continue
+		}
+		if s.Kind == pagevm.ItemResult {
+			return maskedResult(page, resultContent(&w.msgs[i].Parts[s.Part]))
+		}
+		for j := s.Part; j < s.Part+s.Parts; j++ {
+			p := &w.msgs[i].Parts[j]
+			switch {
+			case p.Kind == memkernel.PartText:
+				b.WriteString(p.Text)
+			case p.Call != nil:
+				b.WriteString(p.Call.Name + " " + p.Call.Input)
+			case p.Result != nil:
+				b.WriteString(resultText(p.Result))
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return maskText(b.String())
+}
+
+// maskedResult is what a result says without secrets. If its hash is that of a
+// page in which none was found, it needs no second look, which takes longer.
+func maskedResult(p *pagevm.Page, text string) string {
+	if p.Masked == 0 && hashText(text) == p.Hash {
+		return strings.ToValidUTF8(text, "\uFFFD")
+	}
+	return maskText(text)
+}
+
+// archived is everything that left the session's prompts, read from disk.
+func (s *session) archived() (*retrieval.Spans, error) {
+	var pieces []retrieval.Span
+	r := &reader{s: s}
+	for _, id := range sortedKeys(s.spans) {
+		for _, page := range s.spans[id].Pages {
+			p := s.pages[page]
+			if p == nil || s.archivedPages[page] {
+				continue
+			}
+			raw, err := r.content(p)
+			if err != nil {
+				return nil, err
+			}
+			s.archivedPages[page] = true
+			pieces = append(pieces, piecesOf(p, plainContent(p, raw))...)
+		}
+	}
+	s.addPieces(pieces)
+	return s.archiveSpans, nil
+}
+
+func (s *session) addPieces(pieces []retrieval.Span) {
+	if len(pieces) == 0 {
+		return
+	}
+	if s.archiveSpans != nil {
+		s.archiveSpans = s.archiveSpans.With(pieces...)
+	} else if spans, err := retrieval.NewSpans(pieces...); err == nil {
+		s.archiveSpans = spans
+	}
+}
+
+// piecesOf cuts what a page says into runs of lines that are found one by one.
+// They are parts of the text, which is masked as a whole: a secret may reach over
+// the end of a piece.
+func piecesOf(p *pagevm.Page, text string) []retrieval.Span {
+	text = strings.TrimRight(text[:min(len(text), archiveBytes)], "\n")
+	label := strings.TrimSpace(p.Tool + " " + p.Path)
+	if label == "" {
+		label = p.Role
+	}
+	var out []retrieval.Span
+	for from, line := 0, 1; from < len(text); {
+		to, lines := pieceAt(text, from)
+		if piece := text[from:to]; strings.TrimSpace(piece) != "" {
+			id := p.ID
+			if len(piece) < len(text) {
+				id += fmt.Sprintf("%s%d-L%d", linesMark, line, line+lines-1)
+			}
+			out = append(out, retrieval.Span{ID: id, Text: piece, Time: p.Created, Label: label})
+		}
+		from, line = to, line+lines
+	}
+	return out
+}
+
+// pieceAt is where the piece that begins at from ends, and how many lines it has.
+func pieceAt(text string, from int) (to, lines int) {
+	for to = from; to < len(text) && to-from < pieceBytes; lines++ {
+		if n := strings.IndexByte(text[to:], '\n'); n >= 0 {
+			to += n + 1
+		} else {
+			to = len(text)
+		}
+	}
+	return to, lines
+}
+
+// plainContent is what a stored page says: a result is stored as its text, a run
+// of a message as the JSON of its parts.
+func plainContent(p *pagevm.Page, stored string) string {
+	if p.Type != pagevm.Conversation {
+		return stored
+	}
+	dec := json.NewDecoder(strings.NewReader(stored))
+	var b strings.Builder
+	for dec.More() {
+		var part struct {
+			Type, Text, Name string
+			Input            json.RawMessage
+		}
+		if err := dec.Decode(&part); err != nil {
+			return stored
+		}
+		if part.Text != "" {
+			b.WriteString(part.Text + "\n")
+		}
+		if part.Name != "" {
+			b.WriteString(part.Name + " " + string(part.Input) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// cutLines splits an id into a page's and the lines of it that are meant; to is 0
+// if all are.
+func cutLines(id string) (page string, from, to int) {
+	page, lines, ok := strings.Cut(id, linesMark)
+	if !ok {
+		return id, 0, 0
+	}
+	a, b, _ := strings.Cut(lines, "-L")
+	from, err := strconv.Atoi(a)
+	if err != nil || from < 1 {
+		return id, 0, 0
+	}
+	if to, err = strconv.Atoi(b); err != nil || to < from {
+		to = from
+	}
+	return page, from, to
+}
+
+// linesOf are some lines of what a page says.
+func linesOf(text string, from, to int) string {
+	lines := strings.SplitAfter(text, "\n")
+	if from > len(lines) {
+		return ""
+	}
+	return strings.Join(lines[from-1:min(to, len(lines))], "")
+}

@@ -1,0 +1,300 @@
+package kernel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// looked is a moment at which the embedded prices are fresh.
+var looked = time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+
+// sickbed makes a workspace of some files.
+func sickbed(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		// The index doubts times so young that the file may change within them.
+		if old := time.Now().Add(-time.Hour); os.Chtimes(path, old, old) != nil {
+			t.Fatal("the file's time can't be set")
+		}
+	}
+	return dir
+}
+
+func diagnose(t *testing.T, dir string, opts *kernel.Options, o kernel.DoctorOptions) *kernel.Diagnosis {
+	t.Helper()
+	if o.Now.IsZero() {
+		o.Now = looked
+	}
+	d, err := kernel.Doctor(context.Background(), dir, opts, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range d.Symptoms {
+		if s.What == "" || s.State != kernel.Healthy && s.Hint == "" {
+			t.Errorf("a symptom without words or without a way out: %+v", s)
+		}
+	}
+	return d
+}
+
+// has looks for a symptom of an area and a state that says something.
+func has(d *kernel.Diagnosis, area string, state kernel.Health, what string) bool {
+	for _, s := range d.Symptoms {
+		if s.Area == area && s.State == state && strings.Contains(s.What, what) {
+			return true
+		}
+	}
+	return false
+}
+
+func wantSymptom(t *testing.T, d *kernel.Diagnosis, area string, state kernel.Health, what string) {
+	t.Helper()
+	if !has(d, area, state, what) {
+		t.Errorf("no %s of %s says %q; there are %+v", state, area, what, d.Symptoms)
+	}
+}
+
+func reindexed(t *testing.T, dir string, opts *kernel.Options) {
+	t.Helper()
+	k, err := kernel.Open(context.Background(), dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	if r, err := k.Reindex(context.Background(), nil); err != nil || r.EmbedErr != nil {
+		t.Fatal(err, r.EmbedErr)
+	}
+}
+
+// TestDoctorOnMarkdown: every oddity is told by its place, and nothing is written.
+func TestDoctorOnMarkdown(t *testing.T) {
+	dir := sickbed(t, map[string]string{
+		"MEMORY.md": "facts\n", "memory.md": "old facts\n", "AGENTS.md": "rules\n\xff\n", "memory/fine.md": "fine\n",
+		"memory/blob.md": "a\x00b", "memory/latin.md": "one\ncaf\xe9\n", "memory/front.md": "---\na: [\n---\nx\n",
+		"memory/large.md": strings.Repeat("line\n", 500),
+	})
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "memory", "link.md")); err != nil {
+		t.Skip(err)
+	}
+	before := tree(t, dir)
+	d := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Store: markdownstore.Options{MaxFileBytes: 1000}}}, kernel.DoctorOptions{Deep: true, Network: true})
+	for _, what := range []string{"AGENTS.md:2: ", "memory.md is not used", "memory/blob.md: it holds zero bytes", "memory/latin.md:2: ", "memory/front.md:1: ",
+		"memory/large.md is not searched", `"memory/link.md": denied`} {
+		wantSymptom(t, d, kernel.AreaWorkspace, kernel.Warning, what)
+	}
+	if has(d, kernel.AreaWorkspace, kernel.Warning, "fine.md") {
+		t.Error("a fine file is told")
+	}
+	wantSymptom(t, d, kernel.AreaIndex, kernel.Warning, "there is no index yet")
+	if d.Failing() {
+		t.Errorf("something fails: %+v", d.Symptoms)
+	}
+	if after := tree(t, dir); len(after) != len(before) {
+		t.Errorf("files before %v, after %v", before, after)
+	}
+}
+
+// TestDoctorCounts: many symptoms of one sort are told as a few and a number.
+func TestDoctorCounts(t *testing.T) {
+	files := map[string]string{}
+	for i := range 40 {
+		files[fmt.Sprintf("memory/f%02d.md", i)] = "caf\xe9\n"
+	}
+	d := diagnose(t, sickbed(t, files), nil, kernel.DoctorOptions{})
+	told := 0
+	for _, s := range d.Symptoms {
+		if strings.Contains(s.What, "no UTF-8") {
+			told++
+		}
+	}
+	if told != 5 {
+		t.Errorf("%d files are told one by one, want 5", told)
+	}
+	wantSymptom(t, d, kernel.AreaWorkspace, kernel.Warning, "35 more like this: a file is not UTF-8")
+}
+
+// TestDoctorOnIndex: each state of the index file has its symptom.
+func TestDoctorOnIndex(t *testing.T) {
+	dir := sickbed(t, map[string]string{"memory/a.md": "alpha\n"})
+	file := filepath.Join(dir, ".memkernel", "index.sqlite")
+	reindexed(t, dir, nil)
+	d := diagnose(t, dir, nil, kernel.DoctorOptions{Deep: true})
+	wantSymptom(t, d, kernel.AreaIndex, kernel.Healthy, "1 files in 1 chunks")
+	wantSymptom(t, d, kernel.AreaIndex, kernel.Healthy, "is whole")
+	if err := os.WriteFile(filepath.Join(dir, "memory", "b.md"), []byte("beta\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wantSymptom(t, diagnose(t, dir, nil, kernel.DoctorOptions{}), kernel.AreaIndex, kernel.Warning, "behind the files")
+
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patched := func(at int, b ...byte) []byte {
+		out := append([]byte(nil), whole...)
+		copy(out[at:], b)
+		return out
+	}
+	for name, tt := range map[string]struct {
+		file  []byte
+		state kernel.Health
+		what  string
+	}{
+		"foreign": {[]byte("Somebody's file."), kernel.Failing, "not an index of memkernel"},
+		"newer":   {patched(60, 0, 0, 1, 0), kernel.Failing, "written by a newer version"},
+		"older":   {patched(60, 0, 0, 0, 0), kernel.Warning, "written by an older version"},
+		"damaged": {patched(0, make([]byte, 16)...), kernel.Failing, "the index is damaged"},
+	} {
+		for _, end := range []string{"-wal", "-shm"} {
+			os.Remove(file + end)
+		}
+		if err := os.WriteFile(file, tt.file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d := diagnose(t, dir, nil, kernel.DoctorOptions{Deep: true})
+		if !has(d, kernel.AreaIndex, tt.state, tt.what) || d.Failing() != (tt.state == kernel.Failing) {
+			t.Errorf("%s: %+v", name, d.Symptoms)
+		}
+		if now, err := os.ReadFile(file); err != nil || string(now) != string(tt.file) {
+			t.Errorf("%s: the file changed, %v", name, err)
+		}
+	}
+}
+
+// fakeVectors is an embedder, or one that is down.
+type fakeVectors struct {
+	model string
+	err   error
+	asked int
+}
+
+func (f *fakeVectors) Model() string { return f.model }
+
+func (f *fakeVectors) EmbedQuery(context.Context, string) ([]float32, error) {
+	f.asked++
+	return []float32{1, 0}, f.err
+}
+
+func (f *fakeVectors) EmbedDocuments(_ context.Context, texts []string) (embed.Result, error) {
+	var r embed.Result
+	for range texts {
+		r.Vectors = append(r.Vectors, []float32{1, 0})
+	}
+	return r, f.err
+}
+
+// TestDoctorOnVectors: the embedder is asked only if that was allowed, and its
+// model is compared with the index's.
+func TestDoctorOnVectors(t *testing.T) {
+	dir := sickbed(t, map[string]string{"memory/a.md": "alpha\n"})
+	with := func(f *fakeVectors) *kernel.Options {
+		return &kernel.Options{Memory: kernel.MemoryOptions{Embedder: f}}
+	}
+	reindexed(t, dir, nil)
+	f := &fakeVectors{model: "m1"}
+	wantSymptom(t, diagnose(t, dir, with(f), kernel.DoctorOptions{}), kernel.AreaIndex, kernel.Warning, "the vectors are of no model, questions would be embedded by m1")
+	if f.asked != 0 {
+		t.Error("the embedder was asked without leave")
+	}
+	reindexed(t, dir, with(f))
+	if d := diagnose(t, dir, with(f), kernel.DoctorOptions{}); has(d, kernel.AreaIndex, kernel.Warning, "") {
+		t.Errorf("a whole index: %+v", d.Symptoms)
+	}
+	wantSymptom(t, diagnose(t, dir, with(&fakeVectors{model: "m2"}), kernel.DoctorOptions{}), kernel.AreaIndex, kernel.Warning, "the vectors are of m1")
+	wantSymptom(t, diagnose(t, dir, with(f), kernel.DoctorOptions{Network: true}), kernel.AreaEmbedding, kernel.Healthy, "a vector of 2 numbers")
+	f.err = errors.New("nobody answers")
+	wantSymptom(t, diagnose(t, dir, with(f), kernel.DoctorOptions{Network: true}), kernel.AreaEmbedding, kernel.Failing, "nobody answers")
+}
+
+// TestDoctorOnState: what the state folder lost is told, and so are old prices.
+func TestDoctorOnState(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	c := session(7, 2, 2, 60_000)
+	if _, err := k.PlanContext(context.Background(), request(c)); err != nil {
+		t.Fatal(err)
+	}
+	k.Close()
+	if d := diagnose(t, dir, nil, kernel.DoctorOptions{}); d.Failing() {
+		t.Errorf("a sound state: %+v", d.Symptoms)
+	}
+	damageOneBlob(t, dir)
+	wantSymptom(t, diagnose(t, dir, nil, kernel.DoctorOptions{}), kernel.AreaState, kernel.Failing, "")
+	old := diagnose(t, dir, nil, kernel.DoctorOptions{Now: looked.AddDate(2, 0, 0)})
+	wantSymptom(t, old, kernel.AreaPrices, kernel.Warning, "days ago")
+	wantSymptom(t, diagnose(t, filepath.Join(dir, "nowhere"), nil, kernel.DoctorOptions{}), kernel.AreaWorkspace, kernel.Failing, "nowhere")
+	off := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Off: true}}, kernel.DoctorOptions{Deep: true, Network: true})
+	wantSymptom(t, off, kernel.AreaWorkspace, kernel.Healthy, "switched off")
+}
+
+// TestDoctorRights: folders that can't be read or written.
+func TestDoctorRights(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may do everything")
+	}
+	dir := sickbed(t, map[string]string{"memory/a.md": "alpha\n"})
+	os.Chmod(filepath.Join(dir, "memory", "a.md"), 0)
+	os.Chmod(dir, 0o500)
+	defer os.Chmod(dir, 0o700)
+	d := diagnose(t, dir, nil, kernel.DoctorOptions{})
+	wantSymptom(t, d, kernel.AreaWorkspace, kernel.Failing, "memory/a.md can't be read")
+	wantSymptom(t, d, kernel.AreaWorkspace, kernel.Warning, "can't be written")
+	wantSymptom(t, d, kernel.AreaState, kernel.Failing, "can't be written")
+}
+
+// TestDoctorStops: the context's end is the only error.
+func TestDoctorStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := kernel.Doctor(ctx, t.TempDir(), nil, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// TestIncludedNamesWorkspaceFiles: a block that shows a file goes by the type of its
+// page and names the file; one below full knows what it would cost in full.
+func TestIncludedNamesWorkspaceFiles(t *testing.T) {
+	dir := sickbed(t, map[string]string{"AGENTS.md": "# Rules\n\n" + strings.Repeat("Prose that can be left out of a structure. ", 400),
+		"MEMORY.md": "# Facts\n- the port is 4711\n", "SESSION-STATE.md": "# Goal\nship it\n"})
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{WorkspaceTokens: 1000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	req := request(session(3, 1, 1, 100))
+	req.Private, req.Prompt = true, "what now?"
+	p, err := k.Peek(context.Background(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]kernel.Included{}
+	for _, r := range p.Debug.Included {
+		kinds[r.Note] = r
+	}
+	for file, kind := range map[string]string{"AGENTS.md": "bootstrap", "MEMORY.md": "preference", "SESSION-STATE.md": "plan"} {
+		if kinds[file].Kind != kind {
+			t.Errorf("%s is %+v, want kind %s", file, kinds[file], kind)
+		}
+	}
+	if a := kinds["AGENTS.md"]; a.Level.String() != "structured" || a.FullTokens < 10*a.Tokens {
+		t.Errorf("AGENTS.md is %+v, want structured and its size in full", a)
+	}
+}

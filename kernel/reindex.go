@@ -1,0 +1,252 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// ReindexOptions are settings of one [Kernel.Reindex]; nil means the defaults.
+type ReindexOptions struct {
+	// Full makes the index anew; of the old one only the vectors are taken over.
+	Full bool
+	// Wait is how long to wait for another process that is indexing; default 10 s.
+	Wait time.Duration
+	// Progress, if not nil, is told how far it is.
+	Progress func(ReindexProgress)
+}
+
+// The stages of a reindex.
+const (
+	StageIndex = "index"
+	StageEmbed = "embed"
+)
+
+// ReindexProgress is how far a reindex is: in bytes of files to read, then in
+// texts to embed.
+type ReindexProgress struct {
+	Stage       string
+	Done, Total int64
+	Files       int
+	Chunks      int
+}
+
+// ReindexReport says what a reindex did.
+type ReindexReport struct {
+	index.SyncReport
+	// Rebuilt tells why the index was made anew; "" if it was not.
+	Rebuilt string
+	// Skipped are files that look like memory and were not indexed.
+	Skipped []Skipped
+	// Notes are oddities of files that were indexed all the same.
+	Notes []Skipped
+	// Embedded reports the vectors, nil without an embedder; EmbedErr is why some
+	// are missing.
+	Embedded *embed.FillReport
+	EmbedErr error
+	// Stats is the index afterwards.
+	Stats index.Stats
+}
+
+// Skipped is a file and what is to be said about it.
+type Skipped struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// Reindex brings the index up to date with the workspace, and makes it if there is
+// none. An index that is damaged or of an older format is made anew; one that is
+// somebody else's file, or of a newer format, is an error and stays. If an
+// embedder is configured, texts without a vector get theirs; that it fails is in
+// the report, since the search by words needs none.
+func (k *Kernel) Reindex(ctx context.Context, opts *ReindexOptions) (*ReindexReport, error) {
+	if k.memory == nil {
+		return nil, errors.New("reindex: memory is switched off")
+	}
+	if opts == nil {
+		opts = &ReindexOptions{}
+	}
+	if err := os.MkdirAll(k.stateDir, 0o700); err != nil {
+		return nil, fmt.Errorf("reindex: %w", err)
+	}
+	ignoreState(k.stateDir)
+	r, err := k.memory.reindex(ctx, opts)
+	if err == nil {
+		k.memory.fresh.renewed(len(r.Failed) > 0)
+	}
+	return r, err
+}
+
+func (m *memory) reindex(ctx context.Context, opts *ReindexOptions) (*ReindexReport, error) {
+	r := &ReindexReport{}
+	if err := os.MkdirAll(filepath.Dir(m.opts.IndexPath), 0o700); err != nil {
+		return r, fmt.Errorf("reindex: %w", err)
+	}
+	ix, err := m.writer(ctx, r, opts.Full)
+	if err != nil {
+		return r, err
+	}
+	defer ix.Close()
+	if err := m.sync(ctx, ix, opts, r); err != nil {
+		return r, err
+	}
+	r.EmbedErr = m.fill(ctx, ix, opts, r)
+	if r.EmbedErr != nil && ctx.Err() != nil {
+		return r, r.EmbedErr
+	}
+	r.Stats, err = ix.Stats(ctx)
+	return r, err
+}
+
+// writer opens the index to be written, made anew if that is the only way.
+func (m *memory) writer(ctx context.Context, r *ReindexReport, full bool) (*index.Index, error) {
+	if full {
+		return index.Rebuild(ctx, m.opts.IndexPath, m.indexOptions())
+	}
+	ix, err := index.Open(m.opts.IndexPath, m.indexOptions())
+	if errors.Is(err, index.ErrDamaged) || errors.Is(err, index.ErrOlder) {
+		r.Rebuilt = err.Error()
+		ix, err = index.Rebuild(ctx, m.opts.IndexPath, m.indexOptions())
+	}
+	return ix, err
+}
+
+// sync lists, reads and cuts the workspace's files for the index. Damage that
+// shows only then makes it anew.
+func (m *memory) sync(ctx context.Context, ix *index.Index, opts *ReindexOptions, r *ReindexReport) error {
+	o := &index.SyncOptions{Wait: opts.Wait}
+	if opts.Progress != nil {
+		o.Progress = func(p index.Progress) {
+			opts.Progress(ReindexProgress{Stage: StageIndex, Done: p.Bytes, Total: p.BytesTotal, Files: p.Files, Chunks: p.Chunks})
+		}
+	}
+	once := func() (err error) {
+		r.Skipped, r.Notes = []Skipped{}, []Skipped{}
+		files := indexed(m.private.Walk(ctx), func(s Skipped) { r.Skipped = append(r.Skipped, s) })
+		r.SyncReport, err = ix.Sync(ctx, files, func(path string) ([]index.Chunk, error) { return m.chunks(path, r) }, o)
+		return err
+	}
+	err := once()
+	if errors.Is(err, index.ErrDamaged) {
+		r.Rebuilt = err.Error()
+		fresh, rerr := index.Rebuild(ctx, m.opts.IndexPath, m.indexOptions())
+		if rerr != nil {
+			return rerr
+		}
+		fresh.Close() // ix finds the new file by itself
+		err = once()
+	}
+	return err
+}
+
+// chunks reads a file and cuts it.
+func (m *memory) chunks(path string, r *ReindexReport) ([]index.Chunk, error) {
+	l, err := m.private.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	d := markdownstore.Parse(path, l.Text)
+	for _, n := range d.Notes {
+		note := Skipped{Path: path, Reason: n.Text}
+		if n.Line > 0 {
+			note.Path = fmt.Sprintf("%s:%d", path, n.Line)
+		}
+		if n.Code == markdownstore.NoteBinary {
+			r.Skipped = append(r.Skipped, note)
+			return nil, fmt.Errorf("%s: %w", path, index.ErrSkip)
+		}
+		r.Notes = append(r.Notes, note)
+	}
+	var out []index.Chunk
+	words := frontWords(d.Meta)
+	for c := range markdownstore.ChunkSeq(d, chunking(m.private)) {
+		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail, Date: c.Date,
+			Tokens: c.Tokens, Text: c.Text, Keywords: words})
+	}
+	return out, nil
+}
+
+func chunking(s *markdownstore.Store) *markdownstore.Chunking {
+	c := s.Chunking()
+	return &c
+}
+
+// frontKeys are the front matter by which a file is found too.
+var frontKeys = []string{"title", "name", "aliases", "alias", "tags", "keywords", "topics", "category", "summary", "description"}
+
+// frontWords are the words of a file's front matter by which it is found.
+func frontWords(meta map[string]any) string {
+	var out []byte
+	for _, key := range frontKeys {
+		switch v := meta[key].(type) {
+		case nil:
+		case []any:
+			for _, e := range v {
+				out = fmt.Appendln(out, e)
+			}
+		case map[string]any:
+		default:
+			out = fmt.Appendln(out, v)
+		}
+	}
+	return string(out)
+}
+
+// fill gives every chunk its vector, and puts the embedder's model in use.
+func (m *memory) fill(ctx context.Context, ix *index.Index, opts *ReindexOptions, r *ReindexReport) error {
+	p := m.opts.Embedder
+	if p == nil {
+		return nil
+	}
+	dim, err := dimension(ctx, ix, p)
+	if err != nil {
+		return fmt.Errorf("embed: %w", err)
+	}
+	if err := ix.UseModel(ctx, p.Model(), dim); err != nil {
+		return err
+	}
+	o := &embed.FillOptions{}
+	if opts.Progress != nil {
+		o.Progress = func(f embed.FillReport) {
+			opts.Progress(ReindexProgress{Stage: StageEmbed, Done: int64(f.Done()), Total: int64(f.Texts), Files: r.Files, Chunks: r.ChunksAdded})
+		}
+	}
+	report, err := embed.Fill(ctx, p, missing(ctx, ix, p.Model()), func(ctx context.Context, vs []embed.Vector[index.Hash]) error {
+		out := make([]index.Embedding, len(vs))
+		for i := range vs {
+			out[i] = index.Embedding{Hash: vs[i].Key, Vector: vs[i].Vector}
+		}
+		return ix.PutEmbeddings(ctx, p.Model(), out)
+	}, o)
+	r.Embedded = &report
+	return err
+}
+
+// dimension is the length of a model's vectors: the index knows it if the model is
+// in use, else one question tells.
+func dimension(ctx context.Context, ix *index.Index, p embed.Provider) (int, error) {
+	model, dim, err := ix.Model(ctx)
+	if err != nil || model == p.Model() {
+		return dim, err
+	}
+	v, err := p.EmbedQuery(ctx, "memory")
+	return len(v), err
+}
+
+func missing(ctx context.Context, ix *index.Index, model string) iter.Seq2[embed.Text[index.Hash], error] {
+	return func(yield func(embed.Text[index.Hash], error) bool) {
+		for t, err := range ix.MissingEmbeddings(ctx, model) {
+			if !yield(embed.Text[index.Hash]{Key: t.Hash, Text: embed.Compose(t.Trail, t.Text)}, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package kernel_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+var noon = time.Date(2026, 11, 3, 12, 0, 0, 0, time.Local)
+
+func read(t *testing.T, dir, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestRemember(t *testing.T) {
+	dir := t.TempDir()
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	ctx := context.Background()
+	secret := "AKIA" + "IOSFODNN7EXAMPLE"
+	req := kernel.RememberRequest{SessionKey: "s", Text: "The key is " + secret + " and the day is fine."}
+	// The clock of the store is the machine's own: the log of noon may be late.
+	a, err := k.Remember(ctx, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := k.Remember(ctx, req)
+	if err != nil || !b.Duplicate || b.ID != a.ID || a.Duplicate {
+		t.Errorf("again: %+v, %v; first %+v", b, err, a)
+	}
+	text := read(t, dir, a.Ref.Path)
+	if strings.Count(text, "the day is fine") != 1 || strings.Contains(text, secret) || a.Masked != 1 {
+		t.Errorf("%+v\n%s", a, text)
+	}
+	if _, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "s", ID: a.ID, Text: "something else"}); err == nil {
+		t.Error("one id, two texts")
+	}
+	var denied *markdownstore.DeniedError
+	for _, path := range []string{"MEMORY.md", "USER.md", "AGENTS.md", "../x.md", "/tmp/x.md", "notes.txt"} {
+		if _, err := k.Remember(ctx, kernel.RememberRequest{Path: path, Text: "x"}); !errors.As(err, &denied) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if m, err := k.Remember(ctx, kernel.RememberRequest{Path: "MEMORY.md", Text: "Mine.", Private: true}); err != nil || !strings.Contains(read(t, dir, "MEMORY.md"), "Mine.") {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if _, err := k.Remember(ctx, kernel.RememberRequest{Text: " \n"}); err == nil {
+		t.Error("nothing was remembered")
+	}
+	if f, err := k.Check(ctx); err != nil || len(f) > 0 {
+		t.Errorf("check: %v %v", f, err)
+	}
+}
+
+// What was promised in the journal is written when the session is next opened,
+// wherever the first attempt died, and never twice.
+func TestRememberSurvivesAKillAnywhere(t *testing.T) {
+	for n := 0; ; n++ {
+		dir := t.TempDir()
+		done := rememberDying(t, dir, n)
+		k := openKernel(t, dir)
+		c := newConversation(1)
+		c.user()
+		mustPlan(t, k, request(c))
+		log, _ := filepath.Glob(filepath.Join(dir, "memory", "*.md"))
+		count := 0
+		for _, f := range log {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			count += strings.Count(string(b), "The tide turns at six.")
+		}
+		journal, _ := os.ReadFile(filepath.Join(dir, ".memkernel", "sessions", "s", "journal.jsonl"))
+		promised := strings.Contains(string(journal), "The tide turns at six.")
+		if promised != (count == 1) || count > 1 || done && !promised {
+			t.Fatalf("died at operation %d: promised %v, written %d times, acknowledged %v", n, promised, count, done)
+		}
+		if f, err := k.Check(context.Background()); err != nil || len(f) > 0 {
+			t.Errorf("check: %v %v", f, err)
+		}
+		k.Close()
+		if done {
+			return
+		}
+	}
+}
+
+// rememberDying remembers with every write from the nth on failing, as after a
+// kill, and tells whether it was acknowledged all the same.
+func rememberDying(t *testing.T, dir string, n int) bool {
+	t.Helper()
+	dead := errors.New("killed")
+	left := n
+	restore := atomicfile.SetHook(func(op, path string) error {
+		if left--; left < 0 {
+			return dead
+		}
+		return nil
+	})
+	defer restore()
+	k := openKernel(t, dir)
+	defer k.Close()
+	_, err := k.Remember(context.Background(), kernel.RememberRequest{SessionKey: "s", Text: "The tide turns at six."})
+	return err == nil
+}

@@ -1,0 +1,288 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// The faults that a workspace's files can cause.
+const (
+	// FaultWorkspaceFile: a file could not be read, and stands in no prompt.
+	FaultWorkspaceFile = "workspace_file"
+	// FaultWorkspaceSize: the files take more than their share even at their
+	// floors.
+	FaultWorkspaceSize = "workspace_over_budget"
+	// FaultHostTruncated: the host's own prompt shows a file in part; the rest is
+	// carried.
+	FaultHostTruncated = "host_truncated"
+)
+
+// source is a workspace file that has a place in prompts.
+type source struct {
+	path  string
+	typ   pagevm.Type
+	text  string // masked
+	hash  string // of text
+	lines int
+}
+
+// cachedFile is a file as it was read, good while its stat stays.
+type cachedFile struct {
+	size int64
+	mod  time.Time
+	source
+}
+
+// mtimeGrain is the age from which a modification time is trusted: within a clock's
+// grain a file can change twice.
+const mtimeGrain = 2 * time.Second
+
+// source reads a file of the workspace; ok is false if there is none.
+func (m *memory) source(private bool, path string) (src source, ok bool, err error) {
+	store := m.store(private)
+	f, err := store.Stat(path)
+	if err != nil || f.ModTime.IsZero() {
+		return source{}, false, err
+	}
+	m.mu.Lock()
+	c, known := m.cache[path]
+	m.mu.Unlock()
+	if known && c.size == f.Size && c.mod.Equal(f.ModTime) {
+		return c.source, true, nil
+	}
+	l, err := store.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return source{}, false, nil
+	}
+	if err != nil {
+		return source{}, false, err
+	}
+	text := maskText(strings.TrimPrefix(l.Text, "\ufeff"))
+	c = cachedFile{size: f.Size, mod: f.ModTime, source: source{path: path, typ: pagevm.Type(f.PageType), text: text, hash: hashText(text),
+		lines: 1 + strings.Count(strings.TrimSuffix(text, "\n"), "\n")}}
+	if !l.Unsettled && time.Since(f.ModTime) > mtimeGrain {
+		m.mu.Lock()
+		m.cache[path] = c
+		m.mu.Unlock()
+	}
+	return c.source, strings.TrimSpace(text) != "", nil
+}
+
+// ref cites the whole file.
+func (s *source) ref() memkernel.Ref {
+	return memkernel.Ref{Path: s.path, StartLine: 1, EndLine: s.lines, Hash: s.hash}
+}
+
+// sources are the workspace's files that have a place in this session's prompts,
+// most important first. They are read once per plan.
+func (w *work) sources() []source {
+	if w.read || w.memory == nil || w.memory.opts.WorkspaceTokens < 0 {
+		return w.files
+	}
+	w.read = true
+	for _, path := range w.sourcePaths() {
+		src, ok, err := w.memory.source(w.req.Private, path)
+		if err != nil {
+			w.faults = append(w.faults, Fault{Code: FaultWorkspaceFile, Detail: err.Error()})
+		}
+		if ok {
+			w.files = append(w.files, src)
+		}
+	}
+	return w.files
+}
+
+// sourcePaths names them. A sidechain has a prompt of its own for its one task: it
+// gets the rules and not the person.
+func (w *work) sourcePaths() []string {
+	o := &w.memory.opts
+	if w.req.Branch != "" {
+		return []string{"AGENTS.md", "TOOLS.md"}
+	}
+	paths := o.Bootstrap[:len(o.Bootstrap):len(o.Bootstrap)]
+	if o.NoRemembered || !w.req.Private {
+		return paths
+	}
+	paths = append(paths, "USER.md")
+	if f, err := w.memory.private.Stat("MEMORY.md"); err == nil && f.ModTime.IsZero() {
+		return append(paths, "memory.md")
+	}
+	return append(paths, "MEMORY.md")
+}
+
+// workspaceBlocks are the carry block's part of the workspace, within its bound.
+// What the host's own prompt shows is left out.
+func (w *work) workspaceBlocks() []pagevm.Block {
+	if !w.carriedMade || w.carriedGone != w.leadGone {
+		w.carriedMade, w.carriedGone = true, w.leadGone
+		w.carried = w.carryWorkspace()
+	}
+	return w.carried[:len(w.carried):len(w.carried)]
+}
+
+// carryWorkspace chooses a level for every file so that all keep within the bound.
+func (w *work) carryWorkspace() []pagevm.Block {
+	pages, fits := w.workspacePages()
+	if len(pages) == 0 {
+		return nil
+	}
+	room := w.unscale(max(min(w.memory.opts.WorkspaceTokens, w.window/8)-w.squeezed, 0))
+	levels, over := pagevm.FitLevels(fits, room)
+	if over > 0 {
+		w.faults = append(w.faults, Fault{Code: FaultWorkspaceSize,
+			Detail: fmt.Sprintf("the workspace's files take %d tokens more than the %d that they may, at the least that may be shown of them", w.scale(over), w.scale(room))})
+	}
+	var blocks []pagevm.Block
+	for i, p := range pages {
+		for _, r := range p.Reps {
+			if r.Level == levels[i] {
+				blocks = append(blocks, pagevm.Block{Kind: pagevm.ItemCarry, Page: p.ID, Level: r.Level, Hash: r.Hash, Tokens: fits[i].Tokens[r.Level]})
+			}
+		}
+	}
+	return blocks
+}
+
+// workspacePages are the pages of the files, as far as the host does not show them,
+// and what each of their levels costs.
+func (w *work) workspacePages() (pages []*pagevm.Page, fits []pagevm.Fit) {
+	for _, src := range w.sources() {
+		if src.text = w.unshown(&src); src.text == "" {
+			continue
+		}
+		p := w.sourcePage(&src)
+		f := pagevm.Fit{Floor: pagevm.Floor(p.Type, w.req.Resolver != "")}
+		for _, r := range p.Reps {
+			f.Tokens[r.Level] = w.count.text(r.Text)
+		}
+		pages, fits = append(pages, p), append(fits, f)
+	}
+	return pages, fits
+}
+
+// sourcePage makes the page of a file. Its representations are what a prompt would
+// show, their heading included.
+func (w *work) sourcePage(src *source) *pagevm.Page {
+	p := &pagevm.Page{ID: pageID("ws", src.path), Type: src.typ, Scope: memkernel.ScopeProject, Path: src.path,
+		Role: string(memkernel.RoleUser), Created: w.req.Now, Refs: []memkernel.Ref{src.ref()}}
+	return w.ingester().keep(p, src.text, func(p *pagevm.Page) []pagevm.Rep {
+		var reps []pagevm.Rep
+		if src.typ == pagevm.Bootstrap {
+			reps = pagevm.RepresentBootstrap(src.path, src.text)
+		} else {
+			reps = pagevm.RepresentPreference(p.ID, src.path, src.text, w.req.Resolver, nil)
+		}
+		reps = append([]pagevm.Rep{{Level: pagevm.Full, Text: src.text}}, reps...)
+		for i := range reps {
+			reps[i].Text = src.headed(reps[i].Text)
+			reps[i].Hash = hashText(reps[i].Text)
+		}
+		return reps
+	})
+}
+
+// headed puts the file's name over what is shown of it. Rules are the user's own
+// words; what was remembered is fenced as what it is, reference.
+func (s *source) headed(text string) string {
+	if s.typ == pagevm.Bootstrap {
+		return "[Workspace file " + s.path + ", standing instructions]\n" + strings.TrimSpace(text)
+	}
+	return retrieval.Render([]retrieval.Item{{Kind: retrieval.Memory, Path: s.path, StartLine: 1, EndLine: s.lines, Citation: s.path, Text: strings.TrimSpace(text)}})
+}
+
+// unshown is what of a file does not stand in the host's own prompt: its system
+// prompt, or what it put in front of the first answer. Hosts that load the file
+// themselves often cut it.
+func (w *work) unshown(src *source) string {
+	var missing, names []string
+	shown := 0
+	for _, s := range pagevm.Sections(src.text) {
+		switch text := strings.TrimSpace(s.Text); {
+		case text == "":
+		case w.hostShows(text):
+			shown += len(s.Text)
+		default:
+			missing, names = append(missing, s.Text), append(names, s.Heading)
+		}
+	}
+	switch {
+	case len(missing) == 0:
+		return ""
+	case 2*shown < len(src.text):
+		return src.text
+	}
+	w.faults = append(w.faults, Fault{Code: FaultHostTruncated,
+		Detail: fmt.Sprintf("the host's prompt shows %s without %s", src.path, strings.Join(quoted(names), ", "))})
+	return strings.Join(missing, "")
+}
+
+func quoted(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = fmt.Sprintf("%q", n)
+		if n == "" {
+			out[i] = "its beginning"
+		}
+	}
+	return out
+}
+
+// hostShows tells whether a text stands in what the host sends of its own: its
+// system prompt, and what it put in front of the first answer as long as that
+// stands.
+func (w *work) hostShows(text string) bool {
+	for i := range w.req.System {
+		if strings.Contains(w.req.System[i].Text, text) {
+			return true
+		}
+	}
+	for i := range w.msgs {
+		if w.leadGone || w.msgs[i].Role == memkernel.RoleAssistant {
+			return false
+		}
+		for j := range w.msgs[i].Parts {
+			if strings.Contains(w.msgs[i].Parts[j].Text, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// squeezeCarried makes the workspace's files give way where the newest messages do
+// not fit beside them: as far as their floors let them, at this plan if the carry
+// block is made now, else at the cut that has to come.
+func (w *work) squeezeCarried() {
+	over := w.fixed + w.standing + w.scale(w.newestTokens()+carryRoom(w.window)) - w.hard
+	if over <= 0 || w.standing == 0 {
+		return
+	}
+	w.squeezed, w.carriedMade = over, false
+	if w.wishes.CarryNow {
+		w.wishes.Carry = w.workspaceBlocks()
+		w.sizeCarried()
+	}
+}
+
+// sizeCarried sums up what of the workspace stands in the carry block, or will.
+func (w *work) sizeCarried() {
+	w.standing = 0
+	if w.wishes.Carry == nil {
+		for i := range w.prev.proj.Carry {
+			if p := w.page(w.prev.proj.Carry[i].Page); p != nil && p.Path != "" {
+				w.standing += w.scale(w.prev.proj.Carry[i].Tokens)
+			}
+		}
+		return
+	}
+	for _, b := range w.carried {
+		w.standing += w.scale(b.Tokens)
+	}
+}

@@ -1,0 +1,31 @@
+package pagevm
+
+// Fit is a page without a source position that has to find room in the carry
+// block.
+type Fit struct {
+	// Tokens is what each level costs, 0 for a level that the page does not have.
+	Tokens [Full + 1]int
+	// Floor is the lowest level that it may take.
+	Floor Level
+}
+
+// FitLevels chooses a level for each page so that together they cost at most room,
+// as far as their floors let them. Pages are given in the order of their
+// importance: the last is lowered as far as it goes before the one in front of it
+// loses anything. It also tells how far the result is over, 0 if it fits.
+func FitLevels(pages []Fit, room int) (levels []Level, over int) {
+	levels = make([]Level, len(pages))
+	for i := range pages {
+		levels[i] = Full
+		over += pages[i].Tokens[Full]
+	}
+	over -= room
+	for i := len(pages) - 1; i >= 0 && over > 0; i-- {
+		for l := Full - 1; l >= max(pages[i].Floor, Pointer) && over > 0; l-- {
+			if saved := pages[i].Tokens[levels[i]] - pages[i].Tokens[l]; pages[i].Tokens[l] > 0 && saved > 0 {
+				levels[i], over = l, over-saved
+			}
+		}
+	}
+	return levels, max(over, 0)
+}

@@ -1,0 +1,49 @@
+package retrieval
+
+import (
+	"sync/atomic"
+
+	"github.com/memkernel/memkernel/index/analysis"
+)
+
+// body is a text that is analysed when it is wanted, once.
+type body struct {
+	text string
+	// keys are those of its words. ascii is false if they can't be told.
+	keys  []key
+	ascii bool
+	made  atomic.Pointer[digest]
+}
+
+// bytesPerKey is a little less than what a word and what stands behind it have,
+// in code as in prose.
+const bytesPerKey = 5
+
+func newBody(text string) *body {
+	b := &body{text: text}
+	b.keys, b.ascii = appendKeys(make([]key, 0, len(text)/bytesPerKey), text)
+	return b
+}
+
+// digest analyses the body in a language; "" finds out which. It may be made by
+// two goroutines at a time, which make the same.
+func (b *body) digest(a *analysis.Analyzer, lang string) *digest {
+	if !b.ascii {
+		lang = ""
+	}
+	if d := b.made.Load(); d != nil && (lang == "" || lang == d.lang) {
+		return d
+	}
+	d := digestOf(a, b.text, lang)
+	b.made.Store(d)
+	return d
+}
+
+// size is the body's length in terms, told by its keys where it can be, so that
+// it does not depend on what was analysed.
+func (b *body) size(a *analysis.Analyzer) int {
+	if b.ascii {
+		return len(b.keys)
+	}
+	return b.digest(a, "").size
+}

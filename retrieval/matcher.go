@@ -1,0 +1,149 @@
+package retrieval
+
+import (
+	"math/bits"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/index/analysis"
+)
+
+// matcher tells by its key which of a question's terms a word leaves. Most keys
+// share too little with any term to be looked at; the others are turned into the
+// word again, which is analysed once.
+type matcher struct {
+	a     *analysis.Analyzer
+	lang  string
+	terms []string
+	// bit has the terms by their hashes, known the words met, as bits.
+	bit   map[uint32]uint64
+	known known
+	// slots are the first three symbols that are worth a look, as bits.
+	slots [keySlots / 64]uint64
+	buf   []byte
+	hash  []uint32
+}
+
+const (
+	slotShift = (keySymbols - 3) * symbolBits
+	keySlots  = 1 << (3 * symbolBits)
+	fullKey   = key(symbolMask) // of the last symbol
+	// leastStem is the length from which on a stem is taken for that of a long
+	// word that begins with it.
+	leastStem = 6
+)
+
+// newMatcher makes the matcher of the first maxTerms terms for texts in a
+// language.
+func newMatcher(a *analysis.Analyzer, terms []string, lang string) *matcher {
+	m := &matcher{a: a, lang: lang, terms: terms[:min(len(terms), maxTerms)], bit: map[uint32]uint64{}, known: newKnown()}
+	for i, h := range hashTerms(terms) {
+		m.bit[h] |= 1 << i
+		m.add(m.terms[i], 1<<i)
+	}
+	return m
+}
+
+// add takes a term in. Its words begin as it does, but for a last letter that
+// stemming may have changed; that they have digits in them or are an emoji is told
+// by the key alone.
+func (m *matcher) add(term string, bit uint64) {
+	k, letters := keyOf(term)
+	if k == 0 {
+		return
+	}
+	if !letters {
+		m.known.put(k, m.known.slot(k).held|bit)
+	}
+	slot := k >> slotShift % keySlots
+	m.slots[slot/64] |= 1 << (slot % 64)
+	if len(term) == 2 || len(term) == 3 {
+		for slot &^= symbolMask; ; slot++ {
+			m.slots[slot/64] |= 1 << (slot % 64)
+			if slot&symbolMask == symbolMask {
+				break
+			}
+		}
+	}
+}
+
+// keyOf is the key of a term, 0 if it has none, and whether it is of nothing but
+// letters.
+func keyOf(term string) (k key, letters bool) {
+	if r, n := utf8.DecodeRuneInString(term); n == len(term) && emoji(r) {
+		return emojiKey(r), false
+	}
+	var b beginning
+	letters = true
+	for i := range len(term) {
+		kind := kinds[term[i]]
+		if kind&alnum == 0 {
+			return 0, false
+		}
+		letters = letters && kind&number == 0
+		b.add(term[i])
+	}
+	return b.key(), letters
+}
+
+// count adds to counts, which has a place for each term, how often keys hold it,
+// weight for each time. Counts end at 255, where BM25 has long been full.
+func (m *matcher) count(keys []key, counts []uint8, weight uint8) {
+	for _, k := range keys {
+		if slot := k >> slotShift % keySlots; m.slots[slot/64]&(1<<(slot%64)) == 0 {
+			continue
+		}
+		for set := m.held(k); set != 0; set &= set - 1 {
+			c := &counts[bits.TrailingZeros64(set)]
+			*c = uint8(min(int(*c)+int(weight), 255))
+		}
+	}
+}
+
+// held are the terms that the word of a key leaves.
+func (m *matcher) held(k key) uint64 {
+	s := m.known.slot(k)
+	if s.key == 0 {
+		m.known.put(k, m.analyse(k))
+		s = m.known.slot(k)
+	}
+	return s.held
+}
+
+func (m *matcher) analyse(k key) (set uint64) {
+	word, ok := k.word()
+	if !ok {
+		return 0
+	}
+	if k&fullKey != 0 { // there may be more of it
+		for i, t := range m.terms {
+			if len(t) >= leastStem && strings.HasPrefix(word, t[:min(len(t), len(word))]) {
+				set |= 1 << i
+			}
+		}
+	}
+	m.buf = m.a.AppendIndexAs(m.buf[:0], word, m.lang)
+	m.hash = appendHashes(m.hash[:0], m.buf)
+	for _, h := range m.hash {
+		set |= m.bit[h]
+	}
+	return set
+}
+
+// word spells a key of letters alone.
+func (k key) word() (string, bool) {
+	if k>>numberShift != 0 {
+		return "", false
+	}
+	var b [keySymbols]byte
+	n := 0
+	for shift := (keySymbols - 1) * symbolBits; shift >= 0; shift -= symbolBits {
+		c := byte(k >> shift & symbolMask)
+		if c == 0 {
+			break
+		}
+		b[n] = 'a' + c - 1
+		n++
+	}
+	return string(b[:n]), n > 0
+}

@@ -1,0 +1,289 @@
+package retrieval
+
+import (
+	"slices"
+	"strings"
+)
+
+// usefulTokens is the least that a hit is cut down to: a shorter piece of a
+// text mostly lacks what makes it an answer.
+const usefulTokens = 60
+
+// maxDensity is how many bytes a token holds at most in a text worth showing. It
+// bounds what is counted before anything was.
+const maxDensity = 8
+
+// packer holds what has been accepted. Counts of texts side by side add up but
+// for a few tokens, so it steers by the notes' own, each counted once, and settle
+// counts the whole block.
+type packer struct {
+	PackOptions
+	segments []segment
+	notes    []note
+	// fence is what the block has without its notes, tokens about what it has
+	// with them.
+	fence, tokens int
+	// counted is how many bytes were counted, to how many tokens.
+	counted, counts int
+	// cut tells that a hit has been cut down.
+	cut  bool
+	left []Left
+	// seen are the texts that stand in the block.
+	seen map[string]bool
+}
+
+// note is an item as it is rendered.
+type note struct {
+	Item
+	block  string
+	tokens int
+}
+
+// leave notes a hit that is left out.
+func (p *packer) leave(h *Hit, why LeftReason) {
+	p.left = append(p.left, Left{h.ID, h.Citation, why})
+}
+
+// offer takes a hit in, or says why not.
+func (p *packer) offer(h *Hit, rank int) LeftReason {
+	if p.Shown != nil && p.Shown(*h) {
+		return ShownAlready
+	}
+	whole := segment{hit: h, rank: rank, from: h.StartLine, to: h.EndLine, lines: strip(linesOf(h))}
+	text := join(whole.lines)
+	switch {
+	case len(whole.lines) == 0:
+		return Empty
+	case p.seen[text]:
+		return Duplicate
+	}
+	d, why := p.lay(whole)
+	if why == "" && !p.fits(d) {
+		d, why = p.cutDown(whole)
+	}
+	if why == "" {
+		p.accept(d)
+		p.seen[text] = true
+	}
+	return why
+}
+
+// draft is what the block would be with one more segment.
+type draft struct {
+	segment
+	notes []note
+	// fresh is the note that the segment is part of; without are the tokens of
+	// all others, and of the fence.
+	fresh   *note
+	without int
+}
+
+// lay makes a draft. It needs a place among the items and something to say.
+func (p *packer) lay(s segment) (*draft, LeftReason) {
+	if len(s.lines) == 0 {
+		return nil, Empty
+	}
+	d := &draft{segment: s, without: p.fence}
+	if slices.ContainsFunc(p.segments, s.touches) {
+		d.notes = p.again(assemble(append(slices.Clip(p.segments), s)))
+	} else if len(p.notes) < p.Items {
+		item, _ := fuse([]segment{s})
+		d.notes = append(slices.Clip(p.notes), note{Item: item})
+	}
+	if len(d.notes) == 0 || len(d.notes) > p.Items {
+		return nil, OverItems
+	}
+	for i := range d.notes {
+		if n := &d.notes[i]; n.block == "" {
+			d.fresh = n
+		} else {
+			d.without += n.tokens
+		}
+	}
+	if d.fresh == nil {
+		return nil, Duplicate
+	}
+	var b strings.Builder
+	d.fresh.render(&b)
+	d.fresh.block = b.String()
+	return d, ""
+}
+
+// again are items as notes, rendered and counted where the accepted ones are.
+func (p *packer) again(items []Item) []note {
+	notes := make([]note, len(items))
+	for i := range items {
+		if old := p.note(&items[i]); old != nil {
+			notes[i] = *old
+		}
+		notes[i].Item = items[i]
+	}
+	return notes
+}
+
+// note is the accepted note that shows just what an item does.
+func (p *packer) note(it *Item) *note {
+	i := slices.IndexFunc(p.notes, func(n note) bool {
+		return n.Citation == it.Citation && n.Text == it.Text && n.Date == it.Date && slices.Equal(n.Trail, it.Trail)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &p.notes[i]
+}
+
+// fits counts a draft, if it may fit at all. Once a hit has been cut down little
+// room is left, and counting stops at texts that would have to be half again as
+// dense as those before.
+func (p *packer) fits(d *draft) bool {
+	bytes := (p.Tokens - d.without) * maxDensity
+	if p.cut && p.counts > 0 {
+		bytes = (p.Tokens - d.without) * p.counted / p.counts * 3 / 2
+	}
+	return len(d.fresh.block) <= bytes && p.measure(d) <= p.Tokens
+}
+
+// measure is about what a draft has in tokens.
+func (p *packer) measure(d *draft) int {
+	d.fresh.tokens = p.Count(d.fresh.block)
+	p.counted += len(d.fresh.block)
+	p.counts += d.fresh.tokens
+	return d.without + d.fresh.tokens
+}
+
+func (p *packer) accept(d *draft) {
+	p.segments, p.notes = append(p.segments, d.segment), d.notes
+	p.tokens = d.without + d.fresh.tokens
+}
+
+// maxTries bounds how often a cut is tried; most fit at the second.
+const maxTries = 6
+
+// cutDown finds a part of a segment that fills what room there is. This is done
+// once: what is left behind it is too little to be worth another search.
+func (p *packer) cutDown(whole segment) (*draft, LeftReason) {
+	room := p.Tokens - p.tokens
+	if p.cut || room < usefulTokens {
+		return nil, OverBudget
+	}
+	p.cut = true
+	mark(whole.lines, whole.hit.terms)
+	if limit := room * maxDensity; sum(whole.lines) > limit {
+		whole = whole.part(limit)
+	}
+	return p.partOf(whole, room)
+}
+
+// partOf tries parts of a segment with marked lines, each as much larger or
+// smaller as the last one says, and takes the largest that fits.
+func (p *packer) partOf(whole segment, room int) (*draft, LeftReason) {
+	low, high := 0, sum(whole.lines)+1 // characters that fit, and that don't
+	size := min(room*4, high-1)        // a guess
+	var best *draft
+	last := OverBudget
+	for range maxTries {
+		part := whole.part(size)
+		d, why := p.lay(part)
+		used := 0
+		switch {
+		case why != "": // a larger part may hold something new, or touch an item
+			low, last = size, why
+		default:
+			tokens := p.measure(d)
+			if used = tokens - p.tokens; tokens <= p.Tokens {
+				low, best = size, d
+			} else {
+				high = size
+			}
+		}
+		if best != nil && low == size && 8*used > 7*room || high-low <= max(low/16, 1) {
+			break
+		}
+		size = next(low, high, size, room, used)
+	}
+	switch {
+	case best == nil:
+		return nil, last
+	case best.fresh.tokens*len(join(best.lines)) < usefulTokens*len(best.fresh.block):
+		return nil, OverBudget
+	}
+	return best, ""
+}
+
+// next is the size to try after one that used so much of the room: in proportion,
+// a little less, and between the bounds; half-way if it used nothing.
+func next(low, high, size, room, used int) int {
+	if used > 0 {
+		if n := size * room / used * 31 / 32; low < n && n < high {
+			return n
+		}
+	}
+	return low + (high-low)/2
+}
+
+// part is the lines of a segment that an excerpt of a size has.
+func (s segment) part(size int) segment {
+	s.lines = trim(excerpt(s.lines, size, s.hit.terms))
+	s.cut = true
+	if len(s.lines) > 0 {
+		s.from, s.to = s.lines[0].no, s.lines[len(s.lines)-1].no
+	}
+	return s
+}
+
+// settle counts the block. If it is too large after all, the last segment is
+// made smaller once, or goes.
+func (p *packer) settle() Packed {
+	for shrunk := false; len(p.segments) > 0; {
+		items := make([]Item, len(p.notes))
+		for i := range p.notes {
+			items[i] = p.notes[i].Item
+		}
+		tokens := p.Count(p.block())
+		if tokens <= p.Tokens {
+			return Packed{items, p.left, tokens}
+		}
+		shrunk = p.takeBack(tokens-p.tokens, shrunk)
+	}
+	return Packed{[]Item{}, p.left, 0}
+}
+
+func (p *packer) block() string {
+	var b strings.Builder
+	b.WriteString(blockHead)
+	for _, n := range p.notes {
+		b.WriteString(n.block)
+	}
+	b.WriteString(blockFoot)
+	return b.String()
+}
+
+// takeBack removes the last segment of a block that has so many tokens more than
+// its notes add up to, and tells whether a part of it took its place.
+func (p *packer) takeBack(more int, shrunk bool) bool {
+	last := p.segments[len(p.segments)-1]
+	p.segments = p.segments[:len(p.segments)-1]
+	p.fence += more
+	p.relay()
+	if room := p.Tokens - p.tokens; !shrunk && room >= usefulTokens {
+		mark(last.lines, last.hit.terms)
+		if d, why := p.partOf(last, room); why == "" {
+			p.accept(d)
+			return true
+		}
+	}
+	p.leave(last.hit, OverBudget)
+	return false
+}
+
+// relay lays the notes of the segments anew, each note counted.
+func (p *packer) relay() {
+	segments := p.segments
+	p.segments, p.notes, p.tokens = nil, nil, p.fence
+	for _, s := range segments {
+		if d, why := p.lay(s); why == "" {
+			p.measure(d)
+			p.accept(d)
+		}
+	}
+}
