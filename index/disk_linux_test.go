@@ -278,6 +278,7 @@ func cannotWrite(t *testing.T, s *markdownstore.Store, path string, cause error)
 	told(t, "sync", err, index.ErrReadOnly, path, "make the folder writable")
 	_, err = index.Open(filepath.Join(filepath.Dir(path), "other.sqlite"), nil)
 	told(t, "a new index", err, cause, "other.sqlite", "")
+	told(t, "a new index", err, index.ErrReadOnly, "other.sqlite", "make the folder writable")
 }
 
 // What may not be read is named, and what the index held of it stands.

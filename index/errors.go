@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"syscall"
 
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
@@ -116,8 +116,11 @@ func kindOf(err error) error {
 	case drv.CodeReadOnly, drv.CodeCantOpen:
 		return ErrReadOnly
 	}
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, os.ErrPermission) {
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return ErrReadOnly
+	case errors.Is(err, syscall.ENOSPC):
+		return ErrFull
 	}
 	return nil
 }
