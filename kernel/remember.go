@@ -13,14 +13,41 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// The operations by which memory is written.
+// Memory is written by a validated append to one page of the session's journal: the
+// commit is the promise, and the file is brought up to it when the session is next
+// opened to be written.
 const (
-	// opRemember: a text is to be appended to a file. The line is the commit; the
-	// file is brought up to it when the session is next opened to be written.
-	opRemember = "remember"
-	// opRemembered: the file has it.
+	memoryType  pagevm.Type = "memory"
+	memoryKey               = "memory"
+	memoryField             = "entries"
+	// opRemembered: the file has the entry.
 	opRemembered = "remembered"
+	// opRemember was the promise before memory was written by validated appends.
+	// Journals of that time are read.
+	opRemember = "remember"
 )
+
+// An entry is at most a mebibyte, and a session keeps at most a million of them:
+// bounds against a host in a loop, far above what anybody writes.
+const maxMemoryBytes, maxMemoryEntries = 1 << 20, 1_000_000
+
+func memorySchema() pagevm.Schema {
+	return pagevm.Schema{memoryType: {Scopes: []memkernel.Scope{memkernel.ScopeSession}, Fields: map[string]pagevm.FieldSpec{
+		memoryField: {Kind: pagevm.KindList, Value: pagevm.ValueObject, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}}
+}
+
+// evidence resolves what a session knows: itself, its pages, its committed turns.
+type evidence struct{ s *session }
+
+func (e evidence) Provenance(ref string) ([]string, bool) {
+	_, turn := e.s.turnChains[ref]
+	return nil, ref == e.s.evidence() || e.s.pages[ref] != nil || turn
+}
+
+func (e evidence) Gone(pagevm.Address) bool { return false }
+
+// evidence names the session as the place where something was said.
+func (s *session) evidence() string { return "session:" + s.name }
 
 // RememberRequest is something worth keeping.
 type RememberRequest struct {
@@ -32,6 +59,9 @@ type RememberRequest struct {
 	Path string
 	// ID makes the delivery idempotent. Default: a hash of session, file and text.
 	ID string
+	// Evidence says where it comes from: the id of a page or the key of a committed
+	// turn of the session. Default: the session itself.
+	Evidence string
 	// Private: see [PlanRequest.Private].
 	Private bool
 	// Now is the time of the entry; zero takes the kernel's clock.
@@ -52,7 +82,7 @@ type Remembered struct {
 	Masked int `json:"masked"`
 }
 
-// rememberBody is the body of an opRemember record.
+// rememberBody is an entry of the memory page.
 type rememberBody struct {
 	Path    string `json:"path"`
 	Text    string `json:"text"`
@@ -88,7 +118,7 @@ func (k *Kernel) Remember(ctx context.Context, req RememberRequest) (*Remembered
 	if req.ID == "" {
 		req.ID = pageID("me", s.name, req.Path, text)
 	}
-	out, err := s.remember(ctx, k.memory, req.ID, rememberBody{Path: req.Path, Text: text, Private: req.Private}, req.Now)
+	out, err := s.remember(ctx, k.memory, rememberBody{Path: req.Path, Text: text, Private: req.Private}, req)
 	if err != nil {
 		s.forget()
 		return nil, fmt.Errorf("remember: %w", err)
@@ -110,23 +140,70 @@ func appendable(store *markdownstore.Store, path string) error {
 	return nil
 }
 
-func (s *session) remember(ctx context.Context, m *memory, id string, body rememberBody, now time.Time) (*Remembered, error) {
+func (s *session) remember(ctx context.Context, m *memory, body rememberBody, req RememberRequest) (*Remembered, error) {
+	id := req.ID
 	if before, ok := s.remembered[id]; ok && before != body {
 		return nil, fmt.Errorf("entry %s was remembered with another text or in another file", id)
 	} else if !ok {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.openJournal(); err != nil {
-			return nil, err
-		}
-		if _, err := s.journal.Append(true, pagevm.Record{Op: opRemember, ID: id, Time: now, Body: raw}); err != nil {
+		if err := s.promise(id, body, req); err != nil {
 			return nil, err
 		}
 		s.remembered[id], s.unwritten[id] = body, true
 	}
 	return s.write(ctx, m, id, body)
+}
+
+// promise commits an entry of memory to the journal.
+func (s *session) promise(id string, body rememberBody, req RememberRequest) error {
+	value, err := json.Marshal([]struct {
+		ID    string       `json:"id"`
+		Value rememberBody `json:"value"`
+	}{{id, body}})
+	if err != nil {
+		return err
+	}
+	if req.Evidence == "" {
+		req.Evidence = s.evidence()
+	}
+	rules, err := pagevm.NewRules(memorySchema(), evidence{s})
+	if err != nil {
+		return err
+	}
+	if err := s.openJournal(); err != nil {
+		return err
+	}
+	out, err := s.journal.Writeback(pagevm.Transaction{Key: "remember:" + id, Time: req.Now, Point: pagevm.PointFlush,
+		By: pagevm.Principal{Name: "remember", Session: s.name},
+		Updates: []pagevm.Update{{Key: memoryKey, Type: memoryType, Field: memoryField, Op: pagevm.OpAppend, Value: value,
+			Scope: memkernel.ScopeSession, EvidenceRef: req.Evidence}}}, rules)
+	if err == nil && len(out.Rejected) > 0 {
+		err = &pagevm.RejectionError{Code: out.Rejected[0].Code, Detail: out.Rejected[0].Detail}
+	}
+	if err == nil && out.Outcome == pagevm.Conflict {
+		err = fmt.Errorf("entry %s was remembered from other evidence", id)
+	}
+	return err
+}
+
+// recallPromises takes over the entries that the journal holds.
+func (s *session) recallPromises() error {
+	if s.journal == nil {
+		return nil
+	}
+	p, _ := s.journal.Store().Page(pagevm.Address{Scope: memkernel.ScopeSession, Session: s.name, Key: memoryKey})
+	f, _ := p.Field(memoryField)
+	for _, e := range f.Entries[min(s.promises, len(f.Entries)):] {
+		var b rememberBody
+		if err := json.Unmarshal(e.Current().Value, &b); err != nil {
+			return fmt.Errorf("read entry %s of memory: %w", e.ID, err)
+		}
+		s.remembered[e.ID] = b
+		if !s.written[e.ID] {
+			s.unwritten[e.ID] = true
+		}
+	}
+	s.promises = len(f.Entries)
+	return nil
 }
 
 // write brings a file up to what was promised. The entry is looked for by its id,
@@ -138,6 +215,7 @@ func (s *session) write(ctx context.Context, m *memory, id string, body remember
 	}
 	if s.unwritten[id] {
 		delete(s.unwritten, id)
+		s.written[id] = true
 		// Losing this line costs one look into the file.
 		if _, err := s.journal.Append(false, pagevm.Record{Op: opRemembered, ID: id, Time: time.Now(), Body: []byte("{}")}); err != nil {
 			return nil, err
@@ -149,7 +227,7 @@ func (s *session) write(ctx context.Context, m *memory, id string, body remember
 // redo writes what a kill left promised and unwritten. What can't be written now
 // stays promised.
 func (s *session) redo(ctx context.Context, m *memory) {
-	if m == nil || len(s.unwritten) == 0 {
+	if err := s.recallPromises(); err != nil || m == nil {
 		return
 	}
 	for _, id := range sortedKeys(s.unwritten) {

@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm"
 )
 
 var noon = time.Date(2026, 11, 3, 12, 0, 0, 0, time.Local)
@@ -119,4 +120,65 @@ func rememberDying(t *testing.T, dir string, n int) bool {
 	defer k.Close()
 	_, err := k.Remember(context.Background(), kernel.RememberRequest{SessionKey: "s", Text: "The tide turns at six."})
 	return err == nil
+}
+
+// What is remembered says where it comes from; evidence that names nothing is
+// refused, and the refusal stands in the journal.
+func TestRememberEvidence(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer k.Close()
+	ctx := context.Background()
+	c := newConversation(1)
+	c.user()
+	c.say()
+	turn := observe(t, k, kernel.Turn{Messages: c.msgs})
+	if _, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "s", Text: "The ferry leaves at six.", Evidence: turn.AdvancementKey}); err != nil {
+		t.Error(err)
+	}
+	var no *pagevm.RejectionError
+	if _, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "s", Text: "The ferry leaves at nine.", Evidence: "nowhere"}); !errors.As(err, &no) || no.Code != pagevm.CodeProvenance {
+		t.Errorf("dangling evidence: %v", err)
+	}
+	journal := read(t, dir, filepath.Join(".memkernel", "sessions", "s", "journal.jsonl"))
+	if !strings.Contains(journal, pagevm.CodeProvenance) || !strings.Contains(journal, turn.AdvancementKey) {
+		t.Errorf("%s", journal)
+	}
+	// A writeback is no turn, neither live nor read back.
+	k.Close()
+	k = openKernel(t, dir)
+	defer k.Close()
+	if st, err := k.Status(ctx); err != nil || len(st.Sessions) != 1 || st.Sessions[0].Turns != 1 {
+		t.Errorf("%+v, %v", st, err)
+	}
+	logs, _ := filepath.Glob(filepath.Join(dir, "memory", "*.md"))
+	text := ""
+	for _, f := range logs {
+		text += read(t, dir, filepath.Join("memory", filepath.Base(f)))
+	}
+	if strings.Count(text, "at six") != 1 || strings.Contains(text, "at nine") {
+		t.Errorf("%s", text)
+	}
+}
+
+// Journals from before validated appends are made good and stay idempotent.
+func TestRememberOldJournal(t *testing.T) {
+	dir := t.TempDir()
+	j, err := pagevm.OpenJournal(filepath.Join(dir, ".memkernel", "sessions", "s", "journal.jsonl"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Append(true, pagevm.Record{Op: "remember", ID: "me-old", Body: []byte(`{"path":"memory/notes.md","text":"Old."}`)}); err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	k := openKernel(t, dir)
+	defer k.Close()
+	again, err := k.Remember(context.Background(), kernel.RememberRequest{SessionKey: "s", ID: "me-old", Path: "memory/notes.md", Text: "Old."})
+	if err != nil || !again.Duplicate || strings.Count(read(t, dir, "memory/notes.md"), "Old.") != 1 {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if _, err := k.Remember(context.Background(), kernel.RememberRequest{SessionKey: "s", ID: "me-old", Path: "memory/notes.md", Text: "New."}); err == nil {
+		t.Error("one id, two texts")
+	}
 }

@@ -59,6 +59,10 @@ type session struct {
 	// their file may not have yet.
 	remembered map[string]rememberBody
 	unwritten  map[string]bool
+	// written are those that their file has, promises how many entries of the
+	// journal's memory page are in remembered.
+	written  map[string]bool
+	promises int
 	// archiveSpans is what left the session's prompts and was searched,
 	// archivedPages which pages are in it.
 	archiveSpans  *retrieval.Spans
@@ -104,6 +108,7 @@ func (s *session) init() {
 	s.turnChains = map[string]string{}
 	s.cut, s.lost = map[lineKey]bool{}, nil
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
+	s.written, s.promises = map[string]bool{}, 0
 	s.archiveSpans, s.archivedPages = nil, map[string]bool{}
 }
 
@@ -312,7 +317,11 @@ func (s *session) replay(r pagevm.Record) error {
 		s.remembered[r.ID], s.unwritten[r.ID] = b, true
 	case opRemembered:
 		delete(s.unwritten, r.ID)
+		s.written[r.ID] = true
 	case pagevm.OpStaged:
+		if s.staged = nil; r.IsWriteback() {
+			return nil // the journal's store has it
+		}
 		s.staged = &turnBody{}
 		return unmarshal(r, s.staged)
 	case pagevm.OpCommitted:

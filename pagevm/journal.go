@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -41,8 +42,9 @@ import (
 //	1: first version
 const journalVersion = 1
 
-// The phases of a writeback as record operations. Other operations ("ingest",
-// "turn", "cut", "forget", ...) belong to the packages that write them.
+// The phases of a commit as record operations, drawn in writeback.go and written
+// by Commit and Writeback only. Other operations ("ingest", "turn", "cut",
+// "forget", ...) belong to the packages that write them.
 const (
 	OpStaged    = "staged"
 	OpValidated = "validated"
@@ -117,15 +119,27 @@ type Journal struct {
 	needNL  bool // the last line lacks its line break
 	torn    int64
 	commits map[string]string // committed key to hash of its body
-	broken  error             // set once an append could not be taken back
+	store   *Store
+	last    lineHead // of the last line up to off
+	broken  error    // set once an append could not be taken back
 }
+
+// lineHead is how a line begins and where: enough, with the checksum in it, to
+// tell that the file up to there is still the one that was read.
+type lineHead struct {
+	at    int64
+	bytes []byte
+}
+
+// maxLineHead holds the envelope up to the record.
+const maxLineHead = 64
 
 // OpenJournal reads the journal at path and gets it ready for appending. A
 // file that does not exist is an empty journal and is made by the first
 // append. Damage before the tail is a *DamageError, a line of a newer version
 // an error that wraps ErrNewer; both leave the file as it is.
 func OpenJournal(path string, opt *JournalOptions) (*Journal, error) {
-	j := &Journal{path: path, commits: make(map[string]string)}
+	j := newJournal(path)
 	if opt != nil {
 		j.readOnly = opt.ReadOnly
 	}
@@ -139,6 +153,10 @@ func OpenJournal(path string, opt *JournalOptions) (*Journal, error) {
 		}
 	}
 	return j, nil
+}
+
+func newJournal(path string) *Journal {
+	return &Journal{path: path, commits: make(map[string]string), store: newStore()}
 }
 
 // dropTail cuts the torn tail off the file.
@@ -214,8 +232,8 @@ func (j *Journal) Records() iter.Seq2[Record, error] {
 }
 
 // Refresh reads what another process has appended since and returns it. A file
-// that became shorter was rewritten: the error is a *DamageError and the
-// journal must be opened again.
+// that was rewritten, as by a compaction, is a *DamageError and the journal must
+// be opened again.
 func (j *Journal) Refresh() ([]Record, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -245,15 +263,27 @@ func (j *Journal) catchUp(each func(Record)) error {
 	if err != nil {
 		return err
 	}
-	if fi.Size() < j.off {
-		return &DamageError{File: j.path, Line: j.line, Offset: fi.Size(), Reason: "the file became shorter while in use",
-			Hint: "another program rewrote it; open the session again"}
-	}
 	j.torn = 0
-	if fi.Size() == j.off {
+	if fi.Size() < j.off || !j.sameStart(f) {
+		return &DamageError{File: j.path, Line: j.line, Offset: min(fi.Size(), j.last.at), Reason: "the file was rewritten while in use",
+			Hint: "it was compacted or changed by another program; open the session again"}
+	}
+	return j.read(f, fi.Size(), each)
+}
+
+// sameStart tells whether the last line that was read still stands in f.
+func (j *Journal) sameStart(f io.ReaderAt) bool {
+	now := make([]byte, len(j.last.bytes))
+	_, err := f.ReadAt(now, j.last.at)
+	return len(now) == 0 || (err == nil || err == io.EOF) && bytes.Equal(now, j.last.bytes)
+}
+
+// read reads f from off to its end at size.
+func (j *Journal) read(f io.ReaderAt, size int64, each func(Record)) error {
+	if size == j.off {
 		return nil
 	}
-	r := newLineReader(j.path, io.NewSectionReader(f, j.off, fi.Size()-j.off), j.off, j.line)
+	r := newLineReader(j.path, io.NewSectionReader(f, j.off, size-j.off), j.off, j.line)
 	for {
 		rec, err := r.next()
 		if err == io.EOF {
@@ -262,14 +292,16 @@ func (j *Journal) catchUp(each func(Record)) error {
 		}
 		var d *DamageError
 		if errors.As(err, &d) && !d.whole && !r.validBehind() {
-			j.torn = fi.Size() - j.off
+			j.torn = size - j.off
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+		if err := j.learn(rec); err != nil {
+			return fmt.Errorf("journal %s, line %d: %w; restore the file from a backup", j.path, r.line, err)
+		}
 		j.mark(r)
-		j.learn(rec)
 		if each != nil {
 			each(rec)
 		}
@@ -279,18 +311,27 @@ func (j *Journal) catchUp(each func(Record)) error {
 // mark moves the good offset behind what r has read.
 func (j *Journal) mark(r *lineReader) {
 	j.off, j.line, j.needNL = r.off, r.line, r.noBreak
+	if r.headAt >= j.last.at && len(r.head) > 0 {
+		j.last = lineHead{r.headAt, append(j.last.bytes[:0], r.head...)}
+	}
 }
 
-// learn keeps what idempotence needs of a record.
-func (j *Journal) learn(rec Record) {
+// learn keeps what idempotence needs of a record, and brings the store up to it.
+func (j *Journal) learn(rec Record) error {
+	if err := j.store.learn(rec); err != nil {
+		return err
+	}
 	j.records++
-	if rec.Op != OpCommitted {
-		return
+	switch rec.Op {
+	case OpSnapshot:
+		maps.Copy(j.commits, j.store.hashes())
+	case OpCommitted:
+		var c committedBody
+		if json.Unmarshal(rec.Body, &c) == nil && c.Hash != "" {
+			j.commits[rec.ID] = c.Hash
+		}
 	}
-	var c committedBody
-	if json.Unmarshal(rec.Body, &c) == nil && c.Hash != "" {
-		j.commits[rec.ID] = c.Hash
-	}
+	return nil
 }
 
 // Append writes records with one write call, durably if sync is set. What
@@ -301,6 +342,12 @@ func (j *Journal) Append(sync bool, recs ...Record) (JournalStats, error) {
 	defer j.mu.Unlock()
 	if len(recs) == 0 {
 		return JournalStats{}, nil
+	}
+	for i := range recs {
+		switch op := recs[i].Op; op {
+		case OpStaged, OpValidated, OpRejected, OpCommitted, OpSnapshot:
+			return JournalStats{}, fmt.Errorf("append to journal: %q belongs to commits; use Commit or Writeback", op)
+		}
 	}
 	if err := j.ready(); err != nil {
 		return JournalStats{}, fmt.Errorf("append to journal: %w", err)
@@ -327,6 +374,9 @@ func (j *Journal) ready() error {
 	if j.broken != nil {
 		return fmt.Errorf("%s must be opened again after: %w", j.path, j.broken)
 	}
+	if err := j.dropStale(); err != nil {
+		return err
+	}
 	if err := j.openFile(); err != nil {
 		return err
 	}
@@ -334,7 +384,7 @@ func (j *Journal) ready() error {
 	if err != nil {
 		return err
 	}
-	if fi.Size() == j.off {
+	if fi.Size() == j.off && j.sameStart(j.f) {
 		return nil
 	}
 	if _, err := j.refresh(); err != nil {
@@ -343,6 +393,24 @@ func (j *Journal) ready() error {
 	if j.torn > 0 {
 		return j.dropTail()
 	}
+	return nil
+}
+
+// dropStale closes the file if another one has taken its name, as after a
+// compaction by another process: what is appended to it would be lost.
+func (j *Journal) dropStale() error {
+	if j.f == nil {
+		return nil
+	}
+	mine, err := j.f.Stat()
+	if err != nil {
+		return err
+	}
+	if fi, err := os.Stat(j.path); err == nil && os.SameFile(fi, mine) {
+		return nil
+	}
+	j.f.Close()
+	j.f = nil
 	return nil
 }
 
@@ -368,7 +436,9 @@ func (j *Journal) write(sync bool, recs []Record) (JournalStats, error) {
 	if j.needNL {
 		buf.WriteByte('\n')
 	}
+	last := 0
 	for i := range recs {
+		last = buf.Len()
 		if err := encodeRecord(&buf, &recs[i]); err != nil {
 			return JournalStats{}, fmt.Errorf("append to journal: %w", err)
 		}
@@ -382,11 +452,16 @@ func (j *Journal) write(sync bool, recs []Record) (JournalStats, error) {
 		}
 		return st, fmt.Errorf("append to journal: %w", err)
 	}
+	head := buf.Bytes()[last:min(last+maxLineHead, buf.Len())]
+	j.last = lineHead{j.off + int64(last), append(j.last.bytes[:0], head...)}
 	j.off += int64(buf.Len())
 	j.line += len(recs)
 	j.needNL = false
 	for i := range recs {
-		j.learn(recs[i])
+		if err := j.learn(recs[i]); err != nil {
+			j.broken = err
+			return st, fmt.Errorf("append to journal: %w", err)
+		}
 	}
 	return st, nil
 }

@@ -65,6 +65,9 @@ func (e *RejectionError) Error() string { return e.Code + ": " + e.Detail }
 type committedBody struct {
 	// Hash is the sha256 of the compacted body, in hex.
 	Hash string `json:"hash"`
+	// Point and Seq belong to a writeback.
+	Point CommitPoint `json:"point,omitempty"`
+	Seq   int         `json:"seq,omitempty"`
 }
 
 // Commit writes a transaction as one unit: staged with its body, validated (or
@@ -85,6 +88,9 @@ func (j *Journal) CommitStats(tx Tx) (Outcome, JournalStats, error) {
 	body, hash, err := compactBody(tx.Body)
 	if err != nil {
 		return "", st, fmt.Errorf("commit %q: %w", tx.Key, err)
+	}
+	if bytes.HasPrefix(body, writebackMark) {
+		return "", st, fmt.Errorf("commit %q: the body is a writeback's; use Writeback", tx.Key)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -133,7 +139,7 @@ func (tx *Tx) records(body json.RawMessage, hash string) ([]Record, Outcome, err
 			return append(recs, rec(OpRejected, Rejection{ID: tx.Key, Code: no.Code, Detail: no.Detail})), Refused, nil
 		}
 	}
-	sum := committedBody{hash}
+	sum := committedBody{Hash: hash}
 	return append(recs, rec(OpValidated, sum), rec(OpCommitted, sum)), Committed, nil
 }
 
@@ -145,8 +151,12 @@ func compactBody(body json.RawMessage) (json.RawMessage, string, error) {
 	if err := json.Compact(&b, body); err != nil {
 		return nil, "", fmt.Errorf("body is not JSON: %w", err)
 	}
-	h := sha256.Sum256(b.Bytes())
-	return b.Bytes(), hex.EncodeToString(h[:]), nil
+	return b.Bytes(), hashBytes(b.Bytes()), nil
+}
+
+func hashBytes(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
 }
 
 // IsCommitted tells whether a transaction stands under the key, and the hash
@@ -158,9 +168,10 @@ func (j *Journal) IsCommitted(key string) (hash string, ok bool) {
 	return hash, ok
 }
 
-// Transactions yields what is committed, in the order of the commits: the
-// key, the time and the body of each. Units that were staged and refused, or
-// whose commit a crash cut off, are left out.
+// Transactions yields what [Journal.Commit] committed, in the order of the
+// commits: the key, the time and the body of each. Units that were staged and
+// refused, or whose commit a crash cut off, are left out; so are writebacks, whose
+// state the [Store] has.
 func (j *Journal) Transactions() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		staged := make(map[string]Record)
@@ -171,7 +182,10 @@ func (j *Journal) Transactions() iter.Seq2[Record, error] {
 			}
 			switch rec.Op {
 			case OpStaged:
-				staged[rec.ID] = rec
+				delete(staged, rec.ID)
+				if !rec.IsWriteback() {
+					staged[rec.ID] = rec
+				}
 			case OpCommitted:
 				tx, ok := staged[rec.ID]
 				delete(staged, rec.ID)

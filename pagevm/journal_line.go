@@ -71,6 +71,11 @@ type lineReader struct {
 	// noBreak tells that the last line had no line break.
 	noBreak bool
 	buf     []byte
+	// head is how the last good line begins, at headAt; raw is its record.
+	head   []byte
+	headAt int64
+	raw    []byte
+	first  []byte // of the line read last, good or not
 }
 
 func newLineReader(file string, r io.Reader, off int64, line int) *lineReader {
@@ -95,14 +100,17 @@ func (l *lineReader) next() (Record, error) {
 		if err != nil {
 			return Record{}, l.fail(err)
 		}
+		l.raw = raw
 		var rec Record
 		if err := json.Unmarshal(raw, &rec); err != nil {
 			d := l.damage(err)
 			d.whole = true
 			return Record{}, d
 		}
+		l.headAt = l.off
 		l.off += int64(n)
 		l.line++
+		l.head = append(l.head[:0], l.first...)
 		return rec, nil
 	}
 }
@@ -128,6 +136,7 @@ func (l *lineReader) readLine() (line []byte, n int, err error) {
 		break
 	}
 	n = len(line)
+	l.first = line[:min(n, maxLineHead)]
 	l.noBreak = line[n-1] != '\n'
 	if l.off == 0 && l.line == 0 {
 		line = bytes.TrimPrefix(line, []byte("\ufeff"))

@@ -1,0 +1,106 @@
+package pagevm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// CompactStats tells what a compaction did, in bytes of the file.
+type CompactStats struct {
+	Before, After int64
+}
+
+// Compact rewrites the journal with the writebacks replaced by one snapshot of
+// their state. Rejections, opaque transactions and all other records keep their
+// bytes and their order. The new file is read and compared before it takes the old
+// one's name, in one step that a crash leaves done or not done. The caller holds
+// the session's lock; a process that has the old file open is told by its next
+// Refresh or append. A journal without writebacks is left as it is.
+//
+// It holds the new file in memory.
+func (j *Journal) Compact() (CompactStats, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.ready(); err != nil {
+		return CompactStats{}, fmt.Errorf("compact journal: %w", err)
+	}
+	st := CompactStats{j.off, j.off}
+	if j.store.Seq() == 0 {
+		return st, nil
+	}
+	buf, n, err := j.compacted()
+	if err != nil {
+		return st, fmt.Errorf("compact journal %s: %w", j.path, err)
+	}
+	j.f.Close() // some systems refuse to replace an open file
+	j.f = nil
+	if err := atomicfile.WriteFile(j.path, buf, 0o600); err != nil {
+		j.broken = err // which of the two stands is known when it is read
+		return st, fmt.Errorf("compact journal: %w", err)
+	}
+	j.off, j.line, j.records, j.needNL, j.last = n.off, n.line, n.records, n.needNL, n.last
+	st.After = j.off
+	return st, nil
+}
+
+// compacted is the content of the new file, and a journal that has read it.
+func (j *Journal) compacted() ([]byte, *Journal, error) {
+	snapshot, err := j.store.Snapshot()
+	if err != nil {
+		return nil, nil, err
+	}
+	var buf bytes.Buffer
+	if err := encodeRecord(&buf, &Record{Op: OpSnapshot, ID: "store", Body: snapshot}); err != nil {
+		return nil, nil, err
+	}
+	if err := j.copyKept(&buf); err != nil {
+		return nil, nil, err
+	}
+	n := newJournal(j.path)
+	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), nil); err != nil {
+		return nil, nil, err
+	}
+	again, err := n.store.Snapshot()
+	if err != nil {
+		return nil, nil, err
+	}
+	if n.torn > 0 || !bytes.Equal(snapshot, again) || !maps.Equal(j.commits, n.commits) {
+		return nil, nil, errors.New("the new file does not read as the old one; it was left as it is")
+	}
+	return buf.Bytes(), n, nil
+}
+
+// copyKept copies the lines that a snapshot does not stand for.
+func (j *Journal) copyKept(buf *bytes.Buffer) error {
+	r := newLineReader(j.path, io.NewSectionReader(j.f, 0, j.off), 0, 0)
+	open := "" // the key of the writeback whose lines these are
+	for {
+		rec, err := r.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		keep := true
+		switch rec.Op {
+		case OpSnapshot:
+			keep = false
+		case OpStaged:
+			keep, open = !rec.IsWriteback(), ""
+			if !keep {
+				open = rec.ID
+			}
+		case OpValidated, OpCommitted:
+			keep = open == "" || rec.ID != open
+		}
+		if keep {
+			writeLine(buf, r.raw, nil, nil)
+		}
+	}
+}
