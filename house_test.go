@@ -38,6 +38,7 @@ var arrows = map[string][]string{
 	"kernel":              {".", "budget", "cachelayout", "internal/atomicfile", "internal/blob", "transcript", "pagevm", "markdownstore", "index", "embed", "summary", "retrieval"},
 	"bench":               {".", "budget", "cachelayout", "transcript", "pagevm", "kernel", "bench/..."},
 	"bench/recall":        {".", "transcript"},
+	"bench/represent":     {".", "budget", "pagevm"},
 	"bench/relevance":     {".", "budget", "markdownstore", "index", "retrieval"},
 	"bench/predict":       {".", "budget", "cachelayout", "transcript"},
 	"bench/replay":        {".", "budget", "cachelayout", "transcript", "pagevm", "kernel", "bench/recall"},

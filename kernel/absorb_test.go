@@ -17,7 +17,7 @@ func testIngester(t *testing.T) *ingester {
 		t.Fatal(err)
 	}
 	return &ingester{known: map[string]*pagevm.Page{}, calls: map[string]*memkernel.ToolCall{}, count: c, resolver: "memory_get",
-		large: math.MaxInt, durable: true, out: newCapture()}
+		large: math.MaxInt, durable: true, out: newCapture(), short: &shortener{}}
 }
 
 func TestSharedOutIngestEqualsOneAfterTheOther(t *testing.T) {

@@ -89,6 +89,9 @@ func (c *capture) size() int {
 		n += 512 + len(c.contents[i]) + len(c.contents[i])/16
 		for j := range p.Reps {
 			n += 128 + len(p.Reps[j].Text) + len(p.Reps[j].Text)/16
+			if p.Reps[j].Fields != nil {
+				n += 256 + 2*len(p.Reps[j].Text) // which is made of them
+			}
 		}
 	}
 	return n
@@ -158,22 +161,33 @@ func appendPage(dst []byte, p *pagevm.Page) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(appendReps(dst, p.Reps), '}'), nil
+	if dst, err = appendReps(dst, p.Reps); err != nil {
+		return nil, err
+	}
+	return append(dst, '}'), nil
 }
 
-func appendReps(dst []byte, reps []pagevm.Rep) []byte {
+func appendReps(dst []byte, reps []pagevm.Rep) ([]byte, error) {
 	sep := `,"reps":[`
 	for i := range reps {
 		r := &reps[i]
 		dst = appendString(append(append(dst, sep...), `{"level":`...), r.Level.String())
 		dst = appendString(append(dst, `,"hash":`...), r.Hash)
-		dst = append(appendField(dst, `,"text":`, r.Text), '}')
+		dst = appendField(dst, `,"text":`, r.Text)
+		if r.Fields != nil {
+			var err error
+			if dst, err = r.Fields.AppendJSON(append(dst, `,"fields":`...)); err != nil {
+				return nil, err
+			}
+		}
+		dst = appendField(dst, `,"maker":`, r.Maker)
+		dst = append(appendField(dst, `,"refused":`, r.Refused), '}')
 		sep = ","
 	}
 	if len(reps) > 0 {
 		dst = append(dst, ']')
 	}
-	return dst
+	return dst, nil
 }
 
 // appendField appends a name and a string, nothing if it is empty.

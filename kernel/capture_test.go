@@ -22,6 +22,11 @@ func fill(v reflect.Value) {
 		v.SetInt(7)
 	case reflect.Uint8:
 		v.SetUint(uint64(pagevm.Structured))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		fill(v.Index(0))

@@ -1,9 +1,12 @@
 package kernel
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
@@ -27,6 +30,27 @@ type ingester struct {
 	durable  bool // what is kept now will be on disk before it is used
 	out      *capture
 	kept     int // messages that absorb took over
+	ctx      context.Context
+	short    *shortener
+}
+
+// shortener asks the host's compressor. All that it makes for one plan or
+// observation has one stretch of time, so that a first plan over a long session
+// does not take a call's time for each of its results.
+type shortener struct {
+	opt   *pagevm.RepOptions
+	begin sync.Once
+	until time.Time
+}
+
+func (s *shortener) recompress(ctx context.Context, in pagevm.EvidenceInput, reps []pagevm.Rep) []pagevm.Rep {
+	if s.opt == nil || s.opt.Compressor == nil {
+		return reps
+	}
+	s.begin.Do(func() { s.until = time.Now().Add(s.opt.Time()) })
+	ctx, cancel := context.WithDeadline(ctx, s.until)
+	defer cancel()
+	return pagevm.Recompress(ctx, in, reps, s.opt)
 }
 
 // message makes the pages of m and the view that the projection has of it.
@@ -197,7 +221,7 @@ func (g *ingester) keepResult(m *memkernel.Message, part *memkernel.Part, call *
 	text, n := pagevm.Mask(resultContent(part))
 	page.Masked = n
 	return g.keep(page, text, func(p *pagevm.Page) []pagevm.Rep {
-		return represent(pagevm.EvidenceInput{Tool: call.Name, Input: input, Text: text, IsError: r.IsError,
+		return g.represent(pagevm.EvidenceInput{Tool: call.Name, Input: input, Text: text, IsError: r.IsError,
 			Bytes: p.Bytes, PageID: p.ID, Blob: p.Hash, Masked: n, Resolver: g.resolver})
 	})
 }
@@ -219,18 +243,17 @@ func (g *ingester) keepTaken(parts []taken) {
 // all that the model ever sees of the result.
 const previewBytes = 16 << 10
 
-func represent(in pagevm.EvidenceInput) []pagevm.Rep {
-	reps := pagevm.RepresentEvidence(in, nil)
-	if n := len(reps); n > 0 && len(in.Text) >= previewBytes && in.Resolver != "" {
-		text := pagevm.Preview(in)
-		reps[n-1] = pagevm.Rep{Level: pagevm.Pointer, Hash: hashText(text), Text: text}
+// represent makes the representations of a result. What is not going to be stored
+// is not worth a compressor's work.
+func (g *ingester) represent(in pagevm.EvidenceInput) []pagevm.Rep {
+	reps := pagevm.RepresentEvidence(in, g.short.opt)
+	if g.durable {
+		reps = g.short.recompress(g.ctx, in, reps)
 	}
-	for i := range reps {
-		// What is shown is JSON in the end, and so is the journal.
-		if !utf8.ValidString(reps[i].Text) {
-			reps[i].Text = strings.ToValidUTF8(reps[i].Text, "\uFFFD")
-			reps[i].Hash = hashText(reps[i].Text)
-		}
+	n := len(reps) - 1
+	if n >= 0 && reps[n].Level == pagevm.Pointer && len(in.Text) >= previewBytes && in.Resolver != "" {
+		text := pagevm.Preview(in)
+		reps[n] = pagevm.Rep{Level: pagevm.Pointer, Hash: hashText(text), Text: text}
 	}
 	return reps
 }

@@ -25,7 +25,7 @@
 // A Kernel is safe for concurrent use, and several processes may share one state
 // directory: each session is locked while it is planned or observed. The kernel
 // never calls a model, and opens no network connection unless it is given a
-// [PromptCounter] or an embedder.
+// [PromptCounter], an embedder or a [pagevm.Compressor].
 package kernel
 
 import (
@@ -40,6 +40,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/pagevm"
 )
 
 // DefaultStateDir is the state directory's name inside a workspace.
@@ -58,6 +59,11 @@ type Options struct {
 	// Counter asks the provider for the size of every planned prompt that can't be
 	// counted exactly here. Off by default: nil asks nobody.
 	Counter PromptCounter
+	// Represent says how results are shortened when they are ingested, and by whom:
+	// a Compressor of the host's is asked by every call that ingests, Peek too, and
+	// all its work for one call of the kernel's has CompressTime. What has been
+	// ingested stays as it is.
+	Represent pagevm.RepOptions
 	// Memory says what is taken from the workspace's Markdown.
 	Memory MemoryOptions
 	// Now is the clock for requests that carry no time. Default: time.Now.
@@ -71,6 +77,7 @@ type Kernel struct {
 	prices    *cachelayout.Book
 	now       func() time.Time
 	counter   PromptCounter
+	represent pagevm.RepOptions
 	blobs     *blob.Store
 	counts    *budget.Cache
 	memory    *memory // nil if it is off
@@ -118,6 +125,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		prices:    o.Prices,
 		now:       o.Now,
 		counter:   o.Counter,
+		represent: o.Represent,
 		blobs:     blob.Open(filepath.Join(o.StateDir, "blobs")),
 		counts:    budget.NewCache(0),
 		sessions:  map[string]*session{},

@@ -99,11 +99,12 @@ func (k *Kernel) openTurn(ctx context.Context, t *Turn) (*session, *work, func()
 		unlock()
 		return nil, nil, nil, fmt.Errorf("observe session %s: %w", s.key, err)
 	}
+	w.ctx = ctx
 	return s, w, unlock, nil
 }
 
 func (k *Kernel) turnWork(s *session, t *Turn) (*work, error) {
-	w := &work{s: s, capture: newCapture(), texts: map[string]string{}, ratio: 1, spread: 1, durable: true,
+	w := &work{s: s, short: shortener{opt: &k.represent}, capture: newCapture(), texts: map[string]string{}, ratio: 1, spread: 1, durable: true,
 		req: PlanRequest{SessionKey: t.SessionKey, Branch: t.Branch, Model: t.Model, Messages: t.Messages, Now: t.Now}}
 	w.model, _ = k.prices.Lookup(t.Model, t.Now)
 	var err error

@@ -15,7 +15,8 @@ import (
 // work is one plan in the making. It reads the session and writes to nothing but
 // itself.
 type work struct {
-	ctx             context.Context // of the search that a plan may ask for
+	ctx             context.Context // of the searches and compressions that a plan may ask for
+	short           shortener
 	memory          *memory
 	req             PlanRequest
 	s               *session
@@ -84,7 +85,7 @@ func (k *Kernel) newWork(s *session, req PlanRequest) (*work, error) {
 	if req.Now.IsZero() {
 		req.Now = k.now()
 	}
-	w := &work{req: req, s: s, texts: map[string]string{}, capture: newCapture(), ratio: 1, spread: 1}
+	w := &work{req: req, s: s, short: shortener{opt: &k.represent}, texts: map[string]string{}, capture: newCapture(), ratio: 1, spread: 1}
 	w.model, w.priced = k.prices.Lookup(req.Model, req.Now)
 	w.window = req.ContextWindow
 	if w.window == 0 {
@@ -140,7 +141,8 @@ func (w *work) absorb() error {
 // ingester makes pages for this plan. Without a window (an observed turn) no
 // result is too large.
 func (w *work) ingester() *ingester {
-	g := &ingester{known: w.s.pages, calls: w.next.calls, count: w.count, branch: w.req.Branch, resolver: w.req.Resolver, large: math.MaxInt, durable: w.durable, out: w.capture}
+	g := &ingester{known: w.s.pages, calls: w.next.calls, count: w.count, branch: w.req.Branch, resolver: w.req.Resolver, large: math.MaxInt, durable: w.durable, out: w.capture,
+		ctx: w.ctx, short: &w.short}
 	if w.window > 0 {
 		g.large = w.unscale(budget.LargeResult(w.window))
 	}

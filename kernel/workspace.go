@@ -177,7 +177,7 @@ func (w *work) sourcePage(src *source) *pagevm.Page {
 		if src.typ == pagevm.Bootstrap {
 			reps = pagevm.RepresentBootstrap(src.path, src.text)
 		} else {
-			reps = pagevm.RepresentPreference(p.ID, src.path, src.text, w.req.Resolver, nil)
+			reps = pagevm.RepresentPreference(p.ID, src.path, src.text, w.req.Resolver, w.short.opt)
 		}
 		reps = append([]pagevm.Rep{{Level: pagevm.Full, Text: src.text}}, reps...)
 		for i := range reps {

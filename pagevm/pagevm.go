@@ -5,7 +5,9 @@
 //     a rule. Its type fixes the lowest fidelity at which it may ever be shown
 //     ([Floor]) and the levels in between ([Path]).
 //   - A [Rep] is a page at one level. Representations are made when a page is
-//     ingested, never under pressure, and carry the hash of their bytes.
+//     ingested, never under pressure, and carry the hash of their bytes. They are
+//     extracts, made without a model; a host may have its own [Compressor]. What a
+//     structured one says stands beside it as typed [Fields].
 //   - A [Projection] is the only record of what is in the prompt: ordered items,
 //     each naming a host message, a page, a level and the hash of the bytes shown.
 //   - [Next] is the only function that makes a projection. Everybody else (the

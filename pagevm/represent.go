@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -22,6 +23,20 @@ type RepOptions struct {
 	// QuoteBytes their size. Defaults 14 and 1,200.
 	Lines      int
 	QuoteBytes int
+	// Compressor makes compressed representations in the place of the mechanical
+	// ones, see [Recompress]. Default nil: none does.
+	Compressor Compressor
+	// CompressTime bounds what is asked of it together: one call of Recompress,
+	// one plan of the kernel's. Default 2 s.
+	CompressTime time.Duration
+}
+
+// Time is CompressTime or its default.
+func (o *RepOptions) Time() time.Duration {
+	if o == nil || o.CompressTime <= 0 {
+		return 2 * time.Second
+	}
+	return o.CompressTime
 }
 
 func (o *RepOptions) withDefaults() RepOptions {
@@ -72,37 +87,54 @@ func (in *EvidenceInput) size() int64 {
 	return int64(len(in.Text))
 }
 
+// valid is the input with U+FFFD in the place of bytes that are not UTF-8: what is
+// shown is JSON in the end, and so is what is stored.
+func (in EvidenceInput) valid() EvidenceInput {
+	in.Bytes = in.size()
+	for _, s := range [...]*string{&in.Tool, &in.Input, &in.Text} {
+		*s = strings.ToValidUTF8(*s, "\uFFFD")
+	}
+	return in
+}
+
 // RepresentEvidence makes the degraded representations of a tool result, best
-// first: compressed, structured, pointer. It is a pure function: equal input,
-// equal bytes. A level that would not be smaller than the one above it is left
-// out; a result that is small already has none. Lines that a representation
-// quotes are verbatim and in order.
+// first: compressed, structured with its [EvidenceFields], pointer. It is a pure
+// function: equal input, equal bytes. A level that would not be smaller than the
+// one above it is left out; a result that is small already has none. Lines that a
+// representation quotes are verbatim and in order, but for bytes that are not
+// UTF-8, which become U+FFFD everywhere.
 //
 // A pointer is made whether or not a resolver is named: without one it says so,
 // and Floor forbids its use.
 func RepresentEvidence(in EvidenceInput, opt *RepOptions) []Rep {
 	o := opt.withDefaults()
+	in = in.valid()
 	reps := repChain{left: len(in.Text)}
-	args := argsText(in.Input)
+	if len(pointerText(&in, "")) >= len(in.Text) {
+		return nil
+	}
+	args := canonicalArgs(in.Tool, in.Input)
 	ptr := pointerText(&in, args)
 	if len(ptr) >= len(in.Text) {
 		return nil
 	}
 	k, numbered := detectKind(in.Text)
-	s := scanText(in.Text, k)
-	budget := min(int(o.Ratio*float64(len(in.Text))), o.MaxBytes)
-	mark := 18
-	if numbered {
-		mark = 6
-	}
+	s := scanText(in.Text, k, numbered)
 	foot := footer(&in, s)
-	p := s.pick(max(budget-len(foot), o.QuoteBytes/4), mark)
+	p := s.pick(o.room(len(in.Text), len(foot)))
 	if len(in.Text) >= o.MinBytes {
-		reps.add(Compressed, string(append(s.excerpt(nil, p.chosen, numbered), foot...)))
+		reps.add(Compressed, string(append(s.excerpt(nil, p.chosen), foot...)))
 	}
-	reps.add(Structured, structuredEvidence(&in, args, s, p, k, &o))
+	reps.addFields(&Fields{Evidence: evidenceFields(&in, args, s, p, &o)})
 	reps.add(Pointer, ptr)
 	return reps.reps
+}
+
+// room is how many bytes of a text of n bytes a compressed representation may
+// quote beside extra bytes of its own. Too little to say anything is of no use, so
+// that short texts get a few lines whatever the ratio.
+func (o *RepOptions) room(n, extra int) int {
+	return max(min(int(o.Ratio*float64(n)), o.MaxBytes)-extra, o.QuoteBytes/8)
 }
 
 // repChain collects representations and drops those that do not shrink.
@@ -119,6 +151,15 @@ func (c *repChain) add(l Level, text string) {
 	c.reps = append(c.reps, newRep(l, text))
 }
 
+// addFields adds a structured representation, rendered from its fields.
+func (c *repChain) addFields(f *Fields) {
+	f.Version = FieldsVersion
+	n := len(c.reps)
+	if c.add(Structured, f.Text()); len(c.reps) > n {
+		c.reps[n].Fields = f
+	}
+}
+
 func newRep(l Level, text string) Rep {
 	h := sha256.Sum256([]byte(text))
 	return Rep{Level: l, Hash: hex.EncodeToString(h[:]), Text: text}
@@ -128,80 +169,17 @@ func newRep(l Level, text string) Rep {
 // the whole.
 func footer(in *EvidenceInput, s *scan) string {
 	f := "\n[of " + plural(s.lines, "line") + ", " + sizeText(in.size())
-	if in.Resolver != "" && in.PageID != "" {
-		f += "; whole: " + in.Resolver + " " + in.PageID
+	if n := min(len(in.Text)/100, 400); s.kind == kindJSON && n >= 80 {
+		f += ", " + jsonShape(in.Text, n)
 	}
-	return f + "]"
+	return f + readWhole(in) + "]"
 }
 
-// structuredEvidence lists the typed fields of a result and quotes its most
-// telling lines whole.
-func structuredEvidence(in *EvidenceInput, args string, s *scan, p *picker, k kind, o *RepOptions) string {
-	room := min(o.QuoteBytes, len(in.Text)/6+120)
-	b := make([]byte, 0, room+500)
-	b = append(b, "[extract of "...)
-	b = append(b, orUnknown(in.Tool)...)
-	if in.PageID != "" {
-		b = append(b, ", page "...)
-		b = append(b, in.PageID...)
+func readWhole(in *EvidenceInput) string {
+	if in.Resolver == "" || in.PageID == "" {
+		return ""
 	}
-	b = append(b, "]\n"...)
-	if args = clip(args, 240); args != "" {
-		b = append(append(append(b, "call: "...), args...), '\n')
-	}
-	b = append(b, statusLine(in, s, k)...)
-	keep := p.head(o.Lines, room)
-	if names := s.names(keep, worthPath, 5, room/4); names != "" {
-		b = append(append(append(b, "also names: "...), names...), '\n')
-	}
-	b = append(b, "lines:\n"...)
-	b = s.excerpt(b, keep, true)
-	if in.Resolver != "" && in.PageID != "" {
-		b = append(b, "\nwhole: "...)
-		b = append(append(append(b, in.Resolver...), ' '), in.PageID...)
-	}
-	return string(b)
-}
-
-func statusLine(in *EvidenceInput, s *scan, k kind) string {
-	st := "status: ok"
-	if in.IsError {
-		st = "status: error"
-	}
-	if code, ok := exitCode(in.Text); ok {
-		st += ", exit code " + code
-	}
-	st += ", " + k.String() + ", " + plural(s.lines, "line") + ", " + sizeText(in.size())
-	if s.paths > 0 {
-		st += ", " + plural(s.paths, "path")
-	}
-	if s.errs > 0 {
-		st += ", " + plural(s.errs, "error line")
-	}
-	if in.Masked > 0 {
-		st += ", " + plural(in.Masked, "masked secret")
-	}
-	return st + "\n"
-}
-
-// exitCode finds the exit code that a host writes into the head of a shell
-// result.
-func exitCode(text string) (string, bool) {
-	head := text[:min(len(text), 400)]
-	for _, mark := range [...]string{"Exit code ", "Exit code: ", "exited with code ", "exit code: ", `"exit_code":`, `exit status `} {
-		_, rest, ok := strings.Cut(head, mark)
-		if !ok {
-			continue
-		}
-		n := 0
-		for n < len(rest) && n < 4 && (rest[n] >= '0' && rest[n] <= '9' || n == 0 && rest[n] == '-') {
-			n++
-		}
-		if n > 0 {
-			return rest[:n], true
-		}
-	}
-	return "", false
+	return "; whole: " + in.Resolver + " " + in.PageID
 }
 
 // previewRunes is how much of a large result stands in the prompt.
@@ -211,6 +189,7 @@ const previewRunes = 500
 // model can read the rest: its first 500 characters, then its size, hash, page
 // and the way to the whole.
 func Preview(in EvidenceInput) string {
+	in = in.valid()
 	head := in.Text
 	for i, n := 0, 0; i < len(in.Text); n++ {
 		if n == previewRunes {
@@ -240,7 +219,10 @@ const pointerHash = 16
 // PointerText is the pointer to a tool result: what the call was, how much it
 // returned, the blob that holds it, and the read that restores it byte for
 // byte as stored.
-func PointerText(in EvidenceInput) string { return pointerText(&in, argsText(in.Input)) }
+func PointerText(in EvidenceInput) string {
+	in = in.valid()
+	return pointerText(&in, canonicalArgs(in.Tool, in.Input))
+}
 
 func pointerText(in *EvidenceInput, args string) string {
 	var b strings.Builder
@@ -274,21 +256,6 @@ func orUnknown(s string) string {
 		return "unknown"
 	}
 	return s
-}
-
-// argsText is a call's arguments on one line: the single string of a call that
-// has one, else the JSON as it came. Of long arguments only the head matters.
-func argsText(input string) string {
-	if len(input) > 4096 {
-		input = input[:4096]
-	}
-	if v := soleString(input); v != "" {
-		input = v
-	}
-	if strings.IndexByte(input, '\n') >= 0 {
-		input = strings.Join(strings.Fields(input), " ")
-	}
-	return input
 }
 
 // clip cuts s to at most n bytes on a rune boundary, marking the cut.

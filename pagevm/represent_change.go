@@ -19,7 +19,7 @@ func RepresentChange(name, old, now string, limit int) string {
 	}
 	body := strings.Join(fresh, "")
 	if len(body) > limit {
-		body = string(keptLines(nil, body, bootstrapLines(body)))
+		body = outlineText(nil, outline(body, startupNames(body)))
 	}
 	if len(body) > limit {
 		cut := strings.LastIndexByte(body[:limit], '\n') + 1

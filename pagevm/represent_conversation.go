@@ -31,41 +31,87 @@ type SpanInput struct {
 }
 
 // RepresentConversation makes the representations of a span of dialogue:
-// compressed keeps the telling lines of each message in order; structured has
-// span id, time range, counts, gist (the first line that the user wrote), the
-// most telling lines and names that these do not show; the pointer has span id, time range and counts. Sizes
-// are against the texts of the span, roles included.
+// compressed keeps the telling lines of each message in order; structured has the
+// [ConversationFields]: span id, time range, counts, gist, the most telling lines
+// and names that these do not show; the pointer has span id, time range and
+// counts. Sizes are against the texts of the span, roles included.
 func RepresentConversation(in SpanInput, opt *RepOptions) []Rep {
 	o := opt.withDefaults()
+	in.Utterances = validUtterances(in.Utterances)
 	full := spanText(in.Utterances)
 	reps := repChain{left: len(full)}
-	ptr := spanPointer(&in, len(full))
+	f := spanFields(&in, len(full))
+	ptr := spanPointer(&in, f)
 	if len(ptr) >= len(full) {
 		return nil
 	}
-	s := scanText(full, kindProse)
+	s := scanText(full, kindProse, false)
 	label := s.favourRoles(in.Utterances)
 	tail := ""
 	if in.Resolver != "" && in.PageID != "" {
 		tail = "\n[whole: " + in.Resolver + " " + in.PageID + "]"
 	}
-	p := s.pick(max(min(int(o.Ratio*float64(len(full))), o.MaxBytes), o.QuoteBytes/4), 18)
+	p := s.pick(o.room(len(full), len(tail)))
 	if len(full) >= o.MinBytes {
-		b := s.excerpt(nil, withLabels(p.chosen, label), false)
+		b := s.excerpt(nil, withLabels(p.chosen, label))
 		reps.add(Compressed, string(append(b, tail...)))
 	}
-	head := spanHead(&in, len(full)) + "]\n"
-	if gist := in.gist(); gist != "" {
-		head += "gist: " + gist + "\n"
-	}
 	keep := withLabels(p.head(o.Lines, min(o.QuoteBytes, len(full)/6+120)), label)
-	if names := s.names(keep, worthIdent, 8, 240); names != "" {
-		head += "also names: " + names + "\n"
-	}
-	b := s.excerpt([]byte(head), keep, true)
-	reps.add(Structured, string(append(b, tail...)))
+	f.Entities = s.names(keep, worthIdent, 8, 240)
+	f.place(s, keep, label)
+	reps.addFields(&Fields{Conversation: f})
 	reps.add(Pointer, ptr)
 	return reps.reps
+}
+
+func validUtterances(us []Utterance) []Utterance {
+	out := make([]Utterance, len(us))
+	for i, u := range us {
+		u.Text = strings.ToValidUTF8(u.Text, "\uFFFD")
+		out[i] = u
+	}
+	return out
+}
+
+// spanFields are the fields of a span but for what is quoted.
+func spanFields(in *SpanInput, n int) *ConversationFields {
+	f := &ConversationFields{Span: in.PageID, Messages: len(in.Utterances), Bytes: n, Gist: in.gist()}
+	if in.PageID != "" {
+		f.Resolver = in.Resolver
+	}
+	for _, u := range in.Utterances {
+		f.Calls += len(u.Tools)
+		f.during(u.Time.UTC())
+	}
+	return f
+}
+
+// during widens the range of times. Host clocks may go back: the range is of the
+// times, not of the messages.
+func (f *ConversationFields) during(t time.Time) {
+	if t.IsZero() {
+		return
+	}
+	if f.From.IsZero() || t.Before(f.From) {
+		f.From = t
+	}
+	if t.After(f.To) {
+		f.To = t
+	}
+}
+
+// place sorts the kept units under the messages that they are from.
+func (f *ConversationFields) place(s *scan, keep []bool, label []int) {
+	for i, k := range keep {
+		switch {
+		case !k:
+		case label[i] == i:
+			f.Said = append(f.Said, Said{Who: strings.TrimSuffix(s.text[s.units[i].start:s.units[i].end], ":"), Lines: []Quote{}})
+		default:
+			said := &f.Said[len(f.Said)-1]
+			said.Lines = append(said.Lines, s.quote(i))
+		}
+	}
 }
 
 // spanText is the full text of a span: each message behind a line with its
@@ -144,8 +190,8 @@ func (in *SpanInput) gist() string {
 	return ""
 }
 
-func spanPointer(in *SpanInput, n int) string {
-	p := spanHead(in, n)
+func spanPointer(in *SpanInput, f *ConversationFields) string {
+	p := f.head()
 	if in.Blob != "" {
 		p += ", sha256 " + in.Blob[:min(len(in.Blob), pointerHash)]
 	}
@@ -153,47 +199,6 @@ func spanPointer(in *SpanInput, n int) string {
 		p += ", " + plural(in.Masked, "masked secret")
 	}
 	return p + "; " + howToRead(in.Resolver, in.PageID) + "]"
-}
-
-// spanHead opens with what the floor of a conversation page demands: span id
-// and time range.
-func spanHead(in *SpanInput, n int) string {
-	h := "[span " + orUnknown(in.PageID) + ", " + timeRange(in.Utterances)
-	calls := 0
-	for _, u := range in.Utterances {
-		calls += len(u.Tools)
-	}
-	h += ", " + plural(len(in.Utterances), "message")
-	if calls > 0 {
-		h += ", " + plural(calls, "tool call")
-	}
-	return h + ", " + strconv.Itoa(n) + " bytes"
-}
-
-// timeRange writes the first and the last known time, in UTC. Host clocks may
-// go back: the range is of the times, not of the messages.
-func timeRange(us []Utterance) string {
-	var first, last time.Time
-	for _, u := range us {
-		if u.Time.IsZero() {
-			continue
-		}
-		if first.IsZero() || u.Time.Before(first) {
-			first = u.Time
-		}
-		if last.IsZero() || u.Time.After(last) {
-			last = u.Time
-		}
-	}
-	if first.IsZero() {
-		return "times unknown"
-	}
-	const layout = "2006-01-02T15:04:05Z"
-	a, b := first.UTC().Format(layout), last.UTC().Format(layout)
-	if a == b {
-		return a
-	}
-	return a + " to " + b
 }
 
 // countNames lists names in order of appearance, repeats counted: "Read x3,

@@ -20,6 +20,14 @@ func (k kind) String() string {
 	return [...]string{"prose", "code", "diff", "json", "log", "search hits", "listing", "table"}[k]
 }
 
+// ContentKind tells what a text looks like, which decides how it is shortened:
+// "code", "diff", "json", "log", "search hits", "listing", "table", or "prose" for
+// all else.
+func ContentKind(text string) string {
+	k, _ := detectKind(text)
+	return k.String()
+}
+
 // errorWorth is what a unit gains by speaking of an error. In code the words
 // are everywhere, in a log they are what one looks for.
 func (k kind) errorWorth(strong bool) float32 {
@@ -78,15 +86,23 @@ func detectKind(text string) (k kind, numbered bool) {
 	return kindProse, numbered
 }
 
+// isJSONish tells a text that opens and closes like JSON, perhaps several documents
+// one after the other.
 func isJSONish(t string) bool {
-	if len(t) < 2 {
+	if len(t) < 2 || strings.IndexByte(t[:min(len(t), 400)], '"') < 0 {
 		return false
 	}
-	open, end := t[0], t[len(t)-1]
-	if !(open == '{' && end == '}' || open == '[' && end == ']') {
+	next := strings.TrimLeft(t[1:], " \t\r\n")
+	if next == "" {
 		return false
 	}
-	return strings.IndexByte(t[:min(len(t), 400)], '"') >= 0
+	switch t[0] {
+	case '{':
+		return t[len(t)-1] == '}' && (next[0] == '"' || next[0] == '}')
+	case '[':
+		return t[len(t)-1] == ']' && strings.IndexByte(`"{[]-0123456789`, next[0]) >= 0
+	}
+	return false
 }
 
 func vote(text string) (v lineVotes) {
@@ -180,7 +196,21 @@ func grepPrefix(t string) int {
 			return i + 1
 		}
 	}
-	return 0
+	return contextPrefix(t[:i])
+}
+
+// contextPrefix returns the length of a "path-12-" that a search puts before the
+// lines round a hit, 0 if run is none.
+func contextPrefix(run string) int {
+	i := len(run) - 1
+	if i < 0 || run[i] != '-' || strings.IndexByte(run, '/') < 0 {
+		return 0
+	}
+	d := strings.LastIndexByte(run[:i], '-')
+	if d < 0 || !allDigits(run[d+1:i]) {
+		return 0
+	}
+	return len(run)
 }
 
 func allDigits(s string) bool {
@@ -213,7 +243,14 @@ func logLine(t string) bool {
 			return true
 		}
 	}
-	// A time: 2026-01-02 or 12:34:56 near the start.
+	if i := strings.LastIndexByte(t[:min(len(t), 60)], '\t'); i >= 0 && timed(t[i+1:]) {
+		return true // a time behind the names of job and step
+	}
+	return timed(t)
+}
+
+// timed tells whether a time stands at the start: 2026-01-02 or 12:34:56.
+func timed(t string) bool {
 	t = strings.TrimLeft(t[:min(len(t), 24)], "[(")
 	if len(t) < 8 || byteClass[t[0]]&cDigit == 0 {
 		return false

@@ -3,7 +3,6 @@ package pagevm
 import (
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // picker chooses units of a scan for a budget of bytes: greedy maximum
@@ -13,7 +12,6 @@ import (
 // smaller representation shows a subset of a larger one.
 type picker struct {
 	*scan
-	mark    int // bytes that an elision mark costs
 	chosen  []bool
 	order   []int  // chosen units, best first
 	covered []bool // by token number
@@ -22,16 +20,18 @@ type picker struct {
 	heap    []candidateUnit
 }
 
+// markBytes is what an elision mark costs, with its line break.
+const markBytes = len("[…]\n")
+
 type candidateUnit struct {
 	score float32
 	unit  int32
 }
 
 // pick chooses units until about budget bytes are used.
-func (s *scan) pick(budget, mark int) *picker {
+func (s *scan) pick(budget int) *picker {
 	p := &picker{
 		scan:    s,
-		mark:    mark,
 		chosen:  make([]bool, len(s.units)),
 		order:   make([]int, 0, len(s.units)/3+4),
 		covered: make([]bool, len(s.known)),
@@ -90,7 +90,7 @@ func (p *picker) choose(i int) {
 }
 
 func (s *scan) unitToks(i int) []int32 {
-	end := len(s.toks)
+	end := int32(len(s.toks))
 	if i+1 < len(s.units) {
 		end = s.units[i+1].tok
 	}
@@ -116,9 +116,9 @@ func (p *picker) cost(i int) int {
 	n := p.units[i].end - p.units[i].start + 1
 	switch left, right := p.stands(i-1), p.stands(i+1); {
 	case !left && !right:
-		n += p.mark
+		n += markBytes
 	case left && right:
-		n -= p.mark
+		n -= markBytes
 	}
 	return n
 }
@@ -169,8 +169,9 @@ func (p *picker) push(c candidateUnit) {
 	}
 }
 
-// head returns the first and last unit and then the best of the rest until
-// lines or bytes run out, as flags by unit.
+// head returns the first and last unit, then the best that speak of errors, up to
+// half of the lines, then the best of the rest until lines or bytes run out, as
+// flags by unit.
 func (p *picker) head(lines, bytes int) []bool {
 	keep := make([]bool, len(p.units))
 	take := func(i int) {
@@ -185,6 +186,14 @@ func (p *picker) head(lines, bytes int) []bool {
 		take(0)
 		take(len(keep) - 1)
 	}
+	if p.kind != kindCode && p.kind != kindGrep { // where errors are only spoken of
+		spare := lines / 2
+		for _, i := range p.order {
+			if p.units[i].err && lines > spare {
+				take(i)
+			}
+		}
+	}
 	for _, i := range p.order {
 		take(i)
 	}
@@ -193,7 +202,7 @@ func (p *picker) head(lines, bytes int) []bool {
 
 // names lists up to n names that no kept unit shows: the paths and identifiers
 // that stand in most units, ties by first appearance, in at most bytes.
-func (s *scan) names(keep []bool, worth float32, n, bytes int) string {
+func (s *scan) names(keep []bool, worth float32, n, bytes int) []string {
 	count := make([]int32, len(s.known))
 	for _, t := range s.toks {
 		count[t]++
@@ -223,36 +232,33 @@ func (s *scan) names(keep []bool, worth float32, n, bytes int) string {
 		}
 		list = append(list, name)
 	}
-	return strings.Join(list, ", ")
+	return list
 }
 
 // excerpt writes the kept units in order, verbatim, with a mark wherever
-// something is left out. brief marks do not count what is missing.
-func (s *scan) excerpt(dst []byte, keep []bool, brief bool) []byte {
+// something is left out.
+func (s *scan) excerpt(dst []byte, keep []bool) []byte {
 	pos := 0
 	for i, k := range keep {
 		if !k {
 			continue
 		}
 		u := s.units[i]
-		dst = s.gap(dst, pos, u.start, brief)
+		dst = s.gap(dst, pos, u.start)
 		dst = append(dst, s.text[u.start:u.end]...)
 		pos = u.end
 	}
-	return s.gap(dst, pos, len(s.text), brief)
+	return s.gap(dst, pos, len(s.text))
 }
 
 // gap writes what stands for text[a:b]: the bytes themselves if that is no
 // longer than a mark or shows nothing.
-func (s *scan) gap(dst []byte, a, b int, brief bool) []byte {
+func (s *scan) gap(dst []byte, a, b int) []byte {
 	g := s.text[a:b]
 	if len(g) <= len("\n[…]\n") || len(g) <= 8 && blank(g) {
 		return append(dst, g...)
 	}
-	mark := "[…]"
-	if n := strings.Count(g, "\n"); !brief || len(g) >= 1024 {
-		mark = gapMark(n, len(g), a == 0, b == len(s.text))
-	}
+	mark := gapMark(g)
 	if len(g) <= len(mark)+2 {
 		return append(dst, g...)
 	}
@@ -273,20 +279,13 @@ func (s *scan) gap(dst []byte, a, b int, brief bool) []byte {
 	return append(dst, ' ')
 }
 
-// gapMark tells how much is missing; breaks is the number of line breaks in
-// the gap.
-func gapMark(breaks, n int, atStart, atEnd bool) string {
-	lines := breaks - 1
-	if atStart || atEnd {
-		lines = breaks
+// gapMark is the mark for a gap: how much is missing is worth its tokens only
+// where it is much.
+func gapMark(g string) string {
+	if len(g) < 4096 {
+		return "[…]"
 	}
-	switch {
-	case lines <= 0:
-		return "[… " + sizeText(int64(n)) + " left out]"
-	case n < 1024:
-		return "[… " + plural(lines, "line") + "]"
-	}
-	return "[… " + plural(lines, "line") + ", " + sizeText(int64(n)) + " left out]"
+	return "[… " + sizeText(int64(len(g))) + "]"
 }
 
 func plural(n int, noun string) string {

@@ -8,8 +8,9 @@ import (
 // A unit is a piece of a text that stands or falls whole: a line, or a part of
 // a line that is too long to be kept whole.
 type unit struct {
-	start, end int // bytes, without the line break
-	tok        int // first token in scan.toks; the next unit's tok ends them
+	start, end int   // bytes, without the line break
+	tok        int32 // first token in scan.toks; the next unit's tok ends them
+	line       int32 // the line that it is or stands in, from 1
 	// base is what the unit is worth for its place and shape, beside what
 	// its tokens are worth.
 	base float32
@@ -22,14 +23,18 @@ type unit struct {
 // name it (paths, identifiers, numbers, hashes; the classes of the reference
 // recall measure).
 type scan struct {
-	text  string
-	units []unit
-	toks  []int32
-	known []token // by token number
-	table []int32 // open addressing, token number + 1
-	lines int     // non-empty lines seen
-	errs  int     // units that speak of errors
-	paths int     // distinct paths
+	text string
+	kind kind
+	// numbered: the lines carry the numbers of a file read.
+	numbered bool
+	units    []unit
+	toks     []int32
+	known    []token // by token number
+	table    []int32 // open addressing, token number + 1
+	lines    int     // lines seen that are not blank
+	line     int32   // number of the current line
+	errs     int     // units that speak of errors
+	paths    int     // distinct paths
 }
 
 // token is a distinct token: text[a:b] where it first stands. The top of a text
@@ -41,12 +46,15 @@ type token struct {
 }
 
 const (
-	maxUnit    = 480     // bytes of a line that is kept whole
-	partMin    = 220     // bytes of a part of a longer line
-	partMax    = 380     //
+	maxUnit    = 480 // bytes of a line that is kept whole
+	partMin    = 220 // bytes of a part of a longer line
+	partMax    = 380 //
+	jsonMin    = 40  // the same for JSON
+	jsonMax    = 160
 	wholeScan  = 2 << 20 // bytes up to which every line becomes a unit
 	edgeScan   = 1 << 19 // bytes at either end that do so in a longer text
 	maxErrUnit = 20000   // error lines kept from between
+	logTail    = 5       // last lines of a log that are favoured
 )
 
 // Worth of a token by class. Only the proportions matter; they were chosen so
@@ -56,7 +64,7 @@ const (
 	worthFile   = 3
 	worthIdent  = 3
 	worthHex    = 1.5
-	worthNumber = 1
+	worthNumber = 2.5
 	worthWord   = 0.25
 )
 
@@ -93,19 +101,20 @@ var byteClass = func() (t [256]uint8) {
 	return t
 }()
 
-// scanText splits text into units and numbers their tokens. shape returns the
-// base worth of a line by its place in the kind of content.
-func scanText(text string, k kind) *scan {
+// scanText splits text, of a kind, into units and numbers their tokens.
+func scanText(text string, k kind, numbered bool) *scan {
 	size := 64
 	for size < min(len(text), wholeScan)/8 {
 		size <<= 1
 	}
 	s := &scan{
-		text:  text,
-		units: make([]unit, 0, len(text)/48+4),
-		toks:  make([]int32, 0, len(text)/8+8),
-		known: make([]token, 0, min(len(text), wholeScan)/20+8),
-		table: make([]int32, size),
+		text:     text,
+		kind:     k,
+		numbered: numbered,
+		units:    make([]unit, 0, len(text)/48+4),
+		toks:     make([]int32, 0, len(text)/8+8),
+		known:    make([]token, 0, min(len(text), wholeScan)/20+8),
+		table:    make([]int32, size),
 	}
 	sh := shaper{kind: k}
 	for pos := 0; pos < len(text); {
@@ -115,55 +124,75 @@ func scanText(text string, k kind) *scan {
 		} else {
 			end += pos
 		}
-		s.line(pos, end, &sh)
+		s.line++
+		s.addLine(pos, end, &sh)
 		pos = end + 1
 	}
 	s.reward()
 	return s
 }
 
-// line turns text[a:b] into units. In the middle of a huge text only lines
-// that speak of errors are kept.
-func (s *scan) line(a, b int, sh *shaper) {
+// addLine turns the line text[a:b] into units. In the middle of a huge text only
+// those that speak of errors are kept.
+func (s *scan) addLine(a, b int, sh *shaper) {
 	body := s.text[a:b]
 	base := sh.worth(body)
-	if b-a <= maxUnit {
-		s.unit(a, b, base, sh.kind)
+	if !blank(body) {
+		s.lines++
+	}
+	if b-a <= s.kind.maxUnit() {
+		s.unit(a, b, base)
 		return
 	}
 	for a < b {
-		cut := splitPoint(s.text, a, b)
-		s.unit(a, cut, base, sh.kind)
+		cut := s.kind.splitPoint(s.text, a, b)
+		s.unit(a, cut, base)
 		base = 0
 		a = cut
 	}
 }
 
-func (s *scan) unit(a, b int, base float32, k kind) {
+func (s *scan) unit(a, b int, base float32) {
 	if blank(s.text[a:b]) {
 		return
 	}
-	u := unit{start: a, end: b, tok: len(s.toks), base: base}
-	strong, weak := s.tokens(a, b)
+	u := unit{start: a, end: b, tok: int32(len(s.toks)), base: base, line: s.line}
+	said := a
+	if s.numbered {
+		said = b - len(unnumbered(s.text[a:b]))
+	}
+	strong, weak := s.tokens(said, b)
 	u.err = strong
 	if strong || weak {
-		u.base += k.errorWorth(strong)
+		u.base += s.kind.errorWorth(strong)
 	}
 	inside := len(s.text) > wholeScan && a > edgeScan && b < len(s.text)-edgeScan
 	if inside && (!strong || len(s.units) > maxErrUnit) {
 		s.toks = s.toks[:u.tok]
 		return
 	}
-	s.lines++
 	if strong {
 		s.errs++
 	}
 	s.units = append(s.units, u)
 }
 
+// maxUnit is how many bytes of a line are kept whole. A line of JSON says as much
+// as a page of anything else.
+func (k kind) maxUnit() int {
+	if k == kindJSON {
+		return jsonMax
+	}
+	return maxUnit
+}
+
 // splitPoint finds where to part a long line: behind an escaped line break, a
 // comma, a brace or a space, else anywhere between two runes.
-func splitPoint(t string, a, b int) int {
+func (k kind) splitPoint(t string, a, b int) int {
+	partMin, partMax := partMin, partMax
+	if k == kindJSON {
+		partMin, partMax = jsonMin, jsonMax
+	}
 	if b-a <= partMax {
 		return b
 	}
@@ -204,7 +233,7 @@ func (s *scan) tokens(a, b int) (strong, weak bool) {
 			continue
 		}
 		// One run of words and joiners: a path, a file name, or plain words.
-		run, slash, dot := i, false, 0
+		run, slash, dot, chars := i, false, 0, uint8(0)
 		runHash := uint64(14695981039346656037)
 		for i < b {
 			c := byteClass[t[i]]
@@ -236,6 +265,7 @@ func (s *scan) tokens(a, b int) (strong, weak bool) {
 				i++
 			}
 			runHash = (runHash ^ h) * prime
+			chars |= seen
 			w := t[word:i]
 			if worth := wordWorth(w, seen, hump&cUpper != 0, every&cHex != 0); worth > 0 {
 				s.token(h, worth, word, i)
@@ -252,6 +282,8 @@ func (s *scan) tokens(a, b int) (strong, weak bool) {
 			}
 		case dot > run && isExt(t[dot+1:i]):
 			s.token(runHash, worthFile, run, i)
+		case dot > run && chars == cWord|cDigit|cHex && i-run >= 3:
+			s.token(runHash, worthNumber, run, i) // a decimal or a version
 		}
 	}
 	return strong, weak
@@ -348,6 +380,12 @@ func (s *scan) reward() {
 	}
 	s.units[0].base += worthEdge
 	s.units[n-1].base += worthEdge
+	if s.kind != kindLog {
+		return
+	}
+	for i := 2; i <= logTail && i < n; i++ { // how a run came out stands at its end
+		s.units[n-i].base += worthEdge / float32(i)
+	}
 }
 
 // templateHash hashes a line without its digits and spaces.

@@ -3,6 +3,7 @@ package pagevm
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -103,8 +104,10 @@ type fataler interface {
 // smaller than the one above, quoted lines verbatim and in order.
 func checkReps(t fataler, text string, reps []Rep) {
 	t.Helper()
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	left, level := len(text), Full
 	for _, r := range reps {
+		checkFields(t, &r)
 		sum := sha256.Sum256([]byte(r.Text))
 		if r.Hash != hex.EncodeToString(sum[:]) {
 			t.Errorf("%s: wrong hash", r.Level)
@@ -113,12 +116,35 @@ func checkReps(t fataler, text string, reps []Rep) {
 			t.Errorf("%s of %d bytes below %s of %d", r.Level, len(r.Text), level, left)
 		}
 		left, level = len(r.Text), r.Level
-		if utf8.ValidString(text) && !utf8.ValidString(r.Text) {
+		if !utf8.ValidString(r.Text) {
 			t.Errorf("%s is no valid UTF-8: %q", r.Level, r.Text)
 		}
 		if r.Level == Compressed {
 			checkQuotes(t, text, r.Text)
 		}
+	}
+}
+
+// checkFields holds the fields of a structured representation to their contract:
+// the text comes from them alone, also after a way through JSON.
+func checkFields(t fataler, r *Rep) {
+	t.Helper()
+	if (r.Fields != nil) != (r.Level == Structured) {
+		t.Errorf("%s: fields are %v", r.Level, r.Fields)
+	}
+	if r.Fields == nil {
+		return
+	}
+	raw, err := r.Fields.AppendJSON([]byte("x"))
+	if err != nil || raw[0] != 'x' || raw[len(raw)-1] != '}' {
+		t.Errorf("JSON of the fields: %v %s", err, raw)
+	}
+	var back Fields
+	if err := json.Unmarshal(raw[1:], &back); err != nil || back.Version != FieldsVersion {
+		t.Errorf("read the fields back: %v, version %d", err, back.Version)
+	}
+	if diff := cmp.Diff(r.Text, back.Text()); diff != "" {
+		t.Errorf("the fields say otherwise (-text +fields):\n%s", diff)
 	}
 }
 
@@ -186,12 +212,18 @@ func TestStatusFields(t *testing.T) {
 			t.Errorf("lacks %q:\n%s", w, got)
 		}
 	}
-	for text, want := range map[string]string{
-		"Exit code 127\nx": "127", "Wall time: 1\nProcess exited with code 0\nOutput:": "0",
-		`{"output":"","metadata":{"exit_code":1}}`: "1", "nothing": "", "exit status 2": "2",
+	none := -999
+	for text, want := range map[string]int{
+		"Exit code 127\nx": 127, "Wall time: 1\nProcess exited with code 0\nOutput:": 0, "Exit code -1\nkilled": -1,
+		`{"output":"","metadata":{"exit_code":1}}`: 1, "nothing": none, "exit status 2": 2, "exit status unknown": none,
+		"Exit code -\n": none, "Exit code: 3221225477": 3221225477,
 	} {
-		if got, _ := exitCode(text); got != want {
-			t.Errorf("exitCode(%q) = %q", text, got)
+		got, ok := exitCode(text)
+		if !ok {
+			got = none
+		}
+		if got != want {
+			t.Errorf("exitCode(%q) = %d", text, got)
 		}
 	}
 }

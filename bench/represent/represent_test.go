@@ -1,0 +1,177 @@
+package represent
+
+import (
+	"crypto/sha256"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// recorded are the results of the recorded sessions, of all dialects.
+func recorded(t testing.TB) (out []pagevm.EvidenceInput) {
+	t.Helper()
+	files, _ := filepath.Glob("../../../shared/data/transcripts/*/*.jsonl")
+	if len(files) == 0 {
+		t.Skip("no recorded sessions in ../../../shared/data/transcripts: nothing to report on")
+	}
+	for _, f := range files {
+		out = append(out, session(t, f)...)
+	}
+	return out
+}
+
+func session(t testing.TB, file string) []pagevm.EvidenceInput {
+	t.Helper()
+	s, err := transcript.LoadFile(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Results(s.Messages, "memory_get")
+}
+
+// sample are the texts of testdata, one of each kind, named by it.
+func sample(t testing.TB) (out []pagevm.EvidenceInput) {
+	t.Helper()
+	files, _ := filepath.Glob("testdata/*.txt")
+	if len(files) == 0 {
+		t.Fatal("testdata is empty")
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, pagevm.EvidenceInput{Tool: "Bash", Input: filepath.Base(f), Text: string(b),
+			PageID: "ev-1", Blob: "0123456789abcdef", Resolver: "memory_get"})
+	}
+	return out
+}
+
+// TestReport prints how much each kind of content shrinks and what survives of it.
+// What is quoted must be more than the first and last bytes of the same size have.
+func TestReport(t *testing.T) {
+	r, err := Run(recorded(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []pagevm.Level{pagevm.Compressed, pagevm.Structured, pagevm.Pointer} {
+		t.Logf("\n%s", r.Table(l))
+	}
+	for _, c := range []Class{Paths, Identifiers, ErrorLines} {
+		for _, l := range []pagevm.Level{pagevm.Compressed, pagevm.Structured} {
+			if row := r[l][All]; row.Survival[c].Value() <= row.Cut[c].Value() {
+				t.Errorf("%s: of the %s %s survive, fewer than in head and tail", l, c, row.cell(c))
+			}
+		}
+	}
+}
+
+func TestSample(t *testing.T) {
+	in := sample(t)
+	r, err := Run(in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("\n%s\n%s", r.Table(pagevm.Compressed), r.Table(pagevm.Structured))
+	for _, text := range in {
+		kind := pagevm.ContentKind(text.Text)
+		if want := strings.ReplaceAll(strings.TrimSuffix(text.Input, ".txt"), "_", " "); kind != want {
+			t.Errorf("%s is taken for %s", want, kind)
+		}
+		if row := r[pagevm.Compressed][kind]; row == nil || row.Share() > 0.55 {
+			t.Errorf("%s does not shrink: %+v", kind, row)
+		}
+	}
+	for _, c := range []Class{Paths, Identifiers, ErrorLines} {
+		if row := r[pagevm.Compressed][All]; row.Survival[c].Value() <= row.Cut[c].Value() {
+			t.Errorf("of the %s %s survive, fewer than in head and tail", c, row.cell(c))
+		}
+	}
+	if all := r[pagevm.Compressed][All]; all.Results != len(in) {
+		t.Errorf("%d of %d results are compressed", all.Results, len(in))
+	}
+}
+
+func TestResults(t *testing.T) {
+	in := session(t, "../../testdata/session.jsonl")
+	if len(in) == 0 || in[0].Tool == "" || in[0].Input == "" || in[0].Resolver != "memory_get" {
+		t.Fatalf("%d results", len(in))
+	}
+	r, err := Run(in, &pagevm.RepOptions{Ratio: 0.2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide, err := Run(in, &pagevm.RepOptions{Ratio: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := r[pagevm.Compressed][All].Share(), wide[pagevm.Compressed][All].Share(); a >= b {
+		t.Errorf("ratio 0.2 shows %.3f of the tokens, 0.5 %.3f", a, b)
+	}
+}
+
+func TestFacts(t *testing.T) {
+	got := facts("   12→func loadAll(x) // see ./a/b.go, at 1.25 and 404\n   999→\tif err != nil { return fmt.Errorf(\"x\") }\nERROR disk full in main.go\n")
+	want := [classes]map[string]bool{
+		Paths:       {"./a/b.go": true, "main.go": true, "fmt.Errorf": true},
+		Identifiers: {"loadAll": true},
+		Numbers:     {"1.25": true, "404": true},
+		ErrorLines:  {"ERROR disk full in main.go": true},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	if s := survival(want[Paths], "see ./a/b.go only"); s < 0.3 || s > 0.4 {
+		t.Errorf("one of three paths survives: %.2f", s)
+	}
+	if s := headAndTail("ééééé", 5); s != "é\n…\né" {
+		t.Errorf("cut to %q", s)
+	}
+	if s := headAndTail("short", 9); s != "short" {
+		t.Errorf("cut to %q", s)
+	}
+}
+
+// BenchmarkRepresent makes all representations of the recorded results, or of the
+// bundled session's without them.
+func BenchmarkRepresent(b *testing.B) {
+	in := session(b, "../../testdata/session.jsonl")
+	if files, _ := filepath.Glob("../../../shared/data/transcripts/*/*.jsonl"); len(files) > 0 {
+		in = recorded(b)
+	}
+	size := 0
+	for i := range in {
+		size += len(in[i].Text)
+	}
+	before := hashTime(in)
+	b.SetBytes(int64(size))
+	b.ReportAllocs()
+	for b.Loop() {
+		for i := range in {
+			pagevm.RepresentEvidence(in[i], nil)
+		}
+	}
+	took := b.Elapsed() / time.Duration(b.N)
+	hash := (before + hashTime(in)) / 2
+	b.ReportMetric(float64(took)/float64(hash), "x-sha256-time")
+	b.ReportMetric(float64(size)/hash.Seconds()/1e6, "sha256-MB/s")
+	b.ReportMetric(float64(len(in)), "results")
+}
+
+// hashTime is how long it takes to hash all texts once, as a mean over a while.
+func hashTime(in []pagevm.EvidenceInput) time.Duration {
+	n, start := 0, time.Now()
+	for time.Since(start) < 200*time.Millisecond {
+		for i := range in {
+			sha256.Sum256([]byte(in[i].Text))
+		}
+		n++
+	}
+	return time.Since(start) / time.Duration(n)
+}
