@@ -3,7 +3,7 @@ BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
-.PHONY: build test test-cgo check bench demo replay test-race fuzz clean
+.PHONY: build test test-cgo check bench bench-paging demo replay test-race fuzz clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -40,6 +40,12 @@ bench: ## the figures of the README, as ratios within one run
 
 fuzz: ## a minute of the tokenizer's differential fuzz
 	$(GO) test -run '^$$' -fuzz FuzzO200kEqualsReference -fuzztime 60s ./budget
+
+# Recorded sessions, if there are any, are replayed as well.
+SESSIONS := $(wildcard ../shared/data/transcripts/*/*.jsonl)
+
+bench-paging: build ## the paging paper's tables, ours beside the paper's
+	$(BIN) bench paging $(addprefix --transcript ,$(SESSIONS))
 
 demo: build ## index the bundled workspace, plan the bundled session over it, explain
 	$(BIN) reindex --workspace $(WORKSPACE) --state-dir bin/demo

@@ -117,6 +117,7 @@ func typeOf(v any) string {
 func TestJSONKeepsItsContract(t *testing.T) {
 	ws := t.TempDir()
 	short := beginning(t, 60)
+	trace := filepath.Join(t.TempDir(), "trace.jsonl")
 	contract := readContract(t)
 	seen := map[string]bool{}
 	shared := []string{"--workspace", ws, "--quiet", "--json"}
@@ -130,6 +131,10 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"plan", "-t", sample, "--model", "gpt-5"},
 		{"plan", "--prompt", "hello", "--model", "claude-sonnet-4-6"},
 		{"replay", "-t", sample, "--policy", "memkernel", "--context-window", "64k"},
+		{"bench", "paging"},
+		{"bench", "paging", "--workload", "starvation", "--policy", "clawvm"},
+		{"bench", "paging", "--workload", "churn", "--policy", "comp-hybrid", "--trace", trace},
+		{"bench", "paging", "--replay", trace},
 		{"observe", "-t", short, "--session", "s"},
 		{"get", "nothing"},
 		{"get", "memory/nothing.md"},

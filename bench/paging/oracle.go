@@ -1,0 +1,67 @@
+package paging
+
+import "github.com/memkernel/memkernel/pagevm/paging"
+
+// foresight tells an oracle which demands its session has still to come. It is asked
+// turn by turn, and takes what a whole run holds once: the unlimited horizon would
+// else count the rest of the run at every turn.
+type foresight struct {
+	horizon int
+	turns   map[string][]int // a session's turns
+	played  map[string]int   // how many of them are past
+	left    map[string]*tally
+	future  []paging.Future // the last answer, reused
+}
+
+// tally counts demands per page, in the order of their first one.
+type tally struct {
+	order []string
+	n     map[string]int
+}
+
+func (t *tally) add(pages []string, by int) {
+	for _, id := range pages {
+		if _, ok := t.n[id]; !ok {
+			t.order = append(t.order, id)
+		}
+		t.n[id] += by
+	}
+}
+
+func newForesight(turns []paging.Turn, horizon int) *foresight {
+	f := &foresight{horizon: horizon, turns: map[string][]int{}, played: map[string]int{}, left: map[string]*tally{}}
+	for i := range turns {
+		s := turns[i].Session
+		f.turns[s] = append(f.turns[s], i)
+		if f.left[s] == nil {
+			f.left[s] = &tally{n: map[string]int{}}
+		}
+		if horizon == paging.Forever {
+			f.left[s].add(turns[i].Demand, 1)
+		}
+	}
+	return f
+}
+
+// from is the future behind turn i, which must be asked for in order.
+func (f *foresight) from(turns []paging.Turn, i int) []paging.Future {
+	s := turns[i].Session
+	f.played[s]++
+	t := f.left[s]
+	if f.horizon == paging.Forever {
+		t.add(turns[i].Demand, -1)
+	} else {
+		at := f.turns[s][f.played[s]:]
+		t.order, t.n = t.order[:0], map[string]int{}
+		for _, k := range at[:min(f.horizon, len(at))] {
+			t.add(turns[k].Demand, 1)
+		}
+	}
+	f.future = f.future[:0]
+	for _, id := range t.order {
+		if t.n[id] > 0 {
+			f.future = append(f.future, paging.Future{Page: id, Demands: t.n[id]})
+		}
+	}
+	return f.future
+}

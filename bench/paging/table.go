@@ -1,0 +1,107 @@
+package paging
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Kind says why a cell is what it is.
+type Kind string
+
+// The kinds of cells.
+const (
+	// Structural: it follows from the rules of our workloads, which were chosen for
+	// it; no size of a page and no order of upgrades changes it.
+	Structural Kind = "structural"
+	// Shaped: sizes of pages were chosen so that it comes out.
+	Shaped Kind = "shaped"
+	// Ours: measured on workloads of our own, to be compared with the paper's.
+	Ours Kind = "ours"
+)
+
+// Cell is a figure beside the paper's.
+type Cell struct {
+	Ours float64 `json:"ours"`
+	// Paper is nil where the paper has no figure.
+	Paper *float64 `json:"paper"`
+	Kind  Kind     `json:"kind"`
+}
+
+// Row is a line of a table.
+type Row struct {
+	Label string `json:"label"`
+	Cells []Cell `json:"cells"`
+}
+
+// Table is one of the paper's tables with our figures.
+type Table struct {
+	Name    string   `json:"name"`
+	Title   string   `json:"title"`
+	Columns []string `json:"columns"`
+	Rows    []Row    `json:"rows"`
+	// Note says what a reader must know, "" for nothing.
+	Note string `json:"note"`
+	// digits behind the point, by column.
+	digits []int
+}
+
+// cell pairs a figure with the paper's.
+func cell(kind Kind, ours, paper float64) Cell { return Cell{Ours: ours, Paper: &paper, Kind: kind} }
+
+// alone is a figure that the paper does not have.
+func alone(ours float64) Cell { return Cell{Ours: ours, Kind: Ours} }
+
+func (t *Table) row(label string, cells ...Cell) {
+	t.Rows = append(t.Rows, Row{Label: label, Cells: cells})
+}
+
+// columnWidth leaves labels of up to 17 columns beside four columns of figures.
+const columnWidth = 15
+
+// Text draws the table for a terminal of 80 columns: ours, then the paper's in
+// brackets. An equals sign marks what is structural, a tilde what is shaped.
+func (t *Table) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", t.Name, t.Title)
+	width := 0
+	for _, r := range t.Rows {
+		width = max(width, utf8.RuneCountInString(r.Label))
+	}
+	b.WriteString(strings.Repeat(" ", width+3))
+	for _, c := range t.Columns {
+		b.WriteString(pad(c, columnWidth))
+	}
+	b.WriteString("\n")
+	for _, r := range t.Rows {
+		line := "  " + left(r.Label, width+1)
+		for i, c := range r.Cells {
+			line += pad(t.figure(i, c), columnWidth)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	if t.Note != "" {
+		b.WriteString("  " + strings.ReplaceAll(t.Note, "\n", "\n  ") + "\n")
+	}
+	return b.String()
+}
+
+func (t *Table) figure(column int, c Cell) string {
+	d := 0
+	if column < len(t.digits) {
+		d = t.digits[column]
+	}
+	mark := map[Kind]string{Structural: "=", Shaped: "~", Ours: " "}[c.Kind]
+	if c.Paper == nil {
+		return fmt.Sprintf("%.*f%s", d, c.Ours, strings.Repeat(" ", 8))
+	}
+	return fmt.Sprintf("%.*f %s%s", d, c.Ours, mark, left(fmt.Sprintf("(%.*f)", d, *c.Paper), 7))
+}
+
+func pad(s string, n int) string {
+	return strings.Repeat(" ", max(n-utf8.RuneCountInString(s), 0)) + s
+}
+
+func left(s string, n int) string {
+	return s + strings.Repeat(" ", max(n-utf8.RuneCountInString(s), 0))
+}

@@ -1,0 +1,246 @@
+package paging
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// UnitTokens is the size of a token unit of trace-derived workloads: what a pointer
+// costs in a real prompt. The paper's budget of 300 is then 15,000 tokens.
+const UnitTokens = 50
+
+// bytesPerToken turns sizes of texts into tokens; good enough for comparing
+// policies on equal terms.
+const bytesPerToken = 4
+
+// TraceBudget is the budget of Table 10, in units.
+const TraceBudget = 300
+
+// FromTranscript makes a workload of the first turns model calls of a recorded
+// session, of all with 0. Sizes are units of [UnitTokens].
+//
+//   - A turn is one model call. A page of evidence is a file, by its canonical path,
+//     or the result of any other call, by its canonical form.
+//   - An equal call is the same canonical call with no edit of its file in between.
+//   - A page is demanded by a call on its file, and by a turn whose words or
+//     arguments name the file.
+//   - An edit makes the plan page dirty: it is what the agent has done so far.
+//   - The host's compactions stand where they stood; the session ends with the last
+//     turn.
+func FromTranscript(s *transcript.Session, name string, turns int) *Workload {
+	t := &tracer{builder: build(name, "main"), pages: map[string]string{}, edits: map[string]int{}, names: map[string]string{}}
+	t.builder.page("main", "bootstrap", pagevm.Bootstrap, paging.PinNone, 1, 40, 0, 12, 0)
+	t.plan = t.builder.page("main", "plan", pagevm.Plan, paging.PinNone, 2, 8, 0, 3, 1)
+	sizes := resultSizes(s)
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		switch {
+		case m.Branch != "" || m.Origin == memkernel.OriginSynthetic:
+		case m.Origin == memkernel.OriginSummary:
+			t.compaction()
+		case m.Role == memkernel.RoleAssistant:
+			if turns > 0 && len(t.w.Turns) == turns {
+				return t.end()
+			}
+			t.model(m, sizes)
+		}
+	}
+	return t.end()
+}
+
+// resultSizes is the size of every call's result in bytes.
+func resultSizes(s *transcript.Session) map[string]int {
+	out := map[string]int{}
+	for i := range s.Messages {
+		for j := range s.Messages[i].Parts {
+			if r := s.Messages[i].Parts[j].Result; r != nil {
+				for k := range r.Content {
+					out[r.CallID] += len(r.Content[k].Text)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// tracer reads a session into a workload.
+type tracer struct {
+	*builder
+	plan  string
+	pages map[string]string // path or canonical call to page id
+	names map[string]string // base name of a file to page id
+	edits map[string]int    // edits of a file so far
+}
+
+// compaction strikes at the end of the turn before. Hosts write it as a mark and a
+// summary; that is one.
+func (t *tracer) compaction() {
+	if n := len(t.w.Turns); n > 0 {
+		if last := &t.w.Turns[n-1]; !slices.Contains(last.Events, paging.EventCompaction) {
+			last.event(paging.EventCompaction)
+		}
+	}
+}
+
+func (t *tracer) end() *Workload {
+	if n := len(t.w.Turns); n > 0 {
+		t.w.Turns[n-1].event(paging.EventSessionEnd)
+	}
+	return &t.w
+}
+
+// model reads one call of the model with the tools that it ran.
+func (t *tracer) model(m *memkernel.Message, sizes map[string]int) {
+	turn := t.turn("main")
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		t.mention(turn, p.Text)
+		if p.Call != nil {
+			t.mention(turn, p.Call.Input)
+			t.tool(turn, p.Call, sizes[p.Call.ID])
+		}
+	}
+}
+
+// shortestName is the length from which a file's base name counts as naming it.
+const shortestName = 6
+
+// mention demands the pages whose files a text names.
+func (t *tracer) mention(turn *Turn, text string) {
+	if text == "" {
+		return
+	}
+	var found []string
+	for name, id := range t.names {
+		if !slices.Contains(turn.Demand, id) && strings.Contains(text, name) {
+			found = append(found, id)
+		}
+	}
+	slices.Sort(found)
+	turn.demand(slices.Compact(found)...)
+}
+
+// tool takes in a tool call.
+func (t *tracer) tool(turn *Turn, c *memkernel.ToolCall, bytes int) {
+	file := pagevm.CallPath(c.Name, c.Input)
+	canonical := pagevm.CanonicalCall(c.Name, c.Input)
+	key := file
+	if key == "" {
+		key = canonical
+	}
+	id, known := t.pages[key]
+	if known && !slices.Contains(turn.Demand, id) && file != "" {
+		turn.demand(id)
+	}
+	if pagevm.IsEdit(c.Name, c.Input) {
+		t.edits[file]++
+		if !slices.Contains(turn.Dirty, t.plan) {
+			turn.Dirty = append(turn.Dirty, t.plan)
+		}
+	}
+	if !known {
+		id = t.add(key, file, bytes)
+	}
+	turn.Calls = append(turn.Calls, paging.Call{Signature: fmt.Sprintf("%s#%d", canonical, t.edits[file]), Page: id})
+}
+
+// add makes a page for a file or a call's result.
+func (t *tracer) add(key, file string, bytes int) string {
+	full := units(bytes)
+	id := fmt.Sprintf("evidence-%04d", len(t.pages)+1)
+	t.pages[key] = id
+	t.page("main", id, pagevm.Evidence, paging.PinNone, 1, full, share(full, 0.4), min(share(full, 0.15), 6), 1)
+	if base := path.Base(file); file != "" && len(base) >= shortestName && strings.Contains(base, ".") {
+		t.names[base] = id
+	}
+	return id
+}
+
+// units is a size in token units, at least 1.
+func units(bytes int) int {
+	const unit = UnitTokens * bytesPerToken
+	return max((bytes+unit-1)/unit, 1)
+}
+
+// share is a part of a cost, rounded up.
+func share(n int, part float64) int { return max(int(float64(n)*part+0.999), 1) }
+
+// Table10 runs trace-derived workloads at the given lengths, 0 for the whole
+// session. A session counts at a length only if it is that long.
+func Table10(ctx context.Context, sessions []*transcript.Session, lengths ...int) (*Table, error) {
+	t := &Table{Name: "Table 10", Title: fmt.Sprintf("explicit faults on %d recorded sessions, budget %d", len(sessions), TraceBudget),
+		Columns: []string{"median", "lowest", "highest", "thrash"}, digits: []int{0, 0, 0, 3}}
+	for _, n := range lengths {
+		ws := traces(sessions, n)
+		label := fmt.Sprint(n)
+		if n == 0 {
+			label = "all"
+		}
+		for _, p := range []string{"retrieval", "comp-hybrid", "clawvm"} {
+			cells, err := spread(ctx, ws, p, paper10[p+" "+label])
+			if err != nil {
+				return nil, err
+			}
+			t.row(p+" "+label, cells...)
+		}
+		t.Note += fmt.Sprintf("%s: %d sessions\n", label, len(ws))
+	}
+	t.Note += "other sessions than the paper's; budgets are units of 50 tokens"
+	return t, nil
+}
+
+// paper10 is the paper's median, range and thrash.
+var paper10 = map[string]*[4]float64{
+	"retrieval 100": {51, 49, 77, 0.677}, "retrieval 200": {83, 71, 109, 0.527},
+	"comp-hybrid 100": {1, 1, 1, 0.047}, "comp-hybrid 200": {0, 0, 0, 0.029},
+	"clawvm 100": {0, 0, 0, 0.032}, "clawvm 200": {0, 0, 0, 0.032},
+}
+
+func traces(sessions []*transcript.Session, turns int) (out []*Workload) {
+	for _, s := range sessions {
+		w := FromTranscript(s, s.ID, turns)
+		if len(w.Turns) >= turns && len(w.Turns) > 0 {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// spread is median, lowest, highest and mean thrash of a policy over workloads.
+func spread(ctx context.Context, ws []*Workload, policy string, paper *[4]float64) ([]Cell, error) {
+	p, err := paging.ByName(policy)
+	if err != nil {
+		return nil, err
+	}
+	var faults []int
+	thrash := 0.0
+	for _, w := range ws {
+		r, err := Run(ctx, w, p, TraceBudget, Options{NoOracle: true})
+		if err != nil {
+			return nil, err
+		}
+		faults, thrash = append(faults, r.ExplicitFaults), thrash+r.Thrash/float64(len(ws))
+	}
+	ours := [4]float64{3: thrash}
+	if len(faults) > 0 {
+		slices.Sort(faults)
+		ours[0], ours[1], ours[2] = float64(faults[len(faults)/2]), float64(faults[0]), float64(faults[len(faults)-1])
+	}
+	var cells []Cell
+	for i, v := range ours {
+		if paper == nil {
+			cells = append(cells, alone(v))
+		} else {
+			cells = append(cells, cell(Ours, v, paper[i]))
+		}
+	}
+	return cells, nil
+}

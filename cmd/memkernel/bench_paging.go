@@ -1,0 +1,348 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	bench "github.com/memkernel/memkernel/bench/paging"
+	"github.com/memkernel/memkernel/pagevm/paging"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// benchPagingFlags are the flags of bench paging.
+type benchPagingFlags struct {
+	workload    string
+	policies    []string
+	budgets     []int
+	fixed       int
+	transcripts []string
+	turns       int
+	trace       string
+	replay      string
+}
+
+func newBenchPaging(a *app) *cobra.Command {
+	b := &benchPagingFlags{}
+	cmd := &cobra.Command{
+		Use:   "paging",
+		Short: "the evaluation of the ClawVM paper, or a workload of your own",
+		Long: `paging runs the policy engine over workloads: pages, the turns that need, make and
+change them, and the compactions and resets that strike. Alone it prints the tables
+of the ClawVM paper with our figures beside the paper's; = marks what follows from
+the rules of our workloads, ~ what their page sizes were chosen for, all else is to
+be compared and not to be equal. With --transcript recorded sessions are replayed
+as well.
+
+With --workload it runs one workload under policies and budgets. A workload is a
+file as doc/workload.md describes it, "families" for the four synthetic ones, or
+the name of one that is built in:
+
+  evidence-heavy, interruption-heavy, lifecycle-torture, multi-session
+  starvation, churn, cascade
+  coding-01 ... debugging-01 ... writing-01 ... ops-01 ...
+
+Policies: ` + strings.Join(paging.Policies(), ", ") + `.`,
+		Example: `  memkernel bench paging
+  memkernel bench paging --workload churn --policy retrieval,clawvm
+  memkernel bench paging --workload mine.json --budget 300 --policy clawvm --json
+  memkernel bench paging --workload churn --policy clawvm --trace churn.jsonl
+  memkernel bench paging --replay churn.jsonl`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runBenchPaging(cmd, b) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&b.workload, "workload", "w", "", "workload `file`, or the name of a built-in one")
+	f.StringSliceVar(&b.policies, "policy", paging.Policies(), "`policies` to run the workload under")
+	f.IntSliceVar(&b.budgets, "budget", nil, "`tokens` that a prompt may hold, one or more (default 180; 40 for starvation)")
+	f.IntVar(&b.fixed, "fixed-tokens", 0, "part of the budget that is not paged")
+	f.StringSliceVarP(&b.transcripts, "transcript", "t", nil, "recorded session `files` to replay")
+	f.IntVar(&b.turns, "turns", 0, "how many model calls of each session, 0 for 50, 100, 200 and all")
+	f.StringVar(&b.trace, "trace", "", "write the decision trace of a single run to this `file`")
+	f.StringVar(&b.replay, "replay", "", "re-run every decision of a trace `file`; exit code 3 if one differs")
+	completeWords(cmd, "policy", paging.Policies())
+	completeWords(cmd, "workload", append([]string{"families"}, bench.Names()...))
+	return cmd
+}
+
+func (a *app) runBenchPaging(cmd *cobra.Command, b *benchPagingFlags) error {
+	if err := b.check(cmd); err != nil {
+		return err
+	}
+	switch {
+	case b.replay != "":
+		return a.replayTrace(b.replay)
+	case b.workload != "":
+		return a.benchWorkload(cmd.Context(), b)
+	}
+	return a.benchTables(cmd.Context(), b)
+}
+
+// check refuses flags that do not go together.
+func (b *benchPagingFlags) check(cmd *cobra.Command) error {
+	given := func(names ...string) string {
+		for _, n := range names {
+			if cmd.Flags().Changed(n) {
+				return n
+			}
+		}
+		return ""
+	}
+	switch n := given("workload", "policy", "budget", "fixed-tokens", "transcript", "turns", "trace"); {
+	case b.replay != "" && n != "":
+		return usagef("--replay re-runs what a trace says: --%s does not go with it", n)
+	}
+	if n := given("policy", "budget", "fixed-tokens", "trace"); b.workload == "" && n != "" {
+		return usagef("--%s goes with --workload", n)
+	}
+	if b.workload != "" && len(b.transcripts) > 0 {
+		return usagef("--workload and --transcript are two different runs: give one of them")
+	}
+	if b.turns < 0 || b.turns > 0 && len(b.transcripts) == 0 {
+		return usagef("--turns is a number from 1 and goes with --transcript")
+	}
+	for _, p := range b.policies {
+		known := choice{of: paging.Policies()}
+		if err := known.Set(p); err != nil {
+			return usagef("--policy %s", err)
+		}
+	}
+	for _, n := range b.budgets {
+		if n <= 0 || b.fixed < 0 || b.fixed > n {
+			return usagef("--budget %d: give a number over 0 that holds the fixed part (%d)", n, b.fixed)
+		}
+	}
+	return nil
+}
+
+// workloads finds what --workload names: a built-in one first, else a file.
+func (a *app) workloads(name string) ([]*bench.Workload, error) {
+	if name == "families" {
+		return bench.Families(), nil
+	}
+	if w, err := bench.ByName(name); err == nil {
+		return []*bench.Workload{w}, nil
+	}
+	f, err := a.open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, hint(fmt.Errorf("no file and no built-in workload %q", name), "built in are families, %s and the tasks; see memkernel bench paging --help", strings.Join(bench.Names()[:7], ", "))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read workload: %w", err)
+	}
+	defer f.Close()
+	w, err := bench.Read(f, name)
+	if err != nil {
+		return nil, hint(err, "the format is described in doc/workload.md")
+	}
+	return []*bench.Workload{w}, nil
+}
+
+// pagingJSON is the document for several runs, pagingOneJSON that for one.
+type pagingJSON struct {
+	Schema  string          `json:"schema"`
+	Results []*bench.Result `json:"results"`
+}
+
+type pagingOneJSON struct {
+	Schema string `json:"schema"`
+	*bench.Result
+}
+
+func (a *app) benchWorkload(ctx context.Context, b *benchPagingFlags) error {
+	ws, err := a.workloads(b.workload)
+	if err != nil {
+		return err
+	}
+	single := len(ws) == 1 && len(b.policies) == 1 && len(b.budgets) <= 1
+	if b.trace != "" && !single {
+		return usagef("--trace goes with one workload, one --policy and one --budget")
+	}
+	doc := pagingJSON{Schema: "memkernel/bench_paging/v1"}
+	if doc.Results, err = runTraced(ctx, ws, b, bench.Options{Fixed: b.fixed, Faults: single, Timing: true}); err != nil {
+		return err
+	}
+	switch {
+	case a.json && single:
+		doc.Results[0].Events = list(doc.Results[0].Events)
+		return a.writeJSON(pagingOneJSON{doc.Schema, doc.Results[0]})
+	case a.json:
+		return a.writeJSON(doc)
+	}
+	_, err = io.WriteString(a.out, pagingTable(doc.Results, a.painter()))
+	return err
+}
+
+// runTraced runs all that is asked for, with a trace if one is.
+func runTraced(ctx context.Context, ws []*bench.Workload, b *benchPagingFlags, opt bench.Options) (out []*bench.Result, err error) {
+	if b.trace != "" {
+		f, oops := os.Create(b.trace)
+		if oops != nil {
+			return nil, fmt.Errorf("write trace: %w", oops)
+		}
+		defer func() {
+			if oops := f.Close(); oops != nil && err == nil {
+				err = fmt.Errorf("write trace: %w", oops)
+			}
+		}()
+		opt.Trace = f
+	}
+	for _, w := range ws {
+		rs, err := runPolicies(ctx, w, b, opt)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rs...)
+	}
+	return out, nil
+}
+
+func runPolicies(ctx context.Context, w *bench.Workload, b *benchPagingFlags, opt bench.Options) (out []*bench.Result, err error) {
+	budgets := b.budgets
+	if len(budgets) == 0 {
+		budgets = []int{max(bench.BudgetOf(w.Name), b.fixed+1)}
+	}
+	for _, name := range b.policies {
+		p, err := paging.ByName(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range budgets {
+			r, err := bench.Run(ctx, w, p, n, opt)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// tablesJSON is the document of the whole evaluation.
+type tablesJSON struct {
+	Schema string         `json:"schema"`
+	Tables []*bench.Table `json:"tables"`
+}
+
+func (a *app) benchTables(ctx context.Context, b *benchPagingFlags) error {
+	tables, err := bench.Tables(ctx)
+	if err != nil {
+		return err
+	}
+	if len(b.transcripts) > 0 {
+		t, err := b.table10(ctx)
+		if err != nil {
+			return err
+		}
+		tables = append(tables, t)
+	}
+	if a.json {
+		return a.writeJSON(tablesJSON{"memkernel/bench_tables/v1", tables})
+	}
+	p := a.painter()
+	for _, t := range tables {
+		head, rest, _ := strings.Cut(t.Text(), "\n")
+		if _, err := fmt.Fprintf(a.out, "%s\n%s\n", p.do(bold, head), rest); err != nil {
+			return err
+		}
+	}
+	_, err = io.WriteString(a.out, p.do(gray, "ours, then (the paper's); = follows from our workloads' rules, ~ from sizes")+"\n")
+	return err
+}
+
+// table10 reads the recorded sessions.
+func (b *benchPagingFlags) table10(ctx context.Context) (*bench.Table, error) {
+	var sessions []*transcript.Session
+	for _, f := range b.transcripts {
+		s, err := transcript.LoadFile(f, nil)
+		if err != nil {
+			return nil, err
+		}
+		sessions = append(sessions, s)
+	}
+	lengths := []int{50, 100, 200, 0}
+	if b.turns > 0 {
+		lengths = []int{b.turns}
+	}
+	return bench.Table10(ctx, sessions, lengths...)
+}
+
+// pagingTable draws runs, one a line.
+func pagingTable(rs []*bench.Result, p painter) string {
+	var b strings.Builder
+	last := ""
+	for _, r := range rs {
+		if r.Workload != last {
+			last = r.Workload
+			fmt.Fprintf(&b, "%s\n", p.do(bold, clip(r.Workload, columns)))
+			fmt.Fprintf(&b, "  %-15s %6s %8s %6s %6s %6s %7s %7s %8s\n", "policy", "budget", "explicit", "pinned", "alerts", "hits", "thrash", "gap", "p50 us")
+		}
+		fmt.Fprintf(&b, "  %-15s %6d %8d %6d %6d %6d %7.3f %7s %8.1f\n", r.Policy, r.Budget, r.ExplicitFaults, r.Faults[paging.PinnedInvariantMiss], r.Alerts, r.Hits, r.Thrash, gap(r), r.P50)
+		for _, c := range paging.Codes() {
+			if n := r.Faults[c]; n > 0 {
+				fmt.Fprintf(&b, "    %s %d\n", c, n)
+			}
+		}
+		if r.Over > 0 {
+			fmt.Fprintf(&b, "    %s %d: %d tokens are missing, first for %s\n", "budget_insufficient", r.BudgetInsufficient, r.Over, clip(r.Short[0].Page, 24))
+		}
+	}
+	b.WriteString(p.do(gray, "gap: explicit faults over the oracle's, looking 3 turns ahead / to the end") + "\n")
+	return b.String()
+}
+
+// gap is a run's oracle gap, for both horizons.
+func gap(r *bench.Result) string {
+	if r.OracleGap == nil || r.OracleGapInfinite == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d", *r.OracleGap, *r.OracleGapInfinite)
+}
+
+// traceJSON is the document of a replayed trace.
+type traceJSON struct {
+	Schema     string          `json:"schema"`
+	Turns      int             `json:"turns"`
+	Same       bool            `json:"same"`
+	Difference *differenceJSON `json:"difference"`
+}
+
+type differenceJSON struct {
+	Line     int    `json:"line"`
+	Recorded string `json:"recorded"`
+	Replayed string `json:"replayed"`
+}
+
+func (a *app) replayTrace(path string) error {
+	f, err := a.open(path)
+	if err != nil {
+		return fmt.Errorf("read trace: %w", err)
+	}
+	defer f.Close()
+	turns, diff, err := paging.Replay(f)
+	if err != nil {
+		return hint(fmt.Errorf("replay %s: %w", path, err), "a trace is what memkernel bench paging --trace writes; a line that was cut off can be removed")
+	}
+	doc := traceJSON{Schema: "memkernel/bench_trace/v1", Turns: turns, Same: diff == nil}
+	if diff != nil {
+		doc.Difference = &differenceJSON{diff.Line, diff.Recorded, diff.Replayed}
+	}
+	switch {
+	case a.json:
+		err = a.writeJSON(doc)
+	case diff == nil:
+		_, err = fmt.Fprintf(a.out, "%s turns, every decision the same\n", thousands(turns))
+	default:
+		_, err = fmt.Fprintf(a.out, "line %d differs, after %s turns that are the same\n  recorded %s\n  replayed %s\n", diff.Line, thousands(turns), diff.Recorded, diff.Replayed)
+	}
+	if err == nil && diff != nil {
+		err = &findings{1}
+	}
+	return err
+}

@@ -1,0 +1,130 @@
+package paging
+
+import (
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// atEviction is the commit point of a page that is lowered while dirty; the other
+// points are named as their events.
+const atEviction = "eviction"
+
+// soil makes a page dirty: changed, and only in the context.
+func (e *Engine) soil(s *session, id string) {
+	i := e.ids[id]
+	r := &e.rows[i]
+	r.page.Version++
+	for _, d := range s.dirty {
+		if d.row == i {
+			return
+		}
+	}
+	s.dirty = append(s.dirty, dirt{row: i, base: r.committed})
+}
+
+// strike lets an event happen to a session.
+func (e *Engine) strike(s *session, ev Event) {
+	e.seq++
+	k := &e.cfg.Policy.Knobs
+	commits := k.WritebackReset
+	switch ev {
+	case EventFlush:
+		// A flush destroys nothing, so nothing is lost without a commit.
+		if k.WritebackCompaction || k.WritebackReset {
+			e.commitAll(s, string(ev))
+		}
+		return
+	case EventCompaction:
+		commits = k.WritebackCompaction
+	}
+	if commits {
+		e.commitAll(s, string(ev))
+	} else {
+		e.lose(s, Cause(ev))
+	}
+	e.destroy(s, ev)
+}
+
+// lose counts what was dirty and is gone now.
+func (e *Engine) lose(s *session, why Cause) {
+	for _, d := range s.dirty {
+		e.note(Fault{Code: FlushMiss, Turn: e.turn, Session: s.name, Page: e.rows[d.row].page.ID, Cause: why, Decision: e.seq})
+	}
+	s.dirty = s.dirty[:0]
+}
+
+// destroy takes everything out of the context but work in flight. A reset starts
+// anew, so the host loads the rules as at any start; after a compaction it does
+// not.
+func (e *Engine) destroy(s *session, ev Event) {
+	s.compacted = ev == EventCompaction
+	for i := range s.entries {
+		en := &s.entries[i]
+		r := &e.rows[en.row]
+		en.loaded = ev != EventCompaction && r.page.Type == pagevm.Bootstrap
+		if en.hold != pagevm.Gone {
+			continue
+		}
+		if r.fleeting {
+			en.limit = min(en.limit, e.handle(r))
+		}
+		en.level, en.drop, en.lost = pagevm.Gone, e.seq, Cause(ev)
+	}
+}
+
+// handle is what is left of a page whose content is destroyed.
+func (e *Engine) handle(r *row) pagevm.Level {
+	switch {
+	case e.cfg.Policy.Resolve:
+		return pagevm.Full
+	case r.lowest == pagevm.Pointer:
+		return pagevm.Pointer
+	}
+	return pagevm.Gone
+}
+
+func (e *Engine) commitAll(s *session, at string) {
+	for _, d := range s.dirty {
+		e.commit(d, at)
+	}
+	s.dirty = s.dirty[:0]
+}
+
+// commitPage commits one page if the session has it dirty.
+func (e *Engine) commitPage(s *session, i int32, at string) {
+	for n, d := range s.dirty {
+		if d.row == i {
+			e.commit(d, at)
+			s.dirty = append(s.dirty[:n], s.dirty[n+1:]...)
+			return
+		}
+	}
+}
+
+// commit makes a change durable, unless another session committed the same page
+// since the change was begun.
+func (e *Engine) commit(d dirt, at string) {
+	r := &e.rows[d.row]
+	c := Commit{Page: r.page.ID, At: at, Version: r.page.Version}
+	if d.base != r.committed {
+		c.Rejected = DestructiveOp
+		e.totals.Rejected++
+	} else {
+		r.committed = r.page.Version
+		e.totals.Commits++
+	}
+	e.out.Commits = append(e.out.Commits, c)
+}
+
+// recall judges a lookup: one that was denied or failed and comes back empty is
+// silent unless it is named here.
+func (e *Engine) recall(s *session, r Recall) {
+	why := CauseDenied
+	switch r.Outcome {
+	case RecallError:
+		why = CauseBackend
+	case RecallDenied:
+	default:
+		return
+	}
+	e.note(Fault{Code: SilentRecall, Turn: e.turn, Session: s.name, Query: r.Query, Cause: why, Decision: e.out.Decision})
+}

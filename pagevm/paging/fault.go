@@ -1,0 +1,156 @@
+package paging
+
+import (
+	"slices"
+
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// Code names a fault.
+type Code string
+
+// The fault codes. All but the pinned miss are explicit faults.
+const (
+	// Refetch: a page was fetched again by its handle.
+	Refetch Code = "refetch"
+	// DuplicateTool: an equal canonical call ran again because its result was not
+	// resident.
+	DuplicateTool Code = "duplicate_tool"
+	// PinnedInvariantMiss: a hard-pinned page was below its floor at assembly.
+	PinnedInvariantMiss Code = "pinned_invariant_miss"
+	// PostCompactionBootstrap: a bootstrap page was below its floor at the first
+	// assembly after a compaction.
+	PostCompactionBootstrap Code = "post_compaction_bootstrap"
+	// SilentRecall: a lookup came back empty because it was denied or failed.
+	SilentRecall Code = "silent_recall"
+	// FlushMiss: a dirty page was lost because the context was destroyed before it
+	// was committed.
+	FlushMiss Code = "flush_miss"
+)
+
+var codes = [6]Code{Refetch, DuplicateTool, PinnedInvariantMiss, PostCompactionBootstrap, SilentRecall, FlushMiss}
+
+// Codes lists all fault codes.
+func Codes() []Code { return slices.Clone(codes[:]) }
+
+// AlertDuplicateSignature is the code of an alert: an equal call ran again although
+// its result was resident. It is a signal of the workload and no fault.
+const AlertDuplicateSignature = "duplicate_signature"
+
+// Cause says what took a page away.
+type Cause string
+
+// The causes of faults.
+const (
+	CauseSelection  Cause = "selection"           // the selector lowered or left it out
+	CauseBudget     Cause = "budget_insufficient" // the minimum set did not fit
+	CauseCompaction Cause = "compaction"
+	CauseReset      Cause = "reset"
+	CauseSessionEnd Cause = "session_end"
+	CauseDenied     Cause = "DENIED"
+	CauseBackend    Cause = "BACKEND_ERROR"
+)
+
+// Fault is one observed failure.
+type Fault struct {
+	Code    Code   `json:"code"`
+	Turn    int    `json:"turn"`
+	Session string `json:"session"`
+	// Page is "" for a silent recall, whose Query is set instead.
+	Page  string `json:"page,omitempty"`
+	Query string `json:"query,omitempty"`
+	Cause Cause  `json:"cause"`
+	// Decision numbers the decision or boundary that led to it.
+	Decision uint64 `json:"decision"`
+	// BudgetInsufficient marks a fault that no policy could have prevented: the
+	// minimum set did not fit.
+	BudgetInsufficient bool `json:"budget_insufficient,omitempty"`
+}
+
+// Change is one page's move in a decision or at a boundary.
+type Change struct {
+	Page string       `json:"page"`
+	From pagevm.Level `json:"from"`
+	To   pagevm.Level `json:"to"`
+}
+
+// Short is a pinned page or work in flight that did not fit.
+type Short struct {
+	Page   string `json:"page"`
+	Tokens int    `json:"tokens"`
+}
+
+// Commit is a change that became durable, or was rejected.
+type Commit struct {
+	Page string `json:"page"`
+	// At is the commit point: eviction, flush, compaction, reset, session_end.
+	At      string `json:"at"`
+	Version int    `json:"version"`
+	// Rejected is the reason code of a change that was refused and kept.
+	Rejected string `json:"rejected,omitempty"`
+}
+
+// DestructiveOp rejects a change made on a version that is no longer the last.
+const DestructiveOp = "DESTRUCTIVE_OP"
+
+// Outcome is what became of a turn. Its slices are reused by the next Step.
+type Outcome struct {
+	// Decision numbers the assembly; boundaries of the turn take numbers of their
+	// own behind it.
+	Decision uint64 `json:"decision"`
+	// Tokens is what the prompt holds, the fixed region included. Minimum is the
+	// sum of all floors, Required that of pinned pages and work in flight.
+	Tokens   int `json:"tokens"`
+	Minimum  int `json:"minimum"`
+	Required int `json:"required"`
+	// Over is how many tokens are missing for Required, and Short which of its
+	// pages stayed out; 0 and none if it fits.
+	Over    int      `json:"over,omitempty"`
+	Short   []Short  `json:"short,omitempty"`
+	Changes []Change `json:"changes,omitempty"`
+	Hits    int      `json:"hits"`
+	// Alerts are pages whose equal call ran again although they were resident.
+	Alerts  []string `json:"alerts,omitempty"`
+	Faults  []Fault  `json:"faults,omitempty"`
+	Commits []Commit `json:"commits,omitempty"`
+}
+
+// Totals count a run.
+type Totals struct {
+	Turns int `json:"turns"`
+	// Faults are counted in the order of Codes.
+	Faults [6]int `json:"faults"`
+	// Insufficient counts the faults that no policy could have prevented.
+	Insufficient int `json:"budget_insufficient"`
+	Alerts       int `json:"alerts"`
+	Hits         int `json:"hits"`
+	// Cold counts demands for pages that had never been there: no hit, no fault.
+	Cold     int `json:"cold"`
+	Commits  int `json:"commits"`
+	Rejected int `json:"rejected"`
+	// Tokens is the sum over all prompts.
+	Tokens int64 `json:"tokens"`
+}
+
+// Of is the count of one code.
+func (t *Totals) Of(c Code) int {
+	if i := slices.Index(codes[:], c); i >= 0 {
+		return t.Faults[i]
+	}
+	return 0
+}
+
+// Explicit is the number of explicit faults: all but pinned misses.
+func (t *Totals) Explicit() int {
+	n := -t.Of(PinnedInvariantMiss)
+	for _, f := range t.Faults {
+		n += f
+	}
+	return n
+}
+
+// Thrash is the thrash index F/(H+1) of Appendix A: explicit faults and alerts
+// over hits.
+func (t *Totals) Thrash() float64 {
+	return float64(t.Explicit()+t.Alerts) / float64(t.Hits+1)
+}

@@ -1,0 +1,163 @@
+package paging
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// Upgrade names how a policy spends what the minimum set leaves.
+type Upgrade string
+
+// The upgrade strategies of Table 2, and LRU.
+const (
+	// UpgradeNone raises nothing.
+	UpgradeNone Upgrade = "none"
+	// UpgradeRecency ranks per token by recency and a little recompute cost.
+	UpgradeRecency Upgrade = "recency"
+	// UpgradeLRU raises the page used last as far as it goes, then the next.
+	UpgradeLRU Upgrade = "lru"
+	// UpgradeUtility ranks per token by the utility of Appendix A.
+	UpgradeUtility Upgrade = "utility"
+	// UpgradeOracle adds the demands to come to the utility.
+	UpgradeOracle Upgrade = "oracle"
+)
+
+// Forever is the horizon of an oracle that sees the whole rest of a run.
+const Forever = -1
+
+// Knobs are the switches of Table 2.
+type Knobs struct {
+	// Pin pins bootstrap and constraint pages hard, whoever made them.
+	Pin bool `json:"pin"`
+	// Prefetch tells the selector the turn's demand before it assembles.
+	Prefetch bool `json:"prefetch"`
+	// WritebackCompaction commits dirty pages at compactions, WritebackReset at
+	// resets and session ends. Either one commits at flushes and when a dirty page
+	// is lowered.
+	WritebackCompaction bool `json:"writeback_compaction"`
+	WritebackReset      bool `json:"writeback_reset"`
+	// Upgrade is the strategy of the second phase.
+	Upgrade Upgrade `json:"upgrade"`
+	// Resolve follows pointers to their content.
+	Resolve bool `json:"resolve"`
+	// Horizon is how many turns of future demand an oracle is shown, or Forever.
+	Horizon int `json:"horizon,omitempty"`
+}
+
+// Weights are the factors of the utility function.
+type Weights struct {
+	PinHard   float64 `json:"pin_hard"`
+	PinSoft   float64 `json:"pin_soft"`
+	Bootstrap float64 `json:"bootstrap"`
+	Plan      float64 `json:"plan"`
+	Recency   float64 `json:"recency"`
+	Scope     float64 `json:"scope"`
+	Recompute float64 `json:"recompute"`
+	// Future counts per demand to come; only the oracle has any.
+	Future float64 `json:"future"`
+}
+
+// DefaultWeights are the utility's. The paper gives pin (2.0 hard, 0.6 soft),
+// recency 0.6, recompute cost 0.4 and the oracle's 2.2. Bootstrap, plan and scope
+// are ours: an active plan is worth a fresh page, the rules a little more, and
+// scope only breaks near-ties in favour of the session's own pages.
+func DefaultWeights() Weights {
+	return Weights{PinHard: 2.0, PinSoft: 0.6, Bootstrap: 0.8, Plan: 0.6, Recency: 0.6, Scope: 0.1, Recompute: 0.4, Future: 2.2}
+}
+
+// recencyWeights are those of the recency strategy, the paper's.
+func recencyWeights() Weights { return Weights{Recency: 0.9, Recompute: 0.1} }
+
+// Policy is a named set of knobs with its weights.
+type Policy struct {
+	Name string `json:"name"`
+	Knobs
+	Weights Weights `json:"weights"`
+}
+
+// Policies lists the policies by name, the bare baseline first.
+func Policies() []string {
+	return []string{"retrieval", "retrieval+cache", "comp-hybrid", "lru", "clawvm", "oracle"}
+}
+
+// OracleHorizon is the lookahead of the policy "oracle", in turns: the paper's.
+const OracleHorizon = 3
+
+// ByName returns a policy of Table 2 or LRU (section 5.2). The oracle looks
+// OracleHorizon turns ahead.
+func ByName(name string) (Policy, error) {
+	whole := Knobs{Pin: true, Prefetch: true, WritebackCompaction: true, WritebackReset: true, Resolve: true}
+	p := Policy{Name: name}
+	switch name {
+	case "retrieval":
+		p.Upgrade = UpgradeNone
+	case "retrieval+cache":
+		p.Knobs = Knobs{Resolve: true, Upgrade: UpgradeNone}
+	case "comp-hybrid":
+		p.Knobs = Knobs{Prefetch: true, WritebackCompaction: true, Resolve: true, Upgrade: UpgradeRecency}
+	case "lru":
+		p.Knobs, p.Upgrade = whole, UpgradeLRU
+	case "clawvm":
+		p.Knobs, p.Upgrade = whole, UpgradeUtility
+	case "oracle":
+		p.Knobs, p.Upgrade, p.Horizon = whole, UpgradeOracle, OracleHorizon
+	default:
+		return Policy{}, fmt.Errorf("unknown paging policy %q, use one of %v", name, Policies())
+	}
+	p.Weights = p.Upgrade.Weights()
+	return p, nil
+}
+
+// Weights are the default weights of a strategy.
+func (u Upgrade) Weights() Weights {
+	switch u {
+	case UpgradeRecency:
+		return recencyWeights()
+	case UpgradeUtility, UpgradeOracle:
+		return DefaultWeights()
+	}
+	return Weights{}
+}
+
+// check refuses a policy that can't be run.
+func (p *Policy) check() error {
+	switch p.Upgrade {
+	case UpgradeNone, UpgradeRecency, UpgradeLRU, UpgradeUtility, UpgradeOracle:
+	default:
+		return fmt.Errorf("policy %q: unknown upgrade strategy %q", p.Name, p.Upgrade)
+	}
+	w := p.Weights
+	for _, v := range []float64{w.PinHard, w.PinSoft, w.Bootstrap, w.Plan, w.Recency, w.Scope, w.Recompute, w.Future} {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			return fmt.Errorf("policy %q: weight %v is not a number from 0", p.Name, v)
+		}
+	}
+	return nil
+}
+
+// The shapes of the utility's terms. They are ours.
+const (
+	// recencyHalfLife is the age, in turns since the last access, at which recency
+	// is worth half.
+	recencyHalfLife = 8
+	// sharedScope is S of a project-shared page; a session's own page has 1.
+	sharedScope = 0.5
+)
+
+// levelShare is v: how much of a page's worth a level carries. The same figures
+// as the selector of cuts in pagevm uses.
+var levelShare = [pagevm.Full + 1]float64{pagevm.Pointer: 0.02, pagevm.Structured: 0.45, pagevm.Compressed: 0.85, pagevm.Full: 1}
+
+// recencyAt is R by age; beyond the table it is 0.
+var recencyAt = func() (t [128]float64) {
+	for i := range t {
+		t[i] = math.Exp2(-float64(i) / recencyHalfLife)
+	}
+	return t
+}()
+
+// recomputeTerm is C: a cost between 0 and 1 that saturates, so that one very dear
+// page does not outweigh everything.
+func recomputeTerm(cost float64) float64 { return cost / (1 + cost) }

@@ -1,0 +1,243 @@
+package paging
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// assemble decides a session's next prompt: the fixed region, the minimum set, the
+// demand if it is known, then upgrades.
+func (e *Engine) assemble(s *session, demand []string) {
+	e.sort(s)
+	e.seq++
+	room := e.cfg.Budget - e.cfg.Fixed
+	used, required := 0, 0
+	for i := range s.entries {
+		en := &s.entries[i]
+		r := &e.rows[en.row]
+		en.starved, en.score = false, e.score(r, en)
+		en.next = e.minimum(r, en)
+		n := int(r.tok[en.next])
+		used += n
+		if r.hard || en.hold != pagevm.Gone {
+			required += n
+		}
+	}
+	e.out.Decision, e.out.Minimum, e.out.Required = e.seq, used, required
+	if used > room {
+		used = e.squeeze(s, room)
+	}
+	if required > room {
+		e.out.Over = required - room
+	}
+	used = e.prefetch(s, demand, used, room)
+	used = e.raise(s, used, room)
+	e.install(s)
+	e.out.Tokens = used + e.cfg.Fixed
+}
+
+// minimum is the lowest level at which a page may stand now, Gone for a rule that
+// was lost and that nobody pins.
+func (e *Engine) minimum(r *row, en *entry) pagevm.Level {
+	low := r.lowest
+	switch {
+	case r.hard:
+		return max(r.floor, en.hold)
+	case r.rule && en.loaded, r.page.Type == pagevm.Plan && !r.stale:
+		low = r.floor
+	case r.rule:
+		low = pagevm.Gone
+	}
+	if !e.cfg.Policy.Resolve && low > en.limit {
+		low = en.limit
+	}
+	return max(low, en.hold)
+}
+
+// score is B, what a page is worth now.
+func (e *Engine) score(r *row, en *entry) float64 {
+	w := &e.cfg.Policy.Weights
+	b := r.base
+	if age := e.turn - int(en.last); age < len(recencyAt) {
+		b += w.Recency * recencyAt[max(age, 0)]
+	}
+	if r.page.Type == pagevm.Plan && !r.stale {
+		b += w.Plan
+	}
+	if en.future > 0 {
+		b += w.Future * float64(en.future)
+	}
+	return b
+}
+
+// squeeze fills room with floors when not all of them fit: pinned pages and work in
+// flight first, then what was used in this turn, then by score; what does not fit
+// is left out and the next one tried.
+func (e *Engine) squeeze(s *session, room int) int {
+	e.order = e.order[:0]
+	for i := range s.entries {
+		if s.entries[i].next != pagevm.Gone {
+			e.order = append(e.order, int32(i))
+		}
+	}
+	slices.SortFunc(e.order, func(a, b int32) int { return e.claim(&s.entries[a], &s.entries[b]) })
+	used := 0
+	for _, i := range e.order {
+		en := &s.entries[i]
+		r := &e.rows[en.row]
+		n := int(r.tok[en.next])
+		if used+n <= room {
+			used += n
+			continue
+		}
+		if r.hard || en.hold != pagevm.Gone {
+			e.out.Short = append(e.out.Short, Short{Page: r.page.ID, Tokens: n})
+		}
+		if n := int(r.tok[r.floor]); en.next > r.floor && used+n <= room {
+			en.next, used = r.floor, used+n
+			continue
+		}
+		en.next, en.starved = pagevm.Gone, true
+	}
+	return used
+}
+
+// claim orders entries by their right to a place in the minimum set.
+func (e *Engine) claim(a, b *entry) int {
+	ra, rb := &e.rows[a.row], &e.rows[b.row]
+	rank := func(r *row, en *entry) int {
+		switch {
+		case r.hard:
+			return 0
+		case en.hold != pagevm.Gone:
+			return 1
+		case e.cfg.Policy.Prefetch && int(en.last) == e.turn:
+			return 2
+		}
+		return 3
+	}
+	ka, kb := rank(ra, a), rank(rb, b)
+	if ka == kb && ka > 1 {
+		if c := cmp.Compare(b.score, a.score); c != 0 {
+			return c
+		}
+	}
+	return cmp.Or(cmp.Compare(ka, kb), strings.Compare(ra.page.ID, rb.page.ID))
+}
+
+// prefetch raises what the turn demands to the level that the demand asks for.
+func (e *Engine) prefetch(s *session, demand []string, used, room int) int {
+	if !e.cfg.Policy.Prefetch {
+		return used
+	}
+	for _, id := range demand {
+		en := e.entry(s, id)
+		if en == nil {
+			continue
+		}
+		r := &e.rows[en.row]
+		if en.next >= r.need || !e.cfg.Policy.Resolve && r.fleeting && r.need > en.limit {
+			continue
+		}
+		if cost := int(r.tok[r.need] - r.tok[en.next]); used+cost <= room {
+			en.next, en.starved, used = r.need, false, used+cost
+		}
+	}
+	return used
+}
+
+// raise spends the rest of the room on upgrades, best rank first.
+func (e *Engine) raise(s *session, used, room int) int {
+	if e.cfg.Policy.Upgrade == UpgradeNone {
+		return used
+	}
+	e.heap = e.heap[:0]
+	for i := range s.entries {
+		if u, ok := e.upgrade(s, int32(i), room-used); ok {
+			e.heap = append(e.heap, u)
+		}
+	}
+	e.heap.init()
+	for len(e.heap) > 0 {
+		u := &e.heap[0]
+		en := &s.entries[u.entry]
+		r := &e.rows[en.row]
+		cost := int(r.tok[u.to] - r.tok[en.next])
+		if used+cost > room || !e.grant(r, en.row) {
+			e.heap.pop()
+			continue
+		}
+		used += cost
+		en.next = u.to
+		if next, ok := e.upgrade(s, u.entry, room-used); ok {
+			e.heap.replace(next)
+		} else {
+			e.heap.pop()
+		}
+	}
+	return used
+}
+
+// grant gives a page of a group the right to rise, unless another has it.
+func (e *Engine) grant(r *row, i int32) bool {
+	if r.group == 0 {
+		return true
+	}
+	if g := &e.granted[r.group]; g.seq != e.seq {
+		*g = grant{seq: e.seq, row: i}
+	}
+	return e.granted[r.group].row == i
+}
+
+// grant is who of a group may rise in a decision.
+type grant struct {
+	seq uint64
+	row int32
+}
+
+// upgrade is the next step up of an entry, if there is one that fits.
+func (e *Engine) upgrade(s *session, i int32, room int) (upgrade, bool) {
+	en := &s.entries[i]
+	r := &e.rows[en.row]
+	to := r.up[en.next]
+	if to == pagevm.Gone || int(r.tok[to]-r.tok[en.next]) > room || r.stale {
+		return upgrade{}, false
+	}
+	if !e.cfg.Policy.Resolve && r.fleeting && to > en.limit {
+		return upgrade{}, false
+	}
+	if e.cfg.Policy.Upgrade == UpgradeLRU {
+		return upgrade{rank: 1 / float64(1+e.turn-int(en.last)), entry: i, to: to}, true
+	}
+	return upgrade{rank: en.score * r.ratio[en.next], entry: i, to: to}, true
+}
+
+// install makes what was decided the residency, and notes what changed.
+func (e *Engine) install(s *session) {
+	for i := range s.entries {
+		en := &s.entries[i]
+		r := &e.rows[en.row]
+		if !e.cfg.Policy.Resolve && r.fleeting {
+			en.limit = min(en.limit, en.next)
+		}
+		if en.next == en.level {
+			continue
+		}
+		e.out.Changes = append(e.out.Changes, Change{Page: r.page.ID, From: en.level, To: en.next})
+		if en.next < en.level {
+			e.lower(s, en)
+		}
+		en.level = en.next
+	}
+}
+
+// lower notes who took fidelity away, and makes the change a commit point.
+func (e *Engine) lower(s *session, en *entry) {
+	en.drop, en.lost = e.seq, CauseSelection
+	if k := &e.cfg.Policy.Knobs; k.WritebackCompaction || k.WritebackReset {
+		e.commitPage(s, en.row, atEviction)
+	}
+}

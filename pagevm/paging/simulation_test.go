@@ -1,0 +1,260 @@
+package paging
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"pgregory.net/rapid"
+)
+
+// drawPage makes a page with random costs on its degradation path.
+func drawPage(t *rapid.T, id string) Page {
+	full := rapid.IntRange(1, 60).Draw(t, "full")
+	below := func(n int, name string) int { return rapid.IntRange(0, n).Draw(t, name) }
+	p := Page{ID: id, Type: rapid.SampledFrom(types).Draw(t, "type"), Scope: memkernel.ScopeSession, Session: "s",
+		Pin: rapid.SampledFrom([]Pin{PinNone, PinNone, PinSoft, PinHard}).Draw(t, "pin"), RecomputeCost: float64(rapid.IntRange(0, 8).Draw(t, "cost"))}
+	p.Tokens.Full = full
+	p.Tokens.Compressed = below(full, "compressed")
+	last := full
+	if p.Tokens.Compressed > 0 {
+		last = p.Tokens.Compressed
+	}
+	p.Tokens.Structured = below(last, "structured")
+	if p.Tokens.Structured > 0 {
+		last = p.Tokens.Structured
+	}
+	p.Tokens.Pointer = below(min(last, 3), "pointer")
+	return p
+}
+
+// drawPolicy draws any combination of knobs.
+func drawPolicy(t *rapid.T) Policy {
+	flip := func(name string) bool { return rapid.Bool().Draw(t, name) }
+	p := Policy{Name: "drawn", Knobs: Knobs{Pin: flip("pin"), Prefetch: flip("prefetch"), WritebackCompaction: flip("wbc"), WritebackReset: flip("wbr"),
+		Resolve: flip("resolve"), Upgrade: rapid.SampledFrom([]Upgrade{UpgradeNone, UpgradeRecency, UpgradeLRU, UpgradeUtility}).Draw(t, "upgrade")}}
+	p.Weights = p.Upgrade.Weights()
+	return p
+}
+
+// drawTurn draws a turn of session s over pages.
+func drawTurn(t *rapid.T, n int, pages []Page) *Turn {
+	some := func(name string) (out []string) {
+		for _, i := range rapid.SliceOfNDistinct(rapid.IntRange(0, len(pages)-1), 0, min(4, len(pages)), func(i int) int { return i }).Draw(t, name) {
+			out = append(out, pages[i].ID)
+		}
+		return out
+	}
+	turn := &Turn{Turn: n, Session: "s", Demand: some("demand"), Dirty: some("dirty")}
+	for _, id := range some("calls") {
+		turn.Calls = append(turn.Calls, Call{Signature: "get " + id, Page: id})
+	}
+	turn.Events = rapid.SliceOfN(rapid.SampledFrom([]Event{EventCompaction, EventReset, EventFlush, EventSessionEnd}), 0, 1).Draw(t, "events")
+	return turn
+}
+
+func drawPages(t *rapid.T) (pages []Page) {
+	for i := range rapid.IntRange(1, 9).Draw(t, "pages") {
+		pages = append(pages, drawPage(t, fmt.Sprintf("p%d", i)))
+	}
+	return pages
+}
+
+func mustNew(t interface{ Fatal(...any) }, cfg Config, pages ...Page) *Engine {
+	e, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		if err := e.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e
+}
+
+// TestEngineIsTheReference runs random turns through the engine and the reference
+// under any combination of knobs: same levels, same counts.
+func TestEngineIsTheReference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pages := drawPages(t)
+		cfg := Config{Policy: drawPolicy(t), Budget: rapid.IntRange(20, 400).Draw(t, "budget")}
+		e, ref := mustNew(t, cfg, pages...), newReference(cfg.Policy, cfg.Budget)
+		for _, p := range pages {
+			ref.add(p)
+		}
+		for n := 1; n <= 12; n++ {
+			turn := drawTurn(t, n, pages)
+			if !ref.step(turn) {
+				return
+			}
+			out, err := e.Step(turn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, e, ref, out)
+		}
+	})
+}
+
+func compare(t *rapid.T, e *Engine, ref *reference, out *Outcome) {
+	if out.Tokens != ref.tokens || e.totals.Hits != ref.hits || e.totals.Alerts != ref.alerts {
+		t.Fatalf("turn %d: tokens %d, hits %d, alerts %d; the reference has %d, %d, %d", e.turn, out.Tokens, e.totals.Hits, e.totals.Alerts, ref.tokens, ref.hits, ref.alerts)
+	}
+	for _, c := range Codes() {
+		if e.totals.Of(c) != ref.faults[c] {
+			t.Fatalf("turn %d: %d %s, the reference has %d", e.turn, e.totals.Of(c), c, ref.faults[c])
+		}
+	}
+	s := e.sessions[0]
+	for id := range ref.pages {
+		en := e.entry(s, id)
+		if en.level != ref.level[id] || en.limit != ref.limit[id] || en.loaded != ref.loaded[id] {
+			t.Fatalf("turn %d: %s at %v below %v, loaded %v; the reference has %v, %v, %v", e.turn, id, en.level, en.limit, en.loaded, ref.level[id], ref.limit[id], ref.loaded[id])
+		}
+	}
+}
+
+// TestInvariants: whatever the workload, the budget is kept; if the floors of the
+// pinned fit, none is missed; if the whole minimum set fits, a policy with all
+// knobs has no fault.
+func TestInvariants(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pages := drawPages(t)
+		cfg := Config{Policy: drawPolicy(t), Budget: rapid.IntRange(1, 200).Draw(t, "budget")}
+		if rapid.Bool().Draw(t, "whole") {
+			cfg.Policy, _ = ByName(rapid.SampledFrom([]string{"clawvm", "lru", "oracle"}).Draw(t, "policy"))
+		}
+		cfg.Fixed = rapid.IntRange(0, cfg.Budget).Draw(t, "fixed")
+		e := mustNew(t, cfg, pages...)
+		for n := 1; n <= 12; n++ {
+			turn := drawTurn(t, n, pages)
+			turn.Begin, turn.End = drawFlight(t, pages)
+			held := holds(e)
+			out, err := e.Step(turn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			invariants(t, e, cfg, out, turn)
+			stillHeld(t, e, held, out)
+		}
+	})
+}
+
+func drawFlight(t *rapid.T, pages []Page) (begin, end []string) {
+	id := pages[rapid.IntRange(0, len(pages)-1).Draw(t, "flight")].ID
+	switch rapid.IntRange(0, 4).Draw(t, "flies") {
+	case 0:
+		return []string{id}, nil
+	case 1:
+		return nil, []string{id}
+	}
+	return nil, nil
+}
+
+func holds(e *Engine) map[string]pagevm.Level {
+	out := map[string]pagevm.Level{}
+	for _, s := range e.sessions {
+		for _, en := range s.entries {
+			if en.hold != pagevm.Gone {
+				out[e.rows[en.row].page.ID] = en.hold
+			}
+		}
+	}
+	return out
+}
+
+func invariants(t *rapid.T, e *Engine, cfg Config, out *Outcome, turn *Turn) {
+	if out.Tokens > cfg.Budget {
+		t.Fatalf("%d tokens are over the budget of %d", out.Tokens, cfg.Budget)
+	}
+	room := cfg.Budget - cfg.Fixed
+	if (out.Over > 0) != (out.Required > room) || (len(out.Short) > 0) != (out.Over > 0) {
+		t.Fatalf("over %d, short %v; required %d, room %d", out.Over, out.Short, out.Required, room)
+	}
+	k := cfg.Policy.Knobs
+	for _, f := range out.Faults {
+		if f.Code == PinnedInvariantMiss && (!f.BudgetInsufficient || out.Over == 0) {
+			t.Fatalf("%+v although the pinned fit", f)
+		}
+		whole := k.Pin && k.Prefetch && k.Resolve && k.WritebackCompaction && k.WritebackReset
+		if whole && out.Minimum <= room {
+			t.Fatalf("%+v although the minimum set fits", f)
+		}
+		if f.Turn != turn.Turn || f.Decision == 0 || f.Decision > e.seq || f.Cause == "" {
+			t.Fatalf("%+v does not say what led to it", f)
+		}
+	}
+}
+
+// stillHeld: work in flight is never lowered in a decision where the required set
+// fits.
+func stillHeld(t *rapid.T, e *Engine, held map[string]pagevm.Level, out *Outcome) {
+	for _, c := range out.Changes {
+		if h, ok := held[c.Page]; ok && out.Over == 0 && c.To < h {
+			t.Fatalf("%s is in flight at %v and went to %v", c.Page, h, c.To)
+		}
+	}
+}
+
+// TestSnapshotGoesOn: a restored engine goes on exactly as the one it was taken of,
+// and a trace of the whole replays to the same bytes.
+func TestSnapshotGoesOn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pages := drawPages(t)
+		cfg := Config{Policy: drawPolicy(t), Budget: rapid.IntRange(1, 200).Draw(t, "budget")}
+		var trace, tail, again bytes.Buffer
+		tr, err := NewTracer(cfg, &trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range pages {
+			if err := tr.Add(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		split := rapid.IntRange(0, 8).Draw(t, "split")
+		var other *Tracer
+		for n := 1; n <= 10; n++ {
+			if n == split+1 {
+				other = &Tracer{Engine: reload(t, tr.Engine), w: &again}
+				tr.w = &tail
+			}
+			turn := drawTurn(t, n, pages)
+			turn.Begin, turn.End = drawFlight(t, pages)
+			if _, err := tr.Step(turn); err != nil {
+				t.Fatal(err)
+			}
+			if other != nil {
+				if _, err := other.Step(turn); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if !bytes.Equal(tail.Bytes(), again.Bytes()) {
+			t.Fatalf("after a restore:\n%swithout:\n%s", again.String(), tail.String())
+		}
+		trace.Write(tail.Bytes())
+		if n, diff, err := Replay(&trace); n != 10 || diff != nil || err != nil {
+			t.Fatalf("replay: %d turns, %+v, %v", n, diff, err)
+		}
+	})
+}
+
+func reload(t *rapid.T, e *Engine) *Engine {
+	data, err := e.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := Restore(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := back.Snapshot()
+	if err != nil || !bytes.Equal(data, second) {
+		t.Fatalf("a snapshot of a snapshot differs: %v\n%s\n%s", err, data, second)
+	}
+	return back
+}
