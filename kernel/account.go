@@ -29,6 +29,7 @@ func (w *work) result() *ContextPlan {
 		Reduced:    w.reduced(),
 		Debug:      w.debug(),
 		Faults:     w.faults,
+		Alerts:     w.alerts,
 		Generation: w.proj.Generation,
 		Stats:      w.stats,
 	}

@@ -41,6 +41,8 @@ type line struct {
 	planned int
 	// restored is the newest record of a line that is being read from disk.
 	restored *planBody
+	// reads are what the model has read, to know it again.
+	reads reads
 	// private: the line has been shown what only private sessions see.
 	private bool
 }

@@ -89,6 +89,8 @@ type ContextPlan struct {
 	Reduced []Reduced
 	Debug   Debug
 	Faults  []Fault
+	// Alerts are signs of trouble that no prompt could have prevented.
+	Alerts []Fault
 	// Generation is the projection's; it rises at every cut and host rewrite.
 	Generation int
 	// Stats says what the plan cost us.

@@ -112,6 +112,7 @@ func (k *Kernel) plan(ctx context.Context, s *session, req PlanRequest, durable 
 	if err := w.absorb(); err != nil {
 		return nil, err
 	}
+	w.misses()
 	w.measure()
 	if err := w.project(); err != nil {
 		return nil, err

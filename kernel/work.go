@@ -41,6 +41,7 @@ type work struct {
 	capture *capture
 	texts   map[string]string // kernel blocks made by this plan
 	faults  []Fault
+	alerts  []Fault
 	spans   map[string]string // the span that a message left with, made by spanOf
 	removed []Excluded        // what healing took out, taken the parts of it that are new
 	taken   []taken
