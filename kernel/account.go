@@ -33,6 +33,9 @@ func (w *work) result() *ContextPlan {
 		Generation: w.proj.Generation,
 		Stats:      w.stats,
 	}
+	if w.req.Deferred {
+		plan.Deferred = w.deferred()
+	}
 	plan.Budgets = Budgets{
 		ContextWindow: w.window, ReserveTokens: w.reserve, PlannedInputTokens: total,
 		PlannedCacheReadTokens:  w.bill.ReadTokens,

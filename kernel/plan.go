@@ -54,6 +54,8 @@ type PlanRequest struct {
 	// Format is the shape of the request that the host will send; "" takes the
 	// model's provider's.
 	Format transcript.Format
+	// Deferred asks for the list of what waits for a cut ([ContextPlan.Deferred]).
+	Deferred bool
 	// TTL is the cache lifetime that the host asks for; 0 lets the kernel choose.
 	TTL time.Duration
 }
@@ -91,6 +93,8 @@ type ContextPlan struct {
 	Faults  []Fault
 	// Alerts are signs of trouble that no prompt could have prevented.
 	Alerts []Fault
+	// Deferred are changes that wait for a cut; nil unless asked for.
+	Deferred []Deferred
 	// Generation is the projection's; it rises at every cut and host rewrite.
 	Generation int
 	// Stats says what the plan cost us.

@@ -29,6 +29,7 @@ func explain(out *planned, p painter, all bool) []byte {
 	s.pages()
 	s.memory()
 	s.cut()
+	s.deferred()
 	s.breakpoints()
 	s.bill()
 	s.faults()
@@ -154,6 +155,28 @@ func (s *sheet) budget() {
 	row("=", "may be planned", limit, "")
 	row("-", "planned", b.PlannedInputTokens, fmt.Sprintf("%s of the window, %s before any cut", percent(b.PlannedInputTokens, b.ContextWindow), share(b.Utilization)))
 	row("=", "free", limit-b.PlannedInputTokens, "")
+}
+
+// deferred sums up what waits for a cut. Where nothing does it says nothing.
+func (s *sheet) deferred() {
+	rows := s.out.plan.Deferred
+	if len(rows) == 0 {
+		return
+	}
+	saved := 0
+	for i := range rows {
+		saved += rows[i].SavedTokens
+	}
+	s.section("Deferred", fmt.Sprintf("%s, %s tokens", plural(len(rows), "change"), thousands(saved)))
+	s.text("waits for", rows[0].Waits, "")
+	shown := rows
+	if !s.all && len(shown) > maxRows {
+		shown = shown[:maxRows]
+	}
+	for _, r := range shown {
+		s.line("  ", left(r.Page, 24), s.do(gray, left(r.Why, 24)), s.level(r.To.String(), 12), right(thousands(r.SavedTokens), 16))
+	}
+	s.more(len(rows), len(shown))
 }
 
 // faults are what went wrong, by name.

@@ -36,6 +36,7 @@ type planJSON struct {
 	Reduced   []kernel.Reduced  `json:"reduced"`
 	Faults    []kernel.Fault    `json:"faults"`
 	Alerts    []kernel.Fault    `json:"alerts"`
+	Deferred  []kernel.Deferred `json:"deferred"`
 	Stats     kernel.Stats      `json:"stats"`
 	Format    transcript.Format `json:"format"`
 	Messages  json.RawMessage   `json:"messages"`
@@ -92,7 +93,7 @@ func planDocument(out *planned) (*planJSON, error) {
 		Now: out.request.Now, Committed: !out.peek, Generation: plan.Generation,
 		Budgets: plan.Budgets, Regions: list(plan.Regions), Layout: layoutDocument(plan), Params: plan.Params,
 		Retrieval: plan.Retrieval, Debug: kernel.Debug{Included: list(plan.Debug.Included), Excluded: list(plan.Debug.Excluded)},
-		Reduced: list(plan.Reduced), Faults: list(plan.Faults), Alerts: list(plan.Alerts), Stats: plan.Stats,
+		Reduced: list(plan.Reduced), Faults: list(plan.Faults), Alerts: list(plan.Alerts), Deferred: list(plan.Deferred), Stats: plan.Stats,
 		Format: format, Messages: messages, Notes: []noteJSON{}, Recorded: out.recorded,
 	}
 	doc.Params.Betas = list(doc.Params.Betas)

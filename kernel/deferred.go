@@ -1,0 +1,78 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// Deferred is a change that would be right and has not been made, because making it
+// now would rewrite what the provider has cached. All of them are made at the cut
+// that comes first.
+type Deferred struct {
+	// Page is what changes, From and To how it is and would be shown.
+	Page string       `json:"page"`
+	From pagevm.Level `json:"from"`
+	To   pagevm.Level `json:"to"`
+	// SavedTokens is what the prompt would hold less.
+	SavedTokens int `json:"saved_tokens"`
+	// Why is superseded (a newer read or an edit made the result stale) or
+	// changed_in_workspace (a note tells what the carry block does not say yet).
+	Why string `json:"why"`
+	// Waits is what it waits for, a sentence's end.
+	Waits string `json:"waits_for"`
+}
+
+// The reasons of [Deferred.Why].
+const (
+	WhySuperseded = "superseded"
+	WhyChanged    = "changed_in_workspace"
+)
+
+// deferred lists what waits for a cut.
+func (w *work) deferred() []Deferred {
+	out := []Deferred{}
+	waits := w.waits()
+	stale := w.stale()
+	for i := range w.proj.Items {
+		it := &w.proj.Items[i]
+		switch p := w.page(it.Page); {
+		case it.Kind == pagevm.ItemNote && p != nil && p.Type != pagevm.Plan:
+			out = append(out, Deferred{Page: it.Page, From: it.Level, To: pagevm.Gone, SavedTokens: w.scale(it.Tokens), Why: WhyChanged, Waits: waits})
+		case stale[it.Page] != nil:
+			s := stale[it.Page]
+			if to := s.Lowest(w.req.Resolver != ""); to < it.Level {
+				out = append(out, Deferred{Page: it.Page, From: it.Level, To: to, Why: WhySuperseded, Waits: waits,
+					SavedTokens: w.scale(it.Tokens - s.At[to].Tokens)})
+			}
+		}
+	}
+	return out
+}
+
+// stale are the standing results that a newer read or an edit made stale, in atoms
+// that are closed, by page.
+func (w *work) stale() map[string]*pagevm.Segment {
+	out := map[string]*pagevm.Segment{}
+	for i, h := range supersede(w.hosts, w.page) {
+		for j := range h.Segments {
+			if s := &h.Segments[j]; s.Superseded && s.Kind == pagevm.ItemResult && w.places[i].Closed {
+				out[s.Page] = s
+			}
+		}
+	}
+	return out
+}
+
+// waits names what the next cut waits for.
+func (w *work) waits() string {
+	f := w.cut.Figures
+	mark := fmt.Sprintf("the high-water mark, %d tokens from here", max(f.HighWater-w.planned(w.proj), 0))
+	switch {
+	case w.boundLoop():
+		return "the end of the open tool loop, whose thinking a cut would make invalid, or the limit of the window"
+	case len(w.places) > 0 && w.places[len(w.places)-1].InLoop:
+		return "the end of the open tool loop and " + mark + "; or a cold cache"
+	}
+	return mark + ", or a cold cache"
+}
