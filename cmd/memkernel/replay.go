@@ -28,6 +28,7 @@ type replayFlags struct {
 	resolver   string
 	view       choice
 	limit      int
+	trace      string
 }
 
 func newReplay(a *app) *cobra.Command {
@@ -41,11 +42,19 @@ showed. Nothing is sent anywhere and the project's state is not touched.
 
   memkernel    this program: append, cut in batches and when the cache is cold
   append-late  append until full, then a summary and the newest messages
-  fullest      everything ever said, however large`,
+  fullest      everything ever said, however large
+
+With --trace it re-runs every decision of a paging trace instead, as bench paging
+writes them, and shows the first that comes out otherwise (exit code 3).`,
 		Example: `  memkernel replay -t session.jsonl --context-window 128k --fixed-tokens 25k
   memkernel replay -t session.jsonl --policy memkernel --json`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runReplay(cmd.Context(), r) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if r.trace != "" {
+				return a.replayTrace(r.trace)
+			}
+			return a.runReplay(cmd.Context(), r)
+		},
 	}
 	r.transcript.add(cmd)
 	f := cmd.Flags()
@@ -57,6 +66,8 @@ showed. Nothing is sent anywhere and the project's state is not touched.
 	f.DurationVar(&r.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes')")
 	f.StringVar(&r.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
 	f.IntVar(&r.limit, "limit", 0, "stop after `N` calls")
+	f.StringVar(&r.trace, "trace", "", "re-run the decisions of a paging trace `file` instead of a session")
+	cmd.MarkFlagsMutuallyExclusive("trace", "transcript")
 	viewFlag(cmd, &r.view, "full")
 	a.pricesFlag(cmd)
 	completeWords(cmd, "policy", replay.Policies())
