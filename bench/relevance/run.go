@@ -17,11 +17,13 @@ import (
 // Bench is a set with its index.
 type Bench struct {
 	Set
-	Index   *index.Index
-	store   *markdownstore.Store
-	counter budget.Counter
-	cache   *budget.Cache
-	dir     string
+	Index *index.Index
+	// MinShare is [retrieval.Query.MinShare] of every question.
+	MinShare float64
+	store    *markdownstore.Store
+	counter  budget.Counter
+	cache    *budget.Cache
+	dir      string
 }
 
 // Open reads a set and indexes it in a temporary folder, which Close removes.
@@ -117,7 +119,7 @@ func (b *Bench) Run(ctx context.Context, opts *retrieval.Options, now time.Time)
 	var all Metrics
 	by := map[string]Metrics{}
 	for _, q := range b.Questions {
-		got := r.Search(ctx, retrieval.Query{Text: q.Text, Limit: hitLimit, NoSnippets: true, Now: now, Age: b.age})
+		got := r.Search(ctx, retrieval.Query{Text: q.Text, Limit: hitLimit, MinShare: b.MinShare, NoSnippets: true, Now: now, Age: b.age})
 		if got.Err != nil {
 			return Report{}, fmt.Errorf("ask %s: %w", q.ID, got.Err)
 		}

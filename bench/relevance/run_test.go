@@ -115,6 +115,21 @@ var settings = []struct {
 	{"no floor", retrieval.Options{Floor: -1}, true},
 }
 
+// choices are the values that defaults were chosen from, beside those of settings.
+var choices = []struct {
+	name  string
+	o     retrieval.Options
+	share float64
+}{
+	{"floor .2", retrieval.Options{Floor: .2}, 0},
+	{"floor .5", retrieval.Options{Floor: .5}, 0},
+	{"pool 50", retrieval.Options{Pool: 50}, 0},
+	{"share .2", retrieval.Options{}, .2},
+	{"share .3", retrieval.Options{}, .3},
+	{"share .4", retrieval.Options{}, .4},
+	{"share .5", retrieval.Options{}, .5},
+}
+
 // The sets stand outside the repository; without them these tests are skipped.
 func sets(t testing.TB) []string {
 	t.Helper()
@@ -204,18 +219,36 @@ func BenchmarkSets(b *testing.B) {
 	for _, dir := range sets(b) {
 		set := open(b, dir)
 		for _, s := range settings {
-			b.Run(set.Name+"/"+strings.ReplaceAll(s.name, " ", "-"), func(b *testing.B) {
-				var r Report
-				for b.Loop() {
-					r = run(b, set, s.o)
-				}
-				b.ReportMetric(r.RecallAt10, "recall@10")
-				b.ReportMetric(r.NDCGAt10, "ndcg@10")
-				b.ReportMetric(r.WithinTokens["1000"], "within-1000")
-				b.ReportMetric(r.WithinTokens["2000"], "within-2000")
-				b.ReportMetric(r.Packed["2000"], "packed-2000")
-				b.ReportMetric(0, "ns/op")
-			})
+			measure(b, set, s.name, s.o, 0)
 		}
 	}
+}
+
+// BenchmarkChoices are the figures by which defaults were chosen.
+func BenchmarkChoices(b *testing.B) {
+	for _, dir := range sets(b) {
+		set := open(b, dir)
+		measure(b, set, "default", retrieval.Options{}, 0)
+		for _, c := range choices {
+			measure(b, set, c.name, c.o, c.share)
+		}
+	}
+}
+
+func measure(b *testing.B, set *Bench, name string, o retrieval.Options, share float64) {
+	b.Run(set.Name+"/"+strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
+		set.MinShare = share
+		var r Report
+		for b.Loop() {
+			r = run(b, set, o)
+		}
+		set.MinShare = 0
+		b.ReportMetric(r.RecallAt10, "recall@10")
+		b.ReportMetric(r.MRR, "mrr")
+		b.ReportMetric(r.NDCGAt10, "ndcg@10")
+		b.ReportMetric(r.WithinTokens["1000"], "within-1000")
+		b.ReportMetric(r.WithinTokens["2000"], "within-2000")
+		b.ReportMetric(r.Packed["2000"], "packed-2000")
+		b.ReportMetric(0, "ns/op")
+	})
 }
