@@ -14,7 +14,8 @@ const (
 // DefaultFloor is what age leaves of a score at least. Recency thus decides
 // between hits that are nearly equal, and no more. On three conversations whose
 // questions ask about any time alike, put on the day after the last note, which
-// is the worst moment for old ones:
+// is the worst moment for old ones (means over their questions; BenchmarkSets and
+// BenchmarkChoices of bench/relevance):
 //
 //	floor                   none    .2     .5     .8   no decay
 //	recall@10               .749   .875   .902   .901   .906
