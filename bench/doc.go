@@ -10,6 +10,10 @@
 //	                 (tiktoken-go) takes to tokenise the same texts once
 //	BenchmarkCount   the o200k counter against the reference tokenizer
 //	BenchmarkRead    transcripts of every dialect against bare encoding/json
+//	BenchmarkIndex…  the index against a bare FTS5 table, and against find
+//	BenchmarkRecall  what memory adds to a plan
+//	BenchmarkColdSearch  a search as a process of its own against one that does
+//	                 nothing
 //
 // Metrics, beside those of package testing:
 //
@@ -21,6 +25,8 @@
 //	x-json-any       throughput against encoding/json decoding the same lines
 //	x-json-struct    into any, and into a struct that leaves all content raw
 //
-// Nothing here reads the network, and nothing outside the repository: the
-// conversation is the bundled sample, about 200,000 tokens in 495 messages.
+// Nothing here reads the network. The conversation is the bundled sample, about
+// 200,000 tokens in 495 messages; the notes that are indexed are put together from
+// real text beside the repository. Where that is absent they are skipped, but for
+// BenchmarkRecall and BenchmarkColdSearch, which then take invented words.
 package bench
