@@ -275,7 +275,7 @@ func (d *doctor) deep() {
 			return
 		}
 		found = true
-		d.oneOf("the index is damaged", AreaIndex, Failing, err.Error(), "delete the file and run 'memkernel reindex'; nothing is lost")
+		d.oneOf("the index is damaged", AreaIndex, Failing, err.Error(), "run 'memkernel reindex --full', which makes it anew; nothing is lost")
 	}
 	if !found {
 		d.Add(AreaIndex, Healthy, "every chunk, word and vector of the index is whole", "")

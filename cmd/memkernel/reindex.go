@@ -35,7 +35,7 @@ If the configuration names a provider of vectors, chunks without one get theirs.
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runReindex(cmd.Context(), r) },
 	}
-	cmd.Flags().BoolVar(&r.full, "full", false, "read every file again, whatever its time and size")
+	cmd.Flags().BoolVar(&r.full, "full", false, "make the index anew; vectors are kept")
 	cmd.Flags().DurationVar(&r.wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
 	return cmd
 }
