@@ -22,6 +22,10 @@ const (
 	linesMark = "@L"
 )
 
+// FaultNotSearched: a page that left the prompt can't be read any more, so nothing
+// of it can be recalled.
+const FaultNotSearched = "not_searched"
+
 // archive is what left the prompts of this conversation, made searchable, and
 // which of it is meant: the session's other conversations share the set.
 func (w *work) archive() (*retrieval.Spans, func(id string) bool) {
@@ -65,16 +69,17 @@ func (w *work) archiveFresh() {
 			if p == nil {
 				continue
 			}
-			text, ok := "", false
+			text := ""
 			if h, there := at[id]; there {
-				text, ok = w.shownText(h, p), true
+				text = w.shownText(h, p)
 			} else if raw, err := r.content(p); err == nil {
-				text, ok = plainContent(p, raw), true
+				text = plainContent(p, raw)
+			} else {
+				w.faults = append(w.faults, Fault{Code: FaultNotSearched, Page: id, Detail: err.Error()})
+				continue
 			}
-			if ok {
-				w.s.archivedPages[id] = true
-				pieces = append(pieces, piecesOf(p, text)...)
-			}
+			w.s.archivedPages[id] = true
+			pieces = append(pieces, piecesOf(p, text)...)
 		}
 	}
 	w.s.addPieces(pieces)

@@ -127,7 +127,7 @@ func (w *work) state() source {
 		w.stateRead = true
 		var err error
 		if w.stateFile, _, err = w.memory.source(w.req.Private, "SESSION-STATE.md"); err != nil {
-			w.stateFile = source{}
+			w.faults = append(w.faults, Fault{Code: FaultWorkspaceFile, Detail: err.Error()})
 		}
 	}
 	return w.stateFile

@@ -103,6 +103,9 @@ func (w *work) dailyLogs(room int) []retrieval.Hit {
 		path, date string
 	}{{today.Path, today.Date}, {yesterday.Path, yesterday.Date}} {
 		src, ok, err := w.memory.source(w.req.Private, f.path)
+		if err != nil {
+			w.faults = append(w.faults, Fault{Code: FaultWorkspaceFile, Detail: err.Error()})
+		}
 		if err != nil || !ok {
 			continue
 		}
