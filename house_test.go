@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"markdownstore":       {".", "internal/atomicfile"},
 	"retrieval":           {".", "index", "index/analysis"},
 	"summary":             {".", "pagevm"},
-	"kernel":              {".", "budget", "cachelayout", "internal/atomicfile", "internal/blob", "transcript", "pagevm", "markdownstore", "index", "embed", "summary", "retrieval"},
+	"kernel":              {".", "budget", "cachelayout", "internal/atomicfile", "internal/blob", "transcript", "pagevm", "pagevm/paging", "markdownstore", "index", "embed", "summary", "retrieval"},
 	"bench":               {".", "budget", "cachelayout", "transcript", "pagevm", "kernel", "bench/..."},
 	"bench/recall":        {".", "transcript"},
 	"bench/paging":        {".", "transcript", "pagevm", "pagevm/paging"},

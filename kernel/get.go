@@ -18,8 +18,12 @@ import (
 type Content struct {
 	// ID is the page, span or blob that was asked for.
 	ID string `json:"id"`
-	// Reason is OK, or why Text is empty: NO_MATCH, FORGOTTEN.
+	// Reason is OK, or why Text is empty: NO_MATCH, FORGOTTEN, or BACKEND_ERROR for
+	// what is known and can't be read. Detail says more.
 	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+	// Fault is silent_recall if content that was stored is gone or damaged.
+	Fault *Fault `json:"fault,omitempty"`
 	// Text is the content as stored, secrets masked where they were found.
 	Text string `json:"text"`
 	// Page describes the page; nil for a span or a blob.
@@ -32,12 +36,14 @@ type Content struct {
 const (
 	ReasonOK      = "OK"
 	ReasonNoMatch = "NO_MATCH"
+	ReasonBackend = "BACKEND_ERROR"
 )
 
 // Get restores a page, a span or a blob of a session, byte for byte as stored; an
 // id with lines, as a search cites them, gives these lines of what the page says.
-// An id that nothing is known of is no error: the content says NO_MATCH. Content
-// that is known and damaged is an error.
+// An id that nothing is known of is no error: the content says NO_MATCH. Nor is
+// content that is known and gone or damaged: it says BACKEND_ERROR, with the fault,
+// and never passes for empty.
 func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, error) {
 	s, unlock, err := k.open(ctx, sessionKey, false)
 	if err != nil {
@@ -46,8 +52,11 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, erro
 	defer unlock()
 	page, from, to := cutLines(id)
 	c, err := s.get(page)
-	if err != nil || from == 0 || c.Reason != ReasonOK {
-		return c, err
+	if err != nil {
+		return lostContent(id, err), nil
+	}
+	if from == 0 || c.Reason != ReasonOK {
+		return c, nil
 	}
 	c.ID = id
 	if c.Page != nil {
@@ -55,6 +64,12 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, erro
 	}
 	c.Text = linesOf(c.Text, from, to)
 	return c, nil
+}
+
+// lostContent is the answer for what is known and can't be read.
+func lostContent(id string, err error) *Content {
+	return &Content{ID: id, Reason: ReasonBackend, Detail: err.Error(),
+		Fault: &Fault{Code: FaultSilentRecall, Page: id, Cause: ReasonBackend, Detail: err.Error()}}
 }
 
 func (s *session) get(id string) (*Content, error) {

@@ -12,6 +12,10 @@
 //     the middle of a long loop loses at most the running call.
 //   - [Kernel.ObserveTurn] after a turn: one atomic, idempotent commit.
 //
+// At the boundaries of a session's life it says so: [Kernel.StartSession],
+// [Kernel.Compact], [Kernel.Reset], [Kernel.EndSession], [Kernel.Flush]. What must
+// stand in every prompt it writes with [Kernel.Write].
+//
 // Beside these, a model's tools and people ask memory: [Kernel.Search],
 // [Kernel.Read], [Kernel.Get], and write to it: [Kernel.Remember].
 // [Kernel.Reindex] brings the index over the workspace's Markdown up to date.
@@ -66,6 +70,10 @@ type Options struct {
 	Represent pagevm.RepOptions
 	// Memory says what is taken from the workspace's Markdown.
 	Memory MemoryOptions
+	// Schema has page types of the host's own beside those of pagevm, Policies are
+	// its rules for what may be written. Both bind every writeback of this kernel.
+	Schema   pagevm.Schema
+	Policies []pagevm.Policy
 	// Now is the clock for requests that carry no time. Default: time.Now.
 	Now func() time.Time
 }
@@ -81,6 +89,7 @@ type Kernel struct {
 	blobs     *blob.Store
 	counts    *budget.Cache
 	memory    *memory // nil if it is off
+	contract  contract
 
 	mu       sync.Mutex // guards sessions and closed
 	sessions map[string]*session
@@ -118,7 +127,12 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
+	c, err := newContract(&o)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, errors.Join(err, m.close()))
+	}
 	return &Kernel{
+		contract:  c,
 		workspace: abs,
 		memory:    m,
 		stateDir:  o.StateDir,

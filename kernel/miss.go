@@ -11,18 +11,6 @@ import (
 
 // The faults by which a prompt that lacked something shows itself, after ClawVM
 // (EuroMLSys 2026, section 3), and the alert of the same form.
-const (
-	// FaultRefetch: the model fetched a page by its handle that the prompt did not
-	// show in full.
-	FaultRefetch = "refetch"
-	// FaultDuplicateTool: the model read a file again that had not changed, and the
-	// result of its first read did not stand in full.
-	FaultDuplicateTool = "duplicate_tool"
-	// AlertDuplicateSignature: the same, and the result did stand. No prompt could
-	// have prevented it.
-	AlertDuplicateSignature = "duplicate_signature"
-)
-
 // reads are what the model has read so far, by canonical call: the page of the
 // newest result. They are a line's, and never changed once made.
 type reads struct {
@@ -97,37 +85,28 @@ func (w *work) again(key string, call *memkernel.ToolCall, before, now *pagevm.P
 		return
 	}
 	level := w.shownBefore(before.ID)
-	f := Fault{Code: FaultDuplicateTool, Page: before.ID, Key: w.hostKey(key),
+	f := Fault{Code: FaultDuplicateTool, Page: before.ID, Key: w.hostKey(key), Cause: level.String(), Plan: w.prev.planID,
 		Detail: fmt.Sprintf("%s %s ran again with the same result; its first one stood as %s, generation %d", call.Name, before.Path, level, w.prev.proj.Generation)}
 	if level == pagevm.Full {
-		f.Code = AlertDuplicateSignature
+		f.Code, f.Cause = AlertDuplicateSignature, ""
 		w.alerts = append(w.alerts, f)
 		return
 	}
-	w.faults = append(w.faults, f)
+	w.fault(f)
 }
 
 // handle is the form of the ids that pointers and spans are read by.
-var handle = regexp.MustCompile(`\b(?:ev|cv|sp|rm|ws|nt|rt)-[0-9a-f]{16}\b`)
+var handle = regexp.MustCompile(`\b(?:ev|cv|sp|rm|ws|nt|rt|pn)-[0-9a-f]{16}\b`)
 
 // refetched notes the pages that the model asked for by their handles.
 func (w *work) refetched(key string, call *memkernel.ToolCall) {
 	for _, id := range handle.FindAllString(call.Input, -1) {
 		if level := w.shownBefore(id); level != pagevm.Full {
-			w.faults = append(w.faults, Fault{Code: FaultRefetch, Page: id, Key: w.hostKey(key),
+			w.fault(Fault{Code: FaultRefetch, Page: id, Key: w.hostKey(key), Cause: level.String(), Plan: w.prev.planID,
 				Detail: fmt.Sprintf("the model fetched what stood as %s, generation %d", level, w.prev.proj.Generation)})
 		}
 	}
 }
 
 // shownBefore is how the last plan showed a page.
-func (w *work) shownBefore(id string) pagevm.Level {
-	for _, items := range [][]pagevm.Item{w.prev.proj.Items, w.prev.proj.Carry} {
-		for i := range items {
-			if items[i].Page == id {
-				return items[i].Level
-			}
-		}
-	}
-	return pagevm.Gone
-}
+func (w *work) shownBefore(id string) pagevm.Level { return levelIn(w.prev.proj, id) }

@@ -75,7 +75,7 @@ func (w *work) told(path string) *pagevm.Page {
 		}
 	}
 	for i := range w.proj.Carry {
-		if p := w.page(w.proj.Carry[i].Page); p != nil && p.Path == path && len(p.Refs) > 0 {
+		if p := w.page(w.proj.Carry[i].Page); p != nil && len(p.Refs) > 0 && p.Refs[0].Path == path {
 			return p
 		}
 	}

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -29,6 +28,9 @@ type Turn struct {
 	// AdvancementKey makes the delivery idempotent. Default: a hash of session
 	// and key of the turn's last message.
 	AdvancementKey string
+	// Updates are what the host writes beside the turn; see [Kernel.Write]. What is
+	// rejected does not keep the turn from being committed.
+	Updates []pagevm.Update
 }
 
 // Outcome says what became of an observed turn.
@@ -54,11 +56,13 @@ type Observation struct {
 	Ingested int `json:"ingested"`
 	// Turns counts the committed turns of the session.
 	Turns int `json:"turns"`
+	// Rejected are those of the turn's updates that do not stand.
+	Rejected []pagevm.Rejection `json:"rejected,omitempty"`
 	// Faults name what was not learned from the turn. It stands all the same.
 	Faults []Fault `json:"faults,omitempty"`
 }
 
-// turnBody is what a committed turn says.
+// turnBody is what a committed turn said before turns were written back.
 type turnBody struct {
 	Branch string `json:"branch,omitempty"`
 	Model  string `json:"model,omitempty"`
@@ -161,20 +165,16 @@ func (s *session) commitTurn(o *Observation, body *turnBody, msgs []memkernel.Me
 		}
 		return nil
 	}
-	body.Summary = advance(s.observed[t.Branch], msgs)
-	raw, err := json.Marshal(body)
+	entry, err := s.listUpdate(turnsField, o.AdvancementKey, turnEntry{Branch: body.Branch, Model: body.Model, Last: body.Last, Chain: body.Chain})
 	if err != nil {
 		return err
 	}
-	if err := s.openJournal(); err != nil {
-		return err
-	}
-	outcome, err := s.journal.Commit(pagevm.Tx{Key: o.AdvancementKey, Time: t.Now, Body: raw})
+	r, err := s.settle(pagevm.Transaction{Key: "turn:" + o.AdvancementKey, Time: t.Now, Point: pagevm.PointTurn, By: pagevm.Principal{Name: "host"}},
+		entry, body.Branch, advance(s.observed[t.Branch], msgs), t.Updates)
 	if err != nil {
 		return err
 	}
-	o.Outcome = Outcome(outcome)
-	s.keepTurn(o.AdvancementKey, body)
+	o.Outcome, o.Rejected = Outcome(r.Outcome), r.Rejected
 	if f := s.learn(t); f != nil {
 		o.Faults = append(o.Faults, *f)
 	}

@@ -226,6 +226,13 @@ type Fault struct {
 	Page   string `json:"page,omitempty"`
 	Key    string `json:"key,omitempty"`
 	Detail string `json:"detail"`
+	// Turn is the user message in whose turn it showed, Cause what took the page
+	// away, and Plan the plan whose decision that was; "" where there is none.
+	Turn  string `json:"turn,omitempty"`
+	Cause string `json:"cause,omitempty"`
+	Plan  string `json:"plan,omitempty"`
+	// BudgetInsufficient: no policy could have helped, there was no room.
+	BudgetInsufficient bool `json:"budget_insufficient,omitempty"`
 }
 
 // Stats is the kernel's own work for a plan.

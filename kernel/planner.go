@@ -109,6 +109,9 @@ func (k *Kernel) plan(ctx context.Context, s *session, req PlanRequest, durable 
 		return nil, err
 	}
 	w.ctx, w.memory, w.durable = ctx, k.memory, durable
+	if w.shared, err = k.projectPages(ctx); err != nil {
+		w.faults = append(w.faults, Fault{Code: FaultProject, Detail: err.Error()})
+	}
 	if err := w.absorb(); err != nil {
 		return nil, err
 	}
@@ -146,7 +149,7 @@ func (w *work) project() error {
 	w.granted = pagevm.Cache{StripThinking: w.stripThinking()}
 	grown, dec := pagevm.Next(w.prev.proj, delta, w.wishes, w.granted)
 	w.proj, w.decision = grown, dec
-	w.before = w.planned(grown)
+	w.before = w.planned(grown) + w.waitingPins()
 	w.seed(grown)
 	cache := w.cache(grown)
 	w.cut = cachelayout.PlanCut(w.cutInput(grown, cache))
@@ -158,6 +161,7 @@ func (w *work) project() error {
 		return w.tooSmall(over)
 	}
 	w.appendBlocks(delta)
+	w.verify()
 	w.next.proj = w.proj
 	w.next.planned = w.proj.Tokens()
 	return nil
@@ -167,7 +171,7 @@ func (w *work) project() error {
 // memory behind the newest message.
 func (w *work) appendBlocks(delta pagevm.Delta) {
 	w.leadGone = w.proj.Seen[0].Gone
-	blocks := w.fitting(w.tellings())
+	blocks := w.fitting(append(w.pinNotes(), w.tellings()...))
 	if len(blocks) > 0 {
 		w.grant(delta, blocks, nil)
 	}

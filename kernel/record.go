@@ -26,6 +26,8 @@ type planBody struct {
 	Branch     string `json:"branch,omitempty"`
 	Model      string `json:"model"`
 	Generation int    `json:"generation"`
+	// Epoch is the session's, which rises at every reset.
+	Epoch int `json:"epoch,omitempty"`
 	// KeepSeen and KeepItems lead over from the record before; then come Seen and
 	// Items. Carry and Fixed are nil where they stayed.
 	KeepSeen  int                 `json:"keep_seen"`
@@ -55,6 +57,9 @@ type planBody struct {
 // them. What was captured is committed even if the last step fails.
 func (s *session) record(w *work) error {
 	if err := s.commitCapture(w); err != nil {
+		return fmt.Errorf("record plan of session %s: %w", s.key, err)
+	}
+	if err := s.commitCut(w); err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
 	w.next.planID = s.nextPlanID(w)
@@ -109,6 +114,24 @@ func (s *session) commitCapture(w *work) error {
 	return nil
 }
 
+// commitCut makes the summary of what a cut lets go durable before the cut is: an
+// eviction, or a downgrade if all messages stay.
+func (s *session) commitCut(w *work) error {
+	if w.decision.Cut == nil || w.next.summary.Offset.Messages <= s.observed[w.req.Branch].Offset.Messages {
+		return nil
+	}
+	point := pagevm.PointDowngrade
+	if len(w.newSpans()) > 0 {
+		point = pagevm.PointEviction
+	}
+	key := pageID("ct", s.name, w.req.Branch, fmt.Sprint(s.account.epoch), w.next.summary.Offset.Key, w.decision.Cut.Chain)
+	r, err := s.settle(pagevm.Transaction{Key: "cut:" + key, Time: w.req.Now, Point: point, By: pagevm.Principal{Name: "plan"}},
+		pagevm.Update{}, w.req.Branch, w.next.summary, nil)
+	w.stats.Syncs += r.Stats.Syncs
+	w.stats.SyncTime += r.Stats.SyncTime
+	return err
+}
+
 func (s *session) captureRecords(w *work) ([]pagevm.Record, error) {
 	var recs []pagevm.Record
 	if !w.capture.empty() {
@@ -139,7 +162,7 @@ func (w *work) newSpans() []Span {
 // planDiff is the difference between the line before and the one planned.
 func planDiff(w *work) planBody {
 	p, q := w.prev.proj, w.proj
-	b := planBody{Plan: w.next.planID, Branch: w.req.Branch, Model: w.req.Model, Generation: q.Generation,
+	b := planBody{Plan: w.next.planID, Branch: w.req.Branch, Model: w.req.Model, Generation: q.Generation, Epoch: w.s.account.epoch,
 		Ledger: w.next.ledger.Record(), TTL: w.next.ttl,
 		Anchor: w.next.anchor, Planned: w.next.planned, Before: w.before, Ratio: w.ratio,
 		Fixed: w.blocks[:len(w.blocks)-len(q.Carry)-len(q.Items)]}
@@ -202,7 +225,7 @@ func (l *line) restoreLedger() {
 
 func (s *session) openJournal() error {
 	if s.journal == nil || s.journal.Len() == 0 {
-		ignoreState(filepath.Dir(filepath.Dir(s.dir)))
+		ignoreState(s.root)
 	}
 	return open(&s.journal, filepath.Join(s.dir, "journal.jsonl"))
 }

@@ -31,24 +31,6 @@ const (
 // bounds against a host in a loop, far above what anybody writes.
 const maxMemoryBytes, maxMemoryEntries = 1 << 20, 1_000_000
 
-func memorySchema() pagevm.Schema {
-	return pagevm.Schema{memoryType: {Scopes: []memkernel.Scope{memkernel.ScopeSession}, Fields: map[string]pagevm.FieldSpec{
-		memoryField: {Kind: pagevm.KindList, Value: pagevm.ValueObject, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}}
-}
-
-// evidence resolves what a session knows: itself, its pages, its committed turns.
-type evidence struct{ s *session }
-
-func (e evidence) Provenance(ref string) ([]string, bool) {
-	_, turn := e.s.turnChains[ref]
-	return nil, ref == e.s.evidence() || e.s.pages[ref] != nil || turn
-}
-
-func (e evidence) Gone(pagevm.Address) bool { return false }
-
-// evidence names the session as the place where something was said.
-func (s *session) evidence() string { return "session:" + s.name }
-
 // RememberRequest is something worth keeping.
 type RememberRequest struct {
 	SessionKey string
@@ -165,17 +147,10 @@ func (s *session) promise(id string, body rememberBody, req RememberRequest) err
 	if req.Evidence == "" {
 		req.Evidence = s.evidence()
 	}
-	rules, err := pagevm.NewRules(memorySchema(), evidence{s})
-	if err != nil {
-		return err
-	}
-	if err := s.openJournal(); err != nil {
-		return err
-	}
-	out, err := s.journal.Writeback(pagevm.Transaction{Key: "remember:" + id, Time: req.Now, Point: pagevm.PointFlush,
+	out, err := s.writeback(pagevm.Transaction{Key: "remember:" + id, Time: req.Now, Point: pagevm.PointFlush,
 		By: pagevm.Principal{Name: "remember", Session: s.name},
 		Updates: []pagevm.Update{{Key: memoryKey, Type: memoryType, Field: memoryField, Op: pagevm.OpAppend, Value: value,
-			Scope: memkernel.ScopeSession, EvidenceRef: req.Evidence}}}, rules)
+			Scope: memkernel.ScopeSession, EvidenceRef: req.Evidence}}})
 	if err == nil && len(out.Rejected) > 0 {
 		err = &pagevm.RejectionError{Code: out.Rejected[0].Code, Detail: out.Rejected[0].Detail}
 	}
@@ -190,7 +165,7 @@ func (s *session) recallPromises() error {
 	if s.journal == nil {
 		return nil
 	}
-	p, _ := s.journal.Store().Page(pagevm.Address{Scope: memkernel.ScopeSession, Session: s.name, Key: memoryKey})
+	p, _ := s.journal.Store().Page(s.address(memoryKey))
 	f, _ := p.Field(memoryField)
 	for _, e := range f.Entries[min(s.promises, len(f.Entries)):] {
 		var b rememberBody

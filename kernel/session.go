@@ -26,7 +26,8 @@ const (
 	// opCut: messages left the prompt; the spans and the summary that stand for
 	// them.
 	opCut = "cut"
-	// A turn that was observed is a staged and committed transaction.
+	// All else is a writeback. An observed turn was an opaque transaction before
+	// turns were written back: journals of that time are read.
 )
 
 // session is the state of one session on disk, and its lines in memory.
@@ -34,6 +35,7 @@ type session struct {
 	key   string // as the host spells it
 	name  string // the folder's name, from which page ids derive
 	dir   string
+	root  string // the state directory
 	blobs *blob.Store
 
 	mu      sync.Mutex // held while the session is planned or observed
@@ -52,6 +54,10 @@ type session struct {
 	// whose commit has not been read yet.
 	turnChains map[string]string
 	staged     *turnBody
+	// account says how far the journal's pages have been read, contract what is
+	// asked of everything that is written there.
+	account  account
+	contract contract
 	// cut are the lines that were cut, lost is why no projection could be read.
 	cut  map[lineKey]bool
 	lost error
@@ -91,8 +97,8 @@ type cutBody struct {
 }
 
 func (k *Kernel) newSession(key, name string) *session {
-	dir := filepath.Join(k.stateDir, "sessions", name)
-	s := &session{key: key, name: name, dir: dir, blobs: k.blobs, readOnly: true,
+	dir := k.folder(name)
+	s := &session{key: key, name: name, dir: dir, root: k.stateDir, blobs: k.blobs, readOnly: true, contract: k.contract,
 		flock: flock.New(filepath.Join(dir, "lock")),
 		calib: &calibrations{path: filepath.Join(k.stateDir, "calibration.json")}}
 	s.init()
@@ -105,7 +111,7 @@ func (s *session) init() {
 	s.lines = map[lineKey]*line{}
 	s.spans = map[string]Span{}
 	s.observed = map[string]summary.State{}
-	s.turnChains = map[string]string{}
+	s.turnChains, s.account = map[string]string{}, account{}
 	s.cut, s.lost = map[lineKey]bool{}, nil
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
 	s.written, s.promises = map[string]bool{}, 0
@@ -151,6 +157,10 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 		}
 	}
 	err := s.refresh(write)
+	if d := (*pagevm.DamageError)(nil); errors.As(err, &d) && s.journal != nil {
+		s.forget() // another process compacted it: it reads well from the beginning
+		err = s.refresh(write)
+	}
 	if write && unwritable(err) {
 		s.forget()
 		write, err = false, s.refresh(false)
@@ -214,6 +224,9 @@ func (s *session) lockFile(ctx context.Context) error {
 // refresh reads what this or another process has written since the last look.
 func (s *session) refresh(write bool) error {
 	if err := s.follow(&s.journal, "journal.jsonl", write, s.replay); err != nil {
+		return err
+	}
+	if err := s.recallAccount(); err != nil {
 		return err
 	}
 	switch err := s.follow(&s.records, recordsFile, write, s.replayPlan); {
@@ -341,6 +354,9 @@ func (s *session) replayPlan(r pagevm.Record) error {
 	var b planBody
 	if err := unmarshal(r, &b); err != nil {
 		return err
+	}
+	if b.Epoch != s.account.epoch {
+		return nil // of before a reset
 	}
 	key := lineKey{b.Branch, b.Model}
 	s.lines[key] = s.line(b.Branch, b.Model).apply(s.key, &b)

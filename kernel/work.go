@@ -48,6 +48,9 @@ type work struct {
 	left    []Excluded // what was found and not recalled
 	stats   Stats
 
+	// What hosts wrote: shared is what all sessions share, pinned what stands.
+	shared, pinned []pagevm.StoredPage
+	pinsRead       bool
 	// What is known of the workspace's files, read when it is wanted.
 	files           []source
 	read, stateRead bool

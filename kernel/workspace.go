@@ -127,18 +127,52 @@ func (w *work) workspaceBlocks() []pagevm.Block {
 	return w.carried[:len(w.carried):len(w.carried)]
 }
 
-// carryWorkspace chooses a level for every file so that all keep within the bound.
+// carryWorkspace chooses a level for every pin and every file so that all keep
+// within the bound, pins first.
 func (w *work) carryWorkspace() []pagevm.Block {
-	pages, fits := w.workspacePages()
+	var pages []*pagevm.Page
+	var fits []pagevm.Fit
+	for i := range w.pins() {
+		p := w.pinPage(&w.pinned[i])
+		pages, fits = append(pages, p), append(fits, w.fit(p))
+	}
+	for _, src := range w.sources() {
+		if src.text = w.unshown(&src); src.text != "" {
+			p := w.sourcePage(&src)
+			pages, fits = append(pages, p), append(fits, w.fit(p))
+		}
+	}
 	if len(pages) == 0 {
 		return nil
 	}
-	room := w.unscale(max(min(w.memory.opts.WorkspaceTokens, w.window/8)-w.squeezed, 0))
+	room := w.unscale(max(w.carryBound()-w.squeezed, 0))
 	levels, over := pagevm.FitLevels(fits, room)
 	if over > 0 {
 		w.faults = append(w.faults, Fault{Code: FaultWorkspaceSize,
-			Detail: fmt.Sprintf("the workspace's files take %d tokens more than the %d that they may, at the least that may be shown of them", w.scale(over), w.scale(room))})
+			Detail: fmt.Sprintf("what is pinned and the workspace's files take %d tokens more than the %d that they may, at the least that may be shown of them", w.scale(over), w.scale(room))})
 	}
+	return carryBlocks(pages, fits, levels)
+}
+
+// carryBound is what pins and the workspace's files may take of a prompt.
+func (w *work) carryBound() int {
+	bound := DefaultWorkspaceTokens
+	if w.memory != nil && w.memory.opts.WorkspaceTokens > 0 {
+		bound = w.memory.opts.WorkspaceTokens
+	}
+	return min(bound, w.window/8)
+}
+
+// fit is what each level of a page costs.
+func (w *work) fit(p *pagevm.Page) pagevm.Fit {
+	f := pagevm.Fit{Floor: pagevm.Floor(p.Type, w.req.Resolver != "")}
+	for _, r := range p.Reps {
+		f.Tokens[r.Level] = w.count.text(r.Text)
+	}
+	return f
+}
+
+func carryBlocks(pages []*pagevm.Page, fits []pagevm.Fit, levels []pagevm.Level) []pagevm.Block {
 	var blocks []pagevm.Block
 	for i, p := range pages {
 		for _, r := range p.Reps {
@@ -148,23 +182,6 @@ func (w *work) carryWorkspace() []pagevm.Block {
 		}
 	}
 	return blocks
-}
-
-// workspacePages are the pages of the files, as far as the host does not show them,
-// and what each of their levels costs.
-func (w *work) workspacePages() (pages []*pagevm.Page, fits []pagevm.Fit) {
-	for _, src := range w.sources() {
-		if src.text = w.unshown(&src); src.text == "" {
-			continue
-		}
-		p := w.sourcePage(&src)
-		f := pagevm.Fit{Floor: pagevm.Floor(p.Type, w.req.Resolver != "")}
-		for _, r := range p.Reps {
-			f.Tokens[r.Level] = w.count.text(r.Text)
-		}
-		pages, fits = append(pages, p), append(fits, f)
-	}
-	return pages, fits
 }
 
 // sourcePage makes the page of a file. Its representations are what a prompt would
@@ -271,12 +288,13 @@ func (w *work) squeezeCarried() {
 	}
 }
 
-// sizeCarried sums up what of the workspace stands in the carry block, or will.
+// sizeCarried sums up what of pins and workspace stands in the carry block, or
+// will.
 func (w *work) sizeCarried() {
 	w.standing = 0
 	if w.wishes.Carry == nil {
 		for i := range w.prev.proj.Carry {
-			if p := w.page(w.prev.proj.Carry[i].Page); p != nil && p.Path != "" {
+			if p := w.page(w.prev.proj.Carry[i].Page); p != nil && len(p.Refs) > 0 {
 				w.standing += w.scale(w.prev.proj.Carry[i].Tokens)
 			}
 		}

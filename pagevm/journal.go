@@ -182,6 +182,13 @@ func (j *Journal) Len() int {
 	return j.records
 }
 
+// Size is how much of the file has been read and is whole, in bytes.
+func (j *Journal) Size() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.off
+}
+
 // Path is the journal's file.
 func (j *Journal) Path() string { return j.path }
 

@@ -68,6 +68,7 @@ type CommitPoint string
 
 // The boundaries at which state becomes durable.
 const (
+	PointTurn       CommitPoint = "turn" // the end of a turn; ours, the paper has the others
 	PointEviction   CommitPoint = "eviction"
 	PointDowngrade  CommitPoint = "downgrade"
 	PointFlush      CommitPoint = "flush"
@@ -79,7 +80,7 @@ const (
 
 func (p CommitPoint) known() bool {
 	switch p {
-	case PointEviction, PointDowngrade, PointFlush, PointCompaction, PointReset, PointSessionEnd, PointClose:
+	case PointTurn, PointEviction, PointDowngrade, PointFlush, PointCompaction, PointReset, PointSessionEnd, PointClose:
 		return true
 	}
 	return false

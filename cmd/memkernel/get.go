@@ -137,12 +137,20 @@ func (a *app) runGet(ctx context.Context, session, id string) error {
 	defer k.Close()
 	c, err := k.Get(ctx, session, id)
 	if err != nil {
-		return hint(err, "run 'memkernel check' to see what else is damaged")
+		return err
 	}
 	if a.json {
 		doc := getDocument(c.ID, c.Reason, c.Text)
-		doc.SessionKey, doc.Pages = session, list(c.Pages)
-		return a.writeJSON(doc)
+		doc.SessionKey, doc.Pages, doc.Detail = session, list(c.Pages), c.Detail
+		if err := a.writeJSON(doc); err != nil {
+			return err
+		}
+	}
+	if c.Reason == kernel.ReasonBackend {
+		return hint(fmt.Errorf("%s: %s", c.Reason, c.Detail), "run 'memkernel check' to see what else is damaged; ingesting the host's transcript again restores it")
+	}
+	if a.json {
+		return nil
 	}
 	if c.Reason != kernel.ReasonOK {
 		return hint(fmt.Errorf("get %s: %s in session %s", printable(id), c.Reason, printable(session)),

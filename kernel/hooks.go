@@ -1,0 +1,221 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// The six moments at which a harness meets the kernel, and what each of them is to
+// the state that is kept:
+//
+//	session start       StartSession       the session is read, or made; its pins stand from the first plan
+//	prompt assembly     PlanContext        ingest, then the projection; a cut commits the summary first
+//	tool result         ObserveToolResult  ingest
+//	before compaction   Compact            ingest, commit point "compaction"
+//	before reset        Reset              ingest, commit point "reset", then a new epoch
+//	session end         EndSession         ingest, commit point "session_end", the journal compacted
+//
+// ObserveTurn is the commit point "turn", Flush one on demand.
+
+// Boundary is a moment at which all that is known of a session has to be durable.
+type Boundary struct {
+	SessionKey, Branch, Model string
+	// Messages is the host's whole conversation now. Without it, what the last plan
+	// was made of counts.
+	Messages []memkernel.Message
+	// Updates are what the host writes at this moment; see [Kernel.Write].
+	Updates []pagevm.Update
+	// Key makes the delivery idempotent. Default: a hash of session, epoch, kind and
+	// newest message.
+	Key string
+	// Reason says why, for the record.
+	Reason string
+	Now    time.Time
+}
+
+// Passed is the answer to a [Boundary].
+type Passed struct {
+	// Outcome is committed, or duplicate if nothing was new.
+	Outcome Outcome `json:"outcome"`
+	// Ingested counts the pages that were new, Turns the session's committed turns.
+	Ingested int `json:"ingested"`
+	Turns    int `json:"turns"`
+	// Epoch counts the resets of the session.
+	Epoch int `json:"epoch"`
+	// Pinned are the pages that hosts wrote and that stand in every prompt.
+	Pinned []string `json:"pinned"`
+	// Rejected are updates that do not stand, with their codes. The journal keeps
+	// them.
+	Rejected []pagevm.Rejection `json:"rejected,omitempty"`
+	Faults   []Fault            `json:"faults,omitempty"`
+}
+
+// startReason is why the journal has a flush where a session began: nothing is
+// destroyed by a beginning.
+const startReason = "session_start"
+
+// StartSession is to be called when a session begins or is taken up again. It
+// reads what stands of it; Messages may be empty.
+func (k *Kernel) StartSession(ctx context.Context, b Boundary) (*Passed, error) {
+	if b.Reason == "" {
+		b.Reason = startReason
+	}
+	return k.pass(ctx, b, pagevm.PointFlush)
+}
+
+// Flush makes durable what is known now.
+func (k *Kernel) Flush(ctx context.Context, b Boundary) (*Passed, error) {
+	return k.pass(ctx, b, pagevm.PointFlush)
+}
+
+// Compact is to be called before the host compacts its history: what its messages
+// hold is taken in and committed first.
+func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
+	return k.pass(ctx, b, pagevm.PointCompaction)
+}
+
+// Reset commits what is known and begins the session anew: summary and projections
+// are empty after it; journal, pages, pins and blobs stay.
+func (k *Kernel) Reset(ctx context.Context, b Boundary) (*Passed, error) {
+	return k.pass(ctx, b, pagevm.PointReset)
+}
+
+// EndSession commits what is known. The session can be taken up again.
+func (k *Kernel) EndSession(ctx context.Context, b Boundary) (*Passed, error) {
+	return k.pass(ctx, b, pagevm.PointSessionEnd)
+}
+
+func (k *Kernel) pass(ctx context.Context, b Boundary, point pagevm.CommitPoint) (*Passed, error) {
+	t := Turn{SessionKey: b.SessionKey, Branch: b.Branch, Model: b.Model, Messages: b.Messages, Now: b.Now}
+	s, w, unlock, err := k.openBoundary(ctx, &t)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	b.Now = t.Now
+	p, err := s.pass(w, b, point)
+	if err != nil {
+		s.forget() // what stands on disk counts
+		return nil, fmt.Errorf("%s of session %s: %w", point, s.key, err)
+	}
+	return p, nil
+}
+
+// openBoundary is openTurn for a boundary, which may come without messages.
+func (k *Kernel) openBoundary(ctx context.Context, t *Turn) (*session, *work, func(), error) {
+	if len(t.Messages) > 0 {
+		return k.openTurn(ctx, t)
+	}
+	s, unlock, err := k.open(ctx, t.SessionKey, true)
+	if t.Now.IsZero() {
+		t.Now = k.now()
+	}
+	return s, nil, unlock, err
+}
+
+// pass takes in the messages, commits, and does what the boundary asks for.
+func (s *session) pass(w *work, b Boundary, point pagevm.CommitPoint) (*Passed, error) {
+	out := &Passed{Outcome: Committed}
+	l := s.newestLine(b.Branch, b.Model)
+	msgs := l.msgs
+	if w != nil {
+		g := w.ingester()
+		g.keepTaken(w.taken)
+		g.absorb(w.prev, w.msgs)
+		out.Ingested, msgs = len(w.capture.pages), w.msgs
+		if err := s.commitCapture(w); err != nil {
+			return nil, err
+		}
+	}
+	st := s.furthest(b.Branch, l)
+	if msgs != nil {
+		st = advance(st, msgs)
+	} else if n := len(l.proj.Seen) - st.Offset.Messages; n > 0 {
+		out.Faults = append(out.Faults, Fault{Code: FaultFlushMiss, Cause: string(point),
+			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
+	}
+	if err := s.commitBoundary(out, b, point, st); err != nil {
+		return nil, err
+	}
+	out.Turns, out.Epoch, out.Pinned = s.turns, s.account.epoch, s.pinnedKeys()
+	return out, s.tidy(point)
+}
+
+// furthest is the summary that knows most of a branch.
+func (s *session) furthest(branch string, l *line) summary.State {
+	st := s.observed[branch]
+	if l.summary.Offset.Messages > st.Offset.Messages {
+		st = l.summary
+	}
+	return st
+}
+
+// newestLine is the conversation of a branch; without a model, the one that got
+// furthest.
+func (s *session) newestLine(branch, model string) *line {
+	if model != "" {
+		return s.line(branch, model)
+	}
+	best := s.line(branch, "")
+	for key, l := range s.lines {
+		if key.branch == branch && (len(l.proj.Seen) > len(best.proj.Seen) || len(l.proj.Seen) == len(best.proj.Seen) && key.model < best.model) {
+			best = l
+		}
+	}
+	return best
+}
+
+func (s *session) commitBoundary(out *Passed, b Boundary, point pagevm.CommitPoint, st summary.State) error {
+	if b.Key == "" {
+		own, err := json.Marshal(b.Updates)
+		if err != nil {
+			return err
+		}
+		b.Key = pageID("bd", s.name, b.Branch, string(point), b.Reason, fmt.Sprint(s.account.epoch, st.Offset.Messages), st.Offset.Key, string(own))
+	}
+	if s.passed(b.Key) {
+		out.Outcome = Duplicate
+		return nil
+	}
+	entry, err := s.listUpdate(boundariesField, b.Key, boundaryEntry{Point: point, Branch: b.Branch, Reason: b.Reason, Last: st.Offset.Key, Time: b.Now})
+	if err != nil {
+		return err
+	}
+	r, err := s.settle(pagevm.Transaction{Key: "boundary:" + b.Key, Time: b.Now, Point: point, By: pagevm.Principal{Name: "host"}}, entry, b.Branch, st, b.Updates)
+	out.Rejected = r.Rejected
+	return err
+}
+
+// passed tells whether a boundary is in the journal.
+func (s *session) passed(key string) bool {
+	if s.journal == nil {
+		return false
+	}
+	page, _ := s.journal.Store().Page(s.address(sessionKey))
+	f, _ := page.Field(boundariesField)
+	for _, e := range f.Entries {
+		if e.ID == key {
+			return true
+		}
+	}
+	return false
+}
+
+// compactOver is the journal's size from which the end of a session or a reset
+// compacts it, in bytes.
+const compactOver = 4 << 20
+
+// tidy compacts a large journal where nobody waits for the answer.
+func (s *session) tidy(point pagevm.CommitPoint) error {
+	if point != pagevm.PointReset && point != pagevm.PointSessionEnd || s.journal == nil || s.journal.Size() < compactOver {
+		return nil
+	}
+	_, err := s.journal.Compact()
+	return err
+}

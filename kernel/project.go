@@ -1,0 +1,116 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// projectFolder names the journal that all sessions of a workspace share. It is
+// kept like a session's, with a lock of its own; no session's folder can have the
+// name.
+const projectFolder = "/project"
+
+// FaultProject: what the sessions of the workspace share can't be read, so none of
+// it stands in the prompt.
+const FaultProject = "project_unreadable"
+
+// folder is where a session's state lies.
+func (k *Kernel) folder(name string) string {
+	if name == projectFolder {
+		return filepath.Join(k.stateDir, "project")
+	}
+	return filepath.Join(k.stateDir, "sessions", name)
+}
+
+// projectPages are the pages that all sessions share. A workspace without any has
+// no journal for them.
+func (k *Kernel) projectPages(ctx context.Context) ([]pagevm.StoredPage, error) {
+	if _, err := os.Stat(filepath.Join(k.folder(projectFolder), "journal.jsonl")); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	p, unlock, err := k.openFolder(ctx, projectFolder, projectFolder, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return p.stored(), nil
+}
+
+// stored are the pages that hosts wrote.
+func (s *session) stored() []pagevm.StoredPage {
+	if s.journal == nil {
+		return nil
+	}
+	var out []pagevm.StoredPage
+	for _, p := range s.journal.Store().Pages(s.name) {
+		if !bookkeeping(p.Type) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Pages lists what hosts wrote with [Kernel.Write]: the session's pages and those
+// that all sessions share, by scope and key.
+func (k *Kernel) Pages(ctx context.Context, sessionKey string) ([]pagevm.StoredPage, error) {
+	s, unlock, err := k.open(ctx, sessionKey, false)
+	if err != nil {
+		return nil, err
+	}
+	own := s.stored()
+	unlock()
+	shared, err := k.projectPages(ctx)
+	return append(shared, own...), err
+}
+
+// standing are the pages that stand in every prompt, those that bind first.
+func standingPages(pages []pagevm.StoredPage) []pagevm.StoredPage {
+	var hard, soft []pagevm.StoredPage
+	for _, p := range pages {
+		switch pin := textField(p, pagevm.PinField); {
+		case p.Type == pagevm.Constraint || pin == pagevm.PinHard:
+			hard = append(hard, p)
+		case pin == "soft" || p.Type == pagevm.Plan && active(p):
+			soft = append(soft, p)
+		}
+	}
+	return append(hard, soft...)
+}
+
+// active tells whether a plan is still followed.
+func active(p pagevm.StoredPage) bool {
+	switch textField(p, "status") {
+	case "done", "completed", "abandoned", "closed":
+		return false
+	}
+	return true
+}
+
+// inScope keeps what a sidechain gets: the rules, and not the plan of the main
+// line.
+func inScope(pages []pagevm.StoredPage, branch string) []pagevm.StoredPage {
+	if branch == "" {
+		return pages
+	}
+	var out []pagevm.StoredPage
+	for _, p := range pages {
+		if p.Type != pagevm.Plan {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// scopeName is a scope in words.
+func scopeName(s memkernel.Scope) string {
+	if s == memkernel.ScopeProject {
+		return "of this workspace"
+	}
+	return "of this session"
+}

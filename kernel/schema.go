@@ -1,0 +1,109 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// The kernel keeps its own state as pages of the session's journal, beside those
+// that hosts write: what was remembered, the turns that were observed, the
+// boundaries that were passed, and a summary per branch.
+const (
+	sessionType pagevm.Type = "session"
+	sessionKey              = "session"
+	// turnsField has an entry per committed turn, boundariesField one per boundary.
+	turnsField      = "turns"
+	boundariesField = "boundaries"
+
+	summaryType  pagevm.Type = "summary"
+	membersField             = "members"
+)
+
+// bookkeeping tells the types that only the kernel writes.
+func bookkeeping(t pagevm.Type) bool {
+	return t == sessionType || t == summaryType || t == memoryType
+}
+
+// schemaOf has the page types of pagevm, those of the host, and the kernel's own.
+func schemaOf(host pagevm.Schema) (pagevm.Schema, error) {
+	all := pagevm.DefaultSchema()
+	for t, spec := range host {
+		if bookkeeping(t) {
+			return nil, fmt.Errorf("page type %q is the kernel's own: give yours another name", t)
+		}
+		all[t] = spec
+	}
+	private := []memkernel.Scope{memkernel.ScopeSession}
+	object := pagevm.FieldSpec{Kind: pagevm.KindList, Value: pagevm.ValueObject, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}
+	all[memoryType] = pagevm.TypeSpec{Scopes: private, Fields: map[string]pagevm.FieldSpec{memoryField: object}}
+	all[sessionType] = pagevm.TypeSpec{Scopes: private, Fields: map[string]pagevm.FieldSpec{turnsField: object, boundariesField: object}}
+	all[summaryType] = pagevm.TypeSpec{Scopes: private, Fields: map[string]pagevm.FieldSpec{
+		membersField: {Kind: pagevm.KindMap, Value: pagevm.ValueAny, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}
+	_, err := pagevm.NewRules(all, nil)
+	return all, err
+}
+
+// contract is what every writeback of a kernel is held to.
+type contract struct {
+	schema   pagevm.Schema
+	policies []pagevm.Policy
+}
+
+func newContract(o *Options) (contract, error) {
+	schema, err := schemaOf(o.Schema)
+	if err != nil {
+		return contract{}, err
+	}
+	c := contract{schema: schema}
+	for _, p := range o.Policies {
+		c.policies = append(c.policies, hostPolicy{p})
+	}
+	return c, nil
+}
+
+// hostPolicy asks a rule of the host's about everything but the kernel's account
+// of turns: refusing that would lose it. What is to be remembered is asked about.
+type hostPolicy struct{ pagevm.Policy }
+
+func (p hostPolicy) Refuse(q pagevm.Proposal) string {
+	if bookkeeping(q.Type) && q.Type != memoryType {
+		return ""
+	}
+	return p.Policy.Refuse(q)
+}
+
+// writeback commits a transaction to the session's journal under the contract.
+func (s *session) writeback(tx pagevm.Transaction) (pagevm.Receipt, error) {
+	return s.writebackFrom(tx, evidence{s})
+}
+
+func (s *session) writebackFrom(tx pagevm.Transaction, from pagevm.Resolver) (pagevm.Receipt, error) {
+	rules, err := pagevm.NewRules(s.contract.schema, from, s.contract.policies...)
+	if err != nil {
+		return pagevm.Receipt{}, err
+	}
+	if err := s.openJournal(); err != nil {
+		return pagevm.Receipt{}, err
+	}
+	return s.journal.Writeback(tx, rules)
+}
+
+// address is where a private page of the session stands.
+func (s *session) address(key string) pagevm.Address {
+	return pagevm.Address{Scope: memkernel.ScopeSession, Session: s.name, Key: key}
+}
+
+// evidence resolves what a session knows: itself, its pages, its committed turns.
+type evidence struct{ s *session }
+
+func (e evidence) Provenance(ref string) ([]string, bool) {
+	_, turn := e.s.turnChains[ref]
+	return nil, ref == e.s.evidence() || e.s.pages[ref] != nil || turn
+}
+
+func (e evidence) Gone(pagevm.Address) bool { return false }
+
+// evidence names the session as the place where something was said.
+func (s *session) evidence() string { return "session:" + s.name }

@@ -1,0 +1,209 @@
+package kernel
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// turnEntry is a committed turn on the session's page.
+type turnEntry struct {
+	Branch string `json:"branch,omitempty"`
+	Model  string `json:"model,omitempty"`
+	// Last is the key of the turn's last message, Chain the hash over its
+	// messages.
+	Last  string `json:"last"`
+	Chain string `json:"chain"`
+}
+
+// boundaryEntry is a boundary that the session passed.
+type boundaryEntry struct {
+	Point  pagevm.CommitPoint `json:"point"`
+	Branch string             `json:"branch,omitempty"`
+	Reason string             `json:"reason,omitempty"`
+	// Last is the newest message that had been taken in.
+	Last string    `json:"last,omitempty"`
+	Time time.Time `json:"time,omitzero"`
+}
+
+// account is what the journal's pages say of the session.
+type account struct {
+	seq               int // writebacks that were read
+	turns, boundaries int // entries that were read
+	// epoch counts resets: summaries and projections belong to one.
+	epoch int
+}
+
+// recallAccount takes over what the journal holds of turns, boundaries and
+// summaries that was not read before.
+func (s *session) recallAccount() error {
+	if s.journal == nil || s.journal.Store().Seq() == s.account.seq {
+		return nil
+	}
+	store := s.journal.Store()
+	page, _ := store.Page(s.address(sessionKey))
+	if err := s.recallTurns(page); err != nil {
+		return err
+	}
+	if err := s.recallBoundaries(page); err != nil {
+		return err
+	}
+	prefix := s.summaryPage("")
+	for _, p := range store.Pages(s.name) {
+		if branch, ok := strings.CutPrefix(p.Key, prefix); ok && p.Type == summaryType {
+			if err := s.recallSummary(branch, p); err != nil {
+				return err
+			}
+		}
+	}
+	s.account.seq = store.Seq()
+	return nil
+}
+
+func (s *session) recallTurns(page pagevm.StoredPage) error {
+	f, _ := page.Field(turnsField)
+	for _, e := range f.Entries[min(s.account.turns, len(f.Entries)):] {
+		var t turnEntry
+		if err := json.Unmarshal(e.Current().Value, &t); err != nil {
+			return fmt.Errorf("read turn %s: %w", e.ID, err)
+		}
+		s.turns++
+		s.turnChains[e.ID] = t.Chain
+	}
+	s.account.turns = len(f.Entries)
+	return nil
+}
+
+func (s *session) recallBoundaries(page pagevm.StoredPage) error {
+	f, _ := page.Field(boundariesField)
+	for _, e := range f.Entries[min(s.account.boundaries, len(f.Entries)):] {
+		var b boundaryEntry
+		if err := json.Unmarshal(e.Current().Value, &b); err != nil {
+			return fmt.Errorf("read boundary %s: %w", e.ID, err)
+		}
+		if b.Point == pagevm.PointReset {
+			s.beginEpoch()
+		}
+	}
+	s.account.boundaries = len(f.Entries)
+	return nil
+}
+
+// beginEpoch forgets what a reset ends: summaries and projections. Pages, spans,
+// turns and what hosts wrote stay.
+func (s *session) beginEpoch() {
+	s.account.epoch++
+	s.observed = map[string]summary.State{}
+	s.lines = map[lineKey]*line{}
+	s.cut = map[lineKey]bool{}
+}
+
+// summaryPage is the page of a branch's summary in this epoch.
+func (s *session) summaryPage(branch string) string {
+	return fmt.Sprintf("summary/%d/%s", s.account.epoch, branch)
+}
+
+func (s *session) recallSummary(branch string, p pagevm.StoredPage) error {
+	f, _ := p.Field(membersField)
+	members := make(map[string]json.RawMessage, len(f.Entries))
+	for _, e := range f.Entries {
+		members[e.ID] = e.Current().Value
+	}
+	st, err := summary.Assemble(members)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", p.Address, err)
+	}
+	s.observed[branch] = st
+	return nil
+}
+
+// summaryUpdate is what brings the journal's summary of a branch up to st; ok is
+// false if it says that already.
+func (s *session) summaryUpdate(branch string, st summary.State) (u pagevm.Update, ok bool, err error) {
+	next, err := st.Members()
+	if err != nil {
+		return u, false, err
+	}
+	known, versions := s.summaryMembers(branch)
+	var items []mapItem
+	changed := summary.Changed(known, next)
+	for _, name := range sortedKeys(changed) {
+		items = append(items, mapItem{ID: name, Version: versions[name], Value: changed[name]})
+	}
+	value, err := json.Marshal(items)
+	return pagevm.Update{ID: "memkernel-summary", Key: s.summaryPage(branch), Type: summaryType, Field: membersField, Op: pagevm.OpMerge,
+		Value: value, Scope: memkernel.ScopeSession, EvidenceRef: s.evidence()}, len(items) > 0, err
+}
+
+// mapItem is a member in the value of a merge.
+type mapItem struct {
+	ID      string          `json:"id"`
+	Version int             `json:"version"`
+	Value   json.RawMessage `json:"value"`
+}
+
+func (s *session) summaryMembers(branch string) (map[string]json.RawMessage, map[string]int) {
+	members, versions := map[string]json.RawMessage{}, map[string]int{}
+	if s.journal == nil {
+		return members, versions
+	}
+	p, _ := s.journal.Store().Page(s.address(s.summaryPage(branch)))
+	f, _ := p.Field(membersField)
+	for _, e := range f.Entries {
+		members[e.ID], versions[e.ID] = e.Current().Value, e.Current().Version
+	}
+	return members, versions
+}
+
+// listUpdate appends one entry to a list of the session's page.
+func (s *session) listUpdate(field, id string, entry any) (pagevm.Update, error) {
+	value, err := json.Marshal([]struct {
+		ID    string `json:"id"`
+		Value any    `json:"value"`
+	}{{id, entry}})
+	return pagevm.Update{ID: "memkernel-" + field, Key: sessionKey, Type: sessionType, Field: field, Op: pagevm.OpAppend, Value: value,
+		Scope: memkernel.ScopeSession, EvidenceRef: s.evidence()}, err
+}
+
+// settle commits, as one transaction, an entry of the session's page, the summary
+// of a branch and what the host writes beside them.
+func (s *session) settle(tx pagevm.Transaction, entry pagevm.Update, branch string, st summary.State, host []pagevm.Update) (pagevm.Receipt, error) {
+	tx.By.Session = s.name
+	if entry.ID != "" {
+		tx.Updates = append(tx.Updates, entry)
+	}
+	u, ok, err := s.summaryUpdate(branch, st)
+	if err != nil {
+		return pagevm.Receipt{}, err
+	}
+	if ok {
+		tx.Updates = append(tx.Updates, u)
+	}
+	for i, h := range host {
+		if h.ID == "" {
+			h.ID = fmt.Sprint("u", i+1)
+		}
+		if bookkeeping(h.Type) || h.Scope == memkernel.ScopeProject {
+			return pagevm.Receipt{}, fmt.Errorf("update %q: a turn writes private pages of the host's types; use Write for the project's", h.ID)
+		}
+		tx.Updates = append(tx.Updates, h)
+	}
+	if len(tx.Updates) == 0 {
+		return pagevm.Receipt{Outcome: pagevm.Duplicate}, nil
+	}
+	r, err := s.writeback(tx)
+	if err != nil {
+		return r, err
+	}
+	for _, rej := range r.Rejected {
+		if strings.HasPrefix(rej.ID, "memkernel-") {
+			return r, &pagevm.RejectionError{Code: rej.Code, Detail: rej.Detail}
+		}
+	}
+	return r, s.recallAccount()
+}

@@ -1,0 +1,149 @@
+package kernel
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// WriteRequest asks for typed changes of pages: a constraint that binds, the plan
+// that is followed, a preference.
+type WriteRequest struct {
+	// SessionKey is the session that writes, and whose private pages are written.
+	SessionKey string
+	// Key makes the delivery idempotent. Default: a hash of session and updates.
+	Key string
+	// Point is the boundary at which it is asked for. Default: flush.
+	Point pagevm.CommitPoint
+	// By names on whose behalf; default "host".
+	By string
+	// Project lets the updates write what all sessions of the workspace share.
+	Project bool
+	// AllOrNothing commits nothing if any update is rejected.
+	AllOrNothing bool
+	// Updates are of one scope: the session's own, or the project's. Secrets in
+	// their values are masked.
+	Updates []pagevm.Update
+	Now     time.Time
+}
+
+// Write stages, validates and commits updates of pages. What is rejected stays in
+// the journal with its code and is no error. A constraint, a plan that is active,
+// and a page whose field "pin" is soft or hard stand in every prompt from the next
+// plan on; the others are kept.
+func (k *Kernel) Write(ctx context.Context, req WriteRequest) (*pagevm.Receipt, error) {
+	s, unlock, err := k.open(ctx, req.SessionKey, true)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	tx, scope, err := k.transaction(s, req)
+	if err != nil {
+		return nil, fmt.Errorf("write to session %s: %w", s.key, err)
+	}
+	to := s
+	if scope == memkernel.ScopeProject {
+		project, unlock, err := k.openFolder(ctx, projectFolder, projectFolder, true)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+		to = project
+	}
+	r, err := to.writebackFrom(tx, evidence{s})
+	if err != nil {
+		to.forget()
+		return nil, fmt.Errorf("write to session %s: %w", s.key, err)
+	}
+	return &r, nil
+}
+
+// transaction fills in what the request leaves open.
+func (k *Kernel) transaction(s *session, req WriteRequest) (tx pagevm.Transaction, scope memkernel.Scope, err error) {
+	tx = pagevm.Transaction{Key: req.Key, Time: req.Now, Point: req.Point, AllOrNothing: req.AllOrNothing,
+		By: pagevm.Principal{Name: req.By, Session: s.name, Project: req.Project}}
+	if tx.Updates, scope, err = hostUpdates(req.Updates); err != nil {
+		return tx, scope, err
+	}
+	if tx.Time.IsZero() {
+		tx.Time = k.now()
+	}
+	if tx.Point == "" {
+		tx.Point = pagevm.PointFlush
+	}
+	if tx.By.Name == "" {
+		tx.By.Name = "host"
+	}
+	if tx.Key == "" {
+		raw, err := json.Marshal(tx.Updates)
+		if err != nil {
+			return tx, scope, err
+		}
+		tx.Key = pageID("wr", s.name, string(raw))
+	}
+	tx.Key = "write:" + tx.Key
+	return tx, scope, nil
+}
+
+// hostUpdates checks that updates are of one scope and of types that are not the
+// kernel's own, gives each an id, and masks secrets.
+func hostUpdates(in []pagevm.Update) ([]pagevm.Update, memkernel.Scope, error) {
+	var scope memkernel.Scope
+	out := make([]pagevm.Update, len(in))
+	for i, u := range in {
+		if u.ID == "" {
+			u.ID = fmt.Sprint("u", i+1)
+		}
+		if bookkeeping(u.Type) {
+			return nil, scope, fmt.Errorf("update %q: pages of type %q are the kernel's own", u.ID, u.Type)
+		}
+		if i > 0 && u.Scope != scope {
+			return nil, scope, fmt.Errorf("update %q is of scope %q and those before it of %q: write them one after the other", u.ID, u.Scope, scope)
+		}
+		scope = u.Scope
+		u.Value = maskJSON(u.Value)
+		out[i] = u
+	}
+	return out, scope, nil
+}
+
+// maskJSON masks the secrets in the strings of a JSON value. What is no JSON is
+// masked as text; the journal refuses it.
+func maskJSON(raw json.RawMessage) json.RawMessage {
+	masked, n := pagevm.Mask(string(raw))
+	if n == 0 {
+		return raw
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil || dec.More() {
+		return json.RawMessage(masked)
+	}
+	out, err := json.Marshal(maskStrings(v))
+	if err != nil {
+		return json.RawMessage(masked)
+	}
+	return out
+}
+
+func maskStrings(v any) any {
+	switch v := v.(type) {
+	case string:
+		return maskText(v)
+	case []any:
+		for i := range v {
+			v[i] = maskStrings(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = maskStrings(v[k])
+		}
+	}
+	return v
+}

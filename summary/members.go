@@ -1,0 +1,144 @@
+package summary
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// The names of members: an entry by its id, the ids of a list in order, and
+// everything else by its key in the state's JSON.
+const (
+	entryMember = "entry/"
+	listMember  = "list/"
+	stateMember = "state/"
+	// stateKeys names the list of those keys that stand.
+	stateKeys = listMember + "state"
+)
+
+// entryLists are the lists whose entries are members of their own.
+func (s *State) entryLists() map[string]*[]Entry {
+	return map[string]*[]Entry{KindConstraints: &s.Constraints, KindDecisions: &s.Decisions,
+		KindThreads: &s.Threads, KindArtifacts: &s.Artifacts}
+}
+
+// Members takes a state apart into named values, so that a journal can keep what
+// changed and not the whole each time. An entry that left a list is only no longer
+// named by it: whoever keeps members keeps it. [Assemble] is the inverse.
+func (s State) Members() (map[string]json.RawMessage, error) {
+	out := map[string]json.RawMessage{}
+	put := func(name string, v any) error {
+		b, err := marshal(v)
+		out[name] = b
+		return err
+	}
+	for kind, list := range s.entryLists() {
+		ids := make([]string, len(*list))
+		for i, e := range *list {
+			ids[i] = e.ID
+			if err := put(entryMember+e.ID, e); err != nil {
+				return nil, err
+			}
+		}
+		if err := put(listMember+kind, ids); err != nil {
+			return nil, err
+		}
+	}
+	rest := s
+	rest.Constraints, rest.Decisions, rest.Threads, rest.Artifacts = nil, nil, nil, nil
+	raw, err := marshal(rest)
+	if err != nil {
+		return nil, err
+	}
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &keys); err != nil {
+		return nil, err
+	}
+	for k, v := range keys {
+		out[stateMember+k] = v
+	}
+	return out, put(stateKeys, slices.Sorted(maps.Keys(keys)))
+}
+
+// Changed are the members of next that prev does not have, or has otherwise. They
+// turn the one into the other: what next no longer names does not count.
+func Changed(prev, next map[string]json.RawMessage) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for name, v := range next {
+		if !bytes.Equal(prev[name], v) {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// Assemble puts a state together again. No members at all are the empty state; a
+// list that names what is not there is an error.
+func Assemble(members map[string]json.RawMessage) (State, error) {
+	var s State
+	if len(members) == 0 {
+		return s, nil
+	}
+	var keys []string
+	if err := member(members, stateKeys, &keys); err != nil {
+		return s, err
+	}
+	rest := make(map[string]json.RawMessage, len(keys))
+	for _, k := range keys {
+		rest[k] = members[stateMember+k]
+		if rest[k] == nil {
+			return s, fmt.Errorf("summary: member %s%s is missing", stateMember, k)
+		}
+	}
+	raw, err := json.Marshal(rest)
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return s, fmt.Errorf("summary: %w", err)
+	}
+	for kind, list := range s.entryLists() {
+		if err := entriesOf(members, kind, list); err != nil {
+			return State{}, err
+		}
+	}
+	return s, nil
+}
+
+func entriesOf(members map[string]json.RawMessage, kind string, list *[]Entry) error {
+	var ids []string
+	if err := member(members, listMember+kind, &ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		var e Entry
+		if err := member(members, entryMember+id, &e); err != nil {
+			return err
+		}
+		*list = append(*list, e)
+	}
+	return nil
+}
+
+func member(members map[string]json.RawMessage, name string, v any) error {
+	raw, ok := members[name]
+	if !ok {
+		return fmt.Errorf("summary: member %s is missing", name)
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return fmt.Errorf("summary: member %s: %w", name, err)
+	}
+	return nil
+}
+
+// marshal is json.Marshal that leaves <, > and & as they are: members are compared
+// with what a journal read back.
+func marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}

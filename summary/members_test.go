@@ -1,0 +1,77 @@
+package summary
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestMembersRestore keeps only what changed from update to update, and expects the
+// state that stood.
+func TestMembersRestore(t *testing.T) {
+	gen := randomMessages()
+	rapid.Check(t, func(t *rapid.T) {
+		msgs := gen.Draw(t, "messages")
+		kept := map[string]json.RawMessage{}
+		var s State
+		for len(msgs) > 0 {
+			n := rapid.IntRange(1, len(msgs)).Draw(t, "n")
+			s, msgs = Update(s, msgs[:n]), msgs[n:]
+			now, err := s.Members()
+			if err != nil {
+				t.Fatal(err)
+			}
+			maps.Copy(kept, Changed(kept, now))
+			got, err := Assemble(kept)
+			if err != nil {
+				t.Fatal(err)
+			}
+			diffStates(t, "assembled", s, got)
+		}
+	})
+}
+
+func TestMembersOfAnotherPast(t *testing.T) {
+	a := Update(State{}, keyed(user("must never fail\n- always do x\nfix the parser please"), says("Which?\n1. a\n2. b"), user("2")))
+	b := Update(State{}, keyed(user("write the docs please")))
+	kept := map[string]json.RawMessage{}
+	for _, s := range []State{a, b, a} {
+		now, err := s.Members()
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(kept, Changed(kept, now))
+		got, err := Assemble(kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diffStates(t, "assembled", s, got)
+	}
+}
+
+func TestAssembleBadMembers(t *testing.T) {
+	good, err := Update(State{}, keyed(user("must never fail\n- always do x"))).Members()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Assemble(nil); err != nil || s.Turn != 0 {
+		t.Errorf("no members: %+v, %v", s, err)
+	}
+	for name := range good {
+		bad := maps.Clone(good)
+		delete(bad, name)
+		if strings.HasPrefix(name, entryMember) && !strings.Contains(string(good[listMember+KindConstraints]), strings.TrimPrefix(name, entryMember)) {
+			continue
+		}
+		if _, err := Assemble(bad); err == nil || !strings.Contains(err.Error(), "missing") {
+			t.Errorf("without %s: %v", name, err)
+		}
+		bad[name] = json.RawMessage(`"x`)
+		if _, err := Assemble(bad); err == nil {
+			t.Errorf("with a damaged %s: no error", name)
+		}
+	}
+}
