@@ -70,13 +70,3 @@ func rewriteFirst(t *testing.T, dir, old, with string) {
 		}
 	}
 }
-
-// removeBlobs deletes every blob.
-func removeBlobs(t *testing.T, dir string) {
-	t.Helper()
-	for _, f := range tree(t, filepath.Join(dir, ".memkernel", "blobs")) {
-		if err := os.Remove(f); err != nil {
-			t.Fatal(err)
-		}
-	}
-}

@@ -2,6 +2,9 @@ package kernel_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/memkernel/memkernel"
@@ -141,4 +144,56 @@ func TestCheckIsCleanAndFindsDamage(t *testing.T) {
 	if findings, err = k.Check(context.Background()); err != nil || len(findings) == 0 {
 		t.Errorf("check of a damaged blob: %v, %v", findings, err)
 	}
+}
+
+// A blob that somebody deleted is named where it is asked for and by Check; plans go
+// on, what was sent keeps its bytes, and everything else restores.
+func TestBlobDeletedBehindOurBack(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	c := session(12, 8, 3, 9000)
+	before := mustPlan(t, k, request(c))
+	k.Close()
+	gone := map[string]bool{}
+	for _, f := range tree(t, filepath.Join(dir, ".memkernel", "blobs")) {
+		if len(gone) < 2 {
+			gone[filepath.Base(f)] = true
+			if err := os.Remove(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	k = openKernel(t, dir)
+	defer k.Close()
+	asked, restored := 0, 0
+	for _, row := range before.Debug.Included {
+		content, err := k.Get(context.Background(), "s", row.ID)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case content.Reason == kernel.ReasonBackend:
+			if f := content.Fault; f == nil || f.Code != kernel.FaultSilentRecall || !strings.Contains(content.Detail, row.ID) || content.Text != "" {
+				t.Errorf("%s: %+v", row.ID, content)
+			}
+			asked++
+		case content.Page != nil && content.Page.Blob != "":
+			restored++
+			if gone[content.Page.Blob] {
+				t.Errorf("%s restores from a blob that is gone", row.ID)
+			}
+		}
+	}
+	if asked == 0 || restored == 0 {
+		t.Errorf("%d pages lost, %d restored: nothing was tried", asked, restored)
+	}
+	findings, err := k.Check(context.Background())
+	if err != nil || len(findings) < asked {
+		t.Errorf("check finds %d of %d: %v %v", len(findings), asked, findings, err)
+	}
+	c.loop(1, 500)
+	after := mustPlan(t, k, request(c))
+	if !strings.HasPrefix(stream(after), stream(before)) {
+		t.Error("bytes changed for a blob that is gone")
+	}
+	checkPlan(t, after, c.msgs)
 }

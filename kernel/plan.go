@@ -56,6 +56,10 @@ type PlanRequest struct {
 	Format transcript.Format
 	// Deferred asks for the list of what waits for a cut ([ContextPlan.Deferred]).
 	Deferred bool
+	// Memories are what the host's own memory found on the user's newest words. They
+	// are recalled with what ours finds, once per user turn and within the same
+	// bounds; what comes later in a turn is left out with [ReasonTurnRecalled].
+	Memories []MemoryAnswer
 	// TTL is the cache lifetime that the host asks for; 0 lets the kernel choose.
 	TTL time.Duration
 }
@@ -127,6 +131,9 @@ type Retrieval struct {
 	Items     int      `json:"items"`
 	Tokens    int      `json:"tokens"`
 	Citations []string `json:"citations"`
+	// Origins say which system's record a cited page was made of, one for each
+	// citation, "" for what is our own; nil if all is.
+	Origins []string `json:"origins,omitempty"`
 }
 
 // Layout is the cache side of a plan.

@@ -15,31 +15,49 @@ const recallPool = 12
 // recallFloor is the least room that recalling is worth.
 const recallFloor = 80
 
-// recall asks memory on behalf of a user turn, once: what it finds, less what the
-// prompt shows, becomes one block behind the newest message, and stays.
+// recallBounds are the most tokens and items that a user turn recalls; negative for
+// nothing.
+func (w *work) recallBounds() (tokens, items int) {
+	if w.memory == nil {
+		return DefaultRecallTokens, DefaultRecallItems
+	}
+	return w.memory.opts.RecallTokens, w.memory.opts.RecallItems
+}
+
+// recall asks memory on behalf of a user turn, once: what it finds, with what the
+// host's own memory found and less what the prompt shows, becomes one block behind
+// the newest message, and stays.
 func (w *work) recall() (*pagevm.Recall, []pagevm.Block) {
-	if w.memory == nil || w.memory.opts.RecallTokens < 0 || w.memory.opts.RecallItems < 0 {
+	tokens, items := w.recallBounds()
+	if tokens < 0 || items < 0 {
+		w.leaveMemories(string(retrieval.Disabled))
 		return nil, nil
 	}
 	turn, text, _ := w.userTurn()
 	if turn == "" || w.prev.proj.Recalled(w.align).Turn == turn {
+		w.leaveMemories(ReasonTurnRecalled)
+		return nil, nil
+	}
+	if w.memory == nil && len(w.req.Memories) == 0 {
 		return nil, nil
 	}
 	out := &pagevm.Recall{Turn: turn}
-	room := min(w.memory.opts.RecallTokens, w.hard-w.planned(w.proj)-w.scale(w.count.over.PerMessage))
+	room := min(tokens, w.hard-w.planned(w.proj)-w.scale(w.count.over.PerMessage))
 	if room < recallFloor {
+		w.leaveMemories(string(retrieval.OverBudget))
 		out.Reason, out.Detail = string(retrieval.NoMatch), "no room is left for it"
 		return out, nil
 	}
-	res := w.ask(text)
+	res, records := w.ask(text), w.memories()
 	out.Reason, out.Mode, out.Detail = string(res.Reason), string(res.Mode), res.Detail
-	packed := w.pack(append(w.dailyLogs(room), res.Hits...), room)
+	packed := w.pack(w.merge(w.dailyLogs(room), res.Hits, records), room, items)
 	if len(packed.Items) == 0 {
 		if res.Reason == retrieval.OK {
 			out.Reason, out.Detail = string(retrieval.NoMatch), "what was found stands in the prompt already"
 		}
 		return out, nil
 	}
+	w.keepMemories(packed.Items, records, turn)
 	block := w.blockPage(pagevm.ItemRetrieval, pageID("rt", w.s.name, w.req.Branch, turn), pagevm.Preference, retrieval.Render(packed.Items), turn, refsOf(packed.Items))
 	out.Page = block.Page
 	return out, []pagevm.Block{block}
@@ -47,6 +65,9 @@ func (w *work) recall() (*pagevm.Recall, []pagevm.Block) {
 
 // ask searches for what the user wrote and for the step that the work is at.
 func (w *work) ask(text string) retrieval.Result {
+	if w.memory == nil {
+		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: memoryOff}
+	}
 	o := &w.memory.opts
 	q := retrieval.Query{Text: text, Limit: recallPool, MinScore: o.RecallScore, MinShare: o.RecallShare, NoSnippets: true, Now: w.req.Now}
 	if step := pagevm.PlanStep(w.state().text); step != "" {
@@ -58,10 +79,13 @@ func (w *work) ask(text string) retrieval.Result {
 	return w.memory.search(w.ctx, w.req.Private, q)
 }
 
+// memoryOff is why nothing was searched where the workspace's files are left alone.
+const memoryOff = "memory is switched off"
+
 // pack fits hits into the room, less what the prompt shows already.
-func (w *work) pack(hits []retrieval.Hit, room int) retrieval.Packed {
+func (w *work) pack(hits []retrieval.Hit, room, items int) retrieval.Packed {
 	shows := w.showing(hits)
-	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room, Items: w.memory.opts.RecallItems,
+	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room, Items: items,
 		Count: func(s string) int { return w.scale(w.count.text(s)) }, Shown: shows})
 	byID := make(map[string]*retrieval.Hit, len(hits))
 	for i := range hits {
@@ -77,13 +101,14 @@ func (w *work) pack(hits []retrieval.Hit, room int) retrieval.Packed {
 	return packed
 }
 
-// refsOf cites what a block holds. A span of the session has no path: its citation,
-// lines and all, stands there, which is what Get takes.
+// refsOf cites what a block holds. A span of the session has no path, nor has a
+// record of another system: the span's citation, lines and all, or the record's page
+// stands there, which is what Get takes.
 func refsOf(items []retrieval.Item) []memkernel.Ref {
 	refs := make([]memkernel.Ref, len(items))
 	for i, it := range items {
 		refs[i] = memkernel.Ref{Path: it.Path, StartLine: it.StartLine, EndLine: it.EndLine, Hash: hashText(it.Text)}
-		if it.Kind == retrieval.Session {
+		if it.Kind != retrieval.Memory {
 			refs[i] = memkernel.Ref{Path: it.ID, Hash: refs[i].Hash}
 		}
 	}
@@ -93,7 +118,7 @@ func refsOf(items []retrieval.Item) []memkernel.Ref {
 // dailyLogs are the newest lines of today's and yesterday's log, with which a
 // session begins. They are part of what may be recalled.
 func (w *work) dailyLogs(room int) []retrieval.Hit {
-	if w.memory.opts.NoDailyLogs || w.req.Branch != "" || len(w.prev.proj.Seen) > 0 {
+	if w.memory == nil || w.memory.opts.NoDailyLogs || w.req.Branch != "" || len(w.prev.proj.Seen) > 0 {
 		return nil
 	}
 	store := w.memory.store(w.req.Private)
@@ -136,8 +161,10 @@ func (w *work) recallReport() Retrieval {
 	if w.memory == nil || r.Turn == "" {
 		out.Reason, out.Mode = string(retrieval.Disabled), string(retrieval.NoSearch)
 		if w.memory == nil {
-			out.Detail = "memory is switched off"
+			out.Detail = memoryOff
 		}
+	}
+	if r.Turn == "" {
 		return out
 	}
 	for i := range w.proj.Items {
@@ -148,6 +175,6 @@ func (w *work) recallReport() Retrieval {
 			}
 		}
 	}
-	out.Items = len(out.Citations)
+	out.Items, out.Origins = len(out.Citations), w.origins(out.Citations)
 	return out
 }

@@ -221,33 +221,3 @@ func TestPinWithoutRoom(t *testing.T) {
 		t.Errorf("faults: %+v", p.Faults)
 	}
 }
-
-// A blob that was deleted behind our back is a fault with a reason, never empty
-// success.
-func TestDeletedBlobIsNoSilence(t *testing.T) {
-	dir := t.TempDir()
-	k := openKernel(t, dir)
-	c := session(46, 8, 3, 9000)
-	p := mustPlan(t, k, request(c))
-	k.Close()
-	removeBlobs(t, dir)
-	k = openKernel(t, dir)
-	defer k.Close()
-	lost := 0
-	for _, r := range p.Reduced {
-		got, err := k.Get(context.Background(), "s", r.Handle)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Reason == kernel.ReasonOK {
-			continue
-		}
-		lost++
-		if got.Reason != kernel.ReasonBackend || got.Fault == nil || got.Fault.Code != kernel.FaultSilentRecall || got.Detail == "" || got.Text != "" {
-			t.Errorf("%+v", got)
-		}
-	}
-	if lost == 0 {
-		t.Error("no page had a blob")
-	}
-}

@@ -51,6 +51,9 @@
 //	<note from="memory/2026-03-01.md#L3-L9" in="Deploys › Staging">
 //	the lines, less what says nothing
 //	</note>
+//	<note from="fm-0123456789abcdef" origin="mem0 4b1c…" date="2026-02-07">
+//	what another memory system had to say
+//	</note>
 //	</recall>
 //
 // Pack counts each note once and the block once. It cuts down the first hit that

@@ -9,7 +9,7 @@ import (
 // Item is a run of lines that stands in a prompt as one note.
 type Item struct {
 	Kind Kind `json:"kind"`
-	// Path is "" for spans, ID "" for files.
+	// Path is "" for spans and records, ID "" for files.
 	Path string `json:"path"`
 	ID   string `json:"id,omitempty"`
 	// StartLine and EndLine are the first and the last line of Text. Lines that
@@ -17,10 +17,12 @@ type Item struct {
 	StartLine int `json:"start_line"`
 	EndLine   int `json:"end_line"`
 	// Trail is the headings that all of it stands under.
-	Trail    []string `json:"trail,omitempty"`
-	Date     string   `json:"date,omitempty"`
-	Citation string   `json:"citation"`
-	Text     string   `json:"text"`
+	Trail []string `json:"trail,omitempty"`
+	// Origin is that of its hits.
+	Origin   string `json:"origin,omitempty"`
+	Date     string `json:"date,omitempty"`
+	Citation string `json:"citation"`
+	Text     string `json:"text"`
 	// Score is that of its best hit, Hits are the IDs of all of them.
 	Score float64  `json:"score"`
 	Hits  []string `json:"hits"`
@@ -84,7 +86,7 @@ func assemble(segments []segment) []Item {
 // fuse makes an item of segments of one text, in its order.
 func fuse(segments []segment) (Item, int) {
 	best := slices.MinFunc(segments, func(a, b segment) int { return cmp.Compare(a.rank, b.rank) })
-	item := Item{Kind: best.hit.Kind, Path: best.hit.Path, Trail: segments[0].hit.Trail, Date: best.hit.Date, Score: best.hit.Score}
+	item := Item{Kind: best.hit.Kind, Path: best.hit.Path, Trail: segments[0].hit.Trail, Origin: best.hit.Origin, Date: best.hit.Date, Score: best.hit.Score}
 	var lines []line
 	seq := segments[0].hit.Seq
 	for i, s := range segments {
@@ -98,10 +100,10 @@ func fuse(segments []segment) (Item, int) {
 	}
 	item.StartLine, item.EndLine, item.Text = lines[0].no, lines[len(lines)-1].no, join(lines)
 	item.Citation = cite(item.Path, item.StartLine, item.EndLine)
-	if item.Kind == Session {
+	if item.Kind != Memory {
 		item.ID = best.hit.ID
 		item.Citation = item.ID
-		if item.Cut {
+		if item.Cut && item.Kind == Session {
 			item.Citation = cite(item.ID, item.StartLine, item.EndLine)
 		}
 	}

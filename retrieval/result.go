@@ -54,14 +54,16 @@ const (
 	Memory Kind = "memory"
 	// Session is a span of the running session.
 	Session Kind = "session"
+	// Foreign is a record of another memory system.
+	Foreign Kind = "foreign"
 )
 
 // Hit is a piece of memory, or of the session, that answers a question.
 type Hit struct {
 	Kind Kind `json:"kind"`
-	// ID is the chunk's or the span's.
+	// ID is the chunk's, the span's or the record's.
 	ID string `json:"id"`
-	// Path is "" for spans.
+	// Path is "" for spans and records.
 	Path string `json:"path"`
 	// StartLine and EndLine are 1-based and inclusive, in the file or in the
 	// span's text.
@@ -69,6 +71,8 @@ type Hit struct {
 	EndLine   int `json:"end_line"`
 	// Trail is the headings above it, outermost first; a span's label.
 	Trail []string `json:"trail,omitempty"`
+	// Origin says where a record of another system comes from; "" for all else.
+	Origin string `json:"origin,omitempty"`
 	// Date is YYYY-MM-DD or "".
 	Date  string  `json:"date,omitempty"`
 	Score float64 `json:"score"`

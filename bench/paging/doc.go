@@ -27,7 +27,9 @@
 // structural carry an equals sign in the printed tables.
 //
 // The real sessions of the trace-derived runs are other ones than the paper's, cut
-// by rules of our own ([FromTranscript]).
+// by rules of our own ([FromTranscript]). Beside them stands what the same runs have to
+// fetch ([Fetches]): a policy of nothing but pointers has as few faults as the whole
+// one, and pays in calls of the resolver.
 //
 // Budgets and page sizes are tokens; in trace-derived workloads one unit is 50
 // tokens, so that the paper's budget of 300 stands for 15,000.

@@ -54,6 +54,7 @@ type Result struct {
 	Rejected      map[string]int `json:"rejected"`
 	Tokens        int64          `json:"tokens"`
 	TokensPerTurn float64        `json:"tokens_per_turn"`
+	Fetches
 	// MinimumFits tells that the minimum set fitted in every turn.
 	MinimumFits bool `json:"minimum_fits"`
 	// Decision times are microseconds, 0 if not measured.
@@ -109,7 +110,7 @@ func runOnce(ctx context.Context, w *Workload, p paging.Policy, budget int, opt 
 	}
 	r := &Result{Workload: w.Name, Policy: p.Name, Budget: budget, MinimumFits: true, Short: []paging.Short{}, Rejected: map[string]int{paging.DestructiveOp: 0}}
 	if err == nil {
-		err = r.play(ctx, s, newScript(w, p), opt)
+		err = r.play(ctx, s, newScript(w, p), opt, newFetcher(w))
 	}
 	if err == nil && opt.Timing {
 		err = r.measure(cfg, newScript(w, p))
@@ -122,7 +123,7 @@ func runOnce(ctx context.Context, w *Workload, p paging.Policy, budget int, opt 
 }
 
 // play runs all turns.
-func (r *Result) play(ctx context.Context, s stepper, sc *script, opt Options) error {
+func (r *Result) play(ctx context.Context, s stepper, sc *script, opt Options, f *fetcher) error {
 	for _, p := range sc.first {
 		if err := s.Add(p); err != nil {
 			return err
@@ -132,12 +133,15 @@ func (r *Result) play(ctx context.Context, s stepper, sc *script, opt Options) e
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		out, err := s.Step(sc.turn(i))
+		turn := sc.turn(i)
+		out, err := s.Step(turn)
 		if err != nil {
 			return err
 		}
 		r.see(out, opt)
+		f.see(turn, out, r.Budget)
 	}
+	r.Fetches = f.Fetches
 	return nil
 }
 
@@ -243,7 +247,7 @@ func newScript(w *Workload, p paging.Policy) *script {
 	}
 	for i := range w.Turns {
 		t := &w.Turns[i]
-		sc.turns[i] = paging.Turn{Turn: t.Turn, Session: t.Session, Demand: t.Demand, Calls: t.Calls, Dirty: t.Dirty, Events: t.Events, Recall: t.Recall}
+		sc.turns[i] = paging.Turn{Turn: t.Turn, Session: t.Session, Demand: t.Demand, Calls: t.Calls, Dirty: t.Dirty, Begin: t.Begin, End: t.End, Events: t.Events, Recall: t.Recall}
 		sc.arrivals(&sc.turns[i], later)
 	}
 	if p.Upgrade == paging.UpgradeOracle {
@@ -266,7 +270,9 @@ func (sc *script) arrivals(t *paging.Turn, later map[string]*Page) {
 	for _, c := range t.Calls {
 		arrive(c.Page)
 	}
-	for _, id := range t.Dirty {
-		arrive(id)
+	for _, list := range [...][]string{t.Dirty, t.Begin, t.End} {
+		for _, id := range list {
+			arrive(id)
+		}
 	}
 }

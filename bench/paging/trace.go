@@ -1,7 +1,6 @@
 package paging
 
 import (
-	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -172,75 +171,3 @@ func units(bytes int) int {
 
 // share is a part of a cost, rounded up.
 func share(n int, part float64) int { return max(int(float64(n)*part+0.999), 1) }
-
-// Table10 runs trace-derived workloads at the given lengths, 0 for the whole
-// session. A session counts at a length only if it is that long.
-func Table10(ctx context.Context, sessions []*transcript.Session, lengths ...int) (*Table, error) {
-	t := &Table{Name: "Table 10", Title: fmt.Sprintf("explicit faults on %d recorded sessions, budget %d", len(sessions), TraceBudget),
-		Columns: []string{"median", "lowest", "highest", "thrash"}, digits: []int{0, 0, 0, 3}}
-	for _, n := range lengths {
-		ws := traces(sessions, n)
-		label := fmt.Sprint(n)
-		if n == 0 {
-			label = "all"
-		}
-		for _, p := range []string{"retrieval", "comp-hybrid", "clawvm"} {
-			cells, err := spread(ctx, ws, p, paper10[p+" "+label])
-			if err != nil {
-				return nil, err
-			}
-			t.row(p+" "+label, cells...)
-		}
-		t.Note += fmt.Sprintf("%s: %d sessions\n", label, len(ws))
-	}
-	t.Note += "other sessions than the paper's; budgets are units of 50 tokens"
-	return t, nil
-}
-
-// paper10 is the paper's median, range and thrash.
-var paper10 = map[string]*[4]float64{
-	"retrieval 100": {51, 49, 77, 0.677}, "retrieval 200": {83, 71, 109, 0.527},
-	"comp-hybrid 100": {1, 1, 1, 0.047}, "comp-hybrid 200": {0, 0, 0, 0.029},
-	"clawvm 100": {0, 0, 0, 0.032}, "clawvm 200": {0, 0, 0, 0.032},
-}
-
-func traces(sessions []*transcript.Session, turns int) (out []*Workload) {
-	for _, s := range sessions {
-		w := FromTranscript(s, s.ID, turns)
-		if len(w.Turns) >= turns && len(w.Turns) > 0 {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
-// spread is median, lowest, highest and mean thrash of a policy over workloads.
-func spread(ctx context.Context, ws []*Workload, policy string, paper *[4]float64) ([]Cell, error) {
-	p, err := paging.ByName(policy)
-	if err != nil {
-		return nil, err
-	}
-	var faults []int
-	thrash := 0.0
-	for _, w := range ws {
-		r, err := Run(ctx, w, p, TraceBudget, Options{NoOracle: true})
-		if err != nil {
-			return nil, err
-		}
-		faults, thrash = append(faults, r.ExplicitFaults), thrash+r.Thrash/float64(len(ws))
-	}
-	ours := [4]float64{3: thrash}
-	if len(faults) > 0 {
-		slices.Sort(faults)
-		ours[0], ours[1], ours[2] = float64(faults[len(faults)/2]), float64(faults[0]), float64(faults[len(faults)-1])
-	}
-	var cells []Cell
-	for i, v := range ours {
-		if paper == nil {
-			cells = append(cells, alone(v))
-		} else {
-			cells = append(cells, cell(Ours, v, paper[i]))
-		}
-	}
-	return cells, nil
-}

@@ -42,9 +42,12 @@ func TestRecordedSessions(t *testing.T) {
 			}
 		}
 	}
-	tab, err := Table10(t.Context(), sessions, 50, 100, 200, 0)
+	tables, err := Table10(t.Context(), sessions, 50, 100, 200, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log("\n" + tab.Text())
+	for _, tab := range tables {
+		t.Log("\n" + tab.Text())
+		narrow(t, tab)
+	}
 }

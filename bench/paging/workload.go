@@ -50,13 +50,16 @@ type Fields struct {
 
 // Turn is one model call.
 type Turn struct {
-	Turn    int             `json:"turn"`
-	Session string          `json:"session"`
-	Demand  []string        `json:"demand,omitempty"`
-	Calls   []paging.Call   `json:"tool_calls,omitempty"`
-	Dirty   []string        `json:"dirty,omitempty"`
-	Events  []paging.Event  `json:"events,omitempty"`
-	Recall  []paging.Recall `json:"recall,omitempty"`
+	Turn    int           `json:"turn"`
+	Session string        `json:"session"`
+	Demand  []string      `json:"demand,omitempty"`
+	Calls   []paging.Call `json:"tool_calls,omitempty"`
+	Dirty   []string      `json:"dirty,omitempty"`
+	// Begin and End name pages of work in flight.
+	Begin  []string        `json:"begin,omitempty"`
+	End    []string        `json:"end,omitempty"`
+	Events []paging.Event  `json:"events,omitempty"`
+	Recall []paging.Recall `json:"recall,omitempty"`
 }
 
 // maxWorkload is the largest workload file that is read, in bytes.
@@ -217,6 +220,7 @@ func follow(pages map[string]*Page, id string, path []string, done map[string]bo
 
 func (w *Workload) checkTurns(pages map[string]*Page) error {
 	last := 0
+	flying := map[string]string{} // page in flight to its session
 	for i := range w.Turns {
 		t := &w.Turns[i]
 		switch {
@@ -226,15 +230,38 @@ func (w *Workload) checkTurns(pages map[string]*Page) error {
 			return fmt.Errorf(`turn %d: session %q is not in "sessions"`, t.Turn, t.Session)
 		}
 		last = t.Turn
-		if err := checkTurn(t, pages); err != nil {
+		err := checkTurn(t, pages)
+		if err == nil {
+			err = checkFlight(t, flying)
+		}
+		if err != nil {
 			return fmt.Errorf("turn %d: %w", t.Turn, err)
 		}
 	}
 	return nil
 }
 
+// checkFlight keeps book of what is in flight: work begins once before it ends, in
+// one session. A turn's work begins before other work of that turn ends, so that
+// what is over within a turn can stand there whole.
+func checkFlight(t *Turn, flying map[string]string) error {
+	for _, id := range t.Begin {
+		if s, ok := flying[id]; ok {
+			return fmt.Errorf(`page %q begins, and is in flight in session %q: "end" it first`, id, s)
+		}
+		flying[id] = t.Session
+	}
+	for _, id := range t.End {
+		if s, ok := flying[id]; !ok || s != t.Session {
+			return fmt.Errorf(`page %q ends, and is not in flight in session %q: "begin" it first`, id, t.Session)
+		}
+		delete(flying, id)
+	}
+	return nil
+}
+
 func checkTurn(t *Turn, pages map[string]*Page) error {
-	names := slices.Concat(t.Demand, t.Dirty)
+	names := slices.Concat(t.Demand, t.Dirty, t.Begin, t.End)
 	for _, c := range t.Calls {
 		if c.Signature == "" {
 			return errors.New("a tool call has no signature")

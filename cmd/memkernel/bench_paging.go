@@ -236,11 +236,11 @@ func (a *app) benchTables(ctx context.Context, b *benchPagingFlags) error {
 		return err
 	}
 	if len(b.transcripts) > 0 {
-		t, err := b.table10(ctx)
+		more, err := b.table10(ctx)
 		if err != nil {
 			return err
 		}
-		tables = append(tables, t)
+		tables = append(tables, more...)
 	}
 	if a.json {
 		return a.writeJSON(tablesJSON{"memkernel/bench_tables/v1", tables})
@@ -257,7 +257,7 @@ func (a *app) benchTables(ctx context.Context, b *benchPagingFlags) error {
 }
 
 // table10 reads the recorded sessions.
-func (b *benchPagingFlags) table10(ctx context.Context) (*bench.Table, error) {
+func (b *benchPagingFlags) table10(ctx context.Context) ([]*bench.Table, error) {
 	var sessions []*transcript.Session
 	for _, f := range b.transcripts {
 		s, err := transcript.LoadFile(f, nil)
@@ -288,6 +288,10 @@ func pagingTable(rs []*bench.Result, p painter) string {
 			if n := r.Faults[c]; n > 0 {
 				fmt.Fprintf(&b, "    %s %d\n", c, n)
 			}
+		}
+		if r.FetchedTokens > 0 {
+			fmt.Fprintf(&b, "    %s followed, %d refetched, %d restored: %s tokens, %s carried\n", plural(r.Resolutions, "pointer"), r.Refetches, r.Restores,
+				thousands(int(r.FetchedTokens)), thousands(int(r.CarriedTokens)))
 		}
 		if r.Over > 0 {
 			fmt.Fprintf(&b, "    %s %d: %d tokens are missing, first for %s\n", "budget_insufficient", r.BudgetInsufficient, r.Over, clip(r.Short[0].Page, 24))

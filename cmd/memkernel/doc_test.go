@@ -118,6 +118,10 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	ws := t.TempDir()
 	short := beginning(t, 60)
 	trace := filepath.Join(t.TempDir(), "trace.jsonl")
+	found := filepath.Join(t.TempDir(), "found.json")
+	if err := os.WriteFile(found, []byte(`[{"id":"a","memory":"Kim has a dog."},{"id":"b"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	contract := readContract(t)
 	seen := map[string]bool{}
 	shared := []string{"--workspace", ws, "--quiet", "--json"}
@@ -130,6 +134,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"plan", "-t", sample, "--model", "nobody-knows-1", "--context-window", "100k"},
 		{"plan", "-t", sample, "--model", "gpt-5"},
 		{"plan", "--prompt", "hello", "--model", "claude-sonnet-4-6"},
+		{"plan", "--prompt", "hello", "--model", "claude-sonnet-4-6", "--memories", found},
 		{"replay", "-t", sample, "--policy", "memkernel", "--context-window", "64k"},
 		{"bench", "paging"},
 		{"bench", "paging", "--workload", "starvation", "--policy", "clawvm"},

@@ -76,6 +76,9 @@ func (s *sheet) memory() {
 		if i == 0 {
 			tokens = r.Tokens
 		}
+		if i < len(r.Origins) && r.Origins[i] != "" {
+			c += " " + r.Origins[i]
+		}
 		s.memoryRow("recalled", c, "full", tokens)
 	}
 	s.leftRows(left)

@@ -29,6 +29,7 @@ type planFlags struct {
 	view       choice
 	resolver   string
 	noMemory   bool
+	memories   []string
 	commit     bool
 	explain    bool
 	all        bool
@@ -45,12 +46,15 @@ the transcript that really happened, with --at an earlier one, with --prompt the
 next. A transcript that is a request about to be sent is planned as it stands.
 
 What --workspace remembers goes along: its standing instructions, MEMORY.md and
-USER.md, and what a search of its index finds for the user's newest words.
+USER.md, and what a search of its index finds for the user's newest words. Beside
+that stands what another memory system found for them: --memories takes the search
+results of QMD, Mem0 or Cognee as JSON, and finds out whose they are.
 
 Nothing is written unless --commit is given.`,
 		Example: `  memkernel plan -t session.jsonl --explain
   memkernel plan -t session.jsonl --view full --context-window 128k --json
-  memkernel plan -t session.jsonl --prompt "go on" --format anthropic > body.json`,
+  memkernel plan -t session.jsonl --prompt "go on" --format anthropic > body.json
+  qmd search deploy --json > found.json && memkernel plan -p "deploy?" -m claude-sonnet-4-6 --memories found.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runPlan(cmd.Context(), cmd, p) },
 	}
@@ -75,6 +79,8 @@ func (p *planFlags) add(a *app, cmd *cobra.Command) {
 	f.StringVar(&p.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
 	a.pricesFlag(cmd)
 	f.BoolVar(&p.noMemory, "no-memory", false, "leave the workspace's files alone")
+	f.StringArrayVar(&p.memories, "memories", nil, "what another memory system found: a `file` of QMD's, Mem0's or Cognee's JSON; may be given again")
+	must(cmd.MarkFlagFilename("memories"))
 	a.sharedFlag(f)
 	f.BoolVar(&p.commit, "commit", false, "write the plan and what it ingested to the state folder")
 	f.BoolVar(&p.explain, "explain", false, "draw budgets, regions, decisions, breakpoints and the cache bill")

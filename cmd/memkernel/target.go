@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/foreign"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -53,6 +54,9 @@ func (a *app) fillRequest(out *planned, p *planFlags) error {
 		if req.Tools, err = a.readTools(p.tools); err != nil {
 			return err
 		}
+	}
+	if req.Memories, err = a.readMemories(p.memories); err != nil {
+		return err
 	}
 	out.request, out.target = req, t
 	return nil
@@ -178,6 +182,24 @@ func (a *app) readTools(path string) ([]memkernel.Tool, error) {
 		tools = append(tools, memkernel.Tool{Name: name, Raw: string(raw)})
 	}
 	return tools, nil
+}
+
+// readMemories reads what other memory systems found. A file that is nobody's answer
+// is an error; single records that can't be read become faults of the plan.
+func (a *app) readMemories(paths []string) ([]kernel.MemoryAnswer, error) {
+	var out []kernel.MemoryAnswer
+	for _, path := range paths {
+		data, err := a.readAll(path)
+		if err != nil {
+			return nil, fmt.Errorf("read memories: %w", err)
+		}
+		answer, err := foreign.Parse(data, "")
+		if err != nil {
+			return nil, hint(fmt.Errorf("%s: %w", path, err), "give the JSON that qmd search --json, a Mem0 search or a Cognee search prints")
+		}
+		out = append(out, kernel.MemoryAnswer{Format: answer.Format, JSON: data})
+	}
+	return out, nil
 }
 
 func (a *app) readAll(path string) ([]byte, error) {

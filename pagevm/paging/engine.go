@@ -119,21 +119,22 @@ func (e *Engine) Totals() Totals { return e.totals }
 // Add puts a page into the table. It stands from the next decision on; rules count
 // as loaded by the host. The error wraps ErrPageExists if the id is taken.
 func (e *Engine) Add(p Page) error {
-	if err := e.admit(&p); err != nil {
+	if err := e.admit(&p, nil); err != nil {
 		return fmt.Errorf("paging: add: %w", err)
 	}
 	e.insert(p, pagevm.Gone)
 	return nil
 }
 
-func (e *Engine) admit(p *Page) error {
+// admit tells why a page may not come into the table, with others beside it.
+func (e *Engine) admit(p *Page, beside []Page) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
 	if _, ok := e.ids[p.ID]; ok {
 		return fmt.Errorf("page %q: %w; change it with a newer version", p.ID, ErrPageExists)
 	}
-	return nil
+	return e.checkCircle(p, beside)
 }
 
 // insert makes the row and its entries, shown at level.
@@ -273,6 +274,9 @@ func (e *Engine) Update(p Page) error {
 		return fmt.Errorf("paging: update: page %q changes its type, scope or session: remove it and add another", p.ID)
 	case p.Supersedes != old.Supersedes:
 		return fmt.Errorf("paging: update: page %q changes what it supersedes: add another page", p.ID)
+	}
+	if err := e.checkCircle(&p, nil); err != nil {
+		return fmt.Errorf("paging: update: %w", err)
 	}
 	e.rows[i].page = &p
 	e.derive(&e.rows[i])

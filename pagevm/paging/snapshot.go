@@ -142,7 +142,7 @@ func (doc *snapshot) engine() (*Engine, error) {
 	}
 	e.turn, e.seq, e.totals = doc.Turn, doc.Decision, doc.Totals
 	for _, p := range doc.Pages {
-		if err := e.admit(&p.Page); err != nil {
+		if err := e.admit(&p.Page, nil); err != nil {
 			return nil, err
 		}
 		e.insertRow(p.Page)

@@ -107,7 +107,7 @@ func (e *Engine) Step(t *Turn) (*Outcome, error) {
 // begin empties the outcome and keeps its buffers.
 func (e *Engine) begin() {
 	o := &e.out
-	*o = Outcome{Short: o.Short[:0], Changes: o.Changes[:0], Alerts: o.Alerts[:0], Faults: o.Faults[:0], Commits: o.Commits[:0]}
+	*o = Outcome{Short: o.Short[:0], Changes: o.Changes[:0], Pointed: o.Pointed[:0], Alerts: o.Alerts[:0], Faults: o.Faults[:0], Commits: o.Commits[:0]}
 }
 
 // check refuses a turn that can't be run, before anything changes.
@@ -123,7 +123,7 @@ func (e *Engine) check(t *Turn) error {
 	}
 	for i := range t.Arrive {
 		p := &t.Arrive[i]
-		if err := e.admit(p); err != nil {
+		if err := e.admit(p, t.Arrive); err != nil {
 			return err
 		}
 		if !p.visible(t.Session) {
@@ -262,6 +262,9 @@ func (e *Engine) demand(s *session, id string) {
 	case en.level >= e.rows[en.row].need:
 		e.out.Hits++
 		e.totals.Hits++
+		if en.level == pagevm.Pointer {
+			e.out.Pointed = append(e.out.Pointed, id)
+		}
 	case en.fault != e.seq:
 		e.fault(s, en, Refetch)
 	}

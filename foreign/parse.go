@@ -1,0 +1,189 @@
+package foreign
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// entry is one record as it stands in an answer, with what the answer says for all
+// records of its group.
+type entry struct {
+	raw   json.RawMessage
+	group members
+}
+
+// reader knows one format.
+type reader struct {
+	// knows tells whether an entry looks like one of this format's.
+	knows func(raw json.RawMessage) bool
+	// entries takes a document apart.
+	entries func(doc json.RawMessage) ([]entry, error)
+	// read makes a record of an entry.
+	read func(e entry) (Record, error)
+}
+
+// readers in the order in which they are asked: the most telling members first.
+var readers = []struct {
+	format Format
+	reader
+}{
+	{QMD, reader{qmdKnows, resultEntries, readQMD}},
+	{Mem0, reader{mem0Knows, mem0Entries, readMem0}},
+	{Cognee, reader{cogneeKnows, cogneeEntries, readCognee}},
+}
+
+// Parse reads an answer. Format "" finds out whose it is. The error is for a
+// document that is no answer of that system; records that can't be read are in Bad.
+func Parse(data []byte, f Format) (*Answer, error) {
+	doc, err := document(data)
+	if err == nil && f == "" {
+		f, err = detect(doc)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read memories: %w", err)
+	}
+	if f == "" {
+		return &Answer{Records: []Record{}}, nil
+	}
+	for _, r := range readers {
+		if r.format == f {
+			return r.parse(doc, f)
+		}
+	}
+	return nil, fmt.Errorf("read memories: unknown format %q, use one of %v, or leave it out", clip(string(f)), Formats())
+}
+
+func (r *reader) parse(doc json.RawMessage, f Format) (*Answer, error) {
+	es, err := r.entries(doc)
+	if err == nil && len(es) > MaxRecords {
+		err = fmt.Errorf("%d records, over %d: ask for fewer", len(es), MaxRecords)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read memories: %s: %w", f, err)
+	}
+	a := &Answer{Format: f, Records: []Record{}}
+	for i, e := range es {
+		rec, err := r.read(e)
+		rec.Format = f
+		if err == nil {
+			err = rec.finish()
+		}
+		if err != nil {
+			a.Bad = append(a.Bad, &RecordError{Format: f, Index: i + 1, ID: rec.ID, Err: err})
+			continue
+		}
+		a.Records = append(a.Records, rec)
+	}
+	return a, nil
+}
+
+// Detect tells whose answer a document is, by the members of its records; "" for
+// one without any. An error says that it is nobody's.
+func Detect(data []byte) (Format, error) {
+	doc, err := document(data)
+	if err != nil {
+		return "", fmt.Errorf("read memories: %w", err)
+	}
+	f, err := detect(doc)
+	if err != nil {
+		return "", fmt.Errorf("read memories: %w", err)
+	}
+	return f, nil
+}
+
+var errUnknown = errors.New("nothing in it tells whose search results these are: known are those of QMD (docid, file, snippet), Mem0 (memory) and Cognee (search_result, text)")
+
+func detect(doc json.RawMessage) (Format, error) {
+	if m := object(doc); m.has("search_type") || m.has("datasets") && m.has("result", "context", "graphs") {
+		return Cognee, nil
+	}
+	results, err := results(doc)
+	if err != nil {
+		return "", err
+	}
+	for _, raw := range results {
+		for _, r := range readers {
+			if r.knows(raw) {
+				return r.format, nil
+			}
+		}
+	}
+	if m := object(doc); m.has("relations") && len(results) == 0 {
+		return Mem0, nil
+	}
+	if len(results) > 0 {
+		return "", errUnknown
+	}
+	return "", nil
+}
+
+// document checks the JSON and takes it out of the envelope of a tool result.
+func document(data []byte) (json.RawMessage, error) {
+	if len(data) > MaxAnswer {
+		return nil, fmt.Errorf("%d bytes, over %d: ask for fewer results", len(data), MaxAnswer)
+	}
+	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
+	var doc json.RawMessage
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return nil, fmt.Errorf("no JSON%s: %w", lineOf(data, err), err)
+	}
+	return unwrap(doc), nil
+}
+
+// lineOf says in which line an error of the syntax is.
+func lineOf(data []byte, err error) string {
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) || len(data) == 0 {
+		return ""
+	}
+	at := min(max(syntax.Offset, 0), int64(len(data)))
+	return fmt.Sprintf(" in line %d", 1+bytes.Count(data[:at], []byte("\n")))
+}
+
+// unwrap takes an answer out of a tool result of the Model Context Protocol: its
+// structuredContent, or a text block that is JSON itself.
+func unwrap(doc json.RawMessage) json.RawMessage {
+	m := object(doc)
+	if k := kindOf(m["structuredContent"]); k == '{' || k == '[' {
+		return m["structuredContent"]
+	}
+	for _, block := range list(m["content"]) {
+		b := object(block)
+		text := json.RawMessage(b.text("text"))
+		if k := kindOf(text); (k == '{' || k == '[') && json.Valid(text) {
+			return text
+		}
+	}
+	return doc
+}
+
+// results is the list of a document: the document itself, or what it holds under
+// "results".
+func results(doc json.RawMessage) ([]json.RawMessage, error) {
+	if l := list(doc); l != nil {
+		return l, nil
+	}
+	m := object(doc)
+	if l := list(m["results"]); l != nil {
+		return l, nil
+	}
+	if m != nil && m.has("relations") {
+		return nil, nil
+	}
+	if m != nil {
+		return nil, errors.New(`it is no list and has none under "results"`)
+	}
+	return nil, errors.New("it is neither a list nor an object with results")
+}
+
+// resultEntries are the results as they stand.
+func resultEntries(doc json.RawMessage) ([]entry, error) {
+	l, err := results(doc)
+	es := make([]entry, len(l))
+	for i := range l {
+		es[i].raw = l[i]
+	}
+	return es, err
+}

@@ -1,0 +1,184 @@
+package foreign
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel"
+)
+
+// Format names the system that an answer comes from.
+type Format string
+
+// The formats that are read.
+const (
+	QMD    Format = "qmd"
+	Mem0   Format = "mem0"
+	Cognee Format = "cognee"
+)
+
+// Formats lists the formats that are read.
+func Formats() []Format { return []Format{QMD, Mem0, Cognee} }
+
+// Bounds on what is read.
+const (
+	// MaxAnswer is the largest answer, in bytes.
+	MaxAnswer = 16 << 20
+	// MaxRecords is the most records of an answer. Searches give ten or twenty.
+	MaxRecords = 1000
+	// MaxText is the longest text of a record, in bytes.
+	MaxText = 1 << 20
+)
+
+// maxName is the longest id, title, source or name that is kept, in bytes.
+const maxName = 200
+
+// Record is one memory of another system.
+type Record struct {
+	Format Format `json:"format"`
+	// ID is the system's own. A record that came without one has a hash of its
+	// text instead.
+	ID   string `json:"id"`
+	Text string `json:"text"`
+	// Score is what the system gave, if Scored. It compares with nothing.
+	Score  float64 `json:"score"`
+	Scored bool    `json:"scored"`
+	// Source is where that system has it from: a file's address, a data set. Title
+	// is the source's heading. Lines are of the source, from 1; 0 if unknown.
+	Source    string `json:"source,omitempty"`
+	Title     string `json:"title,omitempty"`
+	StartLine int    `json:"start_line,omitempty"`
+	EndLine   int    `json:"end_line,omitempty"`
+	// Created and Updated are zero if unknown.
+	Created time.Time `json:"created,omitzero"`
+	Updated time.Time `json:"updated,omitzero"`
+	// Scope is session for what is one person's or one run's own, and for what
+	// nobody is named for; project for what all sessions may see.
+	Scope memkernel.Scope `json:"scope"`
+	// User, Agent and Run are who it belongs to, in the system's own ids.
+	User  string `json:"user,omitempty"`
+	Agent string `json:"agent,omitempty"`
+	Run   string `json:"run,omitempty"`
+	// Metadata are the members that no field takes, as they came.
+	Metadata map[string]json.RawMessage `json:"metadata,omitempty"`
+}
+
+// Origin says in a few words where a record comes from: the system, and the
+// source or the id by which that system knows it.
+func (r *Record) Origin() string {
+	where := r.ID
+	if r.Source != "" {
+		where = r.Source
+	}
+	return string(r.Format) + " " + where
+}
+
+// Ref cites the record as the provenance of a page: by its source and lines if it
+// has any, else by system and id.
+func (r *Record) Ref() memkernel.Ref {
+	ref := memkernel.Ref{Path: string(r.Format) + ":" + r.ID, Hash: hashOf(r.Text)}
+	if r.Format == QMD && r.Source != "" {
+		ref.Path, ref.StartLine, ref.EndLine = r.Source, r.StartLine, r.EndLine
+	}
+	return ref
+}
+
+// Date is the day of the record's newest time as YYYY-MM-DD in UTC, "" if it has
+// none.
+func (r *Record) Date() string {
+	at := r.Updated
+	if at.IsZero() {
+		at = r.Created
+	}
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.DateOnly)
+}
+
+// Check tells what is wrong with a record, nil if it can be shown.
+func (r *Record) Check() error {
+	switch {
+	case !named(r.Format):
+		return fmt.Errorf("format %q names no system: use 1 to 32 of a-z, 0-9, '.', '_' and '-'", clip(string(r.Format)))
+	case strings.TrimSpace(r.Text) == "":
+		return errors.New("it has no text")
+	case len(r.Text) > MaxText:
+		return fmt.Errorf("its text has %d bytes, over %d: hand over the part that matters", len(r.Text), MaxText)
+	case !utf8.ValidString(r.Text):
+		return errors.New("its text is not UTF-8")
+	case r.Scope != memkernel.ScopeSession && r.Scope != memkernel.ScopeProject:
+		return fmt.Errorf("unknown scope %q, use session or project", clip(string(r.Scope)))
+	}
+	return nil
+}
+
+func named(f Format) bool {
+	return f != "" && len(f) <= 32 && strings.Trim(string(f), "abcdefghijklmnopqrstuvwxyz0123456789._-") == ""
+}
+
+// finish fills in what a record may lack and tells what is wrong with it.
+func (r *Record) finish() error {
+	r.Text = strings.TrimSpace(r.Text)
+	if r.Scope == "" {
+		r.Scope = memkernel.ScopeSession
+	}
+	for _, s := range []*string{&r.ID, &r.Source, &r.Title, &r.User, &r.Agent, &r.Run} {
+		*s = clip(strings.TrimSpace(*s))
+	}
+	if r.ID == "" {
+		r.ID = hashOf(r.Text)[:16]
+	}
+	return r.Check()
+}
+
+// clip cuts a name to maxName bytes, at a character.
+func clip(s string) string {
+	if len(s) <= maxName {
+		return s
+	}
+	n := maxName
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+func hashOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// Answer is what a system found.
+type Answer struct {
+	// Format is "" for an answer without records that could be of any system.
+	Format  Format
+	Records []Record
+	// Bad are the records that could not be read.
+	Bad []*RecordError
+}
+
+// RecordError says which record of an answer could not be read, and why.
+type RecordError struct {
+	Format Format
+	// Index counts from 1, in the order of the answer; ID is "" if it has none.
+	Index int
+	ID    string
+	Err   error
+}
+
+func (e *RecordError) Error() string {
+	id := ""
+	if e.ID != "" {
+		id = fmt.Sprintf(" (id %q)", clip(e.ID))
+	}
+	return fmt.Sprintf("%s record %d%s: %v", e.Format, e.Index, id, e.Err)
+}
+
+func (e *RecordError) Unwrap() error { return e.Err }
