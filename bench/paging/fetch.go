@@ -19,8 +19,7 @@ import (
 // a fault brings back (refetch, duplicate_tool) is written in full, too; from then
 // on it is the engine's, and in the prompt's own tokens. So is one that the policy
 // itself raises again from its pointer, or from nothing: what it shows of it is
-// written once more, and only the call is saved. What a resolver's call costs beyond
-// the page, one more reading of the prompt, is not counted.
+// written once more, and only the call is saved.
 type Fetches struct {
 	// Resolutions are pointers followed, Refetches faults that brought a page back,
 	// Restores pages that the policy raised again by itself.
@@ -36,6 +35,19 @@ type Fetches struct {
 // PerTurn is what fetching cost in tokens, written and carried, by turn.
 func (f *Fetches) PerTurn(turns int) float64 {
 	return float64(f.FetchedTokens+f.CarriedTokens) / float64(max(turns, 1))
+}
+
+// The prices of a cache write and a cache read in units of the base input price:
+// Claude's with a lifetime of five minutes.
+const writePrice, readPrice = 1.25, 0.1
+
+// Price is what a turn's input costs in base input tokens, given the mean prompt:
+// what stands is read, what was fetched is written and then carried, and every
+// resolution or refetch is one more call that reads the prompt.
+func (f *Fetches) Price(turns int, prompt float64) float64 {
+	n := float64(max(turns, 1))
+	calls := 1 + float64(f.Resolutions+f.Refetches)/n
+	return readPrice*(prompt*calls+float64(f.CarriedTokens)/n) + writePrice*float64(f.FetchedTokens)/n
 }
 
 // fetcher follows a run.

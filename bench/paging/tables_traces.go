@@ -16,8 +16,8 @@ import (
 func Table10(ctx context.Context, sessions []*transcript.Session, lengths ...int) ([]*Table, error) {
 	faults := &Table{Name: "Table 10", Title: fmt.Sprintf("explicit faults on %d recorded sessions, budget %d", len(sessions), TraceBudget),
 		Columns: []string{"median", "lowest", "highest", "thrash"}, digits: []int{0, 0, 0, 3}}
-	fetches := &Table{Name: "Table 10, fetches", Title: "what was needed and not shown; medians", Columns: []string{"resolved", "restored", "prompt/turn", "fetch/turn"},
-		digits: []int{0, 0, 1, 1}, Note: "resolved: pointers followed, a call each; restored: raised by the policy;\nfetch/turn: units that both and faults write anew, and copies carried"}
+	fetches := &Table{Name: "Table 10, fetches", Title: "what was needed and not shown; medians", Columns: []string{"resolved", "prompt/turn", "fetch/turn", "price/turn"},
+		digits: []int{0, 1, 1, 1}, Note: "resolved: pointers followed, a call each; fetch/turn: units written anew and\ncopies carried; price/turn: a write at 1.25, a read at 0.1, and one more\nreading of the prompt for every page fetched"}
 	for _, n := range lengths {
 		ws := traces(sessions, n)
 		label := fmt.Sprint(n)
@@ -114,9 +114,9 @@ func spread(rs []*Result, paper *[4]float64) []Cell {
 func fetched(rs []*Result) []Cell {
 	return []Cell{
 		alone(median(rs, func(r *Result) float64 { return float64(r.Resolutions) })),
-		alone(median(rs, func(r *Result) float64 { return float64(r.Restores) })),
 		alone(median(rs, func(r *Result) float64 { return r.TokensPerTurn })),
 		alone(median(rs, func(r *Result) float64 { return r.PerTurn(r.Turns) })),
+		alone(median(rs, func(r *Result) float64 { return r.Price(r.Turns, r.TokensPerTurn) })),
 	}
 }
 
