@@ -3,7 +3,7 @@ BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
-.PHONY: build test test-cgo check bench bench-paging demo replay test-race fuzz clean
+.PHONY: build test test-cgo check bench bench-paging bench-predict demo replay test-race fuzz clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -46,6 +46,9 @@ SESSIONS := $(wildcard ../shared/data/transcripts/*/*.jsonl)
 
 bench-paging: build ## the paging paper's tables, ours beside the paper's
 	$(BIN) bench paging $(addprefix --transcript ,$(SESSIONS))
+
+bench-predict: build ## recorded bills beside what was predicted of them
+	$(BIN) bench predict $(addprefix --transcript ,$(SAMPLE) $(SESSIONS))
 
 demo: build ## index the bundled workspace, plan the bundled session over it, explain
 	$(BIN) reindex --workspace $(WORKSPACE) --state-dir bin/demo

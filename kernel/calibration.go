@@ -8,10 +8,9 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/pagevm"
 )
 
 // calibrations are what was learned about each model's real token counts. The
@@ -88,10 +87,10 @@ func plausible(actual, counted int) bool {
 
 // learn takes what the provider billed for a planned call: it trains the model's
 // calibration, and anchors the line on the measured prompt.
-func (s *session) learn(t Turn) *Fault {
+func (s *session) learn(t Turn, m cachelayout.Model) *Fault {
 	key := lineKey{t.Branch, t.Model}
 	l := s.lines[key]
-	if t.Usage == nil || l == nil || l.planID == "" || l.planID != t.PlanID {
+	if t.Usage == nil || l == nil || l.planID == "" || l.planID != t.PlanID || l.billed == t.PlanID {
 		return nil
 	}
 	if actual, counted := t.Usage.InputTotal(), l.planned+l.ledgerFixed(); !plausible(actual, counted) {
@@ -100,10 +99,11 @@ func (s *session) learn(t Turn) *Fault {
 	cal := s.calib.of(t.Model)
 	cal.Observe(budget.Count{Tokens: l.proj.Tokens(), Kind: budget.Estimated}, len(l.proj.Items), t.Usage.InputTotal()-l.ledgerFixed())
 	n := *l
+	n.billed = t.PlanID
 	n.anchor = anchor{Total: t.Usage.InputTotal(), Carry: len(l.proj.Carry), Items: len(l.proj.Items),
 		Generation: l.proj.Generation, Fixed: l.ledgerFixed()}
 	s.lines[key] = &n
-	if err := errors.Join(s.logUsage(t, l), s.calib.set(t.Model, cal)); err != nil {
+	if err := errors.Join(s.logUsage(t, l, m), s.calib.set(t.Model, cal)); err != nil {
 		return &Fault{Code: FaultNotRecorded, Detail: err.Error()}
 	}
 	return nil
@@ -116,31 +116,4 @@ func (l *line) ledgerFixed() int {
 		return 0
 	}
 	return l.ledger.Chain[fixed-1].Tokens
-}
-
-// usageRow is a line of usage.jsonl: what was planned against what was billed.
-type usageRow struct {
-	Plan    string          `json:"plan"`
-	Model   string          `json:"model"`
-	Planned int             `json:"planned_input_tokens"`
-	Usage   memkernel.Usage `json:"usage"`
-}
-
-// logUsage appends to usage.jsonl, which is a report and not state.
-func (s *session) logUsage(t Turn, l *line) error {
-	raw, err := json.Marshal(usageRow{Plan: t.PlanID, Model: t.Model, Planned: l.planned + l.ledgerFixed(), Usage: *t.Usage})
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(s.dir, "usage.jsonl")
-	j, err := pagevm.OpenJournal(path, nil)
-	var damage *pagevm.DamageError
-	if errors.As(err, &damage) && os.Rename(path, path+".damaged") == nil {
-		j, err = pagevm.OpenJournal(path, nil)
-	}
-	if err != nil {
-		return fmt.Errorf("log usage: %w", err)
-	}
-	_, err = j.Append(false, pagevm.Record{Op: "usage", ID: t.PlanID, Time: t.Now, Body: raw})
-	return errors.Join(err, j.Close())
 }

@@ -14,6 +14,7 @@ type counter struct {
 	cache   *budget.Cache // nil counts each time
 	over    budget.Overheads
 	kind    budget.Kind
+	family  string // the tokenizer's name
 }
 
 // newCounter takes the price book's tokenizer, or guesses by the model's name.
@@ -25,7 +26,7 @@ func newCounter(tokenizer, model string) (counter, error) {
 	if err != nil {
 		return counter{}, err
 	}
-	return counter{counter: c, over: budget.OverheadsFor(model), kind: c.Count("a").Kind}, nil
+	return counter{counter: c, over: budget.OverheadsFor(model), kind: c.Count("a").Kind, family: tokenizer}, nil
 }
 
 // text counts the expected tokens of a text.
@@ -35,7 +36,7 @@ func (c *counter) text(s string) int { return c.cache.Count(c.counter, s).Tokens
 func (c *counter) part(p *memkernel.Part) int {
 	switch {
 	case p.Call != nil:
-		return c.over.PerToolUse + c.text(p.Call.Name) + c.text(p.Call.Input)
+		return c.over.PerToolUse + c.text(p.Call.Name) + c.text(budget.ToolInput(c.family, p.Call.Input))
 	case p.Result != nil:
 		n := c.over.PerToolResult
 		for i := range p.Result.Content {
@@ -46,10 +47,20 @@ func (c *counter) part(p *memkernel.Part) int {
 		return c.over.Image(p.Media.Width, p.Media.Height).Tokens + c.text(p.Text)
 	case p.Kind == memkernel.PartOther:
 		return c.text(p.Raw)
+	case p.Kind == memkernel.PartThinking && c.claude():
+		return c.text(p.Text) + budget.HiddenThinking(p.Text, p.Signature).Tokens
+	case p.Kind == memkernel.PartRedactedThinking && c.claude():
+		return budget.HiddenThinking("", p.Signature).Tokens
 	case p.Kind == memkernel.PartRedactedThinking:
 		return c.text(p.Signature)
 	}
 	return c.text(p.Text)
+}
+
+// claude tells whether thinking is signed as Claude's is; what others sign says
+// nothing of its size.
+func (c *counter) claude() bool {
+	return c.family == budget.ClaudeOld || c.family == budget.ClaudeNew
 }
 
 // tools counts the tool definitions and the system prompt that they bring.

@@ -39,7 +39,7 @@ func (w *work) deferred() []Deferred {
 		switch p := w.page(it.Page); {
 		case it.Kind == pagevm.ItemNote && p != nil && p.Type != pagevm.Plan:
 			out = append(out, Deferred{Page: it.Page, From: it.Level, To: pagevm.Gone, SavedTokens: w.scale(it.Tokens), Why: WhyChanged, Waits: waits})
-		case stale[it.Page] != nil:
+		case stale[it.Page] != nil && it.Level == pagevm.Full: // a lower one is what a cut made of it
 			s := stale[it.Page]
 			if to := s.Lowest(w.req.Resolver != ""); to < it.Level {
 				out = append(out, Deferred{Page: it.Page, From: it.Level, To: to, Why: WhySuperseded, Waits: waits,

@@ -39,6 +39,10 @@ type line struct {
 	// planID is the newest plan; planned its input in uncalibrated tokens.
 	planID  string
 	planned int
+	// expected is what that plan says of its bill, nil if it was read from a record
+	// that does not say; billed is the newest plan whose bill was taken.
+	expected *Expected
+	billed   string
 	// restored is the newest record of a line that is being read from disk.
 	restored *planBody
 	// reads are what the model has read, to know it again.

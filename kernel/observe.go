@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
@@ -20,8 +21,9 @@ type Turn struct {
 	Model      string
 	// Messages is the host's whole conversation after the turn.
 	Messages []memkernel.Message
-	// PlanID names the plan that was sent for the turn's last call, Usage what the
-	// provider billed for it. Both may be missing.
+	// PlanID names the plan that was sent for the last call, Usage what the provider
+	// billed for it. Both may be missing. A turn that is still open may be delivered
+	// after each of its calls, so that every bill is kept.
 	PlanID string
 	Usage  *memkernel.Usage
 	Now    time.Time
@@ -136,6 +138,7 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 	}
 	if end == 0 {
 		o.Outcome, o.Turns = OpenTurn, s.turns
+		s.takeBill(o, t, w.model)
 		return o, nil
 	}
 	body := turnBody{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key,
@@ -147,11 +150,22 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 	if err := s.commitTurn(o, &body, w.msgs[:end], t); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
+	if o.Outcome == Committed || o.Outcome == Duplicate && end < len(w.msgs) {
+		s.takeBill(o, t, w.model)
+	}
 	if o.Outcome == Committed && end < len(w.msgs) {
 		o.Outcome = OpenTurn
 	}
 	o.Turns = s.turns
 	return o, nil
+}
+
+// takeBill learns what was billed, once per plan. The turn stands whatever comes
+// of it.
+func (s *session) takeBill(o *Observation, t Turn, m cachelayout.Model) {
+	if f := s.learn(t, m); f != nil {
+		o.Faults = append(o.Faults, *f)
+	}
 }
 
 // commitTurn writes the turn to the journal, unless it is there. The same key
@@ -175,9 +189,6 @@ func (s *session) commitTurn(o *Observation, body *turnBody, msgs []memkernel.Me
 		return err
 	}
 	o.Outcome, o.Rejected = Outcome(r.Outcome), r.Rejected
-	if f := s.learn(t); f != nil {
-		o.Faults = append(o.Faults, *f)
-	}
 	return nil
 }
 
@@ -262,5 +273,7 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 		s.forget()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}
-	return &Observation{Outcome: OpenTurn, Ingested: len(w.capture.pages), Turns: s.turns}, nil
+	o := &Observation{Outcome: OpenTurn, Ingested: len(w.capture.pages), Turns: s.turns}
+	s.takeBill(o, t, w.model)
+	return o, nil
 }

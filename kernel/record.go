@@ -49,7 +49,9 @@ type planBody struct {
 	Anchor  anchor             `json:"anchor,omitzero"`
 	Planned int                `json:"planned"`
 	Before  int                `json:"before"`
-	Ratio   float64            `json:"ratio"`
+	// Expected is the bill that was planned.
+	Expected *Expected `json:"expected,omitempty"`
+	Ratio    float64   `json:"ratio"`
 }
 
 // record makes a plan durable in the order that a kill at any instant survives:
@@ -62,7 +64,7 @@ func (s *session) record(w *work) error {
 	if err := s.commitCut(w); err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
-	w.next.planID = s.nextPlanID(w)
+	w.next.planID, w.next.expected = s.nextPlanID(w), w.expected()
 	if err := s.openRecords(); err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
@@ -164,7 +166,7 @@ func planDiff(w *work) planBody {
 	p, q := w.prev.proj, w.proj
 	b := planBody{Plan: w.next.planID, Branch: w.req.Branch, Model: w.req.Model, Generation: q.Generation, Epoch: w.s.account.epoch,
 		Ledger: w.next.ledger.Record(), TTL: w.next.ttl,
-		Anchor: w.next.anchor, Planned: w.next.planned, Before: w.before, Ratio: w.ratio,
+		Anchor: w.next.anchor, Planned: w.next.planned, Before: w.before, Ratio: w.ratio, Expected: w.next.expected,
 		Fixed: w.blocks[:len(w.blocks)-len(q.Carry)-len(q.Items)]}
 	for b.KeepSeen < len(p.Seen) && b.KeepSeen < len(q.Seen) && p.Seen[b.KeepSeen] == q.Seen[b.KeepSeen] {
 		b.KeepSeen++
@@ -207,6 +209,7 @@ func (l *line) apply(session string, b *planBody) *line {
 	}
 	n.private = b.Private
 	n.proj, n.planID, n.planned, n.ttl, n.anchor = &p, b.Plan, b.Planned, b.TTL, b.Anchor
+	n.expected = b.Expected
 	n.restored = b
 	return &n
 }

@@ -5,42 +5,31 @@ import (
 	"slices"
 )
 
-// fit learns, from the calls that were billed so far, how counted tokens become
-// billed ones. Hosts add things that no transcript shows: a little to every call
+// fit learns, from the calls that were billed so far, how counted growth becomes
+// billed growth. Hosts add things that no transcript shows: a little to every call
 // (framing, reminders), and now and then a lump (files attached again, a changed
-// tool list). So it learns two things:
+// tool list), which it ignores:
 //
-//	growth of a call  = ratio × counted + overhead        typical, lumps ignored
-//	whole − the above = drift × calls                     what the lumps come to
+//	growth of a call  = ratio × counted + overhead
 //
 // The zero fit says ratio 1 and nothing else.
 type fit struct {
 	// x and y are counted and billed growth of the newest calls, oldest first.
-	x, y []float64
-	// last is the call before, to take growth from.
-	last struct {
-		counted, calls, billed int
-		known                  bool
-	}
+	x, y  []float64
 	known line
-	// kk and kr are decaying sums of calls² and calls × what the line misses.
-	kk, kr float64
 }
 
 // line is what a fit has learned.
-type line struct{ ratio, overhead, drift float64 }
+type line struct{ ratio, overhead float64 }
 
 const (
 	// fitCalls is how many of the newest calls count.
 	fitCalls = 80
 	// priorCalls is the weight of the prior, ratio 1 and overhead 0, in calls.
 	priorCalls = 2
-	// forget is the weight that a call keeps for the drift when the next comes.
-	forget = 0.95
 	// The line stays within reason whatever the bills say.
-	minRatio, maxRatio = 0.5, 3.0
-	maxOverhead        = 600.0
-	maxDrift           = 3000.0
+	minRatio, maxRatio       = 0.5, 3.0
+	minOverhead, maxOverhead = -100.0, 600.0
 	// The first rounds of reweighting limit the pull of far points, which leads to
 	// one line from anywhere; the last ones all but drop what is far from it.
 	rounds, dropRounds = 8, 3
@@ -56,24 +45,16 @@ func (f *fit) line() line {
 	return f.known
 }
 
-// add learns one call: counted tokens and calls since the host last changed its
-// past, and what was billed beyond the fixed part.
-func (f *fit) add(counted, calls, billed int) {
-	if f.last.known && calls == f.last.calls+1 && counted > f.last.counted {
-		f.x = append(f.x, float64(counted-f.last.counted))
-		f.y = append(f.y, float64(billed-f.last.billed))
-		if len(f.x) > fitCalls {
-			f.x, f.y = f.x[1:], f.y[1:]
-		}
-		f.known = f.robust()
+// add learns the growth of one call: counted tokens, and what was billed for them.
+func (f *fit) add(counted, billed float64) {
+	if counted <= 0 {
+		return
 	}
-	f.last.counted, f.last.calls, f.last.billed, f.last.known = counted, calls, billed, true
-	l := f.line()
-	k := float64(calls)
-	missed := float64(billed) - l.ratio*float64(counted) - l.overhead*k
-	f.kk, f.kr = forget*f.kk+k*k, forget*f.kr+k*missed
-	l.drift = min(max(f.kr/(f.kk+1), -maxDrift), maxDrift)
-	f.known = l
+	f.x, f.y = append(f.x, counted), append(f.y, billed)
+	if len(f.x) > fitCalls {
+		f.x, f.y = f.x[1:], f.y[1:]
+	}
+	f.known = f.robust()
 }
 
 // robust is a weighted least-squares line through the growths, where points far
@@ -115,7 +96,7 @@ func (f *fit) medians() line {
 	for i := range f.x {
 		rest[i] = f.y[i] - l.ratio*f.x[i]
 	}
-	l.overhead = min(max(median(rest), 0), maxOverhead)
+	l.overhead = min(max(median(rest), minOverhead), maxOverhead)
 	return l
 }
 
@@ -161,7 +142,7 @@ func (f *fit) solve(w []float64, prior float64) line {
 	if det := s*sxx - sx*sx; det > 0 {
 		l.overhead = (sy*sxx - sx*sxy) / det
 	}
-	l.overhead = min(max(l.overhead, 0), maxOverhead)
+	l.overhead = min(max(l.overhead, minOverhead), maxOverhead)
 	l.ratio = min(max((sxy-l.overhead*sx)/sxx, minRatio), maxRatio)
 	return l
 }

@@ -2,19 +2,25 @@
 // written at every call of a recorded session, and how far that is from what
 // was billed. It is the test of our picture of the cache against real bills.
 //
-// A prediction for a call sees the host's messages and their times up to that
-// call, and nothing that was billed for it or later. What was billed before it
-// trains one line, tokens = ratio × counted + overhead per call, since hosts
-// send things that no transcript shows. The size of tools and system prompt is
-// given, or inferred once from the first billed call, which is then not judged.
-// The lifetime is the one that the host's recorded writes name.
-//
 //	messages ─► segments ─► prompt of call i ─► blocks ─► ledger ─► read, write
-//	                                             ▲
-//	billed sizes of calls before i ─► ratio ─────┘
+//	                                             ▲                     ▲
+//	bills of calls before i ─► anchor, line, habits ───────────────────┘
+//
+// A prediction for a call sees the host's messages and their times up to that
+// call, and nothing that was billed for it or later. Two things are taken from
+// the bills as such: the lifetime, which is the one that the recorded writes name,
+// and the size of tools and system prompt, unless it is given: that is inferred
+// from the first billed call, which is then not judged.
+//
+// With calibration, the default, the bills of earlier calls teach more. The last
+// one is the anchor: only what came after it is counted. A line corrects that
+// count, since hosts send things that no transcript shows, and a few habits of
+// host and provider are learned, which [habits] lists. Plain leaves all that out.
 //
 // The host is assumed to do what agent hosts do: append, with cache markers
-// behind the fixed part, at the previous tail and at the end of the request.
+// behind the fixed part, at the previous tail and at the end of the request. A
+// call that was cold though it came within the lifetime is not predicted by
+// anything, and listed apart, as unexplained.
 //
 // Apart from [Segments], which reads the transcript it is given, the package is
 // pure. It never bills, sends or guesses a price. Tokens are the provider's,
@@ -22,7 +28,6 @@
 package predict
 
 import (
-	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel/budget"
@@ -46,13 +51,52 @@ type Options struct {
 	Model string
 	// Counter counts text; nil takes the model's.
 	Counter budget.Counter
+	// Plain learns nothing from the bills of earlier calls.
+	Plain bool
 }
 
-// Tokens is what a call reads from and writes to the cache, and its whole prompt.
+// Tokens is what a call reads from and writes to the cache, what it sends beside
+// both, and its whole prompt.
 type Tokens struct {
-	Read  int `json:"cache_read_tokens"`
-	Write int `json:"cache_write_tokens"`
-	Total int `json:"input_tokens"`
+	Read     int `json:"cache_read_tokens"`
+	Write    int `json:"cache_write_tokens"`
+	Uncached int `json:"uncached_tokens"`
+	Total    int `json:"input_tokens"`
+}
+
+// Verdict says what became of a prediction that a call is warm or cold.
+type Verdict string
+
+const (
+	// First is the call that gives the fixed part: it is not judged.
+	First Verdict = "first"
+	// Warm: as predicted.
+	Warm Verdict = "warm"
+	// Expired: cold as predicted, because the lifetime was over, thinking was dropped,
+	// or the prompt before was too small to be cached.
+	Expired Verdict = "expired"
+	// Compacted: the host changed its past. Not judged for warm or cold.
+	Compacted Verdict = "compacted"
+	// Unexplained: cold though the lifetime was not over.
+	Unexplained Verdict = "unexplained"
+	// Missed: cold past the lifetime, and predicted warm.
+	Missed Verdict = "missed"
+	// Spared: warm, and predicted cold.
+	Spared Verdict = "spared"
+)
+
+// Explained tells whether the verdict is what was predicted.
+func (v Verdict) Explained() bool { return v == Warm || v == Expired || v == Compacted }
+
+// Growth is what one call added to the prompt, in tokens.
+type Growth struct {
+	// Billed is the difference of two bills.
+	Billed int `json:"billed_tokens"`
+	// Predicted is what was predicted, Counted the counter's figure alone, Quarter
+	// the bytes over four.
+	Predicted int `json:"predicted_tokens"`
+	Counted   int `json:"counted_tokens"`
+	Quarter   int `json:"quarter_tokens"`
 }
 
 // Call is one billed call beside its prediction.
@@ -62,13 +106,18 @@ type Call struct {
 	Key   string    `json:"key"`
 	Start time.Time `json:"start,omitzero"`
 	Model string    `json:"model"`
+	// GapSeconds is the time since the start of the call before.
+	GapSeconds float64 `json:"gap_seconds"`
 
 	Predicted Tokens `json:"predicted"`
 	Recorded  Tokens `json:"recorded"`
 	// PredictedCold and RecordedCold tell that under 60 % of the context before
 	// was read.
-	PredictedCold bool `json:"predicted_cold"`
-	RecordedCold  bool `json:"recorded_cold"`
+	PredictedCold bool    `json:"predicted_cold"`
+	RecordedCold  bool    `json:"recorded_cold"`
+	Verdict       Verdict `json:"verdict"`
+	// PastTTL: the gap is the lifetime or more, by the clock alone.
+	PastTTL bool `json:"past_ttl"`
 	// Compacted marks the first call after the host changed its past; whether it
 	// is cold is not judged.
 	Compacted bool `json:"compacted"`
@@ -80,110 +129,33 @@ type Call struct {
 	// Ratio and Overhead are what was known of the counter before the call.
 	Ratio    float64 `json:"ratio"`
 	Overhead float64 `json:"overhead_tokens"`
+	// Growth is nil where the prompt did not follow another, or shrank.
+	Growth *Growth `json:"growth"`
 }
 
 // Report is a session's calls and their sums.
 type Report struct {
 	Calls []Call `json:"calls"`
+	// Calibrated tells whether the bills of earlier calls were used.
+	Calibrated bool `json:"calibrated"`
 	// FixedTokens is the size assumed for tools and system prompt; FixedFrom says
 	// where it comes from: "given" or "first_call".
 	FixedTokens int    `json:"fixed_tokens"`
 	FixedFrom   string `json:"fixed_from"`
-	// TTLSeconds is the lifetime assumed.
-	TTLSeconds int     `json:"ttl_seconds"`
-	Summary    Summary `json:"summary"`
+	// TTLSeconds is the lifetime assumed; TTLFrom says where it comes from:
+	// "given", "recorded" or "book".
+	TTLSeconds int    `json:"ttl_seconds"`
+	TTLFrom    string `json:"ttl_from"`
+	// Classes are the content that calls added, by class, in the order of [Classes].
+	Classes []Class `json:"classes"`
+	Summary Summary `json:"summary"`
 }
 
-// Where the size of the fixed part comes from.
+// Where the size of the fixed part and the lifetime come from.
 const (
 	FixedGiven     = "given"
 	FixedFirstCall = "first_call"
+	TTLGiven       = "given"
+	TTLRecorded    = "recorded"
+	TTLBook        = "book"
 )
-
-// Summary condenses a report.
-type Summary struct {
-	// Calls were judged, Temperate of them for cold or warm.
-	Calls     int `json:"calls"`
-	Temperate int `json:"warm_cold_calls"`
-	// RightShare is the share of those whose warm or cold was predicted; Cold
-	// were billed as cold, Foreseen of these predicted so.
-	RightShare float64 `json:"right_share"`
-	Cold       int     `json:"cold_calls"`
-	Foreseen   int     `json:"cold_foreseen"`
-	// Medians and 90th percentiles of the relative errors.
-	ReadMedian  float64 `json:"read_error_median"`
-	ReadP90     float64 `json:"read_error_p90"`
-	WriteMedian float64 `json:"write_error_median"`
-	WriteP90    float64 `json:"write_error_p90"`
-	// Predicted and Recorded are sums over the judged calls.
-	Predicted Tokens `json:"predicted"`
-	Recorded  Tokens `json:"recorded"`
-}
-
-// summarize sums the calls up.
-func summarize(calls []Call) Summary {
-	var s Summary
-	var reads, writes []float64
-	right := 0
-	for i := range calls {
-		c := &calls[i]
-		if !c.Judged {
-			continue
-		}
-		s.Calls++
-		s.Predicted.add(c.Predicted)
-		s.Recorded.add(c.Recorded)
-		reads, writes = append(reads, c.ReadError), append(writes, c.WriteError)
-		if c.Compacted {
-			continue
-		}
-		s.Temperate++
-		if c.PredictedCold == c.RecordedCold {
-			right++
-		}
-		if c.RecordedCold {
-			s.Cold++
-			if c.PredictedCold {
-				s.Foreseen++
-			}
-		}
-	}
-	if s.Temperate > 0 {
-		s.RightShare = float64(right) / float64(s.Temperate)
-	}
-	s.ReadMedian, s.ReadP90 = quantiles(reads)
-	s.WriteMedian, s.WriteP90 = quantiles(writes)
-	return s
-}
-
-func (t *Tokens) add(u Tokens) {
-	t.Read += u.Read
-	t.Write += u.Write
-	t.Total += u.Total
-}
-
-// quantiles are the median and the 90th percentile by nearest rank, 0 if there
-// is nothing.
-func quantiles(v []float64) (median, p90 float64) {
-	if len(v) == 0 {
-		return 0, 0
-	}
-	slices.Sort(v)
-	return v[(len(v)-1)/2], v[(len(v)*9+9)/10-1]
-}
-
-// relative is |got − want| / want. Where nothing was billed, any prediction but
-// nothing is wrong by its whole.
-func relative(got, want int) float64 {
-	switch {
-	case got == want:
-		return 0
-	case want == 0:
-		return 1
-	}
-	d := got - want
-	if d < 0 {
-		d = -d
-	}
-	return float64(d) / float64(want)
-}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/memkernel/memkernel"
@@ -65,7 +66,7 @@ func session(steps []step) Segment {
 }
 
 // size is what perByte and the framing count for a text of n bytes.
-func size(n int) int { return perMessage + perBlock + n }
+func size(n int) int { return budget.OverheadsFor(testModel).PerMessage + n }
 
 func text(role memkernel.Role, key string, at time.Time, n int) memkernel.Message {
 	b := make([]byte, n)
@@ -83,10 +84,15 @@ func TestPerfectCacheIsPredictedToTheToken(t *testing.T) {
 			t.Errorf("call %d: predicted %+v, billed %+v", c.Index, c.Predicted, c.Recorded)
 		}
 	}
-	want := Summary{Calls: 5, Temperate: 5, RightShare: 1, Cold: 2, Foreseen: 2}
-	want.Predicted, want.Recorded = r.Summary.Predicted, r.Summary.Recorded
-	if diff := cmp.Diff(want, r.Summary); diff != "" {
+	got, one := r.Summary, 1.0
+	want := Summary{Calls: 5, Temperate: 5, RightShare: 1, Cold: 2, Foreseen: 2, PastTTL: 2, Recall: &one, Precision: &one,
+		WriteError: new(float64), Predicted: got.Recorded, Recorded: got.Recorded,
+		Explained: Explained{Calls: 5, Predicted: got.Recorded, Recorded: got.Recorded}, Growth: got.Growth}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Summary{})); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+	if got.Growth.Calls != 5 || got.Growth.Counted != 0 || got.Growth.Predicted != 0 || got.Growth.Quarter < 0.7 {
+		t.Errorf("growth: %+v", got.Growth)
 	}
 	if r.TTLSeconds != 300 || r.FixedFrom != FixedGiven {
 		t.Errorf("ttl %d s, fixed %s", r.TTLSeconds, r.FixedFrom)
@@ -153,6 +159,7 @@ func TestNoBillIsSeenBeforeItsCall(t *testing.T) {
 			if i >= from {
 				changed.Messages[c.Index].Usage.CacheReadTokens *= factor
 				changed.Messages[c.Index].Usage.InputTokens += 777
+				changed.Messages[c.Index].Usage.OutputTokens += 5000
 			}
 		}
 		after := Run([]Segment{changed}, &Options{Counter: perByte{}})
@@ -173,15 +180,13 @@ func TestFitFindsTheLine(t *testing.T) {
 		lumpy := rapid.IntRange(7, 20).Draw(t, "lump every")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		var f fit
-		counted, billed := 0, 0.0
 		for i := range 60 {
-			x := 50 + rng.IntN(6000)
-			counted += x
-			billed += ratio*float64(x) + overhead
+			x := float64(50 + rng.IntN(6000))
+			grown := ratio*x + overhead
 			if i%lumpy == lumpy-1 {
-				billed += 9000
+				grown += 9000
 			}
-			f.add(counted, i+1, int(billed))
+			f.add(x, grown)
 		}
 		l := f.line()
 		for _, x := range []float64{500, 3000} {
@@ -198,9 +203,110 @@ func TestZeroFitIsOneToOne(t *testing.T) {
 	if got := f.line(); got != (line{ratio: 1}) {
 		t.Errorf("zero fit is %+v", got)
 	}
-	f.add(0, 0, -5) // a bill below the fixed part
+	f.add(700, -500) // the host took something out
 	if got := f.line(); got.ratio < minRatio || got.ratio > maxRatio {
 		t.Errorf("ratio %v is out of reason", got.ratio)
+	}
+}
+
+// verdicts lists the verdicts of a session's calls.
+func verdicts(r *Report) (out []Verdict) {
+	for i := range r.Calls {
+		out = append(out, r.Calls[i].Verdict)
+	}
+	return out
+}
+
+// bill changes what call n of a session was billed: it read so many tokens and wrote
+// the rest.
+func bill(s *Segment, n, read int) {
+	u := s.Messages[s.Calls[n].Index].Usage
+	total := u.InputTotal()
+	u.CacheReadTokens, u.CacheWrite5mTokens = read, total-read
+}
+
+// TestVerdicts has a break within the lifetime, a call that is warm though the
+// lifetime is over, and one that reads the fixed part when all else is cold.
+func TestVerdicts(t *testing.T) {
+	s := session([]step{{0, 900, 300}, {time.Minute, 900, 300}, {time.Minute, 900, 300}, {7 * time.Minute, 900, 300}, {8 * time.Minute, 900, 300}})
+	bill(&s, 2, 0)
+	total := s.Messages[s.Calls[3].Index].Usage.InputTotal()
+	bill(&s, 3, total-1200)
+	bill(&s, 4, 3000)
+	r := Run([]Segment{s}, &Options{Counter: perByte{}})
+	if diff := cmp.Diff([]Verdict{First, Warm, Unexplained, Spared, Expired}, verdicts(r)); diff != "" {
+		t.Fatalf("verdicts (-want +got):\n%s", diff)
+	}
+	sum := r.Summary
+	if sum.PastTTL != 1 || *sum.Recall != 1 || *sum.Precision != 0.5 || sum.Unexplained != 1 || sum.Explained.Calls != 2 {
+		t.Errorf("summary %+v", sum)
+	}
+	r = Run([]Segment{session([]step{{0, 900, 300}, {30 * time.Minute, 900, 300}})}, &Options{Counter: perByte{}, TTL: time.Hour})
+	if got := verdicts(r); got[1] != Unexplained {
+		t.Errorf("within a given lifetime of an hour: %v", got)
+	}
+}
+
+// TestSharedPrefixIsLearned: what a cold call reads all the same is expected of the
+// next cold one.
+func TestSharedPrefixIsLearned(t *testing.T) {
+	s := session([]step{{0, 900, 300}, {10 * time.Minute, 900, 300}, {10 * time.Minute, 900, 300}})
+	bill(&s, 1, 5000)
+	bill(&s, 2, 5000)
+	for _, plain := range []bool{false, true} {
+		r := Run([]Segment{s}, &Options{Counter: perByte{}, Plain: plain})
+		if got := r.Calls[2].Predicted.Read; got != 5000 && !plain || got != 0 && plain {
+			t.Errorf("plain %v: the second cold call is predicted to read %d", plain, got)
+		}
+	}
+}
+
+// TestAnswersBilledInFullAreExact: where the host recorded the whole output, new
+// content is not estimated.
+func TestAnswersBilledInFullAreExact(t *testing.T) {
+	s := session([]step{{0, 900, 300}, {time.Minute, 10, 300}, {time.Minute, 10, 300}, {time.Minute, 10, 300}})
+	hidden := 0
+	for i, c := range s.Calls {
+		u := s.Messages[c.Index].Usage
+		u.CacheWrite5mTokens += hidden
+		if i > 0 {
+			u.CacheWrite5mTokens, u.CacheReadTokens = u.CacheWrite5mTokens-hidden+4000, u.CacheReadTokens+hidden-4000
+		}
+		u.OutputTokens = size(300) + 4000 // of which 4,000 are not in the transcript
+		hidden += 4000
+	}
+	r := Run([]Segment{s}, &Options{Counter: perByte{}})
+	for _, c := range r.Calls[1:] {
+		if c.Growth == nil || c.Growth.Predicted != c.Growth.Billed || c.Growth.Counted >= c.Growth.Billed {
+			t.Errorf("call %d: %+v, growth %+v", c.Index, c.Predicted, c.Growth)
+		}
+	}
+}
+
+// TestThinkingOfEarlierTurns is dropped by the models that do so.
+func TestThinkingOfEarlierTurns(t *testing.T) {
+	for model, kept := range map[string]bool{"claude-sonnet-4-5": false, "claude-opus-4-6": true} {
+		s := session([]step{{0, 900, 300}, {time.Minute, 100, 300}})
+		for i := range s.Messages {
+			if m := &s.Messages[i]; m.Role == memkernel.RoleAssistant {
+				m.Model = model
+				m.Parts = append([]memkernel.Part{{Kind: memkernel.PartThinking, Text: string(make([]byte, 5000))}}, m.Parts...)
+			}
+		}
+		r := Run([]Segment{s}, &Options{Counter: perByte{}, Fixed: testFixed})
+		if grew := r.Calls[1].Predicted.Total - r.Calls[0].Predicted.Total; (grew > 5000) != kept {
+			t.Errorf("%s: the prompt grew by %d when the user spoke again", model, grew)
+		}
+	}
+}
+
+func TestHabitOfCallsBetweenTurns(t *testing.T) {
+	var h habits
+	for i, followed := range []bool{true, true, false, true} {
+		h.turned(followed)
+		if got, want := h.follows(), i == 1 || i == 2 || i == 3; got != want {
+			t.Errorf("after turn %d: follows %v", i, got)
+		}
 	}
 }
 
@@ -243,7 +349,7 @@ func TestEmptySession(t *testing.T) {
 func TestBundledSample(t *testing.T) {
 	r := runFile(t, bundled, nil)
 	s := r.Summary
-	if len(r.Calls) != 184 || s.RightShare < 0.99 || s.Foreseen != s.Cold || s.ReadMedian > 0.03 {
+	if len(r.Calls) != 184 || s.RightShare < 0.99 || s.Foreseen != s.Cold || s.ReadMedian > 0.005 || s.WriteMedian > 0.1 {
 		t.Errorf("%d calls, summary %+v", len(r.Calls), s)
 	}
 	compacted := 0

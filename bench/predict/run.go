@@ -1,13 +1,13 @@
 package predict
 
 import (
-	"hash/fnv"
 	"strconv"
 	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // Run predicts every call of a session. A session without billed calls gives an
@@ -20,12 +20,12 @@ func Run(segments []Segment, opt *Options) *Report {
 	if p.opt.Book == nil {
 		p.opt.Book = cachelayout.DefaultBook()
 	}
-	p.report = &Report{Calls: []Call{}, FixedTokens: p.opt.Fixed, FixedFrom: FixedGiven}
+	p.report = &Report{Calls: []Call{}, Calibrated: !p.opt.Plain, FixedTokens: p.opt.Fixed, FixedFrom: FixedGiven, Classes: newClasses()}
 	p.first(segments)
-	p.counts = map[uint64]int{}
 	for i := range segments {
 		p.segment(&segments[i], i > 0)
 	}
+	settle(p.report.Classes)
 	p.report.Summary = summarize(p.report.Calls)
 	return p.report
 }
@@ -34,18 +34,24 @@ func Run(segments []Segment, opt *Options) *Report {
 type predictor struct {
 	opt    Options
 	report *Report
+	ttl    time.Duration
 
-	counter budget.Counter
-	counted string         // the tokenizer that counter is for
-	counts  map[uint64]int // by content hash
-	fit     fit
-	ttl     time.Duration
+	scale  scale
+	counts map[uint64]measure // by content
+	fit    fit
+	habits habits
+	ledger cachelayout.Ledger
 
-	ledger     cachelayout.Ledger
 	n          int // calls so far
 	unanchored bool
-	// previous are the whole prompts of the call before.
-	previous struct{ predicted, recorded int }
+	last       lastCall
+}
+
+// lastCall is the call before, whatever segment it was in.
+type lastCall struct {
+	start, end          time.Time
+	predicted, recorded int // the whole prompts; recorded 0 if not billed
+	uncached            int
 }
 
 // first settles what is known before the first prediction: the lifetime that
@@ -65,12 +71,13 @@ func (p *predictor) first(segments []Segment) {
 			}
 		}
 	}
-	p.ttl = p.opt.TTL
+	p.ttl, p.report.TTLFrom = p.opt.TTL, TTLGiven
 	if p.ttl == 0 {
 		p.ttl, _ = cachelayout.RecordedTTL(model, w5, w1)
+		p.report.TTLFrom = TTLRecorded
 	}
 	if p.ttl == 0 {
-		p.ttl = model.TTL(0)
+		p.ttl, p.report.TTLFrom = model.TTL(0), TTLBook
 	}
 	p.report.TTLSeconds = int(p.ttl / time.Second)
 	p.unanchored = p.opt.Fixed <= 0
@@ -92,173 +99,222 @@ func (p *predictor) model(id string, at time.Time) cachelayout.Model {
 
 // segment predicts the calls of one stretch.
 func (p *predictor) segment(s *Segment, compacted bool) {
-	blocks := make([]cachelayout.Block, 0, len(s.Messages)+1)
-	blocks = append(blocks, cachelayout.Block{ID: "fixed", Region: cachelayout.RegionSystem, Hash: "fixed",
-		Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
+	st := stretch{messages: s.Messages}
 	for n, c := range s.Calls {
 		answer := &s.Messages[c.Index]
 		model := p.model(answer.Model, c.Start)
-		p.useCounter(model)
-		for i := len(blocks) - 1; i < c.Index; i++ {
-			blocks = append(blocks, p.block(&s.Messages[i], i))
+		p.use(model)
+		st.keeps = budget.KeepsThinking(model.ID)
+		for len(st.sizes) < c.Index {
+			st.take(p.measure(&s.Messages[len(st.sizes)]))
 		}
-		p.call(blocks[:c.Index+1], callOf{model: model, answer: answer, start: c.Start, inSegment: n, compacted: compacted && n == 0})
+		p.call(&st, c, model, answer, compacted && n == 0)
 	}
 }
 
-// callOf is what is known of one call.
-type callOf struct {
-	model     cachelayout.Model
-	answer    *memkernel.Message
-	start     time.Time
-	inSegment int
-	compacted bool
+// use changes the counter when the model's tokenizer does.
+func (p *predictor) use(m cachelayout.Model) {
+	name := m.Tokenizer
+	if name == "" {
+		name = budget.Family(m.ID)
+	}
+	if p.scale.counter != nil && p.scale.family == name {
+		return
+	}
+	counter, err := budget.For(name)
+	if err != nil {
+		name = budget.Bytes
+		counter, _ = budget.For(name)
+	}
+	if p.opt.Counter != nil {
+		counter = p.opt.Counter
+	}
+	p.scale = scale{counter: counter, over: budget.OverheadsFor(m.ID), family: name}
+	p.counts = map[uint64]measure{}
 }
 
-// call predicts, compares and learns. counted holds uncorrected token counts.
-func (p *predictor) call(counted []cachelayout.Block, c callOf) {
-	billed := c.answer.Usage
-	if billed != nil && billed.InputTotal() == 0 {
-		billed = nil
+// measure counts a message once.
+func (p *predictor) measure(m *memkernel.Message) sized {
+	hash := contentHash(m)
+	size, ok := p.counts[hash]
+	if !ok {
+		size = p.scale.measure(m)
+		p.counts[hash] = size
 	}
-	raw := 0
-	for i := 1; i < len(counted); i++ {
-		raw += counted[i].Tokens
-	}
-	judged := true
-	if p.unanchored && billed != nil {
-		p.report.FixedTokens = max(0, billed.InputTotal()-raw)
-		p.unanchored, judged = false, false
-	}
-	blocks := p.scaled(counted, c.inSegment)
-	id := cachelayout.Identity{Model: c.model.ID, Images: cachelayout.HasImage(blocks)}
-	bps := cachelayout.Breakpoints(blocks, c.model, p.ledger.Tail(blocks), cachelayout.LayoutOptions{Fixed: p.ttl, Carry: p.ttl, Messages: p.ttl})
-	bill := p.ledger.Bill(c.model, id, blocks, bps, c.start)
-	p.ledger = p.ledger.Advance(id, blocks, bps, c.start)
-	got := Tokens{Read: bill.ReadTokens, Write: bill.Write5mTokens + bill.Write1hTokens, Total: bill.Total()}
-	if billed != nil {
-		p.compare(got, *billed, c, judged)
-		p.fit.add(raw, c.inSegment+1, billed.InputTotal()-p.report.FixedTokens)
-		p.previous.recorded = billed.InputTotal()
-	}
-	p.previous.predicted = got.Total
-	p.n++
-}
-
-// compare puts the prediction beside the bill.
-func (p *predictor) compare(got Tokens, u memkernel.Usage, c callOf, judged bool) {
-	want := Tokens{Read: u.CacheReadTokens, Write: u.CacheWrite5mTokens + u.CacheWrite1hTokens, Total: u.InputTotal()}
-	known := p.fit.line()
-	p.report.Calls = append(p.report.Calls, Call{
-		Index: p.n, Key: c.answer.Key, Start: c.start, Model: c.answer.Model,
-		Predicted: got, Recorded: want,
-		PredictedCold: cold(got.Read, p.previous.predicted), RecordedCold: cold(want.Read, p.previous.recorded),
-		Compacted: c.compacted, Judged: judged && p.n > 0,
-		ReadError: relative(got.Read, want.Read), WriteError: relative(got.Write, want.Write),
-		Ratio: known.ratio, Overhead: known.overhead,
-	})
-}
-
-// cold tells whether too little of the context before was read.
-func cold(read, before int) bool {
-	return before > 0 && float64(read) < coldShare*float64(before)
-}
-
-// scaled gives the blocks their expected size: messages by the line learned so
-// far, with the overhead at the answers, one per call. What the host adds in
-// lumps is taken to stand in front, since by now it is part of what is cached.
-func (p *predictor) scaled(counted []cachelayout.Block, calls int) []cachelayout.Block {
-	l := p.fit.line()
-	out := make([]cachelayout.Block, len(counted))
-	copy(out, counted)
-	out[0].Tokens = max(0, p.report.FixedTokens+int(l.drift*float64(calls)))
-	carry := 0.0
-	for i := 1; i < len(out); i++ {
-		exact := carry + l.ratio*float64(counted[i].Tokens)
-		if out[i].ID == answerBlock || i == len(out)-1 {
-			exact += l.overhead
-		}
-		out[i].Tokens = max(0, int(exact))
-		carry = exact - float64(out[i].Tokens)
+	out := sized{measure: size, hash: strconv.FormatUint(hash, 36)}
+	if !p.opt.Plain {
+		n, _ := size.total()
+		out.output = recordedOutput(m, n)
 	}
 	return out
 }
 
-// Names of blocks: the answers of calls carry the overhead per call.
-const (
-	answerBlock = "answer"
-	otherBlock  = "message"
-)
-
-// block makes the block of a message.
-func (p *predictor) block(m *memkernel.Message, at int) cachelayout.Block {
-	hash := contentHash(m)
-	tokens, ok := p.counts[hash]
-	if !ok {
-		tokens = p.count(m)
-		p.counts[hash] = tokens
+// call predicts one call, compares it with its bill and learns from that.
+func (p *predictor) call(st *stretch, c transcript.Call, model cachelayout.Model, answer *memkernel.Message, compacted bool) {
+	billed := answer.Usage
+	if billed != nil && billed.InputTotal() == 0 {
+		billed = nil
 	}
-	b := cachelayout.Block{ID: otherBlock, Region: cachelayout.RegionWorkingSet, Hash: strconv.FormatUint(hash, 36), Tokens: tokens,
-		Positions: positions(m), Markable: markable(m), Image: hasImage(m.Parts), Message: at}
-	if m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost {
-		b.ID = answerBlock
+	judged := p.n > 0
+	if p.unanchored && billed != nil {
+		p.report.FixedTokens = max(0, billed.InputTotal()-int(st.prompt(line{ratio: 1}, st.now())))
+		p.unanchored, judged = false, false
 	}
-	return b
+	o := outcome{model: model, start: c.Start, end: c.End, compacted: compacted, judged: judged}
+	p.predict(st, &o)
+	if billed != nil {
+		o.recorded = Tokens{Read: billed.CacheReadTokens, Write: billed.CacheWrite5mTokens + billed.CacheWrite1hTokens,
+			Uncached: billed.InputTokens, Total: billed.InputTotal()}
+		p.compare(st, &o, answer)
+		p.learn(st, &o)
+		st.anchor = anchor{at: st.now(), recorded: o.recorded.Total}
+	}
+	p.last = lastCall{start: c.Start, end: c.End, predicted: o.got.Total, recorded: o.recorded.Total, uncached: o.recorded.Uncached}
+	p.n++
 }
 
-// useCounter changes the counter when the model's tokenizer does.
-func (p *predictor) useCounter(m cachelayout.Model) {
-	if p.opt.Counter != nil {
-		p.counter = p.opt.Counter
-		return
-	}
-	name := m.Tokenizer
-	if name == "" {
-		name = budget.Bytes
-	}
-	if p.counted == name {
-		return
-	}
-	c, err := budget.For(name)
-	if err != nil {
-		c, _ = budget.For(budget.Bytes)
-	}
-	p.counter, p.counted = c, name
-	clear(p.counts)
+// outcome is one call on its way through prediction and comparison.
+type outcome struct {
+	model             cachelayout.Model
+	start, end        time.Time
+	compacted, judged bool
+	line              line
+	got, recorded     Tokens
+	// expired: the prediction found the cache cold.
+	expired, cold bool
 }
 
-// contentHash names a message's content; markers and ids of the host are not
-// part of it.
-func contentHash(m *memkernel.Message) uint64 {
-	h := fnv.New64a()
-	write := func(s string) {
-		h.Write([]byte(s))
-		h.Write([]byte{0})
+// predict asks the ledger, with the sizes that are known by now.
+func (p *predictor) predict(st *stretch, o *outcome) {
+	o.line = line{ratio: 1}
+	if !p.opt.Plain {
+		o.line = p.fit.line()
 	}
-	write(string(m.Role))
-	var parts func([]memkernel.Part)
-	parts = func(list []memkernel.Part) {
-		for i := range list {
-			q := &list[i]
-			write(string(q.Kind))
-			write(q.Text)
-			switch {
-			case q.Call != nil:
-				write(q.Call.ID)
-				write(q.Call.Name)
-				write(q.Call.Input)
-			case q.Result != nil:
-				write(q.Result.CallID)
-				parts(q.Result.Content)
-			case q.Media != nil:
-				write(q.Media.Type)
-				write(q.Media.Data)
-				write(q.Media.URL)
-			case q.Kind == memkernel.PartOther:
-				write(q.Raw)
-			}
+	fixed := p.report.FixedTokens
+	if o.compacted && !p.opt.Plain {
+		fixed += p.habits.attached
+	}
+	blocks := st.blocks(fixed, o.line, !p.opt.Plain)
+	// Images are no part of the identity: the provider documents that the first one
+	// breaks the messages, but in both recorded sessions that got one it did not.
+	id := cachelayout.Identity{Model: o.model.ID}
+	if n := st.answered(); n > 0 && !p.opt.Plain && p.habits.follows() {
+		p.ledger = p.ledger.Advance(id, blocks[:n+1], p.markers(blocks[:n+1], o.model), p.last.end)
+	}
+	bps := p.markers(blocks, o.model)
+	bill := p.ledger.Bill(o.model, id, blocks, bps, o.start)
+	p.ledger = p.ledger.Advance(id, blocks, bps, o.start)
+	o.got = Tokens{Read: bill.ReadTokens, Write: bill.Write5mTokens + bill.Write1hTokens, Uncached: bill.UncachedTokens, Total: bill.Total()}
+	o.expired = p.cold(o.got.Read, p.last.predicted)
+	if !p.opt.Plain {
+		p.adjust(o)
+	}
+}
+
+func (p *predictor) markers(blocks []cachelayout.Block, m cachelayout.Model) []cachelayout.Breakpoint {
+	return cachelayout.Breakpoints(blocks, m, p.ledger.Tail(blocks), cachelayout.LayoutOptions{Fixed: p.ttl, Carry: p.ttl, Messages: p.ttl})
+}
+
+// adjust applies the habits: what is read though the cache is cold, and what
+// stands behind the last marker.
+func (p *predictor) adjust(o *outcome) {
+	h := &p.habits
+	switch {
+	case !h.known:
+	case o.compacted && o.start.Sub(p.last.start) < p.ttl:
+		if h.front > 0 { // else the whole fixed part is taken to be read
+			o.got.Read = min(h.front, o.got.Total)
 		}
+	case o.compacted, o.expired:
+		o.got.Read = min(h.shared, o.got.Total)
 	}
-	parts(m.Parts)
-	return h.Sum64()
+	if o.got.Write == 0 { // an automatic cache, or a prompt that is too small
+		o.got.Uncached = o.got.Total - o.got.Read
+		return
+	}
+	if !o.compacted && !o.expired {
+		o.got.Read = max(0, o.got.Read-p.last.uncached)
+	}
+	o.got.Uncached = min(h.tail(), o.got.Total-o.got.Read)
+	o.got.Write = o.got.Total - o.got.Read - o.got.Uncached
+}
+
+// cold tells whether too little of the context before was read.
+func (p *predictor) cold(read, before int) bool {
+	return before > 0 && float64(read) < coldShare*float64(before)
+}
+
+// compare puts the prediction beside the bill.
+func (p *predictor) compare(st *stretch, o *outcome, answer *memkernel.Message) {
+	o.cold = p.cold(o.recorded.Read, p.last.recorded)
+	call := Call{
+		Index: p.n, Key: answer.Key, Start: o.start, Model: answer.Model,
+		Predicted: o.got, Recorded: o.recorded, PredictedCold: o.expired, RecordedCold: o.cold,
+		Compacted: o.compacted, Judged: o.judged,
+		ReadError: relative(o.got.Read, o.recorded.Read), WriteError: relative(o.got.Write, o.recorded.Write),
+		Ratio: o.line.ratio, Overhead: o.line.overhead,
+		Growth: p.growth(st, o),
+	}
+	if !p.last.start.IsZero() {
+		call.GapSeconds = o.start.Sub(p.last.start).Seconds()
+	}
+	call.PastTTL = call.GapSeconds >= p.ttl.Seconds()
+	call.Verdict = p.verdict(o, call.PastTTL)
+	p.report.Calls = append(p.report.Calls, call)
+}
+
+func (p *predictor) verdict(o *outcome, past bool) Verdict {
+	switch {
+	case !o.judged:
+		return First
+	case o.compacted:
+		return Compacted
+	case o.expired && o.cold:
+		return Expired
+	case o.expired:
+		return Spared
+	case o.cold && past:
+		return Missed
+	case o.cold:
+		return Unexplained
+	}
+	return Warm
+}
+
+// growth compares what the call added; nil where that can't be told.
+func (p *predictor) growth(st *stretch, o *outcome) *Growth {
+	added := st.added()
+	if st.anchor.recorded == 0 || o.recorded.Total <= st.anchor.recorded {
+		grow(p.report.Classes, &added, 0)
+		return nil
+	}
+	billed := o.recorded.Total - st.anchor.recorded
+	grow(p.report.Classes, &added, billed)
+	tokens, bytes := added.total()
+	before := st.anchor.recorded
+	if p.opt.Plain {
+		before = p.last.predicted
+	}
+	return &Growth{Billed: billed, Predicted: o.got.Total - before, Counted: tokens, Quarter: bytes / 4}
+}
+
+// minDropped is the thinking whose loss can't be a miscount, in tokens.
+const minDropped = 50
+
+// learn takes what was billed.
+func (p *predictor) learn(st *stretch, o *outcome) {
+	if st.anchor.recorded > 0 {
+		counted, exact := st.newTokens()
+		p.fit.add(counted, float64(o.recorded.Total-st.anchor.recorded)-exact+st.dropped(o.line))
+	}
+	if o.compacted {
+		p.habits.attached = max(0, p.habits.attached+o.recorded.Total-o.got.Total)
+	}
+	if o.cold || o.compacted || p.n == 0 {
+		p.habits.broke(o.recorded.Read, o.expired && !o.compacted)
+	} else if st.answered() > 0 {
+		// Without another call, thinking that is dropped would have cost the cache.
+		p.habits.turned(o.recorded.Read > p.last.recorded || st.dropped(o.line) > minDropped)
+	}
+	p.habits.sent(o.recorded.Uncached)
 }

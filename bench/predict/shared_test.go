@@ -34,19 +34,39 @@ func TestRecordedSessions(t *testing.T) {
 	if len(files) == 0 {
 		t.Skip("no recorded sessions at ../../../shared/data/transcripts")
 	}
-	calls, right := 0, 0.0
+	var calibrated, plain, recorded []*Report
 	for _, f := range files {
-		r := runFile(t, f, nil)
-		s := r.Summary
-		t.Logf("%-44.44s %3d calls, %5.1f%% right, %2d/%2d cold, read %4.1f%% p90 %5.1f%%, write %5.1f%% p90 %6.1f%%, fixed %d (%s), ttl %ds", filepath.Base(f),
-			s.Calls, 100*s.RightShare, s.Foreseen, s.Cold, 100*s.ReadMedian, 100*s.ReadP90, 100*s.WriteMedian, 100*s.WriteP90, r.FixedTokens, r.FixedFrom, r.TTLSeconds)
-		calls += s.Temperate
-		right += s.RightShare * float64(s.Temperate)
+		c, p := runFile(t, f, nil), runFile(t, f, &Options{Plain: true})
+		calibrated, plain = append(calibrated, c), append(plain, p)
+		if c.TTLFrom == TTLRecorded {
+			recorded = append(recorded, c)
+		}
+		s := &c.Summary
+		t.Logf("%-44.44s %d calls, %d of %d cold past %d s, %d unexplained; writes off by %+.1f %%, plain %+.1f %%; growth %.1f %%, %.1f %%, bytes/4 %.1f %%", filepath.Base(f),
+			s.Calls, s.PastTTL-s.missed, s.PastTTL, c.TTLSeconds, s.Unexplained, percent(s.WriteError), percent(p.Summary.WriteError), 100*s.Growth.Predicted, 100*s.Growth.Counted, 100*s.Growth.Quarter)
+		if e := percent(s.WriteError); e < -20 || e > 20 {
+			t.Errorf("%s: the writes of explained calls are off by %+.1f %%, want 20 at most", filepath.Base(f), e)
+		}
+		if g := s.Growth; g.Counted > g.Quarter/2 || g.Predicted > g.Quarter/2 {
+			t.Errorf("%s: new content is off by %.1f %%, %.1f %% calibrated: more than half of %.1f %%", filepath.Base(f), 100*g.Counted, 100*g.Predicted, 100*g.Quarter)
+		}
 	}
-	if calls == 0 {
-		t.Fatal("no call was judged")
+	all := Total(calibrated)
+	if all.RightShare < 0.97 || percent(all.Recall) < 95 || percent(all.Precision) < 90 {
+		t.Errorf("warm or cold: %+v", all)
 	}
-	if share := right / float64(calls); share < 0.95 {
-		t.Errorf("warm or cold is right for %.1f %% of %d calls, want 95", 100*share, calls)
+	if s := Total(recorded); len(recorded) > 0 && percent(s.Precision) < 95 {
+		t.Errorf("with lifetimes that the writes name: %+v", s)
 	}
+	if p := Total(plain); all.ReadMedian >= p.ReadMedian || all.WriteMedian >= p.WriteMedian {
+		t.Errorf("calibration makes reads or writes worse: %+v, without it %+v", all, p)
+	}
+}
+
+// percent is a share in hundredths, 0 of nothing.
+func percent(v *float64) float64 {
+	if v == nil {
+		return 0
+	}
+	return 100 * *v
 }

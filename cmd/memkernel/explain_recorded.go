@@ -106,7 +106,7 @@ func signed(got, want int) string {
 func (s *sheet) verdict(r *predict.Report) {
 	sum := r.Summary
 	s.text("judged", fmt.Sprintf("%s of %s billed", plural(sum.Calls, "call"), thousands(len(r.Calls))), "")
-	s.text("warm or cold", fmt.Sprintf("right for %s of %s; %s of %s billed as cold foreseen", share(sum.RightShare), plural(sum.Temperate, "call"), thousands(sum.Foreseen), thousands(sum.Cold)), "")
+	s.text("warm or cold", fmt.Sprintf("right for %s of %s; %s of %s billed as cold foreseen, %s unexplained", share(sum.RightShare), plural(sum.Temperate, "call"), thousands(sum.Foreseen), thousands(sum.Cold), thousands(sum.Unexplained)), "")
 	s.text("error, read", fmt.Sprintf("median %s, 90th percentile %s", share(sum.ReadMedian), share(sum.ReadP90)), "")
 	s.text("error, write", fmt.Sprintf("median %s, 90th percentile %s", share(sum.WriteMedian), share(sum.WriteP90)), "")
 	from := "as given"

@@ -1,0 +1,65 @@
+package predict
+
+// habits are what the bills of earlier calls tell of host and provider beyond
+// sizes. Each is a plain count or the last value seen.
+type habits struct {
+	// shared is what the last cold call read all the same: tools and system
+	// prompt, which other sessions of the host keep warm. front is the most that
+	// was read when the messages were not.
+	shared, front int
+	known         bool
+	// tails are the uncached tokens of the newest calls: what stands behind the
+	// host's last marker.
+	tails []int
+	// After a turn's end a host may call the model once more, as to suggest what
+	// the user could say next. No transcript shows it, but the next call reads more
+	// than the last one sent. followed and alone count turns by that.
+	followed, alone int
+	// attached is what the host put in front of the last compaction's summary, such
+	// as files that were read shortly before.
+	attached int
+}
+
+const (
+	keptTails = 9
+	// minFollowed is how many turns show a habit.
+	minFollowed = 2
+)
+
+// broke learns from a call that read little or nothing of the messages.
+func (h *habits) broke(read int, expired bool) {
+	if expired || !h.known {
+		h.shared = read
+	}
+	h.front = max(h.front, read)
+	h.known = true
+}
+
+func (h *habits) sent(uncached int) {
+	h.tails = append(h.tails, uncached)
+	if len(h.tails) > keptTails {
+		h.tails = h.tails[1:]
+	}
+}
+
+// tail is the median of the newest ones.
+func (h *habits) tail() int {
+	v := make([]float64, len(h.tails))
+	for i, n := range h.tails {
+		v[i] = float64(n)
+	}
+	m, _ := quantiles(v)
+	return int(m)
+}
+
+// turned learns from a warm call that opened a turn whether there must have been
+// another before it.
+func (h *habits) turned(followed bool) {
+	if followed {
+		h.followed++
+		return
+	}
+	h.alone++
+}
+
+func (h *habits) follows() bool { return h.followed >= minFollowed && h.followed > h.alone }

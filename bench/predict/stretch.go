@@ -1,0 +1,165 @@
+package predict
+
+import (
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// stretch is a segment on the way through its calls: the messages that stand
+// before the next answer, with their sizes.
+type stretch struct {
+	messages []memkernel.Message
+	sizes    []sized
+	// user is the index of the last message that opened a user turn.
+	user int
+	// keeps: the model keeps the thinking of earlier turns.
+	keeps  bool
+	anchor anchor
+}
+
+// sized is a message as it counts.
+type sized struct {
+	measure
+	hash string
+	// output is what the provider billed for writing it, 0 if that is not known. It
+	// is known once the call was made.
+	output int
+}
+
+// extent says how much of a stretch a prompt held: its messages, and the one up
+// to which thinking was dropped.
+type extent struct{ messages, user int }
+
+// anchor is the last prompt of the stretch that was billed.
+type anchor struct {
+	at       extent
+	recorded int
+}
+
+func (st *stretch) take(s sized) {
+	if transcript.PlainUser(st.messages[len(st.sizes)]) {
+		st.user = len(st.sizes)
+	}
+	st.sizes = append(st.sizes, s)
+}
+
+func (st *stretch) now() extent { return extent{len(st.sizes), st.user} }
+
+// drops tells whether a message is sent without its thinking.
+func (st *stretch) drops(i int, e extent) bool {
+	return !st.keeps && i < e.user && st.sizes[i].thinking()+st.sizes[i].hidden() > 0
+}
+
+// hidden is how much more the answer's bill says than what stands there: thinking
+// that the transcript does not hold.
+func (s *sized) hidden() int {
+	if n, _ := s.total(); s.output > n {
+		return s.output - n
+	}
+	return 0
+}
+
+// size is a message's expected tokens in a prompt of extent e.
+func (st *stretch) size(i int, l line, e extent) float64 {
+	s := &st.sizes[i]
+	n, _ := s.total()
+	if s.output > 0 {
+		n = s.output
+		if st.drops(i, e) {
+			n -= s.thinking() + s.hidden()
+		}
+		return float64(max(n, 0))
+	}
+	if st.drops(i, e) {
+		n -= s.thinking()
+	}
+	return l.ratio * float64(n)
+}
+
+// prompt is the expected size of the messages of a prompt.
+func (st *stretch) prompt(l line, e extent) float64 {
+	n := 0.0
+	for i := range e.messages {
+		n += st.size(i, l, e)
+	}
+	return n
+}
+
+// newTokens are the counted and the known tokens of what came since the anchor.
+func (st *stretch) newTokens() (counted, exact float64) {
+	for i := st.anchor.at.messages; i < len(st.sizes); i++ {
+		n := st.size(i, line{ratio: 1}, st.now())
+		if st.sizes[i].output > 0 {
+			exact += n
+		} else {
+			counted += n
+		}
+	}
+	return counted, exact
+}
+
+// dropped is the thinking of the anchor's prompt that this one is sent without.
+func (st *stretch) dropped(l line) float64 {
+	e := st.anchor.at
+	return st.prompt(l, e) - st.prompt(l, extent{e.messages, st.user})
+}
+
+// added is the measure of what came since the anchor.
+func (st *stretch) added() measure {
+	var out measure
+	for i := st.anchor.at.messages; i < len(st.sizes); i++ {
+		for c := range out.tokens {
+			out.tokens[c] += st.sizes[i].tokens[c]
+			out.bytes[c] += st.sizes[i].bytes[c]
+			out.blocks[c] += st.sizes[i].blocks[c]
+		}
+	}
+	return out
+}
+
+// answered is how many messages the last turn came to, if the next call opens
+// another; else 0.
+func (st *stretch) answered() int {
+	n := st.anchor.at.messages // the answer stands there
+	if st.anchor.recorded == 0 || n >= len(st.sizes) || st.user <= n || transcript.HasCalls(st.messages[n]) {
+		return 0
+	}
+	return n + 1
+}
+
+// Names of blocks.
+const (
+	fixedBlock   = "fixed"
+	messageBlock = "message"
+)
+
+// blocks are the prompt of the next call: the fixed part, then a block per
+// message. With an anchor the fixed part takes what is missing between the last
+// bill and our own figure for it, and the newest message the overhead of a call.
+func (st *stretch) blocks(fixed int, l line, anchored bool) []cachelayout.Block {
+	now := st.now()
+	out := make([]cachelayout.Block, 1, len(st.sizes)+1)
+	out[0] = cachelayout.Block{ID: fixedBlock, Region: cachelayout.RegionSystem, Hash: fixedBlock,
+		Positions: 1, Markable: true, Message: cachelayout.MessageSystem, Tokens: fixed}
+	carry := 0.0
+	if anchored && st.anchor.recorded > 0 {
+		exact := max(0, float64(st.anchor.recorded)-st.prompt(l, st.anchor.at))
+		out[0].Tokens = int(exact)
+		carry = exact - float64(out[0].Tokens)
+	}
+	for i := range st.sizes {
+		m, exact := &st.messages[i], carry+st.size(i, l, now)
+		if i == len(st.sizes)-1 && anchored && st.anchor.recorded > 0 {
+			exact += l.overhead
+		}
+		b := cachelayout.Block{ID: messageBlock, Region: cachelayout.RegionWorkingSet, Hash: st.sizes[i].hash, Tokens: max(0, int(exact)),
+			Positions: positions(m), Markable: markable(m), Image: hasImage(m.Parts), Message: i}
+		if st.drops(i, now) {
+			b.Hash += "-"
+		}
+		carry = exact - float64(b.Tokens)
+		out = append(out, b)
+	}
+	return out
+}

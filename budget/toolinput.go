@@ -1,0 +1,46 @@
+package budget
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// ToolInput is the text by which a model of a family sees the arguments of a tool
+// call, given as JSON. Claude writes and reads them as plain values under their
+// names, so that a line break is one, and not the two characters of its escape:
+// recorded calls that write whole files are billed a fifth to a third less than
+// their JSON would be. Others see the JSON as it stands, and so does what is no
+// JSON object.
+func ToolInput(family, input string) string {
+	if family != ClaudeOld && family != ClaudeNew || !strings.HasPrefix(strings.TrimSpace(input), "{") {
+		return input
+	}
+	d := json.NewDecoder(strings.NewReader(input))
+	d.UseNumber()
+	var b strings.Builder
+	b.Grow(len(input))
+	for {
+		t, err := d.Token()
+		if err != nil {
+			break
+		}
+		switch v := t.(type) {
+		case string:
+			b.WriteString(v)
+		case json.Number:
+			b.WriteString(v.String())
+		case bool:
+			b.WriteString(strconv.FormatBool(v))
+		case nil:
+			b.WriteString("null")
+		default:
+			continue
+		}
+		b.WriteByte('\n')
+	}
+	if d.InputOffset() < int64(len(strings.TrimRight(input, " \t\r\n"))) {
+		return input // what is broken counts as it stands
+	}
+	return b.String()
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/bench/predict"
+)
+
+// benchPredictFlags are the flags of bench predict.
+type benchPredictFlags struct {
+	transcripts []string
+	fixed       int
+	ttl         time.Duration
+}
+
+func newBenchPredict(a *app) *cobra.Command {
+	b := &benchPredictFlags{}
+	cmd := &cobra.Command{
+		Use:   "predict --transcript FILE...",
+		Short: "predict what recorded calls read and wrote, and compare with their bills",
+		Long: `predict goes through recorded sessions call by call and says from messages and times
+alone what each call should have read from the cache, written to it and sent beside
+it. The lifetime is that of the recorded writes. By default the bills of earlier
+calls calibrate the prediction; every figure stands beside the one without that.
+
+A call is cold if it read under 60 % of the prompt before. Recall is the share of the
+cold calls past the lifetime that was foreseen, precision the share of the foreseen
+that were cold. Cold calls within the lifetime are unexplained: what they wrote is in
+no error of writes.`,
+		Example: `  memkernel bench predict -t session.jsonl
+  memkernel bench predict -t monday.jsonl,tuesday.jsonl --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runBenchPredict(b) },
+	}
+	f := cmd.Flags()
+	f.StringSliceVarP(&b.transcripts, "transcript", "t", nil, "recorded session `files`")
+	f.IntVar(&b.fixed, "fixed-tokens", 0, "size of system prompt and tools (default what the first bill says)")
+	f.DurationVar(&b.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes')")
+	a.pricesFlag(cmd)
+	return cmd
+}
+
+// benchPredictJSON is the document of bench predict.
+type benchPredictJSON struct {
+	Schema   string             `json:"schema"`
+	Sessions []predictedSession `json:"sessions"`
+	// Total is over all sessions, Recorded over those whose lifetime their writes
+	// name.
+	Total    predictedSums   `json:"total"`
+	Recorded predictedSums   `json:"recorded_lifetimes"`
+	Classes  []predict.Class `json:"classes"`
+}
+
+// predictedSession is a session with and without calibration.
+type predictedSession struct {
+	Session string `json:"session"`
+	predictedSums
+	FixedTokens int    `json:"fixed_tokens"`
+	TTLSeconds  int    `json:"ttl_seconds"`
+	TTLFrom     string `json:"ttl_from"`
+	// Unexplained are the calls that were cold within the lifetime.
+	Unexplained []unexplainedCall `json:"unexplained_calls"`
+
+	calibrated, plain *predict.Report
+}
+
+type predictedSums struct {
+	Calibrated predict.Summary `json:"calibrated"`
+	Plain      predict.Summary `json:"plain"`
+}
+
+// unexplainedCall is a cold call that nothing foretells.
+type unexplainedCall struct {
+	Call       int            `json:"call"`
+	Start      time.Time      `json:"start"`
+	GapSeconds float64        `json:"gap_seconds"`
+	Recorded   predict.Tokens `json:"recorded"`
+}
+
+func (a *app) runBenchPredict(b *benchPredictFlags) error {
+	if len(b.transcripts) == 0 {
+		return usagef("bench predict needs --transcript FILE")
+	}
+	if b.fixed < 0 || b.ttl < 0 {
+		return usagef("--fixed-tokens and --ttl are not negative")
+	}
+	book, err := a.book()
+	if err != nil {
+		return err
+	}
+	opt := predict.Options{Fixed: b.fixed, TTL: b.ttl, Book: book}
+	doc := benchPredictJSON{Schema: "memkernel/bench_predict/v1", Sessions: []predictedSession{}}
+	for _, path := range b.transcripts {
+		a.progress("predicting %s", path)
+		s, err := a.predictSession(path, opt)
+		a.progressDone()
+		if err != nil {
+			return err
+		}
+		doc.Sessions = append(doc.Sessions, *s)
+	}
+	doc.sum()
+	if a.json {
+		return a.writeJSON(doc)
+	}
+	_, err = a.out.Write([]byte(predictText(&doc, a.painter())))
+	return err
+}
+
+func (a *app) predictSession(path string, opt predict.Options) (*predictedSession, error) {
+	src, err := a.openSource(&transcriptFlags{path: path, dialect: choice{value: "auto"}})
+	if err != nil {
+		return nil, err
+	}
+	defer src.close()
+	segments, err := predict.Segments(src.bytes, src.size, &src.opt)
+	if err != nil {
+		return nil, err
+	}
+	s := &predictedSession{Session: filepath.Base(path), Unexplained: []unexplainedCall{}}
+	s.calibrated = predict.Run(segments, &opt)
+	opt.Plain = true
+	s.plain = predict.Run(segments, &opt)
+	s.Calibrated, s.Plain = s.calibrated.Summary, s.plain.Summary
+	s.FixedTokens, s.TTLSeconds, s.TTLFrom = s.calibrated.FixedTokens, s.calibrated.TTLSeconds, s.calibrated.TTLFrom
+	for i := range s.calibrated.Calls {
+		if c := &s.calibrated.Calls[i]; c.Verdict == predict.Unexplained {
+			s.Unexplained = append(s.Unexplained, unexplainedCall{c.Index, c.Start.UTC(), c.GapSeconds, c.Recorded})
+		}
+	}
+	return s, nil
+}
+
+// sum adds the sessions up.
+func (d *benchPredictJSON) sum() {
+	var all, plain, recorded, recordedPlain []*predict.Report
+	for i := range d.Sessions {
+		s := &d.Sessions[i]
+		all, plain = append(all, s.calibrated), append(plain, s.plain)
+		if s.TTLFrom == predict.TTLRecorded {
+			recorded, recordedPlain = append(recorded, s.calibrated), append(recordedPlain, s.plain)
+		}
+	}
+	d.Total = predictedSums{predict.Total(all), predict.Total(plain)}
+	d.Recorded = predictedSums{predict.Total(recorded), predict.Total(recordedPlain)}
+	d.Classes = predict.TotalClasses(all)
+}
+
+// predictText draws the three tables.
+func predictText(d *benchPredictJSON, p painter) string {
+	b := &strings.Builder{}
+	rows := func(head, columns string, row func(name string, s *predictedSums)) {
+		fmt.Fprintf(b, "%s\n  %s\n", p.do(bold, head), p.do(gray, columns))
+		for i := range d.Sessions {
+			row(d.Sessions[i].Session, &d.Sessions[i].predictedSums)
+		}
+		if len(d.Sessions) > 1 {
+			row("all with recorded writes", &d.Recorded)
+			row("all", &d.Total)
+		}
+	}
+	rows("cold calls", left("", 26)+right("calls", 7)+right("past TTL", 10)+right("recall", 9)+right("precision", 11)+right("unexplained", 13), func(name string, s *predictedSums) {
+		c := &s.Calibrated
+		fmt.Fprintf(b, "  %s%s%s%s%s%s\n", left(name, 26), right(thousands(c.Calls), 7), right(thousands(c.PastTTL), 10),
+			right(optionalShare(c.Recall), 9), right(optionalShare(c.Precision), 11), right(thousands(c.Unexplained), 13))
+	})
+	rows("cache writes of explained calls: sum off by, median error per call", left("", 26)+right("written", 13)+right("sum", 9)+right("plain", 9)+right("median", 9)+right("plain", 9), func(name string, s *predictedSums) {
+		c, q := &s.Calibrated, &s.Plain
+		fmt.Fprintf(b, "  %s%s%s%s%s%s\n", left(name, 26), right(thousands(c.Explained.Recorded.Write), 13), right(optionalSigned(c.WriteError), 9),
+			right(optionalSigned(q.WriteError), 9), right(share(c.WriteMedian), 9), right(share(q.WriteMedian), 9))
+	})
+	rows("new content: median error per call", left("", 26)+right("calls", 7)+right("calibrated", 12)+right("plain", 9)+right("bytes/4", 9)+right("of bytes/4", 12), func(name string, s *predictedSums) {
+		g := &s.Calibrated.Growth
+		ratio := "-"
+		if g.Quarter > 0 {
+			ratio = fmt.Sprintf("%.2f", g.Counted/g.Quarter)
+		}
+		fmt.Fprintf(b, "  %s%s%s%s%s%s\n", left(name, 26), right(thousands(g.Calls), 7), right(share(g.Predicted), 12), right(share(g.Counted), 9), right(share(g.Quarter), 9), right(ratio, 12))
+	})
+	classTable(b, d.Classes, p)
+	return b.String()
+}
+
+// classTable lists what content costs by class.
+func classTable(b *strings.Builder, classes []predict.Class, p painter) {
+	fmt.Fprintf(b, "%s\n  %s\n", p.do(bold, "tokens by class of content"), p.do(gray, left("", 12)+right("blocks", 9)+right("bytes", 12)+right("counted", 12)+right("bytes/token", 13)+right("calls of it", 13)+right("billed", 7)))
+	for _, c := range classes {
+		if c.Blocks == 0 {
+			continue
+		}
+		billed, each := "-", "-"
+		if c.BilledRatio != nil {
+			billed = fmt.Sprintf("%.2f", *c.BilledRatio)
+		}
+		if c.Tokens > 0 && c.Bytes > 0 {
+			each = fmt.Sprintf("%.2f", float64(c.Bytes)/float64(c.Tokens))
+		}
+		fmt.Fprintf(b, "  %s%s%s%s%s%s%s\n", left(c.Class, 12), right(thousands(c.Blocks), 9), right(thousands(c.Bytes), 12), right(thousands(c.Tokens), 12), right(each, 13), right(thousands(c.Calls), 13), right(billed, 7))
+	}
+	for _, l := range wrap("billed: median of billed over counted, over the calls that added little else", columns-2) {
+		fmt.Fprintf(b, "  %s\n", p.do(gray, l))
+	}
+}
+
+func optionalSigned(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%+.1f %%", 100**v)
+}

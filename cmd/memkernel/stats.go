@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// statsFlags are the flags of stats.
+type statsFlags struct {
+	session string
+	since   timeValue
+	html    string
+}
+
+func newStats(a *app) *cobra.Command {
+	s := &statsFlags{}
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "compare what was planned with what was billed, over time",
+		Long: `stats reads what every observed call was planned to cost and what it was billed:
+tokens by how they were billed, the price of the input side, how much of it the
+cache served, which calls were cold and whether that was expected, and what cuts
+have kept out of the prompts. Sums are per session, day and model. A call counts if
+the host named its plan and its usage when it observed it.
+
+What cuts saved is against sending everything ever said at every call, whether a
+window holds it or not, and less what the cuts themselves had to rewrite. A price
+that the book did not know when the call was observed is in no sum of costs.`,
+		Example: `  memkernel stats
+  memkernel stats --session build-42 --since 2026-03-09T00:00:00Z
+  memkernel stats --html stats.html`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runStats(cmd.Context(), s) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&s.session, "session", "s", "", "`key` of the session (default all)")
+	f.Var(&s.since, "since", "leave out calls that were planned before")
+	f.StringVar(&s.html, "html", "", "write a page with plots to this `file` as well")
+	return cmd
+}
+
+func (a *app) runStats(ctx context.Context, s *statsFlags) error {
+	k, err := a.kernel(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	st, err := k.Usage(ctx, kernel.UsageOptions{Session: s.session, Since: s.since.Time, Location: a.config.Workspace.Timezone.Location()})
+	if err != nil {
+		return statsHint(err)
+	}
+	if s.html != "" {
+		if err := writeWhole(s.html, statsPage(st, a.config.Workspace.Timezone.Location())); err != nil {
+			return fmt.Errorf("write page: %w", err)
+		}
+	}
+	for _, path := range st.Torn {
+		a.tip("the last line of %s was cut off and is left out", path)
+	}
+	if a.json {
+		return a.writeJSON(newStatsJSON(st))
+	}
+	_, err = a.out.Write([]byte(statsText(st, a.painter(), a.width())))
+	return err
+}
+
+// statsHint adds the way out.
+func statsHint(err error) error {
+	var damage *pagevm.DamageError
+	switch {
+	case errors.Is(err, kernel.ErrNoSession):
+		return hint(err, "'memkernel status' lists the sessions")
+	case errors.As(err, &damage):
+		return hint(err, "the file is a report and no state: mend that line or move %s away", damage.File)
+	}
+	return err
+}
+
+// minWidth is the least that a table can be drawn in.
+const minWidth = 44
+
+// width is how many columns text may take: the terminal's, and never more than
+// the rules allow.
+func (u *ui) width() int {
+	if f, ok := u.out.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return min(max(w, minWidth), columns)
+		}
+	}
+	return columns
+}
+
+// writeWhole writes a file beside its place and moves it there, so that no half of
+// it ever stands.
+func writeWhole(path, text string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".memkernel-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// statsJSON is the document of stats.
+type statsJSON struct {
+	Schema string `json:"schema"`
+	*kernel.UsageStats
+	Calls []statsCall `json:"calls"`
+}
+
+// statsCall is one call.
+type statsCall struct {
+	Time    time.Time `json:"time"`
+	Session string    `json:"session"`
+	Branch  string    `json:"branch"`
+	Model   string    `json:"model"`
+	Plan    string    `json:"plan"`
+	// Planned is null where it was not recorded.
+	Planned        *kernel.UsageTokens `json:"planned"`
+	Billed         kernel.UsageTokens  `json:"billed"`
+	PlannedCostUSD *float64            `json:"planned_cost_usd"`
+	BilledCostUSD  *float64            `json:"billed_cost_usd"`
+	Cut            bool                `json:"cut"`
+	SavedTokens    int                 `json:"saved_tokens"`
+	SavedCostUSD   *float64            `json:"saved_cost_usd"`
+	ColdExpected   *bool               `json:"cold_expected"`
+	ColdSeen       *bool               `json:"cold_seen"`
+}
+
+func newStatsJSON(st *kernel.UsageStats) statsJSON {
+	doc := statsJSON{Schema: "memkernel/stats/v1", UsageStats: st, Calls: []statsCall{}}
+	for i := range st.Calls {
+		r := &st.Calls[i]
+		c := statsCall{Time: r.Time.UTC(), Session: r.Session, Branch: r.Branch, Model: r.Model, Plan: r.Plan,
+			Billed: r.Billed(), BilledCostUSD: r.BilledCostUSD, SavedCostUSD: r.SavedCostUSD, ColdSeen: r.ColdSeen}
+		if planned, ok := r.Expected(); ok {
+			c.Planned, c.PlannedCostUSD, c.Cut, c.SavedTokens = &planned, r.Planned.CostUSD, r.Planned.Cut, r.Planned.SavedTokens
+			c.ColdExpected = &r.Planned.Cold
+		}
+		doc.Calls = append(doc.Calls, c)
+	}
+	return doc
+}

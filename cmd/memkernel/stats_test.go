@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// observed is a workspace whose state holds every call of the bundled session
+// planned and observed, with bills that are off by a little, and a few calls of a
+// model without a price.
+func observed(t *testing.T) string {
+	t.Helper()
+	ws := t.TempDir()
+	state := filepath.Join(ws, ".memkernel")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(state, "config.yaml"), []byte("workspace:\n  timezone: UTC\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := transcript.LoadFile(sample, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.Open(context.Background(), ws, &kernel.Options{StateDir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	msgs, _ := transcript.Heal(s.View(transcript.Full), false)
+	for n, c := range transcript.Calls(msgs) {
+		observeCall(t, k, "afternoon", s.Model, msgs, c, n)
+		if n < 3 {
+			observeCall(t, k, "other", "nobody-knows-1", msgs, c, n)
+		}
+	}
+	return ws
+}
+
+// observeCall plans a call and observes it: of seven calls one is billed 4 % more
+// than planned, and of fifty one misses the cache.
+func observeCall(t *testing.T, k *kernel.Kernel, session, model string, msgs []memkernel.Message, c transcript.Call, n int) {
+	t.Helper()
+	p, err := k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: session, Model: model, Messages: msgs[:c.Index:c.Index],
+		ContextWindow: 100_000, FixedTokens: 25_000, Resolver: "page", Now: c.Start})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := p.Layout.Bill
+	u := memkernel.Usage{InputTokens: b.UncachedTokens, CacheReadTokens: b.ReadTokens, CacheWrite5mTokens: b.Write5mTokens, CacheWrite1hTokens: b.Write1hTokens}
+	if n%7 == 6 {
+		u.CacheWrite5mTokens += b.Total() / 25
+	}
+	if n%50 == 49 {
+		u.CacheWrite5mTokens, u.CacheReadTokens = u.CacheWrite5mTokens+u.CacheReadTokens, 0
+	}
+	if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: session, Model: model, Messages: msgs[: c.Index+1 : c.Index+1], PlanID: p.ID, Usage: &u, Now: c.End}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStatsGolden holds the table, the picture and the page.
+func TestStatsGolden(t *testing.T) {
+	ws := observed(t)
+	page := filepath.Join(t.TempDir(), "stats.html")
+	code, text, stderr := invoke(t, "stats", "--workspace", ws, "--html", page)
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	html, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]string{"stats.txt": text, "stats.html": string(html)} {
+		path := filepath.Join("testdata", "golden", name)
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+			t.Errorf("%s differs; if it should, run go test -update (-want +got):\n%s", path, diff)
+		}
+	}
+	wellFormed(t, string(html))
+	for _, outside := range []string{"<script", "http://", "https://", "url(", "src=", "@import"} {
+		if strings.Contains(string(html), outside) {
+			t.Errorf("the page holds %q: it is to need nothing but itself", outside)
+		}
+	}
+	for i, l := range strings.Split(text, "\n") {
+		if width(l) > columns {
+			t.Errorf("line %d is %d columns wide", i+1, width(l))
+		}
+	}
+}
+
+// wellFormed parses a page as XML, but for the tags that HTML does not close.
+func wellFormed(t *testing.T, page string) {
+	t.Helper()
+	_, body, _ := strings.Cut(page, "<body>")
+	body, _, _ = strings.Cut(body, "</body>")
+	d := xml.NewDecoder(strings.NewReader("<body>" + body + "</body>"))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatalf("the page is not well-formed: %v", err)
+		}
+	}
+}
+
+// TestStatsSums holds the sums of the document against its calls.
+func TestStatsSums(t *testing.T) {
+	ws := observed(t)
+	code, text, stderr := invoke(t, "stats", "--workspace", ws, "--json")
+	var doc struct {
+		Total  kernel.UsageSum
+		Models []kernel.UsageSum
+		Calls  []struct {
+			Billed        kernel.UsageTokens
+			BilledCostUSD *float64 `json:"billed_cost_usd"`
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &doc); err != nil || code != exitOK {
+		t.Fatalf("exit %d, %s, %v", code, stderr, err)
+	}
+	input, cost, unpriced := 0, 0.0, 0
+	for _, c := range doc.Calls {
+		input += c.Billed.InputTokens
+		if c.BilledCostUSD == nil {
+			unpriced++
+			continue
+		}
+		cost += *c.BilledCostUSD
+	}
+	if doc.Total.Billed.InputTokens != input || doc.Total.Calls != len(doc.Calls) || doc.Total.Unpriced != unpriced || unpriced != 3 {
+		t.Errorf("%d calls, %d tokens, %d unpriced: total %+v", len(doc.Calls), input, unpriced, doc.Total)
+	}
+	if d := *doc.Total.BilledCostUSD - cost; d > 1e-9 || d < -1e-9 {
+		t.Errorf("total cost %v, sum of calls %v", *doc.Total.BilledCostUSD, cost)
+	}
+	for _, m := range doc.Models {
+		if m.Name == "nobody-knows-1" && (m.BilledCostUSD != nil || m.PlannedCostUSD != nil || m.SavedCostUSD != nil) {
+			t.Errorf("a model without a price costs %v", *m.BilledCostUSD)
+		}
+	}
+	code, text, _ = invoke(t, "stats", "--workspace", ws, "--session", "other", "--since", "2100-01-01T00:00:00Z")
+	if code != exitOK || !strings.Contains(text, "0 calls") {
+		t.Errorf("in the far future: exit %d, %s", code, text)
+	}
+}
+
+// TestStatsFitsAnyWidth draws sums of any size in terminals of any width.
+func TestStatsFitsAnyWidth(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(0, 300).Draw(rt, "calls")
+		st := &kernel.UsageStats{}
+		for range n {
+			st.Calls = append(st.Calls, kernel.UsageRow{PlannedInputTokens: rapid.IntRange(0, 1<<40).Draw(rt, "planned"),
+				Usage: memkernel.Usage{InputTokens: rapid.IntRange(0, 1<<40).Draw(rt, "input")}})
+		}
+		st.Total = kernel.UsageSum{Calls: n, Name: "total"}
+		st.Sessions = []kernel.UsageSum{{Name: rapid.String().Draw(rt, "session"), Calls: n}}
+		w := rapid.IntRange(minWidth, columns).Draw(rt, "width")
+		for i, l := range strings.Split(statsText(st, painter{}, w), "\n") {
+			if width(l) > w {
+				rt.Fatalf("line %d is %d columns wide, %d there are: %q", i+1, width(l), w, l)
+			}
+		}
+		wellFormed(t, statsPage(st, time.UTC))
+	})
+}
+
+func TestSparkline(t *testing.T) {
+	for _, tt := range []struct {
+		values []int
+		n      int
+		want   string
+		top    int
+	}{
+		{nil, 10, "", 0},
+		{[]int{0, 0}, 10, "  ", 0},
+		{[]int{1, 1000}, 10, "▁█", 1000},
+		{[]int{0, 4, 8}, 10, " ▅█", 8},
+		{[]int{1, 8, 1, 1}, 2, "█▂", 8},
+	} {
+		if got, top := sparkline(tt.values, tt.n); got != tt.want || top != tt.top {
+			t.Errorf("sparkline(%v, %d) = %q, %d; want %q, %d", tt.values, tt.n, got, top, tt.want, tt.top)
+		}
+	}
+}
+
+func TestRoundUp(t *testing.T) {
+	for v, want := range map[float64]float64{0: 1, 1: 1, 1.1: 2, 37: 40, 99: 100, 0.0031: 0.004} {
+		if got := roundUp(v); got < want*0.999 || got > want*1.001 {
+			t.Errorf("roundUp(%v) = %v, want %v", v, got, want)
+		}
+	}
+}

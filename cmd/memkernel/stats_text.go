@@ -1,0 +1,192 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// statsText is the table and the picture for a terminal of so many columns.
+func statsText(st *kernel.UsageStats, p painter, columns int) string {
+	b := &strings.Builder{}
+	t := &st.Total
+	fmt.Fprintf(b, "%s  %s of %s\n", p.do(bold, "stats"), plural(t.Calls, "call"), plural(len(st.Sessions), "session"))
+	if t.Calls == 0 {
+		for _, l := range wrap("nothing was observed with its plan and its usage yet, or nothing that the flags ask for", columns-2) {
+			b.WriteString("  " + l + "\n")
+		}
+		return b.String()
+	}
+	againstBill(b, t, p, columns)
+	said(b, t, p, columns)
+	picture(b, st, p, columns)
+	sums(b, "by session", st.Sessions, p, columns)
+	sums(b, "by day", st.Days, p, columns)
+	sums(b, "by model", st.Models, p, columns)
+	return b.String()
+}
+
+// againstBill is what was planned beside what was billed, over the calls that have
+// both.
+func againstBill(b *strings.Builder, t *kernel.UsageSum, p painter, columns int) {
+	const name, number, off = 16, 13, 11
+	wide := columns >= 2+name+2*number+off
+	head := left("", name) + right("planned", number) + right("billed", number)
+	if wide {
+		head += right("off by", off)
+	}
+	fmt.Fprintf(b, "  %s\n", p.do(gray, head))
+	row := func(what string, planned, billed int) {
+		if planned == 0 && billed == 0 {
+			return
+		}
+		line := left(what, name) + right(thousands(planned), number) + right(thousands(billed), number)
+		if wide {
+			line += right(signed(planned, billed), off)
+		}
+		b.WriteString("  " + line + "\n")
+	}
+	row("input tokens", t.Planned.InputTokens, t.BilledCompared.InputTokens)
+	row("  cache read", t.Planned.CacheReadTokens, t.BilledCompared.CacheReadTokens)
+	row("  write, short", t.Planned.CacheWrite5mTokens, t.BilledCompared.CacheWrite5mTokens)
+	row("  write, long", t.Planned.CacheWrite1hTokens, t.BilledCompared.CacheWrite1hTokens)
+	row("  uncached", t.Planned.UncachedTokens, t.BilledCompared.UncachedTokens)
+	fmt.Fprintf(b, "  %s%s%s\n", left("cost of input", 16), right(dollars(t.PlannedCostUSD), 13), right(dollars(t.BilledCostUSD), 13))
+}
+
+// said is what sums alone do not show.
+func said(b *strings.Builder, t *kernel.UsageSum, p painter, columns int) {
+	line := func(name, text string) {
+		for _, l := range wrap(text, columns-18) {
+			fmt.Fprintf(b, "  %s%s\n", left(name, 16), l)
+			name = ""
+		}
+	}
+	line("hit ratio", optionalShare(t.HitRatio)+" of what was billed was read from the cache")
+	line("error per call", fmt.Sprintf("input %s, read %s, write %s (medians)", optionalShare(t.InputError), optionalShare(t.ReadError), optionalShare(t.WriteError)))
+	line("cold calls", fmt.Sprintf("%s expected, %s seen, %s of them expected", thousands(t.ColdExpected), thousands(t.ColdSeen), thousands(t.ColdBoth)))
+	line("cuts", fmt.Sprintf("%s kept %s tokens out of prompts, worth %s", thousands(t.Cuts), thousands(t.SavedTokens), dollars(t.SavedCostUSD)))
+	if t.Unpriced > 0 {
+		line("unpriced", plural(t.Unpriced, "call")+" of models without a price, in no cost above")
+	}
+	if n := t.Calls - t.Compared; n > 0 {
+		line("not compared", plural(n, "call")+" of which the plan was not recorded in full")
+	}
+}
+
+func optionalShare(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return share(*v)
+}
+
+// picture draws the calls in the order of time.
+func picture(b *strings.Builder, st *kernel.UsageStats, p painter, columns int) {
+	const name, most = 16, 14
+	n := columns - 2 - name - most
+	draw := func(label string, colour style, of func(r *kernel.UsageRow) int) {
+		values := make([]int, len(st.Calls))
+		for i := range st.Calls {
+			values[i] = of(&st.Calls[i])
+		}
+		line, top := sparkline(values, n)
+		fmt.Fprintf(b, "  %s%s%s\n", left(label, name), p.do(colour, line), p.do(gray, right("max "+compact(top), columns-2-name-width(line))))
+	}
+	b.WriteString(p.do(bold, "over time") + "\n")
+	draw("planned input", cyan, func(r *kernel.UsageRow) int { return r.PlannedInputTokens })
+	draw("billed input", blue, func(r *kernel.UsageRow) int { return r.Usage.InputTotal() })
+	draw("  cache read", green, func(r *kernel.UsageRow) int { return r.Usage.CacheReadTokens })
+	draw("  written", yellow, func(r *kernel.UsageRow) int { return r.Usage.CacheWrite5mTokens + r.Usage.CacheWrite1hTokens })
+	draw("  uncached", red, func(r *kernel.UsageRow) int { return r.Usage.InputTokens })
+}
+
+// sparkline draws values in at most n columns, each the largest of its share of
+// them. Nothing is blank, something is never blank.
+func sparkline(values []int, n int) (line string, top int) {
+	levels := []rune("▁▂▃▄▅▆▇█")
+	out := buckets(values, n)
+	for _, v := range out {
+		top = max(top, v)
+	}
+	var b strings.Builder
+	for _, v := range out {
+		if v <= 0 || top == 0 {
+			b.WriteByte(' ')
+			continue
+		}
+		b.WriteRune(levels[min(v*len(levels)/top, len(levels)-1)])
+	}
+	return b.String(), top
+}
+
+// buckets thins values to at most n, keeping the largest of each.
+func buckets(values []int, n int) []int {
+	if len(values) <= n {
+		return values
+	}
+	out := make([]int, n)
+	for i, v := range values {
+		at := i * n / len(values)
+		out[at] = max(out[at], v)
+	}
+	return out
+}
+
+// compact shortens a count: 1234567 is 1.2M.
+func compact(n int) string {
+	switch {
+	case n >= 10_000_000:
+		return fmt.Sprintf("%.0fM", float64(n)/1e6)
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 10_000:
+		return fmt.Sprintf("%.0fk", float64(n)/1e3)
+	}
+	return thousands(n)
+}
+
+// sums is a table of sums. Columns that do not fit are left out, the last first.
+func sums(b *strings.Builder, title string, rows []kernel.UsageSum, p painter, columns int) {
+	cells := []struct {
+		head  string
+		width int
+		of    func(s *kernel.UsageSum) string
+	}{
+		{"calls", 7, func(s *kernel.UsageSum) string { return thousands(s.Calls) }},
+		{"input", 8, func(s *kernel.UsageSum) string { return compact(s.Billed.InputTokens) }},
+		{"hits", 9, func(s *kernel.UsageSum) string { return optionalShare(s.HitRatio) }},
+		{"cost", 11, costOf},
+		{"error", 9, func(s *kernel.UsageSum) string { return optionalShare(s.InputError) }},
+		{"cold", 6, func(s *kernel.UsageSum) string { return thousands(s.ColdSeen) }},
+		{"saved", 8, func(s *kernel.UsageSum) string { return compact(s.SavedTokens) }},
+	}
+	const leastName = 20
+	room := columns - 2 - leastName
+	n := 0
+	for n < len(cells) && cells[n].width <= room {
+		room -= cells[n].width
+		n++
+	}
+	head := left("", leastName+room)
+	for _, c := range cells[:n] {
+		head += right(c.head, c.width)
+	}
+	fmt.Fprintf(b, "%s\n  %s\n", p.do(bold, title), p.do(gray, head))
+	for i := range rows {
+		line := left(rows[i].Name, leastName+room)
+		for _, c := range cells[:n] {
+			line += right(c.of(&rows[i]), c.width)
+		}
+		b.WriteString("  " + line + "\n")
+	}
+}
+
+// costOf is what the calls of a sum cost; a plus says that some are unpriced.
+func costOf(s *kernel.UsageSum) string {
+	if s.BilledCostUSD != nil && s.Unpriced > 0 {
+		return dollars(s.BilledCostUSD) + "+"
+	}
+	return dollars(s.BilledCostUSD)
+}

@@ -1,0 +1,196 @@
+package kernel
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+const (
+	usageFile = "usage.jsonl"
+	opUsage   = "usage"
+)
+
+// Expected is what a plan says that its call will be billed.
+type Expected struct {
+	// The four buckets are disjoint tokens, as in [memkernel.Usage].
+	UncachedTokens     int `json:"uncached_tokens"`
+	CacheReadTokens    int `json:"cache_read_tokens"`
+	CacheWrite5mTokens int `json:"cache_write_5m_tokens"`
+	CacheWrite1hTokens int `json:"cache_write_1h_tokens"`
+	// CostUSD is the input side; nil if unpriced.
+	CostUSD *float64 `json:"cost_usd"`
+	// Cold tells that nothing of the messages was taken to be cached, Cut that the
+	// plan made a cut, so that less is read than was sent before.
+	Cold bool `json:"cold"`
+	Cut  bool `json:"cut"`
+	// SavedTokens is what cuts have kept out of the prompt.
+	SavedTokens int `json:"saved_tokens"`
+	// At is when the plan was made, by the host's clock.
+	At time.Time `json:"at,omitzero"`
+}
+
+// expected is what the plan at hand says of its call.
+func (w *work) expected() *Expected {
+	return &Expected{
+		UncachedTokens: w.bill.UncachedTokens, CacheReadTokens: w.bill.ReadTokens,
+		CacheWrite5mTokens: w.bill.Write5mTokens, CacheWrite1hTokens: w.bill.Write1hTokens,
+		CostUSD: w.bill.CostUSD, Cold: w.cold, Cut: w.decision.Cut != nil, SavedTokens: w.savedTokens(), At: w.req.Now,
+	}
+}
+
+// savedTokens is what the messages that left, and the results that are not shown
+// in full, would cost in full.
+func (w *work) savedTokens() int {
+	n := 0
+	for i := range w.hosts {
+		if !w.proj.Seen[i].Gone {
+			continue
+		}
+		for j := range w.hosts[i].Segments {
+			n += w.hosts[i].Segments[j].At[pagevm.Full].Tokens
+		}
+	}
+	if len(w.proj.Cuts) == 0 && n == 0 {
+		return 0 // nothing was ever lowered but for size
+	}
+	fulls := w.fullTokens()
+	for i := range w.proj.Items {
+		if full, ok := fulls[w.proj.Items[i].Page]; ok {
+			n += max(0, full-w.proj.Items[i].Tokens)
+		}
+	}
+	return w.scale(n)
+}
+
+// UsageRow is one call of usage.jsonl: what was planned against what was billed.
+type UsageRow struct {
+	Plan   string `json:"plan"`
+	Branch string `json:"branch,omitempty"`
+	Model  string `json:"model"`
+	// PlannedInputTokens is the whole prompt as planned.
+	PlannedInputTokens int `json:"planned_input_tokens"`
+	// Planned is nil in rows of versions that did not keep it.
+	Planned *Expected       `json:"planned"`
+	Usage   memkernel.Usage `json:"usage"`
+	// BilledCostUSD is the price of the input side, SavedCostUSD how much dearer it
+	// would have been had nothing ever been cut: with what cuts kept out of it read
+	// if the cache was warm, else written. A call whose plan cuts a warm cache pays
+	// for that, so that its figure is negative. Nil if unpriced.
+	BilledCostUSD *float64 `json:"billed_cost_usd"`
+	SavedCostUSD  *float64 `json:"saved_cost_usd"`
+	// ColdSeen tells that under 60 % of the prompt before was read; nil where that
+	// says nothing: at the first call, after a cut, and where the prompt before was
+	// too small to be cached.
+	ColdSeen *bool `json:"cold_seen"`
+
+	// Session and Time are those of the record, no part of it.
+	Session string    `json:"-"`
+	Time    time.Time `json:"-"`
+}
+
+// coldShare is the share of the prompt before below which a read is a miss.
+const coldShare = 0.6
+
+// usageRow sets a bill beside the line's last plan.
+func usageRow(t Turn, l *line, m cachelayout.Model) UsageRow {
+	u := t.Usage
+	row := UsageRow{Plan: t.PlanID, Branch: t.Branch, Model: t.Model, PlannedInputTokens: l.planned + l.ledgerFixed(), Planned: l.expected, Usage: *u}
+	row.BilledCostUSD = m.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, 0)
+	e := l.expected
+	if e == nil {
+		return row
+	}
+	row.PlannedInputTokens = e.UncachedTokens + e.CacheReadTokens + e.CacheWrite5mTokens + e.CacheWrite1hTokens
+	cold := e.Cold
+	if before := l.anchor.Total; m.Cache != "" && m.Cache != cachelayout.CacheNone && before >= max(1, m.MinCacheTokens) && !e.Cut {
+		cold = float64(u.CacheReadTokens) < coldShare*float64(before)
+		row.ColdSeen = &cold
+	}
+	row.SavedCostUSD = savedCost(*u, e, cold, m)
+	return row
+}
+
+// savedCost is how much dearer a call would have been without any cut. Without the
+// cut of a warm cache, nearly all that was written would have been read.
+func savedCost(u memkernel.Usage, e *Expected, cold bool, m cachelayout.Model) *float64 {
+	read, w5, w1, plain := u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens
+	now, saved := m.Cost(read, w5, w1, plain, 0), e.SavedTokens
+	switch {
+	case !cold && e.Cut:
+		read, w5, w1 = read+w5+w1+saved, 0, 0
+	case !cold:
+		read += saved
+	case w1 > w5:
+		w1 += saved
+	case w5 > 0:
+		w5 += saved
+	default:
+		plain += saved
+	}
+	more := m.Cost(read, w5, w1, plain, 0)
+	if now == nil || more == nil {
+		return nil
+	}
+	d := *more - *now
+	return &d
+}
+
+// logUsage appends to usage.jsonl, which is a report and not state.
+func (s *session) logUsage(t Turn, l *line, m cachelayout.Model) error {
+	raw, err := json.Marshal(usageRow(t, l, m))
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(s.dir, usageFile)
+	j, err := pagevm.OpenJournal(path, nil)
+	var damage *pagevm.DamageError
+	if errors.As(err, &damage) && os.Rename(path, path+".damaged") == nil {
+		j, err = pagevm.OpenJournal(path, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("log usage: %w", err)
+	}
+	_, err = j.Append(false, pagevm.Record{Op: opUsage, ID: t.PlanID, Time: t.Now, Body: raw})
+	return errors.Join(err, j.Close())
+}
+
+// readUsage reads a usage.jsonl. A torn last line is left out; torn tells that
+// there was one. A plan that was logged again, by another process, counts once.
+func readUsage(path, session string) (rows []UsageRow, torn bool, err error) {
+	j, err := pagevm.OpenJournal(path, &pagevm.JournalOptions{ReadOnly: true})
+	if err != nil {
+		return nil, false, err
+	}
+	defer j.Close()
+	at, n := map[string]int{}, 0
+	for rec, err := range j.Records() {
+		if err != nil {
+			return nil, false, err
+		}
+		if n++; rec.Op != opUsage {
+			continue // a newer version's
+		}
+		row := UsageRow{Session: session, Time: rec.Time}
+		if err := json.Unmarshal(rec.Body, &row); err != nil {
+			return nil, false, fmt.Errorf("%s, line %d: %w", path, n, err)
+		}
+		if row.Planned != nil && !row.Planned.At.IsZero() {
+			row.Time = row.Planned.At
+		}
+		if i, ok := at[row.Plan]; ok && row.Plan != "" {
+			rows[i] = row
+			continue
+		}
+		at[row.Plan] = len(rows)
+		rows = append(rows, row)
+	}
+	return rows, j.Torn() > 0, nil
+}
