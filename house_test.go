@@ -27,6 +27,7 @@ var arrows = map[string][]string{
 	"internal/atomicfile": {},
 	"internal/blob":       {"internal/atomicfile"},
 	"internal/config":     {},
+	"internal/crashtest":  {"internal/atomicfile"},
 	"transcript":          {"."},
 	"pagevm":              {".", "internal/atomicfile", "internal/blob"},
 	"index":               {".", "internal/atomicfile", "index/analysis", "index/internal/drv"},

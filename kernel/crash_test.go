@@ -1,5 +1,3 @@
-//go:build unix
-
 package kernel_test
 
 import (
@@ -8,81 +6,39 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// TestKillAnywhere runs a session in a child process that kills itself with
-// SIGKILL before its Nth write operation, for every N, and looks at what stands:
-// check is clean, everything that was acknowledged restores, and the next plan is
-// valid.
+// TestKillAnywhere kills a session before each of its write operations and looks at
+// what stands: check is clean, everything that was acknowledged restores, the trace
+// replays up to its last whole line, and plans go on.
 func TestKillAnywhere(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a process per write operation")
-	}
-	stride := 1
-	for n := 1; ; n += stride {
-		dir := t.TempDir()
-		out, killed := runChild(t, dir, n)
-		afterKill(t, dir, n, out)
-		if !killed {
-			if n < 20 {
-				t.Fatalf("only %d write operations were seen", n)
-			}
-			return
-		}
-	}
-}
-
-func runChild(t *testing.T, dir string, n int) (out []byte, killed bool) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestCrashChild$")
-	cmd.Env = append(os.Environ(), "MEMKERNEL_CRASH_DIR="+dir, "MEMKERNEL_CRASH_AT="+strconv.Itoa(n))
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err == nil {
-		return out, false
-	}
-	exit, ok := err.(*exec.ExitError)
-	if ok && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
-		return out, true
-	}
-	t.Fatalf("child %d: %v\n%s%s", n, err, out, stderr.Bytes())
-	return nil, false
+	crashtest.EveryWrite(t, "TestCrashChild", 20, func(dir string, n int, out []byte) { afterKill(t, dir, n, out) })
 }
 
 // TestCrashChild is the session that TestKillAnywhere kills.
 func TestCrashChild(t *testing.T) {
-	dir := os.Getenv("MEMKERNEL_CRASH_DIR")
-	if dir == "" {
-		t.Skip("runs as the child of TestKillAnywhere")
-	}
-	at, _ := strconv.Atoi(os.Getenv("MEMKERNEL_CRASH_AT"))
-	ops := 0
-	defer atomicfile.SetHook(func(op, path string) error {
-		if ops++; ops == at {
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
-		}
-		return nil
-	})()
-	k := openKernel(t, dir)
+	k := openKernel(t, crashtest.Child(t))
 	for i, c := range crashScript() {
 		p := mustPlan(t, k, request(c))
 		for _, r := range p.Reduced {
 			fmt.Printf("ACK %s\n", r.Page)
 		}
+		fmt.Printf("PLAN %s\n", p.ID)
 		c.say()
 		observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID})
 		fmt.Printf("TURN %d\n", i+1)
 	}
+	write(t, k, pin("r1", "Rule r1 binds."))
+	fmt.Println("PIN")
+	last := crashScript()[3]
+	pass(t, k.Compact, kernel.Boundary{Messages: last.msgs})
+	pass(t, k.Reset, kernel.Boundary{Messages: last.msgs})
+	fmt.Println("RESET")
 	k.Close()
 }
 
@@ -129,6 +85,97 @@ func afterKill(t *testing.T, dir string, n int, out []byte) {
 	if turns > 0 && (len(st.Sessions) != 1 || st.Sessions[0].Turns < turns) {
 		t.Fatalf("killed at %d: %d turns were acknowledged, status says %+v", n, turns, st.Sessions)
 	}
+	traced := replayTraces(t, dir, n)
+	if acked := bytes.Count(out, []byte("PLAN ")); traced < acked {
+		t.Fatalf("killed at %d: %d plans were acknowledged, the traces hold %d", n, acked, traced)
+	}
 	last := crashScript()[3]
-	checkPlan(t, mustPlan(t, k, request(last)), last.msgs)
+	p := mustPlan(t, k, request(last))
+	checkPlan(t, p, last.msgs)
+	if bytes.Contains(out, []byte("PIN")) && strings.Count(stream(p), "Rule r1 binds.") != 1 {
+		t.Fatalf("killed at %d: the pin that was acknowledged does not stand", n)
+	}
+	if epoch := pass(t, k.Flush, kernel.Boundary{Messages: last.msgs}).Epoch; bytes.Contains(out, []byte("RESET")) && epoch != 1 {
+		t.Fatalf("killed at %d: the reset that was acknowledged is epoch %d", n, epoch)
+	}
+	if hasFault(p, kernel.FaultNotTraced) {
+		t.Fatalf("killed at %d: faults are %v", n, p.Faults)
+	}
+	replayTraces(t, dir, n)
+}
+
+// replayTraces decides the traces again, and counts the plans in them.
+func replayTraces(t *testing.T, dir string, n int) (plans int) {
+	t.Helper()
+	for _, name := range []string{"trace.jsonl", "trace.1.jsonl"} {
+		path := sessionFile(dir, name)
+		if fi, err := os.Stat(path); err != nil || fi.Size() == 0 {
+			continue // a new file is empty until its first line is written
+		}
+		r := replayFile(t, path)
+		if r.Difference != nil {
+			t.Fatalf("killed at %d: %s: %+v", n, name, r.Difference)
+		}
+		plans += r.Plans
+	}
+	return plans
+}
+
+// smallTraces are put aside after a few plans.
+var smallTraces = &kernel.Options{Trace: kernel.TraceOptions{MaxBytes: 1}}
+
+// tracedPlans is how many plans the session of TestTraceCrashChild has: enough for
+// a trace to be put aside.
+const tracedPlans = 12
+
+func openTraced(t *testing.T, dir string) *kernel.Kernel {
+	t.Helper()
+	k, err := kernel.Open(context.Background(), dir, smallTraces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// TestTraceCrashChild is the session that TestTraceKillAnywhere kills.
+func TestTraceCrashChild(t *testing.T) {
+	k := openTraced(t, crashtest.Child(t))
+	c := session(127, 1, 1, 400)
+	for range tracedPlans {
+		mustPlan(t, k, request(c))
+		fmt.Println("PLAN")
+		c.grow()
+	}
+	k.Close()
+}
+
+// TestTraceKillAnywhere kills a session whose trace is put aside on the way. The
+// traces replay up to the last plan that was acknowledged, but for what was put
+// aside twice, and the next plan is in them.
+func TestTraceKillAnywhere(t *testing.T) {
+	rotated := false
+	crashtest.EveryWrite(t, "TestTraceCrashChild", 4*tracedPlans, func(dir string, n int, out []byte) {
+		traced, acked := replayTraces(t, dir, n), bytes.Count(out, []byte("PLAN\n"))
+		_, err := os.Stat(sessionFile(dir, "trace.1.jsonl"))
+		rotated = rotated || err == nil
+		if traced < acked && err != nil || acked > 4 && traced < 4 {
+			t.Fatalf("killed at %d: %d plans were acknowledged, the traces hold %d", n, acked, traced)
+		}
+		k := openTraced(t, dir)
+		defer k.Close()
+		c := session(127, 1, 1, 400)
+		for range tracedPlans {
+			c.grow()
+		}
+		if p := mustPlan(t, k, request(c)); hasFault(p, kernel.FaultNotTraced) {
+			t.Fatalf("killed at %d: faults are %v", n, p.Faults)
+		}
+		r := replayFile(t, sessionFile(dir, "trace.jsonl"))
+		if r.Difference != nil || r.Plans == 0 {
+			t.Fatalf("killed at %d: %+v", n, r)
+		}
+	})
+	if !rotated {
+		t.Error("no trace was put aside")
+	}
 }

@@ -109,7 +109,7 @@ func (w *work) makeCut(delta pagevm.Delta, cache pagevm.Cache) {
 		}
 		w.leadGone = w.seen[0].Gone || wish.Leave[w.places[0].Atom]
 		wishes := pagevm.Wishes{Cut: wish, Carry: w.carry()}
-		proj, dec := pagevm.Next(w.prev.proj, delta, wishes, cache)
+		proj, dec := w.nextProjection(delta, wishes, cache)
 		if dec.Cut == nil {
 			w.next.spans, w.texts = madeSpans, madeTexts
 			w.decision.Refused = dec.Refused
@@ -129,7 +129,7 @@ func (w *work) makeCut(delta pagevm.Delta, cache pagevm.Cache) {
 func (w *work) selectFor(target int) *pagevm.CutWish {
 	carry := carryRoom(w.window)
 	conversation := w.unscale(target-w.fixed-w.standing) - carry
-	return pagevm.Select(pagevm.SelectInput{
+	return w.choose(pagevm.SelectInput{
 		Host: supersede(w.hosts, w.page), Places: w.places, Seen: w.seen,
 		Target: max(conversation, 0), Resolver: w.req.Resolver != "",
 	})

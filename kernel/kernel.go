@@ -74,6 +74,8 @@ type Options struct {
 	// its rules for what may be written. Both bind every writeback of this kernel.
 	Schema   pagevm.Schema
 	Policies []pagevm.Policy
+	// Trace says what is kept of how plans were decided.
+	Trace TraceOptions
 	// Now is the clock for requests that carry no time. Default: time.Now.
 	Now func() time.Time
 }
@@ -86,6 +88,7 @@ type Kernel struct {
 	now       func() time.Time
 	counter   PromptCounter
 	represent pagevm.RepOptions
+	traces    TraceOptions
 	blobs     *blob.Store
 	counts    *budget.Cache
 	memory    *memory // nil if it is off
@@ -140,6 +143,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		now:       o.Now,
 		counter:   o.Counter,
 		represent: o.Represent,
+		traces:    o.Trace,
 		blobs:     blob.Open(filepath.Join(o.StateDir, "blobs")),
 		counts:    budget.NewCache(0),
 		sessions:  map[string]*session{},

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/memkernel/memkernel/budget"
-	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -147,12 +146,12 @@ func (w *work) project() error {
 	}
 	delta := pagevm.Delta{Host: w.hosts, Places: w.places, Align: w.align}
 	w.granted = pagevm.Cache{StripThinking: w.stripThinking()}
-	grown, dec := pagevm.Next(w.prev.proj, delta, w.wishes, w.granted)
+	grown, dec := w.nextProjection(delta, w.wishes, w.granted)
 	w.proj, w.decision = grown, dec
 	w.before = w.planned(grown) + w.waitingPins()
 	w.seed(grown)
 	cache := w.cache(grown)
-	w.cut = cachelayout.PlanCut(w.cutInput(grown, cache))
+	w.cut = w.planCut(w.cutInput(grown, cache))
 	cache.Forced = w.cut.Force
 	if w.cut.Do {
 		w.makeCut(delta, cache)
@@ -184,7 +183,7 @@ func (w *work) appendBlocks(delta pagevm.Delta) {
 func (w *work) grant(delta pagevm.Delta, blocks []pagevm.Block, recall *pagevm.Recall) {
 	wishes := w.wishes
 	wishes.Append, wishes.Recall = blocks, recall
-	w.proj, w.decision = pagevm.Next(w.prev.proj, delta, wishes, w.granted)
+	w.proj, w.decision = w.nextProjection(delta, wishes, w.granted)
 }
 
 // fitting are the blocks that there is room for. A change that finds none is told

@@ -68,7 +68,8 @@ func (s *session) record(w *work) error {
 	if err := s.openRecords(); err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
-	body, err := json.Marshal(planDiff(w))
+	diff := planDiff(w)
+	body, err := json.Marshal(diff)
 	if err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
@@ -77,6 +78,7 @@ func (s *session) record(w *work) error {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
 	s.lines[lineKey{w.req.Branch, w.req.Model}] = w.next
+	s.trace(w, &diff)
 	return nil
 }
 

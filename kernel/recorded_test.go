@@ -1,7 +1,10 @@
 package kernel_test
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,4 +49,56 @@ func TestRecordedCallsReopened(t *testing.T) {
 		last = sent
 	}
 	t.Logf("300 calls, %d cuts", cuts)
+}
+
+// TestRecordedTraces plans real sessions call by call, in windows that make them
+// cut, and decides their traces again.
+func TestRecordedTraces(t *testing.T) {
+	paths := []string{recordedSession}
+	if os.Getenv("MEMKERNEL_TRACES") == "all" {
+		paths, _ = filepath.Glob("../../shared/data/transcripts/*/*.jsonl")
+	}
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil {
+			t.Skip("no ../shared/data/transcripts beside the repository")
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) { traceRecorded(t, path, 400) })
+	}
+}
+
+func traceRecorded(t *testing.T, path string, most int) {
+	s, err := transcript.LoadFile(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	msgs, _ := transcript.Heal(s.View(transcript.Full), false)
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer k.Close()
+	plans, cuts := 0, 0
+	for _, c := range transcript.Calls(msgs) {
+		p, err := k.PlanContext(t.Context(), kernel.PlanRequest{SessionKey: "s", Model: s.Model, ContextWindow: 128_000, FixedTokens: 25_000,
+			Messages: msgs[:c.Index:c.Index], Now: c.Start, Resolver: "memory_get"})
+		var small *kernel.TooSmallError
+		if errors.As(err, &small) {
+			continue
+		}
+		if err != nil || hasFault(p, kernel.FaultNotTraced) {
+			t.Fatalf("call of %s: %v, %v", c.Start, err, p)
+		}
+		if plans++; p.Layout.Made != nil {
+			cuts++
+		}
+		if plans == most {
+			break
+		}
+	}
+	trace := sessionFile(dir, "trace.jsonl")
+	wantSame(t, trace, plans)
+	sizes, sum := []int{}, 0
+	for _, l := range traceLines(t, trace)[1:] {
+		sizes, sum = append(sizes, len(l)+1), sum+len(l)+1
+	}
+	slices.Sort(sizes)
+	t.Logf("%d plans, %d cuts; bytes per plan: mean %d, median %d, largest %d", plans, cuts, sum/plans, sizes[plans/2], sizes[plans-1])
 }

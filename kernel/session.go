@@ -42,6 +42,7 @@ type session struct {
 	flock   *flock.Flock
 	journal *pagevm.Journal // nil until there is something to write
 	records *pagevm.Journal // projection.jsonl
+	tracer  *tracer         // trace.jsonl, nil if there is none
 	pages   map[string]*pagevm.Page
 	texts   map[string]string // representations and kernel blocks by hash
 	lines   map[lineKey]*line
@@ -101,6 +102,7 @@ func (k *Kernel) newSession(key, name string) *session {
 	s := &session{key: key, name: name, dir: dir, root: k.stateDir, blobs: k.blobs, readOnly: true, contract: k.contract,
 		flock: flock.New(filepath.Join(dir, "lock")),
 		calib: &calibrations{path: filepath.Join(k.stateDir, "calibration.json")}}
+	s.tracer = newTracer(dir, k.traces)
 	s.init()
 	return s
 }
@@ -184,6 +186,7 @@ func (s *session) forget() {
 			j.Close()
 		}
 	}
+	s.tracer.forget()
 	s.journal, s.records, s.staged, s.turns, s.readOnly = nil, nil, nil, 0, true
 	s.init()
 }
@@ -304,7 +307,7 @@ func (s *session) close() error {
 			errs = append(errs, j.Close())
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.tracer.close())...)
 }
 
 // replay applies one journal record to the state in memory.

@@ -69,6 +69,7 @@ type work struct {
 	wishes  pagevm.Wishes
 	granted pagevm.Cache
 	cut     cachelayout.Cut
+	decided []decided // for the trace
 	cold    bool
 	clock   string
 	before  int // planned input had nothing been cut

@@ -20,19 +20,19 @@ const (
 
 // Alignment is how a request's host messages lie over a projection.
 type Alignment struct {
-	Rewrite Rewrite
+	Rewrite Rewrite `json:"rewrite,omitempty"`
 	// Seen is the new sequence up to Keep, with Gone flags carried over.
-	Seen []Seen
+	Seen []Seen `json:"-"`
 	// Items is how many of the projection's items stand.
-	Items int
+	Items int `json:"items"`
 	// At is the index of the first host message that is new to the projection:
 	// host[At:] is to be appended.
-	At int
+	At int `json:"at"`
 	// First is the index of the first host message that differs, for the report.
-	First int
+	First int `json:"first"`
 	// Stale tells that what had left the prompt is no longer the past of what
 	// stands, so the carry block must be made again.
-	Stale bool
+	Stale bool `json:"stale,omitempty"`
 }
 
 // Align lays host over p. Messages are compared by key and content hash; the

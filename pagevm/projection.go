@@ -146,50 +146,53 @@ func (p *Projection) LastEvent() string {
 
 // Segment is a run of parts of a host message that belongs to one page.
 type Segment struct {
-	Kind        ItemKind
-	Part, Parts int
-	Page        string
-	Type        Type
+	Kind  ItemKind `json:"kind"`
+	Part  int      `json:"part,omitempty"`
+	Parts int      `json:"parts,omitempty"`
+	Page  string   `json:"page"`
+	Type  Type     `json:"type"`
 	// Committed tells that the page's content is durable.
-	Committed bool
+	Committed bool `json:"committed,omitempty"`
 	// At holds what each level would show; a level that the page does not have
 	// has an empty hash. At[Full] is the host's own content.
-	At [Full + 1]Shown
+	At [Full + 1]Shown `json:"at"`
 	// Bare is the run without its thinking; an empty hash if it has none.
-	Bare Shown
+	Bare Shown `json:"bare,omitzero"`
 	// First is the level at which the page is appended: Full, or lower for a
 	// result too large to be shown.
-	First Level
+	First Level `json:"first"`
 	// Superseded marks evidence that a newer read or an edit of the same path
 	// made stale.
-	Superseded bool
+	Superseded bool `json:"superseded,omitempty"`
 }
 
 // Shown is what one level of a segment puts into the prompt.
 type Shown struct {
-	Hash      string
-	Tokens    int
-	Positions int
-	Markable  bool
-	Image     bool
+	Hash      string `json:"hash,omitempty"`
+	Tokens    int    `json:"tokens,omitempty"`
+	Positions int    `json:"positions,omitempty"`
+	Markable  bool   `json:"markable,omitempty"`
+	Image     bool   `json:"image,omitempty"`
 }
 
 // HostMessage is a message of the request as the projection sees it.
 type HostMessage struct {
-	Key, Hash string
-	Role      memkernel.Role
-	Segments  []Segment
+	Key      string         `json:"key"`
+	Hash     string         `json:"hash"`
+	Role     memkernel.Role `json:"role"`
+	Segments []Segment      `json:"segments"`
 }
 
 // Place says where a host message stands in the conversation. It changes as the
 // conversation grows, so it is given beside the messages, one each.
 type Place struct {
 	// Atom numbers the atom that the message belongs to, from 0.
-	Atom int
+	Atom int `json:"atom"`
 	// Closed: all results of the atom are in and a later assistant message exists.
-	Closed bool
+	Closed bool `json:"closed,omitempty"`
 	// InLoop: the message is part of the open tool loop; Opener: it opened it.
-	InLoop, Opener bool
+	InLoop bool `json:"in_loop,omitempty"`
+	Opener bool `json:"opener,omitempty"`
 }
 
 // Tokens is what the message costs when shown in full.

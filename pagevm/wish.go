@@ -19,51 +19,51 @@ const (
 // Wishes is everything that others may ask of the next projection.
 type Wishes struct {
 	// Cut is nil to grow only.
-	Cut *CutWish
+	Cut *CutWish `json:"cut,omitempty"`
 	// Carry is the carry block as it should be from the next cut on; if CarryNow
 	// it stands from the first plan (some page has no source position).
-	Carry    []Block
-	CarryNow bool
+	Carry    []Block `json:"carry,omitempty"`
+	CarryNow bool    `json:"carry_now,omitempty"`
 	// Append are kernel blocks to stand behind the newest host message.
-	Append []Block
+	Append []Block `json:"append,omitempty"`
 	// Recall is what retrieval came to, if it ran; its block is among Append.
-	Recall *Recall
+	Recall *Recall `json:"recall,omitempty"`
 }
 
 // CutWish asks for one batch cut.
 type CutWish struct {
-	Reason CutReason
+	Reason CutReason `json:"reason,omitempty"`
 	// Levels asks for a level per page; a page not named keeps its level.
-	Levels map[string]Level
+	Levels map[string]Level `json:"levels"`
 	// Leave names the atoms that should leave.
-	Leave map[int]bool
+	Leave map[int]bool `json:"leave"`
 }
 
 // Block is text of the kernel's own: a page without a source position.
 type Block struct {
-	Kind ItemKind
-	Page string
+	Kind ItemKind `json:"kind"`
+	Page string   `json:"page"`
 	// Level is the level at which the page is shown.
-	Level  Level
-	Hash   string
-	Tokens int
+	Level  Level  `json:"level"`
+	Hash   string `json:"hash"`
+	Tokens int    `json:"tokens"`
 }
 
 // Cache is what Next must know of the provider's cache and of the budget.
 type Cache struct {
 	// Cold: nothing of the prompt is cached any more. Event names this cold
 	// event, so that it is used at most once.
-	Cold  bool
-	Event string
+	Cold  bool   `json:"cold,omitempty"`
+	Event string `json:"event,omitempty"`
 	// Forced: the prompt as it would grow exceeds its hard limit.
-	Forced bool
+	Forced bool `json:"forced,omitempty"`
 	// Resolver: the model can follow pointers.
-	Resolver bool
+	Resolver bool `json:"resolver,omitempty"`
 	// StripThinking: thinking blocks are bound to their prefix and the provider is
 	// not told to drop invalid ones, so a cut takes them out of all that stands.
-	StripThinking bool
+	StripThinking bool `json:"strip_thinking,omitempty"`
 	// Now stamps the cut.
-	Now time.Time
+	Now time.Time `json:"now,omitzero"`
 }
 
 // Refusal is a wish, or a part of one, that the rules did not allow.
@@ -76,12 +76,12 @@ type Refusal struct {
 
 // Decision tells what Next did.
 type Decision struct {
-	Rewrite Rewrite
+	Rewrite Rewrite `json:"rewrite,omitempty"`
 	// Cut is nil if the projection only grew.
-	Cut *CutPoint
+	Cut *CutPoint `json:"cut,omitempty"`
 	// Kept is the number of leading items, the carry block included, whose bytes
 	// are those of the projection before.
-	Kept int
+	Kept int `json:"kept"`
 	// Refused lists what was wished and not granted.
-	Refused []Refusal
+	Refused []Refusal `json:"refused,omitempty"`
 }

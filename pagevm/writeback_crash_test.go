@@ -1,19 +1,15 @@
-//go:build unix
-
 package pagevm
 
 import (
-	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/crashtest"
 )
 
 // crashScript is a session of writebacks: partial acceptance, a reset, evidence
@@ -53,27 +49,22 @@ func runScript(j *Journal, r *Rules, ack func(string)) error {
 	return nil
 }
 
-// TestWritebackKillAnywhere runs the script in a process that kills itself with
-// SIGKILL before its Nth write operation, for every N. What it acknowledged is
-// there, nothing is there by halves, and the script delivered again ends in the
-// state of one that was never killed.
+// TestWritebackKillAnywhere kills the script before each of its write operations.
+// What it acknowledged is there, nothing is there by halves, and the script
+// delivered again ends in the state of one that was never killed.
 func TestWritebackKillAnywhere(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a process per write operation")
-	}
 	r := testRules(t)
 	whole := openTestJournal(t, filepath.Join(t.TempDir(), "journal.jsonl"))
 	if err := runScript(whole, r, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	want := snapshotOf(t, whole)
-	for n := 1; ; n++ {
-		path := filepath.Join(t.TempDir(), "s", "journal.jsonl")
-		out, killed := runCrashChild(t, path, n)
-		j, err := OpenJournal(path, nil)
+	crashtest.EveryWrite(t, "TestWritebackCrashChild", 12, func(dir string, n int, out []byte) {
+		j, err := OpenJournal(crashFile(dir), nil)
 		if err != nil {
 			t.Fatalf("killed at %d: %v", n, err)
 		}
+		defer j.Close()
 		checkAcknowledged(t, j, n, string(out))
 		if err := runScript(j, r, func(string) {}); err != nil {
 			t.Fatalf("killed at %d: %v", n, err)
@@ -81,14 +72,7 @@ func TestWritebackKillAnywhere(t *testing.T) {
 		if got := snapshotOf(t, j); got != want {
 			t.Fatalf("killed at %d:\n got %s\nwant %s", n, got, want)
 		}
-		j.Close()
-		if !killed {
-			if n < 12 {
-				t.Fatalf("only %d write operations were seen", n)
-			}
-			return
-		}
-	}
+	})
 }
 
 // checkAcknowledged looks for what the child acknowledged, and for nothing by
@@ -109,44 +93,16 @@ func checkAcknowledged(t *testing.T, j *Journal, n int, out string) {
 	}
 }
 
-func runCrashChild(t *testing.T, path string, n int) (out []byte, killed bool) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestWritebackCrashChild$")
-	cmd.Env = append(os.Environ(), "MEMKERNEL_WRITEBACK_FILE="+path, "MEMKERNEL_CRASH_AT="+strconv.Itoa(n))
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err == nil {
-		return out, false
-	}
-	exit, ok := err.(*exec.ExitError)
-	if ok && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
-		return out, true
-	}
-	t.Fatalf("child %d: %v\n%s%s", n, err, out, stderr.Bytes())
-	return nil, false
-}
-
 // TestWritebackCrashChild is the process that TestWritebackKillAnywhere kills.
 func TestWritebackCrashChild(t *testing.T) {
-	path := os.Getenv("MEMKERNEL_WRITEBACK_FILE")
-	if path == "" {
-		t.Skip("runs as the child of TestWritebackKillAnywhere")
-	}
-	at, _ := strconv.Atoi(os.Getenv("MEMKERNEL_CRASH_AT"))
-	n := 0
-	defer atomicfile.SetHook(func(string, string) error {
-		if n++; n == at {
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
-		}
-		return nil
-	})()
-	j := openTestJournal(t, path)
+	j := openTestJournal(t, crashFile(crashtest.Child(t)))
 	if err := runScript(j, testRules(t), func(key string) { fmt.Printf("ACK %s\n", key) }); err != nil {
 		t.Fatal(err)
 	}
 }
+
+// crashFile is the journal in a folder; its own folder is made with it.
+func crashFile(dir string) string { return filepath.Join(dir, "s", "journal.jsonl") }
 
 // Every write operation fails once, fully or after a few bytes: the journal holds
 // what was acknowledged, and the script delivered again completes it.

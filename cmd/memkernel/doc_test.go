@@ -143,6 +143,8 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"bench", "predict", "-t", sample},
 		{"stats"},
 		{"stats", "--workspace", observed(t)},
+		{"plan", "-t", short, "--commit", "--session", "traced"},
+		{"replay", "--trace", filepath.Join(ws, ".memkernel", "sessions", "traced", "trace.jsonl")},
 		{"observe", "-t", short, "--session", "s"},
 		{"get", "nothing"},
 		{"get", "memory/nothing.md"},

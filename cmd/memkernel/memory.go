@@ -142,7 +142,8 @@ func (a *app) openKernel(ctx context.Context, book *cachelayout.Book, p embed.Pr
 }
 
 func (a *app) kernelOptions(book *cachelayout.Book, p embed.Provider) *kernel.Options {
-	o := &kernel.Options{StateDir: a.stateDir, Prices: book, Memory: memoryOptions(a.config)}
+	o := &kernel.Options{StateDir: a.stateDir, Prices: book, Memory: memoryOptions(a.config),
+		Trace: kernel.TraceOptions{Off: !a.config.Trace.Enabled, MaxBytes: int64(a.config.Trace.MaxBytes)}}
 	o.Memory.Embedder = p
 	return o
 }

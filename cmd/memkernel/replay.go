@@ -44,10 +44,13 @@ showed. Nothing is sent anywhere and the project's state is not touched.
   append-late  append until full, then a summary and the newest messages
   fullest      everything ever said, however large
 
-With --trace it re-runs every decision of a paging trace instead, as bench paging
-writes them, and shows the first that comes out otherwise (exit code 3).`,
+With --trace it decides again what a trace says was decided, and shows the first
+decision that comes out otherwise (exit code 3). A trace is what stands in a
+session's folder as trace.jsonl, or what bench paging --trace writes. Decisions of
+another version are counted apart: they may well differ.`,
 		Example: `  memkernel replay -t session.jsonl --context-window 128k --fixed-tokens 25k
-  memkernel replay -t session.jsonl --policy memkernel --json`,
+  memkernel replay -t session.jsonl --policy memkernel --json
+  memkernel replay --trace .memkernel/sessions/default/trace.jsonl`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.trace != "" {

@@ -87,3 +87,11 @@ func (e *TornError) Error() string {
 }
 
 func (e *TornError) Unwrap() error { return e.Err }
+
+// Rename gives a file another name, over a file that has it. It syncs nothing.
+func Rename(from, to string) error {
+	if err := rename(from, to); err != nil {
+		return fmt.Errorf("rename %s: %w", from, err)
+	}
+	return nil
+}

@@ -18,6 +18,7 @@ type Config struct {
 	Retrieval Retrieval `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
 	Embedding Embedding `key:"embedding" doc:"Where vectors come from. With any provider but none, text of the workspace is sent to its endpoint. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
 	Index     Index     `key:"index" doc:"The index file, index.sqlite in the state folder."`
+	Trace     Trace     `key:"trace" doc:"The decision trace of a session, trace.jsonl in its folder, which replay --trace decides again. It holds hashes and sizes, no content."`
 
 	origin map[string]Origin
 }
@@ -96,6 +97,12 @@ type Embedding struct {
 // Index holds the settings of the index file.
 type Index struct {
 	BusyTimeout Duration `key:"busy_timeout" default:"5s" range:"1ms..10m" doc:"How long to wait for another process's lock."`
+}
+
+// Trace holds the settings of decision traces.
+type Trace struct {
+	Enabled  bool `key:"enabled" default:"true" doc:"Whether the decisions behind every plan are written down."`
+	MaxBytes Size `key:"max_bytes" default:"64MiB" range:"1MiB..64GiB" doc:"Size from which a trace is put aside as trace.1.jsonl, over the one before, and a new one begun; or four times its first line, if that is more."`
 }
 
 // Default returns the settings of a user who has no configuration file.

@@ -1,0 +1,57 @@
+// Package crashtest kills programs in the middle of what they write, for tests of
+// what stands after a crash. It runs the test binary again as a child, in which one
+// test is a script: every write operation of package atomicfile is counted there,
+// and before the Nth the child kills itself with SIGKILL, so that no deferred call,
+// no flush and no handler runs. What the child printed until then is what it had
+// acknowledged. The parent looks at the files that are left.
+//
+// A child that dies of anything else, or fails, fails the test. Package crashtest
+// is for tests only, and works on Unix: elsewhere it skips.
+package crashtest
+
+import (
+	"os"
+	"testing"
+)
+
+// The environment of a child: the script it runs, the folder it works in, and the
+// write operation before which it dies.
+const (
+	envScript = "MEMKERNEL_CRASH_SCRIPT"
+	envDir    = "MEMKERNEL_CRASH_DIR"
+	envAt     = "MEMKERNEL_CRASH_AT"
+)
+
+// Child is to be called first by the test that is a script. In a child it gives
+// the folder to work in, the Nth write operation armed; otherwise it skips.
+func Child(t *testing.T) (dir string) {
+	t.Helper()
+	if os.Getenv(envScript) != t.Name() {
+		t.Skip("runs in a child process that is killed")
+	}
+	arm(t)
+	return os.Getenv(envDir)
+}
+
+// EveryWrite runs the test of that name in a child for N = 1, 2, …, each in a
+// folder of its own, until one ends alive. After each it calls after with the
+// folder, N and what the child had printed; after the last one too. Fewer write
+// operations than least fail the test: the script then does not do what it is for.
+func EveryWrite(t *testing.T, script string, least int, after func(dir string, n int, out []byte)) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a process per write operation")
+	}
+	for n := 1; ; n++ {
+		dir := t.TempDir()
+		out, killed := run(t, script, dir, n)
+		after(dir, n, out)
+		if killed {
+			continue
+		}
+		if n <= least {
+			t.Fatalf("only %d write operations were seen, want %d", n-1, least)
+		}
+		return
+	}
+}

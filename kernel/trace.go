@@ -1,0 +1,218 @@
+package kernel
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// The decision trace of a session, sessions/<key>/trace.jsonl, holds one line for
+// every plan that was recorded: what was decided, in order, by which function, and
+// all that it was decided from. [ReplayTrace] decides again and compares.
+//
+// What a function was given is written as what differs from what stands before it
+// in the trace, field by field, so that a field that is added to an input is
+// recorded without a word here. Nothing of a conversation's content is written:
+// keys, hashes, sizes and levels.
+
+// deciders are the functions that decide, with the version of what they decide. A
+// version goes up when equal inputs no longer give the same: what another version
+// decided is then told from what was recorded wrongly.
+var deciders = map[string]int{
+	stepAlign:   1, // pagevm.Align
+	stepPlanCut: 1, // cachelayout.PlanCut
+	stepSelect:  1, // pagevm.Select
+	stepNext:    1, // pagevm.Next
+}
+
+// The names of the deciders in a trace.
+const (
+	stepAlign   = "align"
+	stepPlanCut = "plan_cut"
+	stepSelect  = "select"
+	stepNext    = "next"
+)
+
+// TraceOptions say what is kept of how plans were decided.
+type TraceOptions struct {
+	// Off writes no traces.
+	Off bool
+	// MaxBytes is the size from which trace.jsonl is put aside, as trace.1.jsonl,
+	// and begun anew, or four times its first line if that is more. Default:
+	// DefaultTraceBytes.
+	MaxBytes int64
+}
+
+// DefaultTraceBytes is the default of TraceOptions.MaxBytes.
+const DefaultTraceBytes = 64 << 20
+
+// traceFile is the trace in a session's folder.
+const traceFile = "trace.jsonl"
+
+// FaultNotTraced is the fault of a plan whose decisions could not be written down.
+// The plan itself is recorded.
+const FaultNotTraced = "not_traced"
+
+// opDecided is the operation of a trace's records: one plan.
+const opDecided = "plan"
+
+// decided is one call of a decider in a plan: exactly one of the three is there.
+type decided struct {
+	cut *decidedCut
+	sel *decidedSelect
+	fwd *decidedNext
+}
+
+type decidedCut struct {
+	in  cachelayout.CutInput
+	out cachelayout.Cut
+}
+
+type decidedSelect struct {
+	in   pagevm.SelectInput
+	wish *pagevm.CutWish // as it was handed on
+	out  pagevm.CutWish  // as it came
+}
+
+type decidedNext struct {
+	wishes pagevm.Wishes
+	cache  pagevm.Cache
+	proj   *pagevm.Projection
+	out    pagevm.Decision
+}
+
+// planCut asks the cut planner and keeps what it said for the trace.
+func (w *work) planCut(in cachelayout.CutInput) cachelayout.Cut {
+	out := cachelayout.PlanCut(in)
+	w.decided = append(w.decided, decided{cut: &decidedCut{in, out}})
+	return out
+}
+
+// choose asks the selector and keeps what it said for the trace.
+func (w *work) choose(in pagevm.SelectInput) *pagevm.CutWish {
+	wish := pagevm.Select(in)
+	w.decided = append(w.decided, decided{sel: &decidedSelect{in, wish, *wish}})
+	return wish
+}
+
+// nextProjection asks Next for what follows the line before, and keeps what it
+// said for the trace.
+func (w *work) nextProjection(d pagevm.Delta, wishes pagevm.Wishes, c pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
+	p, dec := pagevm.Next(w.prev.proj, d, wishes, c)
+	w.decided = append(w.decided, decided{fwd: &decidedNext{wishes, c, p, dec}})
+	return p, dec
+}
+
+// tracer writes a session's trace.
+type tracer struct {
+	file *pagevm.Trace
+	// lines are the conversations by what the newest line of the file says of them:
+	// the next one is written as what differs.
+	lines map[lineKey]*traced
+}
+
+// traced is what a trace has of a conversation.
+type traced struct {
+	traceBase
+	plan   string
+	digest projectionDigest
+}
+
+// traceBase is what the next line of a conversation is written against, and read
+// against.
+type traceBase struct {
+	proj   *pagevm.Projection
+	hosts  []pagevm.HostMessage
+	places []pagevm.Place
+	cut    cachelayout.CutInput
+}
+
+// newTracer gives the tracer of the session in dir, nil if there is to be none.
+func newTracer(dir string, opt TraceOptions) *tracer {
+	if opt.Off {
+		return nil
+	}
+	if opt.MaxBytes <= 0 {
+		opt.MaxBytes = DefaultTraceBytes
+	}
+	head := pagevm.TraceHeader{Program: programVersion(), Deciders: deciders}
+	return &tracer{file: pagevm.NewTrace(filepath.Join(dir, traceFile), head, opt.MaxBytes), lines: map[lineKey]*traced{}}
+}
+
+// programVersion is the version of the module this program was built from.
+var programVersion = sync.OnceValue(func() string {
+	const path = "github.com/memkernel/memkernel"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "devel"
+	}
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path == path && m.Version != "" && m.Version != "(devel)" {
+			return m.Version
+		}
+	}
+	return "devel"
+})
+
+// trace writes down how a plan that was recorded was decided. If it can't, the plan
+// says so and the next line stands by itself.
+func (s *session) trace(w *work, diff *planBody) {
+	if s.tracer == nil {
+		return
+	}
+	if err := s.tracer.write(w, diff); err != nil {
+		s.tracer.forget()
+		w.faults = append(w.faults, Fault{Code: FaultNotTraced, Detail: err.Error()})
+	}
+}
+
+func (t *tracer) write(w *work, diff *planBody) error {
+	fresh, err := t.file.Begin()
+	if err != nil {
+		return err
+	}
+	if fresh {
+		clear(t.lines)
+	}
+	key := lineKey{w.req.Branch, w.req.Model}
+	before := t.lines[key]
+	if before != nil && before.proj != w.prev.proj {
+		before = nil // another process planned in between, or the projection was lost
+	}
+	line, after, err := w.traceLine(before, diff)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(line)
+	if err != nil {
+		return err
+	}
+	if err := t.file.Append(pagevm.Record{Op: opDecided, ID: w.next.planID, Time: w.req.Now, Body: body}); err != nil {
+		return err
+	}
+	t.lines[key] = after
+	return nil
+}
+
+// forget makes the next line stand by itself.
+func (t *tracer) forget() {
+	if t != nil {
+		t.file.Close()
+		clear(t.lines)
+	}
+}
+
+func (t *tracer) close() error {
+	if t == nil {
+		return nil
+	}
+	if err := t.file.Close(); err != nil {
+		return fmt.Errorf("close trace: %w", err)
+	}
+	return nil
+}
