@@ -14,6 +14,8 @@ const (
 	statusFailed  = "failed"
 	statusStarted = "running"
 	statusStopped = "interrupted"
+
+	statusRejected = "rejected"
 )
 
 func failed(status string) bool { return strings.HasPrefix(status, statusFailed) }
@@ -37,10 +39,7 @@ func (u *updater) result(r *memkernel.ToolResult) {
 		u.rejection(c, said)
 		return
 	}
-	out := outcome(r, first, last)
-	if out == statusOK && c.Check && c.Piped && failMark(last) != "" {
-		out = statusFailed
-	}
+	out := c.ended(r, first, last)
 	if out == statusStarted {
 		u.started(c, first)
 	}

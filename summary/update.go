@@ -79,20 +79,16 @@ func (u *updater) assistant() {
 }
 
 func (u *updater) user() {
-	var said []string
 	for i := range u.m.Parts {
 		switch p := &u.m.Parts[i]; {
 		case p.Kind == memkernel.PartToolResult && p.Result != nil:
 			u.result(p.Result)
 		case p.Kind == memkernel.PartText && u.m.Role == memkernel.RoleUser:
 			u.hostPlace(p.Text)
-			if t := plain(p.Text); t != "" && u.m.Origin == memkernel.OriginHost {
-				said = append(said, t)
-			}
 		}
 	}
-	if len(said) > 0 {
-		u.request(u.source(strings.Join(said, "\n\n"), userWindow))
+	if said := Spoken(u.m); said != "" {
+		u.request(u.source(said, userWindow))
 	}
 }
 

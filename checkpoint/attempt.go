@@ -1,0 +1,303 @@
+package checkpoint
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// CallSummary names a tool call in a few words.
+type CallSummary struct {
+	Name string `json:"name"`
+	// Params is its command, its path, or the start of its input.
+	Params string `json:"params,omitempty"`
+}
+
+// Attempt is a call as its result will be judged.
+type Attempt struct {
+	ID string `json:"id"`
+	CallSummary
+	// Target says what it works on: two calls of one target have one purpose.
+	Target string `json:"target"`
+	// Sig is equal for equal calls; Check marks a test or a build.
+	Sig   string `json:"sig"`
+	Check bool   `json:"check,omitempty"`
+	// Read and Edited are the files that it reads and changes if it succeeds.
+	Read   []string `json:"read,omitempty"`
+	Edited []string `json:"edited,omitempty"`
+}
+
+// Failure is an attempt that failed, until one of the same target works or too
+// much has happened since.
+type Failure struct {
+	Attempt
+	// Error is the line of the result that says best what went wrong.
+	Error string `json:"error,omitempty"`
+	Key   string `json:"key,omitempty"`
+	// Since counts the calls after it; After is what they did to its target, or
+	// which files they changed.
+	Since int      `json:"since,omitempty"`
+	After []string `json:"after,omitempty"`
+}
+
+// How many calls later a success still counts as the way out of a failure. A tool
+// that works on no file says little of its purpose, and so does a command without
+// a verb: there only what is done at once counts.
+const (
+	reach     = 12
+	nearReach = 3
+	maxAfter  = 3
+)
+
+// call notes a tool call: the tool as used, the rest for its result.
+func (u *updater) call(tc *memkernel.ToolCall) {
+	a := u.attempt(tc)
+	t := &u.s.Thread
+	t.LastCall = &CallSummary{Name: a.Name, Params: a.Params}
+	touch(&u.s.Resources.Tools, a.Name, t.Captured, MaxTools)
+	if tc.ID != "" && !tc.Server {
+		t.Pending = capped(append(t.Pending, a), maxPending)
+	}
+}
+
+func (u *updater) attempt(tc *memkernel.ToolCall) Attempt {
+	kind, paths := pagevm.ClassifyCall(tc.Name, tc.Input)
+	read := u.reading(tc.ID)
+	name := summary.Excerpt(tc.Name, nameRunes)
+	a := Attempt{ID: tc.ID, CallSummary: CallSummary{Name: name, Params: u.params(tc, read, paths)}, Target: "tool:" + name, Check: read.Check}
+	a.Sig = strconv.FormatUint(keyHash(pagevm.CanonicalCall(tc.Name, tc.Input)), 36)
+	switch {
+	case kind == pagevm.CallRead && len(paths) > 0:
+		a.Read, a.Target = names(paths), "read:"+path.Base(paths[0])
+	case kind == pagevm.CallEdit && len(paths) > 0:
+		a.Edited, a.Target = names(paths), "edit:"+path.Base(paths[0])
+	case len(read.Paths) > 0:
+		a.Edited, a.Target = names(read.Paths), "edit:"+path.Base(read.Paths[0])
+	case read.Command != "":
+		a.Target = "run:" + program(read.Command)
+	}
+	return a
+}
+
+// reading is the reader's own view of a call.
+func (u *updater) reading(id string) summary.Call {
+	calls := u.s.Thread.Reader.Pending
+	if i := slices.IndexFunc(calls, func(c summary.Call) bool { return c.ID == id }); i >= 0 {
+		return calls[i]
+	}
+	return summary.Call{}
+}
+
+func (u *updater) params(tc *memkernel.ToolCall, read summary.Call, paths []string) string {
+	switch {
+	case read.Command != "":
+		return summary.Excerpt(read.Command, gistRunes)
+	case len(paths) > 0:
+		return gist(paths[0], gistRunes)
+	}
+	return gist(tc.Input, gistRunes)
+}
+
+// names makes paths fit to be kept. A shell's variable is no path.
+func names(paths []string) []string {
+	var out []string
+	for _, p := range paths[:min(len(paths), 20)] {
+		if n := gist(p, pathRunes); n != "" && n[0] != '$' {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// program is what a command runs: its first word that sets no variable, and up to
+// two bare words behind it, such as the verb of git or the script of npm.
+func program(command string) string {
+	w := strings.Fields(command)
+	for len(w) > 1 && strings.Contains(w[0], "=") {
+		w = w[1:]
+	}
+	if len(w) > 3 && w[1] == "-C" { // git and make: the directory to work in
+		w = slices.Delete(w, 1, 3)
+	}
+	n := 1
+	for n < min(len(w), 3) && bare(w[n]) {
+		n++
+	}
+	return strings.Join(w[:n], " ")
+}
+
+func bare(word string) bool {
+	return word[0] != '-' && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789:_-") == ""
+}
+
+// sameTarget tells whether two attempts have one purpose. Of two commands one may
+// leave out the last word, such as the remote of a push.
+func sameTarget(a, b string) bool {
+	if a == b {
+		return true
+	}
+	v, w := strings.Fields(a), strings.Fields(b)
+	n := min(len(v), len(w))
+	return strings.HasPrefix(a, "run:") && n >= 2 && slices.Equal(v[:n], w[:n])
+}
+
+// touch puts a name at the end of a list.
+func touch(list *[]Use, name string, seq, max int) {
+	if name == "" {
+		return
+	}
+	kept := slices.DeleteFunc(*list, func(u Use) bool { return u.Name == name })
+	*list = capped(append(kept, Use{name, seq}), max)
+}
+
+// result settles the call that it answers. One that nobody asked for is passed
+// over.
+func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
+	t := &u.s.Thread
+	i := slices.IndexFunc(t.Pending, func(a Attempt) bool { return a.ID == r.CallID })
+	if i < 0 {
+		return
+	}
+	a := t.Pending[i]
+	t.Pending = orNil(slices.Delete(t.Pending, i, i+1))
+	var read summary.Call
+	if j := slices.IndexFunc(before.Pending, func(c summary.Call) bool { return c.ID == r.CallID }); j >= 0 {
+		read = before.Pending[j]
+	}
+	switch status, line := read.Outcome(r); {
+	case summary.Failed(status):
+		u.failed(a, complaint(line))
+	case status == "ok":
+		u.worked(a)
+	}
+}
+
+// complaint is an error line, "" if it is a host's notice rather than a tool's
+// word: in brackets of either kind (no output, an interruption), that a parallel
+// call failed, or a line without a letter. What fails so teaches nothing.
+func complaint(line string) string {
+	line = gist(line, errorRunes)
+	for _, pair := range [...]string{"()", "[]"} {
+		if strings.HasPrefix(line, pair[:1]) && strings.HasSuffix(line, pair[1:]) {
+			return ""
+		}
+	}
+	if line == "Sibling tool call errored" || !strings.ContainsFunc(line, unicode.IsLetter) {
+		return ""
+	}
+	return line
+}
+
+func (u *updater) failed(a Attempt, line string) {
+	t := &u.s.Thread
+	u.pass(func(Failure) bool { return false }, "")
+	t.Failures = slices.DeleteFunc(t.Failures, func(f Failure) bool { return f.Sig == a.Sig })
+	t.Failures = capped(append(t.Failures, Failure{Attempt: a, Error: line, Key: u.m.Key}), maxFailures)
+}
+
+// worked notes the files of a call that succeeded, and what failures it is the
+// way out of.
+func (u *updater) worked(a Attempt) {
+	seq := u.s.Thread.Captured
+	for _, p := range a.Read {
+		touch(&u.s.Resources.Read, p, seq, MaxFiles)
+	}
+	for _, p := range a.Edited {
+		touch(&u.s.Resources.Modified, p, seq, MaxFiles)
+	}
+	did, base := "", a.Target[strings.IndexByte(a.Target, ':')+1:]
+	switch {
+	case len(a.Edited) > 0:
+		did = "changing " + base
+	case len(a.Read) > 0:
+		did = "reading " + base
+	}
+	u.pass(func(f Failure) bool {
+		if !sameTarget(f.Target, a.Target) {
+			return false
+		}
+		if f.Error != "" && (f.Sig != a.Sig || len(f.After) > 0) {
+			u.learn(f, a)
+		}
+		return true
+	}, did)
+}
+
+// pass goes over the open failures for a call: those that it settles leave, and
+// so do those that it finds too far back. A change of any file may be what helps
+// the others, a reading only where it reads their own file.
+func (u *updater) pass(settles func(Failure) bool, did string) {
+	var kept []Failure
+	for _, f := range u.s.Thread.Failures {
+		if f.Since++; f.Since > f.reach() || settles(f) {
+			continue
+		}
+		if f.helped(did) {
+			f.After = append(slices.Clone(f.After), did)
+		}
+		kept = append(kept, f)
+	}
+	u.s.Thread.Failures = kept
+}
+
+func (f Failure) reach() int {
+	if kind, what, _ := strings.Cut(f.Target, ":"); kind == "tool" || kind == "run" && !strings.Contains(what, " ") {
+		return nearReach
+	}
+	return reach
+}
+
+func (f Failure) helped(did string) bool {
+	if did == "" || len(f.After) == maxAfter || slices.Contains(f.After, did) {
+		return false
+	}
+	read, reads := strings.CutPrefix(did, "reading ")
+	return !reads || strings.HasSuffix(f.Target, ":"+read)
+}
+
+// learn records what failed and what worked instead.
+func (u *updater) learn(f Failure, a Attempt) {
+	text := f.label() + " failed: " + f.Error
+	switch {
+	case a.Params != f.Params || a.Name != f.Name:
+		text += " → " + a.label() + " worked"
+	case a.Sig != f.Sig:
+		text += " → worked with other input"
+	default:
+		text += " → worked"
+	}
+	if after := f.helpers(a); len(after) > 0 {
+		text += " after " + strings.Join(after, ", ")
+	}
+	l := LearningCapture{CallID: f.ID, Key: u.m.Key, What: summary.Excerpt(text, decisionRunes), Seq: u.s.Thread.Captured}
+	items := slices.DeleteFunc(u.s.Learnings.Items, func(o LearningCapture) bool { return o.CallID == l.CallID && o.Key == l.Key })
+	u.s.Learnings.Items = capped(append(items, l), MaxLearnings)
+}
+
+// helpers are what came between a failure and its way out and may have helped. A
+// change of some file explains why the same call works now, or a check; of a call
+// that is another one it says nothing.
+func (f Failure) helpers(a Attempt) []string {
+	if f.Check || f.Sig == a.Sig {
+		return f.After
+	}
+	return slices.DeleteFunc(slices.Clone(f.After), func(did string) bool {
+		file, changed := strings.CutPrefix(did, "changing ")
+		return changed && !strings.HasSuffix(f.Target, ":"+file)
+	})
+}
+
+// label names a call; a command speaks for itself.
+func (a Attempt) label() string {
+	params := summary.Excerpt(a.Params, 80)
+	if strings.HasPrefix(a.Target, "run:") {
+		return params
+	}
+	return strings.TrimSpace(a.Name + " " + params)
+}

@@ -1,0 +1,335 @@
+package checkpoint
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Schema and SchemaVersion name the format of checkpoints: schema v1 of OpenClaw's
+// context manager, version 1.1 of 2026-02-25, section 5.3, with working.split_turn
+// and meta.captured added.
+const (
+	Schema        = "openclaw/checkpoint"
+	SchemaVersion = 1
+)
+
+// Trigger says why a checkpoint was written.
+type Trigger string
+
+const (
+	// TriggerAuto is the crossing of LevelCheckpoint, whatever its share.
+	TriggerAuto Trigger = "auto-80pct"
+	// TriggerCompaction is a compaction of the host's or a cut of the kernel's.
+	TriggerCompaction Trigger = "compaction"
+	// TriggerSessionEnd is a session's end or reset, where the host tells.
+	TriggerSessionEnd Trigger = "session-end"
+	// TriggerManual is a user's own request.
+	TriggerManual Trigger = "manual"
+)
+
+// Status says what the session was doing.
+type Status string
+
+const (
+	// StatusInProgress: the agent has something to do or to answer.
+	StatusInProgress Status = "in_progress"
+	// StatusIdle: its turn is over and it asked nothing.
+	StatusIdle Status = "idle"
+	// StatusWaiting: its turn ended with a question.
+	StatusWaiting Status = "waiting_for_user"
+)
+
+// Checkpoint is the working state of a session at one moment. Lists stand oldest
+// first, open items with the most pressing first.
+type Checkpoint struct {
+	Schema        Name       `yaml:"schema"`
+	SchemaVersion int        `yaml:"schema_version"`
+	Meta          Meta       `yaml:"meta"`
+	Working       Working    `yaml:"working"`
+	Decisions     []Decision `yaml:"decisions"`
+	Resources     Resources  `yaml:"resources"`
+	Thread        Thread     `yaml:"thread"`
+	OpenItems     []Text     `yaml:"open_items"`
+	Learnings     []Text     `yaml:"learnings"`
+}
+
+// Meta says where a checkpoint comes from.
+type Meta struct {
+	// CheckpointID is "cp_" and a number of three digits or more.
+	CheckpointID Name `yaml:"checkpoint_id"`
+	SessionKey   Name `yaml:"session_key"`
+	// SessionFile is the host's transcript, "" if it has none.
+	SessionFile Name    `yaml:"session_file"`
+	CreatedAt   Time    `yaml:"created_at"`
+	Trigger     Trigger `yaml:"trigger"`
+	// CompactionCount is the number of compactions of the session so far.
+	CompactionCount int        `yaml:"compaction_count"`
+	TokenUsage      TokenUsage `yaml:"token_usage"`
+	// PreviousCheckpoint is the id of the one before, "" for the first.
+	PreviousCheckpoint Name `yaml:"previous_checkpoint"`
+	Channel            Name `yaml:"channel"`
+	AgentID            Name `yaml:"agent_id"`
+	// Captured is the number of the last message that went into it.
+	Captured int `yaml:"captured"`
+}
+
+// TokenUsage is the reading at which a checkpoint was written.
+type TokenUsage struct {
+	InputTokens   int `yaml:"input_tokens"`
+	ContextWindow int `yaml:"context_window"`
+	// Utilization is the share of the window, rounded to a hundredth.
+	Utilization float64 `yaml:"utilization"`
+}
+
+// Working says what is going on.
+type Working struct {
+	Topic  Text   `yaml:"topic"`
+	Status Status `yaml:"status"`
+	// Interrupted tells that a turn is cut through or a call without its result;
+	// SplitTurn that a compaction cut through the turn.
+	Interrupted bool `yaml:"interrupted"`
+	SplitTurn   bool `yaml:"split_turn"`
+	// LastToolCall is the call that was under way, nil unless interrupted.
+	LastToolCall *ToolCall `yaml:"last_tool_call"`
+	NextAction   Text      `yaml:"next_action"`
+}
+
+// ToolCall names a call in a few words.
+type ToolCall struct {
+	Name          Name `yaml:"name"`
+	ParamsSummary Text `yaml:"params_summary"`
+}
+
+// Decision is something that was settled.
+type Decision struct {
+	// ID is "d" and a number; it stays while the decision is carried on.
+	ID   Name `yaml:"id"`
+	What Text `yaml:"what"`
+	// When is the time of the message that settled it, zero if unknown.
+	When Time `yaml:"when"`
+}
+
+// Resources are files and tools, those used last at the end.
+type Resources struct {
+	FilesRead     []Name `yaml:"files_read"`
+	FilesModified []Name `yaml:"files_modified"`
+	ToolsUsed     []Name `yaml:"tools_used"`
+}
+
+// Thread is the conversation in a few lines.
+type Thread struct {
+	// Summary is the user's first message and their last.
+	Summary      Text       `yaml:"summary"`
+	KeyExchanges []Exchange `yaml:"key_exchanges"`
+}
+
+// Exchange is one side of an exchange; Role is "user" or "agent".
+type Exchange struct {
+	Role Name `yaml:"role"`
+	Gist Text `yaml:"gist"`
+}
+
+// Input is what a checkpoint holds and a state does not know.
+type Input struct {
+	SessionKey, SessionFile, Channel, AgentID string
+	// Now stands in created_at.
+	Now     time.Time
+	Trigger Trigger
+	// Reading is the gauge, Compactions the session's number of compactions.
+	Reading     Reading
+	Compactions int
+	// SplitTurn tells that the compaction at hand cuts through a turn.
+	SplitTurn bool
+	// FilesRead and FilesModified are the host's own lists, if it keeps any.
+	FilesRead, FilesModified []string
+}
+
+// dedupeShare is the change of input tokens since the last checkpoint, as a share
+// of its own, under which an automatic one says nothing new.
+const dedupeShare = 0.05
+
+// Redundant tells that an automatic checkpoint would repeat the latest one: no
+// compaction lies between, and the input changed by less than 5 %. What others
+// ask for is never redundant.
+func Redundant(latest *Checkpoint, in Input) bool {
+	if latest == nil || in.Trigger != TriggerAuto || latest.Meta.CompactionCount != in.Compactions {
+		return false
+	}
+	was := latest.Meta.TokenUsage.InputTokens
+	delta := in.Reading.Tokens - was
+	return float64(max(delta, -delta)) < dedupeShare*float64(was)
+}
+
+// Build bundles a state into a checkpoint that stands behind latest, which may be
+// nil: decisions, learnings, files and open items of the latest are carried on,
+// within the caps, the newest kept. The state is one that [Begin] fitted to latest,
+// or to one before it. It is pure.
+func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
+	prev := latest
+	if prev == nil {
+		prev = &Checkpoint{}
+	}
+	c := &Checkpoint{Schema: Schema, SchemaVersion: SchemaVersion}
+	c.Meta = s.meta(prev, in)
+	c.Working = s.working(in)
+	c.Decisions = s.decisions(prev)
+	c.Resources = s.resources(prev, in)
+	c.Thread = s.Thread.thread()
+	c.OpenItems = s.openItems()
+	c.Learnings = s.learnings(prev)
+	if c.Thread.Summary == "" {
+		c.Thread, c.Working.Topic = prev.Thread, prev.Working.Topic
+	}
+	return c
+}
+
+func (s *State) meta(prev *Checkpoint, in Input) Meta {
+	share, _ := strconv.ParseFloat(strconv.FormatFloat(in.Reading.Utilization(), 'f', 2, 64), 64)
+	return Meta{
+		CheckpointID: checkpointID(number(string(prev.Meta.CheckpointID)) + 1),
+		SessionKey:   Name(in.SessionKey), SessionFile: Name(in.SessionFile), Channel: Name(in.Channel), AgentID: Name(in.AgentID),
+		CreatedAt: stamp(in.Now), Trigger: in.Trigger, CompactionCount: in.Compactions,
+		TokenUsage:         TokenUsage{in.Reading.Tokens, in.Reading.Window, share},
+		PreviousCheckpoint: prev.Meta.CheckpointID,
+		Captured:           max(s.last(), prev.Meta.Captured),
+	}
+}
+
+// working is read off who spoke last and what is still running.
+func (s *State) working(in Input) Working {
+	t := &s.Thread
+	w := Working{Topic: Text(t.Topic), Status: t.status(), SplitTurn: in.SplitTurn}
+	w.Interrupted = in.SplitTurn || len(t.Pending) > 0
+	if call := t.underWay(); w.Interrupted && call != nil {
+		w.LastToolCall = &ToolCall{Name: Name(call.Name), ParamsSummary: Text(call.Params)}
+	}
+	if w.Interrupted {
+		w.Status = StatusInProgress
+	}
+	w.NextAction = Text(summary.Excerpt(t.nextAction(w), itemRunes))
+	return w
+}
+
+func (t *ThreadState) status() Status {
+	ask := t.Reader.Ask
+	switch {
+	case t.Reader.Turn == 0 && t.LastCall == nil:
+		return StatusIdle
+	case len(t.Pending) > 0 || ask.Text == "":
+		return StatusInProgress
+	case ask.Question:
+		return StatusWaiting
+	}
+	return StatusIdle
+}
+
+// underWay is the newest call without a result, or else the newest.
+func (t *ThreadState) underWay() *CallSummary {
+	if n := len(t.Pending); n > 0 {
+		return &t.Pending[n-1].CallSummary
+	}
+	return t.LastCall
+}
+
+// nextAction is the agent's own plan, if it has touched it since the user spoke.
+func (t *ThreadState) nextAction(w Working) string {
+	planned := t.Planned > 0 && t.Planned == t.Reader.Turn
+	switch step := t.Reader.Step(); {
+	case w.Status == StatusWaiting:
+		return "the user's answer to: " + t.Reader.Ask.Text
+	case step != "" && planned:
+		return step
+	case len(t.Pending) > 0:
+		return "the result of " + t.Pending[len(t.Pending)-1].label()
+	}
+	for _, e := range t.Reader.OpenThreads() {
+		if e.Kind == "todo" && planned {
+			return e.Text
+		}
+	}
+	if w.Status == StatusInProgress && t.Topic != "" {
+		return "to answer: " + t.Topic
+	}
+	return ""
+}
+
+func (s *State) decisions(prev *Checkpoint) []Decision {
+	out, top := slices.Clone(prev.Decisions), 0
+	for _, d := range out {
+		top = max(top, number(string(d.ID)))
+	}
+	for _, d := range s.Decisions.Items {
+		e := Decision{What: Text(d.What), When: stamp(d.When)}
+		if slices.ContainsFunc(out, func(o Decision) bool { return o.What == e.What && o.When.Equal(e.When.Time) }) {
+			continue
+		}
+		top++
+		e.ID = Name("d" + strconv.Itoa(top))
+		out = append(out, e)
+	}
+	return orNil(capped(out, MaxDecisions))
+}
+
+func (s *State) resources(prev *Checkpoint, in Input) Resources {
+	p, r := prev.Resources, &s.Resources
+	return Resources{
+		FilesRead:     merged(p.FilesRead, r.Read, in.FilesRead, MaxFiles),
+		FilesModified: merged(p.FilesModified, r.Modified, in.FilesModified, MaxFiles),
+		ToolsUsed:     merged(p.ToolsUsed, r.Tools, nil, MaxTools),
+	}
+}
+
+// merged is the older names, the host's, then the captured ones, each at its last
+// place.
+func merged(old []Name, uses []Use, host []string, max int) []Name {
+	out := slices.Clone(old)
+	add := func(name string) {
+		if name != "" {
+			out = append(slices.DeleteFunc(out, func(o Name) bool { return string(o) == name }), Name(name))
+		}
+	}
+	for _, p := range host {
+		add(gist(p, pathRunes))
+	}
+	for _, u := range uses {
+		add(u.Name)
+	}
+	return orNil(capped(out, max))
+}
+
+func (s *State) openItems() []Text {
+	var out []Text
+	for _, text := range s.OpenItems.Items {
+		out = append(out, Text(text))
+	}
+	for _, c := range s.OpenItems.Carried {
+		if !slices.Contains(out, Text(c.Text)) {
+			out = append(out, Text(c.Text))
+		}
+	}
+	return out[:min(len(out), MaxOpenItems)]
+}
+
+func (s *State) learnings(prev *Checkpoint) []Text {
+	out := slices.Clone(prev.Learnings)
+	for _, l := range s.Learnings.Items {
+		out = append(slices.DeleteFunc(out, func(o Text) bool { return string(o) == l.What }), Text(l.What))
+	}
+	return orNil(capped(out, MaxLearnings))
+}
+
+func checkpointID(n int) Name { return Name(fmt.Sprintf("cp_%03d", n)) }
+
+// number is that of an id, such as cp_012 or d12, 0 if it has none.
+func number(id string) int {
+	n, err := strconv.Atoi(strings.TrimLeft(id, "cpd_"))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,46 @@
+// Package checkpoint keeps what a session is in the middle of, so that a
+// compaction, a restart or a kill does not lose it. It says how full the context
+// is, captures the working state message by message, writes it as immutable
+// numbered YAML files, and renders one of them as a text of some hundred tokens
+// from which a model can go on.
+//
+//	figures ──► Thresholds.Cross ──► levels crossed: show, checkpoint, compact
+//	                                        │ checkpoint or compact
+//	messages ─► Update ──► State ───────────┤
+//	             pure        │              ▼
+//	                 Store.SaveState   Store.Checkpoint ──► checkpoints/cp_007.yaml
+//	                         │              │  Build: pure       _latest.json
+//	                         ▼              ▼
+//	            state/{decisions,…}.json   State begins its next cycle
+//
+//	after a compaction, or in a new session of the same key:
+//	Store.Resume ──► State and the newest checkpoint ──► Restore ──► text
+//
+// Everything but the methods of [Store] is a pure function: no file, no clock, no
+// model, and the same bytes for the same arguments. A Store reads and writes only
+// in the methods that say so, under the session lock that its caller holds.
+//
+// What is captured is read off the structure of a conversation (who spoke, how
+// long, which call failed and what worked next), never off words, so that it works
+// in any language. Much of it is read by package summary, whose State goes along
+// as a reading position. Excerpts are masked for secrets before they are cut, one
+// line each, and bounded; every list has a cap.
+//
+// # What a kill can cost
+//
+// Every file is written whole or not at all. thread.json holds the reading
+// position and is written last: after a kill between two files the same messages
+// are captured again, onto entries that know where they came from, and nothing is
+// doubled. A checkpoint stands once its own file stands; the pointer, the emptied
+// state and the removal of old files are made good by the next one. Every entry
+// carries the number of the message it came from, every checkpoint that of the
+// last message in it, so that what a checkpoint holds already is known without
+// asking a clock.
+//
+// The package never deletes a checkpoint that is not older than the last five,
+// never changes one that was written, never repairs a damaged one: it goes back
+// to the one before, and says so.
+//
+// Units: tokens by whoever counts them; sizes of text are runes, except where a
+// long reply is told from a short one: there a wide character counts twice.
+package checkpoint

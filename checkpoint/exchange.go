@@ -1,0 +1,138 @@
+package checkpoint
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Who speaks in an exchange.
+const (
+	RoleUser  = "user"
+	RoleAgent = "agent"
+)
+
+// longReply is the length of an agent's text, in columns, above which the user's
+// next message is likely to decide something.
+const longReply = 500
+
+// speak takes what the user or the agent says in the message.
+func (u *updater) speak() {
+	if said := summary.Spoken(u.m); said != "" {
+		u.userSays(said)
+	}
+	if u.m.Role == memkernel.RoleAssistant && u.m.Origin == memkernel.OriginHost {
+		u.agentSays(agentText(u.m))
+	}
+}
+
+func agentText(m *memkernel.Message) string {
+	var b strings.Builder
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == memkernel.PartText {
+			b.WriteString(p.Text)
+			b.WriteByte('\n')
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func (u *updater) userSays(text string) {
+	t := &u.s.Thread
+	e := ExchangeCapture{Role: RoleUser, Gist: gist(text, gistRunes), Seq: t.Captured}
+	if t.Topic = gist(text, topicRunes); t.First.Seq == 0 {
+		t.First = e
+	}
+	if t.Reply > longReply {
+		t.Pivots = capped(append(t.Pivots, e), MaxExchanges)
+	}
+	t.Reply = 0
+	t.Tail = append(t.Tail, e)
+	u.trimTail()
+}
+
+// agentSays keeps the agent's last text since the user spoke.
+func (u *updater) agentSays(text string) {
+	if text == "" {
+		return
+	}
+	t := &u.s.Thread
+	t.Reply = columns(text)
+	e := ExchangeCapture{Role: RoleAgent, Gist: gist(text, gistRunes), Seq: t.Captured}
+	if n := len(t.Tail); n > 0 && t.Tail[n-1].Role == RoleAgent {
+		t.Tail[n-1] = e
+		return
+	}
+	t.Tail = append(t.Tail, e)
+}
+
+// trimTail leaves the user's last two messages and what was said to them.
+func (u *updater) trimTail() {
+	t, users := &u.s.Thread, 0
+	for i := len(t.Tail) - 1; i >= 0; i-- {
+		if t.Tail[i].Role == RoleUser {
+			users++
+		}
+		if users == 2 {
+			t.Tail = slices.Delete(t.Tail, 0, i)
+			return
+		}
+	}
+}
+
+// columns is a text's length with wide characters counted twice, which carry as
+// much as two letters at least; it need not be exact above longReply.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		if n++; r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
+			n++
+		}
+		if n > 4*longReply {
+			break
+		}
+	}
+	return n
+}
+
+// exchanges are the key exchanges in their order: the first message, the newest
+// pivots, the last two exchanges, at most MaxExchanges.
+func (t *ThreadState) exchanges() []ExchangeCapture {
+	var out []ExchangeCapture
+	add := func(e ExchangeCapture) {
+		if e.Seq > 0 && len(out) < MaxExchanges && !slices.ContainsFunc(out, func(o ExchangeCapture) bool { return o.Seq == e.Seq && o.Role == e.Role }) {
+			out = append(out, e)
+		}
+	}
+	add(t.First)
+	for _, e := range t.Tail {
+		add(e)
+	}
+	for _, e := range slices.Backward(t.Pivots) {
+		add(e)
+	}
+	slices.SortStableFunc(out, func(a, b ExchangeCapture) int { return a.Seq - b.Seq })
+	return out
+}
+
+// ExtractThread is the thread of a conversation that is at hand as a whole: the
+// same as that of a state which captured its messages one by one.
+func ExtractThread(msgs []memkernel.Message) Thread {
+	s := Update(State{}, msgs)
+	return s.Thread.thread()
+}
+
+func (t *ThreadState) thread() Thread {
+	var out Thread
+	for _, e := range t.exchanges() {
+		out.KeyExchanges = append(out.KeyExchanges, Exchange{Role: Name(e.Role), Gist: Text(e.Gist)})
+	}
+	out.Summary = Text(summary.Excerpt(t.First.Gist, topicRunes))
+	if t.Topic != "" && t.Topic != string(out.Summary) {
+		out.Summary += Text(" ... " + t.Topic)
+	}
+	return out
+}

@@ -1,0 +1,251 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// Kept is the number of checkpoints of a session that stay on disk.
+const Kept = 5
+
+// PointerVersion is the format of _latest.json.
+const PointerVersion = 1
+
+const pointerFile = "_latest.json"
+
+// Pointer is _latest.json: which checkpoint is the newest. It is for readers that
+// want no listing; what counts is which files stand.
+type Pointer struct {
+	Version      int    `json:"version"`
+	CheckpointID string `json:"checkpoint_id"`
+	// Path is relative to the pointer.
+	Path      string `json:"path"`
+	CreatedAt string `json:"created_at"`
+}
+
+// Written is what became of a checkpoint.
+type Written struct {
+	// Checkpoint is the one that stands for the state now; New tells that it was
+	// written by this call, and was not redundant.
+	Checkpoint *Checkpoint
+	New        bool
+	// State is what to go on with; it is saved if the checkpoint is new.
+	State   State
+	Damaged []Damage
+}
+
+func (s Store) dirOf() string { return filepath.Join(s.dir, "checkpoints") }
+
+func (s Store) file(id string) string { return filepath.Join(s.dirOf(), id+".yaml") }
+
+// Checkpoint bundles a state behind the newest checkpoint and writes it: the new
+// numbered file, the pointer to it, the state of the next cycle, in this order;
+// then files beyond the last five are removed. An automatic checkpoint that
+// [Redundant] finds to repeat the newest is not written, and the state goes on as
+// it is.
+//
+// A state that was never fitted to the newest checkpoint is an error: its messages
+// have numbers that are given away already. After any other error the state on disk
+// counts: Resume from it, or make the same call again.
+func (s Store) Checkpoint(st State, in Input) (Written, error) {
+	latest, bad, err := s.Latest()
+	if err != nil {
+		return Written{}, err
+	}
+	if Redundant(latest, in) {
+		return Written{Checkpoint: latest, State: st, Damaged: bad}, nil
+	}
+	if latest != nil && st.Thread.Captured < latest.Meta.Captured {
+		return Written{}, fmt.Errorf("checkpoint a state of %d messages behind %s, which holds %d: use the state that Resume or Begin gives", st.Thread.Captured, latest.Meta.CheckpointID, latest.Meta.Captured)
+	}
+	c := Build(st, latest, in)
+	if err := s.write(c); err != nil {
+		return Written{}, err
+	}
+	next := st.next()
+	if err := s.SaveState(next); err != nil {
+		return Written{}, err
+	}
+	return Written{Checkpoint: c, New: true, State: next, Damaged: bad}, s.prune()
+}
+
+// write gives a checkpoint the next number and makes its file, then the pointer.
+func (s Store) write(c *Checkpoint) error {
+	if err := atomicfile.MkdirAll(s.dirOf(), dirPerm); err != nil {
+		return fmt.Errorf("write checkpoint: %w", err)
+	}
+	next, err := s.nextNumber()
+	if err != nil {
+		return err
+	}
+	c.Meta.CheckpointID = checkpointID(next)
+	data, err := Marshal(c)
+	if err != nil {
+		return err
+	}
+	id := string(c.Meta.CheckpointID)
+	if err := atomicfile.WriteFile(s.file(id), data, filePerm); err != nil {
+		return fmt.Errorf("write checkpoint: %w", err)
+	}
+	p, err := json.Marshal(Pointer{PointerVersion, id, id + ".yaml", c.Meta.CreatedAt.Format(time.RFC3339)})
+	if err != nil {
+		return fmt.Errorf("write checkpoint %s: %w", id, err)
+	}
+	if err := atomicfile.WriteFile(filepath.Join(s.dirOf(), pointerFile), append(p, '\n'), filePerm); err != nil {
+		return fmt.Errorf("write checkpoint: %w", err)
+	}
+	return nil
+}
+
+// nextNumber is above every number that was ever given, as far as files and
+// pointer tell: no file is ever written twice.
+func (s Store) nextNumber() (int, error) {
+	all, err := s.numbers()
+	if err != nil {
+		return 0, err
+	}
+	top := 0
+	if len(all) > 0 {
+		top = all[0]
+	}
+	if p, err := s.pointer(); err == nil {
+		top = max(top, number(p.CheckpointID))
+	}
+	return top + 1, nil
+}
+
+// numbers lists the checkpoints on disk, newest first.
+func (s Store) numbers() ([]int, error) {
+	entries, err := os.ReadDir(s.dirOf())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list checkpoints: %w", err)
+	}
+	var out []int
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), ".yaml")
+		if n := number(id); ok && n > 0 && string(checkpointID(n)) == id {
+			out = append(out, n)
+		}
+	}
+	slices.SortFunc(out, func(a, b int) int { return b - a })
+	return out, nil
+}
+
+// List names the checkpoints on disk, newest first, whole or not.
+func (s Store) List() ([]string, error) {
+	all, err := s.numbers()
+	var out []string
+	for _, n := range all {
+		out = append(out, string(checkpointID(n)))
+	}
+	return out, err
+}
+
+// Load reads one checkpoint by its id. One that was removed, or never was, is an
+// fs.ErrNotExist.
+func (s Store) Load(id string) (*Checkpoint, error) {
+	if n := number(id); n == 0 || string(checkpointID(n)) != id {
+		return nil, fmt.Errorf("load checkpoint %q: no such id: use cp_ and a number", id)
+	}
+	path := s.file(id)
+	data, err := readFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("load checkpoint: %w", err)
+	}
+	c, err := Unmarshal(data)
+	if err == nil && string(c.Meta.CheckpointID) != id {
+		err = fmt.Errorf("it calls itself %s", c.Meta.CheckpointID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load checkpoint %s: %w", path, err)
+	}
+	return c, nil
+}
+
+// Latest reads the newest checkpoint that can be read, nil if there is none. A
+// damaged one is left where it stands, and is among the damage with what was used
+// instead.
+func (s Store) Latest() (*Checkpoint, []Damage, error) {
+	all, err := s.numbers()
+	if err != nil {
+		return nil, nil, err
+	}
+	bad := s.pointerDamage(all)
+	for _, n := range all {
+		id := string(checkpointID(n))
+		c, err := s.Load(id)
+		if err == nil {
+			return c, instead(bad, "went back to "+id), nil
+		}
+		bad = append(bad, Damage{File: s.file(id), Err: err})
+	}
+	return nil, instead(bad, "no checkpoint before it can be read"), nil
+}
+
+func instead(bad []Damage, what string) []Damage {
+	for i := range bad {
+		if bad[i].Instead == "" {
+			bad[i].Instead = what
+		}
+	}
+	return bad
+}
+
+func (s Store) pointer() (p Pointer, err error) {
+	data, err := readFile(filepath.Join(s.dirOf(), pointerFile))
+	if err == nil {
+		err = decode(data, &p)
+	}
+	if err == nil && (p.Version != PointerVersion || number(p.CheckpointID) == 0) {
+		err = fmt.Errorf("version %d, checkpoint %q", p.Version, p.CheckpointID)
+	}
+	return p, err
+}
+
+// pointerDamage is what is wrong with the pointer. One that is behind the files is
+// what a kill leaves, and nothing is lost by it; one that is ahead names a file
+// that is gone.
+func (s Store) pointerDamage(all []int) []Damage {
+	p, err := s.pointer()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return []Damage{{File: filepath.Join(s.dirOf(), pointerFile), Err: err, Instead: "listed the files"}}
+	case len(all) == 0 || number(p.CheckpointID) > all[0]:
+		return []Damage{{File: s.file(p.CheckpointID), Err: errors.New("is gone, though " + pointerFile + " names it")}}
+	}
+	return nil
+}
+
+// prune removes the checkpoints beyond the last five, oldest first, and what
+// killed processes left half written.
+func (s Store) prune() error {
+	for _, dir := range [...]string{s.dirOf(), filepath.Join(s.dir, "state")} {
+		if _, err := atomicfile.CleanTemps(dir); err != nil {
+			return fmt.Errorf("tidy checkpoints: %w", err)
+		}
+	}
+	all, err := s.numbers()
+	if err != nil {
+		return err
+	}
+	for _, n := range slices.Backward(all[min(Kept, len(all)):]) {
+		if err := atomicfile.Remove(s.file(string(checkpointID(n)))); err != nil {
+			return fmt.Errorf("remove old checkpoint: %w", err)
+		}
+	}
+	return nil
+}

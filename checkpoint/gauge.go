@@ -1,0 +1,154 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Level is how far a context has filled up. Each level includes those below it.
+type Level int
+
+// The levels, lowest first.
+const (
+	// LevelNone is below every threshold: nothing is shown.
+	LevelNone Level = iota
+	// LevelShow shows the gauge.
+	LevelShow
+	// LevelCheckpoint writes a checkpoint and advises to wrap up.
+	LevelCheckpoint
+	// LevelCompact is where the host, or the kernel's own cut, compacts.
+	LevelCompact
+)
+
+// Thresholds are shares of the window, above 0 and at most 1.
+type Thresholds struct {
+	Show       float64
+	Checkpoint float64
+	// Compact is the host's compaction point; [CompactionPoint] makes it of a
+	// reserve.
+	Compact float64
+}
+
+// DefaultThresholds are 70 % and 80 % of the window, and compaction where a
+// reserve of 20,000 tokens begins in a window of 200,000.
+func DefaultThresholds() Thresholds { return Thresholds{Show: 0.70, Checkpoint: 0.80, Compact: 0.90} }
+
+// CompactionPoint is the share of a window at which its reserve begins, both in
+// tokens. A reserve that leaves nothing gives 0, which no Thresholds accept.
+func CompactionPoint(window, reserve int) float64 {
+	if window <= 0 || reserve >= window {
+		return 0
+	}
+	return float64(window-max(0, reserve)) / float64(window)
+}
+
+// Check refuses thresholds that are no share of a window.
+func (t Thresholds) Check() error {
+	for _, v := range [...]struct {
+		name  string
+		share float64
+	}{{"show", t.Show}, {"checkpoint", t.Checkpoint}, {"compact", t.Compact}} {
+		if !(v.share > 0 && v.share <= 1) {
+			return fmt.Errorf("check thresholds: %s is %v: give a share of the window above 0 and at most 1", v.name, v.share)
+		}
+	}
+	return nil
+}
+
+// Level is the highest level that a reading has reached. A host that compacts below
+// another threshold has reached that one too: what it does has to happen before.
+func (t Thresholds) Level(r Reading) Level {
+	switch u := r.Utilization(); {
+	case u >= t.Compact:
+		return LevelCompact
+	case u >= t.Checkpoint:
+		return LevelCheckpoint
+	case u >= t.Show:
+		return LevelShow
+	}
+	return LevelNone
+}
+
+// Cross compares a reading with the level of the one before it. It returns the
+// level that now holds, to be handed in next time, and every level crossed on the
+// way, lowest first: a single huge result crosses several at once and passes none
+// by. A reading below a level re-arms it. A host that never reads right after a
+// cut hands in LevelNone after it.
+func (t Thresholds) Cross(last Level, r Reading) (now Level, crossed []Level) {
+	now = t.Level(r)
+	for l := last + 1; l <= now; l++ {
+		crossed = append(crossed, l)
+	}
+	return now, crossed
+}
+
+// Reading is what the next call would hold before any cut, in a window; both in
+// tokens.
+type Reading struct {
+	Tokens, Window int
+	// Estimated tells that no host's usage is in it.
+	Estimated bool
+}
+
+// Figures are what a caller knows of the next call's size, in tokens.
+type Figures struct {
+	Window int
+	// Usage is the size of the newest call that a provider measured, with all of
+	// system prompt and tools; 0 if none was. Since is the estimate of what was
+	// added behind that call: a usage alone is as old as its call.
+	Usage, Since int
+	// Estimate is the estimate of the whole next call, for want of a usage.
+	Estimate int
+}
+
+// Read makes a reading of figures: the host's usage first, the estimate second.
+func Read(f Figures) (Reading, error) {
+	if f.Window <= 0 {
+		return Reading{}, fmt.Errorf("read gauge: window of %d tokens: give the model's context window", f.Window)
+	}
+	if f.Usage < 0 || f.Since < 0 || f.Estimate < 0 {
+		return Reading{}, errors.New("read gauge: a negative number of tokens")
+	}
+	if f.Usage > 0 {
+		return Reading{Tokens: f.Usage + f.Since, Window: f.Window}, nil
+	}
+	return Reading{Tokens: f.Estimate, Window: f.Window, Estimated: true}, nil
+}
+
+// Utilization is the filled share of the window; above 1 where it overflows.
+func (r Reading) Utilization() float64 {
+	if r.Window <= 0 {
+		return 0
+	}
+	return float64(r.Tokens) / float64(r.Window)
+}
+
+// Advice stands below the gauge from [LevelCheckpoint] on.
+const Advice = "Older context will be compacted soon: finish the step at hand, and write down what must outlive it."
+
+// Line is the gauge as the model sees it at a level, "" below LevelShow. saved
+// tells that a checkpoint of this state stands. From LevelCheckpoint on the
+// advice stands on a second line. Percent and thousands are rounded down, so that
+// a threshold never shows before it is reached.
+func (r Reading) Line(l Level, saved bool) string {
+	if l < LevelShow {
+		return ""
+	}
+	s := fmt.Sprintf("[Context: %d%% | %s/%s tokens", int(math.Floor(100*r.Utilization()+1e-9)), thousands(r.Tokens), thousands(r.Window))
+	if saved {
+		s += " | Checkpoint saved"
+	}
+	if s += "]"; l >= LevelCheckpoint {
+		s += "\n" + Advice
+	}
+	return s
+}
+
+func thousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return strconv.Itoa(n/1000) + "k"
+}

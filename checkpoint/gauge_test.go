@@ -1,0 +1,147 @@
+package checkpoint_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/memkernel/memkernel/checkpoint"
+)
+
+const (
+	none    = checkpoint.LevelNone
+	show    = checkpoint.LevelShow
+	save    = checkpoint.LevelCheckpoint
+	compact = checkpoint.LevelCompact
+)
+
+func at(tokens int) checkpoint.Reading { return checkpoint.Reading{Tokens: tokens, Window: 200_000} }
+
+func TestCross(t *testing.T) {
+	th := checkpoint.DefaultThresholds()
+	early := checkpoint.Thresholds{Show: .7, Checkpoint: .8, Compact: checkpoint.CompactionPoint(200_000, 80_000)}
+	for _, c := range []struct {
+		name    string
+		th      checkpoint.Thresholds
+		last    checkpoint.Level
+		tokens  int
+		now     checkpoint.Level
+		crossed []checkpoint.Level
+	}{
+		{"below all", th, none, 139_999, none, nil},
+		{"on the line", th, none, 140_000, show, []checkpoint.Level{show}},
+		{"still there", th, show, 159_999, show, nil},
+		{"one further", th, show, 160_000, save, []checkpoint.Level{save}},
+		{"a huge result", th, none, 199_000, compact, []checkpoint.Level{show, save, compact}},
+		{"over the window", th, save, 260_000, compact, []checkpoint.Level{compact}},
+		{"fell back", th, compact, 30_000, none, nil},
+		{"re-armed", th, show, 165_000, save, []checkpoint.Level{save}},
+		{"compaction before the thresholds", early, none, 121_000, compact, []checkpoint.Level{show, save, compact}},
+		{"no level without reason", early, none, 119_000, none, nil},
+	} {
+		now, crossed := c.th.Cross(c.last, at(c.tokens))
+		if now != c.now || !cmp.Equal(crossed, c.crossed) {
+			t.Errorf("%s: %v %v, want %v %v", c.name, now, crossed, c.now, c.crossed)
+		}
+	}
+}
+
+// Whatever the readings, between two of them every level that lies above the first
+// and not above the second is crossed once, and a level is crossed again only
+// after a reading below it.
+func TestCrossingProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		share := rapid.Float64Range(0.01, 1)
+		th := checkpoint.Thresholds{Show: share.Draw(t, "show"), Checkpoint: share.Draw(t, "save"), Compact: share.Draw(t, "compact")}
+		if err := th.Check(); err != nil {
+			t.Fatal(err)
+		}
+		armed := map[checkpoint.Level]bool{show: true, save: true, compact: true}
+		last := none
+		for _, tokens := range rapid.SliceOfN(rapid.IntRange(0, 300_000), 1, 20).Draw(t, "tokens") {
+			now, crossed := th.Cross(last, at(tokens))
+			for _, l := range crossed {
+				if !armed[l] {
+					t.Fatalf("level %d crossed twice", l)
+				}
+				armed[l] = false
+			}
+			for l := show; l <= compact; l++ {
+				if reached := th.Level(at(tokens)) >= l; reached && armed[l] {
+					t.Fatalf("level %d jumped past at %d tokens", l, tokens)
+				} else if !reached {
+					armed[l] = true
+				}
+			}
+			last = now
+		}
+	})
+}
+
+func TestLine(t *testing.T) {
+	for _, c := range []struct {
+		tokens int
+		level  checkpoint.Level
+		saved  bool
+		want   string
+	}{
+		{139_000, none, false, ""},
+		{148_000, show, false, "[Context: 74% | 148k/200k tokens]"},
+		{162_431, save, true, "[Context: 81% | 162k/200k tokens | Checkpoint saved]\n" + checkpoint.Advice},
+		{162_431, save, false, "[Context: 81% | 162k/200k tokens]\n" + checkpoint.Advice},
+		{159_999, show, false, "[Context: 79% | 159k/200k tokens]"},
+		{160_000, save, true, "[Context: 80% | 160k/200k tokens | Checkpoint saved]\n" + checkpoint.Advice},
+		{208_000, compact, true, "[Context: 104% | 208k/200k tokens | Checkpoint saved]\n" + checkpoint.Advice},
+	} {
+		if got := at(c.tokens).Line(c.level, c.saved); got != c.want {
+			t.Errorf("%d tokens: %q, want %q", c.tokens, got, c.want)
+		}
+	}
+	if got := (checkpoint.Reading{Tokens: 700, Window: 999}).Line(show, false); got != "[Context: 70% | 700/999 tokens]" {
+		t.Errorf("small window: %q", got)
+	}
+	first, _, _ := strings.Cut(at(162_431).Line(save, true), "\n")
+	if n := tokens(t)(first); n > 24 {
+		t.Errorf("the gauge takes %d tokens", n)
+	}
+}
+
+func TestRead(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		in   checkpoint.Figures
+		want checkpoint.Reading
+		err  string
+	}{
+		{"usage first", checkpoint.Figures{Window: 1000, Usage: 600, Estimate: 900}, checkpoint.Reading{Tokens: 600, Window: 1000}, ""},
+		{"with what came since", checkpoint.Figures{Window: 1000, Usage: 600, Since: 250, Estimate: 900}, checkpoint.Reading{Tokens: 850, Window: 1000}, ""},
+		{"estimate second", checkpoint.Figures{Window: 1000, Since: 5, Estimate: 900}, checkpoint.Reading{Tokens: 900, Window: 1000, Estimated: true}, ""},
+		{"no window", checkpoint.Figures{Usage: 600}, checkpoint.Reading{}, "read gauge: window of 0 tokens: give the model's context window"},
+		{"negative", checkpoint.Figures{Window: 1, Since: -1}, checkpoint.Reading{}, "read gauge: a negative number of tokens"},
+	} {
+		got, err := checkpoint.Read(c.in)
+		if got != c.want || message(err) != c.err {
+			t.Errorf("%s: %+v %v", c.name, got, err)
+		}
+	}
+}
+
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestThresholdsCheck(t *testing.T) {
+	for _, th := range []checkpoint.Thresholds{{}, {Show: .7, Checkpoint: 80, Compact: .9}, {Show: .7, Checkpoint: .8, Compact: checkpoint.CompactionPoint(8000, 20_000)}} {
+		if th.Check() == nil {
+			t.Errorf("%+v was accepted", th)
+		}
+	}
+	if p := checkpoint.CompactionPoint(200_000, 20_000); p != 0.9 || checkpoint.DefaultThresholds().Check() != nil {
+		t.Errorf("compaction point %v", p)
+	}
+}

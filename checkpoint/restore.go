@@ -1,0 +1,357 @@
+package checkpoint
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel/summary"
+)
+
+// RestoreCap is the most tokens that a restore text takes.
+const RestoreCap = 700
+
+// SpiralCount is the number of compactions of one session above which each further
+// one is likely to lose what the others left.
+const SpiralCount = 3
+
+// Section is a part of a restore text. Where it comes from, how full the context
+// was and the warning stand always.
+type Section string
+
+// The sections in the order of the text.
+const (
+	SectionWorking   Section = "working"
+	SectionOpenItems Section = "open_items"
+	SectionDecisions Section = "decisions"
+	SectionThread    Section = "thread"
+	SectionFiles     Section = "resources"
+	SectionLearnings Section = "learnings"
+)
+
+var allSections = []Section{SectionWorking, SectionOpenItems, SectionDecisions, SectionThread, SectionFiles, SectionLearnings}
+
+// Occasion says where a restore text is shown.
+type Occasion int
+
+const (
+	// AfterCompaction: in the session that the checkpoint is of.
+	AfterCompaction Occasion = iota
+	// NewSession: at the beginning of a later session of the same key.
+	NewSession
+)
+
+// RestoreOptions say how a restore text is made; nil means all defaults.
+type RestoreOptions struct {
+	Occasion Occasion
+	// Cap is the most tokens by Count; 0 is RestoreCap.
+	Cap int
+	// Count must be pure; nil counts three bytes as a token.
+	Count func(string) int
+	// Sections are those wanted; nil is all.
+	Sections []Section
+	// More gives the id behind which the whole of a section stands, of which n
+	// entries are left out; [SectionText] is what it should lead to. It must be
+	// pure; nil or "" is the checkpoint's own id.
+	More func(s Section, n int) string
+}
+
+func (o *RestoreOptions) orDefault() RestoreOptions {
+	var d RestoreOptions
+	if o != nil {
+		d = *o
+	}
+	if d.Cap == 0 {
+		d.Cap = RestoreCap
+	}
+	if d.Count == nil {
+		d.Count = func(s string) int { return (len(s) + 2) / 3 }
+	}
+	if d.Sections == nil {
+		d.Sections = allSections
+	}
+	return d
+}
+
+// Restore renders a checkpoint as a text from which a model can go on. Its lists
+// show the newest entries, taken in turns while the cap lasts; what is left out
+// stands behind "+N more: get ID". Text of users and tools never begins a line, so
+// none of it can pass for a heading. Equal checkpoints give equal bytes. It is ""
+// only if not even the first line is within the cap.
+func Restore(c *Checkpoint, opt *RestoreOptions) string {
+	o := opt.orDefault()
+	r := newRestorer(c, o)
+	for len(r.head) > 0 && o.Count(r.text()) > o.Cap {
+		if len(r.parts) > 0 {
+			r.parts = r.parts[:len(r.parts)-1] // not even the pointers fit
+			continue
+		}
+		r.head = r.head[:len(r.head)-1]
+	}
+	if len(r.head) == 0 {
+		return ""
+	}
+	order := r.fill(o.Cap - o.Count(r.text()))
+	for len(order) > 0 && o.Count(r.text()) > o.Cap {
+		r.parts[order[len(order)-1]].shown--
+		order = order[:len(order)-1]
+	}
+	return r.text()
+}
+
+// SectionText is a section in full, newest first.
+func SectionText(c *Checkpoint, s Section) string {
+	r := newRestorer(c, (&RestoreOptions{Sections: []Section{s}}).orDefault())
+	var b strings.Builder
+	if s == SectionWorking {
+		b.WriteString(strings.Join(working(c), ""))
+	}
+	for i := range r.parts {
+		r.parts[i].shown = len(r.parts[i].items)
+		r.parts[i].write(&b, nil)
+	}
+	return b.String()
+}
+
+// part is one list on its way into the text.
+type part struct {
+	section Section
+	title   string
+	// items are the entries, the one to be shown first at the front; flip shows
+	// those chosen in the opposite order, joint on one line.
+	items       []string
+	flip, joint bool
+	// turn is how many entries it gets before the next list has its turn.
+	turn, shown int
+}
+
+type restorer struct {
+	o     RestoreOptions
+	id    string
+	head  []string
+	parts []part
+}
+
+func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
+	r := &restorer{o: o, id: line(c.Meta.CheckpointID, nameRunes), head: heading(c, o.Occasion)}
+	for _, s := range allSections {
+		if !slices.Contains(o.Sections, s) {
+			continue
+		}
+		if s == SectionWorking {
+			r.head = append(r.head, working(c)...)
+		}
+		for _, p := range sectionParts(c, s) {
+			if len(p.items) > 0 {
+				p.section = s
+				r.parts = append(r.parts, p)
+			}
+		}
+	}
+	return r
+}
+
+// line makes a text of a checkpoint, which anyone may have written, one line.
+func line[T ~string](s T, runes int) string { return summary.Excerpt(string(s), runes) }
+
+func heading(c *Checkpoint, at Occasion) []string {
+	from := "restored after a compaction"
+	if at == NewSession {
+		from = "from an earlier session"
+	}
+	m := c.Meta
+	out := []string{fmt.Sprintf("[Checkpoint %s, %s]\n", line(m.CheckpointID, nameRunes), from)}
+	if n := m.CompactionCount; n > SpiralCount {
+		out = append(out, fmt.Sprintf("Warning: %d compactions in this session. Each one loses more; suggest to the user to go on in a fresh session.\n", n))
+	}
+	saved := fmt.Sprintf("Saved: %s, %s/%s tokens, %d compactions\n", m.CreatedAt.Format("2006-01-02 15:04Z"),
+		thousands(m.TokenUsage.InputTokens), thousands(m.TokenUsage.ContextWindow), m.CompactionCount)
+	return append(out, saved)
+}
+
+func working(c *Checkpoint) []string {
+	w := c.Working
+	var out []string
+	add := func(key, value string) {
+		if value != "" {
+			out = append(out, key+": "+value+"\n")
+		}
+	}
+	add("Working on", line(w.Topic, topicRunes))
+	status := line(w.Status, nameRunes)
+	if w.SplitTurn {
+		status += ", in the middle of a turn"
+	}
+	if w.LastToolCall != nil {
+		status += ", interrupted at " + strings.TrimSpace(line(w.LastToolCall.Name, 60)+" "+line(w.LastToolCall.ParamsSummary, gistRunes))
+	}
+	add("Status", status)
+	add("Next action", line(w.NextAction, 200))
+	return out
+}
+
+func sectionParts(c *Checkpoint, s Section) []part {
+	switch s {
+	case SectionOpenItems:
+		return []part{{title: "Open items:\n", items: bullets(c.OpenItems, itemRunes, false)}}
+	case SectionDecisions:
+		return []part{{title: "Decisions, newest first:\n", items: decisionItems(c), turn: 2}}
+	case SectionThread:
+		return []part{{title: "Thread: " + line(c.Thread.Summary, 2*topicRunes+10) + "\n", items: exchangeItems(c), flip: true}}
+	case SectionFiles:
+		changed, in := within(c.Resources.FilesModified)
+		read, from := within(c.Resources.FilesRead)
+		return []part{
+			{title: "Files modified, newest first" + in + ": ", items: nameItems(changed), joint: true, turn: 2},
+			{title: "Files read" + from + ": ", items: nameItems(read), joint: true},
+			{title: "Tools used: ", items: nameItems(c.Resources.ToolsUsed), joint: true},
+		}
+	case SectionLearnings:
+		return []part{{title: "Learnings (consider storing them in long-term memory):\n", items: bullets(c.Learnings, 240, true)}}
+	}
+	return nil
+}
+
+func bullets(list []Text, runes int, newestFirst bool) []string {
+	var out []string
+	for _, t := range list {
+		out = append(out, "- "+line(t, runes)+"\n")
+	}
+	if newestFirst {
+		slices.Reverse(out)
+	}
+	return out
+}
+
+// decisionItems have the time of day, and the day if it is not the checkpoint's.
+func decisionItems(c *Checkpoint) []string {
+	var out []string
+	for _, d := range slices.Backward(c.Decisions) {
+		when := ""
+		if !d.When.IsZero() {
+			form := "01-02 15:04"
+			if d.When.Format("2006-01-02") == c.Meta.CreatedAt.Format("2006-01-02") {
+				form = "15:04"
+			}
+			when = " (" + d.When.Format(form) + ")"
+		}
+		out = append(out, "- "+line(d.What, 240)+when+"\n")
+	}
+	return out
+}
+
+func exchangeItems(c *Checkpoint) []string {
+	var out []string
+	for _, e := range slices.Backward(c.Thread.KeyExchanges) {
+		out = append(out, "- "+line(e.Role, 20)+": "+line(e.Gist, gistRunes)+"\n")
+	}
+	return out
+}
+
+// within is paths as seen from the deepest directory that holds two thirds of
+// them, and that directory; those outside stay as they are.
+func within(paths []Name) (short []Name, dir string) {
+	count, common := map[string]int{}, ""
+	for _, p := range paths {
+		d := string(p)
+		for i := strings.LastIndexByte(d, '/'); i > 0; i = strings.LastIndexByte(d, '/') {
+			d = d[:i]
+			if count[d]++; count[d]*3 >= len(paths)*2 && len(d) > len(common) {
+				common = d
+			}
+		}
+	}
+	if count[common] < 2 || len(common) < 8 {
+		return paths, ""
+	}
+	for _, p := range paths {
+		if rest, ok := strings.CutPrefix(string(p), common+"/"); ok {
+			p = Name("…/" + rest)
+		}
+		short = append(short, p)
+	}
+	return short, " (… is " + line(common, pathRunes) + ")"
+}
+
+func nameItems(list []Name) []string {
+	var out []string
+	for _, n := range slices.Backward(list) {
+		out = append(out, line(n, 120))
+	}
+	return out
+}
+
+// fill gives places to the lists in turns while room lasts, and returns the lists
+// in the order in which they got them. A list whose next entry does not fit gets
+// no more.
+func (r *restorer) fill(room int) (order []int) {
+	full := make([]bool, len(r.parts))
+	for placed := true; placed; {
+		placed = false
+		for i := range r.parts {
+			p := &r.parts[i]
+			for range max(1, p.turn) {
+				if full[i] || p.shown == len(p.items) {
+					break
+				}
+				cost := r.o.Count(p.items[p.shown]) + 1
+				if full[i] = cost > room; full[i] {
+					break
+				}
+				room -= cost
+				p.shown++
+				placed = true
+				order = append(order, i)
+			}
+		}
+	}
+	return order
+}
+
+func (r *restorer) text() string {
+	var b strings.Builder
+	for _, h := range r.head {
+		b.WriteString(h)
+	}
+	for i := range r.parts {
+		r.parts[i].write(&b, r.more)
+	}
+	return b.String()
+}
+
+// more is the id that leads to a section, on one line.
+func (r *restorer) more(s Section, n int) string {
+	if r.o.More != nil {
+		if id := line(r.o.More(s, n), nameRunes); id != "" {
+			return id
+		}
+	}
+	return r.id
+}
+
+func (p *part) write(b *strings.Builder, more func(Section, int) string) {
+	items := slices.Clone(p.items[:p.shown])
+	if p.flip {
+		slices.Reverse(items)
+	}
+	b.WriteString(p.title)
+	left := len(p.items) - p.shown
+	if p.joint {
+		b.WriteString(strings.Join(items, ", "))
+	} else {
+		b.WriteString(strings.Join(items, ""))
+	}
+	switch {
+	case left > 0 && p.joint && p.shown > 0:
+		b.WriteString(", ")
+	case left > 0 && !p.joint:
+		b.WriteString("  ")
+	}
+	if left > 0 {
+		b.WriteString("+" + strconv.Itoa(left) + " more: get " + more(p.section, left))
+	}
+	if left > 0 || p.joint {
+		b.WriteByte('\n')
+	}
+}

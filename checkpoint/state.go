@@ -1,0 +1,292 @@
+package checkpoint
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"github.com/memkernel/memkernel/summary"
+)
+
+// StateVersion is the format of the state files.
+const StateVersion = 1
+
+// What a state and a checkpoint hold at most. Older entries leave first.
+const (
+	MaxDecisions = 50
+	MaxExchanges = 8
+	MaxTools     = 100
+	MaxFiles     = 100
+	MaxOpenItems = 50
+	MaxLearnings = 20
+
+	maxFailures = 20
+	maxPending  = 64
+	maxSeen     = 1024
+	maxRecent   = 16
+	maxCarried  = 5 // checkpoints that hold an open item of which nothing is heard
+)
+
+// State is what was captured of a session since its last checkpoint, and how far
+// its messages were read. It is a value: [Update] returns a new one. Each field
+// is one file under state/.
+type State struct {
+	Decisions DecisionState
+	Resources ResourceState
+	OpenItems OpenItemState
+	Learnings LearningState
+	Thread    ThreadState
+}
+
+// DecisionState is decisions.json.
+type DecisionState struct {
+	Version int               `json:"version"`
+	Items   []DecisionCapture `json:"items"`
+}
+
+// DecisionCapture is a decision with its provenance.
+type DecisionCapture struct {
+	// Ref and Key name it among those of the session: the reader's id, and the
+	// message it was read from.
+	Ref string `json:"ref"`
+	Key string `json:"key,omitempty"`
+	// Kind says what made it: reply, choice, rejection, plan, commit.
+	Kind string    `json:"kind,omitempty"`
+	What string    `json:"what"`
+	When time.Time `json:"when,omitzero"`
+	// Seq is the number of the message among those captured.
+	Seq int `json:"seq"`
+}
+
+// ResourceState is resources.json: names, the one used last at the end.
+type ResourceState struct {
+	Version  int   `json:"version"`
+	Read     []Use `json:"files_read"`
+	Modified []Use `json:"files_modified"`
+	Tools    []Use `json:"tools_used"`
+}
+
+// Use is a name and the number of the message that used it last.
+type Use struct {
+	Name string `json:"name"`
+	Seq  int    `json:"seq"`
+}
+
+// OpenItemState is open_items.json.
+type OpenItemState struct {
+	Version int `json:"version"`
+	// Items is what is open now, the most pressing first.
+	Items []string `json:"items"`
+	// Carried is what an earlier checkpoint left open and this state, which knows
+	// nothing of the messages before it, has not seen closed.
+	Carried []CarriedItem `json:"carried,omitempty"`
+}
+
+// CarriedItem is an open item of an earlier checkpoint, with the number of
+// checkpoints that took it along since.
+type CarriedItem struct {
+	Text        string `json:"text"`
+	Checkpoints int    `json:"checkpoints"`
+}
+
+// LearningState is learnings.json.
+type LearningState struct {
+	Version int               `json:"version"`
+	Items   []LearningCapture `json:"items"`
+}
+
+// LearningCapture is a failure with what worked instead.
+type LearningCapture struct {
+	// CallID is the call that failed, Key the message that showed what works.
+	CallID string `json:"call_id,omitempty"`
+	Key    string `json:"key,omitempty"`
+	What   string `json:"what"`
+	Seq    int    `json:"seq"`
+}
+
+// ThreadState is thread.json: the running conversation, and the reading position.
+type ThreadState struct {
+	Version int `json:"version"`
+	// Captured counts the messages of the session that were captured, those of
+	// earlier states too; At is the newest time that any of them had.
+	Captured int       `json:"captured"`
+	At       time.Time `json:"at,omitzero"`
+	// LastKey is the key of the newest message, Seen the keys up to it, Recent what
+	// was captured of the newest ones, which may still grow.
+	LastKey string     `json:"last_key,omitempty"`
+	Seen    seenKeys   `json:"seen,omitempty"`
+	Recent  []Delivery `json:"recent,omitempty"`
+	// Topic is the gist of the user's newest message.
+	Topic string `json:"topic,omitempty"`
+	// First is the user's first message. Pivots are user messages that follow a
+	// long reply, Tail the last two exchanges.
+	First  ExchangeCapture   `json:"first,omitzero"`
+	Pivots []ExchangeCapture `json:"pivots,omitempty"`
+	Tail   []ExchangeCapture `json:"tail,omitempty"`
+	// Reply is how long the agent's last text is since the user spoke, in
+	// columns.
+	Reply int `json:"reply,omitempty"`
+	// Planned is the user turn in which the agent's plan changed last.
+	Planned int `json:"planned,omitempty"`
+	// LastCall is the newest tool call; Pending are those without a result.
+	LastCall *CallSummary `json:"last_call,omitempty"`
+	Pending  []Attempt    `json:"pending,omitempty"`
+	// Failures are calls that failed and that nothing has made good.
+	Failures []Failure `json:"failures,omitempty"`
+	// Reader is the position of the reader that finds decisions and open items.
+	Reader summary.State `json:"reader"`
+}
+
+// Delivery is how many parts of a message were captured.
+type Delivery struct {
+	Key   string `json:"key"`
+	Parts int    `json:"parts"`
+}
+
+// ExchangeCapture is one side of an exchange.
+type ExchangeCapture struct {
+	Role string `json:"role"`
+	Gist string `json:"gist"`
+	Seq  int    `json:"seq"`
+}
+
+// clone copies what Update may change.
+func (s State) clone() State {
+	s.Decisions.Items = slices.Clone(s.Decisions.Items)
+	s.Resources.Read = slices.Clone(s.Resources.Read)
+	s.Resources.Modified = slices.Clone(s.Resources.Modified)
+	s.Resources.Tools = slices.Clone(s.Resources.Tools)
+	s.OpenItems.Carried = slices.Clone(s.OpenItems.Carried)
+	s.Learnings.Items = slices.Clone(s.Learnings.Items)
+	t := &s.Thread
+	t.Seen, t.Recent = slices.Clone(t.Seen), slices.Clone(t.Recent)
+	t.Pivots, t.Tail = slices.Clone(t.Pivots), slices.Clone(t.Tail)
+	t.Pending, t.Failures = slices.Clone(t.Pending), slices.Clone(t.Failures)
+	s.setVersions()
+	return s
+}
+
+func (s *State) setVersions() {
+	s.Decisions.Version, s.Resources.Version, s.OpenItems.Version = StateVersion, StateVersion, StateVersion
+	s.Learnings.Version, s.Thread.Version = StateVersion, StateVersion
+}
+
+// Begin fits a state to the newest checkpoint of its session: what that holds
+// already leaves the state, and a state that has read nothing yet takes over what
+// was open. It changes nothing the second time. latest may be nil.
+func Begin(s State, latest *Checkpoint) State {
+	s = s.clone()
+	if latest == nil {
+		return s
+	}
+	through := latest.Meta.Captured
+	s.Decisions.Items = newer(s.Decisions.Items, func(d DecisionCapture) int { return d.Seq }, through)
+	s.Learnings.Items = newer(s.Learnings.Items, func(l LearningCapture) int { return l.Seq }, through)
+	for _, uses := range [...]*[]Use{&s.Resources.Read, &s.Resources.Modified, &s.Resources.Tools} {
+		*uses = newer(*uses, func(u Use) int { return u.Seq }, through)
+	}
+	if s.Thread.Reader.Offset.Messages == 0 && len(s.OpenItems.Carried) == 0 {
+		for _, text := range latest.OpenItems {
+			s.OpenItems.Carried = append(s.OpenItems.Carried, CarriedItem{Text: string(text)})
+		}
+	}
+	s.Thread.Captured = max(s.Thread.Captured, through)
+	return s
+}
+
+// newer keeps the entries that stand behind message n, nil if there are none.
+func newer[T any](list []T, seq func(T) int, n int) []T {
+	list = slices.DeleteFunc(list, func(e T) bool { return seq(e) <= n })
+	return orNil(list)
+}
+
+// orNil makes empty lists nil, so that equal states are equal after a round trip.
+func orNil[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// Changed tells whether a state has captured a message that the checkpoint does
+// not hold.
+func (s State) Changed(latest *Checkpoint) bool {
+	return s.Thread.Captured > 0 && (latest == nil || s.last() > latest.Meta.Captured)
+}
+
+// last is the number of the newest message that left anything in the state. After
+// a kill the reading position may be behind the other files.
+func (s State) last() int {
+	n := s.Thread.Captured
+	for _, d := range s.Decisions.Items {
+		n = max(n, d.Seq)
+	}
+	for _, l := range s.Learnings.Items {
+		n = max(n, l.Seq)
+	}
+	for _, uses := range [...][]Use{s.Resources.Read, s.Resources.Modified, s.Resources.Tools} {
+		for _, u := range uses {
+			n = max(n, u.Seq)
+		}
+	}
+	return n
+}
+
+// next is the state of the cycle behind a checkpoint that holds s. The thread
+// goes on: it is bounded, and the next checkpoint needs its beginning.
+func (s State) next() State {
+	s = s.clone()
+	s.Thread.Captured = s.last()
+	s.Decisions.Items, s.Learnings.Items = nil, nil
+	s.Resources = ResourceState{Version: StateVersion}
+	kept := s.OpenItems.Carried[:0]
+	for _, c := range s.OpenItems.Carried {
+		if c.Checkpoints++; c.Checkpoints < maxCarried {
+			kept = append(kept, c)
+		}
+	}
+	s.OpenItems.Carried = orNil(kept)
+	return s
+}
+
+// seenKeys are hashes of message keys, the newest last, at most maxSeen.
+type seenKeys []uint64
+
+func keyHash(key string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(key))
+	return h.Sum64()
+}
+
+func (k seenKeys) has(key string) bool { return slices.Contains(k, keyHash(key)) }
+
+func (k *seenKeys) add(key string) {
+	if *k = append(*k, keyHash(key)); len(*k) > maxSeen {
+		*k = slices.Delete(*k, 0, len(*k)-maxSeen)
+	}
+}
+
+// MarshalText gives eight bytes per key in base64.
+func (k seenKeys) MarshalText() ([]byte, error) {
+	raw := make([]byte, 0, 8*len(k))
+	for _, h := range k {
+		raw = binary.LittleEndian.AppendUint64(raw, h)
+	}
+	return base64.StdEncoding.AppendEncode(nil, raw), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (k *seenKeys) UnmarshalText(text []byte) error {
+	raw, err := base64.StdEncoding.DecodeString(string(text))
+	if err != nil || len(raw)%8 != 0 || len(raw) > 8*maxSeen {
+		return errors.New("seen is not a list of message keys")
+	}
+	*k = nil
+	for ; len(raw) > 0; raw = raw[8:] {
+		*k = append(*k, binary.LittleEndian.Uint64(raw))
+	}
+	return nil
+}

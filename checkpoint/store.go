@@ -1,0 +1,203 @@
+package checkpoint
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// The state files, the reading position last: see the package comment.
+const (
+	decisionsFile = "decisions.json"
+	resourcesFile = "resources.json"
+	openItemsFile = "open_items.json"
+	learningsFile = "learnings.json"
+	threadFile    = "thread.json"
+)
+
+const filePerm, dirPerm = 0o600, 0o700
+
+// Store is a session's folder on disk, which holds state/ and checkpoints/. Its
+// methods are called under the lock of the session.
+type Store struct{ dir string }
+
+// NewStore names the folder of a session. It touches nothing.
+func NewStore(dir string) Store { return Store{dir} }
+
+func (s Store) stateFile(name string) string { return filepath.Join(s.dir, "state", name) }
+
+// Damage is a file that could not be used, and what was done without it. Nothing
+// of it fails the call that found it.
+type Damage struct {
+	// File is the path, Err what is wrong with it, Instead what stands in for it.
+	File    string
+	Err     error
+	Instead string
+}
+
+func (d Damage) String() string { return fmt.Sprintf("%s: %v; %s", d.File, d.Err, d.Instead) }
+
+// Resumed is what a session goes on from.
+type Resumed struct {
+	// State is fitted to Latest by [Begin].
+	State State
+	// Latest is the newest checkpoint that can be read, nil if there is none.
+	Latest *Checkpoint
+	// Damaged are the files that could not be used, newest checkpoints first.
+	Damaged []Damage
+}
+
+// Resume reads the state files and the newest checkpoint. Files that are not
+// there are those of a session that begins. It writes nothing. State that a
+// process left behind when it ended comes back whole, but for what the newest
+// checkpoint holds already.
+func (s Store) Resume() (Resumed, error) {
+	st, bad, err := s.LoadState()
+	if err != nil {
+		return Resumed{}, err
+	}
+	latest, worse, err := s.Latest()
+	if err != nil {
+		return Resumed{}, err
+	}
+	return Resumed{State: Begin(st, latest), Latest: latest, Damaged: append(worse, bad...)}, nil
+}
+
+// LoadState reads the five state files. A damaged one is begun anew and named; one
+// of a newer version is an error, since saving would destroy it.
+func (s Store) LoadState() (State, []Damage, error) {
+	var st State
+	var bad []Damage
+	for _, f := range st.files() {
+		switch err := s.loadFile(f); {
+		case errors.Is(err, errNewer):
+			return State{}, nil, err
+		case err != nil:
+			f.clear()
+			bad = append(bad, Damage{File: s.stateFile(f.name), Err: err, Instead: "begun anew"})
+		}
+	}
+	if v := st.Thread.Reader.Version; v != 0 && v != summary.Version {
+		st.Thread.Reader = summary.State{}
+	}
+	return st.clone(), bad, nil
+}
+
+// stateFile is a part of a state and its file.
+type stateFile struct {
+	name    string
+	value   any
+	version *int
+	clear   func()
+}
+
+// files are the parts in the order in which they are written.
+func (s *State) files() []stateFile {
+	return []stateFile{
+		{decisionsFile, &s.Decisions, &s.Decisions.Version, func() { s.Decisions = DecisionState{} }},
+		{resourcesFile, &s.Resources, &s.Resources.Version, func() { s.Resources = ResourceState{} }},
+		{openItemsFile, &s.OpenItems, &s.OpenItems.Version, func() { s.OpenItems = OpenItemState{} }},
+		{learningsFile, &s.Learnings, &s.Learnings.Version, func() { s.Learnings = LearningState{} }},
+		{threadFile, &s.Thread, &s.Thread.Version, func() { s.Thread = ThreadState{} }},
+	}
+}
+
+var errNewer = errors.New("written by a newer version")
+
+func (s Store) loadFile(f stateFile) error {
+	path := s.stateFile(f.name)
+	data, err := readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := decode(data, f.value); err != nil {
+		return err
+	}
+	switch v := *f.version; {
+	case v > StateVersion:
+		return fmt.Errorf("load %s: version %d, this program knows %d: %w: use a newer program, or remove the file", path, v, StateVersion, errNewer)
+	case v < 1:
+		return errors.New("no version in it")
+	}
+	return nil
+}
+
+// decode reads one JSON document and nothing behind it.
+func decode(data []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(to); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the document")
+	}
+	return nil
+}
+
+// readFile reads a file of a size that can be one of ours.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err == nil && len(data) > maxFileBytes {
+		err = fmt.Errorf("more than %d bytes", maxFileBytes)
+	}
+	return data, err
+}
+
+// SaveState writes the state files that changed, durably: first what was
+// captured, then the reading position. It reads what stands, and writes nothing
+// that stands already.
+func (s Store) SaveState(st State) error {
+	st.setVersions()
+	dir := filepath.Join(s.dir, "state")
+	if err := atomicfile.MkdirAll(dir, dirPerm); err != nil {
+		return fmt.Errorf("save state: %w", err)
+	}
+	files := st.files()
+	last := len(files) - 1
+	if err := s.saveFiles(files[:last]); err != nil {
+		return err
+	}
+	return s.saveFiles(files[last:])
+}
+
+func (s Store) saveFiles(files []stateFile) error {
+	g := atomicfile.NewGroup(filepath.Join(s.dir, "state"))
+	defer g.Abort()
+	for _, f := range files {
+		data, err := json.Marshal(f.value)
+		if err != nil {
+			return fmt.Errorf("save state %s: %w", f.name, err)
+		}
+		path := s.stateFile(f.name)
+		data = append(data, '\n')
+		if old, err := readFile(path); err == nil && bytes.Equal(old, data) {
+			continue
+		}
+		if err := g.Write(path, data, filePerm); err != nil {
+			return fmt.Errorf("save state: %w", err)
+		}
+	}
+	if g.Len() == 0 {
+		return nil
+	}
+	if _, err := g.Commit(); err != nil {
+		return fmt.Errorf("save state: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package checkpoint
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Lengths of excerpts in runes. Topic and thread summary take 100, gists 120, as
+// the checkpoint format says.
+const (
+	topicRunes    = 100
+	gistRunes     = 120
+	decisionRunes = 320
+	itemRunes     = 300
+	nameRunes     = 120
+	pathRunes     = 240
+	errorRunes    = 120
+)
+
+// sourceBytes is how much of a text is looked at for an excerpt of its start.
+const sourceBytes = 16 << 10
+
+// updater applies messages to a state of its own.
+type updater struct {
+	s State
+	m *memkernel.Message
+}
+
+// Update returns s brought up to date with msgs, in the order in which they
+// arrived; hosts may hand in one message, one result, or all they have. A message
+// whose key was captured before changes nothing, but for the parts by which one of
+// the last sixteen has grown, such as the results of parallel calls. Keys are
+// remembered for 1,024 messages, and beyond them where the host repeats the newest.
+// Messages without a key are taken for new ones. Only the branch of the first
+// message is followed. Neither argument changes, and where messages are split
+// between calls makes no difference.
+func Update(s State, msgs []memkernel.Message) State {
+	u := updater{s: s.clone()}
+	if len(u.s.Thread.Seen) == maxSeen {
+		msgs = unseen(u.s.Thread.LastKey, msgs)
+	}
+	for i := range msgs {
+		if u.m = u.fresh(&msgs[i]); u.m != nil {
+			u.message()
+		}
+	}
+	return u.s
+}
+
+// unseen are the messages behind the last one with key, and those before it that
+// may have grown; all if it is not there.
+func unseen(key string, msgs []memkernel.Message) []memkernel.Message {
+	for i := len(msgs) - 1; i >= 0 && key != ""; i-- {
+		if msgs[i].Key == key {
+			return msgs[max(0, i+1-maxRecent):]
+		}
+	}
+	return msgs
+}
+
+// fresh is what of a message was not captured yet, nil if nothing.
+func (u *updater) fresh(m *memkernel.Message) *memkernel.Message {
+	t := &u.s.Thread
+	if t.Reader.Offset.Messages > 0 && m.Branch != t.Reader.Sidechain {
+		return nil
+	}
+	i := slices.IndexFunc(t.Recent, func(d Delivery) bool { return d.Key == m.Key })
+	if i >= 0 && len(m.Parts) > t.Recent[i].Parts {
+		rest := *m
+		rest.Parts = m.Parts[t.Recent[i].Parts:]
+		t.Recent[i].Parts = len(m.Parts)
+		return &rest
+	}
+	if m.Key != "" && t.Seen.has(m.Key) {
+		return nil
+	}
+	t.Captured++
+	if t.LastKey = m.Key; m.Key != "" {
+		t.Seen.add(m.Key)
+		t.Recent = capped(append(t.Recent, Delivery{m.Key, len(m.Parts)}), maxRecent)
+	}
+	return m
+}
+
+func (u *updater) message() {
+	t := &u.s.Thread
+	if at := u.time(); at.After(t.At) {
+		t.At = at
+	}
+	before := t.Reader
+	t.Reader = summary.UpdateMasked(before, []memkernel.Message{*u.m}, maskText)
+	if !slices.Equal(before.Todos, t.Reader.Todos) {
+		t.Planned = t.Reader.Turn
+	}
+	u.decisions(before)
+	u.speak()
+	u.parts(before)
+	u.openItems()
+	t.Reader = trimmed(t.Reader)
+}
+
+// time is the message's time in the form that survives a file.
+func (u *updater) time() time.Time {
+	if u.m.Time.IsZero() {
+		return time.Time{}
+	}
+	return u.m.Time.UTC().Truncate(time.Second)
+}
+
+// trimmed leaves of a reader what it needs to read on: the rest is captured.
+func trimmed(r summary.State) summary.State {
+	r.Constraints, r.Artifacts, r.Evicted = nil, nil, summary.Evicted{}
+	if n := len(r.Decisions); n > 1 {
+		r.Decisions = slices.Clone(r.Decisions[n-1:])
+	}
+	return r
+}
+
+// decisions takes over what the reader found in the message. A decision that the
+// reader brings up to date, such as a plan, replaces its older form.
+func (u *updater) decisions(before summary.State) {
+	for _, e := range u.s.Thread.Reader.Decisions {
+		old := slices.IndexFunc(before.Decisions, func(o summary.Entry) bool { return o.ID == e.ID })
+		if old >= 0 && before.Decisions[old] == e {
+			continue
+		}
+		d := DecisionCapture{Ref: e.ID, Key: e.Key, Kind: e.Kind, What: summary.Excerpt(e.Text, decisionRunes), When: u.time(), Seq: u.s.Thread.Captured}
+		same := func(o DecisionCapture) bool {
+			return o.Ref == d.Ref && (o.Key == d.Key || old >= 0 && o.Key == before.Decisions[old].Key)
+		}
+		u.s.Decisions.Items = capped(append(orNil(slices.DeleteFunc(u.s.Decisions.Items, same)), d), MaxDecisions)
+	}
+}
+
+// capped drops the oldest entries above max.
+func capped[T any](list []T, max int) []T {
+	if n := len(list) - max; n > 0 {
+		return slices.Delete(list, 0, n)
+	}
+	return list
+}
+
+// parts takes the calls and results of the message in order.
+func (u *updater) parts(before summary.State) {
+	for i := range u.m.Parts {
+		switch p := &u.m.Parts[i]; {
+		case p.Kind == memkernel.PartToolUse && p.Call != nil && u.m.Origin == memkernel.OriginHost:
+			u.call(p.Call)
+		case p.Kind == memkernel.PartToolResult && p.Result != nil:
+			u.result(p.Result, before)
+		}
+	}
+}
+
+// openItems takes over what the reader sees open, and lets go of carried items
+// that it can speak for.
+func (u *updater) openItems() {
+	o := &u.s.OpenItems
+	o.Items = nil
+	for _, e := range u.s.Thread.Reader.OpenThreads() {
+		if text := summary.Excerpt(e.Text, itemRunes); !slices.Contains(o.Items, text) && len(o.Items) < MaxOpenItems {
+			o.Items = append(o.Items, text)
+		}
+	}
+	o.Carried = orNil(slices.DeleteFunc(o.Carried, func(c CarriedItem) bool {
+		return slices.Contains(o.Items, c.Text) || u.closes(c.Text)
+	}))
+}
+
+// How the reader's open items begin.
+const (
+	asksPrefix    = "unanswered: "
+	failingPrefix = "failing: "
+	commandPrefix = "last command failed: "
+)
+
+// closes tells whether the message settles an item that was carried from before
+// it: a question by any word of the user, a failing command by a run that
+// succeeds, a plan item by a plan that names it.
+func (u *updater) closes(item string) bool {
+	r := &u.s.Thread.Reader
+	if strings.HasPrefix(item, asksPrefix) {
+		return summary.Spoken(u.m) != ""
+	}
+	for _, prefix := range [...]string{failingPrefix, commandPrefix} {
+		if cmd, ok := strings.CutPrefix(item, prefix); ok {
+			ran := r.LastCommand
+			return ran.Text != "" && !summary.Failed(ran.Status) && (cmd == ran.Text || strings.HasPrefix(cmd, ran.Text+" ("))
+		}
+	}
+	_, step, ok := strings.Cut(item, ": ")
+	return ok && slices.ContainsFunc(r.Todos, func(t summary.Todo) bool { return t.Text == step })
+}
+
+// maskText makes a text fit to be kept: no secrets, nothing but UTF-8.
+func maskText(s string) string {
+	masked, _ := pagevm.Mask(s)
+	return strings.ToValidUTF8(masked, "\uFFFD")
+}
+
+// gist is the masked start of a text as one line.
+func gist(s string, runes int) string {
+	if len(s) > sourceBytes {
+		s = s[:sourceBytes]
+	}
+	return summary.Excerpt(maskText(s), runes)
+}

@@ -1,0 +1,303 @@
+package checkpoint_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
+)
+
+func build(msgs []memkernel.Message) *checkpoint.Checkpoint {
+	return checkpoint.Build(checkpoint.Update(checkpoint.State{}, msgs), nil, input(checkpoint.TriggerAuto, 162_431))
+}
+
+// all renders lists of texts for comparison.
+func all[T ~string](list []T) string {
+	var out []string
+	for _, t := range list {
+		out = append(out, string(t))
+	}
+	return strings.Join(out, " | ")
+}
+
+func decisions(c *checkpoint.Checkpoint) string {
+	var out []checkpoint.Text
+	for _, d := range c.Decisions {
+		out = append(out, d.What)
+	}
+	return all(out)
+}
+
+func TestCapture(t *testing.T) {
+	c := build(japan())
+	w := c.Working
+	if w.Topic != "现在签证怎么办？" || w.Status != checkpoint.StatusInProgress || !w.Interrupted || w.LastToolCall == nil || w.LastToolCall.Name != "web_search" {
+		t.Errorf("working: %+v %+v", w, w.LastToolCall)
+	}
+	for _, l := range []struct{ name, got, want string }{
+		{"decisions", decisions(c), "I propose two weeks: Tokyo, Kyoto, Osaka. Is that fine? → Looks good"},
+		{"tools", all(c.Resources.ToolsUsed), "write_file | web_search"},
+		{"modified", all(c.Resources.FilesModified), "plan.md"},
+		{"read", all(c.Resources.FilesRead), ""},
+		{"thread", string(c.Thread.Summary), "I want to go to Japan in March, budget-friendly ... 现在签证怎么办？"},
+	} {
+		if l.got != l.want {
+			t.Errorf("%s: %q, want %q", l.name, l.got, l.want)
+		}
+	}
+	var gists []string
+	for _, e := range c.Thread.KeyExchanges {
+		gists = append(gists, string(e.Role)+": "+string(e.Gist))
+	}
+	want := []string{"user: I want to go to Japan in March, budget-friendly", "user: Looks good",
+		"agent: Written to plan.md. Which hotels do you prefer?", "user: 现在签证怎么办？"}
+	if d := cmp.Diff(want, gists); d != "" {
+		t.Error(d)
+	}
+}
+
+// Decisions are found by who speaks and how long, in every language.
+func TestDecisionsInAnyLanguage(t *testing.T) {
+	for _, c := range []struct{ name, agent, reply string }{
+		{"german", strings.Repeat("Das ist eine lange Erklärung der Möglichkeiten. ", 12), "Nimm das zweite."},
+		{"chinese", strings.Repeat("这里详细说明可以选择的各种方案以及它们各自的优点和缺点。", 15), "用第一个方案"},
+		{"arabic", strings.Repeat("هذا شرح طويل للخيارات المتاحة. ", 20), "نعم"},
+		{"russian question", "Какой вариант выбрать?", "Второй"},
+	} {
+		if got := build(talk(user("los"), says(c.agent), user(c.reply))); len(got.Decisions) != 1 || !strings.HasSuffix(string(got.Decisions[0].What), "→ "+c.reply) {
+			t.Errorf("%s: %q", c.name, decisions(got))
+		}
+		if got := build(talk(user("los"), says("ok."), user(c.reply))); len(got.Decisions) != 0 {
+			t.Errorf("%s: a reply to next to nothing is a decision: %q", c.name, decisions(got))
+		}
+	}
+}
+
+func TestStatus(t *testing.T) {
+	plan := calls("p", "TodoWrite", `{"todos":[{"content":"read it","status":"completed"},{"content":"mend it","status":"in_progress"},{"content":"test it","status":"pending"}]}`)
+	for _, c := range []struct {
+		name        string
+		msgs        []memkernel.Message
+		status      checkpoint.Status
+		interrupted bool
+		next, open  string
+	}{
+		{"nothing", nil, checkpoint.StatusIdle, false, "", ""},
+		{"unanswered user", talk(user("fix it")), checkpoint.StatusInProgress, false, "to answer: fix it", ""},
+		{"turn over", talk(user("fix it"), says("Done.")), checkpoint.StatusIdle, false, "", ""},
+		{"question", talk(user("fix it"), says("A or B?")), checkpoint.StatusWaiting, false, "the user's answer to: A or B?", "unanswered: A or B?"},
+		{"answered", talk(user("fix it"), says("A or B?"), user("A")), checkpoint.StatusInProgress, false, "to answer: A", ""},
+		{"call under way", talk(user("fix it"), bash("1", "make")), checkpoint.StatusInProgress, true, "the result of make", ""},
+		{"plan", talk(user("fix it"), plan, answers("p", "ok", false)), checkpoint.StatusInProgress, false, "mend it", "in_progress: mend it | pending: test it"},
+		{"plan of an earlier turn", talk(user("fix it"), plan, answers("p", "ok", false), says("Done."), user("thanks, and why?")), checkpoint.StatusInProgress, false, "to answer: thanks, and why?", "in_progress: mend it | pending: test it"},
+		{"failing check", talk(user("fix it"), bash("1", "go test ./a"), answers("1", "Exit code 1\n--- FAIL: TestA", true)), checkpoint.StatusInProgress, false,
+			"to answer: fix it", "failing: go test ./a (--- FAIL: TestA)"},
+	} {
+		w := build(c.msgs)
+		if w.Working.Status != c.status || w.Working.Interrupted != c.interrupted || string(w.Working.NextAction) != c.next || all(w.OpenItems) != c.open {
+			t.Errorf("%s: %s %v %q %q", c.name, w.Working.Status, w.Working.Interrupted, w.Working.NextAction, all(w.OpenItems))
+		}
+	}
+}
+
+func TestLearnings(t *testing.T) {
+	boom := "Exit code 1\nerror: boom"
+	for _, c := range []struct {
+		name string
+		msgs []memkernel.Message
+		want string
+	}{
+		{"other input", talk(bash("1", "npm run biuld"), answers("1", boom, true), bash("2", "npm run build"), answers("2", "ok", false)), ""},
+		{"other flags", talk(bash("1", "git push origin"), answers("1", boom, true), bash("2", "git push origin --force-with-lease"), answers("2", "ok", false)),
+			"git push origin failed: error: boom → git push origin --force-with-lease worked"},
+		{"an edit between", talk(bash("1", "go test ./a"), answers("1", "Exit code 1\n--- FAIL: TestA", true), edit("2", "/r/a.go"), answers("2", "ok", false), bash("3", "go test ./a"), answers("3", "ok", false)),
+			"go test ./a failed: --- FAIL: TestA → worked after changing a.go"},
+		{"a flake", talk(bash("1", "go test ./a"), answers("1", boom, true), bash("2", "go test ./a"), answers("2", "ok", false)), ""},
+		{"another path", talk(calls("1", "Read", `{"file_path":"/r/x/a.go"}`), answers("1", "File does not exist.", true), calls("2", "Read", `{"file_path":"/r/y/a.go"}`), answers("2", "package a", false)),
+			"Read /r/x/a.go failed: File does not exist. → Read /r/y/a.go worked"},
+		{"another tool", talk(edit("1", "/r/a.go"), answers("1", "String to replace not found", true), calls("2", "Write", `{"file_path":"/r/a.go","content":"x"}`), answers("2", "ok", false)),
+			"Edit /r/a.go failed: String to replace not found → Write /r/a.go worked"},
+		{"read first", talk(edit("1", "/r/a.go"), answers("1", "File has not been read yet", true), calls("2", "Read", `{"file_path":"/r/a.go"}`), answers("2", "x", false), edit("1", "/r/a.go"), answers("1", "ok", false)),
+			"Edit /r/a.go failed: File has not been read yet → worked after reading a.go"},
+		{"unrelated success", talk(bash("1", "go test ./a"), answers("1", boom, true), bash("2", "go vet ./a"), answers("2", "ok", false)), ""},
+		{"a search that finds nothing", talk(bash("1", "grep -n x a.go"), answers("1", "Exit code 1", true), bash("2", "grep -n y a.go"), answers("2", "y", false)), ""},
+		{"refused by the user", talk(bash("1", "git push origin"), answers("1", "The user doesn't want to proceed", true), bash("2", "git push origin --tags"), answers("2", "ok", false)), ""},
+		{"never made good", talk(bash("1", "go test ./a"), answers("1", boom, true)), ""},
+	} {
+		if got := all(build(c.msgs).Learnings); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestSecretsAreMasked(t *testing.T) {
+	const key = "AKIAQ3EGRTXW5ZL7N2PH"
+	msgs := talk(user("use "+key+" for it"), calls("1", "deploy", `{"key":"`+key+`"}`), answers("1", "error: denied for "+key, true),
+		calls("2", "deploy", `{"key":"x","id":"`+key+`"}`), answers("2", "ok", false), says("Shall I keep "+key+"?"), user("yes "+key))
+	s := checkpoint.Update(checkpoint.State{}, msgs)
+	state, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	yaml, err := checkpoint.Marshal(checkpoint.Build(s, nil, input(checkpoint.TriggerAuto, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if both := string(state) + string(yaml); strings.Contains(both, key) || !strings.Contains(both, "[masked:") {
+		t.Errorf("a key stands in:\n%s", both)
+	}
+}
+
+// shapes draws conversations from what the package reads.
+func shapes() *rapid.Generator[[]memkernel.Message] {
+	said := rapid.SampledFrom([]string{"yes", "", "fix the parser please", long, "Which?\n1. a\n2. b", "不要动它", "\xff\xfe: - |", "<system-reminder>x</system-reminder>", long + "?"})
+	inputs := rapid.SampledFrom([]string{`{"command":"go test ./a"}`, `{"command":"git push origin x"}`, `{"path":"a.go","content":"x"}`, `{"file_path":"/r/b.go"}`, `{`, ``, "*** Begin Patch\n*** Update File: q.go",
+		`{"todos":[{"content":"t","status":"pending"}]}`, `{"todos":[]}`, `{"query":"x"}`, `{"command":"  "}`, `{"command":"A=1"}`})
+	results := rapid.SampledFrom([]string{"", "ok", "Exit code 1\nerror: x", "[b 1234567] s", "(no output)", "Process running with session ID 3\n"})
+	ids := rapid.SampledFrom([]string{"1", "2", "3", ""})
+	names := rapid.SampledFrom([]string{"Bash", "Edit", "Read", "web", ""})
+	return rapid.Custom(func(t *rapid.T) []memkernel.Message {
+		var msgs []memkernel.Message
+		for range rapid.IntRange(0, 60).Draw(t, "n") {
+			switch rapid.IntRange(0, 3).Draw(t, "kind") {
+			case 0:
+				msgs = append(msgs, user(said.Draw(t, "user")))
+			case 1:
+				msgs = append(msgs, says(said.Draw(t, "says")))
+			case 2:
+				msgs = append(msgs, calls(ids.Draw(t, "id"), names.Draw(t, "name"), inputs.Draw(t, "input")))
+			case 3:
+				msgs = append(msgs, answers(ids.Draw(t, "id"), results.Draw(t, "result"), rapid.Bool().Draw(t, "error")))
+			}
+			if rapid.IntRange(0, 9).Draw(t, "side") == 0 {
+				msgs[len(msgs)-1].Branch = "side"
+			}
+		}
+		return talk(msgs...)
+	})
+}
+
+func asJSON(t interface{ Fatal(...any) }, s checkpoint.State) string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// A message changes a state once, wherever deliveries are cut and whatever is
+// delivered again; and a state survives its files.
+func TestDeliveredOnceOrTwice(t *testing.T) {
+	gen := shapes()
+	rapid.Check(t, func(t *rapid.T) {
+		msgs := gen.Draw(t, "messages")
+		whole := asJSON(t, checkpoint.Update(checkpoint.State{}, msgs))
+		var s checkpoint.State
+		for from := 0; from < len(msgs); {
+			n := rapid.IntRange(1, len(msgs)-from).Draw(t, "n")
+			back := rapid.IntRange(0, from).Draw(t, "again from")
+			before := asJSON(t, s)
+			next := checkpoint.Update(s, msgs[back:from+n])
+			if asJSON(t, s) != before {
+				t.Fatal("Update changed its argument")
+			}
+			s, from = checkpoint.State{}, from+n
+			if err := json.Unmarshal([]byte(asJSON(t, next)), &s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := asJSON(t, s); len(msgs) > 0 && got != whole {
+			t.Fatalf("delivered in parts:\n%s\nwant\n%s", got, whole)
+		}
+	})
+}
+
+// TestGrowing: hosts add results to a message as they arrive, and calls to the one
+// before it.
+func TestGrowing(t *testing.T) {
+	join := func(msgs ...memkernel.Message) memkernel.Message {
+		m := msgs[0]
+		for _, o := range msgs[1:] {
+			m.Parts = append(slices.Clip(m.Parts), o.Parts...)
+		}
+		return m
+	}
+	two := join(bash("1", "go test ./a"), edit("2", "/r/b.go"))
+	both := join(answers("1", "Exit code 1\n--- FAIL: TestA", true), answers("2", "ok", false))
+	whole := talk(user("fix it"), two, both)
+	var s checkpoint.State
+	for _, step := range [][]memkernel.Message{
+		talk(user("fix it"), bash("1", "go test ./a")),
+		talk(user("fix it"), bash("1", "go test ./a"), answers("1", "Exit code 1\n--- FAIL: TestA", true)),
+		talk(user("fix it"), two, answers("1", "Exit code 1\n--- FAIL: TestA", true)),
+		whole, whole[2:], whole,
+	} {
+		s = checkpoint.Update(s, step)
+	}
+	want := build(whole)
+	got := checkpoint.Build(s, nil, input(checkpoint.TriggerAuto, 162_431))
+	if d := cmp.Diff(want, got); d != "" || len(want.Resources.ToolsUsed) != 2 || len(want.Resources.FilesModified) != 1 || want.Working.Interrupted || len(want.OpenItems) != 1 {
+		t.Errorf("grown (- delivered whole, + in parts): %s\n%+v", d, want)
+	}
+}
+
+// TestLongHistory: a host that repeats more messages than keys are remembered
+// changes nothing as long as the last one is among them.
+func TestLongHistory(t *testing.T) {
+	var msgs []memkernel.Message
+	for i := range 1500 {
+		msgs = append(msgs, user(fmt.Sprintf("ask %d", i)), says(long+"?"))
+	}
+	msgs = talk(msgs...)
+	s := checkpoint.Update(checkpoint.State{}, msgs)
+	if got, want := asJSON(t, checkpoint.Update(s, msgs)), asJSON(t, s); got != want {
+		t.Error("all delivered again changed the state")
+	}
+	if n := checkpoint.Update(s, append(msgs, talk(append(make([]memkernel.Message, len(msgs)), user("new"))...)[len(msgs)])).Thread.Captured; n != len(msgs)+1 {
+		t.Errorf("%d captured", n)
+	}
+}
+
+func TestCapsAndRoundTrip(t *testing.T) {
+	gen := shapes()
+	rapid.Check(t, func(t *rapid.T) {
+		s := checkpoint.Update(checkpoint.State{}, gen.Draw(t, "messages"))
+		c := checkpoint.Build(s, nil, input(checkpoint.TriggerAuto, 1000))
+		if a, b := roundTrip(t, c), roundTrip(t, checkpoint.Build(s, nil, input(checkpoint.TriggerAuto, 1000))); string(a) != string(b) {
+			t.Fatal("two checkpoints of one state differ")
+		}
+	})
+}
+
+// TestCapsHold captures far more of everything than is kept, over several
+// checkpoints.
+func TestCapsHold(t *testing.T) {
+	var msgs []memkernel.Message
+	for i := range 400 {
+		id := fmt.Sprintf("item-%03d", i)
+		msgs = append(msgs, user("do "+id), calls(id, "tool-"+id, `{"path":"/r/`+id+`"}`), answers(id, "ok", false),
+			calls("w"+id, "Write", `{"file_path":"/r/`+id+`","content":"x"}`), answers("w"+id, "ok", false), says(long+" Go on with "+id+"?"))
+	}
+	msgs = talk(msgs...)
+	var s checkpoint.State
+	var latest *checkpoint.Checkpoint
+	for from := 0; from < len(msgs); from += 600 {
+		s = checkpoint.Update(checkpoint.Begin(s, latest), msgs[from:min(from+600, len(msgs))])
+		latest = checkpoint.Build(s, latest, input(checkpoint.TriggerCompaction, 1000))
+		checkCaps(t, latest)
+	}
+	n := map[string]int{"decisions": len(latest.Decisions), "exchanges": len(latest.Thread.KeyExchanges), "tools": len(latest.Resources.ToolsUsed), "files": len(latest.Resources.FilesModified)}
+	if d := cmp.Diff(map[string]int{"decisions": 50, "exchanges": 8, "tools": 100, "files": 100}, n); d != "" {
+		t.Error(d)
+	}
+	if last := latest.Decisions[49]; string(last.ID) != "d200" || !strings.HasSuffix(string(last.What), "→ do item-399") {
+		t.Errorf("the newest decision is %+v", last)
+	}
+}

@@ -1,0 +1,182 @@
+package checkpoint
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Text is free text. It is written as a block scalar, so that no colon, quote or
+// sign in it means anything; what no block can hold is quoted.
+type Text string
+
+// MarshalYAML makes the scalar.
+func (t Text) MarshalYAML() (any, error) {
+	if blockable(string(t)) {
+		return scalar(string(t), yaml.LiteralStyle), nil
+	}
+	return scalar(string(t), yaml.DoubleQuotedStyle), nil
+}
+
+// blockable tells whether a literal block gives a text back as it is: printable
+// lines without space at either end, one line break at the end at most.
+func blockable(s string) bool {
+	if s == "" || !utf8.ValidString(s) {
+		return false
+	}
+	for _, line := range strings.Split(strings.TrimSuffix(s, "\n"), "\n") {
+		if line == "" || line != strings.TrimSpace(line) || strings.ContainsFunc(line, unprintable) {
+			return false
+		}
+	}
+	return true
+}
+
+// unprintable tells characters that the format does not hold as they are, or
+// that some readers take for a line break.
+func unprintable(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == '\ufffe' || r == '\uffff'
+}
+
+// Name is a name, path or id: always quoted.
+type Name string
+
+// MarshalYAML makes the scalar.
+func (n Name) MarshalYAML() (any, error) { return scalar(string(n), yaml.DoubleQuotedStyle), nil }
+
+// MarshalYAML makes the scalar.
+func (t Trigger) MarshalYAML() (any, error) { return Name(t).MarshalYAML() }
+
+// MarshalYAML makes the scalar.
+func (s Status) MarshalYAML() (any, error) { return Name(s).MarshalYAML() }
+
+// Time is a time in UTC, to the second; the zero time is "".
+type Time struct{ time.Time }
+
+func stamp(t time.Time) Time {
+	if t.IsZero() {
+		return Time{}
+	}
+	return Time{t.UTC().Truncate(time.Second)}
+}
+
+// MarshalYAML makes the scalar.
+func (t Time) MarshalYAML() (any, error) {
+	if t.IsZero() {
+		return Name("").MarshalYAML()
+	}
+	return Name(t.UTC().Format(time.RFC3339)).MarshalYAML()
+}
+
+// UnmarshalYAML reads what MarshalYAML wrote.
+func (t *Time) UnmarshalYAML(n *yaml.Node) error {
+	if n.Value == "" {
+		*t = Time{}
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339, n.Value)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", n.Line, err)
+	}
+	*t = stamp(at)
+	return nil
+}
+
+func scalar(s string, style yaml.Style) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.ToValidUTF8(s, "\uFFFD"), Style: style}
+}
+
+// sumPrefix begins the last line of a checkpoint: the hash of all lines before
+// it. A file that was cut short at a line break would else pass for a whole one.
+const sumPrefix = "# sha256: "
+
+// maxFileBytes is the most that is read as a checkpoint or a state file.
+const maxFileBytes = 4 << 20
+
+// Marshal writes a checkpoint as YAML. Equal checkpoints give equal bytes. Keys
+// are fixed: no text of a user or tool ever stands in one.
+func Marshal(c *Checkpoint) ([]byte, error) {
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("write checkpoint %s: %w", c.Meta.CheckpointID, err)
+	}
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(c); err != nil {
+		return nil, fmt.Errorf("write checkpoint %s: %w", c.Meta.CheckpointID, err)
+	}
+	sum := sha256.Sum256(b.Bytes())
+	b.WriteString(sumPrefix + hex.EncodeToString(sum[:]) + "\n")
+	return b.Bytes(), nil
+}
+
+// Unmarshal reads what [Marshal] wrote, strictly: a file that was cut, changed or
+// written by a newer version is an error.
+func Unmarshal(data []byte) (*Checkpoint, error) {
+	body, err := checkSum(data)
+	if err != nil {
+		return nil, err
+	}
+	d := yaml.NewDecoder(bytes.NewReader(body))
+	var head struct {
+		Schema        string `yaml:"schema"`
+		SchemaVersion int    `yaml:"schema_version"`
+	}
+	if err := yaml.Unmarshal(body, &head); err == nil && head.Schema == Schema && head.SchemaVersion > SchemaVersion {
+		return nil, fmt.Errorf("schema version %d is newer than %d: use a newer program", head.SchemaVersion, SchemaVersion)
+	}
+	d.KnownFields(true)
+	c := new(Checkpoint)
+	if err := d.Decode(c); err != nil {
+		return nil, err
+	}
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("a second document follows")
+	}
+	return c, c.check()
+}
+
+// checkSum is the data before the line with its hash.
+func checkSum(data []byte) ([]byte, error) {
+	if len(data) > maxFileBytes {
+		return nil, fmt.Errorf("%d bytes are too many", len(data))
+	}
+	i := bytes.LastIndex(data, []byte(sumPrefix))
+	if i < 0 {
+		return nil, errors.New("its end is missing")
+	}
+	sum := sha256.Sum256(data[:i])
+	if want := sumPrefix + hex.EncodeToString(sum[:]) + "\n"; string(data[i:]) != want {
+		return nil, errors.New("its content does not match its sha256 line")
+	}
+	return data[:i], nil
+}
+
+func (c *Checkpoint) check() error {
+	switch {
+	case c.Schema != Schema || c.SchemaVersion != SchemaVersion:
+		return fmt.Errorf("schema %q version %d, want %q version %d", c.Schema, c.SchemaVersion, Schema, SchemaVersion)
+	case number(string(c.Meta.CheckpointID)) == 0 || checkpointID(number(string(c.Meta.CheckpointID))) != c.Meta.CheckpointID:
+		return fmt.Errorf("checkpoint id %q: want cp_ and a number", c.Meta.CheckpointID)
+	}
+	switch c.Meta.Trigger {
+	case TriggerAuto, TriggerCompaction, TriggerSessionEnd, TriggerManual:
+	default:
+		return fmt.Errorf("unknown trigger %q: use %s, %s, %s or %s", c.Meta.Trigger, TriggerAuto, TriggerCompaction, TriggerSessionEnd, TriggerManual)
+	}
+	switch c.Working.Status {
+	case StatusInProgress, StatusIdle, StatusWaiting:
+	default:
+		return fmt.Errorf("unknown status %q", c.Working.Status)
+	}
+	return nil
+}

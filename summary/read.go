@@ -1,0 +1,60 @@
+package summary
+
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// What other packages read a conversation with, so that a message means the same
+// to all of them.
+
+// Excerpt is the start of a text as one line of at most max runes, in the form
+// that every excerpt of a summary has: no control characters, no terminal
+// escapes, nothing but UTF-8, "…" at its end if something was left out.
+func Excerpt(s string, max int) string { return oneLine(s, max) }
+
+// Spoken is what a person said in a message, without the blocks that hosts wrap
+// into the user's name; "" if no person spoke.
+func Spoken(m *memkernel.Message) string {
+	if m.Role != memkernel.RoleUser || m.Origin != memkernel.OriginHost {
+		return ""
+	}
+	var said []string
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == memkernel.PartText {
+			if t := plain(p.Text); t != "" {
+				said = append(said, t)
+			}
+		}
+	}
+	return strings.Join(said, "\n\n")
+}
+
+// Outcome tells how the call ended that r answers: a status in the words of
+// [Command], or "rejected" where a person refused it. For a failure, line is the
+// line of the result that says best what went wrong; nothing in it is masked.
+func (c Call) Outcome(r *memkernel.ToolResult) (status, line string) {
+	text := resultText(r)
+	first, last := head(text, resultWindow), tail(text, resultWindow)
+	if _, no := rejected(r, first); no {
+		return statusRejected, ""
+	}
+	if status = c.ended(r, first, last); Failed(status) {
+		line = errorLine(first, last)
+	}
+	return status, line
+}
+
+// Failed tells whether a status is that of a failure.
+func Failed(status string) bool { return failed(status) }
+
+// ended is the outcome of a call that nobody refused. A check whose status a
+// pipe may hide failed if its output says so.
+func (c Call) ended(r *memkernel.ToolResult, first, last string) string {
+	out := outcome(r, first, last)
+	if out == statusOK && c.Check && c.Piped && failMark(last) != "" {
+		return statusFailed
+	}
+	return out
+}
