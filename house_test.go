@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"foreign":             {"."},
 	"summary":             {".", "pagevm"},
 	"checkpoint":          {".", "internal/atomicfile", "pagevm", "summary"},
-	"kernel":              {".", "budget", "cachelayout", "internal/atomicfile", "internal/blob", "transcript", "pagevm", "pagevm/paging", "markdownstore", "index", "embed", "summary", "retrieval", "foreign"},
+	"kernel":              {".", "budget", "cachelayout", "checkpoint", "internal/atomicfile", "internal/blob", "transcript", "pagevm", "pagevm/paging", "markdownstore", "index", "embed", "summary", "retrieval", "foreign"},
 	"bench":               {".", "budget", "cachelayout", "transcript", "pagevm", "kernel", "bench/..."},
 	"bench/recall":        {".", "transcript"},
 	"bench/paging":        {".", "transcript", "pagevm", "pagevm/paging"},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -20,7 +21,7 @@ const carryIntro = "[Context kept by memkernel: earlier messages of this session
 // carry makes the blocks of the carry block: the workspace's files as they are now,
 // what left, then the summary.
 func (w *work) carry() []pagevm.Block {
-	blocks := w.workspaceBlocks()
+	blocks := append(w.workspaceBlocks(), w.restoreBlock(checkpoint.AfterCompaction, w.cut.Do)...)
 	if len(w.next.spans) > 0 {
 		blocks = append(blocks, w.block(pagevm.ItemCarry, pageID("cy", w.s.name, w.req.Branch), pagevm.Pointer, w.spanText()))
 	}

@@ -76,6 +76,9 @@ func (s *session) get(id string) (*Content, error) {
 	if blob.IsHash(id) {
 		return s.getBlob(id)
 	}
+	if checkpointID.MatchString(id) {
+		return s.getCheckpoint(id)
+	}
 	if p := s.pages[id]; p != nil {
 		text, err := (&reader{s: s}).content(p)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -48,6 +49,8 @@ type Passed struct {
 	Turns    int `json:"turns"`
 	// Epoch counts the resets of the session.
 	Epoch int `json:"epoch"`
+	// Checkpoint is the newest checkpoint, "" if there is none.
+	Checkpoint string `json:"checkpoint,omitempty"`
 	// Pinned are the pages that hosts wrote and that stand in every prompt.
 	Pinned []string `json:"pinned"`
 	// Rejected are updates that do not stand, with their codes. The journal keeps
@@ -140,6 +143,9 @@ func (s *session) pass(w *work, b Boundary, point pagevm.CommitPoint) (*Passed, 
 		out.Faults = append(out.Faults, Fault{Code: FaultFlushMiss, Cause: string(point),
 			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
 	}
+	if err := s.lifeAt(out, b, point, msgs); err != nil {
+		return nil, err
+	}
 	if err := s.commitBoundary(out, b, point, st); err != nil {
 		return nil, err
 	}
@@ -218,4 +224,45 @@ func (s *session) tidy(point pagevm.CommitPoint) error {
 	}
 	_, err := s.journal.Compact()
 	return err
+}
+
+// triggers say what checkpoint a boundary asks for; a flush asks for none.
+var triggers = map[pagevm.CommitPoint]checkpoint.Trigger{
+	pagevm.PointCompaction: checkpoint.TriggerCompaction,
+	pagevm.PointReset:      checkpoint.TriggerSessionEnd,
+	pagevm.PointSessionEnd: checkpoint.TriggerSessionEnd,
+}
+
+// lifeAt captures the working state at a boundary and writes a checkpoint of it
+// where the boundary ends something. A reset begins the state anew.
+func (s *session) lifeAt(out *Passed, b Boundary, point pagevm.CommitPoint, msgs []memkernel.Message) error {
+	if s.lifeOpt.Off || b.Branch != "" {
+		return nil
+	}
+	if err := s.captureState(b.Branch, msgs); err != nil {
+		return err
+	}
+	if t := triggers[point]; t != "" {
+		if _, err := s.writeCheckpoint(s.checkpointInput(t, s.lastReading(b), b.Now)); err != nil {
+			return err
+		}
+	}
+	out.Faults = append(out.Faults, s.damages()...)
+	l := s.life
+	if l.latest != nil {
+		out.Checkpoint = string(l.latest.Meta.CheckpointID)
+	}
+	if point != pagevm.PointReset {
+		return nil
+	}
+	l.state = checkpoint.Begin(checkpoint.State{}, l.latest)
+	err := l.store.SaveState(l.state)
+	l.stamp = s.lifeStamp()
+	return err
+}
+
+// lastReading is the gauge of the branch's last plan, as far as it is known.
+func (s *session) lastReading(b Boundary) checkpoint.Reading {
+	l := s.newestLine(b.Branch, b.Model)
+	return checkpoint.Reading{Tokens: l.planned, Window: l.window, Estimated: l.anchor.Total == 0}
 }

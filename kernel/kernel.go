@@ -74,6 +74,8 @@ type Options struct {
 	// its rules for what may be written. Both bind every writeback of this kernel.
 	Schema   pagevm.Schema
 	Policies []pagevm.Policy
+	// Life says how the working state of a session is kept.
+	Life LifeOptions
 	// Trace says what is kept of how plans were decided.
 	Trace TraceOptions
 	// Now is the clock for requests that carry no time. Default: time.Now.
@@ -93,6 +95,7 @@ type Kernel struct {
 	counts    *budget.Cache
 	memory    *memory // nil if it is off
 	contract  contract
+	life      LifeOptions
 
 	mu       sync.Mutex // guards sessions and closed
 	sessions map[string]*session
@@ -131,11 +134,15 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
 	c, err := newContract(&o)
+	if err == nil {
+		err = o.Life.check()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, errors.Join(err, m.close()))
 	}
 	return &Kernel{
 		contract:  c,
+		life:      o.Life,
 		workspace: abs,
 		memory:    m,
 		stateDir:  o.StateDir,

@@ -39,6 +39,8 @@ type line struct {
 	// planID is the newest plan; planned its input in uncalibrated tokens.
 	planID  string
 	planned int
+	// window is that of the newest plan, 0 if it was read from disk.
+	window int
 	// expected is what that plan says of its bill, nil if it was read from a record
 	// that does not say; billed is the newest plan whose bill was taken.
 	expected *Expected
@@ -47,6 +49,8 @@ type line struct {
 	restored *planBody
 	// reads are what the model has read, to know it again.
 	reads reads
+	// level is the gauge's, so that a threshold is told once.
+	level int
 	// private: the line has been shown what only private sessions see.
 	private bool
 }

@@ -136,6 +136,10 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 	if err := s.commitCapture(w); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
+	if err := s.captureState(t.Branch, w.msgs); err != nil {
+		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
+	}
+	o.Faults = append(o.Faults, s.damages()...)
 	if end == 0 {
 		o.Outcome, o.Turns = OpenTurn, s.turns
 		s.takeBill(o, t, w.model)
@@ -270,6 +274,10 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 	g.keepTaken(w.taken)
 	g.absorb(w.prev, w.msgs)
 	if err := s.commitCapture(w); err != nil {
+		s.forget()
+		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
+	}
+	if err := s.captureState(t.Branch, w.msgs); err != nil {
 		s.forget()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/pagevm"
@@ -28,6 +29,7 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 		s.forget()
 		return k.planUnrecorded(ctx, s, req, err)
 	}
+	w.faults = append(w.faults, s.damages()...)
 	if k.counter != nil && w.count.kind != budget.Exact && k.ask(ctx, s, w) {
 		return k.planCounted(ctx, s, req)
 	}
@@ -131,7 +133,7 @@ func (w *work) project() error {
 	w.wishes = pagevm.Wishes{}
 	w.leadGone = len(w.align.Seen) > 0 && w.align.Seen[0].Gone
 	if len(w.prev.proj.Seen) == 0 {
-		w.wishes = pagevm.Wishes{Carry: w.workspaceBlocks(), CarryNow: true}
+		w.wishes = pagevm.Wishes{Carry: append(w.workspaceBlocks(), w.resumed()...), CarryNow: true}
 	}
 	if w.align.Stale {
 		w.renewSummary()
@@ -159,10 +161,11 @@ func (w *work) project() error {
 	if over := w.planned(w.proj) - w.hard; over > 0 {
 		return w.tooSmall(over)
 	}
+	w.gauge()
 	w.appendBlocks(delta)
 	w.verify()
 	w.next.proj = w.proj
-	w.next.planned = w.proj.Tokens()
+	w.next.planned, w.next.window = w.proj.Tokens(), w.window
 	return nil
 }
 
@@ -170,7 +173,7 @@ func (w *work) project() error {
 // memory behind the newest message.
 func (w *work) appendBlocks(delta pagevm.Delta) {
 	w.leadGone = w.proj.Seen[0].Gone
-	blocks := w.fitting(append(w.pinNotes(), w.tellings()...))
+	blocks := w.fitting(slices.Concat(w.pinNotes(), w.gaugeNote(), w.tellings()))
 	if len(blocks) > 0 {
 		w.grant(delta, blocks, nil)
 	}

@@ -42,6 +42,7 @@ type planBody struct {
 	Fixed     []cachelayout.Block `json:"fixed"`
 	Recall    *pagevm.Recall      `json:"recall,omitempty"`
 	Private   bool                `json:"private,omitempty"`
+	Level     int                 `json:"level,omitempty"`
 
 	// Ledger is what the provider's cache is taken to hold.
 	Ledger  cachelayout.Record `json:"ledger"`
@@ -59,6 +60,9 @@ type planBody struct {
 // them. What was captured is committed even if the last step fails.
 func (s *session) record(w *work) error {
 	if err := s.commitCapture(w); err != nil {
+		return fmt.Errorf("record plan of session %s: %w", s.key, err)
+	}
+	if err := s.recordLife(w); err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
 	if err := s.commitCut(w); err != nil {
@@ -183,7 +187,7 @@ func planDiff(w *work) planBody {
 	if p.Recall != q.Recall {
 		b.Recall = &q.Recall
 	}
-	b.Private = w.next.private
+	b.Private, b.Level = w.next.private, w.next.level
 	b.Cuts = q.Cuts[min(len(p.Cuts), len(q.Cuts)):]
 	return b
 }
@@ -209,7 +213,7 @@ func (l *line) apply(session string, b *planBody) *line {
 	if b.Recall != nil {
 		p.Recall = *b.Recall
 	}
-	n.private = b.Private
+	n.private, n.level = b.Private, b.Level
 	n.proj, n.planID, n.planned, n.ttl, n.anchor = &p, b.Plan, b.Planned, b.TTL, b.Anchor
 	n.expected = b.Expected
 	n.restored = b

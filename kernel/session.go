@@ -59,6 +59,9 @@ type session struct {
 	// asked of everything that is written there.
 	account  account
 	contract contract
+	// life is the working state, nil until it is wanted.
+	life    *life
+	lifeOpt LifeOptions
 	// cut are the lines that were cut, lost is why no projection could be read.
 	cut  map[lineKey]bool
 	lost error
@@ -99,7 +102,7 @@ type cutBody struct {
 
 func (k *Kernel) newSession(key, name string) *session {
 	dir := k.folder(name)
-	s := &session{key: key, name: name, dir: dir, root: k.stateDir, blobs: k.blobs, readOnly: true, contract: k.contract,
+	s := &session{key: key, name: name, dir: dir, root: k.stateDir, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life,
 		flock: flock.New(filepath.Join(dir, "lock")),
 		calib: &calibrations{path: filepath.Join(k.stateDir, "calibration.json")}}
 	s.tracer = newTracer(dir, k.traces)
@@ -113,7 +116,7 @@ func (s *session) init() {
 	s.lines = map[lineKey]*line{}
 	s.spans = map[string]Span{}
 	s.observed = map[string]summary.State{}
-	s.turnChains, s.account = map[string]string{}, account{}
+	s.turnChains, s.account, s.life = map[string]string{}, account{}, nil
 	s.cut, s.lost = map[lineKey]bool{}, nil
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
 	s.written, s.promises = map[string]bool{}, 0

@@ -37,6 +37,8 @@ type account struct {
 	turns, boundaries int // entries that were read
 	// epoch counts resets: summaries and projections belong to one.
 	epoch int
+	// compactions counts the host's since the last reset.
+	compactions int
 }
 
 // recallAccount takes over what the journal holds of turns, boundaries and
@@ -86,8 +88,11 @@ func (s *session) recallBoundaries(page pagevm.StoredPage) error {
 		if err := json.Unmarshal(e.Current().Value, &b); err != nil {
 			return fmt.Errorf("read boundary %s: %w", e.ID, err)
 		}
-		if b.Point == pagevm.PointReset {
+		switch b.Point {
+		case pagevm.PointReset:
 			s.beginEpoch()
+		case pagevm.PointCompaction:
+			s.account.compactions++
 		}
 	}
 	s.account.boundaries = len(f.Entries)
@@ -98,6 +103,7 @@ func (s *session) recallBoundaries(page pagevm.StoredPage) error {
 // turns and what hosts wrote stay.
 func (s *session) beginEpoch() {
 	s.account.epoch++
+	s.account.compactions = 0
 	s.observed = map[string]summary.State{}
 	s.lines = map[lineKey]*line{}
 	s.cut = map[lineKey]bool{}

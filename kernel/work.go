@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -73,6 +74,11 @@ type work struct {
 	cold    bool
 	clock   string
 	before  int // planned input had nothing been cut
+	// reading is the gauge, crossed the highest level that this plan crossed, and
+	// trigger why a checkpoint is due.
+	reading checkpoint.Reading
+	crossed checkpoint.Level
+	trigger checkpoint.Trigger
 
 	blocks      []cachelayout.Block
 	breakpoints []cachelayout.Breakpoint

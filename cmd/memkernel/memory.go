@@ -143,6 +143,8 @@ func (a *app) openKernel(ctx context.Context, book *cachelayout.Book, p embed.Pr
 
 func (a *app) kernelOptions(book *cachelayout.Book, p embed.Provider) *kernel.Options {
 	o := &kernel.Options{StateDir: a.stateDir, Prices: book, Memory: memoryOptions(a.config),
+		Life: kernel.LifeOptions{Off: !a.config.Checkpoint.Enabled, Show: a.config.Checkpoint.ShowAt, Checkpoint: a.config.Checkpoint.At,
+			RestoreTokens: int(a.config.Checkpoint.RestoreTokens)},
 		Trace: kernel.TraceOptions{Off: !a.config.Trace.Enabled, MaxBytes: int64(a.config.Trace.MaxBytes)}}
 	o.Memory.Embedder = p
 	return o

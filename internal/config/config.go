@@ -11,14 +11,15 @@ import (
 // it is safe for concurrent use, [Config.Set] is not. The meaning of every field
 // below stands in its doc tag.
 type Config struct {
-	Plan      Plan      `key:"plan" doc:"What the verbs that plan, replay and observe take for granted."`
-	Output    Output    `key:"output" doc:"How results are shown."`
-	Workspace Workspace `key:"workspace" doc:"The user's Markdown, and what of it a prompt gets."`
-	Chunking  Chunking  `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
-	Retrieval Retrieval `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
-	Embedding Embedding `key:"embedding" doc:"Where vectors come from. With any provider but none, text of the workspace is sent to its endpoint. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
-	Index     Index     `key:"index" doc:"The index file, index.sqlite in the state folder."`
-	Trace     Trace     `key:"trace" doc:"The decision trace of a session, trace.jsonl in its folder, which replay --trace decides again. It holds hashes and sizes, no content."`
+	Plan       Plan       `key:"plan" doc:"What the verbs that plan, replay and observe take for granted."`
+	Output     Output     `key:"output" doc:"How results are shown."`
+	Workspace  Workspace  `key:"workspace" doc:"The user's Markdown, and what of it a prompt gets."`
+	Chunking   Chunking   `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
+	Retrieval  Retrieval  `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
+	Embedding  Embedding  `key:"embedding" doc:"Where vectors come from. With any provider but none, text of the workspace is sent to its endpoint. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
+	Index      Index      `key:"index" doc:"The index file, index.sqlite in the state folder."`
+	Checkpoint Checkpoint `key:"checkpoint" doc:"The gauge of a session's context, and the working state that is kept of it: checkpoints/ in the session's folder."`
+	Trace      Trace      `key:"trace" doc:"The decision trace of a session, trace.jsonl in its folder, which replay --trace decides again. It holds hashes and sizes, no content."`
 
 	origin map[string]Origin
 }
@@ -97,6 +98,14 @@ type Embedding struct {
 // Index holds the settings of the index file.
 type Index struct {
 	BusyTimeout Duration `key:"busy_timeout" default:"5s" range:"1ms..10m" doc:"How long to wait for another process's lock."`
+}
+
+// Checkpoint holds the settings of gauge and checkpoints.
+type Checkpoint struct {
+	Enabled       bool    `key:"enabled" default:"true" doc:"Whether the working state of a session is kept at all."`
+	ShowAt        float64 `key:"show_at" default:"0.7" range:"0.01..1" doc:"Share of the window from which the gauge is shown."`
+	At            float64 `key:"at" default:"0.8" range:"0.01..1" doc:"Share of the window from which a checkpoint is written before the next call."`
+	RestoreTokens Tokens  `key:"restore_tokens" default:"700" range:"50..4k" doc:"Most that the text takes from which a model goes on, and never over a hundredth of the window."`
 }
 
 // Trace holds the settings of decision traces.

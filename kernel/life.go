@@ -1,0 +1,297 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// LifeOptions say how a session's working state is kept.
+type LifeOptions struct {
+	// Off keeps none: no gauge, no checkpoints, no restore text.
+	Off bool
+	// Show and Checkpoint are the shares of the window from which the gauge is shown
+	// and a checkpoint is written; 0 takes [checkpoint.DefaultThresholds].
+	Show, Checkpoint float64
+	// RestoreTokens bounds the text from which a model goes on; 0 takes
+	// [checkpoint.RestoreCap], negative shows none.
+	RestoreTokens int
+	// Channel and Agent stand in every checkpoint.
+	Channel, Agent string
+}
+
+// thresholds are those of a window, the host's compaction beginning at its reserve.
+func (o *LifeOptions) thresholds(window, reserve int) checkpoint.Thresholds {
+	t := checkpoint.DefaultThresholds()
+	if o.Show > 0 {
+		t.Show = o.Show
+	}
+	if o.Checkpoint > 0 {
+		t.Checkpoint = o.Checkpoint
+	}
+	if at := checkpoint.CompactionPoint(window, reserve); at > 0 {
+		t.Compact = at
+	}
+	return t
+}
+
+func (o *LifeOptions) check() error {
+	t := o.thresholds(0, 0)
+	return t.Check()
+}
+
+// life is the working state of a session, as it was read or last written.
+type life struct {
+	store   checkpoint.Store
+	state   checkpoint.State
+	latest  *checkpoint.Checkpoint
+	damaged []checkpoint.Damage
+	// stamp is the reading position's file when state was read or written: another
+	// process that goes on from there changes it.
+	stamp fileStamp
+}
+
+type fileStamp struct {
+	size int64
+	mod  time.Time
+}
+
+// FaultCheckpoint: a checkpoint or a file of the captured state could not be used;
+// the detail says what stands in for it.
+const FaultCheckpoint = "checkpoint_damaged"
+
+// lifeNow is the session's working state, read again if another process has
+// written it.
+func (s *session) lifeNow() (*life, error) {
+	stamp := s.lifeStamp()
+	if s.life != nil && s.life.stamp == stamp {
+		return s.life, nil
+	}
+	l := &life{store: checkpoint.NewStore(s.dir), stamp: stamp}
+	r, err := l.store.Resume()
+	if err != nil {
+		return nil, err
+	}
+	l.state, l.latest, l.damaged = r.State, r.Latest, r.Damaged
+	s.life = l
+	return l, nil
+}
+
+func (s *session) lifeStamp() fileStamp {
+	fi, err := os.Stat(filepath.Join(s.dir, "state", "thread.json"))
+	if err != nil {
+		return fileStamp{}
+	}
+	return fileStamp{fi.Size(), fi.ModTime()}
+}
+
+// captureState takes in what the messages of the main line say of the working
+// state, and writes it. A plan does not: what it leaves out is read again from the
+// host's next conversation.
+func (s *session) captureState(branch string, msgs []memkernel.Message) error {
+	if s.lifeOpt.Off || branch != "" {
+		return nil
+	}
+	l, err := s.lifeNow()
+	if err != nil {
+		return err
+	}
+	l.state = checkpoint.Update(l.state, msgs)
+	if err := l.store.SaveState(l.state); err != nil {
+		return err
+	}
+	l.stamp = s.lifeStamp()
+	return nil
+}
+
+// writeCheckpoint bundles the state, if it says anything that the newest checkpoint
+// does not, or that is asked for by hand.
+func (s *session) writeCheckpoint(in checkpoint.Input) (*checkpoint.Checkpoint, error) {
+	l, err := s.lifeNow()
+	if err != nil {
+		return nil, err
+	}
+	if !l.state.Changed(l.latest) && in.Trigger != checkpoint.TriggerManual || l.state.Thread.Captured == 0 {
+		return l.latest, nil
+	}
+	w, err := l.store.Checkpoint(l.state, in)
+	if err != nil {
+		return nil, err
+	}
+	l.state, l.latest, l.stamp = w.State, w.Checkpoint, s.lifeStamp()
+	l.damaged = append(l.damaged, w.Damaged...)
+	return l.latest, nil
+}
+
+// checkpointInput is what a checkpoint holds beside the state.
+func (s *session) checkpointInput(t checkpoint.Trigger, r checkpoint.Reading, now time.Time) checkpoint.Input {
+	return checkpoint.Input{SessionKey: s.key, Channel: s.lifeOpt.Channel, AgentID: s.lifeOpt.Agent,
+		Now: now, Trigger: t, Reading: r, Compactions: s.account.compactions}
+}
+
+// damages tells, once, what of the state could not be used.
+func (s *session) damages() []Fault {
+	if s.life == nil {
+		return nil
+	}
+	var out []Fault
+	for _, d := range s.life.damaged {
+		out = append(out, Fault{Code: FaultCheckpoint, Cause: filepath.Base(d.File), Detail: d.String()})
+	}
+	s.life.damaged = nil
+	return out
+}
+
+// checkpointID is the form of a checkpoint's id; behind a dot may stand a section.
+var checkpointID = regexp.MustCompile(`^(cp_\d{3,})(?:\.([a-z_]+))?$`)
+
+// getCheckpoint gives a checkpoint as its file says it, or one section in full.
+func (s *session) getCheckpoint(id string) (*Content, error) {
+	m := checkpointID.FindStringSubmatch(id)
+	store := checkpoint.NewStore(s.dir)
+	c, err := store.Load(m[1])
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Content{ID: id, Reason: ReasonNoMatch}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m[2] != "" {
+		return &Content{ID: id, Reason: ReasonOK, Text: checkpoint.SectionText(c, checkpoint.Section(m[2]))}, nil
+	}
+	text, err := checkpoint.Marshal(c)
+	return &Content{ID: id, Reason: ReasonOK, Text: string(text)}, err
+}
+
+// gauge reads how full the context is and decides what that asks for: a line for
+// the model, a checkpoint, or, where a cut is made, one before it.
+func (w *work) gauge() {
+	if w.s.lifeOpt.Off || w.req.Branch != "" {
+		return
+	}
+	w.reading = checkpoint.Reading{Tokens: w.before, Window: w.window, Estimated: w.next.anchor.Total == 0}
+	t := w.s.lifeOpt.thresholds(w.window, w.reserve)
+	now, crossed := t.Cross(checkpoint.Level(w.prev.level), w.reading)
+	w.next.level = int(now)
+	for _, l := range crossed {
+		w.crossed = max(w.crossed, l)
+		if l >= checkpoint.LevelCheckpoint {
+			w.trigger = checkpoint.TriggerAuto
+		}
+	}
+	if w.decision.Cut != nil {
+		w.next.level, w.crossed = int(checkpoint.LevelNone), checkpoint.LevelNone
+		w.trigger = checkpoint.TriggerCompaction
+	}
+}
+
+// gaugeNote is the gauge behind the newest message, when a level was crossed.
+func (w *work) gaugeNote() []pagevm.Block {
+	text := w.reading.Line(w.crossed, w.trigger != "")
+	if w.crossed == checkpoint.LevelNone || text == "" {
+		return nil
+	}
+	key := w.hosts[len(w.hosts)-1].Key
+	id := pageID("nt", w.s.name, "gauge", key, text)
+	return []pagevm.Block{w.blockPage(pagevm.ItemNote, id, pagevm.Plan, text, key, nil)}
+}
+
+// checkpointNow is the checkpoint that a restore text is made of: the state as the
+// plan's messages leave it, whether it has been written or not.
+func (w *work) checkpointNow() *checkpoint.Checkpoint {
+	l, err := w.s.lifeNow()
+	if err != nil {
+		w.fault(Fault{Code: FaultCheckpoint, Detail: err.Error()})
+		return nil
+	}
+	st := checkpoint.Update(l.state, w.msgs)
+	if !st.Changed(l.latest) || st.Thread.Captured == 0 {
+		return l.latest
+	}
+	w.trigger = checkpoint.TriggerCompaction
+	return checkpoint.Build(st, l.latest, w.s.checkpointInput(w.trigger, w.reading, w.req.Now))
+}
+
+// restoreBlock is the text from which the model goes on, for the carry block.
+// Beside a summary of ours only what that does not say is shown.
+func (w *work) restoreBlock(occasion checkpoint.Occasion, beside bool) []pagevm.Block {
+	room := restoreRoom(w.window, w.s.lifeOpt.RestoreTokens)
+	if w.s.lifeOpt.Off || room <= 0 || w.req.Branch != "" {
+		return nil
+	}
+	c := w.checkpointNow()
+	if c == nil {
+		return nil
+	}
+	opt := checkpoint.RestoreOptions{Occasion: occasion, Cap: room, Count: w.count.text, More: func(sec checkpoint.Section, _ int) string {
+		return string(c.Meta.CheckpointID) + "." + string(sec)
+	}}
+	if beside {
+		opt.Cap, opt.Sections = room/2, []checkpoint.Section{checkpoint.SectionWorking, checkpoint.SectionThread, checkpoint.SectionLearnings}
+	}
+	text := checkpoint.Restore(c, &opt)
+	if text == "" {
+		return nil
+	}
+	return []pagevm.Block{w.block(pagevm.ItemCarry, pageID("rs", w.s.name), pagevm.Structured, text)}
+}
+
+// restoreRoom bounds a restore text in small windows, too.
+func restoreRoom(window, limit int) int {
+	if limit == 0 {
+		limit = checkpoint.RestoreCap
+	}
+	return min(limit, window/100)
+}
+
+// resumed is the restore text of a conversation that begins while an earlier one of
+// the session left a checkpoint.
+func (w *work) resumed() []pagevm.Block {
+	if w.s.lifeOpt.Off || w.req.Branch != "" {
+		return nil
+	}
+	l, err := w.s.lifeNow()
+	if err != nil || l.latest == nil {
+		return nil
+	}
+	if key := l.state.Thread.Reader.Offset.Key; key != "" && unseen(key, w.msgs) > 0 {
+		return nil // the same conversation, taken up again
+	}
+	room := restoreRoom(w.window, w.s.lifeOpt.RestoreTokens)
+	text := checkpoint.Restore(l.latest, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: room, Count: w.count.text,
+		More: func(sec checkpoint.Section, _ int) string {
+			return string(l.latest.Meta.CheckpointID) + "." + string(sec)
+		}})
+	if text == "" || room <= 0 {
+		return nil
+	}
+	return []pagevm.Block{w.block(pagevm.ItemCarry, pageID("rs", w.s.name), pagevm.Structured, text)}
+}
+
+// recordLife writes the checkpoint that the plan asks for, before it is used.
+func (s *session) recordLife(w *work) error {
+	if w.trigger == "" {
+		return nil
+	}
+	l, err := s.lifeNow()
+	if err != nil {
+		return err
+	}
+	l.state = checkpoint.Update(l.state, w.msgs)
+	in := s.checkpointInput(w.trigger, w.reading, w.req.Now)
+	if checkpoint.Redundant(l.latest, in) {
+		return nil
+	}
+	if _, err := s.writeCheckpoint(in); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package kernel_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+func checkpoints(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, ".memkernel/sessions/s/checkpoints/cp_*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// fill grows a session until its next plan is over a share of the window, without a
+// cut, and gives that plan.
+func fill(t *testing.T, k *kernel.Kernel, c *conversation, opt func(*kernel.PlanRequest), share float64) *kernel.ContextPlan {
+	t.Helper()
+	for range 200 {
+		req := request(c)
+		opt(&req)
+		p := mustPlan(t, k, req)
+		if p.Layout.Made != nil {
+			t.Fatalf("a cut came at %.2f of the window, before %.2f", p.Budgets.Utilization, share)
+		}
+		if p.Budgets.Utilization >= share {
+			return p
+		}
+		c.loop(1, 1500)
+	}
+	t.Fatal("the window never fills")
+	return nil
+}
+
+// roomy makes the kernel's own cut come late.
+func roomy(r *kernel.PlanRequest) { r.ContextWindow, r.Reserve = 40_000, 1000 }
+
+// The gauge is told when a threshold is crossed, behind the newest message, once,
+// and stays; at 80 % a checkpoint is on disk before the plan is used.
+func TestGauge(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer k.Close()
+	c := newConversation(51)
+	c.user()
+	p := fill(t, k, c, roomy, 0.70)
+	text := stream(p)
+	if strings.Count(text, "[Context: 7") != 1 || strings.LastIndex(text, "[Context: 7") < len(text)-200 || len(checkpoints(t, dir)) > 0 {
+		t.Errorf("at %.2f: %d checkpoints, the prompt ends with %q", p.Budgets.Utilization, len(checkpoints(t, dir)), text[len(text)-200:])
+	}
+	c.loop(1, 300)
+	req := request(c)
+	roomy(&req)
+	if q := mustPlan(t, k, req); !strings.HasPrefix(stream(q), text) || strings.Count(stream(q), "[Context:") != 1 {
+		t.Error("the gauge was told again, or moved")
+	}
+	p = fill(t, k, c, roomy, 0.80)
+	text = stream(p)
+	if !strings.Contains(text, "| Checkpoint saved]") || strings.Count(text, "[Context:") != 2 || len(checkpoints(t, dir)) != 1 {
+		t.Errorf("at %.2f: %d checkpoints, the prompt ends with %q", p.Budgets.Utilization, len(checkpoints(t, dir)), text[len(text)-300:])
+	}
+	got, err := k.Get(context.Background(), "s", "cp_001")
+	if err != nil || !strings.Contains(got.Text, "auto-80pct") {
+		t.Errorf("the checkpoint restores as %+v %v", got, err)
+	}
+	if got, err := k.Get(context.Background(), "s", "cp_001.resources"); err != nil || !strings.Contains(got.Text, "/worker_") {
+		t.Errorf("a section restores as %+v %v", got, err)
+	}
+	if got, err := k.Get(context.Background(), "s", "cp_009"); err != nil || got.Reason != kernel.ReasonNoMatch {
+		t.Errorf("an unknown checkpoint: %+v %v", got, err)
+	}
+}
+
+// One result that fills the window from below every threshold to over all of them
+// jumps past none: the checkpoint is there before the prompt is used.
+func TestGaugeIsNotJumpedPast(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer k.Close()
+	c := newConversation(52)
+	c.user()
+	fill(t, k, c, roomy, 0.3)
+	c.loop(6, 9000)
+	req := request(c)
+	roomy(&req)
+	p := mustPlan(t, k, req)
+	if p.Budgets.Utilization < 0.8 || len(checkpoints(t, dir)) != 1 {
+		t.Errorf("at %.2f: %d checkpoints", p.Budgets.Utilization, len(checkpoints(t, dir)))
+	}
+}
+
+// Before a cut there is a checkpoint, and behind it the text to go on from.
+func TestCutRestores(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer k.Close()
+	c := session(53, 8, 3, 9000)
+	p := mustPlan(t, k, request(c))
+	if p.Layout.Made == nil || len(checkpoints(t, dir)) != 1 {
+		t.Fatalf("cut %v, %d checkpoints", p.Layout.Made, len(checkpoints(t, dir)))
+	}
+	if text := stream(p); strings.Count(text, "cp_001") == 0 || !strings.Contains(text, "Please look at service") {
+		t.Errorf("the carry block does not say where the work stands:\n%.1500s", text)
+	}
+	checkPlan(t, p, c.msgs)
+}
+
+// A new session of the same key begins with what the one before left, also after a
+// restart; the one that goes on does not.
+func TestNewSessionGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	c := session(54, 3, 2, 2000)
+	if text := stream(mustPlan(t, k, request(c))); strings.Contains(text, "cp_0") {
+		t.Error("a first session restores something")
+	}
+	c.say()
+	observe(t, k, kernel.Turn{Messages: c.msgs})
+	out := pass(t, k.Reset, kernel.Boundary{Messages: c.msgs})
+	if out.Checkpoint != "cp_001" {
+		t.Errorf("reset: %+v", out)
+	}
+	k.Close()
+	k = openKernel(t, dir)
+	defer k.Close()
+	fresh := newConversation(55)
+	fresh.n = 500
+	fresh.user()
+	p := mustPlan(t, k, request(fresh))
+	if text := stream(p); !strings.Contains(text, "cp_001") || strings.Index(text, "cp_001") > strings.Index(text, "Please look at service 500") {
+		t.Errorf("the new session begins without the old one's state:\n%.800s", text)
+	}
+	checkPlan(t, p, fresh.msgs)
+	before := stream(p)
+	fresh.loop(1, 500)
+	if q := mustPlan(t, k, request(fresh)); !strings.HasPrefix(stream(q), before) {
+		t.Error("the restore text moved")
+	}
+}
+
+// A damaged newest checkpoint gives way to the one before, and says so.
+func TestDamagedCheckpoint(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	c := session(56, 2, 2, 2000)
+	pass(t, k.Compact, kernel.Boundary{Messages: c.msgs})
+	c.loop(1, 800)
+	pass(t, k.Compact, kernel.Boundary{Messages: c.msgs})
+	k.Close()
+	files := checkpoints(t, dir)
+	if len(files) != 2 {
+		t.Fatalf("%v", files)
+	}
+	if err := os.WriteFile(files[1], []byte("schema: nonsense\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k = openKernel(t, dir)
+	defer k.Close()
+	p := pass(t, k.Flush, kernel.Boundary{Messages: c.msgs})
+	if p.Checkpoint != "cp_001" || len(p.Faults) == 0 || p.Faults[0].Code != kernel.FaultCheckpoint || !strings.Contains(p.Faults[0].Detail, "cp_002") {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestLifeOptionsAreChecked(t *testing.T) {
+	if _, err := kernel.Open(context.Background(), t.TempDir(), &kernel.Options{Life: kernel.LifeOptions{Show: 2}}); err == nil || !strings.Contains(err.Error(), "share of the window") {
+		t.Errorf("%v", err)
+	}
+	k, err := kernel.Open(context.Background(), t.TempDir(), &kernel.Options{Life: kernel.LifeOptions{Off: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	c := session(57, 8, 3, 9000)
+	if text := stream(mustPlan(t, k, request(c))); strings.Contains(text, "cp_0") {
+		t.Error("a checkpoint was made though none is wanted")
+	}
+}
