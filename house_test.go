@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	"kernel":              {".", "budget", "cachelayout", "checkpoint", "internal/atomicfile", "internal/blob", "transcript", "pagevm", "pagevm/paging", "markdownstore", "index", "embed", "summary", "retrieval", "foreign"},
 	"bench":               {".", "budget", "cachelayout", "transcript", "pagevm", "kernel", "bench/..."},
 	"bench/recall":        {".", "transcript"},
+	"bench/reuse":         {".", "transcript", "pagevm", "bench/recall"},
 	"bench/paging":        {".", "transcript", "pagevm", "pagevm/paging"},
 	"bench/represent":     {".", "budget", "pagevm"},
 	"bench/relevance":     {".", "budget", "markdownstore", "index", "retrieval"},

@@ -129,8 +129,9 @@ func (w *work) makeCut(delta pagevm.Delta, cache pagevm.Cache) {
 func (w *work) selectFor(target int) *pagevm.CutWish {
 	carry := carryRoom(w.window)
 	conversation := w.unscale(target-w.fixed-w.standing) - carry
+	a := w.appraised()
 	return w.choose(pagevm.SelectInput{
-		Host: supersede(w.hosts, w.page), Places: w.places, Seen: w.seen,
+		Host: supersede(w.hosts, w.page), Places: w.places, Seen: w.seen, Traits: a.traits, Names: a.uses,
 		Target: max(conversation, 0), Resolver: w.req.Resolver != "",
 	})
 }

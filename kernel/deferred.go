@@ -7,8 +7,9 @@ import (
 )
 
 // Deferred is a change that would be right and has not been made, because making it
-// now would rewrite what the provider has cached. All of them are made at the cut
-// that comes first.
+// now would rewrite what the provider has cached. It is made at the cut that comes
+// first, but for a superseded result that names what nothing else shows: that one may
+// be worth its room.
 type Deferred struct {
 	// Page is what changes, From and To how it is and would be shown.
 	Page string       `json:"page"`

@@ -24,9 +24,10 @@ func TestDeferred(t *testing.T) {
 		t.Errorf("nothing is to be changed: %+v", p.Deferred)
 	}
 	const file = `{"file_path":"pkg/queue/ledger.go"}`
-	c.ask("Read", file, c.code(5000))
+	text := c.code(5000)
+	c.ask("Read", file, text)
 	read := plan()
-	c.ask("Read", file, c.code(5200))
+	c.ask("Read", file, text+c.code(200))
 	c.say()
 	put(t, dir, "AGENTS.md", "# Rules\n\n- Never push at night.\n")
 	c.user()

@@ -98,4 +98,6 @@ func (w *work) freshResults() []*pagevm.Segment {
 }
 
 // carryRoom is room for the summary and the list of spans in a carry block.
-func carryRoom(window int) int { return summary.Cap(window) + maxSpanLines*60 + restoreRoom(window, 0)/2 }
+func carryRoom(window int) int {
+	return summary.Cap(window) + maxSpanLines*60 + restoreRoom(window, 0)/2
+}

@@ -91,7 +91,7 @@ func TestHostRewrites(t *testing.T) {
 		{"goes on", pagevm.RewriteNone, func(c *conversation, _ map[string]string) string { c.grow(); return "" }},
 		{"edits what left", pagevm.RewriteUnder, func(c *conversation, gone map[string]string) string {
 			for i := range c.msgs {
-				if gone[c.msgs[i].Key] != "" && transcript.PlainUser(c.msgs[i]) {
+				if m := c.msgs[i]; gone[m.Key] != "" && !transcript.HasResults(m) && !transcript.HasCalls(m) {
 					edit(c, i, "edited")
 					break
 				}

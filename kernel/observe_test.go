@@ -155,8 +155,8 @@ func TestBlobDeletedBehindOurBack(t *testing.T) {
 	before := mustPlan(t, k, request(c))
 	k.Close()
 	gone := map[string]bool{}
-	for _, f := range tree(t, filepath.Join(dir, ".memkernel", "blobs")) {
-		if len(gone) < 2 {
+	for i, f := range tree(t, filepath.Join(dir, ".memkernel", "blobs")) {
+		if i%2 == 0 {
 			gone[filepath.Base(f)] = true
 			if err := os.Remove(f); err != nil {
 				t.Fatal(err)

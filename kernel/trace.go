@@ -26,7 +26,7 @@ import (
 var deciders = map[string]int{
 	stepAlign:   1, // pagevm.Align
 	stepPlanCut: 1, // cachelayout.PlanCut
-	stepSelect:  1, // pagevm.Select
+	stepSelect:  2, // pagevm.Select
 	stepNext:    1, // pagevm.Next
 }
 

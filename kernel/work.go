@@ -70,7 +70,8 @@ type work struct {
 	wishes  pagevm.Wishes
 	granted pagevm.Cache
 	cut     cachelayout.Cut
-	decided []decided // for the trace
+	worth   *appraisal // nil until a cut is chosen
+	decided []decided  // for the trace
 	cold    bool
 	clock   string
 	before  int // planned input had nothing been cut

@@ -1,9 +1,6 @@
 package pagevm
 
-import (
-	"container/heap"
-	"math"
-)
+import "slices"
 
 // SelectInput is what a cut has to choose from.
 type SelectInput struct {
@@ -11,209 +8,284 @@ type SelectInput struct {
 	Places []Place
 	// Seen carries the Gone flags, one per host message.
 	Seen []Seen
+	// Traits says what is known of each segment, by its place in Host; a message
+	// without an entry is worth what its size says.
+	Traits [][]Traits
+	// Names says of each name how it has been used; Traits count in it.
+	Names []NameUse
 	// Target is what the conversation may cost after the cut, in tokens.
 	Target int
 	// Resolver: pages may go down to a pointer.
 	Resolver bool
 }
 
-// The constants of the selector. They are ours; the paging paper fixes the order
-// (minimum first, then upgrades by utility per token), not these figures. They
-// were chosen on thirteen recorded sessions, where they matter little: reference
-// recall stays within two points for half or twice the value.
-const (
-	// textShare is the part of the target that dialogue and minimum
-	// representations may take before whole atoms leave; the rest is kept for
-	// raising what stands, newest first.
-	textShare = 0.9
-	// halfLifeAtoms is the age at which evidence is worth half as much.
-	halfLifeAtoms = 30
-	// supersededWeight scales evidence that a later read or edit made stale.
-	supersededWeight = 0.15
-)
-
-// levelValue is how much of a page's worth each level carries.
-var levelValue = [Full + 1]float64{Pointer: 0.02, Structured: 0.45, Compressed: 0.85, Full: 1}
-
-// Select chooses what stays after a cut and how much of it is shown. Everything
-// starts at its lowest level; the oldest atoms leave until that fits; then the
-// upgrade with the best gain per token is taken until the target is reached.
-// Ties go to the smaller page id and the lower level, so the choice is a function
-// of its input.
+// Select chooses what stays after a cut and how much of it is shown.
+//
+// What must stay (the newest atom, what is open, what opened the loop, what is not
+// durable) stands first, at its lowest level. Everything else is a choice: an atom
+// comes in whole, with each of its results at the level that gives the atom the most
+// worth per token, and may then rise level by level. Atoms and levels compete in one
+// order of worth per token ([Climb]) until the target is reached. A name counts for
+// the atom that shows it first, a little for the second, and for no other; so a page
+// whose names stand elsewhere (a file read again, an output repeated) falls back by
+// itself. Ties go to the atom that stands first. The choice is a function of its
+// input.
 func Select(in SelectInput) *CutWish {
-	s := selection{in: in, wish: &CutWish{Levels: map[string]Level{}, Leave: map[int]bool{}}}
-	s.collect()
-	s.shed()
-	s.raise()
-	return s.wish
-}
-
-type candidate struct {
-	seg    *Segment
-	atom   int
-	weight float64
-	level  Level
-}
-
-type selection struct {
-	in     SelectInput
-	wish   *CutWish
-	cands  []candidate
-	used   int
-	newest int
-}
-
-// collect puts every degradable result at its lowest level and sums what stands.
-func (s *selection) collect() {
-	if n := len(s.in.Places); n > 0 {
-		s.newest = s.in.Places[n-1].Atom
+	s := selection{in: in, shown: make([]uint8, len(in.Names)), mark: make([]int32, len(in.Names))}
+	s.need = make([]float64, len(in.Names))
+	for i := range in.Names {
+		s.need[i] = in.Names[i].Worth()
 	}
-	for i := range s.in.Host {
-		if s.in.Seen[i].Gone {
-			continue
+	for i := 0; i < len(in.Host); {
+		end := i + 1
+		for end < len(in.Host) && in.Places[end].Atom == in.Places[i].Atom {
+			end++
 		}
-		pl := s.in.Places[i]
-		for j := range s.in.Host[i].Segments {
-			s.place(&s.in.Host[i].Segments[j], pl)
-		}
-	}
-}
-
-func (s *selection) place(seg *Segment, pl Place) {
-	low := seg.Lowest(s.in.Resolver)
-	if !pl.Closed || low == Full {
-		s.used += seg.At[seg.First].Tokens
-		return
-	}
-	s.used += seg.At[low].Tokens
-	s.wish.Levels[seg.Page] = low
-	w := math.Exp2(-float64(s.newest-pl.Atom) / halfLifeAtoms)
-	if seg.Superseded {
-		w *= supersededWeight
-	}
-	s.cands = append(s.cands, candidate{seg: seg, atom: pl.Atom, weight: w, level: low})
-}
-
-// shed lets the oldest closed atoms leave until the rest fits its share.
-func (s *selection) shed() {
-	limit := int(textShare * float64(s.in.Target))
-	for i := 0; i < len(s.in.Host) && s.used > limit; {
-		atom := s.in.Places[i].Atom
-		end := i
-		cost, stays := 0, false
-		for ; end < len(s.in.Host) && s.in.Places[end].Atom == atom; end++ {
-			stays = stays || s.in.Seen[end].Gone || s.mustStay(end)
-			cost += s.cost(end)
-		}
-		if !stays {
-			s.wish.Leave[atom] = true
-			s.used -= cost
-		}
+		s.add(i, end)
 		i = end
 	}
-}
-
-func (s *selection) mustStay(i int) bool {
-	pl := s.in.Places[i]
-	if pl.Opener || !pl.Closed || pl.Atom == s.newest {
-		return true
-	}
-	for j := range s.in.Host[i].Segments {
-		if !s.in.Host[i].Segments[j].Committed {
-			return true
+	used := 0
+	for i := range s.atoms {
+		if a := &s.atoms[i]; a.stands {
+			used += a.tokens()
+			s.round++
+			s.show(a)
 		}
 	}
-	return false
+	s.version++
+	Climb(&s, len(s.atoms), in.Target-used, nil)
+	return s.wish()
 }
 
-func (s *selection) cost(i int) int {
+// selection is a cut in the making. Its atoms are the entries of the climb.
+type selection struct {
+	in    SelectInput
+	atoms []atomChoice
+	// need is what each name is worth, shown how many atoms show it.
+	need  []float64
+	shown []uint8
+	// version counts the steps that were made; a step that was ranked in an earlier
+	// one may have faded.
+	version int
+	// mark tells which names the atom at hand has counted already: those with the
+	// number of this round.
+	mark  []int32
+	round int32
+}
+
+// atomChoice is what may become of one atom.
+type atomChoice struct {
+	number  int
+	stands  bool
+	pages   []pageChoice
+	version int
+	// next is the level that each page takes with the step that was ranked last.
+	next []Level
+}
+
+// pageChoice is a page of an atom. One that has no choice has only its level.
+type pageChoice struct {
+	seg    *Segment
+	traits *Traits
+	level  Level
+	free   bool
+}
+
+func (p *pageChoice) tokens(l Level) int { return p.seg.At[l].Tokens }
+
+func (a *atomChoice) tokens() int {
 	n := 0
-	for j := range s.in.Host[i].Segments {
-		seg := &s.in.Host[i].Segments[j]
-		if l, ok := s.wish.Levels[seg.Page]; ok {
-			n += seg.At[l].Tokens
-		} else {
-			n += seg.At[seg.First].Tokens
-		}
+	for i := range a.pages {
+		n += a.pages[i].tokens(a.pages[i].level)
 	}
 	return n
 }
 
-// raise spends what is left of the target on the best upgrades.
-func (s *selection) raise() {
-	q := make(upgrades, 0, len(s.cands))
-	for _, c := range s.cands {
-		if s.wish.Leave[c.atom] {
-			delete(s.wish.Levels, c.seg.Page)
+// add takes the atom of messages from to end in, if it stands now.
+func (s *selection) add(from, end int) {
+	a := atomChoice{number: s.in.Places[from].Atom}
+	for i := from; i < end; i++ {
+		if s.in.Seen[i].Gone {
+			a.stands = true // what is left of it can't leave alone
 			continue
 		}
-		if u, ok := c.best(s.in.Target - s.used); ok {
-			q = append(q, u)
-		}
-	}
-	heap.Init(&q)
-	for q.Len() > 0 {
-		u := heap.Pop(&q).(upgrade)
-		if s.used+u.cost > s.in.Target {
-			if u, ok := u.cand.best(s.in.Target - s.used); ok {
-				heap.Push(&q, u)
+		a.stands = a.stands || s.mustStay(i)
+		for j := range s.in.Host[i].Segments {
+			seg := &s.in.Host[i].Segments[j]
+			p := pageChoice{seg: seg, traits: s.traits(i, j), level: seg.First}
+			if low := seg.Lowest(s.in.Resolver); s.in.Places[i].Closed && low < Full {
+				p.level, p.free = low, true
 			}
+			a.pages = append(a.pages, p)
+		}
+	}
+	if len(a.pages) > 0 {
+		a.next = make([]Level, len(a.pages))
+		s.atoms = append(s.atoms, a)
+	}
+}
+
+func (s *selection) traits(i, j int) *Traits {
+	if i < len(s.in.Traits) && j < len(s.in.Traits[i]) {
+		return &s.in.Traits[i][j]
+	}
+	return &Traits{}
+}
+
+func (s *selection) mustStay(i int) bool {
+	pl := s.in.Places[i]
+	if pl.Opener || !pl.Closed || pl.Atom == s.in.Places[len(s.in.Places)-1].Atom {
+		return true
+	}
+	return slices.ContainsFunc(s.in.Host[i].Segments, func(g Segment) bool { return !g.Committed })
+}
+
+// Next is the best step of an atom within room: to come in, or to show more of one
+// page.
+func (s *selection) Next(entry int32, room int) (Step, bool) {
+	a := &s.atoms[entry]
+	a.version = s.version
+	s.round++
+	var worth float64
+	var tokens int
+	if a.stands {
+		s.own(a)
+		worth, tokens = s.rise(a, room)
+	} else {
+		worth, tokens = s.enter(a, room)
+	}
+	return Step{Rank: worth / float64(max(tokens, 1)), Cost: tokens, Entry: entry}, tokens >= 0 && tokens <= room
+}
+
+// enter is the atom coming in, with the rises that lift its worth per token.
+func (s *selection) enter(a *atomChoice, room int) (worth float64, tokens int) {
+	for i := range a.pages {
+		p := &a.pages[i]
+		a.next[i] = p.level
+		worth += s.gain(p, Gone, p.level, true)
+		tokens += p.tokens(p.level)
+	}
+	for {
+		i, l, g, t := s.best(a, room-tokens)
+		if i < 0 || g*float64(tokens) <= worth*float64(t) {
+			return worth, tokens
+		}
+		s.gain(&a.pages[i], a.next[i], l, true)
+		a.next[i], worth, tokens = l, worth+g, tokens+t
+	}
+}
+
+// rise is the best single rise of an atom that stands; −1 tokens if there is none.
+func (s *selection) rise(a *atomChoice, room int) (worth float64, tokens int) {
+	for i := range a.pages {
+		a.next[i] = a.pages[i].level
+	}
+	i, l, g, t := s.best(a, room)
+	if i < 0 {
+		return 0, -1
+	}
+	a.next[i] = l
+	return g, t
+}
+
+// best is the rise of one page above next with the most worth per token.
+func (s *selection) best(a *atomChoice, room int) (page int, to Level, worth float64, tokens int) {
+	page = -1
+	for i := range a.pages {
+		p := &a.pages[i]
+		if !p.free {
 			continue
 		}
-		s.used += u.cost
-		u.cand.level = u.to
-		s.wish.Levels[u.cand.seg.Page] = u.to
-		if next, ok := u.cand.best(s.in.Target - s.used); ok {
-			heap.Push(&q, next)
+		for l := a.next[i] + 1; l <= Full; l++ {
+			if _, ok := p.seg.at(l); !ok {
+				continue
+			}
+			t := max(p.tokens(l)-p.tokens(a.next[i]), 0)
+			if t > room {
+				continue
+			}
+			if g := s.gain(p, a.next[i], l, false); page < 0 || g*float64(max(tokens, 1)) > worth*float64(max(t, 1)) {
+				page, to, worth, tokens = i, l, g, t
+			}
+		}
+	}
+	return page, to, worth, tokens
+}
+
+// gain is what a page is worth more at one level than at another: its content, and
+// the names that nobody shows yet. Count marks them as counted in this round.
+func (s *selection) gain(p *pageChoice, from, to Level, count bool) float64 {
+	g := p.traits.Worth(p.tokens(Full), p.seg.Superseded) * (levelLines[to] - levelLines[from])
+	most := uint8(maxShown)
+	if p.seg.Superseded {
+		most = 1 // a stale page is no second place for a name
+	}
+	for _, n := range p.traits.Names[to] {
+		if s.shown[n] < most && s.mark[n] != s.round {
+			g += s.need[n] * shownShare[s.shown[n]]
+			if count {
+				s.mark[n] = s.round
+			}
+		}
+	}
+	return g
+}
+
+// own marks the names that an atom shows already: it gains nothing by them.
+func (s *selection) own(a *atomChoice) {
+	for i := range a.pages {
+		for _, n := range a.pages[i].traits.Names[a.pages[i].level] {
+			s.mark[n] = s.round
 		}
 	}
 }
 
-// upgrade is one step up for one candidate.
-type upgrade struct {
-	cand candidate
-	to   Level
-	cost int
-	gain float64 // utility per token
+// show counts the names that an atom shows and has not shown before.
+func (s *selection) show(a *atomChoice) {
+	for i := range a.pages {
+		for _, n := range a.pages[i].traits.Names[a.pages[i].level] {
+			if s.mark[n] != s.round {
+				s.mark[n] = s.round
+				s.shown[n] = min(s.shown[n]+1, maxShown)
+			}
+		}
+	}
 }
 
-// best is the upgrade of c with the most utility per token within budget tokens.
-func (c candidate) best(budget int) (upgrade, bool) {
-	var u upgrade
-	from := c.seg.At[c.level].Tokens
-	for l := c.level + 1; l <= Full; l++ {
-		sh, ok := c.seg.at(l)
-		if !ok || sh.Tokens-from > budget {
+// Take makes a step, unless others were made since it was ranked: then it is ranked
+// again.
+func (s *selection) Take(st Step) Taken {
+	a := &s.atoms[st.Entry]
+	if a.version != s.version {
+		return Faded
+	}
+	s.round++
+	if a.stands {
+		s.own(a)
+	}
+	a.stands = true
+	for i := range a.pages {
+		a.pages[i].level = a.next[i]
+	}
+	s.show(a)
+	s.version++
+	return Made
+}
+
+// wish is what was chosen, as a wish.
+func (s *selection) wish() *CutWish {
+	w := &CutWish{Levels: map[string]Level{}, Leave: map[int]bool{}}
+	for i := range s.atoms {
+		a := &s.atoms[i]
+		if !a.stands {
+			w.Leave[a.number] = true
 			continue
 		}
-		cost := max(sh.Tokens-from, 0)
-		gain := c.weight * (levelValue[l] - levelValue[c.level]) * float64(c.seg.At[Full].Tokens) / float64(cost+1)
-		if u.to == Gone || gain > u.gain {
-			u = upgrade{cand: c, to: l, cost: cost, gain: gain}
+		for _, p := range a.pages {
+			if p.free {
+				w.Levels[p.seg.Page] = p.level
+			}
 		}
 	}
-	return u, u.to != Gone
-}
-
-// upgrades is a max-heap by gain, then by page id and level.
-type upgrades []upgrade
-
-func (q upgrades) Len() int      { return len(q) }
-func (q upgrades) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q upgrades) Less(i, j int) bool {
-	a, b := &q[i], &q[j]
-	switch {
-	case a.gain != b.gain:
-		return a.gain > b.gain
-	case a.cand.seg.Page != b.cand.seg.Page:
-		return a.cand.seg.Page < b.cand.seg.Page
-	}
-	return a.to < b.to
-}
-func (q *upgrades) Push(x any) { *q = append(*q, x.(upgrade)) }
-func (q *upgrades) Pop() any {
-	old := *q
-	u := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return u
+	return w
 }

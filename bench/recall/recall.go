@@ -111,21 +111,41 @@ func (t *Tracker) Append(m memkernel.Message) {
 // pointer to a place in place of its text; nil means that there are none.
 func (t *Tracker) Call(p *Prompt, m memkernel.Message, behind func(Place) bool) Score {
 	c := call{Tracker: t, prompt: p, behind: behind, recent: t.recent()}
-	use := UseOf(m)
-	quoted := map[string]bool{}
-	tokens(use, func(i, j int) { quoted[use[i:j]] = false })
-	quotes(use, func(i, j int) {
-		if strings.TrimSpace(use[i:j]) != "" {
-			quoted[use[i:j]] = true
-		}
-	})
-	for tok, q := range quoted {
-		c.token(tok, q)
+	for _, tok := range distinct(UseOf(m)) {
+		c.token(tok.text, tok.quoted)
 	}
 	for _, a := range AnchorsOf(m) {
 		c.anchor(a)
 	}
 	return c.score
+}
+
+// used is a token of U. What is quoted somewhere counts as quoted.
+type used struct {
+	text   string
+	quoted bool
+}
+
+// distinct lists the tokens of U, each once, in the order of their first appearance:
+// plain ones, then those that are only quoted.
+func distinct(use string) []used {
+	var out []used
+	at := map[string]int{}
+	add := func(tok string, quoted bool) {
+		if i, ok := at[tok]; ok {
+			out[i].quoted = out[i].quoted || quoted
+			return
+		}
+		at[tok] = len(out)
+		out = append(out, used{tok, quoted})
+	}
+	tokens(use, func(i, j int) { add(use[i:j], false) })
+	quotes(use, func(i, j int) {
+		if strings.TrimSpace(use[i:j]) != "" {
+			add(use[i:j], true)
+		}
+	})
+	return out
 }
 
 // recent is where the last 8,000 tokens begin.

@@ -34,7 +34,8 @@ type Engine struct {
 	// Buffers that live as long as the engine, so that a turn in steady state
 	// allocates nothing.
 	out     Outcome
-	heap    upgrades
+	heap    []pagevm.Step
+	climber climber
 	order   []int32
 	granted []grant // by group
 }

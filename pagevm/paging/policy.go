@@ -146,8 +146,8 @@ const (
 	sharedScope = 0.5
 )
 
-// levelShare is v: how much of a page's worth a level carries. The same figures
-// as the selector of cuts in pagevm uses.
+// levelShare is v: how much of a page's worth a level carries. It is coarser than
+// what the selector of cuts in pagevm goes by, which knows what each level says.
 var levelShare = [pagevm.Full + 1]float64{pagevm.Pointer: 0.02, pagevm.Structured: 0.45, pagevm.Compressed: 0.85, pagevm.Full: 1}
 
 // recencyAt is R by age; beyond the table it is 0.

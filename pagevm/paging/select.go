@@ -149,36 +149,36 @@ func (e *Engine) prefetch(s *session, demand []string, used, room int) int {
 	return used
 }
 
-// raise spends the rest of the room on upgrades, best rank first.
+// raise spends the rest of the room on upgrades, best rank first. The order is that
+// of Select in pagevm.
 func (e *Engine) raise(s *session, used, room int) int {
 	if e.cfg.Policy.Upgrade == UpgradeNone {
 		return used
 	}
-	e.heap = e.heap[:0]
-	for i := range s.entries {
-		if u, ok := e.upgrade(s, int32(i), room-used); ok {
-			e.heap = append(e.heap, u)
-		}
+	e.climber = climber{e, s}
+	left, heap := pagevm.Climb(&e.climber, len(s.entries), room-used, e.heap)
+	e.heap = heap
+	return room - left
+}
+
+// climber are the entries of a session on their way up. They are in the order of
+// their page ids.
+type climber struct {
+	e *Engine
+	s *session
+}
+
+// Next is the next step up of an entry, if there is one that fits.
+func (c *climber) Next(i int32, room int) (pagevm.Step, bool) { return c.e.upgrade(c.s, i, room) }
+
+// Take makes a step, unless another page of the group has the right to it.
+func (c *climber) Take(u pagevm.Step) pagevm.Taken {
+	en := &c.s.entries[u.Entry]
+	if !c.e.grant(&c.e.rows[en.row], en.row) {
+		return pagevm.Barred
 	}
-	e.heap.init()
-	for len(e.heap) > 0 {
-		u := &e.heap[0]
-		en := &s.entries[u.entry]
-		r := &e.rows[en.row]
-		cost := int(r.tok[u.to] - r.tok[en.next])
-		if used+cost > room || !e.grant(r, en.row) {
-			e.heap.pop()
-			continue
-		}
-		used += cost
-		en.next = u.to
-		if next, ok := e.upgrade(s, u.entry, room-used); ok {
-			e.heap.replace(next)
-		} else {
-			e.heap.pop()
-		}
-	}
-	return used
+	en.next = u.To
+	return pagevm.Made
 }
 
 // grant gives a page of a group the right to rise, unless another has it.
@@ -199,20 +199,22 @@ type grant struct {
 }
 
 // upgrade is the next step up of an entry, if there is one that fits.
-func (e *Engine) upgrade(s *session, i int32, room int) (upgrade, bool) {
+func (e *Engine) upgrade(s *session, i int32, room int) (pagevm.Step, bool) {
 	en := &s.entries[i]
 	r := &e.rows[en.row]
 	to := r.up[en.next]
-	if to == pagevm.Gone || int(r.tok[to]-r.tok[en.next]) > room || r.stale {
-		return upgrade{}, false
+	cost := int(r.tok[to] - r.tok[en.next])
+	if to == pagevm.Gone || cost > room || r.stale {
+		return pagevm.Step{}, false
 	}
 	if !e.cfg.Policy.Resolve && r.fleeting && to > en.limit {
-		return upgrade{}, false
+		return pagevm.Step{}, false
 	}
+	rank := en.score * r.ratio[en.next]
 	if e.cfg.Policy.Upgrade == UpgradeLRU {
-		return upgrade{rank: 1 / float64(1+e.turn-int(en.last)), entry: i, to: to}, true
+		rank = 1 / float64(1+e.turn-int(en.last))
 	}
-	return upgrade{rank: en.score * r.ratio[en.next], entry: i, to: to}, true
+	return pagevm.Step{Rank: rank, Cost: cost, Entry: i, To: to}, true
 }
 
 // install makes what was decided the residency, and notes what changed.

@@ -1,0 +1,68 @@
+package reuse
+
+import (
+	"fmt"
+
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// bounds of the buckets: ages in calls, sizes in tokens, uses in pages.
+var (
+	ages  = []int{10, 20, 40, 80, 160}
+	sizes = []int{100, 400, 1600, 6400}
+	uses  = []int{1, 2, 3, 5, 9}
+)
+
+// bucket names the range of bounds that n falls into.
+func bucket(n int, bounds []int) string {
+	from := 0
+	for _, b := range bounds {
+		if n < b {
+			if b == from+1 {
+				return fmt.Sprint(from)
+			}
+			return fmt.Sprintf("%d-%d", from, b-1)
+		}
+		from = b
+	}
+	return fmt.Sprintf("%d+", from)
+}
+
+// cells are those that a page falls into at call n.
+func (p *page) cells(n int) []Cell {
+	age := bucket(n-p.born, ages)
+	out := []Cell{{TablePage, p.act.String(), age}, {TableSize, p.act.String(), bucket(p.tokens, sizes)}}
+	if p.act.Dialogue() {
+		return out
+	}
+	return append(out, Cell{TableState, p.state(), age})
+}
+
+// state says what has become of a result since.
+func (p *page) state() string {
+	switch {
+	case p.failed && !p.solved:
+		return "error, not resolved"
+	case p.failed:
+		return "error, resolved"
+	case p.act != pagevm.ActRead:
+		return "other result"
+	case p.stale:
+		return "read, path touched since"
+	case p.again > 0:
+		return "read, path read before"
+	}
+	return "read, once"
+}
+
+func (p *page) readCell(n int) Cell {
+	row := p.act.String()
+	if p.act == pagevm.ActRead && p.again > 0 {
+		row = "read before"
+	}
+	return Cell{TableRead, row, bucket(n-p.born, ages)}
+}
+
+func (u *use) cell(n int) Cell {
+	return Cell{TableName, "said " + bucket(u.said, uses), bucket(n-u.last, ages)}
+}

@@ -1,0 +1,145 @@
+package reuse
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/bench/recall"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// page is one unit of a session that a prompt can show or leave out.
+type page struct {
+	act    pagevm.Act
+	tokens int
+	born   int // calls before it
+	path   string
+	failed bool
+	// stale: a newer call read or changed the path. Solved: a newer result of the
+	// same path, or of the same tool if there is none, was no error. Again counts
+	// the earlier reads of the path.
+	stale, solved bool
+	again         int
+	names         []pagevm.Name
+	reps          []pagevm.Rep
+}
+
+// survive counts whether the line of a reference stands in the shorter forms.
+func (p *page) survive(out Counts, line string) {
+	for _, r := range p.reps {
+		n := Count{Units: 1}
+		if strings.Contains(r.Text, line) {
+			n.Hits = 1
+		}
+		out.add(Cell{TableLevel, p.act.String(), r.Level.String()}, n)
+		out.add(Cell{TableLevel, "any result", r.Level.String()}, n)
+	}
+}
+
+// where finds a page by message and call; call is "" for a message's own words.
+type where struct {
+	message int
+	call    string
+}
+
+// book is the state of a session in front of a call.
+type book struct {
+	pages []page
+	at    map[where]int
+	calls map[string]*memkernel.ToolCall
+	names map[pagevm.Name]*use
+	order []*use
+}
+
+// use is how a name has been used.
+type use struct {
+	said, last int // pages of dialogue that name it; calls before it was last seen
+}
+
+func newBook() *book {
+	return &book{at: map[where]int{}, calls: map[string]*memkernel.ToolCall{}, names: map[pagevm.Name]*use{}}
+}
+
+// add takes a message in.
+func (b *book) add(i, born int, m memkernel.Message) {
+	b.dialogue(i, born, m)
+	for j := range m.Parts {
+		if r := m.Parts[j].Result; r != nil && b.calls[r.CallID] != nil {
+			b.result(where{i, r.CallID}, born, r)
+		}
+	}
+}
+
+// dialogue is the page of a message's words and tool inputs.
+func (b *book) dialogue(i, born int, m memkernel.Message) {
+	text := ""
+	p := page{act: pagevm.ActUser, born: born}
+	if m.Role == memkernel.RoleAssistant {
+		p.act, text = pagevm.ActSay, recall.UseOf(m)
+	}
+	for j := range m.Parts {
+		switch q := &m.Parts[j]; {
+		case q.Call != nil:
+			b.calls[q.Call.ID] = q.Call
+			if pagevm.IsEdit(q.Call.Name, q.Call.Input) {
+				p.act = pagevm.ActEdit
+			}
+		case q.Kind == memkernel.PartText && m.Role != memkernel.RoleAssistant:
+			text += q.Text + "\n"
+		}
+	}
+	if text != "" {
+		b.keep(where{i, ""}, p, text)
+	}
+}
+
+func (b *book) result(at where, born int, r *memkernel.ToolResult) {
+	call := b.calls[r.CallID]
+	kind, paths := pagevm.ClassifyCall(call.Name, call.Input)
+	p := page{act: pagevm.ResultAct(call.Name, call.Input), born: born, failed: r.IsError}
+	if len(paths) > 0 {
+		p.path = paths[0]
+	}
+	for i := range b.pages {
+		old := &b.pages[i]
+		if p.path == "" || old.path != p.path {
+			continue
+		}
+		old.stale = true
+		old.solved = old.solved || !r.IsError
+		if kind == pagevm.CallRead && old.act == pagevm.ActRead {
+			p.again++
+		}
+	}
+	text := ""
+	for i := range r.Content {
+		text += r.Content[i].Text
+	}
+	for _, rep := range pagevm.RepresentEvidence(pagevm.EvidenceInput{Tool: call.Name, Input: call.Input, Text: text,
+		IsError: r.IsError, Bytes: int64(len(text))}, nil) {
+		if len(rep.Text) < len(text) {
+			p.reps = append(p.reps, rep)
+		}
+	}
+	b.keep(at, p, text)
+}
+
+func (b *book) keep(at where, p page, text string) {
+	p.tokens = utf8.RuneCountInString(text) / 3
+	p.names = pagevm.Names(text)
+	b.at[at] = len(b.pages)
+	b.pages = append(b.pages, p)
+	for _, n := range p.names {
+		u := b.names[n]
+		if u == nil {
+			u = &use{}
+			b.names[n] = u
+			b.order = append(b.order, u)
+		}
+		u.last = p.born
+		if p.act.Dialogue() {
+			u.said++
+		}
+	}
+}

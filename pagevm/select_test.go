@@ -1,0 +1,270 @@
+package pagevm
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// choice is a conversation of one user message, n old atoms of one result each, and
+// a newest atom, with traits to be filled in.
+type choice struct {
+	script
+	in SelectInput
+}
+
+func choiceOf(atoms, tokens int) *choice {
+	c := &choice{}
+	c.user()
+	for range atoms {
+		c.call(1, tokens)
+	}
+	c.say()
+	c.user()
+	c.in = SelectInput{Host: c.host, Places: c.places, Seen: make([]Seen, len(c.host)), Traits: make([][]Traits, len(c.host)), Resolver: true}
+	for i := range c.host {
+		c.in.Traits[i] = make([]Traits, len(c.host[i].Segments))
+		for j := range c.in.Traits[i] {
+			t := &c.in.Traits[i][j]
+			t.Age = c.places[len(c.places)-1].Atom - c.places[i].Atom
+			if t.Act = ActSay; c.host[i].Segments[j].Kind == ItemResult {
+				t.Act = ActRead
+			}
+		}
+	}
+	return c
+}
+
+// result is the trait of the n-th old atom's result, and shows what its level is
+// after the choice, Gone if the atom leaves.
+func (c *choice) result(n int) *Traits { return &c.in.Traits[2+2*n][0] }
+
+func (c *choice) shows(w *CutWish, n int) Level {
+	i := 2 + 2*n
+	if w.Leave[c.places[i].Atom] {
+		return Gone
+	}
+	return w.Levels[c.host[i].Segments[0].Page]
+}
+
+func (c *choice) name(use NameUse) int32 {
+	c.in.Names = append(c.in.Names, use)
+	return int32(len(c.in.Names) - 1)
+}
+
+func TestSelectPrefers(t *testing.T) {
+	cases := []struct {
+		name string
+		// favour makes the first of two equal old results worth more than the second.
+		favour func(c *choice)
+	}{
+		{"what names something that was said", func(c *choice) {
+			c.result(0).Names[Full] = []int32{c.name(NameUse{Said: 1, Age: 9})}
+			c.result(1).Names[Full] = []int32{c.name(NameUse{Age: 9})}
+		}},
+		{"a name that was said more often", func(c *choice) {
+			c.result(0).Names[Full] = []int32{c.name(NameUse{Said: 9, Age: 9})}
+			c.result(1).Names[Full] = []int32{c.name(NameUse{Said: 1, Age: 9})}
+		}},
+		{"the only one to show a name", func(c *choice) {
+			n, m := c.name(NameUse{Said: 1}), c.name(NameUse{Said: 1})
+			c.in.Traits[len(c.in.Traits)-1][0].Names[Full] = []int32{m}
+			c.result(0).Names[Full], c.result(1).Names[Full] = []int32{n}, []int32{m}
+		}},
+		{"what is in hand", func(c *choice) { c.result(0).InHand = true }},
+		{"an error that is not resolved", func(c *choice) { c.result(1).Resolved = true }},
+		{"what no newer read replaces", func(c *choice) { c.host[4].Segments[0].Superseded = true }},
+		{"a file before a command's output", func(c *choice) { c.result(1).Act = ActShell }},
+		{"the newer", func(c *choice) { c.result(1).Age += 30 }},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			c := choiceOf(2, 4000)
+			tc.favour(c)
+			c.in.Target = 50 + 40 + 50 + 30 + 4000 + 100
+			w := Select(c.in)
+			if a, b := c.shows(w, 0), c.shows(w, 1); a != Full || b >= Compressed {
+				t.Errorf("the first is shown %v, the second %v", a, b)
+			}
+		})
+	}
+}
+
+// An atom leaves whatever its age if it is worth less than newer ones: the oldest
+// may stay.
+func TestSelectLetsTheMiddleGo(t *testing.T) {
+	c := choiceOf(6, 2000)
+	for n := range 6 {
+		c.result(n).Act = ActShell
+	}
+	n := c.name(NameUse{Said: 3, Age: 1})
+	c.in.Traits[1][0].Names[Full] = []int32{n}
+	c.in.Target = 500
+	w := Select(c.in)
+	if w.Leave[c.places[1].Atom] || !w.Leave[c.places[3].Atom] {
+		t.Errorf("leave %v, want the first call to stay and the second to go", w.Leave)
+	}
+}
+
+// A repeated output is shown once, and of its copies the one that stands anyway.
+func TestSelectShowsRepeatsOnce(t *testing.T) {
+	c := choiceOf(3, 3000)
+	var names []int32
+	for range 20 {
+		names = append(names, c.name(NameUse{Said: 1, Age: 1}))
+	}
+	for n := range 3 {
+		c.result(n).Names[Full] = names
+		c.result(n).Age = 3 - n
+	}
+	c.in.Target = 1 << 20
+	all := Select(c.in)
+	c.in.Target = 50 + 40 + 50 + 90 + 3000 + 800
+	w := Select(c.in)
+	full := 0
+	for n := range 3 {
+		if c.shows(all, n) != Full {
+			t.Errorf("with room for all, copy %d is shown %v", n, c.shows(all, n))
+		}
+		if c.shows(w, n) == Full {
+			full++
+		}
+	}
+	if full != 1 {
+		t.Errorf("%d copies are shown in full, want one", full)
+	}
+}
+
+// drawChoice makes any conversation, with names shared out at random.
+func drawChoice(t *rapid.T) *choice {
+	c := &choice{}
+	for range rapid.IntRange(1, 4).Draw(t, "turns") {
+		c.user()
+		for range rapid.IntRange(0, 3).Draw(t, "calls") {
+			c.call(rapid.IntRange(1, 3).Draw(t, "results"), rapid.IntRange(10, 3000).Draw(t, "tokens"))
+		}
+		if rapid.Bool().Draw(t, "said") {
+			c.say()
+		}
+	}
+	c.in = SelectInput{Host: c.host, Places: c.places, Seen: make([]Seen, len(c.host)), Traits: make([][]Traits, len(c.host)),
+		Resolver: rapid.Bool().Draw(t, "resolver"), Target: rapid.IntRange(0, 12000).Draw(t, "target")}
+	for range rapid.IntRange(1, 12).Draw(t, "names") {
+		c.name(NameUse{Said: rapid.IntRange(0, 4).Draw(t, "uses"), Age: rapid.IntRange(0, 200).Draw(t, "age")})
+	}
+	for i := range c.host {
+		c.in.Traits[i] = make([]Traits, len(c.host[i].Segments))
+		for j := range c.in.Traits[i] {
+			tr := &c.in.Traits[i][j]
+			tr.Act = Act(rapid.IntRange(0, int(ActShell)).Draw(t, "act"))
+			tr.Age = c.places[len(c.places)-1].Atom - c.places[i].Atom
+			tr.Names[Full] = rapid.SliceOfNDistinct(rapid.Int32Range(0, int32(len(c.in.Names)-1)), 0, -1, rapid.ID).Draw(t, "shows")
+		}
+	}
+	return c
+}
+
+// Next grants all that Select wishes; what stands costs no more than the target, or
+// is what must stand, as low as it may; and equal inputs give equal choices.
+func TestSelectIsGranted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawChoice(t)
+		w := Select(c.in)
+		if diff := cmp.Diff(w, Select(c.in)); diff != "" {
+			t.Fatalf("not a function of its input:\n%s", diff)
+		}
+		w.Reason = CutCold
+		cache := Cache{Cold: true, Event: "e", Forced: true, Resolver: c.in.Resolver}
+		p, _ := Next(empty(), c.delta(empty()), Wishes{}, Cache{})
+		q, dec := Next(p, c.delta(p), Wishes{Cut: w}, cache)
+		for _, r := range dec.Refused {
+			if r.Rule != RuleNothingPending {
+				t.Fatalf("refused %+v", r)
+			}
+		}
+		if got := q.Tokens(); got > c.in.Target {
+			c.in.Target = 0
+			least, _ := Next(p, c.delta(p), Wishes{Cut: withReason(Select(c.in))}, cache)
+			if got != least.Tokens() {
+				t.Fatalf("%d tokens stand over the target, %d must", got, least.Tokens())
+			}
+		}
+	})
+}
+
+func withReason(w *CutWish) *CutWish {
+	w.Reason = CutCold
+	return w
+}
+
+func TestWorthFalls(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		age, more := rapid.IntRange(0, 500).Draw(t, "age"), rapid.IntRange(1, 500).Draw(t, "more")
+		said := rapid.IntRange(0, 50).Draw(t, "said")
+		if a, b := (NameUse{said, age}).Worth(), (NameUse{said, age + more}).Worth(); !(a > b && b > 0) {
+			t.Fatalf("a name is worth %v at %d, %v at %d", a, age, b, age+more)
+		}
+		if a, b := (NameUse{said, age}).Worth(), (NameUse{said + 1, age}).Worth(); !(a < b) {
+			t.Fatalf("said %d times it is worth %v, once more %v", said, a, b)
+		}
+		tr := Traits{Act: Act(rapid.IntRange(0, int(ActShell)).Draw(t, "act")), Age: age}
+		older := tr
+		older.Age += more
+		n := rapid.IntRange(1, 20000).Draw(t, "tokens")
+		if a, b := tr.Worth(n, false), older.Worth(n, false); !(a > b && b > 0) {
+			t.Fatalf("%v: %v at %d, %v at %d", tr.Act, a, age, b, older.Age)
+		}
+		if a, b := tr.Worth(n, true), tr.Worth(n, false); !(a < b) {
+			t.Fatalf("stale it is worth %v, else %v", a, b)
+		}
+	})
+}
+
+func TestNames(t *testing.T) {
+	cases := []struct {
+		text string
+		same string // a text with the same names
+		want int
+	}{
+		{"", "just plain words, 42 and 1234", 0},
+		{"open pkg/queue/ledger.go now", "pkg/queue/ledger.go", 1},
+		{"func newLedger() {", "newLedger", 1},
+		{"newLedger newLedger", "(newLedger)", 1},
+		{"at 4223dea3d028b57b", "4223dea3d028b57b", 1},
+		{"see ledger.go and page_table", "page_table, ledger.go", 2},
+	}
+	for _, tc := range cases {
+		a, b := map[Name]bool{}, map[Name]bool{}
+		for _, n := range Names(tc.text) {
+			a[n] = true
+		}
+		for _, n := range Names(tc.same) {
+			b[n] = true
+		}
+		if len(a) != tc.want || fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Errorf("%q has %d names, want %d and those of %q", tc.text, len(a), tc.want, tc.same)
+		}
+	}
+}
+
+func TestResultAct(t *testing.T) {
+	cases := []struct {
+		tool, input string
+		want        Act
+	}{
+		{"Read", `{"file_path":"a/b.go"}`, ActRead},
+		{"bash", `{"command":"cat a/b.go"}`, ActRead},
+		{"Edit", `{"file_path":"a/b.go"}`, ActEdited},
+		{"Grep", `{"pattern":"x"}`, ActSearch},
+		{"mcp__fs__search_files", `{"pattern":"x"}`, ActSearch},
+		{"Bash", `{"command":"go test ./..."}`, ActShell},
+		{"WebFetch", `{"url":"https://example.org"}`, ActOther},
+	}
+	for _, tc := range cases {
+		if got := ResultAct(tc.tool, tc.input); got != tc.want {
+			t.Errorf("%s %s: %v, want %v", tc.tool, tc.input, got, tc.want)
+		}
+	}
+}

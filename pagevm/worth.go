@@ -1,0 +1,108 @@
+package pagevm
+
+import "math"
+
+// Traits are what is known of a segment's worth beside its size.
+type Traits struct {
+	// Act is what the segment is the trace of, Age how many atoms are newer.
+	Act Act
+	Age int
+	// InHand: it is a result about the file that was edited last, or about one that
+	// the user's newest words or the plan name.
+	InHand bool
+	// Resolved: it is an error, and what failed has worked since.
+	Resolved bool
+	// Names are those that each level shows, as places in SelectInput.Names, each
+	// once.
+	Names [Full + 1][]int32
+}
+
+// NameUse is what is known of a name.
+type NameUse struct {
+	// Said counts the segments of dialogue that name it: the user's or the
+	// assistant's words, the inputs of calls.
+	Said int
+	// Age is how many atoms are newer than the newest that shows it.
+	Age int
+}
+
+// The priors of worth: how often one turn is expected to refer to something that
+// stands further back. The rates and ages are rounded from what
+//
+//	go test ./bench/reuse -run TestPriors -v
+//
+// measures on thirteen recorded sessions (2026-11): what was said is named again at
+// least four times as often as what only stood in a result, with any one session left
+// out, and ten times as often once it is old. Unit: references per turn.
+const (
+	// A name that was said, once; one that stood in results only.
+	saidWorth   = 3e-3
+	unsaidWorth = 7e-4
+	// The ages, in atoms, at which worth has fallen to half.
+	halfAge       = 50
+	unsaidHalfAge = 20
+
+	// unnamedShare is the part of a page's references that its names do not account
+	// for. A quarter of all references are numbers and quoted strings, but most of
+	// their lines show names too. Chosen on replays, where a quarter and four times
+	// the value cost less than 1.5 points of reference recall.
+	unnamedShare = 0.06
+	// wordsTokens is how much of a user's message counts whole, not by that share:
+	// what a user asks for in plain words nobody can read up again. What is longer
+	// was mostly pasted. Ours.
+	wordsTokens = 200
+	// inHandFactor raises what the work is at; staleFactor lowers what a newer read
+	// or an edit replaced and errors that were resolved. Stale text is needed as
+	// often as other text, but it may mislead. Both are ours; replays hardly tell
+	// values between 3 and 10, or 0.2 and 1, apart.
+	inHandFactor = 10
+	staleFactor  = 0.25
+)
+
+// actWorth is how often a turn refers to a page while it is new, per token.
+var actWorth = [...]float64{
+	ActSay: 75e-6, ActEdit: 36e-6, ActUser: 35e-6, ActRead: 35e-6, ActEdited: 30e-6,
+	ActOther: 25e-6, ActSearch: 20e-6, ActShell: 10e-6,
+}
+
+// levelLines is how much of what a result is referred to for still stands, to the
+// line, at each level; measured by the same command.
+var levelLines = [Full + 1]float64{Structured: 0.18, Compressed: 0.56, Full: 1}
+
+// maxShown is how many atoms a name counts for, shownShare how much for each. A
+// second place is worth something: a call that names a function does not show it.
+// Ours.
+const maxShown = 2
+
+var shownShare = [maxShown]float64{1, 0.25}
+
+// Worth is how often the next turn is expected to need the name. Repetition tells,
+// but less and less: a name said nine times is needed about twice as often as one
+// that was said once.
+func (n NameUse) Worth() float64 {
+	if n.Said == 0 {
+		return unsaidWorth * aged(n.Age, unsaidHalfAge)
+	}
+	return saidWorth * math.Cbrt(float64(n.Said)) * aged(n.Age, halfAge)
+}
+
+// Worth is how often the next turn is expected to need the segment for something
+// else than its names.
+func (t *Traits) Worth(tokens int, superseded bool) float64 {
+	w := unnamedShare * float64(tokens)
+	if t.Act == ActUser {
+		w = float64(min(tokens, wordsTokens))
+	}
+	w *= actWorth[t.Act] * aged(t.Age, halfAge)
+	if t.InHand {
+		w *= inHandFactor
+	}
+	if superseded || t.Resolved {
+		w *= staleFactor
+	}
+	return w
+}
+
+// aged is hyperbolic: half at age half, a third at twice that. Recorded sessions
+// forget in this way rather than by half-lives.
+func aged(age, half int) float64 { return float64(half) / float64(half+max(age, 0)) }
