@@ -3,7 +3,7 @@ BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
-.PHONY: build test test-cgo check bench bench-paging bench-predict demo replay test-race fuzz clean
+.PHONY: build test test-cgo check bench bench-paging bench-predict bench-economics demo replay test-race fuzz clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -49,6 +49,10 @@ bench-paging: build ## the paging paper's tables, ours beside the paper's
 
 bench-predict: build ## recorded bills beside what was predicted of them
 	$(BIN) bench predict $(addprefix --transcript ,$(SAMPLE) $(SESSIONS))
+
+# The sample alone where there are no recorded sessions.
+bench-economics: build ## doc/economics.md and its picture: all policies over windows and prices
+	$(BIN) bench economics $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write doc
 
 demo: build ## index the bundled workspace, plan the bundled session over it, explain
 	$(BIN) reindex --workspace $(WORKSPACE) --state-dir bin/demo

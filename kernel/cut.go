@@ -33,7 +33,7 @@ func (w *work) cutInput(grown *pagevm.Projection, c pagevm.Cache) cachelayout.Cu
 		Fixed: w.fixed + w.standing, Conversation: w.before - w.fixed - w.standing, Planned: w.before,
 		Growth: w.growth(), Cold: c.Cold, ColdEventUsed: c.Event != "" && c.Event == grown.LastEvent(),
 		OpenLoop: len(w.places) > 0 && w.places[len(w.places)-1].InLoop, TTL: w.ttl(),
-		ExpectedTurns: cachelayout.ExpectedTurns(w.calls()),
+		ExpectedTurns: cachelayout.ExpectedTurns(w.calls()), LowWater: w.lowWater, ColdLowWater: w.lowWater,
 	}
 	in.Pending = w.before - w.fixed - w.standing - cachelayout.ColdLowWaterConversation
 	if in.Pending < minPending {

@@ -78,6 +78,9 @@ type Options struct {
 	Life LifeOptions
 	// Trace says what is kept of how plans were decided.
 	Trace TraceOptions
+	// LowWater is the conversation that a cut keeps, in tokens, for experiments; 0
+	// leaves it to the cut planner.
+	LowWater int
 	// Now is the clock for requests that carry no time. Default: time.Now.
 	Now func() time.Time
 }
@@ -88,6 +91,7 @@ type Kernel struct {
 	stateDir  string
 	prices    *cachelayout.Book
 	now       func() time.Time
+	lowWater  int
 	counter   PromptCounter
 	represent pagevm.RepOptions
 	traces    TraceOptions
@@ -148,6 +152,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		stateDir:  o.StateDir,
 		prices:    o.Prices,
 		now:       o.Now,
+		lowWater:  o.LowWater,
 		counter:   o.Counter,
 		represent: o.Represent,
 		traces:    o.Trace,

@@ -30,6 +30,7 @@ type work struct {
 	spread          float64 // upper bound per calibrated token
 
 	window, reserve int
+	lowWater        int // see Options.LowWater
 	hard            int // window minus reserve, the counts' own error taken off
 	fixed           int // tools, system and what the host does not show
 
@@ -97,7 +98,7 @@ func (k *Kernel) newWork(s *session, req PlanRequest) (*work, error) {
 	if req.Now.IsZero() {
 		req.Now = k.now()
 	}
-	w := &work{req: req, s: s, short: shortener{opt: &k.represent}, texts: map[string]string{}, capture: newCapture(), ratio: 1, spread: 1}
+	w := &work{req: req, s: s, lowWater: k.lowWater, short: shortener{opt: &k.represent}, texts: map[string]string{}, capture: newCapture(), ratio: 1, spread: 1}
 	w.model, w.priced = k.prices.Lookup(req.Model, req.Now)
 	w.window = req.ContextWindow
 	if w.window == 0 {

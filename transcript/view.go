@@ -98,6 +98,19 @@ func (s *Session) full(l *line) []memkernel.Message {
 	return out
 }
 
+// Compactions lists where the host compacted the main line, as positions in the
+// Full view: a compaction stood before the message at that index.
+func (s *Session) Compactions() []int {
+	l, out := s.lines[""], []int{}
+	if len(l.order) == 0 && len(s.names) == 1 {
+		l = s.lines[s.names[0]]
+	}
+	for _, b := range l.bounds {
+		out = append(out, len(s.full(&line{order: l.order[:b.pos]})))
+	}
+	return out
+}
+
 func (s *Session) host(l *line) []memkernel.Message {
 	var b bound
 	if n := len(l.bounds); n > 0 {

@@ -268,3 +268,24 @@ func TestPixels(t *testing.T) {
 		}
 	}
 }
+
+// TestCompactions: each compaction stands before a message of the full view.
+func TestCompactions(t *testing.T) {
+	const lines = `{"type":"user","uuid":"u1","sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"one"}}
+{"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"s","timestamp":"2026-01-01T00:00:01Z","message":{"id":"m1","role":"assistant","model":"claude-opus-4-6","content":[{"type":"text","text":"yes"}]}}
+{"type":"system","subtype":"compact_boundary","uuid":"b1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:02Z","compactMetadata":{"trigger":"auto","preTokens":10}}
+{"type":"user","uuid":"c1","parentUuid":"b1","sessionId":"s","isCompactSummary":true,"timestamp":"2026-01-01T00:00:02Z","message":{"role":"user","content":"summary"}}
+{"type":"user","uuid":"u2","parentUuid":"c1","sessionId":"s","timestamp":"2026-01-01T00:00:03Z","message":{"role":"user","content":"two"}}
+`
+	s, err := Load(strings.NewReader(lines), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Compactions(); len(got) != 1 || got[0] != 2 {
+		t.Errorf("compactions at %v of %d messages, want 2", got, len(s.View(Full)))
+	}
+	none, err := Load(strings.NewReader(lines[:strings.IndexByte(lines, '\n')+1]), "", nil)
+	if err != nil || len(none.Compactions()) != 0 {
+		t.Errorf("without a compaction: %v, %v", none.Compactions(), err)
+	}
+}

@@ -110,6 +110,13 @@ func (t *Tracker) Append(m memkernel.Message) {
 // that is not yet in the history. Behind tells whether the prompt has a
 // pointer to a place in place of its text; nil means that there are none.
 func (t *Tracker) Call(p *Prompt, m memkernel.Message, behind func(Place) bool) Score {
+	score, _ := t.Judge(p, m, behind)
+	return score
+}
+
+// Judge is Call, and lists beside the score what the message refers to and its
+// prompt neither shows nor names.
+func (t *Tracker) Judge(p *Prompt, m memkernel.Message, behind func(Place) bool) (Score, []Need) {
 	c := call{Tracker: t, prompt: p, behind: behind, recent: t.recent()}
 	for _, tok := range distinct(UseOf(m)) {
 		c.token(tok.text, tok.quoted)
@@ -117,7 +124,7 @@ func (t *Tracker) Call(p *Prompt, m memkernel.Message, behind func(Place) bool) 
 	for _, a := range AnchorsOf(m) {
 		c.anchor(a)
 	}
-	return c.score
+	return c.score, distinctNeeds(c.needs)
 }
 
 // used is a token of U. What is quoted somewhere counts as quoted.
@@ -150,10 +157,19 @@ func distinct(use string) []used {
 
 // recent is where the last 8,000 tokens begin.
 func (t *Tracker) recent() int {
+	if i := t.Recent(); i < len(t.messages) {
+		return t.messages[i].start
+	}
+	return 0
+}
+
+// Recent is the first message of the last 8,000 tokens, of which the measure
+// presumes that every prompt shows them.
+func (t *Tracker) Recent() int {
 	chars := 0
 	for i := len(t.messages) - 1; i >= 0; i-- {
 		if chars += t.messages[i].chars; chars >= recentChars {
-			return t.messages[i].start
+			return i
 		}
 	}
 	return 0
@@ -166,6 +182,7 @@ type call struct {
 	behind func(Place) bool
 	recent int
 	score  Score
+	needs  []Need
 }
 
 // occurrences calls f with the positions of a token, newest first. A quoted
@@ -207,23 +224,14 @@ func (c *call) token(tok string, quoted bool) {
 		c.score.Shown++
 	case named:
 		c.score.Named++
-	case c.pointed(tok, quoted):
-		c.score.Pointer++
 	default:
-		c.score.Missing++
+		c.needs = append(c.needs, c.need(func(f func(pos int) bool) { c.occurrences(tok, quoted, f) }))
+		if c.needs[len(c.needs)-1].Behind {
+			c.score.Pointer++
+		} else {
+			c.score.Missing++
+		}
 	}
-}
-
-// pointed tells whether a page with the token stands behind a pointer.
-func (c *call) pointed(tok string, quoted bool) (yes bool) {
-	if c.behind == nil {
-		return false
-	}
-	c.occurrences(tok, quoted, func(pos int) bool {
-		yes = c.behind(c.place(pos))
-		return !yes
-	})
-	return yes
 }
 
 // place finds the part that holds a position.
@@ -265,6 +273,8 @@ func (c *call) anchor(line string) {
 	shown := 0
 	if c.prompt.Contains(line) {
 		shown = 1
+	} else {
+		c.needs = append(c.needs, c.need(func(f func(pos int) bool) { c.hist.each(line, f) }))
 	}
 	c.score.Edits++
 	c.score.EditsShown += shown

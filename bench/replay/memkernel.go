@@ -3,9 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
-	"time"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
@@ -13,20 +11,21 @@ import (
 
 // kernelPolicy lets the kernel plan every call.
 type kernelPolicy struct {
-	opt Options
-	k   *kernel.Kernel
+	rec      *recording
+	lowWater int
+	k        *kernel.Kernel
 }
 
-func newKernelPolicy(ctx context.Context, opt Options) (*kernelPolicy, error) {
-	if opt.Scratch == "" {
+func newKernelPolicy(ctx context.Context, rec *recording, lowWater int) (*kernelPolicy, error) {
+	if rec.opt.Scratch == "" {
 		return nil, errors.New("the memkernel policy needs a scratch folder for its state")
 	}
-	p := &kernelPolicy{opt: opt}
+	p := &kernelPolicy{rec: rec, lowWater: lowWater}
 	return p, p.open(ctx)
 }
 
 func (p *kernelPolicy) open(ctx context.Context) error {
-	k, err := kernel.Open(ctx, p.opt.Scratch, &kernel.Options{Prices: p.opt.Prices})
+	k, err := kernel.Open(ctx, p.rec.opt.Scratch, &kernel.Options{Prices: p.rec.opt.Prices, LowWater: p.lowWater})
 	p.k = k
 	return err
 }
@@ -35,32 +34,34 @@ func (p *kernelPolicy) close() error { return p.k.Close() }
 
 // plan asks for a plan. A prompt that cannot fit is an overflow, as it would be
 // for any policy, and shows nothing.
-func (p *kernelPolicy) plan(ctx context.Context, msgs []memkernel.Message, start time.Time) (*prompt, error) {
-	if p.opt.Reopen {
+func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
+	opt := &p.rec.opt
+	if opt.Reopen {
 		if err := errors.Join(p.k.Close(), p.open(ctx)); err != nil {
 			return nil, err
 		}
 	}
-	plan, err := p.k.PlanContext(ctx, kernel.PlanRequest{SessionKey: "replay", Model: p.opt.Model, ContextWindow: p.opt.ContextWindow,
-		Reserve: p.opt.Reserve, FixedTokens: p.opt.FixedTokens, Messages: msgs, Now: start, Resolver: p.opt.Resolver, TTL: p.opt.TTL})
+	end := p.rec.end(n)
+	plan, err := p.k.PlanContext(ctx, kernel.PlanRequest{SessionKey: "replay", Model: opt.Model, ContextWindow: opt.ContextWindow,
+		Reserve: opt.Reserve, FixedTokens: opt.FixedTokens, Messages: p.rec.msgs[:end:end], Now: p.rec.calls[n].Start, Resolver: opt.Resolver, TTL: opt.TTL})
 	var small *kernel.TooSmallError
 	if errors.As(err, &small) {
-		return &prompt{call: Call{Overflow: true, CostUSD: new(float64)}}, nil
+		return &prompt{call: Call{Overflow: true}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	pr := &prompt{behind: behind(plan)}
+	pr := &prompt{behind: behind(plan), bill: plan.Layout.Bill}
 	for i := range plan.Messages {
 		pr.texts = append(pr.texts, recall.TextOf(plan.Messages[i]))
 	}
-	bill := plan.Layout.Bill
-	pr.call = Call{Input: plan.Budgets.PlannedInputTokens, Read: bill.ReadTokens, Write: bill.Write5mTokens + bill.Write1hTokens,
-		Uncached: bill.UncachedTokens, CostUSD: bill.CostUSD, Cold: plan.Layout.Cold, Faults: len(plan.Faults)}
+	pr.call = Call{Cold: plan.Layout.Cold, Faults: len(plan.Faults), Violations: len(validate(plan))}
+	for _, f := range plan.Faults {
+		pr.call.code(f.Code)
+	}
 	if plan.Layout.Made != nil {
 		pr.call.Cut = plan.Layout.Made.Reason
 	}
-	pr.call.Violations = len(validate(plan))
 	return pr, nil
 }
 

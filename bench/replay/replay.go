@@ -2,19 +2,29 @@
 // policy, and says what the calls would have cost and how much of what the agent
 // went on to refer to was in front of it.
 //
-// Three policies can be compared in one run, over the same token counts, the same
-// clock and the same price book:
+// All policies of a run work on the same messages, token counts, clock and price
+// book, and place their markers alike:
 //
-//	memkernel    the kernel: PlanContext before every call, nothing else
-//	append-late  what harnesses commonly do: append until the prompt is over
-//	             window − reserve, then compact to a summary and the newest atoms
-//	fullest      everything ever said, whatever the window: the most that can be
-//	             shown, and no real policy once the window is full
+//	memkernel        the kernel: PlanContext before every call, nothing else
+//	append-late      what harnesses commonly do: append until the prompt is over
+//	                 window − reserve, then compact to a summary and the newest atoms
+//	turns            the newest user turns, however large
+//	sliding          the newest atoms within a size, decided anew for every call
+//	cache-ttl        append-late, and old tool results shortened when the cache has
+//	                 expired, as OpenClaw does
+//	clear-tool-uses  append-late, and all but the newest tool results cleared from a
+//	                 size on, as Anthropic's server-side rule does
+//	fullest          everything ever said, whatever the window: the most that can
+//	                 be shown, and no real policy once the window is full
+//	oracle           the cheapest cuts and choices for what is known to come, that
+//	                 show as many references as memkernel does
+//
+// and [Bound] is what none of them can stay below.
 //
 // What is replayed is what was recorded: agents could only use what their host's
 // own compaction had left them, so a policy that keeps more is not credited for
 // what the agent might have done with it. Only the input side is priced, and the
-// summary call of append-late. Nothing is sent anywhere.
+// summary calls of the policies that compact. Nothing is sent anywhere.
 //
 // Tokens are counted, not billed; costs are US dollars by the embedded price book
 // at the time of each call.
@@ -22,32 +32,26 @@ package replay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/transcript"
 )
-
-// The policies, by name.
-const (
-	Memkernel  = "memkernel"
-	AppendLate = "append-late"
-	Fullest    = "fullest"
-)
-
-// Policies lists the names of all policies.
-func Policies() []string { return []string{Memkernel, AppendLate, Fullest} }
 
 // Options say how a session is replayed. Zero values mean the defaults.
 type Options struct {
 	// ContextWindow and Reserve are tokens; 0 takes the model's and the policy's
 	// own default.
 	ContextWindow, Reserve int
+	// RoomTokens is the window above the fixed part, instead of ContextWindow.
+	RoomTokens int
 	// FixedTokens is tools and system prompt, which transcripts do not hold.
+	// FixedAuto takes it from the usage of the first call that has any.
 	FixedTokens int
+	FixedAuto   bool
 	// Model overrides the recorded model.
 	Model string
 	// TTL is the cache lifetime; 0 takes the one that the recorded calls wrote
@@ -55,7 +59,7 @@ type Options struct {
 	TTL time.Duration
 	// Resolver names the tool by which the model could follow pointers.
 	Resolver string
-	// View is what is replayed. Default: everything ever said.
+	// View is what is replayed: as the host would see it, or everything ever said.
 	View transcript.View
 	// Limit is the number of calls to replay, 0 for all.
 	Limit int
@@ -67,201 +71,115 @@ type Options struct {
 	Reopen bool
 }
 
-// Call is what one call of a replay would have held and cost.
-type Call struct {
-	Index      int       `json:"index"`
-	Key        string    `json:"key"`
-	Time       time.Time `json:"time,omitzero"`
-	Input      int       `json:"input_tokens"`
-	Read       int       `json:"cache_read_tokens"`
-	Write      int       `json:"cache_write_tokens"`
-	Uncached   int       `json:"uncached_tokens"`
-	CostUSD    *float64  `json:"cost_usd"`
-	Cold       bool      `json:"cold"`
-	Cut        string    `json:"cut,omitempty"`
-	Overflow   bool      `json:"overflow,omitempty"`
-	Violations int       `json:"violations,omitempty"`
-	Faults     int       `json:"faults,omitempty"`
-
-	Recall recall.Score `json:"recall"`
-}
-
-// Totals sums a replay.
-type Totals struct {
-	Calls            int      `json:"calls"`
-	InputTokens      int      `json:"input_tokens"`
-	CacheReadTokens  int      `json:"cache_read_tokens"`
-	CacheWriteTokens int      `json:"cache_write_tokens"`
-	UncachedTokens   int      `json:"uncached_tokens"`
-	CostUSD          *float64 `json:"cost_usd"`
-	Cuts             int      `json:"cuts"`
-	ColdEvents       int      `json:"cold_events"`
-	Overflows        int      `json:"overflows"`
-	Violations       int      `json:"violations"`
-	Faults           int      `json:"faults"`
-	// ReferenceRecall is the share of references whose line was shown; Named and
-	// Pointer are the shares that were only named, or only behind a pointer.
-	ReferenceRecall float64 `json:"reference_recall"`
-	Named           float64 `json:"named"`
-	Pointer         float64 `json:"behind_pointer"`
-	References      int     `json:"references"`
-	// AnchorRecall is the share of earlier seen edit anchors that were shown.
-	AnchorRecall float64 `json:"anchor_recall"`
-	// HitRatio is cache reads over all input.
-	HitRatio float64 `json:"hit_ratio"`
-}
-
 // Result is one session under one policy.
 type Result struct {
-	Policy string `json:"policy"`
-	Model  string `json:"model"`
-	Calls  []Call `json:"calls"`
-	Totals Totals `json:"totals"`
+	Policy        string `json:"policy"`
+	Model         string `json:"model"`
+	ContextWindow int    `json:"context_window"`
+	FixedTokens   int    `json:"fixed_tokens"`
+	Calls         []Call `json:"calls"`
+	Totals        Totals `json:"totals"`
+	// Bound is the same for all policies.
+	Bound Bound `json:"bound"`
+
+	shown int // references shown
 }
 
-// prompt is what a policy shows for one call.
-type prompt struct {
-	texts  []string
-	behind func(recall.Place) bool
-	call   Call
-}
-
-// policy plans one call: the messages before it, and when it started.
-type policy interface {
-	plan(ctx context.Context, msgs []memkernel.Message, start time.Time) (*prompt, error)
-	close() error
-}
-
-// Run replays a session under one policy.
+// Run replays a session under one policy. The oracle is told to show as much as
+// memkernel does, which needs a run of it first.
 func Run(ctx context.Context, s *transcript.Session, name string, opt Options) (*Result, error) {
-	msgs, calls := prepare(s, &opt)
-	if len(calls) == 0 {
-		return nil, fmt.Errorf("replay: the transcript holds no model call")
+	base, figure, err := ParsePolicy(name)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
 	}
-	p, err := newPolicy(ctx, name, opt, msgs)
+	goal := figure
+	if base == Oracle && figure == 0 {
+		ours, err := Run(ctx, s, Memkernel, opt)
+		if err != nil {
+			return nil, err
+		}
+		return RunOracle(ctx, s, ours, opt)
+	}
+	rec, err := record(s, opt)
+	if err != nil {
+		return nil, fmt.Errorf("replay %s: %w", name, err)
+	}
+	if base == Oracle {
+		goal = rec.share(min(figure, 100))
+	}
+	return rec.run(ctx, name, goal)
+}
+
+// RunOracle replays a session under the oracle, which has to show as many
+// references as another replay of the same session with the same options did.
+func RunOracle(ctx context.Context, s *transcript.Session, as *Result, opt Options) (*Result, error) {
+	rec, err := record(s, opt)
+	if err != nil {
+		return nil, fmt.Errorf("replay %s: %w", Oracle, err)
+	}
+	return rec.run(ctx, Oracle, as.shown)
+}
+
+// run plans every call in turn and scores what it shows against what the agent
+// went on to say.
+func (r *recording) run(ctx context.Context, name string, goal int) (*Result, error) {
+	if len(r.calls) == 0 {
+		return nil, errors.New("replay: the transcript holds no model call")
+	}
+	p, err := newPolicy(ctx, name, r, goal)
 	if err != nil {
 		return nil, fmt.Errorf("replay %s: %w", name, err)
 	}
 	defer p.close()
-	r := &Result{Policy: name, Model: opt.Model, Calls: make([]Call, 0, len(calls))}
-	if err := r.run(ctx, p, msgs, calls, opt); err != nil {
-		return nil, fmt.Errorf("replay %s: %w", name, err)
-	}
-	r.sum()
-	return r, nil
-}
-
-// run plans every call in turn and scores what it shows against what the agent
-// went on to say. The history grows only after the score is taken.
-func (r *Result) run(ctx context.Context, p policy, msgs []memkernel.Message, calls []transcript.Call, opt Options) error {
-	tracker := recall.New()
-	var shown recall.Prompt
-	told := 0
-	for n, c := range calls {
-		if opt.Limit > 0 && n >= opt.Limit {
-			break
-		}
+	j := &judge{rec: r, tracker: recall.New(), restore: newRestorer(r), rereads: newRereads(r)}
+	out := &Result{Policy: name, Model: r.opt.Model, ContextWindow: r.window(), FixedTokens: r.opt.FixedTokens,
+		Calls: make([]Call, 0, len(r.calls)), Bound: r.bound()}
+	for n := range r.calls {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		for ; told < c.Index; told++ {
-			tracker.Append(msgs[told])
-		}
-		pr, err := p.plan(ctx, msgs[:c.Index:c.Index], c.Start)
+		pr, err := p.plan(ctx, n)
 		if err != nil {
-			return fmt.Errorf("call %d: %w", n+1, err)
+			return nil, fmt.Errorf("replay %s: call %d: %w", name, n+1, err)
 		}
-		shown.Set(pr.texts)
-		pr.call.Index, pr.call.Key, pr.call.Time = n, msgs[c.Index].Key, c.Start
-		pr.call.Recall = tracker.Call(&shown, msgs[c.Index], pr.behind)
-		r.Calls = append(r.Calls, pr.call)
+		out.Calls = append(out.Calls, j.call(n, pr))
+		out.shown += out.Calls[n].Recall.Shown
 	}
-	return nil
+	out.sum()
+	return out, nil
 }
 
-// prepare takes the view apart into messages and calls, and forgets what the
-// provider billed: a replay knows messages and times, nothing else.
-func prepare(s *transcript.Session, opt *Options) ([]memkernel.Message, []transcript.Call) {
-	if opt.Prices == nil {
-		opt.Prices = cachelayout.DefaultBook()
-	}
-	msgs, _ := transcript.Heal(s.View(opt.View), false)
-	out := make([]memkernel.Message, len(msgs))
-	var ttl time.Duration
-	for i := range msgs {
-		out[i] = msgs[i]
-		if u := msgs[i].Usage; u != nil {
-			if u.CacheWrite1hTokens > 0 {
-				ttl = time.Hour
-			} else if u.CacheWrite5mTokens > 0 && ttl == 0 {
-				ttl = 5 * time.Minute
-			}
-		}
-		if opt.Model == "" && msgs[i].Model != "" && msgs[i].Origin == memkernel.OriginHost {
-			opt.Model = msgs[i].Model
-		}
-		out[i].Usage = nil
-	}
-	if opt.TTL == 0 {
-		opt.TTL = ttl
-	}
-	return out, transcript.Calls(msgs)
+// window is the window of the last call.
+func (r *recording) window() int {
+	return orElse(r.opt.ContextWindow, r.model(r.calls[len(r.calls)-1].Start).ContextWindow)
 }
 
-func newPolicy(ctx context.Context, name string, opt Options, msgs []memkernel.Message) (policy, error) {
-	switch name {
-	case Memkernel:
-		return newKernelPolicy(ctx, opt)
-	case AppendLate:
-		return newAppendPolicy(opt, msgs, false)
-	case Fullest:
-		return newAppendPolicy(opt, msgs, true)
-	}
-	return nil, fmt.Errorf("unknown policy %q: use one of %v", name, Policies())
+// judge scores the calls of one policy. Its history grows only after a score is
+// taken.
+type judge struct {
+	rec     *recording
+	tracker *recall.Tracker
+	told    int
+	shown   recall.Prompt
+	restore *restorer
+	rereads *rereads
 }
 
-// sum adds the calls up.
-func (r *Result) sum() {
-	t := Totals{Calls: len(r.Calls)}
-	cost, priced := 0.0, true
-	var score recall.Score
-	for i := range r.Calls {
-		c := &r.Calls[i]
-		t.InputTokens += c.Input
-		t.CacheReadTokens += c.Read
-		t.CacheWriteTokens += c.Write
-		t.UncachedTokens += c.Uncached
-		t.Violations += c.Violations
-		t.Faults += c.Faults
-		if c.CostUSD == nil {
-			priced = false
-		} else {
-			cost += *c.CostUSD
-		}
-		if c.Cut != "" {
-			t.Cuts++
-		}
-		if c.Cold && i > 0 {
-			t.ColdEvents++
-		}
-		if c.Overflow {
-			t.Overflows++
-		}
-		score.Add(c.Recall)
+// call finishes a call: who it is, what it costs, and what it lacked.
+func (j *judge) call(n int, pr *prompt) Call {
+	at := j.rec.calls[n]
+	for ; j.told < at.Index; j.told++ {
+		j.tracker.Append(j.rec.msgs[j.told])
 	}
-	if priced {
-		t.CostUSD = &cost
-	}
-	t.References = score.References
-	t.ReferenceRecall, t.Named, t.Pointer = share(score.Shown, score.References), share(score.Named, score.References), share(score.Pointer, score.References)
-	t.AnchorRecall = share(score.EditsShown, score.Edits)
-	t.HitRatio = share(t.CacheReadTokens, t.InputTokens)
-	r.Totals = t
-}
-
-func share(a, b int) float64 {
-	if b == 0 {
-		return 0
-	}
-	return float64(a) / float64(b)
+	c := pr.call
+	c.Index, c.Key, c.Time = n, j.rec.msgs[at.Index].Key, at.Start
+	m := j.rec.model(at.Start)
+	c.price(pr.bill, m, j.rec.opt.FixedTokens, pr.extra)
+	c.Gap = n > 0 && at.Start.Sub(j.rec.calls[n-1].Start) >= m.TTL(j.rec.opt.TTL)
+	j.shown.Set(pr.texts)
+	var needs []recall.Need
+	c.Recall, needs = j.tracker.Judge(&j.shown, j.rec.msgs[at.Index], pr.behind)
+	j.restore.call(&c, needs, m)
+	j.rereads.call(&c, n, &j.shown)
+	return c
 }

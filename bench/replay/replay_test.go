@@ -39,7 +39,7 @@ func run(t testing.TB, s *transcript.Session, policy string, opt replay.Options)
 func TestSharedTranscripts(t *testing.T) {
 	files := shared(t)
 	if os.Getenv("MEMKERNEL_REPLAY") != "all" {
-		files = files[:2]
+		files = files[:1]
 	}
 	for _, f := range files {
 		s, err := transcript.LoadFile(f, nil)
@@ -47,12 +47,20 @@ func TestSharedTranscripts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, window := range []int{128_000, 200_000} {
+			recall := map[string]float64{}
 			for _, policy := range replay.Policies() {
 				opt := replay.Options{ContextWindow: window, FixedTokens: 30_000, Resolver: "memory_get"}
 				r := run(t, s, policy, opt)
 				report(t, filepath.Base(f), window, r)
-				if policy == replay.Memkernel && r.Totals.Violations > 0 {
-					t.Errorf("%s: %d violations", f, r.Totals.Violations)
+				if r.Totals.Violations > 0 {
+					t.Errorf("%s: %s: %d violations", f, policy, r.Totals.Violations)
+				}
+				// Turns and sliding may drop what no call has shown.
+				if o := r.Totals.NetCostUSD; o != nil && policy != replay.Turns && policy != replay.Sliding && *o < *r.Bound.NetCostUSD {
+					t.Errorf("%s: %s costs %v, below the bound of %v", f, policy, *o, *r.Bound.NetCostUSD)
+				}
+				if recall[policy] = r.Totals.ReferenceRecall; policy == replay.Oracle && recall[policy] < recall[replay.Memkernel] {
+					t.Errorf("%s: the oracle shows %v, memkernel %v", f, recall[policy], recall[replay.Memkernel])
 				}
 			}
 		}

@@ -11,9 +11,9 @@ func newBench(a *app) *cobra.Command {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			return usagef("unknown benchmark %q, use paging or predict", args[0])
+			return usagef("unknown benchmark %q, use economics, paging or predict", args[0])
 		},
 	}
-	cmd.AddCommand(newBenchPaging(a), newBenchPredict(a))
+	cmd.AddCommand(newBenchEconomics(a), newBenchPaging(a), newBenchPredict(a))
 	return cmd
 }

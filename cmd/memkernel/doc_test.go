@@ -85,7 +85,7 @@ func members(v any, path string, out map[string][]string) {
 		for k, e := range v {
 			p := strings.TrimPrefix(path+"."+k, ".")
 			add(p, e)
-			if p != "messages" && p != "layout.made" {
+			if p != "messages" && p != "layout.made" && !strings.HasSuffix(p, "fault_codes") {
 				members(e, p, out)
 			}
 		}
@@ -136,6 +136,8 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"plan", "--prompt", "hello", "--model", "claude-sonnet-4-6"},
 		{"plan", "--prompt", "hello", "--model", "claude-sonnet-4-6", "--memories", found},
 		{"replay", "-t", sample, "--policy", "memkernel", "--context-window", "64k"},
+		{"replay", "-t", short, "--policy", "oracle", "--room", "64k", "--resolver", "page"},
+		{"bench", "economics", "-t", short, "--room", "64k", "--regime", "claude-5m", "--no-curve"},
 		{"bench", "paging"},
 		{"bench", "paging", "--workload", "starvation", "--policy", "clawvm"},
 		{"bench", "paging", "--workload", "churn", "--policy", "comp-hybrid", "--trace", trace},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,8 +20,9 @@ type replayFlags struct {
 	transcript transcriptFlags
 	policies   []string
 	window     config.Tokens
+	room       config.Tokens
 	reserve    config.Tokens
-	fixed      config.Tokens
+	fixed      fixedValue
 	model      string
 	ttl        time.Duration
 	resolver   string
@@ -40,15 +40,30 @@ func newReplay(a *app) *cobra.Command {
 prints what they would have cost and how much of what the agent referred to they
 showed. Nothing is sent anywhere and the project's state is not touched.
 
-  memkernel    this program: append, cut in batches and when the cache is cold
-  append-late  append until full, then a summary and the newest messages
-  fullest      everything ever said, however large
+  memkernel        this program: append, cut in batches and when the cache is cold
+  append-late      append until full, then a summary and the newest messages
+  turns            the newest 10 user turns
+  sliding          the newest 64k tokens of messages
+  cache-ttl        append-late, and old tool results shortened when the cache expired
+  clear-tool-uses  append-late, and all but 3 tool results cleared from 100k on
+  fullest          everything ever said, however large
+  oracle           the cheapest cuts that show as many references as memkernel,
+                   found with the whole session known
+
+"all" stands for all of them, and a figure may follow a name: memkernel-20k keeps
+20k tokens of conversation at a cut, likewise append-late-30k, turns-5, sliding-32k,
+cache-ttl-20 (per cent of the window), clear-tool-uses-10, oracle-90 (per cent of
+the references).
+
+Transcripts do not hold tools and system prompt. Their size is taken from the first
+call's recorded usage; --room gives the window as room above it.
 
 With --trace it decides again what a trace says was decided, and shows the first
 decision that comes out otherwise (exit code 3). A trace is what stands in a
 session's folder as trace.jsonl, or what bench paging --trace writes. Decisions of
 another version are counted apart: they may well differ.`,
-		Example: `  memkernel replay -t session.jsonl --context-window 128k --fixed-tokens 25k
+		Example: `  memkernel replay -t session.jsonl --policy all --room 128k
+  memkernel replay -t session.jsonl --context-window 128k --fixed-tokens 25k
   memkernel replay -t session.jsonl --policy memkernel --json
   memkernel replay --trace .memkernel/sessions/default/trace.jsonl`,
 		Args: noArgs,
@@ -61,8 +76,10 @@ another version are counted apart: they may well differ.`,
 	}
 	r.transcript.add(cmd)
 	f := cmd.Flags()
-	f.StringSliceVar(&r.policies, "policy", replay.Policies(), "`policies` to compare")
+	r.fixed.auto = true
+	f.StringSliceVar(&r.policies, "policy", []string{replay.Memkernel, replay.AppendLate, replay.Fullest}, "`policies` to compare, or all")
 	f.Var(&r.window, "context-window", "size of the window, such as 200k (default the price book's)")
+	f.Var(&r.room, "room", "size of the window as room above the fixed part")
 	f.Var(&r.reserve, "reserve", "what is kept free for the answer (default the policy's own)")
 	f.Var(&r.fixed, "fixed-tokens", "size of a system prompt and tools that the transcript doesn't hold")
 	f.StringVarP(&r.model, "model", "m", "", "model `id` (default the recorded one)")
@@ -71,23 +88,26 @@ another version are counted apart: they may well differ.`,
 	f.IntVar(&r.limit, "limit", 0, "stop after `N` calls")
 	f.StringVar(&r.trace, "trace", "", "re-run the decisions of a paging trace `file` instead of a session")
 	cmd.MarkFlagsMutuallyExclusive("trace", "transcript")
+	cmd.MarkFlagsMutuallyExclusive("room", "context-window")
 	viewFlag(cmd, &r.view, "full")
 	a.pricesFlag(cmd)
-	completeWords(cmd, "policy", replay.Policies())
+	completeWords(cmd, "policy", append(replay.Policies(), "all"))
 	return cmd
 }
 
 // replayJSON is the document for several policies.
 type replayJSON struct {
-	Schema  string           `json:"schema"`
-	View    string           `json:"view"`
-	Results []*replay.Result `json:"results"`
+	Schema   string           `json:"schema"`
+	View     string           `json:"view"`
+	Recorded replay.Recorded  `json:"recorded"`
+	Results  []*replay.Result `json:"results"`
 }
 
 // replayOneJSON is the document for one policy: its result as it stands.
 type replayOneJSON struct {
-	Schema string `json:"schema"`
-	View   string `json:"view"`
+	Schema   string          `json:"schema"`
+	View     string          `json:"view"`
+	Recorded replay.Recorded `json:"recorded"`
 	*replay.Result
 }
 
@@ -108,10 +128,10 @@ func (a *app) runReplay(ctx context.Context, r *replayFlags) error {
 	if err != nil {
 		return err
 	}
-	doc := replayJSON{Schema: "memkernel/replay/v1", View: r.view.value, Results: []*replay.Result{}}
+	doc := replayJSON{Schema: "memkernel/replay/v1", View: r.view.value, Recorded: replay.Bill(session, book), Results: []*replay.Result{}}
 	for _, policy := range r.policies {
 		a.progress("replaying under %s", policy)
-		result, err := a.replayOne(ctx, session, policy, r, book)
+		result, err := a.replayOne(ctx, session, policy, r, book, doc.Results)
 		a.progressDone()
 		if err != nil {
 			return err
@@ -120,11 +140,11 @@ func (a *app) runReplay(ctx context.Context, r *replayFlags) error {
 	}
 	switch {
 	case a.json && len(doc.Results) == 1:
-		return a.writeJSON(replayOneJSON{doc.Schema, doc.View, doc.Results[0]})
+		return a.writeJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Results[0]})
 	case a.json:
 		return a.writeJSON(doc)
 	}
-	_, err = a.out.Write([]byte(replayTable(doc.Results, a.painter())))
+	_, err = a.out.Write([]byte(replayTable(&doc, a.painter())))
 	return err
 }
 
@@ -132,10 +152,12 @@ func (r *replayFlags) check() error {
 	if r.transcript.path == "" {
 		return usagef("replay needs --transcript FILE")
 	}
+	if len(r.policies) == 1 && r.policies[0] == "all" {
+		r.policies = replay.Policies()
+	}
 	for _, p := range r.policies {
-		known := choice{of: replay.Policies()}
-		if err := known.Set(p); err != nil {
-			return usagef("--policy %s", err)
+		if _, _, err := replay.ParsePolicy(p); err != nil {
+			return usagef("--policy: %s", err)
 		}
 	}
 	if r.ttl < 0 || r.limit < 0 {
@@ -144,60 +166,41 @@ func (r *replayFlags) check() error {
 	return nil
 }
 
-// replayOne runs one policy with its state in a folder that is thrown away.
-func (a *app) replayOne(ctx context.Context, s *transcript.Session, policy string, r *replayFlags, book *cachelayout.Book) (*replay.Result, error) {
+// replayOne runs one policy with its state in a folder that is thrown away. The
+// oracle takes its goal from the kernel's run if that was before.
+func (a *app) replayOne(ctx context.Context, s *transcript.Session, policy string, r *replayFlags, book *cachelayout.Book, before []*replay.Result) (*replay.Result, error) {
 	scratch, err := os.MkdirTemp("", "memkernel-replay-")
 	if err != nil {
 		return nil, fmt.Errorf("replay %s: %w", policy, err)
 	}
 	defer os.RemoveAll(scratch)
-	return replay.Run(ctx, s, policy, replay.Options{
-		ContextWindow: int(r.window), Reserve: int(r.reserve), FixedTokens: int(r.fixed), Model: r.model, TTL: r.ttl,
-		Resolver: r.resolver, View: r.view.view(), Limit: r.limit, Prices: book, Scratch: filepath.Clean(scratch),
-	})
+	opt := replay.Options{
+		ContextWindow: int(r.window), RoomTokens: int(r.room), Reserve: int(r.reserve), FixedTokens: int(r.fixed.Tokens), FixedAuto: r.fixed.auto,
+		Model: r.model, TTL: r.ttl, Resolver: r.resolver, View: r.view.view(), Limit: r.limit, Prices: book, Scratch: filepath.Clean(scratch),
+	}
+	for _, b := range before {
+		if policy == replay.Oracle && b.Policy == replay.Memkernel {
+			return replay.RunOracle(ctx, s, b, opt)
+		}
+	}
+	return replay.Run(ctx, s, policy, opt)
 }
 
-// replayTable puts the policies side by side.
-func replayTable(results []*replay.Result, p painter) string {
-	var b strings.Builder
-	const label, col = 20, 18
-	line := func(name string, of func(t *replay.Totals) string) {
-		b.WriteString("  " + left(name, label))
-		for _, r := range results {
-			b.WriteString(right(of(&r.Totals), col))
-		}
-		b.WriteString("\n")
+// fixedValue is a number of tokens; until it is given it is what the recorded usage
+// says.
+type fixedValue struct {
+	config.Tokens
+	auto bool
+}
+
+func (v *fixedValue) Set(s string) error {
+	v.auto = false
+	return v.Tokens.Set(s)
+}
+
+func (v *fixedValue) String() string {
+	if v.auto {
+		return "as recorded"
 	}
-	b.WriteString(p.do(bold, left("memkernel replay", label+2)))
-	for _, r := range results {
-		b.WriteString(p.do(bold, right(r.Policy, col)))
-	}
-	b.WriteString("\n")
-	if len(results) > 0 {
-		b.WriteString("  " + left("model", label) + " " + clip(results[0].Model, columns-label-3) + "\n")
-	}
-	number := func(of func(t *replay.Totals) int) func(*replay.Totals) string {
-		return func(t *replay.Totals) string { return thousands(of(t)) }
-	}
-	line("calls", number(func(t *replay.Totals) int { return t.Calls }))
-	line("input tokens", number(func(t *replay.Totals) int { return t.InputTokens }))
-	line("  cache read", number(func(t *replay.Totals) int { return t.CacheReadTokens }))
-	line("  cache write", number(func(t *replay.Totals) int { return t.CacheWriteTokens }))
-	line("  uncached", number(func(t *replay.Totals) int { return t.UncachedTokens }))
-	line("hit ratio", func(t *replay.Totals) string { return share(t.HitRatio) })
-	line("cost", func(t *replay.Totals) string { return dollars(t.CostUSD) })
-	line("cuts", number(func(t *replay.Totals) int { return t.Cuts }))
-	line("cold events", number(func(t *replay.Totals) int { return t.ColdEvents }))
-	line("overflows", number(func(t *replay.Totals) int { return t.Overflows }))
-	line("violations", number(func(t *replay.Totals) int { return t.Violations }))
-	line("faults", number(func(t *replay.Totals) int { return t.Faults }))
-	line("references", number(func(t *replay.Totals) int { return t.References }))
-	line("  shown", func(t *replay.Totals) string { return share(t.ReferenceRecall) })
-	line("  only named", func(t *replay.Totals) string { return share(t.Named) })
-	line("  behind a pointer", func(t *replay.Totals) string { return share(t.Pointer) })
-	line("edit anchors shown", func(t *replay.Totals) string { return share(t.AnchorRecall) })
-	for _, l := range wrap("What is replayed is what was recorded: the agent could only use what its host's own compactions had left it. Input side only, and the summary calls of append-late.", columns-2) {
-		b.WriteString("  " + p.do(gray, l) + "\n")
-	}
-	return b.String()
+	return v.Tokens.String()
 }

@@ -1,0 +1,60 @@
+package recall
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/memkernel/memkernel"
+)
+
+// Need is a text that a message refers to and that its prompt neither shows nor
+// names.
+type Need struct {
+	// Place is where the text stands: its newest occurrence behind a pointer, else
+	// its newest occurrence.
+	Place Place
+	// Behind tells that the prompt has a pointer to it.
+	Behind bool
+}
+
+// need looks through the occurrences that each hands out, newest first.
+func (c *call) need(each func(f func(pos int) bool)) Need {
+	n, first := Need{}, true
+	each(func(pos int) bool {
+		at := c.place(pos)
+		n.Behind = c.behind != nil && c.behind(at)
+		if first || n.Behind {
+			n.Place, first = at, false
+		}
+		return !n.Behind
+	})
+	return n
+}
+
+// distinctNeeds sorts needs by place and names each place once.
+func distinctNeeds(needs []Need) []Need {
+	slices.SortFunc(needs, func(a, b Need) int { return comparePlaces(a.Place, b.Place) })
+	return slices.CompactFunc(needs, func(a, b Need) bool { return a.Place == b.Place })
+}
+
+func comparePlaces(a, b Place) int {
+	return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(a.CallID, b.CallID))
+}
+
+// Places lists what m refers to, whatever its prompt showed: for each reference the
+// places where its text stands, newest first, each once. References come in the
+// order of their newest places. Call it before m is appended.
+func (t *Tracker) Places(m memkernel.Message) [][]Place {
+	var out [][]Place
+	t.References(m, func(_ string, at []Occurrence) {
+		var places []Place
+		for _, o := range at {
+			if len(places) == 0 || places[len(places)-1] != o.Place {
+				places = append(places, o.Place)
+			}
+		}
+		out = append(out, places)
+	})
+	slices.SortStableFunc(out, func(a, b []Place) int { return -slices.CompareFunc(a, b, comparePlaces) })
+	return out
+}

@@ -1,0 +1,70 @@
+package replay
+
+import (
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
+)
+
+// Bound is what no policy can stay below that shows everything new once and marks
+// the end of every prompt: each token is written once when it is new and never
+// retained, the fixed part is written once and read by every later call. Results
+// that are large when they first appear count nothing, since a policy may show a
+// preview from the start, and prices are those of the cheapest tier.
+type Bound struct {
+	// WriteTokens are the new tokens, without the fixed part.
+	WriteTokens int `json:"write_tokens"`
+	// CostUSD is nil where a price is unknown. NetCostUSD leaves the fixed part out.
+	CostUSD    *float64 `json:"cost_usd"`
+	NetCostUSD *float64 `json:"net_cost_usd"`
+}
+
+// bound sums it up over the calls of a recording.
+func (r *recording) bound() Bound {
+	var out Bound
+	var net, fixed bill
+	for n, c := range r.calls {
+		m := r.model(c.Start)
+		window := orElse(r.opt.ContextWindow, m.ContextWindow)
+		var tier cachelayout.Tier
+		if len(m.Tiers) > 0 {
+			tier = m.Tiers[0]
+		}
+		write := cheaper(writePrice(m, tier, r.opt.TTL), tier.Input, r.opt.FixedTokens < m.MinCacheTokens)
+		grown := r.sum(r.seen(n), r.end(n)) - r.large(r.seen(n), r.end(n), budget.LargeResult(window))
+		out.WriteTokens += grown
+		net.add(grown, write)
+		if n == 0 {
+			fixed.add(r.opt.FixedTokens, cheaper(write, tier.Input, true))
+		} else {
+			fixed.add(r.opt.FixedTokens, tier.Read)
+		}
+	}
+	out.NetCostUSD = net.usd()
+	out.CostUSD = add(out.NetCostUSD, fixed.usd())
+	return out
+}
+
+// large sums the results over a size.
+func (r *recording) large(from, end, limit int) int {
+	n := 0
+	for i := from; i < end; i++ {
+		for _, p := range r.msgs[i].Parts {
+			if p.Result == nil {
+				continue
+			}
+			if t := r.counter.Message(&memkernel.Message{Parts: []memkernel.Part{p}}); t > limit {
+				n += t
+			}
+		}
+	}
+	return n
+}
+
+// cheaper is the smaller of two prices if a prompt may go uncached, else the first.
+func cheaper(write, plain *float64, uncached bool) *float64 {
+	if uncached && write != nil && plain != nil && *plain < *write {
+		return plain
+	}
+	return write
+}

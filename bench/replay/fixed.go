@@ -1,0 +1,112 @@
+package replay
+
+import (
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// infer fills in what the recorded messages say: model, lifetime, fixed part, and
+// the window if it was asked for as room above the fixed part.
+func (o *Options) infer(msgs []memkernel.Message) {
+	recorded := ""
+	var ttl time.Duration
+	for i := range msgs {
+		if u := msgs[i].Usage; u != nil && u.CacheWrite1hTokens > 0 {
+			ttl = time.Hour
+		} else if u != nil && u.CacheWrite5mTokens > 0 && ttl == 0 {
+			ttl = 5 * time.Minute
+		}
+		if recorded == "" && msgs[i].Origin == memkernel.OriginHost {
+			recorded = msgs[i].Model
+		}
+	}
+	if o.Model == "" {
+		o.Model = recorded
+	}
+	if o.TTL == 0 {
+		o.TTL = ttl
+	}
+	if o.FixedAuto {
+		o.FixedTokens = fixedTokens(msgs, recorded, o.Prices)
+	}
+	if o.RoomTokens > 0 {
+		o.ContextWindow = o.FixedTokens + o.RoomTokens
+	}
+}
+
+// fixedTokens is the size of tools and system prompt, which transcripts do not
+// hold: what the first call with recorded usage was billed for, less the messages
+// before it. 0 if no usage is recorded.
+func fixedTokens(msgs []memkernel.Message, model string, prices *cachelayout.Book) int {
+	counter, err := kernel.NewMessageCounter(prices, model)
+	if err != nil {
+		return 0
+	}
+	for _, c := range transcript.Calls(msgs) {
+		u := msgs[c.Index].Usage
+		if u == nil || u.InputTotal() == 0 {
+			continue
+		}
+		n := u.InputTotal()
+		for i := range c.Index {
+			n -= counter.Message(&msgs[i])
+		}
+		return max(0, n)
+	}
+	return 0
+}
+
+// Recorded is what the provider billed the host for the session, as far as the
+// transcript holds it.
+type Recorded struct {
+	// Calls with recorded usage, of all calls.
+	Calls            int `json:"calls"`
+	InputTokens      int `json:"input_tokens"`
+	CacheReadTokens  int `json:"cache_read_tokens"`
+	CacheWriteTokens int `json:"cache_write_tokens"`
+	UncachedTokens   int `json:"uncached_tokens"`
+	// CostUSD is the input side at the price book's prices of the day; nil if one
+	// is unknown or no usage is recorded.
+	CostUSD     *float64 `json:"cost_usd"`
+	Compactions int      `json:"compactions"`
+}
+
+// Bill sums the recorded usage of a session's main line.
+func Bill(s *transcript.Session, prices *cachelayout.Book) Recorded {
+	if prices == nil {
+		prices = cachelayout.DefaultBook()
+	}
+	msgs := s.View(transcript.Full)
+	r := Recorded{Compactions: len(s.Compactions())}
+	cost := new(float64)
+	for _, c := range transcript.Calls(msgs) {
+		u := msgs[c.Index].Usage
+		if u == nil || u.InputTotal() == 0 {
+			continue
+		}
+		r.Calls++
+		r.InputTokens += u.InputTotal()
+		r.CacheReadTokens += u.CacheReadTokens
+		r.CacheWriteTokens += u.CacheWrite5mTokens + u.CacheWrite1hTokens
+		r.UncachedTokens += u.InputTokens
+		m, _ := prices.Lookup(msgs[c.Index].Model, c.Start)
+		cost = add(cost, m.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, 0))
+	}
+	if r.Calls > 0 {
+		r.CostUSD = cost
+	}
+	return r
+}
+
+// add sums two costs; an unknown one makes the sum unknown.
+func add(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	s := *a + *b
+	return &s
+}

@@ -1,0 +1,141 @@
+package replay
+
+import (
+	"context"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// The reserve of hosts: the smaller of the two.
+const (
+	hostReserve      = 32_000
+	hostReserveShare = 0.16
+)
+
+// chooser decides what a call shows. It is asked for every call in turn.
+type chooser interface {
+	choose(req request) choice
+}
+
+// request is what a chooser has to know of a call.
+type request struct {
+	// n is the call, end how many messages stand before it.
+	n, end int
+	// cold tells that the cache holds nothing of the last prompt's messages.
+	cold bool
+	// room is what the messages may take: window − reserve − fixed part.
+	room   int
+	window int
+	model  cachelayout.Model
+}
+
+// choice is what a call shows.
+type choice struct {
+	items []item
+	// cut names why something that stood before stands no more, "" if nothing left.
+	cut string
+	// summarised is the size of the messages that a summarising call read, 0 if
+	// there was none.
+	summarised int
+}
+
+// hostPolicy sends what a chooser chooses, with markers as the kernel places them,
+// and bills it by the same ledger.
+type hostPolicy struct {
+	rec    *recording
+	by     chooser
+	ledger cachelayout.Ledger
+	images bool
+}
+
+func (p *hostPolicy) close() error { return nil }
+
+func (p *hostPolicy) plan(_ context.Context, n int) (*prompt, error) {
+	start := p.rec.calls[n].Start
+	req := p.request(n, start)
+	c := p.by.choose(req)
+	pr := p.send(c.items, req, start)
+	pr.call.Cut, pr.call.Cold = c.cut, req.cold
+	pr.call.Violations = p.violations(c.items, req.model)
+	if c.summarised > 0 {
+		pr.extra = p.summaryCall(c.summarised, req)
+	}
+	return pr, nil
+}
+
+func (p *hostPolicy) request(n int, start time.Time) request {
+	opt := &p.rec.opt
+	model := p.rec.model(start)
+	window := opt.ContextWindow
+	if window == 0 {
+		window = model.ContextWindow
+	}
+	cold, _ := p.ledger.Cold(model, p.identity(), start)
+	return request{n: n, end: p.rec.end(n), cold: cold, room: p.room(window), window: window, model: model}
+}
+
+// room is what messages may take of a window: all but the reserve and the fixed part.
+func (p *hostPolicy) room(window int) int {
+	reserve := orElse(p.rec.opt.Reserve, min(hostReserve, int(hostReserveShare*float64(window))))
+	return window - reserve - p.rec.opt.FixedTokens
+}
+
+func (p *hostPolicy) identity() cachelayout.Identity {
+	return cachelayout.Identity{Model: p.rec.opt.Model, Images: p.images}
+}
+
+// send bills a prompt and moves the ledger on.
+func (p *hostPolicy) send(items []item, req request, start time.Time) *prompt {
+	blocks := p.blocks(items)
+	p.images = cachelayout.HasImage(blocks)
+	ttl := p.rec.opt.TTL
+	bps := cachelayout.Breakpoints(blocks, req.model, p.ledger.Tail(blocks), cachelayout.LayoutOptions{Fixed: ttl, Carry: ttl, Messages: ttl})
+	bill := p.ledger.Bill(req.model, p.identity(), blocks, bps, start)
+	p.ledger = p.ledger.Advance(p.identity(), blocks, bps, start)
+	pr := &prompt{bill: bill, call: Call{Overflow: bill.Total() > req.room+p.rec.opt.FixedTokens}}
+	for i := range items {
+		pr.texts = append(pr.texts, items[i].text)
+	}
+	return pr
+}
+
+func (p *hostPolicy) blocks(items []item) []cachelayout.Block {
+	out := make([]cachelayout.Block, 0, len(items)+1)
+	if n := p.rec.opt.FixedTokens; n > 0 {
+		out = append(out, cachelayout.Block{ID: "fixed", Region: cachelayout.RegionSystem, Hash: "fixed", Tokens: n,
+			Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
+	}
+	for i := range items {
+		it := &items[i]
+		out = append(out, cachelayout.Block{ID: it.hash, Region: it.region, Hash: it.hash,
+			Tokens: it.tokens, Positions: 1, Markable: true, Image: it.image, Message: i})
+	}
+	return out
+}
+
+// violations counts the rules of the provider that the request breaks.
+func (p *hostPolicy) violations(items []item, model cachelayout.Model) int {
+	format := transcript.FormatAnthropic
+	if model.Provider == "openai" {
+		format = transcript.FormatOpenAI
+	}
+	req := &transcript.Request{Model: p.rec.opt.Model, Messages: make([]memkernel.Message, 0, len(items))}
+	for i := range items {
+		req.Messages = append(req.Messages, items[i].msg)
+	}
+	return len(transcript.Validate(transcript.Provider(format), req, nil))
+}
+
+// summaryCall prices the call that writes a summary: fixed part and old messages
+// at the read price if the cache is warm, at the base price if it is cold, and the
+// summary as output.
+func (p *hostPolicy) summaryCall(old int, req request) *float64 {
+	old += p.rec.opt.FixedTokens
+	if req.cold {
+		return req.model.Cost(0, 0, 0, old, lateSummary)
+	}
+	return req.model.Cost(old, 0, 0, 0, lateSummary)
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/bench/replay"
+)
+
+// The columns of the table, in characters, and how many policies stand side by side.
+const (
+	replayLabel = 22
+	replayCol   = 18
+	replayWide  = 3
+)
+
+// replayRow is a line of the table.
+type replayRow struct {
+	name string
+	of   func(r *replay.Result) string
+}
+
+// replayTable puts the policies side by side, as many as fit.
+func replayTable(doc *replayJSON, p painter) string {
+	var b strings.Builder
+	for part := range slices.Chunk(doc.Results, replayWide) {
+		b.WriteString(p.do(bold, left("memkernel replay", replayLabel+2)))
+		for _, r := range part {
+			b.WriteString(p.do(bold, right(r.Policy, replayCol)))
+		}
+		b.WriteString("\n")
+		if part[0] == doc.Results[0] {
+			b.WriteString("  " + left("model", replayLabel) + " " + clip(part[0].Model, columns-replayLabel-3) + "\n")
+		}
+		for _, row := range replayRows {
+			b.WriteString("  " + left(row.name, replayLabel))
+			for _, r := range part {
+				b.WriteString(right(row.of(r), replayCol))
+			}
+			b.WriteString("\n")
+		}
+	}
+	for _, l := range wrap(replayNotes(doc), columns-2) {
+		b.WriteString("  " + p.do(gray, l) + "\n")
+	}
+	return b.String()
+}
+
+func number(of func(t *replay.Totals) int) func(*replay.Result) string {
+	return func(r *replay.Result) string { return thousands(of(&r.Totals)) }
+}
+
+func money(of func(t *replay.Totals) *float64) func(*replay.Result) string {
+	return func(r *replay.Result) string { return dollars(of(&r.Totals)) }
+}
+
+func ratio(of func(t *replay.Totals) float64) func(*replay.Result) string {
+	return func(r *replay.Result) string { return share(of(&r.Totals)) }
+}
+
+var replayRows = []replayRow{
+	{"window", func(r *replay.Result) string { return thousands(r.ContextWindow) }},
+	{"  fixed part", func(r *replay.Result) string { return thousands(r.FixedTokens) }},
+	{"calls", number(func(t *replay.Totals) int { return t.Calls })},
+	{"input tokens", number(func(t *replay.Totals) int { return t.InputTokens })},
+	{"  cache read", number(func(t *replay.Totals) int { return t.CacheReadTokens })},
+	{"  cache write", number(func(t *replay.Totals) int { return t.CacheWriteTokens })},
+	{"  uncached", number(func(t *replay.Totals) int { return t.UncachedTokens })},
+	{"hit ratio", ratio(func(t *replay.Totals) float64 { return t.HitRatio })},
+	{"  warm calls only", ratio(func(t *replay.Totals) float64 { return t.WarmHitRatio })},
+	{"cost", money(func(t *replay.Totals) *float64 { return t.CostUSD })},
+	{"  net of fixed part", money(func(t *replay.Totals) *float64 { return t.NetCostUSD })},
+	{"  bound, net", func(r *replay.Result) string { return dollars(r.Bound.NetCostUSD) }},
+	{"cuts", number(func(t *replay.Totals) int { return t.Cuts })},
+	{"cold events", number(func(t *replay.Totals) int { return t.ColdEvents })},
+	{"calls after a gap", number(func(t *replay.Totals) int { return t.GapCalls })},
+	{"  input, net", number(func(t *replay.Totals) int { return t.GapInputTokens })},
+	{"  written, net", number(func(t *replay.Totals) int { return t.GapWriteTokens })},
+	{"overflows", number(func(t *replay.Totals) int { return t.Overflows })},
+	{"violations", number(func(t *replay.Totals) int { return t.Violations })},
+	{"faults", number(func(t *replay.Totals) int { return t.Faults })},
+	{"  controllable", number(func(t *replay.Totals) int { return t.Controllable })},
+	{"references", number(func(t *replay.Totals) int { return t.References })},
+	{"  shown", ratio(func(t *replay.Totals) float64 { return t.ReferenceRecall })},
+	{"  only named", ratio(func(t *replay.Totals) float64 { return t.Named })},
+	{"  behind a pointer", ratio(func(t *replay.Totals) float64 { return t.Pointer })},
+	{"edit anchors shown", ratio(func(t *replay.Totals) float64 { return t.AnchorRecall })},
+	{"pages to fetch back", number(func(t *replay.Totals) int { return t.Resolutions })},
+	{"  would cost", money(func(t *replay.Totals) *float64 { return t.ResolutionsUSD })},
+	{"pages lost", number(func(t *replay.Totals) int { return t.Lost })},
+	{"  would cost", money(func(t *replay.Totals) *float64 { return t.LostUSD })},
+	{"caused re-reads", number(func(t *replay.Totals) int { return t.CausedReads + t.CausedEdits })},
+	{"  of recorded reads", ratio(func(t *replay.Totals) float64 { return t.CausedShare })},
+}
+
+// replayNotes says what to keep in mind, and what was billed in truth.
+func replayNotes(doc *replayJSON) string {
+	s := "What is replayed is what was recorded: the agent could only use what its host's own compactions had left it. " +
+		"Input side only, and the summary calls of the policies that compact."
+	if r := doc.Recorded; r.Calls > 0 {
+		s += fmt.Sprintf(" As recorded, %d calls with %s tokens of input and %d compactions were %s.", r.Calls, thousands(r.InputTokens), r.Compactions, dollars(r.CostUSD))
+	}
+	return s
+}
