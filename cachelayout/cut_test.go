@@ -2,6 +2,7 @@ package cachelayout
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -16,11 +17,12 @@ func cutInput(t testing.TB) CutInput {
 		Model: mustModel(t, "claude-opus-5-5"), Window: 200_000, Reserve: 40_000,
 		Fixed: 15_000, Conversation: 85_000, Planned: 100_000,
 		Growth:  []int{50_000, 2_000, 3_000, 2_000, 9_000, 2_000, 3_000, 2_000, 3_000, 2_000, 3_000},
-		Pending: 50_000, ExpectedTurns: 50,
+		Pending: 85_000, ExpectedTurns: 1, LowWater: 30_000,
 	}
 }
 
 func TestPlanCut(t *testing.T) {
+	steady := slices.Repeat([]int{1_000}, 10)
 	tests := []struct {
 		name   string
 		set    func(*CutInput)
@@ -35,14 +37,17 @@ func TestPlanCut(t *testing.T) {
 		{"over the mark, nothing pending", func(in *CutInput) { in.Planned, in.Pending = 151_001, 0 }, ReasonNone, 151_001, false},
 		{"over the window in a loop", func(in *CutInput) { in.Planned, in.OpenLoop = 160_001, true }, ReasonForced, 45_000, true},
 		{"over the window, nothing known to be pending", func(in *CutInput) { in.Planned, in.Pending = 160_001, 0 }, ReasonForced, 45_000, true},
-		{"cold", func(in *CutInput) { in.Cold = true }, ReasonCold, 15_000 + ColdLowWaterConversation, false},
-		{"cold in a loop", func(in *CutInput) { in.Cold, in.OpenLoop = true, true }, ReasonCold, 15_000 + ColdLowWaterConversation, false},
+		{"cold", func(in *CutInput) { in.Cold, in.ColdLowWater = true, 25_000 }, ReasonCold, 40_000, false},
+		{"cold in a loop", func(in *CutInput) { in.Cold, in.OpenLoop, in.ColdLowWater = true, true, 25_000 }, ReasonCold, 40_000, false},
 		{"cold with nothing pending", func(in *CutInput) { in.Cold, in.Pending = true, 0 }, ReasonNone, 100_000, false},
 		{"cold event used up", func(in *CutInput) { in.Cold, in.ColdEventUsed = true, true }, ReasonNone, 100_000, false},
 		{"cold event used up, but too large", func(in *CutInput) { in.Cold, in.ColdEventUsed, in.Planned = true, true, 170_000 }, ReasonForced, 45_000, true},
-		{"cold and small", func(in *CutInput) { in.Cold, in.Planned = true, 20_000 }, ReasonCold, 20_000, false},
-		{"voluntary and worth it", func(in *CutInput) { in.Voluntary = true }, ReasonPayback, 45_000, false},
-		{"voluntary near the end", func(in *CutInput) { in.Voluntary, in.ExpectedTurns = true, 3 }, ReasonNone, 100_000, false},
+		{"cold and small", func(in *CutInput) { in.Cold, in.Planned = true, 20_000 }, ReasonNone, 20_000, false},
+		{"over the cheapest mark and worth it", func(in *CutInput) { in.Planned, in.ExpectedTurns, in.Growth = 130_000, 50, steady }, ReasonPayback, 45_000, false},
+		{"in a loop", func(in *CutInput) { in.Planned, in.ExpectedTurns, in.Growth, in.OpenLoop = 130_000, 50, steady, true }, ReasonNone, 130_000, false},
+		{"below the cheapest mark", func(in *CutInput) { in.ExpectedTurns = 50 }, ReasonNone, 100_000, false},
+		{"the next gap is too near", func(in *CutInput) { in.Planned, in.ExpectedTurns, in.Growth, in.ColdRate = 130_000, 50, steady, .5 }, ReasonNone, 130_000, false},
+		{"near the end", func(in *CutInput) { in.Planned, in.ExpectedTurns, in.Growth = 130_000, 3, steady }, ReasonNone, 130_000, false},
 		{"marks overridden", func(in *CutInput) { in.Planned, in.LowWater = 155_000, 60_000 }, ReasonHighWater, 75_000, false},
 		{"cold mark overridden", func(in *CutInput) { in.Cold, in.ColdLowWater = true, 10_000 }, ReasonCold, 25_000, false},
 		{"planned left out", func(in *CutInput) { in.Planned, in.Conversation = 0, 140_000 }, ReasonHighWater, 45_000, false},
@@ -83,15 +88,43 @@ func TestPlanCut(t *testing.T) {
 func TestFiguresOfACut(t *testing.T) {
 	f := PlanCut(cutInput(t)).Figures
 	// The oldest of eleven growths does not count.
-	if f.MaxGrowth != 9_000 || f.MedianGrowth != 3_000 || f.HighWater != 151_000 || f.Budget != 160_000 || f.Cliff != 0 {
+	if f.MaxGrowth != 9_000 || f.MedianGrowth != 3_000 || f.RoomMark != 151_000 || f.HighWater > f.RoomMark || f.Budget != 160_000 || f.Cliff != 0 {
 		t.Errorf("%+v", f)
 	}
-	// n* = (1.25 − 0.05)·30,000 / (0.05·50,000)
-	if !near(f.BreakEvenTurns, 14.4) || f.Saved != 50_000 || f.Rewritten != 30_000 {
+	// n* = (1.25 − 0.05)·30,000 / (0.05·55,000)
+	if !near(f.BreakEvenTurns, 1.2*30_000/(.05*55_000)) || f.Saved != 55_000 || f.Rewritten != 30_000 {
 		t.Errorf("break-even %v of %d and %d", f.BreakEvenTurns, f.Saved, f.Rewritten)
 	}
-	if !near(f.EOQHighWater, 45_000+f.EOQBatch) || f.EOQBatch < 67_000 || f.EOQBatch > 67_200 {
-		t.Errorf("EOQ %v %v", f.EOQBatch, f.EOQHighWater)
+	// D* = √(2·g·w·L / (r·holdShare)).
+	want := math.Sqrt(2 * float64(f.MeanGrowth) * 1.25 * 30_000 / (.05 * holdShare))
+	if !near(f.EOQBatch, want) || !near(f.EOQHighWater, 45_000+want) || f.HighWater != int(45_000+want) && f.HighWater != f.RoomMark {
+		t.Errorf("EOQ %v %v, want a batch of %v", f.EOQBatch, f.EOQHighWater, want)
+	}
+}
+
+// TestLowWater: dearer growth, gaps and prices of writing keep less, a larger fixed
+// part and more room keep more; none leaves floor and share.
+func TestLowWater(t *testing.T) {
+	base := Cycle{Growth: 1_000, Fixed: 30_000, Room: 150_000, ColdRate: .03, Ratios: Ratios{Write: 1.25, Read: .1}}
+	low := func(set func(*Cycle)) int {
+		c := base
+		set(&c)
+		return c.LowWater(5_000, 120_000)
+	}
+	at := low(func(*Cycle) {})
+	if _, memory := base.Cost(float64(at)); memory > MissWeight*base.Miss() || at < 20_000 || at > 50_000 {
+		t.Errorf("low water %d costs %v, a miss %v", at, memory, base.Miss())
+	}
+	for name, less := range map[string]int{
+		"gaps": low(func(c *Cycle) { c.ColdRate = .2 }), "room": low(func(c *Cycle) { c.Room = 40_000 }),
+		"fixed": low(func(c *Cycle) { c.Fixed = 5_000 }), "growth": low(func(c *Cycle) { c.ColdRate, c.Growth = 0, 9_000 }) - 5_000,
+	} {
+		if less >= at {
+			t.Errorf("%s: %d, not below %d", name, less, at)
+		}
+	}
+	if got := (Cycle{Growth: 1, Ratios: Ratios{Write: 1, Read: 1}}).LowWater(7_000, 3_000); got != 7_000 {
+		t.Errorf("the floor stands: %d", got)
 	}
 }
 
@@ -114,7 +147,7 @@ func TestMarksStayInOrder(t *testing.T) {
 		if in.Fixed <= f.Limit-2*f.MedianGrowth && f.HighWater < f.LowWater+2*f.MedianGrowth {
 			t.Fatalf("no room for two growths: %+v", f)
 		}
-		if in.Cold && in.ColdEventUsed && c.Reason == ReasonCold || c.Reason == ReasonCold && in.Pending <= 0 {
+		if in.Cold && in.ColdEventUsed && c.Reason == ReasonCold || c.Reason == ReasonCold && in.Pending < MinSaved {
 			t.Fatalf("cold cut without a right to: %+v", c)
 		}
 		if in.OpenLoop && c.Do && c.Reason != ReasonCold && c.Reason != ReasonForced {

@@ -3,6 +3,7 @@ package cachelayout
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -93,59 +94,77 @@ func TestOptimalLowWater(t *testing.T) {
 	}
 }
 
-func TestChooseTTL(t *testing.T) {
-	gaps := func(n int, special ...time.Duration) []time.Duration {
-		out := make([]time.Duration, n)
-		for i := range out {
-			out[i] = 20 * time.Second
-		}
-		return append(out, special...)
+// paceWith is a pace of so many calls, with these gaps among them.
+func paceWith(calls int, gaps ...time.Duration) Pace {
+	var p Pace
+	for range calls - len(gaps) {
+		p = p.Add(20 * time.Second)
 	}
+	for _, g := range gaps {
+		p = p.Add(g)
+	}
+	return p
+}
+
+func TestPace(t *testing.T) {
+	p := paceWith(100, 10*time.Minute, 2*time.Hour, -time.Hour)
+	if p.Calls != 100 || len(p.Idle) != 2 {
+		t.Errorf("%+v", p)
+	}
+	if a, b, c := p.Rate(5*time.Minute), p.Rate(time.Hour), (Pace{}).Rate(5*time.Minute); !(a > b && b > 0) || !near(c, priorIdleRate) {
+		t.Errorf("rates %v %v, prior %v", a, b, c)
+	}
+	old := paceWith(300, slices.Repeat([]time.Duration{time.Hour}, 300)...)
+	if len(old.Idle) > maxIdle || old.Rate(time.Hour) < .5 {
+		t.Errorf("%d gaps remembered, rate %v", len(old.Idle), old.Rate(time.Hour))
+	}
+}
+
+// TestChooseTTL: a cold cache is used for a cut, so that the long lifetime of the
+// messages pays only for sessions that pause all the time.
+func TestChooseTTL(t *testing.T) {
 	opus := mustModel(t, "claude-opus-5")
-	tests := []struct {
+	ten := 10 * time.Minute
+	for _, tt := range []struct {
 		name string
 		m    Model
-		gaps []time.Duration
+		p    Pace
 		want time.Duration
 	}{
-		{"no gaps", opus, nil, 5 * time.Minute},
-		{"too few to judge", opus, gaps(5, 10*time.Minute), 5 * time.Minute},
-		{"never idle", opus, gaps(100), 5 * time.Minute},
-		{"one in a hundred is below 1.6 %", opus, gaps(99, 10*time.Minute), 5 * time.Minute},
-		{"two are above", opus, gaps(98, 10*time.Minute, 59*time.Minute), time.Hour},
-		{"gaps beyond an hour do not count", opus, gaps(98, time.Hour, 5*time.Hour), 5 * time.Minute},
-		{"nor does a clock that went back", opus, gaps(98, -10*time.Minute, -time.Hour), 5 * time.Minute},
-		{"unpublished price", mustModel(t, "gpt-6.1-sol"), gaps(9, time.Hour, time.Hour), 30 * time.Minute},
-		{"one lifetime only", mustModel(t, "gpt-5"), gaps(9, time.Hour), 5 * time.Minute},
-		{"unknown model", Model{}, gaps(9, time.Hour), AssumedTTL},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			ttl, why := ChooseTTL(tt.gaps, tt.m, 100_000, 2_500)
-			if ttl != tt.want || why == "" {
-				t.Errorf("%s: %s", ttl, why)
-			}
-		})
+		{"nothing known", opus, Pace{}, 5 * time.Minute},
+		{"never idle", opus, paceWith(200), 5 * time.Minute},
+		{"a gap in twenty calls", opus, paceWith(200, slices.Repeat([]time.Duration{ten}, 10)...), 5 * time.Minute},
+		{"a gap at every other call", opus, paceWith(200, slices.Repeat([]time.Duration{ten}, 100)...), time.Hour},
+		{"gaps that outlive both", opus, paceWith(200, slices.Repeat([]time.Duration{5 * time.Hour}, 100)...), 5 * time.Minute},
+		{"unpublished price", mustModel(t, "gpt-6.1-sol"), paceWith(9, time.Hour), 30 * time.Minute},
+		{"one lifetime only", mustModel(t, "gpt-5"), paceWith(9, time.Hour), 5 * time.Minute},
+		{"unknown model", Model{}, paceWith(9, time.Hour), AssumedTTL},
+	} {
+		c := Cycle{Growth: 1_000, Fixed: 30_000, Room: 100_000}
+		if ttl, why := ChooseTTL(tt.p, tt.m, c, 25_000); ttl != tt.want || why == "" {
+			t.Errorf("%s: %s: %s", tt.name, ttl, why)
+		}
 	}
 }
 
 func TestChooseFixedTTL(t *testing.T) {
 	opus := mustModel(t, "claude-opus-5")
-	ten, day := 10*time.Minute, 24*time.Hour
 	for _, tt := range []struct {
-		gaps []time.Duration
-		want time.Duration
+		name  string
+		p     Pace
+		calls float64
+		want  time.Duration
 	}{
-		{nil, 5 * time.Minute},
-		{[]time.Duration{ten}, time.Hour},
-		{[]time.Duration{ten, day}, 5 * time.Minute},
-		{[]time.Duration{ten, ten, day}, time.Hour},
+		{"a session", Pace{}, SessionCalls, time.Hour},
+		{"an errand", Pace{}, 10, 5 * time.Minute},
+		{"never idle", paceWith(1_000), 100, 5 * time.Minute},
+		{"days between", paceWith(100, slices.Repeat([]time.Duration{24 * time.Hour}, 50)...), 100, 5 * time.Minute},
 	} {
-		if ttl, why := ChooseFixedTTL(tt.gaps, opus, 15_000); ttl != tt.want {
-			t.Errorf("%v: %s, %s", tt.gaps, ttl, why)
+		if ttl, why := ChooseFixedTTL(tt.p, opus, 15_000, tt.calls); ttl != tt.want {
+			t.Errorf("%s: %s, %s", tt.name, ttl, why)
 		}
 	}
-	if ttl, _ := ChooseFixedTTL([]time.Duration{ten}, Model{}, 15_000); ttl != AssumedTTL {
+	if ttl, _ := ChooseFixedTTL(Pace{}, Model{}, 15_000, 100); ttl != AssumedTTL {
 		t.Errorf("unknown model: %s", ttl)
 	}
 }

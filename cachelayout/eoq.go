@@ -32,6 +32,81 @@ func BatchCost(growth, fixed, low, batch float64, ratios Ratios, extra float64) 
 	return ratios.Write*growth + ratios.Read*(low+batch/2) + cut*growth/batch
 }
 
+// Cycle is a session seen as a cycle: it grows from what a cut kept until the
+// next rewrite, which is a cut at the mark or a cold cache, whichever is sooner.
+// Sizes are tokens.
+type Cycle struct {
+	// Growth is the mean growth per call, Fixed the tools and system prompt.
+	Growth, Fixed float64
+	// Room is the most that conversation can grow to; 0 is no limit.
+	Room float64
+	// ColdRate is the chance that a call finds the cache cold.
+	ColdRate float64
+	Ratios   Ratios
+	// Extra is the extra cost of a cut in base input tokens.
+	Extra float64
+}
+
+// holdShare is the part of the read price that counts against the size of a
+// batch. Not all of reading it is loss: what was said since the last cut is what
+// the next calls refer to most. On thirteen recorded sessions a smaller batch with
+// a higher low-water mark showed as much for the same money; the larger one breaks
+// the cache less often.
+const holdShare = 0.5
+
+// Batch is how far conversation grows above low before it is cut: the optimum
+// by price, kept below the room there is.
+func (c Cycle) Batch(low float64) float64 {
+	ratios := c.Ratios
+	ratios.Read *= holdShare
+	batch, _ := OptimalBatch(c.Growth, 0, low, ratios, c.Extra)
+	if c.Room > 0 {
+		batch = math.Min(batch, math.Max(c.Room-low, 0))
+	}
+	return batch
+}
+
+// rewrites is how many rewrites a call makes on average.
+func (c Cycle) rewrites(low float64) float64 {
+	batch := math.Max(c.Batch(low), math.Max(2*c.Growth, 1))
+	return math.Min(1, math.Max(c.ColdRate, c.Growth/batch))
+}
+
+// Cost is what a call costs on average if cuts keep low tokens of conversation,
+// and Memory the part of it that keeping them costs: reading them at every call
+// and writing them at every rewrite. Both are in base input tokens.
+func (c Cycle) Cost(low float64) (call, memory float64) {
+	rate := c.rewrites(low)
+	grown := math.Min(c.Batch(low), c.Growth/math.Max(rate, 1e-9))
+	memory = low * (c.Ratios.Read + c.Ratios.Write*rate)
+	call = c.Ratios.Write*c.Growth + c.Ratios.Read*(c.Fixed+grown/2) + c.Extra*rate + memory
+	return call, memory
+}
+
+// Miss is what it costs, in base input tokens, when the model has to fetch again
+// what it was not shown: one more call over a prompt of common size, and what that
+// call adds.
+func (c Cycle) Miss() float64 {
+	return c.Ratios.Read*(c.Fixed+commonConversation) + c.Ratios.Write*priorGrowth
+}
+
+// LowWater is the most conversation, between floor and ceiling, that is worth its
+// keep. The chance that a call needs something falls with its distance, so that the
+// last of x tokens is worth MissWeight·Miss/x a call; it costs r + w per rewrite.
+func (c Cycle) LowWater(floor, ceiling int) int {
+	worth := MissWeight * c.Miss()
+	lo, hi := floor, max(floor, ceiling)
+	for lo < hi {
+		mid := lo + (hi-lo+1)/2
+		if _, memory := c.Cost(float64(mid)); memory <= worth {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	return lo
+}
+
 // OptimalLowWater is the low-water mark for a given ceiling when a kept token
 // is worth value per call (in units of the base input price), for example the
 // chance that it would be fetched again times what that costs. It lies between

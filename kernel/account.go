@@ -167,7 +167,9 @@ func (w *work) bareLoop() bool {
 
 func (w *work) layoutReport() Layout {
 	l := Layout{Breakpoints: w.breakpoints, Change: w.change, Bill: w.bill, Cold: w.cold, Clock: w.clock,
-		Cut: w.cut, Refused: w.decision.Refused, Notes: w.notes}
+		Cut: w.cut, Refused: w.decision.Refused, Notes: w.notes, Pace: w.next.pace, Advice: w.advice,
+		Lifetimes: Lifetimes{Fixed: w.lifetimes.Fixed, FixedWhy: w.lifetimes.fixedWhy,
+			Messages: w.lifetimes.Messages, MessagesWhy: w.lifetimes.messagesWhy}}
 	for _, c := range w.proj.Cuts {
 		l.Cuts = append(l.Cuts, w.calibrated(c))
 	}

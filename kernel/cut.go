@@ -21,10 +21,6 @@ func (w *work) cache(p *pagevm.Projection) pagevm.Cache {
 // the model binds it to its prefix, and the host can't have the provider drop it.
 func (w *work) stripThinking() bool { return w.model.PreservedThinking && !w.req.DropOption }
 
-// minPending is the least that a cut must save to count as pending, in tokens:
-// less than that is not worth what it hides.
-const minPending = 4000
-
 // cutInput hands the cut planner its figures. Limits are given with the counts'
 // own error taken off, so that what it allows fits.
 func (w *work) cutInput(grown *pagevm.Projection, c pagevm.Cache) cachelayout.CutInput {
@@ -32,13 +28,11 @@ func (w *work) cutInput(grown *pagevm.Projection, c pagevm.Cache) cachelayout.Cu
 		Model: w.model, Window: w.hard + w.reserve, Reserve: w.reserve,
 		Fixed: w.fixed + w.standing, Conversation: w.before - w.fixed - w.standing, Planned: w.before,
 		Growth: w.growth(), Cold: c.Cold, ColdEventUsed: c.Event != "" && c.Event == grown.LastEvent(),
-		OpenLoop: len(w.places) > 0 && w.places[len(w.places)-1].InLoop, TTL: w.ttl(),
+		OpenLoop: len(w.places) > 0 && w.places[len(w.places)-1].InLoop, TTL: w.lifetimes.Messages,
+		ColdRate:      w.next.pace.Rate(w.lifetimes.Messages),
 		ExpectedTurns: cachelayout.ExpectedTurns(w.calls()), LowWater: w.lowWater, ColdLowWater: w.lowWater,
 	}
-	in.Pending = w.before - w.fixed - w.standing - cachelayout.ColdLowWaterConversation
-	if in.Pending < minPending {
-		in.Pending = 0
-	}
+	in.Pending = w.before - w.fixed - w.standing
 	if c.Cold && !w.sent() {
 		// Nothing was ever sent: what stands is new, not pending.
 		in.Pending = 0
@@ -71,9 +65,12 @@ func (w *work) boundLoop() bool {
 // sent tells whether any request of this conversation is known to have been made.
 func (w *work) sent() bool { return !w.next.ledger.LastStart.IsZero() }
 
-// growth lists the tokens that the last calls added, calibrated.
+// growthCalls is how many calls tell how fast a session grows.
+const growthCalls = 64
+
+// growth lists the tokens that the last calls added, calibrated, newest last.
 func (w *work) growth() []int {
-	g := growth(w.hosts, w.places, 10)
+	g := growth(w.hosts, w.places, growthCalls)
 	for i := range g {
 		g[i] = w.scale(g[i])
 	}

@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"time"
-
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/pagevm"
@@ -22,21 +20,12 @@ func (w *work) identity(p *pagevm.Projection) cachelayout.Identity {
 func (w *work) layout() {
 	w.blocks = w.blockList(w.proj)
 	id := w.identity(w.proj)
-	opt := cachelayout.LayoutOptions{Fixed: w.ttl(), Carry: w.ttl(), Messages: w.ttl()}
 	ledger := &w.next.ledger
-	w.breakpoints, w.notes = cachelayout.Layout(w.blocks, w.model, ledger.Tail(w.blocks), opt)
+	w.breakpoints, w.notes = cachelayout.Layout(w.blocks, w.model, ledger.Tail(w.blocks), w.lifetimes.LayoutOptions)
 	w.change = ledger.Compare(id, w.blocks)
 	w.bill = ledger.Bill(w.model, id, w.blocks, w.breakpoints, w.req.Now)
 	w.next.ledger = ledger.Advance(id, w.blocks, w.breakpoints, w.req.Now)
-}
-
-// ttl is the lifetime to ask for: the host's wish, else the one it was seen to
-// use, else the provider's default.
-func (w *work) ttl() time.Duration {
-	if w.req.TTL != 0 {
-		return w.model.TTL(w.req.TTL)
-	}
-	return w.model.TTL(w.next.ttl)
+	w.advice = w.next.ledger.Advise(w.model, w.next.pace, w.cut, w.bill.Total(), w.req.Now)
 }
 
 // blockList is the prompt's content in provider order. Tokens are calibrated.

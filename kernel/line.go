@@ -36,6 +36,8 @@ type line struct {
 	anchor anchor
 	// ttl is the cache lifetime that the host was seen to use; 0 if unknown.
 	ttl time.Duration
+	// pace is how the calls follow each other.
+	pace cachelayout.Pace
 	// planID is the newest plan; planned its input in uncalibrated tokens.
 	planID  string
 	planned int

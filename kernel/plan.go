@@ -60,7 +60,10 @@ type PlanRequest struct {
 	// are recalled with what ours finds, once per user turn and within the same
 	// bounds; what comes later in a turn is left out with [ReasonTurnRecalled].
 	Memories []MemoryAnswer
-	// TTL is the cache lifetime that the host asks for; 0 lets the kernel choose.
+	// TTL is the cache lifetime that the host asks for its messages; the kernel
+	// chooses that of tools and system. 0 takes the one that the host was seen to
+	// use, for all parts, and lets the kernel choose if there is none; [ChooseTTL]
+	// lets it choose in any case.
 	TTL time.Duration
 }
 
@@ -153,6 +156,21 @@ type Layout struct {
 	Cuts []pagevm.CutPoint `json:"cuts"`
 	// Notes say what the model's cache will not do with this layout.
 	Notes []string `json:"notes"`
+	// Lifetimes are what the breakpoints ask for.
+	Lifetimes Lifetimes `json:"lifetimes"`
+	// Pace is how the calls of the session follow each other, this one counted.
+	Pace cachelayout.Pace `json:"pace"`
+	// Advice is what to do with the time until the next call.
+	Advice cachelayout.Advice `json:"advice"`
+}
+
+// Lifetimes are the cache lifetimes asked for tools and system and for all behind
+// them, and why.
+type Lifetimes struct {
+	Fixed       time.Duration `json:"fixed"`
+	FixedWhy    string        `json:"fixed_why"`
+	Messages    time.Duration `json:"messages"`
+	MessagesWhy string        `json:"messages_why"`
 }
 
 // Budgets is the arithmetic of a plan, in tokens.

@@ -152,6 +152,8 @@ func (w *work) project() error {
 	w.proj, w.decision = grown, dec
 	w.before = w.planned(grown) + w.waitingPins()
 	w.seed(grown)
+	w.keepPace()
+	w.chooseLifetimes()
 	cache := w.cache(grown)
 	w.cut = w.planCut(w.cutInput(grown, cache))
 	cache.Forced = w.cut.Force

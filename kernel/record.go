@@ -45,11 +45,13 @@ type planBody struct {
 	Level     int                 `json:"level,omitempty"`
 
 	// Ledger is what the provider's cache is taken to hold.
-	Ledger  cachelayout.Record `json:"ledger"`
-	TTL     time.Duration      `json:"ttl,omitempty"`
-	Anchor  anchor             `json:"anchor,omitzero"`
-	Planned int                `json:"planned"`
-	Before  int                `json:"before"`
+	Ledger cachelayout.Record `json:"ledger"`
+	TTL    time.Duration      `json:"ttl,omitempty"`
+	// Pace is how the calls follow each other.
+	Pace    cachelayout.Pace `json:"pace,omitzero"`
+	Anchor  anchor           `json:"anchor,omitzero"`
+	Planned int              `json:"planned"`
+	Before  int              `json:"before"`
 	// Expected is the bill that was planned.
 	Expected *Expected `json:"expected,omitempty"`
 	Ratio    float64   `json:"ratio"`
@@ -171,7 +173,7 @@ func (w *work) newSpans() []Span {
 func planDiff(w *work) planBody {
 	p, q := w.prev.proj, w.proj
 	b := planBody{Plan: w.next.planID, Branch: w.req.Branch, Model: w.req.Model, Generation: q.Generation, Epoch: w.s.account.epoch,
-		Ledger: w.next.ledger.Record(), TTL: w.next.ttl,
+		Ledger: w.next.ledger.Record(), TTL: w.next.ttl, Pace: w.next.pace,
 		Anchor: w.next.anchor, Planned: w.next.planned, Before: w.before, Ratio: w.ratio, Expected: w.next.expected,
 		Fixed: w.blocks[:len(w.blocks)-len(q.Carry)-len(q.Items)]}
 	for b.KeepSeen < len(p.Seen) && b.KeepSeen < len(q.Seen) && p.Seen[b.KeepSeen] == q.Seen[b.KeepSeen] {
@@ -214,7 +216,7 @@ func (l *line) apply(session string, b *planBody) *line {
 		p.Recall = *b.Recall
 	}
 	n.private, n.level = b.Private, b.Level
-	n.proj, n.planID, n.planned, n.ttl, n.anchor = &p, b.Plan, b.Planned, b.TTL, b.Anchor
+	n.proj, n.planID, n.planned, n.ttl, n.pace, n.anchor = &p, b.Plan, b.Planned, b.TTL, b.Pace, b.Anchor
 	n.expected = b.Expected
 	n.restored = b
 	return &n

@@ -25,7 +25,7 @@ import (
 // decided is then told from what was recorded wrongly.
 var deciders = map[string]int{
 	stepAlign:   1, // pagevm.Align
-	stepPlanCut: 1, // cachelayout.PlanCut
+	stepPlanCut: 2, // cachelayout.PlanCut
 	stepSelect:  2, // pagevm.Select
 	stepNext:    1, // pagevm.Next
 }

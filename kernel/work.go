@@ -87,6 +87,8 @@ type work struct {
 	change      cachelayout.Change
 	bill        cachelayout.Bill
 	notes       []string
+	lifetimes   lifetimes
+	advice      cachelayout.Advice
 
 	split                    budget.Plan
 	toolTokens, systemTokens int

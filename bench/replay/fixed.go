@@ -27,7 +27,7 @@ func (o *Options) infer(msgs []memkernel.Message) {
 	if o.Model == "" {
 		o.Model = recorded
 	}
-	if o.TTL == 0 {
+	if o.ownTTL = o.TTL == 0; o.ownTTL {
 		o.TTL = ttl
 	}
 	if o.FixedAuto {

@@ -41,9 +41,12 @@ func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 			return nil, err
 		}
 	}
-	end := p.rec.end(n)
+	end, ttl := p.rec.end(n), opt.TTL
+	if opt.ownTTL {
+		ttl = kernel.ChooseTTL
+	}
 	plan, err := p.k.PlanContext(ctx, kernel.PlanRequest{SessionKey: "replay", Model: opt.Model, ContextWindow: opt.ContextWindow,
-		Reserve: opt.Reserve, FixedTokens: opt.FixedTokens, Messages: p.rec.msgs[:end:end], Now: p.rec.calls[n].Start, Resolver: opt.Resolver, TTL: opt.TTL})
+		Reserve: opt.Reserve, FixedTokens: opt.FixedTokens, Messages: p.rec.msgs[:end:end], Now: p.rec.calls[n].Start, Resolver: opt.Resolver, TTL: ttl})
 	var small *kernel.TooSmallError
 	if errors.As(err, &small) {
 		return &prompt{call: Call{Overflow: true}}, nil

@@ -54,9 +54,11 @@ type Options struct {
 	FixedAuto   bool
 	// Model overrides the recorded model.
 	Model string
-	// TTL is the cache lifetime; 0 takes the one that the recorded calls wrote
-	// with, else the provider's default.
+	// TTL is the cache lifetime of messages. 0 takes the one that the recorded calls
+	// wrote with, else the provider's default; the kernel then chooses its own.
 	TTL time.Duration
+	// ownTTL: none was given.
+	ownTTL bool
 	// Resolver names the tool by which the model could follow pointers.
 	Resolver string
 	// View is what is replayed: as the host would see it, or everything ever said.

@@ -66,6 +66,7 @@ func (s *sheet) bill() {
 	}
 	s.text("clock", l.Clock, "")
 	s.text("first change", changeText(l.Change), "")
+	s.ahead()
 	for _, n := range b.Notes {
 		s.text("note", n, "")
 	}
@@ -131,7 +132,8 @@ func (s *sheet) cut() {
 		s.text("wished", reasonText(c.Reason), "")
 	}
 	s.text("marks", fmt.Sprintf("high water %s, low water %s, low water when cold %s, limit %s", thousands(f.HighWater), thousands(f.LowWater), thousands(f.ColdLowWater), thousands(f.Limit)), "")
-	s.text("growth", fmt.Sprintf("median %s, largest %s tokens a call (last ten)", thousands(f.MedianGrowth), thousands(f.MaxGrowth)), "")
+	s.text("growth", fmt.Sprintf("median %s, largest %s tokens a call (last ten), mean %s", thousands(f.MedianGrowth), thousands(f.MaxGrowth), thousands(f.MeanGrowth)), "")
+	s.text("memory", keepText(f), "")
 	s.text("payback", paybackText(f), "")
 	s.text("optimum", optimumText(f), "")
 	if f.Cliff > 0 {
@@ -188,6 +190,33 @@ func eventText(event string) string {
 	return ", on the cold event \"" + event + "\""
 }
 
+// keepText is what keeping the low-water conversation costs.
+func keepText(f cachelayout.Figures) string {
+	return fmt.Sprintf("keeping it costs %s of %s base tokens a call, a miss %s; %.1f %% of calls meet a cold cache",
+		thousands(int(f.MemoryCost)), thousands(int(f.CallCost)), thousands(int(f.MissCost)), 100*f.ColdRate)
+}
+
+// ahead is how long things live, and what to do until the next call.
+func (s *sheet) ahead() {
+	l := &s.out.plan.Layout
+	s.text("lifetimes", fmt.Sprintf("tools and system %s: %s", lifetime(l.Lifetimes.Fixed), l.Lifetimes.FixedWhy), "")
+	s.text("", fmt.Sprintf("messages %s: %s", lifetime(l.Lifetimes.Messages), l.Lifetimes.MessagesWhy), "")
+	a := l.Advice
+	if a.ExpiresAt.IsZero() {
+		return
+	}
+	s.text("expires", a.ExpiresAt.UTC().Format("2006-01-02 15:04:05")+", if no request starts before", "")
+	if !a.SummariseBy.IsZero() {
+		s.text("summarise", fmt.Sprintf("by %s: a model's summary then reads for %s base tokens, later for %s",
+			a.SummariseBy.UTC().Format("15:04:05"), thousands(int(a.SummaryWarm)), thousands(int(a.SummaryCold))), "")
+	}
+	verdict := "not worth it"
+	if a.KeepAlive {
+		verdict = fmt.Sprintf("every %s until %s", a.KeepAliveEvery, a.KeepAliveUntil.UTC().Format("15:04:05"))
+	}
+	s.text("keep alive", fmt.Sprintf("%s: a repetition costs %s base tokens, expiry %s", verdict, thousands(int(a.Ping)), thousands(int(a.Expiry))), "")
+}
+
 // paybackText is n*, the number of calls after which a warm cut has paid.
 func paybackText(f cachelayout.Figures) string {
 	when := "never"
@@ -211,5 +240,5 @@ func optimumText(f cachelayout.Figures) string {
 	if f.EOQHighWater < 0 || f.EOQBatch < 0 {
 		return "by price alone never cut (" + ratios + ")"
 	}
-	return fmt.Sprintf("by price alone H* = %s, batches of %s (%s)", thousands(int(f.EOQHighWater)), thousands(int(f.EOQBatch)), ratios)
+	return fmt.Sprintf("by price H* = %s, batches of %s (%s)", thousands(int(f.EOQHighWater)), thousands(int(f.EOQBatch)), ratios)
 }

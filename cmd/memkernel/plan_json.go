@@ -56,6 +56,35 @@ type layoutJSON struct {
 	Refused     []pagevm.Refusal  `json:"refused"`
 	Cuts        []pagevm.CutPoint `json:"cuts"`
 	Notes       []string          `json:"notes"`
+	Lifetimes   lifetimesJSON     `json:"lifetimes"`
+	Pace        paceJSON          `json:"pace"`
+	Advice      adviceJSON        `json:"advice"`
+}
+
+type lifetimesJSON struct {
+	FixedSeconds    int    `json:"fixed_seconds"`
+	FixedWhy        string `json:"fixed_why"`
+	MessagesSeconds int    `json:"messages_seconds"`
+	MessagesWhy     string `json:"messages_why"`
+}
+
+// paceJSON is cachelayout.Pace with gaps in seconds.
+type paceJSON struct {
+	Calls       int   `json:"calls"`
+	IdleSeconds []int `json:"idle_seconds"`
+}
+
+// adviceJSON is cachelayout.Advice; a time that does not apply is null.
+type adviceJSON struct {
+	ExpiresAt        *time.Time `json:"expires_at"`
+	SummariseBy      *time.Time `json:"summarise_by"`
+	SummaryWarm      float64    `json:"summary_warm"`
+	SummaryCold      float64    `json:"summary_cold"`
+	KeepAlive        bool       `json:"keep_alive"`
+	KeepAliveSeconds int        `json:"keep_alive_seconds"`
+	KeepAliveUntil   *time.Time `json:"keep_alive_until"`
+	Ping             float64    `json:"ping"`
+	Expiry           float64    `json:"expiry"`
 }
 
 type breakpointJSON struct {
@@ -109,7 +138,12 @@ func planDocument(out *planned) (*planJSON, error) {
 func layoutDocument(plan *kernel.ContextPlan) layoutJSON {
 	l := &plan.Layout
 	out := layoutJSON{Breakpoints: []breakpointJSON{}, Change: changeJSON{l.Change, l.Change.Broken.String()}, Bill: l.Bill,
-		Cold: l.Cold, Clock: l.Clock, Cut: l.Cut, Made: l.Made, Refused: list(l.Refused), Cuts: list(l.Cuts), Notes: list(l.Notes)}
+		Cold: l.Cold, Clock: l.Clock, Cut: l.Cut, Made: l.Made, Refused: list(l.Refused), Cuts: list(l.Cuts), Notes: list(l.Notes),
+		Lifetimes: lifetimesJSON{int(l.Lifetimes.Fixed / time.Second), l.Lifetimes.FixedWhy, int(l.Lifetimes.Messages / time.Second), l.Lifetimes.MessagesWhy},
+		Pace:      paceJSON{Calls: l.Pace.Calls, IdleSeconds: []int{}}, Advice: adviceDocument(l.Advice)}
+	for _, g := range l.Pace.Idle {
+		out.Pace.IdleSeconds = append(out.Pace.IdleSeconds, int(g/time.Second))
+	}
 	out.Bill.Notes = list(out.Bill.Notes)
 	for i, b := range l.Breakpoints {
 		row := breakpointJSON{Block: b.Block, Message: transcript.MarkerSystem, Region: b.Region, Why: b.Why,
@@ -120,6 +154,18 @@ func layoutDocument(plan *kernel.ContextPlan) layoutJSON {
 		out.Breakpoints = append(out.Breakpoints, row)
 	}
 	return out
+}
+
+func adviceDocument(a cachelayout.Advice) adviceJSON {
+	return adviceJSON{ExpiresAt: timeOrNull(a.ExpiresAt), SummariseBy: timeOrNull(a.SummariseBy), SummaryWarm: a.SummaryWarm, SummaryCold: a.SummaryCold,
+		KeepAlive: a.KeepAlive, KeepAliveSeconds: int(a.KeepAliveEvery / time.Second), KeepAliveUntil: timeOrNull(a.KeepAliveUntil), Ping: a.Ping, Expiry: a.Expiry}
+}
+
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
 // nativeMessages are the plan's messages as the model's provider takes them.

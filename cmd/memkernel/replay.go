@@ -83,7 +83,7 @@ another version are counted apart: they may well differ.`,
 	f.Var(&r.reserve, "reserve", "what is kept free for the answer (default the policy's own)")
 	f.Var(&r.fixed, "fixed-tokens", "size of a system prompt and tools that the transcript doesn't hold")
 	f.StringVarP(&r.model, "model", "m", "", "model `id` (default the recorded one)")
-	f.DurationVar(&r.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes')")
+	f.DurationVar(&r.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes', and for memkernel what it chooses)")
 	f.StringVar(&r.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
 	f.IntVar(&r.limit, "limit", 0, "stop after `N` calls")
 	f.StringVar(&r.trace, "trace", "", "re-run the decisions of a paging trace `file` instead of a session")
