@@ -33,6 +33,7 @@ func (w *work) result() *ContextPlan {
 		Generation: w.proj.Generation,
 		Stats:      w.stats,
 	}
+	plan.FlushDue = w.flush
 	if w.req.Deferred {
 		plan.Deferred = w.deferred()
 	}

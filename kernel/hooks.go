@@ -102,7 +102,7 @@ func (k *Kernel) pass(ctx context.Context, b Boundary, point pagevm.CommitPoint)
 	}
 	defer unlock()
 	b.Now = t.Now
-	p, err := s.pass(w, b, point)
+	p, err := s.pass(ctx, k.memory, w, b, point)
 	if err != nil {
 		s.forget() // what stands on disk counts
 		return nil, fmt.Errorf("%s of session %s: %w", point, s.key, err)
@@ -123,7 +123,7 @@ func (k *Kernel) openBoundary(ctx context.Context, t *Turn) (*session, *work, fu
 }
 
 // pass takes in the messages, commits, and does what the boundary asks for.
-func (s *session) pass(w *work, b Boundary, point pagevm.CommitPoint) (*Passed, error) {
+func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, point pagevm.CommitPoint) (*Passed, error) {
 	out := &Passed{Outcome: Committed}
 	l := s.newestLine(b.Branch, b.Model)
 	msgs := l.msgs
@@ -145,6 +145,15 @@ func (s *session) pass(w *work, b Boundary, point pagevm.CommitPoint) (*Passed, 
 	}
 	if err := s.lifeAt(out, b, point, msgs); err != nil {
 		return nil, err
+	}
+	if b.Reason != startReason && b.Branch == "" {
+		ended := point == pagevm.PointReset || point == pagevm.PointSessionEnd
+		out.Faults = append(out.Faults, s.flushMechanically(ctx, m, ended, b.Now)...)
+	}
+	if point == pagevm.PointReset {
+		if err := s.beginLife(); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.commitBoundary(out, b, point, st); err != nil {
 		return nil, err
@@ -226,13 +235,6 @@ func (s *session) tidy(point pagevm.CommitPoint) error {
 	return err
 }
 
-// triggers say what checkpoint a boundary asks for; a flush asks for none.
-var triggers = map[pagevm.CommitPoint]checkpoint.Trigger{
-	pagevm.PointCompaction: checkpoint.TriggerCompaction,
-	pagevm.PointReset:      checkpoint.TriggerSessionEnd,
-	pagevm.PointSessionEnd: checkpoint.TriggerSessionEnd,
-}
-
 // lifeAt captures the working state at a boundary and writes a checkpoint of it
 // where the boundary ends something. A reset begins the state anew.
 func (s *session) lifeAt(out *Passed, b Boundary, point pagevm.CommitPoint, msgs []memkernel.Message) error {
@@ -242,17 +244,23 @@ func (s *session) lifeAt(out *Passed, b Boundary, point pagevm.CommitPoint, msgs
 	if err := s.captureState(b.Branch, msgs); err != nil {
 		return err
 	}
-	if t := triggers[point]; t != "" {
+	if t := triggers[point]; t != "" && b.Reason != startReason && s.life.state.Changed(s.life.latest) {
 		if _, err := s.writeCheckpoint(s.checkpointInput(t, s.lastReading(b), b.Now)); err != nil {
 			return err
 		}
 	}
 	out.Faults = append(out.Faults, s.damages()...)
-	l := s.life
-	if l.latest != nil {
+	if l := s.life; l.latest != nil {
 		out.Checkpoint = string(l.latest.Meta.CheckpointID)
 	}
-	if point != pagevm.PointReset {
+	return nil
+}
+
+// beginLife forgets the captured state at a reset; the newest checkpoint is what
+// the next conversation goes on from.
+func (s *session) beginLife() error {
+	l := s.life
+	if l == nil {
 		return nil
 	}
 	l.state = checkpoint.Begin(checkpoint.State{}, l.latest)

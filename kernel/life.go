@@ -24,6 +24,8 @@ type LifeOptions struct {
 	// RestoreTokens bounds the text from which a model goes on; 0 takes
 	// [checkpoint.RestoreCap], negative shows none.
 	RestoreTokens int
+	// Flush says when memory is written by itself.
+	Flush FlushOptions
 	// Channel and Agent stand in every checkpoint.
 	Channel, Agent string
 }
@@ -113,13 +115,13 @@ func (s *session) captureState(branch string, msgs []memkernel.Message) error {
 }
 
 // writeCheckpoint bundles the state, if it says anything that the newest checkpoint
-// does not, or that is asked for by hand.
+// does not.
 func (s *session) writeCheckpoint(in checkpoint.Input) (*checkpoint.Checkpoint, error) {
 	l, err := s.lifeNow()
 	if err != nil {
 		return nil, err
 	}
-	if !l.state.Changed(l.latest) && in.Trigger != checkpoint.TriggerManual || l.state.Thread.Captured == 0 {
+	if !l.state.Changed(l.latest) || l.state.Thread.Captured == 0 {
 		return l.latest, nil
 	}
 	w, err := l.store.Checkpoint(l.state, in)
@@ -292,6 +294,9 @@ func (s *session) recordLife(w *work) error {
 	}
 	if _, err := s.writeCheckpoint(in); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
+	}
+	if w.decision.Cut != nil {
+		w.faults = append(w.faults, s.flushMechanically(w.ctx, w.memory, false, w.req.Now)...)
 	}
 	return nil
 }

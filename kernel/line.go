@@ -53,6 +53,9 @@ type line struct {
 	reads reads
 	// level is the gauge's, so that a threshold is told once.
 	level int
+	// flushAsked is the size at which a flush turn was asked for last, flushSeen how
+	// many messages had been flushed for their bytes.
+	flushAsked, flushSeen int
 	// private: the line has been shown what only private sessions see.
 	private bool
 }

@@ -110,7 +110,7 @@ func (k *Kernel) openTurn(ctx context.Context, t *Turn) (*session, *work, func()
 }
 
 func (k *Kernel) turnWork(s *session, t *Turn) (*work, error) {
-	w := &work{s: s, short: shortener{opt: &k.represent}, capture: newCapture(), texts: map[string]string{}, ratio: 1, spread: 1, durable: true,
+	w := &work{s: s, memory: k.memory, short: shortener{opt: &k.represent}, capture: newCapture(), texts: map[string]string{}, ratio: 1, spread: 1, durable: true,
 		req: PlanRequest{SessionKey: t.SessionKey, Branch: t.Branch, Model: t.Model, Messages: t.Messages, Now: t.Now}}
 	w.model, _ = k.prices.Lookup(t.Model, t.Now)
 	var err error
@@ -153,6 +153,9 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 	}
 	if err := s.commitTurn(o, &body, w.msgs[:end], t); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
+	}
+	if o.Outcome == Committed && t.Branch == "" {
+		o.Faults = append(o.Faults, s.rememberAsked(w.ctx, w.memory, w.msgs[turnStart(w.msgs, end):end], t.Now)...)
 	}
 	if o.Outcome == Committed || o.Outcome == Duplicate && end < len(w.msgs) {
 		s.takeBill(o, t, w.model)

@@ -100,6 +100,9 @@ type ContextPlan struct {
 	Faults  []Fault
 	// Alerts are signs of trouble that no prompt could have prevented.
 	Alerts []Fault
+	// FlushDue asks for a flush turn before the next call ([Kernel.FlushTurn]): tokens
+	// or transcript_bytes; "" if none is due.
+	FlushDue string
 	// Deferred are changes that wait for a cut; nil unless asked for.
 	Deferred []Deferred
 	// Generation is the projection's; it rises at every cut and host rewrite.

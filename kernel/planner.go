@@ -164,6 +164,7 @@ func (w *work) project() error {
 		return w.tooSmall(over)
 	}
 	w.gauge()
+	w.flushDue()
 	w.appendBlocks(delta)
 	w.verify()
 	w.next.proj = w.proj

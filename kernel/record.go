@@ -43,6 +43,9 @@ type planBody struct {
 	Recall    *pagevm.Recall      `json:"recall,omitempty"`
 	Private   bool                `json:"private,omitempty"`
 	Level     int                 `json:"level,omitempty"`
+	// FlushAsked and FlushSeen are the line's.
+	FlushAsked int `json:"flush_asked,omitempty"`
+	FlushSeen  int `json:"flush_seen,omitempty"`
 
 	// Ledger is what the provider's cache is taken to hold.
 	Ledger cachelayout.Record `json:"ledger"`
@@ -190,6 +193,7 @@ func planDiff(w *work) planBody {
 		b.Recall = &q.Recall
 	}
 	b.Private, b.Level = w.next.private, w.next.level
+	b.FlushAsked, b.FlushSeen = w.next.flushAsked, w.next.flushSeen
 	b.Cuts = q.Cuts[min(len(p.Cuts), len(q.Cuts)):]
 	return b
 }
@@ -216,6 +220,7 @@ func (l *line) apply(session string, b *planBody) *line {
 		p.Recall = *b.Recall
 	}
 	n.private, n.level = b.Private, b.Level
+	n.flushAsked, n.flushSeen = b.FlushAsked, b.FlushSeen
 	n.proj, n.planID, n.planned, n.ttl, n.pace, n.anchor = &p, b.Plan, b.Planned, b.TTL, b.Pace, b.Anchor
 	n.expected = b.Expected
 	n.restored = b

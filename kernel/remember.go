@@ -69,6 +69,12 @@ type rememberBody struct {
 	Path    string `json:"path"`
 	Text    string `json:"text"`
 	Private bool   `json:"private,omitempty"`
+	// Items are what of a flush it holds, by hash.
+	Items []string `json:"items,omitempty"`
+}
+
+func (b *rememberBody) equal(c *rememberBody) bool {
+	return b.Path == c.Path && b.Text == c.Text && b.Private == c.Private
 }
 
 // Remember appends a text to a file of the workspace, durably and once: what was
@@ -124,7 +130,7 @@ func appendable(store *markdownstore.Store, path string) error {
 
 func (s *session) remember(ctx context.Context, m *memory, body rememberBody, req RememberRequest) (*Remembered, error) {
 	id := req.ID
-	if before, ok := s.remembered[id]; ok && before != body {
+	if before, ok := s.remembered[id]; ok && !before.equal(&body) {
 		return nil, fmt.Errorf("entry %s was remembered with another text or in another file", id)
 	} else if !ok {
 		if err := s.promise(id, body, req); err != nil {
@@ -173,6 +179,7 @@ func (s *session) recallPromises() error {
 			return fmt.Errorf("read entry %s of memory: %w", e.ID, err)
 		}
 		s.remembered[e.ID] = b
+		s.keepFlushed(b.Items)
 		if !s.written[e.ID] {
 			s.unwritten[e.ID] = true
 		}

@@ -61,6 +61,7 @@ type session struct {
 	contract contract
 	// life is the working state, nil until it is wanted.
 	life    *life
+	flushed map[string]bool // what a flush has written, by hash
 	lifeOpt LifeOptions
 	// cut are the lines that were cut, lost is why no projection could be read.
 	cut  map[lineKey]bool
@@ -116,7 +117,7 @@ func (s *session) init() {
 	s.lines = map[lineKey]*line{}
 	s.spans = map[string]Span{}
 	s.observed = map[string]summary.State{}
-	s.turnChains, s.account, s.life = map[string]string{}, account{}, nil
+	s.turnChains, s.account, s.life, s.flushed = map[string]string{}, account{}, nil, map[string]bool{}
 	s.cut, s.lost = map[lineKey]bool{}, nil
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
 	s.written, s.promises = map[string]bool{}, 0

@@ -81,6 +81,7 @@ type work struct {
 	reading checkpoint.Reading
 	crossed checkpoint.Level
 	trigger checkpoint.Trigger
+	flush   string // why the host should run a flush turn
 
 	blocks      []cachelayout.Block
 	breakpoints []cachelayout.Breakpoint

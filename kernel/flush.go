@@ -1,0 +1,305 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// A flush brings what a session came to into the day's log, before a compaction, a
+// reset or the session's end takes the conversation away. The mechanical flush needs
+// nobody's goodwill: it writes the decisions and learnings of the newest checkpoint
+// that no flush has written yet, and, where a session ends, what is left open. The
+// agentic one hands the host a silent turn for its model, and writes what comes back.
+// Both go through the journal like everything that is remembered.
+
+// FaultFlushSkipped: what should have been written to the day's log was not, and
+// why. It stands in the checkpoint.
+const FaultFlushSkipped = "flush_skipped"
+
+// FlushOptions say when memory is written by itself.
+type FlushOptions struct {
+	// Off writes nothing that nobody asked for.
+	Off bool
+	// SoftTokens is how far before the reserve begins, or a cut of the kernel's own is
+	// due, the host is asked for a flush turn; 0 takes 5 % of the window, at most
+	// 10,000.
+	SoftTokens int
+	// TranscriptBytes asks for one as well, whenever the conversation has grown by
+	// so much since the last; 0 takes 2 MB, negative never.
+	TranscriptBytes int
+}
+
+// softTokens is the soft threshold of a window.
+func (o *FlushOptions) softTokens(window int) int {
+	if o.SoftTokens > 0 {
+		return o.SoftTokens
+	}
+	return min(window/20, 10_000)
+}
+
+// flushMechanically writes what the newest checkpoint holds and no flush has
+// written. Open items are written where a session ends.
+func (s *session) flushMechanically(ctx context.Context, m *memory, ended bool, now time.Time) []Fault {
+	if s.lifeOpt.Flush.Off || s.lifeOpt.Off || m == nil || s.life == nil || s.life.latest == nil {
+		return nil
+	}
+	c := s.life.latest
+	var lines, items []string
+	add := func(tag, text string) {
+		item := pageID("fi", tag, text)
+		if text = oneLine(text); text != "" && !s.flushed[item] {
+			lines, items = append(lines, "- ["+tag+"] "+text), append(items, item)
+		}
+	}
+	for _, d := range c.Decisions {
+		add("decision", string(d.What))
+	}
+	for _, l := range c.Learnings {
+		add("lesson", string(l))
+	}
+	for _, o := range c.OpenItems {
+		if ended {
+			add("open", string(o))
+		}
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("Session %s, %s:\n%s", oneLine(s.key), c.Meta.CheckpointID, strings.Join(lines, "\n"))
+	if err := s.flushText(ctx, m, text, items, now); err != nil {
+		return []Fault{{Code: FaultFlushSkipped, Cause: string(c.Meta.CheckpointID), Detail: err.Error()}}
+	}
+	return nil
+}
+
+// flushText appends a text to the day's log, once for its items.
+func (s *session) flushText(ctx context.Context, m *memory, text string, items []string, now time.Time) error {
+	masked, _ := pagevm.Mask(strings.ToValidUTF8(text, "\uFFFD"))
+	body := rememberBody{Path: m.shared.DailyPath(now), Text: masked, Items: items}
+	if err := appendable(m.shared, body.Path); err != nil {
+		return err
+	}
+	id := pageID("fl", append([]string{s.name}, items...)...)
+	if _, err := s.remember(ctx, m, body, RememberRequest{ID: id, Now: now}); err != nil {
+		return err
+	}
+	s.keepFlushed(items)
+	m.fresh.renewed(true)
+	return nil
+}
+
+func (s *session) keepFlushed(items []string) {
+	for _, i := range items {
+		s.flushed[i] = true
+	}
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// flushDue tells whether the host should run a flush turn before its next call: the
+// conversation is about to be compacted, or has grown by much, and has not been
+// flushed since.
+func (w *work) flushDue() {
+	o := &w.s.lifeOpt.Flush
+	if o.Off || w.memory == nil || w.req.Branch != "" {
+		return
+	}
+	soft := o.softTokens(w.window)
+	last := w.prev.flushAsked
+	if last > w.before || w.decision.Cut != nil {
+		last = 0 // another compaction cycle
+	}
+	w.next.flushAsked = last
+	mark := w.window - w.reserve
+	if h := w.cut.Figures.HighWater; h > 0 {
+		mark = min(mark, h) // where the kernel's own cut is due
+	}
+	if w.before >= mark-soft && (last == 0 || w.before-last >= soft) {
+		w.next.flushAsked, w.flush = w.before, FlushTokens
+	}
+	limit := o.TranscriptBytes
+	if limit == 0 {
+		limit = 2 << 20
+	}
+	if size := w.bytesFrom(w.prev.flushSeen); limit > 0 && size >= limit {
+		w.next.flushSeen, w.flush = len(w.msgs), FlushBytes
+	}
+}
+
+// The reasons of [ContextPlan.FlushDue].
+const (
+	FlushTokens = "tokens"
+	FlushBytes  = "transcript_bytes"
+)
+
+// bytesFrom is how much text the messages from one on hold.
+func (w *work) bytesFrom(from int) int {
+	n := 0
+	for i := min(from, len(w.hosts)); i < len(w.hosts); i++ {
+		for j := range w.hosts[i].Segments {
+			if p := w.page(w.hosts[i].Segments[j].Page); p != nil {
+				n += int(p.Bytes)
+			}
+		}
+	}
+	return n
+}
+
+// FlushTurn is a silent turn for the host's model, to write down what should outlive
+// a compaction.
+type FlushTurn struct {
+	System string `json:"system"`
+	Prompt string `json:"prompt"`
+	// Path is the file that the answer will be appended to.
+	Path string `json:"path"`
+}
+
+// NoReply is what a model answers that has nothing to write down.
+const NoReply = "NO_REPLY"
+
+// The safety hints stand below a host's own prompts, too.
+const flushHints = `Answer with a Markdown list, one memory a line; it is appended to %s for you.
+Do not rewrite or repeat what stands there. MEMORY.md, SOUL.md, TOOLS.md and AGENTS.md are read-only now.
+If there is nothing to keep, answer ` + NoReply + ` and nothing else.`
+
+// FlushTurn makes the prompts. Own ones may be handed in; the hints are appended to
+// them. The date is that of the user's time zone.
+func (k *Kernel) FlushTurn(now time.Time, system, prompt string) (*FlushTurn, error) {
+	if k.memory == nil {
+		return nil, errors.New("flush: memory is switched off")
+	}
+	if now.IsZero() {
+		now = k.now()
+	}
+	f := &FlushTurn{System: system, Prompt: prompt, Path: k.memory.shared.DailyPath(now)}
+	if f.System == "" {
+		f.System = "The session will be compacted soon. Write down what has to outlive it: decisions with their reasons, what was learned, what the user asked to be remembered."
+	}
+	if f.Prompt == "" {
+		f.Prompt = "What of this session should be remembered?"
+	}
+	hints := fmt.Sprintf(flushHints, f.Path)
+	f.System, f.Prompt = f.System+"\n"+hints, f.Prompt+"\n"+hints
+	return f, nil
+}
+
+// FlushReply is what a model answered to a [FlushTurn].
+type FlushReply struct {
+	SessionKey string
+	Text       string
+	Now        time.Time
+}
+
+// Flushed tells what was made of it.
+type Flushed struct {
+	// Reason is OK, NO_REPLY, or why nothing was written: EMPTY, TOO_LARGE.
+	Reason string `json:"reason"`
+	// Items counts the memories that were new.
+	Items int    `json:"items"`
+	Path  string `json:"path,omitempty"`
+}
+
+// An answer is at most so long, and so is each of its items. More is no list of
+// memories.
+const maxFlushBytes, maxFlushItems, maxItemBytes = 32 << 10, 50, 2000
+
+// ObserveFlush appends what a model wrote down to the day's log, by the rules of the
+// journal: secrets masked, every item once, nothing that stands changed.
+func (k *Kernel) ObserveFlush(ctx context.Context, r FlushReply) (*Flushed, error) {
+	if k.memory == nil {
+		return nil, errors.New("flush: memory is switched off")
+	}
+	s, unlock, err := k.open(ctx, r.SessionKey, true)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if r.Now.IsZero() {
+		r.Now = k.now()
+	}
+	out, err := s.observeFlush(ctx, k.memory, r)
+	if err != nil {
+		s.forget()
+		return nil, fmt.Errorf("flush session %s: %w", s.key, err)
+	}
+	return out, nil
+}
+
+func (s *session) observeFlush(ctx context.Context, m *memory, r FlushReply) (*Flushed, error) {
+	text := strings.TrimSpace(r.Text)
+	switch {
+	case text == "":
+		return &Flushed{Reason: "EMPTY"}, nil
+	case strings.Trim(text, "`*. \n") == NoReply:
+		return &Flushed{Reason: NoReply}, nil
+	case len(text) > maxFlushBytes:
+		return &Flushed{Reason: "TOO_LARGE"}, nil
+	}
+	var lines, items []string
+	for l := range strings.SplitSeq(text, "\n") {
+		l = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(l), "-*•"))
+		item := pageID("fi", l)
+		if l == "" || strings.HasPrefix(l, "#") || l == NoReply || len(l) > maxItemBytes || s.flushed[item] || len(items) == maxFlushItems {
+			continue
+		}
+		lines, items = append(lines, "- "+l), append(items, item)
+	}
+	out := &Flushed{Reason: ReasonOK, Items: len(items), Path: m.shared.DailyPath(r.Now)}
+	if len(items) == 0 {
+		return out, nil
+	}
+	return out, s.flushText(ctx, m, fmt.Sprintf("Session %s, written down by its model:\n%s", oneLine(s.key), strings.Join(lines, "\n")), items, r.Now)
+}
+
+// asksToRemember are the words by which users ask for a memory, in the languages
+// that we were sure of. Each has to begin a line or a sentence: talk about
+// remembering is none.
+var asksToRemember = regexp.MustCompile(`(?im)(?:^|[.!?。！？]\s*)(?:please |bitte |por favor,? |s'il te pla[iî]t,? |请|請)?(?:` +
+	`remember (?:this|that|to|:)|don'?t forget (?:this|that|to)|keep in mind that|make a note (?:that|of)|` +
+	`merk(?:e)? dir|vergiss nicht|denk daran|` +
+	`recuerda que|acu[eé]rdate de|no olvides|ten en cuenta que|anota que|` +
+	`souviens-toi|n'oublie pas|retiens que|note que|` +
+	`ricorda(?:ti)? che|non dimenticare|lembre-se|n[aã]o esque[cç]a|` +
+	`запомни|не забудь|` +
+	`记住|記住|记得|記得|请记|別忘|别忘|覚えて|忘れないで|기억해)`)
+
+// rememberAsked writes down, in the same turn, what the user asked to be remembered
+// in plain words.
+func (s *session) rememberAsked(ctx context.Context, m *memory, msgs []memkernel.Message, now time.Time) []Fault {
+	if m == nil || s.lifeOpt.Flush.Off || s.lifeOpt.Off {
+		return nil
+	}
+	var out []Fault
+	for i := range msgs {
+		if msgs[i].Origin != memkernel.OriginHost || !transcript.PlainUser(msgs[i]) {
+			continue
+		}
+		text := wordsOf(&msgs[i])
+		item := pageID("fi", "human", msgs[i].Key)
+		if len(text) > maxItemBytes || s.flushed[item] || !asksToRemember.MatchString(text) {
+			continue
+		}
+		if err := s.flushText(ctx, m, "- [human] "+oneLine(text), []string{item}, now); err != nil {
+			out = append(out, Fault{Code: FaultFlushSkipped, Key: msgs[i].Key, Detail: err.Error()})
+		}
+	}
+	return out
+}
+
+// triggers say what checkpoint a boundary asks for. A flush on demand asks for one,
+// too: that is what is flushed.
+var triggers = map[pagevm.CommitPoint]checkpoint.Trigger{
+	pagevm.PointFlush:      checkpoint.TriggerManual,
+	pagevm.PointCompaction: checkpoint.TriggerCompaction,
+	pagevm.PointReset:      checkpoint.TriggerSessionEnd,
+	pagevm.PointSessionEnd: checkpoint.TriggerSessionEnd,
+}

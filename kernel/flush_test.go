@@ -1,0 +1,197 @@
+package kernel_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// logs is what all daily logs of a workspace say.
+func logs(t *testing.T, dir string) string {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, "memory", "*.md"))
+	var b strings.Builder
+	for _, f := range files {
+		b.WriteString(read(t, "/", f))
+	}
+	return b.String()
+}
+
+// What a session came to is in the day's log before the conversation is taken away,
+// once, whatever the model does.
+func TestMechanicalFlush(t *testing.T) {
+	for _, name := range []string{"compact", "reset", "end", "flush"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			k := openKernel(t, dir)
+			defer k.Close()
+			h := map[string]hook{"flush": k.Flush, "compact": k.Compact, "reset": k.Reset, "end": k.EndSession}[name]
+			c := session(61, 4, 2, 2000)
+			c.say() // with a question that stays open
+			p := pass(t, h, kernel.Boundary{Messages: c.msgs})
+			text := logs(t, dir)
+			if len(p.Faults) > 0 || strings.Count(text, "[decision]") == 0 || !strings.Contains(text, p.Checkpoint) {
+				t.Fatalf("%+v\n%s", p, text)
+			}
+			if open := strings.Contains(text, "[open]"); open != (name == "reset" || name == "end") {
+				t.Errorf("open items are in the log: %v", open)
+			}
+			pass(t, k.EndSession, kernel.Boundary{Messages: c.msgs})
+			if n := strings.Count(logs(t, dir), "[decision]"); n != strings.Count(text, "[decision]") {
+				t.Errorf("%d decisions, then %d", strings.Count(text, "[decision]"), n)
+			}
+		})
+	}
+}
+
+// A second surge in the same cycle is flushed, too: what counts is what is new, not
+// that there was a flush.
+func TestSecondSurgeIsFlushed(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	c := session(62, 3, 1, 1500)
+	pass(t, k.Flush, kernel.Boundary{Messages: c.msgs})
+	first := strings.Count(logs(t, dir), "[decision]")
+	for range 3 {
+		c.loop(1, 1500)
+		c.say()
+		c.user()
+	}
+	k.Close()
+	k = openKernel(t, dir) // what was flushed is known after a restart
+	defer k.Close()
+	pass(t, k.Flush, kernel.Boundary{Messages: c.msgs})
+	text := logs(t, dir)
+	if n := strings.Count(text, "[decision]"); n <= first {
+		t.Errorf("%d decisions after the second surge, %d before", n, first)
+	}
+	seen := map[string]bool{}
+	for l := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(l, "- [") && seen[l] {
+			t.Errorf("twice: %s", l)
+		}
+		seen[l] = true
+	}
+}
+
+// A workspace that can't be written is no error, and no silence.
+func TestFlushSkipsReadOnly(t *testing.T) {
+	if os.Geteuid() == 0 {
+		// Root writes everywhere: a file in the folder's place is as good.
+		t.Log("as root: memory/ is a file")
+	}
+	dir, state := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "memory"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{StateDir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	p := pass(t, k.Compact, kernel.Boundary{Messages: session(63, 3, 1, 800).msgs})
+	if len(p.Faults) != 1 || p.Faults[0].Code != kernel.FaultFlushSkipped || p.Checkpoint == "" {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestFlushTurn(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer k.Close()
+	ctx := context.Background()
+	now := time.Now()
+	f, err := k.FlushTurn(now, "", "Mine: what is worth keeping?")
+	if err != nil || !strings.Contains(f.Prompt, "Mine:") || !strings.Contains(f.Prompt, kernel.NoReply) || !strings.Contains(f.Prompt, f.Path) || !strings.Contains(f.System, "read-only") {
+		t.Fatalf("%+v %v", f, err)
+	}
+	secret := "AKIA" + "IOSFODNN7EXAMPLE"
+	for _, test := range []struct {
+		text, reason string
+		items        int
+	}{
+		{"NO_REPLY", kernel.NoReply, 0},
+		{" `NO_REPLY` ", kernel.NoReply, 0},
+		{"", "EMPTY", 0},
+		{strings.Repeat("x", 40<<10), "TOO_LARGE", 0},
+		{"# Memories\n- The port is 8443.\n- The key is " + secret + ".\n\n", kernel.ReasonOK, 2},
+		{"- The port is 8443.\n- It moved to 9443.", kernel.ReasonOK, 1},
+		{"- The port is 8443.", kernel.ReasonOK, 0},
+	} {
+		got, err := k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: "s", Text: test.text, Now: now})
+		if err != nil || got.Reason != test.reason || got.Items != test.items {
+			t.Errorf("%.40q: %+v %v", test.text, got, err)
+		}
+	}
+	text := logs(t, dir)
+	if strings.Count(text, "8443") != 1 || !strings.Contains(text, "9443") || strings.Contains(text, secret) {
+		t.Errorf("the log says\n%s", text)
+	}
+}
+
+// The host is asked for a flush turn when the reserve is near, once a cycle, and
+// again when as much came behind it.
+func TestFlushIsDue(t *testing.T) {
+	k := openKernel(t, t.TempDir())
+	defer k.Close()
+	c := newConversation(64)
+	c.user()
+	asked := 0
+	var at []int
+	for range 60 {
+		req := request(c)
+		req.ContextWindow, req.Reserve = 40_000, 4000
+		p := mustPlan(t, k, req)
+		if p.Layout.Made != nil {
+			break
+		}
+		if p.FlushDue != "" {
+			asked++
+			at = append(at, p.Budgets.PlannedInputTokens)
+		}
+		c.loop(1, 900)
+	}
+	if asked == 0 {
+		t.Error("never asked before a cut")
+	}
+	for i := 1; i < len(at); i++ {
+		if at[i]-at[i-1] < 2000 {
+			t.Errorf("asked again within the soft threshold: %v", at)
+		}
+	}
+}
+
+func TestRememberThis(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer k.Close()
+	c := newConversation(65)
+	asks := []string{"Remember this: the staging port is 8443.", "Bitte merk dir, dass Kim freitags fehlt.", "Recuerda que el puerto es 8080.",
+		"记住，部署要等 Kim 批准。", "Fix the test. Don't forget that the harbour closes at six."}
+	for _, text := range asks {
+		c.add("user", words(text))
+		c.say()
+	}
+	c.add("user", words("I do remember this being different, what did we say about memory?"))
+	c.say()
+	for i := range c.msgs {
+		if i%2 == 1 {
+			observe(t, k, kernel.Turn{Messages: c.msgs[:i+1], Now: time.Now()})
+		}
+	}
+	observe(t, k, kernel.Turn{Messages: c.msgs, Now: time.Now()})
+	text := logs(t, dir)
+	for _, want := range asks {
+		if strings.Count(text, want) != 1 {
+			t.Errorf("%q stands %d times in\n%s", want, strings.Count(text, want), text)
+		}
+	}
+	if strings.Contains(text, "being different") {
+		t.Error("talk about remembering was remembered")
+	}
+}
