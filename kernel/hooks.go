@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -128,13 +129,11 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 	l := s.newestLine(b.Branch, b.Model)
 	msgs := l.msgs
 	if w != nil {
-		g := w.ingester()
-		g.keepTaken(w.taken)
-		g.absorb(w.prev, w.msgs)
-		out.Ingested, msgs = len(w.capture.pages), w.msgs
-		if err := s.commitCapture(w); err != nil {
+		msgs = w.msgs
+		if err := s.ingest(w); err != nil {
 			return nil, err
 		}
+		out.Ingested = len(w.capture.pages)
 	}
 	st := s.furthest(b.Branch, l)
 	if msgs != nil {
@@ -160,6 +159,14 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 	}
 	out.Turns, out.Epoch, out.Pinned = s.turns, s.account.epoch, s.pinnedKeys()
 	return out, s.tidy(point)
+}
+
+// ingest makes pages of what is new and commits them.
+func (s *session) ingest(w *work) error {
+	g := w.ingester()
+	g.keepTaken(w.taken)
+	g.absorb(w.prev, w.msgs)
+	return s.commitCapture(w)
 }
 
 // furthest is the summary that knows most of a branch.
@@ -273,4 +280,73 @@ func (s *session) beginLife() error {
 func (s *session) lastReading(b Boundary) checkpoint.Reading {
 	l := s.newestLine(b.Branch, b.Model)
 	return checkpoint.Reading{Tokens: l.planned, Window: l.window, Estimated: l.anchor.Total == 0}
+}
+
+// Checkpoint writes the working state of the session's main line now, if it says
+// anything that the newest checkpoint does not, and returns what is newest; nil if
+// nothing has been captured.
+func (k *Kernel) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkpoint, error) {
+	t := Turn{SessionKey: b.SessionKey, Model: b.Model, Messages: b.Messages, Now: b.Now}
+	s, w, unlock, err := k.openBoundary(ctx, &t)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	b.Now = t.Now
+	c, err := s.checkpointOnDemand(w, b)
+	if err != nil {
+		s.forget()
+		return nil, fmt.Errorf("checkpoint of session %s: %w", s.key, err)
+	}
+	return c, nil
+}
+
+func (s *session) checkpointOnDemand(w *work, b Boundary) (*checkpoint.Checkpoint, error) {
+	if s.lifeOpt.Off {
+		return nil, errors.New("checkpoints are switched off")
+	}
+	msgs := s.newestLine("", b.Model).msgs
+	if w != nil {
+		msgs = w.msgs
+		if err := s.ingest(w); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.captureState("", msgs); err != nil {
+		return nil, err
+	}
+	return s.writeCheckpoint(s.checkpointInput(checkpoint.TriggerManual, s.lastReading(b), b.Now))
+}
+
+// Restored is the text from which a session goes on.
+type Restored struct {
+	// Checkpoint is the newest one, "" if there is none; Text is empty then.
+	Checkpoint string `json:"checkpoint"`
+	Text       string `json:"text"`
+	// Damaged are checkpoints and state files that could not be used.
+	Damaged []string `json:"damaged"`
+}
+
+// Restore gives the text from which a session goes on after a compaction, or in a
+// new conversation: what a plan shows by itself. It changes nothing.
+func (k *Kernel) Restore(ctx context.Context, sessionKey string) (*Restored, error) {
+	s, unlock, err := k.open(ctx, sessionKey, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	r, err := checkpoint.NewStore(s.dir).Resume()
+	if err != nil {
+		return nil, fmt.Errorf("restore session %s: %w", s.key, err)
+	}
+	out := &Restored{Damaged: []string{}}
+	for _, d := range r.Damaged {
+		out.Damaged = append(out.Damaged, d.String())
+	}
+	if r.Latest != nil {
+		out.Checkpoint = string(r.Latest.Meta.CheckpointID)
+		out.Text = checkpoint.Restore(r.Latest, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: s.lifeOpt.RestoreTokens,
+			More: func(sec checkpoint.Section, _ int) string { return out.Checkpoint + "." + string(sec) }})
+	}
+	return out, nil
 }

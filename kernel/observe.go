@@ -273,10 +273,7 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 		return nil, err
 	}
 	defer unlock()
-	g := w.ingester()
-	g.keepTaken(w.taken)
-	g.absorb(w.prev, w.msgs)
-	if err := s.commitCapture(w); err != nil {
+	if err := s.ingest(w); err != nil {
 		s.forget()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}

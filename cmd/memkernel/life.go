@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// lifeFlags are those of the verbs at a session's boundaries.
+type lifeFlags struct {
+	transcript transcriptFlags
+	session    string
+	branch     string
+	model      string
+	reason     string
+	view       choice
+}
+
+// boundaryVerb is a verb that passes a boundary.
+type boundaryVerb struct {
+	use, short, long string
+	pass             func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error)
+}
+
+func newFlush(a *app) *cobra.Command {
+	return a.boundaryCommand(boundaryVerb{"flush", "write what a session came to into the day's log",
+		`flush takes in what is new of a session, writes a checkpoint of its working state,
+and appends the decisions and learnings that no flush has written yet to the log of
+today. What was written stands there once, however often it is asked for.`,
+		func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) { return k.Flush }})
+}
+
+func newCompact(a *app) *cobra.Command {
+	return a.boundaryCommand(boundaryVerb{"compact", "make all durable that a compaction is about to take away",
+		`compact is to be called before a host compacts its history: what the conversation
+holds is taken in, checkpointed, flushed to the log of today and summed up first.`,
+		func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) { return k.Compact }})
+}
+
+func newReset(a *app) *cobra.Command {
+	return a.boundaryCommand(boundaryVerb{"reset", "commit what is known of a session and begin it anew",
+		`reset does what compact does, with open items too, and begins the session anew:
+summary and projections are empty after it. Journal, pages, pins, checkpoints and
+blobs stay, and the next conversation begins with the text that restore prints.`,
+		func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) { return k.Reset }})
+}
+
+func (a *app) boundaryCommand(v boundaryVerb) *cobra.Command {
+	o := &lifeFlags{}
+	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.long + `
+
+With --transcript the conversation is read from there; without it, what was planned
+or observed of the session counts.`,
+		Example: "  memkernel " + v.use + " --session build-42\n  memkernel " + v.use + " -t session.jsonl",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.runBoundary(cmd.Context(), v, o) },
+	}
+	o.add(cmd)
+	cmd.Flags().StringVar(&o.branch, "branch", "", "`id` of a sidechain")
+	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for the record")
+	return cmd
+}
+
+func (o *lifeFlags) add(cmd *cobra.Command) {
+	o.transcript.add(cmd)
+	cmd.Flags().StringVarP(&o.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
+	cmd.Flags().StringVarP(&o.model, "model", "m", "", "model `id` (default the last one that spoke)")
+	viewFlag(cmd, &o.view, "full")
+}
+
+// boundary reads the transcript, if there is one.
+func (a *app) boundary(o *lifeFlags) (kernel.Boundary, error) {
+	b := kernel.Boundary{SessionKey: first(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason}
+	if o.transcript.path == "" {
+		return b, nil
+	}
+	src, err := a.openSource(&o.transcript)
+	if err != nil {
+		return b, err
+	}
+	defer src.close()
+	session, err := a.load(src)
+	if err != nil {
+		return b, err
+	}
+	b.SessionKey, b.Model = first(o.session, session.ID, kernel.DefaultSession), first(o.model, session.Model)
+	b.Messages = session.View(o.view.view())
+	return b, nil
+}
+
+type boundaryJSON struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	*kernel.Passed
+}
+
+func (a *app) runBoundary(ctx context.Context, v boundaryVerb, o *lifeFlags) error {
+	b, err := a.boundary(o)
+	if err != nil {
+		return err
+	}
+	k, err := a.kernel(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	p, err := v.pass(k)(ctx, b)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(boundaryJSON{"memkernel/" + v.use + "/v1", b.SessionKey, p})
+	}
+	fmt.Fprintf(a.out, "session %s: %s %s, %s ingested, %s, checkpoint %s, reset %s\n", clip(b.SessionKey, columns), v.use, p.Outcome,
+		plural(p.Ingested, "page"), plural(p.Turns, "turn"), first(p.Checkpoint, "none"), plural(p.Epoch, "time"))
+	for _, f := range p.Faults {
+		a.tip("%s: %s", f.Code, printable(f.Detail))
+	}
+	return nil
+}
+
+func newCheckpoint(a *app) *cobra.Command {
+	o := &lifeFlags{}
+	cmd := &cobra.Command{Use: "checkpoint", Short: "write a session's working state as a checkpoint",
+		Long: `checkpoint writes what a session is in the middle of, if it has changed since the
+last checkpoint, and prints the newest one as YAML. Checkpoints are immutable; the
+last five are kept.`,
+		Example: "  memkernel checkpoint --session build-42", Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runCheckpoint(cmd.Context(), o) },
+	}
+	o.add(cmd)
+	return cmd
+}
+
+func (a *app) runCheckpoint(ctx context.Context, o *lifeFlags) error {
+	b, err := a.boundary(o)
+	if err != nil {
+		return err
+	}
+	k, err := a.kernel(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	c, err := k.Checkpoint(ctx, b)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return hint(fmt.Errorf("checkpoint session %s: nothing has been captured of it", b.SessionKey), "plan or observe it first, or name its --transcript")
+	}
+	got, err := k.Get(ctx, b.SessionKey, string(c.Meta.CheckpointID))
+	if err != nil {
+		return err
+	}
+	if a.json {
+		doc := getDocument(got.ID, got.Reason, got.Text)
+		doc.SessionKey = b.SessionKey
+		return a.writeJSON(doc)
+	}
+	_, err = io.WriteString(a.out, got.Text)
+	return err
+}
+
+type restoreJSON struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	*kernel.Restored
+}
+
+func newRestore(a *app) *cobra.Command {
+	var session string
+	cmd := &cobra.Command{Use: "restore", Short: "print the text from which a session goes on",
+		Long: `restore prints what a model needs to go on after a compaction or in a new
+conversation: the newest checkpoint's working state, in at most 700 tokens. A plan
+shows it by itself; this is for hosts that compose their own prompts.`,
+		Example: "  memkernel restore --session build-42", Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runRestore(cmd.Context(), session) },
+	}
+	cmd.Flags().StringVarP(&session, "session", "s", kernel.DefaultSession, "`key` of the session")
+	return cmd
+}
+
+func (a *app) runRestore(ctx context.Context, session string) error {
+	k, err := a.kernel(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	r, err := k.Restore(ctx, session)
+	if err != nil {
+		return err
+	}
+	for _, d := range r.Damaged {
+		a.tip("%s", printable(d))
+	}
+	if a.json {
+		return a.writeJSON(restoreJSON{"memkernel/restore/v1", session, r})
+	}
+	if r.Text == "" {
+		a.tip("there is no checkpoint of session %s", printable(session))
+		return nil
+	}
+	_, err = io.WriteString(a.out, r.Text+"\n")
+	return err
+}
