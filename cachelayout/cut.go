@@ -14,10 +14,10 @@ const (
 	// MissWeight is the worth of memory: how many misses a call would pay for
 	// e times as much of it. It weighs what a miss does to the work, not only
 	// what it costs, and so is larger than the share of calls that miss.
-	MissWeight = 0.5
+	MissWeight = 0.35
 	// LowWaterFloor is the least conversation that the mark asks for, however
 	// dear it is: an agent that is shown less works blind.
-	LowWaterFloor = 25_000
+	LowWaterFloor = 18_000
 	// commonConversation is the conversation of a prompt of common size.
 	commonConversation = 40_000
 	// WorkingSetShare bounds the conversation kept at a cut, as a share of

@@ -27,8 +27,11 @@ const FaultFlushSkipped = "flush_skipped"
 
 // FlushOptions say when memory is written by itself.
 type FlushOptions struct {
-	// Off writes nothing that nobody asked for.
+	// Off writes nothing but what is remembered by [Kernel.Remember].
 	Off bool
+	// AtCuts flushes before the kernel's own cuts, too, so that a plan may write to
+	// the workspace. Without it only the host's boundaries flush.
+	AtCuts bool
 	// SoftTokens is how far before the reserve begins, or a cut of the kernel's own is
 	// due, the host is asked for a flush turn; 0 takes 5 % of the window, at most
 	// 10,000.

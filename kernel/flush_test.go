@@ -195,3 +195,22 @@ func TestRememberThis(t *testing.T) {
 		t.Error("talk about remembering was remembered")
 	}
 }
+
+// A plan writes nothing to the workspace, unless it is told that its own cuts may.
+func TestFlushAtCuts(t *testing.T) {
+	for _, at := range []bool{false, true} {
+		dir := t.TempDir()
+		k, err := kernel.Open(context.Background(), dir, &kernel.Options{Life: kernel.LifeOptions{Flush: kernel.FlushOptions{AtCuts: at}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := session(66, 8, 3, 9000)
+		if p := mustPlan(t, k, request(c)); p.Layout.Made == nil {
+			t.Fatal("no cut was made: the window is too large for this test")
+		}
+		k.Close()
+		if wrote := strings.Contains(logs(t, dir), "[decision]"); wrote != at {
+			t.Errorf("flush at cuts %v: wrote %v", at, wrote)
+		}
+	}
+}

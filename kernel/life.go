@@ -295,7 +295,7 @@ func (s *session) recordLife(w *work) error {
 	if _, err := s.writeCheckpoint(in); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	if w.decision.Cut != nil {
+	if w.decision.Cut != nil && s.lifeOpt.Flush.AtCuts {
 		w.faults = append(w.faults, s.flushMechanically(w.ctx, w.memory, false, w.req.Now)...)
 	}
 	return nil

@@ -130,7 +130,7 @@ func TestRule2OpenLoop(t *testing.T) {
 func TestRule3ColdOnce(t *testing.T) {
 	k := openKernel(t, t.TempDir())
 	defer k.Close()
-	c := session(83, 9, 2, 7000)
+	c := session(83, 5, 2, 7000)
 	big := func() kernel.PlanRequest { r := request(c); r.ContextWindow = 200_000; return r }
 	if p := planned(t, k, big()); p.Layout.Made != nil || !p.Layout.Cold {
 		t.Fatalf("the first plan: cold %v, cut %v", p.Layout.Cold, p.Layout.Made)

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -23,7 +24,10 @@ func file(prefix string, functions int) string {
 // gives what the prompt shows then.
 func afterACut(t *testing.T, c *conversation) string {
 	t.Helper()
-	k := openKernel(t, t.TempDir())
+	k, err := kernel.Open(context.Background(), t.TempDir(), &kernel.Options{LowWater: 25_000})
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer k.Close()
 	var p *kernel.ContextPlan
 	for i := 0; p == nil || p.Layout.Made == nil; i++ {

@@ -61,8 +61,10 @@ func TestVerdict(t *testing.T) {
 		{target{floor: 0.9, aim: 0.98, measured: 0.99, higher: true}, "aim met"},
 		{target{floor: 0.9, aim: 0.98, measured: 0.89, higher: true}, "missed"},
 		{target{measured: math.NaN()}, "not measured"},
+		{target{floor: 0.6, aim: 0.3, measured: 0.1, least: 0.9}, "too little shown"},
+		{target{floor: 0.6, aim: 0.3, measured: 0.1, least: 0.8}, "aim met"},
 	} {
-		if got := c.t.verdict(); got != c.want {
+		if got := c.t.verdict(0.85); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.t, got, c.want)
 		}
 	}

@@ -77,9 +77,6 @@ type Row struct {
 	FixedTokens             int
 	Totals                  replay.Totals
 	Bound                   replay.Bound
-	// Steady is the input of the second half of the calls, when a long session is
-	// under pressure.
-	Steady int
 }
 
 // Report is the outcome.
@@ -191,9 +188,6 @@ func (j job) run(ctx context.Context, s Session) ([]Row, error) {
 			ours = res
 		}
 		row := Row{Session: s.Name, Regime: j.regime.Name, Room: j.room, Policy: policy, FixedTokens: res.FixedTokens, Totals: res.Totals, Bound: res.Bound}
-		for _, c := range res.Calls[len(res.Calls)/2:] {
-			row.Steady += c.Input
-		}
 		out = append(out, row)
 	}
 	return out, nil

@@ -93,15 +93,12 @@ func inputRatio(own, late *Row) float64 {
 	return over(float64(own.Totals.NetInputTokens), float64(late.Totals.NetInputTokens))
 }
 
-// longCalls is from how many calls on a session counts as long.
-const longCalls = 150
-
-// steadyRatio is the input of the second half of a long session.
-func steadyRatio(own, late *Row) float64 {
-	if own.Totals.Calls < longCalls {
+// gapInputRatio is what the first calls after gaps held.
+func gapInputRatio(own, late *Row) float64 {
+	if own.Totals.GapCalls == 0 {
 		return math.NaN()
 	}
-	return over(float64(own.Steady), float64(late.Steady))
+	return over(float64(own.Totals.GapInputTokens), float64(late.Totals.GapInputTokens))
 }
 
 // gapRatio is what the first calls after gaps had to write.

@@ -45,7 +45,7 @@ func (r *Report) Markdown(command string, now time.Time) string {
 	for _, g := range r.Options.Regimes {
 		fmt.Fprintf(&b, "- `%s`: %s, cache entries that live %s\n", g.Name, g.Model, lifetime(g.TTL))
 	}
-	b.WriteString("\n## Targets\n\nMedians over the sessions, by the prices of `" + r.Options.Regimes[0].Name + "`.\n\n" + r.targetTable())
+	b.WriteString("\n## Targets\n\nMedians over the sessions unless a row says otherwise. Costs and tokens are net of the\nfixed part. A saving counts only while as many references are shown as append-late\nshows, or up to 3 points less at the larger room. Smaller rooms have no targets.\n\n" + r.targetTable())
 	if len(r.Points) > 0 {
 		fmt.Fprintf(&b, "\n## Cost against recall\n\n![%s](%s)\n\nEach policy over its one figure, `%s`, room %dk; low and right is good.\n\n%s", r.curveTitle(), PictureFile,
 			r.Options.Regimes[0].Name, curveRoom/1000, curveTable(r.curves()))
