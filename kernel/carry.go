@@ -25,9 +25,23 @@ func (w *work) carry() []pagevm.Block {
 	if len(w.next.spans) > 0 {
 		blocks = append(blocks, w.block(pagevm.ItemCarry, pageID("cy", w.s.name, w.req.Branch), pagevm.Pointer, w.spanText()))
 	}
-	text := summary.Render(w.next.summary, summary.Cap(w.window), w.count.text, w.more)
+	text := summary.RenderNoted(w.next.summary, w.modelNotes(), summary.Cap(w.window), w.count.text, w.more)
 	return append(blocks, w.block(pagevm.ItemCarry, pageID("su", w.s.name, w.req.Branch), pagevm.Structured, text))
 }
+
+// modelNotes are a model's that rest on what is still said. Those that can't be read are
+// left out: the mechanical summary stands without them.
+func (w *work) modelNotes() summary.Notes {
+	n, err := w.s.notes(w.req.Branch)
+	if err != nil {
+		w.faults = append(w.faults, Fault{Code: FaultNotesUnread, Detail: err.Error()})
+		return summary.Notes{}
+	}
+	return n.Rooted(rootedIn(w.msgs))
+}
+
+// FaultNotesUnread: a model's notes on the session can't be read.
+const FaultNotesUnread = "notes_unread"
 
 // block makes a kernel block and keeps its text.
 func (w *work) block(kind pagevm.ItemKind, page string, level pagevm.Level, text string) pagevm.Block {

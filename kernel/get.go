@@ -187,6 +187,9 @@ func (s *session) summaryFor(id string) (string, bool) {
 	for _, l := range s.lines {
 		if page == pageID("su", s.name, l.branch) {
 			text := summary.List(l.summary, kind)
+			if n, err := s.notes(l.branch); err == nil && kind == summary.KindNotes {
+				text = summary.ListNotes(n)
+			}
 			return text, text != ""
 		}
 	}

@@ -28,8 +28,8 @@
 //
 // A Kernel is safe for concurrent use, and several processes may share one state
 // directory: each session is locked while it is planned or observed. The kernel
-// never calls a model, and opens no network connection unless it is given a
-// [PromptCounter], an embedder or a [pagevm.Compressor].
+// calls no model and opens no network connection unless it is given a
+// [PromptCounter], an embedder, a [pagevm.Compressor] or a [summary.Model].
 package kernel
 
 import (
@@ -81,6 +81,8 @@ type Options struct {
 	// LowWater is the conversation that a cut keeps, in tokens, for experiments; 0
 	// leaves it to the cut planner.
 	LowWater int
+	// Summary says whether a model makes notes of sessions in the background.
+	Summary SummaryOptions
 	// Now is the clock for requests that carry no time. Default: time.Now.
 	Now func() time.Time
 }
@@ -100,6 +102,7 @@ type Kernel struct {
 	memory    *memory // nil if it is off
 	contract  contract
 	life      LifeOptions
+	notes     *noteTaker // nil without a model
 
 	mu       sync.Mutex // guards sessions and closed
 	sessions map[string]*session
@@ -144,7 +147,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, errors.Join(err, m.close()))
 	}
-	return &Kernel{
+	k := &Kernel{
 		contract:  c,
 		life:      o.Life,
 		workspace: abs,
@@ -159,11 +162,17 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		blobs:     blob.Open(filepath.Join(o.StateDir, "blobs")),
 		counts:    budget.NewCache(0),
 		sessions:  map[string]*session{},
-	}, ctx.Err()
+	}
+	if o.Summary.Model != nil {
+		k.notes = newNoteTaker(o.Summary, k.cooldowns())
+	}
+	return k, ctx.Err()
 }
 
-// Close releases the kernel's sessions. It is idempotent.
+// Close releases the kernel's sessions. It is idempotent. A model that is asked for
+// notes gets [SummaryOptions.CloseWait] to answer.
 func (k *Kernel) Close() error {
+	k.notes.stop()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	closed := k.closed

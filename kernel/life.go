@@ -206,6 +206,15 @@ func (w *work) gaugeNote() []pagevm.Block {
 	return []pagevm.Block{w.blockPage(pagevm.ItemNote, id, pagevm.Plan, text, key, nil)}
 }
 
+// lifeState is the working state as the plan's messages leave it.
+func (w *work) lifeState(l *life) checkpoint.State {
+	if w.captured == nil || w.capturedOf != l {
+		st := checkpoint.Update(l.state, w.msgs)
+		w.captured, w.capturedOf = &st, l
+	}
+	return *w.captured
+}
+
 // checkpointNow is the checkpoint that a restore text is made of: the state as the
 // plan's messages leave it, whether it has been written or not.
 func (w *work) checkpointNow() *checkpoint.Checkpoint {
@@ -214,7 +223,7 @@ func (w *work) checkpointNow() *checkpoint.Checkpoint {
 		w.fault(Fault{Code: FaultCheckpoint, Detail: err.Error()})
 		return nil
 	}
-	st := checkpoint.Update(l.state, w.msgs)
+	st := w.lifeState(l)
 	if !st.Changed(l.latest) || st.Thread.Captured == 0 {
 		return l.latest
 	}
@@ -287,7 +296,7 @@ func (s *session) recordLife(w *work) error {
 	if err != nil {
 		return err
 	}
-	l.state = checkpoint.Update(l.state, w.msgs)
+	l.state = w.lifeState(l)
 	in := s.checkpointInput(w.trigger, w.reading, w.req.Now)
 	if checkpoint.Redundant(l.latest, in) {
 		return nil

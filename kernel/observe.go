@@ -87,8 +87,10 @@ func (k *Kernel) ObserveTurn(ctx context.Context, t Turn) (*Observation, error) 
 	o, err := s.observe(w, t)
 	if err != nil {
 		s.forget() // what stands on disk counts
+		return o, err
 	}
-	return o, err
+	k.takeNotes(s, w, t, o)
+	return o, nil
 }
 
 // openTurn opens the session of a turn for writing and makes its messages valid.
@@ -131,6 +133,7 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 	g := w.ingester()
 	g.keepTaken(w.taken)
 	hosts := g.absorb(w.prev, w.msgs)
+	w.hosts = hosts
 	o := &Observation{Outcome: Committed, Ingested: len(w.capture.pages)}
 	end := turnEnd(w.msgs)
 	if err := s.commitCapture(w); err != nil {

@@ -5,11 +5,12 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
 )
 
 // The kernel keeps its own state as pages of the session's journal, beside those
 // that hosts write: what was remembered, the turns that were observed, the
-// boundaries that were passed, and a summary per branch.
+// boundaries that were passed, and a summary per branch with the notes of a model.
 const (
 	sessionType pagevm.Type = "session"
 	sessionKey              = "session"
@@ -23,7 +24,7 @@ const (
 
 // bookkeeping tells the types that only the kernel writes.
 func bookkeeping(t pagevm.Type) bool {
-	return t == sessionType || t == summaryType || t == memoryType
+	return t == sessionType || t == summaryType || t == memoryType || t == summary.NotesType
 }
 
 // schemaOf has the page types of pagevm, those of the host, and the kernel's own.
@@ -41,6 +42,7 @@ func schemaOf(host pagevm.Schema) (pagevm.Schema, error) {
 	all[sessionType] = pagevm.TypeSpec{Scopes: private, Fields: map[string]pagevm.FieldSpec{turnsField: object, boundariesField: object}}
 	all[summaryType] = pagevm.TypeSpec{Scopes: private, Fields: map[string]pagevm.FieldSpec{
 		membersField: {Kind: pagevm.KindMap, Value: pagevm.ValueAny, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}
+	all[summary.NotesType] = summary.NotesSpec()
 	_, err := pagevm.NewRules(all, nil)
 	return all, err
 }
@@ -64,11 +66,13 @@ func newContract(o *Options) (contract, error) {
 }
 
 // hostPolicy asks a rule of the host's about everything but the kernel's account
-// of turns: refusing that would lose it. What is to be remembered is asked about.
+// of turns: refusing that would lose it. What is to be remembered, and what a model
+// notes, is asked about.
 type hostPolicy struct{ pagevm.Policy }
 
 func (p hostPolicy) Refuse(q pagevm.Proposal) string {
-	if bookkeeping(q.Type) && q.Type != memoryType {
+	noted := q.Type == summary.NotesType && q.Update.ID != summary.MarkID
+	if bookkeeping(q.Type) && q.Type != memoryType && !noted {
 		return ""
 	}
 	return p.Policy.Refuse(q)

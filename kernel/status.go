@@ -20,6 +20,8 @@ type Status struct {
 	BlobBytes int64 `json:"blob_bytes"`
 	// Memory is what is taken from the workspace's Markdown.
 	Memory MemoryStatus `json:"memory"`
+	// SummaryModels are those that were asked for notes, with their cool-downs.
+	SummaryModels []Cooldown `json:"summary_models"`
 }
 
 // MemoryStatus says how memory is set and what is indexed of it.
@@ -96,6 +98,8 @@ type SessionStatus struct {
 	Turns int          `json:"turns"`
 	Spans int          `json:"spans"`
 	Lines []LineStatus `json:"lines"`
+	// ModelSummaries are the branches that a model made notes on.
+	ModelSummaries []ModelSummary `json:"model_summaries"`
 	// JournalBytes and ProjectionBytes are file sizes.
 	JournalBytes    int64 `json:"journal_bytes"`
 	ProjectionBytes int64 `json:"projection_bytes"`
@@ -116,7 +120,7 @@ type LineStatus struct {
 
 // Status reads what is where and how big. It writes nothing.
 func (k *Kernel) Status(ctx context.Context) (*Status, error) {
-	st := &Status{StateDir: k.stateDir, Sessions: []SessionStatus{}, Memory: k.memoryStatus(ctx)}
+	st := &Status{StateDir: k.stateDir, Sessions: []SessionStatus{}, Memory: k.memoryStatus(ctx), SummaryModels: k.cooldowns().all()}
 	folders, err := k.sessionFolders()
 	if err != nil {
 		return nil, err
@@ -211,7 +215,7 @@ func (k *Kernel) sessionFolders() ([]string, error) {
 }
 
 func (s *session) status() SessionStatus {
-	st := SessionStatus{Key: filepath.Base(s.dir), Pages: len(s.pages), Turns: s.turns, Spans: len(s.spans), Lines: []LineStatus{},
+	st := SessionStatus{Key: filepath.Base(s.dir), Pages: len(s.pages), Turns: s.turns, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(),
 		JournalBytes: size(filepath.Join(s.dir, "journal.jsonl")), ProjectionBytes: size(filepath.Join(s.dir, "projection.jsonl"))}
 	names := map[string]lineKey{}
 	for key := range s.lines {

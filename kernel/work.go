@@ -82,6 +82,9 @@ type work struct {
 	crossed checkpoint.Level
 	trigger checkpoint.Trigger
 	flush   string // why the host should run a flush turn
+	// captured is the working state with this plan's messages, made from capturedOf.
+	captured   *checkpoint.State
+	capturedOf *life
 
 	blocks      []cachelayout.Block
 	breakpoints []cachelayout.Breakpoint

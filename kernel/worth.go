@@ -2,7 +2,10 @@ package kernel
 
 import (
 	"path"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
@@ -18,6 +21,8 @@ type appraisal struct {
 	uses   []pagevm.NameUse
 	// worked are the tools and paths of newer results that were no errors.
 	worked map[string]bool
+	// found are the names of every segment's levels, by its place in the messages.
+	found [][][pagevm.Full + 1][]pagevm.Name
 	// edited is the path that was edited last, asked the names in the user's newest
 	// words and in the step that the work is at.
 	edited string
@@ -41,6 +46,7 @@ func (w *work) appraise() *appraisal {
 	for _, n := range pagevm.Names(words + "\n" + pagevm.PlanStep(w.state().text)) {
 		a.asked[n] = true
 	}
+	a.find()
 	for i := len(w.hosts) - 1; i >= 0; i-- {
 		a.traits[i] = make([]pagevm.Traits, len(w.hosts[i].Segments))
 		for j := range w.hosts[i].Segments {
@@ -56,6 +62,60 @@ func (w *work) appraise() *appraisal {
 
 func (a *appraisal) age(i int) int { return a.newest - a.w.places[i].Atom }
 
+// find looks for the names in all texts, on all processors: it is most of the work.
+func (a *appraisal) find() {
+	a.found = make([][][pagevm.Full + 1][]pagevm.Name, len(a.w.hosts))
+	var next atomic.Int32
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(a.found); i = int(next.Add(1)) - 1 {
+				a.found[i] = make([][pagevm.Full + 1][]pagevm.Name, len(a.w.hosts[i].Segments))
+				for j := range a.found[i] {
+					a.found[i][j] = a.namesOf(i, j)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// namesOf are the names that each level of a segment shows. Of results that have
+// left nothing counts.
+func (a *appraisal) namesOf(i, j int) (names [pagevm.Full + 1][]pagevm.Name) {
+	m, s := &a.w.msgs[i], &a.w.hosts[i].Segments[j]
+	if s.Kind != pagevm.ItemResult {
+		names[pagevm.Full] = pagevm.Names(saidIn(m.Parts[s.Part : s.Part+s.Parts]))
+		return names
+	}
+	page := a.w.page(s.Page)
+	if a.w.seen[i].Gone || page == nil {
+		return names
+	}
+	names[pagevm.Full] = pagevm.Names(resultText(m.Parts[s.Part].Result))
+	for _, rep := range page.Reps {
+		if rep.Level < pagevm.Full && s.At[rep.Level].Hash != "" {
+			names[rep.Level] = pagevm.Names(rep.Text)
+		}
+	}
+	return names
+}
+
+// saidIn is what a run of parts says, tool inputs included.
+func saidIn(parts []memkernel.Part) string {
+	var text strings.Builder
+	for i := range parts {
+		switch p := &parts[i]; {
+		case p.Call != nil:
+			text.WriteString(unescape.Replace(p.Call.Input))
+		case p.Kind == memkernel.PartText:
+			text.WriteString(p.Text)
+		}
+		text.WriteByte('\n')
+	}
+	return text.String()
+}
+
 // dialogue appraises words and tool inputs.
 func (a *appraisal) dialogue(i, j int) {
 	m, s, t := &a.w.msgs[i], &a.w.hosts[i].Segments[j], &a.traits[i][j]
@@ -63,20 +123,12 @@ func (a *appraisal) dialogue(i, j int) {
 	if m.Role == memkernel.RoleAssistant {
 		t.Act = pagevm.ActSay
 	}
-	var text strings.Builder
 	for _, p := range m.Parts[s.Part : s.Part+s.Parts] {
-		switch {
-		case p.Call != nil:
-			text.WriteString(unescape.Replace(p.Call.Input))
-			if pagevm.IsEdit(p.Call.Name, p.Call.Input) {
-				t.Act = pagevm.ActEdit
-			}
-		case p.Kind == memkernel.PartText:
-			text.WriteString(p.Text)
+		if p.Call != nil && pagevm.IsEdit(p.Call.Name, p.Call.Input) {
+			t.Act = pagevm.ActEdit
 		}
-		text.WriteByte('\n')
 	}
-	t.Names[pagevm.Full] = a.names(text.String(), t.Age)
+	t.Names[pagevm.Full] = a.names(a.found[i][j][pagevm.Full], t.Age)
 	for _, id := range t.Names[pagevm.Full] {
 		a.uses[id].Said++
 	}
@@ -106,10 +158,9 @@ func (a *appraisal) result(i, j int) {
 	if a.w.seen[i].Gone {
 		return
 	}
-	t.Names[pagevm.Full] = a.names(resultText(r), t.Age)
-	for _, rep := range page.Reps {
-		if rep.Level < pagevm.Full && s.At[rep.Level].Hash != "" {
-			t.Names[rep.Level] = a.names(rep.Text, t.Age)
+	for l, names := range a.found[i][j] {
+		if len(names) > 0 {
+			t.Names[l] = a.names(names, t.Age)
 		}
 	}
 }
@@ -127,8 +178,7 @@ func (a *appraisal) askedFor(p string) bool {
 
 // names numbers the names of a text. Messages are looked at from the newest back, so
 // that the first to show a name gives it its age.
-func (a *appraisal) names(text string, age int) []int32 {
-	names := pagevm.Names(text)
+func (a *appraisal) names(names []pagevm.Name, age int) []int32 {
 	out := make([]int32, len(names))
 	for i, n := range names {
 		id, known := a.ids[n]

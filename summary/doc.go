@@ -40,5 +40,15 @@
 // characters, and never stand at the start of a line, so that no text of a
 // tool or a user can pass for a key of the summary.
 //
+// # Notes by a model
+//
+// A [Model] may add to the floor. It is shown the notes so far and a [Delta] of
+// masked one-line excerpts ([PromptFor]), and answers with operations
+// ([ParseOperations]), which become typed updates of a notes page
+// ([Answered.Updates], [NotesSpec], [Answered.Policy]) that the journal checks.
+// [ReadNotes] reads the page, [RenderNoted] shows it behind the mechanical lines.
+// The package asks no model itself; package summary/model does, when the kernel
+// says so.
+//
 // Units: caps are tokens by the caller's counter; excerpt lengths are runes.
 package summary

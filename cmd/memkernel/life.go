@@ -38,7 +38,9 @@ func newCompact(a *app) *cobra.Command {
 	return a.boundaryCommand(boundaryVerb{"compact", "make all durable that a compaction is about to take away",
 		`compact is to be called before a host compacts its history: what the conversation
 holds is taken in, checkpointed, flushed to the log of today and summed up first.`,
-		func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) { return k.Compact }})
+		func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) {
+			return k.Compact
+		}})
 }
 
 func newReset(a *app) *cobra.Command {

@@ -26,7 +26,9 @@ func newObserve(a *app) *cobra.Command {
 		Short: "commit a whole transcript to a session's memory",
 		Long: `observe commits every turn of a transcript that has ended: its pages, its usage and
 the summary brought up to date. A turn that was committed before is recognised,
-so running it again after the session grew commits what is new.`,
+so running it again after the session grew commits what is new. If the configuration
+names a model (summary.model.provider), it makes notes of the session beside the
+mechanical summary.`,
 		Example: `  memkernel observe -t session.jsonl --session build-42`,
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.runObserve(cmd.Context(), o) },
@@ -69,7 +71,7 @@ func (a *app) runObserve(ctx context.Context, o *observeFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.kernel(ctx, book)
+	k, err := a.observer(ctx, book)
 	if err != nil {
 		return err
 	}

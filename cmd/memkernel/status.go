@@ -48,6 +48,7 @@ func statusText(st *kernel.Status, p painter) string {
 	fmt.Fprintf(&b, "%s  %s\n", p.do(bold, "state"), printable(st.StateDir))
 	fmt.Fprintf(&b, "  %s of %s\n", plural(st.Blobs, "blob"), size(st.BlobBytes))
 	memoryText(&b, &st.Memory, p)
+	modelsText(&b, st.SummaryModels, p)
 	if len(st.Sessions) == 0 {
 		b.WriteString("  no sessions\n")
 		return b.String()
@@ -55,6 +56,9 @@ func statusText(st *kernel.Status, p painter) string {
 	for _, s := range st.Sessions {
 		fmt.Fprintf(&b, "%s  %s\n", p.do(bold, "session"), clip(s.Key, columns-9))
 		fmt.Fprintf(&b, "  %s, %s, %s that left; journal %s, projections %s\n", plural(s.Turns, "turn"), plural(s.Pages, "page"), plural(s.Spans, "span"), size(s.JournalBytes), size(s.ProjectionBytes))
+		for _, m := range s.ModelSummaries {
+			fmt.Fprintf(&b, "  notes by %s: %d, %d closed; last%s, %s\n", clip(m.Model, columns-50), m.Notes, m.Closed, strings.TrimPrefix(atTime(m.Time), ", at"), m.Reason)
+		}
 		for _, l := range s.Lines {
 			name := l.Model
 			if l.Branch != "" {
@@ -89,6 +93,18 @@ func memoryText(b *strings.Builder, m *kernel.MemoryStatus, p painter) {
 		b.WriteString("  a user turn recalls nothing\n")
 	}
 	indexText(b, &m.Index)
+}
+
+// modelsText says how it stands with the models that make notes.
+func modelsText(b *strings.Builder, models []kernel.Cooldown, p painter) {
+	for _, m := range models {
+		fmt.Fprintf(b, "%s  %s\n", p.do(bold, "notes"), clip(m.Model, columns-7))
+		if m.Failures > 0 {
+			fmt.Fprintf(b, "  %s in a row, the last %s; asked again from%s on\n", plural(m.Failures, "failure"), m.Reason, strings.TrimPrefix(atTime(m.Until), ", at"))
+		} else {
+			fmt.Fprintf(b, "  last answered%s\n", strings.TrimPrefix(atTime(m.Answered), ", at"))
+		}
+	}
 }
 
 func indexText(b *strings.Builder, ix *kernel.IndexStatus) {

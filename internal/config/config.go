@@ -19,6 +19,7 @@ type Config struct {
 	Embedding  Embedding  `key:"embedding" doc:"Where vectors come from. With any provider but none, text of the workspace is sent to its endpoint. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
 	Index      Index      `key:"index" doc:"The index file, index.sqlite in the state folder."`
 	Checkpoint Checkpoint `key:"checkpoint" doc:"The gauge of a session's context, and the working state that is kept of it: checkpoints/ in the session's folder."`
+	Summary    Summary    `key:"summary" doc:"The summary of a session's past, which is made mechanically and needs no model."`
 	Trace      Trace      `key:"trace" doc:"The decision trace of a session, trace.jsonl in its folder, which replay --trace decides again. It holds hashes and sizes, no content."`
 
 	origin map[string]Origin
@@ -106,6 +107,26 @@ type Checkpoint struct {
 	ShowAt        float64 `key:"show_at" default:"0.7" range:"0.01..1" doc:"Share of the window from which the gauge is shown."`
 	At            float64 `key:"at" default:"0.8" range:"0.01..1" doc:"Share of the window from which a checkpoint is written before the next call."`
 	RestoreTokens Tokens  `key:"restore_tokens" default:"700" range:"50..4k" doc:"Most that the text takes from which a model goes on, and never over a hundredth of the window."`
+}
+
+// Summary holds who makes notes beside the mechanical summary.
+type Summary struct {
+	Model SummaryModel `key:"model" doc:"A language model that makes notes of a session in the background, beside the mechanical summary. With any provider but none, what was said in the session is sent to its endpoint, secrets masked. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
+}
+
+// SummaryModel holds which model makes notes, and when it is asked.
+type SummaryModel struct {
+	Provider      string   `key:"provider" default:"none" of:"none|openai|anthropic" doc:"none uses no network. openai is any endpoint that speaks its chat completions, anthropic the Messages API."`
+	BaseURL       URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
+	Name          string   `key:"name" empty:"gpt-5-nano at api.openai.com, claude-haiku-5-5 at api.anthropic.com; any other endpoint needs one" doc:"The model, by id: a cheap one does."`
+	APIKeyEnv     EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY and ANTHROPIC_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
+	Timeout       Duration `key:"timeout" default:"60s" range:"100ms..10m" doc:"How long one request may take; past it the mechanical summary stands alone."`
+	MinTokens     Tokens   `key:"min_tokens" default:"4k" range:"100..1m" doc:"What must have been said since the model last looked for it to be asked again."`
+	MaxAge        Duration `key:"max_age" default:"15m" range:"1s..30d" doc:"Age of what was said from which the model is asked about less."`
+	MaxTokens     Tokens   `key:"max_tokens" default:"24k" range:"500..200k" doc:"Most that one request sends of what was said, about; the rest goes with the next."`
+	CloseWait     Duration `key:"close_wait" default:"2s" range:"1ms..10m" doc:"How long the end of the program waits for an answer before the request is cancelled."`
+	Facts         bool     `key:"facts" default:"true" doc:"Whether what the model proposes to remember goes to the daily log."`
+	AllowInsecure bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
 // Trace holds the settings of decision traces.

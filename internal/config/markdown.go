@@ -38,7 +38,10 @@ func Markdown() string {
 }
 
 func (s section) markdown(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## %s\n\n%s\n\n| key | default | values | meaning |\n|---|---|---|---|\n", s.name, s.doc)
+	fmt.Fprintf(b, "\n## %s\n\n%s\n", s.name, s.doc)
+	if len(s.keys) > 0 {
+		b.WriteString("\n| key | default | values | meaning |\n|---|---|---|---|\n")
+	}
 	for _, k := range s.keys {
 		meaning := k.meaning()
 		if k.Flag != "" {

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// TestModelNotes: observe asks the model that --config names, and status says so in
+// text and in JSON that keeps its contract.
+func TestModelNotes(t *testing.T) {
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) > 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		raw, _ := json.Marshal(`{"ops":[{"op":"update","field":"goal","text":"A goal","version":0,"evidence":"m1"}]}`)
+		fmt.Fprintf(w, `{"choices":[{"message":{"content":%s},"finish_reason":"stop"}]}`, raw)
+	}))
+	defer server.Close()
+	ws := t.TempDir()
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	text := fmt.Sprintf("summary:\n  model:\n    provider: openai\n    base_url: %s/v1\n    name: small\n    min_tokens: 100\n    close_wait: 20s\n", server.URL)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{beginning(t, 60), sample} {
+		if code, _, stderr := invoke(t, "observe", "-t", file, "--session", "s", "--workspace", ws, "--config", config, "-q"); code != exitOK {
+			t.Fatalf("observe: exit %d, %s", code, stderr)
+		}
+	}
+	code, stdout, stderr := invoke(t, "status", "--workspace", ws, "--json", "-q")
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(stdout), &doc); code != exitOK || err != nil {
+		t.Fatalf("status: exit %d, %s, %v", code, stderr, err)
+	}
+	compareWithContract(t, "status", doc, readContract(t)["memkernel/status/v1"])
+	code, stdout, _ = invoke(t, "status", "--workspace", ws)
+	if code != exitOK || asked.Load() < 2 || !strings.Contains(stdout, "notes by small at "+server.URL[:20]) || !strings.Contains(stdout, "the last SERVER_ERROR") {
+		t.Errorf("asked %d times; status says\n%s", asked.Load(), stdout)
+	}
+}
+
+// TestModelIsTheUsersChoice: the state folder's own file sends nothing away from
+// this machine, and no key anywhere.
+func TestModelIsTheUsersChoice(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }))
+	defer server.Close()
+	for name, c := range map[string]struct{ text, want string }{
+		"far away":   {"provider: anthropic", "would be sent to anthropic"},
+		"elsewhere":  {"provider: openai\n    base_url: https://a.example/v1\n    name: m", "would be sent to a.example"},
+		"with a key": {"provider: openai\n    base_url: " + server.URL + "\n    name: m\n    api_key_env: HOME", "a variable of the environment would be sent"},
+		"no model":   {"provider: openai\n    base_url: " + server.URL, "name one that"},
+		"here":       {"provider: openai\n    base_url: " + server.URL + "\n    name: m", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ws := t.TempDir()
+			os.Mkdir(filepath.Join(ws, ".memkernel"), 0o700)
+			if err := os.WriteFile(filepath.Join(ws, ".memkernel", "config.yaml"), []byte("summary:\n  model:\n    "+c.text+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			code, _, stderr := invoke(t, "observe", "-t", beginning(t, 30), "--workspace", ws, "-q")
+			if (code == exitOK) != (c.want == "") || !strings.Contains(stderr, c.want) {
+				t.Errorf("exit %d, %s; want %q", code, stderr, c.want)
+			}
+			if code, _, stderr := invoke(t, "status", "--workspace", ws, "-q"); code != exitOK {
+				t.Errorf("status: exit %d, %s", code, stderr)
+			}
+		})
+	}
+}

@@ -1,0 +1,124 @@
+package summary
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel"
+)
+
+// How much of a message a model gets to see, in runes.
+const (
+	spokenRunes = 2000
+	saidRunes   = 1200
+	callRunes   = 240
+	// A result is shown by its beginning and its end.
+	resultHeadRunes, resultTailRunes = 400, 240
+)
+
+// Delta is a run of messages as a model is shown them: a line per part, each
+// behind the label of its message. No text can make a line of its own, so none
+// can pass for another message.
+type Delta struct {
+	Text string
+	// Sources are the messages by label, m1 first.
+	Sources []Source
+	// Used is how many of the messages it covers, Bytes the length of the text.
+	Used int
+}
+
+// Source is a message that a note may rest on.
+type Source struct {
+	Label, Key string
+	// Spoken tells that a person said something in it.
+	Spoken bool
+	// Page is the page that holds it, filled in by who knows.
+	Page string
+}
+
+// DeltaOf shows messages, oldest first, until maxBytes are full; the first always
+// goes. Messages of other branches than sidechain are passed over. Every text is
+// run through mask before an excerpt is taken of it.
+func DeltaOf(msgs []memkernel.Message, sidechain string, mask func(string) string, maxBytes int) Delta {
+	var d Delta
+	var b strings.Builder
+	for i := range msgs {
+		m := &msgs[i]
+		if m.Branch == sidechain {
+			u := updater{mask: mask, m: m}
+			label := fmt.Sprint("m", len(d.Sources)+1)
+			text := u.shown(label)
+			if b.Len() > 0 && b.Len()+len(text) > maxBytes {
+				break
+			}
+			b.WriteString(text)
+			d.Sources = append(d.Sources, Source{Label: label, Key: m.Key, Spoken: Spoken(m) != ""})
+		}
+		d.Used = i + 1
+	}
+	d.Text = b.String()
+	return d
+}
+
+// shown are the lines of the message at hand.
+func (u *updater) shown(label string) string {
+	var b strings.Builder
+	line := func(what, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "[%s %s] %s\n", label, what, text)
+		}
+	}
+	switch u.m.Role {
+	case memkernel.RoleUser:
+		line("user", oneLine(u.source(Spoken(u.m), userWindow), spokenRunes))
+	case memkernel.RoleSystem, memkernel.RoleDeveloper:
+		return ""
+	}
+	for i := range u.m.Parts {
+		switch p := &u.m.Parts[i]; {
+		case p.Kind == memkernel.PartText && u.m.Role == memkernel.RoleAssistant && u.m.Origin == memkernel.OriginHost:
+			line("assistant", oneLine(u.source(p.Text, userWindow), saidRunes))
+		case p.Kind == memkernel.PartToolUse && p.Call != nil:
+			line("call "+oneLine(p.Call.Name, 40), oneLine(u.source(p.Call.Input, sayWindow), callRunes))
+		case p.Kind == memkernel.PartToolResult && p.Result != nil:
+			line(resultLabel(p.Result), u.resultExcerpt(unreminded(resultText(p.Result))))
+		}
+	}
+	return b.String()
+}
+
+func resultLabel(r *memkernel.ToolResult) string {
+	if r.IsError {
+		return "failed"
+	}
+	return "result"
+}
+
+// unreminded is a result without the block that a host puts behind it to remind its
+// model of something, which would else be all that is seen of the end.
+func unreminded(text string) string {
+	i := strings.LastIndex(text, "<system-reminder>")
+	if i < 0 || !strings.HasSuffix(strings.TrimRight(text, " \n"), "</system-reminder>") {
+		return text
+	}
+	return text[:i]
+}
+
+// resultExcerpt is the beginning of a result and its end.
+func (u *updater) resultExcerpt(text string) string {
+	begin := u.source(text, resultWindow)
+	end := begin
+	if len(text) > resultWindow {
+		end = u.ending(text, resultWindow)
+	} else if short := oneLine(begin, resultWindow); utf8.RuneCountInString(short) <= resultHeadRunes+resultTailRunes {
+		return short
+	}
+	return oneLine(begin, resultHeadRunes) + " " + lastRunes(oneLine(end, resultWindow), resultTailRunes)
+}
+
+// lastRunes are the last n runes of s.
+func lastRunes(s string, n int) string {
+	r := []rune(s)
+	return string(r[max(0, len(r)-n):])
+}

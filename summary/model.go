@@ -1,0 +1,107 @@
+package summary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Model is a language model that reads what happened since it last looked and
+// proposes operations on the notes. It is safe for concurrent use.
+type Model interface {
+	// Name names the model and where it is asked, without any secret.
+	Name() string
+	// Complete asks once and does not try again. It ends when ctx does. An error
+	// is best a [*ModelError], which says whether and when to ask again.
+	Complete(ctx context.Context, p Prompt) (Completion, error)
+}
+
+// Prompt is what a model is asked. Secrets are masked in both texts.
+type Prompt struct {
+	System, User string
+	// MaxTokens bounds the answer; Limit is the most bytes of it that are read.
+	MaxTokens int
+	Limit     int64
+}
+
+// Completion is a model's answer, with what the server says that it cost.
+type Completion struct {
+	Text                      string
+	InputTokens, OutputTokens int
+}
+
+// Bounds of an answer: eight thousand tokens leave a reasoning model room, and no
+// list of operations worth having is longer than 64 KiB.
+const (
+	maxAnswerTokens = 8000
+	maxAnswerBytes  = 64 << 10
+	// maxOperations is how many operations one answer may have.
+	maxOperations = 64
+)
+
+// Reason says in one word what became of a delta.
+type Reason string
+
+// The reasons. All but OK mean that the mechanical summary stands alone for the
+// delta.
+const (
+	ReasonOK          Reason = "OK"
+	ReasonEmpty       Reason = "EMPTY"        // the answer has no text
+	ReasonTooLarge    Reason = "TOO_LARGE"    // the answer is over its bounds or was cut off
+	ReasonInvalid     Reason = "INVALID"      // the answer is no list of operations
+	ReasonTimeout     Reason = "TIMEOUT"      // no answer before the deadline
+	ReasonRateLimited Reason = "RATE_LIMITED" // status 429
+	ReasonServer      Reason = "SERVER_ERROR" // status 5xx
+	ReasonRefused     Reason = "REFUSED"      // any other status, or the model declined
+	ReasonUnreachable Reason = "UNREACHABLE"  // no connection, or it broke
+	ReasonCancelled   Reason = "CANCELLED"    // the kernel was closed meanwhile
+	ReasonNotWritten  Reason = "NOT_WRITTEN"  // the journal could not be written
+)
+
+// Spent tells whether a delta is done with: it was answered, well or badly. After
+// the other reasons it may be asked about again.
+func (r Reason) Spent() bool {
+	switch r {
+	case ReasonOK, ReasonEmpty, ReasonTooLarge, ReasonInvalid:
+		return true
+	}
+	return false
+}
+
+// Counts tells whether the model is to be left alone for a while after it.
+func (r Reason) Counts() bool {
+	switch r {
+	case ReasonOK, ReasonCancelled:
+		return false
+	}
+	return true
+}
+
+// ModelError is why a model gave nothing that can be used.
+type ModelError struct {
+	Reason Reason
+	// Status is the HTTP status, 0 if there was none.
+	Status int
+	// RetryAfter is how long the server asked to be left alone; 0 if it did not.
+	RetryAfter time.Duration
+	// Err is what happened. It holds no secret.
+	Err error
+}
+
+func (e *ModelError) Error() string { return fmt.Sprintf("%s: %v", e.Reason, e.Err) }
+func (e *ModelError) Unwrap() error { return e.Err }
+
+// Explain makes a [*ModelError] of any error.
+func Explain(err error) *ModelError {
+	e := new(ModelError)
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, context.Canceled):
+		return &ModelError{Reason: ReasonCancelled, Err: err}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &ModelError{Reason: ReasonTimeout, Err: err}
+	}
+	return &ModelError{Reason: ReasonUnreachable, Err: err}
+}

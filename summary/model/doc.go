@@ -1,0 +1,22 @@
+// Package model asks language models for a session's notes: it implements
+// [summary.Model] for every endpoint that speaks OpenAI's chat completions, and for
+// the Anthropic Messages API. It sends a prompt, bounds the answer and says in one
+// word what went wrong. What is asked and what an answer means is package summary's;
+// when to ask, and when to leave a server alone, is the kernel's.
+//
+// # What leaves the machine
+//
+// Nothing, unless the configuration names a provider: a key in the environment
+// alone is not a choice. The key goes to the configured host and nowhere else:
+// OPENAI_API_KEY and ANTHROPIC_API_KEY are taken unasked only for their own hosts.
+// Redirects are not followed, since the texts would go along; plain http is refused
+// but for this machine. The key is in no error, whatever the server echoes.
+//
+// # One request
+//
+//	prompt ── POST {base_url}/chat/completions or /v1/messages ── deadline
+//	                            │
+//	text ◄── not cut off ◄── bounded answer ◄── status 2xx
+//
+// A request is sent once. It keeps no state, writes no file and logs nothing.
+package model

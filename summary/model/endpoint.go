@@ -1,0 +1,178 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/memkernel/memkernel/summary"
+)
+
+// endpoint is a server, a model there, and how it is spoken to.
+type endpoint struct {
+	base, model string
+	key, keyEnv string
+	timeout     time.Duration
+	own         bool // the provider's own host
+	http        *http.Client
+}
+
+// Name implements [summary.Model].
+func (e *endpoint) Name() string { return e.model + " at " + e.base }
+
+// Format keeps the key out of every print.
+func (e *endpoint) Format(f fmt.State, _ rune) { io.WriteString(f, e.Name()) }
+
+// maxRefusalBytes is how much of a refusal is read, maxSaidBytes how much of it is
+// passed on.
+const (
+	maxRefusalBytes = 64 << 10
+	maxSaidBytes    = 300
+)
+
+// wrapping is what JSON and headers may add to the bytes of an answer's text: each
+// may be escaped, and there is a frame round it.
+const wrapping = 6
+
+// do sends a request and gives the answer, bounded to limit bytes of text.
+func (e *endpoint) do(req *http.Request, limit int64) (*http.Response, error) {
+	resp, err := e.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode/100 != 2 {
+		defer resp.Body.Close()
+		return nil, e.refusal(resp)
+	}
+	resp.Body = http.MaxBytesReader(nil, resp.Body, wrapping*limit+(64<<10))
+	return resp, nil
+}
+
+// refusal is the error of an answer whose status is not 2xx.
+func (e *endpoint) refusal(resp *http.Response) error {
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusalBytes))
+	out := &summary.ModelError{Reason: summary.ReasonRefused, Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header, time.Now())}
+	switch s := resp.StatusCode; {
+	case s == http.StatusTooManyRequests:
+		out.Reason = summary.ReasonRateLimited
+	case s == http.StatusRequestTimeout:
+		out.Reason = summary.ReasonTimeout
+	case s >= 500:
+		out.Reason = summary.ReasonServer
+	}
+	hint := "check base_url and the account"
+	switch {
+	case resp.StatusCode/100 == 3:
+		hint = "redirects are not followed; if you trust that address, set base_url to it"
+	case resp.StatusCode == http.StatusUnauthorized && e.keyEnv == "":
+		hint = "no key was sent: set api_key_env"
+	case resp.StatusCode == http.StatusUnauthorized:
+		hint = "check the key in " + e.keyEnv
+	case resp.StatusCode == http.StatusNotFound:
+		hint = "check model and base_url"
+	case out.Reason != summary.ReasonRefused:
+		hint = "it is asked again later"
+	}
+	out.Err = fmt.Errorf("%s: %d %s: %s: %s", e.Name(), resp.StatusCode, http.StatusText(resp.StatusCode), e.clean(message(raw)), hint)
+	return out
+}
+
+// message finds what a server says in its refusal: {"error":{"message"}} with most.
+func message(raw []byte) string {
+	var said struct {
+		Error struct{ Message string }
+	}
+	if json.Unmarshal(raw, &said) == nil && said.Error.Message != "" {
+		return said.Error.Message
+	}
+	return string(raw)
+}
+
+// retryAfter reads the header of RFC 9110, section 10.2.3: seconds or a date.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	value := h.Get("Retry-After")
+	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(value); err == nil {
+		return max(0, t.Sub(now))
+	}
+	return 0
+}
+
+// clean makes a server's words fit for a message: without the key, on one line,
+// and short. The key goes first, or half of it could stand before the cut.
+func (e *endpoint) clean(s string) string {
+	if e.key != "" {
+		s = strings.ReplaceAll(s, e.key, "[key]")
+	}
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > maxSaidBytes {
+		s = strings.ToValidUTF8(s[:maxSaidBytes], "") + "…"
+	}
+	return s
+}
+
+// explain makes a [*summary.ModelError] of whatever kept a request from an answer.
+// ctx is the request's own, parent the caller's.
+func (e *endpoint) explain(parent, ctx context.Context, err error) error {
+	var known *summary.ModelError
+	if errors.As(err, &known) {
+		return known
+	}
+	var outer *url.Error
+	unanswered := errors.As(err, &outer)
+	if unanswered {
+		err = outer.Err // it repeats method and URL
+	}
+	out := &summary.ModelError{Reason: summary.ReasonUnreachable, Err: fmt.Errorf("%s: the connection broke: %s", e.Name(), e.clean(err.Error()))}
+	var large *http.MaxBytesError
+	switch {
+	case parent.Err() != nil:
+		return summary.Explain(parent.Err())
+	case ctx.Err() != nil:
+		out.Reason, out.Err = summary.ReasonTimeout, fmt.Errorf("%s: no answer within %v", e.Name(), e.timeout)
+	case errors.As(err, &large):
+		out.Reason, out.Err = summary.ReasonTooLarge, fmt.Errorf("%s: the answer is larger than %d bytes", e.Name(), large.Limit)
+	case notJSON(err) && !unanswered:
+		out.Reason, out.Err = summary.ReasonInvalid, fmt.Errorf("%s: the server's answer can't be read: %s", e.Name(), e.clean(err.Error()))
+	}
+	return out
+}
+
+// notJSON tells an answer that is no JSON, or not to its end though the connection
+// held.
+func notJSON(err error) bool {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	return errors.As(err, &syntax) || errors.As(err, &kind) || errors.Is(err, io.EOF)
+}
+
+// text checks what a server gave as the model's text.
+func (e *endpoint) text(text string, cutOff, declined bool, p summary.Prompt) (string, error) {
+	switch {
+	case declined:
+		return "", &summary.ModelError{Reason: summary.ReasonRefused, Err: fmt.Errorf("%s: the model declined", e.Name())}
+	case int64(len(text)) > p.Limit:
+		return "", &summary.ModelError{Reason: summary.ReasonTooLarge, Err: fmt.Errorf("%s: the answer has %d bytes, at most %d are read", e.Name(), len(text), p.Limit)}
+	case cutOff:
+		return "", &summary.ModelError{Reason: summary.ReasonTooLarge, Err: fmt.Errorf("%s: the answer was cut off at %d tokens", e.Name(), p.MaxTokens)}
+	case strings.TrimSpace(text) == "":
+		return "", &summary.ModelError{Reason: summary.ReasonEmpty, Err: fmt.Errorf("%s: the answer has no text", e.Name())}
+	}
+	return text, nil
+}

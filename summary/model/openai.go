@@ -1,0 +1,54 @@
+package model
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/sashabaranov/go-openai"
+
+	"github.com/memkernel/memkernel/summary"
+)
+
+// openAI is the model behind any server with OpenAI's chat completions.
+type openAI struct{ *endpoint }
+
+// Complete implements [summary.Model].
+//
+// No response_format is asked for: servers differ in which they know, and refuse
+// the others; the prompt asks for JSON, and the answer is read strictly. At
+// api.openai.com, and for models of its reasoning families, the bound is
+// max_completion_tokens; elsewhere max_tokens, which every server knows.
+func (o *openAI) Complete(parent context.Context, p summary.Prompt) (summary.Completion, error) {
+	ctx, cancel := context.WithTimeout(parent, o.timeout)
+	defer cancel()
+	conf := openai.DefaultConfig(o.key)
+	conf.BaseURL = o.base
+	conf.HTTPClient = exchange{o.endpoint, p.Limit}
+	req := openai.ChatCompletionRequest{Model: o.model, Messages: []openai.ChatCompletionMessage{
+		{Role: openai.ChatMessageRoleSystem, Content: p.System}, {Role: openai.ChatMessageRoleUser, Content: p.User}}}
+	req.MaxTokens = p.MaxTokens
+	if o.own || openai.NewReasoningValidator().Validate(req) != nil {
+		req.MaxTokens, req.MaxCompletionTokens = 0, p.MaxTokens
+	}
+	resp, err := openai.NewClientWithConfig(conf).CreateChatCompletion(ctx, req)
+	if err != nil {
+		return summary.Completion{}, o.explain(parent, ctx, err)
+	}
+	out := summary.Completion{InputTokens: max(0, resp.Usage.PromptTokens), OutputTokens: max(0, resp.Usage.CompletionTokens)}
+	var choice openai.ChatCompletionChoice
+	if len(resp.Choices) > 0 {
+		choice = resp.Choices[0]
+	}
+	out.Text, err = o.text(choice.Message.Content, choice.FinishReason == openai.FinishReasonLength,
+		choice.FinishReason == openai.FinishReasonContentFilter || choice.Message.Refusal != "", p)
+	return out, err
+}
+
+// exchange is one request on the wire. It answers in place of the client library
+// where that would read without bound, or put the whole answer into its error.
+type exchange struct {
+	e     *endpoint
+	limit int64
+}
+
+func (x exchange) Do(req *http.Request) (*http.Response, error) { return x.e.do(req, x.limit) }

@@ -1,0 +1,237 @@
+package summary
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// NotesType is the type of the page on which a model's notes on a conversation
+// stand, one page per branch.
+const NotesType pagevm.Type = "notes"
+
+// The fields of a notes page beside the lists, which have the names of the
+// summary's own: constraints, decisions, open_threads.
+const (
+	fieldOffset = "offset" // how far a model has read
+	fieldGoal   = "goal"
+	fieldStep   = "step"
+	fieldClosed = "closed" // what was closed, by id, with the reason
+)
+
+var (
+	noteLists   = [...]string{KindConstraints, KindDecisions, KindThreads}
+	noteScalars = [...]string{fieldGoal, fieldStep}
+)
+
+// What a notes page holds at most: entries of a list, and bytes of one value.
+const (
+	maxNotes     = 2000
+	maxNoteBytes = 4 << 10
+)
+
+// NotesSpec is what a notes page is: lists that only grow, scalars with a version,
+// and the map of what was closed. Nothing on it can be taken back; that is the
+// journal's rule and not the model's good will.
+func NotesSpec() pagevm.TypeSpec {
+	object := pagevm.FieldSpec{Value: pagevm.ValueObject, MaxBytes: maxNoteBytes, MaxEntries: maxNotes}
+	of := func(k pagevm.FieldKind) pagevm.FieldSpec { object.Kind = k; return object }
+	fields := map[string]pagevm.FieldSpec{fieldOffset: of(pagevm.KindScalar), fieldClosed: of(pagevm.KindMap)}
+	for _, f := range noteScalars {
+		fields[f] = of(pagevm.KindScalar)
+	}
+	for _, f := range noteLists {
+		fields[f] = of(pagevm.KindList)
+	}
+	return pagevm.TypeSpec{Scopes: []memkernel.Scope{memkernel.ScopeSession}, Fields: fields}
+}
+
+// Note is one line by a model, with its provenance.
+type Note struct {
+	// ID is the note's on its page, "" for a scalar.
+	ID string `json:"-"`
+	// Text is one line, bounded. Key is the message that it rests on.
+	Text string `json:"text"`
+	Key  string `json:"key"`
+	// Version is the committed one, which an update has to name.
+	Version int `json:"-"`
+}
+
+// Closing says that an entry no longer holds, and why. The entry stays.
+type Closing struct {
+	Reason string `json:"reason"`
+	// Key is the message that it rests on.
+	Key string `json:"key"`
+	// Of is the message by which the entry stood when it was closed: said again
+	// later, it is open again.
+	Of string `json:"of"`
+
+	version int
+}
+
+// Mark is how far a model has read, and what came of it.
+type Mark struct {
+	// Key is the last message of the delta, Messages how many were in it.
+	Key      string `json:"key"`
+	Messages int    `json:"messages"`
+	// Model was asked; Reason is OK, or why the delta has no notes and the
+	// mechanical summary stands alone.
+	Model  string `json:"model"`
+	Reason Reason `json:"reason"`
+	// Operations is how many were proposed.
+	Operations int       `json:"operations"`
+	Time       time.Time `json:"-"`
+}
+
+// Notes are what models added to the mechanical summary of a branch. It is read
+// from a page and never changed.
+type Notes struct {
+	// Marks are all deltas that were read, oldest first; Version is that of the
+	// newest, which the next is made from.
+	Marks   []Mark
+	Version int
+	// Goal and Step are scalars, Lists hold open and closed notes, oldest first.
+	Goal, Step Note
+	Lists      map[string][]Note
+	// Closed has notes and entries of the mechanical summary, by id.
+	Closed map[string]Closing
+}
+
+// ReadNotes reads a notes page; a page that is not there has none.
+func ReadNotes(p pagevm.StoredPage) (Notes, error) {
+	n := Notes{Lists: map[string][]Note{}, Closed: map[string]Closing{}}
+	for _, f := range p.Fields {
+		for _, e := range f.Entries {
+			if err := n.read(f.Name, e); err != nil {
+				return Notes{}, fmt.Errorf("read %s of %s: %w", f.Name, p.Address, err)
+			}
+		}
+	}
+	return n, nil
+}
+
+func (n *Notes) read(field string, e pagevm.Entry) error {
+	v := e.Current()
+	switch field {
+	case fieldOffset:
+		return n.readMarks(e)
+	case fieldGoal:
+		n.Goal.Version = v.Version
+		return json.Unmarshal(v.Value, &n.Goal)
+	case fieldStep:
+		n.Step.Version = v.Version
+		return json.Unmarshal(v.Value, &n.Step)
+	case fieldClosed:
+		c := Closing{version: v.Version}
+		err := json.Unmarshal(v.Value, &c)
+		n.Closed[e.ID] = c
+		return err
+	}
+	note := Note{ID: e.ID, Version: v.Version}
+	err := json.Unmarshal(v.Value, &note)
+	n.Lists[field] = append(n.Lists[field], note)
+	return err
+}
+
+func (n *Notes) readMarks(e pagevm.Entry) error {
+	n.Version = e.Current().Version
+	for _, v := range e.Versions {
+		m := Mark{Time: v.Time}
+		if err := json.Unmarshal(v.Value, &m); err != nil {
+			return err
+		}
+		n.Marks = append(n.Marks, m)
+	}
+	return nil
+}
+
+// Last is the newest mark, the zero Mark if no delta was read.
+func (n Notes) Last() Mark {
+	if len(n.Marks) == 0 {
+		return Mark{}
+	}
+	return n.Marks[len(n.Marks)-1]
+}
+
+// Rooted are the notes and closings that rest on messages which still are the
+// conversation's: what a rewind took away is not noted any more. The marks stay.
+func (n Notes) Rooted(known func(key string) bool) Notes {
+	out := Notes{Marks: n.Marks, Version: n.Version, Lists: map[string][]Note{}, Closed: map[string]Closing{}}
+	// A scalar keeps its version, so that an update can be made from it.
+	keep := func(s Note) Note {
+		if !known(s.Key) {
+			s = Note{Version: s.Version}
+		}
+		return s
+	}
+	out.Goal, out.Step = keep(n.Goal), keep(n.Step)
+	for kind, list := range n.Lists {
+		for _, e := range list {
+			if known(e.Key) {
+				out.Lists[kind] = append(out.Lists[kind], e)
+			}
+		}
+	}
+	for id, c := range n.Closed {
+		if !known(c.Key) {
+			c = Closing{version: c.version}
+		}
+		out.Closed[id] = c
+	}
+	return out
+}
+
+// Open are the notes of a list that were not closed, oldest first.
+func (n Notes) Open(kind string) []Note {
+	var out []Note
+	for _, e := range n.Lists[kind] {
+		if _, closed := n.closing(e.ID, e.Key); !closed {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Count is how many notes stand, open and closed, and how many entries are closed.
+func (n Notes) Count() (notes, closed int) {
+	for _, list := range n.Lists {
+		notes += len(list)
+	}
+	for _, c := range n.Closed {
+		if c.Reason != "" {
+			closed++
+		}
+	}
+	for _, s := range [...]Note{n.Goal, n.Step} {
+		if s.Text != "" {
+			notes++
+		}
+	}
+	return notes, closed
+}
+
+// closing is why an entry that stands by a message is closed.
+func (n Notes) closing(id, key string) (Closing, bool) {
+	c, ok := n.Closed[id]
+	return c, ok && c.Reason != "" && c.Of == key
+}
+
+// nextNote is the number of the next note's id.
+func (n Notes) nextNote() int {
+	next := 1
+	for _, kind := range slices.Sorted(maps.Keys(n.Lists)) {
+		for _, e := range n.Lists[kind] {
+			if i, err := strconv.Atoi(strings.TrimPrefix(e.ID, "n")); err == nil {
+				next = max(next, i+1)
+			}
+		}
+	}
+	return next
+}

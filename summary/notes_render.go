@@ -1,0 +1,140 @@
+package summary
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// KindNotes is the name by which the notes are pointed to.
+const KindNotes = "notes"
+
+// notesIntro tells who wrote what follows.
+const notesIntro = "notes: (by a model that read the same messages; where they differ, the lines before hold)\n"
+
+// noteShare is the part of the cap that notes get at least, as a divisor. More is
+// theirs where the mechanical summary leaves it.
+const noteShare = 3
+
+// RenderNoted is [Render] with a model's notes behind the mechanical text, all in
+// at most capTokens. Mechanical entries that were closed stand last in their list
+// and say so. Where there is no room for notes beside the bare keys, there are
+// none.
+func RenderNoted(s State, n Notes, capTokens int, count func(string) int, more func(kind string, n int) string) string {
+	if count == nil {
+		count = func(s string) int { return (len(s) + 2) / 3 }
+	}
+	s = n.marked(s)
+	alone := Render(s, capTokens, count, more)
+	room := max(capTokens/noteShare, capTokens-count(alone))
+	notes := n.render(room, count, more)
+	if notes == "" || count(newRenderer(s, more).text())+count(notes) > capTokens {
+		return alone
+	}
+	text := Render(s, capTokens-count(notes), count, more) + notes
+	if count(text) > capTokens { // a counter by which parts add up to less than the whole
+		return alone
+	}
+	return text
+}
+
+// ListNotes are all notes and closings, in the form of [List].
+func ListNotes(n Notes) string {
+	items := n.items(true)
+	if len(items) == 0 {
+		return KindNotes + ": " + noneYet + "\n"
+	}
+	return notesIntro + strings.Join(items, "")
+}
+
+// render is the section of the open notes within room tokens, "" if not one fits.
+func (n Notes) render(room int, count func(string) int, more func(kind string, n int) string) string {
+	items := n.items(false)
+	for shown := len(items); shown > 0; shown-- {
+		text := notesIntro + strings.Join(items[:shown], "")
+		if left := len(items) - shown; left > 0 {
+			text += fmt.Sprintf("  +%d older", left)
+			if more != nil {
+				if id := oneLine(more(KindNotes, left), nameRunes); id != "" {
+					text += ": get " + id
+				}
+			}
+			text += "\n"
+		}
+		if count(text) <= room {
+			return text
+		}
+	}
+	return ""
+}
+
+// items are the notes as lines: goal and step, then the lists in turns, newest
+// first, constraints before the others; with closed ones behind their list if they
+// are wanted.
+func (n Notes) items(closed bool) []string {
+	var out []string
+	for i, v := range [...]Note{n.Goal, n.Step} {
+		if v.Text != "" {
+			out = append(out, fmt.Sprintf("  %s: %s\n", noteScalars[i], v.Text))
+		}
+	}
+	var lists [len(noteLists)][]string
+	for i, kind := range noteLists {
+		for _, e := range slices.Backward(n.Open(kind)) {
+			lists[i] = append(lists[i], "  - "+noteNames[i]+": "+e.Text+"\n")
+		}
+	}
+	for row := 0; ; row++ {
+		before := len(out)
+		for i := range lists {
+			if row < len(lists[i]) {
+				out = append(out, lists[i][row])
+			}
+		}
+		if len(out) == before {
+			break
+		}
+	}
+	if closed {
+		out = append(out, n.closedItems()...)
+	}
+	return out
+}
+
+// noteNames are what a line of each list begins with.
+var noteNames = [len(noteLists)]string{"constraint", "decision", "open"}
+
+func (n Notes) closedItems() []string {
+	var out []string
+	for i, kind := range noteLists {
+		for _, e := range slices.Backward(n.Lists[kind]) {
+			if c, ok := n.closing(e.ID, e.Key); ok {
+				out = append(out, "  - "+noteNames[i]+", closed ("+c.Reason+"): "+e.Text+"\n")
+			}
+		}
+	}
+	return out
+}
+
+// marked says of a state's closed entries that they are, and puts them last in
+// what is shown. None goes.
+func (n Notes) marked(s State) State {
+	s.Constraints, s.Decisions = n.markedList(s.Constraints), n.markedList(s.Decisions)
+	return s
+}
+
+func (n Notes) markedList(entries []Entry) []Entry {
+	var open, closed []Entry
+	for _, e := range entries {
+		if c, ok := n.closing(e.ID, e.Key); ok {
+			e.Text = "closed (" + c.Reason + "): " + e.Text
+			closed = append(closed, e)
+			continue
+		}
+		open = append(open, e)
+	}
+	if closed == nil {
+		return entries
+	}
+	return append(closed, open...) // shown newest, which is last, first
+}

@@ -1,0 +1,298 @@
+package summary
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// Operation is one change that a model proposes. It only adds: an update keeps the
+// version before it in the journal, a closed entry stays with its reason.
+type Operation struct {
+	// Op is add, update, close or remember.
+	Op    string `json:"op"`
+	Field string `json:"field"`
+	// ID is the entry that is closed.
+	ID     string `json:"id"`
+	Text   string `json:"text"`
+	Reason string `json:"reason"`
+	// Version is the one that an update was made from.
+	Version int `json:"version"`
+	// Evidence is the label of the message that it rests on.
+	Evidence string `json:"evidence"`
+}
+
+// Lengths of what a model writes, in runes, and how many facts one answer may
+// propose.
+const (
+	noteRunes   = 220
+	reasonRunes = 140
+	factRunes   = 400
+	maxFacts    = 3
+)
+
+// ParseOperations reads an answer: one JSON object with the list ops, in a fenced
+// block or bare. Prose, half a document, or anything behind it is INVALID; no
+// operation of such an answer stands.
+func ParseOperations(answer string) ([]Operation, error) {
+	text := strings.TrimSpace(answer)
+	switch {
+	case text == "":
+		return nil, &ModelError{Reason: ReasonEmpty, Err: errors.New("the answer has no text")}
+	case len(text) > maxAnswerBytes:
+		return nil, &ModelError{Reason: ReasonTooLarge, Err: fmt.Errorf("the answer has %d bytes, at most %d are read", len(text), maxAnswerBytes)}
+	}
+	var doc struct {
+		Ops *[]Operation `json:"ops"`
+	}
+	dec := json.NewDecoder(strings.NewReader(unfenced(text)))
+	if err := dec.Decode(&doc); err != nil {
+		return nil, &ModelError{Reason: ReasonInvalid, Err: fmt.Errorf("the answer is not the JSON that was asked for: %w", err)}
+	}
+	_, err := dec.Token()
+	switch {
+	case !errors.Is(err, io.EOF):
+		return nil, &ModelError{Reason: ReasonInvalid, Err: errors.New("something stands behind the JSON of the answer")}
+	case doc.Ops == nil:
+		return nil, &ModelError{Reason: ReasonInvalid, Err: errors.New("the answer has no list ops")}
+	case len(*doc.Ops) > maxOperations:
+		return nil, &ModelError{Reason: ReasonTooLarge, Err: fmt.Errorf("the answer has %d operations, at most %d are taken", len(*doc.Ops), maxOperations)}
+	}
+	return *doc.Ops, nil
+}
+
+// unfenced takes the code block off that many models put round JSON.
+func unfenced(text string) string {
+	rest, ok := strings.CutPrefix(text, "```")
+	body, closed := strings.CutSuffix(rest, "```")
+	_, inner, found := strings.Cut(body, "\n")
+	if ok && closed && found {
+		return inner
+	}
+	return text
+}
+
+// Fact is something that a model proposes to remember beyond the session.
+type Fact struct {
+	// ID names the operation, Text is one line, Evidence as in an update.
+	ID, Text, Evidence string
+}
+
+// Answered is an answer on its way into the journal.
+type Answered struct {
+	State State
+	Notes Notes
+	// Page is the key of the notes page, Session what stands as evidence for the
+	// mark.
+	Page, Session string
+	Sources       []Source
+	Mark          Mark
+	Mask          func(string) string
+}
+
+// MarkID is the update by which a delta counts as read. Without it nothing of an
+// answer stands.
+const MarkID = "mark"
+
+// Updates are the mark and the operations as typed updates, and the facts. What is
+// malformed becomes an update that the journal refuses, so that it has the code;
+// what says again what stands is left out.
+func (a *Answered) Updates(ops []Operation) ([]pagevm.Update, []Fact, error) {
+	a.Mark.Operations = len(ops)
+	value, err := marshal(a.Mark)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := []pagevm.Update{{ID: MarkID, Key: a.Page, Type: NotesType, Field: fieldOffset, Op: pagevm.OpSetWithVersion, Value: value,
+		Version: a.Notes.Version, Scope: memkernel.ScopeSession, EvidenceRef: a.Session}}
+	var facts []Fact
+	b := builder{Answered: a, next: a.Notes.nextNote(), seen: a.texts()}
+	for i, op := range ops {
+		id := fmt.Sprint("op", i+1)
+		if op.Op == "remember" {
+			if f := b.fact(id, op); f.Text != "" && len(facts) < maxFacts {
+				facts = append(facts, f)
+			}
+			continue
+		}
+		u, ok, err := b.update(op)
+		if err != nil {
+			return nil, nil, err
+		}
+		if ok {
+			u.ID, u.Key, u.Type, u.Scope, u.EvidenceRef = id, a.Page, NotesType, memkernel.ScopeSession, a.evidence(op)
+			out = append(out, u)
+		}
+	}
+	return out, facts, nil
+}
+
+// builder makes the updates of one answer.
+type builder struct {
+	*Answered
+	next int
+	seen map[string]bool // what stands, by kind and folded text
+}
+
+// texts is what the lists say already.
+func (a *Answered) texts() map[string]bool {
+	seen := map[string]bool{}
+	for _, kind := range noteLists {
+		for _, e := range a.State.entriesOf(kind) {
+			if _, closed := a.Notes.closing(e.ID, e.Key); !closed {
+				seen[folded(kind, e.Text)] = true
+			}
+		}
+		for _, e := range a.Notes.Open(kind) {
+			seen[folded(kind, e.Text)] = true
+		}
+	}
+	return seen
+}
+
+func folded(kind, text string) string {
+	return kind + " " + strings.ToLower(strings.TrimRight(text, ".! "))
+}
+
+// update is one operation; ok is false if it would say nothing new.
+func (b *builder) update(op Operation) (u pagevm.Update, ok bool, err error) {
+	text := b.clean(op.Text, noteRunes)
+	key := b.source(op.Evidence).Key
+	switch {
+	case op.Op == "add" && slices.Contains(noteLists[:], op.Field):
+		if b.seen[folded(op.Field, text)] {
+			return u, false, nil
+		}
+		b.seen[folded(op.Field, text)] = true
+		u, err = listItem(op.Field, pagevm.OpAppend, fmt.Sprint("n", b.next), 0, Note{Text: text, Key: key})
+		b.next++
+	case op.Op == "update" && slices.Contains(noteScalars[:], op.Field):
+		u = pagevm.Update{Field: op.Field, Op: pagevm.OpSetWithVersion, Version: op.Version}
+		u.Value, err = marshal(Note{Text: text, Key: key})
+	case op.Op == "close":
+		id := oneLine(op.ID, nameRunes)
+		c := Closing{Reason: b.clean(op.Reason, reasonRunes), Key: key, Of: b.standsBy(id)}
+		u, err = listItem(fieldClosed, pagevm.OpMerge, id, b.Notes.Closed[id].version, c)
+	default: // the page has no such field: the journal will say so
+		u = pagevm.Update{Field: "proposed " + oneLine(op.Field, nameRunes), Op: pagevm.UpdateOp(oneLine(op.Op, nameRunes))}
+		u.Value, err = marshal(op.Text)
+	}
+	return u, true, err
+}
+
+func listItem(field string, op pagevm.UpdateOp, id string, version int, v any) (pagevm.Update, error) {
+	type item struct {
+		ID      string `json:"id"`
+		Version int    `json:"version,omitempty"`
+		Value   any    `json:"value"`
+	}
+	value, err := marshal([]item{{id, version, v}})
+	return pagevm.Update{Field: field, Op: op, Value: value}, err
+}
+
+func (b *builder) fact(id string, op Operation) Fact {
+	return Fact{ID: id, Text: b.clean(op.Text, factRunes), Evidence: b.evidence(op)}
+}
+
+// clean makes one bounded line without secrets of a text.
+func (a *Answered) clean(s string, runes int) string {
+	s = head(strings.ToValidUTF8(s, "\uFFFD"), userWindow)
+	if a.Mask != nil {
+		s = a.Mask(s)
+	}
+	return oneLine(s, runes)
+}
+
+// source is the message of a label.
+func (a *Answered) source(label string) Source {
+	for _, s := range a.Sources {
+		if s.Label == label {
+			return s
+		}
+	}
+	return Source{}
+}
+
+// evidence is the page that an operation rests on. A label that is not known stays
+// what it is, and the journal refuses it.
+func (a *Answered) evidence(op Operation) string {
+	if s := a.source(op.Evidence); s.Page != "" {
+		return s.Page
+	}
+	if op.Evidence == "" {
+		return ""
+	}
+	return "message:" + oneLine(op.Evidence, nameRunes)
+}
+
+// standsBy is the message by which an open entry stands, "" if there is none of
+// that id.
+func (a *Answered) standsBy(id string) string {
+	_, key, _ := a.entry(id)
+	return key
+}
+
+// entry finds an open entry, by a model or mechanical.
+func (a *Answered) entry(id string) (kind, key string, ok bool) {
+	for _, kind := range noteLists {
+		for _, e := range a.State.entriesOf(kind) {
+			if _, closed := a.Notes.closing(e.ID, e.Key); e.ID == id && !closed {
+				return kind, e.Key, true
+			}
+		}
+		for _, e := range a.Notes.Open(kind) {
+			if e.ID == id {
+				return kind, e.Key, true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// Policy is what the journal asks about the updates of an answer beside its own
+// checks: a note says something, and an entry is closed with a reason, only if it
+// is open, and a constraint only on a person's later words.
+func (a *Answered) Policy() pagevm.Policy { return pagevm.PolicyFunc("notes", a.refuse) }
+
+func (a *Answered) refuse(p pagevm.Proposal) string {
+	if p.Type != NotesType || p.Update.Field == fieldOffset {
+		return ""
+	}
+	for id, raw := range p.Values {
+		if p.Update.Field == fieldClosed {
+			return a.refuseClosing(id, raw, p.Update.EvidenceRef)
+		}
+		var n Note
+		if json.Unmarshal(raw, &n) != nil || utf8.RuneCountInString(n.Text) < 2 {
+			return "the note says nothing"
+		}
+	}
+	return ""
+}
+
+func (a *Answered) refuseClosing(id string, raw json.RawMessage, evidence string) string {
+	var c Closing
+	if json.Unmarshal(raw, &c) != nil || utf8.RuneCountInString(c.Reason) < 3 {
+		return "an entry is closed with a reason, and none is given"
+	}
+	kind, key, ok := a.entry(id)
+	if !ok {
+		return fmt.Sprintf("no open entry has the id %.40q", id)
+	}
+	if kind != KindConstraints {
+		return ""
+	}
+	said := slices.IndexFunc(a.Sources, func(s Source) bool { return s.Page == evidence })
+	made := slices.IndexFunc(a.Sources, func(s Source) bool { return s.Key == key })
+	if said < 0 || !a.Sources[said].Spoken || made >= said {
+		return "a constraint is closed only on what a person said after it"
+	}
+	return ""
+}
