@@ -65,6 +65,7 @@ func (a *appraisal) age(i int) int { return a.newest - a.w.places[i].Atom }
 // find looks for the names in all texts, on all processors: it is most of the work.
 func (a *appraisal) find() {
 	a.found = make([][][pagevm.Full + 1][]pagevm.Name, len(a.w.hosts))
+	a.w.page("") // the index of pages is made on first use, by one
 	var next atomic.Int32
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
