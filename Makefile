@@ -3,7 +3,7 @@ BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
-.PHONY: build test test-cgo check bench bench-paging bench-predict bench-economics demo replay test-race fuzz clean
+.PHONY: build test test-cgo check bench bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -62,6 +62,13 @@ demo: build ## index the bundled workspace, plan the bundled session over it, ex
 replay: build ## replay the bundled sample under three policies
 	$(BIN) replay --transcript $(SAMPLE) --context-window 128k --fixed-tokens 25000 \
 	  --resolver memory_get
+
+# The rules for secrets are gitleaks', at the version that internal/maskgen names.
+GITLEAKS := $(shell sed -n 's/^const Source = "\(.*\)"/\1/p' internal/maskgen/main.go)
+
+mask-rules: ## make pagevm/maskdata/gitleaks.json anew
+	dir=$$($(GO) mod download -json $(GITLEAKS) | sed -n 's/^.*"Dir": "\(.*\)".*$$/\1/p') && \
+	  $(GO) run ./internal/maskgen -in "$$dir/config/gitleaks.toml" && cp -f "$$dir/LICENSE" pagevm/maskdata/LICENSE && chmod 644 pagevm/maskdata/LICENSE
 
 clean:
 	rm -rf bin

@@ -54,6 +54,7 @@ var arrows = map[string][]string{
 	"budget/internal/...": {"budget", "budget/internal/..."},
 	"testdata/...":        {"."},
 	"internal/samplegen":  {},
+	"internal/maskgen":    {},
 }
 
 // thirdParty says which modules outside the standard library a package may use.
@@ -65,6 +66,7 @@ var thirdParty = map[string][]string{
 	"internal/atomicfile": {"golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/blob":       {"golang.org/x/sys/unix"},
 	"internal/config":     {"gopkg.in/yaml.v3"},
+	"internal/maskgen":    {"github.com/BurntSushi/toml"},
 	"checkpoint":          {"gopkg.in/yaml.v3"},
 	"kernel":              {"github.com/gofrs/flock", "golang.org/x/sys/unix"},
 	"index":               {"github.com/gofrs/flock"},

@@ -16,7 +16,7 @@ func testIngester(t *testing.T) *ingester {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &ingester{known: map[string]*pagevm.Page{}, calls: map[string]*memkernel.ToolCall{}, count: c, resolver: "memory_get",
+	return &ingester{known: map[string]*pagevm.Page{}, calls: map[string]*memkernel.ToolCall{}, count: c, resolver: "memory_get", graves: &erasures{},
 		large: math.MaxInt, durable: true, out: newCapture(), short: &shortener{}}
 }
 

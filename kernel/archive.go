@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -74,7 +75,7 @@ func (w *work) archiveFresh() {
 				text = w.shownText(h, p)
 			} else if raw, err := r.content(p); err == nil {
 				text = plainContent(p, raw)
-			} else {
+			} else if !errors.Is(err, errRetired) {
 				w.faults = append(w.faults, Fault{Code: FaultNotSearched, Page: id, Detail: err.Error()})
 				continue
 			}
@@ -93,7 +94,7 @@ func (w *work) shownText(i int, page *pagevm.Page) string {
 			continue
 		}
 		if s.Kind == pagevm.ItemResult {
-			return maskedResult(page, resultContent(&w.msgs[i].Parts[s.Part]))
+			return maskedResult(w.s.masker, page, resultContent(&w.msgs[i].Parts[s.Part]))
 		}
 		for j := s.Part; j < s.Part+s.Parts; j++ {
 			p := &w.msgs[i].Parts[j]
@@ -108,16 +109,16 @@ func (w *work) shownText(i int, page *pagevm.Page) string {
 			b.WriteByte('\n')
 		}
 	}
-	return maskText(b.String())
+	return w.s.masker.Text(b.String())
 }
 
 // maskedResult is what a result says without secrets. If its hash is that of a
 // page in which none was found, it needs no second look, which takes longer.
-func maskedResult(p *pagevm.Page, text string) string {
+func maskedResult(m *pagevm.Masker, p *pagevm.Page, text string) string {
 	if p.Masked == 0 && hashText(text) == p.Hash {
 		return strings.ToValidUTF8(text, "\uFFFD")
 	}
-	return maskText(text)
+	return m.Text(text)
 }
 
 // archived is everything that left the session's prompts, read from disk.
@@ -131,6 +132,9 @@ func (s *session) archived() (*retrieval.Spans, error) {
 				continue
 			}
 			raw, err := r.content(p)
+			if errors.Is(err, errRetired) {
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}

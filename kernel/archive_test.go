@@ -50,7 +50,7 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 		"other text":   {ID: "ev-1", Hash: hashText("something else")},
 		"hash of mask": {ID: "ev-1", Hash: hashText(masked)},
 	} {
-		pieces := piecesOf(p, maskedResult(p, text))
+		pieces := piecesOf(p, maskedResult(nil, p, text))
 		for _, s := range pieces {
 			if strings.Contains(s.Text, secret[:16]) {
 				t.Errorf("%s: %s holds %q", name, s.ID, s.Text)
@@ -61,7 +61,7 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 		}
 	}
 	clean := "no secret\xff here"
-	if got := maskedResult(&pagevm.Page{Hash: hashText(clean)}, clean); got != "no secret\uFFFD here" {
+	if got := maskedResult(nil, &pagevm.Page{Hash: hashText(clean)}, clean); got != "no secret\uFFFD here" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -73,7 +73,7 @@ func BenchmarkMaskedResult(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				maskedResult(p, text)
+				maskedResult(nil, p, text)
 			}
 		})
 	}
@@ -87,7 +87,7 @@ func TestShownText(t *testing.T) {
 		{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{Name: "Bash", Input: `{"command":"ls"}`}},
 		{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{Content: []memkernel.Part{{Kind: memkernel.PartText, Text: "listed"}}}},
 	}
-	w := &work{msgs: []memkernel.Message{{Parts: parts}}}
+	w := &work{s: &session{}, msgs: []memkernel.Message{{Parts: parts}}}
 	w.hosts = []pagevm.HostMessage{{Segments: []pagevm.Segment{{Kind: pagevm.ItemHost, Page: "run", Parts: 4}, {Kind: pagevm.ItemResult, Page: "ev", Part: 3, Parts: 1}}}}
 	for id, want := range map[string]string{"run": "said Bash {\"command\":\"ls\"} listed", "ev": "listed"} {
 		if got := strings.Join(strings.Fields(w.shownText(0, &pagevm.Page{ID: id})), " "); got != want {

@@ -141,6 +141,13 @@ func appendPage(dst []byte, p *pagevm.Page) ([]byte, error) {
 	if p.Masked != 0 {
 		dst = strconv.AppendInt(append(dst, `,"masked":`...), int64(p.Masked), 10)
 	}
+	if len(p.MaskedBy) > 0 {
+		raw, err := json.Marshal(p.MaskedBy)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(append(dst, `,"masked_by":`...), raw...)
+	}
 	dst = appendField(dst, `,"role":`, p.Role)
 	if len(p.Media) > 0 {
 		raw, err := json.Marshal(p.Media)

@@ -110,7 +110,7 @@ func (w *work) spanLine(s Span, turns []pagevm.Utterance) (pagevm.Level, string)
 	want := pagevm.Floor(pagevm.Conversation, w.req.Resolver != "")
 	for _, r := range pagevm.RepresentConversation(pagevm.SpanInput{PageID: s.ID, Utterances: turns, Resolver: w.req.Resolver}, nil) {
 		if r.Level == want {
-			return want, maskText(r.Text)
+			return want, w.s.masker.Text(r.Text)
 		}
 	}
 	return want, fmt.Sprintf("[%s: %d messages]", s.ID, len(s.Keys))

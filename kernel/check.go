@@ -108,7 +108,15 @@ func (s *session) check() []Finding {
 }
 
 func (r *reader) check(p *pagevm.Page) error {
+	for _, m := range p.Media {
+		if _, gone := r.s.goneBlobs[m.Blob]; m.Blob != "" && !gone && !r.s.blobs.Has(m.Blob) {
+			return fmt.Errorf("page %s: its %s, blob %s, is gone", p.ID, m.Type, m.Blob)
+		}
+	}
 	text, err := r.content(p)
+	if errors.Is(err, errRetired) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
@@ -327,6 +328,22 @@ func (d *doctor) state() {
 	if len(found) == 0 {
 		d.Add(AreaState, Healthy, "everything in "+d.k.stateDir+" is sound", "")
 	}
+	d.masked()
+}
+
+// masked tells what was taken for secrets in what is stored.
+func (d *doctor) masked() {
+	st, err := d.k.Status(d.ctx)
+	if err != nil || len(st.Masked) == 0 {
+		return // what can't be read was told
+	}
+	total, rules := 0, []string{}
+	for _, m := range st.Masked {
+		total += m.Count
+		rules = append(rules, fmt.Sprintf("%s %d", m.Rule, m.Count))
+	}
+	d.Add(AreaState, Healthy, fmt.Sprintf("%d secrets are masked in what is stored: %s", total, strings.Join(rules, ", ")),
+		"what is no secret can be named in redact.allow, a rule in redact.disable_rules")
 }
 
 // existing is the lowest folder on the way to dir that is there.

@@ -86,7 +86,7 @@ func (s *session) flushMechanically(ctx context.Context, m *memory, ended bool, 
 
 // flushText appends a text to the day's log, once for its items.
 func (s *session) flushText(ctx context.Context, m *memory, text string, items []string, now time.Time) error {
-	masked, _ := pagevm.Mask(strings.ToValidUTF8(text, "\uFFFD"))
+	masked, _ := s.masker.Mask(strings.ToValidUTF8(text, "\uFFFD"))
 	body := rememberBody{Path: m.shared.DailyPath(now), Text: masked, Items: items}
 	if err := appendable(m.shared, body.Path); err != nil {
 		return err

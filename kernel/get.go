@@ -28,6 +28,8 @@ type Content struct {
 	Text string `json:"text"`
 	// Page describes the page; nil for a span or a blob.
 	Page *pagevm.Page `json:"page,omitempty"`
+	// References are what of the page is stored as blobs.
+	References []Reference `json:"references,omitempty"`
 	// Pages are the members of a span, in order.
 	Pages []string `json:"pages,omitempty"`
 }
@@ -81,10 +83,16 @@ func (s *session) get(id string) (*Content, error) {
 	}
 	if p := s.pages[id]; p != nil {
 		text, err := (&reader{s: s}).content(p)
+		if errors.Is(err, errRetired) {
+			return goneContent(id, s.retired[id], "its content is no longer kept"), nil
+		}
 		if err != nil {
 			return nil, err
 		}
-		return &Content{ID: id, Reason: ReasonOK, Text: text, Page: p}, nil
+		return &Content{ID: id, Reason: ReasonOK, Text: text, Page: p, References: references(p, text)}, nil
+	}
+	if c, ok := s.buriedPage(id); ok {
+		return c, nil
 	}
 	if sp, ok := s.spans[id]; ok {
 		return s.getSpan(sp)
@@ -97,6 +105,9 @@ func (s *session) get(id string) (*Content, error) {
 
 func (s *session) getBlob(hash string) (*Content, error) {
 	b, err := s.blobs.Get(hash)
+	if forgotten, gone := s.goneBlobs[hash]; gone && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !s.holds(hash) {
+		return &Content{ID: hash, Reason: ReasonForgotten, Detail: "what it belonged to was forgotten, or is no longer kept"}, nil
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Content{ID: hash, Reason: ReasonNoMatch}, nil
 	}
@@ -114,9 +125,15 @@ func (s *session) getSpan(sp Span) (*Content, error) {
 	for _, id := range sp.Pages {
 		p := s.pages[id]
 		if p == nil {
+			if _, gone := s.forgotten[id]; gone {
+				fmt.Fprintf(&b, "--- %s\n%s\n", id, forgottenPart)
+			}
 			continue
 		}
 		text, err := r.content(p)
+		if errors.Is(err, errRetired) {
+			text, err = "[no longer kept]", nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -125,6 +142,19 @@ func (s *session) getSpan(sp Span) (*Content, error) {
 	c.Text = b.String()
 	return c, nil
 }
+
+// holds tells whether a page of the session has a blob that is to be there.
+func (s *session) holds(hash string) bool {
+	for id, p := range s.pages {
+		if _, retired := s.retired[id]; !retired && slices.Contains(blobsOf(p), hash) {
+			return true
+		}
+	}
+	return false
+}
+
+// errRetired: the content went by retention.
+var errRetired = errors.New("its content is no longer kept")
 
 // reader reads what pages hold. The contents of small pages are in the journal,
 // which it reads once, when the first of them is wanted.
@@ -140,6 +170,9 @@ func (r *reader) content(p *pagevm.Page) (string, error) {
 	}
 	if p.Blob != "" {
 		b, err := r.s.blobs.Get(p.Blob)
+		if err != nil && r.gone(p) {
+			return "", errRetired
+		}
 		if err != nil {
 			return "", fmt.Errorf("get page %s: %w", p.ID, err)
 		}

@@ -43,6 +43,8 @@ func (w *work) heal() error {
 	w.lead()
 	w.adoptPrompts()
 	w.key()
+	w.liftBase64()
+	w.dropForgotten()
 	w.dropOddTimes()
 	if last := w.msgs[len(w.msgs)-1]; last.Role == memkernel.RoleAssistant {
 		return ErrAnswered

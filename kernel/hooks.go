@@ -137,7 +137,7 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 	}
 	st := s.furthest(b.Branch, l)
 	if msgs != nil {
-		st = advance(st, msgs)
+		st = s.advance(st, msgs)
 	} else if n := len(l.proj.Seen) - st.Offset.Messages; n > 0 {
 		out.Faults = append(out.Faults, Fault{Code: FaultFlushMiss, Cause: string(point),
 			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
@@ -205,7 +205,7 @@ func (s *session) commitBoundary(out *Passed, b Boundary, point pagevm.CommitPoi
 		out.Outcome = Duplicate
 		return nil
 	}
-	entry, err := s.listUpdate(boundariesField, b.Key, boundaryEntry{Point: point, Branch: b.Branch, Reason: b.Reason, Last: st.Offset.Key, Time: b.Now})
+	entry, err := s.listUpdate(boundariesField, b.Key, boundaryEntry{Point: point, Branch: b.Branch, Reason: s.masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now})
 	if err != nil {
 		return err
 	}

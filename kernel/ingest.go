@@ -32,6 +32,9 @@ type ingester struct {
 	kept     int // messages that absorb took over
 	ctx      context.Context
 	short    *shortener
+	mask     *pagevm.Masker
+	graves   *erasures // what was forgotten, and is not kept again
+	lifted   map[string][]pagevm.Payload
 }
 
 // shortener asks the host's compressor. All that it makes for one plan or
@@ -126,14 +129,14 @@ func markable(p *memkernel.Part) bool {
 	return !isThinking(p) && (p.Kind != memkernel.PartText || p.Text != "")
 }
 
-// keepRun captures the content of a run of parts.
-func (g *ingester) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.Page {
+// runContent is what is kept of a run of parts, secrets masked, and the media in it.
+func (g *ingester) runContent(m *memkernel.Message, from, to int) runContent {
 	var text strings.Builder
-	var media []pagevm.Media
+	var media []*memkernel.Media
 	for i := from; i < to; i++ {
 		p := &m.Parts[i]
 		if p.Media != nil {
-			media = append(media, g.keepMedia(p.Media))
+			media = append(media, p.Media)
 			if p.Text == "" {
 				continue
 			}
@@ -145,13 +148,31 @@ func (g *ingester) keepRun(m *memkernel.Message, from, to int, id string) *pagev
 		}
 		text.WriteByte('\n')
 	}
-	masked, n := pagevm.Mask(text.String())
-	page := &pagevm.Page{ID: id, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, MessageKey: m.Key,
-		Role: string(m.Role), Created: m.Time, Masked: n, Media: media}
-	if strings.HasPrefix(m.Key, promptPrefix) && n == 0 {
-		return g.keep(page, masked, func(*pagevm.Page) []pagevm.Rep { return promptRep(m.Parts[from].Text) })
+	lean, lifted := g.mask.LiftBase64(text.String())
+	masked, found := g.mask.Find(lean)
+	return runContent{masked, found, media, lifted}
+}
+
+type runContent struct {
+	text   string // secrets masked, base64 taken out
+	masked pagevm.Secrets
+	media  []*memkernel.Media
+	lifted []pagevm.Payload
+}
+
+// keepRun captures the content of a run of parts.
+func (g *ingester) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.Page {
+	c := g.runContent(m, from, to)
+	media := g.keepPayloads(c.lifted)
+	for _, md := range c.media {
+		media = append(media, g.keepMedia(md))
 	}
-	return g.keep(page, masked, nil)
+	page := &pagevm.Page{ID: id, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, MessageKey: m.Key,
+		Role: string(m.Role), Created: m.Time, Masked: c.masked.Total(), MaskedBy: c.masked, Media: media}
+	if strings.HasPrefix(m.Key, promptPrefix) && c.masked == nil && c.lifted == nil {
+		return g.keep(page, c.text, func(*pagevm.Page) []pagevm.Rep { return promptRep(m.Parts[from].Text) })
+	}
+	return g.keep(page, c.text, nil)
 }
 
 // promptRep keeps the text of a planned prompt as it was sent, so that it is known
@@ -210,19 +231,22 @@ func (g *ingester) levels(s *pagevm.Segment, page *pagevm.Page, overhead int) {
 // keepResult captures a tool result and makes its representations.
 func (g *ingester) keepResult(m *memkernel.Message, part *memkernel.Part, call *memkernel.ToolCall, id string) *pagevm.Page {
 	r := part.Result
-	input, _ := pagevm.Mask(call.Input)
+	input, _ := g.mask.Mask(call.Input)
 	page := &pagevm.Page{ID: id, Type: pagevm.Evidence, Scope: memkernel.ScopeSession, MessageKey: m.Key, CallID: r.CallID,
 		Tool: call.Name, Path: pagevm.CallPath(call.Name, input), Role: string(m.Role), Created: m.Time}
+	page.Media = g.keepPayloads(g.lifted[id])
 	for i := range r.Content {
 		if md := r.Content[i].Media; md != nil {
 			page.Media = append(page.Media, g.keepMedia(md))
 		}
 	}
-	text, n := pagevm.Mask(resultContent(part))
-	page.Masked = n
+	lean, lifted := g.mask.LiftBase64(resultContent(part))
+	page.Media = append(page.Media, g.keepPayloads(lifted)...)
+	text, found := g.mask.Find(lean)
+	page.Masked, page.MaskedBy = found.Total(), found
 	return g.keep(page, text, func(p *pagevm.Page) []pagevm.Rep {
 		return g.represent(pagevm.EvidenceInput{Tool: call.Name, Input: input, Text: text, IsError: r.IsError,
-			Bytes: p.Bytes, PageID: p.ID, Blob: p.Hash, Masked: n, Resolver: g.resolver})
+			Bytes: p.Bytes, PageID: p.ID, Blob: p.Hash, Masked: page.Masked, Resolver: g.resolver})
 	})
 }
 
@@ -264,11 +288,11 @@ func (g *ingester) represent(in pagevm.EvidenceInput) []pagevm.Rep {
 func (g *ingester) keep(p *pagevm.Page, content string, represent func(*pagevm.Page) []pagevm.Rep) *pagevm.Page {
 	p.Hash, p.Bytes = hashText(content), int64(len(content))
 	old := g.known[p.ID]
-	if old != nil && old.Hash != p.Hash {
+	if other := g.graves.forgotten[p.ID]; old != nil && old.Hash != p.Hash || other.ID != "" && other.Hash != p.Hash {
 		p.ID = pageID(p.ID[:2], p.ID, p.Hash)
 		old = g.known[p.ID]
 	}
-	if old != nil && (g.resolver == "" || old.Resolver == g.resolver) {
+	if _, retired := g.graves.retired[p.ID]; old != nil && !retired && (g.resolver == "" || old.Resolver == g.resolver) {
 		return old
 	}
 	p.Resolver = g.resolver
@@ -279,15 +303,24 @@ func (g *ingester) keep(p *pagevm.Page, content string, represent func(*pagevm.P
 	return p
 }
 
+// keepPayloads files what was taken out of a text as base64.
+func (g *ingester) keepPayloads(ps []pagevm.Payload) (out []pagevm.Media) {
+	for i := range ps {
+		g.out.blobs = append(g.out.blobs, ps[i].Data)
+		out = append(out, pagevm.Media{Type: ps[i].Type, Blob: ps[i].Hash, Bytes: int64(len(ps[i].Data))})
+	}
+	return out
+}
+
 // keepMedia files a medium as the bytes it decodes to, or as it stands if it
 // does not decode. A medium that is text is masked like any other.
 func (g *ingester) keepMedia(md *memkernel.Media) pagevm.Media {
 	if md.Data == "" {
-		return pagevm.Media{Type: md.Type, URL: maskText(md.URL)}
+		return pagevm.Media{Type: md.Type, URL: g.mask.Text(md.URL)}
 	}
 	data := decodeBase64(md.Data)
 	if utf8.ValidString(data) {
-		data, _ = pagevm.Mask(data)
+		data, _ = g.mask.Mask(data)
 	}
 	g.out.blobs = append(g.out.blobs, data)
 	return pagevm.Media{Type: md.Type, Blob: hashText(data), Bytes: int64(len(data))}

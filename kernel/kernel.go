@@ -76,6 +76,9 @@ type Options struct {
 	Policies []pagevm.Policy
 	// Life says how the working state of a session is kept.
 	Life LifeOptions
+	// Redact says what is no secret, of what is masked otherwise before anything is
+	// kept.
+	Redact pagevm.MaskOptions
 	// Trace says what is kept of how plans were decided.
 	Trace TraceOptions
 	// LowWater is the conversation that a cut keeps, in tokens, for experiments; 0
@@ -98,6 +101,7 @@ type Kernel struct {
 	represent pagevm.RepOptions
 	traces    TraceOptions
 	blobs     *blob.Store
+	masker    *pagevm.Masker
 	counts    *budget.Cache
 	memory    *memory // nil if it is off
 	contract  contract
@@ -136,7 +140,11 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		o.Now = time.Now
 	}
 	o.Memory.setDefaults(o.StateDir)
-	m, err := openMemory(abs, o.Memory)
+	masker, err := pagevm.NewMasker(o.Redact)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace %s: redact: %w", workspaceDir, err)
+	}
+	m, err := openMemory(abs, o.Memory, masker)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
@@ -150,6 +158,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	k := &Kernel{
 		contract:  c,
 		life:      o.Life,
+		masker:    masker,
 		workspace: abs,
 		memory:    m,
 		stateDir:  o.StateDir,

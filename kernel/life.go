@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -129,7 +130,11 @@ func (s *session) writeCheckpoint(in checkpoint.Input) (*checkpoint.Checkpoint, 
 		return nil, err
 	}
 	l.state, l.latest, l.stamp = w.State, w.Checkpoint, s.lifeStamp()
-	l.damaged = append(l.damaged, w.Damaged...)
+	for _, d := range w.Damaged {
+		if !slices.ContainsFunc(l.damaged, func(k checkpoint.Damage) bool { return k.File == d.File }) {
+			l.damaged = append(l.damaged, d)
+		}
+	}
 	return l.latest, nil
 }
 

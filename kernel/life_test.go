@@ -164,8 +164,11 @@ func TestDamagedCheckpoint(t *testing.T) {
 	k = openKernel(t, dir)
 	defer k.Close()
 	p := pass(t, k.Flush, kernel.Boundary{Messages: c.msgs})
-	if p.Checkpoint != "cp_001" || len(p.Faults) == 0 || p.Faults[0].Code != kernel.FaultCheckpoint || !strings.Contains(p.Faults[0].Detail, "cp_002") {
+	if p.Checkpoint != "cp_003" || len(p.Faults) != 1 || p.Faults[0].Code != kernel.FaultCheckpoint || !strings.Contains(p.Faults[0].Detail, "cp_002") {
 		t.Errorf("%+v", p)
+	}
+	if got, err := k.Get(context.Background(), "s", "cp_003"); err != nil || !strings.Contains(got.Text, `previous_checkpoint: "cp_001"`) {
+		t.Errorf("%+v %v", got, err)
 	}
 }
 

@@ -38,7 +38,7 @@ const maxNamed = 3
 type memoryRecord struct {
 	foreign.Record
 	hit    retrieval.Hit
-	masked int
+	masked pagevm.Secrets
 }
 
 // memories are the records that were handed over and may be shown, each answer's
@@ -126,12 +126,13 @@ func (w *work) allowed(i int, a *MemoryAnswer, rs []foreign.Record) []memoryReco
 // is shown.
 func (w *work) memoryRecord(r foreign.Record) memoryRecord {
 	m := memoryRecord{Record: r}
-	m.Text, m.masked = pagevm.Mask(r.Text)
+	mask := w.s.masker
+	m.Text, m.masked = mask.Find(r.Text)
 	id := pageID("fm", w.s.name, string(r.Format), r.ID, hashText(m.Text))
-	m.hit = retrieval.Hit{Kind: retrieval.Foreign, ID: id, StartLine: 1, EndLine: 1 + strings.Count(m.Text, "\n"), Origin: maskText(r.Origin()),
-		Date: r.Date(), Score: r.Score, Citation: citation(m.ref()), Text: m.Text}
+	m.hit = retrieval.Hit{Kind: retrieval.Foreign, ID: id, StartLine: 1, EndLine: 1 + strings.Count(m.Text, "\n"), Origin: mask.Text(r.Origin()),
+		Date: r.Date(), Score: r.Score, Citation: citation(m.ref(mask)), Text: m.Text}
 	if r.Title != "" {
-		m.hit.Trail = []string{maskText(r.Title)}
+		m.hit.Trail = []string{mask.Text(r.Title)}
 	}
 	return m
 }
@@ -145,8 +146,8 @@ func (w *work) keepMemories(items []retrieval.Item, records []memoryRecord, turn
 			continue
 		}
 		m := &records[i]
-		p := &pagevm.Page{ID: it.ID, Type: pagevm.Preference, Scope: m.Scope, MessageKey: turn, Created: m.Created, Masked: m.masked,
-			Refs: []memkernel.Ref{m.ref()}}
+		p := &pagevm.Page{ID: it.ID, Type: pagevm.Preference, Scope: m.Scope, MessageKey: turn, Created: m.Created, Masked: m.masked.Total(), MaskedBy: m.masked,
+			Refs: []memkernel.Ref{m.ref(w.s.masker)}}
 		w.ingester().keep(p, m.Text, func(p *pagevm.Page) []pagevm.Rep {
 			return pagevm.RepresentPreference(p.ID, m.hit.Origin, m.Text, w.req.Resolver, w.short.opt)
 		})
@@ -154,9 +155,9 @@ func (w *work) keepMemories(items []retrieval.Item, records []memoryRecord, turn
 }
 
 // ref is the record as provenance, without a secret in it.
-func (m *memoryRecord) ref() memkernel.Ref {
+func (m *memoryRecord) ref(mask *pagevm.Masker) memkernel.Ref {
 	r := m.Ref()
-	r.Path = maskText(r.Path)
+	r.Path = mask.Text(r.Path)
 	return r
 }
 

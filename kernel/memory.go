@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -98,7 +99,8 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 
 // memory is the workspace's Markdown and the index over it. Nil if it is off.
 type memory struct {
-	opts MemoryOptions
+	opts   MemoryOptions
+	masker *pagevm.Masker
 	// private sees all files, shared those that everybody may see.
 	private, shared *markdownstore.Store
 
@@ -110,7 +112,7 @@ type memory struct {
 }
 
 // openMemory opens the workspace. The index is opened when it is wanted.
-func openMemory(dir string, o MemoryOptions) (*memory, error) {
+func openMemory(dir string, o MemoryOptions, masker *pagevm.Masker) (*memory, error) {
 	if o.Off {
 		return nil, nil
 	}
@@ -122,7 +124,7 @@ func openMemory(dir string, o MemoryOptions) (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &memory{opts: o, private: store, shared: store.Shared(), cache: map[string]cachedFile{}}, nil
+	return &memory{opts: o, masker: masker, private: store, shared: store.Shared(), cache: map[string]cachedFile{}}, nil
 }
 
 // store is the workspace as a session sees it.
@@ -149,9 +151,13 @@ func (m *memory) close() error {
 	return errors.Join(err, m.private.Close())
 }
 
+// chunkerMark is part of the rules by which files are cut: an index that was made
+// before secrets were masked is made again.
+const chunkerMark = ", secrets masked"
+
 // indexOptions are those by which the index is opened.
 func (m *memory) indexOptions() *index.Options {
-	return &index.Options{BusyTimeout: m.opts.BusyTimeout, Chunker: m.private.Chunking().Name()}
+	return &index.Options{BusyTimeout: m.opts.BusyTimeout, Chunker: m.private.Chunking().Name() + chunkerMark}
 }
 
 // reader opens the index for searching, if that has not been done.

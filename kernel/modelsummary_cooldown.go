@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -116,7 +117,7 @@ func (m Cooldown) after(e *summary.ModelError, model string, now time.Time) Cool
 		return m
 	}
 	m.Failures++
-	m.Reason, m.Detail, m.Failed = e.Reason, summary.Excerpt(maskText(e.Error()), 300), now.UTC()
+	m.Reason, m.Detail, m.Failed = e.Reason, summary.Excerpt((*pagevm.Masker)(nil).Text(e.Error()), 300), now.UTC()
 	m.Until = now.Add(cooldown(m.Failures, e.RetryAfter)).UTC()
 	return m
 }

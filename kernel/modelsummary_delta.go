@@ -50,7 +50,7 @@ func (k *Kernel) noteJob(s *session, w *work, t Turn) (*noteJob, bool) {
 	}
 	st := s.observed[t.Branch]
 	notes := all.Rooted(rootedIn(w.msgs))
-	d := summary.DeltaOf(msgs, st.Sidechain, maskText, opt.DeltaTokens*bytesPerToken)
+	d := summary.DeltaOf(msgs, st.Sidechain, s.masker.Text, opt.DeltaTokens*bytesPerToken)
 	if d.Used == 0 {
 		return nil, false
 	}
@@ -58,9 +58,9 @@ func (k *Kernel) noteJob(s *session, w *work, t Turn) (*noteJob, bool) {
 		d.Sources[i].Page = pageOf(w.hosts[from:end], d.Sources[i].Key)
 	}
 	p := summary.PromptFor(st, notes, d)
-	p.User = maskText(p.User) // once more as a whole: what was kept from before a rule was known
+	p.User = s.masker.Text(p.User) // once more as a whole: what was kept from before a rule was known
 	return &noteJob{key: s.key, name: s.name, branch: t.Branch, epoch: s.account.epoch, version: all.Version, prompt: p, now: t.Now,
-		answered: summary.Answered{State: st, Notes: notes, Page: s.notesPage(t.Branch), Session: s.evidence(), Sources: d.Sources, Mask: maskText,
+		answered: summary.Answered{State: st, Notes: notes, Page: s.notesPage(t.Branch), Session: s.evidence(), Sources: d.Sources, Mask: s.masker.Text,
 			Mark: summary.Mark{Key: msgs[d.Used-1].Key, Messages: d.Used, Model: summary.Excerpt(opt.Model.Name(), 120)}}}, true
 }
 

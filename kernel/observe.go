@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -60,6 +59,8 @@ type Observation struct {
 	Turns int `json:"turns"`
 	// Rejected are those of the turn's updates that do not stand.
 	Rejected []pagevm.Rejection `json:"rejected,omitempty"`
+	// Stats is what was written.
+	Stats Stats `json:"stats"`
 	// Faults name what was not learned from the turn. It stands all the same.
 	Faults []Fault `json:"faults,omitempty"`
 }
@@ -143,6 +144,7 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
 	o.Faults = append(o.Faults, s.damages()...)
+	o.Stats = w.stats
 	if end == 0 {
 		o.Outcome, o.Turns = OpenTurn, s.turns
 		s.takeBill(o, t, w.model)
@@ -184,7 +186,7 @@ func (s *session) takeBill(o *Observation, t Turn, m cachelayout.Model) {
 func (s *session) commitTurn(o *Observation, body *turnBody, msgs []memkernel.Message, t Turn) error {
 	if chain, ok := s.turnChains[o.AdvancementKey]; ok {
 		o.Outcome = Duplicate
-		if chain != body.Chain {
+		if chain != body.Chain && !standsForgotten(msgs) {
 			o.Outcome = Conflict
 		}
 		return nil
@@ -194,11 +196,12 @@ func (s *session) commitTurn(o *Observation, body *turnBody, msgs []memkernel.Me
 		return err
 	}
 	r, err := s.settle(pagevm.Transaction{Key: "turn:" + o.AdvancementKey, Time: t.Now, Point: pagevm.PointTurn, By: pagevm.Principal{Name: "host"}},
-		entry, body.Branch, advance(s.observed[t.Branch], msgs), t.Updates)
+		entry, body.Branch, s.advance(s.observed[t.Branch], msgs), t.Updates)
 	if err != nil {
 		return err
 	}
 	o.Outcome, o.Rejected = Outcome(r.Outcome), r.Rejected
+	o.Stats.journal(r.Stats)
 	return nil
 }
 
@@ -235,14 +238,8 @@ func hasCalls(m *memkernel.Message) bool {
 }
 
 // advance updates a summary by what it has not seen of msgs.
-func advance(st summary.State, msgs []memkernel.Message) summary.State {
-	return summary.UpdateMasked(st, msgs[unseen(st.Offset.Key, msgs):], maskText)
-}
-
-// maskText makes a text fit to be kept in JSON: no secrets, nothing but UTF-8.
-func maskText(s string) string {
-	masked, _ := pagevm.Mask(s)
-	return strings.ToValidUTF8(masked, "\uFFFD")
+func (s *session) advance(st summary.State, msgs []memkernel.Message) summary.State {
+	return summary.UpdateMasked(st, msgs[unseen(st.Offset.Key, msgs):], s.masker.Text)
 }
 
 // unseen is the index of the first message behind the one with key. If the host

@@ -98,7 +98,7 @@ func (w *work) advanceSummary() {
 	if o := w.s.observed[w.req.Branch]; o.Offset.Messages > st.Offset.Messages {
 		st = o
 	}
-	w.next.summary = advance(st, w.msgs)
+	w.next.summary = w.s.advance(st, w.msgs)
 }
 
 // renewSummary makes the summary again after the host rewrote what it was made
@@ -110,7 +110,7 @@ func (w *work) renewSummary() {
 		w.advanceSummary()
 		return
 	}
-	w.next.summary = advance(summary.State{}, w.msgs)
+	w.next.summary = w.s.advance(summary.State{}, w.msgs)
 }
 
 // carryIfGone is the carry block if anything is still out of the prompt.

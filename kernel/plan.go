@@ -268,9 +268,19 @@ type Stats struct {
 	// Ingested counts messages new to the session, Counted the texts tokenised.
 	Ingested int `json:"ingested"`
 	Counted  int `json:"counted"`
-	// Blobs and BlobBytes were written, Syncs calls took SyncTime.
-	Blobs     int           `json:"blobs"`
-	BlobBytes int64         `json:"blob_bytes"`
-	Syncs     int           `json:"syncs"`
-	SyncTime  time.Duration `json:"sync_ns"`
+	// Blobs and BlobBytes were written, Syncs calls took SyncTime; the files of the
+	// working state ([LifeOptions]) are not in it.
+	Blobs     int   `json:"blobs"`
+	BlobBytes int64 `json:"blob_bytes"`
+	// JournalBytes were appended to the journal, durably, LogBytes to the
+	// projection's record and the trace, which are not synced. Files is how many
+	// files all that made or changed.
+	JournalBytes int64 `json:"journal_bytes"`
+	LogBytes     int64 `json:"log_bytes"`
+	Files        int   `json:"files"`
+	// LiftedBytes is the base64 that results held and that the prompt does not show:
+	// its content is a blob.
+	LiftedBytes int64         `json:"lifted_bytes"`
+	Syncs       int           `json:"syncs"`
+	SyncTime    time.Duration `json:"sync_ns"`
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,12 +84,30 @@ func (s *session) record(w *work) error {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
 	rec := pagevm.Record{Op: opPlan, ID: w.next.planID, Time: w.req.Now, Body: body}
-	if _, err := s.records.Append(false, rec); err != nil {
+	st, err := s.records.Append(false, rec)
+	if err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
+	w.stats.log(st.Bytes)
 	s.lines[lineKey{w.req.Branch, w.req.Model}] = w.next
 	s.trace(w, &diff)
 	return nil
+}
+
+// journal adds what an append to the journal cost.
+func (s *Stats) journal(st pagevm.JournalStats) {
+	if s.JournalBytes == 0 && st.Bytes > 0 {
+		s.Files++
+	}
+	s.JournalBytes += st.Bytes
+	s.Syncs += st.Syncs
+	s.SyncTime += st.SyncTime
+}
+
+// log adds an append to a file that is not synced.
+func (s *Stats) log(bytes int64) {
+	s.LogBytes += bytes
+	s.Files++
 }
 
 // nextPlanID names a plan by what it planned, so that equal plans of equal states
@@ -107,6 +126,13 @@ func (s *session) commitCapture(w *work) error {
 	if err := s.openJournal(); err != nil {
 		return err
 	}
+	if len(w.capture.blobs) > 0 {
+		unlock, err := lockBlobs(cmp.Or(w.ctx, context.Background()), s.root, false)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
 	batch := s.blobs.NewBatch()
 	for _, b := range w.capture.blobs {
 		batch.AddString(b)
@@ -115,13 +141,12 @@ func (s *session) commitCapture(w *work) error {
 	if err != nil {
 		return err
 	}
-	w.stats.Blobs, w.stats.BlobBytes, w.stats.Syncs, w.stats.SyncTime = st.Added, st.AddedBytes, st.Syncs, st.SyncTime
+	w.stats.Blobs, w.stats.BlobBytes, w.stats.Syncs, w.stats.SyncTime, w.stats.Files = st.Added, st.AddedBytes, st.Syncs, st.SyncTime, st.Added
 	js, err := s.journal.Append(true, recs...)
 	if err != nil {
 		return err
 	}
-	w.stats.Syncs += js.Syncs
-	w.stats.SyncTime += js.SyncTime
+	w.stats.journal(js)
 	s.keepPages(w.capture.pages)
 	s.keepCut(&cutBody{Branch: w.req.Branch, Model: w.req.Model, Spans: w.newSpans(), Texts: w.texts})
 	return nil
@@ -140,8 +165,7 @@ func (s *session) commitCut(w *work) error {
 	key := pageID("ct", s.name, w.req.Branch, fmt.Sprint(s.account.epoch), w.next.summary.Offset.Key, w.decision.Cut.Chain)
 	r, err := s.settle(pagevm.Transaction{Key: "cut:" + key, Time: w.req.Now, Point: point, By: pagevm.Principal{Name: "plan"}},
 		pagevm.Update{}, w.req.Branch, w.next.summary, nil)
-	w.stats.Syncs += r.Stats.Syncs
-	w.stats.SyncTime += r.Stats.SyncTime
+	w.stats.journal(r.Stats)
 	return err
 }
 

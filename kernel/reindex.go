@@ -153,7 +153,7 @@ func (m *memory) chunks(path string, r *ReindexReport) ([]index.Chunk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := markdownstore.Parse(path, l.Text)
+	d := markdownstore.Parse(path, m.masker.Lines(l.Text))
 	for _, n := range d.Notes {
 		note := Skipped{Path: path, Reason: n.Text}
 		if n.Line > 0 {

@@ -92,7 +92,7 @@ func (k *Kernel) Remember(ctx context.Context, req RememberRequest) (*Remembered
 	if req.Now.IsZero() {
 		req.Now = k.now()
 	}
-	text, masked := pagevm.Mask(strings.ToValidUTF8(req.Text, "\uFFFD"))
+	text, masked := k.masker.Mask(strings.ToValidUTF8(req.Text, "\uFFFD"))
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("remember: there is nothing to keep: the text is empty")
 	}

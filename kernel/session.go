@@ -37,6 +37,8 @@ type session struct {
 	dir   string
 	root  string // the state directory
 	blobs *blob.Store
+	// masker takes secrets out of all that is kept.
+	masker *pagevm.Masker
 
 	mu      sync.Mutex // held while the session is planned or observed
 	flock   *flock.Flock
@@ -78,6 +80,8 @@ type session struct {
 	// archivedPages which pages are in it.
 	archiveSpans  *retrieval.Spans
 	archivedPages map[string]bool
+	erasures
+	eraseErr error // why what was promised is not erased yet
 	// readOnly: the journals were opened for reading.
 	readOnly bool
 }
@@ -103,7 +107,7 @@ type cutBody struct {
 
 func (k *Kernel) newSession(key, name string) *session {
 	dir := k.folder(name)
-	s := &session{key: key, name: name, dir: dir, root: k.stateDir, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life,
+	s := &session{key: key, name: name, dir: dir, root: k.stateDir, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker,
 		flock: flock.New(filepath.Join(dir, "lock")),
 		calib: &calibrations{path: filepath.Join(k.stateDir, "calibration.json")}}
 	s.tracer = newTracer(dir, k.traces)
@@ -122,6 +126,7 @@ func (s *session) init() {
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
 	s.written, s.promises = map[string]bool{}, 0
 	s.archiveSpans, s.archivedPages = nil, map[string]bool{}
+	s.erasures = newErasures()
 }
 
 // open gives the session of key with its lock held in this process, read from
@@ -178,6 +183,11 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	}
 	s.readOnly = s.readOnly && !write
 	if write {
+		if err := s.eraseAll(ctx); err != nil {
+			s.forget()
+			unlock()
+			return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
+		}
 		s.redo(ctx, k.memory)
 	}
 	return s, unlock, nil
@@ -335,6 +345,8 @@ func (s *session) replay(r pagevm.Record) error {
 			return err
 		}
 		s.remembered[r.ID], s.unwritten[r.ID] = b, true
+	case opForget, opForgotten:
+		return s.keepErasure(r)
 	case opRemembered:
 		delete(s.unwritten, r.ID)
 		s.written[r.ID] = true
@@ -380,6 +392,7 @@ func unmarshal(r pagevm.Record, v any) error {
 func (s *session) keepPages(pages []*pagevm.Page) {
 	for _, p := range pages {
 		s.pages[p.ID] = p
+		delete(s.retired, p.ID)
 		for _, r := range p.Reps {
 			s.texts[r.Hash] = r.Text
 		}

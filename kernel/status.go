@@ -18,10 +18,23 @@ type Status struct {
 	// Blobs and BlobBytes count the content-addressed store.
 	Blobs     int   `json:"blobs"`
 	BlobBytes int64 `json:"blob_bytes"`
+	// Masked counts the secrets that were masked in what is stored, by rule. Pages
+	// of versions that did not say which are counted as "unknown".
+	Masked []MaskCount `json:"masked"`
+	// Forgotten are pages that were forgotten, Retired those whose content went by
+	// retention.
+	Forgotten int `json:"forgotten"`
+	Retired   int `json:"retired"`
 	// Memory is what is taken from the workspace's Markdown.
 	Memory MemoryStatus `json:"memory"`
 	// SummaryModels are those that were asked for notes, with their cool-downs.
 	SummaryModels []Cooldown `json:"summary_models"`
+}
+
+// MaskCount is how many secrets a rule found.
+type MaskCount struct {
+	Rule  string `json:"rule"`
+	Count int    `json:"count"`
 }
 
 // MemoryStatus says how memory is set and what is indexed of it.
@@ -120,18 +133,24 @@ type LineStatus struct {
 
 // Status reads what is where and how big. It writes nothing.
 func (k *Kernel) Status(ctx context.Context) (*Status, error) {
-	st := &Status{StateDir: k.stateDir, Sessions: []SessionStatus{}, Memory: k.memoryStatus(ctx), SummaryModels: k.cooldowns().all()}
+	st := &Status{StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: k.memoryStatus(ctx), SummaryModels: k.cooldowns().all()}
 	folders, err := k.sessionFolders()
 	if err != nil {
 		return nil, err
 	}
+	masked := map[string]int{}
 	for _, f := range folders {
 		s, unlock, err := k.openFolder(ctx, f, f, false)
 		if err != nil {
 			return nil, err
 		}
 		st.Sessions = append(st.Sessions, s.status())
+		s.countMasked(masked)
+		st.Forgotten, st.Retired = st.Forgotten+len(s.forgotten), st.Retired+len(s.retired)
 		unlock()
+	}
+	for _, rule := range sortedKeys(masked) {
+		st.Masked = append(st.Masked, MaskCount{rule, masked[rule]})
 	}
 	for info, err := range k.blobs.Walk() {
 		if err != nil {
@@ -228,6 +247,20 @@ func (s *session) status() SessionStatus {
 			LastPlan: l.planID, LastStart: l.ledger.LastStart})
 	}
 	return st
+}
+
+// countMasked counts what was masked in the session's pages.
+func (s *session) countMasked(by map[string]int) {
+	for _, p := range s.pages {
+		rest := p.Masked
+		for rule, n := range p.MaskedBy {
+			by[rule] += n
+			rest -= n
+		}
+		if rest > 0 {
+			by["unknown"] += rest
+		}
+	}
 }
 
 func size(path string) int64 {

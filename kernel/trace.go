@@ -196,6 +196,7 @@ func (t *tracer) write(w *work, diff *planBody) error {
 		return err
 	}
 	t.lines[key] = after
+	w.stats.log(int64(len(body)))
 	return nil
 }
 

@@ -197,6 +197,7 @@ func (s *session) settle(tx pagevm.Transaction, entry pagevm.Update, branch stri
 		if bookkeeping(h.Type) || h.Scope == memkernel.ScopeProject {
 			return pagevm.Receipt{}, fmt.Errorf("update %q: a turn writes private pages of the host's types; use Write for the project's", h.ID)
 		}
+		h.Value = maskJSON(s.masker, h.Value)
 		tx.Updates = append(tx.Updates, h)
 	}
 	if len(tx.Updates) == 0 {

@@ -49,6 +49,8 @@ type work struct {
 	taken   []taken
 	left    []Excluded // what was found and not recalled
 	stats   Stats
+	// lifted is binary content that stood in results as base64, by page.
+	lifted map[string][]pagevm.Payload
 
 	// What hosts wrote: shared is what all sessions share, pinned what stands.
 	shared, pinned []pagevm.StoredPage
@@ -161,7 +163,7 @@ func (w *work) absorb() error {
 // result is too large.
 func (w *work) ingester() *ingester {
 	g := &ingester{known: w.s.pages, calls: w.next.calls, count: w.count, branch: w.req.Branch, resolver: w.req.Resolver, large: math.MaxInt, durable: w.durable, out: w.capture,
-		ctx: w.ctx, short: &w.short}
+		ctx: w.ctx, short: &w.short, mask: w.s.masker, graves: &w.s.erasures, lifted: w.lifted}
 	if w.window > 0 {
 		g.large = w.unscale(budget.LargeResult(w.window))
 	}

@@ -64,7 +64,7 @@ func (m *memory) source(private bool, path string) (src source, ok bool, err err
 	if err != nil {
 		return source{}, false, err
 	}
-	text := maskText(strings.TrimPrefix(l.Text, "\ufeff"))
+	text := m.masker.Text(strings.TrimPrefix(l.Text, "\ufeff"))
 	c = cachedFile{size: f.Size, mod: f.ModTime, source: source{path: path, typ: pagevm.Type(f.PageType), text: text, hash: hashText(text),
 		lines: 1 + strings.Count(strings.TrimSuffix(text, "\n"), "\n")}}
 	if !l.Unsettled && time.Since(f.ModTime) > mtimeGrain {

@@ -67,7 +67,7 @@ func (k *Kernel) Write(ctx context.Context, req WriteRequest) (*pagevm.Receipt, 
 func (k *Kernel) transaction(s *session, req WriteRequest) (tx pagevm.Transaction, scope memkernel.Scope, err error) {
 	tx = pagevm.Transaction{Key: req.Key, Time: req.Now, Point: req.Point, AllOrNothing: req.AllOrNothing,
 		By: pagevm.Principal{Name: req.By, Session: s.name, Project: req.Project}}
-	if tx.Updates, scope, err = hostUpdates(req.Updates); err != nil {
+	if tx.Updates, scope, err = s.masked(req.Updates); err != nil {
 		return tx, scope, err
 	}
 	if tx.Time.IsZero() {
@@ -90,9 +90,9 @@ func (k *Kernel) transaction(s *session, req WriteRequest) (tx pagevm.Transactio
 	return tx, scope, nil
 }
 
-// hostUpdates checks that updates are of one scope and of types that are not the
+// masked checks that updates are of one scope and of types that are not the
 // kernel's own, gives each an id, and masks secrets.
-func hostUpdates(in []pagevm.Update) ([]pagevm.Update, memkernel.Scope, error) {
+func (s *session) masked(in []pagevm.Update) ([]pagevm.Update, memkernel.Scope, error) {
 	var scope memkernel.Scope
 	out := make([]pagevm.Update, len(in))
 	for i, u := range in {
@@ -106,7 +106,7 @@ func hostUpdates(in []pagevm.Update) ([]pagevm.Update, memkernel.Scope, error) {
 			return nil, scope, fmt.Errorf("update %q is of scope %q and those before it of %q: write them one after the other", u.ID, u.Scope, scope)
 		}
 		scope = u.Scope
-		u.Value = maskJSON(u.Value)
+		u.Value = maskJSON(s.masker, u.Value)
 		out[i] = u
 	}
 	return out, scope, nil
@@ -114,8 +114,8 @@ func hostUpdates(in []pagevm.Update) ([]pagevm.Update, memkernel.Scope, error) {
 
 // maskJSON masks the secrets in the strings of a JSON value. What is no JSON is
 // masked as text; the journal refuses it.
-func maskJSON(raw json.RawMessage) json.RawMessage {
-	masked, n := pagevm.Mask(string(raw))
+func maskJSON(m *pagevm.Masker, raw json.RawMessage) json.RawMessage {
+	masked, n := m.Mask(string(raw))
 	if n == 0 {
 		return raw
 	}
@@ -125,24 +125,24 @@ func maskJSON(raw json.RawMessage) json.RawMessage {
 	if dec.Decode(&v) != nil || dec.More() {
 		return json.RawMessage(masked)
 	}
-	out, err := json.Marshal(maskStrings(v))
+	out, err := json.Marshal(maskStrings(m, v))
 	if err != nil {
 		return json.RawMessage(masked)
 	}
 	return out
 }
 
-func maskStrings(v any) any {
+func maskStrings(m *pagevm.Masker, v any) any {
 	switch v := v.(type) {
 	case string:
-		return maskText(v)
+		return m.Text(v)
 	case []any:
 		for i := range v {
-			v[i] = maskStrings(v[i])
+			v[i] = maskStrings(m, v[i])
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = maskStrings(v[k])
+			v[k] = maskStrings(m, v[k])
 		}
 	}
 	return v

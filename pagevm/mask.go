@@ -2,56 +2,54 @@ package pagevm
 
 import "strings"
 
-// Mask replaces secrets in s by "[masked:<kind>]" and returns how many it
-// found. It runs before anything is hashed or written. When nothing is found s
-// itself comes back and nothing is allocated. Masking twice changes nothing.
-//
-// Two sorts of secrets are known: tokens with a shape of their own (cloud keys,
-// access tokens, private key blocks, signed tokens), and values that stand
-// where a secret stands (after "password=", in an Authorization header, in a
-// URL's user part) and look random. Hashes, UUIDs and identifiers by
-// themselves are left alone.
-func Mask(s string) (string, int) {
+// maskOwn is one pass of the rules of this package, which are written as code:
+// tokens with a shape of their own (cloud keys, access tokens, private key blocks,
+// signed tokens), and values that stand where a secret stands (after "password=",
+// in an Authorization header, in a URL's user part) and look random. Hashes, UUIDs
+// and identifiers by themselves are left alone. What was masked is counted in
+// found; s itself comes back if that is nothing.
+func (m *Masker) maskOwn(s string, found *Secrets) string {
 	var out []byte
 	var value match // found by its key, and ahead of i
 	n, pos := 0, 0
 	for i := 0; i < len(s); {
 		i = maskStarts.next(s, i)
-		var m match
+		var hit match
 		switch {
 		case value.kind != "" && i >= value.start:
-			m, value = value, match{}
+			hit, value = value, match{}
 		case i == len(s):
 			continue
 		default:
-			m = matchSecret(s, i, pos)
+			hit = matchSecret(s, i, pos)
 		}
 		switch {
-		case m.kind == "":
+		case hit.kind == "" || m.spares(hit.kind, s[hit.start:hit.end]):
 			i++
 			continue
-		case m.start > i:
+		case hit.start > i:
 			// Between a key and its value another secret may stand.
-			if value.kind == "" || m.start < value.start {
-				value = m
+			if value.kind == "" || hit.start < value.start {
+				value = hit
 			}
 			i++
 			continue
-		case value.kind != "" && m.end > value.start:
+		case value.kind != "" && hit.end > value.start:
 			value = match{}
 		}
 		if out == nil {
 			out = make([]byte, 0, len(s)+64)
 		}
-		out = append(out, s[pos:m.start]...)
-		out = append(append(append(out, "[masked:"...), m.kind...), ']')
+		out = append(out, s[pos:hit.start]...)
+		out = m.appendMark(out, hit.kind, s[hit.start:hit.end])
 		n++
-		pos, i = m.end, m.end
+		found.add(hit.kind)
+		pos, i = hit.end, hit.end
 	}
 	if n == 0 {
-		return s, 0
+		return s
 	}
-	return string(append(out, s[pos:]...)), n
+	return string(append(out, s[pos:]...))
 }
 
 // match is a secret at s[start:end]; kind is "" for none.
@@ -66,8 +64,13 @@ type match struct {
 type startSet [1 << 10]uint32
 
 func (p *startSet) add(w string) {
-	k := uint(w[0])&31<<10 | uint(w[1])&31<<5 | uint(w[2])&31
+	k := startKey(w)
 	p[k>>5] |= 1 << (k & 31)
+}
+
+// startKey is the low five bits of each of the first three bytes.
+func startKey(w string) uint16 {
+	return uint16(w[0])&31<<10 | uint16(w[1])&31<<5 | uint16(w[2])&31
 }
 
 // next returns the first place from i on at which something may begin, len(s)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
@@ -58,7 +57,11 @@ func (j *Journal) compacted() ([]byte, *Journal, error) {
 	if err := encodeRecord(&buf, &Record{Op: OpSnapshot, ID: "store", Body: snapshot}); err != nil {
 		return nil, nil, err
 	}
-	if err := j.copyKept(&buf); err != nil {
+	err = j.eachKept(func(_ Record, raw []byte) error {
+		writeLine(&buf, raw, nil, nil)
+		return nil
+	})
+	if err != nil {
 		return nil, nil, err
 	}
 	n := newJournal(j.path)
@@ -73,34 +76,4 @@ func (j *Journal) compacted() ([]byte, *Journal, error) {
 		return nil, nil, errors.New("the new file does not read as the old one; it was left as it is")
 	}
 	return buf.Bytes(), n, nil
-}
-
-// copyKept copies the lines that a snapshot does not stand for.
-func (j *Journal) copyKept(buf *bytes.Buffer) error {
-	r := newLineReader(j.path, io.NewSectionReader(j.f, 0, j.off), 0, 0)
-	open := "" // the key of the writeback whose lines these are
-	for {
-		rec, err := r.next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		keep := true
-		switch rec.Op {
-		case OpSnapshot:
-			keep = false
-		case OpStaged:
-			keep, open = !rec.IsWriteback(), ""
-			if !keep {
-				open = rec.ID
-			}
-		case OpValidated, OpCommitted:
-			keep = open == "" || rec.ID != open
-		}
-		if keep {
-			writeLine(buf, r.raw, nil, nil)
-		}
-	}
 }

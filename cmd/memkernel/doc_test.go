@@ -112,6 +112,16 @@ func typeOf(v any) string {
 	return "object"
 }
 
+// retention is a configuration that keeps things for a day.
+func retention(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte("retention:\n  blobs_days: 1\n  usage_days: 1\n  trace_days: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // TestJSONKeepsItsContract compares every document with its table: no member is
 // undocumented, none that is documented is missing, and all have their type.
 func TestJSONKeepsItsContract(t *testing.T) {
@@ -163,6 +173,9 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		remembers("doctor", "--deep", "--now", "2026-12-01T00:00:00Z"),
 		{"status"},
 		{"check"},
+		{"forget", "--all", "--session", "s"},
+		{"retain"},
+		{"retain", "--now", "2126-01-01T00:00:00Z", "--config", retention(t)},
 		{"prices"},
 		{"config"},
 		{"version"},

@@ -73,10 +73,12 @@ type getJSON struct {
 	StartLine int    `json:"start_line"`
 	EndLine   int    `json:"end_line"`
 	Truncated bool   `json:"truncated"`
+	// References are what of a page is stored as blobs.
+	References []kernel.Reference `json:"references"`
 }
 
 func getDocument(id, reason, text string) getJSON {
-	doc := getJSON{Schema: "memkernel/get/v1", ID: id, Reason: reason, Bytes: len(text), Encoding: "utf-8", Text: text, Pages: []string{}}
+	doc := getJSON{Schema: "memkernel/get/v1", ID: id, Reason: reason, Bytes: len(text), Encoding: "utf-8", Text: text, Pages: []string{}, References: []kernel.Reference{}}
 	if !utf8.ValidString(text) {
 		doc.Encoding, doc.Text = "base64", base64.StdEncoding.EncodeToString([]byte(text))
 	}
@@ -141,7 +143,7 @@ func (a *app) runGet(ctx context.Context, session, id string) error {
 	}
 	if a.json {
 		doc := getDocument(c.ID, c.Reason, c.Text)
-		doc.SessionKey, doc.Pages, doc.Detail = session, list(c.Pages), c.Detail
+		doc.SessionKey, doc.Pages, doc.Detail, doc.References = session, list(c.Pages), c.Detail, list(c.References)
 		if err := a.writeJSON(doc); err != nil {
 			return err
 		}
@@ -151,6 +153,9 @@ func (a *app) runGet(ctx context.Context, session, id string) error {
 	}
 	if a.json {
 		return nil
+	}
+	if c.Reason == kernel.ReasonForgotten {
+		return hint(fmt.Errorf("get %s: %s: %s", printable(id), c.Reason, printable(c.Detail)), "its content is gone for good")
 	}
 	if c.Reason != kernel.ReasonOK {
 		return hint(fmt.Errorf("get %s: %s in session %s", printable(id), c.Reason, printable(session)),

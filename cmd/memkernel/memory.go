@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -145,7 +146,8 @@ func (a *app) kernelOptions(book *cachelayout.Book, p embed.Provider) *kernel.Op
 	o := &kernel.Options{StateDir: a.stateDir, Prices: book, Memory: memoryOptions(a.config),
 		Life: kernel.LifeOptions{Off: !a.config.Checkpoint.Enabled, Show: a.config.Checkpoint.ShowAt, Checkpoint: a.config.Checkpoint.At,
 			RestoreTokens: int(a.config.Checkpoint.RestoreTokens)},
-		Trace: kernel.TraceOptions{Off: !a.config.Trace.Enabled, MaxBytes: int64(a.config.Trace.MaxBytes)}}
+		Trace:  kernel.TraceOptions{Off: !a.config.Trace.Enabled, MaxBytes: int64(a.config.Trace.MaxBytes)},
+		Redact: pagevm.MaskOptions{Allow: a.config.Redact.Allow, Disable: a.config.Redact.DisableRules}}
 	o.Memory.Embedder = p
 	return o
 }

@@ -47,6 +47,7 @@ func statusText(st *kernel.Status, p painter) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", p.do(bold, "state"), printable(st.StateDir))
 	fmt.Fprintf(&b, "  %s of %s\n", plural(st.Blobs, "blob"), size(st.BlobBytes))
+	maskedText(&b, st)
 	memoryText(&b, &st.Memory, p)
 	modelsText(&b, st.SummaryModels, p)
 	if len(st.Sessions) == 0 {
@@ -69,6 +70,24 @@ func statusText(st *kernel.Status, p painter) string {
 		}
 	}
 	return b.String()
+}
+
+// maskedText tells what was taken for secrets, and what is gone.
+func maskedText(b *strings.Builder, st *kernel.Status) {
+	var rules []string
+	total := 0
+	for _, m := range st.Masked {
+		total += m.Count
+		rules = append(rules, fmt.Sprintf("%s %d", m.Rule, m.Count))
+	}
+	if total > 0 {
+		for _, l := range wrap(fmt.Sprintf("%s masked: %s", plural(total, "secret"), strings.Join(rules, ", ")), columns-2) {
+			fmt.Fprintf(b, "  %s\n", l)
+		}
+	}
+	if st.Forgotten+st.Retired > 0 {
+		fmt.Fprintf(b, "  %s forgotten, %d retired\n", plural(st.Forgotten, "page"), st.Retired)
+	}
 }
 
 func memoryText(b *strings.Builder, m *kernel.MemoryStatus, p painter) {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,6 +22,8 @@ type Config struct {
 	Checkpoint Checkpoint `key:"checkpoint" doc:"The gauge of a session's context, and the working state that is kept of it: checkpoints/ in the session's folder."`
 	Summary    Summary    `key:"summary" doc:"The summary of a session's past, which is made mechanically and needs no model."`
 	Trace      Trace      `key:"trace" doc:"The decision trace of a session, trace.jsonl in its folder, which replay --trace decides again. It holds hashes and sizes, no content."`
+	Redact     Redact     `key:"redact" doc:"Secrets are masked before anything is written or indexed. A mark names the rule that found it, such as [masked:github-pat]; status counts them."`
+	Retention  Retention  `key:"retention" doc:"What retain removes. Nothing is removed by itself, and nothing that a prompt or memory points to."`
 
 	origin map[string]Origin
 }
@@ -135,6 +138,19 @@ type Trace struct {
 	MaxBytes Size `key:"max_bytes" default:"64MiB" range:"1MiB..64GiB" doc:"Size from which a trace is put aside as trace.1.jsonl, over the one before, and a new one begun; or four times its first line, if that is more."`
 }
 
+// Redact holds what is no secret here.
+type Redact struct {
+	Allow        []string `key:"allow" empty:"none" doc:"Values that are never masked. Each is a literal, which must be all of what a rule found, or an expression between slashes, such as /^test-/, which must match some of it."`
+	DisableRules []string `key:"disable_rules" empty:"none" doc:"Rules that are not used, by name."`
+}
+
+// Retention holds how long things are kept. Days of 0 are for ever.
+type Retention struct {
+	BlobsDays int `key:"blobs_days" range:"0..36500" empty:"for ever" doc:"Age in days from which large tool results and media may go, unless a prompt or memory points to them. A conversation that was not planned for so long has no prompt."`
+	UsageDays int `key:"usage_days" range:"0..36500" empty:"for ever" doc:"Age in days from which calls are dropped from usage.jsonl."`
+	TraceDays int `key:"trace_days" range:"0..36500" empty:"for ever" doc:"Age in days from which a trace that was put aside, trace.1.jsonl, goes. trace.max_bytes bounds the newest."`
+}
+
 // Default returns the settings of a user who has no configuration file.
 func Default() *Config {
 	c := &Config{origin: map[string]Origin{}}
@@ -177,7 +193,24 @@ func (c *Config) checkTogether() error {
 		return c.errorAt(fmt.Errorf("%d is less than retrieval.max_items %d", r.Candidates, r.MaxItems),
 			"set both; four times as many candidates as items is usual", "retrieval.candidates", "retrieval.max_items")
 	}
+	if err := c.checkAllow(); err != nil {
+		return err
+	}
 	return c.checkFiles()
+}
+
+// checkAllow holds the expressions among the allowed values to Go's syntax.
+func (c *Config) checkAllow() error {
+	const key = "redact.allow"
+	for _, a := range c.Redact.Allow {
+		if len(a) < 3 || a[0] != '/' || a[len(a)-1] != '/' {
+			continue
+		}
+		if _, err := regexp.Compile(a[1 : len(a)-1]); err != nil {
+			return c.errorAt(err, "expressions have Go's syntax, RE2; a literal has no slashes round it", key)
+		}
+	}
+	return nil
 }
 
 // standing are the files of standing instructions that a workspace may have.

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// forgetFlags are the flags of forget.
+type forgetFlags struct {
+	session, reason string
+	all, apply      bool
+}
+
+func newForget(a *app) *cobra.Command {
+	f := &forgetFlags{}
+	cmd := &cobra.Command{
+		Use:   "forget ID... | --all",
+		Short: "remove pages, blobs or a session from all that is kept",
+		Long: `forget removes what pages, spans or blobs hold from the journal, the blobs, the
+summaries and the prompts to come, and keeps tombstones: get answers FORGOTTEN, and
+a message that the host sends again does not come back. It shows what it would do
+unless --apply is given. The host's own transcript and the workspace's files are not
+touched; what quotes the content there is named.`,
+		Example: `  memkernel forget ev-0123456789abcdef --session build-42
+  memkernel forget --all --session build-42 --reason "customer asked" --apply`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runForget(cmd.Context(), f, args) },
+	}
+	cmd.Flags().StringVarP(&f.session, "session", "s", kernel.DefaultSession, "`key` of the session")
+	cmd.Flags().BoolVar(&f.all, "all", false, "the whole session")
+	cmd.Flags().StringVar(&f.reason, "reason", "", "`why`, kept with the tombstones")
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
+	return cmd
+}
+
+type forgetJSON struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	*kernel.Forgotten
+}
+
+func (a *app) runForget(ctx context.Context, f *forgetFlags, ids []string) error {
+	if f.all == (len(ids) > 0) {
+		return usagef("forget needs the ids of pages, spans or blobs, or --all for the whole session")
+	}
+	k, err := a.kernel(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	out, err := k.Forget(ctx, kernel.ForgetRequest{SessionKey: f.session, IDs: ids, Session: f.all, Reason: f.reason, Apply: f.apply})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(forgetJSON{"memkernel/forget/v1", f.session, out})
+	}
+	return a.showForgotten(out)
+}
+
+func (a *app) showForgotten(out *kernel.Forgotten) error {
+	for _, p := range out.Pages {
+		what := strings.TrimSpace(first(p.Tool, string(p.Type)) + " " + p.Path)
+		fmt.Fprintf(a.out, "%s  %s  %s%s\n", printable(p.ID), printable(what), size(p.Bytes), atTime(p.Created))
+	}
+	for _, e := range out.Elsewhere {
+		fmt.Fprintf(a.out, "stays: %s\n", printable(e))
+	}
+	done := "would be forgotten"
+	if out.Applied {
+		done = "forgotten"
+	}
+	_, err := fmt.Fprintf(a.out, "%s of %s %s, %s removed, %d kept for others\n", plural(len(out.Pages), "page"), size(out.Bytes), done, plural(len(out.Blobs), "blob"), len(out.Kept))
+	if !out.Applied && len(out.Pages) > 0 {
+		a.tip("nothing was changed; --apply does it, and there is no way back")
+	}
+	return err
+}
+
+// retainFlags are the flags of retain.
+type retainFlags struct {
+	apply bool
+	now   timeValue
+}
+
+func newRetain(a *app) *cobra.Command {
+	f := &retainFlags{}
+	cmd := &cobra.Command{
+		Use:   "retain",
+		Short: "remove what is older than the configuration keeps it",
+		Long: `retain removes large contents, media, usage and traces that are older than the
+settings under retention say, and blobs that nothing holds. What a prompt or memory
+points to stays. It shows what it would do unless --apply is given.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runRetain(cmd.Context(), f) },
+	}
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
+	cmd.Flags().Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	return cmd
+}
+
+type retainJSON struct {
+	Schema string `json:"schema"`
+	*kernel.Retained
+}
+
+func (a *app) runRetain(ctx context.Context, f *retainFlags) error {
+	k, err := a.kernel(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	c := &a.config.Retention
+	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
+	out, err := k.Retain(ctx, kernel.RetainRequest{Blobs: days(c.BlobsDays), Usage: days(c.UsageDays), Traces: days(c.TraceDays), Apply: f.apply, Now: f.now.Time})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(retainJSON{"memkernel/retain/v1", out})
+	}
+	return a.showRetained(out)
+}
+
+func (a *app) showRetained(out *kernel.Retained) error {
+	for _, s := range out.Sessions {
+		fmt.Fprintf(a.out, "%s: %s too old, %d as old are pointed to; %s of usage, %s of trace\n", printable(s.Session), plural(s.Pages, "page"), s.Pointed, plural(s.UsageRows, "row"), size(s.TraceBytes))
+	}
+	done := "would be removed"
+	if out.Applied {
+		done = "removed"
+	}
+	_, err := fmt.Fprintf(a.out, "%s of %s %s, %d of them held by nothing\n", plural(out.Blobs, "blob"), size(out.BlobBytes), done, out.Orphans)
+	c := &a.config.Retention
+	if c.BlobsDays+c.UsageDays+c.TraceDays == 0 {
+		a.tip("everything is kept for ever; retention.blobs_days, usage_days and trace_days bound that")
+	}
+	if !out.Applied && (out.Blobs > 0 || len(out.Sessions) > 0) {
+		a.tip("nothing was changed; --apply does it")
+	}
+	return err
+}

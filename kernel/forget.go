@@ -1,0 +1,338 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// Forgetting is a logged operation: the journal first says what is to go, by id and
+// hash, and from that line on it is forgotten. Then what it held is removed, and
+// the journal says that too. A kill in between is made good when the session is
+// next opened to be written.
+//
+//	forget     {"pages":[{"id":…,"hash":…}],"blobs":[…],"reason":…}   the promise, synced
+//	           journal rewritten without contents and without what quotes them
+//	           projections removed, then blobs that no other page needs
+//	forgotten  {}                                                      done
+const (
+	opForget    = "forget"
+	opForgotten = "forgotten"
+)
+
+// ReasonForgotten is the [Content.Reason] of what was forgotten, or went by
+// retention; Detail says which, and why.
+const ReasonForgotten = "FORGOTTEN"
+
+// ForgetRequest says what is to be forgotten.
+type ForgetRequest struct {
+	SessionKey string
+	// IDs are pages and spans of the session, and hashes of blobs. A blob is
+	// forgotten with every page that holds it, in all sessions.
+	IDs []string
+	// Session forgets all of the session; IDs must be empty then.
+	Session bool
+	// Reason is kept with the tombstones, secrets masked.
+	Reason string
+	// Apply does it. Without it the answer says what would be done, and nothing is
+	// written.
+	Apply bool
+	Now   time.Time
+}
+
+// Forgotten says what was forgotten, or would be.
+type Forgotten struct {
+	Applied bool            `json:"applied"`
+	Pages   []ForgottenPage `json:"pages"`
+	// Blobs are removed, Kept are blobs of these pages that others need too.
+	Blobs []string `json:"blobs"`
+	Kept  []string `json:"kept_blobs"`
+	// Bytes is what the pages held.
+	Bytes int64 `json:"bytes"`
+	// Already are ids that were forgotten before.
+	Already []string `json:"already"`
+	// Elsewhere names what says the same in other words or other places, and stays:
+	// pages of equal content, what hosts wrote, entries of memory files.
+	Elsewhere []string `json:"elsewhere"`
+}
+
+// ForgottenPage is a page that was forgotten.
+type ForgottenPage struct {
+	// Session is the folder of its session.
+	Session string      `json:"session"`
+	ID      string      `json:"id"`
+	Type    pagevm.Type `json:"type"`
+	Tool    string      `json:"tool"`
+	Path    string      `json:"path"`
+	Bytes   int64       `json:"bytes"`
+	Created time.Time   `json:"created,omitzero"`
+}
+
+// forgetBody is the body of an opForget record.
+type forgetBody struct {
+	// Retire: contents go by retention. Pages stay, and the same content may come
+	// back.
+	Retire bool `json:"retire,omitempty"`
+	// Whole: all of the session goes; Prompts: its projections go too.
+	Whole   bool        `json:"whole,omitempty"`
+	Prompts bool        `json:"prompts,omitempty"`
+	Pages   []tombstone `json:"pages"`
+	Blobs   []string    `json:"blobs,omitempty"`
+	Reason  string      `json:"reason,omitempty"`
+}
+
+// tombstone is what is left of a page: enough to know it again, nothing of what it
+// said.
+type tombstone struct {
+	ID   string `json:"id"`
+	Hash string `json:"hash"`
+	// Key is the host message that it came from.
+	Key   string `json:"key,omitempty"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Forget removes pages, spans, blobs or a whole session from all that is kept, and
+// keeps tombstones: Get answers FORGOTTEN, and the same message does not come back
+// when the host sends it again, in whose place a prompt then says so. The next plan
+// of the session begins its projection anew, at the price of a cache miss. What the
+// host keeps itself, and the workspace's files, are not touched.
+func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, error) {
+	if req.Session == (len(req.IDs) > 0) {
+		return nil, errors.New("forget: name the ids of pages, spans or blobs, or the whole session")
+	}
+	if req.Now.IsZero() {
+		req.Now = k.now()
+	}
+	folders, err := k.forgetFolders(&req)
+	if err != nil {
+		return nil, fmt.Errorf("forget: %w", err)
+	}
+	out := &Forgotten{Applied: req.Apply, Pages: []ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Already: []string{}, Elsewhere: []string{}}
+	known := map[string]bool{}
+	var changed, blobs []string
+	for _, f := range folders {
+		b, err := k.promiseForget(ctx, f, &req, out, known)
+		if err != nil {
+			return nil, fmt.Errorf("forget: %w", err)
+		}
+		if b != nil {
+			changed, blobs = append(changed, f), append(blobs, b.Blobs...)
+		}
+	}
+	for _, id := range req.IDs {
+		if !known[id] {
+			return nil, fmt.Errorf("forget: nothing is known of %s in session %q; get and plan --explain name what is", id, req.SessionKey)
+		}
+	}
+	if err := k.splitBlobs(out, blobs); err != nil {
+		return nil, fmt.Errorf("forget: %w", err)
+	}
+	if !req.Apply {
+		return out, ctx.Err()
+	}
+	return out, k.finishForget(ctx, changed)
+}
+
+// forgetFolders are the sessions that may hold what is meant, the named one first.
+func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
+	if req.SessionKey == "" {
+		req.SessionKey = DefaultSession
+	}
+	own := safeKey(req.SessionKey)
+	all, err := k.sessionFolders()
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(all, own) && slices.Contains(all, req.SessionKey) {
+		own = req.SessionKey // the folder's name, as status has it
+	}
+	folders := []string{own}
+	if slices.ContainsFunc(req.IDs, blob.IsHash) {
+		for _, f := range all {
+			if f != own {
+				folders = append(folders, f)
+			}
+		}
+	}
+	if !slices.Contains(all, own) && len(folders) == 1 {
+		return nil, fmt.Errorf("there is no session %q; status lists them", req.SessionKey)
+	}
+	return folders, nil
+}
+
+// promiseForget looks up what is meant in one session and, if it is to be done,
+// writes the promise. It gives nil if the session holds none of it.
+func (k *Kernel) promiseForget(ctx context.Context, folder string, req *ForgetRequest, out *Forgotten, known map[string]bool) (*forgetBody, error) {
+	s, unlock, err := k.openFolder(ctx, folder, folder, req.Apply)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	pages := s.meant(req, out, known)
+	b := s.forgetBodyOf(pages, req)
+	if len(b.Pages) == 0 && !b.Whole {
+		return nil, nil
+	}
+	for _, p := range pages {
+		out.Pages = append(out.Pages, ForgottenPage{Session: folder, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
+		out.Bytes += p.Bytes
+	}
+	out.Elsewhere = append(out.Elsewhere, s.elsewhere(pages)...)
+	if !req.Apply {
+		return b, nil
+	}
+	return b, s.promiseErasure(b, req.Now)
+}
+
+// meant are the pages of the session that a request names, by id.
+func (s *session) meant(req *ForgetRequest, out *Forgotten, known map[string]bool) []*pagevm.Page {
+	set := map[string]*pagevm.Page{}
+	if req.Session {
+		set = s.pages
+	}
+	for _, id := range req.IDs {
+		page, _, _ := cutLines(id)
+		switch sp, span := s.spans[page]; {
+		case blob.IsHash(id):
+			for _, p := range s.pages {
+				if p.Hash == id || slices.Contains(blobsOf(p), id) {
+					set[p.ID], known[id] = p, true
+				}
+			}
+			known[id] = known[id] || s.goneBlobs[id]
+		case s.pages[page] != nil:
+			set[page], known[id] = s.pages[page], true
+		case span:
+			known[id] = true
+			for _, m := range sp.Pages {
+				if p := s.pages[m]; p != nil {
+					set[m] = p
+				}
+			}
+		case s.forgotten[page].ID != "":
+			known[id] = true
+			out.Already = append(out.Already, page)
+		}
+	}
+	var pages []*pagevm.Page
+	for _, id := range sortedKeys(set) {
+		pages = append(pages, set[id])
+	}
+	return pages
+}
+
+// blobsOf are the blobs that a page holds.
+func blobsOf(p *pagevm.Page) []string {
+	var out []string
+	if p.Blob != "" {
+		out = append(out, p.Blob)
+	}
+	for _, m := range p.Media {
+		if m.Blob != "" {
+			out = append(out, m.Blob)
+		}
+	}
+	return out
+}
+
+func (s *session) forgetBodyOf(pages []*pagevm.Page, req *ForgetRequest) *forgetBody {
+	b := &forgetBody{Whole: req.Session, Pages: []tombstone{}, Reason: s.masker.Text(req.Reason)}
+	for _, p := range pages {
+		b.Pages = append(b.Pages, tombstone{ID: p.ID, Hash: p.Hash, Key: p.MessageKey, Bytes: p.Bytes})
+		b.Blobs = append(b.Blobs, blobsOf(p)...)
+	}
+	return b
+}
+
+// promiseErasure writes down what is to go, durably. From here on it is gone for
+// whoever asks.
+func (s *session) promiseErasure(b *forgetBody, now time.Time) error {
+	body, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	if err := s.openJournal(); err != nil {
+		return err
+	}
+	rec := pagevm.Record{Op: opForget, ID: pageID("fo", s.name, now.UTC().Format(time.RFC3339Nano), string(body)), Time: now, Body: body}
+	if _, err := s.journal.Append(true, rec); err != nil {
+		s.forget()
+		return err
+	}
+	return s.keepErasure(rec)
+}
+
+// splitBlobs tells the blobs that go from those that other pages need.
+func (k *Kernel) splitBlobs(out *Forgotten, blobs []string) error {
+	slices.Sort(blobs)
+	needed := map[string]bool{}
+	if len(blobs) > 0 {
+		gone := map[string]bool{}
+		for _, p := range out.Pages {
+			gone[p.Session+"/"+p.ID] = true
+		}
+		var err error
+		if needed, err = neededBlobs(k.stateDir, gone); err != nil {
+			return err
+		}
+	}
+	for _, h := range slices.Compact(blobs) {
+		if needed[h] {
+			out.Kept = append(out.Kept, h)
+		} else {
+			out.Blobs = append(out.Blobs, h)
+		}
+	}
+	return nil
+}
+
+// finishForget removes what was promised. Opening a session to be written does it.
+func (k *Kernel) finishForget(ctx context.Context, folders []string) error {
+	for _, f := range folders {
+		s, unlock, err := k.openFolder(ctx, f, f, true)
+		if err != nil {
+			return fmt.Errorf("session %s: it is forgotten, and will be removed when the session is next opened: %w", f, err)
+		}
+		err = s.eraseErr
+		unlock()
+		if err != nil {
+			return fmt.Errorf("session %s: it is forgotten, and will be removed when the session is next opened: %w", f, err)
+		}
+	}
+	return nil
+}
+
+// elsewhere names what holds the same as some pages, and is not one of them.
+func (s *session) elsewhere(pages []*pagevm.Page) []string {
+	hashes, ids := map[string]bool{}, map[string]bool{}
+	for _, p := range pages {
+		ids[p.ID] = true
+		hashes[p.Hash] = p.Bytes >= sameBytes
+	}
+	var out []string
+	for _, id := range sortedKeys(s.pages) {
+		if p := s.pages[id]; hashes[p.Hash] && !ids[id] {
+			out = append(out, "page "+id+" has the same content")
+		}
+	}
+	sc := s.scrubberOf(pages)
+	for _, id := range sortedKeys(s.remembered) {
+		if b := s.remembered[id]; sc.text(b.Text) != b.Text {
+			out = append(out, fmt.Sprintf("entry %s of %s quotes it", id, b.Path))
+		}
+	}
+	for _, p := range s.stored() {
+		raw, err := json.Marshal(p.Fields)
+		if err == nil && string(sc.json(raw)) != string(raw) {
+			out = append(out, fmt.Sprintf("%s %s, which a host wrote, quotes it", p.Type, strings.TrimPrefix(p.Address.String(), "session/")))
+		}
+	}
+	return out
+}

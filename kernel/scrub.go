@@ -1,0 +1,157 @@
+package kernel
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// forgottenText stands where something was forgotten.
+const forgottenText = "forgotten on request"
+
+// shingleWords is how many words in a row are a quote. Fewer are everybody's.
+const shingleWords = 6
+
+// scrubber takes out of other texts what quotes some pages: what names one of
+// their messages as its source, and runs of words that stand in them. A single
+// word, such as a path, is no quote.
+type scrubber struct {
+	keys map[string]bool // of messages
+	runs map[string]bool // shingleWords words, or all words of a page that has fewer
+	lens map[int]bool    // of those that are shorter
+}
+
+// scrubberOf is the scrubber for pages of the session. What can't be read any more
+// can't be recognised.
+func (s *session) scrubberOf(pages []*pagevm.Page) *scrubber {
+	sc := &scrubber{keys: map[string]bool{}, runs: map[string]bool{}, lens: map[int]bool{}}
+	r := &reader{s: s}
+	for _, p := range pages {
+		if p.MessageKey != "" {
+			sc.keys[p.MessageKey] = true
+		}
+		text, err := r.content(p)
+		if err != nil {
+			continue
+		}
+		sc.add(plainContent(p, text))
+		for _, rep := range p.Reps {
+			sc.add(rep.Text)
+		}
+	}
+	return sc
+}
+
+func (sc *scrubber) add(text string) {
+	words := strings.Fields(text)
+	if n := len(words); n < shingleWords {
+		if run := strings.Join(words, " "); len(run) >= sameBytes/2 {
+			sc.runs[run], sc.lens[n] = true, true
+		}
+		return
+	}
+	for i := 0; i+shingleWords <= len(words); i++ {
+		sc.runs[strings.Join(words[i:i+shingleWords], " ")] = true
+	}
+}
+
+// text is t without what quotes the pages.
+func (sc *scrubber) text(t string) string {
+	words := strings.Fields(t)
+	quoted := make([]bool, len(words))
+	found := false
+	mark := func(n int) {
+		for i := 0; i+n <= len(words); i++ {
+			if sc.runs[strings.Join(words[i:i+n], " ")] {
+				found = true
+				for j := i; j < i+n; j++ {
+					quoted[j] = true
+				}
+			}
+		}
+	}
+	mark(shingleWords)
+	for n := range sc.lens {
+		mark(n)
+	}
+	if !found {
+		return t
+	}
+	var out []string
+	for i, w := range words {
+		// A word that an excerpt was cut in belongs to what stands before it.
+		if quoted[i] || i > 0 && quoted[i-1] && strings.HasSuffix(w, "…") {
+			if i == 0 || !quoted[i-1] {
+				out = append(out, "["+forgottenText+"]")
+			}
+			continue
+		}
+		out = append(out, w)
+	}
+	return strings.Join(out, " ")
+}
+
+// json is a JSON value without what quotes the pages. Names and identifiers stay.
+func (sc *scrubber) json(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return raw
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return raw
+	}
+	changed := false
+	v = sc.value(v, "", &changed)
+	if !changed {
+		return raw
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return raw
+	}
+	return out
+}
+
+// said are the fields of our own records that hold words of a conversation.
+var said = map[string]bool{"text": true, "why": true, "label": true, "detail": true, "said": true, "reason": true, "value": true, "command": true, "": true}
+
+func (sc *scrubber) value(v any, field string, changed *bool) any {
+	switch v := v.(type) {
+	case string:
+		if !said[field] {
+			return v
+		}
+		t := sc.text(v)
+		*changed = *changed || t != v
+		return t
+	case []any:
+		for i := range v {
+			v[i] = sc.value(v[i], field, changed)
+		}
+	case map[string]any:
+		if key, _ := v["key"].(string); sc.keys[key] {
+			sc.blank(v, changed)
+		}
+		for k := range v {
+			v[k] = sc.value(v[k], k, changed)
+		}
+	}
+	return v
+}
+
+// blank takes the words off an entry that names a forgotten message as its source.
+func (sc *scrubber) blank(v map[string]any, changed *bool) {
+	for _, field := range [...]string{"text", "why"} {
+		if t, ok := v[field].(string); ok && t != "" {
+			v[field], *changed = "["+forgottenText+"]", true
+		}
+	}
+	if _, ok := v["options"]; ok {
+		delete(v, "options")
+		*changed = true
+	}
+}

@@ -1,0 +1,163 @@
+package pagevm
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Secrets counts what was masked, by rule. Nil is none.
+type Secrets map[string]int
+
+// Total is how many secrets were masked.
+func (s Secrets) Total() int {
+	n := 0
+	for _, c := range s {
+		n += c
+	}
+	return n
+}
+
+// Add counts what o counted.
+func (s *Secrets) Add(o Secrets) {
+	for rule, n := range o {
+		if *s == nil {
+			*s = Secrets{}
+		}
+		(*s)[rule] += n
+	}
+}
+
+func (s *Secrets) add(rule string) { s.Add(Secrets{rule: 1}) }
+
+// MaskOptions say what is no secret here.
+type MaskOptions struct {
+	// Allow are values that are never masked: each a literal, which must be all of
+	// what a rule found, or /an expression/ between slashes, which must match some
+	// of it.
+	Allow []string
+	// Disable names rules that are not used; [MaskRules] lists them.
+	Disable []string
+}
+
+// Masker replaces secrets by "[masked:<rule>]". It has two sets of rules: this
+// package's own, and gitleaks' as data. It is safe for concurrent use, and never
+// changed once made; nil has all rules and no exceptions.
+type Masker struct {
+	literals map[string]bool
+	allow    []*regexp.Regexp
+	disabled map[string]bool
+	lines    bool // a mark has as many line breaks as what it stands for
+}
+
+// NewMasker makes a masker. An expression that does not compile, and a rule that
+// there is none of, are errors.
+func NewMasker(o MaskOptions) (*Masker, error) {
+	m := &Masker{literals: map[string]bool{}, disabled: map[string]bool{}}
+	for _, a := range o.Allow {
+		expr, ok := strings.CutPrefix(a, "/")
+		if expr, ok = cutSlash(expr, ok); !ok {
+			m.literals[a] = true
+			continue
+		}
+		re, err := regexp.Compile(expr)
+		if err != nil {
+			return nil, fmt.Errorf("allow %s: %w", a, err)
+		}
+		m.allow = append(m.allow, re)
+	}
+	known := MaskRules()
+	for _, id := range o.Disable {
+		if !slices.Contains(known, id) {
+			return nil, fmt.Errorf("there is no rule %q; the rules are %s", id, strings.Join(known, ", "))
+		}
+		m.disabled[id] = true
+	}
+	return m, nil
+}
+
+func cutSlash(expr string, ok bool) (string, bool) {
+	rest, end := strings.CutSuffix(expr, "/")
+	return rest, ok && end && rest != ""
+}
+
+// MaskRules lists the names of all rules, in order.
+func MaskRules() []string {
+	names := map[string]bool{"jwt": true, "private-key": true, "url-password": true, "bearer": true, "basic": true, "secret": true}
+	for i := range maskPrefixes {
+		names[maskPrefixes[i].kind] = true
+	}
+	for i := range gitleaks().Rules {
+		names[gitleaks().Rules[i].ID] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// maskRounds bounds the passes over one text. Every pass but the last masks
+// something, which seldom uncovers more.
+const maskRounds = 16
+
+// Mask replaces the secrets in s and returns how many it found. It runs before
+// anything is hashed or written. When nothing is found s itself comes back and
+// nothing is allocated. Masking twice changes nothing.
+func (m *Masker) Mask(s string) (string, int) {
+	s, found := m.Find(s)
+	return s, found.Total()
+}
+
+// Find is Mask that says which rules found what.
+func (m *Masker) Find(s string) (string, Secrets) {
+	var found Secrets
+	for range maskRounds {
+		masked := m.maskRules(m.maskOwn(s, &found), &found)
+		if masked == s {
+			break
+		}
+		s = masked
+	}
+	return s, found
+}
+
+// spares tells whether what a rule found may stand.
+func (m *Masker) spares(rule, secret string) bool {
+	if m == nil {
+		return false
+	}
+	if m.disabled[rule] || m.literals[secret] {
+		return true
+	}
+	return slices.ContainsFunc(m.allow, func(re *regexp.Regexp) bool { return re.MatchString(secret) })
+}
+
+// Mask is [Masker.Mask] with all rules and no exceptions.
+func Mask(s string) (string, int) { return (*Masker)(nil).Mask(s) }
+
+// appendMark appends what stands in the place of a secret.
+func (m *Masker) appendMark(dst []byte, rule, secret string) []byte {
+	dst = append(append(append(dst, "[masked:"...), rule...), ']')
+	if m != nil && m.lines {
+		for range strings.Count(secret, "\n") {
+			dst = append(dst, '\n')
+		}
+	}
+	return dst
+}
+
+// Lines is [Masker.Text] that keeps every line at its number, for what is cited by
+// lines.
+func (m *Masker) Lines(s string) string {
+	keep := Masker{lines: true}
+	if m != nil {
+		keep = *m
+		keep.lines = true
+	}
+	return keep.Text(s)
+}
+
+// Text makes a text fit to be kept in JSON: no secrets, nothing but UTF-8.
+func (m *Masker) Text(s string) string {
+	s, _ = m.Find(s)
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
