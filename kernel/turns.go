@@ -26,6 +26,8 @@ type boundaryEntry struct {
 	Point  pagevm.CommitPoint `json:"point"`
 	Branch string             `json:"branch,omitempty"`
 	Reason string             `json:"reason,omitempty"`
+	// Checkpoint is the newest that stood then.
+	Checkpoint string `json:"checkpoint,omitempty"`
 	// Last is the newest message that had been taken in.
 	Last string    `json:"last,omitempty"`
 	Time time.Time `json:"time,omitzero"`
