@@ -93,9 +93,9 @@ func (h *handles) keyword(ctx context.Context, v *view, terms []string, k int, w
 	if err != nil {
 		return nil, err
 	}
-	hits, err := h.match(ctx, telling, k, want)
+	hits, err := h.match(ctx, v, telling, k, want)
 	if err == nil && len(hits) < k && len(telling) < len(terms) {
-		hits, err = h.match(ctx, terms, k, want)
+		hits, err = h.match(ctx, v, terms, k, want)
 	}
 	return hits, err
 }
@@ -152,9 +152,9 @@ func (h *handles) telling(ctx context.Context, v *view, terms []string) ([]strin
 
 // match runs one search. Where want refuses hits, it fetches more until there
 // are enough or no more are left.
-func (h *handles) match(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
+func (h *handles) match(ctx context.Context, v *view, terms []string, k int, want func(string) bool) ([]Hit, error) {
 	for limit := min(k, math.MaxInt32) + ties; ; limit *= 4 {
-		hits, err := h.best(ctx, terms, limit)
+		hits, err := h.best(ctx, v, terms, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -176,8 +176,8 @@ func (h *handles) match(ctx context.Context, terms []string, k int, want func(st
 // best finds the n best chunks for the words, from the word lists if they can
 // be read, which takes a fraction of the time that SQLite takes and gives the
 // same scores.
-func (h *handles) best(ctx context.Context, terms []string, n int) ([]Hit, error) {
-	hits, err := h.fromLists(ctx, terms, n)
+func (h *handles) best(ctx context.Context, v *view, terms []string, n int) ([]Hit, error) {
+	hits, err := h.fromLists(ctx, v, terms, n)
 	if errors.Is(err, errStrange) {
 		return readHits(ctx, h.read, matchQuery, weightBody, weightTrail, weightFile, matchExpr(terms), n)
 	}
@@ -185,7 +185,7 @@ func (h *handles) best(ctx context.Context, terms []string, n int) ([]Hit, error
 }
 
 // fromLists is best by the word lists. All is read in one transaction.
-func (h *handles) fromLists(ctx context.Context, terms []string, n int) ([]Hit, error) {
+func (h *handles) fromLists(ctx context.Context, v *view, terms []string, n int) ([]Hit, error) {
 	if !allPlain(terms) {
 		return nil, errStrange
 	}
@@ -198,7 +198,7 @@ func (h *handles) fromLists(ctx context.Context, terms []string, n int) ([]Hit, 
 	if err != nil {
 		return nil, err
 	}
-	top, err := lists.top(ctx, tx, terms, n)
+	top, err := lists.top(ctx, tx, terms, n, func(t string, chunks int) { h.remember(v, t, int64(chunks)) })
 	if err != nil {
 		return nil, err
 	}

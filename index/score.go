@@ -92,7 +92,8 @@ type scoredRow struct {
 
 // top finds the n best rows for the words, best first, equal ones by row: what
 // SQLite's bm25 would say.
-func (l *wordLists) top(ctx context.Context, db execer, terms []string, n int) ([]scoredRow, error) {
+// held is told in how many chunks each word stands.
+func (l *wordLists) top(ctx context.Context, db execer, terms []string, n int, held func(term string, chunks int)) ([]scoredRow, error) {
 	pages, err := l.fetch(ctx, db, terms)
 	if err != nil {
 		return nil, err
@@ -103,9 +104,12 @@ func (l *wordLists) top(ctx context.Context, db execer, terms []string, n int) (
 	}
 	var touched []int32
 	for _, t := range terms {
-		if touched, err = l.add(sums, touched, append([]byte{termMark}, t...), pages); err != nil {
+		found, err := l.postings(append([]byte{termMark}, t...), pages)
+		if err != nil {
 			return nil, err
 		}
+		held(t, len(found))
+		touched = l.add(sums, touched, found)
 	}
 	out := l.best(sums, touched, n)
 	for _, i := range touched {
@@ -141,12 +145,8 @@ func (l *wordLists) fetch(ctx context.Context, db execer, terms []string) (map[i
 
 // add adds a word's share to the sums. The formula is that of fts5_aux.c, with
 // its k1 of 1.2 and b of 0.75, in the same order of operations.
-func (l *wordLists) add(sums []float64, touched []int32, key []byte, pages map[int64][]byte) ([]int32, error) {
+func (l *wordLists) add(sums []float64, touched []int32, found []posting) []int32 {
 	const k1, b = 1.2, 0.75
-	found, err := l.postings(key, pages)
-	if err != nil {
-		return nil, err
-	}
 	hits := float64(len(found))
 	idf := math.Log((l.rows - hits + 0.5) / (hits + 0.5))
 	if idf <= 0 {
@@ -159,7 +159,7 @@ func (l *wordLists) add(sums []float64, touched []int32, key []byte, pages map[i
 		}
 		sums[p.at] += idf * ((p.freq * (k1 + 1)) / (p.freq + k1*(1-b+b*long/l.mean)))
 	}
-	return touched, nil
+	return touched
 }
 
 // posting is a place in wordLists.lengths, and how often a word stands there.

@@ -31,7 +31,7 @@ func bothWays(t interface{ Fatalf(string, ...any) }, ix *Index, terms []string, 
 	if err != nil {
 		t.Fatalf("the word lists: %v", err)
 	}
-	got, err := lists.top(ctx, h.read, terms, n)
+	got, err := lists.top(ctx, h.read, terms, n, func(string, int) {})
 	if err != nil {
 		t.Fatalf("%q: %v", terms, err)
 	}
@@ -150,12 +150,12 @@ func TestSpoiltLists(t *testing.T) {
 			bad[id] = b[:rapid.IntRange(0, len(b)).Draw(rt, "kept")]
 		}
 		for _, term := range terms {
-			lists.add(make([]float64, len(lists.lengths)), nil, append([]byte{termMark}, term...), bad)
+			lists.postings(append([]byte{termMark}, term...), bad)
 		}
 		s := append([]byte(nil), structure...)
 		s[rapid.IntRange(0, len(s)-1).Draw(rt, "at")] = rapid.Byte().Draw(rt, "byte")
 		if spoilt, err := loadLists(ctx, db, s); err == nil {
-			spoilt.top(ctx, db, terms, 10)
+			spoilt.top(ctx, db, terms, 10, func(string, int) {})
 		}
 	})
 }

@@ -12,14 +12,22 @@ type Query struct {
 	Vector []float32
 	// K is how many hits each search returns at most.
 	K int
+	// KMany, if not 0, takes the place of K in an index of more than 2·K chunks.
+	KMany int
 	// Want, if not nil, says which files may be among the hits.
 	Want func(path string) bool
+	// Holders asks for Hits.Holders.
+	Holders bool
 }
 
 // Hits are the candidates of both searches, each with its own scores and ranks.
 type Hits struct {
 	// Terms are the words that were searched; none if the question had none.
 	Terms []string
+	// Chunks counts the chunks of the index. Holders counts, for each of Terms,
+	// those that hold it; nil if the query didn't ask.
+	Chunks  int64
+	Holders []int64
 	// Keyword and Vector are the hits, best first.
 	Keyword, Vector []Hit
 	// KeywordErr and VectorErr say why a side is missing; the other may stand.
@@ -44,6 +52,9 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 		return out, explain("search", ix.path, err)
 	}
 	out.Outdated = v.outdated(ix.opts.Chunker)
+	if q.KMany > 0 && v.total > 2*int64(q.K) {
+		q.K = q.KMany
+	}
 	vectors := make(chan struct{})
 	go func() {
 		defer close(vectors)
@@ -54,11 +65,27 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 	if out.Terms, err = ix.terms(v, q.Text); err == nil {
 		out.Keyword, err = h.keyword(ctx, v, out.Terms, q.K, q.Want)
 	}
+	if out.Chunks = v.total; err == nil && q.Holders && len(out.Keyword) > 0 {
+		out.Holders, err = h.holders(ctx, v, out.Terms)
+	}
 	<-vectors
 	out.KeywordErr = explain("search", ix.path, err)
 	out.VectorErr = explain("search vectors", ix.path, out.VectorErr)
 	if out.KeywordErr != nil && (q.Vector == nil || out.VectorErr != nil) {
 		return out, out.KeywordErr
+	}
+	return out, nil
+}
+
+// holders counts the chunks with each of some words.
+func (h *handles) holders(ctx context.Context, v *view, terms []string) ([]int64, error) {
+	out := make([]int64, min(len(terms), maxLookup))
+	for i := range out {
+		n, err := h.chunksWith(ctx, v, terms[i])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = n
 	}
 	return out, nil
 }

@@ -66,13 +66,18 @@ func (h *handles) chunksWith(ctx context.Context, v *view, term string) (int64, 
 	if err != nil {
 		return 0, err
 	}
+	h.remember(v, term, n)
+	return n, nil
+}
+
+// remember keeps in how many chunks a word stands.
+func (h *handles) remember(v *view, term string, n int64) {
 	h.seenMu.Lock()
 	defer h.seenMu.Unlock()
 	if len(v.frequency) >= maxFrequencies {
 		clear(v.frequency)
 	}
 	v.frequency[term] = n
-	return n, nil
 }
 
 // outdated tells whether the words in the index were made by other rules than

@@ -243,7 +243,7 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 	if k.memory == nil {
 		return &retrieval.Result{Hits: []retrieval.Hit{}, Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: "memory is switched off"}, nil
 	}
-	q := retrieval.Query{Text: req.Query, Limit: req.MaxResults, MinScore: req.MinScore, Now: req.Now}
+	q := retrieval.Query{Text: req.Query, Limit: req.MaxResults, MinScore: req.MinScore, Passages: true, Now: req.Now}
 	if q.Now.IsZero() {
 		q.Now = k.now()
 	}

@@ -29,7 +29,7 @@ func (w *work) merge(first, own []retrieval.Hit, records []memoryRecord) []retri
 	if len(records) == 0 {
 		return append(first, own...)
 	}
-	if n := 2 * recallPool; len(records) > n {
+	if n := 2 * recallSpans; len(records) > n {
 		for i := range records[n:] {
 			w.leave(&records[n+i].hit, string(retrieval.OverItems))
 		}

@@ -8,9 +8,12 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// recallPool is how many hits are looked at for a prompt: some of them it shows
+// recallPool is how many passages are looked at for a prompt: some of them it shows
 // already, and some say the same.
-const recallPool = 12
+const recallPool = 48
+
+// recallSpans is how many spans of the session are looked at beside them.
+const recallSpans = 12
 
 // recallFloor is the least room that recalling is worth.
 const recallFloor = 80
@@ -69,7 +72,7 @@ func (w *work) ask(text string) retrieval.Result {
 		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: memoryOff}
 	}
 	o := &w.memory.opts
-	q := retrieval.Query{Text: text, Limit: recallPool, MinScore: o.RecallScore, MinShare: o.RecallShare, NoSnippets: true, Now: w.req.Now}
+	q := retrieval.Query{Text: text, Limit: recallPool, MinScore: o.RecallScore, MinShare: o.RecallShare, Passages: true, MostSpans: recallSpans, NoSnippets: true, Now: w.req.Now}
 	if step := pagevm.PlanStep(w.state().text); step != "" {
 		q.Text += "\n" + step
 	}

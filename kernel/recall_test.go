@@ -264,7 +264,7 @@ func TestAutoSync(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(res.Hits) == 1 && res.Reason == retrieval.OK {
+		if len(res.Hits) > 0 && res.Reason == retrieval.OK {
 			return
 		}
 		if len(res.Hits) == 0 && res.Reason != retrieval.StaleIndex {

@@ -166,7 +166,7 @@ func (m *memory) chunks(path string, r *ReindexReport) ([]index.Chunk, error) {
 		r.Notes = append(r.Notes, note)
 	}
 	var out []index.Chunk
-	words := frontWords(d.Meta)
+	words := d.Keywords()
 	for c := range markdownstore.ChunkSeq(d, chunking(m.private)) {
 		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail, Date: c.Date,
 			Tokens: c.Tokens, Text: c.Text, Keywords: words})
@@ -177,27 +177,6 @@ func (m *memory) chunks(path string, r *ReindexReport) ([]index.Chunk, error) {
 func chunking(s *markdownstore.Store) *markdownstore.Chunking {
 	c := s.Chunking()
 	return &c
-}
-
-// frontKeys are the front matter by which a file is found too.
-var frontKeys = []string{"title", "name", "aliases", "alias", "tags", "keywords", "topics", "category", "summary", "description"}
-
-// frontWords are the words of a file's front matter by which it is found.
-func frontWords(meta map[string]any) string {
-	var out []byte
-	for _, key := range frontKeys {
-		switch v := meta[key].(type) {
-		case nil:
-		case []any:
-			for _, e := range v {
-				out = fmt.Appendln(out, e)
-			}
-		case map[string]any:
-		default:
-			out = fmt.Appendln(out, v)
-		}
-	}
-	return string(out)
 }
 
 // fill gives every chunk its vector, and puts the embedder's model in use.

@@ -14,6 +14,8 @@ type candidate struct {
 	hit Hit
 	// from is when it began to age, zero if it doesn't.
 	from time.Time
+	// hash is that of the chunk; zero for spans.
+	hash index.Hash
 	// digest is made when it is first needed.
 	digest *digest
 	// compared counts the picked ones that its similarity knows of.
@@ -45,7 +47,7 @@ func union(hits index.Hits, w weights, age func(path, date string, mod time.Time
 	take := func(h index.Hit) *Parts {
 		c, ok := byID[h.ID]
 		if !ok {
-			c = &candidate{hit: fileHit(h)}
+			c = &candidate{hit: fileHit(h), hash: h.Hash}
 			c.hit.terms = terms
 			if age != nil {
 				if from, ages := age(h.Path, h.Date, h.ModTime); ages {

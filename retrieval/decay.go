@@ -19,3 +19,19 @@ func (d decay) factor(age time.Duration) float64 {
 	}
 	return d.floor + (1-d.floor)*math.Exp2(-float64(age)/float64(d.halfLife))
 }
+
+// presentFloor is the floor for questions about how things stand now.
+const presentFloor = 0.5
+
+// decay is what age does to the answers of this question: nothing where it asks
+// for a time or names one, more than usual where it asks about the present.
+func (s *search) decay() decay {
+	d := decay{s.opts.HalfLife, s.opts.Floor}
+	switch {
+	case s.when.named() || s.intent.when:
+		d.halfLife = 0
+	case s.intent.present:
+		d.floor = min(d.floor, presentFloor)
+	}
+	return d
+}

@@ -24,6 +24,23 @@
 // that is down, vectors of another model) leaves the other half standing, and
 // mode and detail tell.
 //
+// # Passages
+//
+// A Query may ask for passages instead of chunks: turns, items, paragraphs, tables
+// and code in runs of at most five lines, a heading with what stands under it. They
+// are found in the candidate chunks: 64, which is all of a small workspace, or Pool
+// of a larger one. A passage's score is BM25 of its own words and of the headings
+// above it, with what stands round it added: of each word the best share that a
+// neighbour gives, BM25 of the whole session, the chunk's own score. Factors are put
+// on that for who speaks and for the time that the question names (Signals, when,
+// intent). In how many passages a word stands is counted among the candidates and
+// scaled up to the index. What was made of a chunk is kept by its hash.
+//
+//	chunks ── cut ► passages ── own ► + neighbours × speaker + session × time ── best
+//
+// Pack puts passages of one session into one note, with … where lines are left out,
+// and leaves out those that nearly repeat another.
+//
 // # Spans
 //
 // A session lets go of far more text than is ever asked for, so a span is not

@@ -32,6 +32,11 @@ type Item struct {
 	lines []line
 }
 
+// Shows tells whether a line of the source stands in Text.
+func (it *Item) Shows(no int) bool {
+	return slices.ContainsFunc(it.lines, func(l line) bool { return l.no == no && l.text != gap })
+}
+
 // segment is a hit as far as it is shown.
 type segment struct {
 	hit *Hit

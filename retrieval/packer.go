@@ -37,6 +37,8 @@ type note struct {
 	Item
 	block  string
 	tokens int
+	// of is the first of its passages, nil if it has none.
+	of *Hit
 }
 
 // leave notes a hit that is left out.
@@ -54,7 +56,7 @@ func (p *packer) offer(h *Hit, rank int) LeftReason {
 	switch {
 	case len(whole.lines) == 0:
 		return Empty
-	case p.seen[text]:
+	case p.seen[text], p.repeats(h):
 		return Duplicate
 	}
 	d, why := p.lay(whole)
@@ -76,6 +78,8 @@ type draft struct {
 	// all others, and of the fence.
 	fresh   *note
 	without int
+	// grown is the note that fresh takes the place of, nil if it is new.
+	grown *note
 }
 
 // lay makes a draft. It needs a place among the items and something to say.
@@ -84,7 +88,9 @@ func (p *packer) lay(s segment) (*draft, LeftReason) {
 		return nil, Empty
 	}
 	d := &draft{segment: s, without: p.fence}
-	if slices.ContainsFunc(p.segments, s.touches) {
+	if s.hit.passage {
+		p.join(d)
+	} else if slices.ContainsFunc(p.segments, s.touches) {
 		d.notes = p.again(assemble(append(slices.Clip(p.segments), s)))
 	} else if len(p.notes) < p.Items {
 		item, _ := fuse([]segment{s})
@@ -145,6 +151,12 @@ func (p *packer) fits(d *draft) bool {
 
 // measure is about what a draft has in tokens.
 func (p *packer) measure(d *draft) int {
+	if d.grown != nil {
+		// Only what is added is counted; settle counts all of it.
+		added := d.fresh.block[min(len(d.grown.block), len(d.fresh.block)):]
+		d.fresh.tokens = d.grown.tokens + p.Count(join(d.lines)) + len(added)/64 + 2
+		return d.without + d.fresh.tokens
+	}
 	d.fresh.tokens = p.Count(d.fresh.block)
 	p.counted += len(d.fresh.block)
 	p.counts += d.fresh.tokens

@@ -12,6 +12,9 @@ type Query struct {
 	MinScore float64
 	// MinShare is the share of the best hit's score that a hit needs, 0 to 1.
 	MinShare float64
+	// Passages asks for turns, items and paragraphs of at most five lines, by their
+	// own words and by what stands round them, and not for chunks.
+	Passages bool
 	// NoSnippets saves the time for snippets, which Pack does not need.
 	NoSnippets bool
 	// Want, if not nil, says which files may be among the hits.
@@ -29,6 +32,8 @@ type Query struct {
 	Age func(path, date string, mod time.Time) (from time.Time, ages bool)
 	// Spans are searched beside the files; nil if there are none.
 	Spans *Spans
+	// MostSpans is how many spans are candidates at most; 0 means as many as chunks.
+	MostSpans int
 	// WantSpan, if not nil, says which spans may be among the hits.
 	WantSpan func(id string) bool
 }

@@ -92,6 +92,12 @@ type Hit struct {
 
 	// terms are the question's, by which Pack cuts what does not fit.
 	terms []uint32
+	// passage tells that it is part of a chunk, whose text is whole, from line
+	// first on; words are the hashes of its own.
+	passage bool
+	whole   string
+	first   int
+	words   []uint32
 }
 
 // Parts are what a hit's score is made of.

@@ -26,11 +26,13 @@ type Embedder interface {
 type Retriever struct {
 	ix   Index
 	opts Options
+	// outlines are those of the chunks that were found last.
+	outlines *outlines
 }
 
 // New makes a Retriever over an index; nil searches spans only.
 func New(ix Index, opts *Options) *Retriever {
-	r := &Retriever{ix: ix}
+	r := &Retriever{ix: ix, outlines: &outlines{}}
 	if opts != nil {
 		r.opts = *opts
 	}

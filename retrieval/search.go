@@ -22,13 +22,20 @@ type search struct {
 	outdated bool
 	// rejected is the best score below MinScore.
 	rejected float64
+	// when is the time that the question names, intent what its form tells.
+	when   when
+	intent intent
 }
 
 func (s *search) run(ctx context.Context) {
+	s.when, s.intent = whenOf(s.q.Text, s.q.Now), intentOf(s.q.Text)
 	var cs []*candidate
 	if s.may() {
 		hits := s.memory(ctx)
 		cs = union(hits, weights{s.opts.VectorWeight, s.opts.KeywordWeight}, s.q.Age)
+		if s.q.Passages {
+			cs = s.refine(cs, &hits)
+		}
 	}
 	cs = s.rate(append(cs, s.session()...))
 	for _, c := range diversify(cs[:min(len(cs), s.pool())], s.opts.Lambda, s.q.Limit, s.terms) {
@@ -71,6 +78,9 @@ func (s *search) say(reason Reason, detail string, err error) {
 // memory asks the index. What goes wrong is said in the result.
 func (s *search) memory(ctx context.Context) index.Hits {
 	q := index.Query{Text: s.q.Text, K: s.pool(), Want: s.q.Want}
+	if s.q.Passages {
+		q.K, q.KMany, q.Holders = leastChunks, max(mostChunks, s.opts.Pool), true
+	}
 	if s.opts.Embedder != nil && s.opts.VectorWeight > 0 {
 		q.Model, q.Vector = s.embed(ctx)
 	}
@@ -136,7 +146,11 @@ func (s *search) session() []*candidate {
 		return nil
 	}
 	s.words = true
-	hits, terms := s.q.Spans.search(s.a, s.q.Text, s.pool(), s.q.WantSpan)
+	most := s.pool()
+	if s.q.MostSpans > 0 {
+		most = min(most, s.q.MostSpans)
+	}
+	hits, terms := s.q.Spans.search(s.a, s.q.Text, most, s.q.WantSpan)
 	var out []*candidate
 	for i, f := range hits {
 		c := &candidate{hit: f.hit(i + 1), from: f.Time, digest: f.digest}
@@ -149,7 +163,7 @@ func (s *search) session() []*candidate {
 // rate ages and sorts the candidates, and drops those below MinScore and
 // MinShare.
 func (s *search) rate(cs []*candidate) []*candidate {
-	d := decay{s.opts.HalfLife, s.opts.Floor}
+	d := s.decay()
 	for _, c := range cs {
 		c.score(d, s.q.Now)
 	}

@@ -186,7 +186,7 @@ func TestDecay(t *testing.T) {
 		floor float64
 		want  map[string]float64
 	}{
-		{0, map[string]float64{"new.md": 1, "month.md": .9, "old.md": .8, "coming.md": 1, "evergreen.md": 1}},
+		{0, map[string]float64{"new.md": 1, "month.md": .95, "old.md": .9, "coming.md": 1, "evergreen.md": 1}},
 		{.2, map[string]float64{"new.md": 1, "month.md": .6, "old.md": .2, "coming.md": 1, "evergreen.md": 1}},
 		{-1, map[string]float64{"new.md": 1, "month.md": .5, "old.md": 0, "coming.md": 1, "evergreen.md": 1}},
 	} {

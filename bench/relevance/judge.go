@@ -88,7 +88,7 @@ func packed(q Question, hits []retrieval.Hit, tokens int, count func(string) int
 	items := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: tokens, Count: count}).Items
 	n := 0
 	for _, e := range q.Evidence {
-		if slices.ContainsFunc(items, func(it retrieval.Item) bool { return e.in(it.Path, it.StartLine, it.EndLine) }) {
+		if slices.ContainsFunc(items, func(it retrieval.Item) bool { return it.Path == e.File && it.Shows(e.Line) }) {
 			n++
 		}
 	}

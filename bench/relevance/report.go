@@ -1,12 +1,108 @@
 package relevance
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // Report is what a set of questions came to.
 type Report struct {
 	Metrics
 	// Categories are the same by the questions' category.
 	Categories map[string]Metrics `json:"categories"`
+	// Intervals are those within which each mean lies, by its JSON name.
+	Intervals map[string]Interval `json:"intervals"`
+}
+
+// Interval is a range of 95 % about a mean, by the normal distribution: the
+// questions are taken for a sample of all that could be asked.
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// normal95 is the quantile of the normal distribution that leaves 2.5 % above it.
+const normal95 = 1.96
+
+// intervalOf is the interval of the mean of values.
+func intervalOf(values []float64) Interval {
+	n, sum, squares := float64(len(values)), 0.0, 0.0
+	for _, v := range values {
+		sum += v
+	}
+	mean := sum / n
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	half := 0.0
+	if n > 1 {
+		half = normal95 * math.Sqrt(squares/(n-1)/n)
+	}
+	return Interval{mean - half, mean + half}
+}
+
+// Sum makes a report of answers.
+func Sum(answers []Answer) Report {
+	var all Metrics
+	by := map[string]Metrics{}
+	for _, a := range answers {
+		all.add(a.Metrics)
+		c := by[a.Category]
+		c.add(a.Metrics)
+		by[a.Category] = c
+	}
+	for c, m := range by {
+		by[c] = m.mean()
+	}
+	r := Report{all.mean(), by, map[string]Interval{}}
+	for _, f := range Figures {
+		values := make([]float64, len(answers))
+		for i := range answers {
+			values[i] = f.Of(answers[i].Metrics)
+		}
+		r.Intervals[f.Name] = intervalOf(values)
+	}
+	return r
+}
+
+// Figure is one of Metrics by its JSON name.
+type Figure struct {
+	Name string
+	Of   func(Metrics) float64
+}
+
+// Figures are those that get intervals and differences.
+var Figures = []Figure{
+	{"recall_at_1", func(m Metrics) float64 { return m.RecallAt1 }},
+	{"recall_at_5", func(m Metrics) float64 { return m.RecallAt5 }},
+	{"recall_at_10", func(m Metrics) float64 { return m.RecallAt10 }},
+	{"mrr", func(m Metrics) float64 { return m.MRR }},
+	{"ndcg_at_10", func(m Metrics) float64 { return m.NDCGAt10 }},
+	{"recall_within_1000", func(m Metrics) float64 { return m.WithinTokens["1000"] }},
+	{"recall_within_2000", func(m Metrics) float64 { return m.WithinTokens["2000"] }},
+	{"recall_packed_2000", func(m Metrics) float64 { return m.Packed["2000"] }},
+}
+
+// Difference is what one figure of a second run is above that of a first, question
+// by question.
+type Difference struct {
+	Name string  `json:"name"`
+	Mean float64 `json:"mean"`
+	Interval
+}
+
+// Compare is how a second run over the same questions differs from the first.
+func Compare(first, second []Answer) []Difference {
+	var out []Difference
+	for _, f := range Figures {
+		values, sum := make([]float64, len(first)), 0.0
+		for i := range first {
+			values[i] = f.Of(second[i].Metrics) - f.Of(first[i].Metrics)
+			sum += values[i]
+		}
+		out = append(out, Difference{f.Name, sum / float64(len(first)), intervalOf(values)})
+	}
+	return out
 }
 
 // Metrics are means over questions; see the package comment.
@@ -25,7 +121,7 @@ type Metrics struct {
 type Sizes map[string]float64
 
 // TokenSizes are the numbers of tokens within which recall is judged.
-var TokenSizes = [...]int{1000, 2000}
+var TokenSizes = [...]int{500, 1000, 2000}
 
 // key is how a size is called in Sizes.
 func key(tokens int) string { return strconv.Itoa(tokens) }

@@ -20,15 +20,22 @@ type Bench struct {
 	Index *index.Index
 	// MinShare is [retrieval.Query.MinShare] of every question.
 	MinShare float64
-	store    *markdownstore.Store
-	counter  budget.Counter
-	cache    *budget.Cache
-	dir      string
+	// Chunks asks for chunks and not for passages.
+	Chunks  bool
+	store   *markdownstore.Store
+	counter budget.Counter
+	cache   *budget.Cache
+	dir     string
 }
 
 // Open reads a set and indexes it in a temporary folder, which Close removes.
 func Open(ctx context.Context, dir string) (b *Bench, err error) {
-	set, err := Read(dir)
+	return OpenFile(ctx, dir, filepath.Join(dir, "qa.jsonl"))
+}
+
+// OpenFile is Open with the questions in a file of any name.
+func OpenFile(ctx context.Context, dir, questions string) (b *Bench, err error) {
+	set, err := ReadFile(dir, questions)
 	if err != nil {
 		return nil, err
 	}
@@ -88,10 +95,15 @@ func (b *Bench) chunks(path string) ([]index.Chunk, error) {
 	if err != nil {
 		return nil, err
 	}
+	d := markdownstore.Parse(path, f.Text)
+	if d.Binary {
+		return nil, fmt.Errorf("%s: %w", path, index.ErrSkip)
+	}
 	var out []index.Chunk
-	for _, c := range b.store.Chunks(markdownstore.Parse(path, f.Text)) {
+	words := d.Keywords()
+	for _, c := range b.store.Chunks(d) {
 		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail,
-			Date: c.Date, Tokens: c.Tokens, Text: c.Text})
+			Date: c.Date, Tokens: c.Tokens, Text: c.Text, Keywords: words})
 	}
 	return out, nil
 }
@@ -111,28 +123,38 @@ func (b *Bench) Close() error {
 }
 
 // hitLimit is how many hits are judged: more than TokenSizes have room for.
-const hitLimit = 20
+const hitLimit = 80
 
 // Run asks all questions as of a moment and judges the answers.
 func (b *Bench) Run(ctx context.Context, opts *retrieval.Options, now time.Time) (Report, error) {
+	answers, err := b.Ask(ctx, opts, now)
+	if err != nil {
+		return Report{}, err
+	}
+	return Sum(answers), nil
+}
+
+// Answer is what one question came to.
+type Answer struct {
+	Question
+	Metrics
+	// Ranks are those of the first hit that covers each line of the evidence, from
+	// 1; 0 if none does.
+	Ranks []int
+}
+
+// Ask asks all questions as of a moment, and judges each answer.
+func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time) ([]Answer, error) {
 	r := retrieval.New(b.Index, opts)
-	var all Metrics
-	by := map[string]Metrics{}
+	var out []Answer
 	for _, q := range b.Questions {
-		got := r.Search(ctx, retrieval.Query{Text: q.Text, Limit: hitLimit, MinShare: b.MinShare, NoSnippets: true, Now: now, Age: b.age})
+		got := r.Search(ctx, retrieval.Query{Text: q.Text, Limit: hitLimit, MinShare: b.MinShare, Passages: !b.Chunks, NoSnippets: true, Now: now, Age: b.age})
 		if got.Err != nil {
-			return Report{}, fmt.Errorf("ask %s: %w", q.ID, got.Err)
+			return nil, fmt.Errorf("ask %s: %w", q.ID, got.Err)
 		}
-		m := Judge(q, got.Hits, b.count)
-		all.add(m)
-		c := by[q.Category]
-		c.add(m)
-		by[q.Category] = c
+		out = append(out, Answer{q, Judge(q, got.Hits, b.count), ranksOf(q.Evidence, got.Hits)})
 	}
-	for c, m := range by {
-		by[c] = m.mean()
-	}
-	return Report{all.mean(), by}, nil
+	return out, nil
 }
 
 func (b *Bench) count(s string) int { return b.cache.Count(b.counter, s).Tokens }

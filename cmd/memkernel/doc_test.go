@@ -73,6 +73,10 @@ func readContract(t *testing.T) map[string]map[string]documented {
 	return out
 }
 
+// anyKeys are objects whose members depend on the input, or that are described
+// elsewhere.
+var anyKeys = []string{"messages", "layout.made", "categories", "intervals", "compare.categories", "compare.intervals"}
+
 // members lists the paths of a document with the types seen there.
 func members(v any, path string, out map[string][]string) {
 	add := func(p string, v any) {
@@ -85,7 +89,7 @@ func members(v any, path string, out map[string][]string) {
 		for k, e := range v {
 			p := strings.TrimPrefix(path+"."+k, ".")
 			add(p, e)
-			if p != "messages" && p != "layout.made" && !strings.HasSuffix(p, "fault_codes") {
+			if !slices.Contains(anyKeys, p) && !strings.HasSuffix(p, "fault_codes") {
 				members(e, p, out)
 			}
 		}
@@ -171,6 +175,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		remembers("plan", "-t", short),
 		remembers("status"),
 		remembers("doctor", "--deep", "--now", "2026-12-01T00:00:00Z"),
+		{"eval", "--set", "../../testdata/workspace", "--questions", "../../testdata/questions.jsonl", "--ranks", "--compare", "unit=chunk"},
 		{"status"},
 		{"check"},
 		{"forget", "--all", "--session", "s"},
@@ -197,12 +202,30 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		}
 		schema, _ := doc["schema"].(string)
 		seen[schema] = true
+		if c, ok := doc["compare"].(map[string]any); ok {
+			compareFigures(t, name, c, contract[schema])
+		}
 		compareWithContract(t, name, doc, contract[schema])
 	}
 	for schema := range contract {
 		if !seen[schema] {
 			t.Errorf("doc/json.md describes %s, which no call of this test prints", schema)
 		}
+	}
+}
+
+// compareFigures holds the second run of eval to the members of the first, and
+// leaves what is its own.
+func compareFigures(t *testing.T, name string, second map[string]any, want map[string]documented) {
+	t.Helper()
+	for k := range second {
+		if k == "differences" {
+			continue
+		}
+		if _, ok := want[k]; !ok {
+			t.Errorf("%s: member compare.%s is not in doc/json.md", name, k)
+		}
+		delete(second, k)
 	}
 }
 

@@ -41,7 +41,7 @@ func (a *Analyzer) lookup(w []byte) *word {
 		clear(a.memo)
 	}
 	text := string(w)
-	got := &word{text: text, stop: a.lx.stops[text] | a.lx.stops[a.lx.folded(text)], script: scriptOf(w)}
+	got := &word{text: text, stop: a.lx.stops[text] | a.lx.stops[a.lx.folded(text)] | a.lx.stops[strings.Map(bareGreek, text)], hint: hintOf(text), script: scriptOf(w)}
 	a.memo[text] = got
 	return got
 }
@@ -55,6 +55,30 @@ func (a *Analyzer) AppendIndex(dst []byte, text string) ([]byte, string) {
 	t := a.tally()
 	l := t.best()
 	dst = a.emit(dst, l)
+	if t.words == 0 {
+		return dst, ""
+	}
+	return dst, recipes[l].code
+}
+
+// AppendLines is AppendIndex with a line feed wherever the text has one, so that
+// the terms of each line can be told. lang is that of the whole text.
+func (a *Analyzer) AppendLines(dst []byte, text string) (terms []byte, lang string) {
+	a.scan(text)
+	t := a.tally()
+	l, done := t.best(), 0
+	for i := range text {
+		if text[i] != '\n' {
+			continue
+		}
+		for ; done < len(a.items) && a.items[done].at < i; done++ {
+			dst = a.emitItem(dst, &a.items[done], l)
+		}
+		dst = append(dst, '\n')
+	}
+	for ; done < len(a.items); done++ {
+		dst = a.emitItem(dst, &a.items[done], l)
+	}
 	if t.words == 0 {
 		return dst, ""
 	}
@@ -92,18 +116,20 @@ func (a *Analyzer) tally() *tally {
 // emit appends the terms of the scanned items.
 func (a *Analyzer) emit(dst []byte, l int) []byte {
 	for i := range a.items {
-		it := &a.items[i]
-		if it.word != nil {
-			dst = append(appendSpace(dst), a.lx.in(it.word, l)...)
-			continue
-		}
-		dst = appendGrams(dst, a.runes[it.from:it.to], it.class)
+		dst = a.emitItem(dst, &a.items[i], l)
 	}
 	return dst
 }
 
+func (a *Analyzer) emitItem(dst []byte, it *item, l int) []byte {
+	if it.word != nil {
+		return append(appendSpace(dst), a.lx.in(it.word, l)...)
+	}
+	return appendGrams(dst, a.runes[it.from:it.to], it.class)
+}
+
 func appendSpace(dst []byte) []byte {
-	if n := len(dst); n > 0 && dst[n-1] != ' ' {
+	if n := len(dst); n > 0 && dst[n-1] != ' ' && dst[n-1] != '\n' {
 		return append(dst, ' ')
 	}
 	return dst

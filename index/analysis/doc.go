@@ -15,7 +15,8 @@
 //	Burmese
 //	emoji              each one a term
 //
-// A document is stemmed for one language, found by counting function words. A
+// A document is stemmed for one language, found by counting function words
+// and telling letters. A
 // question is too short for that, so its words are stemmed for every language
 // that the index holds and the variants stand side by side. Words with accents
 // leave two terms where the stem depends on the accent, so that a question
@@ -27,7 +28,9 @@
 // Terms are lower case letters and digits and nothing else: no term can be
 // read as an operator of a query language.
 //
-// Stems and function words come from bleve's language packages.
+// Stems and function words come from bleve's language packages, but for Arabic and
+// the function words of Persian and Polish, which are our own. Of some languages only the
+// function words are known.
 package analysis
 
 // Version names the rules of this package. It changes whenever a text may
@@ -35,4 +38,5 @@ package analysis
 // analysed again.
 //
 //	1: first version
-const Version = 1
+//	2: Arabic is stemmed; letters help to tell a language
+const Version = 2

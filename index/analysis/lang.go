@@ -11,15 +11,26 @@ import (
 	"github.com/blevesearch/bleve/v2/registry"
 
 	// Each import registers a language's filters and function words.
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/bg"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/ca"
 	_ "github.com/blevesearch/bleve/v2/analysis/lang/cjk"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/ckb"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/cs"
 	_ "github.com/blevesearch/bleve/v2/analysis/lang/da"
 	_ "github.com/blevesearch/bleve/v2/analysis/lang/de"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/el"
 	_ "github.com/blevesearch/bleve/v2/analysis/lang/en"
 	_ "github.com/blevesearch/bleve/v2/analysis/lang/es"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/eu"
 	_ "github.com/blevesearch/bleve/v2/analysis/lang/fi"
 	_ "github.com/blevesearch/bleve/v2/analysis/lang/fr"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/ga"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/gl"
 	_ "github.com/blevesearch/bleve/v2/analysis/lang/hi"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/hr"
 	_ "github.com/blevesearch/bleve/v2/analysis/lang/hu"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/hy"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/id"
 	_ "github.com/blevesearch/bleve/v2/analysis/lang/it"
 	_ "github.com/blevesearch/bleve/v2/analysis/lang/nl"
 	_ "github.com/blevesearch/bleve/v2/analysis/lang/no"
@@ -57,7 +68,20 @@ var recipes = [...]recipe{
 	{"tr", []string{"apostrophe", "stemmer_tr_snowball"}},
 	{"ru", []string{"stemmer_ru_snowball"}},
 	{"hi", []string{"normalize_in", "normalize_hi", "stemmer_hi"}},
+	{"ar", nil}, // lightArabic
 }
+
+// unstemmed are the languages of which only function words are known. Their bits
+// stand behind those of recipes.
+var unstemmed = [...]string{"ca", "cs", "eu", "ga", "gl", "hr", "id", "pl", "bg", "ckb", "el", "fa", "hy"}
+
+const (
+	// firstBare is the bit of the first of unstemmed; those in Latin letters end
+	// before firstOther.
+	firstBare  = 17
+	firstOther = firstBare + 8
+	languages  = firstBare + 13
+)
 
 // Indexes into recipes.
 const (
@@ -65,6 +89,7 @@ const (
 	latin   = 14 // languages in Latin letters
 	russian = 14
 	hindi   = 15
+	arabic  = 16
 	plain   = -1 // no stems: other scripts, numbers
 	roman   = -2 // Latin letters: the text tells which language
 )
@@ -103,20 +128,41 @@ func build() (*lexicon, error) {
 			t.filters = append(t.filters, f)
 		}
 		lx.tongues = append(lx.tongues, t)
-		stops, err := cache.TokenMapNamed("stop_" + r.code)
-		if err != nil {
-			return nil, fmt.Errorf("load function words of %s: %w", r.code, err)
+		if err := lx.loadStops(cache, r.code, i); err != nil {
+			return nil, err
 		}
-		for w := range stops {
-			lx.stops[w] |= 1 << i
-			if f := lx.folded(w); f != w {
-				lx.stops[f] |= 1 << i
-			}
+	}
+	for i, code := range unstemmed {
+		if err := lx.loadStops(cache, code, firstBare+i); err != nil {
+			return nil, err
 		}
 	}
 	width, err := cache.TokenFilterNamed("cjk_width")
 	lx.width = width
 	return lx, err
+}
+
+// loadStops takes in the function words of a language, as they are scanned and
+// without accents.
+func (lx *lexicon) loadStops(cache *registry.Cache, code string, bit int) error {
+	var list []string
+	if own := ownStops[code]; own != "" {
+		list = strings.Fields(own)
+	} else {
+		stops, err := cache.TokenMapNamed("stop_" + code)
+		if err != nil {
+			return fmt.Errorf("load function words of %s: %w", code, err)
+		}
+		for w := range stops {
+			list = append(list, w)
+		}
+	}
+	for _, w := range list {
+		w = strings.Map(lower, w)
+		lx.stops[w] |= 1 << bit
+		lx.stops[lx.folded(w)] |= 1 << bit
+	}
+	return nil
 }
 
 // folded takes the accents off a word and leaves only letters, digits and
@@ -150,22 +196,60 @@ type tally struct {
 	weight [latin]float64
 	hits   [latin]int
 	words  int
+	// bare counts the function words of each of unstemmed in Latin letters.
+	bare [firstOther - firstBare]int
 }
 
 // count adds one word. A function word that several languages share says less
 // about each.
 func (t *tally) count(w *word) {
 	t.words++
+	for i := range t.bare {
+		t.bare[i] += int(w.stop >> (firstBare + i) & 1)
+	}
 	mask := w.stop & (1<<latin - 1)
+	t.share(mask, 1)
+	for ; mask != 0; mask &= mask - 1 {
+		t.hits[bits.TrailingZeros32(mask)]++
+	}
+	t.share(w.hint, hintWeight)
+}
+
+// share gives each of some languages its part of a weight.
+func (t *tally) share(mask uint32, weight float64) {
 	if mask == 0 {
 		return
 	}
-	share := 1 / float64(bits.OnesCount32(mask))
+	weight /= float64(bits.OnesCount32(mask))
 	for ; mask != 0; mask &= mask - 1 {
-		i := bits.TrailingZeros32(mask)
-		t.weight[i] += share
-		t.hits[i]++
+		t.weight[bits.TrailingZeros32(mask)] += weight
 	}
+}
+
+// hintWeight is what a word with a telling letter weighs beside a function word:
+// names wander between languages with their letters.
+const hintWeight = 0.5
+
+// hints are letters that tell a language, or one of a few.
+var hints = func() map[rune]uint32 {
+	out := map[rune]uint32{}
+	for code, letters := range map[string]string{"tr": "ğış", "es": "ñ", "de": "ß", "da": "øå", "no": "øå", "sv": "å", "hu": "őű", "ro": "țș"} {
+		for _, r := range letters {
+			out[r] |= 1 << codeOf(code)
+		}
+	}
+	return out
+}()
+
+// hintOf is the languages, as bits, that the letters of a word hint at.
+func hintOf(w string) (mask uint32) {
+	if isASCII(w) {
+		return 0
+	}
+	for _, r := range w {
+		mask |= hints[r]
+	}
+	return mask
 }
 
 // best is the language with the most evidence, English without any: names and

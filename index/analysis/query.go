@@ -60,6 +60,22 @@ func (a *Analyzer) stopLanguage(set []int, known bool) int {
 			best, top = i, w
 		}
 	}
+	return t.bareBeats(best)
+}
+
+// bareBeats is the language of unstemmed, as a bit, that has more function words
+// in the question than the best of the others, if there is one: at least two, and
+// two more, since most of its words may be those of a larger neighbour.
+func (t *tally) bareBeats(best int) int {
+	most := 1
+	if best >= 0 {
+		most = t.hits[best] + 1
+	}
+	for i, n := range t.bare {
+		if n > most {
+			best, most = firstBare+i, n
+		}
+	}
 	return best
 }
 
@@ -98,19 +114,27 @@ func (q *query) isStop(w *word) bool {
 	switch w.script {
 	case roman:
 		return q.stop >= 0 && w.stop&(1<<q.stop) != 0
-	case plain:
-		return false
+	case russian:
+		return w.stop&(1<<russian|1<<bulgarian) != 0
 	}
-	return w.stop&(1<<w.script) != 0
+	return w.stop != 0 // the script tells the language, or nearly
 }
+
+// bulgarian is the bit of the other language in Cyrillic letters.
+const bulgarian = firstOther
 
 // grams adds the terms of a run. Where a run has pairs, its single characters
 // say nothing more and cost much; a lone particle says nothing at all.
 func (q *query) grams(it *item, dropStops bool) {
 	run := q.a.runes[it.from:it.to]
 	if it.class == dense && len(run) > 1 {
-		for i := range run[1:] {
-			q.add(string(run[i : i+2]))
+		for i := range run {
+			if i+1 < len(run) {
+				q.add(string(run[i : i+2]))
+			}
+			if lone(run, i) {
+				q.add(string(run[i]))
+			}
 		}
 		return
 	}
@@ -128,3 +152,12 @@ func (q *query) add(t string) {
 		q.terms = append(q.terms, t)
 	}
 }
+
+// lone tells whether a character is a word of its own in Japanese: one that is no
+// kana, with kana beside it and nothing else.
+func lone(run []rune, i int) bool {
+	before, after := i == 0 || kana(run[i-1]), i+1 == len(run) || kana(run[i+1])
+	return len(run) > 1 && !kana(run[i]) && before && after
+}
+
+func kana(r rune) bool { return r >= 0x3041 && r <= 0x30FF }

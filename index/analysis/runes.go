@@ -126,3 +126,25 @@ func dropped(r rune) bool {
 	return r >= 0x0300 && r <= 0x036F || r >= 0x0591 && r <= 0x05C7 ||
 		r >= 0x064B && r <= 0x0652 || r == 0x0670
 }
+
+// bareGreek takes the accent off a small Greek letter; lists of function words are
+// written without.
+func bareGreek(r rune) rune {
+	switch r {
+	case 'ά':
+		return 'α'
+	case 'έ':
+		return 'ε'
+	case 'ή':
+		return 'η'
+	case 'ί', 'ϊ', 'ΐ':
+		return 'ι'
+	case 'ό':
+		return 'ο'
+	case 'ύ', 'ϋ', 'ΰ':
+		return 'υ'
+	case 'ώ':
+		return 'ω'
+	}
+	return r
+}

@@ -21,6 +21,8 @@ type item struct {
 	// from and to bound the run's characters in Analyzer.runes.
 	from, to int
 	class    class
+	// at is where in the text its source begins, in bytes.
+	at int
 }
 
 // scan cuts a text into items, left to right, into a.items.
@@ -28,10 +30,11 @@ func (a *Analyzer) scan(text string) {
 	a.items, a.runes = a.items[:0], a.runes[:0]
 	for i := 0; i < len(text); {
 		r, n := decode(text, i)
+		begin, first := i, len(a.items)
 		switch c := classOf(r); c {
 		case letter, digit:
 			if end := simple(text, i); end > 0 {
-				a.items = append(a.items, item{word: a.lookup([]byte(text[i:end])), class: letter})
+				a.items = append(a.items, item{word: a.lookup([]byte(text[i:end])), class: letter, at: i})
 				i = end
 				continue
 			}
@@ -44,6 +47,9 @@ func (a *Analyzer) scan(text string) {
 			i += n
 		default:
 			i += n
+		}
+		for j := first; j < len(a.items); j++ {
+			a.items[j].at = begin
 		}
 	}
 }

@@ -12,6 +12,8 @@ type word struct {
 	text string
 	// stop holds, as bits, the languages in which it is a function word.
 	stop uint32
+	// hint holds, likewise, those that its letters hint at.
+	hint uint32
 	// script is an index into recipes for words whose letters tell their
 	// language, roman for those in Latin letters, plain for the rest.
 	script int
@@ -61,8 +63,11 @@ func (lx *lexicon) terms(w string, l int) string {
 
 // term is one word stemmed and folded. A filter that leaves nothing is undone.
 func (lx *lexicon) term(w string, l int) string {
-	if l == plain {
+	switch l {
+	case plain:
 		return lx.folded(w)
+	case arabic:
+		return lightArabic(lx.folded(w))
 	}
 	ts := analysis.TokenStream{&analysis.Token{Term: []byte(w)}}
 	for _, f := range lx.tongues[l].filters {
@@ -101,6 +106,8 @@ func scriptOf(w []byte) int {
 			return russian
 		case r >= 0x0900 && r <= 0x097F:
 			return hindi
+		case r >= 0x0620 && r <= 0x064A:
+			return arabic
 		default:
 			return plain
 		}

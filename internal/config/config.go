@@ -78,7 +78,7 @@ type Retrieval struct {
 	MinShare      float64  `key:"min_share" default:"0.3" range:"0..1" doc:"For a prompt, hits are left out too whose score is below this share of the best one's."`
 	Decay         bool     `key:"decay" default:"true" doc:"Whether dated notes lose score with age."`
 	HalfLife      Duration `key:"half_life" default:"30d" range:"1h..36500d" doc:"Age at which a note has lost half of what it can lose."`
-	DecayFloor    float64  `key:"decay_floor" default:"0.8" range:"0..1" doc:"Share of its score that a note keeps however old it is."`
+	DecayFloor    float64  `key:"decay_floor" default:"0.9" range:"0..1" doc:"Share of its score that a note keeps however old it is."`
 	MMR           bool     `key:"mmr" default:"true" doc:"Whether hits that repeat a better one are moved back."`
 	MMRLambda     float64  `key:"mmr_lambda" default:"0.7" range:"0..1" doc:"Relevance against variety: 1 is relevance alone, 0 variety alone."`
 }

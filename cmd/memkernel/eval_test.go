@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// evalSample is a small set: two notes and two questions.
+func evalSample(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"memory/2026-03-01.md": "- Ann: the harbour pilot is Torunn\n- Bo: good\n",
+		"memory/2026-03-02.md": "- Bo: the crane is broken\n",
+		"qa.jsonl": `{"id":"a","category":"fact","question":"Who is the pilot?","evidence":[{"file":"memory/2026-03-01.md","line":1}]}
+{"id":"b","category":"miss","question":"crane","evidence":[{"file":"memory/2026-03-01.md","line":2}]}
+`,
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestEval(t *testing.T) {
+	dir := evalSample(t)
+	code, out, stderr := invoke(t, "eval", "--set", dir, "--compare", "before=0,behind=0", "--json")
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	var doc struct {
+		Questions  int                           `json:"questions"`
+		RecallAt10 float64                       `json:"recall_at_10"`
+		Categories map[string]map[string]any     `json:"categories"`
+		Intervals  map[string]map[string]float64 `json:"intervals"`
+		Compare    struct {
+			Differences []map[string]any `json:"differences"`
+		} `json:"compare"`
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Questions != 2 || doc.RecallAt10 != .5 || doc.Categories["fact"]["mrr"] != 1.0 || doc.Categories["miss"]["mrr"] != 0.0 {
+		t.Errorf("%+v", doc)
+	}
+	if i := doc.Intervals["recall_at_10"]; i["low"] >= .5 || i["high"] <= .5 || len(doc.Compare.Differences) == 0 {
+		t.Errorf("intervals %v, differences %v", i, doc.Compare.Differences)
+	}
+	code, out, _ = invoke(t, "eval", "--set", dir, "--ranks")
+	if want := "a 1\nb 0\n"; code != exitOK || out != want {
+		t.Errorf("exit %d, ranks %q, want %q", code, out, want)
+	}
+	code, out, _ = invoke(t, "eval", "--set", dir, "--set", dir, "--with", "unit=chunk", "--compare", "mmr=false", "--color", "never")
+	if code != exitOK || !strings.Contains(out, "4 questions") || !strings.Contains(out, "difference") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+// What is wrong is said, with the place and the way out.
+func TestEvalBad(t *testing.T) {
+	dir := evalSample(t)
+	bad := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bad, "qa.jsonl"), []byte("{\"id\":\"a\"}\n{nonsense\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"eval", exitUsage, "--set DIR"},
+		{"eval --set " + dir + " --with session", exitUsage, "name=value"},
+		{"eval --set " + dir + " --with session=much", exitUsage, "no number"},
+		{"eval --set " + dir + " --with nothing=1", exitUsage, "no such setting"},
+		{"eval --set " + dir + " --with unit=word", exitUsage, "passage or chunk"},
+		{"eval --set " + dir + " --set " + bad + " --questions x", exitUsage, "one set"},
+		{"eval --set " + bad, exitError, "qa.jsonl:2"},
+		{"eval --set " + filepath.Join(dir, "nowhere"), exitError, "qa.jsonl"},
+	} {
+		code, out, stderr := invoke(t, strings.Fields(tc.args)...)
+		if code != tc.code || !strings.Contains(stderr, tc.want) || out != "" {
+			t.Errorf("%s: exit %d, stderr %q, want %d and %q", tc.args, code, stderr, tc.code, tc.want)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package retrieval
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// weigh finds what each term tells. How many passages hold it is known of the
+// candidates, and guessed for all others by the number of chunks that do.
+func (r *refiner) weigh() {
+	total := float64(len(r.places)) * max(float64(r.hits.Chunks)/float64(r.chunks), 1)
+	r.idf = make([]float64, len(r.terms))
+	for j := range r.terms {
+		n, in := 0.0, 0
+		var last *candidate
+		for _, p := range r.places {
+			if p.tf[j] == 0 {
+				continue
+			}
+			if n++; p.chunk != last {
+				last = p.chunk
+				in++
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		if j < len(r.hits.Holders) {
+			n *= max(float64(r.hits.Holders[j])/float64(in), 1)
+		}
+		r.idf[j] = idf(total, n)
+	}
+}
+
+// idf is the weight of a word that so many of all passages hold, never below 0.
+func idf(total, n float64) float64 { return math.Log(1 + (max(total-n, 0)+.5)/(n+.5)) }
+
+// rateOwn scores the passages by their own words.
+func (r *refiner) rateOwn() {
+	sum := 0.0
+	for _, p := range r.places {
+		sum += float64(p.body.size)
+	}
+	mean := max(sum/float64(max(len(r.places), 1)), 1)
+	for _, p := range r.places {
+		norm := r.norm(float64(p.body.size) / mean)
+		for j, f := range p.tf {
+			if f == 0 {
+				continue
+			}
+			w := r.idf[j]
+			if r.names[j] {
+				w *= 1 - r.sig.Name
+			}
+			p.part[j] = w * f * (r.sig.K1 + 1) / (f + norm)
+			p.own += p.part[j]
+		}
+	}
+}
+
+// norm is what BM25 puts under a count, for a length in mean lengths.
+func (r *refiner) norm(length float64) float64 { return r.sig.K1 * (1 - r.sig.B + r.sig.B*length) }
+
+func (r *refiner) rateSessions() {
+	sum := 0.0
+	for _, s := range r.sessions {
+		sum += s.size
+	}
+	mean := max(sum/float64(max(len(r.sessions), 1)), 1)
+	for _, s := range r.sessions {
+		norm := r.norm(s.size / mean)
+		for j, f := range s.tf {
+			if f > 0 {
+				s.score += r.idf[j] * f * (r.sig.K1 + 1) / (f + norm)
+			}
+		}
+	}
+}
+
+// combine adds to each passage's own score what stands round it.
+func (r *refiner) combine() {
+	for _, s := range r.sessions {
+		near := r.sig.Time != 0 && r.when.near(s.places[0].chunk.hit.Date)
+		for i, p := range s.places {
+			p.score = p.own + r.around(s.places, i)
+			if p.named && r.sig.Speaker != 0 {
+				p.score *= r.sig.Speaker
+			}
+			p.score += r.sig.Session*s.score + r.sig.Chunk*p.chunk.raw()
+			if near {
+				p.score *= r.sig.Time
+			}
+			p.score *= 1 - r.sig.Question*p.asks
+		}
+	}
+	if r.intent.when && r.sig.Told != 0 {
+		r.told()
+	}
+}
+
+// raw is the chunk's score before it was brought into 0 to 1.
+func (c *candidate) raw() float64 {
+	k := c.hit.Parts.Keyword
+	return halfScore * k / max(1-k, 1e-9)
+}
+
+// around is what the neighbours of a passage add: for each term the largest share
+// that any of them gives, less what the passage has of it itself.
+func (r *refiner) around(ps []*place, i int) float64 {
+	type neighbour struct {
+		*place
+		share float64
+	}
+	var near [6]neighbour
+	n := 0
+	take := func(at int, share float64) {
+		if at >= 0 && at < len(ps) && share > 0 && ps[at].own > 0 {
+			near[n] = neighbour{ps[at], share}
+			n++
+		}
+	}
+	if i > 0 {
+		take(i-1, r.sig.Before*(1+r.sig.Answer*ps[i-1].asks))
+	}
+	take(i+1, r.sig.Behind)
+	take(i-2, r.sig.Away)
+	take(i+2, r.sig.Away)
+	take(i-3, r.sig.Far)
+	take(i+3, r.sig.Far)
+	sum := 0.0
+	for j, own := range ps[i].part {
+		best := r.sig.Repeat * own
+		floor := best
+		for k := range n {
+			best = max(best, near[k].share*near[k].part[j])
+		}
+		sum += best - floor
+	}
+	return sum
+}
+
+// toldAmong is how many of the best passages are looked at for words of time.
+const toldAmong = 64
+
+// told raises those of the best passages that tell of a time.
+func (r *refiner) told() {
+	words := timeWords()
+	for _, p := range r.best(toldAmong) {
+		if slices.ContainsFunc(p.body.set, func(t uint32) bool { return words[t] }) {
+			p.score *= r.sig.Told
+		}
+	}
+}
+
+// text is the passage's lines.
+func (p *place) text() string { return lineRange(p.chunk.hit.Text, p.passage.from, p.passage.to) }
+
+// best are the n best passages, the best first.
+func (r *refiner) best(n int) []*place {
+	top := slices.DeleteFunc(slices.Clone(r.places), func(p *place) bool { return p.score <= 0 })
+	byScore := func(a, b *place) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.chunk.hit.Path, b.chunk.hit.Path), cmp.Compare(a.from, b.from))
+	}
+	slices.SortFunc(top, byScore)
+	return top[:min(n, len(top))]
+}
+
+// spreadAmong is how many passages are chosen one by one.
+const spreadAmong = 40
+
+// spread puts the best passages, which come in order, into one in which sessions
+// take turns: each that is chosen makes the others of its session a little worse.
+func (r *refiner) spread(top []*place) {
+	worth := func(p *place) float64 { return p.score * math.Pow(1-r.sig.Spread, float64(p.session.taken)) }
+	for n := range min(spreadAmong, len(top)) {
+		best := n
+		for i := n + 1; i < len(top); i++ {
+			if worth(top[i]) > worth(top[best]) {
+				best = i
+			}
+		}
+		p := top[best]
+		copy(top[n+1:best+1], top[n:best])
+		top[n] = p
+		p.score = worth(p)
+		p.session.taken++
+	}
+	for _, p := range top[min(spreadAmong, len(top)):] {
+		p.score = min(worth(p), top[spreadAmong-1].score)
+	}
+}
+
+// lineRange is lines of a text, from 0, to exclusive.
+func lineRange(text string, from, to int) string {
+	start := 0
+	for ; from > 0; from-- {
+		start += strings.IndexByte(text[start:], '\n') + 1
+		to--
+	}
+	end := start
+	for ; to > 0; to-- {
+		i := strings.IndexByte(text[end:], '\n')
+		if i < 0 {
+			return text[start:]
+		}
+		end += i + 1
+	}
+	return strings.TrimSuffix(text[start:end], "\n")
+}

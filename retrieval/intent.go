@@ -1,0 +1,87 @@
+package retrieval
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// intent is what the form of a question tells of its answer.
+type intent struct {
+	// when: the answer is a time.
+	when bool
+	// several: the answer is more than one thing, likely from several places.
+	several bool
+	// present: the question is about how things stand now.
+	present bool
+}
+
+// Forms of questions in English, Spanish, German and Chinese. Others have no
+// intent that is known, and are ranked by their words alone.
+var (
+	asksWhen = lazy(`(?i)^\W*(?:and |so )?when\b|\b(?:what|which) (?:day|date|month|year|time)\b|^\W*(?:desde |hasta )?cuándo\b|^\W*cuando\b|^\W*(?:seit |bis )?wann\b|什么时候|何时|哪[一]?[天年月日]|几[月号]`)
+	// Beside a plural, the perfect tense, which asks for what happened at any time.
+	asksSeveral = lazy(`(?i)\bhow (?:many|often)\b|^\W*what (?:are|were)\b|\b(?:kind|type|sort)s? of\b|\ball\b|\bboth\b|^\W*(?:what|which|where|who)\b.*\b(?:has|have)\b` +
+		`|\bcuáles\b|\bcuánt[oa]s\b|^\W*qué\s+\p{L}+s\b|\bwelche[nr]?\s+\p{L}+(?:en|er|e)\b|\bwie (?:viele|oft)\b|\bwas alles\b|哪些|多少次|几次|分别|都有`)
+	asksPresent = lazy(`(?i)\b(?:now|nowadays|currently|at present|these days|right now|latest|newest|most recent|still|anymore|any more)\b|\b(?:ahora|actualmente|todavía)\b|(?:^|\s)últim[oa]s?\b|\b(?:jetzt|derzeit|aktuell(?:e[nrs]?)?|momentan|inzwischen|noch immer|neueste[nrs]?)\b|现在|目前|最新|如今|还是`)
+)
+
+func intentOf(text string) intent {
+	w := asksWhen().MatchString(text)
+	return intent{when: w, several: !w && (asksSeveral().MatchString(text) || plural(text)), present: asksPresent().MatchString(text)}
+}
+
+// timeTexts are words of time as passages use them, by language.
+var timeTexts = map[string]string{
+	"en": "yesterday today tomorrow tonight last next ago week weekend month year day since recently monday tuesday wednesday thursday friday saturday sunday " +
+		"january february march april june july august september october november december",
+	"es": "ayer hoy mañana anoche pasado pasada próximo próxima semana mes año hace desde lunes martes miércoles jueves viernes sábado domingo " +
+		"enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+	"de": "gestern heute morgen letzte letzten nächste woche monat jahr tag seit kürzlich montag dienstag mittwoch donnerstag freitag samstag sonntag " +
+		"januar februar märz mai juni juli oktober dezember",
+	"": "昨天 今天 明天 前天 上周 下周 这周 本周 上月 下月 本月 去年 今年 明年 前年 星期 周一 周二 周三 周四 周五 周六 周日 月份",
+}
+
+// timeWords are the hashes of words of time, years among them.
+var timeWords = sync.OnceValue(func() map[uint32]bool {
+	out := map[uint32]bool{}
+	a, err := analyzer()
+	if err != nil {
+		return out
+	}
+	defer analyzers.Put(a)
+	take := func(terms []byte) {
+		for _, t := range appendHashes(nil, terms) {
+			out[t] = true
+		}
+	}
+	for lang, text := range timeTexts {
+		if lang != "" {
+			take(a.AppendIndexAs(nil, text, lang))
+			continue
+		}
+		take([]byte(text)) // pairs of characters are terms as they are
+	}
+	for year := 1950; year < 2100; year++ {
+		take([]byte(strconv.Itoa(year)))
+	}
+	return out
+})
+
+// plural tells whether a plural noun stands between an English question word and
+// the verb.
+func plural(text string) bool {
+	words := strings.Fields(strings.ToLower(text))
+	if len(words) < 2 || !strings.Contains(" what which who where ", " "+words[0]+" ") {
+		return false
+	}
+	for _, w := range words[1:min(len(words), 5)] {
+		if strings.Contains(" is was does did do can could should will would has had shall may might ", " "+w+" ") {
+			return false
+		}
+		if len(w) > 3 && strings.HasSuffix(w, "s") && !strings.ContainsAny(w, "'’") && !strings.ContainsAny(w[len(w)-2:len(w)-1], "sui") {
+			return true
+		}
+	}
+	return false
+}

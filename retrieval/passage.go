@@ -1,0 +1,208 @@
+package retrieval
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// maxPassage is the most lines of a passage. Larger units are cut into parts.
+const maxPassage = 5
+
+// passage is a turn, an item, a paragraph or a part of one: the finest piece of a
+// chunk that is found by itself. A heading belongs to the first passage under it.
+type passage struct {
+	// from and to are its lines in the chunk, from 0, to exclusive.
+	from, to int
+	// label is who speaks, as its analysed words; nil if nobody is named.
+	label *digest
+	// body is its words without the label's, about those of the headings in the
+	// chunk that it stands under, which trail has in full.
+	body, about *digest
+	trail       []string
+	// asks is the share of its sentences that are questions.
+	asks float64
+}
+
+// outline is the passages of a chunk, in order.
+type outline struct {
+	passages []*passage
+	// over is the words of the headings above the whole chunk.
+	over *digest
+}
+
+// outlineOf takes a chunk apart.
+func outlineOf(a *analysis.Analyzer, text string, trail []string) *outline {
+	terms, lang := a.AppendLines(nil, text)
+	c := cutter{a: a, lang: lang, lines: splitLines(text), terms: bytes.Split(terms, []byte{'\n'}), above: trail}
+	c.about = c.words(nil)
+	for _, u := range markdownstore.Units(markdownstore.Document{Raw: text, Body: text, BodyLine: 1}) {
+		c.unit(u)
+	}
+	c.flush(len(c.lines))
+	return &outline{c.out, c.words(trail)}
+}
+
+// cutter makes passages of units.
+type cutter struct {
+	a     *analysis.Analyzer
+	lang  string
+	lines []string
+	// terms are the analysed words of each line.
+	terms [][]byte
+	above []string
+	// open are the headings in force that stand in the chunk; about their words.
+	open  []markdownstore.Unit
+	about *digest
+	// head is where headings wait for what stands under them; heads tells that
+	// some do.
+	head  int
+	heads bool
+	out   []*passage
+}
+
+func (c *cutter) unit(u markdownstore.Unit) {
+	from, to := u.StartLine-1, min(u.EndLine, len(c.lines))
+	for to > from && strings.TrimSpace(c.lines[to-1]) == "" {
+		to--
+	}
+	for from < to && strings.TrimSpace(c.lines[from]) == "" {
+		from++
+	}
+	switch {
+	case from == to:
+	case u.Kind == markdownstore.UnitHeading:
+		c.heading(u, from)
+	case u.Kind == markdownstore.UnitRule || u.Kind == markdownstore.UnitMarker:
+	default:
+		c.text(u, from, to)
+	}
+}
+
+// heading takes a heading into force. Those that wait before it stand alone if it
+// does not stand under them.
+func (c *cutter) heading(u markdownstore.Unit, from int) {
+	if c.heads && c.open[len(c.open)-1].Level >= u.Level {
+		c.flush(from)
+	}
+	for len(c.open) > 0 && c.open[len(c.open)-1].Level >= u.Level {
+		c.open = c.open[:len(c.open)-1]
+	}
+	c.open = append(c.open, u)
+	if !c.heads {
+		c.head, c.heads = from, true
+	}
+	labels := make([]string, len(c.open))
+	for i, h := range c.open {
+		labels[i] = h.Label
+	}
+	c.about = c.words(labels)
+}
+
+// flush makes a passage of headings that nothing follows.
+func (c *cutter) flush(to int) {
+	if c.heads {
+		c.heads = false
+		c.add(&passage{from: c.head, to: min(to, c.head+maxPassage)}, c.head)
+	}
+}
+
+// text makes passages of a unit and the headings that wait for it: one, or parts of
+// equal size.
+func (c *cutter) text(u markdownstore.Unit, from, to int) {
+	start := from
+	if c.heads {
+		start, c.heads = c.head, false
+	}
+	size := to - start
+	parts := (size + maxPassage - 1) / maxPassage
+	for i := range parts {
+		p := &passage{from: start + i*size/parts, to: start + (i+1)*size/parts}
+		own := max(p.from, from)
+		if p.to <= from {
+			own = p.from // headings and blank lines alone
+		} else if u.Kind == markdownstore.UnitTurn && u.Label != "" && i == 0 {
+			p.label = c.words([]string{u.Label})
+		}
+		c.add(p, own)
+	}
+}
+
+// add finishes a passage, whose own words begin at a line. Headings in front of
+// that are words of about.
+func (c *cutter) add(p *passage, own int) {
+	var tokens []uint32
+	for i := own; i < p.to && i < len(c.terms); i++ {
+		tokens = appendHashes(tokens, c.terms[i])
+	}
+	if p.label != nil {
+		tokens = tokens[min(p.label.size, len(tokens)):]
+	}
+	p.asks = asking(c.lines[own:p.to])
+	p.body = tallied(tokens)
+	p.about = c.about
+	p.trail = c.trail()
+	c.out = append(c.out, p)
+}
+
+// trail is the headings of a passage. Those of the chunk's own that all of it
+// stands under are in the chunk's trail already.
+func (c *cutter) trail() []string {
+	if len(c.open) == 0 {
+		return c.above
+	}
+	keep := len(c.above)
+	for i, t := range c.above {
+		if t == c.open[0].Label {
+			keep = i
+			break
+		}
+	}
+	out := append([]string(nil), c.above[:keep]...)
+	for _, h := range c.open {
+		if h.Label != "" {
+			out = append(out, h.Label)
+		}
+	}
+	return out
+}
+
+func (c *cutter) words(texts []string) *digest {
+	return tallied(appendHashes(nil, c.a.AppendIndexAs(nil, strings.Join(texts, "\n"), c.lang)))
+}
+
+func tallied(tokens []uint32) *digest {
+	n := len(tokens)
+	set, freq := tally(tokens)
+	return &digest{set: set, freq: freq, size: n}
+}
+
+// asking is the share of the sentences in some lines that end with a question
+// mark.
+func asking(lines []string) float64 {
+	asked, told := 0.0, 0.0
+	for _, l := range lines {
+		for i, r := range l {
+			end := i+1 >= len(l) || l[i+1] == ' ' || l[i+1] >= utf8.RuneSelf
+			switch r {
+			case '?':
+				asked++
+			case '.', '!':
+				if end {
+					told++
+				}
+			case '？', '؟':
+				asked++
+			case '。', '！', '।':
+				told++
+			}
+		}
+	}
+	if asked == 0 {
+		return 0
+	}
+	return asked / (asked + told)
+}

@@ -1,0 +1,205 @@
+package retrieval
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/memkernel/memkernel/index"
+)
+
+// leastChunks is how many chunks are asked for at least, and taken apart in a
+// workspace that hardly has more: all of a small one, so that its answers don't
+// depend on how it was cut. Of a larger one mostChunks do, or as many as Pool says.
+const (
+	leastChunks = 64
+	mostChunks  = 20
+)
+
+// place is a passage in its file.
+type place struct {
+	*passage
+	chunk *candidate
+	// from and to are its lines in the file, to inclusive.
+	from, to int
+	session  *session
+	// tf has how often it holds each term, words of headings weighted; part what
+	// each is worth.
+	tf, part []float64
+	// own is the score of its own words, score that with all that stands round it.
+	own, score float64
+	// named tells that the question names who speaks.
+	named bool
+}
+
+// session is what stands under the first two headings of a file, as far as its
+// chunks are candidates.
+type session struct {
+	places []*place
+	tf     []float64
+	size   float64
+	score  float64
+	// taken counts the places chosen.
+	taken int
+}
+
+// refiner finds the passages of candidate chunks and scores them.
+type refiner struct {
+	*search
+	sig   Signals
+	terms []uint32
+	hits  *index.Hits
+	// chunks is how many are taken apart.
+	chunks   int
+	places   []*place
+	sessions []*session
+	// idf is what each term tells.
+	idf []float64
+	// names are the terms that stand in labels.
+	names []bool
+	// numbers lends the places their slices.
+	numbers []float64
+}
+
+// refine makes candidates of the passages in chunks that hold any of the words.
+// A chunk that only its vector found stays whole.
+func (s *search) refine(cs []*candidate, hits *index.Hits) []*candidate {
+	terms := hits.Terms[:min(len(hits.Terms), maxTerms)]
+	r := &refiner{search: s, sig: s.opts.Signals, terms: hashTerms(terms), hits: hits}
+	if len(r.terms) == 0 || len(hits.Keyword) == 0 {
+		return cs
+	}
+	r.chunks = len(cs)
+	r.layOut(cs)
+	r.weigh()
+	r.rateOwn()
+	r.rateSessions()
+	r.combine()
+	return r.candidates(cs)
+}
+
+// layOut puts the passages of all chunks in the order of their files, each once.
+func (r *refiner) layOut(cs []*candidate) {
+	r.names = make([]bool, len(r.terms))
+	byFile := map[string][]*place{}
+	var files []string
+	for _, c := range cs {
+		o := r.outlines.get(r.a, c.hash, c.hit.Text, c.hit.Trail)
+		if _, ok := byFile[c.hit.Path]; !ok {
+			files = append(files, c.hit.Path)
+		}
+		found := make([]place, len(o.passages))
+		about := headings{over: o.over}
+		for i := range o.passages {
+			p := &found[i]
+			p.passage, p.chunk = o.passages[i], c
+			p.from, p.to = c.hit.StartLine+p.passage.from, c.hit.StartLine+p.passage.to-1
+			r.count(p, about.of(p.about, r.terms))
+			byFile[c.hit.Path] = append(byFile[c.hit.Path], p)
+		}
+	}
+	for _, f := range files {
+		r.file(byFile[f])
+	}
+}
+
+// headings tells which terms stand in the headings above passages; many have the
+// same ones.
+type headings struct {
+	over, last *digest
+	held       uint64
+}
+
+func (h *headings) of(about *digest, terms []uint32) uint64 {
+	if about != h.last || h.last == nil {
+		h.last, h.held = about, 0
+		for j, t := range terms {
+			if about.count(t)+h.over.count(t) > 0 {
+				h.held |= 1 << j
+			}
+		}
+	}
+	return h.held
+}
+
+// count finds how often a passage holds the terms.
+func (r *refiner) count(p *place, about uint64) {
+	n := len(r.terms)
+	if len(r.numbers) < 2*n {
+		r.numbers = make([]float64, 512*n)
+	}
+	p.tf, p.part, r.numbers = r.numbers[:n:n], r.numbers[n:2*n:2*n], r.numbers[2*n:]
+	for j, t := range r.terms {
+		p.tf[j] = float64(p.body.count(t))
+		if about&(1<<j) != 0 {
+			p.tf[j] += r.sig.Heading
+		}
+		if p.label != nil && p.label.count(t) > 0 {
+			p.named, r.names[j] = true, true
+		}
+	}
+}
+
+// file takes in the passages of one file. Chunks overlap, so some come twice.
+func (r *refiner) file(ps []*place) {
+	slices.SortStableFunc(ps, func(a, b *place) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	var s *session
+	end := 0
+	for _, p := range ps {
+		if s != nil && p.to <= end {
+			continue
+		}
+		end = p.to
+		if s == nil || !slices.Equal(head(s.places[0].trail), head(p.trail)) {
+			s = &session{tf: make([]float64, len(r.terms))}
+			r.sessions = append(r.sessions, s)
+		}
+		p.session = s
+		s.places = append(s.places, p)
+		s.size += float64(p.body.size)
+		for j, n := range p.tf {
+			s.tf[j] += n
+		}
+		r.places = append(r.places, p)
+	}
+}
+
+// head is the headings that make a session.
+func head(trail []string) []string { return trail[:min(2, len(trail))] }
+
+// candidates are the best passages.
+func (r *refiner) candidates(chunks []*candidate) []*candidate {
+	top := r.best(4 * r.pool())
+	if r.intent.several && r.sig.Spread > 0 {
+		r.spread(top)
+	}
+	w := weights{r.opts.VectorWeight, r.opts.KeywordWeight}.among(*r.hits)
+	held := map[*candidate]bool{}
+	out := make([]*candidate, 0, len(top))
+	for _, p := range top {
+		held[p.chunk] = true
+		out = append(out, p.candidate(w))
+	}
+	for _, c := range chunks {
+		if c.hit.Parts.VectorRank > 0 && !held[c] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// halfPassage is the score of a passage that becomes one half.
+const halfPassage = 60
+
+func (p *place) candidate(w weights) *candidate {
+	c := &candidate{hit: p.chunk.hit, from: p.chunk.from, digest: p.body}
+	h := &c.hit
+	h.passage, h.whole, h.first, h.words = true, h.Text, h.StartLine, p.body.set
+	h.StartLine, h.EndLine, h.Trail = p.from, p.to, p.trail
+	h.ID += ":" + strconv.Itoa(1+p.passage.from)
+	h.Text = p.text()
+	h.Citation = cite(h.Path, h.StartLine, h.EndLine)
+	h.Parts.Keyword = p.score / (p.score + halfPassage)
+	h.Parts.Merged = w.vector*h.Parts.Vector + w.keyword*h.Parts.Keyword
+	return c
+}

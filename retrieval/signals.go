@@ -1,0 +1,56 @@
+package retrieval
+
+// Signals weigh what the score of a passage is made of beside its own words. The
+// zero value of all means DefaultSignals; otherwise 0 (1 for factors) switches a
+// signal off.
+//
+// That neighbours and the session count, and about how much, is the recipe that
+// the project's notes on LoCoMo give as "all context signals". What is added here:
+// of each word the best neighbour counts and not all of them together, a turn that
+// asks gives more to the turn that answers, and counts less itself.
+type Signals struct {
+	// Before, Behind, Away and Far are the shares of a word's score in the passage
+	// before, in the one behind, two away and three away, in one session. Of all
+	// that hold the word, the largest share counts.
+	Before, Behind, Away, Far float64
+	// Repeat is how much of a word's own score is taken off what neighbours add.
+	Repeat float64
+	// Answer is what a passage before adds to its share by being a question.
+	Answer float64
+	// Question is what a passage loses by being nothing but a question.
+	Question float64
+	// Session is the share of BM25 of the whole session: what stands under the
+	// first two headings of a file.
+	Session float64
+	// Chunk is the share of the chunk's own score, which knows of titles, tags and
+	// paths.
+	Chunk float64
+	// Speaker is the factor for turns of somebody whom the question names. Name is
+	// what the weight of such a name loses in texts: there it mostly calls the
+	// other one.
+	Speaker, Name float64
+	// Time is the factor for dates in a stretch of time that the question names,
+	// Told that for passages with words of time where it asks for one.
+	Time, Told float64
+	// Heading is how often a word counts that stands in a heading above.
+	Heading float64
+	// Spread is what the passages of a session lose each time that one of them was
+	// chosen, where the question asks for several things.
+	Spread float64
+	// K1 and B are the constants of BM25: where a repeated word stops to count, and
+	// how much the length of a passage does.
+	K1, B float64
+}
+
+// DefaultSignals are the weights that are used if Options has none. They were
+// chosen on three LoCoMo conversations, where the neighbourhood of each value does
+// about as well; `memkernel eval --compare session=0` and the like show what each is
+// worth on a set. What was tried and did not help: two of the question's words side
+// by side, another power of a word's rarity, words that the best hits have in common
+// (pseudo-relevance feedback, gated on agreement of sessions).
+func DefaultSignals() Signals {
+	return Signals{
+		Before: .6, Behind: .4, Away: .3, Far: .2, Repeat: .5, Answer: .8, Question: .3, Session: .5, Chunk: .1,
+		Speaker: 1.3, Name: .7, Time: 1.3, Told: 1.15, Heading: 2, Spread: .06, K1: .9, B: .4,
+	}
+}

@@ -1,0 +1,290 @@
+package retrieval
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// stretch is a stretch of days, to exclusive.
+type stretch struct{ from, to time.Time }
+
+// when is what a question says of time.
+type when struct {
+	stretches []stretch
+	// months are the months that are named without a year, January as bit 1.
+	months uint16
+}
+
+// named tells whether a question names any time.
+func (w when) named() bool { return w.months != 0 || len(w.stretches) > 0 }
+
+// after is how long after something people still write of it: its own length,
+// within these bounds. "In May" is also told in June, and a day within the week.
+const (
+	leastAfter = 7 * 24 * time.Hour
+	mostAfter  = 31 * 24 * time.Hour
+)
+
+// near tells whether a note of a date, YYYY-MM-DD, may speak of the time: it is of
+// that time, or was written soon after.
+func (w when) near(date string) bool {
+	d, err := time.Parse(time.DateOnly, date)
+	if err != nil || !w.named() {
+		return false
+	}
+	last := d.AddDate(0, 0, -d.Day()).Month()
+	if w.months&(1<<d.Month()|1<<last) != 0 {
+		return true
+	}
+	for _, s := range w.stretches {
+		after := min(max(s.to.Sub(s.from), leastAfter), mostAfter)
+		if !d.Before(s.from) && d.Before(s.to.Add(after)) {
+			return true
+		}
+	}
+	return false
+}
+
+// The forms of dates.
+var (
+	isoDate     = lazy(`\b((?:19|20)\d\d)[-/.](\d{1,2})(?:[-/.](\d{1,2}))?\b`)
+	dottedDate  = lazy(`\b(\d{1,2})[./](\d{1,2})[./]((?:19|20)\d\d)\b`)
+	chineseDate = lazy(`(?:((?:19|20)\d\d)\s*年\s*)?(\d{1,2}|十[一二]?|[一二三四五六七八九])\s*月(?:\s*(\d{1,2})\s*[日号])?`)
+	yearAlone   = lazy(`(?:^|[^\d\p{L}.-])((?:19|20)\d\d)(?:年|$|[^\d\p{L}-])`)
+	monthWord   = lazy(`(?i)(?:\b(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?)?(?:^|\b|\s)(` + oneOf(monthNames) + `)\b\.?(?:\s+(?:the\s+)?(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(?:of\s+|de\s+|del\s+)?((?:19|20)\d\d)\b)?`)
+	agoWords    = lazy(`(?i)\b(` + count + `)\s+(` + oneOf(unitNames) + `)\s+ago\b|\bvor\s+(` + count + `)\s+(` + oneOf(unitNames) + `)\b|\bhace\s+(` + count + `)\s+(` + oneOf(unitNames) + `)\b|(` + hanCount + `)\s*个?\s*(天|日|周|星期|月|年)前`)
+	beforeWords = lazy(`(?i)\b(` + count + `)\s+(` + oneOf(unitNames) + `)\s+(before|after|vor|nach|antes|después|despues)\b|(` + hanCount + `)\s*个?\s*(天|日|周|星期|月|年)(之前|之后|前|后)`)
+	spoken      = lazy(`(?i)` + border(oneOf(spokenNames)))
+)
+
+// lazy compiles an expression when it is first asked.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+// whenOf reads what a question says of time, as asked at a moment. Of months and
+// days alone no year is guessed; relative times are counted from the moment.
+func whenOf(text string, now time.Time) when {
+	r := reader{text: text, today: time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)}
+	r.feasts()
+	r.dates()
+	r.monthNames()
+	r.relative()
+	if len(r.stretches) == 0 && r.months == 0 && strings.ContainsAny(r.text, "0123456789") {
+		for _, m := range yearAlone().FindAllStringSubmatch(r.text, -1) {
+			r.add(date(numeral(m[1]), 1, 1), 1, 0, 0)
+		}
+	}
+	r.shift()
+	return r.when
+}
+
+// reader collects the times in a text. What was read is blanked out.
+type reader struct {
+	when
+	text  string
+	today time.Time
+}
+
+func date(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
+
+// add takes in a stretch that begins on a day.
+func (r *reader) add(from time.Time, years, months, days int) {
+	r.stretches = append(r.stretches, stretch{from, from.AddDate(years, months, days)})
+}
+
+// each calls f for what matches, which f may refuse, and blanks it out.
+func (r *reader) each(form func() *regexp.Regexp, f func(m []string) bool) {
+	re := form()
+	r.text = re.ReplaceAllStringFunc(r.text, func(s string) string {
+		if f(re.FindStringSubmatch(s)) {
+			return strings.Repeat(" ", len(s))
+		}
+		return s
+	})
+}
+
+// ymd takes in a date, whose day or year may be 0.
+func (r *reader) ymd(y, m, d int) bool {
+	switch {
+	case m < 1 || m > 12 || d > 31:
+		return false
+	case y > 0 && d > 0:
+		r.add(date(y, m, d), 0, 0, 1)
+	case y > 0:
+		r.add(date(y, m, 1), 0, 1, 0)
+	case d > 0:
+		// The last such day before today, which a question most likely means.
+		day := date(r.today.Year(), m, d)
+		if day.After(r.today) {
+			day = date(r.today.Year()-1, m, d)
+		}
+		r.add(day, 0, 0, 1)
+		r.months |= 1 << m
+	default:
+		r.months |= 1 << m
+	}
+	return true
+}
+
+// Regular expressions are slow, and most questions name no time, so each is asked
+// only of texts that hold what it can't do without.
+
+func (r *reader) dates() {
+	if strings.Contains(r.text, "月") {
+		r.each(chineseDate, func(m []string) bool { return r.ymd(numeral(m[1]), numeral(m[2]), numeral(m[3])) })
+	}
+	if !strings.ContainsAny(r.text, "0123456789") {
+		return
+	}
+	r.each(isoDate, func(m []string) bool { return r.ymd(numeral(m[1]), numeral(m[2]), numeral(m[3])) })
+	r.each(dottedDate, func(m []string) bool { return r.ymd(numeral(m[3]), numeral(m[2]), numeral(m[1])) })
+}
+
+// holds tells whether a text has any of the keys in it.
+func holds[V any](lower string, keys map[string]V) bool {
+	for k := range keys {
+		if strings.Contains(lower, k) {
+			return true
+		}
+	}
+	return false
+}
+
+// monthNames reads months in words. May and March are words of other meaning too:
+// without a number beside them they need a capital letter, or "in".
+func (r *reader) monthNames() {
+	if !holds(strings.ToLower(r.text), monthNames) {
+		return
+	}
+	first := strings.TrimSpace(r.text)
+	for _, at := range monthWord().FindAllStringSubmatchIndex(r.text, -1) {
+		group := func(i int) string {
+			if at[2*i] < 0 {
+				return ""
+			}
+			return r.text[at[2*i]:at[2*i+1]]
+		}
+		word, day, year := group(2), numeral(group(1)+group(3)), numeral(group(4))
+		if doubtful[strings.ToLower(word)] && day == 0 && year == 0 {
+			before := strings.ToLower(strings.TrimSpace(r.text[:at[0]]))
+			small := word[0] >= 'a'
+			if small && !strings.HasSuffix(before, "in") || strings.HasPrefix(first, word) {
+				continue
+			}
+		}
+		r.ymd(year, monthNames[strings.ToLower(word)], day)
+	}
+	r.each(monthWord, func([]string) bool { return r.named() })
+}
+
+// relative reads "three weeks ago" and "last week".
+func (r *reader) relative() {
+	lower := strings.ToLower(r.text)
+	if holds(lower, unitNames) {
+		r.each(agoWords, func(m []string) bool {
+			for i := 1; i+1 < len(m); i += 2 {
+				if m[i] != "" {
+					r.back(numeral(m[i]), unitNames[strings.ToLower(m[i+1])])
+				}
+			}
+			return true
+		})
+	}
+	if !holds(lower, spokenNames) {
+		return
+	}
+	r.each(spoken, func(m []string) bool {
+		r.span(spokenNames[strings.ToLower(strings.Join(strings.Fields(m[0]), " "))])
+		return true
+	})
+}
+
+// back takes in the unit of time so many units ago, as vaguely as people say it.
+func (r *reader) back(n int, unit byte) {
+	switch unit {
+	case 'd':
+		r.add(r.today.AddDate(0, 0, -n), 0, 0, 1)
+	case 'w':
+		r.add(r.today.AddDate(0, 0, -7*n-3), 0, 0, 7)
+	case 'm':
+		r.add(r.today.AddDate(0, -n, -15), 0, 1, 0)
+	case 'y':
+		r.add(date(r.today.Year()-n, 1, 1), 1, 0, 0)
+	}
+}
+
+// span takes in a stretch by its name: unit and how many units back.
+func (r *reader) span(s string) {
+	if s == "" {
+		return
+	}
+	n := int(s[1] - '0')
+	switch s[0] {
+	case 'd':
+		r.add(r.today.AddDate(0, 0, -n), 0, 0, 1)
+	case 'w':
+		monday := r.today.AddDate(0, 0, -(int(r.today.Weekday())+6)%7)
+		r.add(monday.AddDate(0, 0, -7*n), 0, 0, 7)
+	case 'm':
+		r.add(date(r.today.Year(), int(r.today.Month())-n, 1), 0, 1, 0)
+	case 'y':
+		r.add(date(r.today.Year()-n, 1, 1), 1, 0, 0)
+	}
+}
+
+// feasts reads the few days of the year that have a name everywhere.
+func (r *reader) feasts() {
+	lower := strings.ToLower(r.text)
+	for _, f := range feasts {
+		if strings.Contains(lower, f.name) {
+			year := r.today.Year()
+			if date(year, f.month, f.day).After(r.today) {
+				year--
+			}
+			r.add(date(year, f.month, f.day), 0, 0, 1)
+			return
+		}
+	}
+}
+
+// shift moves the times that "two days before" or "a week after" stands in front
+// of, or behind in Chinese.
+func (r *reader) shift() {
+	if len(r.stretches) == 0 {
+		return
+	}
+	m := beforeWords().FindStringSubmatch(r.text)
+	if m == nil {
+		return
+	}
+	n, unit, way := numeral(m[1]+m[4]), unitNames[strings.ToLower(m[2]+m[5])], strings.ToLower(m[3]+m[6])
+	switch way {
+	case "before", "vor", "antes", "前", "之前":
+		n = -n
+	}
+	for i, s := range r.stretches {
+		days, months := n, 0
+		switch unit {
+		case 'w':
+			days = 7 * n
+		case 'm':
+			days, months = 0, n
+		case 'y':
+			days, months = 0, 12*n
+		}
+		r.stretches[i] = stretch{s.from.AddDate(0, months, days), s.to.AddDate(0, months, days)}
+	}
+	r.months = 0
+}
+
+// numeral reads a number in digits or words, 0 if it is none.
+func numeral(s string) int {
+	if n, err := strconv.Atoi(s); err == nil {
+		return n
+	}
+	return numberNames[strings.ToLower(s)]
+}
