@@ -20,7 +20,7 @@ const promptPrefix = "prompt:"
 // heal makes the request's messages valid: calls are answered, results have
 // their calls, keys are there and unique. What had to be changed is a fault.
 func (w *work) heal() error {
-	raw := w.req.Messages
+	raw := slices.Clone(w.req.Messages) // hosts truncate and append in place
 	if w.req.Prompt != "" {
 		raw = append(raw[:len(raw):len(raw)], promptMessage(w.req))
 	}

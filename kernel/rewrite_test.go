@@ -63,3 +63,29 @@ func TestRule6HostRewrite(t *testing.T) {
 		})
 	}
 }
+
+// A host that rewinds by truncating its slice, and appends over what stood there,
+// has changed nothing of what the kernel knows of another conversation.
+func TestHostReusesItsSlice(t *testing.T) {
+	k := openKernel(t, t.TempDir())
+	defer k.Close()
+	c := session(71, 3, 2, 1500)
+	other := request(c)
+	other.Model = "claude-sonnet-4-5"
+	whole := mustPlan(t, k, other)
+	c.msgs = c.msgs[:len(c.msgs)/2]
+	for range 4 {
+		c.loop(2, 700)
+	}
+	for range 2 {
+		p := mustPlan(t, k, request(c))
+		checkPlan(t, p, c.msgs)
+		other.Messages = c.msgs
+		q := mustPlan(t, k, other)
+		checkPlan(t, q, c.msgs)
+		c.loop(1, 500)
+	}
+	if len(whole.Messages) == 0 {
+		t.Fatal("nothing was planned")
+	}
+}
