@@ -25,19 +25,23 @@ type search struct {
 	// when is the time that the question names, intent what its form tells.
 	when   when
 	intent intent
+	// understood: when and intent were read.
+	understood bool
 }
 
 func (s *search) run(ctx context.Context) {
-	s.when, s.intent = whenOf(s.q.Text, s.q.Now), intentOf(s.q.Text)
 	var cs []*candidate
 	if s.may() {
 		hits := s.memory(ctx)
 		cs = union(hits, weights{s.opts.VectorWeight, s.opts.KeywordWeight}, s.q.Age)
+		s.understand(len(cs))
 		if s.q.Passages {
 			cs = s.refine(cs, &hits)
 		}
 	}
-	cs = s.rate(append(cs, s.session()...))
+	cs = append(cs, s.session()...)
+	s.understand(len(cs))
+	cs = s.rate(cs)
 	for _, c := range diversify(cs[:min(len(cs), s.pool())], s.opts.Lambda, s.q.Limit, s.terms) {
 		if !s.q.NoSnippets {
 			c.hit.show()
@@ -45,6 +49,15 @@ func (s *search) run(ctx context.Context) {
 		s.result.Hits = append(s.result.Hits, c.hit)
 	}
 	s.conclude()
+}
+
+// understand reads what the question says of times, once, and only for candidates
+// that it can be held against: it takes longer than finding none.
+func (s *search) understand(candidates int) {
+	if candidates > 0 && !s.understood {
+		s.understood = true
+		s.when, s.intent = whenOf(s.q.Text, s.q.Now), intentOf(s.q.Text)
+	}
 }
 
 // pool is how many candidates are looked at.
