@@ -205,7 +205,7 @@ func (s *session) commitBoundary(out *Passed, b Boundary, point pagevm.CommitPoi
 		out.Outcome = Duplicate
 		return nil
 	}
-	entry, err := s.listUpdate(boundariesField, b.Key, boundaryEntry{Point: point, Branch: b.Branch, Reason: s.masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now})
+	entry, err := s.listUpdate(boundariesField, b.Key, boundaryEntry{Point: point, Branch: b.Branch, Checkpoint: out.Checkpoint, Reason: s.masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now})
 	if err != nil {
 		return err
 	}

@@ -57,6 +57,9 @@ func TestEveryBoundaryCommits(t *testing.T) {
 			t.Errorf("the journal has no commit point %s", point)
 		}
 	}
+	if !strings.Contains(journal, `"checkpoint":"cp_001"`) {
+		t.Error("no boundary names the checkpoint that stood")
+	}
 }
 
 // A reset begins anew and loses nothing: pages and pins stay, the summary and the
