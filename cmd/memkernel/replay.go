@@ -86,7 +86,7 @@ another version are counted apart: they may well differ.`,
 	f.DurationVar(&r.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes', and for memkernel what it chooses)")
 	f.StringVar(&r.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
 	f.IntVar(&r.limit, "limit", 0, "stop after `N` calls")
-	f.StringVar(&r.trace, "trace", "", "re-run the decisions of a paging trace `file` instead of a session")
+	f.StringVar(&r.trace, "trace", "", "decide again what a trace `file` says, instead of replaying a session")
 	cmd.MarkFlagsMutuallyExclusive("trace", "transcript")
 	cmd.MarkFlagsMutuallyExclusive("room", "context-window")
 	viewFlag(cmd, &r.view, "full")
