@@ -345,8 +345,8 @@ func (k *Kernel) Restore(ctx context.Context, sessionKey string) (*Restored, err
 	}
 	if r.Latest != nil {
 		out.Checkpoint = string(r.Latest.Meta.CheckpointID)
-		out.Text = checkpoint.Restore(r.Latest, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: s.lifeOpt.RestoreTokens,
-			More: func(sec checkpoint.Section, _ int) string { return out.Checkpoint + "." + string(sec) }})
+		out.Text = checkpoint.Restore(r.Latest, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession,
+			Cap: max(s.lifeOpt.RestoreTokens, 0), More: moreOf(r.Latest)})
 	}
 	return out, nil
 }

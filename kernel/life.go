@@ -236,28 +236,56 @@ func (w *work) checkpointNow() *checkpoint.Checkpoint {
 	return checkpoint.Build(st, l.latest, w.s.checkpointInput(w.trigger, w.reading, w.req.Now))
 }
 
+// besideSummary is what a restore text says beside a summary of ours: what that does
+// not say.
+var besideSummary = []checkpoint.Section{checkpoint.SectionWorking, checkpoint.SectionThread, checkpoint.SectionLearnings}
+
 // restoreBlock is the text from which the model goes on, for the carry block.
-// Beside a summary of ours only what that does not say is shown.
 func (w *work) restoreBlock(occasion checkpoint.Occasion, beside bool) []pagevm.Block {
 	room := restoreRoom(w.window, w.s.lifeOpt.RestoreTokens)
 	if w.s.lifeOpt.Off || room <= 0 || w.req.Branch != "" {
 		return nil
 	}
-	c := w.checkpointNow()
+	if beside {
+		return w.restored(w.checkpointNow(), checkpoint.RestoreOptions{Occasion: occasion, Cap: room / 2, Sections: besideSummary})
+	}
+	return w.restored(w.checkpointNow(), checkpoint.RestoreOptions{Occasion: occasion, Cap: room})
+}
+
+// resumed is the restore text of a conversation that begins while an earlier one of
+// the session left a checkpoint.
+func (w *work) resumed() []pagevm.Block {
+	room := restoreRoom(w.window, w.s.lifeOpt.RestoreTokens)
+	if w.s.lifeOpt.Off || room <= 0 || w.req.Branch != "" {
+		return nil
+	}
+	l, err := w.s.lifeNow()
+	if err != nil {
+		w.fault(Fault{Code: FaultCheckpoint, Detail: err.Error()})
+		return nil
+	}
+	if key := l.state.Thread.Reader.Offset.Key; key != "" && unseen(key, w.msgs) > 0 {
+		return nil // the same conversation, taken up again
+	}
+	return w.restored(l.latest, checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: room})
+}
+
+// restored makes the block of a checkpoint, none if there is no checkpoint.
+func (w *work) restored(c *checkpoint.Checkpoint, opt checkpoint.RestoreOptions) []pagevm.Block {
 	if c == nil {
 		return nil
 	}
-	opt := checkpoint.RestoreOptions{Occasion: occasion, Cap: room, Count: w.count.text, More: func(sec checkpoint.Section, _ int) string {
-		return string(c.Meta.CheckpointID) + "." + string(sec)
-	}}
-	if beside {
-		opt.Cap, opt.Sections = room/2, []checkpoint.Section{checkpoint.SectionWorking, checkpoint.SectionThread, checkpoint.SectionLearnings}
-	}
+	opt.Count, opt.More = w.count.text, moreOf(c)
 	text := checkpoint.Restore(c, &opt)
 	if text == "" {
 		return nil
 	}
 	return []pagevm.Block{w.block(pagevm.ItemCarry, pageID("rs", w.s.name), pagevm.Structured, text)}
+}
+
+// moreOf names what [Kernel.Get] takes for a whole section of a checkpoint.
+func moreOf(c *checkpoint.Checkpoint) func(checkpoint.Section, int) string {
+	return func(sec checkpoint.Section, _ int) string { return string(c.Meta.CheckpointID) + "." + string(sec) }
 }
 
 // restoreRoom bounds a restore text in small windows, too.
@@ -266,30 +294,6 @@ func restoreRoom(window, limit int) int {
 		limit = checkpoint.RestoreCap
 	}
 	return min(limit, window/100)
-}
-
-// resumed is the restore text of a conversation that begins while an earlier one of
-// the session left a checkpoint.
-func (w *work) resumed() []pagevm.Block {
-	if w.s.lifeOpt.Off || w.req.Branch != "" {
-		return nil
-	}
-	l, err := w.s.lifeNow()
-	if err != nil || l.latest == nil {
-		return nil
-	}
-	if key := l.state.Thread.Reader.Offset.Key; key != "" && unseen(key, w.msgs) > 0 {
-		return nil // the same conversation, taken up again
-	}
-	room := restoreRoom(w.window, w.s.lifeOpt.RestoreTokens)
-	text := checkpoint.Restore(l.latest, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: room, Count: w.count.text,
-		More: func(sec checkpoint.Section, _ int) string {
-			return string(l.latest.Meta.CheckpointID) + "." + string(sec)
-		}})
-	if text == "" || room <= 0 {
-		return nil
-	}
-	return []pagevm.Block{w.block(pagevm.ItemCarry, pageID("rs", w.s.name), pagevm.Structured, text)}
 }
 
 // recordLife writes the checkpoint that the plan asks for, before it is used.

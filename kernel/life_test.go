@@ -186,3 +186,24 @@ func TestLifeOptionsAreChecked(t *testing.T) {
 		t.Error("a checkpoint was made though none is wanted")
 	}
 }
+
+// A working state that a newer version wrote is left alone, and the plan says so.
+func TestNewerStateIsTold(t *testing.T) {
+	dir := t.TempDir()
+	state := filepath.Join(dir, ".memkernel/sessions/s/state")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(state, "thread.json"), []byte(`{"version":99}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := openKernel(t, dir)
+	defer k.Close()
+	c := newConversation(58)
+	c.user()
+	p := mustPlan(t, k, request(c))
+	if !hasFault(p, kernel.FaultCheckpoint) {
+		t.Errorf("faults: %+v", p.Faults)
+	}
+	checkPlan(t, p, c.msgs)
+}
