@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"internal/blob":       {"internal/atomicfile"},
 	"internal/config":     {},
 	"internal/crashtest":  {"internal/atomicfile"},
+	"internal/fakemodel":  {},
 	"transcript":          {"."},
 	"pagevm":              {".", "internal/atomicfile", "internal/blob"},
 	"index":               {".", "internal/atomicfile", "index/analysis", "index/internal/drv"},

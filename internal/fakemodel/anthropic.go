@@ -1,0 +1,170 @@
+package fakemodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// anthropic is the Messages API.
+type anthropic struct{}
+
+// lookBack is how many blocks before a marker a cached prefix is looked for, as
+// Anthropic documents it; minCached is the shortest prefix that is cached, for the
+// models with the lowest.
+const (
+	lookBack  = 20
+	minCached = 1024
+)
+
+func (anthropic) segments(body []byte, messages []json.RawMessage) ([]Segment, error) {
+	var head struct {
+		System json.RawMessage `json:"system"`
+	}
+	if err := json.Unmarshal(body, &head); err != nil {
+		return nil, err
+	}
+	var out []Segment
+	if head.System != nil {
+		for i, item := range items(head.System) {
+			out = append(out, segment(fmt.Sprintf("system[%d]", i), item))
+		}
+	}
+	for i, raw := range messages {
+		var m struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+		}
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return nil, fmt.Errorf("messages.%d: %w", i, err)
+		}
+		for j, item := range items(m.Content) {
+			out = append(out, anthropicBlock(fmt.Sprintf("messages[%d].content[%d]", i, j), m.Role, item))
+		}
+	}
+	return out, nil
+}
+
+func anthropicBlock(where, role string, raw json.RawMessage) Segment {
+	s := segment(where, raw)
+	var b struct {
+		Type      string `json:"type"`
+		ID        string `json:"id"`
+		ToolUseID string `json:"tool_use_id"`
+	}
+	if json.Unmarshal(raw, &b) == nil {
+		switch b.Type {
+		case "tool_use":
+			s.Call = b.ID
+		case "tool_result":
+			s.Result = b.ToolUseID
+		}
+	}
+	s.role, s.text = role, textOf(raw)
+	return s
+}
+
+// bill reads up to the furthest cached prefix that a marker reaches, and writes from
+// there to the last marker.
+func (anthropic) bill(c *cache, r Request, reply Reply) Usage {
+	keys := prefixKeys(r.Model, r.Segments)
+	hit, last := 0, 0
+	for i, s := range r.Segments {
+		if !s.Marked {
+			continue
+		}
+		last = i + 1
+		for j := i; j >= max(0, i-lookBack+1) && j >= hit; j-- {
+			if c.holds(keys[j], r.At) {
+				hit = j + 1
+				break
+			}
+		}
+	}
+	for i, s := range r.Segments {
+		if s.Marked && tokensOf(r.Segments, i+1) >= minCached {
+			c.put(keys[i], r.At)
+		}
+	}
+	u := Usage{Read: tokensOf(r.Segments, hit), Output: reply.output()}
+	if total := tokensOf(r.Segments, last); total >= minCached {
+		u.Written = max(0, total-u.Read)
+	}
+	u.Uncached = r.Tokens() - u.Read - u.Written
+	return u
+}
+
+func (a anthropic) whole(w http.ResponseWriter, r Request, reply Reply) {
+	m := a.message(r, a.content(r, reply))
+	m["stop_reason"] = a.stop(reply)
+	m["usage"] = a.usage(r.Usage, r.Usage.Output)
+	writeJSON(w, http.StatusOK, m)
+}
+
+func (anthropic) message(r Request, content []map[string]any) map[string]any {
+	return map[string]any{"id": fmt.Sprintf("msg_%d", r.N), "type": "message", "role": "assistant", "model": r.Model,
+		"content": content, "stop_reason": nil, "stop_sequence": nil}
+}
+
+func (anthropic) content(r Request, reply Reply) []map[string]any {
+	out := []map[string]any{}
+	if reply.Text != "" || len(reply.Calls) == 0 {
+		out = append(out, map[string]any{"type": "text", "text": reply.Text})
+	}
+	for i, c := range reply.Calls {
+		out = append(out, map[string]any{"type": "tool_use", "id": callID("toolu", r, i, c), "name": c.Name, "input": c.input()})
+	}
+	return out
+}
+
+func callID(prefix string, r Request, i int, c Call) string {
+	if c.ID != "" {
+		return c.ID
+	}
+	return fmt.Sprintf("%s_%d_%d", prefix, r.N, i)
+}
+
+func (anthropic) stop(reply Reply) string {
+	if len(reply.Calls) > 0 {
+		return "tool_use"
+	}
+	return "end_turn"
+}
+
+func (anthropic) usage(u Usage, output int) map[string]any {
+	return map[string]any{"input_tokens": u.Uncached, "cache_read_input_tokens": u.Read,
+		"cache_creation_input_tokens": u.Written, "output_tokens": output}
+}
+
+func (a anthropic) stream(w http.ResponseWriter, r Request, reply Reply) {
+	e := newEvents(w)
+	start := a.message(r, []map[string]any{})
+	start["usage"] = a.usage(r.Usage, 1)
+	e.send("message_start", map[string]any{"type": "message_start", "message": start})
+	for i, block := range a.content(r, reply) {
+		a.streamBlock(e, i, block)
+	}
+	e.send("message_delta", map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": a.stop(reply), "stop_sequence": nil},
+		"usage": map[string]any{"output_tokens": r.Usage.Output}})
+	e.send("message_stop", map[string]any{"type": "message_stop"})
+}
+
+func (anthropic) streamBlock(e events, i int, block map[string]any) {
+	delta := map[string]any{"type": "text_delta", "text": block["text"]}
+	begin := map[string]any{"type": "text", "text": ""}
+	if block["type"] == "tool_use" {
+		delta = map[string]any{"type": "input_json_delta", "partial_json": string(block["input"].(json.RawMessage))}
+		begin = map[string]any{"type": "tool_use", "id": block["id"], "name": block["name"], "input": map[string]any{}}
+	}
+	e.send("content_block_start", map[string]any{"type": "content_block_start", "index": i, "content_block": begin})
+	e.send("content_block_delta", map[string]any{"type": "content_block_delta", "index": i, "delta": delta})
+	e.send("content_block_stop", map[string]any{"type": "content_block_stop", "index": i})
+}
+
+func (anthropic) fail(w http.ResponseWriter, status int, kind, text string) {
+	writeJSON(w, status, map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": text}})
+}
+
+func (anthropic) tooLong(tokens, window int) string {
+	return fmt.Sprintf("prompt is too long: %d tokens > %d maximum", tokens, window)
+}

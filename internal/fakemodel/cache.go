@@ -1,0 +1,54 @@
+package fakemodel
+
+import (
+	"crypto/sha256"
+	"time"
+)
+
+// Usage is the bill of one request, in tokens: the parts of the input add up to it.
+type Usage struct {
+	Read, Written, Uncached, Output int
+}
+
+// Input is all that was sent.
+func (u Usage) Input() int { return u.Read + u.Written + u.Uncached }
+
+// cache holds prefixes by the hash of all their segments.
+type cache struct {
+	ttl   time.Duration
+	until map[string]time.Time
+}
+
+// holds says whether a prefix is cached, and renews it: a provider counts a
+// lifetime from the last use.
+func (c *cache) holds(key string, now time.Time) bool {
+	until, ok := c.until[key]
+	if !ok || now.After(until) {
+		return false
+	}
+	c.put(key, now)
+	return true
+}
+
+func (c *cache) put(key string, now time.Time) { c.until[key] = now.Add(c.ttl) }
+
+// prefixKeys are the cache's keys of all prefixes of segments: keys[i] covers
+// segments[:i+1].
+func prefixKeys(model string, segments []Segment) []string {
+	sum := sha256.Sum256([]byte(model))
+	keys := make([]string, len(segments))
+	for i, s := range segments {
+		sum = sha256.Sum256(append(sum[:], s.Bytes...))
+		keys[i] = string(sum[:])
+	}
+	return keys
+}
+
+// tokensOf counts segments[:n].
+func tokensOf(segments []Segment, n int) int {
+	total := 0
+	for _, s := range segments[:n] {
+		total += s.tokens()
+	}
+	return total
+}

@@ -1,0 +1,124 @@
+package fakemodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// openai is the API of chat completions.
+type openai struct{}
+
+// cacheStep and cacheFrom are the granularity and the shortest prefix of OpenAI's
+// automatic caching, in tokens, as its documentation has them.
+const (
+	cacheStep = 128
+	cacheFrom = 1024
+)
+
+func (openai) segments(_ []byte, messages []json.RawMessage) ([]Segment, error) {
+	var out []Segment
+	for i, raw := range messages {
+		var m struct {
+			Role       string          `json:"role"`
+			Content    json.RawMessage `json:"content"`
+			ToolCallID string          `json:"tool_call_id"`
+			ToolCalls  []struct {
+				ID string `json:"id"`
+			} `json:"tool_calls"`
+		}
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return nil, fmt.Errorf("messages[%d]: %w", i, err)
+		}
+		s := segment(fmt.Sprintf("messages[%d]", i), raw)
+		s.role, s.text, s.Result = m.Role, textOf(m.Content), m.ToolCallID
+		out = append(out, s)
+		for j, c := range m.ToolCalls { // their bytes stand in the message
+			out = append(out, Segment{Where: fmt.Sprintf("messages[%d].tool_calls[%d]", i, j), Call: c.ID, role: m.Role})
+		}
+	}
+	return out, nil
+}
+
+// bill reads the longest prefix that any request of the model had before it.
+func (openai) bill(c *cache, r Request, reply Reply) Usage {
+	keys := prefixKeys(r.Model, r.Segments)
+	hit := 0
+	for i, key := range keys {
+		if c.holds(key, r.At) {
+			hit = i + 1
+		}
+		c.put(key, r.At)
+	}
+	read := tokensOf(r.Segments, hit) / cacheStep * cacheStep
+	if read < cacheFrom {
+		read = 0
+	}
+	return Usage{Read: read, Uncached: r.Tokens() - read, Output: reply.output()}
+}
+
+func (o openai) whole(w http.ResponseWriter, r Request, reply Reply) {
+	m := map[string]any{"role": "assistant", "content": reply.Text}
+	if calls := o.calls(r, reply); len(calls) > 0 {
+		m["tool_calls"] = calls
+	}
+	body := o.frame(r, "chat.completion", map[string]any{"index": 0, "message": m, "finish_reason": o.stop(reply)})
+	body["usage"] = o.usage(r.Usage)
+	writeJSON(w, http.StatusOK, body)
+}
+
+func (openai) frame(r Request, object string, choice map[string]any) map[string]any {
+	return map[string]any{"id": fmt.Sprintf("chatcmpl-%d", r.N), "object": object, "created": r.At.Unix(), "model": r.Model,
+		"choices": []any{choice}}
+}
+
+func (openai) calls(r Request, reply Reply) []map[string]any {
+	var out []map[string]any
+	for i, c := range reply.Calls {
+		out = append(out, map[string]any{"index": i, "id": callID("call", r, i, c), "type": "function",
+			"function": map[string]any{"name": c.Name, "arguments": string(c.input())}})
+	}
+	return out
+}
+
+func (openai) stop(reply Reply) string {
+	if len(reply.Calls) > 0 {
+		return "tool_calls"
+	}
+	return "stop"
+}
+
+func (openai) usage(u Usage) map[string]any {
+	return map[string]any{"prompt_tokens": u.Input(), "completion_tokens": u.Output, "total_tokens": u.Input() + u.Output,
+		"prompt_tokens_details": map[string]any{"cached_tokens": u.Read}}
+}
+
+// stream ends with the bill, which a client that did not ask for it skips.
+func (o openai) stream(w http.ResponseWriter, r Request, reply Reply) {
+	e := newEvents(w)
+	chunk := func(delta map[string]any, stop any) {
+		e.send("", o.frame(r, "chat.completion.chunk", map[string]any{"index": 0, "delta": delta, "finish_reason": stop}))
+	}
+	chunk(map[string]any{"role": "assistant", "content": reply.Text}, nil)
+	if calls := o.calls(r, reply); len(calls) > 0 {
+		chunk(map[string]any{"tool_calls": calls}, nil)
+	}
+	chunk(map[string]any{}, o.stop(reply))
+	last := o.frame(r, "chat.completion.chunk", nil)
+	last["choices"], last["usage"] = []any{}, o.usage(r.Usage)
+	e.send("", last)
+	e.raw("data: [DONE]\n\n")
+}
+
+func (openai) fail(w http.ResponseWriter, status int, kind, text string) {
+	var code any
+	if strings.Contains(text, "maximum context length") {
+		code = "context_length_exceeded"
+	}
+	writeJSON(w, status, map[string]any{"error": map[string]any{"message": text, "type": kind, "param": "messages", "code": code}})
+}
+
+func (openai) tooLong(tokens, window int) string {
+	return fmt.Sprintf("This model's maximum context length is %d tokens. However, your messages resulted in %d tokens. Please reduce the length of the messages.", window, tokens)
+}

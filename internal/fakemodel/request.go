@@ -1,0 +1,179 @@
+package fakemodel
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Segment is one piece of a request, in the order in which a model reads it.
+type Segment struct {
+	// Where names it: "tools[0]", "system[1]", "messages[4].content[0]".
+	Where string
+	// Bytes are those that were sent, without a cache_control member.
+	Bytes []byte
+	// Marked says that a cache_control stood there.
+	Marked bool
+	// Call and Result are the id of the tool call that it is or answers.
+	Call, Result string
+	// role and text are what a script sees.
+	role, text string
+}
+
+func (s Segment) tokens() int { return (len(s.Bytes) + 3) / 4 }
+
+// Request is one that asked for an answer.
+type Request struct {
+	N        int
+	At       time.Time
+	Path     string
+	Header   http.Header
+	Body     []byte
+	Model    string
+	Stream   bool
+	Segments []Segment
+	Refused  bool
+	Usage    Usage
+
+	tools []string
+	api   api
+}
+
+// Tokens is the size of the input.
+func (r Request) Tokens() int { return tokensOf(r.Segments, len(r.Segments)) }
+
+// Parts says where r no longer repeats the request before it: the name of the first
+// segment of before that r has not at the same place with the same bytes, "" if r
+// holds all of before.
+func (r Request) Parts(before Request) string {
+	for i, s := range before.Segments {
+		if i >= len(r.Segments) || !bytes.Equal(s.Bytes, r.Segments[i].Bytes) {
+			return s.Where
+		}
+	}
+	return ""
+}
+
+// Pairs is an error if a tool call has not exactly one result behind it, or a result
+// no call before it: what the providers refuse.
+func (r Request) Pairs() error {
+	open := map[string]string{}
+	for _, s := range r.Segments {
+		if s.Call != "" {
+			if _, twice := open[s.Call]; twice {
+				return fmt.Errorf("%s: call %s stands twice without a result between", s.Where, s.Call)
+			}
+			open[s.Call] = s.Where
+		}
+		if s.Result != "" {
+			if _, ok := open[s.Result]; !ok {
+				return fmt.Errorf("%s: result of %s without its call", s.Where, s.Result)
+			}
+			delete(open, s.Result)
+		}
+	}
+	for id, where := range open {
+		return fmt.Errorf("%s: call %s has no result", where, id)
+	}
+	return nil
+}
+
+func (r Request) turn(n int) Turn {
+	t := Turn{N: n, Model: r.Model, Tools: r.tools, Request: r}
+	for i := len(r.Segments) - 1; i >= 0; i-- {
+		switch s := r.Segments[i]; {
+		case s.Result != "":
+			t.Results = append([]string{s.text}, t.Results...)
+		case s.role == "user":
+			if t.User == "" {
+				t.User = s.text
+			}
+		default:
+			return t
+		}
+	}
+	return t
+}
+
+// read takes a body apart.
+func read(a api, body []byte) (Request, error) {
+	var head struct {
+		Model    string            `json:"model"`
+		Stream   bool              `json:"stream"`
+		Tools    []json.RawMessage `json:"tools"`
+		Messages []json.RawMessage `json:"messages"`
+	}
+	if err := json.Unmarshal(body, &head); err != nil {
+		return Request{}, fmt.Errorf("the body is no request: %w", err)
+	}
+	if len(head.Messages) == 0 {
+		return Request{}, fmt.Errorf("messages: at least one message is required")
+	}
+	r := Request{Body: body, Model: head.Model, Stream: head.Stream, api: a}
+	for i, t := range head.Tools {
+		r.tools = append(r.tools, toolName(t))
+		r.Segments = append(r.Segments, segment(fmt.Sprintf("tools[%d]", i), t))
+	}
+	more, err := a.segments(body, head.Messages)
+	r.Segments = append(r.Segments, more...)
+	return r, err
+}
+
+func toolName(raw json.RawMessage) string {
+	var t struct {
+		Name     string `json:"name"`
+		Function struct {
+			Name string `json:"name"`
+		} `json:"function"`
+	}
+	if json.Unmarshal(raw, &t) != nil {
+		return ""
+	}
+	return t.Name + t.Function.Name
+}
+
+// segment is raw without its marker. Members keep their order, so that a client that
+// shuffles them is found out.
+func segment(where string, raw json.RawMessage) Segment {
+	var members struct {
+		CacheControl json.RawMessage `json:"cache_control"`
+	}
+	s := Segment{Where: where, Bytes: compact(raw)}
+	if json.Unmarshal(raw, &members) == nil && members.CacheControl != nil {
+		s.Marked, s.Bytes = true, without(raw, "cache_control")
+	}
+	return s
+}
+
+func compact(raw json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+// without is a JSON object, compact, without one of its own members.
+func without(raw json.RawMessage, name string) []byte {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.Token() // the brace: raw is an object that was parsed before
+	b := []byte{'{'}
+	for d.More() {
+		key, err := d.Token()
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil {
+			return raw
+		}
+		if key == name {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		k, _ := json.Marshal(key)
+		b = append(append(append(b, k...), ':'), compact(value)...)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,48 @@
+package fakemodel
+
+import "encoding/json"
+
+// Script says what the model answers. It is called under the server's lock, one
+// request at a time.
+type Script func(Turn) Reply
+
+// Turn is what a script sees of a request.
+type Turn struct {
+	// N counts the answered requests before this one.
+	N int
+	// Model is the model that was asked for.
+	Model string
+	// User is the newest user text, "" if the newest message holds none.
+	User string
+	// Results are the tool results of the newest message, in order.
+	Results []string
+	// Tools are the names of the tools that it may call.
+	Tools []string
+	// Request is the whole of it.
+	Request Request
+}
+
+// Reply is an answer, or a refusal if Status is 400 or more.
+type Reply struct {
+	Text  string
+	Calls []Call
+
+	Status int
+	// Kind and Error are the type and the words of a refusal; Header goes with it.
+	Kind, Error string
+	Header      map[string]string
+}
+
+// Call is a call of a tool. An empty ID is made from the request's number.
+type Call struct {
+	ID, Name string
+	// Input is a JSON object; nil is {}.
+	Input json.RawMessage
+}
+
+func (c Call) input() json.RawMessage {
+	if len(c.Input) == 0 {
+		return json.RawMessage("{}")
+	}
+	return c.Input
+}

@@ -1,0 +1,132 @@
+package fakemodel
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Options make a server.
+type Options struct {
+	// Script answers; nil says "ok" to everything.
+	Script Script
+	// Window is the most input tokens that a request may have; 0 has no end. What is
+	// larger is refused in the words of the API that was called.
+	Window int
+	// TTL is how long a cached prefix lives after it was last used; 0 is five minutes.
+	TTL time.Duration
+	// Now is the server's clock; nil is [time.Now].
+	Now func() time.Time
+}
+
+// Server is an [http.Handler] of the paths
+//
+//	POST …/v1/messages, …/v1/messages/count_tokens    Anthropic
+//	POST …/v1/chat/completions                        OpenAI
+//	GET  …/v1/models                                  both, a list of nothing
+type Server struct {
+	opt   Options
+	mu    sync.Mutex
+	seen  []Request
+	cache cache
+	turns int
+}
+
+// New makes a server.
+func New(opt Options) *Server {
+	if opt.Script == nil {
+		opt.Script = func(Turn) Reply { return Reply{Text: "ok"} }
+	}
+	if opt.TTL == 0 {
+		opt.TTL = 5 * time.Minute
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	return &Server{opt: opt, cache: cache{ttl: opt.TTL, until: map[string]time.Time{}}}
+}
+
+// Requests are all that asked for an answer, in order, refused ones too.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.seen...)
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	api := apiOf(r.URL.Path)
+	switch {
+	case r.Method == http.MethodGet:
+		writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{}})
+		return
+	case api == nil:
+		writeJSON(w, http.StatusNotFound, map[string]any{"error": map[string]any{"message": "no such path: " + r.URL.Path}})
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client has gone
+	}
+	s.answer(w, r, api, body)
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, api api, body []byte) {
+	req, err := read(api, body)
+	if err != nil {
+		api.fail(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		return
+	}
+	req.Path, req.Header = r.URL.Path, r.Header.Clone()
+	if countPath(r.URL.Path) {
+		writeJSON(w, http.StatusOK, map[string]int{"input_tokens": req.Tokens()})
+		return
+	}
+	reply := s.take(&req)
+	switch {
+	case reply.Status >= 400:
+		for k, v := range reply.Header {
+			w.Header().Set(k, v)
+		}
+		api.fail(w, reply.Status, reply.Kind, reply.Error)
+	case req.Stream:
+		api.stream(w, req, reply)
+	default:
+		api.whole(w, req, reply)
+	}
+}
+
+// take counts a request, asks the script and settles the bill.
+func (s *Server) take(req *Request) Reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	req.N, req.At = len(s.seen), s.opt.Now()
+	reply := s.refusal(*req)
+	if reply.Status == 0 {
+		reply = s.opt.Script(req.turn(s.turns))
+	}
+	req.Refused = reply.Status >= 400
+	if !req.Refused {
+		s.turns++
+		req.Usage = req.api.bill(&s.cache, *req, reply)
+	}
+	s.seen = append(s.seen, *req)
+	return reply
+}
+
+func (s *Server) refusal(req Request) Reply {
+	if n := req.Tokens(); s.opt.Window > 0 && n > s.opt.Window {
+		return Reply{Status: http.StatusBadRequest, Kind: "invalid_request_error", Error: req.api.tooLong(n, s.opt.Window)}
+	}
+	return Reply{}
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false) // as the providers write it
+	e.Encode(v)            // the client may have gone; there is nobody to tell
+}
