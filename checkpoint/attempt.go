@@ -74,11 +74,11 @@ func (u *updater) attempt(tc *memkernel.ToolCall) Attempt {
 	a.Sig = strconv.FormatUint(keyHash(pagevm.CanonicalCall(tc.Name, tc.Input)), 36)
 	switch {
 	case kind == pagevm.CallRead && len(paths) > 0:
-		a.Read, a.Target = names(paths), "read:"+path.Base(paths[0])
+		a.Read, a.Target = u.names(paths), "read:"+path.Base(paths[0])
 	case kind == pagevm.CallEdit && len(paths) > 0:
-		a.Edited, a.Target = names(paths), "edit:"+path.Base(paths[0])
+		a.Edited, a.Target = u.names(paths), "edit:"+path.Base(paths[0])
 	case len(read.Paths) > 0:
-		a.Edited, a.Target = names(read.Paths), "edit:"+path.Base(read.Paths[0])
+		a.Edited, a.Target = u.names(read.Paths), "edit:"+path.Base(read.Paths[0])
 	case read.Command != "":
 		a.Target = "run:" + program(read.Command)
 	}
@@ -99,16 +99,16 @@ func (u *updater) params(tc *memkernel.ToolCall, read summary.Call, paths []stri
 	case read.Command != "":
 		return summary.Excerpt(read.Command, gistRunes)
 	case len(paths) > 0:
-		return gist(paths[0], gistRunes)
+		return u.gist(paths[0], gistRunes)
 	}
-	return gist(tc.Input, gistRunes)
+	return u.gist(tc.Input, gistRunes)
 }
 
 // names makes paths fit to be kept. A shell's variable is no path.
-func names(paths []string) []string {
+func (u *updater) names(paths []string) []string {
 	var out []string
 	for _, p := range paths[:min(len(paths), 20)] {
-		if n := gist(p, pathRunes); n != "" && n[0] != '$' {
+		if n := u.gist(p, pathRunes); n != "" && n[0] != '$' {
 			out = append(out, n)
 		}
 	}
@@ -172,7 +172,7 @@ func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 	}
 	switch status, line := read.Outcome(r); {
 	case summary.Failed(status):
-		u.failed(a, complaint(line))
+		u.failed(a, u.complaint(line))
 	case status == "ok":
 		u.worked(a)
 	}
@@ -181,8 +181,8 @@ func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 // complaint is an error line, "" if it is a host's notice rather than a tool's
 // word: in brackets of either kind (no output, an interruption), that a parallel
 // call failed, or a line without a letter. What fails so teaches nothing.
-func complaint(line string) string {
-	line = gist(line, errorRunes)
+func (u *updater) complaint(line string) string {
+	line = u.gist(line, errorRunes)
 	for _, pair := range [...]string{"()", "[]"} {
 		if strings.HasPrefix(line, pair[:1]) && strings.HasSuffix(line, pair[1:]) {
 			return ""

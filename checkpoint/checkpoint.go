@@ -294,7 +294,7 @@ func merged(old []Name, uses []Use, host []string, max int) []Name {
 		}
 	}
 	for _, p := range host {
-		add(gist(p, pathRunes))
+		add(gist(p, pathRunes, defaultMask))
 	}
 	for _, u := range uses {
 		add(u.Name)

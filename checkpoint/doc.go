@@ -31,7 +31,10 @@
 // Every file is written whole or not at all. thread.json holds the reading
 // position and is written last: after a kill between two files the same messages
 // are captured again, onto entries that know where they came from, and nothing is
-// doubled. A checkpoint stands once its own file stands; the pointer, the emptied
+// doubled. The state files are not synced, since they are written with every tool
+// result: a power cut may take back what was captured since the newest checkpoint,
+// which is synced, as the pages of the messages are in the session's journal. A
+// state file that it left torn is begun anew, and said so. A checkpoint stands once its own file stands; the pointer, the emptied
 // state and the removal of old files are made good by the next one. Every entry
 // carries the number of the message it came from, every checkpoint that of the
 // last message in it, so that what a checkpoint holds already is known without

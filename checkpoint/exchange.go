@@ -42,8 +42,8 @@ func agentText(m *memkernel.Message) string {
 
 func (u *updater) userSays(text string) {
 	t := &u.s.Thread
-	e := ExchangeCapture{Role: RoleUser, Gist: gist(text, gistRunes), Seq: t.Captured}
-	if t.Topic = gist(text, topicRunes); t.First.Seq == 0 {
+	e := ExchangeCapture{Role: RoleUser, Gist: u.gist(text, gistRunes), Seq: t.Captured}
+	if t.Topic = u.gist(text, topicRunes); t.First.Seq == 0 {
 		t.First = e
 	}
 	if t.Reply > longReply {
@@ -61,7 +61,7 @@ func (u *updater) agentSays(text string) {
 	}
 	t := &u.s.Thread
 	t.Reply = columns(text)
-	e := ExchangeCapture{Role: RoleAgent, Gist: gist(text, gistRunes), Seq: t.Captured}
+	e := ExchangeCapture{Role: RoleAgent, Gist: u.gist(text, gistRunes), Seq: t.Captured}
 	if n := len(t.Tail); n > 0 && t.Tail[n-1].Role == RoleAgent {
 		t.Tail[n-1] = e
 		return

@@ -189,7 +189,7 @@ func TestRetry(t *testing.T) {
 			return err
 		})
 		if err == nil {
-			if n < 15 {
+			if n < 12 {
 				t.Fatalf("only %d write operations were seen", n)
 			}
 			return

@@ -80,7 +80,7 @@ func (s Store) Checkpoint(st State, in Input) (Written, error) {
 
 // write gives a checkpoint the next number and makes its file, then the pointer.
 func (s Store) write(c *Checkpoint) error {
-	if err := atomicfile.MkdirAll(s.dirOf(), dirPerm); err != nil {
+	if err := s.makeDir(s.dirOf()); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
 	next, err := s.nextNumber()
@@ -93,14 +93,42 @@ func (s Store) write(c *Checkpoint) error {
 		return err
 	}
 	id := string(c.Meta.CheckpointID)
-	if err := atomicfile.WriteFile(s.file(id), data, filePerm); err != nil {
-		return fmt.Errorf("write checkpoint: %w", err)
+	if err := s.writeFile(s.file(id), data); err != nil {
+		return err
 	}
 	p, err := json.Marshal(Pointer{PointerVersion, id, id + ".yaml", c.Meta.CreatedAt.Format(time.RFC3339)})
 	if err != nil {
 		return fmt.Errorf("write checkpoint %s: %w", id, err)
 	}
-	if err := atomicfile.WriteFile(filepath.Join(s.dirOf(), pointerFile), append(p, '\n'), filePerm); err != nil {
+	return s.point(append(p, '\n'))
+}
+
+func (s Store) writeFile(path string, data []byte) error {
+	st, err := atomicfile.WriteFileStats(path, data, filePerm)
+	s.spent.Add(st)
+	if err != nil {
+		return fmt.Errorf("write checkpoint: %w", err)
+	}
+	return nil
+}
+
+func (s Store) makeDir(dir string) error {
+	st, err := atomicfile.MkdirAllStats(dir, dirPerm)
+	s.spent.Add(st)
+	return err
+}
+
+// point replaces the pointer. It says what the files say, and is not synced.
+func (s Store) point(data []byte) error {
+	g := atomicfile.NewGroup(s.dirOf())
+	err := g.Write(filepath.Join(s.dirOf(), pointerFile), data, filePerm)
+	if err == nil {
+		var st atomicfile.Stats
+		st, err = g.CommitUnsynced()
+		s.spent.Add(st)
+	}
+	if err != nil {
+		g.Abort()
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
 	return nil
@@ -243,7 +271,9 @@ func (s Store) prune() error {
 		return err
 	}
 	for _, n := range slices.Backward(all[min(Kept, len(all)):]) {
-		if err := atomicfile.Remove(s.file(string(checkpointID(n)))); err != nil {
+		st, err := atomicfile.RemoveStats(s.file(string(checkpointID(n))))
+		s.spent.Add(st)
+		if err != nil {
 			return fmt.Errorf("remove old checkpoint: %w", err)
 		}
 	}

@@ -27,10 +27,20 @@ const filePerm, dirPerm = 0o600, 0o700
 
 // Store is a session's folder on disk, which holds state/ and checkpoints/. Its
 // methods are called under the lock of the session.
-type Store struct{ dir string }
+type Store struct {
+	dir   string
+	spent *atomicfile.Stats
+}
 
 // NewStore names the folder of a session. It touches nothing.
-func NewStore(dir string) Store { return Store{dir} }
+func NewStore(dir string) Store { return Store{dir, new(atomicfile.Stats)} }
+
+// Spent is what the methods have written since it was last asked for.
+func (s Store) Spent() atomicfile.Stats {
+	st := *s.spent
+	*s.spent = atomicfile.Stats{}
+	return st
+}
 
 func (s Store) stateFile(name string) string { return filepath.Join(s.dir, "state", name) }
 
@@ -159,44 +169,42 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// SaveState writes the state files that changed, durably: first what was
-// captured, then the reading position. It reads what stands, and writes nothing
-// that stands already.
+// SaveState writes the state files that changed, first what was captured, then the
+// reading position. It reads what stands, and writes nothing that stands already.
+// A kill loses nothing; syncs are left to checkpoints: see the package comment.
 func (s Store) SaveState(st State) error {
 	st.setVersions()
 	dir := filepath.Join(s.dir, "state")
-	if err := atomicfile.MkdirAll(dir, dirPerm); err != nil {
+	if err := s.makeDir(dir); err != nil {
 		return fmt.Errorf("save state: %w", err)
 	}
-	files := st.files()
-	last := len(files) - 1
-	if err := s.saveFiles(files[:last]); err != nil {
-		return err
+	g := atomicfile.NewGroup(dir)
+	defer g.Abort()
+	for _, f := range st.files() {
+		if err := s.stage(g, f); err != nil {
+			return err
+		}
 	}
-	return s.saveFiles(files[last:])
+	done, err := g.CommitUnsynced()
+	s.spent.Add(done)
+	if err != nil {
+		return fmt.Errorf("save state: %w", err)
+	}
+	return nil
 }
 
-func (s Store) saveFiles(files []stateFile) error {
-	g := atomicfile.NewGroup(filepath.Join(s.dir, "state"))
-	defer g.Abort()
-	for _, f := range files {
-		data, err := json.Marshal(f.value)
-		if err != nil {
-			return fmt.Errorf("save state %s: %w", f.name, err)
-		}
-		path := s.stateFile(f.name)
-		data = append(data, '\n')
-		if old, err := readFile(path); err == nil && bytes.Equal(old, data) {
-			continue
-		}
-		if err := g.Write(path, data, filePerm); err != nil {
-			return fmt.Errorf("save state: %w", err)
-		}
+// stage adds a file to a group, if it does not stand as it would be written.
+func (s Store) stage(g *atomicfile.Group, f stateFile) error {
+	data, err := json.Marshal(f.value)
+	if err != nil {
+		return fmt.Errorf("save state %s: %w", f.name, err)
 	}
-	if g.Len() == 0 {
+	path := s.stateFile(f.name)
+	data = append(data, '\n')
+	if old, err := readFile(path); err == nil && bytes.Equal(old, data) {
 		return nil
 	}
-	if _, err := g.Commit(); err != nil {
+	if err := g.Write(path, data, filePerm); err != nil {
 		return fmt.Errorf("save state: %w", err)
 	}
 	return nil

@@ -27,8 +27,9 @@ const sourceBytes = 16 << 10
 
 // updater applies messages to a state of its own.
 type updater struct {
-	s State
-	m *memkernel.Message
+	s    State
+	m    *memkernel.Message
+	mask func(string) string
 }
 
 // Update returns s brought up to date with msgs, in the order in which they
@@ -39,8 +40,12 @@ type updater struct {
 // Messages without a key are taken for new ones. Only the branch of the first
 // message is followed. Neither argument changes, and where messages are split
 // between calls makes no difference.
-func Update(s State, msgs []memkernel.Message) State {
-	u := updater{s: s.clone()}
+func Update(s State, msgs []memkernel.Message) State { return UpdateMasked(s, msgs, defaultMask) }
+
+// UpdateMasked is Update with the caller's own idea of what is a secret: mask is
+// given whole texts, and what it returns is all that is looked at.
+func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) State {
+	u := updater{s: s.clone(), mask: func(text string) string { return strings.ToValidUTF8(mask(text), "\uFFFD") }}
 	if len(u.s.Thread.Seen) == maxSeen {
 		msgs = unseen(u.s.Thread.LastKey, msgs)
 	}
@@ -93,7 +98,7 @@ func (u *updater) message() {
 		t.At = at
 	}
 	before := t.Reader
-	t.Reader = summary.UpdateMasked(before, []memkernel.Message{*u.m}, maskText)
+	t.Reader = summary.UpdateMasked(before, []memkernel.Message{*u.m}, u.mask)
 	if !slices.Equal(before.Todos, t.Reader.Todos) {
 		t.Planned = t.Reader.Turn
 	}
@@ -197,16 +202,18 @@ func (u *updater) closes(item string) bool {
 	return ok && slices.ContainsFunc(r.Todos, func(t summary.Todo) bool { return t.Text == step })
 }
 
-// maskText makes a text fit to be kept: no secrets, nothing but UTF-8.
-func maskText(s string) string {
+// defaultMask masks secrets by all rules, with nothing allowed.
+func defaultMask(s string) string {
 	masked, _ := pagevm.Mask(s)
-	return strings.ToValidUTF8(masked, "\uFFFD")
+	return masked
 }
 
 // gist is the masked start of a text as one line.
-func gist(s string, runes int) string {
+func (u *updater) gist(s string, runes int) string { return gist(s, runes, u.mask) }
+
+func gist(s string, runes int, mask func(string) string) string {
 	if len(s) > sourceBytes {
 		s = s[:sourceBytes]
 	}
-	return summary.Excerpt(maskText(s), runes)
+	return summary.Excerpt(mask(s), runes)
 }

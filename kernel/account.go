@@ -174,6 +174,9 @@ func (w *work) layoutReport() Layout {
 	for _, c := range w.proj.Cuts {
 		l.Cuts = append(l.Cuts, w.calibrated(c))
 	}
+	if w.held {
+		l.Refused = append(l.Refused[:len(l.Refused):len(l.Refused)], pagevm.Refusal{Atom: -1, Rule: RuleNoProgress})
+	}
 	if w.decision.Cut != nil {
 		made := w.calibrated(*w.decision.Cut)
 		l.Made = &made

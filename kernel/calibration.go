@@ -100,6 +100,7 @@ func (s *session) learn(t Turn, m cachelayout.Model) *Fault {
 	cal.Observe(budget.Count{Tokens: l.proj.Tokens(), Kind: budget.Estimated}, len(l.proj.Items), t.Usage.InputTotal()-l.ledgerFixed())
 	n := *l
 	n.billed = t.PlanID
+	n.overflow = l.overflow.billed(l.proj.Tokens(), t.Usage.InputTotal()-l.ledgerFixed())
 	n.anchor = anchor{Total: t.Usage.InputTotal(), Carry: len(l.proj.Carry), Items: len(l.proj.Items),
 		Generation: l.proj.Generation, Fixed: l.ledgerFixed()}
 	s.lines[key] = &n

@@ -37,6 +37,7 @@ func (w *work) modelNotes() summary.Notes {
 		w.faults = append(w.faults, Fault{Code: FaultNotesUnread, Detail: err.Error()})
 		return summary.Notes{}
 	}
+	w.next.notesShown = n.Version
 	return n.Rooted(rootedIn(w.msgs))
 }
 

@@ -106,6 +106,7 @@ func (w *work) makeCut(delta pagevm.Delta, cache pagevm.Cache) {
 		}
 		w.leadGone = w.seen[0].Gone || wish.Leave[w.places[0].Atom]
 		wishes := pagevm.Wishes{Cut: wish, Carry: w.carry()}
+		wishes.Drop = w.saidBy(wishes.Carry)
 		proj, dec := w.nextProjection(delta, wishes, cache)
 		if dec.Cut == nil {
 			w.next.spans, w.texts = madeSpans, madeTexts
@@ -115,11 +116,33 @@ func (w *work) makeCut(delta pagevm.Delta, cache pagevm.Cache) {
 		w.proj, w.decision = proj, dec
 		w.wishes, w.granted = wishes, cache
 		madeSpans, madeTexts = w.next.spans, w.texts
-		if w.planned(proj) <= w.cut.Figures.Limit {
+		if w.planned(proj) <= w.cutGoal() {
 			return
 		}
 		target = w.fixed + w.standing + (target-w.fixed-w.standing)/3
 	}
+}
+
+// saidBy are the notes on what a carry block shows as it is now: a pin, or a file of
+// the workspace, that was told behind a message and stands in front then.
+func (w *work) saidBy(carry []pagevm.Block) map[string]bool {
+	shown := map[string]bool{}
+	for _, b := range carry {
+		if p := w.page(b.Page); p != nil && len(p.Refs) > 0 {
+			shown[p.Refs[0].Path] = true
+		}
+	}
+	var drop map[string]bool
+	for i := range w.proj.Items {
+		it := &w.proj.Items[i]
+		if p := w.page(it.Page); it.Kind == pagevm.ItemNote && p != nil && len(p.Refs) > 0 && shown[p.Refs[0].Path] {
+			if drop == nil {
+				drop = map[string]bool{}
+			}
+			drop[it.Page] = true
+		}
+	}
+	return drop
 }
 
 // selectFor lets the selector choose for a whole prompt of target tokens.

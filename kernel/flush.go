@@ -36,6 +36,8 @@ type FlushOptions struct {
 	// due, the host is asked for a flush turn; 0 takes 5 % of the window, at most
 	// 10,000.
 	SoftTokens int
+	// SoftShare is the same as a share of the window, where SoftTokens is 0.
+	SoftShare float64
 	// TranscriptBytes asks for one as well, whenever the conversation has grown by
 	// so much since the last; 0 takes 2 MB, negative never.
 	TranscriptBytes int
@@ -46,14 +48,17 @@ func (o *FlushOptions) softTokens(window int) int {
 	if o.SoftTokens > 0 {
 		return o.SoftTokens
 	}
+	if o.SoftShare > 0 {
+		return int(o.SoftShare * float64(window))
+	}
 	return min(window/20, 10_000)
 }
 
 // flushMechanically writes what the newest checkpoint holds and no flush has
-// written. Open items are written where a session ends.
-func (s *session) flushMechanically(ctx context.Context, m *memory, ended bool, now time.Time) []Fault {
+// written, and counts it. Open items are written where a session ends.
+func (s *session) flushMechanically(ctx context.Context, m *memory, ended bool, now time.Time) ([]Fault, int) {
 	if s.lifeOpt.Flush.Off || s.lifeOpt.Off || m == nil || s.life == nil || s.life.latest == nil {
-		return nil
+		return nil, 0
 	}
 	c := s.life.latest
 	var lines, items []string
@@ -75,13 +80,13 @@ func (s *session) flushMechanically(ctx context.Context, m *memory, ended bool, 
 		}
 	}
 	if len(items) == 0 {
-		return nil
+		return nil, 0
 	}
 	text := fmt.Sprintf("Session %s, %s:\n%s", oneLine(s.key), c.Meta.CheckpointID, strings.Join(lines, "\n"))
 	if err := s.flushText(ctx, m, text, items, now); err != nil {
-		return []Fault{{Code: FaultFlushSkipped, Cause: string(c.Meta.CheckpointID), Detail: err.Error()}}
+		return []Fault{{Code: FaultFlushSkipped, Cause: string(c.Meta.CheckpointID), Detail: err.Error()}}, 0
 	}
-	return nil
+	return nil, len(items)
 }
 
 // flushText appends a text to the day's log, once for its items.

@@ -19,7 +19,7 @@ import (
 //	session start       StartSession       the session is read, or made; its pins stand from the first plan
 //	prompt assembly     PlanContext        ingest, then the projection; a cut commits the summary first
 //	tool result         ObserveToolResult  ingest
-//	before compaction   Compact            ingest, commit point "compaction"
+//	to make room        Compact            ingest, commit point "compaction", then the cut
 //	before reset        Reset              ingest, commit point "reset", then a new epoch
 //	session end         EndSession         ingest, commit point "session_end", the journal compacted
 //
@@ -39,6 +39,16 @@ type Boundary struct {
 	// Reason says why, for the record.
 	Reason string
 	Now    time.Time
+	// Compact says what [Kernel.Compact] is to come to.
+	Compact *CompactWish
+
+	pending bool                // the next plan is to cut
+	ending  func(summary.State) // called when all is taken in, before it is committed
+}
+
+// turn is the boundary as a turn that is observed.
+func (b *Boundary) turn() Turn {
+	return Turn{SessionKey: b.SessionKey, Branch: b.Branch, Model: b.Model, Messages: b.Messages, Now: b.Now}
 }
 
 // Passed is the answer to a [Boundary].
@@ -58,6 +68,12 @@ type Passed struct {
 	// them.
 	Rejected []pagevm.Rejection `json:"rejected,omitempty"`
 	Faults   []Fault            `json:"faults,omitempty"`
+	// Flushed counts the entries that were appended to the day's log.
+	Flushed int `json:"flushed"`
+	// Compaction is what [Kernel.Compact] came to, nil at every other boundary.
+	Compaction *Compaction `json:"compaction,omitempty"`
+	// Stats is what was written.
+	Stats Stats `json:"stats"`
 }
 
 // startReason is why the journal has a flush where a session began: nothing is
@@ -78,12 +94,6 @@ func (k *Kernel) Flush(ctx context.Context, b Boundary) (*Passed, error) {
 	return k.pass(ctx, b, pagevm.PointFlush)
 }
 
-// Compact is to be called before the host compacts its history: what its messages
-// hold is taken in and committed first.
-func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
-	return k.pass(ctx, b, pagevm.PointCompaction)
-}
-
 // Reset commits what is known and begins the session anew: summary and projections
 // are empty after it; journal, pages, pins and blobs stay.
 func (k *Kernel) Reset(ctx context.Context, b Boundary) (*Passed, error) {
@@ -96,18 +106,25 @@ func (k *Kernel) EndSession(ctx context.Context, b Boundary) (*Passed, error) {
 }
 
 func (k *Kernel) pass(ctx context.Context, b Boundary, point pagevm.CommitPoint) (*Passed, error) {
-	t := Turn{SessionKey: b.SessionKey, Branch: b.Branch, Model: b.Model, Messages: b.Messages, Now: b.Now}
+	t := b.turn()
 	s, w, unlock, err := k.openBoundary(ctx, &t)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	b.Now = t.Now
+	var job *noteJob
+	b.ending = func(st summary.State) {
+		if point != pagevm.PointFlush {
+			job = k.boundaryNotes(s, w, b, st)
+		}
+	}
 	p, err := s.pass(ctx, k.memory, w, b, point)
 	if err != nil {
 		s.forget() // what stands on disk counts
 		return nil, fmt.Errorf("%s of session %s: %w", point, s.key, err)
 	}
+	k.askAtBoundary(s, job, point == pagevm.PointReset)
 	return p, nil
 }
 
@@ -147,17 +164,25 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 	}
 	if b.Reason != startReason && b.Branch == "" {
 		ended := point == pagevm.PointReset || point == pagevm.PointSessionEnd
-		out.Faults = append(out.Faults, s.flushMechanically(ctx, m, ended, b.Now)...)
+		faults, n := s.flushMechanically(ctx, m, ended, b.Now)
+		out.Faults, out.Flushed = append(out.Faults, faults...), n
 	}
 	if point == pagevm.PointReset {
 		if err := s.beginLife(); err != nil {
 			return nil, err
 		}
 	}
+	if b.ending != nil {
+		b.ending(st)
+	}
 	if err := s.commitBoundary(out, b, point, st); err != nil {
 		return nil, err
 	}
 	out.Turns, out.Epoch, out.Pinned = s.turns, s.account.epoch, s.pinnedKeys()
+	if w != nil {
+		out.Stats.add(w.stats)
+	}
+	s.spend(&out.Stats)
 	return out, s.tidy(point)
 }
 
@@ -165,7 +190,7 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 func (s *session) ingest(w *work) error {
 	g := w.ingester()
 	g.keepTaken(w.taken)
-	g.absorb(w.prev, w.msgs)
+	w.hosts = g.absorb(w.prev, w.msgs)
 	return s.commitCapture(w)
 }
 
@@ -205,12 +230,13 @@ func (s *session) commitBoundary(out *Passed, b Boundary, point pagevm.CommitPoi
 		out.Outcome = Duplicate
 		return nil
 	}
-	entry, err := s.listUpdate(boundariesField, b.Key, boundaryEntry{Point: point, Branch: b.Branch, Checkpoint: out.Checkpoint, Reason: s.masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now})
+	entry, err := s.listUpdate(boundariesField, b.Key, boundaryEntry{Point: point, Branch: b.Branch, Checkpoint: out.Checkpoint, Reason: s.masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now, Pending: b.pending})
 	if err != nil {
 		return err
 	}
 	r, err := s.settle(pagevm.Transaction{Key: "boundary:" + b.Key, Time: b.Now, Point: point, By: pagevm.Principal{Name: "host"}}, entry, b.Branch, st, b.Updates)
 	out.Rejected = r.Rejected
+	out.Stats.journal(r.Stats)
 	return err
 }
 
@@ -286,7 +312,8 @@ func (s *session) lastReading(b Boundary) checkpoint.Reading {
 // anything that the newest checkpoint does not, and returns what is newest; nil if
 // nothing has been captured.
 func (k *Kernel) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkpoint, error) {
-	t := Turn{SessionKey: b.SessionKey, Model: b.Model, Messages: b.Messages, Now: b.Now}
+	b.Branch = ""
+	t := b.turn()
 	s, w, unlock, err := k.openBoundary(ctx, &t)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,8 @@
 //
 // At the boundaries of a session's life it says so: [Kernel.StartSession],
 // [Kernel.Compact], [Kernel.Reset], [Kernel.EndSession], [Kernel.Flush]. What must
-// stand in every prompt it writes with [Kernel.Write].
+// stand in every prompt it writes with [Kernel.Write]. A call that the provider refused
+// as too long it plans again with [PlanRequest.Overflow].
 //
 // Beside these, a model's tools and people ask memory: [Kernel.Search],
 // [Kernel.Read], [Kernel.Get], and write to it: [Kernel.Remember].

@@ -22,11 +22,16 @@ type LifeOptions struct {
 	// Show and Checkpoint are the shares of the window from which the gauge is shown
 	// and a checkpoint is written; 0 takes [checkpoint.DefaultThresholds].
 	Show, Checkpoint float64
+	// Compact is the share at which the host compacts; 0 takes where the reserve
+	// begins.
+	Compact float64
 	// RestoreTokens bounds the text from which a model goes on; 0 takes
 	// [checkpoint.RestoreCap], negative shows none.
 	RestoreTokens int
 	// Flush says when memory is written by itself.
 	Flush FlushOptions
+	// Progress keeps a session from being compacted for nothing.
+	Progress ProgressOptions
 	// Channel and Agent stand in every checkpoint.
 	Channel, Agent string
 }
@@ -42,6 +47,9 @@ func (o *LifeOptions) thresholds(window, reserve int) checkpoint.Thresholds {
 	}
 	if at := checkpoint.CompactionPoint(window, reserve); at > 0 {
 		t.Compact = at
+	}
+	if o.Compact > 0 {
+		t.Compact = o.Compact
 	}
 	return t
 }
@@ -107,7 +115,7 @@ func (s *session) captureState(branch string, msgs []memkernel.Message) error {
 	if err != nil {
 		return err
 	}
-	l.state = checkpoint.Update(l.state, msgs)
+	l.state = checkpoint.UpdateMasked(l.state, msgs, s.masker.Text)
 	if err := l.store.SaveState(l.state); err != nil {
 		return err
 	}
@@ -214,7 +222,7 @@ func (w *work) gaugeNote() []pagevm.Block {
 // lifeState is the working state as the plan's messages leave it.
 func (w *work) lifeState(l *life) checkpoint.State {
 	if w.captured == nil || w.capturedOf != l {
-		st := checkpoint.Update(l.state, w.msgs)
+		st := checkpoint.UpdateMasked(l.state, w.msgs, w.s.masker.Text)
 		w.captured, w.capturedOf = &st, l
 	}
 	return *w.captured
@@ -313,8 +321,21 @@ func (s *session) recordLife(w *work) error {
 	if _, err := s.writeCheckpoint(in); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	if w.decision.Cut != nil && s.lifeOpt.Flush.AtCuts {
-		w.faults = append(w.faults, s.flushMechanically(w.ctx, w.memory, false, w.req.Now)...)
+	if w.decision.Cut == nil || !s.lifeOpt.Flush.AtCuts && !w.refused {
+		return nil
 	}
+	faults, _ := s.flushMechanically(w.ctx, w.memory, false, w.req.Now)
+	w.faults = append(w.faults, faults...)
 	return nil
+}
+
+// spend adds what the files of the working state have cost since it was last asked.
+func (s *session) spend(st *Stats) {
+	if s.life != nil {
+		spent := s.life.store.Spent()
+		st.StateBytes += spent.Bytes
+		st.Files += spent.Files
+		st.Syncs += spent.Syncs
+		st.SyncTime += spent.SyncTime
+	}
 }

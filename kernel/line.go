@@ -56,6 +56,16 @@ type line struct {
 	// flushAsked is the size at which a flush turn was asked for last, flushSeen how
 	// many messages had been flushed for their bytes.
 	flushAsked, flushSeen int
+	// call is the last one beside its messages, overflow what refusals have taught,
+	// breaker what cuts came to, compacted the newest boundary whose cut was made.
+	call      call
+	overflow  overflowState
+	breaker   breaker
+	compacted int
+	// notesShown is the version of a model's notes that the carry block shows.
+	notesShown int
+	// unsent: the newest plan was a compaction's, which is no request.
+	unsent bool
 	// private: the line has been shown what only private sessions see.
 	private bool
 }

@@ -23,6 +23,8 @@ type noteJob struct {
 	prompt            summary.Prompt
 	answered          summary.Answered
 	now               time.Time
+	// ended: the epoch ends with the delta, and what is remembered of it stands.
+	ended bool
 }
 
 // takeNotes starts to ask the model about what was said since it last looked, if
@@ -31,24 +33,24 @@ func (k *Kernel) takeNotes(s *session, w *work, t Turn, o *Observation) {
 	if k.notes == nil || o.Outcome == Conflict || k.notes.busy(s.name) {
 		return
 	}
-	if job, ok := k.noteJob(s, w, t); ok {
+	if job, ok := k.noteJob(s, w, t, s.observed[t.Branch], false); ok {
 		k.notes.start(s.name, func(ctx context.Context) { k.runNotes(ctx, job) })
 	}
 }
 
-// noteJob takes the delta, if it is large or old enough.
-func (k *Kernel) noteJob(s *session, w *work, t Turn) (*noteJob, bool) {
+// noteJob takes the delta up to a summary, if it is large or old enough, or in any
+// case.
+func (k *Kernel) noteJob(s *session, w *work, t Turn, st summary.State, anyway bool) (*noteJob, bool) {
 	opt, end := &k.notes.opt, turnEnd(w.msgs)
 	all, err := s.notes(t.Branch)
-	if err != nil || end == 0 || !reaches(w.msgs, end, s.observed[t.Branch].Offset.Key) {
+	if err != nil || end == 0 || !reaches(w.msgs, end, st.Offset.Key) {
 		return nil, false
 	}
 	from := noted(all, w.msgs[:end])
 	msgs := w.msgs[from:end]
-	if !due(opt, w.hosts[from:end], msgs, t.Now) || k.notes.calm.cooling(opt.Model.Name(), k.now()) {
+	if len(msgs) == 0 || !anyway && !due(opt, w.hosts[from:end], msgs, t.Now) || k.notes.calm.cooling(opt.Model.Name(), k.now()) {
 		return nil, false
 	}
-	st := s.observed[t.Branch]
 	notes := all.Rooted(rootedIn(w.msgs))
 	d := summary.DeltaOf(msgs, st.Sidechain, s.masker.Text, opt.DeltaTokens*bytesPerToken)
 	if d.Used == 0 {
@@ -136,11 +138,13 @@ func (s *session) notesPage(branch string) string {
 }
 
 // notes are all notes that the journal holds on a branch.
-func (s *session) notes(branch string) (summary.Notes, error) {
+func (s *session) notes(branch string) (summary.Notes, error) { return s.notesOn(s.notesPage(branch)) }
+
+func (s *session) notesOn(page string) (summary.Notes, error) {
 	if s.journal == nil {
 		return summary.ReadNotes(pagevm.StoredPage{})
 	}
-	p, _ := s.journal.Store().Page(s.address(s.notesPage(branch)))
+	p, _ := s.journal.Store().Page(s.address(page))
 	return summary.ReadNotes(p)
 }
 
@@ -196,6 +200,6 @@ func (k *Kernel) stillDue(ctx context.Context, job *noteJob) bool {
 
 // current tells whether a job is made from what the journal says now.
 func (s *session) current(job *noteJob) bool {
-	n, err := s.notes(job.branch)
-	return err == nil && s.account.epoch == job.epoch && n.Version == job.version
+	n, err := s.notesOn(job.answered.Page)
+	return err == nil && (s.account.epoch == job.epoch || job.ended && s.account.epoch == job.epoch+1) && n.Version == job.version
 }

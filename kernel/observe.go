@@ -145,6 +145,7 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 	}
 	o.Faults = append(o.Faults, s.damages()...)
 	o.Stats = w.stats
+	s.spend(&o.Stats)
 	if end == 0 {
 		o.Outcome, o.Turns = OpenTurn, s.turns
 		s.takeBill(o, t, w.model)
@@ -281,7 +282,8 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 		s.forget()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}
-	o := &Observation{Outcome: OpenTurn, Ingested: len(w.capture.pages), Turns: s.turns}
+	o := &Observation{Outcome: OpenTurn, Ingested: len(w.capture.pages), Turns: s.turns, Stats: w.stats}
+	s.spend(&o.Stats)
 	s.takeBill(o, t, w.model)
 	return o, nil
 }

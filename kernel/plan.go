@@ -65,6 +65,10 @@ type PlanRequest struct {
 	// use, for all parts, and lets the kernel choose if there is none; [ChooseTTL]
 	// lets it choose in any case.
 	TTL time.Duration
+	// Overflow is a provider's refusal of the last call as too long. The plan fits
+	// under what it says; one refusal more gives a smaller one, until there have been
+	// too many in a row (*[OverflowError]).
+	Overflow *Overflow
 }
 
 // ContextPlan is the answer to a [PlanRequest]: what to send, and why.
@@ -268,8 +272,7 @@ type Stats struct {
 	// Ingested counts messages new to the session, Counted the texts tokenised.
 	Ingested int `json:"ingested"`
 	Counted  int `json:"counted"`
-	// Blobs and BlobBytes were written, Syncs calls took SyncTime; the files of the
-	// working state ([LifeOptions]) are not in it.
+	// Blobs and BlobBytes were written, Syncs calls took SyncTime.
 	Blobs     int   `json:"blobs"`
 	BlobBytes int64 `json:"blob_bytes"`
 	// JournalBytes were appended to the journal, durably, LogBytes to the
@@ -278,6 +281,9 @@ type Stats struct {
 	JournalBytes int64 `json:"journal_bytes"`
 	LogBytes     int64 `json:"log_bytes"`
 	Files        int   `json:"files"`
+	// StateBytes were written of the working state: its files, which are not synced,
+	// and checkpoints, which are.
+	StateBytes int64 `json:"state_bytes"`
 	// LiftedBytes is the base64 that results held and that the prompt does not show:
 	// its content is a blob.
 	LiftedBytes int64         `json:"lifted_bytes"`

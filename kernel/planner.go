@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/memkernel/memkernel/budget"
@@ -105,9 +106,18 @@ func (k *Kernel) Peek(ctx context.Context, req PlanRequest) (*ContextPlan, error
 // nothing. durable tells whether what is ingested now will be on disk before the
 // plan is used.
 func (k *Kernel) plan(ctx context.Context, s *session, req PlanRequest, durable bool) (*work, error) {
+	return k.planFor(ctx, s, req, durable, nil)
+}
+
+// planFor is plan, or what a compaction on demand makes of one: there is no call
+// then, so that nothing is appended and the provider's cache stays what it was.
+func (k *Kernel) planFor(ctx context.Context, s *session, req PlanRequest, durable bool, d *demand) (*work, error) {
 	w, err := k.newWork(s, req)
 	if err != nil {
 		return nil, err
+	}
+	if w.demand = d; d != nil && w.prev.call.remembered(&w.req) {
+		w.fixedAs = &w.prev.call
 	}
 	w.ctx, w.memory, w.durable = ctx, k.memory, durable
 	if w.shared, err = k.projectPages(ctx); err != nil {
@@ -116,10 +126,24 @@ func (k *Kernel) plan(ctx context.Context, s *session, req PlanRequest, durable 
 	if err := w.absorb(); err != nil {
 		return nil, err
 	}
-	w.misses()
 	w.measure()
+	if err := w.learnRefusal(); err != nil {
+		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
+	}
+	if w.learned {
+		w.takeBackRefused()
+		w.measure()
+	}
+	if d == nil {
+		w.misses()
+	}
+	w.keepCall()
 	if err := w.project(); err != nil {
 		return nil, err
+	}
+	if d != nil {
+		w.blocks = w.blockList(w.proj) // what the provider's cache holds stays what it was
+		return w, nil
 	}
 	w.layout()
 	return w, nil
@@ -152,20 +176,34 @@ func (w *work) project() error {
 	w.proj, w.decision = grown, dec
 	w.before = w.planned(grown) + w.waitingPins()
 	w.seed(grown)
-	w.keepPace()
+	if w.demand == nil {
+		w.keepPace()
+	}
 	w.chooseLifetimes()
 	cache := w.cache(grown)
 	w.cut = w.planCut(w.cutInput(grown, cache))
+	w.wantCut(grown)
 	cache.Forced = w.cut.Force
-	if w.cut.Do {
+	switch {
+	case w.cut.Do && w.cut.Reason == string(pagevm.CutDemand), w.cut.Do && w.demand != nil:
+		w.makeDemanded(delta, cache)
+	case w.cut.Do:
 		w.makeCut(delta, cache)
+	case w.notesWait(cache):
+		w.showNotes(delta, cache)
 	}
-	if over := w.planned(w.proj) - w.hard; over > 0 {
+	w.settleCuts(grown)
+	if over := w.planned(w.proj) - w.hard; over > 0 && (w.demand == nil || !w.demand.made) {
 		return w.tooSmall(over)
 	}
+	if err := w.stuck(); err != nil {
+		return err
+	}
 	w.gauge()
-	w.flushDue()
-	w.appendBlocks(delta)
+	if w.demand == nil {
+		w.flushDue()
+		w.appendBlocks(delta)
+	}
 	w.verify()
 	w.next.proj = w.proj
 	w.next.planned, w.next.window = w.proj.Tokens(), w.window

@@ -47,6 +47,15 @@ type planBody struct {
 	// FlushAsked and FlushSeen are the line's.
 	FlushAsked int `json:"flush_asked,omitempty"`
 	FlushSeen  int `json:"flush_seen,omitempty"`
+	// Call is nil where it stayed; Overflow, Breaker and Compacted are the line's.
+	// Unsent: a compaction on demand, which is no request.
+	Call      *callRecord   `json:"call,omitempty"`
+	Overflow  overflowState `json:"overflow,omitzero"`
+	Breaker   breaker       `json:"breaker,omitzero"`
+	Compacted int           `json:"compacted,omitempty"`
+	Unsent    bool          `json:"unsent,omitempty"`
+	// Notes is the version of a model's notes that the carry block shows.
+	Notes int `json:"notes,omitempty"`
 
 	// Ledger is what the provider's cache is taken to hold.
 	Ledger cachelayout.Record `json:"ledger"`
@@ -74,7 +83,8 @@ func (s *session) record(w *work) error {
 	if err := s.commitCut(w); err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
-	w.next.planID, w.next.expected = s.nextPlanID(w), w.expected()
+	w.next.planID, w.next.expected, w.next.unsent = s.nextPlanID(w), w.expected(), w.demand != nil
+	s.learnForGood(w)
 	if err := s.openRecords(); err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
@@ -84,11 +94,13 @@ func (s *session) record(w *work) error {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
 	rec := pagevm.Record{Op: opPlan, ID: w.next.planID, Time: w.req.Now, Body: body}
-	st, err := s.records.Append(false, rec)
+	st, err := s.records.Append(w.demand != nil, rec) // a compaction was promised
 	if err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
 	w.stats.log(st.Bytes)
+	w.stats.Syncs, w.stats.SyncTime = w.stats.Syncs+st.Syncs, w.stats.SyncTime+st.SyncTime
+	s.spend(&w.stats)
 	s.lines[lineKey{w.req.Branch, w.req.Model}] = w.next
 	s.trace(w, &diff)
 	return nil
@@ -102,6 +114,14 @@ func (s *Stats) journal(st pagevm.JournalStats) {
 	s.JournalBytes += st.Bytes
 	s.Syncs += st.Syncs
 	s.SyncTime += st.SyncTime
+}
+
+// add sums up two.
+func (s *Stats) add(o Stats) {
+	s.Ingested, s.Counted, s.Files, s.Syncs = s.Ingested+o.Ingested, s.Counted+o.Counted, s.Files+o.Files, s.Syncs+o.Syncs
+	s.Blobs, s.BlobBytes, s.LiftedBytes = s.Blobs+o.Blobs, s.BlobBytes+o.BlobBytes, s.LiftedBytes+o.LiftedBytes
+	s.JournalBytes, s.LogBytes, s.StateBytes = s.JournalBytes+o.JournalBytes, s.LogBytes+o.LogBytes, s.StateBytes+o.StateBytes
+	s.SyncTime += o.SyncTime
 }
 
 // log adds an append to a file that is not synced.
@@ -218,6 +238,11 @@ func planDiff(w *work) planBody {
 	}
 	b.Private, b.Level = w.next.private, w.next.level
 	b.FlushAsked, b.FlushSeen = w.next.flushAsked, w.next.flushSeen
+	b.Overflow, b.Breaker, b.Compacted, b.Unsent = w.next.overflow, w.next.breaker, w.next.compacted, w.next.unsent
+	b.Notes = w.next.notesShown
+	if w.next.call.callRecord != w.s.line(b.Branch, b.Model).call.callRecord {
+		b.Call = &w.next.call.callRecord
+	}
 	b.Cuts = q.Cuts[min(len(p.Cuts), len(q.Cuts)):]
 	return b
 }
@@ -245,6 +270,11 @@ func (l *line) apply(session string, b *planBody) *line {
 	}
 	n.private, n.level = b.Private, b.Level
 	n.flushAsked, n.flushSeen = b.FlushAsked, b.FlushSeen
+	n.overflow, n.breaker, n.compacted, n.unsent = b.Overflow, b.Breaker, b.Compacted, b.Unsent
+	n.notesShown = b.Notes
+	if b.Call != nil {
+		n.call = call{callRecord: *b.Call}
+	}
 	n.proj, n.planID, n.planned, n.ttl, n.pace, n.anchor = &p, b.Plan, b.Planned, b.TTL, b.Pace, b.Anchor
 	n.expected = b.Expected
 	n.restored = b

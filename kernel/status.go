@@ -113,6 +113,8 @@ type SessionStatus struct {
 	Lines []LineStatus `json:"lines"`
 	// ModelSummaries are the branches that a model made notes on.
 	ModelSummaries []ModelSummary `json:"model_summaries"`
+	// Life is what compactions, resets and flushes left behind.
+	Life LifeStatus `json:"life"`
 	// JournalBytes and ProjectionBytes are file sizes.
 	JournalBytes    int64 `json:"journal_bytes"`
 	ProjectionBytes int64 `json:"projection_bytes"`
@@ -129,6 +131,15 @@ type LineStatus struct {
 	Tokens     int       `json:"tokens"`
 	LastPlan   string    `json:"last_plan"`
 	LastStart  time.Time `json:"last_start,omitzero"`
+	// LastCut is the newest, nil if there was none. FutileCuts of the newest reclaimed
+	// next to nothing; BreakerOpen: more are refused until the prompt grows.
+	LastCut     *CutStatus `json:"last_cut"`
+	FutileCuts  int        `json:"futile_cuts"`
+	BreakerOpen bool       `json:"breaker_open"`
+	// Refusals of the provider in a row were answered by smaller plans; LearnedWindow
+	// is what it said that it takes, 0 if it never did.
+	Refusals      int `json:"refusals"`
+	LearnedWindow int `json:"learned_window"`
 }
 
 // Status reads what is where and how big. It writes nothing.
@@ -144,7 +155,7 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 		if err != nil {
 			return nil, err
 		}
-		st.Sessions = append(st.Sessions, s.status())
+		st.Sessions = append(st.Sessions, s.status(k.now()))
 		s.countMasked(masked)
 		st.Forgotten, st.Retired = st.Forgotten+len(s.forgotten), st.Retired+len(s.retired)
 		unlock()
@@ -233,8 +244,8 @@ func (k *Kernel) sessionFolders() ([]string, error) {
 	return out, nil
 }
 
-func (s *session) status() SessionStatus {
-	st := SessionStatus{Key: filepath.Base(s.dir), Pages: len(s.pages), Turns: s.turns, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(),
+func (s *session) status(now time.Time) SessionStatus {
+	st := SessionStatus{Key: filepath.Base(s.dir), Pages: len(s.pages), Turns: s.turns, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now),
 		JournalBytes: size(filepath.Join(s.dir, "journal.jsonl")), ProjectionBytes: size(filepath.Join(s.dir, "projection.jsonl"))}
 	names := map[string]lineKey{}
 	for key := range s.lines {
@@ -245,6 +256,7 @@ func (s *session) status() SessionStatus {
 		st.Lines = append(st.Lines, LineStatus{Branch: l.branch, Model: l.model, Generation: l.proj.Generation,
 			Messages: len(l.proj.Seen), Items: len(l.proj.Items), Cuts: len(l.proj.Cuts), Tokens: l.proj.Tokens(),
 			LastPlan: l.planID, LastStart: l.ledger.LastStart})
+		st.Lines[len(st.Lines)-1].breakerStatus(l, s.lifeOpt.Progress)
 	}
 	return st
 }

@@ -31,6 +31,8 @@ type boundaryEntry struct {
 	// Last is the newest message that had been taken in.
 	Last string    `json:"last,omitempty"`
 	Time time.Time `json:"time,omitzero"`
+	// Pending: the conversation was not known, so that the next plan is to cut.
+	Pending bool `json:"pending,omitempty"`
 }
 
 // account is what the journal's pages say of the session.
@@ -41,6 +43,10 @@ type account struct {
 	epoch int
 	// compactions counts the host's since the last reset.
 	compactions int
+	// compacted are the times of the newest of them, pending which boundary, counted
+	// from 1, asked last for a cut that a plan has to make, by branch.
+	compacted []time.Time
+	pending   map[string]int
 }
 
 // recallAccount takes over what the journal holds of turns, boundaries and
@@ -85,7 +91,7 @@ func (s *session) recallTurns(page pagevm.StoredPage) error {
 
 func (s *session) recallBoundaries(page pagevm.StoredPage) error {
 	f, _ := page.Field(boundariesField)
-	for _, e := range f.Entries[min(s.account.boundaries, len(f.Entries)):] {
+	for i, e := range f.Entries[min(s.account.boundaries, len(f.Entries)):] {
 		var b boundaryEntry
 		if err := json.Unmarshal(e.Current().Value, &b); err != nil {
 			return fmt.Errorf("read boundary %s: %w", e.ID, err)
@@ -94,18 +100,34 @@ func (s *session) recallBoundaries(page pagevm.StoredPage) error {
 		case pagevm.PointReset:
 			s.beginEpoch()
 		case pagevm.PointCompaction:
-			s.account.compactions++
+			s.account.compaction(&b, s.account.boundaries+i+1)
 		}
 	}
 	s.account.boundaries = len(f.Entries)
 	return nil
 }
 
+// keptTimes is how many compactions are remembered by their times.
+const keptTimes = 16
+
+// compaction takes note of a compaction, the nth boundary of the session.
+func (a *account) compaction(b *boundaryEntry, n int) {
+	a.compactions++
+	a.compacted = append(a.compacted, b.Time)
+	a.compacted = a.compacted[max(0, len(a.compacted)-keptTimes):]
+	if b.Pending {
+		if a.pending == nil {
+			a.pending = map[string]int{}
+		}
+		a.pending[b.Branch] = n
+	}
+}
+
 // beginEpoch forgets what a reset ends: summaries and projections. Pages, spans,
 // turns and what hosts wrote stay.
 func (s *session) beginEpoch() {
 	s.account.epoch++
-	s.account.compactions = 0
+	s.account.compactions, s.account.compacted, s.account.pending = 0, nil, nil
 	s.observed = map[string]summary.State{}
 	s.lines = map[lineKey]*line{}
 	s.cut = map[lineKey]bool{}

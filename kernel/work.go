@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -96,6 +97,20 @@ type work struct {
 	lifetimes   lifetimes
 	advice      cachelayout.Advice
 
+	// demand is a compaction that comes with no call, nil for a plan. held: the breaker
+	// kept the plan from cutting.
+	demand *demand
+	held   bool
+	// refusal is what a provider said of the last request, refused that this plan
+	// answers it, learned that the line has learned from it: refusedCount counted
+	// tokens were refusedActual.
+	refusal                     *budget.Overflow
+	refused, learned            bool
+	refusedCount, refusedActual int
+	refusedProj                 *pagevm.Projection
+	// fixedAs is the last call where system and tools are known by size alone.
+	fixedAs *call
+
 	split                    budget.Plan
 	toolTokens, systemTokens int
 	toolHash, systemHash     string
@@ -141,7 +156,7 @@ func (k *Kernel) newWork(s *session, req PlanRequest) (*work, error) {
 // absorb makes the request valid, lays it over the projection and ingests what is
 // new.
 func (w *work) absorb() error {
-	if err := w.heal(); err != nil {
+	if err := w.heal(); err != nil && (w.demand == nil || !errors.Is(err, ErrAnswered)) {
 		return err
 	}
 	g := w.ingester()
@@ -189,8 +204,9 @@ func keyAt(hosts []pagevm.HostMessage, i int) string {
 // hard limit with the counts' own error taken off.
 func (w *work) measure() {
 	w.calibrate()
+	w.applyRefusals()
 	w.measureFixed()
-	w.hard = w.withMargin(w.window - w.reserve)
+	w.hard = w.next.overflow.tightened(w.withMargin(w.window-w.reserve), w.fixed)
 }
 
 // withMargin takes the counts' own error off a limit. The fixed part that the
@@ -201,6 +217,7 @@ func (w *work) withMargin(limit int) int {
 
 // measureFixed counts what always stands in full.
 func (w *work) measureFixed() {
+	w.toolHash, w.systemHash = "", ""
 	for i := range w.req.Tools {
 		w.toolHash = hashText(w.toolHash + w.req.Tools[i].Raw)
 	}
@@ -210,6 +227,11 @@ func (w *work) measureFixed() {
 	w.systemHash = hashText(w.systemHash + strconv.Itoa(w.req.FixedTokens))
 	w.toolTokens = w.scale(w.count.tools(w.req.Tools))
 	w.systemTokens = w.req.FixedTokens + w.scale(w.count.system(w.req.System)+w.count.over.Base)
+	if c := w.fixedAs; c != nil {
+		w.toolTokens, w.systemTokens, w.toolHash, w.systemHash = c.ToolTokens, c.SystemTokens, c.ToolHash, c.SystemHash
+	} else {
+		w.systemTokens += w.next.overflow.Hidden
+	}
 	w.fixed = w.toolTokens + w.systemTokens
 }
 

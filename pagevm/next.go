@@ -177,14 +177,15 @@ func cut(p, q *Projection, d Delta, w Wishes, c Cache, dec *Decision) {
 		dec.Refused = append(dec.Refused, Refusal{Atom: -1, Rule: rule})
 		return
 	}
-	n := builder{p: p, d: d, wish: w.Cut, cache: c, levels: itemLevels(q.Items), bare: barePages(q.Items)}
+	n := builder{p: p, d: d, wish: w.Cut, drop: w.Drop, cache: c, levels: itemLevels(q.Items), bare: barePages(q.Items)}
 	r := *q
 	r.Seen = n.leave(q.Seen)
 	r.Items = n.items(r.Seen, q.Items)
 	r.Carry = carryItems(w.Carry)
 	r.Items = dropCarried(r.Items, r.Carry)
 	dec.Refused = append(dec.Refused, n.refused...)
-	if equalItems(r.Items, q.Items) && equalSeen(r.Seen, q.Seen) {
+	renewed := w.Cut.CarryOnly && !equalItems(r.Carry, q.Carry)
+	if !renewed && equalItems(r.Items, q.Items) && equalSeen(r.Seen, q.Seen) {
 		dec.Refused = append(dec.Refused, Refusal{Atom: -1, Rule: RuleNothingPending})
 		return
 	}
@@ -238,6 +239,7 @@ type builder struct {
 	p       *Projection
 	d       Delta
 	wish    *CutWish
+	drop    map[string]bool
 	cache   Cache
 	levels  map[string]Level
 	bare    map[string]bool
@@ -297,7 +299,7 @@ func (b *builder) mayLeave(i int) string {
 // loop at their places, of what was recalled the newest; others have done their
 // work and go.
 func (b *builder) items(seen []Seen, old []Item) []Item {
-	extra := kernelBlocks(old, b.p.Recall.Page)
+	extra := kernelBlocks(old, b.p.Recall.Page, b.drop)
 	items := make([]Item, 0, len(old))
 	for i := range b.d.Host {
 		if seen[i].Gone {
@@ -336,9 +338,12 @@ func barePages(items []Item) map[string]bool {
 	return m
 }
 
-func kernelBlocks(items []Item, recalled string) map[string][]Item {
+func kernelBlocks(items []Item, recalled string, drop map[string]bool) map[string][]Item {
 	var m map[string][]Item
 	for _, it := range items {
+		if drop[it.Page] {
+			continue
+		}
 		if it.Kind == ItemNote || it.Kind == ItemRetrieval && it.Page == recalled {
 			if m == nil {
 				m = map[string][]Item{}

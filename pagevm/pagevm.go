@@ -20,7 +20,8 @@
 // The rules that Next holds, whatever is wished:
 //
 //  1. Off a cut the projection only grows at its end.
-//  2. A level, once sent, is frozen until a cut.
+//  2. A level, once sent, is frozen until a cut. What a provider refused was not sent
+//     ([Projection.TakeBack]).
 //  3. No page goes below its type's floor, and none whose content is not durable
 //     is degraded or leaves.
 //  4. Atoms (an assistant turn with all its results) leave whole. In an open tool

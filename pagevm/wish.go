@@ -14,6 +14,8 @@ const (
 	CutForced CutReason = "forced"
 	// CutPayback: a voluntary change whose savings repay what it rewrites.
 	CutPayback CutReason = "payback"
+	// CutDemand: the host asked for it.
+	CutDemand CutReason = "demand"
 )
 
 // Wishes is everything that others may ask of the next projection.
@@ -24,6 +26,8 @@ type Wishes struct {
 	// it stands from the first plan (some page has no source position).
 	Carry    []Block `json:"carry,omitempty"`
 	CarryNow bool    `json:"carry_now,omitempty"`
+	// Drop are notes that the carry block of a cut says better: they go with the cut.
+	Drop map[string]bool `json:"drop,omitempty"`
 	// Append are kernel blocks to stand behind the newest host message.
 	Append []Block `json:"append,omitempty"`
 	// Recall is what retrieval came to, if it ran; its block is among Append.
@@ -37,6 +41,8 @@ type CutWish struct {
 	Levels map[string]Level `json:"levels"`
 	// Leave names the atoms that should leave.
 	Leave map[int]bool `json:"leave"`
+	// CarryOnly: a new carry block is reason enough, though every message stays.
+	CarryOnly bool `json:"carry_only,omitempty"`
 }
 
 // Block is text of the kernel's own: a page without a source position.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm"
 )
 
 // whyMarker puts a marker's purpose into words.
@@ -179,6 +180,8 @@ func reasonText(reason string) string {
 		return "the prompt would be over its limit"
 	case cachelayout.ReasonPayback:
 		return "what it saves pays back what it rewrites"
+	case string(pagevm.CutDemand):
+		return "a compaction was asked for"
 	}
 	return reason
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -32,15 +33,6 @@ func newFlush(a *app) *cobra.Command {
 and appends the decisions and learnings that no flush has written yet to the log of
 today. What was written stands there once, however often it is asked for.`,
 		func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) { return k.Flush }})
-}
-
-func newCompact(a *app) *cobra.Command {
-	return a.boundaryCommand(boundaryVerb{"compact", "make all durable that a compaction is about to take away",
-		`compact is to be called before a host compacts its history: what the conversation
-holds is taken in, checkpointed, flushed to the log of today and summed up first.`,
-		func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) {
-			return k.Compact
-		}})
 }
 
 func newReset(a *app) *cobra.Command {
@@ -76,22 +68,28 @@ func (o *lifeFlags) add(cmd *cobra.Command) {
 
 // boundary reads the transcript, if there is one.
 func (a *app) boundary(o *lifeFlags) (kernel.Boundary, error) {
+	b, _, _, err := a.boundaryOf(o)
+	return b, err
+}
+
+// boundaryOf also gives the system prompt and the tools that the transcript holds.
+func (a *app) boundaryOf(o *lifeFlags) (kernel.Boundary, []memkernel.Part, []memkernel.Tool, error) {
 	b := kernel.Boundary{SessionKey: first(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason}
 	if o.transcript.path == "" {
-		return b, nil
+		return b, nil, nil, nil
 	}
 	src, err := a.openSource(&o.transcript)
 	if err != nil {
-		return b, err
+		return b, nil, nil, err
 	}
 	defer src.close()
 	session, err := a.load(src)
 	if err != nil {
-		return b, err
+		return b, nil, nil, err
 	}
 	b.SessionKey, b.Model = first(o.session, session.ID, kernel.DefaultSession), first(o.model, session.Model)
 	b.Messages = session.View(o.view.view())
-	return b, nil
+	return b, session.System, session.Tools, nil
 }
 
 type boundaryJSON struct {
@@ -117,12 +115,26 @@ func (a *app) runBoundary(ctx context.Context, v boundaryVerb, o *lifeFlags) err
 	if a.json {
 		return a.writeJSON(boundaryJSON{"memkernel/" + v.use + "/v1", b.SessionKey, p})
 	}
-	fmt.Fprintf(a.out, "session %s: %s %s, %s ingested, %s, checkpoint %s, reset %s\n", clip(b.SessionKey, columns), v.use, p.Outcome,
+	a.showPassed(b, v.use, p)
+	return nil
+}
+
+// showPassed prints what a boundary left behind.
+func (a *app) showPassed(b kernel.Boundary, verb string, p *kernel.Passed) {
+	fmt.Fprintf(a.out, "session %s: %s %s, %s ingested, %s, checkpoint %s, reset %s\n", clip(b.SessionKey, columns), verb, p.Outcome,
 		plural(p.Ingested, "page"), plural(p.Turns, "turn"), first(p.Checkpoint, "none"), plural(p.Epoch, "time"))
+	if p.Flushed > 0 {
+		fmt.Fprintf(a.out, "  %s to the day's log\n", plural(p.Flushed, "new line"))
+	}
+	if len(p.Pinned) > 0 {
+		fmt.Fprintf(a.out, "  %s in every prompt\n", plural(len(p.Pinned), "page"))
+	}
+	for _, r := range p.Rejected {
+		a.tip("%s: %s", r.Code, printable(r.Detail))
+	}
 	for _, f := range p.Faults {
 		a.tip("%s: %s", f.Code, printable(f.Detail))
 	}
-	return nil
 }
 
 func newCheckpoint(a *app) *cobra.Command {

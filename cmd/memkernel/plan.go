@@ -34,6 +34,7 @@ type planFlags struct {
 	explain    bool
 	all        bool
 	format     choice
+	overflow   overflowFlag
 }
 
 func newPlan(a *app) *cobra.Command {
@@ -82,6 +83,7 @@ func (p *planFlags) add(a *app, cmd *cobra.Command) {
 	f.StringArrayVar(&p.memories, "memories", nil, "what another memory system found: a `file` of QMD's, Mem0's or Cognee's JSON; may be given again")
 	must(cmd.MarkFlagFilename("memories"))
 	a.sharedFlag(f)
+	f.Var(&p.overflow, "overflow", "the call was refused as too long: the provider's `text`, or a file that holds it")
 	f.BoolVar(&p.commit, "commit", false, "write the plan and what it ingested to the state folder")
 	f.BoolVar(&p.explain, "explain", false, "draw budgets, regions, decisions, breakpoints and the cache bill")
 	f.BoolVar(&p.all, "all", false, "with --explain: every row of every table")

@@ -57,6 +57,7 @@ func statusText(st *kernel.Status, p painter) string {
 	for _, s := range st.Sessions {
 		fmt.Fprintf(&b, "%s  %s\n", p.do(bold, "session"), clip(s.Key, columns-9))
 		fmt.Fprintf(&b, "  %s, %s, %s that left; journal %s, projections %s\n", plural(s.Turns, "turn"), plural(s.Pages, "page"), plural(s.Spans, "span"), size(s.JournalBytes), size(s.ProjectionBytes))
+		lifeText(&b, &s.Life)
 		for _, m := range s.ModelSummaries {
 			fmt.Fprintf(&b, "  notes by %s: %d, %d closed; last%s, %s\n", clip(m.Model, columns-50), m.Notes, m.Closed, strings.TrimPrefix(atTime(m.Time), ", at"), m.Reason)
 		}
@@ -67,6 +68,7 @@ func statusText(st *kernel.Status, p painter) string {
 			}
 			fmt.Fprintf(&b, "  %s\n", p.do(cyan, clip(name, columns-4)))
 			fmt.Fprintf(&b, "    %s, %s tokens, generation %d, %s, last call%s\n", plural(l.Messages, "message"), thousands(l.Tokens), l.Generation, plural(l.Cuts, "cut"), strings.TrimPrefix(atTime(l.LastStart), ", at"))
+			cutText(&b, &l)
 		}
 	}
 	return b.String()

@@ -153,22 +153,29 @@ func writeAll(f *os.File, data []byte) error {
 // MkdirAll creates dir and its missing parents and makes their names durable.
 // A directory that exists costs one stat and no sync.
 func MkdirAll(dir string, perm fs.FileMode) error {
+	_, err := MkdirAllStats(dir, perm)
+	return err
+}
+
+// MkdirAllStats is MkdirAll that also tells what the syncs cost.
+func MkdirAllStats(dir string, perm fs.FileMode) (st Stats, err error) {
 	if fi, err := os.Stat(dir); err == nil {
 		if !fi.IsDir() {
-			return fmt.Errorf("make directory %s: %w", dir, &fs.PathError{Op: "mkdir", Path: dir, Err: errors.New("a file is in the way")})
+			return st, fmt.Errorf("make directory %s: %w", dir, &fs.PathError{Op: "mkdir", Path: dir, Err: errors.New("a file is in the way")})
 		}
-		return nil
+		return st, nil
 	}
 	parent := filepath.Dir(dir)
 	if parent != dir {
-		if err := MkdirAll(parent, perm); err != nil {
-			return err
+		if st, err = MkdirAllStats(parent, perm); err != nil {
+			return st, err
 		}
 	}
 	if err := mkdir(dir, perm); err != nil {
-		return err
+		return st, err
 	}
-	return SyncDir(parent)
+	err = syncDir(parent, &st)
+	return st, err
 }
 
 // mkdir tolerates that another process was faster.
@@ -186,15 +193,21 @@ func mkdir(dir string, perm fs.FileMode) error {
 // Remove deletes a file and makes that durable. A file that is not there is no
 // error.
 func Remove(path string) error {
-	err := runHook(OpRemove, path)
-	if err == nil {
+	_, err := RemoveStats(path)
+	return err
+}
+
+// RemoveStats is Remove that also tells what the sync cost.
+func RemoveStats(path string) (st Stats, err error) {
+	if err = runHook(OpRemove, path); err == nil {
 		err = os.Remove(path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return st, nil
 	}
 	if err != nil {
-		return fmt.Errorf("remove file: %w", err)
+		return st, fmt.Errorf("remove file: %w", err)
 	}
-	return SyncDir(filepath.Dir(path))
+	err = syncDir(filepath.Dir(path), &st)
+	return st, err
 }

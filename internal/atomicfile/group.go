@@ -153,6 +153,27 @@ func (g *Group) Commit() (Stats, error) {
 	return g.st, nil
 }
 
+// CommitUnsynced puts every staged file under its name, in the order in which they
+// were staged, and syncs nothing: the files survive the end of the process at any
+// instant, and not a power cut. It is for what can be made again.
+func (g *Group) CommitUnsynced() (Stats, error) {
+	defer g.Abort()
+	for len(g.staged) > 0 {
+		s := g.staged[0]
+		if s.f != nil {
+			if err := s.f.Close(); err != nil {
+				return g.st, fmt.Errorf("commit group: %w", err)
+			}
+			g.staged[0].f = nil
+		}
+		if err := g.place(s); err != nil {
+			return g.st, fmt.Errorf("commit group: %w", err)
+		}
+		g.staged = g.staged[1:]
+	}
+	return g.st, nil
+}
+
 // Abort removes what is staged. After Commit it does nothing.
 func (g *Group) Abort() {
 	for _, s := range g.staged {

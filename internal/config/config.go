@@ -20,6 +20,8 @@ type Config struct {
 	Embedding  Embedding  `key:"embedding" doc:"Where vectors come from. With any provider but none, text of the workspace is sent to its endpoint. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
 	Index      Index      `key:"index" doc:"The index file, index.sqlite in the state folder."`
 	Checkpoint Checkpoint `key:"checkpoint" doc:"The gauge of a session's context, and the working state that is kept of it: checkpoints/ in the session's folder."`
+	Flush      Flush      `key:"flush" doc:"What a session came to, written to the day's log before it is compacted."`
+	Compaction Compaction `key:"compaction" doc:"What keeps a session from being compacted again and again for nothing."`
 	Summary    Summary    `key:"summary" doc:"The summary of a session's past, which is made mechanically and needs no model."`
 	Trace      Trace      `key:"trace" doc:"The decision trace of a session, trace.jsonl in its folder, which replay --trace decides again. It holds hashes and sizes, no content."`
 	Redact     Redact     `key:"redact" doc:"Secrets are masked before anything is written or indexed. A mark names the rule that found it, such as [masked:github-pat]; status counts them."`
@@ -109,6 +111,7 @@ type Checkpoint struct {
 	Enabled       bool    `key:"enabled" default:"true" doc:"Whether the working state of a session is kept at all."`
 	ShowAt        float64 `key:"show_at" default:"0.7" range:"0.01..1" doc:"Share of the window from which the gauge is shown."`
 	At            float64 `key:"at" default:"0.8" range:"0.01..1" doc:"Share of the window from which a checkpoint is written before the next call."`
+	CompactAt     float64 `key:"compact_at" range:"0.01..1" empty:"where the reserve begins" doc:"Share of the window at which the host compacts: what the gauge asks for has happened before."`
 	RestoreTokens Tokens  `key:"restore_tokens" default:"700" range:"50..4k" doc:"Most that the text takes from which a model goes on, and never over a hundredth of the window."`
 }
 

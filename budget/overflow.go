@@ -1,0 +1,127 @@
+package budget
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Overflow is what a provider says of a request that it refused as too long. All
+// figures are tokens by the provider's own count, 0 where it names none.
+type Overflow struct {
+	// Input is what was sent, Limit what the model takes of input, Answer what was
+	// asked to be kept free for the answer where the limit is about both.
+	Input  int `json:"input_tokens"`
+	Limit  int `json:"limit_tokens"`
+	Answer int `json:"answer_tokens"`
+}
+
+// maxOverflowText is how much of a text is looked at, in bytes.
+const maxOverflowText = 16 << 10
+
+// overflowFigures are the forms below as expressions, N a number.
+var overflowFigures = sync.OnceValue(func() (out []*regexp.Regexp) {
+	const number = `[0-9][0-9,_]{0,11}`
+	for _, form := range overflowForms {
+		out = append(out, regexp.MustCompile(`(?is)`+strings.ReplaceAll(form, ">N)", ">"+number+")")))
+	}
+	return out
+})
+
+// overflowForms are how providers put the figures into words: in is the input, max
+// the limit, out the answer, all what input and answer come to. The first that
+// matches counts, so the more exact stand first.
+var overflowForms = []string{
+	// Anthropic
+	`prompt is too long: (?P<in>N) tokens > (?P<max>N)`,
+	`context limit: (?P<in>N) \+ (?P<out>N) > (?P<max>N)`,
+	// OpenAI, vLLM, OpenRouter and others that speak its API
+	`maximum context length (?:is|of) (?P<max>N) tokens.{0,40}?requested (?:about )?(?P<all>N) tokens \((?P<in>N) (?:in|of|from) [^;,.]*[;,] (?:and )?(?P<out>N) (?:for|in) the (?:completion|output)`,
+	`maximum context length (?:is|of) (?P<max>N) tokens.{0,80}?(?:messages|prompt|input)\D{0,60}?(?P<in>N)`,
+	`maximum context length (?:is|of) (?P<max>N) tokens.{0,60}?requested (?:about )?(?P<in>N)`,
+	// Gemini
+	`input token count \(?(?P<in>N)\)? exceeds the maximum number of tokens(?: allowed)? \(?(?P<max>N)`,
+	// xAI
+	`maximum prompt length is (?P<max>N)\D{1,60}?(?P<in>N)`,
+	// GitHub Copilot
+	`token count of (?P<in>N) exceeds the limit of (?P<max>N)`,
+	// Mistral
+	`prompt contains (?P<in>N) tokens.{0,80}?(?P<max>N) maximum context`,
+	// Cohere
+	`cannot exceed (?P<max>N)\D{1,40}?(?P<in>N)`,
+	// Kimi
+	`model token limit: (?P<max>N)(?: \(requested: (?P<in>N)\))?`,
+	// Text Generation Inference, Together
+	`must be <= (?P<max>N)\. Given: (?P<in>N) .{0,40}?(?P<out>N)`,
+	// llama.cpp
+	`request \((?P<in>N) tokens\) exceeds the available context size \((?P<max>N)`,
+	`exceeds the available context size \((?P<max>N)`,
+	// A limit alone.
+	`(?:maximum context length|maximum prompt length|context window)(?: is| of)? (?P<max>N)`,
+}
+
+// overflowWords tell a request that was too long from any other refusal, in messages
+// that name no figures, too.
+var overflowWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)too long|maximum (?:context|prompt) length|context[ _](?:length|window|size|limit)[ _]?(?:is |was )?exceed|exceed\w* (?:the |model |the model's |this model's |available )*(?:available |maximum )?context|` +
+		`input token count|exceeds the maximum (?:number of tokens|size)|request_too_large|token count of \d+ exceeds|reduce the length of|model token limit|too many tokens|token limit exceeded|` +
+		`greater than the context length|context window exceeds|larger than the (?:maximum|context)|tokens.{0,20} must be <=|too large for model|cannot exceed \d+|context overflow`)
+})
+
+// rateWords are those of a limit on how much may be sent in a minute: a shorter
+// request would not be what is asked for.
+var rateWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)per (?:min|minute|day)\b|\bTPM\b|\bRPM\b|rate.?limit`)
+})
+
+// ParseOverflow reads a provider's refusal of a request that was too long, as text
+// or as the JSON that it came in. It is false for what is none: another error, or a
+// limit on the rate. The forms are those of the providers' documentation and of
+// what their servers were seen to answer.
+func ParseOverflow(text string) (Overflow, bool) {
+	text = text[:min(len(text), maxOverflowText)]
+	if rateWords().MatchString(text) || !overflowWords().MatchString(text) {
+		return Overflow{}, false
+	}
+	for _, re := range overflowFigures() {
+		m := re.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		var o Overflow
+		for i, name := range re.SubexpNames() {
+			o.set(name, tokensIn(m[i]))
+		}
+		if o.sane() {
+			return o, true
+		}
+	}
+	return Overflow{}, true
+}
+
+func (o *Overflow) set(name string, n int) {
+	switch name {
+	case "in":
+		o.Input = n
+	case "max":
+		o.Limit = n
+	case "out":
+		o.Answer = n
+	}
+}
+
+// sane tells whether the figures can be those of one refusal.
+func (o *Overflow) sane() bool {
+	const least = 256 // tokens; a smaller limit is no context window
+	return o.Limit >= least && (o.Input == 0 || o.Input+o.Answer > o.Limit)
+}
+
+// tokensIn reads a number with separators between its thousands, 0 for none.
+func tokensIn(s string) int {
+	n, err := strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(s))
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// compactFlags are those of compact.
+type compactFlags struct {
+	lifeFlags
+	target   config.Tokens
+	share    float64
+	force    bool
+	overflow overflowFlag
+	window   config.Tokens
+	reserve  config.Tokens
+	fixed    config.Tokens
+	resolver string
+	text     bool
+}
+
+func newCompact(a *app) *cobra.Command {
+	o := &compactFlags{}
+	cmd := &cobra.Command{Use: "compact", Short: "make room in a session now, or before its host does",
+		Long: `compact takes in what the conversation holds, checkpoints it, flushes it to the log
+of today and sums it up; then it cuts the prompt. The next plan begins with what
+was cut, and has the size that compact prints. No model is asked: the summary is
+ready. If nothing can be reclaimed, it says why and changes nothing.
+
+A host that compacts its own history calls it before and takes the text that --text
+prints: the summary, and what a model needs to go on. A host whose request was
+refused as too long hands the provider's words in with --overflow.
+
+With --transcript the conversation is read from there. Without it the next plan
+makes the cut.`,
+		Example: `  memkernel compact -t session.jsonl
+  memkernel compact -t session.jsonl --target 40k --force
+  memkernel compact -t session.jsonl --text > resume.txt
+  memkernel compact -t session.jsonl --overflow "prompt is too long: 214007 tokens > 200000 maximum"`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runCompact(cmd.Context(), o) },
+	}
+	o.add(cmd)
+	o.addOwn(a, cmd)
+	return cmd
+}
+
+func (o *compactFlags) addOwn(a *app, cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.branch, "branch", "", "`id` of a sidechain")
+	f.StringVar(&o.reason, "reason", "", "why, for the record")
+	f.Var(&o.target, "target", "size that the whole prompt should come down to (default the low-water mark, or half of the conversation)")
+	f.Float64Var(&o.share, "share", 0, "the same as a `share` of the window, such as 0.3")
+	f.BoolVar(&o.force, "force", false, "cut inside an open tool loop, too")
+	f.Var(&o.overflow, "overflow", "a provider's refusal as too long: its `text`, or a file that holds it")
+	f.Var(&o.window, "context-window", "size of the window, such as 200k (default the last plan's, or the price book's)")
+	f.Var(&o.reserve, "reserve", "what is kept free for the answer (default the last plan's, or a fifth, 8k to 40k)")
+	f.Var(&o.fixed, "fixed-tokens", "size of a system prompt and tools that the transcript doesn't hold")
+	f.StringVar(&o.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
+	f.BoolVar(&o.text, "text", false, "print summary and restore text alone")
+	a.sharedFlag(f)
+}
+
+// overflowFlag is a provider's refusal: a text, or the name of a file that holds it.
+type overflowFlag struct {
+	set  bool
+	text string
+}
+
+func (o *overflowFlag) String() string { return o.text }
+func (o *overflowFlag) Type() string   { return "text" }
+
+// Set takes a file's content if there is one of that name.
+func (o *overflowFlag) Set(s string) error {
+	o.set, o.text = true, s
+	if len(s) > 4096 || strings.ContainsAny(s, "\n\x00") {
+		return nil
+	}
+	fi, err := os.Stat(s)
+	if err != nil || !fi.Mode().IsRegular() {
+		return nil
+	}
+	data, err := os.ReadFile(s)
+	if err != nil {
+		return fmt.Errorf("read the refusal: %w", err)
+	}
+	o.text = string(data)
+	return nil
+}
+
+// refusal is what was handed in, nil if nothing was.
+func (o *overflowFlag) refusal() *kernel.Overflow {
+	if !o.set {
+		return nil
+	}
+	return &kernel.Overflow{Text: o.text}
+}
+
+type compactJSON struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	*kernel.Passed
+}
+
+func (a *app) runCompact(ctx context.Context, o *compactFlags) error {
+	b, err := a.compactBoundary(o)
+	if err != nil {
+		return err
+	}
+	book, err := a.book()
+	if err != nil {
+		return err
+	}
+	k, err := a.kernel(ctx, book)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	p, err := k.Compact(ctx, b)
+	if err != nil {
+		return err
+	}
+	switch c := p.Compaction; {
+	case a.json:
+		return a.writeJSON(compactJSON{"memkernel/compact/v1", b.SessionKey, p})
+	case o.text:
+		_, err := fmt.Fprintln(a.out, strings.TrimSpace(c.Restore+"\n\n"+c.Summary))
+		return err
+	}
+	a.showPassed(b, "compact", p)
+	a.showCompaction(p.Compaction)
+	return nil
+}
+
+// compactBoundary reads the transcript, and says what the next call will be like.
+func (a *app) compactBoundary(o *compactFlags) (kernel.Boundary, error) {
+	if o.share < 0 || o.share > 1 {
+		return kernel.Boundary{}, usagef("--share %v is no share of the window: give one above 0 and at most 1", o.share)
+	}
+	b, system, tools, err := a.boundaryOf(&o.lifeFlags)
+	if err != nil {
+		return b, err
+	}
+	b.Compact = &kernel.CompactWish{Tokens: int(o.target), Share: o.share, Force: o.force, Overflow: o.overflow.refusal(),
+		Call: &kernel.PlanRequest{ContextWindow: int(o.window), Reserve: int(o.reserve), FixedTokens: int(o.fixed), Resolver: o.resolver,
+			Private: a.private(), System: system, Tools: tools}}
+	return b, nil
+}
+
+// showCompaction prints what a compaction came to.
+func (a *app) showCompaction(c *kernel.Compaction) {
+	if c.Reason == kernel.CompactOK {
+		fmt.Fprintf(a.out, "  %s tokens before, %s after: %s reclaimed\n", thousands(c.TokensBefore), thousands(c.TokensAfter), thousands(c.ReclaimedTokens))
+		fmt.Fprintf(a.out, "  %s in %s left, %s shown shorter\n", plural(c.Messages, "message"), plural(c.Atoms, "atom"), plural(c.Lowered, "result"))
+		if c.FirstKept != nil {
+			fmt.Fprintf(a.out, "  kept from message %d on: %s\n", c.FirstKept.Index+1, clip(c.FirstKept.Key, columns-40))
+		}
+	} else {
+		fmt.Fprintf(a.out, "  0 tokens reclaimed of %s: %s\n", thousands(c.TokensBefore), c.Reason)
+	}
+	if c.Detail != "" {
+		a.tip("%s", printable(c.Detail))
+	}
+	for _, it := range c.Largest {
+		if it.Tokens > 0 {
+			fmt.Fprintf(a.out, "  %8s  %s\n", thousands(it.Tokens), clip(it.Name, columns-12))
+		}
+	}
+	if c.Warning != "" {
+		a.tip("%s", printable(c.Warning))
+	}
+}

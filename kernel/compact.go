@@ -1,0 +1,297 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// A compaction on demand is the step that a plan takes when it cuts, without a call:
+//
+//	Compact ── pass ───── ingest, checkpoint, mechanical flush, summary: one boundary
+//	             │
+//	           planFor ── the same plan as PlanContext's, with the wish for a cut
+//	             │
+//	           record ─── checkpoint and flush again if the state changed, then the cut,
+//	                      then the projection, synced: the next plan begins with it
+//
+// No model is asked: the summary was kept up to date turn by turn. What can't be cut
+// is not recorded, and the answer says why.
+
+// CompactWish says what a compaction on demand is to come to. The zero value takes
+// the low-water mark, or half of the conversation if that is lower.
+type CompactWish struct {
+	// Tokens is the size that the whole prompt should come down to; Share is the same
+	// as a share of the window. The smaller one counts, 0 says nothing.
+	Tokens int
+	Share  float64
+	// Force cuts inside an open tool loop, too, whose closed calls may leave or be
+	// shortened then. Without it a loop is only cut when the cache is cold.
+	Force bool
+	// Call is what the next call will be like, as for [Kernel.PlanContext]: window,
+	// reserve, system, tools, resolver and settings. What it does not say is taken
+	// from the last plan. Session, messages and time are not looked at.
+	Call *PlanRequest
+	// Overflow is a provider's refusal of the last call as too long, which the next
+	// plan has to fit under; see [PlanRequest.Overflow].
+	Overflow *Overflow
+}
+
+// CompactReason says how a compaction on demand ended.
+type CompactReason string
+
+// The reasons. All but CompactOK reclaim nothing.
+const (
+	CompactOK CompactReason = "OK"
+	// CompactNothing: no turn is closed, so nothing may leave or be shortened.
+	CompactNothing CompactReason = "NOTHING_TO_CUT"
+	// CompactFloor: all that may be cut stands at its floor already, or a cut would
+	// put as much in its place.
+	CompactFloor CompactReason = "ALREADY_AT_FLOOR"
+	// CompactOpenLoop: a tool loop is open, the cache is warm, and Force was not set.
+	CompactOpenLoop CompactReason = "OPEN_LOOP"
+	// CompactNoProgress: the last compactions reclaimed next to nothing, and nothing
+	// was said since that would change that.
+	CompactNoProgress CompactReason = "NO_PROGRESS"
+	// CompactNextPlan: the conversation is not in memory and was not handed in. The
+	// wish is in the journal; the next plan makes the cut.
+	CompactNextPlan CompactReason = "AT_NEXT_PLAN"
+	// CompactUnplanned: no plan of the session was ever made here, or its window is
+	// not known, so that there is no prompt to cut. Summary and restore text stand.
+	CompactUnplanned CompactReason = "NOT_PLANNED"
+	// CompactTooLarge: what must stand is larger than the window.
+	CompactTooLarge CompactReason = "BUDGET_INSUFFICIENT"
+)
+
+// Compaction is what a compaction on demand came to. Tokens are the plan's: of the
+// whole prompt, calibrated, without what the provider's own count would add to
+// either figure alike.
+type Compaction struct {
+	Reason CompactReason `json:"reason"`
+	// Detail says the reason in words, and what can be done.
+	Detail string `json:"detail,omitempty"`
+	// TokensBefore and TokensAfter are the prompt as the next plan would have shown
+	// it and as it does; Reclaimed is their difference.
+	TokensBefore    int `json:"tokens_before"`
+	TokensAfter     int `json:"tokens_after"`
+	ReclaimedTokens int `json:"reclaimed_tokens"`
+	TargetTokens    int `json:"target_tokens"`
+	ContextWindow   int `json:"context_window"`
+	// Atoms and Messages left with this compaction; Lowered results are shown shorter
+	// than before.
+	Atoms    int `json:"atoms"`
+	Messages int `json:"messages"`
+	Lowered  int `json:"lowered"`
+	// Spans restore what left, by [Kernel.Get].
+	Spans []string `json:"spans"`
+	// FirstKept is the first message behind all that ever left: a host that replaces
+	// its history by Summary keeps it from here on. Nil if nothing is known to stand.
+	FirstKept *KeptMessage `json:"first_kept"`
+	// Summary is the past in the words of the carry block, SummaryVersion counts its
+	// changes. Restore is the working state from which the model goes on. A host that
+	// asks a summariser of its own hands it both.
+	Summary        string `json:"summary"`
+	SummaryVersion int    `json:"summary_version"`
+	Restore        string `json:"restore"`
+	Checkpoint     string `json:"checkpoint"`
+	// Generation is the projection's after the cut.
+	Generation int `json:"generation"`
+	// Largest is what takes most of the prompt, PinnedTokens what pins and the
+	// workspace's files do, where nothing could be reclaimed.
+	Largest      []LargeItem `json:"largest"`
+	PinnedTokens int         `json:"pinned_tokens"`
+	// Warning tells of a session that is compacted again and again, "" if it isn't.
+	Warning string `json:"warning,omitempty"`
+	// Refusal is what was read out of a provider's refusal, nil if there was none.
+	Refusal *budget.Overflow `json:"refusal,omitempty"`
+}
+
+// KeptMessage is a message of the host's, by its key and its index.
+type KeptMessage struct {
+	Key   string `json:"key"`
+	Index int    `json:"index"`
+}
+
+// LargeItem is a part of a prompt and its size.
+type LargeItem struct {
+	Name   string `json:"name"`
+	Tokens int    `json:"tokens"`
+}
+
+// Compact makes room now. What the conversation holds is taken in and committed
+// first; then the prompt is cut, durably, so that the next plan begins with what
+// [Passed.Compaction] says. It asks no model and needs no messages if the session
+// was planned in this process: OpenClaw's compact hands none. A host that compacts
+// its own history calls it before, and takes the texts.
+func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
+	t := b.turn()
+	s, w, unlock, err := k.openBoundary(ctx, &t)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	b.Now = t.Now
+	var job *noteJob
+	b.ending = func(st summary.State) { job = k.boundaryNotes(s, w, b, st) }
+	p, err := k.compact(ctx, s, w, b)
+	if err != nil {
+		s.forget() // what stands on disk counts
+		return nil, fmt.Errorf("%s of session %s: %w", pagevm.PointCompaction, s.key, err)
+	}
+	k.askAtBoundary(s, job, false)
+	return p, nil
+}
+
+// compact passes the boundary, then cuts.
+func (k *Kernel) compact(ctx context.Context, s *session, w *work, b Boundary) (*Passed, error) {
+	wish := CompactWish{}
+	if b.Compact != nil {
+		wish = *b.Compact
+	}
+	req, known := s.nextCall(&b, wish.Call)
+	b.pending = !known
+	p, err := s.pass(ctx, k.memory, w, b, pagevm.PointCompaction)
+	if err != nil {
+		return nil, err
+	}
+	if p.Compaction, err = k.cutOnDemand(ctx, s, p, req, &wish, known); err != nil {
+		return nil, err
+	}
+	s.textsOf(p, b)
+	return p, nil
+}
+
+// nextCall is the call that a compaction makes room for: what the host says of it,
+// on the last plan's. known is false where the conversation is not.
+func (s *session) nextCall(b *Boundary, call *PlanRequest) (req PlanRequest, known bool) {
+	l := s.newestLine(b.Branch, b.Model)
+	req = l.call.over(call)
+	req.SessionKey, req.Branch, req.Now, req.Model = b.SessionKey, b.Branch, b.Now, b.Model
+	if req.Model == "" {
+		req.Model = l.model
+	}
+	req.Private = req.Private || l.private
+	req.Messages, req.Prompt = b.Messages, ""
+	if len(req.Messages) == 0 {
+		req.Messages = l.raw
+	}
+	return req, len(req.Messages) > 0
+}
+
+// cutOnDemand plans without a call and records the cut, if one was made.
+func (k *Kernel) cutOnDemand(ctx context.Context, s *session, p *Passed, req PlanRequest, wish *CompactWish, known bool) (*Compaction, error) {
+	l := s.line(req.Branch, req.Model)
+	if !known {
+		return s.compactLater(l), nil
+	}
+	d := &demand{wish: wish}
+	if wish.Overflow != nil {
+		req.Overflow = wish.Overflow
+	}
+	w, err := k.planFor(ctx, s, req, true, d)
+	if c := uncut(err); c != nil {
+		return c, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.made || w.learned {
+		if err := s.record(w); err != nil {
+			return nil, err
+		}
+		p.Faults = append(p.Faults, w.faults...)
+		p.Stats.add(w.stats)
+	}
+	return w.compaction(), nil
+}
+
+// compactLater says that the next plan cuts.
+func (s *session) compactLater(l *line) *Compaction {
+	c := newCompaction(CompactNextPlan, "the conversation is not known to this process and was not handed in; the next plan makes the cut")
+	if len(l.proj.Seen) == 0 {
+		c.Reason, c.Detail = CompactUnplanned, "no plan of this conversation was made here; hand in its messages, or plan it"
+	}
+	c.TokensBefore = l.fixedTokens() + int(math.Ceil(float64(l.proj.Tokens())*l.scaleOf()))
+	c.TokensAfter, c.ContextWindow, c.Generation = c.TokensBefore, l.call.ContextWindow, l.proj.Generation
+	return c
+}
+
+// uncut turns the errors of a plan that say what is the matter with the request into
+// answers; nil for others.
+func uncut(err error) *Compaction {
+	var window *WindowError
+	var large *TooSmallError
+	var refused *OverflowError
+	switch {
+	case errors.As(err, &refused):
+		c := newCompaction(CompactTooLarge, refused.Error())
+		c.ContextWindow, c.TokensBefore, c.TokensAfter, c.Largest = refused.Window, refused.Planned, refused.Planned, refused.Largest
+		return c
+	case errors.As(err, &window):
+		return newCompaction(CompactUnplanned, window.Error())
+	case errors.As(err, &large):
+		c := newCompaction(CompactTooLarge, large.Error())
+		c.ContextWindow = large.Window
+		c.TokensBefore = large.Window - large.Reserve + large.Over
+		c.TokensAfter = c.TokensBefore
+		for _, it := range large.Largest {
+			c.Largest = append(c.Largest, LargeItem{it.Name, it.Tokens})
+		}
+		return c
+	}
+	return nil
+}
+
+func newCompaction(r CompactReason, detail string) *Compaction {
+	return &Compaction{Reason: r, Detail: detail, Spans: []string{}, Largest: []LargeItem{}}
+}
+
+// textsOf fills in what a host takes along: the summary as it stands in the journal
+// and the text to go on from.
+func (s *session) textsOf(p *Passed, b Boundary) {
+	c := p.Compaction
+	if page, ok := s.summaryStored(b.Branch); ok {
+		c.SummaryVersion = page.Version
+	}
+	l := s.newestLine(b.Branch, b.Model)
+	window := l.window
+	if window == 0 {
+		window = max(c.ContextWindow, l.call.ContextWindow)
+	}
+	if window == 0 {
+		window = 200_000 // of a conversation that was never planned: the common size
+	}
+	count, err := newCounter("", cmp.Or(b.Model, l.model))
+	if err != nil {
+		return
+	}
+	if c.Summary == "" {
+		notes, _ := s.notes(b.Branch)
+		c.Summary = summary.RenderNoted(s.furthest(b.Branch, l), notes, summary.Cap(window), count.text, nil)
+	}
+	if s.life == nil || s.life.latest == nil || b.Branch != "" || s.lifeOpt.Off {
+		return
+	}
+	c.Checkpoint = string(s.life.latest.Meta.CheckpointID)
+	if room := restoreRoom(window, s.lifeOpt.RestoreTokens); room > 0 {
+		c.Restore = checkpoint.Restore(s.life.latest, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.text, More: moreOf(s.life.latest)})
+	}
+	if c.Warning == "" {
+		c.Warning = s.spiral(l, b.Now)
+	}
+}
+
+// summaryStored is the journal's page of a branch's summary.
+func (s *session) summaryStored(branch string) (pagevm.StoredPage, bool) {
+	if s.journal == nil {
+		return pagevm.StoredPage{}, false
+	}
+	return s.journal.Store().Page(s.address(s.summaryPage(branch)))
+}
