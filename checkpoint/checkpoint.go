@@ -11,8 +11,8 @@ import (
 )
 
 // Schema and SchemaVersion name the format of checkpoints: schema v1 of OpenClaw's
-// context manager, version 1.1 of 2026-02-25, section 5.3, with working.split_turn
-// and meta.captured added.
+// context manager, version 1.1 of 2026-02-25, section 5.3, with working.split_turn,
+// working.goal, working.step, constraints, meta.captured and meta.session_state added.
 const (
 	Schema        = "openclaw/checkpoint"
 	SchemaVersion = 1
@@ -47,15 +47,17 @@ const (
 // Checkpoint is the working state of a session at one moment. Lists stand oldest
 // first, open items with the most pressing first.
 type Checkpoint struct {
-	Schema        Name       `yaml:"schema"`
-	SchemaVersion int        `yaml:"schema_version"`
-	Meta          Meta       `yaml:"meta"`
-	Working       Working    `yaml:"working"`
-	Decisions     []Decision `yaml:"decisions"`
-	Resources     Resources  `yaml:"resources"`
-	Thread        Thread     `yaml:"thread"`
-	OpenItems     []Text     `yaml:"open_items"`
-	Learnings     []Text     `yaml:"learnings"`
+	Schema        Name    `yaml:"schema"`
+	SchemaVersion int     `yaml:"schema_version"`
+	Meta          Meta    `yaml:"meta"`
+	Working       Working `yaml:"working"`
+	// Constraints are rules that the user set in the conversation.
+	Constraints []Text     `yaml:"constraints,omitempty"`
+	Decisions   []Decision `yaml:"decisions"`
+	Resources   Resources  `yaml:"resources"`
+	Thread      Thread     `yaml:"thread"`
+	OpenItems   []Text     `yaml:"open_items"`
+	Learnings   []Text     `yaml:"learnings"`
 }
 
 // Meta says where a checkpoint comes from.
@@ -76,6 +78,9 @@ type Meta struct {
 	AgentID            Name `yaml:"agent_id"`
 	// Captured is the number of the last message that went into it.
 	Captured int `yaml:"captured"`
+	// SessionState names the page that holds what stood in the workspace's
+	// SESSION-STATE.md before this session took it over, "" if nothing did.
+	SessionState Name `yaml:"session_state,omitempty"`
 }
 
 // TokenUsage is the reading at which a checkpoint was written.
@@ -88,7 +93,11 @@ type TokenUsage struct {
 
 // Working says what is going on.
 type Working struct {
-	Topic  Text   `yaml:"topic"`
+	Topic Text `yaml:"topic"`
+	// Goal is the first substantial request, Step the item of the agent's plan that
+	// is in progress.
+	Goal   Text   `yaml:"goal,omitempty"`
+	Step   Text   `yaml:"step,omitempty"`
 	Status Status `yaml:"status"`
 	// Interrupted tells that a turn is cut through or a call without its result;
 	// SplitTurn that a compaction cut through the turn.
@@ -147,6 +156,11 @@ type Input struct {
 	SplitTurn bool
 	// FilesRead and FilesModified are the host's own lists, if it keeps any.
 	FilesRead, FilesModified []string
+	// SessionState is Meta.SessionState.
+	SessionState string
+	// Instead stands in for the checkpoint before, if none can be read: what another
+	// record says of the session.
+	Instead *Checkpoint
 }
 
 // dedupeShare is the change of input tokens since the last checkpoint, as a share
@@ -172,18 +186,25 @@ func Redundant(latest *Checkpoint, in Input) bool {
 func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 	prev := latest
 	if prev == nil {
+		prev = in.Instead
+	}
+	if prev == nil {
 		prev = &Checkpoint{}
 	}
 	c := &Checkpoint{Schema: Schema, SchemaVersion: SchemaVersion}
 	c.Meta = s.meta(prev, in)
 	c.Working = s.working(in)
+	c.Constraints = s.constraints(prev)
 	c.Decisions = s.decisions(prev)
 	c.Resources = s.resources(prev, in)
 	c.Thread = s.Thread.thread()
 	c.OpenItems = s.openItems()
 	c.Learnings = s.learnings(prev)
 	if c.Thread.Summary == "" {
-		c.Thread, c.Working.Topic = prev.Thread, prev.Working.Topic
+		c.Thread, c.Working.Topic, c.Working.Step = prev.Thread, prev.Working.Topic, prev.Working.Step
+	}
+	if c.Working.Goal == "" {
+		c.Working.Goal = prev.Working.Goal
 	}
 	return c
 }
@@ -197,13 +218,14 @@ func (s *State) meta(prev *Checkpoint, in Input) Meta {
 		TokenUsage:         TokenUsage{in.Reading.Tokens, in.Reading.Window, share},
 		PreviousCheckpoint: prev.Meta.CheckpointID,
 		Captured:           max(s.last(), prev.Meta.Captured),
+		SessionState:       Name(in.SessionState),
 	}
 }
 
 // working is read off who spoke last and what is still running.
 func (s *State) working(in Input) Working {
 	t := &s.Thread
-	w := Working{Topic: Text(t.Topic), Status: t.status(), SplitTurn: in.SplitTurn}
+	w := Working{Topic: Text(t.Topic), Goal: Text(t.Reader.Goal.Text), Step: Text(t.Reader.Step()), Status: t.status(), SplitTurn: in.SplitTurn}
 	w.Interrupted = in.SplitTurn || len(t.Pending) > 0
 	if call := t.underWay(); w.Interrupted && call != nil {
 		w.LastToolCall = &ToolCall{Name: Name(call.Name), ParamsSummary: Text(call.Params)}
@@ -256,6 +278,18 @@ func (t *ThreadState) nextAction(w Working) string {
 		return "to answer: " + t.Topic
 	}
 	return ""
+}
+
+// constraints are those of earlier checkpoints, then those that were read since, each
+// at its first place.
+func (s *State) constraints(prev *Checkpoint) []Text {
+	out := slices.Clone(prev.Constraints)
+	for _, e := range s.Decisions.Constraints {
+		if !slices.Contains(out, Text(e.What)) {
+			out = append(out, Text(e.What))
+		}
+	}
+	return orNil(capped(out, MaxConstraints))
 }
 
 func (s *State) decisions(prev *Checkpoint) []Decision {

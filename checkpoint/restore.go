@@ -23,14 +23,17 @@ type Section string
 // The sections in the order of the text.
 const (
 	SectionWorking   Section = "working"
+	SectionGoal      Section = "goal"
 	SectionOpenItems Section = "open_items"
-	SectionDecisions Section = "decisions"
-	SectionThread    Section = "thread"
-	SectionFiles     Section = "resources"
-	SectionLearnings Section = "learnings"
+	// SectionConstraints are the rules that the user set.
+	SectionConstraints Section = "constraints"
+	SectionDecisions   Section = "decisions"
+	SectionThread      Section = "thread"
+	SectionFiles       Section = "resources"
+	SectionLearnings   Section = "learnings"
 )
 
-var allSections = []Section{SectionWorking, SectionOpenItems, SectionDecisions, SectionThread, SectionFiles, SectionLearnings}
+var allSections = []Section{SectionGoal, SectionWorking, SectionOpenItems, SectionConstraints, SectionDecisions, SectionThread, SectionFiles, SectionLearnings}
 
 // Occasion says where a restore text is shown.
 type Occasion int
@@ -55,6 +58,9 @@ type RestoreOptions struct {
 	// entries are left out; [SectionText] is what it should lead to. It must be
 	// pure; nil or "" is the checkpoint's own id.
 	More func(s Section, n int) string
+	// Source names what the text was made of, if that is no checkpoint on disk; what
+	// is left out stands there.
+	Source string
 }
 
 func (o *RestoreOptions) orDefault() RestoreOptions {
@@ -104,7 +110,10 @@ func Restore(c *Checkpoint, opt *RestoreOptions) string {
 func SectionText(c *Checkpoint, s Section) string {
 	r := newRestorer(c, (&RestoreOptions{Sections: []Section{s}}).orDefault())
 	var b strings.Builder
-	if s == SectionWorking {
+	switch s {
+	case SectionGoal:
+		b.WriteString(strings.Join(goal(c), ""))
+	case SectionWorking:
 		b.WriteString(strings.Join(working(c), ""))
 	}
 	for i := range r.parts {
@@ -134,12 +143,15 @@ type restorer struct {
 }
 
 func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
-	r := &restorer{o: o, id: line(c.Meta.CheckpointID, nameRunes), head: heading(c, o.Occasion)}
+	r := &restorer{o: o, id: line(c.Meta.CheckpointID, nameRunes), head: heading(c, o)}
 	for _, s := range allSections {
 		if !slices.Contains(o.Sections, s) {
 			continue
 		}
-		if s == SectionWorking {
+		switch s {
+		case SectionGoal:
+			r.head = append(r.head, goal(c)...)
+		case SectionWorking:
 			r.head = append(r.head, working(c)...)
 		}
 		for _, p := range sectionParts(c, s) {
@@ -155,19 +167,34 @@ func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
 // line makes a text of a checkpoint, which anyone may have written, one line.
 func line[T ~string](s T, runes int) string { return summary.Excerpt(string(s), runes) }
 
-func heading(c *Checkpoint, at Occasion) []string {
+func heading(c *Checkpoint, o RestoreOptions) []string {
 	from := "restored after a compaction"
-	if at == NewSession {
+	if o.Occasion == NewSession {
 		from = "from an earlier session"
 	}
 	m := c.Meta
-	out := []string{fmt.Sprintf("[Checkpoint %s, %s]\n", line(m.CheckpointID, nameRunes), from)}
+	name := "Checkpoint " + line(m.CheckpointID, nameRunes)
+	if o.Source != "" {
+		name = "Working state by " + line(o.Source, nameRunes)
+	}
+	out := []string{fmt.Sprintf("[%s, %s]\n", name, from)}
 	if n := m.CompactionCount; n > SpiralCount {
 		out = append(out, fmt.Sprintf("Warning: %d compactions in this session. Each one loses more; suggest to the user to go on in a fresh session.\n", n))
+	}
+	if m.TokenUsage.ContextWindow == 0 {
+		return append(out, "Saved: "+m.CreatedAt.Format("2006-01-02 15:04Z")+"\n")
 	}
 	saved := fmt.Sprintf("Saved: %s, %s/%s tokens, %d compactions\n", m.CreatedAt.Format("2006-01-02 15:04Z"),
 		thousands(m.TokenUsage.InputTokens), thousands(m.TokenUsage.ContextWindow), m.CompactionCount)
 	return append(out, saved)
+}
+
+// goal is what all of it is for, where that is not what is being worked on.
+func goal(c *Checkpoint) []string {
+	if g := line(c.Working.Goal, topicRunes); g != "" && g != line(c.Working.Topic, topicRunes) {
+		return []string{"Goal: " + g + "\n"}
+	}
+	return nil
 }
 
 func working(c *Checkpoint) []string {
@@ -179,6 +206,9 @@ func working(c *Checkpoint) []string {
 		}
 	}
 	add("Working on", line(w.Topic, topicRunes))
+	if w.Step != w.NextAction {
+		add("Step", line(w.Step, 200))
+	}
 	status := line(w.Status, nameRunes)
 	if w.SplitTurn {
 		status += ", in the middle of a turn"
@@ -195,6 +225,8 @@ func sectionParts(c *Checkpoint, s Section) []part {
 	switch s {
 	case SectionOpenItems:
 		return []part{{title: "Open items:\n", items: bullets(c.OpenItems, itemRunes, false)}}
+	case SectionConstraints:
+		return []part{{title: "Constraints, newest first:\n", items: bullets(c.Constraints, 240, true), turn: 2}}
 	case SectionDecisions:
 		return []part{{title: "Decisions, newest first:\n", items: decisionItems(c), turn: 2}}
 	case SectionThread:
@@ -320,8 +352,15 @@ func (r *restorer) text() string {
 	return b.String()
 }
 
-// more is the id that leads to a section, on one line.
+// more is the way to a section, on one line.
 func (r *restorer) more(s Section, n int) string {
+	if r.o.Source != "" {
+		return "in " + line(r.o.Source, nameRunes)
+	}
+	return "get " + r.moreID(s, n)
+}
+
+func (r *restorer) moreID(s Section, n int) string {
 	if r.o.More != nil {
 		if id := line(r.o.More(s, n), nameRunes); id != "" {
 			return id
@@ -349,7 +388,7 @@ func (p *part) write(b *strings.Builder, more func(Section, int) string) {
 		b.WriteString("  ")
 	}
 	if left > 0 {
-		b.WriteString("+" + strconv.Itoa(left) + " more: get " + more(p.section, left))
+		b.WriteString("+" + strconv.Itoa(left) + " more: " + more(p.section, left))
 	}
 	if left > 0 || p.joint {
 		b.WriteByte('\n')

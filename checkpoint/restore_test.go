@@ -28,6 +28,7 @@ func TestRestoreText(t *testing.T) {
 	c.Meta.CheckpointID = "cp_003"
 	want := `[Checkpoint cp_003, restored after a compaction]
 Saved: 2026-03-09 12:00Z, 162k/200k tokens, 0 compactions
+Goal: I want to go to Japan in March, budget-friendly
 Working on: 现在签证怎么办？
 Status: in_progress, interrupted at web_search {"query":"visa"}
 Next action: the result of web_search {"query":"visa"}
@@ -121,6 +122,7 @@ func TestRestoreProperties(t *testing.T) {
 		for range rapid.IntRange(0, 20).Draw(t, "entries") {
 			x := texts.Draw(t, "entry")
 			c.OpenItems = append(c.OpenItems, checkpoint.Text(x))
+			c.Constraints = append(c.Constraints, checkpoint.Text(x))
 			c.Decisions = append(c.Decisions, checkpoint.Decision{What: checkpoint.Text(x)})
 			c.Resources.FilesRead = append(c.Resources.FilesRead, checkpoint.Name(x))
 			c.Thread.KeyExchanges = append(c.Thread.KeyExchanges, checkpoint.Exchange{Role: checkpoint.Name(x), Gist: checkpoint.Text(x)})
@@ -143,7 +145,7 @@ func TestRestoreProperties(t *testing.T) {
 
 // begins tells whether a line begins as the package's own lines do.
 func begins(l string) bool {
-	for _, p := range []string{"- ", "  +", "Saved: ", "Working on: ", "Status: in_progress, interrupted at ", "Next action: ", "Open items:", "Decisions, newest first:", "Thread: ", "Files modified", "Files read", "Tools used: ", "Learnings (", "Warning: "} {
+	for _, p := range []string{"- ", "  +", "Saved: ", "Goal: ", "Step: ", "Constraints, newest first:", "Working on: ", "Status: in_progress, interrupted at ", "Next action: ", "Open items:", "Decisions, newest first:", "Thread: ", "Files modified", "Files read", "Tools used: ", "Learnings (", "Warning: "} {
 		if strings.HasPrefix(l, p) {
 			return true
 		}

@@ -22,6 +22,8 @@ const (
 	MaxFiles     = 100
 	MaxOpenItems = 50
 	MaxLearnings = 20
+	// MaxConstraints is what package summary holds of them at most.
+	MaxConstraints = 40
 
 	maxFailures = 20
 	maxPending  = 64
@@ -45,6 +47,15 @@ type State struct {
 type DecisionState struct {
 	Version int               `json:"version"`
 	Items   []DecisionCapture `json:"items"`
+	// Constraints are the rules that the user set, which bind like decisions.
+	Constraints []ConstraintCapture `json:"constraints,omitempty"`
+}
+
+// ConstraintCapture is a rule, from the message of that key and number.
+type ConstraintCapture struct {
+	Key  string `json:"key,omitempty"`
+	What string `json:"what"`
+	Seq  int    `json:"seq"`
 }
 
 // DecisionCapture is a decision with its provenance.
@@ -156,6 +167,7 @@ type ExchangeCapture struct {
 // clone copies what Update may change.
 func (s State) clone() State {
 	s.Decisions.Items = slices.Clone(s.Decisions.Items)
+	s.Decisions.Constraints = slices.Clone(s.Decisions.Constraints)
 	s.Resources.Read = slices.Clone(s.Resources.Read)
 	s.Resources.Modified = slices.Clone(s.Resources.Modified)
 	s.Resources.Tools = slices.Clone(s.Resources.Tools)
@@ -184,6 +196,7 @@ func Begin(s State, latest *Checkpoint) State {
 	}
 	through := latest.Meta.Captured
 	s.Decisions.Items = newer(s.Decisions.Items, func(d DecisionCapture) int { return d.Seq }, through)
+	s.Decisions.Constraints = newer(s.Decisions.Constraints, func(c ConstraintCapture) int { return c.Seq }, through)
 	s.Learnings.Items = newer(s.Learnings.Items, func(l LearningCapture) int { return l.Seq }, through)
 	for _, uses := range [...]*[]Use{&s.Resources.Read, &s.Resources.Modified, &s.Resources.Tools} {
 		*uses = newer(*uses, func(u Use) int { return u.Seq }, through)
@@ -240,7 +253,7 @@ func (s State) last() int {
 func (s State) next() State {
 	s = s.clone()
 	s.Thread.Captured = s.last()
-	s.Decisions.Items, s.Learnings.Items = nil, nil
+	s.Decisions.Items, s.Decisions.Constraints, s.Learnings.Items = nil, nil, nil
 	s.Resources = ResourceState{Version: StateVersion}
 	kept := s.OpenItems.Carried[:0]
 	for _, c := range s.OpenItems.Carried {

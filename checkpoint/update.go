@@ -103,6 +103,7 @@ func (u *updater) message() {
 		t.Planned = t.Reader.Turn
 	}
 	u.decisions(before)
+	u.constraints()
 	u.speak()
 	u.parts(before)
 	u.openItems()
@@ -139,6 +140,16 @@ func (u *updater) decisions(before summary.State) {
 			return o.Ref == d.Ref && (o.Key == d.Key || old >= 0 && o.Key == before.Decisions[old].Key)
 		}
 		u.s.Decisions.Items = capped(append(orNil(slices.DeleteFunc(u.s.Decisions.Items, same)), d), MaxDecisions)
+	}
+}
+
+// constraints takes over the rules that the reader found in the message.
+func (u *updater) constraints() {
+	d := &u.s.Decisions
+	for _, e := range u.s.Thread.Reader.Constraints {
+		if !slices.ContainsFunc(d.Constraints, func(c ConstraintCapture) bool { return c.What == e.Text }) {
+			d.Constraints = capped(append(d.Constraints, ConstraintCapture{Key: e.Key, What: e.Text, Seq: u.s.Thread.Captured}), MaxConstraints)
+		}
 	}
 }
 

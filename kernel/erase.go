@@ -116,6 +116,11 @@ func (s *session) erase(ctx context.Context) error {
 	if err := s.removeFiles(&todo, forgot); err != nil {
 		return err
 	}
+	if forgot {
+		if err := s.forgetNets(ctx); err != nil {
+			return err
+		}
+	}
 	if err := s.removeBlobs(ctx, todo.Blobs); err != nil {
 		return err
 	}

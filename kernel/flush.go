@@ -57,10 +57,20 @@ func (o *FlushOptions) softTokens(window int) int {
 // flushMechanically writes what the newest checkpoint holds and no flush has
 // written, and counts it. Open items are written where a session ends.
 func (s *session) flushMechanically(ctx context.Context, m *memory, ended bool, now time.Time) ([]Fault, int) {
-	if s.lifeOpt.Flush.Off || s.lifeOpt.Off || m == nil || s.life == nil || s.life.latest == nil {
+	if s.lifeOpt.Flush.Off || s.lifeOpt.Off || m == nil || s.life == nil {
 		return nil, 0
 	}
-	c := s.life.latest
+	c := s.life.written()
+	if c == nil && s.lifeOpt.NoCheckpoints {
+		c = s.standing(now)
+	}
+	if c == nil {
+		return nil, 0
+	}
+	name := string(c.Meta.CheckpointID)
+	if s.lifeOpt.NoCheckpoints {
+		name = "by what was captured of it"
+	}
 	var lines, items []string
 	add := func(tag, text string) {
 		item := pageID("fi", tag, text)
@@ -82,9 +92,9 @@ func (s *session) flushMechanically(ctx context.Context, m *memory, ended bool, 
 	if len(items) == 0 {
 		return nil, 0
 	}
-	text := fmt.Sprintf("Session %s, %s:\n%s", oneLine(s.key), c.Meta.CheckpointID, strings.Join(lines, "\n"))
+	text := fmt.Sprintf("Session %s, %s:\n%s", oneLine(s.key), name, strings.Join(lines, "\n"))
 	if err := s.flushText(ctx, m, text, items, now); err != nil {
-		return []Fault{{Code: FaultFlushSkipped, Cause: string(c.Meta.CheckpointID), Detail: err.Error()}}, 0
+		return []Fault{{Code: FaultFlushSkipped, Cause: name, Detail: err.Error()}}, 0
 	}
 	return nil, len(items)
 }

@@ -41,6 +41,8 @@ type Boundary struct {
 	Now    time.Time
 	// Compact says what [Kernel.Compact] is to come to.
 	Compact *CompactWish
+	// Private: see [Turn.Private].
+	Private bool
 
 	pending bool                // the next plan is to cut
 	ending  func(summary.State) // called when all is taken in, before it is committed
@@ -162,10 +164,12 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 	if err := s.lifeAt(out, b, point, msgs); err != nil {
 		return nil, err
 	}
+	faults, n := s.netsAt(ctx, b, point)
+	out.Faults, out.Flushed = append(out.Faults, faults...), n
 	if b.Reason != startReason && b.Branch == "" {
 		ended := point == pagevm.PointReset || point == pagevm.PointSessionEnd
 		faults, n := s.flushMechanically(ctx, m, ended, b.Now)
-		out.Faults, out.Flushed = append(out.Faults, faults...), n
+		out.Faults, out.Flushed = append(out.Faults, faults...), out.Flushed+n
 	}
 	if point == pagevm.PointReset {
 		if err := s.beginLife(); err != nil {
@@ -283,8 +287,8 @@ func (s *session) lifeAt(out *Passed, b Boundary, point pagevm.CommitPoint, msgs
 		}
 	}
 	out.Faults = append(out.Faults, s.damages()...)
-	if l := s.life; l.latest != nil {
-		out.Checkpoint = string(l.latest.Meta.CheckpointID)
+	if c := s.life.written(); c != nil {
+		out.Checkpoint = string(c.Meta.CheckpointID)
 	}
 	return nil
 }
@@ -296,6 +300,7 @@ func (s *session) beginLife() error {
 	if l == nil {
 		return nil
 	}
+	s.fallBack(l)
 	l.state = checkpoint.Begin(checkpoint.State{}, l.latest)
 	err := l.store.SaveState(l.state)
 	l.stamp = s.lifeStamp()
@@ -305,7 +310,7 @@ func (s *session) beginLife() error {
 // lastReading is the gauge of the branch's last plan, as far as it is known.
 func (s *session) lastReading(b Boundary) checkpoint.Reading {
 	l := s.newestLine(b.Branch, b.Model)
-	return checkpoint.Reading{Tokens: l.planned, Window: l.window, Estimated: l.anchor.Total == 0}
+	return checkpoint.Reading{Tokens: l.whole(), Window: l.window, Estimated: l.anchor.Total == 0}
 }
 
 // Checkpoint writes the working state of the session's main line now, if it says
@@ -329,7 +334,7 @@ func (k *Kernel) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkp
 }
 
 func (s *session) checkpointOnDemand(w *work, b Boundary) (*checkpoint.Checkpoint, error) {
-	if s.lifeOpt.Off {
+	if s.lifeOpt.Off || s.lifeOpt.NoCheckpoints {
 		return nil, errors.New("checkpoints are switched off")
 	}
 	msgs := s.newestLine("", b.Model).msgs
@@ -347,9 +352,12 @@ func (s *session) checkpointOnDemand(w *work, b Boundary) (*checkpoint.Checkpoin
 
 // Restored is the text from which a session goes on.
 type Restored struct {
-	// Checkpoint is the newest one, "" if there is none; Text is empty then.
+	// Checkpoint is the newest one, "" if there is none.
 	Checkpoint string `json:"checkpoint"`
-	Text       string `json:"text"`
+	// Net is the record that the text was made from, "" if there is none; Text is
+	// empty then.
+	Net  Net    `json:"net"`
+	Text string `json:"text"`
 	// Damaged are checkpoints and state files that could not be used.
 	Damaged []string `json:"damaged"`
 }
@@ -362,18 +370,9 @@ func (k *Kernel) Restore(ctx context.Context, sessionKey string) (*Restored, err
 		return nil, err
 	}
 	defer unlock()
-	r, err := checkpoint.NewStore(s.dir).Resume()
+	out, err := s.restoreText()
 	if err != nil {
 		return nil, fmt.Errorf("restore session %s: %w", s.key, err)
-	}
-	out := &Restored{Damaged: []string{}}
-	for _, d := range r.Damaged {
-		out.Damaged = append(out.Damaged, d.String())
-	}
-	if r.Latest != nil {
-		out.Checkpoint = string(r.Latest.Meta.CheckpointID)
-		out.Text = checkpoint.Restore(r.Latest, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession,
-			Cap: max(s.lifeOpt.RestoreTokens, 0), More: moreOf(r.Latest)})
 	}
 	return out, nil
 }

@@ -17,7 +17,8 @@ import (
 
 // LifeOptions say how a session's working state is kept.
 type LifeOptions struct {
-	// Off keeps none: no gauge, no checkpoints, no restore text.
+	// Off keeps none: no gauge, no checkpoints, no SESSION-STATE.md, no working buffer,
+	// no restore text.
 	Off bool
 	// Show and Checkpoint are the shares of the window from which the gauge is shown
 	// and a checkpoint is written; 0 takes [checkpoint.DefaultThresholds].
@@ -32,6 +33,13 @@ type LifeOptions struct {
 	Flush FlushOptions
 	// Progress keeps a session from being compacted for nothing.
 	Progress ProgressOptions
+	// NoCheckpoints writes and reads none: SESSION-STATE.md and the working buffer are
+	// then what a session goes on from.
+	NoCheckpoints bool
+	// StateFile and Buffer are the other two records of the working state, both
+	// Markdown of the workspace.
+	StateFile StateFileOptions
+	Buffer    BufferOptions
 	// Channel and Agent stand in every checkpoint.
 	Channel, Agent string
 }
@@ -56,7 +64,10 @@ func (o *LifeOptions) thresholds(window, reserve int) checkpoint.Thresholds {
 
 func (o *LifeOptions) check() error {
 	t := o.thresholds(0, 0)
-	return t.Check()
+	if err := t.Check(); err != nil {
+		return err
+	}
+	return o.Buffer.check()
 }
 
 // life is the working state of a session, as it was read or last written.
@@ -65,6 +76,8 @@ type life struct {
 	state   checkpoint.State
 	latest  *checkpoint.Checkpoint
 	damaged []checkpoint.Damage
+	// net is what latest was read from; "" if there is none.
+	net Net
 	// stamp is the reading position's file when state was read or written: another
 	// process that goes on from there changes it.
 	stamp fileStamp
@@ -92,6 +105,7 @@ func (s *session) lifeNow() (*life, error) {
 		return nil, err
 	}
 	l.state, l.latest, l.damaged = r.State, r.Latest, r.Damaged
+	s.fallBack(l)
 	s.life = l
 	return l, nil
 }
@@ -130,14 +144,18 @@ func (s *session) writeCheckpoint(in checkpoint.Input) (*checkpoint.Checkpoint, 
 	if err != nil {
 		return nil, err
 	}
-	if !l.state.Changed(l.latest) || l.state.Thread.Captured == 0 {
-		return l.latest, nil
+	if s.lifeOpt.NoCheckpoints {
+		return nil, nil
 	}
+	if !l.state.Changed(l.written()) || l.state.Thread.Captured == 0 {
+		return l.written(), nil
+	}
+	in.Instead = l.latest
 	w, err := l.store.Checkpoint(l.state, in)
 	if err != nil {
 		return nil, err
 	}
-	l.state, l.latest, l.stamp = w.State, w.Checkpoint, s.lifeStamp()
+	l.state, l.latest, l.net, l.stamp = w.State, w.Checkpoint, NetCheckpoint, s.lifeStamp()
 	for _, d := range w.Damaged {
 		if !slices.ContainsFunc(l.damaged, func(k checkpoint.Damage) bool { return k.File == d.File }) {
 			l.damaged = append(l.damaged, d)
@@ -237,7 +255,7 @@ func (w *work) checkpointNow() *checkpoint.Checkpoint {
 		return nil
 	}
 	st := w.lifeState(l)
-	if !st.Changed(l.latest) || st.Thread.Captured == 0 {
+	if st.Thread.Captured == 0 || !st.Changed(l.written()) && l.written() != nil {
 		return l.latest
 	}
 	w.trigger = checkpoint.TriggerCompaction
@@ -275,7 +293,7 @@ func (w *work) resumed() []pagevm.Block {
 	if key := l.state.Thread.Reader.Offset.Key; key != "" && unseen(key, w.msgs) > 0 {
 		return nil // the same conversation, taken up again
 	}
-	return w.restored(l.latest, checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: room})
+	return w.restored(w.leftBehind(l), checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: room})
 }
 
 // restored makes the block of a checkpoint, none if there is no checkpoint.
@@ -283,7 +301,7 @@ func (w *work) restored(c *checkpoint.Checkpoint, opt checkpoint.RestoreOptions)
 	if c == nil {
 		return nil
 	}
-	opt.Count, opt.More = w.count.text, moreOf(c)
+	opt.Count, opt.More, opt.Source = w.count.text, moreOf(c), w.s.sourceOf(c)
 	text := checkpoint.Restore(c, &opt)
 	if text == "" {
 		return nil
@@ -306,16 +324,21 @@ func restoreRoom(window, limit int) int {
 
 // recordLife writes the checkpoint that the plan asks for, before it is used.
 func (s *session) recordLife(w *work) error {
-	if w.trigger == "" {
+	if w.trigger == "" && !w.behind {
 		return nil
 	}
 	l, err := s.lifeNow()
 	if err != nil {
 		return err
 	}
+	if w.behind { // before this conversation's messages are in it
+		if _, err := s.writeCheckpoint(s.leftInput(w)); err != nil || w.trigger == "" {
+			return err
+		}
+	}
 	l.state = w.lifeState(l)
 	in := s.checkpointInput(w.trigger, w.reading, w.req.Now)
-	if checkpoint.Redundant(l.latest, in) {
+	if checkpoint.Redundant(l.written(), in) {
 		return nil
 	}
 	if _, err := s.writeCheckpoint(in); err != nil {

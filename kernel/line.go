@@ -41,7 +41,9 @@ type line struct {
 	// planID is the newest plan; planned its input in uncalibrated tokens.
 	planID  string
 	planned int
-	// window is that of the newest plan, 0 if it was read from disk.
+	// full is that plan's whole input, calibrated, 0 if a record of it does not say.
+	full int
+	// window is that of the newest plan, 0 if a record of it does not say.
 	window int
 	// expected is what that plan says of its bill, nil if it was read from a record
 	// that does not say; billed is the newest plan whose bill was taken.
@@ -96,6 +98,14 @@ type Span struct {
 	// Level is how the span is shown, Text what is shown.
 	Level pagevm.Level `json:"level"`
 	Text  string       `json:"text"`
+}
+
+// whole is the size of the newest plan's input, as well as it is known.
+func (l *line) whole() int {
+	if l.full > 0 {
+		return l.full
+	}
+	return l.planned + l.ledgerFixed()
 }
 
 func newLine(session, branch, model string) *line {

@@ -121,14 +121,16 @@ func (w *work) stateNote(turn string) (pagevm.Block, bool) {
 // stateTokens is the size up to which SESSION-STATE.md is shown whole.
 const stateTokens = 600
 
-// state is SESSION-STATE.md as it is now, empty if there is none.
+// state is what SESSION-STATE.md tells the model now, empty if there is none or it
+// says nothing that the kernel did not write itself.
 func (w *work) state() source {
 	if !w.stateRead && w.memory != nil {
 		w.stateRead = true
 		var err error
-		if w.stateFile, _, err = w.memory.source(w.req.Private, "SESSION-STATE.md"); err != nil {
+		if w.stateFile, _, err = w.memory.source(w.req.Private, statePath); err != nil {
 			w.faults = append(w.faults, Fault{Code: FaultWorkspaceFile, Detail: err.Error()})
 		}
+		w.stateFile = w.newsOf(w.stateFile)
 	}
 	return w.stateFile
 }

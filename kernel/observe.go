@@ -32,6 +32,13 @@ type Turn struct {
 	// Updates are what the host writes beside the turn; see [Kernel.Write]. What is
 	// rejected does not keep the turn from being committed.
 	Updates []pagevm.Update
+	// Private: the session is private, so its working state may stand in the
+	// workspace's Markdown. A conversation that was planned as private counts as such; a
+	// door that doesn't say is shared.
+	Private bool
+	// More: another turn follows at once, as where a past session is taken in. What
+	// stands in Markdown waits for the last.
+	More bool
 }
 
 // Outcome says what became of an observed turn.
@@ -80,6 +87,7 @@ type turnBody struct {
 // date. It is atomic (the journal line is the commit) and idempotent per
 // AdvancementKey.
 func (k *Kernel) ObserveTurn(ctx context.Context, t Turn) (*Observation, error) {
+	yield := k.yieldState(ctx, &t)
 	s, w, unlock, err := k.openTurn(ctx, &t)
 	if err != nil {
 		return nil, err
@@ -90,6 +98,7 @@ func (k *Kernel) ObserveTurn(ctx context.Context, t Turn) (*Observation, error) 
 		s.forget() // what stands on disk counts
 		return o, err
 	}
+	o.Faults = append(o.Faults, s.netsAfter(w, t, o, yield)...)
 	k.takeNotes(s, w, t, o)
 	return o, nil
 }
@@ -285,5 +294,6 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 	o := &Observation{Outcome: OpenTurn, Ingested: len(w.capture.pages), Turns: s.turns, Stats: w.stats}
 	s.spend(&o.Stats)
 	s.takeBill(o, t, w.model)
+	o.Faults = append(o.Faults, s.netsAfter(w, t, o, yielded{})...)
 	return o, nil
 }

@@ -162,6 +162,8 @@ func (w *work) project() error {
 	if w.align.Stale {
 		w.renewSummary()
 		w.wishes.Carry = w.carryIfGone()
+	} else if left := w.anew(); left != nil {
+		w.wishes = pagevm.Wishes{Carry: append(w.workspaceBlocks(), left...), CarryNow: true}
 	}
 	w.sizeCarried()
 	w.fitNewest()
@@ -206,7 +208,7 @@ func (w *work) project() error {
 	}
 	w.verify()
 	w.next.proj = w.proj
-	w.next.planned, w.next.window = w.proj.Tokens(), w.window
+	w.next.planned, w.next.full, w.next.window = w.proj.Tokens(), w.planned(w.proj), w.window
 	return nil
 }
 

@@ -44,6 +44,10 @@ type planBody struct {
 	Recall    *pagevm.Recall      `json:"recall,omitempty"`
 	Private   bool                `json:"private,omitempty"`
 	Level     int                 `json:"level,omitempty"`
+	// Window is the one that was planned for, in tokens, Full the whole input,
+	// calibrated.
+	Window int `json:"window,omitempty"`
+	Full   int `json:"full,omitempty"`
 	// FlushAsked and FlushSeen are the line's.
 	FlushAsked int `json:"flush_asked,omitempty"`
 	FlushSeen  int `json:"flush_seen,omitempty"`
@@ -236,7 +240,7 @@ func planDiff(w *work) planBody {
 	if p.Recall != q.Recall {
 		b.Recall = &q.Recall
 	}
-	b.Private, b.Level = w.next.private, w.next.level
+	b.Private, b.Level, b.Window, b.Full = w.next.private, w.next.level, w.next.window, w.next.full
 	b.FlushAsked, b.FlushSeen = w.next.flushAsked, w.next.flushSeen
 	b.Overflow, b.Breaker, b.Compacted, b.Unsent = w.next.overflow, w.next.breaker, w.next.compacted, w.next.unsent
 	b.Notes = w.next.notesShown
@@ -268,7 +272,7 @@ func (l *line) apply(session string, b *planBody) *line {
 	if b.Recall != nil {
 		p.Recall = *b.Recall
 	}
-	n.private, n.level = b.Private, b.Level
+	n.private, n.level, n.window, n.full = b.Private, b.Level, b.Window, b.Full
 	n.flushAsked, n.flushSeen = b.FlushAsked, b.FlushSeen
 	n.overflow, n.breaker, n.compacted, n.unsent = b.Overflow, b.Breaker, b.Compacted, b.Unsent
 	n.notesShown = b.Notes

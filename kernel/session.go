@@ -65,6 +65,12 @@ type session struct {
 	life    *life
 	flushed map[string]bool // what a flush has written, by hash
 	lifeOpt LifeOptions
+	// memory is the workspace's Markdown, nil if it is off.
+	memory *memory
+	// started: the host said that a session begins, and no turn was observed since.
+	started bool
+	// told are the records of the working state that can't be written, as has been said.
+	told map[Net]bool
 	// cut are the lines that were cut, lost is why no projection could be read.
 	cut  map[lineKey]bool
 	lost error
@@ -107,7 +113,7 @@ type cutBody struct {
 
 func (k *Kernel) newSession(key, name string) *session {
 	dir := k.folder(name)
-	s := &session{key: key, name: name, dir: dir, root: k.stateDir, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker,
+	s := &session{key: key, name: name, dir: dir, root: k.stateDir, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, memory: k.memory, told: map[Net]bool{},
 		flock: flock.New(filepath.Join(dir, "lock")),
 		calib: &calibrations{path: filepath.Join(k.stateDir, "calibration.json")}}
 	s.tracer = newTracer(dir, k.traces)

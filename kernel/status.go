@@ -27,6 +27,8 @@ type Status struct {
 	Retired   int `json:"retired"`
 	// Memory is what is taken from the workspace's Markdown.
 	Memory MemoryStatus `json:"memory"`
+	// Nets is what stands in that Markdown of the sessions' working state.
+	Nets NetsStatus `json:"nets"`
 	// SummaryModels are those that were asked for notes, with their cool-downs.
 	SummaryModels []Cooldown `json:"summary_models"`
 }
@@ -144,7 +146,7 @@ type LineStatus struct {
 
 // Status reads what is where and how big. It writes nothing.
 func (k *Kernel) Status(ctx context.Context) (*Status, error) {
-	st := &Status{StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: k.memoryStatus(ctx), SummaryModels: k.cooldowns().all()}
+	st := &Status{StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: k.memoryStatus(ctx), Nets: k.netsStatus(), SummaryModels: k.cooldowns().all()}
 	folders, err := k.sessionFolders()
 	if err != nil {
 		return nil, err

@@ -85,6 +85,7 @@ type work struct {
 	crossed checkpoint.Level
 	trigger checkpoint.Trigger
 	flush   string // why the host should run a flush turn
+	behind  bool   // an earlier conversation left state that no checkpoint holds
 	// captured is the working state with this plan's messages, made from capturedOf.
 	captured   *checkpoint.State
 	capturedOf *life

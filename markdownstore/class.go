@@ -67,6 +67,8 @@ const (
 	// memoryLower is what MEMORY.md may be called if there is no MEMORY.md.
 	memoryLower = "memory.md"
 	userName    = "USER.md"
+	// bufferName has what was said in private sessions, in the root or in memory/.
+	bufferName = "working-buffer.md"
 )
 
 // rootNames are the files in the workspace's root that have a meaning, in byte
@@ -117,7 +119,7 @@ func classifySpecial(name string) (Class, bool) {
 	case "SESSION-STATE.md":
 		return Class{Kind: KindState, PageType: PagePlan}, true
 	case "working-buffer.md":
-		return Class{Kind: KindBuffer, Memory: true}, true
+		return Class{Kind: KindBuffer, Private: true, Memory: true}, true
 	case "observations.md":
 		return Class{Kind: KindObservations, Tier: TierRecent, PageType: PagePreference, Memory: true, Indexed: true}, true
 	}

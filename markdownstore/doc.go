@@ -21,8 +21,9 @@
 //	memory/observations.md         recent      ages by its modification time
 //	USER.md                        evergreen   private
 //
-// MEMORY.md and USER.md do not exist for a shared session: they are neither
-// listed nor read nor written, whatever name or link leads to them.
+// MEMORY.md and USER.md do not exist for a shared session, nor does
+// working-buffer.md, which quotes private ones: they are neither listed nor read
+// nor written, whatever name or link leads to them.
 //
 // # What a file is made of
 //

@@ -152,7 +152,7 @@ func isAny(fi fs.FileInfo, others []fs.FileInfo) bool {
 // privates are the private files that exist, by what their names lead to.
 func (s *Store) privates() []fs.FileInfo {
 	var out []fs.FileInfo
-	for _, name := range [...]string{memoryName, memoryLower, userName} {
+	for _, name := range [...]string{memoryName, memoryLower, userName, bufferName, memoryDir + "/" + bufferName} {
 		if fi, err := s.root.Stat(name); err == nil {
 			out = append(out, fi)
 		}

@@ -41,7 +41,7 @@ func Next(p *Projection, d Delta, w Wishes, c Cache) (*Projection, Decision) {
 	if dec.Rewrite == RewriteBehind || dec.Rewrite == RewriteRewind {
 		q.Generation++
 	}
-	if d.Align.Stale || (w.CarryNow && len(p.Seen) == 0) {
+	if d.Align.Stale || (w.CarryNow && d.Align.At == 0) {
 		q.Carry = carryItems(w.Carry)
 	}
 	q.Items = appendHost(q.Items, d.Host[d.Align.At:], unbound(p, d.Align, c))

@@ -23,7 +23,8 @@ type Wishes struct {
 	// Cut is nil to grow only.
 	Cut *CutWish `json:"cut,omitempty"`
 	// Carry is the carry block as it should be from the next cut on; if CarryNow
-	// it stands from the first plan (some page has no source position).
+	// it stands from the first plan (some page has no source position), or from where
+	// nothing of what was planned before stands.
 	Carry    []Block `json:"carry,omitempty"`
 	CarryNow bool    `json:"carry_now,omitempty"`
 	// Drop are notes that the carry block of a cut says better: they go with the cut.

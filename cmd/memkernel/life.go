@@ -74,7 +74,7 @@ func (a *app) boundary(o *lifeFlags) (kernel.Boundary, error) {
 
 // boundaryOf also gives the system prompt and the tools that the transcript holds.
 func (a *app) boundaryOf(o *lifeFlags) (kernel.Boundary, []memkernel.Part, []memkernel.Tool, error) {
-	b := kernel.Boundary{SessionKey: first(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason}
+	b := kernel.Boundary{SessionKey: first(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.private()}
 	if o.transcript.path == "" {
 		return b, nil, nil, nil
 	}
@@ -190,8 +190,10 @@ func newRestore(a *app) *cobra.Command {
 	var session string
 	cmd := &cobra.Command{Use: "restore", Short: "print the text from which a session goes on",
 		Long: `restore prints what a model needs to go on after a compaction or in a new
-conversation: the newest checkpoint's working state, in at most 700 tokens. A plan
-shows it by itself; this is for hosts that compose their own prompts.`,
+conversation: the newest checkpoint's working state, in at most 700 tokens. Where no
+checkpoint can be read it is made of the session's part of SESSION-STATE.md, or else
+of its entries in memory/working-buffer.md, and says so. A plan shows it by itself;
+this is for hosts that compose their own prompts.`,
 		Example: "  memkernel restore --session build-42", Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runRestore(cmd.Context(), session) },
 	}
@@ -216,8 +218,11 @@ func (a *app) runRestore(ctx context.Context, session string) error {
 		return a.writeJSON(restoreJSON{"memkernel/restore/v1", session, r})
 	}
 	if r.Text == "" {
-		a.tip("there is no checkpoint of session %s", printable(session))
+		a.tip("there is no checkpoint of session %s, and nothing of it in SESSION-STATE.md or the working buffer", printable(session))
 		return nil
+	}
+	if r.Net != kernel.NetCheckpoint {
+		a.tip("there is no checkpoint that can be read; this is from %s", map[kernel.Net]string{kernel.NetSessionState: "SESSION-STATE.md", kernel.NetBuffer: "memory/working-buffer.md"}[r.Net])
 	}
 	_, err = io.WriteString(a.out, r.Text+"\n")
 	return err

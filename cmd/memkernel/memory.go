@@ -145,7 +145,10 @@ func (a *app) openKernel(ctx context.Context, book *cachelayout.Book, p embed.Pr
 func (a *app) kernelOptions(book *cachelayout.Book, p embed.Provider) *kernel.Options {
 	o := &kernel.Options{StateDir: a.stateDir, Prices: book, Memory: memoryOptions(a.config),
 		Life: kernel.LifeOptions{Off: !a.config.Checkpoint.Enabled, Show: a.config.Checkpoint.ShowAt, Checkpoint: a.config.Checkpoint.At,
-			Compact: a.config.Checkpoint.CompactAt, RestoreTokens: int(a.config.Checkpoint.RestoreTokens), Flush: flushOptions(a.config), Progress: progressOptions(a.config)},
+			Compact: a.config.Checkpoint.CompactAt, RestoreTokens: int(a.config.Checkpoint.RestoreTokens), Flush: flushOptions(a.config), Progress: progressOptions(a.config),
+			NoCheckpoints: !a.config.Checkpoint.Save,
+			StateFile:     kernel.StateFileOptions{Off: !a.config.SessionState.Enabled, MaxBytes: int(a.config.SessionState.MaxSize)},
+			Buffer:        kernel.BufferOptions{Off: !a.config.WorkingBuffer.Enabled, At: a.config.WorkingBuffer.At, MaxBytes: int64(a.config.WorkingBuffer.MaxSize)}},
 		Trace:  kernel.TraceOptions{Off: !a.config.Trace.Enabled, MaxBytes: int64(a.config.Trace.MaxBytes)},
 		Redact: pagevm.MaskOptions{Allow: a.config.Redact.Allow, Disable: a.config.Redact.DisableRules}}
 	o.Memory.Embedder = p

@@ -28,7 +28,9 @@ func newObserve(a *app) *cobra.Command {
 the summary brought up to date. A turn that was committed before is recognised,
 so running it again after the session grew commits what is new. If the configuration
 names a model (summary.model.provider), it makes notes of the session beside the
-mechanical summary.`,
+mechanical summary. Where the work stands after the last turn is written to the
+workspace's SESSION-STATE.md, unless session_state.enabled is false or sessions are
+shared (workspace.private).`,
 		Example: `  memkernel observe -t session.jsonl --session build-42`,
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.runObserve(cmd.Context(), o) },
@@ -77,7 +79,7 @@ func (a *app) runObserve(ctx context.Context, o *observeFlags) error {
 	}
 	defer k.Close()
 	doc := observeJSON{Schema: "memkernel/observe/v1", SessionKey: first(o.session, session.ID, kernel.DefaultSession)}
-	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: first(o.model, session.Model)}
+	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: first(o.model, session.Model), Private: a.private()}
 	if err := a.observeTurns(ctx, k, turn, session.View(o.view.view()), &doc); err != nil {
 		return err
 	}
@@ -98,6 +100,7 @@ func (a *app) observeTurns(ctx context.Context, k *kernel.Kernel, turn kernel.Tu
 		}
 		a.progress("turn %d of %d", i+1, len(ends))
 		last := &msgs[end-1]
+		turn.More = i+1 < len(ends)
 		turn.Messages, turn.Usage, turn.Now = msgs[:end:end], last.Usage, last.Time
 		o, err := k.ObserveTurn(ctx, turn)
 		if err != nil {

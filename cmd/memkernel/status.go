@@ -49,6 +49,7 @@ func statusText(st *kernel.Status, p painter) string {
 	fmt.Fprintf(&b, "  %s of %s\n", plural(st.Blobs, "blob"), size(st.BlobBytes))
 	maskedText(&b, st)
 	memoryText(&b, &st.Memory, p)
+	netsText(&b, &st.Nets, p)
 	modelsText(&b, st.SummaryModels, p)
 	if len(st.Sessions) == 0 {
 		b.WriteString("  no sessions\n")

@@ -12,20 +12,22 @@ import (
 // it is safe for concurrent use, [Config.Set] is not. The meaning of every field
 // below stands in its doc tag.
 type Config struct {
-	Plan       Plan       `key:"plan" doc:"What the verbs that plan, replay and observe take for granted."`
-	Output     Output     `key:"output" doc:"How results are shown."`
-	Workspace  Workspace  `key:"workspace" doc:"The user's Markdown, and what of it a prompt gets."`
-	Chunking   Chunking   `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
-	Retrieval  Retrieval  `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
-	Embedding  Embedding  `key:"embedding" doc:"Where vectors come from. With any provider but none, text of the workspace is sent to its endpoint. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
-	Index      Index      `key:"index" doc:"The index file, index.sqlite in the state folder."`
-	Checkpoint Checkpoint `key:"checkpoint" doc:"The gauge of a session's context, and the working state that is kept of it: checkpoints/ in the session's folder."`
-	Flush      Flush      `key:"flush" doc:"What a session came to, written to the day's log before it is compacted."`
-	Compaction Compaction `key:"compaction" doc:"What keeps a session from being compacted again and again for nothing."`
-	Summary    Summary    `key:"summary" doc:"The summary of a session's past, which is made mechanically and needs no model."`
-	Trace      Trace      `key:"trace" doc:"The decision trace of a session, trace.jsonl in its folder, which replay --trace decides again. It holds hashes and sizes, no content."`
-	Redact     Redact     `key:"redact" doc:"Secrets are masked before anything is written or indexed. A mark names the rule that found it, such as [masked:github-pat]; status counts them."`
-	Retention  Retention  `key:"retention" doc:"What retain removes. Nothing is removed by itself, and nothing that a prompt or memory points to."`
+	Plan          Plan          `key:"plan" doc:"What the verbs that plan, replay and observe take for granted."`
+	Output        Output        `key:"output" doc:"How results are shown."`
+	Workspace     Workspace     `key:"workspace" doc:"The user's Markdown, and what of it a prompt gets."`
+	Chunking      Chunking      `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
+	Retrieval     Retrieval     `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
+	Embedding     Embedding     `key:"embedding" doc:"Where vectors come from. With any provider but none, text of the workspace is sent to its endpoint. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
+	Index         Index         `key:"index" doc:"The index file, index.sqlite in the state folder."`
+	Checkpoint    Checkpoint    `key:"checkpoint" doc:"The gauge of a session's context, and the working state that is kept of it: checkpoints/ in the session's folder."`
+	SessionState  SessionState  `key:"session_state" doc:"SESSION-STATE.md in the workspace: where the work of the private session stands that spoke last. The kernel writes one marked section of it, after every turn that is observed. What others write beside it stays until another session begins, and is kept as a page then."`
+	WorkingBuffer WorkingBuffer `key:"working_buffer" doc:"memory/working-buffer.md in the workspace: the turns of private sessions whose context fills up, and all of their state before a compaction or a reset. It is not indexed, and not shown."`
+	Flush         Flush         `key:"flush" doc:"What a session came to, written to the day's log before it is compacted."`
+	Compaction    Compaction    `key:"compaction" doc:"What keeps a session from being compacted again and again for nothing."`
+	Summary       Summary       `key:"summary" doc:"The summary of a session's past, which is made mechanically and needs no model."`
+	Trace         Trace         `key:"trace" doc:"The decision trace of a session, trace.jsonl in its folder, which replay --trace decides again. It holds hashes and sizes, no content."`
+	Redact        Redact        `key:"redact" doc:"Secrets are masked before anything is written or indexed. A mark names the rule that found it, such as [masked:github-pat]; status counts them."`
+	Retention     Retention     `key:"retention" doc:"What retain removes. Nothing is removed by itself, and nothing that a prompt or memory points to."`
 
 	origin map[string]Origin
 }
@@ -109,10 +111,24 @@ type Index struct {
 // Checkpoint holds the settings of gauge and checkpoints.
 type Checkpoint struct {
 	Enabled       bool    `key:"enabled" default:"true" doc:"Whether the working state of a session is kept at all."`
+	Save          bool    `key:"save" default:"true" doc:"Whether checkpoints are written. Without them a session goes on from SESSION-STATE.md, or else from the working buffer."`
 	ShowAt        float64 `key:"show_at" default:"0.7" range:"0.01..1" doc:"Share of the window from which the gauge is shown."`
 	At            float64 `key:"at" default:"0.8" range:"0.01..1" doc:"Share of the window from which a checkpoint is written before the next call."`
 	CompactAt     float64 `key:"compact_at" range:"0.01..1" empty:"where the reserve begins" doc:"Share of the window at which the host compacts: what the gauge asks for has happened before."`
 	RestoreTokens Tokens  `key:"restore_tokens" default:"700" range:"50..4k" doc:"Most that the text takes from which a model goes on, and never over a hundredth of the window."`
+}
+
+// SessionState holds the settings of SESSION-STATE.md.
+type SessionState struct {
+	Enabled bool `key:"enabled" default:"true" doc:"Whether the kernel's section is written. What others write to the file is shown in prompts either way."`
+	MaxSize Size `key:"max_size" default:"8KiB" range:"1KiB..256KiB" doc:"Size of the kernel's section, about. Older decisions, rules and files leave it first."`
+}
+
+// WorkingBuffer holds the settings of the working buffer.
+type WorkingBuffer struct {
+	Enabled bool    `key:"enabled" default:"true" doc:"Whether it is written."`
+	At      float64 `key:"at" default:"0.6" range:"0.01..1" doc:"Share of the window from which every turn is appended. From checkpoint.at on, all of the state is, whenever it has changed."`
+	MaxSize Size    `key:"max_size" default:"1MiB" range:"16KiB..32MiB" doc:"Size from which nothing more is appended, until what was read is cleared."`
 }
 
 // Summary holds who makes notes beside the mechanical summary.

@@ -1,0 +1,244 @@
+package checkpoint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Line is one statement of a working state as it stands in a Markdown file that
+// people read, too: "- [decision] keep the port". Records other than checkpoints are
+// made of lines, and can be read back.
+type Line struct {
+	Tag, Text string
+}
+
+// The tags. Of those up to TagStatus a record has one line at most.
+const (
+	TagGoal       = "goal"
+	TagTask       = "task" // what the user asked for last
+	TagStep       = "step"
+	TagNext       = "next"
+	TagStatus     = "status"
+	TagConstraint = "constraint"
+	TagDecision   = "decision"
+	TagOpen       = "open"
+	TagLesson     = "lesson"
+	TagModified   = "modified"
+	TagRead       = "read"
+	TagUser       = "user"
+	TagAgent      = "agent"
+	tagMore       = "more"
+)
+
+// String is the line as it is written.
+func (l Line) String() string { return "- [" + l.Tag + "] " + l.Text }
+
+var lineForm = regexp.MustCompile(`^- \[([a-z]+)\] (.+)$`)
+
+// ParseLine reads what [Line.String] wrote; ok is false for anything else.
+func ParseLine(s string) (l Line, ok bool) {
+	m := lineForm.FindStringSubmatch(strings.TrimRight(s, "\r\n\t "))
+	if m == nil {
+		return Line{}, false
+	}
+	return Line{m[1], m[2]}, true
+}
+
+// The longest line, in runes, and how many files a record names.
+const (
+	maxLineRunes = 400
+	maxLineFiles = 12
+)
+
+// Lines says what a checkpoint holds, the most important first and lists oldest
+// first, in at most maxBytes. What is left out of lists for that is counted in a last
+// line; goal, task, step and status always stand.
+func Lines(c *Checkpoint, maxBytes int) []Line {
+	var head []Line
+	w := c.Working
+	for _, l := range []Line{{TagGoal, string(w.Goal)}, {TagTask, string(w.Topic)}, {TagStep, string(w.Step)}, {TagNext, string(w.NextAction)}, {TagStatus, string(w.Status)}} {
+		head = appendLine(head, l.Tag, l.Text)
+	}
+	return bounded(head, lists(c), maxBytes)
+}
+
+// lists are those of a checkpoint as lines, each oldest first but the open items,
+// whose last is the least pressing.
+func lists(c *Checkpoint) [][]Line {
+	var constraints, decisions, open, lessons, modified, read []Line
+	for _, t := range c.Constraints {
+		constraints = appendLine(constraints, TagConstraint, string(t))
+	}
+	for _, d := range c.Decisions {
+		decisions = appendLine(decisions, TagDecision, string(d.What)+timed(d.When))
+	}
+	for _, t := range slices.Backward(c.OpenItems) {
+		open = appendLine(open, TagOpen, string(t))
+	}
+	for _, t := range c.Learnings {
+		lessons = appendLine(lessons, TagLesson, string(t))
+	}
+	for _, n := range capped(slices.Clone(c.Resources.FilesModified), maxLineFiles) {
+		modified = appendLine(modified, TagModified, string(n))
+	}
+	for _, n := range capped(slices.Clone(c.Resources.FilesRead), maxLineFiles) {
+		read = appendLine(read, TagRead, string(n))
+	}
+	return [][]Line{constraints, decisions, open, lessons, modified, read}
+}
+
+func appendLine(out []Line, tag, text string) []Line {
+	if text = line(text, maxLineRunes); text != "" {
+		out = append(out, Line{tag, text})
+	}
+	return out
+}
+
+// timed is the time of a decision behind its text.
+func timed(t Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return " (" + t.UTC().Format(time.RFC3339) + ")"
+}
+
+// bounded puts lists behind the head, and takes the first of the longest list away
+// until all of it fits.
+func bounded(head []Line, lists [][]Line, maxBytes int) []Line {
+	size := func() (n int) {
+		for _, l := range head {
+			n += len(l.String()) + 1
+		}
+		for _, list := range lists {
+			for _, l := range list {
+				n += len(l.String()) + 1
+			}
+		}
+		return n
+	}
+	left := map[string]int{}
+	for size() > maxBytes {
+		longest := slices.MaxFunc(lists, func(a, b []Line) int { return len(a) - len(b) })
+		if len(longest) == 0 {
+			break
+		}
+		left[longest[0].Tag]++
+		for i := range lists {
+			if len(lists[i]) > 0 && lists[i][0] == longest[0] {
+				lists[i] = lists[i][1:]
+				break
+			}
+		}
+	}
+	out := head
+	for _, list := range lists {
+		if len(list) > 0 && list[0].Tag == TagOpen {
+			slices.Reverse(list)
+		}
+		out = append(out, list...)
+	}
+	return append(out, leftOut(left)...)
+}
+
+func leftOut(left map[string]int) []Line {
+	var names []string
+	for _, tag := range []string{TagConstraint, TagDecision, TagOpen, TagLesson, TagModified, TagRead} {
+		if left[tag] > 0 {
+			names = append(names, fmt.Sprintf("%d %s", left[tag], tag))
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return []Line{{tagMore, "left out: " + strings.Join(names, ", ")}}
+}
+
+var timeBehind = regexp.MustCompile(`^(.+) \((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)$`)
+
+// FromLines is the checkpoint that lines say; tags that it does not know mean
+// nothing. It has no id.
+func FromLines(lines []Line) *Checkpoint {
+	c := &Checkpoint{Schema: Schema, SchemaVersion: SchemaVersion}
+	c.Working.Status = StatusIdle
+	for _, l := range lines {
+		c.take(l)
+	}
+	return c
+}
+
+func (c *Checkpoint) take(l Line) {
+	text := Text(line(l.Text, maxLineRunes))
+	switch l.Tag {
+	case TagGoal:
+		c.Working.Goal = text
+	case TagTask:
+		c.Working.Topic = text
+	case TagStep:
+		c.Working.Step = text
+	case TagNext:
+		c.Working.NextAction = text
+	case TagStatus:
+		if s := Status(text); s == StatusInProgress || s == StatusWaiting {
+			c.Working.Status = s
+		}
+	case TagConstraint:
+		c.Constraints = capped(append(c.Constraints, text), MaxConstraints)
+	case TagDecision:
+		c.takeDecision(string(text))
+	case TagOpen:
+		c.OpenItems = append(c.OpenItems, text)
+	case TagLesson:
+		c.Learnings = capped(append(c.Learnings, text), MaxLearnings)
+	case TagModified:
+		c.Resources.FilesModified = capped(append(c.Resources.FilesModified, Name(text)), MaxFiles)
+	case TagRead:
+		c.Resources.FilesRead = capped(append(c.Resources.FilesRead, Name(text)), MaxFiles)
+	case TagUser, TagAgent:
+		c.Thread.KeyExchanges = capped(append(c.Thread.KeyExchanges, Exchange{Name(l.Tag), text}), MaxExchanges)
+	}
+}
+
+func (c *Checkpoint) takeDecision(text string) {
+	d := Decision{ID: Name(fmt.Sprintf("d%d", len(c.Decisions)+1)), What: Text(text)}
+	if m := timeBehind.FindStringSubmatch(text); m != nil {
+		if at, err := time.Parse(time.RFC3339, m[2]); err == nil {
+			d.What, d.When = Text(m[1]), stamp(at)
+		}
+	}
+	c.Decisions = capped(append(c.Decisions, d), MaxDecisions)
+}
+
+// Merge is what two records of one session say together, the newer one second: what
+// there is one of is the newer's, what is open too, and lists are joined.
+func Merge(old, newer *Checkpoint) *Checkpoint {
+	c := *newer
+	for _, f := range []struct{ to, from *Text }{{&c.Working.Goal, &old.Working.Goal}, {&c.Working.Topic, &old.Working.Topic}} {
+		if *f.to == "" {
+			*f.to = *f.from
+		}
+	}
+	c.Constraints = capped(joined(old.Constraints, newer.Constraints), MaxConstraints)
+	c.Learnings = capped(joined(old.Learnings, newer.Learnings), MaxLearnings)
+	c.Decisions = slices.Clone(old.Decisions)
+	for _, d := range newer.Decisions {
+		if !slices.ContainsFunc(c.Decisions, func(o Decision) bool { return o.What == d.What && o.When.Equal(d.When.Time) }) {
+			d.ID = Name(fmt.Sprintf("d%d", len(c.Decisions)+1))
+			c.Decisions = append(c.Decisions, d)
+		}
+	}
+	c.Decisions = capped(c.Decisions, MaxDecisions)
+	c.Resources.FilesModified = capped(joined(old.Resources.FilesModified, newer.Resources.FilesModified), MaxFiles)
+	c.Resources.FilesRead = capped(joined(old.Resources.FilesRead, newer.Resources.FilesRead), MaxFiles)
+	c.Thread.KeyExchanges = capped(append(slices.Clone(old.Thread.KeyExchanges), newer.Thread.KeyExchanges...), MaxExchanges)
+	c.Meta.Captured = max(old.Meta.Captured, newer.Meta.Captured)
+	return &c
+}
+
+// joined is both lists, each entry at its last place.
+func joined[T comparable](old, newer []T) []T {
+	out := slices.DeleteFunc(slices.Clone(old), func(o T) bool { return slices.Contains(newer, o) })
+	return append(out, newer...)
+}

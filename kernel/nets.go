@@ -1,0 +1,304 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// Three records keep the working state of a session, and any one of them is enough to
+// go on from: its checkpoints (with the state captured since), SESSION-STATE.md, and
+// memory/working-buffer.md.
+//
+//	every observed turn     SESSION-STATE.md is brought up to date
+//	from 60 % of the window the turn is appended to the working buffer
+//	from 80 %               dump: checkpoint, the day's log, all of the state into the buffer, SESSION-STATE.md
+//	compaction, reset       dump, whatever the size
+//
+// All of it is mechanical and happens before the next model call; behind a cut of the
+// kernel's own, for which the plan wrote a checkpoint, with the first call that tells
+// what came of it. The two that are
+// Markdown are written for private sessions only, on their main line, and by calls that
+// tell what happened: a plan writes none.
+//
+// SESSION-STATE.md belongs to the private session that spoke last. In it the kernel
+// owns one marked section and nothing else. See sessionstate.go for how it changes
+// hands, and buffer.go for the buffer.
+
+// Net names a record that a session can go on from.
+type Net string
+
+// The nets, in the order in which they are asked.
+const (
+	NetCheckpoint   Net = "checkpoint"
+	NetSessionState Net = "session_state"
+	NetBuffer       Net = "working_buffer"
+)
+
+const (
+	statePath  = "SESSION-STATE.md"
+	bufferPath = "memory/working-buffer.md"
+)
+
+// FaultNet: one of the records of the working state was not written; the cause says
+// which, the detail why. What stands in the way of all writes is told once.
+const FaultNet = "net_skipped"
+
+// written is the newest checkpoint that stands on disk, nil if there is none.
+func (l *life) written() *checkpoint.Checkpoint {
+	if l == nil || l.net != NetCheckpoint {
+		return nil
+	}
+	return l.latest
+}
+
+// fallBack gives a life without a checkpoint what the other records say.
+func (s *session) fallBack(l *life) {
+	if s.lifeOpt.NoCheckpoints {
+		l.net, l.latest = "", nil
+	} else if l.latest != nil && (l.net == "" || l.net == NetCheckpoint) {
+		l.net = NetCheckpoint
+		return
+	}
+	l.latest, l.net = s.otherNets()
+	if l.latest != nil && l.state.Thread.Captured == 0 {
+		l.state = checkpoint.Begin(l.state, l.latest)
+	}
+}
+
+// otherNets reads the working state off the workspace's Markdown.
+func (s *session) otherNets() (*checkpoint.Checkpoint, Net) {
+	if s.memory == nil || s.lifeOpt.Off {
+		return nil, ""
+	}
+	if c := s.fromStateFile(); c != nil {
+		return c, NetSessionState
+	}
+	if c := s.fromBuffer(); c != nil {
+		return c, NetBuffer
+	}
+	return nil, ""
+}
+
+// standing is the working state as it is now, whether it has been written or not; nil
+// if nothing is known.
+func (s *session) standing(now time.Time) *checkpoint.Checkpoint {
+	l := s.life
+	if l == nil || l.state.Thread.Captured == 0 && l.latest == nil {
+		return nil
+	}
+	c := checkpoint.Build(l.state, l.latest, s.checkpointInput(checkpoint.TriggerManual, checkpoint.Reading{}, now))
+	s.overlay(c)
+	return c
+}
+
+// overlay puts what hosts wrote over what was read off the conversation.
+func (s *session) overlay(c *checkpoint.Checkpoint) {
+	for _, p := range standingPages(s.stored()) {
+		switch text := textField(p, "text"); {
+		case p.Type == pagevm.Constraint && text != "":
+			if t := checkpoint.Text(text); !slices.Contains(c.Constraints, t) {
+				c.Constraints = append(c.Constraints, t)
+			}
+		case p.Type == pagevm.Plan:
+			if goal := textField(p, "goal"); goal != "" {
+				c.Working.Goal = checkpoint.Text(goal)
+			}
+			if step := textField(p, "step"); step != "" {
+				c.Working.Step = checkpoint.Text(step)
+			}
+		}
+	}
+}
+
+// sourceOf names what a restore text was made of, if no checkpoint on disk holds all
+// of it.
+func (s *session) sourceOf(c *checkpoint.Checkpoint) string {
+	switch {
+	case c.Meta.CheckpointID != "" && !s.lifeOpt.NoCheckpoints:
+		return ""
+	case s.life != nil && s.life.net == NetBuffer, s.lifeOpt.StateFile.Off:
+		return bufferPath
+	}
+	return statePath
+}
+
+// leftBehind is what an earlier conversation of the session left: its checkpoint, with
+// what was captured since, for which a checkpoint is written now.
+func (w *work) leftBehind(l *life) *checkpoint.Checkpoint {
+	if w.s.lifeOpt.NoCheckpoints || l.state.Thread.Captured == 0 || !l.state.Changed(l.written()) {
+		return l.latest
+	}
+	w.behind = true
+	return checkpoint.Build(l.state, l.latest, w.s.leftInput(w))
+}
+
+// leftInput is that of the checkpoint for what an earlier conversation left.
+func (s *session) leftInput(w *work) checkpoint.Input {
+	return s.checkpointInput(checkpoint.TriggerSessionEnd, checkpoint.Reading{}, w.req.Now)
+}
+
+// anew is the text to go on from where the host's messages are other ones from the first
+// on: another conversation of the session, or what the host's compaction left of it.
+func (w *work) anew() []pagevm.Block {
+	if len(w.prev.proj.Seen) == 0 || w.align.Rewrite != pagevm.RewriteBehind || w.align.First > 0 {
+		return nil
+	}
+	if w.msgs[0].Origin == memkernel.OriginSummary {
+		return w.restoreBlock(checkpoint.AfterCompaction, false)
+	}
+	return w.resumed()
+}
+
+// restoreText is what [Kernel.Restore] gives.
+func (s *session) restoreText() (*Restored, error) {
+	out := &Restored{Damaged: []string{}}
+	s.life = nil // what stands on disk counts
+	l, err := s.lifeNow()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range l.damaged {
+		out.Damaged = append(out.Damaged, d.String())
+	}
+	if c := l.written(); c != nil {
+		out.Checkpoint = string(c.Meta.CheckpointID)
+	}
+	if c := l.latest; c != nil {
+		out.Net = l.net
+		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession,
+			Cap: max(s.lifeOpt.RestoreTokens, 0), More: moreOf(c), Source: s.sourceOf(c)})
+	}
+	return out, nil
+}
+
+// netsOn tells whether the Markdown records of a session may be written.
+func (s *session) netsOn(branch, model string, private bool) bool {
+	return s.memory != nil && !s.lifeOpt.Off && branch == "" && (private || s.newestLine(branch, model).private)
+}
+
+// netsAfter brings the Markdown records up to date after a turn, or in the middle of
+// one where the window fills.
+func (s *session) netsAfter(w *work, t Turn, o *Observation, from yielded) []Fault {
+	if t.More || o.Outcome == Conflict || !s.netsOn(t.Branch, t.Model, t.Private) {
+		return nil
+	}
+	if _, err := s.lifeNow(); err != nil {
+		return []Fault{s.netFault("", err)}
+	}
+	end := turnEnd(w.msgs)
+	ended := o.Outcome == Committed || o.AdvancementKey != "" && (o.Outcome == OpenTurn || end == len(w.msgs))
+	r := s.readingAfter(w, t)
+	var out []Fault
+	if ended && r.Utilization() >= s.lifeOpt.Buffer.at() {
+		out = append(out, s.bufferTurn(w.ctx, bufferedTurn{id: o.AdvancementKey, msgs: w.msgs[turnStart(w.msgs, end):end], reading: r, now: t.Now})...)
+	}
+	over := r.Utilization() >= s.lifeOpt.thresholds(r.Window, 0).Checkpoint || s.cutSince()
+	if over {
+		faults, _ := s.dump(w.ctx, checkpoint.TriggerAuto, r, t.Now)
+		out = append(out, faults...)
+	}
+	if ended || over {
+		out = append(out, s.writeState(w.ctx, stateWrite{w: w, now: t.Now, from: from, takes: ended})...)
+	}
+	return out
+}
+
+// netsAt does the same where a boundary is passed, and counts what it wrote to the
+// day's log.
+func (s *session) netsAt(ctx context.Context, b Boundary, point pagevm.CommitPoint) (out []Fault, flushed int) {
+	if b.Reason == startReason {
+		s.started = true
+		return nil, 0
+	}
+	if !s.netsOn(b.Branch, b.Model, b.Private) || s.life == nil {
+		return nil, 0
+	}
+	r := s.lastReading(b)
+	if point == pagevm.PointCompaction || point == pagevm.PointReset || r.Utilization() >= s.lifeOpt.Buffer.at() && point == pagevm.PointSessionEnd {
+		out, flushed = s.dump(ctx, triggers[point], r, b.Now)
+	}
+	return append(out, s.writeState(ctx, stateWrite{now: b.Now})...), flushed
+}
+
+// dump writes all of the working state: the checkpoint, if it says anything new, what
+// is worth remembering to the day's log, and the state itself to the buffer. Equal
+// content is written once per compaction cycle. It counts what went to the log.
+func (s *session) dump(ctx context.Context, trigger checkpoint.Trigger, r checkpoint.Reading, now time.Time) ([]Fault, int) {
+	in := s.checkpointInput(trigger, r, now)
+	if !checkpoint.Redundant(s.life.written(), in) {
+		if _, err := s.writeCheckpoint(in); err != nil {
+			return []Fault{s.netFault(NetCheckpoint, err)}, 0
+		}
+	}
+	out, n := s.flushMechanically(ctx, s.memory, false, now)
+	return append(out, s.bufferState(ctx, r, now)...), n
+}
+
+// readingAfter is what the next call will hold at least: what the last one was billed
+// for, with its answer and what came behind it, else what was planned and has come
+// since.
+func (s *session) readingAfter(w *work, t Turn) checkpoint.Reading {
+	l := s.newestLine(t.Branch, t.Model)
+	r := checkpoint.Reading{Window: l.window, Estimated: true}
+	if r.Window == 0 {
+		r.Window = w.model.ContextWindow
+	}
+	ratio := 1.0
+	if cal := s.calib.of(t.Model); w.count.kind == budget.Estimated && cal.Trusted() {
+		ratio, _ = cal.Factor()
+	}
+	count := func(from int) int {
+		n := 0
+		for i := max(min(from, len(w.hosts)), 0); i < len(w.hosts); i++ {
+			n += w.hosts[i].Tokens()
+		}
+		return int(float64(n) * ratio)
+	}
+	seen := len(l.proj.Seen)
+	if r.Tokens = count(0); seen > 0 && seen <= len(w.hosts) {
+		r.Tokens = l.whole() + count(seen)
+	}
+	if u := t.Usage; u != nil && (seen == 0 && u.InputTotal() > 0 || plausible(u.InputTotal(), r.Tokens)) {
+		behind := behindAnswer(w.msgs)
+		answer := max(u.OutputTokens, count(behind-1)-count(behind)) // streaming hosts record stubs
+		r.Tokens, r.Estimated = u.InputTotal()+answer+count(behind), false
+	}
+	return r
+}
+
+// behindAnswer is the index of the first message behind the model's last.
+func behindAnswer(msgs []memkernel.Message) int {
+	for i := len(msgs); i > 0; i-- {
+		if msgs[i-1].Role == memkernel.RoleAssistant {
+			return i
+		}
+	}
+	return 0
+}
+
+// netFault says why a record was not written.
+func (s *session) netFault(net Net, err error) Fault {
+	return Fault{Code: FaultNet, Cause: string(net), Detail: err.Error()}
+}
+
+// netFaults is netFault, told once for what every write will meet again.
+func (s *session) netFaults(net Net, err error) []Fault {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, markdownstore.ErrReadOnly) || errors.Is(err, markdownstore.ErrDenied) || errors.Is(err, errBufferFull) {
+		if s.told[net] {
+			return nil
+		}
+		s.told[net] = true
+	}
+	return []Fault{s.netFault(net, err)}
+}

@@ -1,0 +1,92 @@
+package kernel
+
+import (
+	"time"
+)
+
+// NetsStatus is what stands in the workspace's Markdown of the sessions' working state.
+type NetsStatus struct {
+	SessionState StateFileStatus `json:"session_state"`
+	Buffer       BufferStatus    `json:"working_buffer"`
+}
+
+// StateFileStatus is what stands in SESSION-STATE.md.
+type StateFileStatus struct {
+	Path    string `json:"path"`
+	Enabled bool   `json:"enabled"`
+	// Bytes is the file's size, 0 if there is none, OtherBytes what of it is not the
+	// kernel's.
+	Bytes      int `json:"size_bytes"`
+	OtherBytes int `json:"other_bytes"`
+	// Session is the folder of the session whose section stands there, "" if there is
+	// none; Epoch, Messages and Time say how far it had come.
+	Session  string    `json:"session"`
+	Epoch    int       `json:"epoch"`
+	Messages int       `json:"messages"`
+	Time     time.Time `json:"time,omitzero"`
+	// Edited: somebody changed the section.
+	Edited bool `json:"edited"`
+	// Detail says why the file can't be read.
+	Detail string `json:"detail,omitempty"`
+}
+
+// BufferStatus is what stands in the working buffer.
+type BufferStatus struct {
+	Path    string `json:"path"`
+	Enabled bool   `json:"enabled"`
+	Bytes   int    `json:"size_bytes"`
+	// Entries counts those of the kernel, Newest is when the last was made, and LastDump
+	// when all of the state was written.
+	Entries  int       `json:"entries"`
+	Newest   time.Time `json:"newest,omitzero"`
+	LastDump time.Time `json:"last_dump,omitzero"`
+	Detail   string    `json:"detail,omitempty"`
+}
+
+func (k *Kernel) netsStatus() NetsStatus {
+	st := NetsStatus{SessionState: StateFileStatus{Path: statePath}, Buffer: BufferStatus{Path: bufferPath}}
+	if k.memory == nil {
+		return st
+	}
+	st.SessionState.Enabled = !k.life.Off && !k.life.StateFile.Off
+	st.Buffer.Enabled = !k.life.Off && !k.life.Buffer.Off
+	st.SessionState.read(k.memory)
+	st.Buffer.read(k.memory)
+	return st
+}
+
+func (st *StateFileStatus) read(m *memory) {
+	f, _, err := readState(m.private)
+	if err != nil {
+		st.Detail = err.Error()
+		return
+	}
+	st.Bytes, st.OtherBytes = len(f.text), len(f.text)
+	if sec := f.section; sec != nil {
+		st.OtherBytes = len(f.others())
+		st.Session, st.Epoch, st.Messages, st.Time, st.Edited = sec.owner, sec.epoch, sec.captured, sec.at, sec.edited
+	}
+}
+
+func (st *BufferStatus) read(m *memory) {
+	text, err := m.bufferText()
+	if err != nil {
+		st.Detail = err.Error()
+		return
+	}
+	st.Bytes = len(text)
+	for _, e := range bufferEntries(text) {
+		st.Entries++
+		st.Newest = later(st.Newest, e.head.at)
+		if e.head.what == bufferDump {
+			st.LastDump = later(st.LastDump, e.head.at)
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
