@@ -60,7 +60,7 @@ func (ix *Index) check(ctx context.Context, yield func(error) bool) error {
 
 // snapshot opens a connection and, with it, one state of the index.
 func (ix *Index) snapshot(ctx context.Context) (db *sql.DB, tx *sql.Tx, err error) {
-	for _, mode := range []drv.Mode{drv.ReadOnly, drv.Immutable} {
+	for _, mode := range ix.opts.readModes() {
 		if db, err = drv.Open(ix.path, mode, ix.opts.BusyTimeout); err != nil {
 			return nil, nil, err
 		}

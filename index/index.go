@@ -23,6 +23,10 @@ type Options struct {
 	// ReadOnly opens the index for searching only. It must exist, and nothing
 	// this Index does changes it.
 	ReadOnly bool
+	// Immutable is ReadOnly without even a reader's lock, so that not a file is made
+	// or touched beside the index. Nobody may write it meanwhile, and what a log
+	// beside it holds is not seen.
+	Immutable bool
 	// BusyTimeout is how long a statement waits for another process's lock
 	// within SQLite. Default 5 s.
 	BusyTimeout time.Duration
@@ -41,6 +45,7 @@ func (o *Options) orDefaults() *Options {
 	if out.BusyTimeout <= 0 {
 		out.BusyTimeout = defaultBusy
 	}
+	out.ReadOnly = out.ReadOnly || out.Immutable
 	return &out
 }
 
@@ -145,12 +150,21 @@ func (ix *Index) open(ctx context.Context) (*handles, error) {
 	return h, nil
 }
 
+// readModes are the ways in which the file is opened to be read, the first that
+// works.
+func (o *Options) readModes() []drv.Mode {
+	if o.Immutable {
+		return []drv.Mode{drv.Immutable}
+	}
+	return []drv.Mode{drv.ReadOnly, drv.Immutable}
+}
+
 // openReader opens h.read. Where not even a reader's lock file can be made
 // (a read-only folder), nobody else can be writing either, and SQLite is told
 // to do without locks.
 func (ix *Index) openReader(ctx context.Context, h *handles) error {
 	var first error
-	for _, mode := range []drv.Mode{drv.ReadOnly, drv.Immutable} {
+	for _, mode := range ix.opts.readModes() {
 		db, err := drv.Open(ix.path, mode, ix.opts.BusyTimeout)
 		if err != nil {
 			return explain("open index", ix.path, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -72,17 +73,26 @@ func (s *session) flushMechanically(ctx context.Context, m *memory, ended bool, 
 		name = "by what was captured of it"
 	}
 	var lines, items []string
+	before := sync.OnceValue(func() map[string]bool { return m.saidBefore(now) })
 	add := func(tag, text string) {
 		item := pageID("fi", tag, text)
-		if text = oneLine(text); text != "" && !s.flushed[item] {
-			lines, items = append(lines, "- ["+tag+"] "+text), append(items, item)
+		if text = oneLine(text); text == "" || s.flushed[item] {
+			return
 		}
+		mark := judge(tag, text, before()).String()
+		if tag == "open" || tag == "identity" {
+			mark = strings.TrimSpace("[" + tag + "] " + mark)
+		}
+		lines, items = append(lines, "- "+mark+" "+text), append(items, item)
 	}
 	for _, d := range c.Decisions {
 		add("decision", string(d.What))
 	}
 	for _, l := range c.Learnings {
 		add("lesson", string(l))
+	}
+	for _, l := range identityTouched(c) {
+		add("identity", l)
 	}
 	for _, o := range c.OpenItems {
 		if ended {
@@ -186,6 +196,8 @@ const NoReply = "NO_REPLY"
 
 // The safety hints stand below a host's own prompts, too.
 const flushHints = `Answer with a Markdown list, one memory a line; it is appended to %s for you.
+Begin each with why it matters, in brackets: [decision] a decision or plan changed, [surprise] it was not
+expected, [human] the user cares about it, [lesson] it can be used again, [identity] it changed who you are.
 Do not rewrite or repeat what stands there. MEMORY.md, SOUL.md, TOOLS.md and AGENTS.md are read-only now.
 If there is nothing to keep, answer ` + NoReply + ` and nothing else.`
 

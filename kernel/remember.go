@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -39,6 +40,9 @@ type RememberRequest struct {
 	// Path is the file that it is appended to, relative to the workspace; "" is
 	// today's log. MEMORY.md and USER.md can be written in private sessions only.
 	Path string
+	// Tags say why it matters; they are written before its words, in each item if it
+	// is a list. Without any it is among the first that are forgotten.
+	Tags consolidation.Tags
 	// ID makes the delivery idempotent. Default: a hash of session, file and text.
 	ID string
 	// Evidence says where it comes from: the id of a page or the key of a committed
@@ -96,6 +100,7 @@ func (k *Kernel) Remember(ctx context.Context, req RememberRequest) (*Remembered
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("remember: there is nothing to keep: the text is empty")
 	}
+	text = consolidation.TagEntry(text, consolidation.MakeTags(req.Tags...))
 	store := k.memory.store(req.Private)
 	if req.Path == "" {
 		req.Path = store.DailyPath(req.Now)

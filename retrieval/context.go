@@ -92,6 +92,9 @@ func (r *refiner) combine() {
 			if near {
 				p.score *= r.sig.Time
 			}
+			if p.tagged && r.sig.Tagged != 0 {
+				p.score *= r.sig.Tagged
+			}
 			p.score *= 1 - r.sig.Question*p.asks
 		}
 	}

@@ -25,6 +25,8 @@ type passage struct {
 	trail       []string
 	// asks is the share of its sentences that are questions.
 	asks float64
+	// tagged: it says itself why it matters.
+	tagged bool
 }
 
 // outline is the passages of a chunk, in order.
@@ -141,7 +143,7 @@ func (c *cutter) add(p *passage, own int) {
 	if p.label != nil {
 		tokens = tokens[min(p.label.size, len(tokens)):]
 	}
-	p.asks = asking(c.lines[own:p.to])
+	p.asks, p.tagged = asking(c.lines[own:p.to]), anyTagged(c.lines[own:p.to])
 	p.body = tallied(tokens)
 	p.about = c.about
 	p.trail = c.trail()

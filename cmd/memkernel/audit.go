@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// auditFlags are the flags of audit.
+type auditFlags struct {
+	only, skip []string
+	host       string
+	now        timeValue
+	all, list  bool
+}
+
+func newAudit(a *app) *cobra.Command {
+	f := &auditFlags{}
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "find what is wrong with memory: stale, too large, doubled, contradictory",
+		Long: `audit reads the workspace's Markdown and the state folder and says what is wrong:
+what nobody has looked after, what the host will not show to the model, links that
+lead nowhere, what is said twice or in two ways, secrets, damaged text, and whether
+journals, blobs and index are whole. It changes nothing, not a byte and not a
+time. The exit code is 3 if it finds something and 0 if it does not. The section
+audit of the configuration has the thresholds.`,
+		Example: `  memkernel audit --skip stale_files
+  memkernel audit --only contradictions,links --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runAudit(cmd.Context(), f) },
+	}
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.only, "only", nil, "run these `checks` alone")
+	fl.StringSliceVar(&f.skip, "skip", nil, "don't run these `checks`, nor those of audit.skip")
+	fl.StringVar(&f.host, "host", "openclaw", "whose limits hold: openclaw, codex or claude-code")
+	fl.Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	fl.BoolVar(&f.all, "all", false, "every finding, not the first ten of each check")
+	fl.BoolVar(&f.list, "list", false, "name the checks, and run none")
+	return cmd
+}
+
+// auditJSON is the document of audit --json.
+type auditJSON struct {
+	Schema    string `json:"schema"`
+	Workspace string `json:"workspace"`
+	// Clean: nothing was found.
+	Clean    bool                     `json:"clean"`
+	Files    int                      `json:"files"`
+	Entries  int                      `json:"entries"`
+	Checks   []consolidation.CheckRun `json:"checks"`
+	Findings []auditFinding           `json:"findings"`
+}
+
+// auditFinding is a finding with every member there.
+type auditFinding struct {
+	Check     string                  `json:"check"`
+	Severity  string                  `json:"severity"`
+	Path      string                  `json:"path"`
+	StartLine int                     `json:"start_line"`
+	EndLine   int                     `json:"end_line"`
+	What      string                  `json:"what"`
+	Hint      string                  `json:"hint"`
+	Others    []auditPlace            `json:"others"`
+	Dropped   []consolidation.Section `json:"dropped"`
+}
+
+type auditPlace struct {
+	Path      string `json:"path"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+}
+
+func (a *app) runAudit(ctx context.Context, f *auditFlags) error {
+	if f.list {
+		return a.listChecks()
+	}
+	if err := a.memoryOn(); err != nil {
+		return err
+	}
+	o, err := a.auditOptions(f)
+	if err != nil {
+		return err
+	}
+	k, err := a.kernel(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	r, err := k.Audit(ctx, o)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.writeJSON(auditDocument(a.workspace, r))
+	} else {
+		_, err = a.out.Write([]byte(auditText(r, a.painter(), f.all)))
+	}
+	if err == nil && len(r.Findings) > 0 {
+		return &findings{len(r.Findings)}
+	}
+	return err
+}
+
+// listChecks prints the names of the checks.
+func (a *app) listChecks() error {
+	if a.json {
+		return usagef("--list is for people; --json names every check that ran")
+	}
+	for _, c := range consolidation.ListChecks() {
+		if _, err := fmt.Fprintf(a.out, "%-18s %s\n", c.ID, c.Title); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// auditOptions brings configuration and flags together.
+func (a *app) auditOptions(f *auditFlags) (kernel.AuditOptions, error) {
+	c := &a.config.Audit
+	o := kernel.AuditOptions{Now: f.now.Time, JobFiles: c.Jobs, Limits: consolidation.Limits{
+		StateAge: time.Duration(c.StateAge), ObservationLines: c.ObservationLines, LogGrace: time.Duration(c.LogGrace),
+		FileAge: time.Duration(c.FileAge), MemoryAge: time.Duration(c.MemoryAge), SizeWarning: c.SizeWarning,
+		NearDuplicate: c.NearDuplicate, JobAge: time.Duration(c.JobAge)}}
+	o.Host, _ = consolidation.HostByName(c.Host)
+	o.Host.FileLimit, o.Host.TotalLimit = firstInt(c.FileLimit, o.Host.FileLimit), firstInt(c.TotalLimit, o.Host.TotalLimit)
+	const way = "'memkernel audit --list' names the checks"
+	var err error
+	if o.Only, err = checkIDs(f.only); err != nil {
+		return o, &usageError{"--only: " + err.Error(), way}
+	}
+	if o.Skip, err = checkIDs(f.skip); err != nil {
+		return o, &usageError{"--skip: " + err.Error(), way}
+	}
+	skip, err := checkIDs(c.Skip)
+	if err != nil {
+		return o, hint(fmt.Errorf("read configuration: %s: audit.skip: %w", a.config.Origin("audit.skip"), err), way)
+	}
+	if len(o.Only) == 0 {
+		o.Skip = append(o.Skip, skip...)
+	}
+	return o, nil
+}
+
+func firstInt(a, b int) int {
+	if a > 0 {
+		return a
+	}
+	return b
+}
+
+// checkIDs reads the names of checks.
+func checkIDs(names []string) ([]consolidation.CheckID, error) {
+	known := map[string]bool{}
+	for _, id := range consolidation.AllChecks() {
+		known[string(id)] = true
+	}
+	var out []consolidation.CheckID
+	for _, n := range names {
+		if n = strings.TrimSpace(n); !known[n] {
+			return nil, fmt.Errorf("there is no check %q", n)
+		}
+		out = append(out, consolidation.CheckID(n))
+	}
+	return out, nil
+}
+
+func auditDocument(workspace string, r *consolidation.Report) auditJSON {
+	doc := auditJSON{Schema: "memkernel/audit/v1", Workspace: workspace, Clean: len(r.Findings) == 0, Files: r.Files, Entries: r.Entries,
+		Checks: r.Checks, Findings: []auditFinding{}}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		out := auditFinding{string(f.Check), string(f.Severity), f.Path, f.StartLine, f.EndLine, f.What, f.Hint, []auditPlace{}, list(f.Dropped)}
+		for _, p := range f.Others {
+			out.Others = append(out.Others, auditPlace{p.Path, p.StartLine, p.EndLine})
+		}
+		doc.Findings = append(doc.Findings, out)
+	}
+	return doc
+}
+
+// shownFindings is how many findings of a check the text shows.
+const shownFindings = 10
+
+// auditText groups the findings by check.
+func auditText(r *consolidation.Report, p painter, all bool) string {
+	var b strings.Builder
+	at, clean := 0, 0
+	var skipped []string
+	for _, c := range r.Checks {
+		first := at
+		for at < len(r.Findings) && r.Findings[at].Check == c.ID {
+			at++
+		}
+		switch {
+		case c.Skipped != "":
+			skipped = append(skipped, fmt.Sprintf("%s: %s", c.ID, c.Skipped))
+		case c.Findings == 0:
+			clean++
+		default:
+			writeCheck(&b, p, c, r.Findings[first:at], all)
+		}
+	}
+	for _, s := range skipped {
+		for _, l := range wrap("not run: "+printable(s), columns) {
+			b.WriteString(p.do(gray, l) + "\n")
+		}
+	}
+	fmt.Fprintf(&b, "%s, %s: %s in %s, %d clean\n", plural(r.Files, "file"), strings.Replace(plural(r.Entries, "entry"), "entrys", "entries", 1),
+		plural(len(r.Findings), "finding"), plural(len(r.Checks)-clean-len(skipped), "check"), clean)
+	return b.String()
+}
+
+func writeCheck(b *strings.Builder, p painter, c consolidation.CheckRun, found []consolidation.Finding, all bool) {
+	b.WriteString(p.do(bold, string(c.ID)) + fmt.Sprintf(" (%d)\n", c.Findings))
+	colours := map[consolidation.Severity]style{consolidation.Error: red, consolidation.Warning: yellow, consolidation.Note: cyan}
+	for i := range found {
+		f := &found[i]
+		if i == shownFindings && !all {
+			fmt.Fprintf(b, "  and %d more; --all shows them\n", len(found)-i)
+			break
+		}
+		head := "  " + p.do(colours[f.Severity], left(string(f.Severity), 8))
+		for _, l := range wrap(printable(strings.TrimSpace(placeText(f.Place)+f.What)), columns-10) {
+			b.WriteString(head + l + "\n")
+			head = strings.Repeat(" ", 10)
+		}
+		if next := i + 1; next < len(found) && found[next].Hint == f.Hint && (all || next < shownFindings) {
+			continue // said once, behind the last
+		}
+		for _, l := range wrap(f.Hint, columns-12) {
+			b.WriteString(strings.Repeat(" ", 12) + p.do(gray, l) + "\n")
+		}
+	}
+}
+
+func placeText(p consolidation.Place) string {
+	if p.Path == "" {
+		return ""
+	}
+	return p.String() + " "
+}

@@ -1,0 +1,289 @@
+package consolidation
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// claim is one thing that an entry says of a subject in a form that can be held
+// against others.
+type claim struct {
+	// subject are the words that name it, sorted; said is the value as it stands.
+	subject string
+	value   value
+	said    string
+	file    *File
+	entry   *Entry
+	line    int
+	// label tells that the subject is a label, which means something else under
+	// another heading.
+	label bool
+}
+
+var (
+	// labelled is "**Label**: value" or "Label = value".
+	labelled = regexp.MustCompile(`^[*_]{0,3}([\p{L}][^:：=*|]{0,60}?)[*_]{0,3}\s*[:：=]\s*[*_]{0,3}\s*(.{1,90})$`)
+	// stated is "The port of X is 5432", whole, in a few languages.
+	stated = regexp.MustCompile(`^(?:(?i:the|our|my|der|die|das|le|la|el)\s+)?([\p{L}\d][^.:;!?]{1,60}?)\s+(?:is|are|=|ist|sind|est|es|è|é)\s+(?:now\s+|set to\s+|at\s+|on\s+)?(.{1,60})$`)
+	// statedHan is the same for Chinese, where nothing stands between the words.
+	statedHan = regexp.MustCompile(`^([\p{Han}\p{L}\d ]{2,30}?)(?:是|为|為)\s*(.{1,40})$`)
+	// attributed is "X runs on port 5432" and the like: an attribute by its name.
+	attributed = regexp.MustCompile(`(?i)^(.{2,60}?)\s+(?:(?:runs|listens|is running|is listening|lives|sits|is served|is reachable|läuft|lauscht|écoute|escucha)\s+)?(?:on|at|auf|sur|en)\s+(?:the\s+)?(port|version|branch|host|region)\s+([^\s,;()]{1,40})`)
+	// versioned is "uses Go 1.26", of whatever it is that uses it.
+	versioned = regexp.MustCompile(`^(?:(?:(?i:we|i|it|the (?:project|service|server|team|app|machine)|this (?:project|machine))|[\p{Lu}][\p{L}-]*)\s+)?(?i:uses?|runs?(?: on)?|is on|are on|requires?|needs?|targets?)\s+([\p{Lu}][\p{L}.+#-]{1,20})\s+v?(\d+(?:\.\d+)+)$`)
+	// placed is "X lives in Y": of such a thing there is one.
+	placed = regexp.MustCompile(`^(.{2,40}?)\s+(lives in|is based in|works at|works for|was born on|launches on|starts on|ends on|is due on|expires on|ships on|goes live on|(?:is|are) (?:scheduled|set|planned) for|takes? place on|happens? on|runs? on|runs? at|(?:uses|runs) version)\s+(.{2,40})$`)
+	// replaced are words by which an entry says itself that it takes the place of
+	// another, or that something changed.
+	replaced = regexp.MustCompile(`(?i)\b(?:supersed\w*|replac\w*|instead of|no longer|not any ?more|used to|formerly|previously|deprecated|obsolete|outdated|was (?:\S+ ){0,4}(?:now|until|before)|now (?:on|at|is)|moved? (?:from|to)|chang\w* (?:from|to)|switch\w* (?:from|to)|migrat\w*|upgrad\w*|renam\w*|bumped|raised|lowered|corrected|correction|instead|ersetzt|nicht mehr|früher|statt|geändert|remplac\w*|ne plus|auparavant|anciennement|reemplaz\w*|ya no|antes|cambiad\w*|sostitu\w*|não mais|substitu\w*)\b|→|->|=>|~~|不再|改为|改為|已改|取代|替代|替换|曾经|更新为|升级|升級|置き換え|変更|заменен|больше не|раньше|대체|변경`)
+)
+
+// small are words that name nothing.
+var small = map[string]bool{
+	"the": true, "a": true, "an": true, "of": true, "for": true, "on": true, "in": true, "at": true, "to": true, "is": true, "are": true, "our": true,
+	"my": true, "its": true, "current": true, "currently": true, "default": true, "and": true, "this": true, "that": true, "it": true, "s": true,
+	"der": true, "die": true, "das": true, "des": true, "le": true, "la": true, "les": true, "el": true, "de": true, "du": true, "uses": true, "runs": true,
+}
+
+// claims lists what a file says. Only entries that still hold claim anything, and
+// none that tells of a change: it names the old value too.
+func claims(f *File) []claim {
+	if f.Shadowed || f.Err != nil || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindRoutine {
+		return nil
+	}
+	var out []claim
+	for i := range f.Entries {
+		e := &f.Entries[i]
+		if e.State == StateSuperseded || len(e.Supersedes) > 0 || e.Kind == markdownstore.UnitTable || e.Kind == markdownstore.UnitQuote {
+			continue
+		}
+		found := entryClaims(f, e)
+		if e.State != StateNone {
+			found = taskClaim(f, e)
+		}
+		// Looked for last: it takes longest, and few entries claim anything.
+		if len(found) > 0 && !replaced.MatchString(e.Plain) && !replaced.MatchString(strings.Join(e.Trail, " ")) {
+			out = append(out, found...)
+		}
+	}
+	return out
+}
+
+// taskClaim is that a task is open or done.
+func taskClaim(f *File, e *Entry) []claim {
+	if len(words(e.Plain)) < 3 {
+		return nil
+	}
+	side := "progress:" + string(e.State)
+	return []claim{{subject: "task: " + Key(e.Plain), value: value{kindState, side, "task"}, said: string(e.State), file: f, entry: e, line: e.StartLine}}
+}
+
+// entryClaims reads the lines of an entry: each line of its own, a list item as one
+// text.
+func entryClaims(f *File, e *Entry) []claim {
+	var out []claim
+	body := uncommented(e.Text)
+	n := e.StartLine - 1
+	for l := range lines(body) {
+		n++
+		if !claimable(l) {
+			continue
+		}
+		text, _ := CutTags(strings.TrimSpace(bullet.ReplaceAllString(l, "")))
+		text = untimed(text)
+		for sentence := range sentences(text) {
+			if c, ok := sentenceClaim(sentence, e); ok {
+				c.file, c.entry, c.line = f, e, n
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// claimable tells a line that one of the forms may fit.
+func claimable(l string) bool {
+	low := " " + strings.ToLower(l)
+	return strings.ContainsAny(l, ":：=是为為") || holdsAny(low, attributes) || holdsAny(low, places) || holdsAny(low, copulas)
+}
+
+// sentences cuts a line where a full stop or a semicolon ends something.
+func sentences(s string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for rest := s; rest != ""; {
+			at := len(rest)
+			for _, end := range [...]string{". ", "; ", "。", "；", " ("} {
+				if i := strings.Index(rest, end); i >= 0 && i < at {
+					at = i
+				}
+			}
+			part := strings.TrimSpace(rest[:at])
+			if part != "" && !yield(part) {
+				return
+			}
+			_, size := utf8.DecodeRuneInString(rest[at:])
+			rest = rest[at+size:]
+		}
+	}
+}
+
+// The words without which a form can't fit. Looking for them first spares most
+// sentences the expressions.
+var (
+	attributes = []string{"port ", "version ", "branch ", "host ", "region "}
+	places     = []string{" lives ", " based ", " works ", " born ", " launches ", " starts ", " ends ", " due ", " expires ", " ships ", " goes ", " use", " run", " requires ", " needs ", " targets ",
+		" scheduled ", " set ", " planned ", " place ", " happen"}
+	copulas = []string{" is ", " are ", " = ", " ist ", " sind ", " est ", " es ", " è ", " é "}
+)
+
+func holdsAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+}
+
+// sentenceClaim reads one sentence by the first form that fits it.
+func sentenceClaim(s string, e *Entry) (claim, bool) {
+	s = strings.TrimRight(s, ".!。")
+	low := strings.ToLower(s)
+	if holdsAny(low, attributes) {
+		if m := attributed.FindStringSubmatch(s); m != nil {
+			return makeClaim(m[1]+" "+m[2], m[3], nil)
+		}
+	}
+	if m := versionOf(s); m != nil {
+		return makeClaim(m[1]+" version", m[2], nil)
+	}
+	if holdsAny(low, places) {
+		if m := placed.FindStringSubmatch(s); m != nil {
+			return placedClaim(m[1], m[2], m[3])
+		}
+	}
+	if strings.ContainsAny(s, ":：=") {
+		if m := labelled.FindStringSubmatch(s); m != nil && !strings.HasPrefix(m[2], "//") {
+			c, ok := makeClaim(m[1], m[2], labelTrail(e))
+			c.label = true
+			return c, ok
+		}
+	}
+	return statedClaim(s, low)
+}
+
+// placing is what the verbs of placed say of their subject, in the words that labels
+// use. Of the others the verb itself is part of the subject.
+var placing = map[string]string{
+	"lives in": "home", "is based in": "home", "works at": "employer", "works for": "employer", "was born on": "birthday",
+	"launches on": "launch date", "goes live on": "launch date", "starts on": "start date", "ends on": "end date", "is due on": "due date",
+	"expires on": "expiry date", "ships on": "ship date", "uses version": "version", "runs version": "version",
+}
+
+// placedClaim reads "X lives in Y".
+func placedClaim(subject, verb, said string) (claim, bool) {
+	attr, ok := placing[verb]
+	v, valued := valueOf(said)
+	switch {
+	case ok:
+	case valued && v.kind == kindDate:
+		attr = "date"
+	case strings.HasSuffix(verb, " on") && valued && v.kind == kindVersion:
+		attr = "" // "the database runs on PostgreSQL 15"
+	default:
+		attr = verb
+		if v.kind == kindName {
+			return claim{}, false // what runs on Linux may run on a Tuesday
+		}
+	}
+	return makeClaim(subject+" "+attr, said, nil)
+}
+
+// labelTrail is what labels of one word belong to. Those at the top of USER.md are
+// the user's.
+func labelTrail(e *Entry) []string {
+	if e.Path == "USER.md" && len(e.Trail) <= 1 {
+		return []string{"user"}
+	}
+	return append([]string{""}, e.Trail...)
+}
+
+// versionOf fits "uses Go 1.26" to a sentence that ends with a number.
+func versionOf(s string) []string {
+	if s == "" || s[len(s)-1] < '0' || s[len(s)-1] > '9' {
+		return nil
+	}
+	return versioned.FindStringSubmatch(s)
+}
+
+// statedClaim reads "X is 5". Of a name "is" says more than one thing.
+func statedClaim(s, low string) (claim, bool) {
+	var m []string
+	switch {
+	case holdsAny(low, copulas):
+		m = stated.FindStringSubmatch(s)
+	case strings.ContainsAny(s, "是为為"):
+		m = statedHan.FindStringSubmatch(s)
+	}
+	if m == nil {
+		return claim{}, false
+	}
+	c, ok := makeClaim(m[1], m[2], nil)
+	return c, ok && c.value.kind != kindName
+}
+
+// general are labels of versions that don't say of what.
+var general = map[string]bool{"release": true, "tag": true, "latest": true, "installed": true, "current": true, "update": true, "status": true, "schema": true, "format": true, "score": true, "rating": true}
+
+// mostSubject is how many words name a subject at most: longer ones are sentences.
+const mostSubject = 6
+
+// makeClaim makes a claim of a subject and a value. A label of one word ("Port",
+// "Status") is the innermost heading's.
+func makeClaim(subject, said string, trail []string) (claim, bool) {
+	v, ok := valueOf(said)
+	if !ok {
+		return claim{}, false
+	}
+	names := subjectWords(subject)
+	if v.kind == kindNumber && v.unit == "" && strings.Contains(strings.ToLower(subject), "version") {
+		v.kind = kindVersion // 16, beside 16.2
+	}
+	if v.kind == kindVersion && v.unit == "" && !slices.Contains(names, "version") && len(names) == 1 && !general[names[0]] {
+		names, trail = append(names, "version"), nil // "Go: 1.26" names what it is the version of
+	}
+	if len(names) == 1 && trail != nil {
+		above := subjectWords(trail[len(trail)-1])
+		if len(above) == 0 || len(above) > mostSubject {
+			return claim{}, false
+		}
+		names = append(names, above...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 0 || len(names) == 1 && trail == nil && len([]rune(names[0])) < 3 || len(names) > 2*mostSubject {
+		return claim{}, false
+	}
+	return claim{subject: strings.Join(names, " "), value: v, said: strings.Trim(said, "*_ ")}, true
+}
+
+// subjectWords are the words that name something, without those that don't. A run
+// of a script without spaces is one word here: its characters are no names.
+func subjectWords(s string) []string {
+	s = strings.TrimSuffix(strings.TrimSpace(s), "'s")
+	var out []string
+	glue := false
+	for _, w := range words(s) {
+		r, _ := utf8.DecodeRuneInString(w)
+		switch {
+		case ideograph(r) && glue:
+			out[len(out)-1] += w
+		case small[w]:
+			glue = false
+			continue
+		default:
+			out = append(out, w)
+		}
+		glue = ideograph(r)
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+package consolidation
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// mark is what a masker puts in a secret's place.
+var mark = regexp.MustCompile(`\[masked:([^\]\s]+)\]`)
+
+// secrets finds the lines that hold what would be masked. The secret itself is never
+// repeated.
+func (a *auditor) secrets() {
+	for i := range a.Files {
+		f := &a.Files[i]
+		if f.Doc.Raw == "" || f.Doc.Binary {
+			continue
+		}
+		masked := a.Masker.Lines(f.Doc.Raw)
+		if masked == f.Doc.Raw {
+			continue
+		}
+		was, is := strings.Split(f.Doc.Raw, "\n"), strings.Split(masked, "\n")
+		for n := 0; n < len(was) && n < len(is); n++ {
+			before := len(mark.FindAllString(was[n], -1))
+			marks := mark.FindAllStringSubmatch(is[n], -1)
+			if len(marks) <= before {
+				continue
+			}
+			a.add(Finding{Severity: Error, Place: Place{f.Path, n + 1, n + 1}, What: fmt.Sprintf("holds a secret (rule %s)", marks[len(marks)-1][1]),
+				Hint: "change it where it is valid, then take it out of the file and of its history; what is none can be named in redact.allow"})
+		}
+	}
+}
+
+var (
+	conflictStart = regexp.MustCompile(`^<{7}(?: |$)`)
+	conflictEnd   = regexp.MustCompile(`^>{7}(?: |$)`)
+)
+
+// conflicts finds what a merge left. Marks in a code block are an example.
+func (a *auditor) conflicts() {
+	for i := range a.Files {
+		f := &a.Files[i]
+		code := codeLines(f.Doc)
+		open, n := 0, 0
+		for l := range lines(f.Doc.Raw) {
+			switch n++; {
+			case code[n]:
+			case conflictStart.MatchString(l):
+				a.leftOpen(f.Path, open)
+				open = n
+			case conflictEnd.MatchString(l):
+				a.conflict(f.Path, max(open, 1), n, open == 0)
+				open = 0
+			}
+		}
+		a.leftOpen(f.Path, open)
+	}
+}
+
+func (a *auditor) leftOpen(path string, line int) {
+	if line > 0 {
+		a.conflict(path, line, line, true)
+	}
+}
+
+func (a *auditor) conflict(path string, from, to int, part bool) {
+	what := "holds both sides of a merge conflict"
+	if part {
+		what, from = "holds a mark of a merge conflict", to
+	}
+	a.add(Finding{Severity: Error, Place: Place{path, from, to}, What: what, Hint: "choose between the sides and remove the marks"})
+}
+
+// codeLines are the lines of code blocks, but for blocks that hold one side's mark and
+// not the other's: a conflict runs through those.
+func codeLines(d markdownstore.Document) map[int]bool {
+	out := map[int]bool{}
+	for _, u := range markdownstore.Units(d) {
+		text := d.Raw[u.Start:u.End]
+		if u.Kind != markdownstore.UnitCode || strings.Count(text, "\n<<<<<<<") != strings.Count(text, "\n>>>>>>>") {
+			continue
+		}
+		for n := u.StartLine; n <= u.EndLine; n++ {
+			out[n] = true
+		}
+	}
+	return out
+}
+
+// files tells what could not be read.
+func (a *auditor) files() {
+	for i := range a.Files {
+		f := &a.Files[i]
+		switch {
+		case f.Err != nil:
+			a.add(Finding{Severity: Error, Place: Place{Path: f.Path}, What: "can't be read: " + oneLine(f.Err.Error()),
+				Hint: "what is meant as memory must be a regular file in the workspace, readable and not over workspace.max_file_size"})
+		case f.Shadowed:
+			a.add(Finding{Severity: Warning, Place: Place{Path: f.Path}, What: "is not used: MEMORY.md stands in its place", Hint: "move what it says into MEMORY.md"})
+		}
+		for _, n := range f.Doc.Notes {
+			if n.Code == markdownstore.NoteFrontMatter {
+				a.add(Finding{Severity: Warning, Place: Place{f.Path, n.Line, n.Line}, What: "its front matter can't be read: " + n.Text, Hint: "mend it; until then it is read as text"})
+			}
+		}
+	}
+}
+
+// pageMention is a page of the kernel's, named in memory.
+var pageMention = regexp.MustCompile(`\b(?:cv|ev|rm|sp|ws|nt|rt|fm|su|cy)-[0-9a-f]{16}\b`)
+
+// pointers looks whether the pages that memory names can still be read.
+func (a *auditor) pointers() {
+	if a.Resolves == nil {
+		a.skip("there is no state folder to look in")
+		return
+	}
+	for i := range a.Files {
+		f := &a.Files[i]
+		n := 0
+		for l := range lines(f.Doc.Raw) {
+			n++
+			for _, id := range pageMention.FindAllString(l, -1) {
+				if !a.Resolves(id) {
+					a.add(Finding{Severity: Warning, Place: Place{f.Path, n, n}, What: "names page " + id + ", which can't be read", Hint: "say what it held instead, or take the reference out"})
+				}
+			}
+		}
+	}
+}

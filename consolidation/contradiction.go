@@ -1,0 +1,142 @@
+package consolidation
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// contradictions reports every pair that [CheckContradictions] looks for.
+//
+// A claim is a subject and a value in a plain form: "Label: value", "X is 5",
+// "X runs on port 5432", "X lives in Y", the box of a task. Two claims disagree if
+// they name one subject in the same words, their values are of one kind (number and
+// unit, version, date, weekday, time of day, address, state, name), and neither only
+// says more than the other. What holds today is
+//
+//   - of a file that says how things are, all that it says; where sections of one
+//     file are dated, the newest says what holds;
+//   - of all logs together, what the newest says, if no curated file says anything
+//     newer.
+//
+// That things changed is no contradiction: two logs never disagree, nor does an
+// entry that says itself that it replaces another, or that is struck through.
+func (a *auditor) contradictions() {
+	by := map[string][]claim{}
+	var subjects []string
+	who := a.people()
+	for i := range a.Files {
+		for _, c := range claims(&a.Files[i]) {
+			c.subject = who.rename(c.subject)
+			k := c.subject + "\x00" + string(c.value.kind) + "\x00" + c.value.unit
+			if by[k] == nil {
+				subjects = append(subjects, k)
+			}
+			by[k] = append(by[k], c)
+		}
+	}
+	for _, k := range subjects {
+		a.compare(current(by[k]))
+	}
+}
+
+// people are the names by which files speak of the user.
+type people map[string]bool
+
+// people finds the user's name: the first label of that kind in USER.md.
+func (a *auditor) people() people {
+	out := people{"human": true, "owner's": true, "user's": true}
+	f := a.File("USER.md")
+	if f == nil {
+		return out
+	}
+	for _, c := range claims(f) {
+		if c.value.kind == kindName && (c.subject == "name user" || c.subject == "call user what") {
+			for _, w := range words(c.said)[:1] {
+				out[w] = true
+			}
+			break
+		}
+	}
+	return out
+}
+
+// rename calls the user by one name in a subject.
+func (p people) rename(subject string) string {
+	ws := strings.Fields(subject)
+	for i, w := range ws {
+		if p[w] {
+			ws[i] = "user"
+		}
+	}
+	slices.Sort(ws)
+	return strings.Join(slices.Compact(ws), " ")
+}
+
+// current are the claims that hold today: of each curated file those of its newest
+// date and those without one, of logs the newest alone.
+func current(cs []claim) []claim {
+	newest, lastLog := map[string]string{}, ""
+	for i := range cs {
+		c := &cs[i]
+		switch {
+		case !c.file.Evergreen():
+			lastLog = max(lastLog, c.entry.Date)
+		case c.entry.Dated:
+			newest[c.file.Path] = max(newest[c.file.Path], c.entry.Date)
+		}
+	}
+	cs = slices.DeleteFunc(cs, func(c claim) bool {
+		if !c.file.Evergreen() {
+			return c.entry.Date != lastLog
+		}
+		return c.entry.Dated && c.entry.Date < newest[c.file.Path]
+	})
+	slices.SortStableFunc(cs, func(x, y claim) int { return cmp.Compare(order(x.file), order(y.file)) })
+	return cs
+}
+
+// compare reports each claim that disagrees with an earlier one, once.
+func (a *auditor) compare(cs []claim) {
+	for i := 1; i < len(cs); i++ {
+		for j := range i {
+			if conflict(&cs[j], &cs[i]) {
+				a.disagreement(&cs[j], &cs[i])
+				break
+			}
+		}
+	}
+}
+
+// conflict tells whether c, of a curated file, and d contradict each other.
+func conflict(c, d *claim) bool {
+	if !c.file.Evergreen() || !c.value.disagree(d.value) {
+		return false
+	}
+	if c.label && c.file == d.file && !slices.Equal(c.entry.Trail, d.entry.Trail) {
+		return false // a form that was filled in again
+	}
+	if d.file.Evergreen() {
+		// Of two curated files the newer may be right, but nothing says so.
+		return c.entry != d.entry
+	}
+	if c.value.unit == "task" && d.value.text == "progress:open" {
+		return false // done since
+	}
+	return !c.entry.Dated || d.entry.Date >= c.entry.Date
+}
+
+func (a *auditor) disagreement(c, d *claim) {
+	a.add(Finding{Severity: Warning, Place: Place{d.file.Path, d.line, d.line}, Others: []Place{{c.file.Path, c.line, c.line}},
+		What: fmt.Sprintf("says %q, but %s:%d says %q, both of %s", a.excerpt(d.said), c.file.Path, c.line, a.excerpt(c.said), a.excerpt(about(c))),
+		Hint: "correct the one that is wrong; if one replaces the other, say so in it (\"replaces …\")"})
+}
+
+// about names a claim's subject.
+func about(c *claim) string {
+	if c.value.unit == "task" {
+		return "the task " + fmt.Sprintf("%q", c.entry.Plain)
+	}
+	return fmt.Sprintf("%q", c.subject)
+}

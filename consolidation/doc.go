@@ -1,0 +1,57 @@
+// Package consolidation keeps files that agents write to every day good. It reads
+// a workspace's Markdown as entries, says what each is worth keeping for, and finds
+// what is wrong with them.
+//
+//	fs.FS ──► Read ──► Snapshot: files, entries ──┬──► Audit ──► Report
+//	                                              └──► what is written by itself,
+//	                                                   as operations of the journal
+//
+// Read takes an [io/fs.FS], which has no way to write: whatever only looks at a
+// workspace is given nothing else, so that no mistake in a check can change a byte.
+// What changes a workspace is worked out from a Snapshot as well, and written by the
+// caller through the one journal and package markdownstore; nothing in this package
+// opens a file to be written.
+//
+// # Entries
+//
+// An entry is the least that is kept, moved or forgotten as one: a list item, a
+// paragraph, a quote or a table of a memory file, under its headings. Headings,
+// code, raw HTML and front matter are none. Its parts, where they are there:
+//
+//   - [x] 14:05 **[decision]** [human] Ports move to 5433. <!-- from memory/2026-03-01.md#L3 -->
+//     │   │     │                      │                  │
+//     │   time  tags                   Plain              comment
+//     state
+//     <!-- mk:ID -->        the id of the block above it, as markdownstore appends it
+//
+// Tags stand at the beginning or the end, in any case, in brackets or several in
+// one pair; a tag in a heading holds for the entries under it. Comments are ours and
+// stand at a line's end, so that Markdown shows none of them:
+//
+//	<!-- from REF -->         where the entry comes from: file#L3-L5, or an entry's id
+//	<!-- supersedes REF -->   what it replaces; both stay, and the newer one holds
+//
+// An entry's date is the one that it begins with, else that of the nearest heading
+// that holds one, else the one in the file's name.
+//
+// # Significance
+//
+// Five questions say what is worth keeping ([Judge]): did it change a decision or a
+// plan, was it surprising, did the user say that it matters, can it be used again,
+// did it change what the agent is. Each yes is a tag. They are answered by what can
+// be seen (kinds of captures, a failure and what worked instead, a person's words,
+// repetition across days, files touched); a host or a model may answer where that
+// says nothing. Entries without a tag are the first to go.
+//
+// # Audit
+//
+// A check has an id, looks at a Snapshot, and yields findings: where, what, and what
+// to do. Checks are independent, and their order and that of what they find is
+// fixed, so that two reports of equal files are equal bytes. What can't be decided
+// by looking is not guessed: a contradiction is reported only where two entries
+// that hold today say different things about one subject in a form that is plain
+// (see [CheckContradictions]).
+//
+// Lines are 1-based and inclusive. Days begin in the user's time zone. Characters
+// are what the host counts (UTF-16 units for hosts written in JavaScript).
+package consolidation

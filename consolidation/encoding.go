@@ -1,0 +1,140 @@
+package consolidation
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// damage is one kind of damaged text.
+type damage struct {
+	what, hint string
+	severity   Severity
+	// find is the offset of the first, -1 if there is none, and how many there are.
+	find func(string) (at, n int)
+}
+
+// damages are what is looked for.
+func damages() []damage {
+	const again = "put the text in again from its source, saved as UTF-8"
+	return []damage{
+		{"zero bytes", again, Error, countOf("\x00")},
+		{"bytes that are no UTF-8", "save the file as UTF-8", Error, invalid},
+		{"replacement characters (U+FFFD), each of which was another", again, Warning, countOf("\uFFFD")},
+		{"text that was decoded twice, such as Ã© for é", again, Warning, mojibake},
+		{"a byte-order mark", "save the file as UTF-8 without one", Note, byteOrderMark},
+	}
+}
+
+// encoding finds damaged text: each kind once a file, at its first place.
+func (a *auditor) encoding() {
+	for i := range a.Files {
+		f := &a.Files[i]
+		if raw := f.Doc.Raw; strings.HasPrefix(raw, "\xff\xfe") || strings.HasPrefix(raw, "\xfe\xff") {
+			a.add(Finding{Severity: Error, Place: Place{Path: f.Path}, What: "is UTF-16, and is not read", Hint: "save the file as UTF-8"})
+			continue
+		}
+		for _, d := range damages() {
+			at, n := d.find(f.Doc.Raw)
+			if n == 0 {
+				continue
+			}
+			what := "holds " + d.what
+			if n > 1 {
+				what += fmt.Sprintf(", %d times", n)
+			}
+			line := 1 + strings.Count(f.Doc.Raw[:at], "\n")
+			a.add(Finding{Severity: d.severity, Place: Place{f.Path, line, line}, What: what, Hint: d.hint})
+		}
+	}
+}
+
+func countOf(sub string) func(string) (int, int) {
+	return func(s string) (int, int) { return strings.Index(s, sub), strings.Count(s, sub) }
+}
+
+func byteOrderMark(s string) (int, int) {
+	if strings.HasPrefix(s, "\uFEFF") {
+		return 0, 1
+	}
+	return -1, 0
+}
+
+func invalid(s string) (at, n int) {
+	at = -1
+	for i, inside := 0, false; i < len(s); {
+		r, w := utf8.DecodeRuneInString(s[i:])
+		bad := r == utf8.RuneError && w == 1
+		if bad && !inside {
+			if n++; n == 1 {
+				at = i
+			}
+		}
+		inside = bad
+		i += w
+	}
+	return at, n
+}
+
+// mojibake finds UTF-8 that was read as Windows-1252 or Latin-1 and written again:
+// runs of characters whose bytes in those make sound UTF-8 of a kind that people
+// write. French and Portuguese put accents beside each other too, but not so that
+// the bytes come out even.
+func mojibake(s string) (at, n int) {
+	at = -1
+	var run []byte
+	start := 0
+	for i, r := range s + " " {
+		if b, ok := windows1252(r); ok && b >= 0x80 {
+			if len(run) == 0 {
+				start = i
+			}
+			run = append(run, b)
+			continue
+		}
+		if len(run) > 1 && decodedTwice(run) {
+			if n++; n == 1 {
+				at = start
+			}
+		}
+		run = run[:0]
+	}
+	return at, n
+}
+
+// decodedTwice tells whether bytes are UTF-8 of Latin letters, Greek, Cyrillic,
+// punctuation, CJK or emoji. A single character of three bytes must be punctuation:
+// of others there are seldom fewer than two.
+func decodedTwice(b []byte) bool {
+	if !utf8.Valid(b) {
+		return false
+	}
+	rs := []rune(string(b))
+	for _, r := range rs {
+		switch {
+		case r >= 0xa0 && r < 0x180, r >= 0x370 && r < 0x530, r >= 0x2000 && r < 0x2800, r >= 0x1f000:
+		case len(rs) > 1 && r >= 0x2e80 && r < 0xfb00, len(rs) > 1 && r >= 0xfe00 && r <= 0xffff:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// cp1252 are the characters that Windows-1252 has at 0x80 to 0x9f, 0 where none is.
+var cp1252 = [32]rune{0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017d, 0,
+	0, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178}
+
+// windows1252 is the byte of a character in Windows-1252, or Latin-1 where that has
+// none.
+func windows1252(r rune) (byte, bool) {
+	if r < 0x100 {
+		return byte(r), true
+	}
+	for i, c := range cp1252 {
+		if c == r {
+			return byte(0x80 + i), true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,234 @@
+package consolidation
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// State is how an entry stands.
+type State string
+
+// The states. Most entries have none.
+const (
+	StateNone State = ""
+	// StateOpen and StateDone are those of a task: an item with a box.
+	StateOpen State = "open"
+	StateDone State = "done"
+	// StateSuperseded is struck through, or says itself that it no longer holds.
+	StateSuperseded State = "superseded"
+)
+
+// Entry is one of a memory file.
+type Entry struct {
+	Path string
+	// StartLine and EndLine are 1-based and inclusive; Start and End are byte
+	// offsets in the file, End exclusive. Blank lines behind it don't count.
+	StartLine, EndLine int
+	Start, End         int
+	Kind               markdownstore.UnitKind
+	// Text is its lines as they stand; Plain what it says, on one line: without
+	// bullet, box, time, tags and comments.
+	Text, Plain string
+	// Trail are the headings above it, outermost first.
+	Trail []string
+	// Date is YYYY-MM-DD or ""; Dated tells that the entry or a heading has it, and
+	// not the file's name alone.
+	Date  string
+	Dated bool
+	Tags  Tags
+	// ID is the one in the marker behind its block, "" if there is none.
+	ID string
+	// From and Supersedes are the references in its comments.
+	From, Supersedes []string
+	State            State
+}
+
+// Place is where the entry stands: "MEMORY.md:12".
+func (e *Entry) Place() string { return fmt.Sprintf("%s:%d", e.Path, e.StartLine) }
+
+// Entries reads the entries of a document.
+func Entries(d markdownstore.Document) []Entry {
+	r := reader{doc: d}
+	for _, u := range markdownstore.Units(d) {
+		r.unit(u)
+	}
+	return r.out
+}
+
+// reader makes entries of units.
+type reader struct {
+	doc  markdownstore.Document
+	open []heading
+	out  []Entry
+}
+
+// heading is one that is in force.
+type heading struct {
+	level int
+	text  string
+	date  string
+	tags  Tags
+}
+
+func (r *reader) unit(u markdownstore.Unit) {
+	switch u.Kind {
+	case markdownstore.UnitHeading:
+		for len(r.open) > 0 && r.open[len(r.open)-1].level >= u.Level {
+			r.open = r.open[:len(r.open)-1]
+		}
+		text, tags := CutTags(u.Label)
+		r.open = append(r.open, heading{u.Level, text, firstDate(text), tags})
+	case markdownstore.UnitMarker:
+		r.mark(u)
+	case markdownstore.UnitParagraph, markdownstore.UnitItem, markdownstore.UnitTurn, markdownstore.UnitQuote, markdownstore.UnitTable:
+		r.entry(u)
+	}
+}
+
+// mark gives the block above a marker its id. The block ends at a blank line: what
+// stands above that may be somebody else's.
+func (r *reader) mark(u markdownstore.Unit) {
+	line := u.StartLine
+	for i := len(r.out) - 1; i >= 0 && r.out[i].ID == "" && r.out[i].EndLine == line-1; i-- {
+		r.out[i].ID = u.Label
+		line = r.out[i].StartLine
+	}
+}
+
+func (r *reader) entry(u markdownstore.Unit) {
+	raw := r.doc.Raw[u.Start:u.End]
+	lead := len(raw) - len(strings.TrimLeft(raw, " \t\r\n"))
+	lead = strings.LastIndexByte(raw[:lead], '\n') + 1
+	text := strings.TrimRight(raw[lead:], " \t\r\n")
+	if text == "" {
+		return
+	}
+	first := u.StartLine + strings.Count(raw[:lead], "\n")
+	e := Entry{Path: r.doc.Path, Kind: u.Kind, Text: text, StartLine: first, EndLine: first + strings.Count(text, "\n"),
+		Start: u.Start + lead, End: u.Start + lead + len(text)}
+	r.describe(&e)
+	r.out = append(r.out, e)
+}
+
+// comment is an HTML comment; ours begin with a word that we know.
+var comment = regexp.MustCompile(`<!--\s*(?:(from|supersedes)\s+)?((?s:.*?))\s*-->`)
+
+// FromMark and SupersedesMark are the comments that say where an entry comes from and
+// what it replaces, to be written at the end of its first line. A reference is a place,
+// memory/2026-03-01.md#L3-L5, or an entry's id.
+func FromMark(refs ...string) string { return "<!-- from " + strings.Join(refs, ", ") + " -->" }
+func SupersedesMark(refs ...string) string {
+	return "<!-- supersedes " + strings.Join(refs, ", ") + " -->"
+}
+
+// leadingTime is the time at which an item of a log begins, with its zone.
+var leadingTime = regexp.MustCompile(`^[*_]{0,3}\[?(\d{1,2}:\d{2}(?::\d{2})?)(?:\s*(?:UTC|GMT|Z|[AaPp][Mm]))?\]?[*_]{0,3}(?:\s*[-–—:|·]\s*|\s+|$)`)
+
+// comments finds the comments in a text; most have none.
+func comments(s string) [][]string {
+	if !strings.Contains(s, "<!--") {
+		return nil
+	}
+	return comment.FindAllStringSubmatch(s, -1)
+}
+
+// uncommented is a text without its comments.
+func uncommented(s string) string {
+	if !strings.Contains(s, "<!--") {
+		return s
+	}
+	return comment.ReplaceAllString(s, "")
+}
+
+// untimed is a text without the time that it begins with.
+func untimed(s string) string {
+	if !strings.ContainsRune(s[:min(len(s), 9)], ':') {
+		return s
+	}
+	return s[len(leadingTime.FindString(s)):]
+}
+
+// describe reads what an entry's text says of itself.
+func (r *reader) describe(e *Entry) {
+	for i := range r.open {
+		h := &r.open[i]
+		e.Trail, e.Tags = append(e.Trail, h.text), e.Tags.With(h.tags...)
+		if h.date != "" {
+			e.Date, e.Dated = h.date, true
+		}
+	}
+	for _, m := range comments(e.Text) {
+		switch refs := strings.FieldsFunc(m[2], func(c rune) bool { return c == ',' || c == ' ' }); m[1] {
+		case "from":
+			e.From = append(e.From, refs...)
+		case "supersedes":
+			e.Supersedes = append(e.Supersedes, refs...)
+		}
+	}
+	body := uncommented(e.Text)
+	mark := bullet.FindString(body)
+	switch box := strings.TrimSpace(mark); {
+	case strings.HasSuffix(box, "[ ]"):
+		e.State = StateOpen
+	case strings.HasSuffix(strings.ToLower(box), "[x]"):
+		e.State = StateDone
+	}
+	body = strings.Join(strings.Fields(body[len(mark):]), " ")
+	body, tags := CutTags(untimed(body))
+	body = untimed(body)
+	e.Plain, e.Tags = body, e.Tags.With(tags...)
+	if d, ok := leadingDate(body); ok {
+		e.Date, e.Dated = d, true
+	}
+	if e.Date == "" {
+		e.Date = r.doc.Class.Date
+	}
+	if struck(body) {
+		e.State = StateSuperseded
+	}
+}
+
+// struck tells a text that is struck through as a whole.
+func struck(s string) bool {
+	rest, ok := strings.CutPrefix(strings.Trim(s, "*_ "), "~~")
+	if !ok {
+		return false
+	}
+	at := strings.Index(rest, "~~")
+	return at > 0 && len(strings.TrimLeft(rest[at+2:], "*_ .")) <= len(rest)/4+len(" (superseded)")
+}
+
+// isoDate is a date as the files write it.
+var isoDate = regexp.MustCompile(`\b(\d{4})[-/.](\d{2})[-/.](\d{2})\b`)
+
+// firstDate is the first date in a text, "" if there is none that a calendar has.
+func firstDate(s string) string {
+	for _, m := range isoDate.FindAllStringSubmatch(s, -1) {
+		if d := m[1] + "-" + m[2] + "-" + m[3]; validDay(d) {
+			return d
+		}
+	}
+	return ""
+}
+
+// leadingDate is the date that a text begins with.
+func leadingDate(s string) (string, bool) {
+	if !strings.ContainsAny(s[:min(len(s), 8)], "12") {
+		return "", false
+	}
+	at := isoDate.FindStringIndex(s)
+	if at == nil || strings.Trim(s[:at[0]], "*_[(~ ") != "" {
+		return "", false
+	}
+	d := firstDate(s[:at[1]])
+	return d, d != ""
+}
+
+func validDay(d string) bool {
+	_, ok := markdownstore.ParseDate(d, time.UTC)
+	return ok && d >= "1970" && d < "2200"
+}

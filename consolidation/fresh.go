@@ -1,0 +1,150 @@
+package consolidation
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// The checks of what should have been looked after and was not.
+
+func (a *auditor) sessionState() {
+	if a.StateAge <= 0 {
+		a.skip("audit.state_age is 0")
+		return
+	}
+	for i := range a.Files {
+		f := &a.Files[i]
+		if f.Kind != markdownstore.KindState || f.Err != nil {
+			continue
+		}
+		if old := a.Now.Sub(f.ModTime); old > a.StateAge {
+			a.add(Finding{Severity: Warning, Place: Place{Path: f.Path}, What: fmt.Sprintf("was last written %s ago, the limit is %s", age(old), age(a.StateAge)),
+				Hint: "write it anew at the start of a session, or empty it if nothing is under way"})
+		}
+	}
+}
+
+func (a *auditor) observations() {
+	if a.ObservationLines <= 0 {
+		a.skip("audit.observation_lines is 0")
+		return
+	}
+	for i := range a.Files {
+		f := &a.Files[i]
+		if n := f.Lines(); f.Kind == markdownstore.KindObservations && n > a.ObservationLines {
+			a.add(Finding{Severity: Warning, Place: Place{f.Path, a.ObservationLines + 1, n}, What: fmt.Sprintf("has %d lines, the limit is %d", n, a.ObservationLines),
+				Hint: "drop entries without a tag that are older than a week"})
+		}
+	}
+}
+
+// dailyLog wants a log of today. Before the grace is over yesterday's will do: an
+// audit at night runs before anything was done that day.
+func (a *auditor) dailyLog() {
+	day := a.Now.Add(-a.LogGrace).In(a.Timezone).Format(time.DateOnly)
+	newest := ""
+	for i := range a.Files {
+		f := &a.Files[i]
+		if f.Kind == markdownstore.KindDaily && f.Date > newest && f.Date <= a.Now.In(a.Timezone).Format(time.DateOnly) {
+			newest = f.Date
+		}
+	}
+	if newest >= day {
+		return
+	}
+	what := "there is no log of the day, and none of any other"
+	if newest != "" {
+		what = "there is no log of the day; the newest is of " + newest
+	}
+	a.add(Finding{Severity: Warning, Place: Place{Path: "memory/" + day + ".md"}, What: what,
+		Hint: "see that the agent writes down what it does; a flush before compaction writes by itself"})
+}
+
+// staleFiles looks at files that are to be kept up to date. Logs and notes of a day
+// are closed when it is over, and age by their date.
+func (a *auditor) staleFiles() {
+	if a.FileAge <= 0 {
+		a.skip("audit.file_age is 0")
+		return
+	}
+	for i := range a.Files {
+		f := &a.Files[i]
+		if f.Kind != markdownstore.KindTopic && f.Kind != markdownstore.KindObservations || f.Err != nil {
+			continue
+		}
+		if old := a.Now.Sub(f.ModTime); old > a.FileAge {
+			a.add(Finding{Severity: Note, Place: Place{Path: f.Path}, What: fmt.Sprintf("was last changed %s ago, the limit is %s", age(old), age(a.FileAge)),
+				Hint: "see whether it still holds: correct it, archive it, or raise audit.file_age"})
+		}
+	}
+}
+
+// memoryAge looks at the newest date that MEMORY.md itself holds. Where it holds
+// none, its modification time has to do.
+func (a *auditor) memoryAge() {
+	f := a.Memory()
+	if a.MemoryAge <= 0 {
+		a.skip("audit.memory_age is 0")
+		return
+	}
+	if f == nil || f.Err != nil {
+		return
+	}
+	today := a.Now.In(a.Timezone).Format(time.DateOnly)
+	newest, line := newestDate(f.Doc.Body, f.Doc.BodyLine, today)
+	at, said := f.ModTime, "holds no date and was last changed"
+	if newest != "" {
+		at, _ = markdownstore.ParseDate(newest, a.Timezone)
+		said = "has its newest entry of " + newest + ","
+	}
+	if old := a.Now.Sub(at); old > a.MemoryAge+24*time.Hour || newest == "" && old > a.MemoryAge {
+		a.add(Finding{Severity: Warning, Place: Place{f.Path, line, line}, What: fmt.Sprintf("%s %s ago; the limit is %s", said, age(old), age(a.MemoryAge)),
+			Hint: "bring what the logs of the last days came to into it"})
+	}
+}
+
+// newestDate is the latest date in a text that is not after today, and its line.
+func newestDate(text string, line int, today string) (newest string, at int) {
+	for l := range lines(text) {
+		for _, m := range isoDate.FindAllStringSubmatch(l, -1) {
+			if d := m[1] + "-" + m[2] + "-" + m[3]; d > newest && d <= today && validDay(d) {
+				newest, at = d, line
+			}
+		}
+		line++
+	}
+	return newest, at
+}
+
+// workingBuffer wants the buffer empty but for its headings and comments.
+func (a *auditor) workingBuffer() {
+	for i := range a.Files {
+		f := &a.Files[i]
+		if f.Kind != markdownstore.KindBuffer {
+			continue
+		}
+		n, first := 0, 0
+		for _, u := range markdownstore.Units(f.Doc) {
+			switch u.Kind {
+			case markdownstore.UnitHeading, markdownstore.UnitHTML, markdownstore.UnitMarker, markdownstore.UnitRule:
+				continue
+			}
+			if n++; n == 1 {
+				first = u.StartLine
+			}
+		}
+		if n > 0 {
+			a.add(Finding{Severity: Warning, Place: Place{f.Path, first, f.Lines()}, What: fmt.Sprintf("holds %s that nothing has processed", count(n, "entry", "entries")),
+				Hint: "bring what matters into the day's log or MEMORY.md, then empty it; sessions may be ending before they can"})
+		}
+	}
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,131 @@
+package consolidation
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Host says what a host shows of the files that a session begins with.
+type Host struct {
+	// Name is how it is chosen.
+	Name string
+	// Files are what it shows, in the order in which it does.
+	Files []string
+	// FileLimit is the most of one file, TotalLimit of all, in Unit; 0 is no limit.
+	FileLimit, TotalLimit int
+	// LineLimit is the most lines of one file, 0 for no limit.
+	LineLimit int
+	// Head and Tail are the shares of FileLimit that are kept of a file over it.
+	Head, Tail float64
+	// Bytes tells that the limits count bytes; else UTF-16 units.
+	Bytes bool
+}
+
+// hosts are those whose limits are known.
+//
+// OpenClaw: bootstrapMaxChars and bootstrapTotalMaxChars; of a longer file it keeps
+// 70 % of the limit at the head and 20 % at the tail. Codex: project_doc_max_bytes,
+// the head of AGENTS.md. Claude Code: of its memory's MEMORY.md the first 200 lines
+// or 25 KB, whichever come first.
+func hosts() []Host {
+	return []Host{
+		{Name: "openclaw", Files: []string{"AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md", "BOOTSTRAP.md", "MEMORY.md"},
+			FileLimit: 20_000, TotalLimit: 150_000, Head: .7, Tail: .2},
+		{Name: "codex", Files: []string{"AGENTS.md"}, FileLimit: 32 << 10, TotalLimit: 32 << 10, Head: 1, Bytes: true},
+		{Name: "claude-code", Files: []string{"MEMORY.md"}, FileLimit: 25_000, LineLimit: 200, Head: 1, Bytes: true},
+	}
+}
+
+// HostNames are the hosts that [HostByName] knows.
+func HostNames() []string {
+	var out []string
+	for _, h := range hosts() {
+		out = append(out, h.Name)
+	}
+	return out
+}
+
+// HostByName finds a host.
+func HostByName(name string) (Host, bool) {
+	all := hosts()
+	i := slices.IndexFunc(all, func(h Host) bool { return h.Name == name })
+	if i < 0 {
+		return Host{}, false
+	}
+	return all[i], true
+}
+
+// unit is what the host counts in.
+func (h *Host) unit() string {
+	if h.Bytes {
+		return "bytes"
+	}
+	return "characters"
+}
+
+// size is how long a text is, as the host counts.
+func (h *Host) size(s string) int {
+	if h.Bytes {
+		return len(s)
+	}
+	n := 0
+	for _, r := range s {
+		if n++; r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// offset is the byte at which the first n units of a text end, never inside a rune.
+func (h *Host) offset(s string, n int) int {
+	if h.Bytes {
+		for n = min(n, len(s)); n > 0 && n < len(s) && !utf8.RuneStart(s[n]); n-- {
+		}
+		return n
+	}
+	units := 0
+	for i, r := range s {
+		if units++; r > 0xffff {
+			units++
+		}
+		if units > n {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// keep is what of a text is shown when only room units are left for all files: the
+// bytes before head and from tail on.
+func (h *Host) keep(s string, room int) (head, tail int) {
+	limit := h.FileLimit
+	if limit == 0 || room < limit {
+		limit = room
+	}
+	head, tail = len(s), len(s)
+	if size := h.size(s); size > limit {
+		head = h.offset(s, int(float64(limit)*h.Head))
+		tail = h.offset(s, size-int(float64(limit)*h.Tail))
+	}
+	if n := h.LineLimit; n > 0 {
+		if at := lineOffset(s, n); at < head {
+			head, tail = at, len(s)
+		}
+	}
+	return head, max(head, tail)
+}
+
+// lineOffset is the byte at which the first n lines of a text end.
+func lineOffset(s string, n int) int {
+	at := 0
+	for range n {
+		i := strings.IndexByte(s[at:], '\n')
+		if i < 0 {
+			return len(s)
+		}
+		at += i + 1
+	}
+	return at
+}

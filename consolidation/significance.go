@@ -1,0 +1,128 @@
+package consolidation
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// Evidence is what can be seen of something that is about to be written down.
+type Evidence struct {
+	// Decided: it was captured as a decision, or as a change of plan.
+	Decided bool
+	// Failed: it is what came of a failure; OtherWay that another approach worked.
+	Failed, OtherWay bool
+	// UserWords are what the user said about it, "" if nothing is known.
+	UserWords string
+	// Days is on how many days it was written down before.
+	Days int
+	// Files are those that it changed.
+	Files []string
+}
+
+// Judge answers the five questions as far as the evidence does. A question that it
+// says nothing on is not answered yes.
+func Judge(e Evidence) Tags {
+	var t []Tag
+	if e.Decided {
+		t = append(t, Decision)
+	}
+	if e.OtherWay {
+		t = append(t, Surprise)
+	}
+	if Important(e.UserWords) {
+		t = append(t, Human)
+	}
+	if e.Failed || e.Days > 0 {
+		t = append(t, Lesson)
+	}
+	if slices.ContainsFunc(e.Files, IsIdentity) {
+		t = append(t, Identity)
+	}
+	return MakeTags(t...)
+}
+
+// IsIdentity tells the files that say what an agent is.
+func IsIdentity(file string) bool {
+	name := path.Base(strings.ReplaceAll(file, `\`, "/"))
+	return name == "SOUL.md" || name == "IDENTITY.md"
+}
+
+// important are the words by which people say that something matters to them, in
+// the languages that we were sure of.
+var important = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:` +
+	`important(?:ly)?|crucial|critical|essential|always|never(?: again| ever)?|must(?: not|n'?t)?|from now on|make sure|i (?:really )?(?:want|need|insist|care|hate|love|prefer)|` +
+	`don'?t (?:ever|forget)|remember|non-?negotiable|` +
+	`wichtig|unbedingt|niemals|nie wieder|ab jetzt|ab sofort|ich will|ich möchte|merk dir|vergiss nicht|` +
+	`siempre|nunca|importante|a partir de ahora|quiero que|no olvides|recuerda|` +
+	`toujours|jamais|essentiel|désormais|à partir de maintenant|je veux|n'oublie pas|` +
+	`sempre|mai più|d'ora in poi|voglio|ricorda|nunca mais|a partir de agora|quero que|` +
+	`важно|всегда|никогда|обязательно|запомни|viktigt?|alltid|aldri(?:g)?|` +
+	`altijd|nooit|belangrijk|ważne|zawsze|nigdy|önemli|her zaman|asla` +
+	`)(?:[^\p{L}]|$)|重要|必须|必須|务必|一定要|千万|总是|总要|永远|绝不|从不|记住|記住|今后|以后都|大事|必ず|絶対|いつも|二度と|覚えて|중요|반드시|항상|절대|기억해`)
+
+// Important tells whether somebody says in plain words that something matters.
+func Important(words string) bool { return important.MatchString(words) }
+
+// Candidate tells an entry that nothing speaks for: no tag, no reference that says
+// where it comes from, not a task that is open.
+func (e *Entry) Candidate() bool {
+	return len(e.Tags) == 0 && len(e.From) == 0 && e.State != StateOpen
+}
+
+// DaysOf counts on how many days the logs of a snapshot say each thing, by its
+// [Key]. An entry of fewer than three words says nothing that could be used again.
+func (s *Snapshot) DaysOf() map[string]int {
+	days := map[string]map[string]bool{}
+	for i := range s.Files {
+		f := &s.Files[i]
+		if f.Tier != markdownstore.TierDated {
+			continue
+		}
+		for key := range Sayings(f.Entries) {
+			if days[key] == nil {
+				days[key] = map[string]bool{}
+			}
+			days[key][f.Date] = true
+		}
+	}
+	out := make(map[string]int, len(days))
+	for key, d := range days {
+		out[key] = len(d)
+	}
+	return out
+}
+
+// Sayings are the keys of entries that say something.
+func Sayings(entries []Entry) map[string]bool {
+	out := map[string]bool{}
+	for i := range entries {
+		if key := Key(entries[i].Plain); strings.Count(key, " ") >= 2 {
+			out[key] = true
+		}
+	}
+	return out
+}
+
+// TagEntry writes tags into a text that is about to become an entry: into each item
+// of a list, else into its first line.
+func TagEntry(text string, tags Tags) string {
+	if len(tags) == 0 {
+		return text
+	}
+	parts := strings.SplitAfter(text, "\n")
+	tagged := false
+	for i, l := range parts {
+		if mark := bullet.FindString(l); strings.TrimSpace(mark) != "" && mark[0] != ' ' && mark[0] != '\t' {
+			parts[i], tagged = AddTags(l, tags), true
+		}
+	}
+	if tagged {
+		return strings.Join(parts, "")
+	}
+	lead := len(text) - len(strings.TrimLeft(text, "\r\n"))
+	return text[:lead] + AddTags(text[lead:], tags)
+}

@@ -1,0 +1,135 @@
+package consolidation
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// shown are the files that the host shows, in its order.
+func (a *auditor) shown() []*File {
+	var out []*File
+	for _, name := range a.Host.Files {
+		f := a.File(name)
+		if name == "MEMORY.md" {
+			f = a.Memory()
+		}
+		if f != nil && f.Err == nil {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// bootstrapSize warns before the host begins to drop anything.
+func (a *auditor) bootstrapSize() {
+	h := &a.Host
+	if a.SizeWarning <= 0 {
+		a.skip("audit.size_warning is 0")
+		return
+	}
+	total := 0
+	for _, f := range a.shown() {
+		n := h.size(f.Doc.Raw)
+		total += n
+		a.large(f.Path, "", n, h.FileLimit)
+		if lines := f.Lines(); h.LineLimit > 0 && float64(lines) > a.SizeWarning*float64(h.LineLimit) {
+			a.add(Finding{Severity: Warning, Place: Place{Path: f.Path}, What: fmt.Sprintf("has %d lines; %s shows %d", lines, h.Name, h.LineLimit), Hint: sizeHint})
+		}
+	}
+	a.large("", "the files that a session begins with together have ", total, h.TotalLimit)
+}
+
+const sizeHint = "move what is not needed in every session into a topic file below memory/, where it is found by searching"
+
+func (a *auditor) large(path, who string, n, limit int) {
+	if limit <= 0 || float64(n) <= a.SizeWarning*float64(limit) {
+		return
+	}
+	if who == "" {
+		who = "has "
+	}
+	a.add(Finding{Severity: Warning, Place: Place{Path: path}, Hint: sizeHint,
+		What: fmt.Sprintf("%s%d %s, over %.0f %% of the %d that %s shows", who, n, a.Host.unit(), 100*a.SizeWarning, limit, a.Host.Name)})
+}
+
+// truncation says what the host drops of each file, by section.
+func (a *auditor) truncation() {
+	h := &a.Host
+	room := h.TotalLimit
+	if room == 0 {
+		room = int(^uint(0) >> 1)
+	}
+	for _, f := range a.shown() {
+		head, tail := h.keep(f.Doc.Raw, room)
+		room = max(0, room-h.size(f.Doc.Raw[:head])-h.size(f.Doc.Raw[tail:]))
+		if head == tail {
+			continue
+		}
+		dropped := sections(f.Doc, head, tail, h)
+		n := h.size(f.Doc.Raw[head:tail])
+		from := 1 + strings.Count(f.Doc.Raw[:head], "\n")
+		to := from + strings.Count(strings.TrimSuffix(f.Doc.Raw[head:tail], "\n"), "\n")
+		a.add(Finding{Severity: Error, Place: Place{f.Path, from, to}, Dropped: dropped, Hint: sizeHint,
+			What: fmt.Sprintf("%s drops %d of %d %s: %s", h.Name, n, h.size(f.Doc.Raw), h.unit(), sectionNames(dropped))})
+	}
+}
+
+// sections are the parts of a document that lie between two offsets.
+func sections(d markdownstore.Document, from, to int, h *Host) []Section {
+	type part struct {
+		title      string
+		line       int
+		start, end int
+	}
+	parts := []part{{"", 1, 0, len(d.Raw)}}
+	for _, u := range markdownstore.Units(d) {
+		if u.Kind == markdownstore.UnitHeading {
+			parts[len(parts)-1].end = u.Start
+			parts = append(parts, part{u.Label, u.StartLine, u.Start, len(d.Raw)})
+		}
+	}
+	var out []Section
+	for _, p := range parts {
+		a, b := max(p.start, from), min(p.end, to)
+		if a >= b || strings.TrimSpace(d.Raw[a:b]) == "" {
+			continue
+		}
+		first := p.line + strings.Count(d.Raw[p.start:a], "\n")
+		out = append(out, Section{Heading: p.title, StartLine: first, EndLine: first + strings.Count(strings.TrimRight(d.Raw[a:b], "\n"), "\n"),
+			Chars: h.size(d.Raw[a:b]), Whole: a == p.start && b == p.end})
+	}
+	return out
+}
+
+// namedSections is how many sections a message names.
+const namedSections = 8
+
+func sectionNames(dropped []Section) string {
+	var names []string
+	for i, s := range dropped {
+		if i == namedSections {
+			names = append(names, fmt.Sprintf("%d more", len(dropped)-i))
+			break
+		}
+		name := "what stands before the first heading"
+		if s.Heading != "" {
+			name = fmt.Sprintf("%q", clip(s.Heading, 60))
+		}
+		if !s.Whole {
+			name = "part of " + name
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// clip cuts a text to n runes.
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return strings.TrimSpace(string(r[:n-1])) + "…"
+}

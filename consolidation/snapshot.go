@@ -1,0 +1,171 @@
+package consolidation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// File is a workspace file that was read.
+type File struct {
+	Path    string
+	Size    int64
+	ModTime time.Time
+	markdownstore.Class
+	// Shadowed marks a memory.md that MEMORY.md stands in the place of.
+	Shadowed bool
+	Doc      markdownstore.Document
+	Entries  []Entry
+	// Err is why the file could not be read; Doc and Entries are empty then.
+	Err error
+}
+
+// Lines is how many lines the file has.
+func (f *File) Lines() int {
+	n := strings.Count(f.Doc.Raw, "\n")
+	if !strings.HasSuffix(f.Doc.Raw, "\n") && f.Doc.Raw != "" {
+		n++
+	}
+	return n
+}
+
+// Evergreen tells a file that says how things are, and not how they were on a day.
+func (f *File) Evergreen() bool {
+	switch f.Kind {
+	case markdownstore.KindMemory, markdownstore.KindTopic, markdownstore.KindUser, markdownstore.KindInstructions:
+		return !f.Shadowed
+	}
+	return false
+}
+
+// Snapshot is a workspace at one moment, files in byte order of their paths.
+type Snapshot struct {
+	Files []File
+	fsys  fs.FS
+	at    map[string]int
+}
+
+// File finds a file by its path, nil if it was not read.
+func (s *Snapshot) File(path string) *File {
+	i, ok := s.at[path]
+	if !ok {
+		return nil
+	}
+	return &s.Files[i]
+}
+
+// Exists tells whether anything stands at a path of the workspace, memory or not.
+func (s *Snapshot) Exists(path string) bool {
+	if !fs.ValidPath(path) {
+		return false
+	}
+	_, err := fs.Stat(s.fsys, path)
+	return err == nil
+}
+
+// errTooLarge is that a file is over the limit.
+var errTooLarge = errors.New("too large to be read")
+
+// Read reads every Markdown file of a workspace that counts as memory or as standing
+// instructions. A file that can't be read is in the snapshot with its error; only the
+// context's end, and a workspace that can't be listed, are errors. maxBytes bounds a
+// file; 0 takes markdownstore.DefaultMaxFileBytes.
+func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
+	if maxBytes <= 0 {
+		maxBytes = markdownstore.DefaultMaxFileBytes
+	}
+	s := &Snapshot{fsys: fsys, at: map[string]int{}}
+	root, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, fmt.Errorf("list the workspace: %w", err)
+	}
+	for _, e := range root {
+		if c, ok := markdownstore.Classify(e.Name()); ok {
+			s.add(e.Name(), c, maxBytes)
+		}
+	}
+	if err := s.readMemory(ctx, maxBytes); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(s.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	for i := range s.Files {
+		s.at[s.Files[i].Path] = i
+	}
+	s.shadow()
+	return s, ctx.Err()
+}
+
+// readMemory reads what is below memory/.
+func (s *Snapshot) readMemory(ctx context.Context, maxBytes int64) error {
+	const dir = "memory"
+	return fs.WalkDir(s.fsys, dir, func(p string, d fs.DirEntry, err error) error {
+		switch name := path.Base(p); {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			s.Files = append(s.Files, File{Path: p, Err: err})
+			return nil
+		case d.IsDir() && p != dir && (strings.HasPrefix(name, ".") || name == "node_modules"):
+			return fs.SkipDir
+		}
+		if c, ok := markdownstore.Classify(p); ok && !d.IsDir() {
+			s.add(p, c, maxBytes)
+		}
+		return nil
+	})
+}
+
+// add reads one file.
+func (s *Snapshot) add(p string, c markdownstore.Class, maxBytes int64) {
+	f := File{Path: p, Class: c}
+	fi, err := fs.Stat(s.fsys, p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		fi, err = nil, errors.New("a link that leads nowhere")
+	case err != nil:
+	case fi.IsDir():
+		return
+	case !fi.Mode().IsRegular():
+		err = errors.New("not a regular file")
+	case fi.Size() > maxBytes:
+		err = fmt.Errorf("%w: %d bytes, the limit is %d", errTooLarge, fi.Size(), maxBytes)
+	}
+	if fi != nil {
+		f.Size, f.ModTime = fi.Size(), fi.ModTime()
+	}
+	var data []byte
+	if err == nil {
+		data, err = fs.ReadFile(s.fsys, p)
+	}
+	if f.Err = err; err == nil {
+		f.Doc = markdownstore.Parse(p, string(data))
+		f.Entries = Entries(f.Doc)
+	}
+	s.Files = append(s.Files, f)
+}
+
+// shadow marks the memory.md that is not used.
+func (s *Snapshot) shadow() {
+	if s.File("MEMORY.md") != nil {
+		if f := s.File("memory.md"); f != nil {
+			f.Shadowed = true
+		}
+	}
+}
+
+// Memory is MEMORY.md, or memory.md in its place; nil if there is none.
+func (s *Snapshot) Memory() *File {
+	if f := s.File("MEMORY.md"); f != nil {
+		return f
+	}
+	return s.File("memory.md")
+}

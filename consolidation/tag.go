@@ -1,0 +1,118 @@
+package consolidation
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Tag says why an entry matters.
+type Tag string
+
+// The tags, one for each question.
+const (
+	Decision Tag = "decision" // it changed a decision or a plan
+	Surprise Tag = "surprise" // it was not expected
+	Human    Tag = "human"    // the user said that it matters
+	Lesson   Tag = "lesson"   // it can be used again
+	Identity Tag = "identity" // it changed what the agent knows of itself
+)
+
+// AllTags are the tags in the order in which they are written.
+func AllTags() []Tag { return []Tag{Decision, Surprise, Human, Lesson, Identity} }
+
+// Tags are the tags of one entry, each once, in the order of [AllTags].
+type Tags []Tag
+
+// MakeTags puts tags in order, each once; what is none is left out.
+func MakeTags(tags ...Tag) Tags {
+	var out Tags
+	for _, t := range AllTags() {
+		if slices.Contains(tags, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// With are t and more.
+func (t Tags) With(more ...Tag) Tags { return MakeTags(append(slices.Clone(t), more...)...) }
+
+// Has tells whether t holds a tag.
+func (t Tags) Has(tag Tag) bool { return slices.Contains(t, tag) }
+
+// String is how tags are written: "[decision] [lesson]".
+func (t Tags) String() string {
+	var b strings.Builder
+	for i, tag := range t {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString("[" + string(tag) + "]")
+	}
+	return b.String()
+}
+
+// ParseTag reads the name of a tag, in any case.
+func ParseTag(s string) (Tag, bool) {
+	t := Tag(strings.ToLower(strings.TrimSpace(s)))
+	return t, slices.Contains(AllTags(), t)
+}
+
+const tagNames = `(?:decision|surprise|human|lesson|identity)`
+
+// A bracket of tags, with the emphasis that may stand round it. What a ( follows
+// is a link.
+const tagBracket = `[*_]{0,3}\[\s*` + tagNames + `(?:\s*[,|/+&]\s*` + tagNames + `)*\s*\][*_]{0,3}:?`
+
+var (
+	leadingTags  = regexp.MustCompile(`(?i)^(?:\s*` + tagBracket + `)+(?:\s+|$)`)
+	trailingTags = regexp.MustCompile(`(?i)(?:^|\s+)(?:` + tagBracket + `\s*)+[.。]?\s*$`)
+	tagName      = regexp.MustCompile(`(?i)` + tagNames)
+)
+
+// CutTags takes the tags off the beginning and the end of a text. Tags in the
+// middle of a sentence are spoken of and not meant.
+func CutTags(text string) (string, Tags) {
+	const emphasis = "*_ \t"
+	var found []Tag
+	for i, re := range [...]*regexp.Regexp{leadingTags, trailingTags} {
+		if i == 0 && !strings.HasPrefix(strings.TrimLeft(text, emphasis), "[") || i == 1 && !strings.HasSuffix(strings.TrimRight(text, emphasis+".。:"), "]") {
+			continue // the expressions are slow, and few texts have a tag
+		}
+		at := re.FindStringIndex(text)
+		if at == nil {
+			continue
+		}
+		for _, name := range tagName.FindAllString(text[at[0]:at[1]], -1) {
+			t, _ := ParseTag(name)
+			found = append(found, t)
+		}
+		text = text[:at[0]] + text[at[1]:]
+	}
+	if found == nil {
+		return text, nil
+	}
+	return strings.TrimSpace(text), MakeTags(found...)
+}
+
+// bullet is what stands in front of an item's text: indent, marker, the box of a
+// task.
+var bullet = regexp.MustCompile(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?`)
+
+// AddTags writes tags into an entry's text, behind its bullet and before its words,
+// beside those that it has.
+func AddTags(text string, tags Tags) string {
+	at := len(bullet.FindString(text))
+	body, has := CutTags(firstLine(text[at:]))
+	rest := text[at+len(firstLine(text[at:])):]
+	if all := has.With(tags...); len(all) > 0 {
+		body = all.String() + " " + body
+	}
+	return text[:at] + body + rest
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

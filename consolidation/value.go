@@ -1,0 +1,169 @@
+package consolidation
+
+import (
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// valueKind is the form of a value. Only values of one kind can disagree.
+type valueKind string
+
+const (
+	kindNumber  valueKind = "number"
+	kindVersion valueKind = "version"
+	kindDate    valueKind = "date"
+	kindClock   valueKind = "time"
+	kindAddress valueKind = "address"
+	kindState   valueKind = "state"
+	kindWeekday valueKind = "weekday"
+	kindName    valueKind = "name"
+)
+
+// value is what a claim says of its subject, in one spelling; unit is what a number
+// counts, or of what a version is.
+type value struct {
+	kind       valueKind
+	text, unit string
+}
+
+var (
+	versionForm = regexp.MustCompile(`^v?(\d{1,4}(?:\.\d{1,5}){1,3}(?:-[a-z]+[.\d]*)?)$`)
+	numberForm  = regexp.MustCompile(`^([$€£¥]?)([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+(?:\.\d+)?)\s?(%|[a-zµ°]{0,12}|[\p{Han}]{0,3})(?:/(?:s|min|h|day|month|year))?$`)
+	clockForm   = regexp.MustCompile(`^([01]?\d|2[0-3]):([0-5]\d)(?:\s?(am|pm|utc|h))?$`)
+	addressForm = regexp.MustCompile(`^(?:[a-z][a-z0-9+.-]*://\S+|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[\w.+-]+@[\w-]+\.[\w.-]+|(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?|localhost(?::\d+)?)$`)
+	nameForm    = regexp.MustCompile(`^[\p{Lu}\p{Lo}][\p{L}\p{M}\p{N}.'’+#/_-]*(?: [\p{Lu}\p{Lo}\p{N}][\p{L}\p{M}\p{N}.'’+#/_-]*){0,2}$`)
+	// productForm is "PostgreSQL 16".
+	productForm = regexp.MustCompile(`^(\p{Lu}[\p{L}.+#-]*(?: \p{Lu}[\p{L}.+#-]*)?) v?(\d{1,4}(?:\.\d{1,5}){0,3})$`)
+	// repeated is how often something happens at a time.
+	repeated  = regexp.MustCompile(`(?i)\s+(?:every \w+|each \w+|daily|nightly|weekly)$`)
+	tokenForm = regexp.MustCompile("^`([^`\\s]{1,60})`$")
+)
+
+// states are words for how something stands, by the side that they are on: done
+// against open, on against off. Words of different pairs don't disagree.
+var states = map[string]string{
+	"done": "progress:done", "completed": "progress:done", "complete": "progress:done", "finished": "progress:done", "closed": "progress:done",
+	"resolved": "progress:done", "fixed": "progress:done", "shipped": "progress:done", "erledigt": "progress:done", "fertig": "progress:done",
+	"terminé": "progress:done", "hecho": "progress:done", "完成": "progress:done", "已完成": "progress:done",
+	"open": "progress:open", "pending": "progress:open", "todo": "progress:open", "unresolved": "progress:open", "not started": "progress:open",
+	"in progress": "progress:open", "blocked": "progress:open", "offen": "progress:open", "en cours": "progress:open", "pendiente": "progress:open",
+	"未完成": "progress:open", "进行中": "progress:open", "待办": "progress:open",
+	"enabled": "switch:on", "on": "switch:on", "yes": "switch:on", "true": "switch:on", "active": "switch:on", "aktiv": "switch:on", "启用": "switch:on",
+	"disabled": "switch:off", "off": "switch:off", "no": "switch:off", "false": "switch:off", "inactive": "switch:off", "inaktiv": "switch:off", "禁用": "switch:off",
+}
+
+// valueOf reads a short text as a value; ok is false for what could mean several
+// things: lists, ranges, estimates, sentences.
+func valueOf(s string) (value, bool) {
+	s = strings.Trim(strings.TrimSpace(s), "*_ ")
+	s = repeated.ReplaceAllString(strings.TrimSpace(strings.TrimRight(s, ".;。")), "")
+	if m := tokenForm.FindStringSubmatch(s); m != nil {
+		if v, ok := plainValue(m[1]); ok && v.kind != kindName {
+			return v, true
+		}
+		if strings.ContainsRune(m[1], '/') || path.Ext(m[1]) != "" {
+			return value{}, false // of files there are many
+		}
+		return value{kind: kindName, text: m[1]}, true
+	}
+	return plainValue(strings.Trim(s, `"'`))
+}
+
+func plainValue(s string) (value, bool) {
+	low := strings.ToLower(s)
+	if s == "" || len(s) > 80 || strings.ContainsAny(s, "~≈<>→") {
+		return value{}, false
+	}
+	if d, ok := dateValue(low); ok {
+		return value{kind: kindDate, text: d}, true
+	}
+	if st, ok := states[strings.TrimLeft(low, "✅❌🔴🟢🟡 ")]; ok {
+		pair, _, _ := strings.Cut(st, ":")
+		return value{kindState, st, pair}, true
+	}
+	switch {
+	case clockForm.MatchString(low):
+		return value{kind: kindClock, text: strings.ReplaceAll(low, " ", "")}, true
+	case addressForm.MatchString(low):
+		return value{kind: kindAddress, text: strings.TrimSuffix(low, "/")}, true
+	case numberForm.MatchString(low):
+		m := numberForm.FindStringSubmatch(low)
+		n, err := strconv.ParseFloat(strings.ReplaceAll(m[2], ",", ""), 64)
+		return value{kindNumber, strconv.FormatFloat(n, 'f', -1, 64), unitOf(m[1] + m[3])}, err == nil
+	case versionForm.MatchString(low):
+		return value{kind: kindVersion, text: versionForm.FindStringSubmatch(low)[1]}, true
+	case weekdays[strings.TrimSuffix(low, "s")]:
+		return value{kind: kindWeekday, text: strings.TrimSuffix(low, "s")}, true
+	case productForm.MatchString(s):
+		m := productForm.FindStringSubmatch(s)
+		return value{kindVersion, m[2], strings.ToLower(m[1])}, true
+	case nameForm.MatchString(s) && len(words(s)) <= mostName:
+		return value{kind: kindName, text: low}, true
+	}
+	return value{}, false
+}
+
+var weekdays = map[string]bool{"monday": true, "tuesday": true, "wednesday": true, "thursday": true, "friday": true, "saturday": true, "sunday": true}
+
+// mostName is how many words, or characters of a script without spaces, a name has
+// at most: longer ones are phrases.
+const mostName = 5
+
+// unitOf brings the common spellings of a unit together.
+func unitOf(u string) string {
+	switch u {
+	case "sec", "secs", "second", "seconds":
+		return "s"
+	case "minute", "minutes", "mins":
+		return "min"
+	case "hour", "hours", "hrs", "hr":
+		return "h"
+	case "day", "days":
+		return "d"
+	}
+	return u
+}
+
+// dateLayouts are the ways in which days are written; the names of months may be in
+// any case.
+var dateLayouts = []string{"2006-01-02", "2006/01/02", "2006.01.02", "2 January 2006", "January 2, 2006", "January 2 2006", "2 Jan 2006", "Jan 2, 2006",
+	"2006年1月2日", "2.1.2006", "02.01.2006", "2 January", "January 2", "2 Jan", "Jan 2", "1月2日"}
+
+// dateValue reads a whole text as a day, with or without a year.
+func dateValue(s string) (string, bool) {
+	for _, layout := range dateLayouts {
+		t, err := time.Parse(layout, s)
+		if err != nil {
+			continue
+		}
+		if t.Year() == 0 {
+			return t.Format("-01-02"), true
+		}
+		return t.Format(time.DateOnly), true
+	}
+	return "", false
+}
+
+// disagree tells whether two values can't both hold. One that says more than the
+// other ("PostgreSQL 16", "PostgreSQL"; "18" and "18.2"; a day without its year)
+// agrees with it.
+func (v value) disagree(w value) bool {
+	if v.kind != w.kind || v.unit != w.unit || v.text == w.text {
+		return false
+	}
+	switch v.kind {
+	case kindVersion:
+		return !strings.HasPrefix(v.text+".", w.text+".") && !strings.HasPrefix(w.text+".", v.text+".")
+	case kindDate:
+		return !strings.HasSuffix(v.text, w.text) && !strings.HasSuffix(w.text, v.text)
+	case kindName:
+		a, b := Key(v.text), Key(w.text)
+		return a != b && !strings.Contains(a, b) && !strings.Contains(b, a)
+	case kindAddress:
+		return !strings.Contains(v.text, w.text) && !strings.Contains(w.text, v.text)
+	}
+	return true
+}

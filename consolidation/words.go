@@ -1,0 +1,102 @@
+package consolidation
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// linkTarget is what of a link is not read.
+var linkTarget = regexp.MustCompile(`\]\([^)]*\)`)
+
+// words takes a text apart: words of letters, in lower case; numbers; and every
+// character of a script that writes without spaces by itself.
+func words(s string) []string {
+	var out []string
+	var b strings.Builder
+	flush := func() {
+		if b.Len() > 0 {
+			out = append(out, b.String())
+			b.Reset()
+		}
+	}
+	if strings.Contains(s, "](") {
+		s = linkTarget.ReplaceAllString(s, "]")
+	}
+	for _, r := range strings.ToLower(s) {
+		switch {
+		case ideograph(r):
+			flush()
+			out = append(out, string(r))
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
+			b.WriteRune(r)
+		default:
+			flush()
+		}
+	}
+	flush()
+	return out
+}
+
+func ideograph(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// numbers are the words that hold a digit, in order.
+func numbers(ws []string) []string {
+	var out []string
+	for _, w := range ws {
+		if strings.ContainsFunc(w, unicode.IsDigit) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// Key is the same for entries that say the same: their words alone count.
+func Key(text string) string { return strings.Join(words(text), " ") }
+
+// The constants of FNV-1a, 64 bits (Fowler, Noll, Vo).
+const fnvOffset, fnvPrime = 14695981039346656037, 1099511628211
+
+// shingles are the hashes of a text's words in threes, in order, each once.
+func shingles(ws []string) []uint64 {
+	const n = 3
+	out := make([]uint64, 0, max(len(ws)-n+1, 1))
+	for i := 0; i+n <= len(ws) || i == 0; i++ {
+		h := uint64(fnvOffset)
+		for _, w := range ws[i:min(i+n, len(ws))] {
+			for j := range len(w) {
+				h = (h ^ uint64(w[j])) * fnvPrime
+			}
+			h *= fnvPrime // a zero byte, so that words stay apart
+		}
+		out = append(out, h)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// common counts what two sorted sets share.
+func common(a, b []uint64) int {
+	n := 0
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch c := cmp.Compare(a[i], b[j]); {
+		case c == 0:
+			n, i, j = n+1, i+1, j+1
+		case c < 0:
+			i++
+		default:
+			j++
+		}
+	}
+	return n
+}
+
+// similarity is the share of what either has that both have (Jaccard).
+func similarity(a, b []uint64) float64 {
+	both := common(a, b)
+	return float64(both) / float64(max(len(a)+len(b)-both, 1))
+}
