@@ -57,6 +57,8 @@ var arrows = map[string][]string{
 	"testdata/...":        {"."},
 	"internal/samplegen":  {},
 	"internal/maskgen":    {},
+
+	"internal/scriptedhost": {".", "checkpoint", "internal/crashtest", "kernel", "pagevm", "transcript"},
 }
 
 // thirdParty says which modules outside the standard library a package may use.

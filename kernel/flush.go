@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,8 +19,8 @@ import (
 // A flush brings what a session came to into the day's log, before a compaction, a
 // reset or the session's end takes the conversation away. The mechanical flush needs
 // nobody's goodwill: it writes the decisions and learnings of the newest checkpoint
-// that no flush has written yet, and, where a session ends, what is left open. The
-// agentic one hands the host a silent turn for its model, and writes what comes back.
+// that no flush has written yet, and, where a session ends, what is left open and
+// the rules that were told. The agentic one hands the host a silent turn for its model, and writes what comes back.
 // Both go through the journal like everything that is remembered.
 
 // FaultFlushSkipped: what should have been written to the day's log was not, and
@@ -76,7 +77,7 @@ func (s *session) flushMechanically(ctx context.Context, m *memory, ended bool, 
 	before := sync.OnceValue(func() map[string]bool { return m.saidBefore(now) })
 	add := func(tag, text string) {
 		item := pageID("fi", tag, text)
-		if text = oneLine(text); text == "" || s.flushed[item] {
+		if text = oneLine(text); text == "" || s.flushed[item] || slices.Contains(items, item) {
 			return
 		}
 		mark := judge(tag, text, before()).String()
@@ -303,7 +304,7 @@ var asksToRemember = regexp.MustCompile(`(?im)(?:^|[.!?。！？]\s*)(?:please |
 	`记住|記住|记得|記得|请记|別忘|别忘|覚えて|忘れないで|기억해)`)
 
 // rememberAsked writes down, in the same turn, what the user asked to be remembered
-// in plain words.
+// in plain words; the same words stand once.
 func (s *session) rememberAsked(ctx context.Context, m *memory, msgs []memkernel.Message, now time.Time) []Fault {
 	if m == nil || s.lifeOpt.Flush.Off || s.lifeOpt.Off {
 		return nil
@@ -314,11 +315,11 @@ func (s *session) rememberAsked(ctx context.Context, m *memory, msgs []memkernel
 			continue
 		}
 		text := wordsOf(&msgs[i])
-		item := pageID("fi", "human", msgs[i].Key)
-		if len(text) > maxItemBytes || s.flushed[item] || !asksToRemember.MatchString(text) {
+		item, words := pageID("fi", "human", msgs[i].Key), pageID("fi", "human-words", oneLine(text))
+		if len(text) > maxItemBytes || s.flushed[item] || s.flushed[words] || !asksToRemember.MatchString(text) {
 			continue
 		}
-		if err := s.flushText(ctx, m, "- [human] "+oneLine(text), []string{item}, now); err != nil {
+		if err := s.flushText(ctx, m, "- [human] "+oneLine(text), []string{item, words}, now); err != nil {
 			out = append(out, Fault{Code: FaultFlushSkipped, Key: msgs[i].Key, Detail: err.Error()})
 		}
 	}

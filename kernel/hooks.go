@@ -145,6 +145,11 @@ func (k *Kernel) openBoundary(ctx context.Context, t *Turn) (*session, *work, fu
 // pass takes in the messages, commits, and does what the boundary asks for.
 func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, point pagevm.CommitPoint) (*Passed, error) {
 	out := &Passed{Outcome: Committed}
+	if point == pagevm.PointReset && b.Key != "" && s.passed(b.Key) {
+		// What stands by now is the next epoch's.
+		out.Outcome, out.Turns, out.Epoch, out.Pinned = Duplicate, s.turns, s.account.epoch, s.pinnedKeys()
+		return out, nil
+	}
 	l := s.newestLine(b.Branch, b.Model)
 	msgs := l.msgs
 	if w != nil {
@@ -168,8 +173,12 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 	out.Faults, out.Flushed = append(out.Faults, faults...), n
 	if b.Reason != startReason && b.Branch == "" {
 		ended := point == pagevm.PointReset || point == pagevm.PointSessionEnd
+		out.Faults = append(out.Faults, s.rememberAsked(ctx, m, msgs, b.Now)...)
 		faults, n := s.flushMechanically(ctx, m, ended, b.Now)
 		out.Faults, out.Flushed = append(out.Faults, faults...), out.Flushed+n
+		if ended {
+			out.Faults = append(out.Faults, s.flushRules(ctx, m, st, b.Now)...)
+		}
 	}
 	if point == pagevm.PointReset {
 		if err := s.beginLife(); err != nil {

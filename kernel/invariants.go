@@ -40,7 +40,7 @@ func (w *work) verify() {
 	for i := range w.pins() {
 		w.verifyPin(&w.pinned[i])
 	}
-	if w.decision.Cut != nil || w.align.Stale {
+	if w.decision.Cut != nil || w.renewed() {
 		w.verifyBootstrap()
 	}
 	if turn, _, fresh := w.userTurn(); fresh && w.proj.Recall.Turn == turn {

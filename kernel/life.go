@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -191,17 +193,42 @@ func (s *session) getCheckpoint(id string) (*Content, error) {
 	m := checkpointID.FindStringSubmatch(id)
 	store := checkpoint.NewStore(s.dir)
 	c, err := store.Load(m[1])
+	out := &Content{ID: id, Reason: ReasonOK}
 	if errors.Is(err, fs.ErrNotExist) {
-		return &Content{ID: id, Reason: ReasonNoMatch}, nil
+		c, err = succeeding(store, m[1])
+		if c == nil {
+			return &Content{ID: id, Reason: ReasonNoMatch}, err
+		}
+		out.Detail = fmt.Sprintf("%s is not kept any more; %s goes on from it", m[1], c.Meta.CheckpointID)
+		out.Text = "# " + out.Detail + "\n"
 	}
 	if err != nil {
 		return nil, err
 	}
 	if m[2] != "" {
-		return &Content{ID: id, Reason: ReasonOK, Text: checkpoint.SectionText(c, checkpoint.Section(m[2]))}, nil
+		out.Text += checkpoint.SectionText(c, checkpoint.Section(m[2]))
+		return out, nil
 	}
 	text, err := checkpoint.Marshal(c)
-	return &Content{ID: id, Reason: ReasonOK, Text: string(text)}, err
+	out.Text += string(text)
+	return out, err
+}
+
+// succeeding is the newest checkpoint, if the one with id stood before it: prompts
+// and hosts' own summaries name checkpoints for longer than they are kept. Nil if
+// id was never given.
+func succeeding(store checkpoint.Store, id string) (*checkpoint.Checkpoint, error) {
+	latest, _, err := store.Latest()
+	if err != nil || latest == nil || ordinal(id) >= ordinal(string(latest.Meta.CheckpointID)) {
+		return nil, err
+	}
+	return latest, nil
+}
+
+// ordinal is the number in a checkpoint's id.
+func ordinal(id string) int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(id, "cp_"))
+	return n
 }
 
 // gauge reads how full the context is and decides what that asks for: a line for

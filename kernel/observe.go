@@ -166,11 +166,12 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 	if o.AdvancementKey == "" {
 		o.AdvancementKey = pageID("turn", s.name, t.Branch, body.Last)
 	}
+	if _, ok := s.turnChains[o.AdvancementKey]; !ok && t.Branch == "" {
+		// Before the turn stands: delivered again after a kill it would be a duplicate.
+		o.Faults = append(o.Faults, s.rememberAsked(w.ctx, w.memory, w.msgs[turnStart(w.msgs, end):end], t.Now)...)
+	}
 	if err := s.commitTurn(o, &body, w.msgs[:end], t); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
-	}
-	if o.Outcome == Committed && t.Branch == "" {
-		o.Faults = append(o.Faults, s.rememberAsked(w.ctx, w.memory, w.msgs[turnStart(w.msgs, end):end], t.Now)...)
 	}
 	if o.Outcome == Committed || o.Outcome == Duplicate && end < len(w.msgs) {
 		s.takeBill(o, t, w.model)

@@ -101,6 +101,17 @@ func (w *work) advanceSummary() {
 	w.next.summary = w.s.advance(st, w.msgs)
 }
 
+// hostCompacted tells whether the host has put a summary of its own in the place of
+// messages that stood: a compaction, to which a restore text belongs as to ours.
+func (w *work) hostCompacted() bool {
+	first := w.align.First
+	return w.align.Rewrite == pagevm.RewriteBehind && first < len(w.msgs) && w.msgs[first].Origin == memkernel.OriginSummary
+}
+
+// renewed tells whether the carry block has to be made again, because the past that
+// it speaks of is another one now.
+func (w *work) renewed() bool { return w.align.Stale || w.hostCompacted() }
+
 // renewSummary makes the summary again after the host rewrote what it was made
 // from. A host that compacted has taken the originals away: then what we know
 // stands. A fork has another past: then it begins anew.

@@ -159,9 +159,9 @@ func (w *work) project() error {
 	if len(w.prev.proj.Seen) == 0 {
 		w.wishes = pagevm.Wishes{Carry: append(w.workspaceBlocks(), w.resumed()...), CarryNow: true}
 	}
-	if w.align.Stale {
+	if w.renewed() {
 		w.renewSummary()
-		w.wishes.Carry = w.carryIfGone()
+		w.wishes.Carry, w.wishes.CarryNow = w.carryIfGone(), w.wishes.CarryNow || w.hostCompacted()
 	} else if left := w.anew(); left != nil {
 		w.wishes = pagevm.Wishes{Carry: append(w.workspaceBlocks(), left...), CarryNow: true}
 	}

@@ -234,7 +234,7 @@ func planDiff(w *work) planBody {
 		b.KeepItems++
 	}
 	b.Seen, b.Items = q.Seen[b.KeepSeen:], q.Items[b.KeepItems:]
-	if w.decision.Cut != nil || w.align.Stale || len(p.Carry) != len(q.Carry) {
+	if w.decision.Cut != nil || w.renewed() || len(p.Carry) != len(q.Carry) {
 		b.NewCarry, b.Carry, b.Spans, b.Summary = true, q.Carry, w.next.spans, &w.next.summary
 	}
 	if p.Recall != q.Recall {

@@ -41,14 +41,15 @@ func Next(p *Projection, d Delta, w Wishes, c Cache) (*Projection, Decision) {
 	if dec.Rewrite == RewriteBehind || dec.Rewrite == RewriteRewind {
 		q.Generation++
 	}
-	if d.Align.Stale || (w.CarryNow && d.Align.At == 0) {
+	carried := d.Align.Stale || w.CarryNow && (len(p.Seen) == 0 || dec.Rewrite == RewriteBehind)
+	if carried {
 		q.Carry = carryItems(w.Carry)
 	}
 	q.Items = appendHost(q.Items, d.Host[d.Align.At:], unbound(p, d.Align, c))
 	if w.Cut != nil {
 		cut(p, &q, d, w, c, &dec)
 	}
-	if d.Align.Stale {
+	if carried && len(p.Seen) > 0 {
 		q.Items = dropCarried(q.Items, q.Carry)
 	}
 	q.Recall = p.Recalled(d.Align)

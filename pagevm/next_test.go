@@ -260,6 +260,31 @@ func TestAlignNamesWhatTheHostDid(t *testing.T) {
 
 // TestNextHolds drives random conversations with random, mostly unreasonable
 // wishes through Next and checks every rule of the package comment.
+// A carry block that is wished for now stands where the host replaced what stood,
+// and what a note told of before does not stand beside it; where the host only went
+// on, it waits for a cut.
+func TestCarryNowStandsAfterAHostRewrite(t *testing.T) {
+	s := conversationOf(3)
+	first := Wishes{Append: []Block{{Kind: ItemNote, Page: "rule", Hash: "n"}}}
+	p, _ := Next(empty(), s.delta(empty()), first, Cache{})
+	now := Wishes{Carry: []Block{{Kind: ItemCarry, Page: "rule", Hash: "c"}}, CarryNow: true}
+	s.user()
+	if q, _ := Next(p, s.delta(p), now, Cache{}); len(q.Carry) > 0 {
+		t.Errorf("the host went on, and the carry block is %v", q.Carry)
+	}
+	s.host = append([]HostMessage(nil), s.host...)
+	s.host[0].Hash += "'"
+	q, dec := Next(p, s.delta(p), now, Cache{})
+	if dec.Rewrite != RewriteBehind || len(q.Carry) != 1 || q.Carry[0].Page != "rule" {
+		t.Errorf("rewrite %q, carry block %v", dec.Rewrite, q.Carry)
+	}
+	for _, it := range q.Items {
+		if it.Page == "rule" {
+			t.Error("the page stands twice")
+		}
+	}
+}
+
 func TestNextHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, p := &script{}, empty()

@@ -23,8 +23,8 @@ type Wishes struct {
 	// Cut is nil to grow only.
 	Cut *CutWish `json:"cut,omitempty"`
 	// Carry is the carry block as it should be from the next cut on; if CarryNow
-	// it stands from the first plan (some page has no source position), or from where
-	// nothing of what was planned before stands.
+	// it stands from the first plan (some page has no source position), or from
+	// here on if the host replaced what stands (by a summary of its own, or by another conversation).
 	Carry    []Block `json:"carry,omitempty"`
 	CarryNow bool    `json:"carry_now,omitempty"`
 	// Drop are notes that the carry block of a cut says better: they go with the cut.

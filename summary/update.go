@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -152,8 +153,12 @@ func (u *updater) say(text string) {
 }
 
 // decision records one, replacing the last if same says that it is an older
-// state of the same decision.
+// state of the same decision. A host that takes messages back has the others read
+// again: what was read from them stands.
 func (u *updater) decision(e Entry, same func(last Entry) bool) {
+	if e.Key != "" && slices.ContainsFunc(u.s.Decisions, func(o Entry) bool { return o.Key == e.Key && o.Kind == e.Kind && o.Text == e.Text }) {
+		return
+	}
 	if n := len(u.s.Decisions); n > 0 && same != nil && same(u.s.Decisions[n-1]) {
 		e.ID = u.s.Decisions[n-1].ID
 		u.s.Decisions[n-1] = e

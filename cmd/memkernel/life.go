@@ -37,9 +37,10 @@ today. What was written stands there once, however often it is asked for.`,
 
 func newReset(a *app) *cobra.Command {
 	return a.boundaryCommand(boundaryVerb{"reset", "commit what is known of a session and begin it anew",
-		`reset does what compact does, with open items too, and begins the session anew:
-summary and projections are empty after it. Journal, pages, pins, checkpoints and
-blobs stay, and the next conversation begins with the text that restore prints.`,
+		`reset does what compact does, with open items and the rules that were told too,
+and begins the session anew: summary and projections are empty after it. Journal,
+pages, pins, checkpoints and blobs stay, and the next conversation begins with the
+text that restore prints.`,
 		func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) { return k.Reset }})
 }
 

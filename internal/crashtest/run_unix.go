@@ -19,6 +19,12 @@ func arm(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%s: %v", envAt, err)
 	}
+	Arm(t, at)
+}
+
+// Arm kills this process with SIGKILL before its nth write operation from now on.
+func Arm(t *testing.T, at int) {
+	t.Helper()
 	ops := 0
 	t.Cleanup(atomicfile.SetHook(func(string, string) error {
 		if ops++; ops == at {

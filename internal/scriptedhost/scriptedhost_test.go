@@ -1,0 +1,176 @@
+package scriptedhost_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/internal/scriptedhost"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// recorded is a real session where one is, beside the repository; the bundled one
+// has the same shape.
+var recorded = []string{"../../../shared/data/transcripts/claude-code/cli__89-7eb280e769-12.jsonl", "../../testdata/session.jsonl"}
+
+func setup(t *testing.T, turns int) scriptedhost.Setup {
+	t.Helper()
+	name, work, err := scriptedhost.Material(recorded...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := uint64(number(t, "MEMKERNEL_SEED", 1))
+	t.Logf("%d calls of %s, seed %d, %d turns", len(work), name, seed, turns)
+	return scriptedhost.Setup{Seed: seed, Turns: turns, Work: work}
+}
+
+// TestSession plays a session of 400 turns through every event, in one process but
+// for the restarts.
+func TestSession(t *testing.T) {
+	s := setup(t, 400)
+	h := scriptedhost.New(t.TempDir(), s)
+	ctx := context.Background()
+	if err := h.Open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	checked := 0
+	script := scriptedhost.NewScript(s)
+	for i := range script {
+		st := &script[i]
+		if err := h.Do(ctx, st); err != nil {
+			t.Fatal(err)
+		}
+		if !st.Kind.Event() {
+			continue
+		}
+		checked++
+		h.Shallow = st.Kind != scriptedhost.Reset
+		if err := h.Check(ctx, nil); err != nil {
+			t.Errorf("behind turn %d, %s: %v", st.Turn, st.Kind, err)
+		}
+	}
+	h.Shallow = false
+	if err := h.Check(ctx, nil); err != nil {
+		t.Errorf("at the end: %v", err)
+	}
+	l := h.Ledger
+	t.Logf("%d steps, %d turns, %d resets, %d checks; %d memories, %d logged, %d pinned; faults %v",
+		len(script), l.Turns, l.Epoch, checked, len(l.Memories), len(l.Logged), len(l.Pinned), h.Faults)
+}
+
+// TestCheckNotices: a check that finds nothing would show nothing. It finds what a
+// kernel without its working state does not keep, an entry that stands twice, one
+// that is gone, and a page that was damaged.
+func TestCheckNotices(t *testing.T) {
+	s := setup(t, 20)
+	ctx := context.Background()
+	play := func(o *kernel.Options) *scriptedhost.Host {
+		h := scriptedhost.New(t.TempDir(), s)
+		h.Options = o
+		if err := h.Open(ctx); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { h.Close() })
+		script := scriptedhost.NewScript(s)
+		for i := range script {
+			if err := h.Do(ctx, &script[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return h
+	}
+	if err := play(&kernel.Options{Life: kernel.LifeOptions{Off: true}}).Check(ctx, nil); err == nil || !strings.Contains(err.Error(), "stands 0 times") {
+		t.Errorf("without a working state: %v", err)
+	}
+	h := play(nil)
+	if err := h.Check(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	log := longest(t, filepath.Join(h.Workspace(), "memory", "*.md"))
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, with := range map[string]string{
+		"stands 2 times": string(text) + "\n" + string(text),
+		"stands 0 times": strings.ReplaceAll(string(text), "- [decision]", "- [decision] not"),
+	} {
+		if err := os.WriteFile(log, []byte(with), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Check(ctx, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q: %v", want, err)
+		}
+	}
+	if err := os.WriteFile(log, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	blob := longest(t, filepath.Join(h.Workspace(), ".memkernel", "blobs", "*", "*"))
+	if err := os.Remove(blob); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Check(ctx, nil); err == nil || !strings.Contains(err.Error(), filepath.Base(blob)[:12]) {
+		t.Errorf("without blob %s: %v", blob, err)
+	}
+}
+
+// longest is the largest file that a pattern finds.
+func longest(t *testing.T, pattern string) (path string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int64(-1)
+	for _, f := range files {
+		if fi, err := os.Stat(f); err == nil && fi.Size() > size {
+			path, size = f, fi.Size()
+		}
+	}
+	if size <= 0 {
+		t.Fatalf("nothing is at %s", pattern)
+	}
+	return path
+}
+
+// TestKills kills the process that drives a session again and again. The default is
+// a short session; MEMKERNEL_KILLS=200 is the long one.
+func TestKills(t *testing.T) {
+	n := kills(t)
+	h := scriptedhost.Kills(t, "TestKilledChild", setup(t, turnsFor(n)), n)
+	if h.Ledger.Epoch != 3 {
+		t.Errorf("%d resets, want 3", h.Ledger.Epoch)
+	}
+}
+
+// TestKilledChild is the host that TestKills kills.
+func TestKilledChild(t *testing.T) {
+	scriptedhost.Child(t, func() scriptedhost.Setup { return setup(t, turnsFor(kills(t))) })
+}
+
+// kills is how often a session is killed.
+func kills(t *testing.T) int { return number(t, "MEMKERNEL_KILLS", 12) }
+
+// number is that of an environment variable, which a child has too.
+func number(t *testing.T, env string, otherwise int) int {
+	t.Helper()
+	if os.Getenv(env) == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(os.Getenv(env))
+	if err != nil || n < 0 {
+		t.Fatalf("%s=%s: want a number", env, os.Getenv(env))
+	}
+	return n
+}
+
+func turnsFor(kills int) int {
+	if kills < 100 {
+		return 60
+	}
+	return 400
+}
