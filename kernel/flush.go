@@ -122,7 +122,7 @@ func (s *session) flushText(ctx context.Context, m *memory, text string, items [
 		return err
 	}
 	s.keepFlushed(items)
-	m.fresh.renewed(true)
+	m.fresh.written()
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/sessions"
 )
 
 // Forgetting is a logged operation: the journal first says what is to go, by id and
@@ -61,6 +62,9 @@ type Forgotten struct {
 	// Elsewhere names what says the same in other words or other places, and stays:
 	// pages of equal content, what hosts wrote, entries of memory files.
 	Elsewhere []string `json:"elsewhere"`
+	// Transcripts are documents of the session that were made to be searched. The
+	// transcripts that they were made of stay where they are, and are not read again.
+	Transcripts []sessions.Forgotten `json:"transcripts"`
 }
 
 // ForgottenPage is a page that was forgotten.
@@ -110,11 +114,17 @@ func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, err
 	if req.Now.IsZero() {
 		req.Now = k.now()
 	}
+	out := &Forgotten{Applied: req.Apply, Pages: []ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Already: []string{}, Elsewhere: []string{}}
 	folders, err := k.forgetFolders(&req)
+	if perr := k.forgetPast(ctx, &req, out); perr != nil {
+		return nil, fmt.Errorf("forget: %w", perr)
+	}
+	if errors.Is(err, errNoSession) && len(out.Transcripts) > 0 {
+		err = nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
 	}
-	out := &Forgotten{Applied: req.Apply, Pages: []ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Already: []string{}, Elsewhere: []string{}}
 	known := map[string]bool{}
 	var changed, blobs []string
 	for _, f := range folders {
@@ -137,8 +147,14 @@ func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, err
 	if !req.Apply {
 		return out, ctx.Err()
 	}
-	return out, k.finishForget(ctx, changed)
+	if err := k.finishForget(ctx, changed); err != nil {
+		return out, err
+	}
+	k.memory.dropPast(ctx, out)
+	return out, nil
 }
+
+var errNoSession = errors.New("there is no session")
 
 // forgetFolders are the sessions that may hold what is meant, the named one first.
 func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
@@ -162,7 +178,7 @@ func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
 		}
 	}
 	if !slices.Contains(all, own) && len(folders) == 1 {
-		return nil, fmt.Errorf("there is no session %q; status lists them", req.SessionKey)
+		return nil, fmt.Errorf("%w %q; status lists them", errNoSession, req.SessionKey)
 	}
 	return folders, nil
 }
@@ -187,6 +203,9 @@ func (k *Kernel) promiseForget(ctx context.Context, folder string, req *ForgetRe
 	out.Elsewhere = append(out.Elsewhere, s.elsewhere(pages)...)
 	if !req.Apply {
 		return b, nil
+	}
+	if err := k.memory.forgetSaid(ctx, s, pages); err != nil {
+		return nil, err
 	}
 	return b, s.promiseErasure(b, req.Now)
 }

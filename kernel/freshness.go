@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
 	"time"
@@ -19,88 +20,87 @@ const checkEvery = 5 * time.Second
 type freshness struct {
 	mu      sync.Mutex
 	checked time.Time
-	behind  bool
-	// cancel and done end and await the look that runs in the background; done is
-	// nil if none does.
-	cancel context.CancelFunc
-	done   chan struct{}
-	closed bool
+	lag     index.Lag
+	syncer  syncer
 }
 
-// stale tells whether the index is behind the files. The first answer in a process
-// is looked for; later ones are at most a look in the background old.
-func (m *memory) stale(ctx context.Context) bool {
+// stale tells by how much the index is behind the files. The first answer in a
+// process is looked for; later ones are at most a look in the background old.
+func (m *memory) stale(ctx context.Context) index.Lag {
 	f := &m.fresh
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	switch {
-	case f.checked.IsZero():
-		f.behind, f.checked = m.behind(ctx), time.Now()
-		if f.behind && m.opts.AutoSync {
-			m.look()
-		}
-	case time.Since(f.checked) >= checkEvery || f.behind && m.opts.AutoSync:
-		m.look()
+	first := f.checked.IsZero()
+	if first {
+		f.lag, f.checked = m.lag(ctx), time.Now()
 	}
-	return f.behind
+	switch sync := m.opts.Sync.OnSearch; {
+	case sync && !f.lag.Zero() && !f.syncer.justFailed():
+		m.signal(SyncSearch)
+	case !first && time.Since(f.checked) >= checkEvery:
+		m.signal(SyncSearch)
+	}
+	return f.lag
 }
 
-// look starts a look in the background, unless one runs: it finds out whether the
-// index is behind and, under AutoSync, brings it up to date. f.mu is held.
-func (m *memory) look() {
-	f := &m.fresh
-	if f.done != nil || f.closed {
-		return
-	}
-	var ctx context.Context
-	ctx, f.cancel = context.WithCancel(context.Background())
-	done := make(chan struct{})
-	f.done = done
-	go func() {
-		defer close(done)
-		behind := m.behind(ctx)
-		if behind && m.opts.AutoSync {
-			_, err := m.reindex(ctx, &ReindexOptions{})
-			behind = err != nil
-		}
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.cancel()
-		f.behind, f.checked, f.done = behind, time.Now(), nil
-	}()
-}
-
-// stop ends the background's work for good.
-func (f *freshness) stop() {
-	f.mu.Lock()
-	f.closed = true
-	done := f.done
-	if done != nil {
-		f.cancel()
-	}
-	f.mu.Unlock()
-	if done != nil {
-		<-done
-	}
-}
-
-// renewed notes that the index was brought up to date, or that a file was written.
-func (f *freshness) renewed(behind bool) {
+// renewed notes that the index was brought up to date, or by how much it is behind
+// since files were written.
+func (f *freshness) renewed(lag index.Lag) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.behind, f.checked = behind, time.Now()
+	f.lag, f.checked = lag, time.Now()
 }
 
-// behind compares the stats of all files with what the index was made from. What
-// can't be compared counts as not behind: the search itself will say what is the
-// matter.
-func (m *memory) behind(ctx context.Context) bool {
+// written notes that a file was written.
+func (f *freshness) written() { f.renewed(index.Lag{Files: 1}) }
+
+// lag compares the stats of all files with what the index was made from. What can't
+// be compared counts as not behind: the search itself will say what is the matter.
+func (m *memory) lag(ctx context.Context) index.Lag {
 	ix, err := m.reader()
 	if err != nil {
-		return false
+		return index.Lag{}
 	}
-	behind, err := ix.Behind(ctx, indexed(m.private.Walk(ctx), nil))
-	return err == nil && behind
+	lag, err := ix.Lag(ctx, m.files(ctx, nil))
+	if err != nil {
+		return index.Lag{}
+	}
+	return lag
+}
+
+// files lists all that is to be searched: the workspace's files, and documents of
+// past sessions.
+func (m *memory) files(ctx context.Context, skipped func(Skipped)) iter.Seq2[index.FileStat, error] {
+	return func(yield func(index.FileStat, error) bool) {
+		for f, err := range indexed(m.private.Walk(ctx), skipped) {
+			if !yield(f, err) {
+				return
+			}
+		}
+		if !m.opts.Sessions.Enabled {
+			return
+		}
+		for f, err := range m.past.Files() {
+			if !yield(index.FileStat{Path: f.Path, Size: f.Size, ModTime: f.ModTime}, err) {
+				return
+			}
+		}
+	}
+}
+
+// behindBy says a lag in words, "" for none.
+func behindBy(l index.Lag) string {
+	switch {
+	case l.Rules:
+		return "all of them: they were indexed by other rules"
+	case l.Files > 0 && l.Removed > 0:
+		return fmt.Sprintf("%d changed, %d gone", l.Files, l.Removed)
+	case l.Removed > 0:
+		return fmt.Sprintf("%d gone", l.Removed)
+	case l.Files > 0:
+		return fmt.Sprintf("%d changed", l.Files)
+	}
+	return ""
 }
 
 // indexed lists the files to be searched by their stats. What is not to be

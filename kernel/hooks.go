@@ -88,6 +88,7 @@ func (k *Kernel) StartSession(ctx context.Context, b Boundary) (*Passed, error) 
 	if b.Reason == "" {
 		b.Reason = startReason
 	}
+	k.memory.sessionStarts()
 	return k.pass(ctx, b, pagevm.PointFlush)
 }
 

@@ -19,7 +19,9 @@
 //
 // Beside these, a model's tools and people ask memory: [Kernel.Search],
 // [Kernel.Read], [Kernel.Get], and write to it: [Kernel.Remember].
-// [Kernel.Reindex] brings the index over the workspace's Markdown up to date.
+// [Kernel.Reindex] brings the index over the workspace's Markdown up to date, and
+// so does the background, whenever [SyncOptions] say. What was said in other sessions
+// is a part of memory if [SessionOptions] say so. Package tools makes tools of these.
 //
 // [Kernel.Peek] plans without writing anything at all.
 //
@@ -34,6 +36,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,7 +148,8 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: redact: %w", workspaceDir, err)
 	}
-	m, err := openMemory(abs, o.Memory, masker)
+	o.Memory.Sessions.Agent = cmp.Or(o.Memory.Sessions.Agent, o.Life.Agent)
+	m, err := openMemory(abs, o.StateDir, o.Memory, masker, o.Now)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
@@ -176,6 +180,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if o.Summary.Model != nil {
 		k.notes = newNoteTaker(o.Summary, k.cooldowns())
 	}
+	m.begin()
 	return k, ctx.Err()
 }
 

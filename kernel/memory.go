@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/sessions"
 )
 
 // The defaults of [MemoryOptions].
@@ -71,9 +72,12 @@ type MemoryOptions struct {
 	IndexPath string
 	// BusyTimeout is how long a statement waits for another process.
 	BusyTimeout time.Duration
-	// AutoSync brings the index up to date in the background whenever a search
-	// found it behind.
+	// AutoSync is Sync.OnSearch under another name.
 	AutoSync bool
+	// Sync says when the index is brought up to date in the background.
+	Sync SyncOptions
+	// Sessions says whether what was said in other sessions is searched.
+	Sessions SessionOptions
 }
 
 func (o *MemoryOptions) setDefaults(stateDir string) {
@@ -92,6 +96,8 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 	if o.RecallShare == 0 {
 		o.RecallShare = DefaultRecallShare
 	}
+	o.Sync.OnSearch = o.Sync.OnSearch || o.AutoSync
+	o.Sync.setDefaults()
 	if o.IndexPath == "" {
 		o.IndexPath = filepath.Join(stateDir, "index.sqlite")
 	}
@@ -103,6 +109,10 @@ type memory struct {
 	masker *pagevm.Masker
 	// private sees all files, shared those that everybody may see.
 	private, shared *markdownstore.Store
+	// past are documents of what was said in sessions.
+	past     *sessions.Store
+	stateDir string
+	now      func() time.Time
 
 	mu        sync.Mutex // guards what follows
 	ix        *index.Index
@@ -112,7 +122,7 @@ type memory struct {
 }
 
 // openMemory opens the workspace. The index is opened when it is wanted.
-func openMemory(dir string, o MemoryOptions, masker *pagevm.Masker) (*memory, error) {
+func openMemory(dir, stateDir string, o MemoryOptions, masker *pagevm.Masker, now func() time.Time) (*memory, error) {
 	if o.Off {
 		return nil, nil
 	}
@@ -124,7 +134,9 @@ func openMemory(dir string, o MemoryOptions, masker *pagevm.Masker) (*memory, er
 	if err != nil {
 		return nil, err
 	}
-	return &memory{opts: o, masker: masker, private: store, shared: store.Shared(), cache: map[string]cachedFile{}}, nil
+	m := &memory{opts: o, masker: masker, private: store, shared: store.Shared(), stateDir: stateDir, now: now, cache: map[string]cachedFile{}}
+	m.openPast(stateDir)
+	return m, nil
 }
 
 // store is the workspace as a session sees it.
@@ -179,15 +191,40 @@ func (m *memory) reader() (*index.Index, error) {
 
 // search asks files and spans. It always has an answer; what is wrong with the
 // index stands in it.
-func (m *memory) search(ctx context.Context, private bool, q retrieval.Query) retrieval.Result {
-	q.Want, q.Age = m.want(private, q.Want), m.age
-	_, err := m.reader()
-	if err != nil {
-		res := retrieval.New(failing{err}, &m.opts.Ranking).Search(ctx, q)
-		return res
+func (m *memory) search(ctx context.Context, sc scope, q retrieval.Query) retrieval.Result {
+	if reason, why := m.refusal(sc); reason == retrieval.Disabled {
+		return retrieval.Result{Hits: []retrieval.Hit{}, Reason: reason, Mode: retrieval.NoSearch, Detail: why}
+	} else if reason != "" {
+		q.Denied = why
 	}
-	q.Stale = m.stale(ctx)
-	return m.retriever.Search(ctx, q)
+	var err error
+	if q.Want, err = m.want(sc, q.Want); err == nil {
+		_, err = m.reader()
+	}
+	q.Age = m.age
+	if err != nil {
+		m.missingIndex(err)
+		return sourced(retrieval.New(failing{err}, &m.opts.Ranking).Search(ctx, q))
+	}
+	lag := m.stale(ctx)
+	q.Stale, q.StaleBy = !lag.Zero(), behindBy(lag)
+	res := m.retriever.Search(ctx, q)
+	if q.Stale {
+		res.Behind = &lag
+	}
+	return sourced(res)
+}
+
+// sourced names the source of every hit.
+func sourced(res retrieval.Result) retrieval.Result {
+	for i := range res.Hits {
+		h := &res.Hits[i]
+		h.Source = SourceMemory
+		if h.Kind == retrieval.Session || isPast(h.Path) {
+			h.Source = SourceSessions
+		}
+	}
+	return res
 }
 
 // failing is the index that can't be opened.
@@ -195,27 +232,14 @@ type failing struct{ err error }
 
 func (f failing) Search(context.Context, index.Query) (index.Hits, error) { return index.Hits{}, f.err }
 
-// want keeps private files from sessions that are shared, on top of what the
-// caller wants.
-func (m *memory) want(private bool, also func(string) bool) func(string) bool {
-	if private {
-		return also
-	}
-	return func(path string) bool {
-		c, ok := markdownstore.Classify(path)
-		return ok && !c.Private && (also == nil || also(path))
-	}
-}
-
 // age tells from when on a file ages.
 func (m *memory) age(path, date string, mod time.Time) (time.Time, bool) {
+	if isPast(path) {
+		return m.agePast(path, mod)
+	}
 	c, _ := markdownstore.Classify(path)
 	f := markdownstore.File{Path: path, ModTime: mod, Class: c}
-	loc := m.opts.Store.Timezone
-	if loc == nil {
-		loc = time.Local
-	}
-	return f.AgesFrom(loc)
+	return f.AgesFrom(m.location())
 }
 
 // SearchRequest is a question to memory.
@@ -225,9 +249,14 @@ type SearchRequest struct {
 	// SessionKey names the session whose past is searched beside the files; "" for
 	// files only.
 	SessionKey string
-	// Private: MEMORY.md and USER.md are searched too. A door that doesn't say is
-	// shared.
+	// Private: MEMORY.md, USER.md and past sessions are searched too. A door that
+	// doesn't say is shared.
 	Private bool
+	// Agent is whose past sessions are searched; "" is the one that SessionKey names,
+	// or the kernel's. A host sets it, never a model.
+	Agent string
+	// Source is where to look: SourceMemory, SourceSessions, or "" for all.
+	Source string
 	// MaxResults bounds the hits, default [retrieval.DefaultLimit]; MinScore is
 	// the score that they need.
 	MaxResults int
@@ -243,11 +272,14 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 	if k.memory == nil {
 		return &retrieval.Result{Hits: []retrieval.Hit{}, Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: "memory is switched off"}, nil
 	}
+	if err := checkSource(req.Source); err != nil {
+		return nil, err
+	}
 	q := retrieval.Query{Text: req.Query, Limit: req.MaxResults, MinScore: req.MinScore, Passages: true, Now: req.Now}
 	if q.Now.IsZero() {
 		q.Now = k.now()
 	}
-	if req.SessionKey != "" && !k.memory.opts.NoSpans {
+	if req.SessionKey != "" && !k.memory.opts.NoSpans && req.Source != SourceMemory {
 		s, unlock, err := k.open(ctx, req.SessionKey, false)
 		if err != nil {
 			return nil, err
@@ -258,7 +290,7 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 			return nil, fmt.Errorf("search session %s: %w", req.SessionKey, err)
 		}
 	}
-	res := k.memory.search(ctx, req.Private, q)
+	res := k.memory.search(ctx, k.memory.scope(req.Private, req.Agent, req.SessionKey, req.Source), q)
 	return &res, ctx.Err()
 }
 
@@ -268,9 +300,11 @@ type ReadRequest struct {
 	Path string
 	// From is the first line, 0 meaning 1; Lines how many, 0 meaning all.
 	From, Lines int
-	// Private: MEMORY.md and USER.md may be read. A door that doesn't say is
-	// shared.
+	// Private: MEMORY.md, USER.md and documents of past sessions may be read. A door
+	// that doesn't say is shared.
 	Private bool
+	// Agent and SessionKey: see [SearchRequest].
+	Agent, SessionKey string
 }
 
 // Read returns lines of a memory file. That the file is not there is no error:
@@ -279,6 +313,9 @@ type ReadRequest struct {
 func (k *Kernel) Read(ctx context.Context, req ReadRequest) (*markdownstore.Content, error) {
 	if k.memory == nil {
 		return nil, fmt.Errorf("read %s: memory is switched off", req.Path)
+	}
+	if isPast(req.Path) {
+		return k.memory.readDocument(k.memory.scope(req.Private, req.Agent, req.SessionKey, ""), req)
 	}
 	c, err := k.memory.store(req.Private).Read(req.Path, req.From, req.Lines)
 	if err != nil {

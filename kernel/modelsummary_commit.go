@@ -36,7 +36,7 @@ func (k *Kernel) commitNotes(job *noteJob, ops []summary.Operation) error {
 	}
 	s.redo(ctx, k.memory)
 	if k.memory != nil {
-		k.memory.fresh.renewed(true)
+		k.memory.fresh.written()
 	}
 	return nil
 }

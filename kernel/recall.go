@@ -79,7 +79,7 @@ func (w *work) ask(text string) retrieval.Result {
 	if !o.NoSpans {
 		q.Spans, q.WantSpan = w.archive()
 	}
-	return w.memory.search(w.ctx, w.req.Private, q)
+	return w.memory.search(w.ctx, w.memory.scope(w.req.Private, "", w.s.key, ""), q)
 }
 
 // memoryOff is why nothing was searched where the workspace's files are left alone.

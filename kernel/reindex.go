@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/sessions"
 )
 
 // ReindexOptions are settings of one [Kernel.Reindex]; nil means the defaults.
@@ -22,6 +23,9 @@ type ReindexOptions struct {
 	Wait time.Duration
 	// Progress, if not nil, is told how far it is.
 	Progress func(ReindexProgress)
+
+	// delta leaves past sessions alone of which little is new.
+	delta bool
 }
 
 // The stages of a reindex.
@@ -52,6 +56,8 @@ type ReindexReport struct {
 	// are missing.
 	Embedded *embed.FillReport
 	EmbedErr error
+	// Sessions says what was read of past sessions.
+	Sessions sessions.Report
 	// Stats is the index afterwards.
 	Stats index.Stats
 }
@@ -74,13 +80,12 @@ func (k *Kernel) Reindex(ctx context.Context, opts *ReindexOptions) (*ReindexRep
 	if opts == nil {
 		opts = &ReindexOptions{}
 	}
-	if err := os.MkdirAll(k.stateDir, 0o700); err != nil {
-		return nil, fmt.Errorf("reindex: %w", err)
-	}
-	ignoreState(k.stateDir)
 	r, err := k.memory.reindex(ctx, opts)
+	if ctx.Err() == nil {
+		k.memory.ran(SyncAsked, r, err)
+	}
 	if err == nil {
-		k.memory.fresh.renewed(len(r.Failed) > 0)
+		k.memory.fresh.renewed(index.Lag{Files: len(r.Failed)})
 	}
 	return r, err
 }
@@ -88,6 +93,13 @@ func (k *Kernel) Reindex(ctx context.Context, opts *ReindexOptions) (*ReindexRep
 func (m *memory) reindex(ctx context.Context, opts *ReindexOptions) (*ReindexReport, error) {
 	r := &ReindexReport{}
 	if err := os.MkdirAll(filepath.Dir(m.opts.IndexPath), 0o700); err != nil {
+		return r, fmt.Errorf("reindex: %w", err)
+	}
+	if err := os.MkdirAll(m.stateDir, 0o700); err != nil {
+		return r, fmt.Errorf("reindex: %w", err)
+	}
+	ignoreState(m.stateDir)
+	if err := m.readPast(ctx, opts, r); err != nil {
 		return r, fmt.Errorf("reindex: %w", err)
 	}
 	ix, err := m.writer(ctx, r, opts.Full)
@@ -130,7 +142,10 @@ func (m *memory) sync(ctx context.Context, ix *index.Index, opts *ReindexOptions
 	}
 	once := func() (err error) {
 		r.Skipped, r.Notes = []Skipped{}, []Skipped{}
-		files := indexed(m.private.Walk(ctx), func(s Skipped) { r.Skipped = append(r.Skipped, s) })
+		for _, f := range r.Sessions.Failed {
+			r.Skipped = append(r.Skipped, Skipped{Path: f.Path, Reason: f.Err.Error()})
+		}
+		files := m.files(ctx, func(s Skipped) { r.Skipped = append(r.Skipped, s) })
 		r.SyncReport, err = ix.Sync(ctx, files, func(path string) ([]index.Chunk, error) { return m.chunks(path, r) }, o)
 		return err
 	}
@@ -149,6 +164,9 @@ func (m *memory) sync(ctx context.Context, ix *index.Index, opts *ReindexOptions
 
 // chunks reads a file and cuts it.
 func (m *memory) chunks(path string, r *ReindexReport) ([]index.Chunk, error) {
+	if isPast(path) {
+		return m.pastChunks(path)
+	}
 	l, err := m.private.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -170,6 +188,20 @@ func (m *memory) chunks(path string, r *ReindexReport) ([]index.Chunk, error) {
 	for c := range markdownstore.ChunkSeq(d, chunking(m.private)) {
 		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail, Date: c.Date,
 			Tokens: c.Tokens, Text: c.Text, Keywords: words})
+	}
+	return out, nil
+}
+
+// pastChunks cuts a document of a past session, whose secrets are masked already.
+func (m *memory) pastChunks(path string) ([]index.Chunk, error) {
+	text, err := m.past.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []index.Chunk
+	date := sessions.Date(path)
+	for c := range markdownstore.ChunkSeq(markdownstore.Parse(path, text), chunking(m.private)) {
+		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail, Date: date, Tokens: c.Tokens, Text: c.Text})
 	}
 	return out, nil
 }

@@ -117,7 +117,7 @@ func (k *Kernel) Remember(ctx context.Context, req RememberRequest) (*Remembered
 		return nil, fmt.Errorf("remember: %w", err)
 	}
 	out.Masked = masked
-	k.memory.fresh.renewed(true)
+	k.memory.fresh.written()
 	return out, nil
 }
 

@@ -59,6 +59,10 @@ type MemoryStatus struct {
 	// Embedder is the model by which questions become vectors, "" for words alone.
 	Embedder string      `json:"embedder"`
 	Index    IndexStatus `json:"index"`
+	// Sync says how the index is kept up to date, Sessions what is searched of past
+	// sessions.
+	Sync     SyncStatus `json:"sync"`
+	Sessions PastStatus `json:"sessions"`
 }
 
 // IndexState says in one word how an index file is.
@@ -103,6 +107,8 @@ type IndexStatus struct {
 	Vectors int64  `json:"vectors"`
 	// Behind: files have changed since they were indexed, or the rules have.
 	Behind bool `json:"behind"`
+	// Lag says by how much.
+	Lag index.Lag `json:"lag"`
 }
 
 // SessionStatus is what stands of one session.
@@ -176,7 +182,7 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 }
 
 func (k *Kernel) memoryStatus(ctx context.Context) MemoryStatus {
-	st := MemoryStatus{Workspace: k.workspace, Bootstrap: []string{}, Index: IndexStatus{State: IndexOff}}
+	st := MemoryStatus{Workspace: k.workspace, Bootstrap: []string{}, Index: IndexStatus{State: IndexOff}, Sessions: PastStatus{Sources: []string{}}}
 	m := k.memory
 	if m == nil {
 		return st
@@ -190,7 +196,7 @@ func (k *Kernel) memoryStatus(ctx context.Context) MemoryStatus {
 	if o.Embedder != nil {
 		st.Embedder = o.Embedder.Model()
 	}
-	st.Index = m.indexStatus(ctx)
+	st.Index, st.Sync, st.Sessions = m.indexStatus(ctx), m.syncStatus(), m.pastStatus()
 	return st
 }
 
@@ -221,10 +227,11 @@ func (m *memory) indexStatus(ctx context.Context) IndexStatus {
 	}
 	st.Files, st.Unread, st.Chunks, st.TextBytes, st.FileBytes = s.Files, s.Unread, s.Chunks, s.TextBytes, s.FileBytes
 	st.Model, st.Vectors = s.Model, s.Vectors
-	st.Behind, err = ix.Behind(ctx, indexed(m.private.Walk(ctx), nil))
+	st.Lag, err = ix.Lag(ctx, m.files(ctx, nil))
 	if err != nil {
 		return fail(err)
 	}
+	st.Behind = !st.Lag.Zero()
 	return st
 }
 

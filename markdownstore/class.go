@@ -145,6 +145,9 @@ func isMarkdown(name string) bool {
 	return len(name) > 3 && strings.EqualFold(name[len(name)-3:], ".md")
 }
 
+// Skipped tells the names of folders and files that are never looked into.
+func Skipped(name string) bool { return skippedName(name) }
+
 // skippedName tells the names that are never looked into: hidden ones (.git,
 // the kernel's own state, temps) and node_modules.
 func skippedName(name string) bool {

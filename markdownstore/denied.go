@@ -21,6 +21,8 @@ const (
 	DenyNotMemory DenyReason = "not_memory"
 	// DenyPrivate is MEMORY.md or USER.md in a shared session.
 	DenyPrivate DenyReason = "private"
+	// DenyAgent is what another agent may see.
+	DenyAgent DenyReason = "agent"
 	// DenyNotFile is a folder, a pipe, a device.
 	DenyNotFile DenyReason = "not_file"
 	// DenyClosed is a past day's log, to a replacement.
@@ -34,6 +36,7 @@ var denyTexts = map[DenyReason]string{
 	DenyLink:         "the symbolic link does not lead to a Markdown file of the workspace",
 	DenyNotMemory:    "it is no memory file; memory is MEMORY.md, USER.md and memory/**/*.md",
 	DenyPrivate:      "it is private, and this session is shared",
+	DenyAgent:        "it is another agent's",
 	DenyNotFile:      "it is not a regular file",
 	DenyClosed:       "the log of a past day is closed",
 	DenyInstructions: "standing instructions are not appended to",

@@ -24,6 +24,8 @@ type Query struct {
 	Denied string
 	// Stale tells that files have changed since they were indexed.
 	Stale bool
+	// StaleBy says how many, in words; "" if that is not known.
+	StaleBy string
 	// Now is the moment that ages are counted to; zero is the present.
 	Now time.Time
 	// Age tells from when on a file ages, by its path, its date (YYYY-MM-DD or

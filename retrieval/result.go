@@ -1,5 +1,7 @@
 package retrieval
 
+import "github.com/memkernel/memkernel/index"
+
 // Reason says how the search of memory ended.
 type Reason string
 
@@ -40,6 +42,9 @@ type Result struct {
 	// Detail says why there are no hits, or which part of the search is
 	// missing; "" if nothing is to be said.
 	Detail string `json:"detail,omitempty"`
+	// Behind says by how much the index is behind the files, nil if it is not. Who
+	// knows sets it.
+	Behind *index.Lag `json:"behind,omitempty"`
 	// Err is what failed, nil if nothing did. With hits beside it, it was only
 	// a part. Test it with errors.Is against the errors of package index.
 	Err error `json:"-"`
@@ -61,6 +66,8 @@ const (
 // Hit is a piece of memory, or of the session, that answers a question.
 type Hit struct {
 	Kind Kind `json:"kind"`
+	// Source is which part of memory it is from, as the caller calls them.
+	Source string `json:"source,omitempty"`
 	// ID is the chunk's, the span's or the record's.
 	ID string `json:"id"`
 	// Path is "" for spans and records.

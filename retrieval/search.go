@@ -218,8 +218,17 @@ func (s *search) conclude() {
 		s.say(NoMatch, s.nothing(), nil)
 	}
 	if (r.Reason == OK || r.Reason == NoMatch && s.ix != nil) && (s.q.Stale || s.outdated) {
-		s.say(StaleIndex, "the index is behind the files: run a reindex", nil)
+		s.say(StaleIndex, s.behind(), nil)
 	}
+}
+
+// behind says by how much the index is behind.
+func (s *search) behind() string {
+	by := ""
+	if s.q.StaleBy != "" {
+		by = " (" + s.q.StaleBy + ")"
+	}
+	return "the index is behind the files" + by + ": run a reindex"
 }
 
 // nothing says why there are no hits.

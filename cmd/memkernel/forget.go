@@ -26,7 +26,8 @@ func newForget(a *app) *cobra.Command {
 summaries and the prompts to come, and keeps tombstones: get answers FORGOTTEN, and
 a message that the host sends again does not come back. It shows what it would do
 unless --apply is given. The host's own transcript and the workspace's files are not
-touched; what quotes the content there is named.`,
+touched; what quotes the content there is named. With --all a session is no longer
+found among past ones either, nor is its transcript, or a copy of it, read again.`,
 		Example: `  memkernel forget ev-0123456789abcdef --session build-42
   memkernel forget --all --session build-42 --reason "customer asked" --apply`,
 		Args: cobra.ArbitraryArgs,
@@ -69,6 +70,9 @@ func (a *app) showForgotten(out *kernel.Forgotten) error {
 		what := strings.TrimSpace(first(p.Tool, string(p.Type)) + " " + p.Path)
 		fmt.Fprintf(a.out, "%s  %s  %s%s\n", printable(p.ID), printable(what), size(p.Bytes), atTime(p.Created))
 	}
+	for _, t := range out.Transcripts {
+		fmt.Fprintf(a.out, "%s of agent %s  searched: %s  %s stays\n", printable(t.Key), printable(t.Agent), plural(t.Turns, "turn"), printable(t.Path))
+	}
 	for _, e := range out.Elsewhere {
 		fmt.Fprintf(a.out, "stays: %s\n", printable(e))
 	}
@@ -77,7 +81,7 @@ func (a *app) showForgotten(out *kernel.Forgotten) error {
 		done = "forgotten"
 	}
 	_, err := fmt.Fprintf(a.out, "%s of %s %s, %s removed, %d kept for others\n", plural(len(out.Pages), "page"), size(out.Bytes), done, plural(len(out.Blobs), "blob"), len(out.Kept))
-	if !out.Applied && len(out.Pages) > 0 {
+	if !out.Applied && len(out.Pages)+len(out.Transcripts) > 0 {
 		a.tip("nothing was changed; --apply does it, and there is no way back")
 	}
 	return err

@@ -23,7 +23,8 @@ func newGet(a *app) *cobra.Command {
 		Short: "print lines of a memory file, or what a pointer stands for",
 		Long: `get prints a memory file, or lines of it: LINES lines from line FROM on, or what
 search cites, as in memory/deploys.md#L3-L9. Memory is MEMORY.md, USER.md and
-memory/**/*.md; everything else is denied. A file that is not there is no error.
+memory/**/*.md, and sessions/** where past sessions are searched; everything else is
+denied. A file that is not there is no error.
 
 With the id of a page, of a span that left the prompt, or of a blob it prints what
 was stored, byte for byte; with lines behind it, as in ev-0123456789abcdef@L3-L9,
@@ -45,7 +46,7 @@ What has a slash in it or ends in .md is a path; everything else is an id.`,
 			case err != nil:
 				return err
 			case isPath:
-				return a.runRead(cmd.Context(), args[0], place)
+				return a.runRead(cmd.Context(), session, args[0], place)
 			}
 			// A citation of a page counts its lines as one of a file does.
 			return a.runGet(cmd.Context(), session, strings.Replace(args[0], "#L", "@L", 1))
@@ -86,7 +87,7 @@ func getDocument(id, reason, text string) getJSON {
 }
 
 // runRead prints lines of a file.
-func (a *app) runRead(ctx context.Context, arg string, pl place) error {
+func (a *app) runRead(ctx context.Context, session, arg string, pl place) error {
 	if err := a.memoryOn(); err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (a *app) runRead(ctx context.Context, arg string, pl place) error {
 		return err
 	}
 	defer k.Close()
-	c, err := k.Read(ctx, kernel.ReadRequest{Path: pl.path, From: pl.from, Lines: pl.lines, Private: a.private()})
+	c, err := k.Read(ctx, kernel.ReadRequest{Path: pl.path, From: pl.from, Lines: pl.lines, Private: a.private(), SessionKey: session})
 	if err != nil {
 		return a.refused(arg, pl.path, err)
 	}

@@ -29,7 +29,7 @@ func memoryOptions(c *config.Config) kernel.MemoryOptions {
 			ChunkTokens: int(c.Chunking.Tokens), OverlapTokens: orNone(int(c.Chunking.Overlap))},
 		Bootstrap: list(w.Bootstrap), WorkspaceTokens: int(w.MaxTokens), NoRemembered: !w.Memory, NoDailyLogs: !w.DailyLogs,
 		RecallTokens: int(r.MaxTokens), RecallItems: r.MaxItems, RecallScore: r.MinScore, RecallShare: r.MinShare, NoSpans: !r.SessionSpans,
-		Ranking: ranking(r), BusyTimeout: time.Duration(c.Index.BusyTimeout),
+		Ranking: ranking(r), BusyTimeout: time.Duration(c.Index.BusyTimeout), Sessions: pastSessions(&r.Sessions),
 	}
 	o.Ranking.EmbedTimeout = time.Duration(c.Embedding.QueryTimeout)
 	if r.MinShare == 0 {
@@ -152,6 +152,10 @@ func (a *app) kernelOptions(book *cachelayout.Book, p embed.Provider) *kernel.Op
 		Trace:  kernel.TraceOptions{Off: !a.config.Trace.Enabled, MaxBytes: int64(a.config.Trace.MaxBytes)},
 		Redact: pagevm.MaskOptions{Allow: a.config.Redact.Allow, Disable: a.config.Redact.DisableRules}}
 	o.Memory.Embedder = p
+	for i := range o.Memory.Sessions.Sources {
+		src := &o.Memory.Sessions.Sources[i]
+		src.Path = a.inWorkspace(src.Path)
+	}
 	return o
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/sessions"
 )
 
 // TestMemoryOptions: the defaults of the configuration are the kernel's, and every
@@ -29,8 +30,9 @@ func TestMemoryOptions(t *testing.T) {
 		Ranking: retrieval.Options{EmbedTimeout: retrieval.DefaultEmbedTimeout, VectorWeight: retrieval.DefaultVectorWeight,
 			KeywordWeight: retrieval.DefaultKeywordWeight, Pool: retrieval.DefaultPool, HalfLife: retrieval.DefaultHalfLife,
 			Floor: retrieval.DefaultFloor, Lambda: retrieval.DefaultLambda},
+		Sessions: kernel.SessionOptions{DeltaBytes: sessions.DefaultDeltaBytes, DeltaMessages: sessions.DefaultDeltaMessages, Settle: sessions.DefaultSettle},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b *time.Location) bool { return a == b }), cmp.Comparer(func(a, b func(string) int) bool { return a == nil && b == nil }),
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(kernel.SyncOptions{}), cmp.Comparer(func(a, b *time.Location) bool { return a == b }), cmp.Comparer(func(a, b func(string) int) bool { return a == nil && b == nil }),
 		cmp.Comparer(func(a, b func() time.Time) bool { return a == nil && b == nil })); diff != "" {
 		t.Error(diff)
 	}

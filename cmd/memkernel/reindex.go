@@ -15,8 +15,8 @@ import (
 
 // reindexFlags are the flags of reindex.
 type reindexFlags struct {
-	full bool
-	wait time.Duration
+	full, watch bool
+	wait        time.Duration
 }
 
 func newReindex(a *app) *cobra.Command {
@@ -36,6 +36,7 @@ If the configuration names a provider of vectors, chunks without one get theirs.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runReindex(cmd.Context(), r) },
 	}
 	cmd.Flags().BoolVar(&r.full, "full", false, "make the index anew; vectors are kept")
+	cmd.Flags().BoolVar(&r.watch, "watch", false, "go on until interrupted, and follow the files as index.sync says")
 	cmd.Flags().DurationVar(&r.wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
 	return cmd
 }
@@ -49,6 +50,8 @@ type reindexJSON struct {
 	Files   reindexFiles   `json:"files"`
 	Chunks  reindexChunks  `json:"chunks"`
 	Vectors reindexVectors `json:"vectors"`
+	// Sessions were read, if past sessions are searched.
+	Sessions reindexSessions `json:"sessions"`
 	// Skipped files were not indexed, Notes are oddities of those that were.
 	Skipped []kernel.Skipped `json:"skipped"`
 	Notes   []kernel.Skipped `json:"notes"`
@@ -58,6 +61,14 @@ type reindexJSON struct {
 	MBPerSecond     float64 `json:"mb_per_second"`
 	ChunksPerSecond float64 `json:"chunks_per_second"`
 	IndexBytes      int64   `json:"index_bytes"`
+}
+
+type reindexSessions struct {
+	Listed    int `json:"listed"`
+	Read      int `json:"read"`
+	Turns     int `json:"turns"`
+	Forgotten int `json:"forgotten"`
+	Removed   int `json:"removed"`
 }
 
 type reindexFiles struct {
@@ -90,10 +101,13 @@ func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
 	if f.wait < 0 {
 		return usagef("--wait %v: give how long to wait, such as 30s", f.wait)
 	}
+	if f.watch && a.json {
+		return usagef("--watch prints a line for every change: leave out --json")
+	}
 	if err := a.memoryOn(); err != nil {
 		return err
 	}
-	k, err := a.searcher(ctx, nil)
+	k, err := a.indexer(ctx, f.watch)
 	if err != nil {
 		return err
 	}
@@ -114,6 +128,9 @@ func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
 	} else {
 		_, err = a.out.Write([]byte(reindexText(doc, a.painter())))
 	}
+	if err == nil && f.watch {
+		return a.follow(ctx)
+	}
 	if err != nil || r.EmbedErr == nil {
 		return err
 	}
@@ -122,10 +139,11 @@ func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
 
 func reindexDocument(r *kernel.ReindexReport, path string) *reindexJSON {
 	doc := &reindexJSON{Schema: "memkernel/reindex/v1", Index: path, Rebuilt: r.Rebuilt,
-		Files:   reindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
-		Chunks:  reindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
-		Vectors: reindexVectors{Model: r.Stats.Model, Total: r.Stats.Vectors},
-		Skipped: list(r.Skipped), Notes: list(r.Notes), Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
+		Files:    reindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
+		Chunks:   reindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
+		Vectors:  reindexVectors{Model: r.Stats.Model, Total: r.Stats.Vectors},
+		Sessions: reindexSessions{Listed: r.Sessions.Conversations, Read: r.Sessions.Read, Turns: r.Sessions.Turns, Forgotten: r.Sessions.Forgotten, Removed: r.Sessions.Removed},
+		Skipped:  list(r.Skipped), Notes: list(r.Notes), Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
 		MBPerSecond: r.MBPerSecond(), ChunksPerSecond: r.ChunksPerSecond(), IndexBytes: r.Stats.FileBytes}
 	for _, f := range r.Failed {
 		doc.Skipped = append(doc.Skipped, kernel.Skipped{Path: f.Path, Reason: f.Err.Error()})
@@ -158,6 +176,9 @@ func reindexText(d *reindexJSON, p painter) string {
 	row("chunks", "%s: %s added, %s removed", thousands(int(d.Chunks.Total)), thousands(d.Chunks.Added), thousands(d.Chunks.Removed))
 	if d.Chunks.Reanalysed > 0 {
 		row("", "the words of %s were made again by newer rules", plural(d.Chunks.Reanalysed, "chunk"))
+	}
+	if s := d.Sessions; s.Listed > 0 {
+		row("sessions", "%s: %s read, %s, %s forgotten", thousands(s.Listed), thousands(s.Read), plural(s.Turns, "turn"), thousands(s.Forgotten))
 	}
 	if d.Vectors.Model != "" {
 		row("vectors", "%s of %s: %s embedded, %s refused", thousands(int(d.Vectors.Total)), d.Vectors.Model, thousands(d.Vectors.Embedded), thousands(d.Vectors.Refused))

@@ -19,6 +19,7 @@ type searchFlags struct {
 	max     int
 	min     float64
 	session string
+	source  string
 	explain bool
 	now     timeValue
 }
@@ -33,6 +34,9 @@ configuration names a provider of vectors. The question is plain text, of as man
 arguments as you like; nothing in it is syntax. A word that begins with a dash goes
 behind --.
 
+With retrieval.sessions.enabled it looks in what was said in other sessions too;
+--source narrows it down.
+
 What is printed as a place, such as memory/deploys.md#L3-L9, is what get takes.`,
 		Example: `  memkernel search when do we deploy
   memkernel search --explain --max-results 3 "which port does staging use?"`,
@@ -45,6 +49,7 @@ What is printed as a place, such as memory/deploys.md#L3-L9, is what get takes.`
 	f.IntVarP(&s.max, "max-results", "n", retrieval.DefaultLimit, "show at most `N` hits")
 	f.Float64Var(&s.min, "min-score", 0, "leave out hits with a smaller `score`, 0 to 1")
 	f.StringVarP(&s.session, "session", "s", "", "search what left the prompts of this session too, by its `key`")
+	f.StringVar(&s.source, "source", "", "look in one `part` of memory only: memory (files) or sessions")
 	f.BoolVar(&s.explain, "explain", false, "show what every score is made of")
 	f.Var(&s.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
 	a.sharedFlag(f)
@@ -70,6 +75,8 @@ type searchJSON struct {
 	Reason  retrieval.Reason `json:"reason"`
 	Mode    retrieval.Mode   `json:"mode"`
 	Detail  string           `json:"detail"`
+	// Behind says by how much the index is behind, absent if it is not.
+	Behind *index.Lag `json:"behind,omitempty"`
 }
 
 func (a *app) runSearch(ctx context.Context, query string, s *searchFlags) error {
@@ -79,17 +86,20 @@ func (a *app) runSearch(ctx context.Context, query string, s *searchFlags) error
 	case !(s.min >= 0 && s.min <= 1):
 		return usagef("--min-score %v: scores lie in 0 to 1", s.min)
 	}
+	if s.source != "" && s.source != kernel.SourceMemory && s.source != kernel.SourceSessions {
+		return usagef("--source %s: give memory or sessions", s.source)
+	}
 	k, err := a.searcher(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer k.Close()
-	res, err := k.Search(ctx, kernel.SearchRequest{Query: query, SessionKey: s.session, Private: a.private(), MaxResults: s.max, MinScore: s.min, Now: s.now.Time})
+	res, err := k.Search(ctx, kernel.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Private: a.private(), MaxResults: s.max, MinScore: s.min, Now: s.now.Time})
 	if err != nil {
 		return err
 	}
 	if a.json {
-		err = a.writeJSON(searchJSON{"memkernel/search/v1", query, list(res.Hits), res.Reason, res.Mode, res.Detail})
+		err = a.writeJSON(searchJSON{"memkernel/search/v1", query, list(res.Hits), res.Reason, res.Mode, res.Detail, res.Behind})
 	} else {
 		err = a.showHits(query, res, s.explain)
 	}
@@ -106,7 +116,7 @@ func (a *app) concludeSearch(res *retrieval.Result) error {
 	case retrieval.BackendError:
 		return indexError(res.Err)
 	case retrieval.StaleIndex:
-		a.tip("files have changed since they were indexed: run 'memkernel reindex'")
+		a.tip("files have changed since they were indexed%s: run 'memkernel reindex'", behindBy(res.Behind))
 	case retrieval.Disabled:
 		if errors.Is(res.Err, index.ErrMissing) {
 			a.tip("there is no index yet: run 'memkernel reindex'")
@@ -120,6 +130,14 @@ func (a *app) concludeSearch(res *retrieval.Result) error {
 		a.tip("%s", res.Detail)
 	}
 	return nil
+}
+
+// behindBy says how many files an index is behind by, "" if that is not known.
+func behindBy(l *index.Lag) string {
+	if l == nil || l.Zero() {
+		return ""
+	}
+	return fmt.Sprintf(" (%d changed, %d gone)", l.Files, l.Removed)
 }
 
 // showHits prints a block per hit.

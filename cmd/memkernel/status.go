@@ -115,6 +115,7 @@ func memoryText(b *strings.Builder, m *kernel.MemoryStatus, p painter) {
 		b.WriteString("  a user turn recalls nothing\n")
 	}
 	indexText(b, &m.Index)
+	syncText(b, m)
 }
 
 // modelsText says how it stands with the models that make notes.
@@ -140,9 +141,32 @@ func indexText(b *strings.Builder, ix *kernel.IndexStatus) {
 	}
 	fmt.Fprintf(b, ", %s", size(ix.FileBytes))
 	if ix.Behind {
-		b.WriteString(", behind the files: run 'memkernel reindex'")
+		fmt.Fprintf(b, ", behind the files%s", behindBy(&ix.Lag))
 	}
 	b.WriteString("\n")
+	if ix.Behind {
+		b.WriteString("  run 'memkernel reindex' to bring it up to date\n")
+	}
+}
+
+// syncText says when the index was last brought up to date, and by what.
+func syncText(b *strings.Builder, m *kernel.MemoryStatus) {
+	if l := m.Sync.Last; l != nil {
+		fmt.Fprintf(b, "  last synced%s by %s, watcher %s: %s read, %d gone\n", strings.TrimPrefix(atTime(l.Time), ", at"), l.Reason, onOff(l.Watching), plural(l.Files, "file"), l.Removed)
+		for _, line := range wrap(l.Error, columns-4) {
+			fmt.Fprintf(b, "    %s\n", line)
+		}
+	}
+	if s := &m.Sessions; s.Enabled {
+		fmt.Fprintf(b, "  past sessions: %s, %s, %d forgotten\n", thousands(s.Sessions), plural(s.Turns, "turn"), s.Forgotten)
+	}
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
 }
 
 // size is a number of bytes for people.

@@ -86,6 +86,19 @@ type Retrieval struct {
 	DecayFloor    float64  `key:"decay_floor" default:"0.9" range:"0..1" doc:"Share of its score that a note keeps however old it is."`
 	MMR           bool     `key:"mmr" default:"true" doc:"Whether hits that repeat a better one are moved back."`
 	MMRLambda     float64  `key:"mmr_lambda" default:"0.7" range:"0..1" doc:"Relevance against variety: 1 is relevance alone, 0 variety alone."`
+	Sessions      Sessions `key:"sessions" doc:"What was said in other sessions, as a part of memory: private sessions of the same agent find it, secrets masked. Whoever may read the state folder may read it there."`
+}
+
+// Sessions holds which past sessions are searched.
+type Sessions struct {
+	Enabled bool `key:"enabled" default:"false" doc:"Whether past sessions are searched."`
+	Own     bool `key:"own" default:"true" doc:"Whether the sessions that have a journal in the state folder are."`
+	// Folders are transcripts of hosts.
+	Folders       []string `key:"folders" empty:"none" doc:"Folders of transcripts that hosts write, or single ones, such as ~/.claude/projects/-home-me-shop; AGENT=FOLDER says whose they are. They are relative to the workspace."`
+	Agent         string   `key:"agent" empty:"main" doc:"The agent that this workspace's sessions are of, unless their keys name another, as in agent:NAME:REST."`
+	DeltaBytes    Size     `key:"delta_bytes" default:"100KiB" range:"1..1GiB" doc:"What must have been added to a session for it to be read again in the background; or delta_messages."`
+	DeltaMessages int      `key:"delta_messages" default:"50" range:"1..1000000" doc:"Lines that must have been added."`
+	Settle        Duration `key:"settle" default:"1h" range:"1s..365d" doc:"How long a session must have rested for less to be read."`
 }
 
 // Embedding holds where vectors come from.
@@ -107,6 +120,16 @@ type Embedding struct {
 // Index holds the settings of the index file.
 type Index struct {
 	BusyTimeout Duration `key:"busy_timeout" default:"5s" range:"1ms..10m" doc:"How long to wait for another process's lock."`
+	Sync        Sync     `key:"sync" doc:"When programs that keep running bring the index up to date by themselves, such as reindex --watch. No search waits for it."`
+}
+
+// Sync holds what brings the index up to date.
+type Sync struct {
+	OnSessionStart bool     `key:"on_session_start" default:"true" doc:"Whether a session's start does."`
+	OnSearch       bool     `key:"on_search" default:"true" doc:"Whether a search does that found the index behind the files."`
+	Interval       Duration `key:"interval" default:"5m" range:"1s..365d" empty:"never" doc:"How often the clock does."`
+	Watch          bool     `key:"watch" default:"true" doc:"Whether changes of files do, as they happen. Where the system can't watch so many folders, the clock stands in."`
+	Debounce       Duration `key:"debounce" default:"1.5s" range:"10ms..10m" doc:"How long nothing more must change before a change counts."`
 }
 
 // Checkpoint holds the settings of gauge and checkpoints.

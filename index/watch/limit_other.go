@@ -1,0 +1,16 @@
+//go:build !linux
+
+package watch
+
+import (
+	"errors"
+	"syscall"
+)
+
+// wayOut says what helps where the system's limits are reached.
+func wayOut(err error) string {
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return " (too many files are open: raise the limit, ulimit -n)"
+	}
+	return ""
+}

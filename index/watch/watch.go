@@ -1,0 +1,272 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// DefaultDebounce is how long nothing must happen before a change is told.
+const DefaultDebounce = 1500 * time.Millisecond
+
+// maxDelay is how many times the debounce a change waits at most while others
+// keep coming.
+const maxDelay = 10
+
+// Options say what is watched.
+type Options struct {
+	// Root is watched itself; Deep are folders below it, by slashes, that are
+	// watched with all that is below them, now or once they are there.
+	Root string
+	Deep []string
+	// Skip leaves out folders, and what is below them, by name.
+	Skip func(name string) bool
+	// Relevant tells whether a change of this path, relative to Root and with
+	// slashes, matters. Folders of Deep always do.
+	Relevant func(path string) bool
+	// Debounce is how long nothing must happen before a change is told; default
+	// DefaultDebounce. After ten times as long it is told in any case.
+	Debounce time.Duration
+
+	// after makes the timers, open the system's watcher, for tests.
+	after func(time.Duration) <-chan time.Time
+	open  func() (notifier, error)
+}
+
+// notifier is what is needed of an fsnotify.Watcher.
+type notifier interface {
+	Add(dir string) error
+	Close() error
+	events() <-chan fsnotify.Event
+	errors() <-chan error
+}
+
+type system struct{ *fsnotify.Watcher }
+
+func (s system) events() <-chan fsnotify.Event { return s.Events }
+func (s system) errors() <-chan error          { return s.Errors }
+
+func openSystem() (notifier, error) {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, err
+	}
+	return system{w}, nil
+}
+
+// Watcher watches until it is closed.
+type Watcher struct {
+	opts    Options
+	n       notifier
+	changed chan struct{}
+	cancel  context.CancelFunc
+	done    chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	folders map[string]bool
+	// missing is why a folder is not watched, by folder; lost why events were.
+	missing map[string]error
+	lost    error
+}
+
+// Open begins to watch. The error is for a system that can't watch at all, or not
+// even Root.
+func Open(o Options) (*Watcher, error) {
+	if o.Debounce <= 0 {
+		o.Debounce = DefaultDebounce
+	}
+	if o.after == nil {
+		o.after = time.After
+	}
+	if o.open == nil {
+		o.open = openSystem
+	}
+	n, err := o.open()
+	if err != nil {
+		return nil, fmt.Errorf("watch %s: %w", o.Root, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &Watcher{opts: o, n: n, changed: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{}),
+		folders: map[string]bool{}, missing: map[string]error{}}
+	if w.add(o.Root); len(w.missing) > 0 {
+		cancel()
+		n.Close()
+		return nil, w.missing[o.Root]
+	}
+	w.addDeep()
+	go w.run(ctx)
+	return w, nil
+}
+
+// Changed gets a value when something has changed and settled. It is never closed.
+func (w *Watcher) Changed() <-chan struct{} { return w.changed }
+
+// Close ends the watch and waits for it. It is idempotent.
+func (w *Watcher) Close() error {
+	w.cancel()
+	<-w.done
+	return nil
+}
+
+// State is how many folders are watched, and why others are not; nil if all are.
+func (w *Watcher) State() (folders int, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range w.missing {
+		err = e
+	}
+	if n := len(w.missing); n > 1 {
+		err = fmt.Errorf("%w, and %d folders more", err, n-1)
+	}
+	return len(w.folders), errors.Join(err, w.lost)
+}
+
+// run turns events into one word per burst of them.
+func (w *Watcher) run(ctx context.Context) {
+	defer close(w.done)
+	defer w.n.Close()
+	var settled, latest <-chan time.Time
+	touch := func() {
+		settled = w.opts.after(w.opts.Debounce)
+		if latest == nil {
+			latest = w.opts.after(maxDelay * w.opts.Debounce)
+		}
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e, ok := <-w.n.events():
+			if !ok {
+				w.lose(errors.New("the system ended the watch"))
+				return
+			}
+			if w.event(e) {
+				touch()
+			}
+		case err, ok := <-w.n.errors():
+			if !ok {
+				return
+			}
+			w.overflow(err)
+			touch()
+		case <-settled:
+			settled, latest = nil, nil
+			w.tell()
+		case <-latest:
+			settled, latest = nil, nil
+			w.tell()
+		}
+	}
+}
+
+// tell says that something has changed, unless that was said and not heard yet.
+func (w *Watcher) tell() {
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
+}
+
+// event takes one event in and tells whether it matters.
+func (w *Watcher) event(e fsnotify.Event) bool {
+	rel, err := filepath.Rel(w.opts.Root, e.Name)
+	if err != nil || e.Op == fsnotify.Chmod {
+		return false
+	}
+	rel = filepath.ToSlash(rel)
+	if e.Has(fsnotify.Create) && w.within(rel) {
+		if fi, err := os.Lstat(e.Name); err == nil && fi.IsDir() {
+			w.addBelow(e.Name)
+			return true
+		}
+	}
+	w.mu.Lock()
+	watched := w.folders[e.Name]
+	if watched && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
+		// The system has dropped it; one of the same name is to be added anew.
+		delete(w.folders, e.Name)
+	}
+	w.mu.Unlock()
+	return watched || w.opts.Relevant == nil || w.opts.Relevant(rel)
+}
+
+// within tells whether a path is one of Deep or below.
+func (w *Watcher) within(rel string) bool {
+	for _, d := range w.opts.Deep {
+		if rel == d || len(rel) > len(d) && rel[:len(d)] == d && rel[len(d)] == '/' {
+			return true
+		}
+	}
+	return false
+}
+
+// overflow is told that events were dropped: folders may have come unseen.
+func (w *Watcher) overflow(err error) {
+	if !errors.Is(err, fsnotify.ErrEventOverflow) {
+		w.lose(fmt.Errorf("watch %s: %w", w.opts.Root, err))
+		return
+	}
+	w.addDeep()
+}
+
+func (w *Watcher) lose(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lost = err
+}
+
+func (w *Watcher) addDeep() {
+	for _, d := range w.opts.Deep {
+		w.addBelow(filepath.Join(w.opts.Root, filepath.FromSlash(d)))
+	}
+}
+
+// addBelow watches a folder and those below it. Symbolic links are not followed, as
+// no listing does.
+func (w *Watcher) addBelow(dir string) {
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			w.miss(path, err)
+			return fs.SkipDir
+		case !d.IsDir():
+			return nil
+		case path != dir && w.opts.Skip != nil && w.opts.Skip(d.Name()):
+			return fs.SkipDir
+		}
+		w.add(path)
+		return nil
+	})
+}
+
+// add watches one folder.
+func (w *Watcher) add(dir string) {
+	err := w.n.Add(dir)
+	if errors.Is(err, fs.ErrNotExist) && dir != w.opts.Root {
+		return // it went as it came
+	}
+	if err != nil {
+		w.miss(dir, err)
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.folders[dir] = true
+	delete(w.missing, dir)
+}
+
+func (w *Watcher) miss(dir string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.missing[dir] = fmt.Errorf("watch %s: %w%s", dir, err, wayOut(err))
+}

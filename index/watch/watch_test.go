@@ -1,0 +1,230 @@
+package watch
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// fake is a system's watcher that tells what the test says.
+type fake struct {
+	mu     sync.Mutex
+	added  []string
+	refuse func(dir string) error
+	e      chan fsnotify.Event
+	err    chan error
+	closed bool
+}
+
+func (f *fake) Add(dir string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.refuse != nil {
+		if err := f.refuse(dir); err != nil {
+			return err
+		}
+	}
+	f.added = append(f.added, dir)
+	return nil
+}
+func (f *fake) Close() error                  { f.closed = true; return nil }
+func (f *fake) events() <-chan fsnotify.Event { return f.e }
+func (f *fake) errors() <-chan error          { return f.err }
+
+func (f *fake) has(dir string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, d := range f.added {
+		if d == dir {
+			return true
+		}
+	}
+	return false
+}
+
+// timers are what a watcher waits for, in order.
+type timers chan *timer
+
+type timer struct {
+	d time.Duration
+	c chan time.Time
+}
+
+func (ts timers) after(d time.Duration) <-chan time.Time {
+	t := &timer{d, make(chan time.Time, 1)}
+	ts <- t
+	return t.c
+}
+
+func open(t *testing.T, root string, refuse func(string) error) (*Watcher, *fake, timers) {
+	t.Helper()
+	f := &fake{e: make(chan fsnotify.Event), err: make(chan error), refuse: refuse}
+	ts := make(timers, 100)
+	w, err := Open(Options{Root: root, Deep: []string{"memory"}, Debounce: time.Second,
+		Skip:     func(name string) bool { return strings.HasPrefix(name, ".") },
+		Relevant: func(p string) bool { return strings.HasSuffix(p, ".md") },
+		after:    ts.after, open: func() (notifier, error) { return f, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return w, f, ts
+}
+
+func mkdir(t *testing.T, path string) string {
+	t.Helper()
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestDebounce(t *testing.T) {
+	root := t.TempDir()
+	w, f, ts := open(t, root, nil)
+	file := filepath.Join(root, "MEMORY.md")
+	f.e <- fsnotify.Event{Name: filepath.Join(root, "main.go"), Op: fsnotify.Write}
+	f.e <- fsnotify.Event{Name: file, Op: fsnotify.Chmod}
+	f.e <- fsnotify.Event{Name: file, Op: fsnotify.Write}
+	first, latest := <-ts, <-ts
+	if first.d != time.Second || latest.d != maxDelay*time.Second {
+		t.Fatalf("waits %v and %v", first.d, latest.d)
+	}
+	// Another change puts it off: the first timer no longer counts.
+	f.e <- fsnotify.Event{Name: file, Op: fsnotify.Rename}
+	second := <-ts
+	first.c <- time.Now()
+	select {
+	case <-w.Changed():
+		t.Fatal("told before it had settled")
+	default:
+	}
+	second.c <- time.Now()
+	<-w.Changed()
+	// Changes that never end are told all the same.
+	f.e <- fsnotify.Event{Name: file, Op: fsnotify.Write}
+	_, latest = <-ts, <-ts
+	f.e <- fsnotify.Event{Name: file, Op: fsnotify.Write}
+	latest.c <- time.Now()
+	<-w.Changed()
+	if len(ts) != 1 {
+		t.Errorf("%d timers wait", len(ts))
+	}
+}
+
+func TestNewFolders(t *testing.T) {
+	root := t.TempDir()
+	w, f, ts := open(t, root, nil)
+	tell := func(op fsnotify.Op, path string) {
+		f.e <- fsnotify.Event{Name: path, Op: op}
+		<-ts
+	}
+	deep := mkdir(t, filepath.Join(root, "memory", "a", "b"))
+	hidden := mkdir(t, filepath.Join(root, "memory", ".git"))
+	tell(fsnotify.Create, filepath.Join(root, "memory"))
+	<-ts
+	if !f.has(deep) || f.has(hidden) {
+		t.Errorf("watched: %v", f.added)
+	}
+	tell(fsnotify.Remove, deep)
+	if n, _ := w.State(); n != 3 {
+		t.Errorf("%d folders are watched, want root, memory, memory/a", n)
+	}
+	f.e <- fsnotify.Event{Name: mkdir(t, filepath.Join(root, "src")), Op: fsnotify.Create}
+	tell(fsnotify.Create, deep) // it came back
+	if n, err := w.State(); n != 4 || err != nil || f.has(filepath.Join(root, "src")) {
+		t.Errorf("%d folders, %v: %v", n, err, f.added)
+	}
+}
+
+func TestOverflow(t *testing.T) {
+	root := t.TempDir()
+	w, f, ts := open(t, root, nil)
+	unseen := mkdir(t, filepath.Join(root, "memory", "unseen"))
+	f.err <- fsnotify.ErrEventOverflow
+	(<-ts).c <- time.Now()
+	<-w.Changed()
+	if !f.has(unseen) {
+		t.Error("a folder whose event was dropped is not watched")
+	}
+	if _, err := w.State(); err != nil {
+		t.Errorf("an overflow is made good by a look: %v", err)
+	}
+}
+
+func TestTooManyFolders(t *testing.T) {
+	root := t.TempDir()
+	mkdir(t, filepath.Join(root, "memory", "a"))
+	mkdir(t, filepath.Join(root, "memory", "b"))
+	n := 0
+	w, _, _ := open(t, root, func(string) error {
+		if n++; n > 2 {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	folders, err := w.State()
+	if folders != 2 || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "1 folders more") {
+		t.Errorf("%d %v", folders, err)
+	}
+	if runtime.GOOS == "linux" && !strings.Contains(err.Error(), "max_user_watches") {
+		t.Errorf("no way out in %v", err)
+	}
+}
+
+func TestOpenFails(t *testing.T) {
+	if _, err := Open(Options{Root: filepath.Join(t.TempDir(), "gone")}); err == nil {
+		t.Error("a root that is not there is watched")
+	}
+	no := errors.New("no watches here")
+	if _, err := Open(Options{Root: t.TempDir(), open: func() (notifier, error) { return nil, no }}); !errors.Is(err, no) {
+		t.Errorf("%v", err)
+	}
+}
+
+// The system's own watcher sees files that are written, replaced by a rename, and in
+// folders that came later. The test waits for each, as long as it takes.
+func TestSystem(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := Open(Options{Root: root, Deep: []string{"memory"}, Debounce: time.Millisecond})
+	if err != nil {
+		t.Skipf("this system can't watch: %v", err)
+	}
+	defer w.Close()
+	seen := func(what string) {
+		t.Helper()
+		select {
+		case <-w.Changed():
+		case <-time.After(time.Minute):
+			t.Fatalf("%s: no change was told in a minute", what)
+		}
+	}
+	write := func(path string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	memory := filepath.Join(root, "MEMORY.md")
+	write(memory)
+	seen("a new file")
+	write(memory + "~")
+	seen("a file beside it")
+	if err := os.Rename(memory+"~", memory); err != nil {
+		t.Fatal(err)
+	}
+	seen("a rename over it")
+	mkdir(t, filepath.Join(root, "memory", "deep"))
+	seen("a new folder")
+}

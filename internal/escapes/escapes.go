@@ -1,0 +1,74 @@
+// Package escapes lists ways in which a path may try to leave the folder that it is
+// meant for, for tests of everything that takes paths from a model or a host. It is
+// for tests only.
+package escapes
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// Secret is what stands in the files outside that the attempts aim at.
+const Secret = "outside-7c1f4e"
+
+// Paths are attempts that need nothing on disk: absolute ones, ones that climb,
+// ones in the spellings of other systems, and what is in the workspace and none of a
+// model's business.
+func Paths() []string {
+	return []string{
+		"", ".", "..", "/", "/etc/passwd", "//etc/passwd", "../outside.md", "../../etc/passwd", "memory/../../outside.md",
+		"memory/../AGENTS.md", "./../outside.md", "memory/./../../outside.md", "memory//../../outside.md", "memory/sub/../../../outside.md",
+		`..\outside.md`, `memory\..\..\outside.md`, `C:\outside.md`, `C:outside.md`, `\\server\share\outside.md`, "C:/outside.md",
+		"memory/outside.md\x00.md", "\x00", "MEMORY.md\x00", "~/outside.md", "$HOME/outside.md", "file:///etc/passwd", "%2e%2e/outside.md", "..%2foutside.md",
+		"．．/outside.md", "memory/..／outside.md", "memory/.hidden.md", ".memkernel/config.yaml", ".memkernel/index.sqlite", ".git/config",
+		"memory/notes.txt", "node_modules/x.md", "memory/node_modules/x.md", "AGENTS.md/../../outside.md", "con", "nul.md", "memory",
+		"sessions/../../outside.md", "sessions/main/../../../outside.md", "sessions/main/x/0001.md/../../../../outside.md", "sessions//0001.md",
+		"sessions/main/x/log.json", "sessions/forgotten.json", "sessions/main/x/../../forgotten.json", "sessions/main/x/0001.md\x00",
+	}
+}
+
+// Plant makes files outside of a workspace and links in it that lead there, and
+// gives the links' paths. Where links can't be made there are none.
+func Plant(t testing.TB, workspace string) []string {
+	t.Helper()
+	outside := filepath.Join(t.TempDir(), "outside")
+	write(t, filepath.Join(outside, "outside.md"), Secret)
+	write(t, filepath.Join(filepath.Dir(workspace), "outside.md"), Secret)
+	write(t, filepath.Join(workspace, ".hidden", "inside.md"), Secret)
+	if err := os.MkdirAll(filepath.Join(workspace, "memory"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	links := map[string]string{
+		"memory/link.md":   filepath.Join(outside, "outside.md"),
+		"memory/up.md":     "../../outside.md",
+		"memory/folder":    outside,
+		"memory/hidden.md": "../.hidden/inside.md",
+		"memory/loop.md":   "loop.md",
+		"memory/dead.md":   filepath.Join(outside, "gone.md"),
+		"memory/device.md": os.DevNull,
+		"USER.md":          filepath.Join(outside, "outside.md"),
+	}
+	var out []string
+	for name, to := range links {
+		if err := os.Symlink(to, filepath.Join(workspace, filepath.FromSlash(name))); err != nil {
+			if runtime.GOOS == "windows" {
+				continue // needs a right that few have
+			}
+			t.Fatal(err)
+		}
+		out = append(out, name)
+	}
+	return append(out, "memory/folder/outside.md")
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,26 @@
+package kernel
+
+import (
+	"time"
+
+	"github.com/memkernel/memkernel/index/watch"
+)
+
+// Watcher is what tests stand in for.
+type Watcher = watcher
+
+// Drive lets a test say when the syncer's clock strikes, and when files change.
+func (o *SyncOptions) Drive(after func(time.Duration) <-chan time.Time, open func(watch.Options) (Watcher, error)) {
+	o.after, o.watch = after, open
+}
+
+// SafeKey is the folder's name of a session.
+func SafeKey(key string) string { return safeKey(key) }
+
+// SessionKeyOf is the key of a session by its folder.
+func SessionKeyOf(folder string) (string, error) { return sessionKeyOf(folder) }
+
+// ConversationPage is the page of a run of a message's parts.
+func ConversationPage(branch, key string, part int) string {
+	return conversationPage(branch, key, part)
+}

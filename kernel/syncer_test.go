@@ -1,0 +1,315 @@
+package kernel_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memkernel/memkernel/index/watch"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// driver is a syncer's clock and watch in a test's hands.
+type driver struct {
+	ticks   chan chan time.Time // one per time that the clock is set
+	every   chan time.Duration
+	changed chan struct{}
+	runs    chan kernel.SyncRun
+	closed  chan struct{}
+	partial error
+}
+
+func (d *driver) Changed() <-chan struct{} { return d.changed }
+func (d *driver) State() (int, error)      { return 2, d.partial }
+func (d *driver) Close() error             { close(d.closed); return nil }
+
+func drive(o *kernel.SyncOptions, refuse error) *driver {
+	d := &driver{ticks: make(chan chan time.Time, 100), every: make(chan time.Duration, 100), changed: make(chan struct{}), runs: make(chan kernel.SyncRun, 100), closed: make(chan struct{})}
+	o.Drive(func(every time.Duration) <-chan time.Time {
+		c := make(chan time.Time)
+		d.every <- every
+		d.ticks <- c
+		return c
+	}, func(watch.Options) (kernel.Watcher, error) {
+		if refuse != nil {
+			return nil, refuse
+		}
+		return d, nil
+	})
+	o.Report = func(r kernel.SyncRun) { d.runs <- r }
+	return d
+}
+
+// synced opens a kernel whose syncer a test drives.
+func synced(t *testing.T, o kernel.SyncOptions, refuse error) (*kernel.Kernel, string, *driver) {
+	t.Helper()
+	dir := t.TempDir()
+	fillWorkspace(t, dir, nil)
+	rest(t, dir)
+	d := drive(&o, refuse)
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: o}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { k.Close() })
+	return k, dir, d
+}
+
+// rest makes files of which it is sure that they were not written while they were
+// read: those are read again.
+func rest(t *testing.T, dir string) {
+	t.Helper()
+	hour := time.Date(2026, 10, 1, 9, 0, 0, 0, time.UTC)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".md") {
+			err = os.Chtimes(path, hour, hour)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// note writes a file that has rested.
+func note(t *testing.T, dir, path, text string) {
+	t.Helper()
+	put(t, dir, path, text)
+	rest(t, dir)
+}
+
+// run waits for the syncer.
+func (d *driver) run(t *testing.T, why kernel.SyncReason, files int) {
+	t.Helper()
+	select {
+	case r := <-d.runs:
+		if r.Reason != why || r.Files != files || r.Error != "" {
+			t.Fatalf("ran by %s: %d files, %s; want %s, %d files", r.Reason, r.Files, r.Error, why, files)
+		}
+	case <-time.After(time.Minute):
+		t.Fatalf("%s: nothing ran in a minute", why)
+	}
+}
+
+func found(t *testing.T, k *kernel.Kernel, query string) *retrieval.Result {
+	t.Helper()
+	res, err := k.Search(context.Background(), kernel.SearchRequest{Query: query, Private: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func TestSyncByClock(t *testing.T) {
+	k, dir, d := synced(t, kernel.SyncOptions{Interval: 7 * time.Minute}, nil)
+	if every := <-d.every; every != 7*time.Minute {
+		t.Errorf("the clock is set to %v", every)
+	}
+	(<-d.ticks) <- time.Now()
+	if r := <-d.runs; r.Reason != kernel.SyncInterval || r.Files == 0 || r.Error != "" {
+		t.Errorf("%+v", r)
+	}
+	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
+	(<-d.ticks) <- time.Now()
+	d.run(t, kernel.SyncInterval, 1)
+	if res := found(t, k, "herring"); len(res.Hits) != 1 || res.Reason != retrieval.OK || res.Behind != nil {
+		t.Errorf("%+v", res)
+	}
+}
+
+func TestSyncByWatch(t *testing.T) {
+	k, dir, d := synced(t, kernel.SyncOptions{Watch: true}, nil)
+	reindex(t, k)
+	note(t, dir, "memory/deep/birds.md", "The heron eats herring.\n")
+	d.changed <- struct{}{}
+	d.run(t, kernel.SyncWatch, 1)
+	if len(found(t, k, "herring").Hits) != 1 {
+		t.Error("not found")
+	}
+	st, err := k.Status(context.Background())
+	if s := st.Memory.Sync; err != nil || !s.Watch.On || s.Watch.Folders != 2 || s.Last == nil || s.Last.Reason != kernel.SyncWatch || !s.Last.Watching {
+		t.Errorf("%v %+v", err, s)
+	}
+	if len(d.every) != 0 {
+		t.Error("a clock runs though changes are seen")
+	}
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-d.closed
+}
+
+// Where the system can't watch, or not all, the clock stands in and the status says
+// why.
+func TestSyncWithoutWatch(t *testing.T) {
+	k, _, d := synced(t, kernel.SyncOptions{Watch: true}, errors.New("too many folders are watched"))
+	if every := <-d.every; every != kernel.DefaultSyncInterval {
+		t.Errorf("the clock is set to %v", every)
+	}
+	(<-d.ticks) <- time.Now()
+	<-d.runs
+	st, err := k.Status(context.Background())
+	if w := st.Memory.Sync.Watch; err != nil || w.On || !strings.Contains(w.Detail, "too many folders") {
+		t.Errorf("%v %+v", err, w)
+	}
+}
+
+func TestSyncAtSessionStart(t *testing.T) {
+	k, dir, d := synced(t, kernel.SyncOptions{OnStart: true}, nil)
+	reindex(t, k)
+	if _, err := k.StartSession(context.Background(), kernel.Boundary{SessionKey: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	d.run(t, kernel.SyncStart, 0)
+	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
+	c := newConversation(1)
+	c.user()
+	mustPlan(t, k, kernel.PlanRequest{SessionKey: "two", Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now})
+	d.run(t, kernel.SyncStart, 1)
+	// A session that goes on starts nothing, nor does a search.
+	c.grow()
+	mustPlan(t, k, kernel.PlanRequest{SessionKey: "two", Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now})
+	note(t, dir, "memory/more.md", "The stork eats frogs.\n")
+	found(t, k, "frogs")
+	if len(d.runs) != 0 {
+		t.Errorf("ran by %v", <-d.runs)
+	}
+}
+
+// A search says by how much the index is behind, and has it brought up to date
+// behind its back.
+func TestSyncOnSearch(t *testing.T) {
+	k, dir, d := synced(t, kernel.SyncOptions{OnSearch: true}, nil)
+	if res := found(t, k, "anything"); res.Reason != retrieval.Disabled {
+		t.Fatalf("without an index: %+v", res)
+	}
+	r := <-d.runs // there was none: it is made
+	if r.Reason != kernel.SyncSearch || r.Files == 0 {
+		t.Fatalf("%+v", r)
+	}
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
+	if err := os.Remove(filepath.Join(dir, "USER.md")); err != nil {
+		t.Fatal(err)
+	}
+	o := kernel.SyncOptions{OnSearch: true}
+	d = drive(&o, nil)
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: o}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	res := found(t, k, "herring")
+	if res.Reason != retrieval.StaleIndex || !strings.Contains(res.Detail, "(1 changed, 1 gone)") || res.Behind == nil || res.Behind.Files != 1 || res.Behind.Removed != 1 {
+		t.Errorf("%+v", res)
+	}
+	d.run(t, kernel.SyncSearch, 1)
+	if res := found(t, k, "herring"); res.Reason != retrieval.OK || len(res.Hits) != 1 {
+		t.Errorf("%+v", res)
+	}
+}
+
+// A search doesn't wait for the syncer, however long that takes.
+func TestSearchNeverWaits(t *testing.T) {
+	dir := t.TempDir()
+	fillWorkspace(t, dir, nil)
+	rest(t, dir)
+	busy, release := make(chan bool, 100), make(chan bool)
+	o := kernel.SyncOptions{OnSearch: true, Report: func(kernel.SyncRun) { busy <- true; <-release }}
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: o}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	found(t, k, "anything") // there is no index: it is made
+	<-busy
+	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
+	if _, err := k.Remember(context.Background(), kernel.RememberRequest{Text: "The owl is awake."}); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // while the syncer stands still
+		if res := found(t, k, "herring"); res.Reason != retrieval.StaleIndex || res.Behind == nil || len(res.Hits) != 0 {
+			t.Errorf("%+v", res)
+		}
+	}
+	close(release)
+	<-busy
+	if res := found(t, k, "herring"); len(res.Hits) == 0 {
+		t.Errorf("%+v", res)
+	}
+}
+
+// Without options nothing is brought up to date by itself.
+func TestSyncOff(t *testing.T) {
+	k, dir, d := synced(t, kernel.SyncOptions{}, nil)
+	reindex(t, k)
+	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
+	if _, err := k.StartSession(context.Background(), kernel.Boundary{SessionKey: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	found(t, k, "herring")
+	k.Close()
+	if len(d.runs) != 0 || len(d.every) != 0 {
+		t.Errorf("%d runs, %d clocks", len(d.runs), len(d.every))
+	}
+}
+
+// Close waits for all that runs: no goroutine of ours is left, whatever started it.
+func TestSyncLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	fillWorkspace(t, dir, nil)
+	for range 5 {
+		k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: kernel.SyncOptions{OnStart: true, OnSearch: true, Watch: true, Interval: time.Hour}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found(t, k, "anything")
+		if _, err := k.StartSession(context.Background(), kernel.Boundary{SessionKey: "one"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.Close(); err != nil {
+			t.Fatalf("the second time: %v", err)
+		}
+		buf := make([]byte, 1<<20)
+		for _, g := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+			if strings.Contains(g, "runSyncer") || strings.Contains(g, "index/watch.") {
+				t.Fatalf("still running:\n%s", g)
+			}
+		}
+	}
+}
+
+// Two kernels over one state directory bring it up to date one after the other.
+func TestSyncByTwo(t *testing.T) {
+	k, dir, d := synced(t, kernel.SyncOptions{Interval: time.Hour}, nil)
+	o := kernel.SyncOptions{Interval: time.Hour}
+	e := drive(&o, nil)
+	other, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: o}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	(<-d.ticks) <- time.Now()
+	(<-e.ticks) <- time.Now()
+	a, b := <-d.runs, <-e.runs
+	if a.Error != "" || b.Error != "" || a.Files+b.Files == 0 {
+		t.Errorf("%+v %+v", a, b)
+	}
+	for _, k := range []*kernel.Kernel{k, other} {
+		if res := found(t, k, "retry worker"); res.Reason != retrieval.OK || len(res.Hits) == 0 {
+			t.Errorf("%+v", res)
+		}
+	}
+}

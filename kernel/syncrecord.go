@@ -1,0 +1,41 @@
+package kernel
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// recordFormat is the version of sync.json.
+//
+//	1: first version
+const recordFormat = 1
+
+// syncRecord is sync.json: the last time that the index was brought up to date, by
+// whichever process. It is for people who ask; nothing depends on it.
+type syncRecord struct {
+	Format int `json:"format"`
+	SyncRun
+}
+
+func (m *memory) syncRecordPath() string { return filepath.Join(m.stateDir, "sync.json") }
+
+// keepRun writes a run down. That it can't be is no fault of the run.
+func (m *memory) keepRun(run *SyncRun) {
+	data, err := json.Marshal(syncRecord{recordFormat, *run})
+	if err == nil {
+		_ = atomicfile.WriteFile(m.syncRecordPath(), append(data, '\n'), 0o600)
+	}
+}
+
+// lastRun reads the run that was last written down, nil if none can be read.
+func (m *memory) lastRun() *SyncRun {
+	data, err := os.ReadFile(m.syncRecordPath())
+	var r syncRecord
+	if err != nil || json.Unmarshal(data, &r) != nil || r.Format != recordFormat {
+		return nil
+	}
+	return &r.SyncRun
+}

@@ -1,0 +1,114 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Conversation is something that can be read as turns.
+type Conversation struct {
+	// Agent is whose it is, "" for [DefaultAgent]; Key the session's.
+	Agent, Key string
+	// Name is the folder of its documents, unique within the agent; Path the file
+	// that it is read from.
+	Name, Path string
+	Size       int64
+	ModTime    time.Time
+	// Read reads on from a position, up to Size at most, and gives the position up
+	// to which everything was read. Its Offset counts bytes of the file at Path.
+	Read func(ctx context.Context, c *Conversation, from Position, turn func(Turn) error) (Position, error)
+}
+
+// Position is how far a conversation was read.
+type Position struct {
+	Offset int64 `json:"offset"`
+	// Line is how many lines or records stand before Offset.
+	Line int `json:"line"`
+	// Dialect is how the file is written.
+	Dialect string `json:"dialect,omitempty"`
+}
+
+// Turn is something that somebody said.
+type Turn struct {
+	// Role is who: user or assistant.
+	Role string
+	// Time is when, zero if that is unknown.
+	Time time.Time
+	// Line is where in the file, from 1.
+	Line int
+	Text string
+}
+
+// Source is a folder of transcripts, or one of them.
+type Source struct {
+	// Path is the folder; .jsonl files in it and below are transcripts.
+	Path string
+	// Agent is whose they are. If "", a folder agents/NAME in a transcript's path
+	// tells, as OpenClaw lays them out, and else it is [DefaultAgent].
+	Agent string
+}
+
+// Find lists the transcripts of a source. Hidden folders and symbolic links are
+// passed over. What can't be listed is yielded as an error beside its path, and the
+// listing goes on.
+func (src Source) Find(ctx context.Context, yield func(Conversation) bool, failed func(path string, err error)) {
+	root, err := filepath.Abs(src.Path)
+	if err == nil {
+		_, err = os.Stat(root)
+	}
+	if err != nil {
+		failed(src.Path, fmt.Errorf("list transcripts: %w", err))
+		return
+	}
+	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			failed(path, fmt.Errorf("list transcripts: %w", err))
+			return nil
+		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || path != root && !strings.HasSuffix(d.Name(), ".jsonl"):
+			return nil
+		}
+		fi, err := d.Info()
+		if err != nil {
+			return nil // it went as it was listed
+		}
+		if !yield(src.conversation(path, fi)) {
+			return fs.SkipAll
+		}
+		return nil
+	})
+}
+
+func (src Source) conversation(path string, fi fs.FileInfo) Conversation {
+	key := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	agent := src.Agent
+	if agent == "" {
+		agent = agentIn(path)
+	}
+	return Conversation{Agent: agent, Key: key, Name: safe(key) + "-" + short(path), Path: path,
+		Size: fi.Size(), ModTime: fi.ModTime(), Read: readTranscript}
+}
+
+// agentIn is the name behind the last folder called agents in a path, "" if there
+// is none.
+func agentIn(path string) string {
+	names := strings.Split(filepath.ToSlash(filepath.Dir(path)), "/")
+	for i := len(names) - 2; i >= 0; i-- {
+		if names[i] == "agents" {
+			return names[i+1]
+		}
+	}
+	return ""
+}

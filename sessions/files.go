@@ -1,0 +1,152 @@
+package sessions
+
+import (
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// File is a document by its stat.
+type File struct {
+	// Path is what the index calls it.
+	Path    string
+	Size    int64
+	ModTime time.Time
+}
+
+// Files lists the documents that may be searched, by stat alone.
+func (s *Store) Files() iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		t, err := s.tombs()
+		folders, ferr := s.folders()
+		if err == nil {
+			err = ferr
+		}
+		if err != nil {
+			yield(File{Path: strings.TrimSuffix(Prefix, "/")}, err)
+			return
+		}
+		for _, f := range folders {
+			l := s.load(f)
+			if l == nil || t.sessions[f] != nil {
+				continue
+			}
+			for _, p := range l.Parts {
+				fi, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(f), p.Name))
+				if err != nil {
+					continue // it was just made anew
+				}
+				if !yield(File{Path: Prefix + f + "/" + p.Name, Size: fi.Size(), ModTime: fi.ModTime()}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// form is that of a document's path.
+var form = regexp.MustCompile(`^sessions/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)/(\d{4,}(?:-(\d{4}-\d{2}-\d{2}))?\.md)$`)
+
+// Date is the day that a document is of, YYYY-MM-DD; "" if it says none.
+func Date(p string) string {
+	if m := form.FindStringSubmatch(p); m != nil {
+		return m[3]
+	}
+	return ""
+}
+
+// Read gives a document's text. One that is not there, or was forgotten, is
+// fs.ErrNotExist.
+func (s *Store) Read(p string) (string, error) {
+	m := form.FindStringSubmatch(p)
+	if m == nil || path.Clean(p) != p {
+		return "", fmt.Errorf("read %s: %w", p, fs.ErrNotExist)
+	}
+	hidden, err := s.Hidden()
+	if err != nil {
+		return "", err
+	}
+	if hidden(p) {
+		return "", fmt.Errorf("read %s: it was forgotten: %w", p, fs.ErrNotExist)
+	}
+	text, err := readPart(filepath.Join(s.dir, filepath.FromSlash(m[1]), m[2]))
+	return string(text), err
+}
+
+// readPart reads a part. A symbolic link in its place is none of ours.
+func readPart(path string) ([]byte, error) {
+	fi, err := os.Lstat(path)
+	if err == nil && !fi.Mode().IsRegular() {
+		err = fmt.Errorf("read %s: it is no regular file: %w", path, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+// Hidden gives what tells a document that is not to be shown, though an index may
+// still hold it: one of a conversation that was forgotten.
+func (s *Store) Hidden() (func(path string) bool, error) {
+	t, err := s.tombs()
+	if err != nil {
+		return nil, err
+	}
+	return func(p string) bool {
+		folder, _ := path.Split(strings.TrimPrefix(p, Prefix))
+		return t.sessions[strings.TrimSuffix(folder, "/")] != nil
+	}, nil
+}
+
+// Stats count what is kept.
+type Stats struct {
+	// Forgotten counts session keys.
+	Conversations, Turns, Forgotten int
+	// Agents are those that have conversations here, by the names of their folders.
+	Agents map[string]int
+}
+
+// Stats reads how much there is.
+func (s *Store) Stats() (Stats, error) {
+	out := Stats{Agents: map[string]int{}}
+	t, err := s.tombs()
+	if err != nil {
+		return out, err
+	}
+	keys := map[string]bool{}
+	for _, b := range t.sessions {
+		keys[b.Key] = true
+	}
+	out.Forgotten = len(keys)
+	folders, err := s.folders()
+	for _, f := range folders {
+		if l := s.load(f); l != nil && t.sessions[f] == nil {
+			agent, _, _ := strings.Cut(f, "/")
+			out.Conversations++
+			out.Turns += l.Turns
+			out.Agents[agent]++
+		}
+	}
+	return out, err
+}
+
+// Exists tells whether anything was ever kept.
+func (s *Store) Exists() bool {
+	_, err := os.Stat(s.dir)
+	return err == nil
+}
+
+var hashed = regexp.MustCompile(`^-[0-9a-f]{8}/`)
+
+// Of tells whether a document is of a session of an agent, by the session's key:
+// of its transcript, or of a conversation of that name.
+func Of(p, agent, key string) bool {
+	rest, ok := strings.CutPrefix(p, Under(agent)+safe(key))
+	return ok && (strings.HasPrefix(rest, "/") || hashed.MatchString(rest))
+}

@@ -1,0 +1,269 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// tombFormat is the version of forgotten.json.
+//
+//	1: first version
+const tombFormat = 1
+
+const tombName = "forgotten.json"
+
+// tombFile is forgotten.json: who is gone, and nothing of what they said.
+type tombFile struct {
+	Format   int              `json:"format"`
+	Sessions map[string]*tomb `json:"sessions"`
+	Turns    []string         `json:"turns"`
+}
+
+// tomb is what is left of a conversation.
+type tomb struct {
+	Key    string    `json:"key"`
+	Path   string    `json:"path,omitempty"`
+	Time   time.Time `json:"time"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// tombs are the tombstones: conversations by folder, turns by mark.
+type tombs struct {
+	sessions map[string]*tomb
+	turns    map[string]bool
+	// mod is when they were written.
+	mod time.Time
+}
+
+type cachedTombs struct {
+	size  int64
+	mod   time.Time
+	tombs *tombs
+}
+
+// tombs reads the tombstones. One that can't be read is an error: without it what
+// was forgotten would come back.
+func (s *Store) tombs() (*tombs, error) {
+	path := filepath.Join(s.dir, tombName)
+	fi, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &tombs{sessions: map[string]*tomb{}, turns: map[string]bool{}}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read tombstones: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.tomb; c.tombs != nil && c.size == fi.Size() && c.mod.Equal(fi.ModTime()) {
+		return c.tombs, nil
+	}
+	t, err := readTombs(path)
+	if err != nil {
+		return nil, err
+	}
+	t.mod = fi.ModTime()
+	s.tomb = cachedTombs{fi.Size(), fi.ModTime(), t}
+	return t, nil
+}
+
+func readTombs(path string) (*tombs, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read tombstones: %w", err)
+	}
+	var f tombFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, fmt.Errorf("read tombstones %s: %w: restore the file from a backup; removing it lets forgotten sessions be searched again", path, err)
+	}
+	if f.Format > tombFormat {
+		return nil, fmt.Errorf("read tombstones %s: a newer version wrote it (format %d): update memkernel", path, f.Format)
+	}
+	t := &tombs{sessions: f.Sessions, turns: make(map[string]bool, len(f.Turns))}
+	if t.sessions == nil {
+		t.sessions = map[string]*tomb{}
+	}
+	for _, m := range f.Turns {
+		t.turns[m] = true
+	}
+	return t, nil
+}
+
+// Forgotten is a conversation that was forgotten, or would be.
+type Forgotten struct {
+	Agent string `json:"agent"`
+	Key   string `json:"key"`
+	// Path is the transcript that it was read from, which is not touched.
+	Path  string `json:"path"`
+	Turns int    `json:"turns"`
+}
+
+// Matching lists the conversations of a session key, of all agents: what Forget
+// would forget.
+func (s *Store) Matching(key string) ([]Forgotten, error) {
+	folders, err := s.matching(key)
+	if err != nil {
+		return nil, err
+	}
+	out := []Forgotten{}
+	for _, f := range folders {
+		l := s.load(f)
+		out = append(out, Forgotten{Agent: l.Agent, Key: l.Key, Path: l.Path, Turns: l.Turns})
+	}
+	return out, nil
+}
+
+func (s *Store) matching(key string) ([]string, error) {
+	folders, err := s.folders()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(folders, func(f string) bool {
+		l := s.load(f)
+		_, name, _ := strings.Cut(f, "/")
+		return l == nil || l.Key != key && name != key
+	}), nil
+}
+
+// ForgetRequest says what is to be forgotten.
+type ForgetRequest struct {
+	// Key is the conversations' session key, or the name of their folder.
+	Key string
+	// Folders are conversations that are forgotten though nothing was read of them
+	// yet, as [Folder] names them.
+	Folders []string
+	Reason  string
+	Now     time.Time
+}
+
+// Forget removes the conversations of a session key, for good. The tombstones are
+// durable when it returns, whatever becomes of the rest.
+func (s *Store) Forget(ctx context.Context, req ForgetRequest) ([]Forgotten, error) {
+	release, err := s.lock(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	folders, err := s.matching(req.Key)
+	if err != nil {
+		return nil, err
+	}
+	out, marks := []Forgotten{}, []string{}
+	for _, f := range folders {
+		ms, err := s.marks(f)
+		if err != nil {
+			return nil, err
+		}
+		marks = append(marks, ms...)
+	}
+	err = s.bury(func(t *tombs) {
+		for _, m := range marks {
+			t.turns[m] = true
+		}
+		for _, f := range folders {
+			l := s.load(f)
+			t.sessions[f] = &tomb{Key: l.Key, Path: l.Path, Time: req.Now, Reason: req.Reason}
+			out = append(out, Forgotten{Agent: l.Agent, Key: l.Key, Path: l.Path, Turns: l.Turns})
+		}
+		for _, f := range req.Folders {
+			f = strings.TrimSuffix(strings.TrimPrefix(f, Prefix), "/")
+			if t.sessions[f] == nil {
+				t.sessions[f] = &tomb{Key: req.Key, Time: req.Now, Reason: req.Reason}
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, s.unearth()
+}
+
+// ForgetTurns removes turns by what they say, wherever they stand.
+func (s *Store) ForgetTurns(ctx context.Context, turns []Turn) error {
+	release, err := s.lock(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = s.bury(func(t *tombs) {
+		for i := range turns {
+			turns[i].Text = strings.TrimSpace(s.opts.Mask(turns[i].Text))
+			t.turns[mark(&turns[i])] = true
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return s.unearth()
+}
+
+// bury adds tombstones, durably.
+func (s *Store) bury(add func(*tombs)) error {
+	t, err := s.tombs()
+	if err != nil {
+		return err
+	}
+	next := &tombs{sessions: map[string]*tomb{}, turns: map[string]bool{}}
+	for f, b := range t.sessions {
+		next.sessions[f] = b
+	}
+	for m := range t.turns {
+		next.turns[m] = true
+	}
+	add(next)
+	f := tombFile{Format: tombFormat, Sessions: next.sessions, Turns: make([]string, 0, len(next.turns))}
+	for m := range next.turns {
+		f.Turns = append(f.Turns, m)
+	}
+	slices.Sort(f.Turns)
+	data, err := json.Marshal(f)
+	if err == nil {
+		err = atomicfile.WriteFile(filepath.Join(s.dir, tombName), append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("write tombstones: %w", err)
+	}
+	return nil
+}
+
+// unearth removes the documents of conversations that were forgotten, and of those
+// that hold turns that were: what remains of them is read anew.
+func (s *Store) unearth() error {
+	t, err := s.tombs()
+	if err != nil {
+		return err
+	}
+	folders, err := s.folders()
+	for _, f := range folders {
+		touched, terr := s.touched(f, t)
+		if err = errors.Join(err, terr); t.sessions[f] != nil || touched {
+			err = errors.Join(err, s.remove(f))
+		}
+	}
+	return err
+}
+
+// touched tells whether a conversation has turns that were forgotten since it was
+// last written.
+func (s *Store) touched(folder string, t *tombs) (bool, error) {
+	if len(t.turns) == 0 || s.load(folder) == nil {
+		return false, nil
+	}
+	s.mu.Lock()
+	written := s.logs[folder].mod
+	s.mu.Unlock()
+	if written.After(t.mod) {
+		return false, nil
+	}
+	marks, err := s.marks(folder)
+	return slices.ContainsFunc(marks, func(m string) bool { return t.turns[m] }), err
+}

@@ -1,0 +1,89 @@
+package sessions
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// SameBytes is the size from which equal text is the same turn, wherever it stands.
+// Below it, "ok" is said too often.
+const SameBytes = 32
+
+// mark is what a turn is known again by, its text masked.
+func mark(t *Turn) string {
+	text := t.Text
+	if len(text) < SameBytes {
+		text = t.Role + "\x00" + t.Time.UTC().Format(time.RFC3339Nano) + "\x00" + text
+	}
+	sum := sha256.Sum256([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(sum[:9])
+}
+
+// appendTurn appends a turn to a part's text.
+func appendTurn(b []byte, t *Turn, loc *time.Location) []byte {
+	b = append(b, "\n## "...)
+	if !t.Time.IsZero() {
+		b = append(b, t.Time.In(loc).Format("15:04")...)
+		b = append(b, ", "...)
+	}
+	b = fmt.Appendf(b, "line %d\n%s: ", t.Line, t.Role)
+	b = append(b, quiet(t.Text)...)
+	return append(b, '\n')
+}
+
+// title is the first line of a part.
+func title(c *Conversation, date string) string {
+	out := "# Session " + oneLine(c.Key) + " of " + oneLine(c.Agent)
+	if date != "" {
+		out += ", " + date
+	}
+	return out + "\n"
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// quiet keeps a turn's text from ending its own section: what would be a heading,
+// or a fence that is never closed, no longer is.
+func quiet(text string) string {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	fence := ""
+	lines := strings.Split(strings.ReplaceAll(text, "\x00", "�"), "\n")
+	for i, l := range lines {
+		body := strings.TrimLeft(l, " ")
+		if f := fenceOf(body); len(l)-len(body) < 4 && f != "" {
+			switch {
+			case fence == "":
+				fence = f
+			case f[0] == fence[0] && len(f) >= len(fence) && strings.Trim(body, f[:1]+" \t") == "":
+				fence = ""
+			}
+			continue
+		}
+		if fence == "" && (strings.HasPrefix(body, "#") || underline(body)) {
+			lines[i] = `\` + body
+		}
+	}
+	if fence != "" {
+		lines = append(lines, fence)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// fenceOf is the run of backquotes or tildes that opens or closes a block of code.
+func fenceOf(line string) string {
+	for _, c := range []string{"`", "~"} {
+		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+// underline tells a line that makes a heading of the one above.
+func underline(line string) bool {
+	line = strings.TrimRight(line, " \t")
+	return line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
+}

@@ -1,0 +1,149 @@
+package sessions
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// The defaults of Options. The thresholds are OpenClaw's.
+const (
+	DefaultDeltaBytes    = 100 << 10 // 100 KiB
+	DefaultDeltaMessages = 50
+	DefaultSettle        = time.Hour
+)
+
+// DefaultAgent is whose conversations are that name no agent.
+const DefaultAgent = "main"
+
+// Prefix is the first folder of every path.
+const Prefix = "sessions/"
+
+// Options are settings of a Store.
+type Options struct {
+	// Mask takes secrets out of a text; nil leaves it as it is.
+	Mask func(string) string
+	// Location is the time zone in which days begin; nil is the machine's.
+	Location *time.Location
+	// DeltaBytes and DeltaMessages (lines) are what must be new of a conversation
+	// for it to be read again; Settle is how long it must have rested for less to
+	// do. Defaults as above.
+	DeltaBytes    int64
+	DeltaMessages int
+	Settle        time.Duration
+}
+
+// Store keeps the documents of one state directory. It is safe for concurrent use;
+// several processes may share a directory.
+type Store struct {
+	dir  string
+	opts Options
+
+	mu   sync.Mutex // guards what follows
+	logs map[string]cachedLog
+	tomb cachedTombs
+}
+
+// Open gives the store in dir, which need not exist and is made when there is
+// something to keep.
+func Open(dir string, o *Options) *Store {
+	s := &Store{dir: dir, logs: map[string]cachedLog{}}
+	if o != nil {
+		s.opts = *o
+	}
+	if s.opts.Mask == nil {
+		s.opts.Mask = func(t string) string { return t }
+	}
+	if s.opts.Location == nil {
+		s.opts.Location = time.Local
+	}
+	if s.opts.DeltaBytes <= 0 {
+		s.opts.DeltaBytes = DefaultDeltaBytes
+	}
+	if s.opts.DeltaMessages <= 0 {
+		s.opts.DeltaMessages = DefaultDeltaMessages
+	}
+	if s.opts.Settle <= 0 {
+		s.opts.Settle = DefaultSettle
+	}
+	return s
+}
+
+// ErrBusy says that another process is writing documents.
+var ErrBusy = errors.New("another process is reading the transcripts")
+
+const lockPoll = 25 * time.Millisecond
+
+// lock takes the lock of those who write, waiting as long as ctx lets it.
+func (s *Store) lock(ctx context.Context, wait bool) (release func(), err error) {
+	if err := atomicfile.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("lock %s: %w", s.dir, err)
+	}
+	l := flock.New(filepath.Join(s.dir, "lock"))
+	ok, err := l.TryLock()
+	if err == nil && !ok && wait {
+		ok, err = l.TryLockContext(ctx, lockPoll)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("lock %s: %w", s.dir, err)
+	case !ok:
+		return nil, ErrBusy
+	}
+	return func() { l.Unlock() }, nil
+}
+
+// maxName bounds the readable part of a folder's name, in bytes.
+const maxName = 80
+
+// safe is a name as a folder: what can't stand in one is replaced, and a hash tells
+// apart what became alike.
+func safe(name string) string {
+	b := []byte(name)
+	changed := len(b) > maxName || strings.Trim(name, ".") == ""
+	for i, c := range b {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-') {
+			b[i], changed = '_', true
+		}
+	}
+	if !changed {
+		return name
+	}
+	return string(b[:min(len(b), maxName)]) + "-" + short(name)
+}
+
+func short(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:4])
+}
+
+// Under is what the paths of an agent's conversations begin with; "" is
+// [DefaultAgent].
+func Under(agent string) string {
+	if agent == "" {
+		agent = DefaultAgent
+	}
+	return Prefix + safe(agent) + "/"
+}
+
+// Folder is what the paths of one of an agent's conversations begin with.
+func Folder(agent, name string) string { return Under(agent) + safe(name) + "/" }
+
+// AgentOf is the agent that a session key names, as in agent:NAME:REST; "" if it
+// names none.
+func AgentOf(key string) string {
+	rest, ok := strings.CutPrefix(key, "agent:")
+	if name, _, more := strings.Cut(rest, ":"); ok && more {
+		return name
+	}
+	return ""
+}

@@ -1,0 +1,88 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// readTranscript reads a host's transcript in whichever dialect it is: what people
+// and models said, without tools, thinking, and what the host put in by itself.
+func readTranscript(ctx context.Context, c *Conversation, from Position, turn func(Turn) error) (Position, error) {
+	f, err := os.Open(c.Path)
+	if err != nil {
+		return from, fmt.Errorf("read transcript: %w", err)
+	}
+	defer f.Close()
+	if from.Dialect == "" {
+		if from.Dialect, err = dialectOf(f); err != nil {
+			return from, fmt.Errorf("read %s: %w", c.Path, err)
+		}
+	}
+	if whole(from.Dialect) {
+		from.Offset, from.Line = 0, 0
+	}
+	at := from
+	o := &transcript.Options{Dialect: transcript.Dialect(from.Dialect), OnBroken: transcript.Skip, Name: c.Path}
+	for rec, err := range transcript.Stream(io.NewSectionReader(f, from.Offset, c.Size-from.Offset), o) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return at, err
+		}
+		if rec.Tail == "" && rec.Kind == transcript.KindBroken && !whole(from.Dialect) {
+			break // cut off: its writer may be at it
+		}
+		if t, ok := turnOf(&rec); ok {
+			t.Line = from.Line + rec.Line
+			if err := turn(t); err != nil {
+				return at, err
+			}
+		}
+		at.Offset = from.Offset + rec.Offset + int64(len(rec.Lead)+len(rec.Raw)+len(rec.Tail))
+		at.Line = from.Line + rec.Line
+	}
+	return at, nil
+}
+
+// whole tells the dialects that are one document and can't be read from the middle.
+func whole(dialect string) bool {
+	return dialect == string(transcript.Anthropic) || dialect == string(transcript.OpenAI)
+}
+
+// detectBytes is what a dialect is told by.
+const detectBytes = 64 << 10
+
+func dialectOf(f io.ReaderAt) (string, error) {
+	head := make([]byte, detectBytes)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return "", err
+	}
+	d, err := transcript.Detect(head[:n])
+	return string(d), err
+}
+
+// turnOf is what a record says in somebody's name.
+func turnOf(rec *transcript.Record) (Turn, bool) {
+	m := rec.Message
+	if m == nil || m.Origin != memkernel.OriginHost || m.Role != memkernel.RoleUser && m.Role != memkernel.RoleAssistant {
+		return Turn{}, false
+	}
+	var b strings.Builder
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == memkernel.PartText && strings.TrimSpace(p.Text) != "" {
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(strings.TrimSpace(p.Text))
+		}
+	}
+	return Turn{Role: string(m.Role), Time: m.Time, Text: b.String()}, b.Len() > 0
+}

@@ -1,0 +1,291 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// Lister lists conversations. What can't be listed is told to failed beside its
+// path: documents of what lies there stay.
+type Lister func(ctx context.Context, yield func(Conversation) bool, failed func(path string, err error))
+
+// UpdateOptions are settings of one Update.
+type UpdateOptions struct {
+	// All reads what little is new too.
+	All bool
+	// Wait waits for another process that is at it, instead of ErrBusy.
+	Wait bool
+	// Now is the moment that rest is counted to; zero is the present.
+	Now time.Time
+}
+
+// Report says what an Update did.
+type Report struct {
+	// Conversations that were listed, and what became of them: Read ones were new or
+	// had grown, Renewed ones of these were read from the beginning, Waiting ones
+	// have grown by less than the thresholds, Forgotten ones stay away.
+	Conversations, Read, Renewed, Waiting, Forgotten, Removed int
+	// Turns and Bytes were read.
+	Turns int
+	Bytes int64
+	// Failed are those that could not be listed or read, by path. Their documents
+	// stay.
+	Failed []Failure
+}
+
+// Failure is a file or folder and what is the matter with it.
+type Failure struct {
+	Path string
+	Err  error
+}
+
+// Update reads what is new of the conversations that the listers list, and removes
+// the documents of those that are gone or forgotten.
+func (s *Store) Update(ctx context.Context, o UpdateOptions, from ...Lister) (Report, error) {
+	var r Report
+	release, err := s.lock(ctx, o.Wait)
+	if err != nil {
+		return r, err
+	}
+	defer release()
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	u := &update{Store: s, opts: o, report: &r, seen: map[string]bool{}}
+	if u.tombs, err = s.tombs(); err != nil {
+		return r, err
+	}
+	for _, l := range from {
+		l(ctx, func(c Conversation) bool { u.conversation(ctx, &c); return ctx.Err() == nil },
+			func(path string, err error) { r.Failed = append(r.Failed, Failure{path, err}) })
+		if ctx.Err() != nil {
+			return r, ctx.Err()
+		}
+	}
+	return r, u.sweep()
+}
+
+type update struct {
+	*Store
+	opts   UpdateOptions
+	report *Report
+	tombs  *tombs
+	seen   map[string]bool
+}
+
+// conversation brings one conversation's documents up to date.
+func (u *update) conversation(ctx context.Context, c *Conversation) {
+	c.Agent = cmp.Or(c.Agent, DefaultAgent)
+	folder := strings.TrimSuffix(strings.TrimPrefix(Folder(c.Agent, c.Name), Prefix), "/")
+	if u.seen[folder] {
+		return
+	}
+	u.report.Conversations++
+	if u.tombs.sessions[folder] != nil {
+		u.report.Forgotten++
+		return // sweep removes what is left
+	}
+	u.seen[folder] = true
+	l := u.load(folder)
+	touched, err := u.touched(folder, u.tombs)
+	if touched {
+		l = nil // a kill was between the tombstones and the removal
+	}
+	was, do := l, false
+	if err == nil {
+		was, do, err = u.due(c, l)
+	}
+	if err == nil && do {
+		err = u.read(ctx, c, folder, was)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		delete(u.seen, folder)
+	case err != nil && ctx.Err() == nil:
+		u.report.Failed = append(u.report.Failed, Failure{c.Path, err})
+	}
+}
+
+// due tells whether a conversation is to be read now, and what of it stands: nil if
+// it is to be read from the beginning.
+func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
+	if l == nil || l.Path != c.Path {
+		return nil, true, nil
+	}
+	if l.Size == c.Size && l.ModTime.Equal(c.ModTime) {
+		return l, false, nil
+	}
+	sum, enough, err := hashPrefix(c.Path, l.Position.Offset)
+	if err != nil {
+		return nil, false, err
+	}
+	if !enough || sum != l.Prefix || whole(l.Position.Dialect) {
+		u.report.Renewed++
+		return nil, true, nil
+	}
+	if u.opts.All || u.opts.Now.Sub(c.ModTime) >= u.Store.opts.Settle || c.Size-l.Position.Offset >= u.Store.opts.DeltaBytes {
+		return l, true, nil
+	}
+	lines, err := linesFrom(c.Path, l.Position.Offset, c.Size)
+	if do = err == nil && lines >= u.Store.opts.DeltaMessages; !do {
+		u.report.Waiting++
+	}
+	return l, do, err
+}
+
+// read writes what is new as parts, and then the log.
+func (u *update) read(ctx context.Context, c *Conversation, folder string, was *log) error {
+	dir := filepath.Join(u.dir, filepath.FromSlash(folder))
+	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	w := &partWriter{Store: u.Store, c: c, dir: dir, tombs: u.tombs}
+	if err := w.begin(folder, was); err != nil {
+		return err
+	}
+	from := w.log.Position
+	at, err := c.Read(ctx, c, from, w.turn)
+	if err == nil {
+		err = w.flush()
+	}
+	if err != nil {
+		return err
+	}
+	l := &w.log
+	l.Size, l.ModTime, l.Position = c.Size, c.ModTime, at
+	sum, enough, err := hashPrefix(c.Path, at.Offset)
+	if err != nil || !enough {
+		return errors.Join(err, ctx.Err()) // it shrank meanwhile: the next Update reads it anew
+	}
+	l.Prefix = sum
+	if err := atomicfile.WriteFile(filepath.Join(dir, marksName), []byte(strings.Join(w.marks, "\n")+"\n"), 0o600); err != nil {
+		return err
+	}
+	u.report.Read++
+	u.report.Turns += w.turns
+	u.report.Bytes += at.Offset - from.Offset
+	return u.save(folder, l)
+}
+
+// sweep removes the documents of what was not listed, unless its place could not be
+// looked at, and of what was forgotten.
+func (u *update) sweep() error {
+	folders, err := u.folders()
+	if err != nil {
+		return err
+	}
+	for _, f := range folders {
+		if u.seen[f] || u.tombs.sessions[f] == nil && u.unsure(f) {
+			continue
+		}
+		if err := u.remove(f); err != nil {
+			return err
+		}
+		u.report.Removed++
+	}
+	return nil
+}
+
+// unsure tells whether a conversation that was not listed may be there all the same.
+func (u *update) unsure(folder string) bool {
+	l := u.load(folder)
+	if l == nil {
+		return false
+	}
+	for _, f := range u.report.Failed {
+		abs, err := filepath.Abs(f.Path)
+		if err != nil || l.Path == abs || strings.HasPrefix(l.Path, abs+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}
+
+// PartBytes is the size from which a part is followed by another.
+const PartBytes = 256 << 10
+
+// partWriter writes the parts of one conversation.
+type partWriter struct {
+	*Store
+	c     *Conversation
+	dir   string
+	tombs *tombs
+	log   log
+	// text is that of the last part, dirty if it is to be written.
+	text  []byte
+	dirty bool
+	turns int
+	marks []string
+}
+
+// begin takes up where a log ends. A last part that was written and not logged is
+// cut back to what was.
+func (w *partWriter) begin(folder string, was *log) (err error) {
+	w.log = log{Format: logFormat, Agent: w.c.Agent, Key: w.c.Key, Path: w.c.Path}
+	if was == nil {
+		return nil
+	}
+	w.log = *was
+	w.log.Parts = append([]part(nil), was.Parts...)
+	n := len(w.log.Parts)
+	if n == 0 {
+		return nil
+	}
+	last := &w.log.Parts[n-1]
+	text, err := readPart(filepath.Join(w.dir, last.Name))
+	if err != nil || int64(len(text)) < last.Bytes {
+		// A part is gone: all are made anew.
+		w.log = log{Format: logFormat, Agent: w.c.Agent, Key: w.c.Key, Path: w.c.Path}
+		return nil
+	}
+	w.text = text[:last.Bytes]
+	w.marks, err = w.Store.marks(folder)
+	return err
+}
+
+// turn adds a turn, unless it was forgotten.
+func (w *partWriter) turn(t Turn) error {
+	t.Text = strings.TrimSpace(w.opts.Mask(t.Text))
+	m := mark(&t)
+	if t.Text == "" || w.tombs.turns[m] {
+		return nil
+	}
+	date := ""
+	if !t.Time.IsZero() {
+		date = t.Time.In(w.opts.Location).Format(time.DateOnly)
+	}
+	if n := len(w.log.Parts); n == 0 || w.log.Parts[n-1].Date != date || len(w.text) >= PartBytes {
+		if err := w.flush(); err != nil {
+			return err
+		}
+		name := fmt.Sprintf("%04d.md", n+1)
+		if date != "" {
+			name = fmt.Sprintf("%04d-%s.md", n+1, date)
+		}
+		w.log.Parts = append(w.log.Parts, part{Name: name, Date: date})
+		w.text = []byte(title(w.c, date))
+	}
+	w.marks = append(w.marks, m)
+	w.text, w.dirty = appendTurn(w.text, &t, w.opts.Location), true
+	w.log.Turns++
+	w.turns++
+	return nil
+}
+
+// flush writes the last part.
+func (w *partWriter) flush() error {
+	if !w.dirty {
+		return nil
+	}
+	p := &w.log.Parts[len(w.log.Parts)-1]
+	p.Bytes, w.dirty = int64(len(w.text)), false
+	return atomicfile.WriteFile(filepath.Join(w.dir, p.Name), w.text, 0o600)
+}

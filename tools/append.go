@@ -1,0 +1,56 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// kept is the answer of memory_append.
+type kept struct {
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+	// ID is the entry's, Path and the lines where it stands.
+	ID        string `json:"id,omitempty"`
+	Path      string `json:"path,omitempty"`
+	StartLine int    `json:"startLine,omitempty"`
+	EndLine   int    `json:"endLine,omitempty"`
+	// Duplicate: it stood there before. Late is the past day's log that it was meant
+	// for. Masked counts secrets that were masked.
+	Duplicate bool   `json:"duplicate,omitempty"`
+	Late      string `json:"late,omitempty"`
+	Masked    int    `json:"masked,omitempty"`
+	Disabled  bool   `json:"disabled,omitempty"`
+}
+
+func (s *Set) append(ctx context.Context, a args) (any, error) {
+	off := s.opts.Disabled
+	if off == "" && !s.k.MemoryEnabled() {
+		off = "memory is switched off"
+	}
+	if off != "" {
+		return &kept{Reason: reasonDisabled, Detail: off, Disabled: true}, nil
+	}
+	text := a.text("text")
+	if strings.TrimSpace(text) == "" {
+		return nil, &ArgumentError{Tool: MemoryAppend, Argument: "text", Problem: "it is empty"}
+	}
+	r, err := s.k.Remember(ctx, kernel.RememberRequest{SessionKey: s.opts.SessionKey, Text: text, Path: a.text("path"), Private: s.opts.Private})
+	var refused *pagevm.RejectionError
+	switch {
+	case errors.Is(err, markdownstore.ErrDenied):
+		return &kept{Reason: reasonDenied, Detail: err.Error(), Path: a.text("path")}, nil
+	case errors.As(err, &refused):
+		return &kept{Reason: refused.Code, Detail: refused.Detail, Path: a.text("path")}, nil
+	case failed(ctx, err):
+		return nil, err
+	case err != nil:
+		return &kept{Reason: reasonBackend, Detail: err.Error(), Path: a.text("path")}, nil
+	}
+	return &kept{Reason: reasonOK, ID: r.ID, Path: r.Ref.Path, StartLine: r.Ref.StartLine, EndLine: r.Ref.EndLine,
+		Duplicate: r.Duplicate, Late: r.Late, Masked: r.Masked}, nil
+}

@@ -1,0 +1,163 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxResults bounds what one search returns.
+const maxResults = 100
+
+// maxArgs bounds the arguments of one call, in bytes.
+const maxArgs = 2 << 20
+
+// ArgumentError says which argument of a call is wrong, and what would do.
+type ArgumentError struct {
+	Tool string
+	// Argument is its name, "" for all of them.
+	Argument string
+	Problem  string
+}
+
+func (e *ArgumentError) Error() string {
+	if e.Argument == "" {
+		return fmt.Sprintf("%s: %s", e.Tool, e.Problem)
+	}
+	return fmt.Sprintf("%s: argument %s: %s", e.Tool, e.Argument, e.Problem)
+}
+
+// args are the arguments of a call that were checked against its schema.
+type args map[string]json.RawMessage
+
+// read checks the arguments of a call. None at all are an empty object.
+func (s *spec) read(raw json.RawMessage) (args, error) {
+	wrong := func(name, format string, a ...any) error {
+		return &ArgumentError{Tool: s.name, Argument: name, Problem: fmt.Sprintf(format, a...)}
+	}
+	if len(raw) > maxArgs {
+		return nil, wrong("", "the arguments have %d bytes; at most %d are read", len(raw), maxArgs)
+	}
+	out, err := object(raw)
+	if err != nil {
+		return nil, wrong("", "the arguments are no JSON object: %v", err)
+	}
+	for _, name := range sorted(out) {
+		p, ok := s.properties[name]
+		if !ok {
+			return nil, wrong(name, "there is no such argument; there are %s", s.names())
+		}
+		if problem := p.check(out[name]); problem != "" {
+			return nil, wrong(name, "%s", problem)
+		}
+	}
+	for _, name := range s.required {
+		if _, ok := out[name]; !ok {
+			return nil, wrong(name, "it is missing")
+		}
+	}
+	return out, nil
+}
+
+// object reads a JSON object whose members have a name each.
+func object(raw json.RawMessage) (args, error) {
+	out := args{}
+	if s := bytes.TrimSpace(raw); len(s) == 0 || string(s) == "null" {
+		return out, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil {
+		return nil, err
+	} else if t != json.Delim('{') {
+		return nil, fmt.Errorf("it begins with %v", t)
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var v json.RawMessage
+		if err := dec.Decode(&v); err != nil {
+			return nil, err
+		}
+		name := t.(string)
+		if _, twice := out[name]; twice {
+			return nil, fmt.Errorf("%s stands twice", name)
+		}
+		out[name] = v
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("something follows the object")
+	}
+	return out, nil
+}
+
+func (s *spec) names() string {
+	if len(s.properties) == 0 {
+		return "none"
+	}
+	return strings.Join(sorted(s.properties), ", ")
+}
+
+func sorted[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// check says what is wrong with a value, "" if nothing is.
+func (p property) check(raw json.RawMessage) string {
+	if p.Type == "string" {
+		var v *string
+		switch err := json.Unmarshal(raw, &v); {
+		case err != nil || v == nil:
+			return "it must be a string"
+		case !utf8.ValidString(*v):
+			return "it is no UTF-8"
+		case p.Enum != nil && !slices.Contains(p.Enum, *v):
+			return "it must be one of " + strings.Join(p.Enum, ", ")
+		}
+		return ""
+	}
+	var v *float64
+	switch err := json.Unmarshal(raw, &v); {
+	case err != nil || v == nil:
+		return "it must be a number"
+	case p.Type == "integer" && *v != math.Trunc(*v):
+		return "it must be a whole number"
+	case p.Minimum != nil && *v < *p.Minimum:
+		return fmt.Sprintf("it must be at least %v", *p.Minimum)
+	case p.Maximum != nil && *v > *p.Maximum:
+		return fmt.Sprintf("it must be at most %v", *p.Maximum)
+	case *v > math.MaxInt32:
+		return fmt.Sprintf("it must be at most %d", math.MaxInt32)
+	}
+	return ""
+}
+
+// text is a string argument, "" if it was left out.
+func (a args) text(name string) (s string) {
+	if raw, ok := a[name]; ok {
+		json.Unmarshal(raw, &s) // check has read it
+	}
+	return s
+}
+
+// number is a number, 0 if it was left out.
+func (a args) number(name string) (n float64) {
+	if raw, ok := a[name]; ok {
+		json.Unmarshal(raw, &n)
+	}
+	return n
+}

@@ -1,0 +1,181 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// The tools.
+const (
+	MemorySearch  = "memory_search"
+	MemoryGet     = "memory_get"
+	PageExpand    = "page_expand"
+	MemoryAppend  = "memory_append"
+	ContextStatus = "context_status"
+)
+
+// Definition is a tool as a model sees it.
+type Definition struct {
+	Name        string
+	Description string
+	// Schema is the JSON schema of the arguments.
+	Schema json.RawMessage
+	// ReadOnly tools change nothing.
+	ReadOnly bool
+}
+
+// Format is a form in which tools are handed to somebody.
+type Format string
+
+// The formats.
+const (
+	// Anthropic is the Messages API's: name, description, input_schema.
+	Anthropic Format = "anthropic"
+	// OpenAI is that of chat completions: a function with parameters.
+	OpenAI Format = "openai"
+	// Responses is that of OpenAI's Responses API.
+	Responses Format = "responses"
+	// MCP is that of the Model Context Protocol's tools/list.
+	MCP Format = "mcp"
+)
+
+// Formats lists all formats.
+func Formats() []Format { return []Format{Anthropic, OpenAI, Responses, MCP} }
+
+// property is a member of an object's schema.
+type property struct {
+	Type        string   `json:"type"`
+	Description string   `json:"description"`
+	Minimum     *float64 `json:"minimum,omitempty"`
+	Maximum     *float64 `json:"maximum,omitempty"`
+	Enum        []string `json:"enum,omitempty"`
+}
+
+// schema is the schema of a tool's arguments.
+type schema struct {
+	Type       string              `json:"type"`
+	Properties map[string]property `json:"properties"`
+	Required   []string            `json:"required,omitempty"`
+	// Additional is always false: what is unknown is an error.
+	Additional bool `json:"additionalProperties"`
+}
+
+func text(description string) property { return property{Type: "string", Description: description} }
+
+func number(kind, description string, least, most float64) property {
+	p := property{Type: kind, Description: description, Minimum: &least}
+	if most > least {
+		p.Maximum = &most
+	}
+	return p
+}
+
+var (
+	fromLine  = number("integer", "First line to return, counted from 1.", 1, 0)
+	lineCount = number("integer", "How many lines to return; all that follow if left out.", 1, 0)
+)
+
+// spec is a tool before its schema is written.
+type spec struct {
+	name, description string
+	properties        map[string]property
+	required          []string
+	write             bool
+}
+
+var specs = []spec{
+	{name: MemorySearch,
+		description: "Mandatory recall step: search MEMORY.md, memory/*.md and, where that is switched on, past sessions before answering questions about prior work, decisions, dates, people, preferences or todos. " +
+			"Returns the best snippets with path, lines, score and citation, and a reason if there are none. The question is plain text in the user's words.",
+		properties: map[string]property{
+			"query":      text("The question, in plain words; nothing in it is syntax."),
+			"maxResults": number("integer", "Most results to return; 10 if left out.", 1, maxResults),
+			"minScore":   number("number", "Leave out results that score less, 0 to 1.", 0, 1),
+			"source":     {Type: "string", Description: "Where to look: notes (memory) or what was said in sessions; both if left out.", Enum: []string{"memory", "sessions"}},
+		}, required: []string{"query"}},
+	{name: MemoryGet,
+		description: "Read lines of MEMORY.md, memory/*.md or a session that memory_search cited, by path. Use it after memory_search to pull only the lines that are needed. A file that isn't there gives empty text and the reason.",
+		properties:  map[string]property{"path": text("Path as memory_search gave it, such as memory/deploys.md."), "from": fromLine, "lines": lineCount},
+		required:    []string{"path"}},
+	{name: PageExpand,
+		description: "Restore what a pointer in the conversation stands for: a tool result or a run of messages that was shortened or left out, byte for byte as stored. Ask for lines of it where it is long.",
+		properties:  map[string]property{"id": text("Id that the pointer names, such as ev-0123456789abcdef."), "from": fromLine, "lines": lineCount},
+		required:    []string{"id"}},
+	{name: MemoryAppend,
+		description: "Write something worth keeping to memory: a decision, a preference, a durable fact. It is appended to today's log unless another file of memory is named; nothing is overwritten, and the same text is kept once.",
+		properties:  map[string]property{"text": text("What to keep, as Markdown."), "path": text("File of memory to append to; today's log if left out.")},
+		required:    []string{"text"}, write: true},
+	{name: ContextStatus,
+		description: "Say how this session stands: how much was said, what left the prompt and can be expanded, and whether memory can be searched and is up to date.",
+		properties:  map[string]property{}},
+}
+
+func (s *spec) definition() Definition {
+	raw, err := json.Marshal(schema{Type: "object", Properties: s.properties, Required: s.required})
+	if err != nil {
+		panic("tools: schema of " + s.name + ": " + err.Error()) // it is made of constants
+	}
+	return Definition{Name: s.name, Description: s.description, Schema: raw, ReadOnly: !s.write}
+}
+
+// Definitions are the tools of the set, in a fixed order.
+func (s *Set) Definitions() []Definition {
+	var out []Definition
+	for i := range specs {
+		if !specs[i].write || !s.opts.ReadOnly {
+			out = append(out, specs[i].definition())
+		}
+	}
+	return out
+}
+
+// Tools are the definitions as a JSON list in a format.
+func (s *Set) Tools(f Format) (json.RawMessage, error) {
+	if !slices.Contains(Formats(), f) {
+		return nil, fmt.Errorf("tools: unknown format %q: give one of %v", f, Formats())
+	}
+	out := []any{}
+	for _, d := range s.Definitions() {
+		out = append(out, d.in(f))
+	}
+	return json.Marshal(out)
+}
+
+// in is one definition in a format.
+func (d *Definition) in(f Format) any {
+	type function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"`
+	}
+	switch f {
+	case OpenAI:
+		return struct {
+			Type     string   `json:"type"`
+			Function function `json:"function"`
+		}{"function", function{d.Name, d.Description, d.Schema}}
+	case Responses:
+		return struct {
+			Type string `json:"type"`
+			function
+		}{"function", function{d.Name, d.Description, d.Schema}}
+	case MCP:
+		type hints struct {
+			ReadOnly    bool `json:"readOnlyHint"`
+			Destructive bool `json:"destructiveHint"`
+			OpenWorld   bool `json:"openWorldHint"`
+		}
+		return struct {
+			Name        string          `json:"name"`
+			Description string          `json:"description"`
+			InputSchema json.RawMessage `json:"inputSchema"`
+			Annotations hints           `json:"annotations"`
+		}{d.Name, d.Description, d.Schema, hints{ReadOnly: d.ReadOnly}}
+	}
+	return struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		InputSchema json.RawMessage `json:"input_schema"`
+	}{d.Name, d.Description, d.Schema}
+}

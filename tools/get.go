@@ -1,0 +1,123 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// MaxText is how much text one answer holds at most, in bytes.
+const MaxText = 32 << 10
+
+// lines is the answer of memory_get and page_expand.
+type lines struct {
+	Text string `json:"text"`
+	// Path or ID is what was asked for.
+	Path   string `json:"path,omitempty"`
+	ID     string `json:"id,omitempty"`
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+	// From is the first line of Text, Lines how many there are. NextFrom is where to
+	// go on, 0 at the end.
+	From     int `json:"from,omitempty"`
+	Lines    int `json:"lines,omitempty"`
+	NextFrom int `json:"nextFrom,omitempty"`
+	// Truncated: a line was longer than an answer may be, and its end is missing.
+	Truncated bool `json:"truncated,omitempty"`
+	Disabled  bool `json:"disabled,omitempty"`
+}
+
+func (s *Set) get(ctx context.Context, a args) (any, error) {
+	out := &lines{Path: a.text("path")}
+	if s.opts.Disabled != "" {
+		out.Reason, out.Detail, out.Disabled = reasonDisabled, s.opts.Disabled, true
+		return out, nil
+	}
+	from, count := max(int(a.number("from")), 1), int(a.number("lines"))
+	if !s.k.MemoryEnabled() {
+		out.Reason, out.Detail, out.Disabled = reasonDisabled, "memory is switched off", true
+		return out, nil
+	}
+	c, err := s.k.Read(ctx, kernel.ReadRequest{Path: out.Path, From: from, Lines: count, Private: s.opts.Private, Agent: s.opts.Agent, SessionKey: s.opts.SessionKey})
+	if errors.Is(err, markdownstore.ErrDenied) {
+		out.Reason, out.Detail = reasonDenied, err.Error()
+		return out, nil
+	}
+	if failed(ctx, err) {
+		return nil, err
+	}
+	if err != nil {
+		out.Reason, out.Detail = reasonBackend, err.Error()
+		return out, nil
+	}
+	out.Path, out.Reason, out.Detail = c.Path, string(c.Reason), c.Detail
+	if c.Reason == markdownstore.ReasonOK {
+		out.fill(c.Text, c.StartLine, c.Truncated)
+	}
+	return out, nil
+}
+
+// failed tells the errors that are not the model's concern.
+func failed(ctx context.Context, err error) bool {
+	return err != nil && (ctx.Err() != nil || errors.Is(err, kernel.ErrClosed))
+}
+
+// fill takes as many whole lines as an answer may hold. more tells that the text was
+// cut before.
+func (l *lines) fill(text string, from int, more bool) {
+	l.From = from
+	if len(text) > MaxText {
+		cut := strings.LastIndexByte(text[:MaxText], '\n') + 1
+		if cut == 0 {
+			l.Truncated = true
+			for cut = MaxText; !utf8.RuneStart(text[cut]); {
+				cut--
+			}
+			l.Detail = fmt.Sprintf("line %d is longer than an answer may be: its end is missing", from)
+		}
+		// Behind a line that was cut, another follows or not.
+		more = more || !l.Truncated || strings.ContainsRune(strings.TrimSuffix(text[cut:], "\n"), '\n')
+		text = text[:cut]
+	}
+	l.Text = strings.ToValidUTF8(text, "�")
+	l.Lines = strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
+	if more {
+		l.NextFrom = from + l.Lines
+	}
+}
+
+func (s *Set) expand(ctx context.Context, a args) (any, error) {
+	out := &lines{ID: a.text("id")}
+	c, err := s.k.Get(ctx, s.opts.SessionKey, out.ID)
+	if failed(ctx, err) {
+		return nil, err
+	}
+	if err != nil {
+		out.Reason, out.Detail = reasonBackend, err.Error()
+		return out, nil
+	}
+	out.Reason, out.Detail = c.Reason, c.Detail
+	if c.Reason != kernel.ReasonOK {
+		return out, nil
+	}
+	from, count := max(int(a.number("from")), 1), int(a.number("lines"))
+	all := strings.SplitAfter(c.Text, "\n")
+	if n := len(all); n > 1 && all[n-1] == "" {
+		all = all[:n-1]
+	}
+	if from > len(all) {
+		out.Reason, out.Detail = reasonNoMatch, fmt.Sprintf("line %d is behind the end, the page has %d lines", from, len(all))
+		return out, nil
+	}
+	to := len(all)
+	if count > 0 {
+		to = min(from-1+count, to)
+	}
+	out.fill(strings.Join(all[from-1:to], ""), from, to < len(all))
+	return out, nil
+}

@@ -1,0 +1,108 @@
+package tools
+
+import (
+	"context"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// The reasons that this package gives by itself.
+const (
+	reasonOK       = string(retrieval.OK)
+	reasonNoMatch  = string(retrieval.NoMatch)
+	reasonDenied   = string(retrieval.Denied)
+	reasonDisabled = string(retrieval.Disabled)
+	reasonBackend  = string(retrieval.BackendError)
+)
+
+// found is the answer of memory_search.
+type found struct {
+	Results []result `json:"results"`
+	Reason  string   `json:"reason"`
+	Detail  string   `json:"detail,omitempty"`
+	// Model made the vectors; absent without.
+	Model string `json:"model,omitempty"`
+	// Mode is hybrid, keyword, vector or disabled; Fallback tells that a part of the
+	// search was missing.
+	Mode      string    `json:"mode,omitempty"`
+	Fallback  bool      `json:"fallback,omitempty"`
+	Citations Citations `json:"citations"`
+	// Behind says by how much the index is behind the files.
+	Behind *index.Lag `json:"behind,omitempty"`
+	// Disabled, Unavailable and TimedOut say why nothing could be searched, Action
+	// what would help.
+	Disabled    bool   `json:"disabled,omitempty"`
+	Unavailable bool   `json:"unavailable,omitempty"`
+	TimedOut    bool   `json:"timedOut,omitempty"`
+	Error       string `json:"error,omitempty"`
+	Action      string `json:"action,omitempty"`
+}
+
+// result is one hit.
+type result struct {
+	// Path is what memory_get takes, with StartLine and EndLine; "" for what left
+	// this session's prompt, whose ID page_expand takes.
+	Path      string  `json:"path"`
+	ID        string  `json:"id,omitempty"`
+	StartLine int     `json:"startLine"`
+	EndLine   int     `json:"endLine"`
+	Score     float64 `json:"score"`
+	// TextScore and VectorScore are its parts.
+	TextScore   float64  `json:"textScore,omitempty"`
+	VectorScore float64  `json:"vectorScore,omitempty"`
+	Snippet     string   `json:"snippet"`
+	Source      string   `json:"source"`
+	Trail       []string `json:"trail,omitempty"`
+	Date        string   `json:"date,omitempty"`
+	Citation    string   `json:"citation,omitempty"`
+}
+
+func (s *Set) search(ctx context.Context, a args) (any, error) {
+	out := &found{Results: []result{}, Citations: s.opts.Citations}
+	if s.opts.Disabled != "" {
+		return out.off(s.opts.Disabled), nil
+	}
+	res, err := s.k.Search(ctx, kernel.SearchRequest{Query: a.text("query"), MaxResults: int(a.number("maxResults")), MinScore: a.number("minScore"),
+		Source: a.text("source"), SessionKey: s.opts.SessionKey, Agent: s.opts.Agent, Private: s.opts.Private})
+	if err != nil {
+		return nil, err
+	}
+	out.Reason, out.Detail, out.Mode, out.Behind = string(res.Reason), res.Detail, string(res.Mode), res.Behind
+	out.Fallback = res.Err != nil && len(res.Hits) > 0
+	if res.Mode == retrieval.Hybrid || res.Mode == retrieval.Vector {
+		out.Model = s.k.EmbeddingModel()
+	}
+	cite := s.opts.Citations == CitationsOn || s.opts.Citations == CitationsAuto && s.opts.Private
+	for i := range res.Hits {
+		out.Results = append(out.Results, resultOf(&res.Hits[i], cite))
+	}
+	switch res.Reason {
+	case retrieval.Disabled:
+		out.off(res.Detail)
+		out.Action = "run memkernel reindex"
+	case retrieval.BackendError:
+		out.Unavailable, out.Error, out.Action = true, res.Detail, "run memkernel doctor"
+	}
+	return out, nil
+}
+
+// off makes it the answer of a memory that is switched off.
+func (f *found) off(why string) *found {
+	f.Reason, f.Mode, f.Detail, f.Error = reasonDisabled, string(retrieval.NoSearch), why, why
+	f.Disabled, f.Unavailable = true, true
+	return f
+}
+
+func resultOf(h *retrieval.Hit, cite bool) result {
+	r := result{Path: h.Path, StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, TextScore: h.Parts.Keyword, VectorScore: h.Parts.Vector,
+		Snippet: h.Snippet, Source: h.Source, Trail: h.Trail, Date: h.Date}
+	if h.Path == "" {
+		r.ID = h.ID
+	}
+	if cite {
+		r.Citation = h.Citation
+	}
+	return r
+}

@@ -1,0 +1,135 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// Citations says whether results of memory_search name their source in a form to be
+// quoted.
+type Citations string
+
+// The settings.
+const (
+	// CitationsAuto shows them in private sessions.
+	CitationsAuto Citations = "auto"
+	CitationsOn   Citations = "on"
+	CitationsOff  Citations = "off"
+)
+
+// DefaultTimeout is how long a call may take.
+const DefaultTimeout = 15 * time.Second
+
+// Options bind a Set to a session.
+type Options struct {
+	// SessionKey names the session that calls; "" is the session "default".
+	SessionKey string
+	// Agent is whose past sessions may be found; "" is the one that SessionKey
+	// names, or the kernel's.
+	Agent string
+	// Private: the session is one person's own. A host that doesn't say is shared.
+	Private bool
+	// Citations is CitationsAuto by default.
+	Citations Citations
+	// ReadOnly leaves out memory_append.
+	ReadOnly bool
+	// Disabled, if not "", is why memory may not be used at all. The tools are there
+	// and answer DISABLED with that reason.
+	Disabled string
+	// Timeout is how long a call may take; default DefaultTimeout.
+	Timeout time.Duration
+}
+
+// Set is the tools of one session. It is safe for concurrent use.
+type Set struct {
+	k    *kernel.Kernel
+	opts Options
+}
+
+// New makes the tools of a session.
+func New(k *kernel.Kernel, o Options) (*Set, error) {
+	switch o.Citations {
+	case "":
+		o.Citations = CitationsAuto
+	case CitationsAuto, CitationsOn, CitationsOff:
+	default:
+		return nil, fmt.Errorf("tools: unknown citations %q: give auto, on or off", o.Citations)
+	}
+	if o.SessionKey == "" {
+		o.SessionKey = kernel.DefaultSession
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	return &Set{k: k, opts: o}, nil
+}
+
+// ErrUnknownTool is returned for a call of a tool that the set doesn't have.
+var ErrUnknownTool = errors.New("there is no such tool")
+
+// Call answers a call. The error is an *ArgumentError, ErrUnknownTool, the context's,
+// or a closed kernel's: whatever the model can be told stands in the answer.
+func (s *Set) Call(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error) {
+	sp := s.spec(name)
+	if sp == nil {
+		return nil, fmt.Errorf("%s: %w", name, ErrUnknownTool)
+	}
+	a, err := sp.read(arguments)
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	answer, err := s.answer(limited, name, a)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		answer, err = s.late(name, a), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return json.Marshal(answer)
+}
+
+func (s *Set) answer(ctx context.Context, name string, a args) (any, error) {
+	switch name {
+	case MemorySearch:
+		return s.search(ctx, a)
+	case MemoryGet:
+		return s.get(ctx, a)
+	case PageExpand:
+		return s.expand(ctx, a)
+	case MemoryAppend:
+		return s.append(ctx, a)
+	}
+	return s.status(ctx)
+}
+
+func (s *Set) spec(name string) *spec {
+	for i := range specs {
+		if specs[i].name == name && !(specs[i].write && s.opts.ReadOnly) {
+			return &specs[i]
+		}
+	}
+	return nil
+}
+
+// late is the answer of a call that took too long.
+func (s *Set) late(name string, a args) any {
+	why := fmt.Sprintf("it took more than %v", s.opts.Timeout)
+	switch name {
+	case MemorySearch:
+		return &found{Results: []result{}, Reason: reasonBackend, Detail: why, Citations: s.opts.Citations, Unavailable: true, TimedOut: true}
+	case MemoryGet:
+		return &lines{Path: a.text("path"), Reason: reasonBackend, Detail: why}
+	case PageExpand:
+		return &lines{ID: a.text("id"), Reason: reasonBackend, Detail: why}
+	case MemoryAppend:
+		return &kept{Reason: reasonBackend, Detail: why + "; whether it was kept is not known: calling again keeps it once"}
+	}
+	return &standing{Reason: reasonBackend, Detail: why}
+}

@@ -1,0 +1,401 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/escapes"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/tools"
+)
+
+// answer is what a tool may answer.
+type answer struct {
+	Results []struct {
+		Path, Snippet, Source, Citation, ID string
+		StartLine, EndLine                  int
+		Score                               float64
+	}
+	Text, Path, Reason, Detail string
+	From, Lines, NextFrom      int
+	StartLine, EndLine         int
+	Truncated, Disabled        bool
+	Unavailable, TimedOut      bool
+	Duplicate                  bool
+	Masked                     int
+	Session                    *struct{ Key string }
+	Memory                     *struct {
+		Index  string
+		Behind struct{ Files int }
+	}
+}
+
+type bench struct {
+	*testing.T
+	k   *kernel.Kernel
+	dir string
+}
+
+func open(t *testing.T, files map[string]string) *bench {
+	t.Helper()
+	b := &bench{T: t, dir: filepath.Join(t.TempDir(), "workspace")}
+	for p, text := range files {
+		b.put(p, text)
+	}
+	if err := os.MkdirAll(b.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.Open(context.Background(), b.dir, &kernel.Options{Memory: kernel.MemoryOptions{Sessions: kernel.SessionOptions{Enabled: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { k.Close() })
+	b.k = k
+	return b
+}
+
+func (b *bench) put(path, text string) {
+	b.Helper()
+	path = filepath.Join(b.dir, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) reindex() {
+	b.Helper()
+	if _, err := b.k.Reindex(context.Background(), nil); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) call(o tools.Options, name string, args any) answer {
+	b.Helper()
+	s, err := tools.New(b.k, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := s.Call(context.Background(), name, raw)
+	if err != nil {
+		b.Fatalf("%s %.200s: %v", name, raw, err)
+	}
+	var a answer
+	if err := json.Unmarshal(out, &a); err != nil {
+		b.Fatalf("%s: %v", out, err)
+	}
+	if a.Reason == "" {
+		b.Errorf("%s %.200s: no reason in %s", name, raw, out)
+	}
+	return a
+}
+
+type object = map[string]any
+
+var private = tools.Options{Private: true}
+
+var notes = map[string]string{
+	"MEMORY.md":         "# Memory\n\nThe staging port is 8443.\n",
+	"memory/deploys.md": "# Deploys\n\n" + strings.Repeat("We talk about trains.\n\n", 30) + "Deploys of the heron service happen on Tuesdays.\n",
+}
+
+func TestSearchAndGet(t *testing.T) {
+	b := open(t, notes)
+	if a := b.call(private, tools.MemorySearch, object{"query": "heron"}); a.Reason != "DISABLED" || !a.Disabled || a.Results == nil {
+		t.Errorf("without an index: %+v", a)
+	}
+	b.reindex()
+	a := b.call(private, tools.MemorySearch, object{"query": "when are deploys of heron?", "maxResults": 1})
+	if a.Reason != "OK" || len(a.Results) != 1 {
+		t.Fatalf("%+v", a)
+	}
+	r := a.Results[0]
+	if r.Path != "memory/deploys.md" || r.Citation == "" || r.Source != "memory" || r.Score <= 0 || len([]rune(r.Snippet)) > 700 {
+		t.Errorf("%+v", r)
+	}
+	got := b.call(private, tools.MemoryGet, object{"path": r.Path, "from": r.StartLine, "lines": r.EndLine - r.StartLine + 1})
+	if got.Reason != "OK" || !strings.Contains(got.Text, "Tuesdays") || got.From != r.StartLine {
+		t.Errorf("%+v", got)
+	}
+	if a := b.call(private, tools.MemorySearch, object{"query": "heron", "minScore": 1}); a.Reason != "NO_MATCH" || a.Results == nil || a.Detail == "" {
+		t.Errorf("%+v", a)
+	}
+	b.put("memory/new.md", "Something new.\n")
+	k, err := kernel.Open(context.Background(), b.dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	b.k = k
+	if a := b.call(private, tools.MemorySearch, object{"query": "heron"}); a.Reason != "STALE_INDEX" || !strings.Contains(a.Detail, "1 changed") {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestCitations(t *testing.T) {
+	b := open(t, notes)
+	b.reindex()
+	for _, tc := range []struct {
+		o    tools.Options
+		want bool
+	}{
+		{tools.Options{Private: true}, true}, {tools.Options{}, false},
+		{tools.Options{Citations: tools.CitationsOn}, true}, {tools.Options{Private: true, Citations: tools.CitationsOff}, false},
+	} {
+		a := b.call(tc.o, tools.MemorySearch, object{"query": "heron deploys"})
+		if len(a.Results) == 0 || (a.Results[0].Citation != "") != tc.want {
+			t.Errorf("%+v: %+v", tc.o, a)
+		}
+	}
+	if _, err := tools.New(b.k, tools.Options{Citations: "sometimes"}); err == nil {
+		t.Error("an unknown setting is taken")
+	}
+}
+
+// What isn't there, isn't to be seen, or is switched off is told, and no failure.
+func TestAbsence(t *testing.T) {
+	b := open(t, notes)
+	b.reindex()
+	off := tools.Options{Private: true, Disabled: "the owner switched it off"}
+	for _, tc := range []struct {
+		o      tools.Options
+		name   string
+		args   object
+		reason string
+	}{
+		{private, tools.MemoryGet, object{"path": "memory/gone.md"}, "NO_MATCH"},
+		{private, tools.MemoryGet, object{"path": "memory/deploys.md", "from": 9999}, "NO_MATCH"},
+		{tools.Options{}, tools.MemoryGet, object{"path": "MEMORY.md"}, "DENIED"},
+		{private, tools.MemoryGet, object{"path": "AGENTS.md"}, "DENIED"},
+		{private, tools.PageExpand, object{"id": "ev-0123456789abcdef"}, "NO_MATCH"},
+		{private, tools.PageExpand, object{"id": "../../etc/passwd"}, "NO_MATCH"},
+		{private, tools.PageExpand, object{"id": ""}, "NO_MATCH"},
+		{private, tools.MemoryAppend, object{"text": "x", "path": "AGENTS.md"}, "DENIED"},
+		{tools.Options{}, tools.MemoryAppend, object{"text": "x", "path": "MEMORY.md"}, "DENIED"},
+		{tools.Options{}, tools.MemorySearch, object{"query": "x", "source": "sessions"}, "DENIED"},
+		{off, tools.MemorySearch, object{"query": "x"}, "DISABLED"},
+		{off, tools.MemoryGet, object{"path": "MEMORY.md"}, "DISABLED"},
+		{off, tools.MemoryAppend, object{"text": "x"}, "DISABLED"},
+		{off, tools.ContextStatus, object{}, "DISABLED"},
+	} {
+		a := b.call(tc.o, tc.name, tc.args)
+		if a.Reason != tc.reason || a.Text != "" || len(a.Results) != 0 || tc.reason != "NO_MATCH" && a.Detail == "" {
+			t.Errorf("%s %v: %+v, want %s", tc.name, tc.args, a, tc.reason)
+		}
+	}
+	if a := b.call(tools.Options{}, tools.MemorySearch, object{"query": "staging port 8443"}); len(a.Results) != 0 {
+		t.Errorf("a shared session finds MEMORY.md: %+v", a)
+	}
+}
+
+func TestEscapes(t *testing.T) {
+	b := open(t, map[string]string{"memory/fine.md": "fine\n"})
+	links := escapes.Plant(t, b.dir)
+	b.reindex()
+	for _, p := range append(links, escapes.Paths()...) {
+		for _, from := range []int{1, 2} {
+			if a := b.call(private, tools.MemoryGet, object{"path": p, "from": from}); a.Text != "" || a.Reason == "OK" || strings.Contains(a.Detail, escapes.Secret) {
+				t.Errorf("memory_get %q: %+v", p, a)
+			}
+		}
+		if p == "" {
+			continue // today's log
+		}
+		a := b.call(private, tools.MemoryAppend, object{"text": "planted by " + p, "path": p})
+		if a.Reason == "OK" && !strings.HasPrefix(a.Path, "memory/") {
+			t.Errorf("memory_append %q: %+v", p, a)
+		}
+	}
+	if a := b.call(private, tools.MemorySearch, object{"query": escapes.Secret}); len(a.Results) != 0 {
+		t.Errorf("what lies outside is found: %+v", a)
+	}
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(b.dir), "outside.md"))
+	if err != nil || string(data) != escapes.Secret+"\n" {
+		t.Errorf("outside.md was written: %q %v", data, err)
+	}
+}
+
+func TestAppend(t *testing.T) {
+	b := open(t, notes)
+	args := object{"text": "The owl is nocturnal; token ghp_0123456789abcdefghijABCDEFGHIJ012345."}
+	a := b.call(private, tools.MemoryAppend, args)
+	if a.Reason != "OK" || a.Masked != 1 || !strings.HasPrefix(a.Path, "memory/") || a.StartLine == 0 {
+		t.Fatalf("%+v", a)
+	}
+	if again := b.call(private, tools.MemoryAppend, args); !again.Duplicate || again.StartLine != a.StartLine {
+		t.Errorf("%+v", again)
+	}
+	got := b.call(private, tools.MemoryGet, object{"path": a.Path, "from": a.StartLine, "lines": 1})
+	if !strings.Contains(got.Text, "owl is nocturnal") || strings.Contains(got.Text, "ghp_0") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A page comes back whole, by lines, and in answers that are not too large.
+func TestExpand(t *testing.T) {
+	b := open(t, nil)
+	var big strings.Builder
+	for i := range 4000 {
+		big.WriteString(strings.Repeat("x", i%40) + " line\n")
+	}
+	now := time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
+	text := func(s string) []memkernel.Part { return []memkernel.Part{{Kind: memkernel.PartText, Text: s}} }
+	msgs := []memkernel.Message{{Key: "u", Role: memkernel.RoleUser, Parts: text("read it"), Time: now},
+		{Key: "a", Role: memkernel.RoleAssistant, Time: now, Parts: []memkernel.Part{{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: "c1", Name: "Read", Input: `{"file_path":"x"}`}}}},
+		{Key: "r", Role: memkernel.RoleUser, Time: now, Parts: []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: "c1", Content: text(big.String()), Text: true}}}}}
+	p, err := b.k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: "s", Model: "claude-opus-4-5", Messages: msgs, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := ""
+	for _, row := range p.Debug.Included {
+		if strings.HasPrefix(row.ID, "ev-") {
+			id = row.ID
+		}
+	}
+	o := tools.Options{SessionKey: "s"}
+	var all strings.Builder
+	for from, n := 1, 0; from > 0; n++ {
+		a := b.call(o, tools.PageExpand, object{"id": id, "from": from})
+		if a.Reason != "OK" || len(a.Text) > tools.MaxText || a.From != from || n > 10 {
+			t.Fatalf("from %d: %s %s, %d bytes", from, a.Reason, a.Detail, len(a.Text))
+		}
+		all.WriteString(a.Text)
+		from = a.NextFrom
+	}
+	if strings.TrimSuffix(all.String(), "\n") != strings.TrimSuffix(big.String(), "\n") {
+		t.Error("the parts are not the page")
+	}
+	if a := b.call(o, tools.PageExpand, object{"id": id, "from": 3, "lines": 2}); a.Text != "xx line\nxxx line\n" || a.NextFrom != 5 {
+		t.Errorf("%+v", a)
+	}
+	if a := b.call(tools.Options{SessionKey: "other"}, tools.PageExpand, object{"id": id}); a.Reason != "NO_MATCH" {
+		t.Errorf("another session's page: %+v", a)
+	}
+	if a := b.call(o, tools.ContextStatus, object{}); a.Session == nil || a.Session.Key != "s" || a.Memory == nil {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestLongLine(t *testing.T) {
+	b := open(t, map[string]string{"memory/long.md": strings.Repeat("é", 1<<19) + "\nnext\n"})
+	a := b.call(private, tools.MemoryGet, object{"path": "memory/long.md"})
+	if !a.Truncated || a.NextFrom != 2 || len(a.Text) > tools.MaxText || strings.Contains(a.Text, "�") {
+		t.Errorf("%d bytes, next %d, %s", len(a.Text), a.NextFrom, a.Detail)
+	}
+	if a = b.call(private, tools.MemoryGet, object{"path": "memory/long.md", "from": 2}); a.Text != "next\n" || a.NextFrom != 0 {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestArguments(t *testing.T) {
+	b := open(t, notes)
+	s, err := tools.New(b.k, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ name, args, want string }{
+		{tools.MemorySearch, ``, "query: it is missing"},
+		{tools.MemorySearch, `null`, "query: it is missing"},
+		{tools.MemorySearch, `[]`, "no JSON object"},
+		{tools.MemorySearch, `"heron"`, "no JSON object"},
+		{tools.MemorySearch, `{"query":"x"`, "no JSON object"},
+		{tools.MemorySearch, `{"query":"x"} {}`, "follows the object"},
+		{tools.MemorySearch, `{"query":"x","query":"y"}`, "stands twice"},
+		{tools.MemorySearch, `{"query":"x","max_results":3}`, "there are maxResults, minScore, query, source"},
+		{tools.MemorySearch, `{"query":3}`, "must be a string"},
+		{tools.MemorySearch, `{"query":null}`, "must be a string"},
+		{tools.MemorySearch, `{"query":"x","maxResults":"3"}`, "must be a number"},
+		{tools.MemorySearch, `{"query":"x","maxResults":2.5}`, "whole number"},
+		{tools.MemorySearch, `{"query":"x","maxResults":0}`, "at least 1"},
+		{tools.MemorySearch, `{"query":"x","maxResults":101}`, "at most 100"},
+		{tools.MemorySearch, `{"query":"x","minScore":1.5}`, "at most 1"},
+		{tools.MemorySearch, `{"query":"x","source":"wiki"}`, "memory, sessions"},
+		{tools.MemoryGet, `{"path":"MEMORY.md","from":-1}`, "at least 1"},
+		{tools.MemoryGet, `{"path":"MEMORY.md","from":1e300}`, "at most"},
+		{tools.MemoryAppend, `{"text":" \n"}`, "empty"},
+		{tools.ContextStatus, `{"session":"other"}`, "there are none"},
+		{tools.MemorySearch, `{"query":"` + strings.Repeat("x", 3<<20) + `"}`, "at most"},
+	} {
+		var wrong *tools.ArgumentError
+		if _, err := s.Call(context.Background(), tc.name, json.RawMessage(tc.args)); !errors.As(err, &wrong) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s %.60s: %v, want %q", tc.name, tc.args, err, tc.want)
+		}
+	}
+	if _, err := s.Call(context.Background(), "memory_drop", nil); !errors.Is(err, tools.ErrUnknownTool) {
+		t.Errorf("%v", err)
+	}
+	reader, err := tools.New(b.k, tools.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.Call(context.Background(), tools.MemoryAppend, json.RawMessage(`{"text":"x"}`)); !errors.Is(err, tools.ErrUnknownTool) {
+		t.Errorf("a read-only set writes: %v", err)
+	}
+}
+
+func TestTooLate(t *testing.T) {
+	b := open(t, notes)
+	b.reindex()
+	o := tools.Options{Private: true, Timeout: 1}
+	if a := b.call(o, tools.MemorySearch, object{"query": "heron"}); a.Reason != "BACKEND_ERROR" || !a.TimedOut || a.Results == nil {
+		t.Errorf("%+v", a)
+	}
+	s, err := tools.New(b.k, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := s.Call(ctx, tools.MemorySearch, json.RawMessage(`{"query":"x"}`)); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	b.k.Close()
+	if _, err := s.Call(context.Background(), tools.PageExpand, json.RawMessage(`{"id":"x"}`)); !errors.Is(err, kernel.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestDefinitions(t *testing.T) {
+	b := open(t, nil)
+	s, err := tools.New(b.k, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas := map[tools.Format]string{tools.Anthropic: "input_schema", tools.OpenAI: "function", tools.Responses: "parameters", tools.MCP: "inputSchema"}
+	for _, f := range tools.Formats() {
+		raw, err := s.Tools(f)
+		var list []map[string]any
+		if err != nil || json.Unmarshal(raw, &list) != nil || len(list) != 5 {
+			t.Fatalf("%s: %v %s", f, err, raw)
+		}
+		for _, d := range list {
+			inner, ok := d[schemas[f]].(map[string]any)
+			if f == tools.OpenAI && ok {
+				inner, ok = inner["parameters"].(map[string]any)
+			}
+			if !ok || inner["type"] != "object" || inner["additionalProperties"] != false || inner["properties"] == nil {
+				t.Errorf("%s: %v", f, d)
+			}
+		}
+	}
+	if _, err := s.Tools("xml"); err == nil {
+		t.Error("an unknown format is written")
+	}
+	if d := s.Definitions(); d[0].Name != tools.MemorySearch || !d[0].ReadOnly || d[3].Name != tools.MemoryAppend || d[3].ReadOnly {
+		t.Errorf("%+v", d)
+	}
+}
