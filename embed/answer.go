@@ -3,19 +3,18 @@ package embed
 import (
 	"fmt"
 	"math"
-
-	openai "github.com/sashabaranov/go-openai"
+	"sync/atomic"
 )
 
 // read takes the vectors out of an answer to n texts. If one can't be used,
 // those before it are returned beside the error.
-func (o *openAI) read(data []openai.Embedding, n int) ([][]float32, error) {
+func (o *remote) read(data []row, n int) ([][]float32, error) {
 	vectors, err := inOrder(data, n)
 	if err != nil {
 		return nil, &Error{Err: err, Hint: "the server does not keep to the API: check base_url, or set batch_size to 1"}
 	}
 	for i, v := range vectors {
-		if e := o.check(v); e != nil {
+		if e := check(v, &o.length, o.lengthHint()); e != nil {
 			e.Err = fmt.Errorf("vector %d of %d %w", i+1, n, e.Err)
 			return vectors[:i], e
 		}
@@ -25,7 +24,7 @@ func (o *openAI) read(data []openai.Embedding, n int) ([][]float32, error) {
 
 // inOrder sorts vectors by their number. Servers that number none of them give
 // them in the order of the texts.
-func inOrder(data []openai.Embedding, n int) ([][]float32, error) {
+func inOrder(data []row, n int) ([][]float32, error) {
 	if len(data) != n {
 		return nil, fmt.Errorf("the answer has %d vectors for %d texts", len(data), n)
 	}
@@ -48,8 +47,9 @@ func inOrder(data []openai.Embedding, n int) ([][]float32, error) {
 	return out, nil
 }
 
-// check refuses a vector that can't be compared with the others.
-func (o *openAI) check(v []float32) *Error {
+// check refuses a vector that can't be compared with the others, whose length is
+// that of the first.
+func check(v []float32, length *atomic.Int64, hint string) *Error {
 	var sum float64
 	for _, x := range v {
 		sum += float64(x) * float64(x)
@@ -62,14 +62,14 @@ func (o *openAI) check(v []float32) *Error {
 	case sum == 0:
 		return &Error{Texts: true, Err: fmt.Errorf("is all zeros"), Hint: "the model makes nothing of this text: choose another model"}
 	}
-	o.length.CompareAndSwap(0, int64(len(v)))
-	if want := o.length.Load(); int64(len(v)) != want {
-		return &Error{Err: fmt.Errorf("has length %d, not %d", len(v), want), Hint: o.lengthHint()}
+	length.CompareAndSwap(0, int64(len(v)))
+	if want := length.Load(); int64(len(v)) != want {
+		return &Error{Err: fmt.Errorf("has length %d, not %d", len(v), want), Hint: hint}
 	}
 	return nil
 }
 
-func (o *openAI) lengthHint() string {
+func (o *remote) lengthHint() string {
 	if o.cfg.Dimensions != 0 {
 		return "the server or the model can't shorten vectors to dimensions: leave that out, or set it to the model's own length"
 	}

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	openai "github.com/sashabaranov/go-openai"
 )
 
 func TestAnswersThatCannotBeUsed(t *testing.T) {
@@ -55,7 +53,7 @@ func TestAnswersThatCannotBeUsed(t *testing.T) {
 func TestNumbersThatAreNone(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		o := openAt(t, "http://localhost", nil)
-		v, err := o.read([]openai.Embedding{{Embedding: []float32{1, float32(x)}}}, 1)
+		v, err := o.read([]row{{Embedding: []float32{1, float32(x)}}}, 1)
 		if err == nil || len(v) != 0 {
 			t.Errorf("%v passed as part of a vector", x)
 		}

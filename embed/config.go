@@ -3,25 +3,39 @@ package embed
 import (
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/endpoint"
+)
+
+// The providers.
+const (
+	ProviderNone    = "none"
+	ProviderAuto    = "auto"
+	ProviderLocal   = "local"
+	ProviderOpenAI  = "openai"
+	ProviderGemini  = "gemini"
+	ProviderVoyage  = "voyage"
+	ProviderMistral = "mistral"
+	ProviderOllama  = "ollama"
 )
 
 // The defaults of Config.
 const (
 	// DefaultBaseURL is OpenAI's own API.
 	DefaultBaseURL = "https://api.openai.com/v1"
-	// DefaultModel is the model for DefaultBaseURL. Other servers have none.
+	// DefaultModel is the model for DefaultBaseURL. Other servers with OpenAI's
+	// API have none.
 	DefaultModel = "text-embedding-3-small"
 	// DefaultAPIKeyEnv is read for api.openai.com only.
 	DefaultAPIKeyEnv = "OPENAI_API_KEY"
 	// DefaultBatchSize is small enough to lose little when a run is killed.
 	DefaultBatchSize = 64
 	// DefaultBatchBytes stays below the 300,000 tokens that OpenAI takes in one
-	// request.
+	// request. Providers that take less have less.
 	DefaultBatchBytes = 256 << 10 // 256 KiB
 	// DefaultMaxTextBytes stays below the 8,192 tokens that OpenAI takes in one
 	// text.
@@ -38,29 +52,36 @@ const (
 // Config chooses and describes a provider. Errors call a setting by its field's
 // name in snake case, as configuration files do. Zero fields mean the defaults.
 type Config struct {
-	// Provider is "openai" (any server with OpenAI's API), "auto", "none" or
-	// "", which is none. "auto" is openai if there is a key for BaseURL or
-	// BaseURL is on this machine, else none.
+	// Provider is "openai" (any server with OpenAI's API), "gemini", "voyage",
+	// "mistral", "ollama", "local", "auto", "none" or "", which is none. "auto" is
+	// the first of: openai at BaseURL, if that is set and there is a key for it or
+	// it is on this machine; local, if ModelDir is set; openai, gemini, voyage or
+	// mistral, if its usual key is in the environment and Model, if set, is not
+	// another's; else none.
 	Provider string
-	// BaseURL is what "/embeddings" is appended to; default DefaultBaseURL. It
-	// must be https unless it is on this machine or AllowInsecure is set, and
-	// hold neither user nor query.
+	// BaseURL is where the server is; default the provider's own. It must be https
+	// unless it is on this machine or AllowInsecure is set, and hold neither user
+	// nor query.
 	BaseURL string
-	// Model is the model's name at the server; default DefaultModel for
-	// api.openai.com, and required for any other server.
+	// Model is the model's name at the server; default the provider's usual one,
+	// and required for servers with OpenAI's API that are not api.openai.com.
 	Model string
+	// ModelDir is the folder of the model that local loads.
+	ModelDir string
 	// Dimensions asks the server to shorten the vectors to this length; 0 for
 	// the model's own.
 	Dimensions int
-	// APIKeyEnv is the environment variable that holds the key. "" means
-	// DefaultAPIKeyEnv for api.openai.com and no key for any other host.
+	// APIKeyEnv is the environment variable that holds the key. "" means the
+	// provider's usual one for its own host and no key for any other.
 	APIKeyEnv string
 	// QueryPrefix and DocumentPrefix are put before questions and texts, such
-	// as "query: " and "passage: ", where the model wants that.
+	// as "query: " and "passage: ", where the model wants that. If both are "",
+	// those of some models of gemini and ollama are known.
 	QueryPrefix, DocumentPrefix string
 	// BatchSize is the most texts of a request, at most 2,048; BatchBytes the
-	// most bytes of them together (one text always goes); defaults
-	// DefaultBatchSize and DefaultBatchBytes.
+	// most bytes of them together (one text always goes). Defaults
+	// DefaultBatchSize and DefaultBatchBytes, or less where the provider takes
+	// less.
 	BatchSize, BatchBytes int
 	// MaxTextBytes is how much of a text is sent, with its prefix; the rest is
 	// cut off between two runes. Default DefaultMaxTextBytes; models with a
@@ -72,52 +93,129 @@ type Config struct {
 	// MaxTries is how often one request is sent at most; default
 	// DefaultMaxTries.
 	MaxTries int
+	// RequestsPerMinute and TokensPerMinute bound what is sent in any minute by
+	// this provider; 0 for no bound. Requests wait for their turn, or fail at
+	// once where their context would end before it.
+	RequestsPerMinute, TokensPerMinute int
+	// Budget bounds what is sent in a day; nil for no bound.
+	Budget *Budget
 	// AllowInsecure allows plain http to another machine. Texts and key can
 	// then be read on the way.
 	AllowInsecure bool
 }
 
 // FromConfig makes the provider that c chooses, nil if it chooses none. It reads
-// the environment for the key and sends nothing.
+// the environment for the key, and for local the model's files, and sends nothing.
 func FromConfig(c Config) (Provider, error) {
 	switch c.Provider {
-	case "", "none":
+	case "", ProviderNone:
 		return nil, nil
-	case "openai", "auto":
-		return openAIFromConfig(c)
+	case ProviderAuto:
+		return auto(c)
+	case ProviderLocal:
+		return localFromConfig(c)
 	}
-	return nil, fmt.Errorf("embedding provider %q is not known: use openai, auto or none", c.Provider)
+	if s := serviceOf(c.Provider); s != nil {
+		return remoteFromConfig(s, c)
+	}
+	return nil, fmt.Errorf("embedding provider %q is not known: use openai, gemini, voyage, mistral, ollama, local, auto or none", c.Provider)
 }
 
-// openAIFromConfig is FromConfig for "openai" and "auto".
-func openAIFromConfig(c Config) (Provider, error) {
-	base, err := parseBase(c.BaseURL, c.AllowInsecure)
+// auto chooses a provider; nil if there is none to be had.
+func auto(c Config) (Provider, error) {
+	switch {
+	case c.BaseURL != "":
+		base, err := endpoint.Parse(subject, c.BaseURL, c.AllowInsecure)
+		if err != nil {
+			return nil, err
+		}
+		if c.setDefaults(openAI, base); !endpoint.Loopback(base) && !hasKey(c.APIKeyEnv) {
+			return nil, nil
+		}
+		return remoteFromConfig(openAI, c)
+	case c.ModelDir != "":
+		return localFromConfig(c)
+	}
+	for _, s := range candidates(c.Model) {
+		env := c.APIKeyEnv
+		if env == "" {
+			env = s.keyEnv()
+		}
+		if hasKey(env) {
+			return remoteFromConfig(s, c)
+		}
+		if c.APIKeyEnv != "" {
+			break // whose key it would be is only known of the first
+		}
+	}
+	return nil, nil
+}
+
+// hasKey tells whether a variable is set; that it holds no key is told later.
+func hasKey(env string) bool {
+	key, err := endpoint.Key(env)
+	return key != "" || err != nil
+}
+
+// candidates are the providers that "auto" may take for a model.
+func candidates(model string) []*service {
+	var all []*service
+	for _, s := range services {
+		switch {
+		case s.knows(model):
+			return []*service{s}
+		case len(s.keyEnvs) > 0:
+			all = append(all, s)
+		}
+	}
+	if model != "" {
+		return all[:1]
+	}
+	return all
+}
+
+// subject is what errors call the settings.
+const subject = "embedding"
+
+// remoteFromConfig is FromConfig for providers that are servers.
+func remoteFromConfig(s *service, c Config) (Provider, error) {
+	if c.BaseURL == "" {
+		c.BaseURL = s.baseURL
+	}
+	base, err := endpoint.Parse(subject, c.BaseURL, c.AllowInsecure)
 	if err != nil {
 		return nil, err
 	}
-	c.setDefaults(base)
+	c.setDefaults(s, base)
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	key, err := apiKey(c.APIKeyEnv)
+	key, err := endpoint.Key(c.APIKeyEnv)
 	switch {
 	case err != nil:
 		return nil, err
-	case key == "" && c.Provider == "auto" && !loopback(base):
-		return nil, nil
-	case key == "" && isOpenAI(base):
-		return nil, fmt.Errorf("embedding provider openai has no key: put it into the environment variable %s, or set provider to none", c.APIKeyEnv)
+	case key == "" && s.own(base):
+		return nil, fmt.Errorf("embedding provider %s has no key: put it into the environment variable %s, or set provider to none", s.name, c.APIKeyEnv)
 	}
-	return newOpenAI(c, base, key), nil
+	r := newRemote(s, c, base, key)
+	if s.name == ProviderGemini && geminiTwo(c.Model) {
+		return &geminiMedia{r}, nil
+	}
+	return r, nil
 }
 
-func (c *Config) setDefaults(base *url.URL) {
-	if isOpenAI(base) {
-		orDefault(&c.Model, DefaultModel)
-		orDefault(&c.APIKeyEnv, DefaultAPIKeyEnv)
+func (c *Config) setDefaults(s *service, base *url.URL) {
+	if s.own(base) || s != openAI {
+		orDefault(&c.Model, s.model)
+	}
+	if s.own(base) && c.APIKeyEnv == "" {
+		c.APIKeyEnv = s.keyEnv()
+	}
+	if c.QueryPrefix == "" && c.DocumentPrefix == "" {
+		c.QueryPrefix, c.DocumentPrefix = s.prefixes(c.Model)
 	}
 	orDefault(&c.BatchSize, DefaultBatchSize)
-	orDefault(&c.BatchBytes, DefaultBatchBytes)
+	orDefault(&c.BatchBytes, s.batchBytes)
 	orDefault(&c.MaxTextBytes, DefaultMaxTextBytes)
 	orDefault(&c.Timeout, DefaultTimeout)
 	orDefault(&c.MaxTries, DefaultMaxTries)
@@ -137,6 +235,8 @@ func (c *Config) validate() error {
 		return fmt.Errorf("embedding model is missing: name one that %s serves", c.BaseURL)
 	case strings.ContainsFunc(c.Model, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }):
 		return fmt.Errorf("embedding model %q has white space in it: give the name as the server lists it", c.Model)
+	case strings.ContainsAny(c.Model, "?#%\\") || strings.Contains(c.Model, ".."):
+		return fmt.Errorf("embedding model %q is no model's name: give it as the server lists it", c.Model)
 	case c.Dimensions < 0:
 		return fmt.Errorf("embedding dimensions %d: give 0 for the model's own, or a length", c.Dimensions)
 	case c.BatchSize < 0 || c.BatchSize > maxBatchSize:
@@ -145,20 +245,8 @@ func (c *Config) validate() error {
 		return fmt.Errorf("embedding max_text_bytes %d leaves no room for text behind a prefix of %d bytes", c.MaxTextBytes, prefix)
 	case c.BatchBytes < 0 || c.Timeout < 0 || c.MaxTries < 0:
 		return fmt.Errorf("embedding batch_bytes %d, timeout %v, max_tries %d: none may be negative", c.BatchBytes, c.Timeout, c.MaxTries)
+	case c.RequestsPerMinute < 0 || c.TokensPerMinute < 0:
+		return fmt.Errorf("embedding requests_per_minute %d, tokens_per_minute %d: none may be negative", c.RequestsPerMinute, c.TokensPerMinute)
 	}
 	return nil
-}
-
-// apiKey reads a key. White space around it comes from files and is no part of
-// it; anything that can't stand in a header makes an error here, because the
-// one that net/http makes would not name the variable.
-func apiKey(env string) (string, error) {
-	if env == "" {
-		return "", nil
-	}
-	key := strings.TrimSpace(os.Getenv(env))
-	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("the environment variable %s is no API key: it has white space or other characters that can't be sent", env)
-	}
-	return key, nil
 }

@@ -6,13 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
-	"unicode"
+
+	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
 // Error says why there are no vectors. It never holds the key.
@@ -47,80 +46,6 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// refusal is the Error of an answer whose status is not 2xx.
-func (o *openAI) refusal(resp *http.Response) *Error {
-	e := &Error{Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header, time.Now())}
-	said := message(resp.Body)
-	switch s := resp.StatusCode; {
-	case s >= 300 && s < 400:
-		said = "it redirects to " + where(resp)
-		e.Hint = "redirects are not followed; if you trust that address, set base_url to it"
-	case s == http.StatusUnauthorized && o.key == "":
-		e.Hint = "no key was sent: set api_key_env to the environment variable that holds it"
-	case s == http.StatusUnauthorized:
-		e.Hint = fmt.Sprintf("check that the environment variable %s holds a valid key for this server", o.cfg.APIKeyEnv)
-	case s == http.StatusForbidden:
-		e.Hint = "the account may not use this model: choose another model, or another key by api_key_env"
-	case s == http.StatusNotFound || s == http.StatusMethodNotAllowed:
-		e.Hint = "check model, and base_url, which ends in /v1 for most servers"
-	case s == http.StatusBadRequest || s == http.StatusRequestEntityTooLarge || s == http.StatusUnprocessableEntity:
-		e.Texts = true
-		e.Hint = "if a text is too long for the model, lower max_text_bytes; if the request is, lower batch_size; leave out dimensions if the model has only one length"
-	case s == http.StatusTooManyRequests:
-		// This code means an account without credit, which no waiting fills.
-		e.transient = !strings.Contains(said, "insufficient_quota")
-		e.Hint = "the limit of requests or the credit is used up: try again later, or check the account"
-	case s == http.StatusInternalServerError && strings.Contains(said, "too large to process"):
-		// llama.cpp's server says so of a text beyond its batch size.
-		e.Texts = true
-		e.Hint = "lower max_text_bytes, or raise the server's batch size"
-	case s >= 500 && s != http.StatusNotImplemented || s == http.StatusRequestTimeout:
-		e.transient = true
-		e.Hint = "the server has a problem: try again later"
-	default:
-		e.Hint = "check base_url, and the account at this server"
-	}
-	e.Err = errors.New(strings.TrimSuffix(fmt.Sprintf("%d %s: %s", e.Status, http.StatusText(e.Status), o.clean(said)), ": "))
-	return e
-}
-
-// maxRefusalBytes is how much of a refusal is read, maxSaidBytes how much of it
-// is passed on.
-const (
-	maxRefusalBytes = 64 << 10 // 64 KiB
-	maxSaidBytes    = 300
-)
-
-// message finds what a server says in its refusal. OpenAI writes
-// {"error":{"message","code"}}; others {"error":"…"}, {"message":"…"},
-// {"detail":"…"} or plain text.
-func message(body io.Reader) string {
-	raw, _ := io.ReadAll(io.LimitReader(body, maxRefusalBytes))
-	var said struct {
-		Error, Message, Detail json.RawMessage
-	}
-	if json.Unmarshal(raw, &said) != nil {
-		return string(raw)
-	}
-	for _, field := range []json.RawMessage{said.Error, said.Message, said.Detail} {
-		var text string
-		var inner struct {
-			Message string
-			Code    any
-		}
-		switch {
-		case json.Unmarshal(field, &text) == nil && text != "":
-			return text
-		case json.Unmarshal(field, &inner) == nil && inner.Message != "":
-			if code, ok := inner.Code.(string); ok && !strings.Contains(inner.Message, code) {
-				return inner.Message + " [" + code + "]"
-			}
-			return inner.Message
-		}
-	}
-	return string(raw)
-}
-
 // where names a redirect's target without what may be secret in it.
 func where(resp *http.Response) string {
 	to, err := resp.Location()
@@ -130,28 +55,11 @@ func where(resp *http.Response) string {
 	return (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String()
 }
 
-// clean makes a server's words fit for a message: without the key, on one line,
-// without control characters, and short. The key goes first, or half of it
-// could stand before the cut.
-func (o *openAI) clean(s string) string {
-	if o.key != "" {
-		s = strings.ReplaceAll(s, o.key, "[key]")
-	}
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsGraphic(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
-	s = strings.Join(strings.Fields(s), " ")
-	if short, cut := cutText(s, maxSaidBytes); cut {
-		return short + "…"
-	}
-	return s
-}
+// clean makes the server's words fit for a message.
+func (o *remote) clean(s string) string { return endpoint.Clean(s, o.key) }
 
 // explain makes an Error of whatever kept a try from giving vectors.
-func (o *openAI) explain(err error) *Error {
+func (o *remote) explain(err error) *Error {
 	e := new(Error)
 	if !errors.As(err, &e) {
 		e = o.broken(err)
@@ -162,7 +70,7 @@ func (o *openAI) explain(err error) *Error {
 
 // broken is the Error of a connection or an answer that broke off or makes no
 // sense.
-func (o *openAI) broken(err error) *Error {
+func (o *remote) broken(err error) *Error {
 	var outer *url.Error
 	if errors.As(err, &outer) {
 		err = outer.Err // it repeats method and URL
@@ -197,7 +105,7 @@ func isJSON(err error) bool {
 }
 
 // scrub keeps an error as it is if its text is clean.
-func (o *openAI) scrub(err error) error {
+func (o *remote) scrub(err error) error {
 	if text := err.Error(); o.clean(text) != text {
 		return errors.New(o.clean(text))
 	}

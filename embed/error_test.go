@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
 func TestRefusalsSayWhatToDo(t *testing.T) {
@@ -78,7 +80,7 @@ func everything(t *testing.T, v any) string {
 }
 
 func TestTheKeyIsInNoError(t *testing.T) {
-	half := strings.Repeat("x", maxSaidBytes-len(testKey)/2)
+	half := strings.Repeat("x", endpoint.MaxSaidBytes-len(testKey)/2)
 	for name, answer := range map[string]func(http.ResponseWriter){
 		"as JSON":   func(w http.ResponseWriter) { refuse(w, 401, `{"error":{"message":"bad key `+testKey+`"}}`) },
 		"as code":   func(w http.ResponseWriter) { refuse(w, 401, `{"error":{"message":"bad","code":"`+testKey+`"}}`) },
@@ -157,7 +159,7 @@ func TestServersWordsAreOneShortLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := strings.TrimPrefix(e.Err.Error(), "400 Bad Request: ")
-	if !strings.HasPrefix(said, "a b [31m c 漢") || len(said) > maxSaidBytes+len("…") || !strings.HasSuffix(said, "漢…") {
+	if !strings.HasPrefix(said, "a b [31m c 漢") || len(said) > endpoint.MaxSaidBytes+len("…") || !strings.HasSuffix(said, "漢…") {
 		t.Errorf("got %d bytes %q", len(said), said)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"time"
+
+	"github.com/memkernel/memkernel/embed/static"
 )
 
 // Text is a text that wants a vector, under the key of whoever keeps it.
@@ -226,7 +228,7 @@ func (f *filler[K]) refused(ws []wanted[K], err error) error {
 		}
 		return f.embed(ws[half:])
 	}
-	if f.inRow%probeEvery == 0 {
+	if f.inRow%probeEvery == 0 && !errors.Is(err, static.ErrNoToken) {
 		if e := f.probe(); e != nil {
 			return e
 		}

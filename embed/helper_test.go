@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
 const testKey = "sk-test-0123456789abcdefghijklmnop"
@@ -85,21 +89,21 @@ func goodAnswer(inputs []string) string {
 }
 
 // openAt is a provider for a base URL, with the key and without an environment.
-func openAt(t *testing.T, base string, change func(*Config)) *openAI {
+func openAt(t *testing.T, base string, change func(*Config)) *remote {
 	t.Helper()
 	c := Config{Provider: "openai", BaseURL: base, Model: "m", APIKeyEnv: "TEST_KEY"}
 	if change != nil {
 		change(&c)
 	}
-	u, err := parseBase(c.BaseURL, c.AllowInsecure)
+	u, err := endpoint.Parse(subject, c.BaseURL, c.AllowInsecure)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.setDefaults(u)
+	c.setDefaults(openAI, u)
 	if err := c.validate(); err != nil {
 		t.Fatal(err)
 	}
-	return newOpenAI(c, u, testKey)
+	return newRemote(openAI, c, u, testKey)
 }
 
 // roundTrip answers requests without a network, so that a bubble of synctest
@@ -122,4 +126,8 @@ func mustParse(t *testing.T, raw string) *url.URL {
 		t.Fatal(err)
 	}
 	return u
+}
+
+func contextWithin(t *testing.T, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(t.Context(), d)
 }

@@ -3,8 +3,6 @@ package embed
 import (
 	"context"
 	"math/rand/v2"
-	"net/http"
-	"strconv"
 	"time"
 )
 
@@ -18,7 +16,7 @@ const (
 
 // again tells how long to wait before a request that failed is sent once more;
 // ok is false if it should not be, or could not end before ctx does.
-func (o *openAI) again(ctx context.Context, e *Error) (wait time.Duration, ok bool) {
+func (o *remote) again(ctx context.Context, e *Error) (wait time.Duration, ok bool) {
 	if !e.transient || e.Tries >= o.cfg.MaxTries || e.RetryAfter > maxRetryAfter {
 		return 0, false
 	}
@@ -37,18 +35,6 @@ func backoff(tries int) time.Duration {
 		full = min(maxWait, firstWait<<(tries-1))
 	}
 	return full - time.Duration(rand.Float64()*float64(full)/2)
-}
-
-// retryAfter reads the header of RFC 9110, section 10.2.3: seconds or a date.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	value := h.Get("Retry-After")
-	if n, err := strconv.ParseUint(value, 10, 32); err == nil {
-		return time.Duration(n) * time.Second
-	}
-	if t, err := http.ParseTime(value); err == nil {
-		return max(0, t.Sub(now))
-	}
-	return 0
 }
 
 // pause waits, and returns early with the error of ctx if that ends.

@@ -178,23 +178,6 @@ func TestRetriesAreCounted(t *testing.T) {
 	})
 }
 
-func TestRetryAfter(t *testing.T) {
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for value, want := range map[string]time.Duration{
-		"":                              0,
-		"0":                             0,
-		"120":                           2 * time.Minute,
-		"-1":                            0,
-		"1.5":                           0,
-		"Thu, 01 Jan 2026 00:00:30 GMT": 30 * time.Second,
-		"Wed, 31 Dec 2025 23:59:30 GMT": 0,
-	} {
-		if got := retryAfter(http.Header{"Retry-After": {value}}, now); got != want {
-			t.Errorf("%q: %v, want %v", value, got, want)
-		}
-	}
-}
-
 func TestTriesAndTimeoutAreSettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		change := func(c *Config) { c.MaxTries, c.Timeout = 1, time.Second }
@@ -202,4 +185,55 @@ func TestTriesAndTimeoutAreSettings(t *testing.T) {
 			t.Errorf("%d requests in %v: %v", n, took, err)
 		}
 	})
+}
+
+// A server that doesn't answer questions is left alone for a while, and longer the
+// longer that goes on; an answer, or a refusal, ends it.
+func TestSlowServersAreLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := openAt(t, "https://embeddings.example/v1", nil)
+		requests, answer := 0, step(hangs)
+		o.http.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			requests++
+			return answer(r)
+		})
+		ask := func(wantRequests int, want string) {
+			t.Helper()
+			ctx, cancel := contextWithin(t, time.Second)
+			defer cancel()
+			start := time.Now()
+			_, err := o.EmbedQuery(ctx, "a")
+			if requests != wantRequests || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Fatalf("%d requests, %v; want %d, %q", requests, err, wantRequests, want)
+			}
+			if strings.HasPrefix(want, "left alone") && time.Since(start) != 0 {
+				t.Errorf("that took %v", time.Since(start))
+			}
+		}
+		ask(1, "deadline")
+		ask(1, "left alone for 10s: it did not answer the last question in time")
+		time.Sleep(11 * time.Second)
+		ask(2, "deadline")
+		time.Sleep(11 * time.Second)
+		ask(2, "left alone for 9s")
+		time.Sleep(10 * time.Second)
+		answer = good
+		ask(3, "")
+		answer = status(401, "", "")
+		ask(4, "401")
+		ask(5, "401")
+		answer = hangs
+		ask(6, "deadline")
+		ask(6, "left alone for 10s")
+		if res, err := o.EmbedDocuments(shortly(t), []string{"a"}); err == nil || res.Requests == 0 {
+			t.Errorf("texts don't wait for questions: %+v, %v", res, err)
+		}
+	})
+}
+
+// shortly ends after a second.
+func shortly(t *testing.T) context.Context {
+	ctx, cancel := contextWithin(t, time.Second)
+	t.Cleanup(cancel)
+	return ctx
 }

@@ -51,3 +51,29 @@ func cutText(s string, size int) (string, bool) {
 	}
 	return s[:size], true
 }
+
+// EstimateTokens is about how many tokens a model makes of a text: one of four
+// bytes of ASCII, as all vocabularies do of English, and one of every other
+// character, which is more than most make of a European language and about what
+// they make of Chinese.
+func EstimateTokens(text string) int {
+	ascii, others := 0, 0
+	for _, r := range text {
+		if r < utf8.RuneSelf {
+			ascii++
+		} else {
+			others++
+		}
+	}
+	return (ascii+3)/4 + others
+}
+
+// tokens is about what an input costs. Media are taken for what Gemini makes of an
+// image, at most.
+func (in input) tokens() int {
+	n := EstimateTokens(in.text)
+	if in.media != nil {
+		n += MediaTokens
+	}
+	return n
+}

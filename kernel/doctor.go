@@ -283,27 +283,6 @@ func (d *doctor) deep() {
 	}
 }
 
-// embedding looks at where vectors come from.
-func (d *doctor) embedding() {
-	if d.k.memory == nil {
-		return
-	}
-	p := d.k.memory.opts.Embedder
-	switch {
-	case p == nil:
-		d.Add(AreaEmbedding, Healthy, "no provider: search is by words alone, and nothing leaves this machine", "")
-	case !d.opts.Network:
-		d.Add(AreaEmbedding, Healthy, p.Model()+" is configured; it was not asked", "--network asks it for one vector")
-	default:
-		v, err := p.EmbedQuery(d.ctx, "memory")
-		if err != nil {
-			d.Add(AreaEmbedding, Failing, err.Error(), "until it answers, search is by words alone")
-			return
-		}
-		d.Add(AreaEmbedding, Healthy, fmt.Sprintf("%s answered with a vector of %d numbers", p.Model(), len(v)), "")
-	}
-}
-
 // state looks at the state folder.
 func (d *doctor) state() {
 	dir, missing := d.k.stateDir, false

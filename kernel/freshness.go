@@ -68,26 +68,6 @@ func (m *memory) lag(ctx context.Context) index.Lag {
 	return lag
 }
 
-// files lists all that is to be searched: the workspace's files, and documents of
-// past sessions.
-func (m *memory) files(ctx context.Context, skipped func(Skipped)) iter.Seq2[index.FileStat, error] {
-	return func(yield func(index.FileStat, error) bool) {
-		for f, err := range indexed(m.private.Walk(ctx), skipped) {
-			if !yield(f, err) {
-				return
-			}
-		}
-		if !m.opts.Sessions.Enabled {
-			return
-		}
-		for f, err := range m.past.Files() {
-			if !yield(index.FileStat{Path: f.Path, Size: f.Size, ModTime: f.ModTime}, err) {
-				return
-			}
-		}
-	}
-}
-
 // behindBy says a lag in words, "" for none.
 func behindBy(l index.Lag) string {
 	switch {

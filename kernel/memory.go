@@ -68,6 +68,11 @@ type MemoryOptions struct {
 	// Embedder makes vectors. Nil searches by words alone, and sends nothing
 	// anywhere.
 	Embedder embed.Provider
+	// EmbedLimit is what a reindex may send to the Embedder unasked.
+	EmbedLimit EmbedLimit
+	// MediaPaths are folders of the workspace whose images and sounds are found
+	// too, in private sessions, if the Embedder is an [embed.MediaProvider].
+	MediaPaths []string
 	// IndexPath is the index file; default index.sqlite in the state directory.
 	IndexPath string
 	// BusyTimeout is how long a statement waits for another process.
@@ -236,6 +241,9 @@ func (f failing) Search(context.Context, index.Query) (index.Hits, error) { retu
 func (m *memory) age(path, date string, mod time.Time) (time.Time, bool) {
 	if isPast(path) {
 		return m.agePast(path, mod)
+	}
+	if mediaType(path) != "" {
+		return time.Time{}, false // a file's date says nothing of when it was taken
 	}
 	c, _ := markdownstore.Classify(path)
 	f := markdownstore.File{Path: path, ModTime: mod, Class: c}

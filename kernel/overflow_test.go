@@ -10,16 +10,16 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// refuse plays a provider that counts more than we do: it refuses what is over its
+// strictCounter plays a provider that counts more than we do: it refuses what is over its
 // limit, in Anthropic's words.
-type provider struct {
+type strictCounter struct {
 	factor float64
 	limit  int
 }
 
-func (p provider) real(tokens int) int { return int(float64(tokens) * p.factor) }
+func (p strictCounter) real(tokens int) int { return int(float64(tokens) * p.factor) }
 
-func (p provider) refusal(plan *kernel.ContextPlan) string {
+func (p strictCounter) refusal(plan *kernel.ContextPlan) string {
 	if n := p.real(plan.Budgets.PlannedInputTokens); n > p.limit {
 		return fmt.Sprintf("prompt is too long: %d tokens > %d maximum", n, p.limit)
 	}
@@ -33,7 +33,7 @@ func TestOverflowPlansBelowTheRealLimit(t *testing.T) {
 	k := openKernel(t, dir)
 	defer k.Close()
 	c := session(211, 8, 3, 2400)
-	real := provider{limit: 30_000}
+	real := strictCounter{limit: 30_000}
 	p := mustPlan(t, k, request(c))
 	real.factor = 1.25 * float64(real.limit) / float64(p.Budgets.PlannedInputTokens)
 	text := real.refusal(p)

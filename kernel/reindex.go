@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"time"
@@ -21,6 +20,8 @@ type ReindexOptions struct {
 	Full bool
 	// Wait is how long to wait for another process that is indexing; default 10 s.
 	Wait time.Duration
+	// Approved sends texts to the embedder whatever [MemoryOptions.EmbedLimit] says.
+	Approved bool
 	// Progress, if not nil, is told how far it is.
 	Progress func(ReindexProgress)
 
@@ -52,6 +53,8 @@ type ReindexReport struct {
 	Skipped []Skipped
 	// Notes are oddities of files that were indexed all the same.
 	Notes []Skipped
+	// Estimate is what had to be embedded, nil without an embedder.
+	Estimate *EmbedEstimate
 	// Embedded reports the vectors, nil without an embedder; EmbedErr is why some
 	// are missing.
 	Embedded *embed.FillReport
@@ -167,6 +170,9 @@ func (m *memory) chunks(path string, r *ReindexReport) ([]index.Chunk, error) {
 	if isPast(path) {
 		return m.pastChunks(path)
 	}
+	if mediaType(path) != "" {
+		return m.mediaChunk(path)
+	}
 	l, err := m.private.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -209,55 +215,4 @@ func (m *memory) pastChunks(path string) ([]index.Chunk, error) {
 func chunking(s *markdownstore.Store) *markdownstore.Chunking {
 	c := s.Chunking()
 	return &c
-}
-
-// fill gives every chunk its vector, and puts the embedder's model in use.
-func (m *memory) fill(ctx context.Context, ix *index.Index, opts *ReindexOptions, r *ReindexReport) error {
-	p := m.opts.Embedder
-	if p == nil {
-		return nil
-	}
-	dim, err := dimension(ctx, ix, p)
-	if err != nil {
-		return fmt.Errorf("embed: %w", err)
-	}
-	if err := ix.UseModel(ctx, p.Model(), dim); err != nil {
-		return err
-	}
-	o := &embed.FillOptions{}
-	if opts.Progress != nil {
-		o.Progress = func(f embed.FillReport) {
-			opts.Progress(ReindexProgress{Stage: StageEmbed, Done: int64(f.Done()), Total: int64(f.Texts), Files: r.Files, Chunks: r.ChunksAdded})
-		}
-	}
-	report, err := embed.Fill(ctx, p, missing(ctx, ix, p.Model()), func(ctx context.Context, vs []embed.Vector[index.Hash]) error {
-		out := make([]index.Embedding, len(vs))
-		for i := range vs {
-			out[i] = index.Embedding{Hash: vs[i].Key, Vector: vs[i].Vector}
-		}
-		return ix.PutEmbeddings(ctx, p.Model(), out)
-	}, o)
-	r.Embedded = &report
-	return err
-}
-
-// dimension is the length of a model's vectors: the index knows it if the model is
-// in use, else one question tells.
-func dimension(ctx context.Context, ix *index.Index, p embed.Provider) (int, error) {
-	model, dim, err := ix.Model(ctx)
-	if err != nil || model == p.Model() {
-		return dim, err
-	}
-	v, err := p.EmbedQuery(ctx, "memory")
-	return len(v), err
-}
-
-func missing(ctx context.Context, ix *index.Index, model string) iter.Seq2[embed.Text[index.Hash], error] {
-	return func(yield func(embed.Text[index.Hash], error) bool) {
-		for t, err := range ix.MissingEmbeddings(ctx, model) {
-			if !yield(embed.Text[index.Hash]{Key: t.Hash, Text: embed.Compose(t.Trail, t.Text)}, err) {
-				return
-			}
-		}
-	}
 }

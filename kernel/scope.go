@@ -53,8 +53,14 @@ func (m *memory) want(sc scope, also func(string) bool) (func(string) bool, erro
 		if isPast(path) {
 			return past && strings.HasPrefix(path, sessions.Under(sc.agent)) && !hidden(path) && !sc.asks(path)
 		}
+		if sc.source == SourceSessions {
+			return false
+		}
+		if mediaType(path) != "" {
+			return sc.private
+		}
 		c, ok := markdownstore.Classify(path)
-		return sc.source != SourceSessions && ok && (sc.private || !c.Private)
+		return ok && (sc.private || !c.Private)
 	}, nil
 }
 

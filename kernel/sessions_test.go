@@ -44,12 +44,12 @@ func pastIn(t *testing.T, dir, host string, o kernel.SessionOptions) *past {
 	return &past{t, dir, host, k}
 }
 
-var said = 0
+var sessionLines = 0
 
 // line is a line of a Pi transcript, each with an id of its own.
 func line(role, text string) string {
-	said++
-	return fmt.Sprintf(`{"type":"message","id":"n%d","parentId":"n%d","timestamp":"2026-10-0%dT10:00:00Z","message":{"role":%q,"content":[{"type":"text","text":%q}]}}`+"\n", said, said-1, 1+said%9, role, text)
+	sessionLines++
+	return fmt.Sprintf(`{"type":"message","id":"n%d","parentId":"n%d","timestamp":"2026-10-0%dT10:00:00Z","message":{"role":%q,"content":[{"type":"text","text":%q}]}}`+"\n", sessionLines, sessionLines-1, 1+sessionLines%9, role, text)
 }
 
 func (p *past) talk(key, text string) {

@@ -3,16 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"net"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/endpoint"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
@@ -32,6 +30,8 @@ func memoryOptions(c *config.Config) kernel.MemoryOptions {
 		Ranking: ranking(r), BusyTimeout: time.Duration(c.Index.BusyTimeout), Sessions: pastSessions(&r.Sessions),
 	}
 	o.Ranking.EmbedTimeout = time.Duration(c.Embedding.QueryTimeout)
+	o.MediaPaths = c.Embedding.MediaPaths
+	o.EmbedLimit = kernel.EmbedLimit{USD: c.Embedding.ConfirmCost, Tokens: int(c.Embedding.ConfirmTokens)}
 	if r.MinShare == 0 {
 		o.RecallShare = -1
 	}
@@ -63,53 +63,11 @@ func orNone(n int) int {
 	return n
 }
 
-// embedder makes the provider of vectors, nil if there is none. It sends nothing.
-func (a *app) embedder() (embed.Provider, error) {
-	if err := a.trustEmbedding(); err != nil {
-		return nil, err
-	}
-	e := &a.config.Embedding
-	p, err := embed.FromConfig(embed.Config{Provider: e.Provider, BaseURL: string(e.BaseURL), Model: e.Model, Dimensions: e.Dimensions,
-		APIKeyEnv: string(e.APIKeyEnv), QueryPrefix: e.QueryPrefix, DocumentPrefix: e.DocumentPrefix, BatchSize: e.BatchSize,
-		MaxTextBytes: e.MaxTextBytes, Timeout: time.Duration(e.Timeout), AllowInsecure: e.AllowInsecure})
-	if err != nil {
-		return nil, hint(fmt.Errorf("read configuration: %s: %w", a.config.Origin("embedding.provider"), err),
-			"mend the section embedding, or say embedding.provider: none to search by words alone")
-	}
-	return p, nil
-}
-
-// trustEmbedding refuses to send anything anywhere on the word of the state
-// folder's own file: that may have come with a repository of somebody else's. What
-// --config names is the user's choice.
-func (a *app) trustEmbedding() error {
-	e := &a.config.Embedding
-	if a.configPath != "" || e.Provider == "none" {
-		return nil
-	}
-	refuse := func(key, why string) error {
-		return hint(fmt.Errorf("%s: %s: %s, and this file may have come with the project", a.config.Origin(key), key, why),
-			"if you want that, say so by --config %s; else set embedding.provider to none", a.configFile)
-	}
-	switch {
-	case !onThisMachine(string(e.BaseURL)):
-		return refuse("embedding.provider", "text of the workspace would be sent to "+first(host(string(e.BaseURL)), "api.openai.com"))
-	case e.APIKeyEnv != "":
-		return refuse("embedding.api_key_env", "a variable of the environment would be sent to "+host(string(e.BaseURL)))
-	}
-	return nil
-}
-
 // onThisMachine tells whether an address is this machine's by its spelling; names
 // other than localhost are not looked up. "" is the provider's own.
 func onThisMachine(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	name := strings.ToLower(u.Hostname())
-	ip := net.ParseIP(name)
-	return name == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && endpoint.Loopback(u)
 }
 
 func host(address string) string {

@@ -15,8 +15,8 @@ import (
 
 // reindexFlags are the flags of reindex.
 type reindexFlags struct {
-	full, watch bool
-	wait        time.Duration
+	full, watch, yes bool
+	wait             time.Duration
 }
 
 func newReindex(a *app) *cobra.Command {
@@ -29,7 +29,10 @@ that are gone. The index is derived: deleting it loses nothing, and one that is
 damaged or of an older version is made anew. A file that can't be read or is no text
 is told and left out; that is no error.
 
-If the configuration names a provider of vectors, chunks without one get theirs.`,
+If the configuration names a provider of vectors, chunks without one get theirs.
+What that takes is estimated before anything is sent; what is more than
+embedding.confirm_cost or embedding.confirm_tokens is sent with --yes only. With
+another model, the vectors of the old one are used until the new are complete.`,
 		Example: `  memkernel reindex
   memkernel reindex --full --workspace ~/project`,
 		Args: noArgs,
@@ -37,6 +40,7 @@ If the configuration names a provider of vectors, chunks without one get theirs.
 	}
 	cmd.Flags().BoolVar(&r.full, "full", false, "make the index anew; vectors are kept")
 	cmd.Flags().BoolVar(&r.watch, "watch", false, "go on until interrupted, and follow the files as index.sync says")
+	cmd.Flags().BoolVar(&r.yes, "yes", false, "send texts to the provider of vectors, whatever they cost")
 	cmd.Flags().DurationVar(&r.wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
 	return cmd
 }
@@ -93,8 +97,36 @@ type reindexVectors struct {
 	Embedded int    `json:"embedded"`
 	Refused  int    `json:"refused"`
 	Total    int64  `json:"total"`
+	// Estimate is what had to be embedded, as counted before; null without a
+	// provider.
+	Estimate *estimateJSON `json:"estimate"`
 	// Error is why vectors are missing, "" if none are.
 	Error string `json:"error"`
+}
+
+// estimateJSON is what lacked a vector, and what it costs.
+type estimateJSON struct {
+	Texts  int `json:"texts"`
+	Tokens int `json:"tokens"`
+	// CostUSD is null if the price is not known.
+	CostUSD     *float64 `json:"cost_usd"`
+	PriceSource string   `json:"price_source"`
+	PriceAsOf   string   `json:"price_as_of"`
+	text        string
+}
+
+func estimateDocument(e *kernel.EmbedEstimate) *estimateJSON {
+	if e == nil {
+		return nil
+	}
+	doc := &estimateJSON{Texts: e.Texts, Tokens: e.Tokens, text: e.String()}
+	if usd, known := e.USD(); known {
+		doc.CostUSD = &usd
+	}
+	if e.Price != nil {
+		doc.PriceSource, doc.PriceAsOf = e.Price.Source, e.Price.AsOf
+	}
+	return doc
 }
 
 func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
@@ -112,7 +144,7 @@ func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
 		return err
 	}
 	defer k.Close()
-	opts := &kernel.ReindexOptions{Full: f.full, Wait: max(f.wait, 1)}
+	opts := &kernel.ReindexOptions{Full: f.full, Approved: f.yes, Wait: max(f.wait, 1)}
 	bars := a.bars()
 	if bars != nil {
 		opts.Progress = bars.show
@@ -134,7 +166,7 @@ func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
 	if err != nil || r.EmbedErr == nil {
 		return err
 	}
-	return hint(r.EmbedErr, "the index is up to date for words; run reindex again when the provider answers")
+	return hint(r.EmbedErr, "%s", embedHint(r.EmbedErr))
 }
 
 func reindexDocument(r *kernel.ReindexReport, path string) *reindexJSON {
@@ -148,6 +180,7 @@ func reindexDocument(r *kernel.ReindexReport, path string) *reindexJSON {
 	for _, f := range r.Failed {
 		doc.Skipped = append(doc.Skipped, kernel.Skipped{Path: f.Path, Reason: f.Err.Error()})
 	}
+	doc.Vectors.Estimate = estimateDocument(r.Estimate)
 	if e := r.Embedded; e != nil {
 		doc.Vectors.Embedded, doc.Vectors.Refused = e.Embedded+e.Repeated, e.Refused
 	}
@@ -183,6 +216,9 @@ func reindexText(d *reindexJSON, p painter) string {
 	if d.Vectors.Model != "" {
 		row("vectors", "%s of %s: %s embedded, %s refused", thousands(int(d.Vectors.Total)), d.Vectors.Model, thousands(d.Vectors.Embedded), thousands(d.Vectors.Refused))
 	}
+	if e := d.Vectors.Estimate; e != nil && e.Texts > 0 {
+		row("", "estimated before: %s%s", e.text, priced(e))
+	}
 	if d.Files.Read > 0 {
 		row("speed", "%s in %s: %.1f MB/s, %s chunks/s", size(d.Bytes), time.Duration(d.Seconds*float64(time.Second)).Round(time.Millisecond), d.MBPerSecond, thousands(int(d.ChunksPerSecond)))
 	}
@@ -193,6 +229,14 @@ func reindexText(d *reindexJSON, p painter) string {
 		row("note", "%s", told(n))
 	}
 	return b.String()
+}
+
+// priced says where a price is from.
+func priced(e *estimateJSON) string {
+	if e.PriceSource == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s, %s)", e.PriceSource, e.PriceAsOf)
 }
 
 // told is what is said of a file, behind its name unless that is in it.

@@ -17,7 +17,7 @@ type Config struct {
 	Workspace     Workspace     `key:"workspace" doc:"The user's Markdown, and what of it a prompt gets."`
 	Chunking      Chunking      `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
 	Retrieval     Retrieval     `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
-	Embedding     Embedding     `key:"embedding" doc:"Where vectors come from. With any provider but none, text of the workspace is sent to its endpoint. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
+	Embedding     Embedding     `key:"embedding" doc:"Where vectors come from. With any provider but none and local, text of the workspace is sent to its endpoint. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
 	Index         Index         `key:"index" doc:"The index file, index.sqlite in the state folder."`
 	Checkpoint    Checkpoint    `key:"checkpoint" doc:"The gauge of a session's context, and the working state that is kept of it: checkpoints/ in the session's folder."`
 	SessionState  SessionState  `key:"session_state" doc:"SESSION-STATE.md in the workspace: where the work of the private session stands that spoke last. The kernel writes one marked section of it, after every turn that is observed. What others write beside it stays until another session begins, and is kept as a page then."`
@@ -103,18 +103,25 @@ type Sessions struct {
 
 // Embedding holds where vectors come from.
 type Embedding struct {
-	Provider       string   `key:"provider" default:"none" of:"none|openai|auto" doc:"none uses no network. openai is any endpoint that speaks its API. auto is openai if a key is set or base_url is on this machine, else none."`
-	BaseURL        URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
-	Model          string   `key:"model" empty:"text-embedding-3-small at api.openai.com; any other endpoint needs one" doc:"The embedding model, by id. With another one every chunk is embedded again."`
-	Dimensions     int      `key:"dimensions" range:"1..65536" empty:"the model's own" doc:"Length of the vectors, for models that can shorten them."`
-	APIKeyEnv      EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY for api.openai.com, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
-	Timeout        Duration `key:"timeout" default:"30s" range:"100ms..10m" doc:"How long one request may take."`
-	QueryTimeout   Duration `key:"query_timeout" default:"2s" range:"10ms..10m" doc:"How long the vector of a question may take; past it the question is searched by words alone."`
-	BatchSize      int      `key:"batch_size" default:"64" range:"1..2048" doc:"Texts in one request."`
-	MaxTextBytes   int      `key:"max_text_bytes" default:"8191" range:"64..1000000" doc:"How much of a text is sent, prefix included. Models with a window of 512 tokens need about 1500."`
-	QueryPrefix    string   `key:"query_prefix" empty:"none" doc:"Stands before a question, for models that tell questions from documents."`
-	DocumentPrefix string   `key:"document_prefix" empty:"none" doc:"Stands before a chunk, likewise."`
-	AllowInsecure  bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
+	Provider          string   `key:"provider" default:"none" of:"none|auto|local|openai|gemini|voyage|mistral|ollama" doc:"none uses no network. local is a model in this process, openai any endpoint that speaks its API. auto is openai if base_url is set and there is a key for it or it is on this machine; else local if model_dir is set; else openai, gemini, voyage or mistral, the first whose usual key is in the environment; else none."`
+	BaseURL           URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
+	Model             string   `key:"model" empty:"text-embedding-3-small, gemini-embedding-001, voyage-4-large, mistral-embed, nomic-embed-text; openai at any other endpoint than api.openai.com needs one" doc:"The embedding model, by id. With another one every chunk is embedded again; until that is done the vectors of the old one stay in use."`
+	ModelDir          Path     `key:"model_dir" empty:"there is none" doc:"The folder of the model that local loads; doc/embedding.md says what belongs there."`
+	Dimensions        int      `key:"dimensions" range:"1..65536" empty:"the model's own" doc:"Length of the vectors, for models that can shorten them."`
+	APIKeyEnv         EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, VOYAGE_API_KEY, MISTRAL_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
+	Timeout           Duration `key:"timeout" default:"30s" range:"100ms..10m" doc:"How long one request may take."`
+	QueryTimeout      Duration `key:"query_timeout" default:"2s" range:"10ms..10m" doc:"How long the vector of a question may take; past it the question is searched by words alone."`
+	BatchSize         int      `key:"batch_size" default:"64" range:"1..2048" doc:"Texts in one request; fewer where the provider takes fewer."`
+	MaxTextBytes      int      `key:"max_text_bytes" default:"8191" range:"64..1000000" doc:"How much of a text is sent, prefix included. Models with a window of 512 tokens need about 1500."`
+	QueryPrefix       string   `key:"query_prefix" empty:"none, or where both are empty what a known model of gemini and ollama wants" doc:"Stands before a question, for models that tell questions from documents."`
+	DocumentPrefix    string   `key:"document_prefix" empty:"likewise" doc:"Stands before a chunk, likewise."`
+	MediaPaths        []string `key:"media_paths" empty:"none" doc:"Folders of the workspace whose images and sounds are found by meaning, in private sessions; that takes provider gemini with model gemini-embedding-2, to which the files are sent as they are. What a shed.png.md or shed.md beside a shed.png says goes with it."`
+	RequestsPerMinute int      `key:"requests_per_minute" range:"1..1000000" empty:"no limit" doc:"Most requests that a process sends in a minute."`
+	TokensPerMinute   Tokens   `key:"tokens_per_minute" range:"1k..1000m" empty:"no limit" doc:"Most tokens that a process sends in a minute, about."`
+	DailyTokens       Tokens   `key:"daily_tokens" range:"1k..1000m" empty:"no limit" doc:"Most tokens that are sent in a day of workspace.timezone by all processes together. Past it texts wait for the next day, and questions are searched by words alone."`
+	ConfirmCost       float64  `key:"confirm_cost" default:"0.5" range:"0..1000000" doc:"Dollars that a reindex may cost, as estimated before it, without --yes; 0 for any. A model on this machine costs nothing."`
+	ConfirmTokens     Tokens   `key:"confirm_tokens" default:"10m" range:"0..1000m" doc:"Tokens that a reindex may send to another machine without --yes; 0 for any."`
+	AllowInsecure     bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
 // Index holds the settings of the index file.

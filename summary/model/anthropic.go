@@ -12,7 +12,7 @@ import (
 
 // anthropic is the model behind the Anthropic Messages API,
 // platform.claude.com/docs/en/api/messages.
-type anthropic struct{ *endpoint }
+type anthropic struct{ *server }
 
 // anthropicVersion is the API version that the request is written for.
 const anthropicVersion = "2023-06-01"

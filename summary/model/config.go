@@ -1,16 +1,13 @@
 package model
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
-	"os"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/memkernel/memkernel/internal/endpoint"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -66,13 +63,13 @@ func FromConfig(c Config) (summary.Model, error) {
 	case "", ProviderNone:
 		return nil, nil
 	case ProviderOpenAI:
-		e, err := c.endpoint(defaultOpenAIURL, openAIHost, DefaultOpenAIModel, "OPENAI_API_KEY")
+		e, err := c.server(defaultOpenAIURL, openAIHost, DefaultOpenAIModel, "OPENAI_API_KEY")
 		if err != nil {
 			return nil, err
 		}
 		return &openAI{e}, nil
 	case ProviderAnthropic:
-		e, err := c.endpoint(defaultAnthropicURL, anthropicHost, DefaultAnthropicModel, "ANTHROPIC_API_KEY")
+		e, err := c.server(defaultAnthropicURL, anthropicHost, DefaultAnthropicModel, "ANTHROPIC_API_KEY")
 		if err != nil {
 			return nil, err
 		}
@@ -81,16 +78,16 @@ func FromConfig(c Config) (summary.Model, error) {
 	return nil, fmt.Errorf("summary model provider %q is not known: use openai, anthropic or none", c.Provider)
 }
 
-// endpoint fills in what a provider takes for granted at its own host.
-func (c Config) endpoint(ownURL, ownHost, ownModel, ownKey string) (*endpoint, error) {
+// server fills in what a provider takes for granted at its own host.
+func (c Config) server(ownURL, ownHost, ownModel, ownKey string) (*server, error) {
 	if c.BaseURL == "" {
 		c.BaseURL = ownURL
 	}
-	base, err := parseBase(c.BaseURL, c.AllowInsecure)
+	base, err := endpoint.Parse("summary model", c.BaseURL, c.AllowInsecure)
 	if err != nil {
 		return nil, err
 	}
-	own := base.Scheme == "https" && strings.HasSuffix("."+strings.ToLower(base.Hostname()), "."+ownHost)
+	own := endpoint.Own(base, ownHost)
 	if own && c.Model == "" {
 		c.Model = ownModel
 	}
@@ -100,7 +97,7 @@ func (c Config) endpoint(ownURL, ownHost, ownModel, ownKey string) (*endpoint, e
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
 	}
-	key, err := apiKey(c.APIKeyEnv)
+	key, err := endpoint.Key(c.APIKeyEnv)
 	switch {
 	case err != nil:
 		return nil, err
@@ -111,43 +108,6 @@ func (c Config) endpoint(ownURL, ownHost, ownModel, ownKey string) (*endpoint, e
 	case own && key == "":
 		return nil, fmt.Errorf("summary model provider %s has no key: put it into the environment variable %s, or set provider to none", c.Provider, c.APIKeyEnv)
 	}
-	return &endpoint{base: base.String(), model: c.Model, key: key, keyEnv: c.APIKeyEnv, timeout: c.Timeout, own: own,
+	return &server{base: base.String(), model: c.Model, key: key, keyEnv: c.APIKeyEnv, timeout: c.Timeout, own: own,
 		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
-}
-
-// parseBase checks a base URL. What it refuses with a user in it is not repeated,
-// since that may be a password.
-func parseBase(raw string, insecure bool) (*url.URL, error) {
-	u, err := url.Parse(strings.TrimSpace(raw))
-	switch {
-	case err != nil || u.User != nil:
-		return nil, errors.New("summary model base_url is no plain URL: give scheme, host and path, and the key by api_key_env")
-	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
-		return nil, fmt.Errorf("summary model base_url %q: it must be https:// or http:// and a host", raw)
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, fmt.Errorf("summary model base_url for %s: leave out what stands behind ? or #", u.Host)
-	case u.Scheme == "http" && !loopback(u) && !insecure:
-		return nil, fmt.Errorf("summary model base_url %q would send texts unencrypted to another machine: use https, or set allow_insecure", raw)
-	}
-	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
-	return u, nil
-}
-
-// loopback tells whether a URL is on this machine by its spelling.
-func loopback(u *url.URL) bool {
-	ip := net.ParseIP(u.Hostname())
-	return strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
-}
-
-// apiKey reads a key. What can't stand in a header is an error here that names the
-// variable and not the key.
-func apiKey(env string) (string, error) {
-	if env == "" {
-		return "", nil
-	}
-	key := strings.TrimSpace(os.Getenv(env))
-	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("the environment variable %s is no API key: it has characters that can't be sent", env)
-	}
-	return key, nil
 }

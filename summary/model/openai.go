@@ -10,7 +10,7 @@ import (
 )
 
 // openAI is the model behind any server with OpenAI's chat completions.
-type openAI struct{ *endpoint }
+type openAI struct{ *server }
 
 // Complete implements [summary.Model].
 //
@@ -23,7 +23,7 @@ func (o *openAI) Complete(parent context.Context, p summary.Prompt) (summary.Com
 	defer cancel()
 	conf := openai.DefaultConfig(o.key)
 	conf.BaseURL = o.base
-	conf.HTTPClient = exchange{o.endpoint, p.Limit}
+	conf.HTTPClient = exchange{o.server, p.Limit}
 	req := openai.ChatCompletionRequest{Model: o.model, Messages: []openai.ChatCompletionMessage{
 		{Role: openai.ChatMessageRoleSystem, Content: p.System}, {Role: openai.ChatMessageRoleUser, Content: p.User}}}
 	req.MaxTokens = p.MaxTokens
@@ -47,7 +47,7 @@ func (o *openAI) Complete(parent context.Context, p summary.Prompt) (summary.Com
 // exchange is one request on the wire. It answers in place of the client library
 // where that would read without bound, or put the whole answer into its error.
 type exchange struct {
-	e     *endpoint
+	e     *server
 	limit int64
 }
 

@@ -8,16 +8,15 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
+	"github.com/memkernel/memkernel/internal/endpoint"
 	"github.com/memkernel/memkernel/summary"
 )
 
-// endpoint is a server, a model there, and how it is spoken to.
-type endpoint struct {
+// server is a server, a model there, and how it is spoken to.
+type server struct {
 	base, model string
 	key, keyEnv string
 	timeout     time.Duration
@@ -26,24 +25,23 @@ type endpoint struct {
 }
 
 // Name implements [summary.Model].
-func (e *endpoint) Name() string { return e.model + " at " + e.base }
+func (e *server) Name() string { return e.model + " at " + e.base }
 
 // Format keeps the key out of every print.
-func (e *endpoint) Format(f fmt.State, _ rune) { io.WriteString(f, e.Name()) }
+func (e *server) Format(f fmt.State, _ rune) { io.WriteString(f, e.Name()) }
 
-// maxRefusalBytes is how much of a refusal is read, maxSaidBytes how much of it is
-// passed on.
-const (
-	maxRefusalBytes = 64 << 10
-	maxSaidBytes    = 300
-)
+// maxRefusalBytes is how much of a refusal is read.
+const maxRefusalBytes = 64 << 10
+
+// clean makes the server's words fit for a message.
+func (e *server) clean(s string) string { return endpoint.Clean(s, e.key) }
 
 // wrapping is what JSON and headers may add to the bytes of an answer's text: each
 // may be escaped, and there is a frame round it.
 const wrapping = 6
 
 // do sends a request and gives the answer, bounded to limit bytes of text.
-func (e *endpoint) do(req *http.Request, limit int64) (*http.Response, error) {
+func (e *server) do(req *http.Request, limit int64) (*http.Response, error) {
 	resp, err := e.http.Do(req)
 	if err != nil {
 		return nil, err
@@ -57,9 +55,9 @@ func (e *endpoint) do(req *http.Request, limit int64) (*http.Response, error) {
 }
 
 // refusal is the error of an answer whose status is not 2xx.
-func (e *endpoint) refusal(resp *http.Response) error {
+func (e *server) refusal(resp *http.Response) error {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusalBytes))
-	out := &summary.ModelError{Reason: summary.ReasonRefused, Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header, time.Now())}
+	out := &summary.ModelError{Reason: summary.ReasonRefused, Status: resp.StatusCode, RetryAfter: endpoint.RetryAfter(resp.Header, time.Now())}
 	switch s := resp.StatusCode; {
 	case s == http.StatusTooManyRequests:
 		out.Reason = summary.ReasonRateLimited
@@ -96,40 +94,9 @@ func message(raw []byte) string {
 	return string(raw)
 }
 
-// retryAfter reads the header of RFC 9110, section 10.2.3: seconds or a date.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	value := h.Get("Retry-After")
-	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return time.Duration(n) * time.Second
-	}
-	if t, err := http.ParseTime(value); err == nil {
-		return max(0, t.Sub(now))
-	}
-	return 0
-}
-
-// clean makes a server's words fit for a message: without the key, on one line,
-// and short. The key goes first, or half of it could stand before the cut.
-func (e *endpoint) clean(s string) string {
-	if e.key != "" {
-		s = strings.ReplaceAll(s, e.key, "[key]")
-	}
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsGraphic(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > maxSaidBytes {
-		s = strings.ToValidUTF8(s[:maxSaidBytes], "") + "…"
-	}
-	return s
-}
-
 // explain makes a [*summary.ModelError] of whatever kept a request from an answer.
 // ctx is the request's own, parent the caller's.
-func (e *endpoint) explain(parent, ctx context.Context, err error) error {
+func (e *server) explain(parent, ctx context.Context, err error) error {
 	var known *summary.ModelError
 	if errors.As(err, &known) {
 		return known
@@ -163,7 +130,7 @@ func notJSON(err error) bool {
 }
 
 // text checks what a server gave as the model's text.
-func (e *endpoint) text(text string, cutOff, declined bool, p summary.Prompt) (string, error) {
+func (e *server) text(text string, cutOff, declined bool, p summary.Prompt) (string, error) {
 	switch {
 	case declined:
 		return "", &summary.ModelError{Reason: summary.ReasonRefused, Err: fmt.Errorf("%s: the model declined", e.Name())}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/embed/embedtest"
+)
+
+// embedded makes a workspace with two notes and a configuration of section
+// embedding, and returns what makes a verb use both.
+func embedded(t *testing.T, section string) func(args ...string) (int, string, string) {
+	t.Helper()
+	dir := t.TempDir()
+	for path, text := range map[string]string{"memory/tea.md": "Ana likes tea.\n", "memory/backups.md": "The backups are on the server borealis.\n",
+		".memkernel/config.yaml": "embedding:\n" + section} {
+		full := filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func(args ...string) (int, string, string) {
+		code, out, errs := invoke(t, append(args, "--workspace", dir)...)
+		return code, strings.Join(strings.Fields(out), " "), strings.Join(strings.Fields(errs), " ")
+	}
+}
+
+// Every provider, named in a configuration, serves from the first reindex to the
+// search.
+func TestProvidersEndToEnd(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "tiny")
+	if err := embedtest.WriteModel(model, 16, "tea", "ana", "likes", "backups", "server", "borealis", "the", "are", "on"); err != nil {
+		t.Fatal(err)
+	}
+	sections := map[string]string{
+		"local": fmt.Sprintf("  provider: local\n  model_dir: %s\n", model),
+		"auto":  fmt.Sprintf("  provider: auto\n  model_dir: %s\n", model),
+	}
+	for _, p := range []string{embed.ProviderOpenAI, embed.ProviderGemini, embed.ProviderVoyage, embed.ProviderMistral, embed.ProviderOllama} {
+		s := embedtest.NewServer(p, "")
+		t.Cleanup(s.Close)
+		sections[p] = fmt.Sprintf("  provider: %s\n  base_url: %s\n  model: m\n", p, s.BaseURL())
+	}
+	for name, section := range sections {
+		t.Run(name, func(t *testing.T) {
+			run := embedded(t, section)
+			code, out, errs := run("reindex", "--json")
+			var doc reindexJSON
+			if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || doc.Vectors.Embedded != 2 || doc.Vectors.Total != 2 {
+				t.Fatalf("%d %v %s %s", code, err, out, errs)
+			}
+			if e := doc.Vectors.Estimate; e == nil || e.Texts != 2 || e.CostUSD == nil || *e.CostUSD != 0 {
+				t.Errorf("estimate %+v", e)
+			}
+			code, out, errs = run("search", "--json", "who likes tea")
+			if code != 0 || !strings.Contains(out, `"mode": "hybrid"`) || !strings.Contains(out, "tea.md") {
+				t.Errorf("%d %s %s", code, out, errs)
+			}
+			if code, out, errs = run("doctor", "--network"); !strings.Contains(out, "answered with a vector of 256 numbers") && !strings.Contains(out, "tiny was loaded: vectors of length 16") {
+				t.Errorf("%d %s %s", code, out, errs)
+			}
+		})
+	}
+}
+
+// A day's budget is kept in the state folder, told by doctor, and leaves words.
+func TestDailyTokens(t *testing.T) {
+	s := embedtest.NewServer(embed.ProviderGemini, "") // which doesn't say what it bills
+	defer s.Close()
+	run := embedded(t, fmt.Sprintf("  provider: gemini\n  base_url: %s\n  daily_tokens: 1k\n", s.BaseURL()))
+	if code, out, errs := run("reindex"); code != 0 {
+		t.Fatalf("%d %s %s", code, out, errs)
+	}
+	if _, out, _ := run("doctor"); !strings.Contains(out, "of the day's 1000 tokens were sent") {
+		t.Errorf("%s", out)
+	}
+	code, out, errs := run("search", strings.Repeat("tea ", 1500))
+	if code != 0 || !strings.Contains(out, "tea.md") || !strings.Contains(errs, "the day's budget of tokens is used up") {
+		t.Errorf("%d %s %s", code, out, errs)
+	}
+}
+
+// What is dear is sent only if the user says so.
+func TestReindexAsksBeforeItIsDear(t *testing.T) {
+	run := embedded(t, "  provider: none\n")
+	config := filepath.Join(t.TempDir(), "mine.yaml")
+	// A server that is not known to be on this machine: its name is not looked up
+	// before something is sent.
+	text := "embedding: {provider: openai, base_url: 'http://embeddings.invalid/v1', allow_insecure: true, model: m, confirm_tokens: 5, timeout: 1s}\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := run("reindex", "--config", config)
+	if code != 1 || !strings.Contains(out, "2 added") || !strings.Contains(out, "at a price that is not known") ||
+		!strings.Contains(errs, "is more than the 5 tokens that are sent unasked") || !strings.Contains(errs, "reindex --yes") {
+		t.Errorf("%d %s %s", code, out, errs)
+	}
+}

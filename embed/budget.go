@@ -1,0 +1,155 @@
+package embed
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// Budget is how many tokens may be sent in a day. What was sent stands in a file,
+// which several processes may share: tokens are written down, as estimated, before
+// a request goes, and corrected by what the server says that it billed. A kill in
+// between counts the estimate.
+type Budget struct {
+	path  string
+	limit int
+	loc   *time.Location
+	now   func() time.Time
+
+	mu   sync.Mutex // flock holds processes apart, not goroutines
+	lock *flock.Flock
+}
+
+// NewBudget is a budget of so many tokens a day, at least 1, kept in the file at
+// path. Days begin at midnight in loc, nil for the local time zone; now is the
+// clock, nil for the system's. The file is made when something is sent.
+func NewBudget(path string, perDay int, loc *time.Location, now func() time.Time) *Budget {
+	if loc == nil {
+		loc = time.Local
+	}
+	if now == nil {
+		now = time.Now
+	}
+	return &Budget{path: path, limit: perDay, loc: loc, now: now, lock: flock.New(path + ".lock")}
+}
+
+// ErrBudget is wrapped by the error of a request for which the day has no tokens
+// left.
+var ErrBudget = errors.New("the day's budget of tokens is used up")
+
+// ledger is the file of a Budget.
+type ledger struct {
+	Format int    `json:"format"`
+	Day    string `json:"day"`
+	Tokens int    `json:"tokens"`
+}
+
+// ledgerFormat is the only version of the file.
+const ledgerFormat = 1
+
+// Spent are the tokens of today so far, and what a day may have.
+func (b *Budget) Spent() (tokens, perDay int, err error) {
+	l, err := b.read()
+	return l.Tokens, b.limit, err
+}
+
+func (b *Budget) today() string { return b.now().In(b.loc).Format(time.DateOnly) }
+
+// read is the ledger of today; that of another day says nothing.
+func (b *Budget) read() (ledger, error) {
+	today := ledger{Format: ledgerFormat, Day: b.today()}
+	raw, err := os.ReadFile(b.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return today, nil
+	}
+	if err != nil {
+		return today, fmt.Errorf("read budget: %w", err)
+	}
+	var l ledger
+	if err := json.Unmarshal(raw, &l); err != nil || l.Format != ledgerFormat || l.Tokens < 0 {
+		return today, fmt.Errorf("read budget: %s is no budget file of version %d: delete it, which forgets what was sent today", b.path, ledgerFormat)
+	}
+	if l.Day != today.Day {
+		return today, nil
+	}
+	return l, nil
+}
+
+// spent is what a request was allowed.
+type spent struct {
+	b      *Budget
+	day    string
+	tokens int
+}
+
+// take writes down tokens before they are sent, or says why they may not be.
+func (b *Budget) take(tokens int) (*spent, error) {
+	if b == nil {
+		return nil, nil
+	}
+	s := &spent{b, "", tokens}
+	err := b.change(func(l *ledger) error {
+		if l.Tokens+tokens > b.limit {
+			return &Error{Err: fmt.Errorf("%w: %d of %d were sent on %s, and this takes about %d", ErrBudget, l.Tokens, b.limit, l.Day, tokens),
+				Hint: fmt.Sprintf("it goes on after midnight (%s); or raise daily_tokens", b.loc)}
+		}
+		s.day = l.Day
+		l.Tokens += tokens
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// settle puts what was billed in the place of the estimate. What was sent before
+// midnight is of no account after it.
+func (s *spent) settle(billed int) error {
+	if s == nil || billed == s.tokens {
+		return nil
+	}
+	return s.b.change(func(l *ledger) error {
+		if l.Day == s.day {
+			l.Tokens = max(0, l.Tokens+billed-s.tokens)
+		}
+		return nil
+	})
+}
+
+// change rewrites the ledger under the lock.
+func (b *Budget) change(f func(*ledger) error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
+		return fmt.Errorf("write budget: %w", err)
+	}
+	if err := b.lock.Lock(); err != nil {
+		return fmt.Errorf("lock budget %s: %w", b.path, err)
+	}
+	defer b.lock.Unlock()
+	l, err := b.read()
+	if err != nil {
+		return err
+	}
+	if err := f(&l); err != nil {
+		return err
+	}
+	raw, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.WriteFile(b.path, append(raw, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write budget: %w", err)
+	}
+	return nil
+}

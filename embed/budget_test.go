@@ -1,0 +1,211 @@
+package embed
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+func TestBudget(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip(err)
+	}
+	now := time.Date(2026, 3, 9, 22, 30, 0, 0, time.UTC) // 23:30 there
+	path := filepath.Join(t.TempDir(), "state", "budget.json")
+	b := NewBudget(path, 100, berlin, func() time.Time { return now })
+	spend := func(tokens int) *spent {
+		t.Helper()
+		s, err := b.take(tokens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	check := func(want int) {
+		t.Helper()
+		if n, of, err := NewBudget(path, 100, berlin, b.now).Spent(); n != want || of != 100 || err != nil {
+			t.Errorf("%d of %d, %v; want %d", n, of, err, want)
+		}
+	}
+	check(0)
+	if err := spend(60).settle(50); err != nil {
+		t.Error(err)
+	}
+	check(50)
+	s := spend(50)
+	_, err = b.take(1)
+	var e *Error
+	if !errors.Is(err, ErrBudget) || !errors.As(err, &e) || e.transient || !strings.Contains(err.Error(), "100 of 100 were sent on 2026-03-09") || !strings.Contains(e.Hint, "Europe/Berlin") {
+		t.Errorf("got %v", err)
+	}
+	now = now.Add(time.Hour) // past midnight there, not yet in UTC
+	check(0)
+	if err := s.settle(10); err != nil { // yesterday's
+		t.Error(err)
+	}
+	spend(30)
+	check(30)
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.take(1); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "delete it") {
+		t.Errorf("a damaged file: %v", err)
+	}
+}
+
+// Several at a time never take more than there is.
+func TestBudgetIsShared(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "budget.json")
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	taken := 0
+	for range 4 {
+		b := NewBudget(path, 20, time.UTC, func() time.Time { return time.Unix(0, 0) })
+		wg.Go(func() {
+			for range 10 {
+				if _, err := b.take(1); err == nil {
+					mu.Lock()
+					taken++
+					mu.Unlock()
+				} else if !errors.Is(err, ErrBudget) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if taken != 20 {
+		t.Errorf("%d of 20 were taken", taken)
+	}
+}
+
+// A request that the day has no tokens for is not sent, and counts what the server
+// billed.
+func TestRequestsKeepToTheBudget(t *testing.T) {
+	s := serve(t, nil)
+	b := NewBudget(filepath.Join(t.TempDir(), "budget.json"), 10, time.UTC, func() time.Time { return time.Unix(0, 0) })
+	o := openAt(t, s.URL, func(c *Config) { c.Budget = b })
+	if _, err := o.EmbedQuery(t.Context(), "a word or two"); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := b.Spent(); n != 7 || err != nil { // as billed
+		t.Errorf("%d tokens, %v", n, err)
+	}
+	res, err := o.EmbedDocuments(t.Context(), []string{"this one is a good deal longer"})
+	if !errors.Is(err, ErrBudget) || res.Requests != 0 || len(s.asked) != 1 {
+		t.Errorf("%d requests, %v", len(s.asked), err)
+	}
+}
+
+// No minute has more than its limit, whatever is asked for.
+func TestPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := openAt(t, "https://embeddings.example/v1", func(c *Config) { c.RequestsPerMinute = 60; c.BatchSize = 1 })
+		var at []time.Time
+		o.http.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			at = append(at, time.Now())
+			return response(r, 200, nil, goodAnswer([]string{"a"})), nil
+		})
+		texts := make([]string, 200)
+		for i := range texts {
+			texts[i] = "a"
+		}
+		if _, err := o.EmbedDocuments(t.Context(), texts); err != nil {
+			t.Fatal(err)
+		}
+		for i := range at {
+			if j := i + 60; j < len(at) && at[j].Sub(at[i]) < time.Minute-time.Millisecond {
+				t.Fatalf("request %d came %v after request %d", j, at[j].Sub(at[i]), i)
+			}
+		}
+	})
+}
+
+func TestPaceOfTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		p := newPace(0, 6000)
+		for range 4 {
+			if err := p.wait(t.Context(), 3000); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := time.Since(start); d < 2*time.Minute || d > 3*time.Minute {
+			t.Errorf("12,000 tokens at 6,000 a minute took %v", d)
+		}
+	})
+}
+
+// A question doesn't wait in line for longer than it has.
+func TestPaceKnowsTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		change := func(c *Config) { c.RequestsPerMinute = 1 }
+		o := openAt(t, "https://embeddings.example/v1", change)
+		o.http.Transport = roundTrip(func(r *http.Request) (*http.Response, error) { return good(r) })
+		if _, err := o.EmbedQuery(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := contextWithin(t, 2*time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := o.EmbedQuery(ctx, "a")
+		var e *Error
+		if !errors.As(err, &e) || time.Since(start) != 0 || !strings.Contains(err.Error(), "requests_per_minute") {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+	})
+}
+
+func TestGeminiDelay(t *testing.T) {
+	for body, want := range map[string]time.Duration{
+		`{"error":{"details":[{"retryDelay":"37s"}]}}`: 37 * time.Second,
+		`{"retryDelay": "0.5s"}`:                       500 * time.Millisecond,
+		`{"retryDelay":"soon"}`:                        0,
+		``:                                             0,
+	} {
+		if got := retryDelay([]byte(body)); got != want {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+}
+
+// Whatever step of writing fails, what was counted before stands, and nothing is
+// allowed that was not written down.
+func TestBudgetAtEveryFailure(t *testing.T) {
+	broken := errors.New("broken")
+	for fail := 1; ; fail++ {
+		path := filepath.Join(t.TempDir(), "budget.json")
+		b := NewBudget(path, 100, time.UTC, func() time.Time { return time.Unix(0, 0) })
+		if _, err := b.take(30); err != nil {
+			t.Fatal(err)
+		}
+		steps := 0
+		restore := atomicfile.SetHook(func(string, string) error {
+			if steps++; steps == fail {
+				return broken
+			}
+			return nil
+		})
+		_, err := b.take(20)
+		restore()
+		n, _, rerr := b.Spent()
+		if rerr != nil || err == nil && n != 50 || n != 30 && n != 50 {
+			t.Fatalf("step %d: %d tokens, %v after %v", fail, n, rerr, err)
+		}
+		if steps < fail {
+			if err != nil {
+				t.Errorf("nothing failed, but %v", err)
+			}
+			return
+		}
+	}
+}

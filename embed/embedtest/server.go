@@ -1,0 +1,220 @@
+package embedtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+
+	"github.com/memkernel/memkernel/embed"
+)
+
+// Asked is what a Server was asked for.
+type Asked struct {
+	// Path and Key are as sent.
+	Path, Key string
+	// Model, Task and Dimensions are "", "" and 0 where the request says nothing.
+	Model, Task string
+	Dimensions  int
+	// Texts are what was to be embedded, Media the types of files among it.
+	Texts, Media []string
+}
+
+// Server speaks like a provider, on this machine, and gives the vectors of
+// Provider. It refuses what the provider would refuse: a path, a member or a key
+// that is not its own.
+type Server struct {
+	*httptest.Server
+	provider, key string
+
+	mu     sync.Mutex
+	asked  []Asked
+	refuse http.HandlerFunc
+}
+
+// NewServer starts a server that speaks like a provider of package embed and wants
+// a key, or none if key is "". It must be closed.
+func NewServer(provider, key string) *Server {
+	s := &Server{provider: provider, key: key}
+	s.Server = httptest.NewServer(s)
+	return s
+}
+
+// BaseURL is what a configuration calls base_url.
+func (s *Server) BaseURL() string {
+	switch s.provider {
+	case embed.ProviderGemini:
+		return s.URL + "/v1beta"
+	case embed.ProviderOllama:
+		return s.URL
+	}
+	return s.URL + "/v1"
+}
+
+// Asked are the requests so far.
+func (s *Server) Asked() []Asked {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Asked{}, s.asked...)
+}
+
+// Refuse answers from now on in the server's place; nil ends that.
+func (s *Server) Refuse(h http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refuse = h
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a, err := s.read(r)
+	a.Path = r.URL.Path
+	s.mu.Lock()
+	s.asked = append(s.asked, a)
+	refuse := s.refuse
+	s.mu.Unlock()
+	switch {
+	case refuse != nil:
+		refuse(w, r)
+	case a.Key != s.key:
+		s.say(w, http.StatusUnauthorized, "the API key is not valid")
+	case err != nil:
+		s.say(w, http.StatusBadRequest, err.Error())
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(s.answer(a.Texts))
+	}
+}
+
+func (s *Server) say(w http.ResponseWriter, status int, what string) {
+	w.WriteHeader(status)
+	var body any
+	switch s.provider {
+	case embed.ProviderVoyage:
+		body = map[string]any{"detail": what}
+	case embed.ProviderOllama:
+		body = map[string]any{"error": what}
+	case embed.ProviderMistral:
+		body = map[string]any{"object": "error", "message": what}
+	default:
+		body = map[string]any{"error": map[string]any{"message": what, "code": status}}
+	}
+	json.NewEncoder(w).Encode(body)
+}
+
+func (s *Server) read(r *http.Request) (Asked, error) {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if s.provider == embed.ProviderGemini {
+		return readGemini(r, d)
+	}
+	a := Asked{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}
+	path := "/v1/embeddings"
+	var err error
+	switch s.provider {
+	case embed.ProviderOllama:
+		path = "/api/embed"
+		b := struct {
+			Model      *string   `json:"model"`
+			Input      *[]string `json:"input"`
+			Truncate   bool      `json:"truncate"`
+			Dimensions *int      `json:"dimensions"`
+		}{Model: &a.Model, Input: &a.Texts, Dimensions: &a.Dimensions}
+		err = d.Decode(&b)
+	case embed.ProviderVoyage:
+		b := struct {
+			Model      *string   `json:"model"`
+			Input      *[]string `json:"input"`
+			Type       *string   `json:"input_type"`
+			Truncation bool      `json:"truncation"`
+			Dimensions *int      `json:"output_dimension"`
+		}{Model: &a.Model, Input: &a.Texts, Type: &a.Task, Dimensions: &a.Dimensions}
+		err = d.Decode(&b)
+	case embed.ProviderMistral:
+		b := struct {
+			Model      *string   `json:"model"`
+			Input      *[]string `json:"input"`
+			Dimensions *int      `json:"output_dimension"`
+		}{Model: &a.Model, Input: &a.Texts, Dimensions: &a.Dimensions}
+		err = d.Decode(&b)
+	default:
+		b := struct {
+			Model      *string   `json:"model"`
+			Input      *[]string `json:"input"`
+			Dimensions *int      `json:"dimensions"`
+		}{Model: &a.Model, Input: &a.Texts, Dimensions: &a.Dimensions}
+		err = d.Decode(&b)
+	}
+	if err == nil && (r.Method != http.MethodPost || r.URL.Path != path) {
+		err = fmt.Errorf("%s %s is not known", r.Method, r.URL.Path)
+	}
+	return a, err
+}
+
+func readGemini(r *http.Request, d *json.Decoder) (Asked, error) {
+	a := Asked{Key: r.Header.Get("X-Goog-Api-Key")}
+	var b struct {
+		Requests []struct {
+			Model      string `json:"model"`
+			Task       string `json:"taskType"`
+			Dimensions int    `json:"outputDimensionality"`
+			Content    struct {
+				Parts []struct {
+					Text string `json:"text"`
+					Data struct {
+						Type string `json:"mimeType"`
+						Data []byte `json:"data"`
+					} `json:"inlineData"`
+				} `json:"parts"`
+			} `json:"content"`
+		} `json:"requests"`
+	}
+	if err := d.Decode(&b); err != nil {
+		return a, err
+	}
+	for _, q := range b.Requests {
+		a.Model, a.Task, a.Dimensions = q.Model, q.Task, q.Dimensions
+		var text []string
+		for _, p := range q.Content.Parts {
+			text = append(text, p.Text)
+			if p.Data.Type != "" {
+				a.Media = append(a.Media, p.Data.Type)
+			}
+		}
+		a.Texts = append(a.Texts, strings.Join(text, ""))
+	}
+	if want := "/v1beta/" + a.Model + ":batchEmbedContents"; r.URL.Path != want {
+		return a, fmt.Errorf("%s is not %s", r.URL.Path, want)
+	}
+	return a, nil
+}
+
+// answer gives the vectors in the provider's form.
+func (s *Server) answer(texts []string) any {
+	tokens := 0
+	vectors := make([][]float32, len(texts))
+	for i, t := range texts {
+		vectors[i] = Vector(t)
+		tokens += len(strings.Fields(t))
+	}
+	switch s.provider {
+	case embed.ProviderGemini:
+		type values struct {
+			Values []float32 `json:"values"`
+		}
+		all := make([]values, len(vectors))
+		for i, v := range vectors {
+			all[i].Values = v
+		}
+		return map[string]any{"embeddings": all}
+	case embed.ProviderOllama:
+		return map[string]any{"model": "m", "embeddings": vectors, "total_duration": 1, "prompt_eval_count": tokens}
+	}
+	var data []any
+	for i, v := range vectors {
+		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": v})
+	}
+	return map[string]any{"object": "list", "data": data, "usage": map[string]any{"total_tokens": tokens}}
+}

@@ -1,0 +1,53 @@
+package embed
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// geminiMedia is the model of Gemini's second generation, which places images and
+// sounds among texts.
+type geminiMedia struct{ *remote }
+
+var _ MediaProvider = (*geminiMedia)(nil)
+
+const (
+	// maxMediaBytes keeps a request with its base64 under the 20 MB that the API
+	// takes inline.
+	maxMediaBytes = 14 << 20 // 14 MiB
+	// MediaTokens is what a file is taken for in budgets and limits: the model's
+	// whole window, since its true count is only known afterwards.
+	MediaTokens = 8192
+)
+
+// mediaTypes are those that the model takes, ai.google.dev/gemini-api/docs/embeddings.
+var mediaTypes = []string{"image/png", "image/jpeg", "image/webp", "image/gif", "image/heic", "image/heif",
+	"audio/mpeg", "audio/mp3", "audio/wav", "audio/ogg", "audio/opus", "audio/mp4", "audio/aac", "audio/flac"}
+
+// TakesMedia implements MediaProvider.
+func (g *geminiMedia) TakesMedia(mediaType string, size int64) error {
+	switch {
+	case !slices.Contains(mediaTypes, mediaType):
+		return fmt.Errorf("%s takes no %s", g.cfg.Model, mediaType)
+	case size > maxMediaBytes:
+		return fmt.Errorf("it has %d bytes, %s takes %d", size, g.cfg.Model, maxMediaBytes)
+	case size == 0:
+		return fmt.Errorf("it is empty")
+	}
+	return nil
+}
+
+// EmbedMedia implements MediaProvider.
+func (g *geminiMedia) EmbedMedia(ctx context.Context, m Media) ([]float32, Usage, error) {
+	var use Usage
+	if err := g.TakesMedia(m.Type, int64(len(m.Data))); err != nil {
+		return nil, use, fmt.Errorf("embed media: %w", err)
+	}
+	caption, _ := cutText(m.Caption, g.cfg.MaxTextBytes)
+	vectors, err := g.request(ctx, forDocument, []input{{text: caption, media: &m}}, &use)
+	if err != nil {
+		return nil, use, err
+	}
+	return vectors[0], use, nil
+}

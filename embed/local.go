@@ -1,0 +1,117 @@
+package embed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/embed/static"
+)
+
+// local is a model in this process.
+type local struct {
+	cfg    Config
+	model  *static.Model
+	length atomic.Int64
+}
+
+func localFromConfig(c Config) (Provider, error) {
+	if c.ModelDir == "" {
+		return nil, errors.New("embedding provider local has no model: set model_dir to the folder of one")
+	}
+	orDefault(&c.MaxTextBytes, DefaultMaxTextBytes)
+	if c.MaxTextBytes < max(len(c.QueryPrefix), len(c.DocumentPrefix))+utf8.UTFMax {
+		return nil, fmt.Errorf("embedding max_text_bytes %d leaves no room for text behind a prefix", c.MaxTextBytes)
+	}
+	m, err := static.Load(c.ModelDir)
+	if err != nil {
+		return nil, fmt.Errorf("embedding provider local: %w", err)
+	}
+	if c.Dimensions < 0 || c.Dimensions > m.Dim() {
+		return nil, errors.Join(fmt.Errorf("embedding dimensions %d: the vectors of %s have length %d", c.Dimensions, m.Dir(), m.Dim()), m.Close())
+	}
+	return &local{cfg: c, model: m}, nil
+}
+
+// Model is the folder's name, and a fingerprint of what is in it: it may be copied,
+// moved and named anew, but not changed.
+func (l *local) Model() string {
+	s := fmt.Sprintf("%q by=local print=%s", l.model.Name(), l.model.Fingerprint())
+	if l.cfg.Dimensions != 0 {
+		s += fmt.Sprintf(" dimensions=%d", l.cfg.Dimensions)
+	}
+	if l.cfg.QueryPrefix != "" {
+		s += fmt.Sprintf(" query=%q", l.cfg.QueryPrefix)
+	}
+	if l.cfg.DocumentPrefix != "" {
+		s += fmt.Sprintf(" document=%q", l.cfg.DocumentPrefix)
+	}
+	if l.cfg.MaxTextBytes != DefaultMaxTextBytes {
+		s += fmt.Sprintf(" max_text_bytes=%d", l.cfg.MaxTextBytes)
+	}
+	return s
+}
+
+// Format prints the model's name.
+func (l *local) Format(f fmt.State, _ rune) { io.WriteString(f, l.Model()) }
+
+// Close gives the model's file back.
+func (l *local) Close() error { return l.model.Close() }
+
+// EmbedQuery implements Provider.
+func (l *local) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	v, _, err := l.embed(ctx, l.cfg.QueryPrefix, text)
+	return v, err
+}
+
+// EmbedDocuments implements Provider.
+func (l *local) EmbedDocuments(ctx context.Context, texts []string) (Result, error) {
+	var res Result
+	for i, t := range texts {
+		v, cut, err := l.embed(ctx, l.cfg.DocumentPrefix, t)
+		if err != nil {
+			return res, fmt.Errorf("text %d of %d: %w", i+1, len(texts), err)
+		}
+		res.Vectors = append(res.Vectors, v)
+		if cut {
+			res.Truncated++
+		}
+	}
+	return res, nil
+}
+
+func (l *local) embed(ctx context.Context, prefix, text string) ([]float32, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, fmt.Errorf("embed with %s: %w", l.model.Dir(), err)
+	}
+	whole, cut := fit(prefix, text, l.cfg.MaxTextBytes)
+	v, short, err := l.model.Embed(whole)
+	e := &Error{Endpoint: l.model.Dir(), Model: l.model.Name(), Err: err, Tries: 1, Hint: "other texts may do"}
+	switch {
+	case errors.Is(err, static.ErrNoToken):
+		e.Texts = true
+		return nil, false, e
+	case err != nil:
+		e.Hint = "see that the model's files are whole, then start again"
+		return nil, false, e
+	}
+	if n := l.cfg.Dimensions; n != 0 {
+		v = v[:n]
+	}
+	if bad := check(v, &l.length, "the model's files changed: start again"); bad != nil {
+		bad.Endpoint, bad.Model, bad.Tries, bad.Err = e.Endpoint, e.Model, 1, fmt.Errorf("the vector %w", bad.Err)
+		return nil, false, bad
+	}
+	return v, cut || short, nil
+}
+
+func (l *local) describe() Description {
+	dim := l.cfg.Dimensions
+	if dim == 0 {
+		dim = l.model.Dim()
+	}
+	return Description{Provider: ProviderLocal, Model: l.model.Name(), Dim: dim, Free: true, Note: fmt.Sprintf("vectors of length %d, from %s", dim, l.model.Dir())}
+}

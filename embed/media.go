@@ -1,0 +1,24 @@
+package embed
+
+import "context"
+
+// Media is a file that is no text.
+type Media struct {
+	// Type is its media type, such as image/png.
+	Type string
+	// Data are its bytes.
+	Data []byte
+	// Caption is what is said of it, "" for nothing: its name, its folder.
+	Caption string
+}
+
+// MediaProvider is a Provider whose model places images and sounds among texts, so
+// that questions in words find them.
+type MediaProvider interface {
+	Provider
+	// TakesMedia tells why a file of a type and size in bytes can't be embedded,
+	// nil if it can.
+	TakesMedia(mediaType string, size int64) error
+	// EmbedMedia gives the vector of a file.
+	EmbedMedia(ctx context.Context, m Media) ([]float32, Usage, error)
+}

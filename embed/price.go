@@ -1,0 +1,65 @@
+package embed
+
+import "strings"
+
+// Price is what a model's tokens cost.
+type Price struct {
+	// USD is for a million tokens of text.
+	USD float64
+	// Source and AsOf say where the price stood and when.
+	Source, AsOf string
+}
+
+// prices are list prices by model, without discounts and free tiers.
+var prices = []struct {
+	provider, model string
+	Price
+}{
+	{ProviderOpenAI, "text-embedding-3-small", Price{0.02, "platform.openai.com/docs/pricing", "2026-04"}},
+	{ProviderOpenAI, "text-embedding-3-large", Price{0.13, "platform.openai.com/docs/pricing", "2026-04"}},
+	{ProviderOpenAI, "text-embedding-ada-002", Price{0.10, "platform.openai.com/docs/pricing", "2026-04"}},
+	{ProviderGemini, "gemini-embedding-001", Price{0.15, "ai.google.dev/gemini-api/docs/pricing", "2026-04"}},
+	{ProviderGemini, "gemini-embedding-2", Price{0.20, "ai.google.dev/gemini-api/docs/pricing", "2026-04"}},
+	{ProviderGemini, "gemini-embedding-2-preview", Price{0.20, "ai.google.dev/gemini-api/docs/pricing", "2026-04"}},
+	{ProviderVoyage, "voyage-4-large", Price{0.12, "docs.voyageai.com/docs/pricing", "2026-07"}},
+	{ProviderVoyage, "voyage-4", Price{0.06, "docs.voyageai.com/docs/pricing", "2026-07"}},
+	{ProviderVoyage, "voyage-4-lite", Price{0.02, "docs.voyageai.com/docs/pricing", "2026-07"}},
+	{ProviderMistral, "mistral-embed", Price{0.10, "mistral.ai/pricing", "2026-04"}},
+}
+
+// Description says of a provider what its vectors don't.
+type Description struct {
+	// Provider is its name in a configuration, Model the model's at the server.
+	Provider, Model string
+	// Endpoint is where texts are sent, "" if they stay in this process.
+	Endpoint string
+	// Dim is the length of the vectors, 0 where only the server knows.
+	Dim int
+	// Free tells that no tokens are billed: the model runs on this machine.
+	Free bool
+	// Price is what tokens cost; nil if that is not known, or nothing.
+	Price *Price
+	// Budget is the day's, nil without.
+	Budget *Budget
+	// Note is what else a user wants to know of it, "" for nothing.
+	Note string
+}
+
+// Describe describes a provider; of those that are not of this package only the
+// model is known.
+func Describe(p Provider) Description {
+	if d, ok := p.(interface{ describe() Description }); ok {
+		return d.describe()
+	}
+	return Description{Model: p.Model()}
+}
+
+func (o *remote) describe() Description {
+	d := Description{Provider: o.name, Model: o.cfg.Model, Endpoint: o.base, Free: o.loopback, Budget: o.cfg.Budget}
+	for _, p := range prices {
+		if o.own && p.provider == o.name && p.model == strings.TrimPrefix(o.cfg.Model, "models/") {
+			d.Price = &p.Price
+		}
+	}
+	return d
+}

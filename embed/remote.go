@@ -1,0 +1,210 @@
+package embed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"github.com/memkernel/memkernel/internal/endpoint"
+)
+
+// remote is a provider that is a server.
+type remote struct {
+	*service
+	cfg  Config // without zero fields, but for those that mean something
+	base string
+	// own: base is the provider's own host; loopback: it is on this machine.
+	own, loopback bool
+	key           string
+	http          *http.Client
+	pace          *pace
+	patience      patience
+	// length of the vectors: as configured, else as first seen, 0 before.
+	length atomic.Int64
+}
+
+func newRemote(s *service, c Config, base *url.URL, key string) *remote {
+	o := &remote{service: s, cfg: c, base: base.String(), own: s.own(base), loopback: endpoint.Loopback(base), key: key, pace: newPace(c.RequestsPerMinute, c.TokensPerMinute)}
+	o.http = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	o.length.Store(int64(c.Dimensions))
+	return o
+}
+
+// Model is the model's name followed by the settings that differ from the
+// defaults: two servers may mean different models by one name, and texts cut
+// elsewhere have other vectors. Names have no white space, prefixes are quoted;
+// so different settings have different names.
+func (o *remote) Model() string {
+	parts := []string{o.cfg.Model}
+	add := func(differs bool, format string, value any) {
+		if differs {
+			parts = append(parts, fmt.Sprintf(format, value))
+		}
+	}
+	add(o.service != openAI, "by=%s", o.name)
+	add(o.base != o.baseURL, "at=%s", o.base)
+	add(o.cfg.Dimensions != 0, "dimensions=%d", o.cfg.Dimensions)
+	add(o.cfg.QueryPrefix != "", "query=%q", o.cfg.QueryPrefix)
+	add(o.cfg.DocumentPrefix != "", "document=%q", o.cfg.DocumentPrefix)
+	add(o.cfg.MaxTextBytes != DefaultMaxTextBytes, "max_text_bytes=%d", o.cfg.MaxTextBytes)
+	return strings.Join(parts, " ")
+}
+
+// Format keeps the key out of every print of the provider.
+func (o *remote) Format(f fmt.State, _ rune) { io.WriteString(f, o.Model()) }
+
+// EmbedQuery implements Provider.
+func (o *remote) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	if blank(text) {
+		return nil, fmt.Errorf("embed question with %s: it is blank", o.cfg.Model)
+	}
+	question, _ := fit(o.cfg.QueryPrefix, text, o.cfg.MaxTextBytes)
+	if err := o.patience.tired(); err != nil {
+		return nil, o.explain(err)
+	}
+	vectors, err := o.request(ctx, forQuery, []input{{text: question}}, new(Usage))
+	o.patience.learn(ctx, err)
+	if err != nil {
+		return nil, err
+	}
+	return vectors[0], nil
+}
+
+// EmbedDocuments implements Provider.
+func (o *remote) EmbedDocuments(ctx context.Context, texts []string) (Result, error) {
+	var res Result
+	for i, t := range texts {
+		if blank(t) {
+			return res, fmt.Errorf("embed %d texts with %s: text %d is blank: leave it out", len(texts), o.cfg.Model, i+1)
+		}
+	}
+	for len(texts) > 0 {
+		inputs, truncated := o.batch(texts)
+		vectors, err := o.request(ctx, forDocument, inputs, &res.Usage)
+		res.Vectors = append(res.Vectors, vectors...)
+		if err != nil {
+			return res, err
+		}
+		res.Truncated += truncated
+		texts = texts[len(inputs):]
+	}
+	return res, nil
+}
+
+// batch makes the inputs of one request of the leading texts.
+func (o *remote) batch(texts []string) (inputs []input, truncated int) {
+	room := o.cfg.BatchBytes
+	for _, t := range texts[:min(len(texts), o.cfg.BatchSize, o.maxBatch)] {
+		text, cut := fit(o.cfg.DocumentPrefix, t, o.cfg.MaxTextBytes)
+		if room -= len(text); room < 0 && len(inputs) > 0 {
+			break
+		}
+		inputs = append(inputs, input{text: text})
+		if cut {
+			truncated++
+		}
+	}
+	return inputs, truncated
+}
+
+// request sends one request until it is answered, refused or given up.
+func (o *remote) request(ctx context.Context, t task, inputs []input, use *Usage) ([][]float32, error) {
+	for tries := 1; ; tries++ {
+		vectors, err := o.admit(ctx, t, inputs, use)
+		if err == nil {
+			return vectors, nil
+		}
+		if ctx.Err() != nil {
+			return vectors, o.ended(ctx)
+		}
+		e := o.explain(err)
+		e.Tries = tries
+		wait, ok := o.again(ctx, e)
+		if !ok {
+			return vectors, e
+		}
+		if pause(ctx, wait) != nil {
+			return nil, o.ended(ctx)
+		}
+		use.Retries++
+	}
+}
+
+func (o *remote) ended(ctx context.Context) error {
+	return fmt.Errorf("embed with %s at %s: %w", o.cfg.Model, o.base, ctx.Err())
+}
+
+// admit sends a request once it may be sent, and counts what it used.
+func (o *remote) admit(ctx context.Context, t task, inputs []input, use *Usage) ([][]float32, error) {
+	tokens := 0
+	for _, in := range inputs {
+		tokens += in.tokens()
+	}
+	if err := o.pace.wait(ctx, tokens); err != nil {
+		return nil, err
+	}
+	spent, err := o.cfg.Budget.take(tokens)
+	if err != nil {
+		return nil, err
+	}
+	before := use.Tokens
+	use.Requests++
+	vectors, err := o.try(ctx, t, inputs, use)
+	if billed := use.Tokens - before; billed > 0 {
+		if e := spent.settle(billed); err == nil {
+			err = e
+		}
+	}
+	return vectors, err
+}
+
+// try sends a request once. Beside an error it returns the vectors before the
+// first unusable one, since they are paid for.
+func (o *remote) try(ctx context.Context, t task, inputs []input, use *Usage) ([][]float32, error) {
+	ctx, cancel := context.WithTimeout(ctx, o.cfg.Timeout)
+	defer cancel()
+	path, body := o.wire.request(&o.cfg, t, inputs)
+	a := o.wire.answer()
+	if err := o.post(ctx, path, body, answerBytes(len(inputs)), a); err != nil {
+		return nil, err
+	}
+	use.Tokens += a.tokens()
+	return o.read(a.rows(), len(inputs))
+}
+
+// post sends a request and decodes the answer, of which it reads at most limit
+// bytes.
+func (o *remote) post(ctx context.Context, path string, body any, limit int64, into any) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.base+path, bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	if o.key != "" {
+		o.wire.authorize(req.Header, o.key)
+	}
+	resp, err := o.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		return o.refusal(resp)
+	}
+	return json.NewDecoder(http.MaxBytesReader(nil, resp.Body, limit)).Decode(into)
+}
+
+// answerBytes bounds the answer to n texts: 256 KiB hold some 10,000 numbers,
+// more than any model's vector has.
+func answerBytes(n int) int64 { return 64<<10 + int64(n)*256<<10 }

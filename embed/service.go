@@ -1,0 +1,115 @@
+package embed
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/endpoint"
+)
+
+// service is a provider that is a server: where it is, what it takes at a time and
+// how it is spoken to.
+type service struct {
+	name    string
+	baseURL string
+	// domain is the provider's own, to which alone its usual key goes unasked; ""
+	// where there is none.
+	domain  string
+	keyEnvs []string // the usual variables, the first that is set counts
+	model   string
+	// families are what the names of its models begin with.
+	families []string
+	wire     wire
+	// maxBatch and batchBytes bound a request. Bytes bound tokens, since hardly a
+	// vocabulary makes more than one token of a byte.
+	maxBatch, batchBytes int
+}
+
+// openAI is any server with OpenAI's API. It takes 2,048 texts and 300,000 tokens
+// in a request.
+var openAI = &service{name: ProviderOpenAI, baseURL: DefaultBaseURL, domain: "api.openai.com",
+	keyEnvs: []string{DefaultAPIKeyEnv}, model: DefaultModel, families: []string{"text-embedding-"},
+	wire: openAIWire{}, maxBatch: maxBatchSize, batchBytes: DefaultBatchBytes}
+
+// services are the providers that are servers, in the order in which "auto" looks
+// for their keys; ollama is only taken by name. Limits are those of the providers'
+// reference pages as of 2026-11: gemini takes 100 texts in a request, voyage 1,000
+// and 120,000 tokens, mistral 16,384 tokens, which 40 KiB of prose stay below
+// (what does not is halved by Fill).
+var services = []*service{
+	openAI,
+	{name: ProviderGemini, baseURL: "https://generativelanguage.googleapis.com/v1beta", domain: "generativelanguage.googleapis.com",
+		keyEnvs: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, model: "gemini-embedding-001", families: []string{"gemini-embedding-", "models/"},
+		wire: geminiWire{}, maxBatch: 100, batchBytes: DefaultBatchBytes},
+	{name: ProviderVoyage, baseURL: "https://api.voyageai.com/v1", domain: "api.voyageai.com",
+		keyEnvs: []string{"VOYAGE_API_KEY"}, model: "voyage-4-large", families: []string{"voyage-"},
+		wire: voyageWire{}, maxBatch: 1000, batchBytes: 120_000},
+	{name: ProviderMistral, baseURL: "https://api.mistral.ai/v1", domain: "api.mistral.ai",
+		keyEnvs: []string{"MISTRAL_API_KEY"}, model: "mistral-embed", families: []string{"mistral-embed", "codestral-embed"},
+		wire: mistralWire{}, maxBatch: 512, batchBytes: 40 << 10},
+	{name: ProviderOllama, baseURL: "http://localhost:11434", model: "nomic-embed-text",
+		wire: ollamaWire{}, maxBatch: maxBatchSize, batchBytes: DefaultBatchBytes},
+}
+
+// serviceOf finds a provider by name, nil if it is none.
+func serviceOf(name string) *service {
+	i := slices.IndexFunc(services, func(s *service) bool { return s.name == name })
+	if i < 0 {
+		return nil
+	}
+	return services[i]
+}
+
+// own tells whether a base URL is the provider's own, its regional hosts too.
+func (s *service) own(base *url.URL) bool { return endpoint.Own(base, s.domain) }
+
+// knows tells whether a model's name is one of the provider's.
+func (s *service) knows(model string) bool {
+	return slices.ContainsFunc(s.families, func(f string) bool { return strings.HasPrefix(model, f) })
+}
+
+// keyEnv is the usual variable that is set, else the first.
+func (s *service) keyEnv() string {
+	for _, env := range s.keyEnvs {
+		if key, err := endpoint.Key(env); key != "" || err != nil {
+			return env
+		}
+	}
+	return s.keyEnvs[0]
+}
+
+// prefixes are what a model wants before questions and texts, by its makers' model
+// cards, and nobody else puts there.
+func (s *service) prefixes(model string) (query, document string) {
+	switch {
+	case s.name == ProviderGemini && geminiTwo(model):
+		return "task: search result | query: ", "title: none | text: "
+	case s.name != ProviderOllama:
+		return "", ""
+	}
+	switch name, _, _ := strings.Cut(model, ":"); name[strings.LastIndexByte(name, '/')+1:] {
+	case "nomic-embed-text", "nomic-embed-text-v2-moe":
+		return "search_query: ", "search_document: "
+	case "embeddinggemma":
+		return "task: search result | query: ", "title: none | text: "
+	case "mxbai-embed-large", "snowflake-arctic-embed":
+		return "Represent this sentence for searching relevant passages: ", ""
+	}
+	return "", ""
+}
+
+// Host is where a provider sends texts if nothing else is configured, "" if it
+// sends none. It is the first of those that "auto" may choose.
+func Host(provider string) string {
+	if provider == ProviderAuto {
+		return openAI.domain
+	}
+	if s := serviceOf(provider); s != nil {
+		u, err := url.Parse(s.baseURL)
+		if err == nil {
+			return u.Host
+		}
+	}
+	return ""
+}

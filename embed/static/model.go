@@ -1,0 +1,272 @@
+package static
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// Model is a static embedding model. It is safe for concurrent use.
+type Model struct {
+	dir       string
+	tok       *tokenizer
+	normalize bool
+	mark      string
+
+	mu    sync.RWMutex // held for writing by Close
+	file  *mapping
+	table tensor
+	// weights and rows are by token; without data where the model has none.
+	weights, rows tensor
+}
+
+const (
+	// MaxTokens is how many tokens of a text count, as with model2vec.
+	MaxTokens = 512
+
+	maxTokenizerBytes = 256 << 20
+	maxConfigBytes    = 1 << 20
+	maxDim            = 1 << 16
+)
+
+// ErrNoToken is returned for a text of which the model knows no token.
+var ErrNoToken = errors.New("the model knows no word of it")
+
+// Load reads the model in a folder.
+func Load(dir string) (*Model, error) {
+	m := &Model{dir: dir}
+	tokens, err := readFile(filepath.Join(dir, "tokenizer.json"), maxTokenizerBytes)
+	if err != nil {
+		return nil, fmt.Errorf("load model: %w", missing(err, dir))
+	}
+	if m.tok, err = parseTokenizer(tokens); err != nil {
+		return nil, fmt.Errorf("load model: %s: %w", filepath.Join(dir, "tokenizer.json"), err)
+	}
+	conf, err := m.configure()
+	if err != nil {
+		return nil, fmt.Errorf("load model: %w", err)
+	}
+	path := filepath.Join(dir, "model.safetensors")
+	if m.file, err = openMapping(path); err != nil {
+		return nil, fmt.Errorf("load model: %w", missing(err, dir))
+	}
+	err = m.file.guard(func() error {
+		if err := m.tensors(); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		m.mark = fingerprint(tokens, conf, m.file.data)
+		return nil
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("load model: %w", err), m.file.close())
+	}
+	return m, nil
+}
+
+// missing adds what the folder should have.
+func missing(err error, dir string) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%w: %s must hold tokenizer.json and model.safetensors of a Model2Vec model", err, dir)
+}
+
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("%s has more than %d bytes", path, limit)
+	}
+	return b, err
+}
+
+// configure reads config.json, which may be missing.
+func (m *Model) configure() ([]byte, error) {
+	c := struct {
+		Normalize *bool `json:"normalize"`
+	}{}
+	path := filepath.Join(m.dir, "config.json")
+	b, err := readFile(path, maxConfigBytes)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		b = nil
+	case err != nil:
+		return nil, err
+	default:
+		if err := json.Unmarshal(b, &c); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	m.normalize = c.Normalize == nil || *c.Normalize
+	return b, nil
+}
+
+// tensors finds the model's and holds them against each other and the tokenizer.
+func (m *Model) tensors() error {
+	ts, err := parseTensors(m.file.data)
+	if err != nil {
+		return err
+	}
+	var ok bool
+	if m.table, ok = ts["embeddings"]; !ok {
+		if m.table, ok = ts["embedding.weight"]; !ok { // Sentence Transformers' name
+			return errors.New(`it has no tensor "embeddings": it is no Model2Vec model`)
+		}
+	}
+	if err := m.table.real(); err != nil {
+		return fmt.Errorf("tensor embeddings: %w", err)
+	}
+	if s := m.table.shape; len(s) != 2 || s[0] == 0 || s[1] == 0 || s[1] > maxDim {
+		return fmt.Errorf("tensor embeddings: shape %v is not rows and length", s)
+	}
+	tokens := m.tok.size()
+	if m.weights, ok = ts["weights"]; ok {
+		if err := perToken(m.weights, tokens, m.weights.real()); err != nil {
+			return fmt.Errorf("tensor weights: %w", err)
+		}
+	}
+	if m.rows, ok = ts["mapping"]; ok {
+		if err := perToken(m.rows, tokens, m.rows.whole()); err != nil {
+			return fmt.Errorf("tensor mapping: %w", err)
+		}
+		return m.mapped()
+	}
+	if tokens > m.table.shape[0] {
+		return fmt.Errorf("tensor embeddings: it has %d rows, tokenizer.json %d tokens: they are not of one model", m.table.shape[0], tokens)
+	}
+	return nil
+}
+
+func perToken(t tensor, tokens int, err error) error {
+	if err != nil {
+		return err
+	}
+	if len(t.shape) != 1 || t.shape[0] < tokens {
+		return fmt.Errorf("shape %v is not one number for each of %d tokens", t.shape, tokens)
+	}
+	return nil
+}
+
+func (m *Model) mapped() error {
+	for i := range m.rows.shape[0] {
+		if r := m.rows.int(i); r < 0 || r >= int64(m.table.shape[0]) {
+			return fmt.Errorf("tensor mapping: token %d is row %d of %d", i, r, m.table.shape[0])
+		}
+	}
+	return nil
+}
+
+// samples is how many blocks of the tensors' file are part of the fingerprint.
+const (
+	samples     = 256
+	sampleBytes = 4 << 10
+)
+
+// fingerprint tells models apart by their tokenizer, settings, and the size,
+// header and evenly spread blocks of the tensors: two models differ all over.
+func fingerprint(tokens, conf, tensors []byte) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %d %d\n", len(tokens), len(conf), len(tensors))
+	h.Write(tokens)
+	h.Write(conf)
+	step := max(sampleBytes, len(tensors)/samples)
+	for at := 0; at < len(tensors); at += step {
+		h.Write(tensors[at:min(at+sampleBytes, len(tensors))])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// Name is the folder's own name.
+func (m *Model) Name() string { return filepath.Base(m.dir) }
+
+// Dir is the folder.
+func (m *Model) Dir() string { return m.dir }
+
+// Fingerprint tells the model from others, wherever its folder is.
+func (m *Model) Fingerprint() string { return m.mark }
+
+// Dim is the length of the vectors.
+func (m *Model) Dim() int { return m.table.shape[1] }
+
+// Close gives the file back. Embed fails from then on.
+func (m *Model) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.file.close()
+}
+
+// Embed makes the vector of a text; cut tells that only its beginning counted.
+func (m *Model) Embed(text string) (vector []float32, cut bool, err error) {
+	ids, err := m.tok.encode(text)
+	if err != nil {
+		return nil, false, fmt.Errorf("embed: %s: %w", filepath.Join(m.dir, "tokenizer.json"), err)
+	}
+	if cut = len(ids) > MaxTokens; cut {
+		ids = ids[:MaxTokens]
+	}
+	if len(ids) == 0 {
+		return nil, false, ErrNoToken
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.file.data == nil {
+		return nil, false, fmt.Errorf("embed: model %s is closed", m.dir)
+	}
+	sum := make([]float64, m.Dim())
+	err = m.file.guard(func() error {
+		for _, id := range ids {
+			m.add(sum, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("embed: %w", err)
+	}
+	return m.mean(sum, len(ids)), cut, nil
+}
+
+// add adds a token's row.
+func (m *Model) add(sum []float64, id int) {
+	row, weight := id, 1.0
+	if m.weights.data != nil {
+		weight = m.weights.at(id)
+	}
+	if m.rows.data != nil {
+		// Somebody else may have written to the file since it was checked.
+		row = min(max(0, int(m.rows.int(id))), m.table.shape[0]-1)
+	}
+	from := row * len(sum)
+	for i := range sum {
+		sum[i] += weight * m.table.at(from+i)
+	}
+}
+
+// mean is the sum over n tokens, and of length 1 if the model wants that.
+func (m *Model) mean(sum []float64, n int) []float32 {
+	var square float64
+	for i := range sum {
+		sum[i] /= float64(n)
+		square += sum[i] * sum[i]
+	}
+	scale := 1.0
+	if m.normalize && square > 0 {
+		scale = 1 / math.Sqrt(square)
+	}
+	out := make([]float32, len(sum))
+	for i := range sum {
+		out[i] = float32(sum[i] * scale)
+	}
+	return out
+}

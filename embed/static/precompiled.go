@@ -1,0 +1,117 @@
+package static
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+// charsmap is SentencePiece's table of what characters become: a double-array trie
+// (Yata, darts-clone) over their bytes, whose values are places in a list of texts
+// that end with a zero.
+//
+//	4 bytes  length of the trie in bytes, little-endian
+//	trie     units of 4 bytes
+//	texts
+type charsmap struct {
+	trie  []uint32
+	texts []byte
+}
+
+func parsePrecompiled(raw json.RawMessage) (normalizer, error) {
+	var c struct {
+		Map []byte `json:"precompiled_charsmap"`
+	}
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return nil, err
+	}
+	if len(c.Map) == 0 {
+		return nil, nil
+	}
+	if len(c.Map) < 4 {
+		return nil, errors.New("precompiled_charsmap is too short")
+	}
+	n := uint64(binary.LittleEndian.Uint32(c.Map))
+	if n%4 != 0 || n > uint64(len(c.Map)-4) || n == 0 {
+		return nil, errors.New("precompiled_charsmap is not whole")
+	}
+	m := charsmap{trie: make([]uint32, n/4), texts: c.Map[4+n:]}
+	for i := range m.trie {
+		m.trie[i] = binary.LittleEndian.Uint32(c.Map[4+4*i:])
+	}
+	return m.normalize, nil
+}
+
+// maxCluster is the length in bytes from which a cluster of characters is no
+// longer looked up as one; the rule of Hugging Face's tokenizers.
+const maxCluster = 6
+
+func (m charsmap) normalize(s string) (string, error) {
+	var b strings.Builder
+	state, limit := -1, maxGrowth*(len(s)+64)
+	for len(s) > 0 {
+		var cluster string
+		cluster, s, _, state = uniseg.FirstGraphemeClusterInString(s, state)
+		if to, ok := m.become(cluster); ok && len(cluster) < maxCluster {
+			b.Write(to)
+		} else {
+			m.each(&b, cluster)
+		}
+		if b.Len() > limit {
+			return "", errGrowth
+		}
+	}
+	return b.String(), nil
+}
+
+func (m charsmap) each(b *strings.Builder, cluster string) {
+	for _, r := range cluster {
+		if to, ok := m.become(string(r)); ok {
+			b.Write(to)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+}
+
+// become is what the shortest known beginning of a text becomes.
+func (m charsmap) become(s string) ([]byte, bool) {
+	unit := m.trie[0]
+	at := uint64(offset(unit))
+	for i := range len(s) {
+		at ^= uint64(s[i])
+		if at >= uint64(len(m.trie)) {
+			return nil, false
+		}
+		if unit = m.trie[at]; unit&(1<<31|0xff) != uint32(s[i]) {
+			return nil, false
+		}
+		at ^= uint64(offset(unit))
+		if unit>>8&1 == 0 {
+			continue
+		}
+		if at >= uint64(len(m.trie)) {
+			return nil, false
+		}
+		return m.text(m.trie[at] & (1<<31 - 1))
+	}
+	return nil, false
+}
+
+func (m charsmap) text(at uint32) ([]byte, bool) {
+	if uint64(at) > uint64(len(m.texts)) {
+		return nil, false
+	}
+	end := bytes.IndexByte(m.texts[at:], 0)
+	if end < 0 {
+		end = len(m.texts[at:])
+	}
+	return m.texts[at:][:end], true
+}
+
+// offset is where a unit's children lie, relative to it.
+func offset(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }

@@ -1,0 +1,162 @@
+package static
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"unicode/utf8"
+)
+
+// unigram cuts a text into the pieces whose probabilities have the highest product
+// (Kudo 2018, arXiv:1804.10959), by the Viterbi algorithm.
+type unigram struct {
+	vocab   map[string]int
+	scores  []float64 // logarithms
+	unk     int       // -1 for none
+	lowest  float64
+	longest int // bytes of the longest piece
+	bytes   bytePieces
+}
+
+const (
+	// unkPenalty is how much worse than the worst piece an unknown character is,
+	// as in SentencePiece.
+	unkPenalty = 10
+	// longestPiece bounds what is looked up; no vocabulary has longer pieces.
+	longestPiece = 256
+)
+
+func parseUnigram(raw json.RawMessage) (vocabulary, error) {
+	var c struct {
+		Vocab    scores `json:"vocab"`
+		Unknown  *int   `json:"unk_id"`
+		Fallback bool   `json:"byte_fallback"`
+	}
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return nil, err
+	}
+	if len(c.Vocab) == 0 {
+		return nil, errors.New("vocab is empty")
+	}
+	u := &unigram{vocab: make(map[string]int, len(c.Vocab)), scores: make([]float64, len(c.Vocab)), unk: -1}
+	for i, s := range c.Vocab {
+		if _, twice := u.vocab[s.piece]; !twice && s.piece != "" {
+			u.vocab[s.piece] = i
+		}
+		u.scores[i] = s.score
+		u.lowest = min(u.lowest, s.score)
+		u.longest = min(longestPiece, max(u.longest, len(s.piece)))
+	}
+	if c.Unknown != nil {
+		if u.unk = *c.Unknown; u.unk < 0 || u.unk >= len(c.Vocab) {
+			return nil, fmt.Errorf("unk_id %d is not in vocab", u.unk)
+		}
+	}
+	if c.Fallback {
+		u.bytes = newBytePieces(u.vocab)
+	}
+	return u, nil
+}
+
+func (u *unigram) max() int { return len(u.scores) - 1 }
+
+// unknown is none: in model2vec only vocabularies with an unk_token leave it out.
+func (u *unigram) unknown() int { return -1 }
+
+// step is the best way to a place in a text: its score, where its last piece
+// begins and which it is, -1 for an unknown character.
+type step struct {
+	score float64
+	from  int
+	id    int
+}
+
+func (u *unigram) encode(text string, ids []int) []int {
+	best := make([]step, len(text)+1)
+	for i := range best[1:] {
+		best[1+i].score = math.Inf(-1)
+	}
+	for from := 0; from < len(text); {
+		_, size := utf8.DecodeRuneInString(text[from:])
+		u.extend(text, from, size, best)
+		from += size
+	}
+	var path []step
+	for at := len(text); at > 0; at = best[at].from {
+		path = append(path, step{from: at, id: best[at].id})
+	}
+	start := 0
+	for i := len(path) - 1; i >= 0; i-- {
+		unknownBefore := i+1 < len(path) && path[i+1].id < 0
+		ids = u.append(ids, path[i].id, text[start:path[i].from], unknownBefore)
+		start = path[i].from
+	}
+	return ids
+}
+
+// extend finds the pieces that begin at a place.
+func (u *unigram) extend(text string, from, size int, best []step) {
+	whole := false // a piece is the character itself
+	for to := from + size; to <= len(text) && to-from <= u.longest; {
+		if id, ok := u.vocab[text[from:to]]; ok {
+			whole = whole || to == from+size
+			if s := best[from].score + u.scores[id]; s > best[to].score {
+				best[to] = step{s, from, id}
+			}
+		}
+		_, n := utf8.DecodeRuneInString(text[to:])
+		if n == 0 {
+			break
+		}
+		to += n
+	}
+	if s := best[from].score + u.lowest - unkPenalty; !whole && s > best[from+size].score {
+		best[from+size] = step{s, from, -1}
+	}
+}
+
+// append adds a piece. An unknown one becomes its bytes if the vocabulary has
+// them; else neighbours are one unknown token together.
+func (u *unigram) append(ids []int, id int, piece string, unknownBefore bool) []int {
+	switch {
+	case id >= 0:
+		return append(ids, id)
+	case u.bytes.all(piece):
+		return u.bytes.append(ids, piece)
+	case u.unk >= 0 && !unknownBefore:
+		return append(ids, u.unk)
+	}
+	return ids
+}
+
+// bytePieces are the tokens <0x00> to <0xFF>; nil for none.
+type bytePieces []int
+
+func newBytePieces(vocab map[string]int) bytePieces {
+	out := make(bytePieces, 256)
+	for i := range out {
+		id, ok := vocab[fmt.Sprintf("<0x%02X>", i)]
+		if !ok {
+			id = -1
+		}
+		out[i] = id
+	}
+	return out
+}
+
+func (b bytePieces) all(s string) bool {
+	for i := range len(s) {
+		if b == nil || b[s[i]] < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (b bytePieces) append(ids []int, s string) []int {
+	for i := range len(s) {
+		ids = append(ids, b[s[i]])
+	}
+	return ids
+}

@@ -1,0 +1,84 @@
+package embed
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+)
+
+// task tells what a vector is for. Models that tell questions from texts give
+// them different vectors.
+type task int
+
+const (
+	forDocument task = iota
+	forQuery
+)
+
+// wire is the format in which a kind of server is spoken to.
+type wire interface {
+	// request is the path below the base URL and what is sent there as JSON.
+	request(c *Config, t task, inputs []input) (path string, body any)
+	// authorize puts the key into a request's header.
+	authorize(h http.Header, key string)
+	// answer is what an answer is decoded into.
+	answer() answer
+}
+
+// answer is a server's answer, decoded.
+type answer interface {
+	// rows are the vectors as they stand there.
+	rows() []row
+	// tokens are those that were billed, 0 if the server doesn't say.
+	tokens() int
+}
+
+// row is a vector and the number of its text; servers that number none have
+// zeros only.
+type row struct {
+	Index     int    `json:"index"`
+	Embedding vector `json:"embedding"`
+}
+
+// input is what one vector is made of: a text, or media with a name.
+type input struct {
+	text  string
+	media *Media
+}
+
+// vector refuses null among its numbers, which is what NaN becomes in some
+// servers' JSON, and which encoding/json would read as 0.
+type vector []float32
+
+func (v *vector) UnmarshalJSON(b []byte) error {
+	if len(b) > len("null") && bytes.Contains(b, []byte("null")) {
+		return &Error{Texts: true, Err: errors.New("a vector has null for a number"), Hint: "the model fails on this text: choose another model"}
+	}
+	return json.Unmarshal(b, (*[]float32)(v))
+}
+
+// bearer authorizes as RFC 6750 has it.
+type bearer struct{}
+
+func (bearer) authorize(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
+
+// list is the answer that OpenAI's API gives, and those that took after it.
+type list struct {
+	Data  []row `json:"data"`
+	Usage struct {
+		Prompt int `json:"prompt_tokens"`
+		Total  int `json:"total_tokens"`
+	} `json:"usage"`
+}
+
+func (l *list) rows() []row { return l.Data }
+func (l *list) tokens() int { return max(l.Usage.Prompt, l.Usage.Total, 0) }
+
+func texts(inputs []input) []string {
+	out := make([]string, len(inputs))
+	for i, in := range inputs {
+		out[i] = in.text
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+// Package endpoint is what all clients of model servers have in common: the checks
+// of a base URL and of a key, what a server's Retry-After means, and how its words
+// become fit for an error. It sends nothing.
+//
+// A base URL is scheme, host and path. Plain http is refused but for this machine,
+// since texts and keys would go along for everybody to read. Errors call the
+// setting by the subject that they are given ("embedding", "summary model") and
+// its name in a configuration file, and never repeat what may be a password.
+package endpoint
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Parse checks a base URL and brings it into one form: the host in lower case, no
+// slash at the end. insecure allows plain http to another machine.
+func Parse(subject, raw string, insecure bool) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSpace(raw))
+	switch {
+	case err != nil || u.User != nil:
+		return nil, fmt.Errorf("%s base_url is no plain URL: give scheme, host and path, and the key by api_key_env", subject)
+	case u.Scheme != "https" && u.Scheme != "http":
+		return nil, fmt.Errorf("%s base_url %q: it must begin with https:// or http://", subject, raw)
+	case u.Hostname() == "":
+		return nil, fmt.Errorf("%s base_url %q names no host", subject, raw)
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return nil, fmt.Errorf("%s base_url for %s: leave out what stands behind ? or #", subject, u.Host)
+	case u.Scheme == "http" && !Loopback(u) && !insecure:
+		return nil, fmt.Errorf("%s base_url %q would send texts unencrypted to another machine: use https, or set allow_insecure", subject, raw)
+	}
+	u.Host = strings.ToLower(u.Host)
+	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
+	return u, nil
+}
+
+// Loopback tells whether a URL is on this machine by its spelling; names other
+// than localhost are not looked up.
+func Loopback(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// Own tells whether a URL is https at a domain or below it, such as
+// eu.api.openai.com for api.openai.com. "" is nobody's.
+func Own(u *url.URL, domain string) bool {
+	return domain != "" && u.Scheme == "https" && strings.HasSuffix("."+strings.ToLower(u.Hostname()), "."+domain)
+}
+
+// Key reads a key from the environment; "" if there is none, or env is "". White
+// space around it comes from files and is no part of it; anything that can't stand
+// in a header is an error here, because the one that net/http makes would not name
+// the variable.
+func Key(env string) (string, error) {
+	if env == "" {
+		return "", nil
+	}
+	key := strings.TrimSpace(os.Getenv(env))
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("the environment variable %s is no API key: it has white space or other characters that can't be sent", env)
+	}
+	return key, nil
+}
+
+// RetryAfter reads the header of RFC 9110, section 10.2.3: seconds or a date.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
+	value := h.Get("Retry-After")
+	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(value); err == nil {
+		return max(0, t.Sub(now))
+	}
+	return 0
+}
+
+// MaxSaidBytes is how much of a server's words is passed on.
+const MaxSaidBytes = 300
+
+// Clean makes a server's words fit for a message: without the key, on one line,
+// without control characters, and short. The key goes first, or half of it could
+// stand before the cut.
+func Clean(s, key string) string {
+	if key != "" {
+		s = strings.ReplaceAll(s, key, "[key]")
+	}
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= MaxSaidBytes {
+		return s
+	}
+	cut := MaxSaidBytes
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
