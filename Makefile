@@ -3,7 +3,7 @@ BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
-.PHONY: build test test-cgo check bench bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules clean
+.PHONY: build test test-cgo check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -37,6 +37,13 @@ check: ## formatting, vet, tests
 
 bench: ## the figures of the README, as ratios within one run
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+bench-retrieval: ## a search against bare FTS5 at 1k, 10k and 100k chunks, and memory
+	MEMKERNEL_BENCH_SIZES=1000,10000,100000 $(GO) test -run '^$$' -bench 'Retrieval' -timeout 60m ./bench
+	MEMKERNEL_BENCH_LARGE=1 $(GO) test -run '^$$' -bench 'Vectors' -benchtime 100x -timeout 60m ./bench
+
+bench-retrieval-cgo: test-cgo ## the same with the cgo driver (needs gcc)
+	MEMKERNEL_BENCH_SIZES=1000,10000,100000 $(CGO_BUILD) test -tags "$(CGO_TAGS)" -run '^$$' -bench 'Retrieval' -timeout 60m ./bench
 
 fuzz: ## a minute of the tokenizer's differential fuzz
 	$(GO) test -run '^$$' -fuzz FuzzO200kEqualsReference -fuzztime 60s ./budget

@@ -11,6 +11,9 @@
 //	BenchmarkCount   the o200k counter against the reference tokenizer
 //	BenchmarkRead    transcripts of every dialect against bare encoding/json
 //	BenchmarkIndex…  the index against a bare FTS5 table, and against find
+//	BenchmarkRetrieval  a search by words, vectors and context against a bare FTS5
+//	                 table, and the memory of a process with a kernel open
+//	BenchmarkVectors a search among vectors against a plain loop over them
 //	BenchmarkRecall  what memory adds to a plan
 //	BenchmarkColdSearch  a search as a process of its own against one that does
 //	                 nothing
@@ -28,5 +31,6 @@
 // Nothing here reads the network. The conversation is the bundled sample, about
 // 200,000 tokens in 495 messages; the notes that are indexed are put together from
 // real text beside the repository. Where that is absent they are skipped, but for
-// BenchmarkRecall and BenchmarkColdSearch, which then take invented words.
+// BenchmarkRecall, BenchmarkRetrieval and BenchmarkColdSearch, which then take
+// invented words.
 package bench

@@ -38,11 +38,13 @@ func (c *corpus) onDisk(b *testing.B) string {
 }
 
 // memoryCorpus is real text where there is any.
-func memoryCorpus(b *testing.B) *corpus {
+func memoryCorpus(b *testing.B) *corpus { return corpusOf(b, memoryChunks) }
+
+func corpusOf(b *testing.B, n int) *corpus {
 	if files, _ := filepath.Glob(realData + "/*"); len(files) > 0 {
-		return notesCorpus(b, memoryChunks)
+		return notesCorpus(b, n)
 	}
-	return zipfCorpus(b, memoryChunks)
+	return zipfCorpus(b, n)
 }
 
 func quiet(b *testing.B, dir string, m kernel.MemoryOptions) *kernel.Kernel {

@@ -335,9 +335,13 @@ func (c *checker) vectors() error {
 	rows.Close()
 	const cached = `SELECT c.row FROM chunks AS c JOIN embedding_cache AS e ON e.hash=c.hash AND e.model=(
 		SELECT value FROM meta WHERE key='model')`
-	return c.empty("chunks and their vectors don't match in row %d",
+	err = c.empty("chunks and their vectors don't match in row %d",
 		cached+" EXCEPT SELECT rowid FROM chunks_vec_rowids",
 		"SELECT rowid FROM chunks_vec_rowids EXCEPT "+cached,
 		`SELECT v.rowid FROM chunks_vec AS v JOIN chunks AS c ON c.row=v.rowid JOIN embedding_cache AS e ON e.hash=c.hash
 			AND e.model=(SELECT value FROM meta WHERE key='model') WHERE v.embedding<>e.vector`)
+	if err == nil {
+		err = c.codes()
+	}
+	return err
 }

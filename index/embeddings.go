@@ -38,7 +38,7 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 		return err
 	}
 	defer done()
-	return explain(op, ix.path, h.transact(ctx, func(tx *sql.Tx) error {
+	err = h.transact(ctx, func(tx *sql.Tx) error {
 		old, err := loadMeta(ctx, tx)
 		if err != nil || old.model == model && old.dim == dim {
 			return err
@@ -46,6 +46,9 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 		m := old.clone()
 		m.model, m.dim = model, dim
 		m.generation++
+		if err := dropCodes(ctx, tx, m); err != nil {
+			return err
+		}
 		// Finding the chunks of a hash is needed from now on; without vectors
 		// the index would only make every write dearer.
 		if _, err := tx.ExecContext(ctx, "CREATE INDEX IF NOT EXISTS chunks_hash ON chunks(hash)"); err != nil {
@@ -55,7 +58,11 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 			return err
 		}
 		return m.save(ctx, tx, old)
-	}))
+	})
+	if err == nil {
+		err = ix.tune(ctx, h, false)
+	}
+	return explain(op, ix.path, err)
 }
 
 // Model tells which model's vectors are in use, and their length; "" and 0 if
@@ -152,8 +159,13 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embe
 		return err
 	}
 	defer done()
-	return explain(op, ix.path, h.transact(ctx, func(tx *sql.Tx) error {
-		m, err := loadMeta(ctx, tx)
+	err = h.transact(ctx, func(tx *sql.Tx) error {
+		old, err := loadMeta(ctx, tx)
+		if err != nil {
+			return err
+		}
+		m := old.clone()
+		edits, err := editCodes(ctx, tx, m)
 		if err != nil {
 			return err
 		}
@@ -161,20 +173,31 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embe
 			if m.model == model && len(v.Vector) != m.dim {
 				return problem(op, ix.path, ErrModel, fmt.Errorf("vectors of %q have length %d, not %d", model, m.dim, len(v.Vector)))
 			}
-			if err := putVector(ctx, tx, m, model, v, blobs[i]); err != nil {
+			if err := putVector(ctx, tx, m, edits, model, v, blobs[i]); err != nil {
 				return err
 			}
 		}
-		return nil
-	}))
+		if m.model == model {
+			m.codes.stamp++
+		}
+		if err := edits.save(ctx, tx, m); err != nil {
+			return err
+		}
+		return m.save(ctx, tx, old)
+	})
+	if err == nil {
+		err = ix.tune(ctx, h, false)
+	}
+	return explain(op, ix.path, err)
 }
 
 // putVector stores one vector in the cache and, if its model is in use, for
 // every chunk of its text. sqlite-vec knows no "insert or replace".
-func putVector(ctx context.Context, tx execer, m *meta, model string, v Embedding, blob []byte) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO embedding_cache(model, hash, dim, vector) VALUES(?, ?, ?, ?)
-		ON CONFLICT(hash, model) DO UPDATE SET dim=excluded.dim, vector=excluded.vector`,
-		model, v.Hash[:], len(v.Vector), blob)
+func putVector(ctx context.Context, tx execer, m *meta, edits *codeEdits, model string, v Embedding, blob []byte) error {
+	var id int64
+	err := tx.QueryRowContext(ctx, `INSERT INTO embedding_cache(model, hash, dim, vector) VALUES(?, ?, ?, ?)
+		ON CONFLICT(hash, model) DO UPDATE SET dim=excluded.dim, vector=excluded.vector RETURNING id`,
+		model, v.Hash[:], len(v.Vector), blob).Scan(&id)
 	if err != nil || m.model != model {
 		return err
 	}
@@ -182,31 +205,35 @@ func putVector(ctx context.Context, tx execer, m *meta, model string, v Embeddin
 	if err != nil {
 		return err
 	}
-	for _, row := range rows {
-		res, err := tx.ExecContext(ctx, "UPDATE chunks_vec SET embedding=? WHERE rowid=?", blob, row)
+	for _, r := range rows {
+		edits.put(r.row, r.file, id, blob)
+		res, err := tx.ExecContext(ctx, "UPDATE chunks_vec SET embedding=? WHERE rowid=?", blob, r.row)
 		if err != nil {
 			return err
 		}
 		if n, err := res.RowsAffected(); err != nil || n > 0 {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO chunks_vec(rowid, embedding) VALUES(?, ?)", row, blob); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO chunks_vec(rowid, embedding) VALUES(?, ?)", r.row, blob); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func rowsOf(ctx context.Context, tx execer, hash Hash) ([]int64, error) {
-	rows, err := tx.QueryContext(ctx, "SELECT row FROM chunks WHERE hash=?", hash[:])
+// rowOfFile is a chunk's row and its file's.
+type rowOfFile struct{ row, file int64 }
+
+func rowsOf(ctx context.Context, tx execer, hash Hash) ([]rowOfFile, error) {
+	rows, err := tx.QueryContext(ctx, "SELECT row, file FROM chunks WHERE hash=?", hash[:])
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var out []int64
+	var out []rowOfFile
 	for rows.Next() {
-		var r int64
-		if err := rows.Scan(&r); err != nil {
+		var r rowOfFile
+		if err := rows.Scan(&r.row, &r.file); err != nil {
 			return nil, err
 		}
 		out = append(out, r)

@@ -35,6 +35,10 @@ type Options struct {
 	// the next Sync reads every file again. "" is a name too. A read-only
 	// Index with another name than the file's reports itself behind.
 	Chunker string
+	// ExactVectors is up to how many vectors a search compares every one; of more,
+	// those that a table of codes leaves, if that was found to do as well. Default
+	// 10,000; negative: always every one. Only those who write look at it.
+	ExactVectors int
 }
 
 func (o *Options) orDefaults() *Options {
@@ -46,6 +50,9 @@ func (o *Options) orDefaults() *Options {
 		out.BusyTimeout = defaultBusy
 	}
 	out.ReadOnly = out.ReadOnly || out.Immutable
+	if out.ExactVectors == 0 {
+		out.ExactVectors = defaultExact
+	}
 	return &out
 }
 
@@ -76,16 +83,25 @@ type handles struct {
 	users   int
 	retired bool
 
-	// seen caches what searches need of meta, by generation.
+	// seen caches what searches need of meta. seenMu guards pathByID too.
 	seenMu sync.Mutex
 	seen   *view
 
-	// words caches what they need of the word lists.
+	// pathByID caches the files' paths, for one generation.
+	pathByID map[int64]string
+	pathsOf  string
+
+	// words caches what they need of the word lists, codes those of vectors.
 	words listCache
+	codes codeCache
 }
 
-// maxReaders bounds the connections for searches; each may fill a page cache.
-const maxReaders = 4
+// maxReaders bounds the connections for searches, idleReaders those that are kept:
+// each may fill a page cache, and a search needs two.
+const (
+	maxReaders  = 4
+	idleReaders = 2
+)
 
 // Open opens the index at path, and makes an empty one if there is none and
 // opts does not say ReadOnly. Its folder must exist. The error tells by its
@@ -170,7 +186,7 @@ func (ix *Index) openReader(ctx context.Context, h *handles) error {
 			return explain("open index", ix.path, err)
 		}
 		db.SetMaxOpenConns(maxReaders)
-		db.SetMaxIdleConns(maxReaders)
+		db.SetMaxIdleConns(idleReaders)
 		_, err = loadMeta(ctx, db)
 		if err == nil {
 			h.read = db

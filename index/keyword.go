@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"math"
 	"slices"
@@ -71,37 +72,61 @@ func (ix *Index) Keyword(ctx context.Context, terms []string, k int, want func(p
 		return nil, err
 	}
 	defer done()
-	v, err := h.look(ctx)
+	r, err := h.reader(ctx)
 	if err == nil {
+		defer r.tx.Rollback()
 		var out []Hit
-		if out, err = h.keyword(ctx, v, terms, k, want); err == nil {
+		if out, err = r.keyword(ctx, terms, k, want); err == nil {
 			return out, nil
 		}
 	}
 	return nil, explain("search", ix.path, err)
 }
 
-func (h *handles) keyword(ctx context.Context, v *view, terms []string, k int, want func(string) bool) ([]Hit, error) {
+// reader reads for one search, all in one transaction.
+type reader struct {
+	*handles
+	tx *sql.Tx
+	v  *view
+	// structure is the structure record of the word lists.
+	structure []byte
+}
+
+// reader begins one. The caller ends its transaction.
+func (h *handles) reader(ctx context.Context) (*reader, error) {
+	tx, err := h.read.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	v, structure, err := h.lookBy(ctx, tx)
+	if err != nil {
+		tx.Rollback()
+		return nil, err
+	}
+	return &reader{h, tx, v, structure}, nil
+}
+
+func (r *reader) keyword(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
 	if k <= 0 || len(terms) == 0 {
 		return nil, nil
 	}
-	terms, err := h.reduce(ctx, v, terms)
+	terms, err := r.reduce(ctx, terms)
 	if err != nil {
 		return nil, err
 	}
-	telling, err := h.telling(ctx, v, terms)
+	telling, err := r.telling(ctx, terms)
 	if err != nil {
 		return nil, err
 	}
-	hits, err := h.match(ctx, v, telling, k, want)
+	hits, err := r.match(ctx, telling, k, want)
 	if err == nil && len(hits) < k && len(telling) < len(terms) {
-		hits, err = h.match(ctx, v, terms, k, want)
+		hits, err = r.match(ctx, terms, k, want)
 	}
 	return hits, err
 }
 
 // reduce picks the rarest words of a long question, in their order.
-func (h *handles) reduce(ctx context.Context, v *view, terms []string) ([]string, error) {
+func (r *reader) reduce(ctx context.Context, terms []string) ([]string, error) {
 	if len(terms) <= maxTerms {
 		return terms, nil
 	}
@@ -109,7 +134,7 @@ func (h *handles) reduce(ctx context.Context, v *view, terms []string) ([]string
 	count := make(map[string]int64, len(terms))
 	var present []string
 	for _, t := range terms {
-		n, err := h.chunksWith(ctx, v, t)
+		n, err := r.chunksWith(ctx, t)
 		if err != nil {
 			return nil, err
 		}
@@ -130,15 +155,15 @@ func (h *handles) reduce(ctx context.Context, v *view, terms []string) ([]string
 // telling leaves out the words that more than half of the chunks hold, unless
 // no others are there. BM25 gives those a weight of zero (FTS5: one millionth),
 // while reading their chunks would be most of the work.
-func (h *handles) telling(ctx context.Context, v *view, terms []string) ([]string, error) {
+func (r *reader) telling(ctx context.Context, terms []string) ([]string, error) {
 	var out []string
 	for _, t := range terms {
-		if v.isCommon(t) {
-			n, err := h.chunksWith(ctx, v, t)
+		if r.v.isCommon(t) {
+			n, err := r.chunksWith(ctx, t)
 			if err != nil {
 				return nil, err
 			}
-			if 2*n > v.total {
+			if 2*n > r.v.total {
 				continue
 			}
 		}
@@ -150,64 +175,93 @@ func (h *handles) telling(ctx context.Context, v *view, terms []string) ([]strin
 	return out, nil
 }
 
-// match runs one search. Where want refuses hits, it fetches more until there
+// match runs one search: by the word lists if they can be read, which takes a
+// fraction of the time that SQLite takes and gives the same scores.
+func (r *reader) match(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
+	hits, err := r.fromLists(ctx, terms, k, want)
+	if errors.Is(err, errStrange) {
+		hits, err = r.fromSQLite(ctx, terms, k, want)
+	}
+	if err != nil {
+		return nil, err
+	}
+	hits = rank(hits, k)
+	for i := range hits {
+		hits[i].Score = hits[i].Raw / (hits[i].Raw + halfScore)
+	}
+	return hits, nil
+}
+
+// fromSQLite asks for the best chunks; where want refuses hits, for more until there
 // are enough or no more are left.
-func (h *handles) match(ctx context.Context, v *view, terms []string, k int, want func(string) bool) ([]Hit, error) {
+func (r *reader) fromSQLite(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
 	for limit := min(k, math.MaxInt32) + ties; ; limit *= 4 {
-		hits, err := h.best(ctx, v, terms, limit)
+		hits, err := readHits(ctx, r.tx, matchQuery, weightBody, weightTrail, weightFile, matchExpr(terms), limit)
 		if err != nil {
 			return nil, err
 		}
 		for i := range hits {
-			hits[i].Raw = math.Round(hits[i].Raw/grain) * grain
+			hits[i].Raw = rounded(hits[i].Raw)
 		}
 		found := len(hits)
-		hits = keep(hits, want)
-		if found < limit || len(hits) >= k {
-			hits = rank(hits, k)
-			for i := range hits {
-				hits[i].Score = hits[i].Raw / (hits[i].Raw + halfScore)
-			}
+		if hits = keep(hits, want); found < limit || len(hits) >= k {
 			return hits, nil
 		}
 	}
 }
 
-// best finds the n best chunks for the words, from the word lists if they can
-// be read, which takes a fraction of the time that SQLite takes and gives the
-// same scores.
-func (h *handles) best(ctx context.Context, v *view, terms []string, n int) ([]Hit, error) {
-	hits, err := h.fromLists(ctx, v, terms, n)
-	if errors.Is(err, errStrange) {
-		return readHits(ctx, h.read, matchQuery, weightBody, weightTrail, weightFile, matchExpr(terms), n)
-	}
-	return hits, err
-}
+func rounded(score float64) float64 { return math.Round(score/grain) * grain }
 
-// fromLists is best by the word lists. All is read in one transaction.
-func (h *handles) fromLists(ctx context.Context, v *view, terms []string, n int) ([]Hit, error) {
+// fromLists is the same by the word lists.
+func (r *reader) fromLists(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
 	if !allPlain(terms) {
 		return nil, errStrange
 	}
-	tx, err := h.read.BeginTx(ctx, nil)
+	lists, err := r.words.get(ctx, r.tx, r.structure)
 	if err != nil {
 		return nil, err
 	}
-	defer tx.Rollback()
-	lists, err := h.words.get(ctx, tx)
-	if err != nil {
-		return nil, err
+	for limit := min(k, math.MaxInt32) + ties; ; limit *= 4 {
+		top, err := lists.top(ctx, r.tx, terms, limit, func(t string, chunks int) { r.remember(r.v, t, int64(chunks)) })
+		if err != nil {
+			return nil, err
+		}
+		hits, err := readBest(ctx, r.tx, top, k, want)
+		if err != nil || len(top) < limit || len(hits) >= k {
+			return hits, err
+		}
 	}
-	top, err := lists.top(ctx, tx, terms, n, func(t string, chunks int) { h.remember(v, t, int64(chunks)) })
-	if err != nil {
-		return nil, err
+}
+
+// readBest reads of rows, which come best first, as many as it takes for k wanted
+// hits, and those that are as good as the last.
+func readBest(ctx context.Context, db execer, top []scoredRow, k int, want func(string) bool) ([]Hit, error) {
+	for i := range top {
+		top[i].score = rounded(top[i].score)
 	}
+	var out []Hit
+	for len(top) > 0 && len(out) < k {
+		n := min(k-len(out), len(top))
+		for n < len(top) && top[n].score >= top[n-1].score {
+			n++
+		}
+		hits, err := rowHits(ctx, db, top[:n])
+		if err != nil {
+			return nil, err
+		}
+		out, top = append(out, keep(hits, want)...), top[n:]
+	}
+	return out, nil
+}
+
+// rowHits reads the hits of rows.
+func rowHits(ctx context.Context, db execer, top []scoredRow) ([]Hit, error) {
 	score := make(map[int64]float64, len(top))
 	rows := make([]int64, len(top))
 	for i, r := range top {
 		rows[i], score[r.row] = r.row, r.score
 	}
-	hits, err := readHits(ctx, tx, rowsQuery, jsonList(rows))
+	hits, err := readHits(ctx, db, rowsQuery, jsonList(rows))
 	for i := range hits {
 		hits[i].Raw = score[hits[i].row]
 	}

@@ -35,6 +35,8 @@ type meta struct {
 	// were commonOf chunks.
 	common   []string
 	commonOf int64
+	// codes tells of chunk_codes.
+	codes codesMeta
 }
 
 func newMeta(o *Options) *meta {
@@ -49,7 +51,7 @@ func (m *meta) pairs() map[string]string {
 			langs = append(langs, l+"="+strconv.FormatInt(n, 10))
 		}
 	}
-	return map[string]string{
+	out := map[string]string{
 		"generation": strconv.FormatInt(m.generation, 10),
 		"next_row":   strconv.FormatInt(m.nextRow, 10),
 		"stamp":      strconv.FormatUint(m.stamp, 16),
@@ -61,6 +63,10 @@ func (m *meta) pairs() map[string]string {
 		"common":     strings.Join(m.common, " "),
 		"common_of":  strconv.FormatInt(m.commonOf, 10),
 	}
+	if c := m.codes.String(); c != "" {
+		out["codes"] = c
+	}
+	return out
 }
 
 // clone copies what save compares with later.
@@ -85,6 +91,10 @@ func (m *meta) save(ctx context.Context, tx execer, old *meta) error {
 			ON CONFLICT(key) DO UPDATE SET value=excluded.value`, k, now[k]); err != nil {
 			return err
 		}
+	}
+	if _, still := now["codes"]; !still && before["codes"] != "" {
+		_, err := tx.ExecContext(ctx, "DELETE FROM meta WHERE key='codes'")
+		return err
 	}
 	return nil
 }
@@ -141,6 +151,8 @@ func (m *meta) set(k, v string) (known bool, err error) {
 		m.dim, err = strconv.Atoi(v)
 	case "common":
 		m.common = strings.Fields(v)
+	case "codes":
+		m.codes, err = parseCodes(v)
 	case "common_of":
 		m.commonOf, err = strconv.ParseInt(v, 10, 64)
 	default:

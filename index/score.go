@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// wordLists is what searches keep in memory of the word lists: not the lists,
-// but where they are and how long each chunk is. It belongs to one structure
+// wordLists is what searches keep in memory of the word lists: where they are, how
+// long each chunk is, and the lists of the words asked for last. It belongs to one structure
 // record: while that stands, no word was added and none removed.
 type wordLists struct {
 	segments []segment
@@ -23,7 +23,11 @@ type wordLists struct {
 	base    int64
 	// rows and mean are the number of chunks and their mean length.
 	rows, mean float64
-	// sums lends arrays of sums, one place for each of lengths.
+	// norms are those of lengths from 0 on.
+	norms []float64
+	// kept are the lists of words that were asked for.
+	kept postingCache
+	// sums lends sums.
 	sums sync.Pool
 }
 
@@ -49,6 +53,10 @@ func loadLists(ctx context.Context, db execer, structure []byte) (*wordLists, er
 	if err := l.readLengths(ctx, db); err != nil {
 		return nil, err
 	}
+	if len(l.lengths) == 0 {
+		return nil, errStrange
+	}
+	l.makeNorms()
 	return l, nil
 }
 
@@ -94,28 +102,59 @@ type scoredRow struct {
 // SQLite's bm25 would say.
 // held is told in how many chunks each word stands.
 func (l *wordLists) top(ctx context.Context, db execer, terms []string, n int, held func(term string, chunks int)) ([]scoredRow, error) {
-	pages, err := l.fetch(ctx, db, terms)
+	lists, err := l.find(ctx, db, terms)
 	if err != nil {
 		return nil, err
 	}
-	sums, _ := l.sums.Get().([]float64)
-	if sums == nil {
-		sums = make([]float64, len(l.lengths))
+	s, _ := l.sums.Get().(*sums)
+	if s == nil {
+		s = &sums{at: make([]float64, len(l.lengths))}
 	}
-	var touched []int32
-	for _, t := range terms {
-		found, err := l.postings(append([]byte{termMark}, t...), pages)
-		if err != nil {
+	for i, t := range terms {
+		held(t, lists[i].n)
+		s.touched = l.add(s.at, s.touched, lists[i])
+	}
+	out := l.best(s.at, s.touched, n)
+	for _, i := range s.touched {
+		s.at[i] = 0
+	}
+	s.touched = s.touched[:0]
+	l.sums.Put(s)
+	return out, nil
+}
+
+// sums are the scores of a search: one for each of wordLists.lengths, and which of
+// them are not 0.
+type sums struct {
+	at      []float64
+	touched []int32
+}
+
+// find returns the lists of words: those that are kept, and the others from the file.
+func (l *wordLists) find(ctx context.Context, db execer, terms []string) ([]*postings, error) {
+	out := make([]*postings, len(terms))
+	var missing []string
+	for i, t := range terms {
+		if out[i] = l.kept.get(t); out[i] == nil {
+			missing = append(missing, t)
+		}
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	pages, err := l.fetch(ctx, db, missing)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range terms {
+		if out[i] != nil {
+			continue
+		}
+		if out[i], err = l.postings(append([]byte{termMark}, t...), pages); err != nil {
 			return nil, err
 		}
-		held(t, len(found))
-		touched = l.add(sums, touched, found)
+		l.kept.keep(t, out[i])
 	}
-	out := l.best(sums, touched, n)
-	for _, i := range touched {
-		sums[i] = 0
-	}
-	l.sums.Put(sums)
 	return out, nil
 }
 
@@ -143,37 +182,56 @@ func (l *wordLists) fetch(ctx context.Context, db execer, terms []string) (map[i
 	return readPages(ctx, db, slices.Compact(ids))
 }
 
-// add adds a word's share to the sums. The formula is that of fts5_aux.c, with
-// its k1 of 1.2 and b of 0.75, in the same order of operations.
-func (l *wordLists) add(sums []float64, touched []int32, found []posting) []int32 {
-	const k1, b = 1.2, 0.75
-	hits := float64(len(found))
+// The constants of bm25, as FTS5 has them.
+const (
+	bm25K1 = 1.2
+	bm25B  = 0.75
+)
+
+// add adds a word's share to the sums. The formula is that of fts5_aux.c, in the same
+// order of operations.
+func (l *wordLists) add(sums []float64, touched []int32, found *postings) []int32 {
+	hits := float64(found.n)
 	idf := math.Log((l.rows - hits + 0.5) / (hits + 0.5))
 	if idf <= 0 {
 		idf = 1e-6
 	}
-	for _, p := range found {
-		long := float64(l.lengths[p.at])
-		if sums[p.at] == 0 {
-			touched = append(touched, p.at)
+	for c := found.start(); c.next(); {
+		if sums[c.at] == 0 {
+			touched = append(touched, c.at)
 		}
-		sums[p.at] += idf * ((p.freq * (k1 + 1)) / (p.freq + k1*(1-b+b*long/l.mean)))
+		sums[c.at] += idf * ((c.freq * (bm25K1 + 1)) / (c.freq + l.norm(l.lengths[c.at])))
 	}
 	return touched
 }
 
-// posting is a place in wordLists.lengths, and how often a word stands there.
-type posting struct {
-	at   int32
-	freq float64
+// norm is what the length of a chunk puts under a frequency.
+func (l *wordLists) norm(length uint32) float64 {
+	if int(length) < len(l.norms) {
+		return l.norms[length]
+	}
+	return bm25K1 * (1 - bm25B + bm25B*float64(length)/l.mean)
 }
 
-// postings gathers a word's rows from all segments. Deleted rows, which stay in
-// the lists until these are merged, are passed over.
-func (l *wordLists) postings(key []byte, pages map[int64][]byte) (out []posting, err error) {
+// maxNorms bounds the lengths whose norm is kept.
+const maxNorms = 4096
+
+// makeNorms computes those of the usual lengths.
+func (l *wordLists) makeNorms() {
+	norms := make([]float64, min(maxNorms, slices.Max(l.lengths)+1))
+	for i := range norms {
+		norms[i] = l.norm(uint32(i))
+	}
+	l.norms = norms
+}
+
+// postings gathers a word's rows from all segments, in order. Deleted rows, which
+// stay in the lists until these are merged, are passed over.
+func (l *wordLists) postings(key []byte, pages map[int64][]byte) (*postings, error) {
+	var found []posting
 	d := decoder{yield: func(row int64, freq float64) {
 		if at := row - l.base; at >= 0 && at < int64(len(l.lengths)) && l.lengths[at] > 0 {
-			out = append(out, posting{int32(at), freq})
+			found = append(found, posting{int32(at), freq})
 		}
 	}}
 	for i := range l.segments {
@@ -181,7 +239,24 @@ func (l *wordLists) postings(key []byte, pages map[int64][]byte) (out []posting,
 			return nil, err
 		}
 	}
+	order := func(a, b posting) int { return cmp.Compare(a.at, b.at) }
+	if !slices.IsSortedFunc(found, order) {
+		slices.SortFunc(found, order)
+	}
+	out := &postings{}
+	for _, p := range found {
+		if !out.add(p.at, p.freq) {
+			return nil, errStrange // a row twice
+		}
+	}
+	out.packed = slices.Clip(out.packed)
 	return out, nil
+}
+
+// posting is a place in wordLists.lengths, and how often a word stands there.
+type posting struct {
+	at   int32
+	freq float64
 }
 
 // best sorts out the n rows with the highest sums.
@@ -221,15 +296,11 @@ type listCache struct {
 	strange   bool
 }
 
-// get returns the word lists of the file as db sees it, or errStrange if SQLite
+// get returns the word lists of the file as db sees it, with this structure record,
+// or errStrange if SQLite
 // is to be asked instead: also for the first search of a new state, since
 // reading what is kept takes longer than that.
-func (c *listCache) get(ctx context.Context, db execer) (*wordLists, error) {
-	var structure []byte
-	err := db.QueryRowContext(ctx, "SELECT block FROM chunks_fts_data WHERE id=10").Scan(&structure)
-	if err != nil {
-		return nil, err
-	}
+func (c *listCache) get(ctx context.Context, db execer, structure []byte) (_ *wordLists, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !bytes.Equal(structure, c.structure) {

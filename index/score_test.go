@@ -24,16 +24,25 @@ func bothWays(t interface{ Fatalf(string, ...any) }, ix *Index, terms []string, 
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	lists, err := h.words.get(ctx, h.read)
+	r, err := h.reader(ctx)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	defer r.tx.Rollback()
+	lists, err := h.words.get(ctx, r.tx, r.structure)
 	if errors.Is(err, errStrange) { // the first time
-		lists, err = h.words.get(ctx, h.read)
+		lists, err = h.words.get(ctx, r.tx, r.structure)
 	}
 	if err != nil {
 		t.Fatalf("the word lists: %v", err)
 	}
-	got, err := lists.top(ctx, h.read, terms, n, func(string, int) {})
+	cold, err := lists.top(ctx, r.tx, terms, n, func(string, int) {})
 	if err != nil {
 		t.Fatalf("%q: %v", terms, err)
+	}
+	got, err := lists.top(ctx, r.tx, terms, n, func(string, int) {})
+	if diff := cmp.Diff(cold, got, cmp.AllowUnexported(scoredRow{})); err != nil || diff != "" {
+		t.Fatalf("%q: from lists that were kept: %v\n%s", terms, err, diff)
 	}
 	want := map[int64]float64{}
 	for _, hit := range asked {

@@ -47,27 +47,29 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 		return out, err
 	}
 	defer done()
-	v, err := h.look(ctx)
+	r, err := h.reader(ctx)
 	if err != nil {
 		return out, explain("search", ix.path, err)
 	}
-	out.Outdated = v.outdated(ix.opts.Chunker)
-	if q.KMany > 0 && v.total > 2*int64(q.K) {
+	defer r.tx.Rollback()
+	out.Outdated = r.v.outdated(ix.opts.Chunker)
+	if q.KMany > 0 && r.v.total > 2*int64(q.K) {
 		q.K = q.KMany
 	}
 	vectors := make(chan struct{})
 	go func() {
 		defer close(vectors)
 		if q.Vector != nil {
-			out.Vector, out.VectorErr = ix.nearest(ctx, h, v, q.Model, q.Vector, q.K, q.Want)
+			out.Vector, out.VectorErr = ix.nearest(ctx, h, r.v, q.Model, q.Vector, q.K, q.Want)
 		}
 	}()
-	if out.Terms, err = ix.terms(v, q.Text); err == nil {
-		out.Keyword, err = h.keyword(ctx, v, out.Terms, q.K, q.Want)
+	if out.Terms, err = ix.terms(r.v, q.Text); err == nil {
+		out.Keyword, err = r.keyword(ctx, out.Terms, q.K, q.Want)
 	}
-	if out.Chunks = v.total; err == nil && q.Holders && len(out.Keyword) > 0 {
-		out.Holders, err = h.holders(ctx, v, out.Terms)
+	if out.Chunks = r.v.total; err == nil && q.Holders && len(out.Keyword) > 0 {
+		out.Holders, err = r.holders(ctx, out.Terms)
 	}
+	r.tx.Rollback() // the other side may be waiting for a connection
 	<-vectors
 	out.KeywordErr = explain("search", ix.path, err)
 	out.VectorErr = explain("search vectors", ix.path, out.VectorErr)
@@ -78,10 +80,10 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 }
 
 // holders counts the chunks with each of some words.
-func (h *handles) holders(ctx context.Context, v *view, terms []string) ([]int64, error) {
+func (r *reader) holders(ctx context.Context, terms []string) ([]int64, error) {
 	out := make([]int64, min(len(terms), maxLookup))
 	for i := range out {
-		n, err := h.chunksWith(ctx, v, terms[i])
+		n, err := r.chunksWith(ctx, terms[i])
 		if err != nil {
 			return nil, err
 		}

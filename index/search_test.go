@@ -153,7 +153,9 @@ func TestCommonWords(t *testing.T) {
 	}
 	w.put(t, "x.md", strings.Repeat("other things\n\n", 30))
 	w.sync(t, ix)
-	if got, err := ix.cur.telling(ctx, must(ix.cur.look(ctx)), []string{"carolin", "thing"}); err != nil || !cmp.Equal(got, []string{"carolin", "thing"}) {
+	r := must(ix.cur.reader(ctx))
+	defer r.tx.Rollback()
+	if got, err := r.telling(ctx, []string{"carolin", "thing"}); err != nil || !cmp.Equal(got, []string{"carolin", "thing"}) {
 		t.Errorf("telling words: %v, %v", got, err)
 	}
 }

@@ -199,7 +199,15 @@ func (s *syncer) apply(ctx context.Context, l *listing) error {
 	if err := s.readAll(ctx, w.read); err != nil {
 		return err
 	}
-	return s.tidy(ctx)
+	if err := s.tidy(ctx); err != nil {
+		return err
+	}
+	if err := s.ix.tune(ctx, s.h, false); err != nil {
+		return err
+	}
+	// What was written will not be written again soon.
+	_, err = s.h.write.ExecContext(ctx, "PRAGMA shrink_memory")
+	return err
 }
 
 // errOvertaken says that somebody wrote without the lock, as can happen on file

@@ -247,6 +247,9 @@ func (ix *Index) Compact(ctx context.Context) error {
 		return fillVectors(ctx, tx, m)
 	})
 	if err == nil {
+		err = ix.tune(ctx, h, true)
+	}
+	if err == nil {
 		_, err = h.write.ExecContext(ctx, "VACUUM")
 	}
 	return explain("compact index", ix.path, err)

@@ -46,9 +46,11 @@ func decodeVector(b []byte, dim int) (v []float32, ok bool) {
 	return v, math.Abs(sum-1) < 1e-3
 }
 
-// Vector finds the k chunks whose vectors are nearest to vec, exactly: every
-// vector is compared. vec must come from the model in use (UseModel) and need
-// not have length 1. want, if not nil, says which files may be among the hits.
+// Vector finds the k chunks whose vectors are nearest to vec. Up to
+// Options.ExactVectors, and wherever codes were found not to do, every vector is
+// compared; otherwise those that the codes leave. vec must come from the model in use
+// (UseModel) and need not have length 1. want, if not nil, says which files may be
+// among the hits; the others take nobody's place.
 // A hit's Raw is the cosine, its Score the cosine where positive, else 0.
 // Without a model in use the error is ErrModel.
 func (ix *Index) Vector(ctx context.Context, model string, vec []float32, k int, want func(path string) bool) ([]Hit, error) {
@@ -76,27 +78,13 @@ func (ix *Index) nearest(ctx context.Context, h *handles, v *view, model string,
 	if err != nil || k <= 0 {
 		return nil, err
 	}
-	for limit := min(min(k, maxNeighbours)+ties, maxNeighbours); ; limit = min(limit*4, maxNeighbours) {
-		hits, err := readHits(ctx, h.read, nearestQuery, q, limit)
-		if err != nil {
-			return nil, err
-		}
-		found := len(hits)
-		hits = keep(hits, want)
-		if found < limit || len(hits) >= k || limit == maxNeighbours {
-			hits = rank(hits, k)
-			for i := range hits {
-				hits[i].Score = min(1, max(0, hits[i].Raw))
-			}
-			return hits, nil
-		}
+	hits, err := h.nearest(ctx, v, q, k, want)
+	if err != nil {
+		return nil, err
 	}
+	hits = rank(hits, k)
+	for i := range hits {
+		hits[i].Score = min(1, max(0, hits[i].Raw))
+	}
+	return hits, nil
 }
-
-// nearestQuery keeps the search apart from the join: sqlite-vec takes part in
-// no other kind of query. For unit vectors the cosine is 1 − d²/2.
-const nearestQuery = `
-WITH n AS MATERIALIZED (
-	SELECT rowid AS row, distance AS d FROM chunks_vec WHERE embedding MATCH ? AND k = ?)
-SELECT ` + hitColumns + `, 1.0 - n.d*n.d/2.0
-FROM n JOIN chunks AS c ON c.row=n.row JOIN files AS f ON f.id=c.file`

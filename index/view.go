@@ -23,16 +23,31 @@ type view struct {
 // look returns the view of the present generation, at the price of one small
 // read if nothing has changed.
 func (h *handles) look(ctx context.Context) (*view, error) {
-	var gen string
-	if err := h.read.QueryRowContext(ctx, "SELECT value FROM meta WHERE key='generation'").Scan(&gen); err != nil {
-		return nil, err
+	v, _, err := h.lookBy(ctx, h.read)
+	return v, err
+}
+
+// lookBy is look as db sees the file, with the structure record of the word lists.
+func (h *handles) lookBy(ctx context.Context, db execer) (*view, []byte, error) {
+	var gen, codes string
+	var structure []byte
+	err := db.QueryRowContext(ctx, `SELECT value, ifnull((SELECT value FROM meta WHERE key='codes'), ''),
+		(SELECT block FROM chunks_fts_data WHERE id=10) FROM meta WHERE key='generation'`).Scan(&gen, &codes, &structure)
+	if err != nil {
+		return nil, nil, err
 	}
+	v, err := h.viewOf(ctx, db, gen, codes)
+	return v, structure, err
+}
+
+// viewOf is the view of a state of meta, read if it is not the one seen last.
+func (h *handles) viewOf(ctx context.Context, db execer, gen, codes string) (*view, error) {
 	h.seenMu.Lock()
 	defer h.seenMu.Unlock()
-	if v := h.seen; v != nil && strconv.FormatInt(v.generation, 10) == gen {
+	if v := h.seen; v != nil && strconv.FormatInt(v.generation, 10) == gen && v.codes.String() == codes {
 		return v, nil
 	}
-	m, err := loadMeta(ctx, h.read)
+	m, err := loadMeta(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -55,18 +70,18 @@ const maxFrequencies = 1 << 14
 // chunksWith counts the chunks that hold a word. (The module fts5vocab would be
 // faster, but does not notice that another connection has changed the index,
 // and then takes it for damaged.)
-func (h *handles) chunksWith(ctx context.Context, v *view, term string) (int64, error) {
-	h.seenMu.Lock()
-	n, ok := v.frequency[term]
-	h.seenMu.Unlock()
+func (r *reader) chunksWith(ctx context.Context, term string) (int64, error) {
+	r.seenMu.Lock()
+	n, ok := r.v.frequency[term]
+	r.seenMu.Unlock()
 	if ok {
 		return n, nil
 	}
-	err := h.read.QueryRowContext(ctx, "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?", matchExpr([]string{term})).Scan(&n)
+	err := r.tx.QueryRowContext(ctx, "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?", matchExpr([]string{term})).Scan(&n)
 	if err != nil {
 		return 0, err
 	}
-	h.remember(v, term, n)
+	r.remember(r.v, term, n)
 	return n, nil
 }
 

@@ -176,12 +176,17 @@ type writer struct {
 	added, removed, kept int
 
 	insertChunk, insertWords, copyVector *sql.Stmt
+	findVector                           *sql.Stmt
 	deleteChunk, deleteWords, deleteVec  *sql.Stmt
 	moveChunk                            *sql.Stmt
+	codes                                *codeEdits
 }
 
 // finish is called when all is written.
 func (w *writer) finish() error {
+	if err := w.codes.save(w.ctx, w.tx, w.meta); err != nil {
+		return err
+	}
 	if w.removed == 0 {
 		return nil
 	}
@@ -212,8 +217,13 @@ func newWriter(ctx context.Context, tx *sql.Tx, m *meta) (*writer, error) {
 		}{
 			{&w.copyVector, `INSERT INTO chunks_vec(rowid, embedding)
 				SELECT ?, vector FROM embedding_cache WHERE hash=? AND model=? AND dim=?`},
+			{&w.findVector, `SELECT id, vector FROM embedding_cache WHERE hash=? AND model=? AND dim=?`},
 			{&w.deleteVec, `DELETE FROM chunks_vec WHERE rowid=?`},
 		}...)
+	}
+	var err error
+	if w.codes, err = editCodes(ctx, tx, m); err != nil {
+		return nil, err
 	}
 	for _, s := range statements {
 		stmt, err := tx.PrepareContext(ctx, s.query)

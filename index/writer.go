@@ -2,6 +2,7 @@ package index
 
 import (
 	"database/sql"
+	"errors"
 	"slices"
 
 	"github.com/memkernel/memkernel/index/analysis"
@@ -128,7 +129,18 @@ func (w *writer) insert(f *prepared, file int64, seq int) error {
 	if w.copyVector == nil {
 		return nil
 	}
-	_, err := w.copyVector.ExecContext(w.ctx, row, r.hash[:], w.meta.model, w.meta.dim)
+	if _, err := w.copyVector.ExecContext(w.ctx, row, r.hash[:], w.meta.model, w.meta.dim); err != nil || w.codes == nil {
+		return err
+	}
+	var id int64
+	var vector []byte
+	err := w.findVector.QueryRowContext(w.ctx, r.hash[:], w.meta.model, w.meta.dim).Scan(&id, &vector)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		w.codes.put(row, file, id, vector)
+	}
 	return err
 }
 
@@ -150,6 +162,7 @@ func (w *writer) analyse(f *prepared, r *readyChunk) error {
 func (w *writer) remove(o oldChunk) error {
 	w.removed++
 	w.meta.langs[o.lang]--
+	w.codes.drop(o.row)
 	for _, stmt := range []*sql.Stmt{w.deleteChunk, w.deleteWords, w.deleteVec} {
 		if stmt == nil {
 			continue

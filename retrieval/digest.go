@@ -46,11 +46,19 @@ func digestOf(a *analysis.Analyzer, text, lang string) *digest {
 // tally sorts hashes, in place, and counts the equal ones.
 func tally(tokens []uint32) (set, freq []uint32) {
 	slices.Sort(tokens)
+	n := 0
 	for i, h := range tokens {
 		if i == 0 || h != tokens[i-1] {
-			set, freq = append(set, h), append(freq, 0)
+			n++
 		}
-		freq[len(freq)-1]++
+	}
+	both := make([]uint32, 2*n) // kept for long, so no larger than it must be
+	set, freq = both[:0:n], both[n:]
+	for i, h := range tokens {
+		if i == 0 || h != tokens[i-1] {
+			set = append(set, h)
+		}
+		freq[len(set)-1]++
 	}
 	return set, freq
 }

@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,9 +27,25 @@ var (
 	asksPresent = lazy(`(?i)\b(?:now|nowadays|currently|at present|these days|right now|latest|newest|most recent|still|anymore|any more)\b|\b(?:ahora|actualmente|todavía)\b|(?:^|\s)últim[oa]s?\b|\b(?:jetzt|derzeit|aktuell(?:e[nrs]?)?|momentan|inzwischen|noch immer|neueste[nrs]?)\b|现在|目前|最新|如今|还是`)
 )
 
+// What they can't do without.
+var (
+	whenLiterals = newLiterals("when", "what day", "what date", "what month", "what year", "what time",
+		"which day", "which date", "which month", "which year", "which time", "cuándo", "cuando", "wann", "什么时候", "何时", "哪", "几")
+	severalLiterals = newLiterals("how many", "how often", "what are", "what were", "kind of", "kinds of", "type of", "types of",
+		"sort of", "sorts of", "all", "both", "has", "have", "cuáles", "cuánt", "qué", "welche", "wie viele", "wie oft", "was alles",
+		"哪些", "多少次", "几次", "分别", "都有")
+	presentLiterals = newLiterals("now", "currently", "at present", "these days", "latest", "newest", "most recent", "still",
+		"anymore", "any more", "ahora", "actualmente", "todavía", "últim", "jetzt", "derzeit", "aktuell", "momentan", "inzwischen",
+		"noch immer", "neueste", "现在", "目前", "最新", "如今", "还是")
+)
+
 func intentOf(text string) intent {
-	w := asksWhen().MatchString(text)
-	return intent{when: w, several: !w && (asksSeveral().MatchString(text) || plural(text)), present: asksPresent().MatchString(text)}
+	lower := folded(text)
+	asks := func(needs *literals, form func() *regexp.Regexp) bool {
+		return needs.in(lower) && form().MatchString(text)
+	}
+	w := asks(whenLiterals, asksWhen)
+	return intent{when: w, several: !w && (asks(severalLiterals, asksSeveral) || plural(text)), present: asks(presentLiterals, asksPresent)}
 }
 
 // timeTexts are words of time as passages use them, by language.

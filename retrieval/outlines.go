@@ -23,17 +23,36 @@ func (o *outlines) get(a *analysis.Analyzer, key index.Hash, text string, trail 
 	if key == (index.Hash{}) {
 		key = index.HashChunk(trail, text)
 	}
-	o.mu.Lock()
-	got := o.young[key]
-	if got == nil {
-		got = o.old[key]
-	}
-	o.mu.Unlock()
+	got := o.seen(key)
 	if got == nil {
 		got = outlineOf(a, text, trail)
 	}
 	o.put(key, got)
 	return got
+}
+
+// seen is an outline that is kept, else nil.
+func (o *outlines) seen(key index.Hash) *outline {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if got := o.young[key]; got != nil {
+		return got
+	}
+	return o.old[key]
+}
+
+// digest is that of a chunk's text, kept with its outline.
+func (o *outlines) digest(a *analysis.Analyzer, key index.Hash, text string) *digest {
+	kept := o.seen(key)
+	if kept == nil {
+		return digestOf(a, text, "")
+	}
+	if d := kept.whole.Load(); d != nil {
+		return d
+	}
+	d := digestOf(a, text, "")
+	kept.whole.Store(d)
+	return d
 }
 
 func (o *outlines) put(key index.Hash, got *outline) {

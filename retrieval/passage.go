@@ -3,6 +3,7 @@ package retrieval
 import (
 	"bytes"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/index/analysis"
@@ -34,6 +35,8 @@ type outline struct {
 	passages []*passage
 	// over is the words of the headings above the whole chunk.
 	over *digest
+	// whole is the digest of the chunk, once somebody asked for it.
+	whole atomic.Pointer[digest]
 }
 
 // outlineOf takes a chunk apart.
@@ -45,7 +48,7 @@ func outlineOf(a *analysis.Analyzer, text string, trail []string) *outline {
 		c.unit(u)
 	}
 	c.flush(len(c.lines))
-	return &outline{c.out, c.words(trail)}
+	return &outline{passages: c.out, over: c.words(trail)}
 }
 
 // cutter makes passages of units.

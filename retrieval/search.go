@@ -194,7 +194,7 @@ func (s *search) rate(cs []*candidate) []*candidate {
 // digest analyses a candidate's text once.
 func (s *search) digest(c *candidate) *digest {
 	if c.digest == nil {
-		c.digest = digestOf(s.a, c.hit.Text, "")
+		c.digest = s.outlines.digest(s.a, c.hash, c.hit.Text)
 	}
 	return c.digest
 }

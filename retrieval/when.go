@@ -73,13 +73,19 @@ func whenOf(text string, now time.Time) when {
 	r.dates()
 	r.monthNames()
 	r.relative()
-	if len(r.stretches) == 0 && r.months == 0 && strings.ContainsAny(r.text, "0123456789") {
-		for _, m := range yearAlone().FindAllStringSubmatch(r.text, -1) {
-			r.add(date(numeral(m[1]), 1, 1), 1, 0, 0)
-		}
-	}
+	r.years()
 	r.shift()
 	return r.when
+}
+
+// years reads years that stand alone, if no other time is named.
+func (r *reader) years() {
+	if len(r.stretches) > 0 || r.months != 0 || !strings.ContainsAny(r.text, "0123456789") {
+		return
+	}
+	for _, m := range yearAlone().FindAllStringSubmatch(r.text, -1) {
+		r.add(date(numeral(m[1]), 1, 1), 1, 0, 0)
+	}
 }
 
 // reader collects the times in a text. What was read is blanked out.
@@ -144,22 +150,30 @@ func (r *reader) dates() {
 	r.each(dottedDate, func(m []string) bool { return r.ymd(numeral(m[3]), numeral(m[2]), numeral(m[1])) })
 }
 
-// holds tells whether a text has any of the keys in it.
-func holds[V any](lower string, keys map[string]V) bool {
-	for k := range keys {
-		if strings.Contains(lower, k) {
-			return true
-		}
-	}
-	return false
+// What the expressions can't do without.
+var (
+	monthWords   = keysOf(monthNames)
+	unitWords    = keysOf(unitNames)
+	spokenWords  = keysOf(spokenNames)
+	agoLiterals  = newLiterals("ago", "vor", "hace", "前")
+	foldedLetter = "ſ"
+)
+
+// may tells whether an expression for words that stand by themselves is worth
+// asking.
+func may(lower string, words *literals) bool {
+	return words.in(lower) && (words.whole(lower) || strings.Contains(lower, foldedLetter))
 }
 
 // monthNames reads months in words. May and March are words of other meaning too:
 // without a number beside them they need a capital letter, or "in".
 func (r *reader) monthNames() {
-	if !holds(strings.ToLower(r.text), monthNames) {
-		return
+	if may(strings.ToLower(r.text), monthWords) {
+		r.monthsIn()
 	}
+}
+
+func (r *reader) monthsIn() {
 	first := strings.TrimSpace(r.text)
 	for _, at := range monthWord().FindAllStringSubmatchIndex(r.text, -1) {
 		group := func(i int) string {
@@ -184,19 +198,26 @@ func (r *reader) monthNames() {
 // relative reads "three weeks ago" and "last week".
 func (r *reader) relative() {
 	lower := strings.ToLower(r.text)
-	if holds(lower, unitNames) {
-		r.each(agoWords, func(m []string) bool {
-			for i := 1; i+1 < len(m); i += 2 {
-				if m[i] != "" {
-					r.back(numeral(m[i]), unitNames[strings.ToLower(m[i+1])])
-				}
+	if agoLiterals.in(lower) && unitWords.in(lower) {
+		r.ago()
+	}
+	if may(lower, spokenWords) {
+		r.spokenSpans()
+	}
+}
+
+func (r *reader) ago() {
+	r.each(agoWords, func(m []string) bool {
+		for i := 1; i+1 < len(m); i += 2 {
+			if m[i] != "" {
+				r.back(numeral(m[i]), unitNames[strings.ToLower(m[i+1])])
 			}
-			return true
-		})
-	}
-	if !holds(lower, spokenNames) {
-		return
-	}
+		}
+		return true
+	})
+}
+
+func (r *reader) spokenSpans() {
 	r.each(spoken, func(m []string) bool {
 		r.span(spokenNames[strings.ToLower(strings.Join(strings.Fields(m[0]), " "))])
 		return true

@@ -39,9 +39,15 @@ const (
 // and make vector scans a quarter faster than the default of 4096 (measured).
 const PageSize = 16384
 
-// cacheKiB is a connection's page cache. SQLite's default of 2 MiB is smaller
-// than one block of vectors.
-const cacheKiB = 65536
+// cacheKiB is the size of a connection's page cache. SQLite's default of 2 MiB is
+// smaller than one block of vectors. Those who only read have what they ask for
+// again and again in memory anyway, and there are several of them.
+func cacheKiB(mode Mode) string {
+	if mode == ReadOnly || mode == Immutable {
+		return "8192"
+	}
+	return "65536"
+}
 
 // Result codes of SQLite (sqlite.org/rescode.html), as Code returns them.
 const (

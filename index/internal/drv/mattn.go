@@ -24,7 +24,7 @@ var withVec = sync.OnceFunc(vec.Auto)
 func Open(path string, mode Mode, busy time.Duration) (*sql.DB, error) {
 	withVec()
 	v := common(mode, busy)
-	v.Set("_cache_size", "-"+strconv.Itoa(cacheKiB))
+	v.Set("_cache_size", "-"+cacheKiB(mode))
 	db, err := sql.Open("sqlite3", fileURI(path, mode, v))
 	if err != nil || mode != Create {
 		return db, err

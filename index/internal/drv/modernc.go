@@ -19,7 +19,7 @@ const Name = "modernc"
 // use. busy is how long a statement waits for another process's lock.
 func Open(path string, mode Mode, busy time.Duration) (*sql.DB, error) {
 	v := common(mode, busy)
-	v.Add("_pragma", "cache_size(-"+strconv.Itoa(cacheKiB)+")")
+	v.Add("_pragma", "cache_size(-"+cacheKiB(mode)+")")
 	if mode == Create {
 		v.Add("_pragma", "page_size("+strconv.Itoa(PageSize)+")")
 	}

@@ -1,0 +1,345 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// ball makes vectors round a few directions, or in all directions for 0.
+func ball(rng *rand.Rand, dim, clusters int) func() []float32 {
+	var bases [][]float32
+	for range clusters {
+		bases = append(bases, gauss(rng, dim))
+	}
+	return func() []float32 {
+		v := gauss(rng, dim)
+		if clusters > 0 {
+			for i, x := range bases[rng.Intn(clusters)] {
+				v[i] = 0.6*v[i] + x
+			}
+		}
+		return v
+	}
+}
+
+func gauss(rng *rand.Rand, dim int) []float32 {
+	v := make([]float32, dim)
+	for i := range v {
+		v[i] = float32(rng.NormFloat64())
+	}
+	return v
+}
+
+// coded is an index of n vectors that compares all only up to 200, and the vectors.
+func coded(t testing.TB, n int, next func() []float32) (*workspace, *Index, map[Hash][]float32) {
+	t.Helper()
+	w := newWorkspace(t, nil)
+	for i := range (n + 9) / 10 {
+		w.put(t, fmt.Sprintf("%c/%d.md", 'a'+i%3, i), manyNotes(i))
+	}
+	ix := openAt(t, filepath.Join(t.TempDir(), "i.sqlite"), &Options{ExactVectors: 200})
+	w.sync(t, ix)
+	truth := map[Hash][]float32{}
+	if err := ix.UseModel(context.Background(), "m", len(next())); err != nil {
+		t.Fatal(err)
+	}
+	embed(t, ix, "m", func(m Missing) []float32 { v := next(); truth[m.Hash] = v; return v })
+	return w, ix, truth
+}
+
+// manyNotes is a file of ten chunks.
+func manyNotes(i int) string {
+	var b strings.Builder
+	for j := range 10 {
+		fmt.Fprintf(&b, "note %d of file %d\n\n", j, i)
+	}
+	return b.String()
+}
+
+// found asks the index and by comparing all, among the files wanted, and returns the
+// share of the nearest k that the index has.
+func found(t testing.TB, ix *Index, truth map[Hash][]float32, q []float32, k int, want func(string) bool) float64 {
+	t.Helper()
+	ctx := context.Background()
+	got, err := ix.Vector(ctx, "m", q, k, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, done, err := ix.use(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	all, err := readHits(ctx, h.read, "SELECT "+hitColumns+", 0.0 FROM chunks AS c JOIN files AS f ON f.id=c.file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = keep(all, want)
+	for i := range all {
+		all[i].Raw = cosine(q, truth[all[i].Hash])
+	}
+	slices.SortFunc(all, func(a, b Hit) int { return cmp.Compare(b.Raw, a.Raw) })
+	all = all[:min(k, len(all))]
+	if len(got) != len(all) {
+		t.Fatalf("%d hits, want %d", len(got), len(all))
+	}
+	have := map[string]float64{}
+	for i, g := range got {
+		have[g.ID] = g.Raw
+		if g.Rank != i+1 || want != nil && !want(g.Path) {
+			t.Fatalf("hit %d: rank %d of %s", i, g.Rank, g.Path)
+		}
+	}
+	if len(all) == 0 {
+		return 1
+	}
+	hits := 0
+	for _, w := range all {
+		if raw, ok := have[w.ID]; ok {
+			hits++
+			if math.Abs(raw-w.Raw) > 1e-5 {
+				t.Errorf("%s has cosine %v, want %v", w.ID, raw, w.Raw)
+			}
+		}
+	}
+	return float64(hits) / float64(len(all))
+}
+
+func codesOf(t testing.TB, ix *Index) codesMeta {
+	t.Helper()
+	m, err := loadMeta(context.Background(), ix.cur.read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.codes
+}
+
+// Searches by codes find what comparing every vector finds, whatever the vectors
+// are like and whichever files are wanted, also while files come and go.
+func TestCodesFindTheNearest(t *testing.T) {
+	for _, tc := range []struct {
+		name          string
+		dim, clusters int
+	}{{"clusters", 64, 12}, {"uniform", 100, 0}, {"odd length", 37, 5}} {
+		t.Run(tc.name, func(t *testing.T) {
+			rng := rand.New(rand.NewSource(3))
+			next := ball(rng, tc.dim, tc.clusters)
+			w, ix, truth := coded(t, 900, next)
+			m := codesOf(t, ix)
+			if m.planes == 0 || m.now != 900 || m.of != 900 || m.recall < goodRecall {
+				t.Fatalf("%s", m)
+			}
+			checkClean(t, ix)
+			wants := map[string]func(string) bool{
+				"all": nil, "third": func(p string) bool { return p[0] == 'b' },
+				"few": func(p string) bool { return strings.HasSuffix(p, "17.md") }, "none": func(string) bool { return false },
+			}
+			judge := func() {
+				t.Helper()
+				for name, want := range wants {
+					sum := 0.0
+					for range 5 {
+						sum += found(t, ix, truth, next(), 24, want)
+					}
+					if sum/5 < 0.985 {
+						t.Errorf("%s: recall %.3f", name, sum/5)
+					}
+				}
+			}
+			judge()
+			for i := range 40 {
+				w.remove(t, fmt.Sprintf("%c/%d.md", 'a'+i%3, i))
+				w.put(t, fmt.Sprintf("b/new-%d.md", i), manyNotes(1000+i))
+			}
+			w.sync(t, ix)
+			embed(t, ix, "m", func(m Missing) []float32 { v := next(); truth[m.Hash] = v; return v })
+			if m := codesOf(t, ix); m.now != 900 || m.of != 900 {
+				t.Errorf("%s", m)
+			}
+			checkClean(t, ix)
+			judge()
+		})
+	}
+}
+
+// Codes follow a vector that is put anew, another model, a compaction and a rebuild;
+// a handle that was open all the time sees each.
+func TestCodesFollow(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewSource(5))
+	next := ball(rng, 48, 8)
+	_, ix, truth := coded(t, 600, next)
+	other := openAt(t, ix.Path(), &Options{ReadOnly: true})
+	same := func() {
+		t.Helper()
+		checkClean(t, ix)
+		for range 5 {
+			q := next()
+			if a, b := found(t, ix, truth, q, 10, nil), found(t, other, truth, q, 10, nil); a < 0.9 || a != b {
+				t.Errorf("recall %v, by the other handle %v", a, b)
+			}
+		}
+	}
+	same()
+	var again []Embedding
+	for h := range truth {
+		if len(again) == 50 {
+			break
+		}
+		truth[h] = next()
+		again = append(again, Embedding{h, truth[h]})
+	}
+	if err := ix.PutEmbeddings(ctx, "m", again); err != nil {
+		t.Fatal(err)
+	}
+	same()
+	before := codesOf(t, ix)
+	if err := ix.Compact(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if after := codesOf(t, ix); after.stamp <= before.stamp || after.planes == 0 {
+		t.Errorf("compacted: %s, then %s", before, after)
+	}
+	same()
+	if err := ix.UseModel(ctx, "n", 3); err != nil {
+		t.Fatal(err)
+	}
+	if m := codesOf(t, ix); m.planes != 0 || m.stamp <= before.stamp {
+		t.Errorf("another model: %s", m)
+	}
+	checkClean(t, ix)
+	if err := ix.UseModel(ctx, "m", 48); err != nil {
+		t.Fatal(err)
+	}
+	same()
+}
+
+// Where codes don't find enough, every vector is compared.
+func TestCodesGiveWay(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewSource(7))
+	next := ball(rng, 32, 0)
+	_, ix, truth := coded(t, 400, next)
+	h, done, err := ix.use(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	for _, q := range []string{
+		"UPDATE chunk_codes SET codes=substr(codes, 1, 100) WHERE slab=0",
+		"UPDATE chunk_codes SET codes=x'00' WHERE slab=-1",
+		"DELETE FROM chunk_codes WHERE slab=0", "DELETE FROM chunk_codes",
+	} {
+		m := codesOf(t, ix)
+		m.stamp++
+		if _, err := h.write.Exec(q); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.write.Exec("UPDATE meta SET value=? WHERE key='codes'", m.String()); err != nil {
+			t.Fatal(err)
+		}
+		if r := found(t, ix, truth, next(), 20, nil); r != 1 {
+			t.Errorf("%s: recall %v", q, r)
+		}
+		bad := 0
+		for range ix.Check(ctx) {
+			bad++
+		}
+		if bad == 0 {
+			t.Errorf("%s: check finds nothing", q)
+		}
+		if err := ix.Compact(ctx); err != nil {
+			t.Fatal(err)
+		}
+		checkClean(t, ix)
+	}
+}
+
+// A vector that can't be told from thousands of others is found by its file: the
+// filter comes before the choice.
+func TestWantedAmongMany(t *testing.T) {
+	same := gauss(rand.New(rand.NewSource(1)), 16)
+	far := slices.Clone(same)
+	far[0] += 2
+	for _, exact := range []int{-1, 200} {
+		w := newWorkspace(t, map[string]string{"only.md": "the one\n"})
+		for i := range 430 {
+			w.put(t, fmt.Sprintf("%d.md", i), manyNotes(i))
+		}
+		ix := openAt(t, filepath.Join(t.TempDir(), "i.sqlite"), &Options{ExactVectors: exact})
+		w.sync(t, ix)
+		if err := ix.UseModel(context.Background(), "m", 16); err != nil {
+			t.Fatal(err)
+		}
+		embed(t, ix, "m", func(m Missing) []float32 {
+			if m.Path == "only.md" {
+				return far
+			}
+			return same
+		})
+		hits, err := ix.Vector(context.Background(), "m", same, 5, func(p string) bool { return p == "only.md" })
+		if err != nil || len(hits) != 1 || hits[0].Path != "only.md" {
+			t.Errorf("ExactVectors %d: %v, %v", exact, places(hits), err)
+		}
+	}
+}
+
+// Rotating keeps lengths and angles, for lengths of any kind.
+func TestRotation(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		dim := rapid.IntRange(1, 300).Draw(t, "dim")
+		rng := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
+		a, b := gauss(rng, dim), gauss(rng, dim)
+		x, y := slices.Clone(a), slices.Clone(b)
+		r := newRotation(dim)
+		r.apply(x)
+		r.apply(y)
+		if c, d := cosine(a, b), cosine(x, y); math.Abs(c-d) > 1e-4 {
+			t.Fatalf("cosine %v, rotated %v", c, d)
+		}
+	})
+}
+
+// A slab comes back as it was written, whatever was put and dropped.
+func TestSlab(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		planes := rapid.SampledFrom([]int{1, 4}).Draw(t, "planes")
+		const words = 2
+		s, want := &slab{number: 7}, map[int64]slabEntry{}
+		for range rapid.IntRange(0, 30).Draw(t, "edits") {
+			row := 7*slabRows + rapid.Int64Range(0, 20).Draw(t, "row")
+			if rapid.Bool().Draw(t, "drop") {
+				s.drop(row, words)
+				delete(want, row)
+				continue
+			}
+			e := slabEntry{row, row + 1, row + 2, code{square: float32(row), scale: 2, sum: 3}}
+			for range planes * words {
+				e.planes = append(e.planes, rapid.Uint64().Draw(t, "word"))
+			}
+			s.put(e, words)
+			want[row] = e
+		}
+		got, err := decodeSlab(7, 1, s.encode(), planes, words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.rows) != len(want) {
+			t.Fatalf("%d rows, want %d", len(got.rows), len(want))
+		}
+		for i := range got.rows {
+			if w, ok := want[got.row(i)]; !ok || !got.same(i, w, words) {
+				t.Fatalf("row %d differs", got.row(i))
+			}
+		}
+	})
+}
