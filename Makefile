@@ -3,7 +3,7 @@ BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
-.PHONY: build test test-cgo check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules clean
+.PHONY: build test test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -30,6 +30,12 @@ test-cgo: ## the index's tests with the cgo driver, and both drivers on one file
 	cd index && INDEX_TEST_OTHER=$(CGO_DIR)/modernc.test $(CGO_DIR)/mattn.test
 	cd index && INDEX_TEST_OTHER=$(CGO_DIR)/mattn.test $(CGO_DIR)/modernc.test -test.run TestOtherDriver
 
+# PGlite is PostgreSQL and pgvector as WebAssembly; npm installs it in a temporary
+# folder. MEMKERNEL_POSTGRES_DSN names a server instead.
+test-postgres: ## the database's tests, on PGlite from npm and on this machine's postgres
+	MEMKERNEL_PGLITE=1 $(GO) test -count=1 -timeout 20m ./index/postgres
+	$(GO) test -count=1 ./index/postgres
+
 check: ## formatting, vet, tests
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
 	$(GO) vet ./...
@@ -50,6 +56,20 @@ fuzz: ## a minute of the tokenizer's differential fuzz
 
 # Recorded sessions, if there are any, are replayed as well.
 SESSIONS := $(wildcard ../shared/data/transcripts/*/*.jsonl)
+
+# What can't be had is passed over; OpenClaw needs a newer node than many machines
+# have. PEERS names a folder that keeps what npm installed, and PEERS_FLAGS what else
+# the command takes, such as -questions 5.
+SETS := $(wildcard ../shared/data/retrieval/*)
+empty :=
+comma := ,
+bench-peers: build ## other programs on the same questions; npm installs them in a temporary folder
+	dir="$(PEERS)"; test -n "$$dir" || { dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; }; \
+	for p in node=node@26 qmd=@tobilu/qmd@2.8.3 openclaw=openclaw@2026.9.6; do \
+	  mkdir -p "$$dir/$${p%%=*}" && echo '{"private":true}' >"$$dir/$${p%%=*}/package.json" && \
+	  npm install --prefix "$$dir/$${p%%=*}" --no-audit --no-fund "$${p#*=}" || echo "$${p#*=} can't be had"; done; \
+	cp -f $(BIN) "$$dir/memkernel" && cd bench/peers && \
+	$(GO) run . -dir "$$dir" -set $(subst $(empty) $(empty),$(comma),$(abspath $(SETS))) $(PEERS_FLAGS)
 
 bench-paging: build ## the paging paper's tables, ours beside the paper's
 	$(BIN) bench paging $(addprefix --transcript ,$(SESSIONS))

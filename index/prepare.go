@@ -115,17 +115,7 @@ func (p *preparer) file(ctx context.Context, j job) (*prepared, error) {
 		f.err = err
 		return f, nil
 	}
-	f.chunks = make([]readyChunk, len(chunks))
-	nth := map[Hash]int{}
-	for i, c := range chunks {
-		r := &f.chunks[i]
-		r.Chunk, r.trail = c, joinTrail(c.Trail)
-		r.hash = hashStored(r.trail, c.Text)
-		if c.ID == "" {
-			r.ID = deriveID(j.stat.Path, r.hash, nth[r.hash])
-			nth[r.hash]++
-		}
-	}
+	f.chunks = readyChunks(j.stat.Path, chunks)
 	f.hash = hashFile(f.chunks)
 	if f.same() {
 		return f, nil

@@ -36,6 +36,11 @@ type Hits struct {
 	// program's; a Sync would make them again. Whether files have changed is
 	// another question, which Behind answers.
 	Outdated bool
+	// Ranked tells that whoever found the hits ranked them by more than their words
+	// and vectors: their order stands.
+	Ranked bool
+	// Note is what else is to be said of how they were found, "" if nothing.
+	Note string
 }
 
 // Search runs both searches side by side. Its error tells that neither could be

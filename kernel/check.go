@@ -64,7 +64,7 @@ func (m *memory) check(ctx context.Context) []Finding {
 	if m == nil {
 		return nil
 	}
-	ix, err := m.reader()
+	ix, err := m.reader(ctx)
 	if errors.Is(err, index.ErrMissing) || errors.Is(err, index.ErrOlder) {
 		return nil
 	}

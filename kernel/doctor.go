@@ -224,7 +224,11 @@ func (d *doctor) index() {
 	}
 	st := m.indexStatus(d.ctx)
 	if bad, ok := indexSymptoms[st.State]; ok {
-		d.Add(AreaIndex, bad.State, cmp.Or(bad.What, st.Path+": "+st.Detail), bad.Hint)
+		way := bad.Hint
+		if st.State == IndexFailed {
+			way = cmp.Or(st.Hint, way)
+		}
+		d.Add(AreaIndex, bad.State, cmp.Or(bad.What, st.Path+": "+st.Detail), way)
 		return
 	}
 	d.Add(AreaIndex, Healthy, fmt.Sprintf("%s holds %d files in %d chunks, %d of them with a vector", st.Path, st.Files, st.Chunks, st.Vectors), "")
@@ -266,7 +270,7 @@ func (d *doctor) vectors(st *IndexStatus) {
 
 // deep holds the index against itself.
 func (d *doctor) deep() {
-	ix, err := d.k.memory.reader()
+	ix, err := d.k.memory.reader(d.ctx)
 	if err != nil {
 		return
 	}

@@ -38,7 +38,7 @@ func (d *doctor) embedding() {
 
 // vectorLength compares the model's vectors with those of the index.
 func (d *doctor) vectorLength(p embed.Provider, length int) {
-	ix, err := d.k.memory.reader()
+	ix, err := d.k.memory.reader(d.ctx)
 	if err != nil {
 		return // which index says
 	}

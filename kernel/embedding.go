@@ -79,7 +79,7 @@ func (l EmbedLimit) allows(e EmbedEstimate) error {
 // filling gives chunks their vectors in one reindex.
 type filling struct {
 	m    *memory
-	ix   *index.Index
+	ix   Vectors
 	p    embed.Provider
 	opts *ReindexOptions
 	r    *ReindexReport
@@ -87,7 +87,7 @@ type filling struct {
 
 // fill gives every chunk its vector and puts the embedder's model in use. Where
 // another model is in use, its vectors answer until the new ones are complete.
-func (m *memory) fill(ctx context.Context, ix *index.Index, opts *ReindexOptions, r *ReindexReport) error {
+func (m *memory) fill(ctx context.Context, ix Vectors, opts *ReindexOptions, r *ReindexReport) error {
 	if m.opts.Embedder == nil {
 		return nil
 	}

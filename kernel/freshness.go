@@ -57,7 +57,7 @@ func (f *freshness) written() { f.renewed(index.Lag{Files: 1}) }
 // lag compares the stats of all files with what the index was made from. What can't
 // be compared counts as not behind: the search itself will say what is the matter.
 func (m *memory) lag(ctx context.Context) index.Lag {
-	ix, err := m.reader()
+	ix, err := m.reader(ctx)
 	if err != nil {
 		return index.Lag{}
 	}

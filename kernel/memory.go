@@ -75,6 +75,8 @@ type MemoryOptions struct {
 	MediaPaths []string
 	// IndexPath is the index file; default index.sqlite in the state directory.
 	IndexPath string
+	// Backend keeps the index elsewhere than in that file.
+	Backend Backend
 	// BusyTimeout is how long a statement waits for another process.
 	BusyTimeout time.Duration
 	// AutoSync is Sync.OnSearch under another name.
@@ -106,6 +108,9 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 	if o.IndexPath == "" {
 		o.IndexPath = filepath.Join(stateDir, "index.sqlite")
 	}
+	if o.Backend.Open == nil {
+		o.Backend = SQLite(o.IndexPath)
+	}
 }
 
 // memory is the workspace's Markdown and the index over it. Nil if it is off.
@@ -120,10 +125,13 @@ type memory struct {
 	now      func() time.Time
 
 	mu        sync.Mutex // guards what follows
-	ix        *index.Index
+	ix        Index
 	retriever *retrieval.Retriever
 	cache     map[string]cachedFile
 	fresh     freshness
+	// broken is why the backend could not be opened at brokenAt.
+	broken   error
+	brokenAt time.Time
 }
 
 // openMemory opens the workspace. The index is opened when it is wanted.
@@ -178,16 +186,22 @@ func (m *memory) indexOptions() *index.Options {
 }
 
 // reader opens the index for searching, if that has not been done.
-func (m *memory) reader() (*index.Index, error) {
+func (m *memory) reader(ctx context.Context) (Index, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ix != nil {
 		return m.ix, nil
 	}
+	if m.broken != nil && time.Since(m.brokenAt) < m.opts.Backend.LeaveAlone {
+		return nil, m.broken
+	}
 	o := m.indexOptions()
 	o.ReadOnly = true
-	ix, err := index.Open(m.opts.IndexPath, o)
+	ix, err := m.opts.Backend.Open(ctx, o)
 	if err != nil {
+		if !errors.Is(err, index.ErrMissing) && ctx.Err() == nil {
+			m.broken, m.brokenAt = err, time.Now()
+		}
 		return nil, err
 	}
 	m.ix, m.retriever = ix, retrieval.New(ix, &m.opts.Ranking)
@@ -204,7 +218,7 @@ func (m *memory) search(ctx context.Context, sc scope, q retrieval.Query) retrie
 	}
 	var err error
 	if q.Want, err = m.want(sc, q.Want); err == nil {
-		_, err = m.reader()
+		_, err = m.reader(ctx)
 	}
 	q.Age = m.age
 	if err != nil {
@@ -242,6 +256,7 @@ func (m *memory) age(path, date string, mod time.Time) (time.Time, bool) {
 	if isPast(path) {
 		return m.agePast(path, mod)
 	}
+	_, path = index.SplitOwner(path)
 	if mediaType(path) != "" {
 		return time.Time{}, false // a file's date says nothing of when it was taken
 	}

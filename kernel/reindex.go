@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/memkernel/memkernel/embed"
@@ -95,9 +94,6 @@ func (k *Kernel) Reindex(ctx context.Context, opts *ReindexOptions) (*ReindexRep
 
 func (m *memory) reindex(ctx context.Context, opts *ReindexOptions) (*ReindexReport, error) {
 	r := &ReindexReport{}
-	if err := os.MkdirAll(filepath.Dir(m.opts.IndexPath), 0o700); err != nil {
-		return r, fmt.Errorf("reindex: %w", err)
-	}
 	if err := os.MkdirAll(m.stateDir, 0o700); err != nil {
 		return r, fmt.Errorf("reindex: %w", err)
 	}
@@ -122,21 +118,21 @@ func (m *memory) reindex(ctx context.Context, opts *ReindexOptions) (*ReindexRep
 }
 
 // writer opens the index to be written, made anew if that is the only way.
-func (m *memory) writer(ctx context.Context, r *ReindexReport, full bool) (*index.Index, error) {
+func (m *memory) writer(ctx context.Context, r *ReindexReport, full bool) (Index, error) {
 	if full {
-		return index.Rebuild(ctx, m.opts.IndexPath, m.indexOptions())
+		return m.opts.Backend.Rebuild(ctx, m.indexOptions())
 	}
-	ix, err := index.Open(m.opts.IndexPath, m.indexOptions())
+	ix, err := m.opts.Backend.Open(ctx, m.indexOptions())
 	if errors.Is(err, index.ErrDamaged) || errors.Is(err, index.ErrOlder) {
 		r.Rebuilt = err.Error()
-		ix, err = index.Rebuild(ctx, m.opts.IndexPath, m.indexOptions())
+		ix, err = m.opts.Backend.Rebuild(ctx, m.indexOptions())
 	}
 	return ix, err
 }
 
 // sync lists, reads and cuts the workspace's files for the index. Damage that
 // shows only then makes it anew.
-func (m *memory) sync(ctx context.Context, ix *index.Index, opts *ReindexOptions, r *ReindexReport) error {
+func (m *memory) sync(ctx context.Context, ix Index, opts *ReindexOptions, r *ReindexReport) error {
 	o := &index.SyncOptions{Wait: opts.Wait}
 	if opts.Progress != nil {
 		o.Progress = func(p index.Progress) {
@@ -155,7 +151,7 @@ func (m *memory) sync(ctx context.Context, ix *index.Index, opts *ReindexOptions
 	err := once()
 	if errors.Is(err, index.ErrDamaged) {
 		r.Rebuilt = err.Error()
-		fresh, rerr := index.Rebuild(ctx, m.opts.IndexPath, m.indexOptions())
+		fresh, rerr := m.opts.Backend.Rebuild(ctx, m.indexOptions())
 		if rerr != nil {
 			return rerr
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/sessions"
@@ -56,10 +57,11 @@ func (m *memory) want(sc scope, also func(string) bool) (func(string) bool, erro
 		if sc.source == SourceSessions {
 			return false
 		}
-		if mediaType(path) != "" {
+		_, file := index.SplitOwner(path)
+		if mediaType(file) != "" {
 			return sc.private
 		}
-		c, ok := markdownstore.Classify(path)
+		c, ok := markdownstore.Classify(file)
 		return ok && (sc.private || !c.Private)
 	}, nil
 }

@@ -307,7 +307,7 @@ func (m *memory) dropPast(ctx context.Context, out *Forgotten) {
 	if m == nil || !m.past.Exists() {
 		return
 	}
-	if _, err := m.reader(); err != nil {
+	if _, err := m.reader(ctx); err != nil {
 		return
 	}
 	r := &ReindexReport{}

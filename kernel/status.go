@@ -91,11 +91,16 @@ var indexStates = []struct {
 
 // IndexStatus is what an index file holds.
 type IndexStatus struct {
-	Path  string     `json:"path"`
-	State IndexState `json:"state"`
+	// Backend is what keeps it: sqlite, postgres or qmd. Path is the file, or names
+	// the database.
+	Backend string     `json:"backend"`
+	Path    string     `json:"path"`
+	State   IndexState `json:"state"`
 	// Detail says why State is none of the others.
 	Detail string `json:"detail,omitempty"`
-	Files  int64  `json:"files"`
+	// Hint is the way out.
+	Hint  string `json:"-"`
+	Files int64  `json:"files"`
 	// Unread are files that could not be read when last tried.
 	Unread int64 `json:"unread"`
 	Chunks int64 `json:"chunks"`
@@ -201,13 +206,16 @@ func (k *Kernel) memoryStatus(ctx context.Context) MemoryStatus {
 }
 
 func (m *memory) indexStatus(ctx context.Context) IndexStatus {
-	st := IndexStatus{Path: m.opts.IndexPath, State: IndexOK}
+	st := IndexStatus{Backend: m.opts.Backend.Name, Path: m.opts.Backend.Place, State: IndexOK}
 	fail := func(err error) IndexStatus {
 		st.State, st.Detail = IndexFailed, err.Error()
 		if e := (*index.Error)(nil); errors.As(err, &e) {
 			st.Detail = e.Kind.Error()
 			if e.Err != nil {
 				st.Detail += " (" + e.Err.Error() + ")"
+			}
+			if st.Hint = e.Hint; st.Hint == "" {
+				st.Hint = indexSymptoms[IndexFailed].Hint
 			}
 		}
 		for _, s := range indexStates {
@@ -217,7 +225,7 @@ func (m *memory) indexStatus(ctx context.Context) IndexStatus {
 		}
 		return st
 	}
-	ix, err := m.reader()
+	ix, err := m.reader(ctx)
 	if err != nil {
 		return fail(err)
 	}
@@ -292,11 +300,11 @@ func size(path string) int64 {
 	return st.Size()
 }
 
-// IndexPath is where the index over the workspace's Markdown is kept, "" if memory
-// is off.
+// IndexPath is where the index over the workspace's Markdown is kept, a file or the
+// name of a database; "" if memory is off.
 func (k *Kernel) IndexPath() string {
 	if k.memory == nil {
 		return ""
 	}
-	return k.memory.opts.IndexPath
+	return k.memory.opts.Backend.Place
 }

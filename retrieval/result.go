@@ -45,6 +45,9 @@ type Result struct {
 	// Behind says by how much the index is behind the files, nil if it is not. Who
 	// knows sets it.
 	Behind *index.Lag `json:"behind,omitempty"`
+	// Note is the part of Detail that the index says of how its hits were found, such
+	// as that another backend answered.
+	Note string `json:"-"`
 	// Err is what failed, nil if nothing did. With hits beside it, it was only
 	// a part. Test it with errors.Is against the errors of package index.
 	Err error `json:"-"`

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/index/analysis"
@@ -20,6 +21,8 @@ type search struct {
 	words, vectors bool
 	// outdated is what the index says of itself.
 	outdated bool
+	// ranked: the order of its hits stands; nothing ages, nothing moves back.
+	ranked bool
 	// rejected is the best score below MinScore.
 	rejected float64
 	// when is the time that the question names, intent what its form tells.
@@ -35,14 +38,19 @@ func (s *search) run(ctx context.Context) {
 		hits := s.memory(ctx)
 		cs = union(hits, weights{s.opts.VectorWeight, s.opts.KeywordWeight}, s.q.Age)
 		s.understand(len(cs))
-		if s.q.Passages {
+		s.ranked = hits.Ranked
+		if s.q.Passages && !s.ranked {
 			cs = s.refine(cs, &hits)
 		}
 	}
 	cs = append(cs, s.session()...)
 	s.understand(len(cs))
 	cs = s.rate(cs)
-	for _, c := range diversify(cs[:min(len(cs), s.pool())], s.opts.Lambda, s.q.Limit, s.terms) {
+	lambda := s.opts.Lambda
+	if s.ranked {
+		lambda = 1
+	}
+	for _, c := range diversify(cs[:min(len(cs), s.pool())], lambda, s.q.Limit, s.terms) {
 		if !s.q.NoSnippets {
 			c.hit.show()
 		}
@@ -108,6 +116,10 @@ func (s *search) memory(ctx context.Context) index.Hits {
 	s.words = q.Text != "" && hits.KeywordErr == nil
 	s.vectors = q.Vector != nil && hits.VectorErr == nil
 	s.outdated = hits.Outdated
+	if hits.Note != "" {
+		s.result.Note = hits.Note
+		s.say(OK, hits.Note, nil)
+	}
 	s.halved(hits)
 	if len(hits.Terms) == 0 {
 		hits.Terms = s.a.Query(s.q.Text, nil)
@@ -178,6 +190,9 @@ func (s *search) session() []*candidate {
 func (s *search) rate(cs []*candidate) []*candidate {
 	d := s.decay()
 	for _, c := range cs {
+		if s.ranked {
+			c.from = time.Time{}
+		}
 		c.score(d, s.q.Now)
 	}
 	order(cs)

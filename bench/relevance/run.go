@@ -14,10 +14,29 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
+// Index is what a set is indexed and searched by; [index.Index] is one.
+type Index interface {
+	retrieval.Index
+	Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error)
+	Close() error
+}
+
+// Opener opens an empty index for a set, in a folder that is removed afterwards.
+type Opener func(ctx context.Context, dir string, o *index.Options) (Index, error)
+
+// SQLite is the usual Opener.
+func SQLite(_ context.Context, dir string, o *index.Options) (Index, error) {
+	ix, err := index.Open(filepath.Join(dir, "index.sqlite"), o)
+	if err != nil {
+		return nil, err
+	}
+	return ix, nil
+}
+
 // Bench is a set with its index.
 type Bench struct {
 	Set
-	Index *index.Index
+	Index Index
 	// MinShare is [retrieval.Query.MinShare] of every question.
 	MinShare float64
 	// Chunks asks for chunks and not for passages.
@@ -35,6 +54,11 @@ func Open(ctx context.Context, dir string) (b *Bench, err error) {
 
 // OpenFile is Open with the questions in a file of any name.
 func OpenFile(ctx context.Context, dir, questions string) (b *Bench, err error) {
+	return OpenWith(ctx, dir, questions, SQLite)
+}
+
+// OpenWith is OpenFile with an index of another kind.
+func OpenWith(ctx context.Context, dir, questions string, open Opener) (b *Bench, err error) {
 	set, err := ReadFile(dir, questions)
 	if err != nil {
 		return nil, err
@@ -55,7 +79,7 @@ func OpenFile(ctx context.Context, dir, questions string) (b *Bench, err error) 
 		return nil, err
 	}
 	chunking := b.store.Chunking()
-	if b.Index, err = index.Open(filepath.Join(b.dir, "index.sqlite"), &index.Options{Chunker: chunking.Name()}); err != nil {
+	if b.Index, err = open(ctx, b.dir, &index.Options{Chunker: chunking.Name()}); err != nil {
 		return nil, err
 	}
 	return b, b.sync(ctx)

@@ -41,8 +41,11 @@ func (b *bars) show(p kernel.ReindexProgress) {
 
 func (b *bars) begin(p kernel.ReindexProgress) *progressbar.ProgressBar {
 	name := "reading files"
-	if p.Stage == kernel.StageEmbed {
+	switch p.Stage {
+	case kernel.StageEmbed:
 		name = "embedding"
+	case kernel.StageVectors:
+		name = "copying vectors"
 	}
 	return progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(name),
 		progressbar.OptionSetWidth(30), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(),

@@ -72,7 +72,11 @@ func (a *app) runDoctor(ctx context.Context, f *doctorFlags) error {
 	if err != nil {
 		own.Add(kernel.AreaEmbedding, kernel.Failing, plainError(err), hintFor(err))
 	}
-	d, err := kernel.Doctor(ctx, a.workspace, a.kernelOptions(book, provider), &kernel.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time})
+	o, err := a.kernelOptions(book, provider)
+	if err != nil {
+		own.Add(kernel.AreaIndex, kernel.Failing, plainError(err), hintFor(err))
+	}
+	d, err := kernel.Doctor(ctx, a.workspace, o, &kernel.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ type evalFlags struct {
 	compared  bool
 	now       timeValue
 	ranks     bool
+	backend   string
 }
 
 func newEval(a *app) *cobra.Command {
@@ -37,6 +39,8 @@ the first 1, 5 and 10, and within 500, 1,000 and 2,000 tokens. A row of qa.jsonl
 
 A hit covers a line if it is of that file and its lines contain it. Several sets are
 judged together. Ages are counted to the day after the newest note, or to --now.
+--backend postgres keeps the index in a workspace of its own in the database that
+index.postgres names, and removes it afterwards.
 
 --compare judges the same questions once more with other settings, and says what
 differs, question by question. Settings are written as name=value: unit (passage or
@@ -56,6 +60,7 @@ made of, such as session=0 or before=0.`,
 	f.StringVar(&e.questions, "questions", "", "`file` with the questions (default qa.jsonl in the folder)")
 	f.StringSliceVar(&e.with, "with", nil, "judge with these `settings`, as name=value")
 	f.StringSliceVar(&e.compare, "compare", nil, "compare with these `settings` beside those of --with")
+	f.StringVar(&e.backend, "backend", "sqlite", "what keeps the temporary index: `sqlite` or postgres, as configured")
 	f.BoolVar(&e.ranks, "ranks", false, "print the rank of each line of evidence, and no figures")
 	f.Var(&e.now, "now", "the moment that ages are counted to, in RFC 3339 (default the day after the newest note)")
 	return cmd
@@ -85,6 +90,9 @@ type evalCompared struct {
 }
 
 func (a *app) runEval(ctx context.Context, e *evalFlags) error {
+	if !slices.Contains([]string{"sqlite", "postgres"}, e.backend) {
+		return usagef("--backend %q is none of sqlite, postgres", e.backend)
+	}
 	if len(e.sets) == 0 {
 		return usagef("eval needs a folder of questions: --set DIR")
 	}
@@ -127,7 +135,11 @@ func (a *app) evalSet(ctx context.Context, e *evalFlags, dir string, first, seco
 	if questions == "" {
 		questions = filepath.Join(dir, "qa.jsonl")
 	}
-	b, err := relevance.OpenFile(ctx, dir, questions)
+	open, err := a.evalIndex(e.backend)
+	if err != nil {
+		return "", err
+	}
+	b, err := relevance.OpenWith(ctx, dir, questions, open)
 	if err != nil {
 		return "", err
 	}

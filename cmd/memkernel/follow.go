@@ -14,7 +14,10 @@ func (a *app) indexer(ctx context.Context, follow bool) (*kernel.Kernel, error) 
 	if err != nil {
 		return nil, err
 	}
-	o := a.kernelOptions(nil, p)
+	o, err := a.kernelOptions(nil, p)
+	if err != nil {
+		return nil, err
+	}
 	if follow {
 		o.Memory.Sync = syncOptions(&a.config.Index.Sync)
 		o.Memory.Sync.Watch = true

@@ -93,14 +93,18 @@ func (a *app) searcher(ctx context.Context, book *cachelayout.Book) (*kernel.Ker
 }
 
 func (a *app) openKernel(ctx context.Context, book *cachelayout.Book, p embed.Provider) (*kernel.Kernel, error) {
-	k, err := kernel.Open(ctx, a.workspace, a.kernelOptions(book, p))
+	o, err := a.kernelOptions(book, p)
+	if err != nil {
+		return nil, err
+	}
+	k, err := kernel.Open(ctx, a.workspace, o)
 	if err != nil {
 		return nil, hint(err, "name the project's folder with --workspace")
 	}
 	return k, nil
 }
 
-func (a *app) kernelOptions(book *cachelayout.Book, p embed.Provider) *kernel.Options {
+func (a *app) kernelOptions(book *cachelayout.Book, p embed.Provider) (*kernel.Options, error) {
 	o := &kernel.Options{StateDir: a.stateDir, Prices: book, Memory: memoryOptions(a.config),
 		Life: kernel.LifeOptions{Off: !a.config.Checkpoint.Enabled, Show: a.config.Checkpoint.ShowAt, Checkpoint: a.config.Checkpoint.At,
 			Compact: a.config.Checkpoint.CompactAt, RestoreTokens: int(a.config.Checkpoint.RestoreTokens), Flush: flushOptions(a.config), Progress: progressOptions(a.config),
@@ -114,7 +118,12 @@ func (a *app) kernelOptions(book *cachelayout.Book, p embed.Provider) *kernel.Op
 		src := &o.Memory.Sessions.Sources[i]
 		src.Path = a.inWorkspace(src.Path)
 	}
-	return o
+	if !a.config.Workspace.Enabled {
+		return o, nil
+	}
+	var err error
+	o.Memory.Backend, err = a.backend()
+	return o, err
 }
 
 // sharedFlag adds --shared to a verb that shows memory. It stands over

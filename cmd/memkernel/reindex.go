@@ -200,7 +200,11 @@ func reindexText(d *reindexJSON, p painter) string {
 			fmt.Fprintf(&b, "%s %s\n", p.do(bold, left(name, 8)), l)
 		}
 	}
-	row("index", "%s, %s", d.Index, size(d.IndexBytes))
+	if d.IndexBytes > 0 {
+		row("index", "%s, %s", d.Index, size(d.IndexBytes))
+	} else {
+		row("index", "%s", d.Index) // a database, which is others' too
+	}
 	if d.Rebuilt != "" {
 		why, _, _ := strings.Cut(d.Rebuilt, ": rebuild the index") // which was done
 		row("rebuilt", "%s", why)

@@ -112,6 +112,9 @@ func (a *app) runSearch(ctx context.Context, query string, s *searchFlags) error
 // concludeSearch says why nothing was found, or less than could be. Only an index
 // that can't be read is an error.
 func (a *app) concludeSearch(res *retrieval.Result) error {
+	if res.Note != "" && len(res.Hits) > 0 {
+		a.tip("%s", res.Note)
+	}
 	switch res.Reason {
 	case retrieval.BackendError:
 		return indexError(res.Err)

@@ -13,8 +13,10 @@ import (
 // observer opens the workspace's kernel for what commits turns: with the model that
 // makes notes of them, if the configuration names one.
 func (a *app) observer(ctx context.Context, book *cachelayout.Book) (*kernel.Kernel, error) {
-	o := a.kernelOptions(book, nil)
-	var err error
+	o, err := a.kernelOptions(book, nil)
+	if err != nil {
+		return nil, err
+	}
 	if o.Summary, err = a.summaryOptions(); err != nil {
 		return nil, err
 	}

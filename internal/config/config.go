@@ -124,10 +124,13 @@ type Embedding struct {
 	AllowInsecure     bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
-// Index holds the settings of the index file.
+// Index holds where the index is kept, and how.
 type Index struct {
-	BusyTimeout Duration `key:"busy_timeout" default:"5s" range:"1ms..10m" doc:"How long to wait for another process's lock."`
-	Sync        Sync     `key:"sync" doc:"When programs that keep running bring the index up to date by themselves, such as reindex --watch. No search waits for it."`
+	Backend     string        `key:"backend" default:"sqlite" of:"sqlite|postgres|qmd" doc:"What keeps the index: sqlite is a file in the state folder, postgres a database that hosts and agents share, qmd asks that program and falls back to sqlite. doc/backends.md has more."`
+	BusyTimeout Duration      `key:"busy_timeout" default:"5s" range:"1ms..10m" doc:"How long to wait for another process's lock on the file."`
+	Postgres    IndexPostgres `key:"postgres" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server. A server that is not on this machine, and dsn_env, count only from a file that --config names: the state folder's may have come with somebody's repository."`
+	QMD         IndexQMD      `key:"qmd" doc:"The program of index.backend qmd, which counts only from a file that --config names: the state folder's may have come with somebody's repository."`
+	Sync        Sync          `key:"sync" doc:"When programs that keep running bring the index up to date by themselves, such as reindex --watch. No search waits for it."`
 }
 
 // Sync holds what brings the index up to date.
@@ -137,6 +140,27 @@ type Sync struct {
 	Interval       Duration `key:"interval" default:"5m" range:"1s..365d" empty:"never" doc:"How often the clock does."`
 	Watch          bool     `key:"watch" default:"true" doc:"Whether changes of files do, as they happen. Where the system can't watch so many folders, the clock stands in."`
 	Debounce       Duration `key:"debounce" default:"1.5s" range:"10ms..10m" doc:"How long nothing more must change before a change counts."`
+}
+
+// IndexPostgres holds which database keeps the index, and whose index it is.
+type IndexPostgres struct {
+	DSN              DSN      `key:"dsn" empty:"dsn_env names a variable that holds it" doc:"Server and database without a password, such as postgres://me@localhost/memory or host=/run/postgresql dbname=memory."`
+	DSNEnv           EnvName  `key:"dsn_env" empty:"no variable is read" doc:"The environment variable that holds the DSN, for one with a password, which never stands here."`
+	Workspace        string   `key:"workspace" empty:"must be named" doc:"The workspace's name in the database, alike on every host that shares it."`
+	Agent            string   `key:"agent" default:"default" doc:"Whose files these are. A host or agent with files of its own is an agent of its own; it sees its own files, and what others share."`
+	Share            bool     `key:"share" default:"true" doc:"Whether the workspace's other agents see these files. MEMORY.md and USER.md are never shared."`
+	Schema           string   `key:"schema" default:"memkernel" doc:"The schema that holds the tables; it is made if it is not there."`
+	StatementTimeout Duration `key:"statement_timeout" default:"30s" range:"100ms..1h" doc:"How long one statement may take."`
+	ConnectTimeout   Duration `key:"connect_timeout" default:"5s" range:"100ms..10m" doc:"How long a connection may take. A server that does not answer is left alone for a quarter of a minute."`
+	MaxConnections   int      `key:"max_connections" default:"4" range:"2..100" doc:"Most connections that one process opens."`
+}
+
+// IndexQMD holds how the program is asked.
+type IndexQMD struct {
+	Command    []string `key:"command" default:"qmd" doc:"The program, and arguments that stand before all others."`
+	Mode       string   `key:"mode" default:"search" of:"search|vsearch|query" doc:"Its verb: search is by words, vsearch by vectors, query by both with its language models."`
+	Collection string   `key:"collection" empty:"the workspace folder's name" doc:"The collection that it has the workspace under."`
+	Timeout    Duration `key:"timeout" default:"5s" range:"100ms..10m" doc:"How long one answer may take; past it SQLite answers."`
 }
 
 // Checkpoint holds the settings of gauge and checkpoints.
@@ -244,6 +268,9 @@ func (c *Config) checkTogether() error {
 			"set both; four times as many candidates as items is usual", "retrieval.candidates", "retrieval.max_items")
 	}
 	if err := c.checkAllow(); err != nil {
+		return err
+	}
+	if err := c.checkIndex(); err != nil {
 		return err
 	}
 	return c.checkFiles()

@@ -224,6 +224,10 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 		"embedding:\n  base_url: " + secret,
 		"embedding:\n  base_url: '://" + secret + "%zz'",
 		"embedding: " + secret,
+		"index:\n  postgres:\n    dsn: postgres://me:" + secret + "@localhost/x",
+		"index:\n  postgres:\n    dsn: host=localhost password=" + secret,
+		"index:\n  postgres:\n    dsn: " + secret,
+		"index:\n  postgres:\n    dsn_env: " + secret,
 		"retrieval:\n  mmr: " + secret,
 	} {
 		_, err := config.Read(strings.NewReader(text), "c.yaml")

@@ -40,6 +40,8 @@ func kindOf(v reflect.Value) kind {
 		return kind{"URL", "", text}
 	case EnvName:
 		return kind{"name of a variable", "", text}
+	case DSN:
+		return kind{"DSN", "", text}
 	case Zone:
 		return kind{"time zone", "", text}
 	case []string:

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/index/postgres"
+	"github.com/memkernel/memkernel/index/qmd"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// indexPath is the SQLite file.
+func (a *app) indexPath() string { return filepath.Join(a.stateDir, "index.sqlite") }
+
+// backend is what keeps the index, as it is configured. Nothing is opened yet.
+func (a *app) backend() (kernel.Backend, error) {
+	return a.backendNamed(a.config.Index.Backend)
+}
+
+func (a *app) backendNamed(name string) (kernel.Backend, error) {
+	switch name {
+	case "postgres":
+		o, err := a.postgresOptions()
+		if err != nil {
+			return kernel.Backend{}, err
+		}
+		return postgresBackend(o), nil
+	case "qmd":
+		if err := a.trustQMD(); err != nil {
+			return kernel.Backend{}, err
+		}
+		return a.qmdBackend()
+	}
+	return kernel.SQLite(a.indexPath()), nil
+}
+
+// leaveAlone is how long a database that could not be opened is not asked again.
+const leaveAlone = 15 * time.Second
+
+func postgresBackend(o postgres.Options) kernel.Backend {
+	some := func(ix *postgres.Index, err error) (kernel.Index, error) {
+		if err != nil {
+			return nil, err
+		}
+		return ix, nil
+	}
+	return kernel.Backend{Name: "postgres", Place: o.Place(), LeaveAlone: leaveAlone,
+		Open: func(ctx context.Context, i *index.Options) (kernel.Index, error) {
+			return some(postgres.Open(ctx, o, i))
+		},
+		Rebuild: func(ctx context.Context, i *index.Options) (kernel.Index, error) {
+			return some(postgres.Rebuild(ctx, o, i))
+		}}
+}
+
+// postgresOptions are those of the configuration.
+func (a *app) postgresOptions() (postgres.Options, error) {
+	p := &a.config.Index.Postgres
+	o := postgres.Options{DSN: string(p.DSN), Schema: p.Schema, Workspace: p.Workspace, Agent: p.Agent,
+		StatementTimeout: time.Duration(p.StatementTimeout), ConnectTimeout: time.Duration(p.ConnectTimeout), MaxConns: p.MaxConnections,
+		Private: func(path string) bool {
+			c, ok := markdownstore.Classify(path)
+			return !p.Share || !ok || c.Private
+		}}
+	if p.DSNEnv != "" {
+		o.DSN = os.Getenv(string(p.DSNEnv))
+		if o.DSN == "" {
+			return o, hint(fmt.Errorf("%s: the variable %s is empty", a.config.Origin("index.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
+		}
+	}
+	switch {
+	case o.DSN == "":
+		return o, hint(fmt.Errorf("no database is named"), "set index.postgres.dsn, or index.postgres.dsn_env if it holds a password")
+	case o.Workspace == "":
+		return o, hint(fmt.Errorf("the workspace has no name in the database"), "set index.postgres.workspace, alike on every host that shares it")
+	}
+	return o, a.trustPostgres(o.DSN)
+}
+
+// trustPostgres refuses to send anything anywhere on the word of the state folder's
+// own file: that may have come with a repository of somebody else's.
+func (a *app) trustPostgres(dsn string) error {
+	host := postgres.Host(dsn)
+	if a.configPath != "" || a.config.Index.Postgres.DSNEnv == "" && (strings.HasPrefix(host, "/") || onThisMachine("http://"+bracketed(host))) {
+		return nil
+	}
+	what := "text of the workspace would be sent to " + host
+	if a.config.Index.Postgres.DSNEnv != "" {
+		what = "a variable of the environment would be read"
+	}
+	return hint(fmt.Errorf("%s: index.postgres: %s, and this file may have come with the project", a.config.Origin("index.backend"), what),
+		"if you want that, say so by --config %s; else set index.backend to sqlite", a.configFile)
+}
+
+func bracketed(host string) string {
+	if strings.Contains(host, ":") {
+		return "[" + host + "]"
+	}
+	return host
+}
+
+// trustQMD refuses to start a program on the word of the state folder's own file.
+func (a *app) trustQMD() error {
+	if a.configPath != "" {
+		return nil
+	}
+	return hint(fmt.Errorf("%s: index.backend: a program would be started, and this file may have come with the project", a.config.Origin("index.backend")),
+		"if you want that, say so by --config %s; else set index.backend to sqlite", first(a.configFile, "FILE"))
+}
+
+// qmdBackend is the SQLite file with QMD before it.
+func (a *app) qmdBackend() (kernel.Backend, error) {
+	q := &a.config.Index.QMD
+	dir, err := filepath.Abs(a.workspace)
+	if err != nil {
+		return kernel.Backend{}, err
+	}
+	o := qmd.Options{Command: q.Command, Mode: q.Mode, Collection: first(q.Collection, filepath.Base(dir)), Dir: dir, Timeout: time.Duration(q.Timeout)}
+	file := kernel.SQLite(a.indexPath())
+	beside := func(ix kernel.Index, err error) (kernel.Index, error) {
+		if err != nil {
+			return nil, err
+		}
+		return qmd.Beside(ix.(*index.Index), o), nil
+	}
+	return kernel.Backend{Name: "qmd", Place: file.Place,
+		Open:    func(ctx context.Context, i *index.Options) (kernel.Index, error) { return beside(file.Open(ctx, i)) },
+		Rebuild: func(ctx context.Context, i *index.Options) (kernel.Index, error) { return beside(file.Rebuild(ctx, i)) }}, nil
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// migrateFlags are the flags of migrate.
+type migrateFlags struct {
+	to, from string
+	wait     time.Duration
+}
+
+func newMigrate(a *app) *cobra.Command {
+	m := &migrateFlags{}
+	cmd := &cobra.Command{
+		Use:   "migrate --to BACKEND",
+		Short: "move the index to another backend, vectors included",
+		Long: `migrate makes one backend's index hold what another's holds: the chunks, and all
+vectors, so that nothing is embedded twice. The source stays as it is. Counts, and a
+sample of chunks and vectors, are compared afterwards. Run again, it goes on where it
+was cut short.
+
+The Markdown stays the truth: where there is no index to copy, or its chunks were cut
+by other rules, the target is made from the files, and an index that is damaged or
+of an older version is made anew first. Where the database is stands in the
+configuration, under index.postgres; index.backend says which backend is used. sqlite
+is the file in the state folder, sqlite:FILE one elsewhere.`,
+		Example: `  memkernel migrate --to postgres --config team.yaml
+  memkernel migrate --from postgres --to sqlite --config team.yaml`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runMigrate(cmd.Context(), m) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&m.to, "to", "", "the `backend` that gets the index: sqlite, sqlite:FILE or postgres")
+	f.StringVar(&m.from, "from", "", "the `backend` that it is copied from (default the other of sqlite and postgres)")
+	f.DurationVar(&m.wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
+	return cmd
+}
+
+// migrateJSON is the document of migrate --json.
+type migrateJSON struct {
+	Schema string           `json:"schema"`
+	From   string           `json:"from"`
+	To     string           `json:"to"`
+	Copied bool             `json:"copied"`
+	Why    string           `json:"why"`
+	Files  reindexFiles     `json:"files"`
+	Chunks reindexChunks    `json:"chunks"`
+	Vector migrateVectors   `json:"vectors"`
+	Checks int              `json:"compared"`
+	Failed []kernel.Skipped `json:"skipped"`
+	Behind bool             `json:"behind"`
+}
+
+type migrateVectors struct {
+	Model  string `json:"model"`
+	Copied int    `json:"copied"`
+	There  int    `json:"there"`
+	Total  int64  `json:"total"`
+}
+
+// sqliteFile begins a backend that is a file elsewhere than in the state folder.
+const sqliteFile = "sqlite:"
+
+// isBackend tells whether an index can move there.
+func isBackend(name string) bool {
+	return name == "sqlite" || name == "postgres" || len(name) > len(sqliteFile) && strings.HasPrefix(name, sqliteFile)
+}
+
+func (m *migrateFlags) check() error {
+	if m.to == "" {
+		return usagef("migrate needs to know where to: --to sqlite or --to postgres")
+	}
+	if m.from == "" {
+		m.from = "sqlite"
+		if m.to == "sqlite" {
+			m.from = "postgres"
+		}
+	}
+	switch {
+	case !isBackend(m.to):
+		return usagef("--to %q is none of sqlite, sqlite:FILE, postgres", m.to)
+	case !isBackend(m.from):
+		return usagef("--from %q is none of sqlite, sqlite:FILE, postgres", m.from)
+	case m.to == m.from:
+		return usagef("--from and --to are both %s", m.to)
+	case m.wait < 0:
+		return usagef("--wait %v: give how long to wait, such as 30s", m.wait)
+	}
+	return nil
+}
+
+func (a *app) runMigrate(ctx context.Context, f *migrateFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if err := a.memoryOn(); err != nil {
+		return err
+	}
+	from, err := a.placeOf(f.from)
+	if err != nil {
+		return err
+	}
+	to, err := a.placeOf(f.to)
+	if err != nil {
+		return err
+	}
+	k, err := a.kernel(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	o := kernel.MigrateOptions{From: from, To: to, Wait: max(f.wait, 1)}
+	bars := a.bars()
+	if bars != nil {
+		o.Progress = bars.show
+	}
+	r, err := k.Migrate(ctx, o)
+	bars.done()
+	if err != nil {
+		return indexError(err)
+	}
+	doc := migrateDocument(r)
+	if a.json {
+		err = a.writeJSON(doc)
+	} else {
+		_, err = a.out.Write([]byte(migrateText(doc, a.painter())))
+	}
+	if err == nil && r.Behind {
+		a.tip("files have changed since they were indexed: run 'memkernel reindex' with index.backend %s", f.to)
+	}
+	if err == nil && a.config.Index.Backend != f.to && isConfigured(f.to) {
+		a.tip("set index.backend to %s to use it", f.to)
+	}
+	return err
+}
+
+// placeOf is a backend by what --from and --to say.
+func (a *app) placeOf(name string) (kernel.Backend, error) {
+	if file, ok := strings.CutPrefix(name, sqliteFile); ok {
+		path, err := filepath.Abs(file)
+		return kernel.SQLite(path), err
+	}
+	return a.backendNamed(name)
+}
+
+// isConfigured tells whether the configuration could name it.
+func isConfigured(name string) bool { return !strings.HasPrefix(name, sqliteFile) }
+
+func migrateDocument(r *kernel.MigrateReport) *migrateJSON {
+	doc := &migrateJSON{Schema: "memkernel/migrate/v1", From: r.From, To: r.To, Copied: r.Made == "", Why: first(r.Made, r.Restored),
+		Files:  reindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
+		Chunks: reindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
+		Vector: migrateVectors{Model: r.Stats.Model, Copied: r.VectorsCopied, There: r.VectorsThere, Total: int64(r.Stats.Cached)},
+		Checks: r.Compared, Failed: []kernel.Skipped{}, Behind: r.Behind}
+	for _, f := range r.Failed {
+		doc.Failed = append(doc.Failed, kernel.Skipped{Path: f.Path, Reason: f.Err.Error()})
+	}
+	return doc
+}
+
+func migrateText(d *migrateJSON, p painter) string {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		for i, l := range wrap(fmt.Sprintf(format, args...), columns-9) {
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(&b, "%s %s\n", p.do(bold, left(name, 8)), l)
+		}
+	}
+	row("from", "%s", d.From)
+	row("to", "%s", d.To)
+	if d.Why != "" {
+		row("made", "from the files: %s", d.Why)
+	}
+	row("files", "%s: %s added, %s changed, %s removed, %s unchanged", thousands(d.Files.Listed), thousands(d.Files.Added), thousands(d.Files.Changed), thousands(d.Files.Removed), thousands(d.Files.Unchanged))
+	row("chunks", "%s: %s added, %s removed", thousands(int(d.Chunks.Total)), thousands(d.Chunks.Added), thousands(d.Chunks.Removed))
+	row("vectors", "%s: %s copied, %s were there", thousands(int(d.Vector.Total)), thousands(d.Vector.Copied), thousands(d.Vector.There))
+	if d.Checks > 0 {
+		row("compared", "%s chunks and vectors, all alike", thousands(d.Checks))
+	}
+	for _, s := range d.Failed {
+		row("skipped", "%s", told(s))
+	}
+	return b.String()
+}

@@ -1,0 +1,180 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Options say where an index is and whose it is.
+type Options struct {
+	// DSN names the server and the database, as a URL or as key=value pairs. It
+	// must name the host; a password that it doesn't hold is none, whatever the
+	// environment says.
+	DSN string
+	// Schema is the schema of the tables; default DefaultSchema.
+	Schema string
+	// Workspace names the workspace: the same on every host that shares it.
+	Workspace string
+	// Agent names who writes; default DefaultAgent. A host with files of its own is
+	// an agent of its own.
+	Agent string
+	// Private tells which files only their own agent sees; nil means all.
+	Private func(path string) bool
+	// StatementTimeout is how long one statement may take, ConnectTimeout how long
+	// a connection. Defaults 30 s and 5 s.
+	StatementTimeout, ConnectTimeout time.Duration
+	// MaxConns bounds the connections; default 4.
+	MaxConns int
+}
+
+// The defaults of Options.
+const (
+	DefaultSchema           = "memkernel"
+	DefaultAgent            = "default"
+	DefaultStatementTimeout = 30 * time.Second
+	DefaultConnectTimeout   = 5 * time.Second
+	DefaultMaxConns         = 4
+)
+
+var (
+	schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+	ownerName  = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]{0,99}$`)
+)
+
+// check fills in the defaults and refuses what can't be.
+func (o *Options) check() error {
+	if o.Schema == "" {
+		o.Schema = DefaultSchema
+	}
+	if o.Agent == "" {
+		o.Agent = DefaultAgent
+	}
+	if o.StatementTimeout <= 0 {
+		o.StatementTimeout = DefaultStatementTimeout
+	}
+	if o.ConnectTimeout <= 0 {
+		o.ConnectTimeout = DefaultConnectTimeout
+	}
+	if o.MaxConns <= 0 {
+		o.MaxConns = DefaultMaxConns
+	}
+	if o.Private == nil {
+		o.Private = func(string) bool { return true }
+	}
+	switch {
+	case !schemaName.MatchString(o.Schema):
+		return fmt.Errorf("schema %q: take lower case letters, digits and _", o.Schema)
+	case o.Workspace == "":
+		return errors.New("the workspace has no name: name it alike on every host that shares it")
+	case !ownerName.MatchString(o.Workspace):
+		return fmt.Errorf("workspace %q: take letters, digits, and . _ - between them", o.Workspace)
+	case !ownerName.MatchString(o.Agent):
+		return fmt.Errorf("agent %q: take letters, digits, and . _ - between them", o.Agent)
+	}
+	return nil
+}
+
+// pool reads the DSN. Its errors never repeat it, since it may hold a password.
+func (o *Options) pool() (*pgxpool.Config, error) {
+	if !namesHost(o.DSN) {
+		return nil, errors.New("the DSN names no host: write postgres://user@host/database, or host=… dbname=…")
+	}
+	c, err := pgxpool.ParseConfig(o.DSN)
+	if err != nil {
+		return nil, errors.New("the DSN can't be read: write postgres://user@host/database, or host=… dbname=…")
+	}
+	if !namesPassword(o.DSN) {
+		c.ConnConfig.Password = ""
+	}
+	c.MaxConns = int32(o.MaxConns)
+	c.MinConns = 0
+	c.ConnConfig.ConnectTimeout = o.ConnectTimeout
+	c.ConnConfig.RuntimeParams["application_name"] = "memkernel"
+	// Set by statement: not every server and pooler takes them at the start. A
+	// transaction that lost its program must not hold its locks for ever.
+	ms := o.StatementTimeout.Milliseconds()
+	settings := fmt.Sprintf(`SELECT set_config('search_path', '%s, public' || coalesce((SELECT ', ' || quote_ident(n.nspname)
+		FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid=e.extnamespace WHERE e.extname='vector'), ''), false);
+		SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d`, o.Schema, ms, 2*ms)
+	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.PgConn().Exec(ctx, settings).ReadAll()
+		return err
+	}
+	return c, nil
+}
+
+// Place names the database for people: host, port, database, schema and whose
+// index it is, never a password.
+func (o *Options) Place() string {
+	c, err := pgx.ParseConfig(o.DSN)
+	if err != nil {
+		return "postgres"
+	}
+	owner := o.Workspace
+	if o.Agent != "" && o.Agent != DefaultAgent {
+		owner += "@" + o.Agent
+	}
+	host := c.Host
+	if !strings.HasPrefix(host, "/") {
+		host += ":" + strconv.Itoa(int(c.Port))
+	}
+	return fmt.Sprintf("postgres://%s/%s#%s", host, c.Database, owner)
+}
+
+// Host is the host that the DSN names, "" if it can't be read; a path is a socket
+// of this machine.
+func Host(dsn string) string {
+	c, err := pgx.ParseConfig(dsn)
+	if err != nil || !namesHost(dsn) {
+		return ""
+	}
+	for _, f := range c.Fallbacks {
+		if f.Host != c.Host {
+			return f.Host // several hosts: none of them is the one
+		}
+	}
+	return c.Host
+}
+
+var (
+	hostPair     = regexp.MustCompile(`(?:^|\s)(?:host|hostaddr)\s*=\s*\S`)
+	passwordPair = regexp.MustCompile(`(?:^|\s|[?&])password\s*=`)
+)
+
+func isURL(dsn string) bool {
+	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
+}
+
+func namesHost(dsn string) bool {
+	if !isURL(dsn) {
+		return hostPair.MatchString(dsn)
+	}
+	u, err := url.Parse(dsn)
+	return err == nil && (u.Host != "" || u.Query().Get("host") != "")
+}
+
+func namesPassword(dsn string) bool {
+	if u, err := url.Parse(dsn); isURL(dsn) && err == nil {
+		if _, ok := u.User.Password(); ok {
+			return true
+		}
+	}
+	return passwordPair.MatchString(dsn)
+}
+
+// masked takes a password out of a message.
+func masked(message, password string) string {
+	if password == "" {
+		return message
+	}
+	return strings.ReplaceAll(message, password, "*****")
+}

@@ -1,0 +1,218 @@
+package qmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/foreign"
+	"github.com/memkernel/memkernel/index"
+)
+
+// Options say how QMD is asked.
+type Options struct {
+	// Command is the program and what stands before all other arguments; default
+	// "qmd".
+	Command []string
+	// Mode is its verb: "search" (by words, the default), "vsearch" or "query".
+	Mode string
+	// Collection is the one that has the workspace.
+	Collection string
+	// Dir is the folder that it is started in.
+	Dir string
+	// Timeout bounds one answer; default DefaultTimeout.
+	Timeout time.Duration
+}
+
+// DefaultTimeout is how long an answer may take.
+const DefaultTimeout = 5 * time.Second
+
+// Index is an index whose questions QMD answers, if it can.
+type Index struct {
+	*index.Index
+	opts Options
+}
+
+// Beside puts QMD before an index.
+func Beside(ix *index.Index, o Options) *Index {
+	if len(o.Command) == 0 {
+		o.Command = []string{"qmd"}
+	}
+	if o.Mode == "" {
+		o.Mode = "search"
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	return &Index{ix, o}
+}
+
+// maxHits is the most that QMD is asked for.
+const maxHits = 40
+
+// Search asks QMD, and the index if that comes to nothing.
+func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) {
+	out, err := ix.search(ctx, q)
+	if err == nil || ctx.Err() != nil {
+		return out, err
+	}
+	out, ierr := ix.Index.Search(ctx, q)
+	out.Note = "SQLite answered, not qmd: " + err.Error()
+	return out, ierr
+}
+
+// errNothing is why the index is asked when nothing else is wrong.
+var errNothing = errors.New("it found nothing")
+
+func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err error) {
+	text := plain(q.Text, ix.opts.Mode)
+	if text == "" {
+		return out, errors.New("the question holds no word for it")
+	}
+	answer, err := ix.ask(ctx, text, min(max(q.K, 10), maxHits))
+	if err != nil {
+		return out, err
+	}
+	found, strange, err := ix.resolve(ctx, answer.Records)
+	if err != nil {
+		return out, err
+	}
+	out.Keyword = ranked(found, q)
+	if len(out.Keyword) == 0 && strange+len(answer.Bad) == 0 {
+		return out, errNothing
+	}
+	if len(out.Keyword) == 0 {
+		return out, fmt.Errorf("of what it found nothing is in the index of this workspace (%d of other collections or not indexed, %d unreadable): see index.qmd.collection, and run a reindex",
+			strange, len(answer.Bad))
+	}
+	out.Ranked, out.Note = true, fmt.Sprintf("ranked by qmd %s", ix.opts.Mode)
+	if n := strange + len(answer.Bad); n > 0 {
+		out.Note += fmt.Sprintf("; %d of its hits are not in this index and were left out", n)
+	}
+	if out.Terms, err = ix.Terms(ctx, q.Text); err != nil {
+		return out, err
+	}
+	rules, err := ix.Chunker(ctx)
+	out.Outdated = err == nil && rules != ix.Rules()
+	return out, err
+}
+
+// resolve finds the chunks that QMD's hits lie in; strange counts those that lie in
+// none.
+func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found []index.Hit, strange int, err error) {
+	paths, err := ix.paths(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	var places []index.Place
+	var scores []float64
+	for _, r := range records {
+		p, ok := ix.path(r.Source, paths)
+		if !ok {
+			strange++
+			continue
+		}
+		// A snippet begins a line before the match, if there is one.
+		line := max(1, min(r.StartLine+1, max(r.EndLine, r.StartLine)))
+		places, scores = append(places, index.Place{Path: p, Line: line}), append(scores, r.Score)
+	}
+	hits, err := ix.At(ctx, places)
+	for i := range hits {
+		if hits[i].Path == "" {
+			strange++
+			continue
+		}
+		hits[i].Raw = scores[i]
+		found = append(found, hits[i])
+	}
+	return found, strange, err
+}
+
+// paths are the index's files by the spellings that QMD may have for them.
+func (ix *Index) paths(ctx context.Context) (map[string]string, error) {
+	all, err := ix.Paths(ctx)
+	out := make(map[string]string, 2*len(all))
+	for _, p := range all {
+		out[spelling(p)] = p
+	}
+	for _, p := range all {
+		out[p] = p // its own name wins
+	}
+	return out, err
+}
+
+// spelling is a path as older versions of QMD have it: lower case, and a dash for
+// whatever is no letter, digit, dot or slash.
+func spelling(p string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" _()[]&'\",;:!+", r) {
+			return '-'
+		}
+		return r
+	}, strings.ToLower(p))
+}
+
+// path is the file of this workspace that QMD names.
+func (ix *Index) path(source string, paths map[string]string) (string, bool) {
+	rest, ok := strings.CutPrefix(source, "qmd://")
+	if !ok {
+		return "", false
+	}
+	collection, file, ok := strings.Cut(rest, "/")
+	if !ok || collection != ix.opts.Collection {
+		return "", false
+	}
+	file = path.Clean(file)
+	if p, ok := paths[file]; ok {
+		return p, true
+	}
+	p, ok := paths[spelling(file)]
+	return p, ok
+}
+
+// ranked keeps QMD's order, each chunk once, with scores that fall.
+func ranked(found []index.Hit, q index.Query) []index.Hit {
+	var out []index.Hit
+	seen := map[string]bool{}
+	last := 1.0
+	for _, h := range found {
+		if seen[h.ID] || q.Want != nil && !q.Want(h.Path) || len(out) == q.K {
+			continue
+		}
+		seen[h.ID] = true
+		h.Rank = len(out) + 1
+		h.Score = max(min(h.Raw, last), least)
+		last = h.Score * (1 - least)
+		out = append(out, h)
+	}
+	return out
+}
+
+// least keeps scores above nothing and apart.
+const least = 1e-6
+
+// maxQuestion bounds what is sent of a question, in bytes: a program's arguments
+// have an end, and QMD asks for every word.
+const maxQuestion = 2000
+
+// plain takes the meaning that QMD gives to signs off a question.
+func plain(text, mode string) string {
+	if len(text) > maxQuestion {
+		text = strings.ToValidUTF8(text[:maxQuestion], "")
+	}
+	fields := strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`*:()^{}[]<>|&!?;,", r) })
+	var words []string
+	for _, w := range fields {
+		if w = strings.Trim(w, "-+.~/\\"); w != "" {
+			words = append(words, w)
+		}
+	}
+	out := strings.Join(words, " ")
+	if mode == "query" && out != "" {
+		out = "expand: " + out
+	}
+	return out
+}

@@ -1,0 +1,76 @@
+package qmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/foreign"
+)
+
+// maxAnswer bounds what is read of an answer, maxReason what is told of a failure.
+const (
+	maxAnswer = 8 << 20
+	maxReason = 200
+)
+
+// ask starts QMD once and reads its answer.
+func (ix *Index) ask(ctx context.Context, text string, n int) (*foreign.Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, ix.opts.Timeout)
+	defer cancel()
+	c := ix.opts.Command
+	args := append(append([]string{}, c[1:]...), ix.opts.Mode, "--json", "-n", strconv.Itoa(n), "-c", ix.opts.Collection, "--", text)
+	cmd := exec.CommandContext(ctx, c[0], args...)
+	cmd.Dir = ix.opts.Dir
+	cmd.WaitDelay = time.Second
+	alone(cmd)
+	out, complaint := &bounded{most: maxAnswer}, &bounded{most: 64 << 10}
+	cmd.Stdout, cmd.Stderr = out, complaint
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, fmt.Errorf("it took more than %v", ix.opts.Timeout)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("%s failed: %w%s", c[0], err, reason(string(complaint.kept)))
+	case out.over:
+		return nil, fmt.Errorf("%s answered more than %d MB", c[0], maxAnswer>>20)
+	}
+	answer, err := foreign.Parse(out.kept, foreign.QMD)
+	if err != nil {
+		return nil, fmt.Errorf("%s answered no results of its own form: %w", c[0], err)
+	}
+	return answer, nil
+}
+
+// reason is the first line of what a program complained.
+func reason(complaint string) string {
+	for line := range strings.Lines(complaint) {
+		if line = strings.TrimSpace(line); line != "" {
+			if len(line) > maxReason {
+				line = strings.ToValidUTF8(line[:maxReason], "") + "…"
+			}
+			return ": " + line
+		}
+	}
+	return ""
+}
+
+// bounded keeps the beginning of what is written to it.
+type bounded struct {
+	kept []byte
+	most int
+	over bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	room := b.most - len(b.kept)
+	b.over = b.over || len(p) > room
+	b.kept = append(b.kept, p[:min(len(p), room)]...)
+	return len(p), nil
+}

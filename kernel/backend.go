@@ -1,0 +1,89 @@
+package kernel
+
+import (
+	"context"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// Index is an index over the workspace's Markdown as the kernel uses it; the
+// methods are those of [index.Index], which is one. Whatever an implementation
+// can't do it says by an error or in what it returns.
+type Index interface {
+	retrieval.Index
+	Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error)
+	Lag(ctx context.Context, source iter.Seq2[index.FileStat, error]) (index.Lag, error)
+	Stats(ctx context.Context) (index.Stats, error)
+	Check(ctx context.Context) iter.Seq[error]
+	Vectors
+	Contents
+	Close() error
+}
+
+// Vectors is the part of an Index that keeps them, by model and text.
+type Vectors interface {
+	Model(ctx context.Context) (model string, dim int, err error)
+	UseModel(ctx context.Context, model string, dim int) error
+	MissingEmbeddings(ctx context.Context, model string) iter.Seq2[index.Missing, error]
+	PutEmbeddings(ctx context.Context, model string, vectors []index.Embedding) error
+	// KeepLength forgets vectors of a model that have another length.
+	KeepLength(ctx context.Context, model string, dim int) (forgotten int64, err error)
+	// Held returns, of some texts, the vectors of a model that are there.
+	Held(ctx context.Context, model string, hashes []index.Hash) (map[index.Hash][]float32, error)
+}
+
+// Contents is the part of an Index by which it moves to another backend.
+type Contents interface {
+	Chunker(ctx context.Context) (string, error)
+	Files(ctx context.Context) iter.Seq2[index.FileStat, error]
+	FileChunks(ctx context.Context, path string) ([]index.Chunk, error)
+	Embeddings(ctx context.Context) iter.Seq2[index.StoredEmbedding, error]
+}
+
+// Backend is where the index is kept. The zero value is the SQLite file at
+// MemoryOptions.IndexPath.
+type Backend struct {
+	// Name says what it is: "sqlite", "postgres", "qmd".
+	Name string
+	// Place names where, for people.
+	Place string
+	// Open opens the index, to be read or written; Rebuild empties it first, but
+	// for the vectors.
+	Open, Rebuild func(ctx context.Context, o *index.Options) (Index, error)
+	// LeaveAlone is how long one that could not be opened is not tried again by
+	// searches, for those where trying takes long.
+	LeaveAlone time.Duration
+}
+
+// SQLite is the backend that keeps the index in a file.
+func SQLite(path string) Backend {
+	folder := func() error { return os.MkdirAll(filepath.Dir(path), 0o700) }
+	return Backend{Name: "sqlite", Place: path,
+		Open: func(_ context.Context, o *index.Options) (Index, error) {
+			if !o.ReadOnly {
+				if err := folder(); err != nil {
+					return nil, err
+				}
+			}
+			return some(index.Open(path, o))
+		},
+		Rebuild: func(ctx context.Context, o *index.Options) (Index, error) {
+			if err := folder(); err != nil {
+				return nil, err
+			}
+			return some(index.Rebuild(ctx, path, o))
+		}}
+}
+
+// some keeps a nil pointer from becoming an Index.
+func some(ix *index.Index, err error) (Index, error) {
+	if err != nil {
+		return nil, err
+	}
+	return ix, nil
+}
