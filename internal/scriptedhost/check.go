@@ -194,8 +194,8 @@ func markdown(dir string) (string, error) {
 			return err
 		case d.IsDir() && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
-		case filepath.Ext(path) != ".md":
-			return nil
+		case filepath.Ext(path) != ".md", d.Name() == "SESSION-STATE.md", d.Name() == "working-buffer.md":
+			return nil // those two say where the work stands, again and again
 		}
 		text, err := os.ReadFile(path)
 		b.Write(text)
@@ -282,8 +282,8 @@ func (h *Host) inMarkdown(s *Sight, underWay *Step) error {
 	return errors.Join(errs...)
 }
 
-// tag is what a log has before an entry's own words.
-var tag = regexp.MustCompile(`^(?:- )?(?:\[[a-z]+\] )?(?:unanswered: |in_progress: |pending: )?`)
+// tag is what a log has before an entry's own words: why it matters, and how it stands.
+var tag = regexp.MustCompile(`^(?:- )?(?:\[[a-z]+\] )*(?:unanswered: |in_progress: |pending: )?`)
 
 // entries counts the entries of the logs by their words.
 func entries(markdown string) map[string]int {
