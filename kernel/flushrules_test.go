@@ -93,7 +93,7 @@ func TestHostsOwnCompaction(t *testing.T) {
 	c.user()
 	for range 2 {
 		p := mustPlan(t, k, request(c))
-		if text := stream(p); strings.Count(text, "- Never push to main.") != 1 || !strings.Contains(text, "[Checkpoint cp_00") {
+		if text := stream(p); !strings.Contains(text, "constraints:\\n  - Never push to main.") || !strings.Contains(text, "[Checkpoint cp_00") {
 			t.Errorf("the prompt says\n%.2000s", text)
 		}
 		checkPlan(t, p, c.msgs)

@@ -146,13 +146,10 @@ func (s *session) leftInput(w *work) checkpoint.Input {
 }
 
 // anew is the text to go on from where the host's messages are other ones from the first
-// on: another conversation of the session, or what the host's compaction left of it.
+// on: another conversation of the session. What the host's compaction left of it is none.
 func (w *work) anew() []pagevm.Block {
-	if len(w.prev.proj.Seen) == 0 || w.align.Rewrite != pagevm.RewriteBehind || w.align.First > 0 {
+	if len(w.prev.proj.Seen) == 0 || w.align.Rewrite != pagevm.RewriteBehind || w.align.First > 0 || w.hostCompacted() {
 		return nil
-	}
-	if w.msgs[0].Origin == memkernel.OriginSummary {
-		return w.restoreBlock(checkpoint.AfterCompaction, false)
 	}
 	return w.resumed()
 }

@@ -165,7 +165,8 @@ func (w *work) project() error {
 	if w.renewed() {
 		w.renewSummary()
 		w.wishes.Carry, w.wishes.CarryNow = w.carryIfGone(), w.wishes.CarryNow || w.hostCompacted()
-	} else if left := w.anew(); left != nil {
+	}
+	if left := w.anew(); left != nil {
 		w.wishes = pagevm.Wishes{Carry: append(w.workspaceBlocks(), left...), CarryNow: true}
 	}
 	w.sizeCarried()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -87,9 +88,7 @@ func (r Request) turn(n int) Turn {
 		case s.Result != "":
 			t.Results = append([]string{s.text}, t.Results...)
 		case s.role == "user":
-			if t.User == "" {
-				t.User = s.text
-			}
+			t.User = strings.TrimSuffix(s.text+"\n"+t.User, "\n")
 		default:
 			return t
 		}

@@ -12,7 +12,8 @@ type Turn struct {
 	N int
 	// Model is the model that was asked for.
 	Model string
-	// User is the newest user text, "" if the newest message holds none.
+	// User is all user text behind the model's last answer, a line for each block: what
+	// the user said, and what somebody put before or behind it.
 	User string
 	// Results are the tool results of the newest message, in order.
 	Results []string

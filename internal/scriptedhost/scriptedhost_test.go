@@ -90,7 +90,7 @@ func TestCheckNotices(t *testing.T) {
 	if err := h.Check(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	log := longest(t, filepath.Join(h.Workspace(), "memory", "*.md"))
+	log := longest(t, filepath.Join(h.Workspace(), "memory", "20*.md"))
 	text, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
