@@ -62,6 +62,7 @@ var arrows = map[string][]string{
 	"bench/replay":        {".", "budget", "cachelayout", "transcript", "pagevm", "kernel", "bench/recall"},
 	"bench/economics":     {"transcript", "bench/replay", "internal/atomicfile"},
 	"cmd/memkernel":       {".", "budget", "cachelayout", "transcript", "pagevm", "pagevm/paging", "markdownstore", "index", "index/analysis", "embed", "retrieval", "foreign", "summary/model", "consolidation", "kernel", "bench/economics", "bench/paging", "bench/predict", "bench/relevance", "bench/replay", "internal/config", "sessions", "internal/endpoint", "index/postgres", "index/qmd"},
+	"examples/harness":    {".", "kernel", "tools", "transcript"},
 	"budget/internal/...": {"budget", "budget/internal/..."},
 	"testdata/...":        {"."},
 	"internal/samplegen":  {},

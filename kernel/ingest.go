@@ -224,8 +224,17 @@ func (g *ingester) levels(s *pagevm.Segment, page *pagevm.Page, overhead int) {
 		s.At[rep.Level] = pagevm.Shown{Hash: rep.Hash, Tokens: tokens, Positions: full.Positions, Markable: true}
 	}
 	if full.Tokens > g.large && s.Committed && g.resolver != "" && s.At[pagevm.Pointer].Hash != "" {
-		s.First = pagevm.Pointer
+		s.First = g.preview(s)
 	}
+}
+
+// preview is the level at which a large result first appears: its extract, which names
+// the page and numbers its lines, unless that is large too.
+func (g *ingester) preview(s *pagevm.Segment) pagevm.Level {
+	if at := s.At[pagevm.Structured]; at.Hash != "" && at.Tokens <= g.large {
+		return pagevm.Structured
+	}
+	return pagevm.Pointer
 }
 
 // keepResult captures a tool result and makes its representations.

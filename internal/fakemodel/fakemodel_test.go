@@ -142,6 +142,18 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// OpenAI's breakpoints, and a text alone or in a list, are no content.
+func TestPartsOpenAI(t *testing.T) {
+	s, c := start(t, Options{})
+	c.post("/v1/chat/completions", messages(`{"role":"user","content":[{"type":"text","text":"one","prompt_cache_breakpoint":{"mode":"explicit"}}]}`))
+	c.post("/v1/chat/completions", messages(`{"role":"user","content":"one"}`, `{"role":"user","content":"two"}`))
+	c.post("/v1/chat/completions", messages(`{"role":"user","content":"other"}`))
+	r := s.Requests()
+	if !r[0].Segments[0].Marked || r[1].Parts(r[0]) != "" || r[2].Parts(r[1]) != "messages[0]" {
+		t.Errorf("marked %v, parts at %q and %q", r[0].Segments[0].Marked, r[1].Parts(r[0]), r[2].Parts(r[1]))
+	}
+}
+
 func TestPairs(t *testing.T) {
 	use := `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}`
 	result := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"r"}]}`

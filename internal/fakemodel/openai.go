@@ -1,6 +1,7 @@
 package fakemodel
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -31,7 +32,7 @@ func (openai) segments(_ []byte, messages []json.RawMessage) ([]Segment, error) 
 		if err := json.Unmarshal(raw, &m); err != nil {
 			return nil, fmt.Errorf("messages[%d]: %w", i, err)
 		}
-		s := segment(fmt.Sprintf("messages[%d]", i), raw)
+		s := openaiMessage(fmt.Sprintf("messages[%d]", i), raw, m.Content)
 		s.role, s.text, s.Result = m.Role, textOf(m.Content), m.ToolCallID
 		out = append(out, s)
 		for j, c := range m.ToolCalls { // their bytes stand in the message
@@ -39,6 +40,24 @@ func (openai) segments(_ []byte, messages []json.RawMessage) ([]Segment, error) 
 		}
 	}
 	return out, nil
+}
+
+// openaiMessage is a message with its content as one list of items, however it came: a
+// text that stands alone once, and in a list of one with a breakpoint behind it the next
+// time, is the same to a model.
+func openaiMessage(where string, raw, content json.RawMessage) Segment {
+	s := Segment{Where: where, Bytes: without(raw, "content")}
+	if string(content) == "null" {
+		return s
+	}
+	for _, item := range items(content) {
+		if len(item) > 0 && item[0] == '"' {
+			item = json.RawMessage(`{"type":"text","text":` + string(item) + `}`)
+		}
+		s.Marked = s.Marked || bytes.Contains(item, []byte(`"prompt_cache_breakpoint"`))
+		s.Bytes = append(s.Bytes, without(item, "prompt_cache_breakpoint")...)
+	}
+	return s
 }
 
 // bill reads the longest prefix that any request of the model had before it.

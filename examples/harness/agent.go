@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/tools"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// maxCalls bounds what the model may call in one turn of the user's.
+const maxCalls = 100
+
+// agent is the loop.
+type agent struct {
+	kernel  *kernel.Kernel
+	model   *endpoint
+	talk    *conversation
+	tools   *toolbox
+	session string
+	// say shows what the agent says.
+	say func(string)
+}
+
+const system = `You are a careful assistant in the user's workspace. ` +
+	`What you know from before is in memory: search it before you answer questions about earlier work. ` +
+	`A tool result may be shown shortened, with an id: page_expand brings it back.`
+
+// turn takes one message of the user's to its answer.
+func (a *agent) turn(ctx context.Context, text string) error {
+	if err := a.talk.add(map[string]any{"role": "user", "content": text}); err != nil {
+		return err
+	}
+	for range maxCalls {
+		plan, answer, err := a.call(ctx)
+		if err != nil {
+			return err
+		}
+		if err := a.talk.add(answer.message); err != nil {
+			return err
+		}
+		open, err := a.act(ctx)
+		if err != nil {
+			return err
+		}
+		// Each call's bill is worth keeping. What is not the turn's end is delivered
+		// again with it; the kernel commits a turn once.
+		if err := a.observe(ctx, plan, answer.usage); err != nil || !open {
+			return err
+		}
+	}
+	return fmt.Errorf("the model called tools %d times in one turn", maxCalls)
+}
+
+// call plans and sends. What a provider refuses is shown to the kernel: if it was too
+// long, the next plan is smaller, as often as that can help.
+func (a *agent) call(ctx context.Context) (*kernel.ContextPlan, *reply, error) {
+	req, err := a.request()
+	if err != nil {
+		return nil, nil, err
+	}
+	var no *refused
+	for {
+		plan, err := a.kernel.PlanContext(ctx, req)
+		if errors.Is(err, kernel.ErrNoOverflow) {
+			return nil, nil, no
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		answer, err := a.model.ask(ctx, plan)
+		if !errors.As(err, &no) {
+			return plan, answer, err
+		}
+		req.Overflow = &kernel.Overflow{Text: no.body, PlanID: plan.ID}
+	}
+}
+
+func (a *agent) request() (kernel.PlanRequest, error) {
+	defs, err := a.tools.definitions(a.model.api)
+	if err != nil {
+		return kernel.PlanRequest{}, err
+	}
+	return kernel.PlanRequest{
+		SessionKey: a.session, Model: a.model.model, ContextWindow: a.model.window, Format: a.model.api,
+		System: []memkernel.Part{{Kind: memkernel.PartText, Text: system}}, Tools: defs,
+		Messages: a.talk.messages, Resolver: tools.PageExpand, Private: true, Now: time.Now(),
+	}, nil
+}
+
+// act runs what the newest message calls, and says whether the model has to go on.
+func (a *agent) act(ctx context.Context) (bool, error) {
+	newest := a.talk.messages[len(a.talk.messages)-1]
+	if text := transcript.Text(newest); text != "" {
+		a.say(text)
+	}
+	var results []result
+	for _, p := range newest.Parts {
+		if p.Kind == memkernel.PartToolUse {
+			text, failed := a.tools.run(ctx, p.Call.Name, json.RawMessage(p.Call.Input))
+			results = append(results, result{p.Call.ID, text, failed})
+		}
+	}
+	for _, m := range a.model.results(results) {
+		if err := a.talk.add(m); err != nil {
+			return false, err
+		}
+	}
+	return len(results) > 0, nil
+}
+
+func (a *agent) observe(ctx context.Context, plan *kernel.ContextPlan, usage memkernel.Usage) error {
+	_, err := a.kernel.ObserveTurn(ctx, kernel.Turn{SessionKey: a.session, Model: a.model.model, Messages: a.talk.messages,
+		PlanID: plan.ID, Usage: &usage, Now: time.Now()})
+	return err
+}
+
+// compact makes room now, rather than when the window is full.
+func (a *agent) compact(ctx context.Context) error {
+	p, err := a.kernel.Compact(ctx, a.boundary("the user asked"))
+	if err == nil && p.Compaction != nil {
+		a.say(fmt.Sprintf("[%s: %d tokens reclaimed, checkpoint %s]", p.Compaction.Reason, p.Compaction.ReclaimedTokens, p.Checkpoint))
+	}
+	return err
+}
+
+// reset begins a new conversation. What was worth keeping stays in memory, and the
+// next plan says where the last one stood.
+func (a *agent) reset(ctx context.Context) error {
+	if _, err := a.kernel.Reset(ctx, a.boundary("the user began anew")); err != nil {
+		return err
+	}
+	return a.talk.clear(time.Now())
+}
+
+func (a *agent) boundary(why string) kernel.Boundary {
+	return kernel.Boundary{SessionKey: a.session, Model: a.model.model, Messages: a.talk.messages, Reason: why, Now: time.Now()}
+}
