@@ -83,7 +83,7 @@ type SyncRun struct {
 	// Process did it; Watching tells whether it saw changes as they happened.
 	Process  int  `json:"process"`
 	Watching bool `json:"watching"`
-	// Error is why it failed, "" if it did not.
+	// Error is why it failed, or why vectors are missing; "" if neither.
 	Error string `json:"error,omitempty"`
 }
 
@@ -309,8 +309,11 @@ func (m *memory) ran(why SyncReason, r *ReindexReport, err error) *SyncRun {
 	if r != nil {
 		run.Files, run.Removed = r.Read, r.Removed
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		run.Error = err.Error()
+	case r != nil && r.EmbedErr != nil:
+		run.Error = "vectors: " + r.EmbedErr.Error()
 	}
 	m.fresh.mu.Lock()
 	run.Watching = m.fresh.syncer.watching.On
