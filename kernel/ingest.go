@@ -224,17 +224,8 @@ func (g *ingester) levels(s *pagevm.Segment, page *pagevm.Page, overhead int) {
 		s.At[rep.Level] = pagevm.Shown{Hash: rep.Hash, Tokens: tokens, Positions: full.Positions, Markable: true}
 	}
 	if full.Tokens > g.large && s.Committed && g.resolver != "" && s.At[pagevm.Pointer].Hash != "" {
-		s.First = g.preview(s)
+		s.First = pagevm.Pointer
 	}
-}
-
-// preview is the level at which a large result first appears: its extract, which names
-// the page and numbers its lines, unless that is large too.
-func (g *ingester) preview(s *pagevm.Segment) pagevm.Level {
-	if at := s.At[pagevm.Structured]; at.Hash != "" && at.Tokens <= g.large {
-		return pagevm.Structured
-	}
-	return pagevm.Pointer
 }
 
 // keepResult captures a tool result and makes its representations.
@@ -276,6 +267,11 @@ func (g *ingester) keepTaken(parts []taken) {
 // all that the model ever sees of the result.
 const previewBytes = 16 << 10
 
+// previewed tells whether a pointer to a result of n bytes carries a preview. In a small
+// window that is so for all results that could count as large in it, of which a token has
+// two bytes at least.
+func (g *ingester) previewed(n int) bool { return n >= min(previewBytes, 2*g.large) }
+
 // represent makes the representations of a result. What is not going to be stored
 // is not worth a compressor's work.
 func (g *ingester) represent(in pagevm.EvidenceInput) []pagevm.Rep {
@@ -284,7 +280,7 @@ func (g *ingester) represent(in pagevm.EvidenceInput) []pagevm.Rep {
 		reps = g.short.recompress(g.ctx, in, reps)
 	}
 	n := len(reps) - 1
-	if n >= 0 && reps[n].Level == pagevm.Pointer && len(in.Text) >= previewBytes && in.Resolver != "" {
+	if n >= 0 && reps[n].Level == pagevm.Pointer && g.previewed(len(in.Text)) && in.Resolver != "" {
 		text := pagevm.Preview(in)
 		reps[n] = pagevm.Rep{Level: pagevm.Pointer, Hash: hashText(text), Text: text}
 	}

@@ -7,25 +7,21 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// A result that is large for its window first appears as an extract, which names the
-// page to read it by; without a way to read it, it appears in full.
-func TestLargeResultAppearsAsExtract(t *testing.T) {
-	for _, resolver := range []string{"memory_get", ""} {
+// A result that is large for its window first appears by its beginning and the way to
+// the rest, also where the window is so small that little is large.
+func TestLargeResultAppearsByItsBeginning(t *testing.T) {
+	for window, bytes := range map[int]int{24_000: 9_000, 64_000: 26_000, 200_000: 90_000} {
 		k := openKernel(t, t.TempDir())
 		c := newConversation(91)
 		c.user()
-		c.loop(2, 30_000)
+		c.loop(1, bytes)
 		req := request(c)
-		req.ContextWindow, req.Resolver = 64_000, resolver
+		req.ContextWindow = window
 		p := mustPlan(t, k, req)
-		extracts := 0
-		for _, r := range p.Reduced {
-			if r.Level == pagevm.Structured && strings.Contains(stream(p), "page "+r.Page) {
-				extracts++
-			}
-		}
-		if want := map[string]int{"memory_get": 2, "": 0}[resolver]; extracts != want {
-			t.Errorf("resolver %q: %d extracts, want %d: %+v", resolver, extracts, want, p.Reduced)
+		text := c.msgs[len(c.msgs)-1].Parts[0].Result.Content[0].Text
+		shown := p.Messages[len(p.Messages)-1].Parts[0].Result.Content[0].Text
+		if len(p.Reduced) != 1 || p.Reduced[0].Level != pagevm.Pointer || !strings.HasPrefix(shown, text[:400]) || !strings.Contains(shown, p.Reduced[0].Page) {
+			t.Errorf("window %d: %+v\n%.600s", window, p.Reduced, shown)
 		}
 		checkPlan(t, p, c.msgs)
 		k.Close()
