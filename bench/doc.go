@@ -17,6 +17,7 @@
 //	BenchmarkRecall  what memory adds to a plan
 //	BenchmarkColdSearch  a search as a process of its own against one that does
 //	                 nothing
+//	BenchmarkProxy   an answer's first byte through the proxy against directly
 //
 // Metrics, beside those of package testing:
 //
@@ -24,6 +25,7 @@
 //	                 reference's time for all texts of the conversation
 //	sync-ms/op       time inside fsync and syncfs, milliseconds per plan; the
 //	                 file system's name is in the benchmark's name
+//	added-ms         what the proxy adds to the first byte, medians, milliseconds
 //	x-reference      how many times faster than the reference tokenizer
 //	x-json-any       throughput against encoding/json decoding the same lines
 //	x-json-struct    into any, and into a struct that leaves all content raw

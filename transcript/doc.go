@@ -23,7 +23,8 @@
 // [Load] assembles a [Session], which offers two views: what the host would
 // send now, and everything that was ever said. [Atoms], [Heal] and [Validate]
 // know which messages belong together and what each provider insists on;
-// [Render] and [AppendPart] make request bytes.
+// [Render] and [AppendPart] make request bytes. A [Body] is a request on its way, whose
+// conversation can be replaced while all else keeps its bytes.
 //
 // The package never calls a model, counts no tokens, writes no file and never
 // drops input silently: what it could not read is in Session.Skipped, what it

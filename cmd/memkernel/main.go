@@ -3,8 +3,9 @@
 // says why.
 //
 // It is a thin skin over package kernel: one file per verb, flags in, text or
-// JSON out. It decides nothing itself, calls no language model, and opens no
-// network connection but to the provider of vectors that a configuration names.
+// JSON out. It decides nothing itself, calls no language model of its own accord, and
+// opens no network connection but to a provider that a configuration names, and as a
+// proxy to the upstream that its flag names.
 // The rules of its output stand in ui.go, its JSON in doc/json.md.
 package main
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -77,6 +78,9 @@ type ui struct {
 	out, err io.Writer
 	quiet    bool
 	color    string // auto, always or never
+	// patience is how long a verb may take to stop, where that is longer than
+	// graceAfterSignal.
+	patience atomic.Int64
 }
 
 // errorf and hintf are the only ways to standard error, but for progress.
@@ -194,8 +198,8 @@ func mainWithSignals() int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	done := make(chan int, 1)
+	u := &ui{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	go func() {
-		u := &ui{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 		done <- run(ctx, u, os.Args[1:])
 	}()
 	select {
@@ -206,7 +210,7 @@ func mainWithSignals() int {
 		select {
 		case <-done:
 		case <-signals:
-		case <-time.After(graceAfterSignal):
+		case <-time.After(max(graceAfterSignal, time.Duration(u.patience.Load()))):
 		}
 		return signalCode(s)
 	}

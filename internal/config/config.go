@@ -28,6 +28,7 @@ type Config struct {
 	Trace         Trace         `key:"trace" doc:"The decision trace of a session, trace.jsonl in its folder, which replay --trace decides again. It holds hashes and sizes, no content."`
 	Redact        Redact        `key:"redact" doc:"Secrets are masked before anything is written or indexed. A mark names the rule that found it, such as [masked:github-pat]; status counts them."`
 	Audit         Audit         `key:"audit" doc:"What the verb audit finds fault with. It reads, and changes nothing."`
+	Proxy         Proxy         `key:"proxy" doc:"The proxy in front of a model's API: doc/proxy.md."`
 	Retention     Retention     `key:"retention" doc:"What retain removes. Nothing is removed by itself, and nothing that a prompt or memory points to."`
 
 	origin map[string]Origin

@@ -1,6 +1,7 @@
 package fakemodel
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -38,11 +39,20 @@ func (anthropic) segments(body []byte, messages []json.RawMessage) ([]Segment, e
 		if err := json.Unmarshal(raw, &m); err != nil {
 			return nil, fmt.Errorf("messages.%d: %w", i, err)
 		}
-		for j, item := range items(m.Content) {
+		for j, item := range items(asBlocks(m.Content)) {
 			out = append(out, anthropicBlock(fmt.Sprintf("messages[%d].content[%d]", i, j), m.Role, item))
 		}
 	}
 	return out, nil
+}
+
+// asBlocks is a content as a list: a string is short for one text block, and cached as
+// the same.
+func asBlocks(content json.RawMessage) json.RawMessage {
+	if !bytes.HasPrefix(content, []byte{'"'}) {
+		return content
+	}
+	return json.RawMessage(`[{"type":"text","text":` + string(content) + `}]`)
 }
 
 func anthropicBlock(where, role string, raw json.RawMessage) Segment {

@@ -23,6 +23,8 @@ func apiOf(path string) api {
 		return anthropic{}
 	case strings.HasSuffix(path, "/chat/completions"):
 		return openai{}
+	case strings.HasSuffix(path, "/v1/responses"):
+		return responses{}
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 // Package fakemodel is a model server for tests and trials: it speaks the Anthropic
-// Messages API and OpenAI's chat completions on loopback, answers by a script, and
-// bills what a provider would bill.
+// Messages API and OpenAI's chat completions and responses on loopback, answers by a
+// script, and bills what a provider would bill.
 //
 // Honest bills are its point. A request is a row of segments (tools, system, content
 // blocks, in the order in which a provider reads them). What an earlier request left

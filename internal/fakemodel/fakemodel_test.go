@@ -224,3 +224,29 @@ func TestRefuses(t *testing.T) {
 		t.Errorf("counting tokens: %s", body)
 	}
 }
+
+// The Responses API: a call, its output, the answer, whole and streamed.
+func TestResponses(t *testing.T) {
+	s, c := start(t, Options{Script: func(turn Turn) Reply {
+		if len(turn.Results) > 0 {
+			return Reply{Text: "it says " + turn.Results[0]}
+		}
+		return Reply{Calls: []Call{{Name: "read", Input: json.RawMessage(`{"path":"a"}`)}}}
+	}})
+	with := func(stream bool, items ...string) string {
+		return fmt.Sprintf(`{"model":"m","stream":%v,"instructions":"be brief","input":[%s]}`, stream, strings.Join(items, ","))
+	}
+	ask := `{"role":"user","content":"` + long(2000, "a") + `"}`
+	if _, body := c.post("/v1/responses", with(false, ask)); !strings.Contains(body, `"type":"function_call"`) || !strings.Contains(body, `"status":"completed"`) {
+		t.Errorf("no call: %s", body)
+	}
+	_, body := c.post("/v1/responses", with(true, ask, `{"type":"function_call","call_id":"x","name":"read","arguments":"{}"}`,
+		`{"type":"function_call_output","call_id":"x","output":"hello"}`))
+	if !strings.Contains(body, "it says hello") || !strings.Contains(body, "event: response.completed") {
+		t.Errorf("no stream of the answer: %s", body)
+	}
+	r := s.Requests()
+	if at := r[1].Parts(r[0]); at != "" || r[1].Pairs() != nil || r[1].Usage.Read == 0 {
+		t.Errorf("parts at %q, pairs %v, usage %+v", at, r[1].Pairs(), r[1].Usage)
+	}
+}

@@ -103,9 +103,13 @@ func read(a api, body []byte) (Request, error) {
 		Stream   bool              `json:"stream"`
 		Tools    []json.RawMessage `json:"tools"`
 		Messages []json.RawMessage `json:"messages"`
+		Input    []json.RawMessage `json:"input"`
 	}
 	if err := json.Unmarshal(body, &head); err != nil {
 		return Request{}, fmt.Errorf("the body is no request: %w", err)
+	}
+	if a == (responses{}) {
+		head.Messages = head.Input
 	}
 	if len(head.Messages) == 0 {
 		return Request{}, fmt.Errorf("messages: at least one message is required")

@@ -24,7 +24,7 @@ type Options struct {
 // Server is an [http.Handler] of the paths
 //
 //	POST …/v1/messages, …/v1/messages/count_tokens    Anthropic
-//	POST …/v1/chat/completions                        OpenAI
+//	POST …/v1/chat/completions, …/v1/responses         OpenAI
 //	GET  …/v1/models                                  both, a list of nothing
 type Server struct {
 	opt   Options

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/serve/proxy"
+)
+
+// proxyFlags are the flags of proxy.
+type proxyFlags struct {
+	listen, upstream           string
+	allowRemote, allowInsecure bool
+	resolver                   string
+	window, reserve            config.Tokens
+}
+
+func newProxy(a *app) *cobra.Command {
+	p := &proxyFlags{}
+	cmd := &cobra.Command{
+		Use:   "proxy --upstream URL",
+		Short: "stand between a client and a model's API, and plan each request",
+		Long: `proxy is for clients that can be given another base URL and nothing else. It
+plans each request of the Anthropic Messages API and of OpenAI's chat
+completions and responses on its way to --upstream, and streams the answer back
+as it comes. Other paths pass as they are.
+
+In doubt a request goes out with the bytes that the client wrote; the header
+X-Memkernel of the answer and the log say why. The session is the header
+X-Memkernel-Session, else what the request says of it (metadata.user_id,
+prompt_cache_key), else a hash of its beginning.
+
+It listens on this machine alone, unless --listen names another address and
+--allow-remote says that it is meant. Keys pass through and are kept nowhere.
+
+With --resolver memkernel-get the model is told that a shell tool, where the
+request has one, can follow pointers by running memkernel get.`,
+		Example: `  memkernel proxy --upstream https://api.anthropic.com
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8377 claude
+  memkernel proxy --upstream https://api.openai.com --listen 127.0.0.1:8378`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runProxy(cmd.Context(), p) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&p.listen, "listen", "127.0.0.1:8377", "`address` to listen on; port 0 takes a free one")
+	f.StringVar(&p.upstream, "upstream", "", "`URL` of the API, without the /v1 that clients ask for")
+	f.BoolVar(&p.allowRemote, "allow-remote", false, "let --listen name an address that other machines reach")
+	f.BoolVar(&p.allowInsecure, "allow-insecure", false, "let plain http go to an upstream on another machine")
+	f.StringVar(&p.resolver, "resolver", "", "the tool by which the model can follow pointers, by `name`, or memkernel-get")
+	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's)")
+	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
+	a.pricesFlag(cmd)
+	a.sharedFlag(f)
+	return cmd
+}
+
+type proxyJSON struct {
+	Schema   string `json:"schema"`
+	URL      string `json:"url"`
+	Upstream string `json:"upstream"`
+}
+
+func (a *app) runProxy(ctx context.Context, p *proxyFlags) error {
+	if p.upstream == "" {
+		return usagef("proxy needs --upstream URL, such as https://api.anthropic.com")
+	}
+	if err := proxy.CheckListen(p.listen, p.allowRemote); err != nil {
+		if errors.Is(err, proxy.ErrRemote) {
+			return hint(err, "name an address of this machine such as 127.0.0.1:8377, or add --allow-remote if others are meant to reach it")
+		}
+		return hint(err, "name host and port, such as 127.0.0.1:8377")
+	}
+	book, err := a.book()
+	if err != nil {
+		return err
+	}
+	k, err := a.proxyKernel(ctx, book)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	x, err := proxy.New(k, a.proxyOptions(p))
+	if err != nil {
+		return hint(err, "--upstream is scheme, host and path; plain http beyond this machine needs --allow-insecure")
+	}
+	l, err := net.Listen("tcp", p.listen)
+	if err != nil {
+		return hint(fmt.Errorf("listen on %s: %w", p.listen, err), "another program may have the port: name another one with --listen")
+	}
+	if err := a.announce(l, p); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	grace := time.Duration(a.config.Proxy.Grace)
+	a.patience.Store(int64(grace + graceAfterSignal))
+	return x.Serve(ctx, l, grace)
+}
+
+func (a *app) proxyOptions(p *proxyFlags) proxy.Options {
+	c := &a.config.Proxy
+	return proxy.Options{Upstream: p.upstream, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote, Private: a.private(),
+		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, Command: a.getCommand(),
+		RetryOverflow: c.RetryOverflow, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: a.logger()}
+}
+
+// getCommand is how a shell restores a page from wherever it stands.
+func (a *app) getCommand() string {
+	dir, err := filepath.Abs(a.workspace)
+	if err != nil {
+		dir = a.workspace
+	}
+	command := "memkernel get --workspace " + proxy.Quote(dir)
+	if state, err := filepath.Abs(a.stateDir); err == nil && state != filepath.Join(dir, ".memkernel") {
+		command += " --state-dir " + proxy.Quote(state)
+	}
+	return command
+}
+
+// logger writes to standard error: warnings alone with --quiet, JSON with --json.
+func (a *app) logger() *slog.Logger {
+	o := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if a.quiet {
+		o.Level = slog.LevelWarn
+	}
+	if a.json {
+		return slog.New(slog.NewJSONHandler(a.err, o))
+	}
+	return slog.New(slog.NewTextHandler(a.err, o))
+}
+
+// announce says where clients reach the proxy, once they do.
+func (a *app) announce(l net.Listener, p *proxyFlags) error {
+	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), p.upstream}
+	if a.json {
+		return a.writeJSON(doc)
+	}
+	_, err := fmt.Fprintf(a.out, "%s to %s\n", doc.URL, doc.Upstream)
+	return err
+}
+
+// proxyKernel opens the kernel for what plans, searches and commits, with the index
+// kept up to date while it runs.
+func (a *app) proxyKernel(ctx context.Context, book *cachelayout.Book) (*kernel.Kernel, error) {
+	p, err := a.embedder()
+	if err != nil {
+		return nil, err
+	}
+	o, err := a.kernelOptions(book, p)
+	if err != nil {
+		return nil, err
+	}
+	o.Memory.Sync = syncOptions(&a.config.Index.Sync)
+	if o.Summary, err = a.summaryOptions(); err != nil {
+		return nil, err
+	}
+	k, err := kernel.Open(ctx, a.workspace, o)
+	if err != nil {
+		return nil, hint(err, "name the project's folder with --workspace")
+	}
+	return k, nil
+}

@@ -1,0 +1,11 @@
+package config
+
+// Proxy holds the settings of the verb proxy. Where it listens and whose API it
+// stands in front of are flags alone: a state folder may have come with somebody's
+// repository, and keys pass through here.
+type Proxy struct {
+	Deadline      Duration `key:"deadline" default:"250ms" range:"1ms..1m" doc:"How long a request waits for its plan; past it the request goes out as the client wrote it."`
+	MaxBody       Size     `key:"max_body" default:"64MiB" range:"1MiB..4GiB" doc:"Largest request that is taken."`
+	RetryOverflow bool     `key:"retry_overflow" default:"true" doc:"Whether a request that was refused as too long is planned below the limit and sent once more."`
+	Grace         Duration `key:"grace" default:"30s" range:"0s..1h" doc:"How long answers under way may take to end when the proxy is stopped."`
+}

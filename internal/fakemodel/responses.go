@@ -1,0 +1,93 @@
+package fakemodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// responses is OpenAI's Responses API, as far as a client uses it that keeps its own
+// history. It is billed as chat completions are.
+type responses struct{ openai }
+
+func (responses) segments(body []byte, input []json.RawMessage) ([]Segment, error) {
+	var head struct {
+		Instructions json.RawMessage `json:"instructions"`
+	}
+	if err := json.Unmarshal(body, &head); err != nil {
+		return nil, err
+	}
+	var out []Segment
+	if head.Instructions != nil {
+		out = append(out, segment("instructions", head.Instructions))
+	}
+	for i, raw := range input {
+		var item struct {
+			Type    string          `json:"type"`
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+			Output  json.RawMessage `json:"output"`
+			CallID  string          `json:"call_id"`
+		}
+		if err := json.Unmarshal(raw, &item); err != nil {
+			return nil, fmt.Errorf("input[%d]: %w", i, err)
+		}
+		s := segment(fmt.Sprintf("input[%d]", i), raw)
+		s.role, s.text = item.Role, textOf(item.Content)
+		switch item.Type {
+		case "function_call", "custom_tool_call":
+			s.Call = item.CallID
+		case "function_call_output", "custom_tool_call_output":
+			s.Result, s.text = item.CallID, textOf(item.Output)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// output are the items of an answer.
+func (responses) output(r Request, reply Reply) []map[string]any {
+	out := []map[string]any{}
+	if reply.Text != "" || len(reply.Calls) == 0 {
+		out = append(out, map[string]any{"type": "message", "id": fmt.Sprintf("msg_%d", r.N), "status": "completed", "role": "assistant",
+			"content": []any{map[string]any{"type": "output_text", "text": reply.Text, "annotations": []any{}}}})
+	}
+	for i, c := range reply.Calls {
+		out = append(out, map[string]any{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", r.N, i), "status": "completed",
+			"call_id": callID("call", r, i, c), "name": c.Name, "arguments": string(c.input())})
+	}
+	return out
+}
+
+func (responses) response(r Request, status string, output []map[string]any) map[string]any {
+	return map[string]any{"id": fmt.Sprintf("resp_%d", r.N), "object": "response", "created_at": r.At.Unix(), "model": r.Model,
+		"status": status, "output": output}
+}
+
+func (o responses) finished(r Request, reply Reply) map[string]any {
+	m := o.response(r, "completed", o.output(r, reply))
+	u := r.Usage
+	m["usage"] = map[string]any{"input_tokens": u.Input(), "output_tokens": u.Output, "total_tokens": u.Input() + u.Output,
+		"input_tokens_details": map[string]any{"cached_tokens": u.Read}}
+	return m
+}
+
+func (o responses) whole(w http.ResponseWriter, r Request, reply Reply) {
+	writeJSON(w, http.StatusOK, o.finished(r, reply))
+}
+
+func (o responses) stream(w http.ResponseWriter, r Request, reply Reply) {
+	e := newEvents(w)
+	n := 0
+	send := func(name string, m map[string]any) {
+		m["type"], m["sequence_number"] = name, n
+		n++
+		e.send(name, m)
+	}
+	send("response.created", map[string]any{"response": o.response(r, "in_progress", []map[string]any{})})
+	for i, item := range o.output(r, reply) {
+		send("response.output_item.added", map[string]any{"output_index": i, "item": item})
+		send("response.output_item.done", map[string]any{"output_index": i, "item": item})
+	}
+	send("response.completed", map[string]any{"response": o.finished(r, reply)})
+}

@@ -1,0 +1,93 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// answer is what a copy of an answer says.
+type answer struct {
+	// whole tells that it came to its end as its API has it.
+	whole bool
+	// open tells that the turn goes on: tools are called, or the provider paused.
+	open bool
+	// message is what was said; nil if the copy does not tell.
+	message *memkernel.Message
+	usage   *memkernel.Usage
+}
+
+// final tells whether the answer ends its turn.
+func (a *answer) final() bool { return !a.open && a.message != nil }
+
+// readAnswer reads the copy of an answer, streamed or not. What it does not
+// understand is no whole answer.
+func readAnswer(f transcript.Format, contentType string, data []byte) answer {
+	streamed := strings.HasPrefix(strings.ToLower(contentType), "text/event-stream")
+	switch f {
+	case transcript.FormatAnthropic:
+		if streamed {
+			return anthropicStream(data)
+		}
+		return anthropicAnswer(data)
+	case transcript.FormatOpenAI:
+		if streamed {
+			return chatStream(data)
+		}
+		return chatAnswer(data)
+	}
+	if streamed {
+		return responsesStream(data)
+	}
+	return responsesAnswer(data)
+}
+
+// events calls f for the data of every event of a stream.
+func events(stream []byte, f func(data []byte)) {
+	var data []byte
+	for line := range bytes.Lines(append(stream[:len(stream):len(stream)], '\n', '\n')) {
+		line = bytes.TrimRight(line, "\r\n")
+		switch {
+		case len(line) == 0:
+			if len(data) > 0 {
+				f(data)
+			}
+			data = nil
+		case bytes.HasPrefix(line, []byte("data:")):
+			if data != nil {
+				data = append(data, '\n')
+			}
+			data = append(data, bytes.TrimPrefix(line[len("data:"):], []byte(" "))...)
+		}
+	}
+}
+
+// said reads a conversation of one answer in the form of a request, which hosts send
+// it back in.
+func said(f transcript.Format, list any) *memkernel.Message {
+	name := "messages"
+	if f == transcript.FormatResponses {
+		name = "input"
+	}
+	data, err := encode(map[string]any{name: list})
+	if err != nil {
+		return nil
+	}
+	b, err := transcript.ReadBody(f, data)
+	if err != nil || len(b.Messages) != 1 || b.Messages[0].Role != memkernel.RoleAssistant || len(b.Messages[0].Parts) == 0 {
+		return nil
+	}
+	return &b.Messages[0]
+}
+
+// encode is JSON with the characters as they are.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
+}

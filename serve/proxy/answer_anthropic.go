@@ -1,0 +1,175 @@
+package proxy
+
+import (
+	"encoding/json"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// anthropicUsage is the bill of the Messages API. Its buckets are disjoint.
+type anthropicUsage struct {
+	Input    *int `json:"input_tokens"`
+	Read     *int `json:"cache_read_input_tokens"`
+	Created  *int `json:"cache_creation_input_tokens"`
+	Output   *int `json:"output_tokens"`
+	Creation *struct {
+		Short int `json:"ephemeral_5m_input_tokens"`
+		Long  int `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+}
+
+// over takes what a later event of the stream says in place of what stands.
+func (u *anthropicUsage) over(later anthropicUsage) {
+	for _, f := range []struct{ to, from **int }{{&u.Input, &later.Input}, {&u.Read, &later.Read}, {&u.Created, &later.Created}, {&u.Output, &later.Output}} {
+		if *f.from != nil {
+			*f.to = *f.from
+		}
+	}
+	if later.Creation != nil {
+		u.Creation = later.Creation
+	}
+}
+
+func (u *anthropicUsage) usage() *memkernel.Usage {
+	if u.Input == nil {
+		return nil
+	}
+	out := &memkernel.Usage{InputTokens: value(u.Input), CacheReadTokens: value(u.Read), CacheWrite5mTokens: value(u.Created), OutputTokens: value(u.Output)}
+	if c := u.Creation; c != nil && c.Short+c.Long == out.CacheWrite5mTokens {
+		out.CacheWrite5mTokens, out.CacheWrite1hTokens = c.Short, c.Long
+	}
+	return out
+}
+
+func value(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// anthropicMessage is an answer of the Messages API.
+type anthropicMessage struct {
+	Type    string            `json:"type"`
+	Content []json.RawMessage `json:"content"`
+	Stop    *string           `json:"stop_reason"`
+	Usage   anthropicUsage    `json:"usage"`
+}
+
+func anthropicAnswer(data []byte) answer {
+	var m anthropicMessage
+	if json.Unmarshal(data, &m) != nil || m.Type != "message" {
+		return answer{}
+	}
+	return m.answer()
+}
+
+func (m *anthropicMessage) answer() answer {
+	a := answer{whole: m.Stop != nil, usage: m.Usage.usage()}
+	if m.Stop != nil {
+		a.open = *m.Stop == "tool_use" || *m.Stop == "pause_turn"
+	}
+	if len(m.Content) > 0 {
+		a.message = said(transcript.FormatAnthropic, []any{map[string]any{"role": "assistant", "content": m.Content}})
+		a.open = a.open || a.message != nil && transcript.HasCalls(*a.message)
+	}
+	return a
+}
+
+// anthropicEvent is an event of a streamed answer.
+type anthropicEvent struct {
+	Type    string           `json:"type"`
+	Index   int              `json:"index"`
+	Message anthropicMessage `json:"message"`
+	Block   json.RawMessage  `json:"content_block"`
+	Delta   struct {
+		Type      string  `json:"type"`
+		Text      string  `json:"text"`
+		Thinking  string  `json:"thinking"`
+		Signature string  `json:"signature"`
+		Input     string  `json:"partial_json"`
+		Stop      *string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage anthropicUsage `json:"usage"`
+}
+
+func anthropicStream(data []byte) answer {
+	var m anthropicMessage
+	blocks := anthropicBlocks{}
+	whole := false
+	events(data, func(b []byte) {
+		var e anthropicEvent
+		if json.Unmarshal(b, &e) != nil {
+			return
+		}
+		switch e.Type {
+		case "message_start":
+			m = e.Message
+		case "content_block_start":
+			blocks.begin(e.Block)
+		case "content_block_delta":
+			blocks.add(&e)
+		case "message_delta":
+			m.Stop = e.Delta.Stop
+			m.Usage.over(e.Usage)
+		case "message_stop":
+			whole = true
+		case "error":
+			whole, m.Stop = false, nil
+		}
+	})
+	m.Content = blocks.all()
+	a := m.answer()
+	a.whole = a.whole && whole
+	return a
+}
+
+// anthropicBlocks puts the blocks of a streamed answer together.
+type anthropicBlocks []*anthropicBlock
+
+type anthropicBlock struct {
+	first                            json.RawMessage
+	text, thinking, signature, input []byte
+}
+
+func (l *anthropicBlocks) begin(raw json.RawMessage) { *l = append(*l, &anthropicBlock{first: raw}) }
+
+func (l anthropicBlocks) add(e *anthropicEvent) {
+	if e.Index < 0 || e.Index >= len(l) {
+		return
+	}
+	b := l[e.Index]
+	b.text = append(b.text, e.Delta.Text...)
+	b.thinking = append(b.thinking, e.Delta.Thinking...)
+	b.signature = append(b.signature, e.Delta.Signature...)
+	b.input = append(b.input, e.Delta.Input...)
+}
+
+// all are the blocks as a whole answer would have them.
+func (l anthropicBlocks) all() []json.RawMessage {
+	var out []json.RawMessage
+	for _, b := range l {
+		var m map[string]json.RawMessage
+		if json.Unmarshal(b.first, &m) != nil || m == nil {
+			return nil
+		}
+		for _, f := range []struct {
+			name string
+			text []byte
+		}{{"text", b.text}, {"thinking", b.thinking}, {"signature", b.signature}} {
+			if len(f.text) > 0 {
+				m[f.name], _ = encode(string(f.text)) // a string always can
+			}
+		}
+		if len(b.input) > 0 && json.Valid(b.input) {
+			m["input"] = b.input
+		}
+		raw, err := encode(m)
+		if err != nil {
+			return nil
+		}
+		out = append(out, raw)
+	}
+	return out
+}

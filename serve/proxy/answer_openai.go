@@ -1,0 +1,183 @@
+package proxy
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// chatUsage is the bill of chat completions. The prompt's count holds what came from
+// the cache; [memkernel.Usage] keeps them apart.
+type chatUsage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Details    struct {
+		Cached  int `json:"cached_tokens"`
+		Written int `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	Hit int `json:"prompt_cache_hit_tokens"` // DeepSeek's name
+}
+
+func (u *chatUsage) usage() *memkernel.Usage {
+	if u == nil {
+		return nil
+	}
+	return apart(u.Prompt, max(u.Details.Cached, u.Hit), u.Details.Written, u.Completion)
+}
+
+// apart makes disjoint buckets; nil for no bill.
+func apart(input, read, written, output int) *memkernel.Usage {
+	if input <= 0 {
+		return nil
+	}
+	return &memkernel.Usage{InputTokens: max(0, input-read-written), CacheReadTokens: read, CacheWrite5mTokens: written, OutputTokens: output}
+}
+
+// chatChunk is an answer of chat completions, or a piece of one.
+type chatChunk struct {
+	Choices []struct {
+		Index   int         `json:"index"`
+		Message chatMessage `json:"message"`
+		Delta   chatMessage `json:"delta"`
+		Finish  *string     `json:"finish_reason"`
+	} `json:"choices"`
+	Usage *chatUsage      `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+type chatMessage struct {
+	Content   *string           `json:"content"`
+	Refusal   *string           `json:"refusal"`
+	Reasoning *string           `json:"reasoning_content"`
+	Calls     []json.RawMessage `json:"tool_calls"`
+	Function  json.RawMessage   `json:"function_call"`
+}
+
+// chatSum is what the pieces come to.
+type chatSum struct {
+	content, refusal, reasoning strings.Builder
+	calls, finished, failed     bool
+	usage                       *memkernel.Usage
+}
+
+func (s *chatSum) add(c *chatChunk, m func(i int) *chatMessage) {
+	s.failed = s.failed || len(c.Error) > 0 && string(c.Error) != "null"
+	if u := c.Usage.usage(); u != nil {
+		s.usage = u
+	}
+	for i := range c.Choices {
+		if c.Choices[i].Index != 0 {
+			continue
+		}
+		d := m(i)
+		for _, f := range []struct {
+			to   *strings.Builder
+			from *string
+		}{{&s.content, d.Content}, {&s.refusal, d.Refusal}, {&s.reasoning, d.Reasoning}} {
+			if f.from != nil {
+				f.to.WriteString(*f.from)
+			}
+		}
+		s.calls = s.calls || len(d.Calls) > 0 || len(d.Function) > 0 && string(d.Function) != "null"
+		s.finished = s.finished || c.Choices[i].Finish != nil
+	}
+}
+
+func (s *chatSum) answer() answer {
+	a := answer{whole: s.finished && !s.failed, open: s.calls, usage: s.usage}
+	m := map[string]any{"role": "assistant", "content": s.content.String()}
+	if s.refusal.Len() > 0 {
+		m["refusal"] = s.refusal.String()
+	}
+	if s.reasoning.Len() > 0 {
+		m["reasoning_content"] = s.reasoning.String()
+	}
+	if s.content.Len()+s.refusal.Len() > 0 {
+		a.message = said(transcript.FormatOpenAI, []any{m})
+	}
+	return a
+}
+
+func chatAnswer(data []byte) answer {
+	var c chatChunk
+	if json.Unmarshal(data, &c) != nil {
+		return answer{}
+	}
+	var s chatSum
+	s.add(&c, func(i int) *chatMessage { return &c.Choices[i].Message })
+	return s.answer()
+}
+
+func chatStream(data []byte) answer {
+	var s chatSum
+	events(data, func(b []byte) {
+		var c chatChunk
+		if json.Unmarshal(b, &c) == nil { // the last is no JSON: [DONE]
+			s.add(&c, func(i int) *chatMessage { return &c.Choices[i].Delta })
+		}
+	})
+	return s.answer()
+}
+
+// response is an answer of the Responses API.
+type response struct {
+	Status string            `json:"status"`
+	Output []json.RawMessage `json:"output"`
+	Usage  *struct {
+		Input   int `json:"input_tokens"`
+		Output  int `json:"output_tokens"`
+		Details struct {
+			Cached  int `json:"cached_tokens"`
+			Written int `json:"cache_write_tokens"`
+		} `json:"input_tokens_details"`
+	} `json:"usage"`
+}
+
+func (r *response) answer() answer {
+	a := answer{whole: r.Status == "completed" || r.Status == "incomplete"}
+	if u := r.Usage; u != nil {
+		a.usage = apart(u.Input, u.Details.Cached, u.Details.Written, u.Output)
+	}
+	if len(r.Output) > 0 {
+		a.message = said(transcript.FormatResponses, r.Output)
+		a.open = a.message == nil || transcript.HasCalls(*a.message)
+	}
+	return a
+}
+
+func responsesAnswer(data []byte) answer {
+	var r response
+	if json.Unmarshal(data, &r) != nil {
+		return answer{}
+	}
+	return r.answer()
+}
+
+// responsesStream takes the whole answer from the last event. Hosts that keep
+// nothing with the provider get the output in events of its own, item by item.
+func responsesStream(data []byte) answer {
+	var last response
+	var items []json.RawMessage
+	events(data, func(b []byte) {
+		var e struct {
+			Type     string          `json:"type"`
+			Item     json.RawMessage `json:"item"`
+			Response response        `json:"response"`
+		}
+		if json.Unmarshal(b, &e) != nil {
+			return
+		}
+		switch e.Type {
+		case "response.output_item.done":
+			items = append(items, e.Item)
+		case "response.completed", "response.incomplete":
+			last = e.Response
+		}
+	})
+	if len(last.Output) == 0 {
+		last.Output = items
+	}
+	return last.answer()
+}

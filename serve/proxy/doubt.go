@@ -1,0 +1,125 @@
+package proxy
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Why a request passed as it is.
+const (
+	passUnreadable = "unreadable"     // no JSON, or none that can be read in one way
+	passEncoded    = "encoded"        // the body is compressed
+	passElsewhere  = "server_history" // the history is the provider's
+	passChoices    = "many_choices"   // several answers to one request
+	passBlock      = "unknown_block"  // a block of a type that we don't know
+	passMarkers    = "client_markers" // OpenAI's own breakpoints
+	passProbe      = "probe"          // asks for no answer
+	passSide       = "side_call"      // no tools, beside the session's conversation
+	passDeadline   = "deadline"       // the plan took too long
+	passBusy       = "busy"           // another request of the conversation is planned
+	passPlan       = "plan_error"     // the kernel refused
+	passInvalid    = "invalid_plan"   // the planned request breaks a rule of the API
+	passSystem     = "system_message" // a system message ends the conversation
+	passAnswered   = "prefill"        // it ends with an answer that is to be gone on with
+)
+
+// elsewhere are members by which a part of the conversation is with the provider, or
+// by which it changes it.
+var elsewhere = map[transcript.Format][]string{
+	transcript.FormatAnthropic: {"thread", "compaction"},
+	transcript.FormatResponses: {"previous_response_id", "conversation", "prompt"},
+}
+
+// doubt says why a body is not planned, "" if it is.
+func doubt(b *transcript.Body) string {
+	for _, name := range elsewhere[b.Format] {
+		if v := b.Member(name); v != "" && v != "null" {
+			return passElsewhere
+		}
+	}
+	n := len(b.Messages)
+	switch {
+	case b.Model == "" || n == 0:
+		return passUnreadable
+	case number(b, "n") > 1 || b.Member("background") == "true":
+		return passChoices
+	case isProbe(b):
+		return passProbe
+	case b.Messages[n-1].Role == memkernel.RoleAssistant:
+		return passAnswered
+	case b.Messages[n-1].Role == memkernel.RoleSystem || b.Messages[n-1].Role == memkernel.RoleDeveloper:
+		return passSystem
+	}
+	if b.Format != transcript.FormatAnthropic && b.Marked() {
+		return passMarkers
+	}
+	for i := range b.Messages {
+		if m := &b.Messages[i]; !slices.Contains(roles, m.Role) || len(m.Parts) == 0 || !known(b.Format, m.Parts) {
+			return passBlock
+		}
+	}
+	return ""
+}
+
+var roles = []memkernel.Role{memkernel.RoleUser, memkernel.RoleAssistant, memkernel.RoleTool, memkernel.RoleSystem, memkernel.RoleDeveloper}
+
+// number is a member that is a whole number, else 0.
+func number(b *transcript.Body, name string) int {
+	n, err := strconv.Atoi(b.Member(name))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// isProbe tells of a request that asks whether the API is there, or warms a cache:
+// its answer has one token at most.
+func isProbe(b *transcript.Body) bool {
+	for _, name := range []string{"max_tokens", "max_completion_tokens", "max_output_tokens"} {
+		if b.Member(name) != "" && number(b, name) <= 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// blocks are the types that are known beside text, tools and media: they keep their
+// bytes, and mean what they mean wherever they stand.
+var blocks = map[transcript.Format][]string{
+	transcript.FormatAnthropic: {"server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
+		"bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "mcp_tool_use", "mcp_tool_result",
+		"tool_search_tool_result", "tool_reference", "search_result", "container_upload", "compaction"},
+	transcript.FormatOpenAI: {"refusal", "input_audio"},
+	transcript.FormatResponses: {"reasoning", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
+		"computer_call", "computer_call_output", "mcp_call", "mcp_list_tools", "tool_search_call", "tool_search_output", "compaction",
+		"compaction_summary", "refusal", "local_shell_call", "local_shell_call_output"},
+}
+
+// known tells whether all blocks are of types that we know.
+func known(f transcript.Format, parts []memkernel.Part) bool {
+	for i := range parts {
+		switch p := &parts[i]; {
+		case p.Kind == memkernel.PartOther && !slices.Contains(blocks[f], typeOf(p.Raw)):
+			return false
+		case p.Media != nil && p.Media.Data == "" && p.Media.URL == "" && p.Text == "":
+			return false
+		case p.Result != nil && !known(f, p.Result.Content):
+			return false
+		}
+	}
+	return true
+}
+
+func typeOf(raw string) string {
+	var b struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal([]byte(raw), &b) != nil {
+		return ""
+	}
+	return b.Type
+}

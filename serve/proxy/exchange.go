@@ -1,0 +1,188 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// exchange is one request that is read, and its answer.
+type exchange struct {
+	format transcript.Format
+	count  bool // asks for the size of a request only
+	line   *line
+	body   *transcript.Body // nil if it could not be read
+	data   []byte           // as the client wrote it
+	out    *outcome
+	began  time.Time
+	took   time.Duration // from the whole body to the plan
+	tries  int           // of sending it
+}
+
+// routes are the paths that are read, by how they end: gateways put paths of their
+// own in front, and some providers other versions.
+var routes = []struct {
+	suffix string
+	format transcript.Format
+	count  bool
+}{
+	{"/v1/messages/count_tokens", transcript.FormatAnthropic, true},
+	{"/v1/messages", transcript.FormatAnthropic, false},
+	{"/chat/completions", transcript.FormatOpenAI, false},
+	{"/responses", transcript.FormatResponses, false},
+}
+
+// route finds how a request is read; nil if it passes as it is.
+func route(r *http.Request) *exchange {
+	if r.Method != http.MethodPost {
+		return nil
+	}
+	path := strings.TrimSuffix(r.URL.Path, "/")
+	for _, at := range routes {
+		if strings.HasSuffix(path, at.suffix) {
+			return &exchange{format: at.format, count: at.count}
+		}
+	}
+	return nil
+}
+
+// exchangeKey is where a request's context holds its exchange.
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange {
+	e, _ := ctx.Value(exchangeKey{}).(*exchange)
+	return e
+}
+
+// bodyTime is how long a client may take to send its request.
+const bodyTime = 2 * time.Minute
+
+// ServeHTTP answers one request.
+func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if status, text := x.refusal(r); text != "" {
+		refuse(w, status, text)
+		x.log.Warn("refused", "status", status, "reason", text)
+		return
+	}
+	e := route(r)
+	if e == nil {
+		x.reverse.ServeHTTP(w, r)
+		return
+	}
+	if err := x.read(w, r, e); err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is larger than %d bytes: raise proxy.max_body", large.Limit))
+			x.log.Warn("refused", "status", http.StatusRequestEntityTooLarge, "reason", "body too large")
+		}
+		return // else the client has gone
+	}
+	e.began = x.opt.Now()
+	x.decide(r, e)
+	e.took = x.opt.Now().Sub(e.began)
+	if r.Context().Err() != nil {
+		x.log.Info("the client went away")
+		return
+	}
+	x.logDecision(e)
+	x.reverse.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e)))
+}
+
+// read takes the body in.
+func (x *Proxy) read(w http.ResponseWriter, r *http.Request, e *exchange) error {
+	c := http.NewResponseController(w)
+	if c.SetReadDeadline(time.Now().Add(bodyTime)) == nil {
+		defer c.SetReadDeadline(time.Time{})
+	}
+	limited := http.MaxBytesReader(w, r.Body, x.opt.MaxBody)
+	var err error
+	e.data, err = readAll(limited, r.ContentLength)
+	return err
+}
+
+// readAll is io.ReadAll for what tells its size.
+func readAll(r io.Reader, size int64) ([]byte, error) {
+	const grow = 1 << 20 // a client's word is trusted so far
+	buf := make([]byte, 0, max(512, min(size+512, grow)))
+	for {
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+	}
+}
+
+// decide settles what goes out.
+func (x *Proxy) decide(r *http.Request, e *exchange) {
+	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
+		e.out = passed(e.data, passEncoded, nil)
+		return
+	}
+	b, err := x.reader.Read(e.format, e.data)
+	if err != nil {
+		e.out = passed(e.data, passUnreadable, nil) // the error may quote the body
+		return
+	}
+	if reason := doubt(b); reason != "" {
+		e.out = passed(e.data, reason, nil)
+		return
+	}
+	ln := x.lines.of(identify(r.Header, b), len(b.Tools) > 0)
+	if ln.branch != "" && len(b.Tools) == 0 {
+		e.out = passed(e.data, passSide, nil)
+		return
+	}
+	e.body, e.line = b, ln
+	e.out = x.planned(r.Context(), ln, b, e.data, e.count, nil)
+}
+
+// logDecision writes the line of a request. It holds no content and no key; the
+// conversation has a hash, since clients choose what they call it.
+func (x *Proxy) logDecision(e *exchange) {
+	level, msg := slog.LevelInfo, "planned"
+	attrs := []slog.Attr{slog.String("api", string(e.format)), slog.Bool("count", e.count), slog.Int("bytes_in", len(e.data)),
+		slog.Int("bytes_out", len(e.out.body)), slog.Duration("took", e.took)}
+	if p := e.out.plan; p != nil {
+		attrs = append(attrs, slog.String("plan", p.ID), slog.String("model", p.Model), slog.Bool("unchanged", e.out.same), slog.String("cut", cutOf(p)),
+			slog.Int("planned_input_tokens", p.Budgets.PlannedInputTokens), slog.Int("planned_cache_read_tokens", p.Budgets.PlannedCacheReadTokens), slog.String("faults", codes(p.Faults)))
+	} else {
+		msg, attrs = "passed", append(attrs, slog.String("reason", e.out.reason))
+	}
+	if e.line != nil {
+		attrs = append(attrs, slog.String("conversation", e.line.name))
+	}
+	if e.out.detail != "" {
+		attrs = append(attrs, slog.String("detail", e.out.detail))
+	}
+	if e.out.plan == nil && (e.out.reason == passPlan || e.out.reason == passInvalid) {
+		level = slog.LevelWarn
+	}
+	x.log.LogAttrs(context.Background(), level, msg, attrs...)
+}
+
+// codes are the names of faults, each once.
+func codes(faults []kernel.Fault) string {
+	var out []string
+	for _, f := range faults {
+		if !slices.Contains(out, f.Code) {
+			out = append(out, f.Code)
+		}
+	}
+	return strings.Join(out, ",")
+}

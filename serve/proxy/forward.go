@@ -1,0 +1,231 @@
+package proxy
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"strings"
+
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// newReverse makes what forwards requests: hop-by-hop headers, trailers, upgrades and
+// cancelling are the standard library's.
+func (x *Proxy) newReverse() *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Rewrite:        x.rewrite,
+		Transport:      roundTrip(x.send),
+		ModifyResponse: x.answered,
+		ErrorHandler:   x.failed,
+		FlushInterval:  -1, // every chunk by itself
+		ErrorLog:       slog.NewLogLogger(x.log.Handler(), slog.LevelDebug),
+	}
+}
+
+// roundTrip is a function as an [http.RoundTripper].
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// rewrite sends a request to the upstream, and nowhere else.
+func (x *Proxy) rewrite(p *httputil.ProxyRequest) {
+	out, in := p.Out, p.In
+	out.URL.Scheme, out.URL.Host, out.Host = x.upstream.Scheme, x.upstream.Host, x.upstream.Host
+	out.URL.Path, out.URL.RawPath = in.URL.Path, in.URL.RawPath
+	if base := strings.TrimRight(x.upstream.Path, "/"); base != "" {
+		out.URL.Path, out.URL.RawPath = base+in.URL.Path, ""
+		if in.URL.RawPath != "" {
+			out.URL.RawPath = strings.TrimRight(x.upstream.EscapedPath(), "/") + in.URL.RawPath
+		}
+	}
+	out.URL.RawQuery = in.URL.RawQuery
+	out.Header.Del(headerSession)
+	e := exchangeOf(in.Context())
+	if e == nil {
+		return
+	}
+	setBody(out, e.out.body)
+	if e.line != nil && !e.count {
+		readable(out.Header)
+	}
+}
+
+func setBody(r *http.Request, body []byte) {
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	r.ContentLength, r.TransferEncoding = int64(len(body)), nil
+	r.Header.Del("Content-Length")
+}
+
+// readable narrows the encodings that a client accepts to those that a copy of the
+// answer can be read in.
+func readable(h http.Header) {
+	accepts := strings.Join(h.Values("Accept-Encoding"), ",")
+	if accepts == "" {
+		return
+	}
+	for _, part := range strings.Split(accepts, ",") {
+		name, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.TrimSpace(name) == "gzip" && !strings.HasPrefix(strings.ReplaceAll(weight, " ", ""), "q=0") {
+			h.Set("Accept-Encoding", "gzip")
+			return
+		}
+	}
+	h.Set("Accept-Encoding", "identity")
+}
+
+// send makes the call, and once more where it was refused as too long.
+func (x *Proxy) send(r *http.Request) (*http.Response, error) {
+	e := exchangeOf(r.Context())
+	res, err := x.roundTrip(r)
+	if err != nil || e == nil || e.line == nil || e.count || !x.opt.RetryOverflow || e.tries > 0 ||
+		res.StatusCode != http.StatusBadRequest && res.StatusCode != http.StatusRequestEntityTooLarge {
+		return res, err
+	}
+	e.tries++
+	text := takeText(res)
+	if _, ok := budget.ParseOverflow(text); !ok {
+		return res, nil
+	}
+	again := x.smaller(r.Context(), e, text)
+	if again == nil {
+		return res, nil
+	}
+	second := r.Clone(r.Context())
+	setBody(second, again.body)
+	res2, err := x.roundTrip(second)
+	if err != nil {
+		x.log.Warn("a smaller request could not be sent", "error_kind", kind(err))
+		return res, nil
+	}
+	res.Body.Close()
+	e.out = again
+	return res2, nil
+}
+
+// roundTrip makes a call. The answer knows its request whatever transport brought it.
+func (x *Proxy) roundTrip(r *http.Request) (*http.Response, error) {
+	res, err := x.opt.Transport.RoundTrip(r)
+	if err == nil {
+		res.Request = r
+	}
+	return res, err
+}
+
+// smaller plans a request below what the provider takes; nil if there is no such
+// plan.
+func (x *Proxy) smaller(ctx context.Context, e *exchange, text string) *outcome {
+	over := &kernel.Overflow{Text: text}
+	if e.out.plan != nil {
+		over.PlanID = e.out.plan.ID
+	}
+	o := x.planned(ctx, e.line, e.body, e.data, false, over)
+	if o.plan == nil || bytes.Equal(o.body, e.out.body) {
+		x.log.Warn("refused as too long", "retry", "none", "reason", o.reason, "detail", o.detail)
+		return nil
+	}
+	x.log.Info("refused as too long", "retry", "planned anew", "cut", cutOf(o.plan), "bytes_out", len(o.body),
+		"planned_input_tokens", o.plan.Budgets.PlannedInputTokens)
+	return o
+}
+
+// maxRefusal is how much of a refusal is read: they are short.
+const maxRefusal = 64 << 10 // 64 KiB
+
+// takeText reads the text of a refusal and puts its bytes back.
+func takeText(res *http.Response) string {
+	head, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
+	res.Body = &joined{io.MultiReader(bytes.NewReader(head), failing{err}, res.Body), res.Body}
+	text, err := decoded(res.Header.Get("Content-Encoding"), head, maxRefusal)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// joined is a body whose beginning was read.
+type joined struct {
+	io.Reader
+	io.Closer
+}
+
+// failing hands on an error that reading ahead met.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	return 0, io.EOF
+}
+
+var errEncoding = errors.New("an encoding that is not read")
+
+// decoded takes the encoding off the copy of an answer.
+func decoded(encoding string, data []byte, limit int64) ([]byte, error) {
+	switch strings.ToLower(strings.TrimSpace(encoding)) {
+	case "", "identity":
+		return data, nil
+	case "gzip":
+	default:
+		return nil, errEncoding
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	out, err := io.ReadAll(io.LimitReader(z, limit+1))
+	if err == nil && int64(len(out)) > limit {
+		err = errTooLarge
+	}
+	return out, err
+}
+
+// answered says on the answer what became of the request, and has a copy of it read.
+func (x *Proxy) answered(res *http.Response) error {
+	e := exchangeOf(res.Request.Context())
+	if e == nil {
+		return nil
+	}
+	res.Header.Set(headerOutcome, e.out.header())
+	if e.count || e.line == nil || res.StatusCode != http.StatusOK {
+		return nil
+	}
+	res.Body = &tee{ReadCloser: res.Body, limit: maxAnswer, done: func(copy []byte, err error) { x.ended(e, res.Header, copy, err) }}
+	return nil
+}
+
+// failed answers a request that the upstream did not.
+func (x *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		x.log.Info("the client went away")
+		return
+	}
+	x.log.Warn("the upstream did not answer", "error_kind", kind(err))
+	refuse(w, http.StatusBadGateway, "the upstream did not answer: "+kind(err))
+}
+
+// kind is what may be told of an error of the network: its text names addresses, and
+// those may hold what a client asked for.
+func kind(err error) string {
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "timeout"
+	case strings.Contains(err.Error(), "certificate"):
+		return "its certificate is not trusted"
+	case strings.Contains(err.Error(), "connection refused"):
+		return "connection refused"
+	case strings.Contains(err.Error(), "no such host"):
+		return "no such host"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "connection closed"
+	}
+	return "connection failed"
+}

@@ -1,0 +1,97 @@
+package proxy
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"slices"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// ended takes the copy of an answer. The line is held from now on, so that a request
+// which continues the conversation is planned after it was observed.
+func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
+	if err != nil {
+		x.log.Info("not observed", "reason", err.Error())
+		return
+	}
+	held := false
+	select {
+	case e.line.slot <- struct{}{}:
+		held = true
+	default:
+	}
+	x.work.Go(func() {
+		if !held {
+			e.line.slot <- struct{}{}
+		}
+		defer func() { <-e.line.slot }()
+		data, err := decoded(h.Get("Content-Encoding"), copy, maxAnswer)
+		if err != nil {
+			x.log.Info("not observed", "reason", err.Error())
+			return
+		}
+		x.observe(e, readAnswer(e.format, h.Get("Content-Type"), data))
+	})
+}
+
+// observe hands the kernel what an answer came to: after the last call of a turn the
+// turn, before it the conversation so far and the bill.
+func (x *Proxy) observe(e *exchange, a answer) {
+	if !a.whole {
+		x.log.Info("not observed", "reason", "the answer did not come to its end")
+		return
+	}
+	t := kernel.Turn{SessionKey: e.line.session, Branch: e.line.branch, Model: e.body.Model, Messages: e.body.Messages,
+		Usage: a.usage, Now: x.opt.Now(), Private: x.opt.Private}
+	if e.out.plan != nil {
+		t.PlanID = e.out.plan.ID
+	} else {
+		t.Usage = nil // no plan to hold it against
+	}
+	ask := x.planner.ObserveToolResult
+	if a.final() {
+		m := *a.message
+		m.Model = e.body.Model
+		t.Messages = append(slices.Clip(t.Messages), m)
+		t.AdvancementKey = turnKey(e)
+		ask = x.planner.ObserveTurn
+	}
+	o, err := ask(context.Background(), t)
+	if err != nil {
+		x.log.Error("not observed", "detail", err.Error())
+		return
+	}
+	x.logObserved(e, o, a)
+}
+
+// turnKey is the same for every answer to a user's message in its place, so that a
+// turn is committed once however often its last call is made.
+func turnKey(e *exchange) string {
+	msgs := e.body.Messages
+	at := len(msgs)
+	for at > 0 && !transcript.PlainUser(msgs[at-1]) {
+		at--
+	}
+	sum := sha256.Sum256([]byte(e.line.session + "\x00" + e.line.branch + "\x00" + hashMessages(msgs[:at])))
+	return "proxy-" + hex.EncodeToString(sum[:16])
+}
+
+func (x *Proxy) logObserved(e *exchange, o *kernel.Observation, a answer) {
+	attrs := []any{"outcome", string(o.Outcome), "turns", o.Turns}
+	if u := a.usage; u != nil {
+		attrs = append(attrs, "input_tokens", u.InputTotal(), "cache_read_tokens", u.CacheReadTokens, "output_tokens", u.OutputTokens)
+	}
+	attrs = append(attrs, "conversation", e.line.name)
+	for _, f := range o.Faults {
+		x.log.Warn("fault", "code", f.Code)
+	}
+	if o.Outcome == kernel.Conflict {
+		x.log.Warn("observed", attrs...)
+		return
+	}
+	x.log.Info("observed", attrs...)
+}

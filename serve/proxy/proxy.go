@@ -1,0 +1,174 @@
+// Package proxy stands between a client of a model's API and the API: it plans each
+// request on its way through and streams the answer back as it comes. It is for
+// clients that can be given another base URL and nothing else.
+//
+//	client ── guard ── read body ── plan ── write body ──► upstream
+//	   ▲                  │ in doubt: the client's own bytes    │
+//	   └──────────── the answer's bytes, flushed as they come ◄─┘
+//	                                    │ a copy, in bounded memory
+//	                                 observe, when the answer has ended
+//
+// What it keeps to:
+//
+//   - Only the Anthropic Messages API (with count_tokens) and OpenAI's chat
+//     completions and responses are read. Every other path passes as it is.
+//   - In doubt a request goes out with the bytes that the client wrote: what can't be
+//     read, what has its history elsewhere, what the kernel can't plan or not in time
+//     (Options.Deadline). The answer's X-Memkernel header and the log say why.
+//   - A planned request keeps all but its conversation byte for byte, and of the
+//     conversation every message that stands in full. One that the plan leaves as it
+//     is goes out as it is.
+//   - The answer is never changed, held back or decoded on its way.
+//   - What an answer says of usage, and the turn that it ends, is observed once it has
+//     come whole. An answer that was broken off is not.
+//   - One upstream, fixed when the proxy is made. Keys pass through and are neither
+//     kept nor logged, and so are bodies.
+//
+// It decides nothing about prompts: that is package kernel's.
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Planner is what the proxy asks: a [kernel.Kernel], or something that speaks to one.
+type Planner interface {
+	PlanContext(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)
+	Peek(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)
+	ObserveTurn(context.Context, kernel.Turn) (*kernel.Observation, error)
+	ObserveToolResult(context.Context, kernel.Turn) (*kernel.Observation, error)
+}
+
+var _ Planner = (*kernel.Kernel)(nil)
+
+// The defaults of [Options].
+const (
+	DefaultDeadline = 250 * time.Millisecond
+	DefaultMaxBody  = 64 << 20 // 64 MiB
+)
+
+// Options make a proxy. The zero value of a field means its default.
+type Options struct {
+	// Upstream is the API that requests go to, such as https://api.anthropic.com. A
+	// path stands in front of every request's.
+	Upstream string
+	// AllowInsecure lets plain http leave this machine, AllowRemote lets clients of
+	// other machines in.
+	AllowInsecure, AllowRemote bool
+	// Private: the sessions are one person's own.
+	Private bool
+	// ContextWindow and Reserve are as in [kernel.PlanRequest].
+	ContextWindow, Reserve int
+	// Resolver is the tool by which the model can follow pointers, if the request has
+	// it. [MemkernelGet] stands for a shell tool that runs Command, to which the
+	// session is added. "" shows nothing as a pointer.
+	Resolver, Command string
+	// RetryOverflow plans a request that was refused as too long once more.
+	RetryOverflow bool
+	// Deadline is how long a request waits for its plan.
+	Deadline time.Duration
+	// MaxBody is the largest request that is taken, in bytes.
+	MaxBody int64
+	// Logger gets a line per planned request. Nil discards.
+	Logger *slog.Logger
+	// Transport reaches the upstream. Default: [http.Transport] with certificates
+	// checked and no limit on how long an answer may take.
+	Transport http.RoundTripper
+	// Now is the clock. Default: time.Now.
+	Now func() time.Time
+}
+
+// Proxy is an [http.Handler]. Make it with [New]; [Proxy.Close] waits for what it
+// still has to observe.
+type Proxy struct {
+	planner  Planner
+	opt      Options
+	upstream *url.URL
+	log      *slog.Logger
+	reverse  *httputil.ReverseProxy
+	lines    lines
+	reader   transcript.BodyReader
+	work     jobs // plans and observations under way
+}
+
+// New makes a proxy to one upstream.
+func New(p Planner, opt Options) (*Proxy, error) {
+	u, err := checkUpstream(opt.Upstream, opt.AllowInsecure)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Deadline == 0 {
+		opt.Deadline = DefaultDeadline
+	}
+	if opt.MaxBody == 0 {
+		opt.MaxBody = DefaultMaxBody
+	}
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opt.Transport == nil {
+		opt.Transport = defaultTransport()
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	x := &Proxy{planner: p, opt: opt, upstream: u, log: opt.Logger}
+	x.reverse = x.newReverse()
+	return x, nil
+}
+
+// defaultTransport checks certificates, follows no redirect and leaves encodings
+// alone. Answers may take as long as they do: only dialling and the handshake are
+// bounded.
+func defaultTransport() http.RoundTripper {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConnsPerHost:   64,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   15 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		DisableCompression:    true,
+	}
+}
+
+// Close waits until all that was answered is observed, or until ctx ends.
+func (x *Proxy) Close(ctx context.Context) error {
+	if err := x.work.wait(ctx); err != nil {
+		return fmt.Errorf("wait for observations: %w", err)
+	}
+	return nil
+}
+
+// Serve answers on l until ctx ends. Then no new request is taken, those under way
+// are finished and observed, for as long as grace allows.
+func (x *Proxy) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
+	s := &http.Server{Handler: x, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 256 << 10,
+		ErrorLog: slog.NewLogLogger(x.log.Handler(), slog.LevelDebug)}
+	failed := make(chan error, 1)
+	go func() { failed <- s.Serve(l) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	err := s.Shutdown(end)
+	if err != nil {
+		err = fmt.Errorf("stop serving: some answers were still under way and were broken off: %w", errors.Join(err, s.Close()))
+	}
+	return errors.Join(err, x.Close(end))
+}

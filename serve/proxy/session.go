@@ -1,0 +1,255 @@
+package proxy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"hash"
+	"io"
+	"net/http"
+	"regexp"
+	"sync"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// The headers of the proxy's own. They are not sent on.
+const (
+	// headerSession names the session of a request.
+	headerSession = "X-Memkernel-Session"
+	// headerOutcome says on the answer what became of the request.
+	headerOutcome = "X-Memkernel"
+)
+
+// identity says which conversation a request continues.
+type identity struct {
+	// session is the key, scoped to the conversation unless exact. An exact key is
+	// shared by all conversations that the client holds within one session.
+	session string
+	exact   bool
+	// root is the hash of the first message, fixed that of who speaks.
+	root, fixed string
+}
+
+// identify finds the session of a request: the header's, else what the API has for
+// it, else a hash of system prompt and first message.
+func identify(h http.Header, b *transcript.Body) identity {
+	id := identity{root: hashMessages(b.Messages[:min(1, len(b.Messages))]), fixed: hashFixed(b)}
+	if key := h.Get(headerSession); key != "" {
+		id.session, id.exact = key, true
+		return id
+	}
+	key, exact := clientKey(b)
+	if id.session, id.exact = key, exact; exact {
+		return id
+	}
+	sum := sha256.Sum256([]byte(key + "\x00" + hashParts(b.System) + id.root))
+	id.session = "proxy-" + hex.EncodeToString(sum[:8])
+	return id
+}
+
+// sessionMark is the form in which a client writes the session into metadata.user_id;
+// uuid that of keys that are made anew for each session.
+var (
+	sessionMark = regexp.MustCompile(`session_([0-9A-Za-z-]{8,})$`)
+	uuid        = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+)
+
+// clientKey is what the body says of the session. One that names a user or an
+// application rather than a session is not exact.
+func clientKey(b *transcript.Body) (key string, exact bool) {
+	if b.Format != transcript.FormatAnthropic {
+		key = b.Text("prompt_cache_key")
+		return key, uuid.MatchString(key)
+	}
+	var meta struct {
+		UserID string `json:"user_id"`
+	}
+	if json.Unmarshal([]byte(b.Member("metadata")), &meta) != nil {
+		return "", false
+	}
+	if m := sessionMark.FindStringSubmatch(meta.UserID); m != nil {
+		return m[1], true
+	}
+	var user struct {
+		SessionID string `json:"session_id"`
+	}
+	if json.Unmarshal([]byte(meta.UserID), &user) == nil && user.SessionID != "" {
+		return user.SessionID, true
+	}
+	return meta.UserID, false
+}
+
+// line is one conversation of a session.
+type line struct {
+	session, branch string
+	// name stands for both in the log.
+	name string
+	// slot is held by what works on the line, so that a turn is observed before the
+	// next request is planned.
+	slot chan struct{}
+	used int64 // when, counted in requests
+}
+
+// lines are the conversations that the proxy has seen.
+type lines struct {
+	mu    sync.Mutex
+	known map[string]*line
+	mains map[string]*mainLine
+	n     int64
+}
+
+// mainLine is the conversation of a session that no other one started.
+type mainLine struct {
+	root, fixed string
+	tools       bool
+	used        int64
+	// before is the first message that root took the place of; sides are those that
+	// were taken for it and were not.
+	before string
+	sides  map[string]bool
+}
+
+// goesOn tells whether a conversation is the main one, perhaps under another first
+// message. If the one before is met again, the other was beside it.
+func (m *mainLine) goesOn(id identity) bool {
+	switch {
+	case m.root == id.root:
+		return true
+	case m.before == id.root:
+		if m.sides == nil || len(m.sides) > maxLines {
+			m.sides = map[string]bool{}
+		}
+		m.sides[m.root] = true
+		m.root, m.before = id.root, ""
+		return true
+	case m.fixed != id.fixed || m.sides[id.root]:
+		return false
+	}
+	m.root, m.before = id.root, m.root
+	return true
+}
+
+// maxLines bounds what is remembered; the state directory has the rest.
+const maxLines = 2048
+
+// of finds the line of a request. Within a session that the client shares among
+// conversations, the main one is the first that was seen with tools; it goes on under
+// another first message if system prompt and tools stay (the host has compacted it).
+// Every other one is a branch, named by its first message.
+func (l *lines) of(id identity, tools bool) *line {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil {
+		l.known, l.mains = map[string]*line{}, map[string]*mainLine{}
+	}
+	l.n++
+	branch := ""
+	if id.exact {
+		branch = l.branch(id, tools)
+	}
+	key := id.session + "\x00" + branch
+	ln := l.known[key]
+	if ln == nil {
+		l.trim()
+		sum := sha256.Sum256([]byte(key))
+		ln = &line{session: id.session, branch: branch, name: hex.EncodeToString(sum[:4]), slot: make(chan struct{}, 1)}
+		l.known[key] = ln
+	}
+	ln.used = l.n
+	return ln
+}
+
+func (l *lines) branch(id identity, tools bool) string {
+	m := l.mains[id.session]
+	if m == nil || tools && !m.tools && m.root != id.root {
+		m = &mainLine{root: id.root, fixed: id.fixed, tools: tools}
+		l.mains[id.session] = m
+	}
+	m.used = l.n
+	if m.goesOn(id) {
+		m.fixed = id.fixed
+		return ""
+	}
+	return "side-" + id.root[:12]
+}
+
+// trim forgets the lines that were not used for longest, but none that is at work.
+func (l *lines) trim() {
+	if len(l.known) < maxLines {
+		return
+	}
+	old := l.n - maxLines/2
+	for k, ln := range l.known {
+		if ln.used < old && len(ln.slot) == 0 {
+			delete(l.known, k)
+		}
+	}
+	for k, m := range l.mains {
+		if m.used < old {
+			delete(l.mains, k)
+		}
+	}
+}
+
+// hashMessages is the hash of what messages say, whatever cache markers they carry.
+func hashMessages(msgs []memkernel.Message) string {
+	h := sha256.New()
+	for i := range msgs {
+		field(h, string(msgs[i].Role))
+		for j := range msgs[i].Parts {
+			hashPart(h, &msgs[i].Parts[j])
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func hashParts(parts []memkernel.Part) string {
+	return hashMessages([]memkernel.Message{{Role: memkernel.RoleSystem, Parts: parts}})
+}
+
+// speakerBytes is how much of a system prompt tells who speaks: what changes from call
+// to call (dates, versions, the state of a tree) stands in blocks of its own or
+// further down.
+const speakerBytes = 256
+
+// hashFixed is the hash of who speaks: the beginning of the longest system block, and
+// the tools.
+func hashFixed(b *transcript.Body) string {
+	h := sha256.New()
+	longest := ""
+	for i := range b.System {
+		if len(b.System[i].Text) > len(longest) {
+			longest = b.System[i].Text
+		}
+	}
+	field(h, longest[:min(len(longest), speakerBytes)])
+	for _, t := range b.Tools {
+		field(h, t.Name)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func field(h hash.Hash, s string) {
+	io.WriteString(h, s)
+	h.Write([]byte{0})
+}
+
+func hashPart(h hash.Hash, p *memkernel.Part) {
+	field(h, string(p.Kind))
+	field(h, p.Text)
+	switch {
+	case p.Call != nil:
+		field(h, p.Call.ID+"\x00"+p.Call.Name+"\x00"+p.Call.Input)
+	case p.Result != nil:
+		field(h, p.Result.CallID)
+		for i := range p.Result.Content {
+			hashPart(h, &p.Result.Content[i])
+		}
+	case p.Media != nil:
+		field(h, p.Media.Type+"\x00"+p.Media.URL+"\x00"+p.Media.Data)
+	case p.Kind == memkernel.PartOther:
+		field(h, p.Raw)
+	}
+}

@@ -1,0 +1,228 @@
+package transcript
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// Body is a request body taken apart, so that its conversation can be replaced and
+// all else goes out with the bytes that the client wrote: members that are unknown,
+// their order, the white space between them.
+//
+//	{"model":…, "messages": [ system… , message, message … ], "stream":true}
+//	 `----- kept -----------´ `lead´  `---- replaced ----´ `---- kept ------´
+//
+// Every message's Raw is the exact text of its elements. The parts that a client
+// marked for the cache keep their markers there until [Body.Write] is told otherwise.
+type Body struct {
+	Format Format
+	Model  string
+	Tools  []memkernel.Tool
+	// System is the system prompt; that of chat completions is what opens the
+	// messages, and is not repeated in Messages.
+	System   []memkernel.Part
+	Messages []memkernel.Message
+
+	raw     string
+	members []bodyMember
+	list    span // the elements of the conversation, without brackets
+	lead    int  // end of the elements that are the system prompt
+	markers BodyMarkers
+}
+
+// bodyMember is a member of the body: all of it, and its value.
+type bodyMember struct {
+	name       string
+	all, value span
+}
+
+// ErrNoConversation is returned for a body whose conversation is not a list of
+// messages.
+var ErrNoConversation = errors.New("the body holds no list of messages")
+
+// ReadBody takes a request body apart. A body that can be read in more than one way
+// (a member that stands twice, an element that is no message) is an error.
+func ReadBody(f Format, data []byte) (*Body, error) {
+	var r *BodyReader
+	return r.Read(f, data)
+}
+
+// listName is the member that holds the conversation.
+func (b *Body) listName() string {
+	if b.Format == FormatResponses {
+		return "input"
+	}
+	return "messages"
+}
+
+// split finds the members, and the elements of the conversation.
+func (b *Body) split() (elements []span, err error) {
+	c := cursor{s: b.raw}
+	if c.peek() != '{' {
+		c.skip()
+		return nil, cmpErr(c.end(), errNoObject)
+	}
+	seen := map[string]bool{}
+	for name, ok, start := firstMember(&c); ok; name, ok, start = nextMember(&c) {
+		if seen[name] {
+			return nil, fmt.Errorf("member %q stands twice", name)
+		}
+		seen[name] = true
+		list := c.peek() == '[' && name == b.listName()
+		from := c.i
+		if list {
+			elements = skipElems(&c)
+		} else {
+			c.skip()
+		}
+		if c.err == nil {
+			b.members = append(b.members, bodyMember{name, span{start, c.i}, span{from, c.i}})
+		}
+	}
+	return elements, c.end()
+}
+
+// skipElems passes over a list and says where its elements are.
+func skipElems(c *cursor) (out []span) {
+	for ok := c.firstElem(); ok; ok = c.nextElem() {
+		c.peek()
+		start := c.i
+		if c.skip(); c.err == nil {
+			out = append(out, span{start, c.i})
+		}
+	}
+	return out
+}
+
+// Member is the JSON of a member's value, "" if there is none.
+func (b *Body) Member(name string) string {
+	if m := b.member(name); m != nil {
+		return b.raw[m.value.start:m.value.end]
+	}
+	return ""
+}
+
+// Text is the value of a member that is a string, else "".
+func (b *Body) Text(name string) string {
+	c := cursor{s: b.Member(name)}
+	return c.str()
+}
+
+func (b *Body) member(name string) *bodyMember {
+	for i := range b.members {
+		if b.members[i].name == name {
+			return &b.members[i]
+		}
+	}
+	return nil
+}
+
+// fill reads the members that a plan is made of.
+func (b *Body) fill() error {
+	b.Model = b.Text("model")
+	tools := cursor{s: b.Member("tools")}
+	if tools.s != "" {
+		b.Tools = readTools(&tools)
+	}
+	system := cursor{s: b.Member("system")}
+	if b.Format == FormatResponses {
+		system.s = b.Member("instructions")
+	}
+	if system.s != "" && b.Format != FormatOpenAI {
+		b.System = anthropicContent(&system)
+	}
+	if err := errors.Join(tools.err, system.err); err != nil {
+		return err
+	}
+	m := b.member(b.listName())
+	if m == nil || b.raw[m.value.start] != '[' {
+		return ErrNoConversation
+	}
+	b.list = span{m.value.start + 1, m.value.end - 1}
+	b.lead = b.list.start
+	return nil
+}
+
+// bodyItems collects the elements of the conversation.
+type bodyItems struct {
+	b         *Body
+	reader    *BodyReader
+	functions requestAssembler
+	open      bool // the last message still takes items of one answer
+	at        span // its bytes
+}
+
+// readList reads the conversation.
+func (b *Body) readList(r *BodyReader, elements []span) error {
+	l := bodyItems{b: b, reader: r, functions: requestAssembler{s: &Session{}}}
+	b.Messages = make([]memkernel.Message, 0, len(elements))
+	for n, at := range elements {
+		m, err := r.message(b.Format, b.raw[at.start:at.end])
+		if err != nil {
+			return fmt.Errorf("%s[%d]: %w", b.listName(), n, err)
+		}
+		l.add(m, at)
+	}
+	l.close()
+	return nil
+}
+
+// add files a message: what opens a chat completions request is its system prompt,
+// and all items of the assistant's up to the next output or user message are one
+// answer.
+func (l *bodyItems) add(m memkernel.Message, at span) {
+	b := l.b
+	if b.Format == FormatOpenAI && len(b.Messages) == 0 && isSystemRole(m.Role) {
+		b.System = append(b.System, m.Parts...)
+		b.lead = at.end
+		return
+	}
+	answer := m.Role == memkernel.RoleAssistant
+	if answer && m.Model == "" {
+		m.Model = b.Model
+	}
+	if b.Format == FormatResponses && answer && l.open {
+		joinItem(&b.Messages[len(b.Messages)-1], &m)
+		l.at.end = at.end
+		return
+	}
+	l.close()
+	l.open, l.at = answer && b.Format == FormatResponses, at
+	l.functions.number(&m)
+	b.Messages = append(b.Messages, m)
+}
+
+// close ends an answer: its bytes are those of all its items.
+func (l *bodyItems) close() {
+	if l.open {
+		m := &l.b.Messages[len(l.b.Messages)-1]
+		m.Key = ""
+		if m.Raw == "" { // joined of several
+			m.Raw = l.reader.text(l.b.raw[l.at.start:l.at.end])
+		}
+	}
+	l.open = false
+}
+
+// withType is a message item whose type is written out.
+func withType(raw string) string {
+	i := strings.IndexByte(raw, '{')
+	if i < 0 || strings.TrimLeft(raw[i+1:], " \t\r\n") == "}" {
+		return raw
+	}
+	return raw[:i+1] + `"type":"message",` + raw[i+1:]
+}
+
+// Source is the dialect of the body's blocks.
+func (b *Body) Source() Dialect {
+	switch b.Format {
+	case FormatOpenAI:
+		return OpenAI
+	case FormatResponses:
+		return Codex
+	}
+	return Anthropic
+}

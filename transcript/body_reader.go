@@ -1,0 +1,154 @@
+package transcript
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/memkernel/memkernel"
+)
+
+// BodyReader reads the bodies of conversations that grow from request to request. A
+// message that it has read before is the same value, so that nothing of it is parsed
+// or kept twice. The zero value is ready; it is safe for concurrent use. A nil one
+// remembers nothing.
+type BodyReader struct {
+	mu         sync.Mutex
+	young, old map[bodyKey]memkernel.Message
+	bytes      int // of young
+}
+
+// bodyKey is an element of a conversation as it was written.
+type bodyKey struct {
+	format Format
+	raw    string
+}
+
+// maxRemembered is how much a reader remembers of either generation, in bytes: what
+// was not met while so much was new is forgotten.
+const maxRemembered = 64 << 20 // 64 MiB
+
+// Read is [ReadBody].
+func (r *BodyReader) Read(f Format, data []byte) (*Body, error) {
+	b := &Body{Format: f, raw: string(data)}
+	elements, err := b.split()
+	if err == nil {
+		err = b.fill()
+	}
+	if err == nil {
+		err = b.readList(r, elements)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s request: %w", f, err)
+	}
+	b.markers = b.findMarkers()
+	return b, nil
+}
+
+// message reads an element. Its text is cloned: a conversation is kept from request
+// to request, and would keep every body that one of its messages came in.
+func (r *BodyReader) message(f Format, raw string) (memkernel.Message, error) {
+	if m, ok := r.find(bodyKey{f, raw}); ok {
+		return m, nil
+	}
+	raw = strings.Clone(raw)
+	m, err := readElement(f, raw)
+	if err != nil {
+		return memkernel.Message{}, err
+	}
+	m.Raw, m.Parts = raw, slices.Clip(m.Parts)
+	if f == FormatResponses {
+		m.Key = "" // an item's id is not the message's
+	}
+	if !early(m) {
+		r.remember(bodyKey{f, raw}, *m)
+	}
+	return *m, nil
+}
+
+// text remembers a text by itself.
+func (r *BodyReader) text(raw string) string {
+	if m, ok := r.find(bodyKey{raw: raw}); ok {
+		return m.Raw
+	}
+	raw = strings.Clone(raw)
+	r.remember(bodyKey{raw: raw}, memkernel.Message{Raw: raw})
+	return raw
+}
+
+func (r *BodyReader) find(k bodyKey) (memkernel.Message, bool) {
+	if r == nil {
+		return memkernel.Message{}, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m, ok := r.young[k]; ok {
+		return m, true
+	}
+	m, ok := r.old[k]
+	if ok {
+		k.raw = m.Raw
+		r.put(k, m)
+	}
+	return m, ok
+}
+
+func (r *BodyReader) remember(k bodyKey, m memkernel.Message) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(k, m)
+}
+
+// put needs r.mu.
+func (r *BodyReader) put(k bodyKey, m memkernel.Message) {
+	if r.young == nil || r.bytes > maxRemembered {
+		r.young, r.old, r.bytes = map[bodyKey]memkernel.Message{}, r.young, 0
+	}
+	r.young[k] = m
+	r.bytes += len(k.raw)
+}
+
+// early tells of a message of the protocol without call ids, whose calls are numbered
+// by where they stand.
+func early(m *memkernel.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool {
+		return p.Call != nil && strings.HasPrefix(p.Call.ID, functionPrefix) || p.Result != nil && strings.HasPrefix(p.Result.CallID, functionPrefix)
+	})
+}
+
+// readElement reads one element of a conversation.
+func readElement(f Format, raw string) (*memkernel.Message, error) {
+	rec := Record{Raw: raw}
+	switch f {
+	case FormatAnthropic:
+		err := parseAnthropic(&rec)
+		return rec.Message, err
+	case FormatOpenAI:
+		err := parseOpenAI(&rec)
+		return rec.Message, err
+	case FormatResponses:
+		return readItem(raw)
+	}
+	return nil, fmt.Errorf("unknown format %q", f)
+}
+
+func readItem(raw string) (*memkernel.Message, error) {
+	typed := raw
+	if rawType(raw) == "" { // a message may leave its type out
+		typed = withType(raw)
+	}
+	m, err := codexMessage(typed)
+	switch {
+	case err != nil:
+		return nil, err
+	case m == nil:
+		return nil, fmt.Errorf("an item that is of no request")
+	case m.Role == "":
+		return nil, fmt.Errorf("item has no role")
+	}
+	return m, nil
+}
