@@ -24,3 +24,10 @@ func SessionKeyOf(folder string) (string, error) { return sessionKeyOf(folder) }
 func ConversationPage(branch, key string, part int) string {
 	return conversationPage(branch, key, part)
 }
+
+// Held counts the sessions that a kernel holds in memory.
+func (k *Kernel) Held() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held()
+}

@@ -90,6 +90,9 @@ type Options struct {
 	LowWater int
 	// Summary says whether a model makes notes of sessions in the background.
 	Summary SummaryOptions
+	// KeepSessions is how many sessions are held in memory; the others are read again
+	// when they are used. 0 is DefaultKeepSessions.
+	KeepSessions int
 	// Now is the clock for requests that carry no time. Default: time.Now.
 	Now func() time.Time
 }
@@ -112,8 +115,11 @@ type Kernel struct {
 	life      LifeOptions
 	notes     *noteTaker // nil without a model
 
-	mu       sync.Mutex // guards sessions and closed
+	keep int // sessions in memory
+
+	mu       sync.Mutex // guards what follows, and lastUse of sessions
 	sessions map[string]*session
+	uses     int64
 	closed   bool
 }
 
@@ -176,6 +182,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		blobs:     blob.Open(filepath.Join(o.StateDir, "blobs")),
 		counts:    budget.NewCache(0),
 		sessions:  map[string]*session{},
+		keep:      max(cmp.Or(o.KeepSessions, DefaultKeepSessions), 1),
 	}
 	if o.Summary.Model != nil {
 		k.notes = newNoteTaker(o.Summary, k.cooldowns())

@@ -90,6 +90,9 @@ type session struct {
 	eraseErr error // why what was promised is not erased yet
 	// readOnly: the journals were opened for reading.
 	readOnly bool
+	// lastUse is the kernel's count of uses at the last one, 0 if nothing of the session
+	// is in memory. The kernel's lock guards it.
+	lastUse int64
 }
 
 type lineKey struct{ branch, model string }
@@ -196,6 +199,7 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 		}
 		s.redo(ctx, k.memory)
 	}
+	k.used(s)
 	return s, unlock, nil
 }
 
