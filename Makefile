@@ -3,7 +3,7 @@ BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
-.PHONY: build test test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules clean
+.PHONY: build test test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules test-clients soak clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -50,6 +50,14 @@ bench-retrieval: ## a search against bare FTS5 at 1k, 10k and 100k chunks, and m
 
 bench-retrieval-cgo: test-cgo ## the same with the cgo driver (needs gcc)
 	MEMKERNEL_BENCH_SIZES=1000,10000,100000 $(CGO_BUILD) test -tags "$(CGO_TAGS)" -run '^$$' -bench 'Retrieval' -timeout 60m ./bench
+
+test-clients: ## the clients of integrations/ against the real program (needs node 20, python 3.9)
+	$(GO) test -count=1 -v -run TestClients ./serve
+
+SOAK ?= 5m
+
+soak: ## 64 sessions on one daemon for five minutes, or SOAK=90s: no lost commit, level memory
+	SOAK=$(SOAK) $(GO) test -count=1 -v -timeout 0 -run 'TestSoak$$' ./bench
 
 fuzz: ## a minute of the tokenizer's differential fuzz
 	$(GO) test -run '^$$' -fuzz FuzzO200kEqualsReference -fuzztime 60s ./budget

@@ -26,8 +26,4 @@ func ConversationPage(branch, key string, part int) string {
 }
 
 // Held counts the sessions that a kernel holds in memory.
-func (k *Kernel) Held() int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.held()
-}
+func (k *Kernel) Held() int { return len(k.inMemory()) }

@@ -117,9 +117,8 @@ type Kernel struct {
 
 	keep int // sessions in memory
 
-	mu       sync.Mutex // guards what follows, and lastUse of sessions
+	mu       sync.Mutex // guards what follows; nobody waits for a session under it
 	sessions map[string]*session
-	uses     int64
 	closed   bool
 }
 
@@ -196,14 +195,13 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 func (k *Kernel) Close() error {
 	k.notes.stop()
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	closed := k.closed
-	k.closed = true
+	closed, open := k.closed, k.sessions
+	k.closed, k.sessions = true, map[string]*session{}
+	k.mu.Unlock()
 	var errs []error
-	for _, s := range k.sessions {
+	for _, s := range open {
 		errs = append(errs, s.close())
 	}
-	clear(k.sessions)
 	if m := k.memory; m != nil && !closed {
 		errs = append(errs, m.close())
 	}

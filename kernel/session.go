@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -40,7 +41,11 @@ type session struct {
 	// masker takes secrets out of all that is kept.
 	masker *pagevm.Masker
 
-	mu      sync.Mutex // held while the session is planned or observed
+	mu sync.Mutex // held while the session is planned or observed
+	// held tells that something of it is in memory, used when a call last used it, in
+	// nanoseconds of the system's time; see [Kernel.ReleaseIdle].
+	held    atomic.Bool
+	used    atomic.Int64
 	flock   *flock.Flock
 	journal *pagevm.Journal // nil until there is something to write
 	records *pagevm.Journal // projection.jsonl
@@ -90,9 +95,6 @@ type session struct {
 	eraseErr error // why what was promised is not erased yet
 	// readOnly: the journals were opened for reading.
 	readOnly bool
-	// lastUse is the kernel's count of uses at the last one, 0 if nothing of the session
-	// is in memory. The kernel's lock guards it.
-	lastUse int64
 }
 
 type lineKey struct{ branch, model string }
@@ -164,6 +166,8 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	}
 	k.mu.Unlock()
 	s.mu.Lock()
+	s.held.Store(true)
+	s.used.Store(time.Now().UnixNano())
 	unlock := s.mu.Unlock
 	if write = write && s.writable(); write {
 		switch err := s.lockFile(ctx); {
@@ -199,7 +203,7 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 		}
 		s.redo(ctx, k.memory)
 	}
-	k.used(s)
+	k.keepFew(s)
 	return s, unlock, nil
 }
 
@@ -211,6 +215,7 @@ func (s *session) forget() {
 		}
 	}
 	s.tracer.forget()
+	s.held.Store(false)
 	s.journal, s.records, s.staged, s.turns, s.readOnly = nil, nil, nil, 0, true
 	s.init()
 }

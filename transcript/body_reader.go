@@ -131,12 +131,12 @@ func readElement(f Format, raw string) (*memkernel.Message, error) {
 		err := parseOpenAI(&rec)
 		return rec.Message, err
 	case FormatResponses:
-		return readItem(raw)
+		return readBodyItem(raw)
 	}
 	return nil, fmt.Errorf("unknown format %q", f)
 }
 
-func readItem(raw string) (*memkernel.Message, error) {
+func readBodyItem(raw string) (*memkernel.Message, error) {
 	typed := raw
 	if rawType(raw) == "" { // a message may leave its type out
 		typed = withType(raw)

@@ -297,7 +297,7 @@ func (b *Body) findMarkers() BodyMarkers {
 	hour := func(raw string) bool { return strings.Contains(raw, `"1h"`) }
 	for _, name := range []string{"tools", "system"} {
 		eachElem(b.Member(name), func(s span) {
-			raw := memberOf(b.Member(name)[s.start:s.end], "cache_control")
+			raw := bodyMemberOf(b.Member(name)[s.start:s.end], "cache_control")
 			if raw != "" && raw != "null" {
 				out.Fixed++
 				out.Short = out.Short || !hour(raw)
@@ -311,9 +311,9 @@ func (b *Body) findMarkers() BodyMarkers {
 		if !strings.Contains(b.Messages[i].Raw, "_control") {
 			continue
 		}
-		content := memberOf(b.Messages[i].Raw, "content")
+		content := bodyMemberOf(b.Messages[i].Raw, "content")
 		eachElem(content, func(s span) {
-			if raw := memberOf(content[s.start:s.end], "cache_control"); raw != "" && raw != "null" {
+			if raw := bodyMemberOf(content[s.start:s.end], "cache_control"); raw != "" && raw != "null" {
 				out.Messages++
 				out.Long = out.Long || hour(raw)
 			}
@@ -325,8 +325,8 @@ func (b *Body) findMarkers() BodyMarkers {
 // Marked tells whether the body may hold breakpoints in OpenAI's form.
 func (b *Body) Marked() bool { return strings.Contains(b.raw, "_cache_breakpoint\"") }
 
-// memberOf is the JSON of an object's member, "" if there is none.
-func memberOf(object, name string) string {
+// bodyMemberOf is the JSON of an object's member, "" if there is none.
+func bodyMemberOf(object, name string) string {
 	c := cursor{s: object}
 	out := ""
 	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {

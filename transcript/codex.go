@@ -245,6 +245,9 @@ func codexMessage(raw string) (*memkernel.Message, error) {
 	if err := c.end(); err != nil {
 		return nil, err
 	}
+	if it.typ == "" && it.role != "" {
+		it.typ = "message" // requests may leave it out
+	}
 	m := &memkernel.Message{Key: it.id, Turn: it.turn, Raw: raw}
 	switch it.typ {
 	case "message":

@@ -11,9 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -84,7 +82,7 @@ func (a *app) runProxy(ctx context.Context, p *proxyFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.proxyKernel(ctx, book)
+	k, err := a.residentKernel(ctx, book)
 	if err != nil {
 		return err
 	}
@@ -101,7 +99,7 @@ func (a *app) runProxy(ctx context.Context, p *proxyFlags) error {
 		return errors.Join(err, l.Close())
 	}
 	grace := time.Duration(a.config.Proxy.Grace)
-	a.patience.Store(int64(grace + graceAfterSignal))
+	a.grace.Store(int64(grace + graceAfterSignal))
 	return x.Serve(ctx, l, grace)
 }
 
@@ -145,26 +143,4 @@ func (a *app) announce(l net.Listener, p *proxyFlags) error {
 	}
 	_, err := fmt.Fprintf(a.out, "%s to %s\n", doc.URL, doc.Upstream)
 	return err
-}
-
-// proxyKernel opens the kernel for what plans, searches and commits, with the index
-// kept up to date while it runs.
-func (a *app) proxyKernel(ctx context.Context, book *cachelayout.Book) (*kernel.Kernel, error) {
-	p, err := a.embedder()
-	if err != nil {
-		return nil, err
-	}
-	o, err := a.kernelOptions(book, p)
-	if err != nil {
-		return nil, err
-	}
-	o.Memory.Sync = syncOptions(&a.config.Index.Sync)
-	if o.Summary, err = a.summaryOptions(); err != nil {
-		return nil, err
-	}
-	k, err := kernel.Open(ctx, a.workspace, o)
-	if err != nil {
-		return nil, hint(err, "name the project's folder with --workspace")
-	}
-	return k, nil
 }

@@ -36,16 +36,35 @@ func TestScripts(t *testing.T) {
 			env.Setenv("SAMPLE", abs)
 			env.Setenv("NO_COLOR", "")
 			env.Setenv("WS", filepath.Join(filepath.Dir(abs), "workspace"))
+			// A socket's path has to be short, which the script's own folder need not be.
+			sockets, err := os.MkdirTemp("", "mk")
+			if err != nil {
+				return err
+			}
+			env.Defer(func() { os.RemoveAll(sockets) })
+			env.Setenv("SOCKETS", sockets)
 			short := filepath.Join(env.WorkDir, "short.jsonl")
 			env.Setenv("SHORT", short)
 			return os.WriteFile(short, bytes.Join(bytes.SplitAfterN(data, []byte("\n"), 79)[:78], nil), 0o600)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"narrow": narrow,
-			"hold":   hold,
-			"spoil":  spoil,
+			"narrow":  narrow,
+			"hold":    hold,
+			"spoil":   spoil,
+			"waitfor": waitFor,
 		},
 	})
+}
+
+// waitFor waits until a file is there.
+func waitFor(ts *testscript.TestScript, neg bool, args []string) {
+	for range 1000 {
+		if _, err := os.Lstat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("%s does not appear", args[0])
 }
 
 // hold keeps the lock of a file until the script ends.

@@ -78,9 +78,9 @@ type ui struct {
 	out, err io.Writer
 	quiet    bool
 	color    string // auto, always or never
-	// patience is how long a verb may take to stop, where that is longer than
+	// grace is how long the verb may take to stop, in nanoseconds; 0 is
 	// graceAfterSignal.
-	patience atomic.Int64
+	grace atomic.Int64
 }
 
 // errorf and hintf are the only ways to standard error, but for progress.
@@ -199,9 +199,7 @@ func mainWithSignals() int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	done := make(chan int, 1)
 	u := &ui{in: os.Stdin, out: os.Stdout, err: os.Stderr}
-	go func() {
-		done <- run(ctx, u, os.Args[1:])
-	}()
+	go func() { done <- run(ctx, u, os.Args[1:]) }()
 	select {
 	case code := <-done:
 		return code
@@ -210,7 +208,7 @@ func mainWithSignals() int {
 		select {
 		case <-done:
 		case <-signals:
-		case <-time.After(max(graceAfterSignal, time.Duration(u.patience.Load()))):
+		case <-time.After(max(graceAfterSignal, time.Duration(u.grace.Load()))):
 		}
 		return signalCode(s)
 	}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/serve"
+)
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	stdio, socket bool
+	idle          time.Duration
+}
+
+func newServe(a *app) *cobra.Command {
+	s := &serveFlags{}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "serve hosts of any language by JSON-RPC, on a socket or on standard streams",
+		Long: `serve keeps the kernel of a workspace open and answers the calls of hosts: JSON-RPC
+2.0, one message per line, as doc/rpc.md describes it. One daemon serves a state
+folder, on a unix socket in it that only you can open. The path of the socket is
+printed once it can be connected to.
+
+With --stdio it answers on standard input and output as well, and ends when the input
+ends and nobody is connected to the socket any more. If a daemon already serves the
+state folder, serve --stdio hands its input and output on to that, and serve alone
+prints the socket and ends.
+
+SIGTERM or the call shutdown end it: calls that were taken are carried out, further
+ones refused. A session is shared unless a call says that it is private; the setting
+workspace.private: false, or --shared, lets none be.`,
+		Example: `  memkernel serve --workspace ~/project --idle 15m
+  memkernel serve --stdio`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runServe(cmd.Context(), s) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&s.stdio, "stdio", false, "answer on standard input and output as well")
+	f.BoolVar(&s.socket, "socket", false, "answer on the socket alone, and print its path (the default)")
+	f.DurationVar(&s.idle, "idle", 0, "end when nobody was connected for so long, such as 15m (default never)")
+	cmd.MarkFlagsMutuallyExclusive("stdio", "socket")
+	a.pricesFlag(cmd)
+	a.sharedFlag(f)
+	return cmd
+}
+
+func (a *app) runServe(ctx context.Context, s *serveFlags) error {
+	switch {
+	case s.idle < 0:
+		return usagef("--idle %v: give how long, such as 15m", s.idle)
+	case s.stdio && s.idle > 0:
+		return usagef("--idle goes without --stdio: that ends with its input")
+	}
+	a.grace.Store(int64(serve.DefaultDrain + graceAfterSignal))
+	d := &serve.Daemon{StateDir: a.stateDir, Open: a.openServed, Idle: s.idle}
+	if s.stdio {
+		d.In, d.Out = a.in, a.out
+	} else {
+		d.Listening = func(socket string, joined bool) {
+			fmt.Fprintln(a.out, socket)
+			if joined {
+				a.tip("another process serves this state folder already")
+			}
+		}
+	}
+	return d.Run(ctx)
+}
+
+// openServed opens the kernel with all that the configuration allows: vectors, notes,
+// and an index that follows the files.
+func (a *app) openServed(ctx context.Context) (*kernel.Kernel, *serve.Options, error) {
+	book, err := a.book()
+	if err != nil {
+		return nil, nil, err
+	}
+	workspace, err := filepath.Abs(a.workspace)
+	if err != nil {
+		return nil, nil, fmt.Errorf("find workspace: %w", err)
+	}
+	state, err := filepath.Abs(a.stateDir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("find state folder: %w", err)
+	}
+	k, err := a.residentKernel(ctx, book)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &a.config.Retention
+	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
+	return k, &serve.Options{Workspace: workspace, StateDir: state, Private: a.private(), Prices: book, Version: buildVersion().Version, Location: a.config.Workspace.Timezone.Location(),
+		Tools:  toolsOf(k),
+		Retain: kernel.RetainRequest{Blobs: days(c.BlobsDays), Usage: days(c.UsageDays), Traces: days(c.TraceDays)},
+		Documents: serve.Documents{
+			Layout:  func(p *kernel.ContextPlan) any { return layoutDocument(p) },
+			Reindex: func(r *kernel.ReindexReport, path string) any { return reindexDocument(r, path) },
+			Usage:   func(st *kernel.UsageStats) any { return newStatsJSON(st) },
+		}}, nil
+}

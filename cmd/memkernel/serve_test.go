@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/serve"
+)
+
+// served runs a daemon of a workspace in this process, and gives a client's end.
+func served(t *testing.T, workspace string) (send io.WriteCloser, receive *bufio.Scanner) {
+	t.Helper()
+	in, send := io.Pipe()
+	out, answers := io.Pipe()
+	a := &app{ui: &ui{}, workspace: workspace, stateDir: filepath.Join(workspace, kernel.DefaultStateDir), config: config.Default()}
+	d := &serve.Daemon{StateDir: a.stateDir, Open: a.openServed, In: in, Out: answers}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- d.Run(context.Background())
+		answers.Close()
+	}()
+	t.Cleanup(func() {
+		send.Close()
+		go io.Copy(io.Discard, out)
+		if err := <-ended; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	receive = bufio.NewScanner(out)
+	receive.Buffer(nil, 16<<20)
+	return send, receive
+}
+
+// converse runs a conversation: lines of a client behind "C: ", and behind "S: " the
+// answers, of which only what is written has to be there. Lines are answered in order.
+func converse(t *testing.T, script string) {
+	t.Helper()
+	send, receive := served(t, t.TempDir())
+	seen := map[string]string{}
+	for i, line := range strings.Split(script, "\n") {
+		said, client := strings.CutPrefix(line, "C: ")
+		want, server := strings.CutPrefix(line, "S: ")
+		switch {
+		case client:
+			for name, v := range seen {
+				said = strings.ReplaceAll(said, `"<`+name+`>"`, v)
+			}
+			if _, err := io.WriteString(send, said+"\n"); err != nil {
+				t.Fatal(err)
+			}
+		case server:
+			if !receive.Scan() {
+				t.Fatalf("line %d: there is no answer: %v", i+1, receive.Err())
+			}
+			var got, expected any
+			if err := json.Unmarshal(receive.Bytes(), &got); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal([]byte(want), &expected); err != nil {
+				t.Fatalf("line %d: %v", i+1, err)
+			}
+			if problem := holds(got, expected, "", seen); problem != "" {
+				t.Fatalf("line %d: %s\nwant %s\ngot  %s", i+1, problem, want, receive.Text())
+			}
+		}
+	}
+}
+
+var anyValue = regexp.MustCompile(`^<(?:(\w+):)?any>$`)
+
+// holds says where got does not hold what is wanted, "" if it does.
+func holds(got, want any, path string, seen map[string]string) string {
+	switch want := want.(type) {
+	case string:
+		if m := anyValue.FindStringSubmatch(want); m != nil {
+			raw, _ := json.Marshal(got)
+			seen[m[1]] = string(raw)
+			return ""
+		}
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		for k, w := range want {
+			v, there := g[k]
+			if !ok || !there {
+				return path + "." + k + " is missing"
+			}
+			if problem := holds(v, w, path+"."+k, seen); problem != "" {
+				return problem
+			}
+		}
+		return ""
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(want) {
+			return fmt.Sprintf("%s is %v, want %d elements", path, got, len(want))
+		}
+		for i := range want {
+			if problem := holds(g[i], want[i], fmt.Sprintf("%s[%d]", path, i), seen); problem != "" {
+				return problem
+			}
+		}
+		return ""
+	}
+	if got != want {
+		return fmt.Sprintf("%s is %v, want %v", path, got, want)
+	}
+	return ""
+}
+
+// TestProtocolExamples runs what doc/rpc.md shows.
+func TestProtocolExamples(t *testing.T) {
+	data, err := os.ReadFile("../../doc/rpc.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := ""
+	for _, part := range strings.Split(string(data), "\n## ") {
+		for _, sub := range strings.Split(part, "\n### ") {
+			head, _, _ = strings.Cut(sub, "\n")
+			for i, block := range regexp.MustCompile("(?s)```rpc\n(.*?)```").FindAllStringSubmatch(sub, -1) {
+				t.Run(fmt.Sprintf("%s %d", head, i), func(t *testing.T) { converse(t, block[1]) })
+			}
+		}
+	}
+}
+
+// TestProtocolIsComplete: every method has a heading, and every heading a method.
+func TestProtocolIsComplete(t *testing.T) {
+	data, err := os.ReadFile("../../doc/rpc.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := map[string]bool{"$/cancelRequest": true}
+	for _, h := range regexp.MustCompile("(?m)^### .*$").FindAllString(string(data), -1) {
+		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(h, -1) {
+			written[m[1]] = true
+		}
+	}
+	k, err := kernel.Open(context.Background(), t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	methods := map[string]bool{"$/cancelRequest": true}
+	for _, m := range serve.New(k, nil).Methods() {
+		methods[m] = true
+		if !written[m] {
+			t.Errorf("doc/rpc.md has no heading for %s", m)
+		}
+	}
+	for m := range written {
+		if !methods[m] {
+			t.Errorf("doc/rpc.md describes %s, which is no method", m)
+		}
+	}
+}
+
+// TestGoldenConversations runs serve/testdata.
+func TestGoldenConversations(t *testing.T) {
+	files, err := filepath.Glob("../../serve/testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no conversations: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			converse(t, string(data))
+		})
+	}
+}

@@ -1,0 +1,123 @@
+// Talks to the real program, which MEMKERNEL names.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, symlinkSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import { connect, MemkernelError } from "./index.js";
+
+const binary = process.env.MEMKERNEL;
+const skip = binary ? false : "MEMKERNEL names no program";
+const model = "claude-sonnet-4-6";
+
+async function withClient(t, options = {}) {
+  const workspace = mkdtempSync(join(tmpdir(), "mk"));
+  const client = await connect({ workspace, binary, idle: "1s", ...options });
+  t.after(async () => {
+    if (!client.closed) await client.shutdown().catch(() => {});
+    client.close();
+    rmSync(workspace, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  });
+  return { client, workspace };
+}
+
+test("a session: plan, observe, and only what is new travels", { skip }, async (t) => {
+  const { client } = await withClient(t);
+  assert.equal(client.server.protocol, 1);
+  const calls = [];
+  const call = client.call.bind(client);
+  client.call = (method, params, options) => (calls.push(structuredClone(params)), call(method, params, options));
+  const s = client.session("s", { model, private: true, dialect: "pi" });
+  const messages = [];
+  for (let i = 0; i < 5; i++) {
+    messages.push({ role: "user", content: `question ${i}`, timestamp: i, __own: { i } });
+    const plan = await s.plan(messages);
+    assert.equal(plan.messages.length, messages.length);
+    plan.messages.forEach((m, k) => assert.equal(m, messages[k])); // the host's own objects
+    messages.push({ role: "assistant", content: [{ type: "text", text: `answer ${i}` }], timestamp: i });
+    const o = await s.observeTurn(messages, { plan_id: plan.plan_id });
+    assert.equal(o.outcome, "committed");
+    assert.equal(o.turns, i + 1);
+  }
+  assert.equal(calls[0].conversation.messages.length, 1);
+  for (const c of calls.slice(1)) assert.deepEqual([c.conversation.messages.length, !!c.conversation.base], [1, true]);
+});
+
+test("what the daemon lost is sent again", { skip }, async (t) => {
+  const { client, workspace } = await withClient(t);
+  const messages = [{ role: "user", content: "hello" }];
+  const a = client.session("s", { model });
+  await a.plan(messages);
+  const b = client.session("s", { model }); // moves the base on
+  await b.plan(messages);
+  messages.push({ role: "assistant", content: "good day" });
+  assert.equal((await a.observeTurn(messages)).outcome, "committed");
+  const alive = setInterval(() => {}, 1000); // an idle connection keeps no process alive
+  await client.shutdown();
+  await new Promise((done) => (client.closed ? done() : client.once("close", done)));
+  clearInterval(alive);
+  await assert.rejects(client.status(), { code: "CLOSED" });
+  const again = await connect({ workspace, binary, idle: "1s" });
+  t.after(() => again.close());
+  assert.equal((await again.session("s", { model }).observeTurn(messages)).outcome, "duplicate");
+  await again.shutdown();
+});
+
+test("a block of the kernel's travels once", { skip }, async (t) => {
+  const { client } = await withClient(t);
+  const answers = [];
+  const call = client.call.bind(client);
+  client.call = async (...args) => (answers.push(await call(...args)), answers.at(-1));
+  const s = client.session("s", { model });
+  const first = await s.plan([], { prompt: "hello" });
+  const second = await s.plan([], { prompt: "hello" });
+  assert.deepEqual(second.messages, first.messages);
+  assert.equal(second.messages[0].content[0].text, "hello");
+  assert.deepEqual(answers[1].items, [{ known: 0 }]);
+});
+
+test("errors, cancellation and timeouts", { skip }, async (t) => {
+  const { client } = await withClient(t);
+  await assert.rejects(client.search({ quary: "x" }), (e) => e instanceof MemkernelError && e.number === -32602 && e.hint.includes("query"));
+  await assert.rejects(client.plan({ model, session_key: "none" }), { code: "NO_MESSAGES" });
+  const stop = new AbortController();
+  stop.abort();
+  await assert.rejects(client.status({}, { signal: stop.signal }), { code: "CANCELLED" });
+  const late = new AbortController();
+  const running = client.check({}, { signal: late.signal });
+  late.abort();
+  await running.catch((e) => assert.equal(e.code, "CANCELLED")); // or it was faster
+  await assert.rejects(client.call("restore", { deadline_ms: -1 }), { code: "INVALID_PARAMS" });
+});
+
+test("progress is told while a reindex runs", { skip }, async (t) => {
+  const { client } = await withClient(t);
+  await client.remember({ session_key: "s", private: true, text: "We deploy on Thursdays." });
+  const seen = [];
+  const report = await client.reindex({ progress: true }, { onProgress: (p) => seen.push(p.stage) });
+  assert.equal(report.schema, "memkernel/reindex/v1");
+  assert.ok(seen.includes("index"));
+  const found = await client.search({ query: "deploy Thursdays" });
+  assert.equal(found.results.length, 1);
+});
+
+test("many clients at once start one daemon", { skip }, async (t) => {
+  const { client, workspace } = await withClient(t);
+  const others = await Promise.all(Array.from({ length: 6 }, () => connect({ workspace, binary })));
+  await Promise.all(others.map((c, i) => c.session(`s${i}`, { model }).observeTurn([{ role: "user", content: "a" }, { role: "assistant", content: "b" }])));
+  const status = await client.status();
+  assert.equal(status.sessions.length, 6);
+  others.forEach((c) => c.close());
+});
+
+test("a socket that is a link is not trusted", { skip }, async (t) => {
+  const { client, workspace } = await withClient(t);
+  const other = mkdtempSync(join(tmpdir(), "mk"));
+  t.after(() => rmSync(other, { recursive: true, force: true }));
+  mkdirSync(join(other, ".memkernel"));
+  symlinkSync(join(workspace, ".memkernel", "serve.sock"), join(other, ".memkernel", "serve.sock"));
+  await assert.rejects(connect({ workspace: other, binary }), { code: "UNTRUSTED" });
+  await assert.rejects(connect({ workspace: other, socket: join(other, "none") }), { code: "CLOSED" });
+  assert.ok(client);
+});

@@ -1,0 +1,295 @@
+// Client of `memkernel serve`: connects to the daemon of a workspace, starts one if
+// there is none, and calls it. doc/rpc.md is the protocol. No dependencies.
+
+import { spawn } from "node:child_process";
+import { EventEmitter } from "node:events";
+import { lstatSync } from "node:fs";
+import { createConnection } from "node:net";
+import { join, resolve } from "node:path";
+
+export const PROTOCOL = 1;
+
+/** An error that the daemon answered, or the loss of the connection (code "CLOSED"). */
+export class MemkernelError extends Error {
+  constructor(message, { number = 0, code = "FAILED", hint = "", started = false } = {}) {
+    super(message);
+    this.name = "MemkernelError";
+    Object.assign(this, { number, code, hint, started });
+  }
+}
+
+/** Connects to the daemon of a workspace, and starts one if none listens. */
+export async function connect(options = {}) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await connectOnce(options);
+    } catch (err) {
+      // A daemon may be ending just now; then another one is started.
+      if (options.socket || tries === 3 || !["CLOSED", "STOPPING"].includes(err.code) || !err.number && !err.started) throw err;
+    }
+  }
+}
+
+async function connectOnce(options) {
+  const o = { workspace: ".", binary: "memkernel", idle: "15m", startTimeoutMs: 15000, ...options };
+  const stateDir = resolve(o.stateDir ?? join(o.workspace, ".memkernel"));
+  const socket =
+    (await open(o.socket ?? join(stateDir, "serve.sock"))) ?? (o.socket ? null : await open(await start(o, stateDir)));
+  if (!socket) throw new MemkernelError(`no daemon listens at ${o.socket ?? stateDir}`, { code: "CLOSED", hint: "run memkernel serve" });
+  const client = new Client(socket, o);
+  try {
+    client.server = await client.call("initialize", { protocol: PROTOCOL, client: { name: o.name ?? "memkernel-client", version: "0.1.0" } });
+  } catch (err) {
+    client.close();
+    throw err;
+  }
+  return client;
+}
+
+// open gives a connected socket, null if nobody listens there. A socket that is
+// somebody else's, or open to others, is an error.
+function open(path) {
+  let st;
+  try {
+    st = lstatSync(path);
+  } catch {
+    return Promise.resolve(null);
+  }
+  if (!st.isSocket()) throw new MemkernelError(`${path} is no socket`, { code: "UNTRUSTED", hint: "move it away" });
+  if (process.getuid && (st.uid !== process.getuid() || st.mode & 0o077))
+    throw new MemkernelError(`the socket ${path} is not yours alone`, { code: "UNTRUSTED", hint: "remove it" });
+  return new Promise((done) => {
+    const s = createConnection(path);
+    s.once("connect", () => done(s));
+    s.once("error", () => done(null));
+  });
+}
+
+// start runs a daemon that outlives this process, and gives its socket: the first
+// line that it prints, also when another one was faster.
+function start(o, stateDir) {
+  const args = ["serve", "--workspace", resolve(o.workspace), "--state-dir", stateDir, "--idle", o.idle, ...(o.args ?? [])];
+  return new Promise((done, fail) => {
+    const child = spawn(o.binary, args, { detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    let out = "", err = "";
+    const timer = setTimeout(() => {
+      child.kill();
+      finish(new MemkernelError("the daemon did not begin to listen in time", { code: "DEADLINE" }));
+    }, o.startTimeoutMs);
+    const finish = (problem, path) => {
+      clearTimeout(timer);
+      child.stdout.destroy();
+      child.stderr.destroy();
+      child.unref();
+      problem ? fail(problem) : done(path);
+    };
+    child.stdout.on("data", (b) => {
+      out += b;
+      const end = out.indexOf("\n");
+      if (end >= 0) finish(null, out.slice(0, end));
+    });
+    child.stderr.on("data", (b) => (err += b));
+    child.once("error", (e) => finish(new MemkernelError(`run ${o.binary}: ${e.message}`, { code: "CLOSED", hint: "name the program by the option binary" })));
+    child.once("close", (code) => finish(new MemkernelError(err.trim() || `${o.binary} ended with ${code}`, { code: "CLOSED" })));
+  });
+}
+
+/**
+ * A connection. Its methods are those of the protocol, in camel case; parameters and
+ * results are the protocol's own. It emits "notification" and "close".
+ */
+export class Client extends EventEmitter {
+  #socket;
+  #timeoutMs;
+  #waiting = new Map();
+  #next = 1;
+  #rest = [];
+  #closed = null;
+
+  constructor(socket, { timeoutMs = 60000 } = {}) {
+    super();
+    this.#socket = socket;
+    this.#timeoutMs = timeoutMs;
+    socket.on("data", (b) => this.#read(b));
+    socket.on("error", (e) => this.#end(e.message));
+    socket.on("close", () => this.#end("the daemon closed the connection"));
+  }
+
+  /**
+   * Calls a method. options: timeoutMs (also sent as deadline_ms), signal (an
+   * AbortSignal that cancels the call), onProgress.
+   */
+  call(method, params = {}, { timeoutMs = this.#timeoutMs, signal, onProgress } = {}) {
+    if (this.#closed) return Promise.reject(this.#closed);
+    if (signal?.aborted) return Promise.reject(new MemkernelError("the call was cancelled", { code: "CANCELLED" }));
+    const id = this.#next++;
+    return new Promise((done, fail) => {
+      const cancel = () => this.#send({ jsonrpc: "2.0", method: "$/cancelRequest", params: { id } });
+      // The daemon answers at the deadline itself; one that hangs is not waited for.
+      const timer = timeoutMs
+        ? setTimeout(() => {
+            cancel();
+            settle(fail, new MemkernelError(`${method} took longer than ${timeoutMs} ms`, { number: -32001, code: "DEADLINE", started: true }));
+          }, timeoutMs + 1000)
+        : null;
+      const settle = (how, what) => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", cancel);
+        this.#waiting.delete(id);
+        if (this.#waiting.size === 0) this.#socket.unref();
+        how(what);
+      };
+      this.#waiting.set(id, { done: (r) => settle(done, r), fail: (e) => settle(fail, e), onProgress });
+      this.#socket.ref();
+      signal?.addEventListener("abort", cancel, { once: true });
+      this.#send({ jsonrpc: "2.0", id, method, params: timeoutMs ? { deadline_ms: timeoutMs, ...params } : params });
+    });
+  }
+
+  /** Sends a call without waiting for what becomes of it. */
+  notify(method, params = {}) {
+    this.#send({ jsonrpc: "2.0", method, params });
+  }
+
+  /** A conversation of a session, of which only what is new is sent. */
+  session(sessionKey, options = {}) {
+    return new Session(this, sessionKey, options);
+  }
+
+  close() {
+    this.#socket.end();
+    this.#end("the connection was closed");
+  }
+
+  get closed() {
+    return this.#closed !== null;
+  }
+
+  #send(message) {
+    if (!this.#closed) this.#socket.write(JSON.stringify(message) + "\n");
+  }
+
+  #read(bytes) {
+    for (let at = 0; at < bytes.length; ) {
+      const end = bytes.indexOf(10, at);
+      this.#rest.push(end < 0 ? bytes.subarray(at) : bytes.subarray(at, end));
+      if (end < 0) return;
+      at = end + 1;
+      const line = Buffer.concat(this.#rest).toString("utf8");
+      this.#rest = [];
+      if (line) this.#message(line);
+    }
+  }
+
+  #message(line) {
+    let m;
+    try {
+      m = JSON.parse(line);
+    } catch {
+      this.#socket.destroy();
+      this.#end("the daemon sent what is no JSON");
+      return;
+    }
+    if (m.method) {
+      if (m.method === "$/progress") this.#waiting.get(m.params?.id)?.onProgress?.(m.params);
+      this.emit("notification", m.method, m.params);
+      return;
+    }
+    const w = this.#waiting.get(m.id);
+    if (!w) return; // it was given up
+    if (m.error) w.fail(new MemkernelError(m.error.message, { number: m.error.code, ...m.error.data }));
+    else w.done(m.result);
+  }
+
+  #end(why) {
+    if (this.#closed) return;
+    this.#closed = new MemkernelError(why, { code: "CLOSED", hint: "connect again" });
+    for (const w of [...this.#waiting.values()]) w.fail(new MemkernelError(why, { code: "CLOSED", hint: "connect again, and deliver the call again", started: true }));
+    this.emit("close");
+  }
+}
+
+const METHODS = {
+  peek: "peek", plan: "plan", observeTurn: "observe_turn", observeToolResult: "observe_tool_result",
+  startSession: "start_session", endSession: "end_session", flush: "flush", reset: "reset", compact: "compact",
+  checkpoint: "checkpoint", restore: "restore", flushTurn: "flush_turn", observeFlush: "observe_flush",
+  remember: "remember", forget: "forget", retain: "retain", search: "search", read: "read", get: "get",
+  write: "write", pages: "pages", status: "status", check: "check", usage: "usage", reindex: "reindex",
+  toolsList: "tools.list", toolsCall: "tools.call", shutdown: "shutdown",
+};
+for (const [name, method] of Object.entries(METHODS))
+  Client.prototype[name] = function (params, options) {
+    return this.call(method, params, options);
+  };
+
+/**
+ * A session's conversation. Messages are handed in whole; what the daemon holds
+ * already is not sent again, and what it lost is.
+ */
+export class Session {
+  #client;
+  #common;
+  #dialect;
+  #base = "";
+  #sent = [];
+  #known = null;
+  #line = Promise.resolve();
+
+  constructor(client, sessionKey, { dialect = "anthropic", ...common } = {}) {
+    this.#client = client;
+    this.#dialect = dialect;
+    this.#common = { session_key: sessionKey, ...common };
+  }
+
+  /** Plans a call, and gives the messages to send beside the plan's own members. */
+  async plan(messages, params = {}, options) {
+    const known = this.#known;
+    const plan = await this.call("plan", messages, { ...params, ...(known ? { known_plan: known.plan_id } : {}) }, options);
+    const items = (plan.items ?? []).map((it) => (it.known === undefined ? it : { message: known.items[it.known].message, ...(it.replaces && { replaces: it.replaces }) }));
+    this.#known = plan.plan_id ? { plan_id: plan.plan_id, items } : null;
+    return { ...plan, items, messages: expand(items, messages) };
+  }
+
+  observeTurn(messages, params = {}, options) {
+    return this.call("observe_turn", messages, params, options);
+  }
+
+  observeToolResult(messages, params = {}, options) {
+    return this.call("observe_tool_result", messages, params, options);
+  }
+
+  /** Calls any method that takes a conversation. messages may be undefined. */
+  call(method, messages, params = {}, options) {
+    // One after the other: what is sent depends on what was held before.
+    const now = messages?.slice();
+    const run = this.#line.then(() => this.#call(method, now, params, options));
+    this.#line = run.catch(() => {});
+    return run;
+  }
+
+  async #call(method, messages, params, options) {
+    const all = { ...this.#common, ...params };
+    if (!messages) return this.#client.call(method, all, options);
+    const texts = messages.map((m) => JSON.stringify(m));
+    let keep = 0;
+    while (keep < Math.min(texts.length, this.#sent.length) && texts[keep] === this.#sent[keep]) keep++;
+    const whole = { dialect: this.#dialect, messages };
+    const base = this.#base;
+    this.#base = "";
+    let result;
+    try {
+      result = await this.#client.call(method, { ...all, conversation: base ? { base, keep, messages: messages.slice(keep) } : whole }, options);
+    } catch (err) {
+      if (err.code !== "BASE_UNKNOWN") throw err;
+      result = await this.#client.call(method, { ...all, conversation: whole }, options);
+    }
+    this.#base = result.conversation?.base ?? "";
+    this.#sent = texts;
+    return result;
+  }
+}
+
+/** The messages that a plan's items come to: the host's own objects where they stand. */
+export function expand(items, messages) {
+  return items.flatMap((it) => (it.host ? messages.slice(it.host[0], it.host[1]) : [it.message]));
+}

@@ -1,0 +1,76 @@
+package kernel
+
+import "time"
+
+// DefaultKeepSessions is how many sessions a kernel holds in memory.
+const DefaultKeepSessions = 64
+
+// Release drops what this process holds in memory of a session, once no call uses it.
+// Nothing is lost: the next call reads it from disk, and counts the conversation again.
+func (k *Kernel) Release(sessionKey string) {
+	if sessionKey == "" {
+		sessionKey = DefaultSession
+	}
+	k.mu.Lock()
+	s := k.sessions[safeKey(sessionKey)]
+	k.mu.Unlock()
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget()
+}
+
+// ReleaseIdle releases the sessions that no call has used for so long, and says how
+// many. A process that serves many sessions for long calls it now and then.
+func (k *Kernel) ReleaseIdle(idle time.Duration) (n int) {
+	for _, s := range k.inMemory() {
+		if time.Since(time.Unix(0, s.used.Load())) >= idle && s.release() {
+			n++
+		}
+	}
+	return n
+}
+
+// keepFew releases those sessions that were not used for longest, other than the one
+// that is being used, where more than [Options.KeepSessions] are in memory.
+func (k *Kernel) keepFew(but *session) {
+	all := k.inMemory()
+	for n := len(all) - k.keep; n > 0; n-- {
+		oldest := -1
+		for i, s := range all {
+			if s != nil && s != but && (oldest < 0 || s.used.Load() < all[oldest].used.Load()) {
+				oldest = i
+			}
+		}
+		if oldest < 0 {
+			return
+		}
+		all[oldest].release()
+		all[oldest] = nil
+	}
+}
+
+// inMemory lists the sessions of which something was read.
+func (k *Kernel) inMemory() (out []*session) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, s := range k.sessions {
+		if s.held.Load() {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// release drops what was read, unless a call uses it.
+func (s *session) release() bool {
+	if !s.mu.TryLock() {
+		return false
+	}
+	defer s.mu.Unlock()
+	was := s.held.Load()
+	s.forget()
+	return was
+}

@@ -1,0 +1,43 @@
+package kernel_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// TestRelease: a session that was let go goes on as if it had not been.
+func TestRelease(t *testing.T) {
+	ctx := context.Background()
+	k := openKernel(t, t.TempDir())
+	defer k.Close()
+	c := session(7, 3, 2, 900)
+	before, err := k.PlanContext(ctx, request(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := k.ReleaseIdle(time.Hour); n != 0 {
+		t.Errorf("%d sessions were released that had just been used", n)
+	}
+	if n := k.ReleaseIdle(0); n != 1 {
+		t.Errorf("%d sessions were released, want 1", n)
+	}
+	if n := k.ReleaseIdle(0); n != 0 {
+		t.Errorf("%d sessions were released again", n)
+	}
+	again, err := k.PlanContext(ctx, request(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Stats.Ingested != 0 || again.Generation != before.Generation || len(again.Messages) != len(before.Messages) {
+		t.Errorf("after the release: %d ingested, generation %d of %d, %d messages of %d", again.Stats.Ingested, again.Generation, before.Generation, len(again.Messages), len(before.Messages))
+	}
+	k.Release(request(c).SessionKey)
+	k.Release("never seen")
+	o, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: request(c).SessionKey, Model: model, Messages: c.msgs})
+	if err != nil || o.Ingested != 0 {
+		t.Errorf("observe after the release: %+v, %v", o, err)
+	}
+}

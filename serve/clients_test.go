@@ -1,0 +1,57 @@
+package serve_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestClients runs the clients' own tests against the program, where their languages
+// are installed.
+func TestClients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	node, python := version("node", "--version", "v20"), version("python3", "-c", "3.09", "import sys; print('%d.%02d' % sys.version_info[:2])")
+	if node == "" && python == "" {
+		t.Skip("neither node 20 nor python 3.9 is installed")
+	}
+	bin := filepath.Join(t.TempDir(), "memkernel")
+	if out, err := exec.Command("go", "build", "-o", bin, "../cmd/memkernel").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	clients := []struct {
+		name, program, dir string
+		args               []string
+	}{
+		{"typescript", node, "../integrations/typescript", []string{"--test"}},
+		{"python", python, "../integrations/python", []string{"-B", "-m", "unittest"}},
+	}
+	for _, c := range clients {
+		t.Run(c.name, func(t *testing.T) {
+			if c.program == "" {
+				t.Skip("the language is not installed, or too old")
+			}
+			cmd := exec.Command(c.program, c.args...)
+			cmd.Dir, cmd.Env = c.dir, append(os.Environ(), "MEMKERNEL="+bin)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// version finds a program whose version is at least one, "" if there is none.
+func version(name, flag, least string, args ...string) string {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return ""
+	}
+	out, err := exec.Command(path, append([]string{flag}, args...)...).Output()
+	if err != nil || len(strings.TrimSpace(string(out))) < len(least) || string(out) < least {
+		return ""
+	}
+	return path
+}

@@ -1,0 +1,310 @@
+package serve
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// conn is one client.
+type conn struct {
+	s *Server
+	r *bufio.Reader
+
+	writing sync.Mutex
+	w       io.Writer
+	failed  bool
+
+	mu sync.Mutex
+	// calls are those that have not been answered, by id; taken counts those that
+	// have not ended, notifications too.
+	calls map[string]*call
+	taken int
+	wait  sync.WaitGroup
+}
+
+// call is a request on its way.
+type call struct {
+	c       *conn
+	id      string
+	ctx     context.Context
+	cancel  context.CancelFunc
+	started atomic.Bool
+	once    sync.Once
+	reply   func(*response)
+}
+
+func newConn(s *Server, r io.Reader, w io.Writer) *conn {
+	return &conn{s: s, r: bufio.NewReaderSize(r, 64<<10), w: w, calls: map[string]*call{}}
+}
+
+// close ends the connection, if it is one.
+func (c *conn) close() {
+	if nc, ok := c.w.(net.Conn); ok {
+		nc.Close()
+	}
+}
+
+// serve reads until the stream ends and everything is answered.
+func (c *conn) serve() error {
+	defer c.wait.Wait()
+	for {
+		line, err := c.line()
+		switch {
+		case errors.Is(err, errLong):
+			c.write(answer("", nil, newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("the line is longer than %d bytes", c.s.opt.LineBytes),
+				"hand in what is new of a conversation alone, by conversation.base")))
+		case len(bytes.TrimSpace(line)) > 0:
+			c.handle(line)
+		}
+		if err == io.EOF || c.s.ending() && err != nil {
+			return nil
+		}
+		if err != nil && !errors.Is(err, errLong) {
+			return err
+		}
+	}
+}
+
+var errLong = errors.New("line too long")
+
+// line reads a line; a longer one than is allowed is passed over.
+func (c *conn) line() ([]byte, error) {
+	var long []byte
+	for size := 0; ; {
+		part, err := c.r.ReadSlice('\n')
+		if size += len(part); size > c.s.opt.LineBytes {
+			long = nil
+			if err == nil {
+				return nil, errLong
+			}
+		} else if err == nil && long == nil {
+			return part, nil
+		} else {
+			long = append(long, part...)
+		}
+		if err != bufio.ErrBufferFull {
+			return long, err
+		}
+	}
+}
+
+// handle answers a line.
+func (c *conn) handle(line []byte) {
+	msgs, batch, err := parseLine(line)
+	switch {
+	case err != nil:
+		c.write(answer("", nil, err))
+	case !batch:
+		c.take(msgs[0], func(r *response) {
+			if r != nil {
+				c.write(r)
+			}
+		})
+	default:
+		c.batch(msgs)
+	}
+}
+
+// batch answers all messages by one list, in their order.
+func (c *conn) batch(msgs []parsed) {
+	answers := make([]*response, len(msgs))
+	var left atomic.Int64
+	left.Store(int64(len(msgs)))
+	for i, m := range msgs {
+		c.take(m, func(r *response) {
+			answers[i] = r
+			if left.Add(-1) > 0 {
+				return
+			}
+			list := make([]*response, 0, len(answers))
+			for _, a := range answers {
+				if a != nil {
+					list = append(list, a)
+				}
+			}
+			if len(list) > 0 { // notifications alone get nothing
+				c.write(list)
+			}
+		})
+	}
+}
+
+// take carries out a message. reply is called once, with nil for a notification.
+func (c *conn) take(p parsed, reply func(*response)) {
+	to := func(result any, err *Error) {
+		if p.id == "" {
+			reply(nil)
+			return
+		}
+		reply(answer(p.id, result, err))
+	}
+	switch {
+	case p.err != nil:
+		reply(answer(p.id, nil, p.err))
+		return
+	case p.method == "$/cancelRequest":
+		to(struct{}{}, c.cancelCall(p.params))
+		return
+	}
+	m, ok := c.s.methods[p.method]
+	if !ok {
+		to(nil, newError(codeMethod, "UNKNOWN_METHOD", fmt.Sprintf("there is no method %q", p.method), "initialize lists the methods"))
+		return
+	}
+	args := m.params()
+	if err := decode(p.method, p.params, args); err != nil {
+		to(nil, err)
+		return
+	}
+	c.start(p.id, m, args, reply)
+}
+
+// start begins a call, or says why not.
+func (c *conn) start(id string, m method, args params, reply func(*response)) {
+	cl := &call{c: c, id: id, reply: reply}
+	if err := c.admit(cl); err != nil {
+		cl.answer(nil, err)
+		return
+	}
+	if d := args.deadline(); d > 0 {
+		cl.ctx, cl.cancel = context.WithTimeout(cl.ctx, d)
+	}
+	unwatch := context.AfterFunc(cl.ctx, func() {
+		err := asError(cl.ctx.Err())
+		err.Data.Started = cl.started.Load()
+		cl.answer(nil, err)
+	})
+	job := func() {
+		defer c.done()
+		defer cl.cancel()
+		if cl.ctx.Err() != nil {
+			return // answered already
+		}
+		cl.started.Store(true)
+		result, err := m.run(cl.ctx, cl, args)
+		if unwatch(); err != nil {
+			e := asError(err)
+			e.Data.Started = e.Code == codeCancelled || e.Code == codeDeadline
+			cl.answer(nil, e)
+			return
+		}
+		cl.answer(result, nil)
+	}
+	if lane := args.lane(); lane != "" {
+		c.s.lanes.run(lane, job)
+		return
+	}
+	go job()
+}
+
+// admit makes room for a call.
+func (c *conn) admit(cl *call) *Error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.taken >= c.s.opt.InFlight:
+		return newError(codeBusy, "BUSY", fmt.Sprintf("%d calls of this connection have not ended", c.taken), "wait for answers before calling again")
+	case cl.id != "" && cl.id != "null" && c.calls[cl.id] != nil:
+		return newError(codeRequest, "ID_IN_USE", fmt.Sprintf("the call %s has not been answered", cl.id), "give every call an id of its own")
+	case !c.s.begin():
+		return errStopping()
+	}
+	cl.ctx, cl.cancel = context.WithCancel(c.s.base)
+	c.taken++
+	c.wait.Add(1)
+	if cl.id != "" && cl.id != "null" {
+		c.calls[cl.id] = cl
+	}
+	return nil
+}
+
+func (c *conn) done() {
+	c.mu.Lock()
+	c.taken--
+	c.mu.Unlock()
+	c.s.end()
+	c.wait.Done()
+}
+
+// answer sends the answer, once.
+func (cl *call) answer(result any, err *Error) {
+	cl.once.Do(func() {
+		cl.c.mu.Lock()
+		if cl.c.calls[cl.id] == cl {
+			delete(cl.c.calls, cl.id)
+		}
+		cl.c.mu.Unlock()
+		if cl.id == "" {
+			if err != nil {
+				cl.c.s.opt.Logger.Info("notification failed", "error", err.Message)
+			}
+			cl.reply(nil)
+			return
+		}
+		cl.reply(answer(cl.id, result, err))
+	})
+}
+
+// notify tells the caller how far its call is.
+func (cl *call) notify(method string, params any) {
+	if cl.id != "" {
+		cl.c.write(notification{"2.0", method, params})
+	}
+}
+
+// cancelCall ends a call that has not been answered. One that has been is none.
+func (c *conn) cancelCall(raw json.RawMessage) *Error {
+	var p struct {
+		ID json.RawMessage `json:"id"`
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil || len(p.ID) == 0 {
+		return badParams(`name it, such as {"id":7}`, "$/cancelRequest: there is no id")
+	}
+	c.mu.Lock()
+	cl := c.calls[strings.TrimSpace(string(p.ID))]
+	c.mu.Unlock()
+	if cl != nil {
+		cl.cancel()
+	}
+	return nil
+}
+
+// write sends a message on a line of its own.
+func (c *conn) write(v any) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		b.Reset()
+		id := ""
+		if r, ok := v.(*response); ok {
+			id = string(r.ID)
+		}
+		_ = enc.Encode(answer(id, nil, newError(-32603, "INTERNAL", "the answer can't be written: "+err.Error(), "")))
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.failed {
+		return
+	}
+	if nc, ok := c.w.(net.Conn); ok {
+		_ = nc.SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
+	}
+	if _, err := c.w.Write(b.Bytes()); err != nil {
+		c.failed = true // half a line is out: nothing may follow
+		c.s.opt.Logger.Info("client does not read", "error", err)
+		c.close()
+	}
+}

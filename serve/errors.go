@@ -1,0 +1,138 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// The error codes: those of JSON-RPC 2.0, those of the language server protocol for a
+// cancelled call, and the server's own.
+const (
+	codeParse     = -32700
+	codeRequest   = -32600
+	codeMethod    = -32601
+	codeParams    = -32602
+	codeKernel    = -32000 // the kernel refused or failed; Data.Code says why
+	codeDeadline  = -32001
+	codeBusy      = -32002
+	codeTooLong   = -32003
+	codeStopping  = -32004
+	codeVersion   = -32005
+	codeBase      = -32006
+	codeCancelled = -32800
+)
+
+// Error is the error of an answer.
+type Error struct {
+	Code    int       `json:"code"`
+	Message string    `json:"message"`
+	Data    ErrorData `json:"data"`
+}
+
+// ErrorData says what a program can act on.
+type ErrorData struct {
+	// Code is the reason in one word.
+	Code string `json:"code"`
+	// Hint is the way out, "" if there is none.
+	Hint string `json:"hint"`
+	// Started tells that a call that was cancelled or overdue had begun: it may still
+	// be carried out, and delivering it again tells.
+	Started bool `json:"started,omitempty"`
+	// MissingTokens is by how much the least that must stand does not fit.
+	MissingTokens int `json:"missing_tokens,omitempty"`
+}
+
+func (e *Error) Error() string { return e.Message }
+
+func newError(code int, name, message, hint string) *Error {
+	return &Error{Code: code, Message: message, Data: ErrorData{Code: name, Hint: hint}}
+}
+
+// invalid is an error of the message's form.
+func invalid(member, message string) *Error {
+	return newError(codeRequest, "INVALID_REQUEST", message, `a message is {"jsonrpc":"2.0","id":…,"method":…,"params":{…}}`)
+}
+
+// badParams is an error of a call's parameters.
+func badParams(hint, format string, args ...any) *Error {
+	return newError(codeParams, "INVALID_PARAMS", fmt.Sprintf(format, args...), hint)
+}
+
+// asError gives an error its code, its reason and its way out.
+func asError(err error) *Error {
+	var own *Error
+	if errors.As(err, &own) {
+		e := *own
+		return &e
+	}
+	name, hint := reason(err)
+	e := newError(codeKernel, name, err.Error(), hint)
+	var small *kernel.TooSmallError
+	switch {
+	case errors.As(err, &small):
+		e.Data.MissingTokens = small.Over
+	case name == "CANCELLED":
+		e.Code = codeCancelled
+	case name == "DEADLINE":
+		e.Code = codeDeadline
+	case name == "STOPPING":
+		e.Code = codeStopping
+	}
+	return e
+}
+
+// reasons are the errors that a caller can act on.
+var reasons = []struct {
+	err        error
+	name, hint string
+}{
+	{context.Canceled, "CANCELLED", "the call was cancelled"},
+	{context.DeadlineExceeded, "DEADLINE", "allow more time by deadline_ms, or deliver the call again"},
+	{kernel.ErrClosed, "STOPPING", "connect again: a new daemon serves the same state"},
+	{kernel.ErrNoMessages, "NO_MESSAGES", "hand in the conversation, or a prompt"},
+	{kernel.ErrAnswered, "ANSWERED", "add the user's words as prompt, or plan before the answer"},
+	{kernel.ErrNoSession, "NO_SESSION", "status lists the sessions"},
+	{kernel.ErrPrivate, "PRIVATE", "say private, or plan it under another session_key"},
+	{kernel.ErrNoOverflow, "NO_OVERFLOW", "hand in the provider's words as they came, or none"},
+	{markdownstore.ErrDenied, "DENIED", "search cites what can be read"},
+	{transcript.ErrUnknownDialect, "UNKNOWN_DIALECT", "name the dialect: anthropic, openai, codex or pi"},
+	{index.ErrForeign, "INDEX_FOREIGN", "move the file away, or use another state directory"},
+	{index.ErrNewer, "INDEX_NEWER", "update memkernel, or delete the index and reindex"},
+	{index.ErrBusy, "INDEX_BUSY", "try again when the other process is done"},
+	{index.ErrMissing, "INDEX_MISSING", "call reindex"},
+	{index.ErrDamaged, "INDEX_DAMAGED", "call reindex with full"},
+	{index.ErrOlder, "INDEX_OLDER", "call reindex"},
+	{fs.ErrPermission, "PERMISSION", "check who owns the file"},
+}
+
+// reason finds the word and the way out for an error.
+func reason(err error) (name, hint string) {
+	var window *kernel.WindowError
+	var small *kernel.TooSmallError
+	var over *kernel.OverflowError
+	var damage *pagevm.DamageError
+	switch {
+	case errors.As(err, &window):
+		return "WINDOW_UNKNOWN", "say how large it is by context_window"
+	case errors.As(err, &small):
+		return "BUDGET_INSUFFICIENT", "use a larger context_window, a smaller reserve, or less in system, tools and fixed_tokens"
+	case errors.As(err, &over):
+		return "OVERFLOW", "nothing that was refused can be made smaller: compact, reset, or use a larger model"
+	case errors.As(err, &damage):
+		return "DAMAGED", "run 'memkernel check'"
+	}
+	for _, r := range reasons {
+		if errors.Is(err, r.err) {
+			return r.name, r.hint
+		}
+	}
+	return "FAILED", ""
+}

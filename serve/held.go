@@ -1,0 +1,207 @@
+package serve
+
+import (
+	lru "container/list"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// conversation is how a host hands in its messages: all of them, or what is new
+// behind those that the server holds.
+type conversation struct {
+	// Dialect is anthropic, openai, codex (items of the Responses API) or pi.
+	Dialect string `json:"dialect"`
+	// Base is the mark of the conversation that an answer gave; Keep is how many of
+	// its messages stand, nil for all.
+	Base string `json:"base"`
+	Keep *int   `json:"keep"`
+	// Messages are the rest, Keys their ids, "" for one without.
+	Messages []json.RawMessage `json:"messages"`
+	Keys     []string          `json:"keys"`
+}
+
+// mark names what is held after a call.
+type mark struct {
+	Base  string `json:"base"`
+	Count int    `json:"count"`
+}
+
+// shelf holds conversations by session and branch, the least recently used ones up to
+// a size. A conversation is used in its session's lane alone.
+type shelf struct {
+	max    int64
+	prefix string
+	last   atomic.Int64
+
+	mu    sync.Mutex
+	bytes int64
+	order *lru.List // of *held, the newest in front
+	byKey map[heldKey]*lru.Element
+}
+
+type heldKey struct{ session, branch string }
+
+// held is a conversation.
+type held struct {
+	key    heldKey
+	base   string
+	bytes  int64
+	intake *transcript.Intake
+	// plan is the last plan that was spelled for the host, items what it spelled: the
+	// same blocks stand in the next, and need not travel again.
+	plan  string
+	items []transcript.Item
+}
+
+// spell keeps what a plan came to.
+func (h *held) spell(plan string, items []transcript.Item) {
+	if h != nil {
+		h.plan, h.items = plan, items
+	}
+}
+
+// spelled gives the items of a plan that have a message, by what it is; nil if it was
+// not the last.
+func (h *held) spelled(plan string) map[string]int {
+	if h == nil || plan == "" || h.plan != plan {
+		return nil
+	}
+	out := make(map[string]int, len(h.items))
+	for i, it := range h.items {
+		if it.JSON != "" {
+			out[it.JSON] = i
+		}
+	}
+	return out
+}
+
+func newShelf(max int64) *shelf {
+	return &shelf{max: max, prefix: rand.Text()[:8] + ".", order: lru.New(), byKey: map[heldKey]*lru.Element{}}
+}
+
+// take takes a conversation off the shelf, nil if it is not there.
+func (s *shelf) take(key heldKey) *held {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.byKey[key]
+	if e == nil {
+		return nil
+	}
+	h := s.order.Remove(e).(*held)
+	delete(s.byKey, key)
+	s.bytes -= h.bytes
+	return h
+}
+
+// put puts it back under a new mark, and others away if there is no room.
+func (s *shelf) put(h *held) *mark {
+	h.base = s.prefix + strconv.FormatInt(s.last.Add(1), 36)
+	h.bytes = 0
+	for _, v := range h.intake.Values() {
+		h.bytes += int64(len(v))
+	}
+	for _, it := range h.items {
+		h.bytes += int64(len(it.JSON))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.byKey[h.key] = s.order.PushFront(h)
+	s.bytes += h.bytes
+	for s.bytes > s.max && s.order.Len() > 1 {
+		old := s.order.Remove(s.order.Back()).(*held)
+		delete(s.byKey, old.key)
+		s.bytes -= old.bytes
+	}
+	return &mark{h.base, h.intake.Len()}
+}
+
+// drop gives up what is held of a session.
+func (s *shelf) drop(session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, e := range s.byKey {
+		if key.session == session {
+			s.bytes -= s.order.Remove(e).(*held).bytes
+			delete(s.byKey, key)
+		}
+	}
+}
+
+// receive brings the held conversation up to date with what a host handed in; nil if
+// it handed in none. The caller puts it back once the call went well: after one that
+// did not, the host hands in everything.
+func (s *Server) receive(key heldKey, c *conversation) (*held, error) {
+	if c == nil {
+		return nil, nil
+	}
+	if len(c.Keys) > len(c.Messages) {
+		return nil, badParams("keys name the messages that are handed in, in their order", "conversation: there are %d keys for %d messages", len(c.Keys), len(c.Messages))
+	}
+	h := s.held.take(key)
+	values := make([]string, len(c.Messages))
+	for i, raw := range c.Messages {
+		values[i] = string(raw)
+	}
+	if c.Base != "" {
+		return s.extend(h, c, values)
+	}
+	if c.Keep != nil {
+		return nil, badParams("hand in the base that the last answer gave", "conversation: keep says how much stands of a base, and there is none")
+	}
+	return s.replace(h, key, c, values)
+}
+
+// extend adds to what is held.
+func (s *Server) extend(h *held, c *conversation, values []string) (*held, error) {
+	if h == nil || h.base != c.Base || c.Dialect != "" && transcript.Dialect(c.Dialect) != h.intake.Dialect() {
+		return nil, newError(codeBase, "BASE_UNKNOWN", "the conversation that this continues is not held any more", "hand in all messages, without base")
+	}
+	keep := h.intake.Len()
+	if c.Keep != nil {
+		keep = *c.Keep
+	}
+	if keep < 0 || keep > h.intake.Len() {
+		return nil, badParams("keep is a number of messages from the first", "conversation: keep %d of %d messages", keep, h.intake.Len())
+	}
+	h.intake.Truncate(keep)
+	return h, appendValues(h.intake, values, c.Keys)
+}
+
+// replace takes all messages; those that are held already are not read again.
+func (s *Server) replace(h *held, key heldKey, c *conversation, values []string) (*held, error) {
+	same := 0
+	if h != nil && h.intake.Dialect() == transcript.Dialect(c.Dialect) && len(c.Keys) == 0 {
+		for same < min(len(values), h.intake.Len()) && values[same] == h.intake.Values()[same] {
+			same++
+		}
+		h.intake.Truncate(same)
+		return h, appendValues(h.intake, values[same:], nil)
+	}
+	in, err := transcript.NewIntake(transcript.Dialect(c.Dialect))
+	if err != nil {
+		return nil, badParams("name the dialect of the messages: anthropic, openai, codex or pi", "conversation: %s", err)
+	}
+	return &held{key: key, intake: in}, appendValues(in, values, c.Keys)
+}
+
+func appendValues(in *transcript.Intake, values, keys []string) error {
+	if err := in.Append(values, keys); err != nil {
+		return badParams(fmt.Sprintf("a message is what the dialect %s has in its list", in.Dialect()), "conversation: %s", err)
+	}
+	return nil
+}
+
+// messages are those of a held conversation, nil if there is none.
+func (h *held) messages() []memkernel.Message {
+	if h == nil {
+		return nil
+	}
+	return h.intake.Messages()
+}

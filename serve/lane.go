@@ -1,0 +1,44 @@
+package serve
+
+import "sync"
+
+// lanes run what belongs together one after the other, in the order in which it came,
+// and everything else side by side.
+type lanes struct {
+	mu      sync.Mutex
+	waiting map[string][]func()
+}
+
+func newLanes() *lanes { return &lanes{waiting: map[string][]func(){}} }
+
+// run puts f into the lane of a key. A lane has a goroutine while there is something
+// in it.
+func (l *lanes) run(key string, f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if jobs, ok := l.waiting[key]; ok {
+		l.waiting[key] = append(jobs, f)
+		return
+	}
+	l.waiting[key] = nil
+	go l.drain(key, f)
+}
+
+func (l *lanes) drain(key string, f func()) {
+	for f != nil {
+		f()
+		f = l.next(key)
+	}
+}
+
+func (l *lanes) next(key string) func() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	jobs := l.waiting[key]
+	if len(jobs) == 0 {
+		delete(l.waiting, key)
+		return nil
+	}
+	l.waiting[key] = jobs[1:]
+	return jobs[0]
+}

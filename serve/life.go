@@ -1,0 +1,197 @@
+package serve
+
+import (
+	"context"
+	"encoding/base64"
+	"time"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// boundaryCall is a moment of a session's life.
+type boundaryCall struct {
+	sessionCall
+	Branch       string          `json:"branch"`
+	Model        string          `json:"model"`
+	Conversation *conversation   `json:"conversation"`
+	Updates      []pagevm.Update `json:"updates"`
+	Key          string          `json:"key"`
+	Reason       string          `json:"reason"`
+}
+
+// passed is the answer to the calls at a boundary.
+type passed struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	*kernel.Passed
+	Conversation *mark `json:"conversation,omitempty"`
+}
+
+type pass func(context.Context, kernel.Boundary) (*kernel.Passed, error)
+
+func boundary(s *Server, do pass) method {
+	return define(func(ctx context.Context, _ *call, p *boundaryCall) (any, error) { return s.pass(ctx, p, nil, do) })
+}
+
+// endSession also lets go of what is held of the session.
+func (s *Server) endSession(ctx context.Context, _ *call, p *boundaryCall) (any, error) {
+	doc, err := s.pass(ctx, p, nil, s.k.EndSession)
+	if err != nil {
+		return nil, err
+	}
+	s.held.drop(p.key())
+	s.k.Release(p.SessionKey)
+	doc.Conversation = nil
+	return doc, nil
+}
+
+// pass passes a boundary.
+func (s *Server) pass(ctx context.Context, p *boundaryCall, wish *kernel.CompactWish, do pass) (*passed, error) {
+	b, h, err := s.boundary(p)
+	if err != nil {
+		return nil, err
+	}
+	b.Compact = wish
+	out, err := do(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	out.Pinned = list(out.Pinned)
+	doc := &passed{Schema: "memkernel/rpc_boundary/v1", SessionKey: p.key(), Passed: out}
+	if h != nil {
+		doc.Conversation = s.held.put(h)
+	}
+	return doc, nil
+}
+
+func (s *Server) boundary(p *boundaryCall) (kernel.Boundary, *held, error) {
+	h, err := s.receive(heldKey{p.key(), p.Branch}, p.Conversation)
+	return kernel.Boundary{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), Updates: p.Updates, Key: p.Key,
+		Reason: p.Reason, Now: p.Now, Private: s.private(p.Private)}, h, err
+}
+
+type compactCall struct {
+	boundaryCall
+	TargetTokens int     `json:"target_tokens"`
+	TargetShare  float64 `json:"target_share"`
+	Force        bool    `json:"force"`
+	// Call is what the next call will be like; what it doesn't say is taken from the
+	// last plan.
+	Call *callSettings `json:"call"`
+}
+
+func (s *Server) compact(ctx context.Context, _ *call, p *compactCall) (any, error) {
+	if p.TargetShare < 0 || p.TargetShare > 1 || p.TargetTokens < 0 {
+		return nil, badParams("target_share is above 0 and at most 1, target_tokens a number of tokens", "target_tokens %d, target_share %v: out of range", p.TargetTokens, p.TargetShare)
+	}
+	wish := &kernel.CompactWish{Tokens: p.TargetTokens, Share: p.TargetShare, Force: p.Force}
+	if p.Call == nil {
+		p.Call = &callSettings{}
+	}
+	req, err := p.Call.request()
+	if err != nil {
+		return nil, err
+	}
+	wish.Overflow, req.Overflow = req.Overflow, nil
+	req.Private = s.private(p.Private)
+	wish.Call = req
+	return s.pass(ctx, &p.boundaryCall, wish, s.k.Compact)
+}
+
+// checkpointed is the answer to checkpoint.
+type checkpointed struct {
+	Schema       string `json:"schema"`
+	SessionKey   string `json:"session_key"`
+	ID           string `json:"id"`
+	Text         string `json:"text"`
+	Conversation *mark  `json:"conversation,omitempty"`
+}
+
+func (s *Server) checkpoint(ctx context.Context, _ *call, p *boundaryCall) (any, error) {
+	b, h, err := s.boundary(p)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.k.Checkpoint(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	doc := checkpointed{Schema: "memkernel/rpc_checkpoint/v1", SessionKey: p.key()}
+	if c != nil {
+		got, err := s.k.Get(ctx, p.SessionKey, string(c.Meta.CheckpointID))
+		if err != nil {
+			return nil, err
+		}
+		doc.ID, doc.Text = got.ID, got.Text
+	}
+	if h != nil {
+		doc.Conversation = s.held.put(h)
+	}
+	return doc, nil
+}
+
+type restored struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	*kernel.Restored
+}
+
+func (s *Server) restore(ctx context.Context, _ *call, p *sessionCall) (any, error) {
+	r, err := s.k.Restore(ctx, p.SessionKey)
+	if err != nil {
+		return nil, err
+	}
+	r.Damaged = list(r.Damaged)
+	return restored{"memkernel/restore/v1", p.key(), r}, nil
+}
+
+type flushTurnCall struct {
+	caller
+	Now    time.Time `json:"now"`
+	System string    `json:"system"`
+	Prompt string    `json:"prompt"`
+}
+
+type flushTurn struct {
+	Schema string `json:"schema"`
+	*kernel.FlushTurn
+}
+
+func (s *Server) flushTurn(_ context.Context, _ *call, p *flushTurnCall) (any, error) {
+	if p.Now.IsZero() {
+		p.Now = time.Now()
+	}
+	t, err := s.k.FlushTurn(p.Now, p.System, p.Prompt)
+	if err != nil {
+		return nil, err
+	}
+	return flushTurn{"memkernel/rpc_flush_turn/v1", t}, nil
+}
+
+type observeFlushCall struct {
+	sessionCall
+	Text string `json:"text"`
+}
+
+type flushed struct {
+	Schema string `json:"schema"`
+	*kernel.Flushed
+}
+
+func (s *Server) observeFlush(ctx context.Context, _ *call, p *observeFlushCall) (any, error) {
+	f, err := s.k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: p.SessionKey, Text: p.Text, Now: p.Now})
+	if err != nil {
+		return nil, err
+	}
+	return flushed{"memkernel/rpc_observe_flush/v1", f}, nil
+}
+
+// asText gives content as JSON can hold it.
+func asText(s string) (encoding, text string) {
+	if utf8.ValidString(s) {
+		return "utf-8", s
+	}
+	return "base64", base64.StdEncoding.EncodeToString([]byte(s))
+}

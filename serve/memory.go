@@ -1,0 +1,254 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+type rememberCall struct {
+	sessionCall
+	Text     string `json:"text"`
+	Path     string `json:"path"`
+	ID       string `json:"id"`
+	Evidence string `json:"evidence"`
+}
+
+type remembered struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	*kernel.Remembered
+}
+
+func (s *Server) remember(ctx context.Context, _ *call, p *rememberCall) (any, error) {
+	if strings.TrimSpace(p.Text) == "" {
+		return nil, badParams("text is what to remember, in Markdown", "there is no text to remember")
+	}
+	r, err := s.k.Remember(ctx, kernel.RememberRequest{SessionKey: p.SessionKey, Text: p.Text, Path: p.Path, ID: p.ID, Evidence: p.Evidence, Private: s.private(p.Private), Now: p.Now})
+	if err != nil {
+		return nil, err
+	}
+	return remembered{"memkernel/rpc_remember/v1", p.key(), r}, nil
+}
+
+type forgetCall struct {
+	sessionCall
+	IDs    []string `json:"ids"`
+	All    bool     `json:"all"`
+	Reason string   `json:"reason"`
+	Apply  bool     `json:"apply"`
+}
+
+type forgotten struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	*kernel.Forgotten
+}
+
+func (s *Server) forget(ctx context.Context, _ *call, p *forgetCall) (any, error) {
+	if p.All == (len(p.IDs) > 0) {
+		return nil, badParams("give ids of pages, spans or blobs, or all for the whole session", "forget needs ids, or all")
+	}
+	out, err := s.k.Forget(ctx, kernel.ForgetRequest{SessionKey: p.SessionKey, IDs: p.IDs, Session: p.All, Reason: p.Reason, Apply: p.Apply, Now: p.Now})
+	if err != nil {
+		return nil, err
+	}
+	return forgotten{"memkernel/forget/v1", p.key(), out}, nil
+}
+
+type searchCall struct {
+	caller
+	SessionKey string    `json:"session_key"`
+	Private    bool      `json:"private"`
+	Query      string    `json:"query"`
+	MaxResults int       `json:"max_results"`
+	MinScore   float64   `json:"min_score"`
+	Now        time.Time `json:"now"`
+}
+
+type found struct {
+	Schema  string           `json:"schema"`
+	Query   string           `json:"query"`
+	Results []retrieval.Hit  `json:"results"`
+	Reason  retrieval.Reason `json:"reason"`
+	Mode    retrieval.Mode   `json:"mode"`
+	Detail  string           `json:"detail"`
+}
+
+func (s *Server) search(ctx context.Context, _ *call, p *searchCall) (any, error) {
+	switch {
+	case strings.TrimSpace(p.Query) == "":
+		return nil, badParams("query is the question in the user's words", "there is no query")
+	case p.MaxResults < 0 || !(p.MinScore >= 0 && p.MinScore <= 1):
+		return nil, badParams("max_results is a number from 1, min_score lies in 0 to 1", "max_results %d, min_score %v: out of range", p.MaxResults, p.MinScore)
+	}
+	r, err := s.k.Search(ctx, kernel.SearchRequest{Query: p.Query, SessionKey: p.SessionKey, Private: s.private(p.Private), MaxResults: p.MaxResults, MinScore: p.MinScore, Now: p.Now})
+	if err != nil {
+		return nil, err
+	}
+	return found{"memkernel/search/v1", p.Query, list(r.Hits), r.Reason, r.Mode, r.Detail}, nil
+}
+
+type readCall struct {
+	caller
+	// SessionKey says whose past sessions may be read.
+	SessionKey string `json:"session_key"`
+	Private    bool   `json:"private"`
+	Path       string `json:"path"`
+	From       int    `json:"from"`
+	Lines      int    `json:"lines"`
+}
+
+// content is the document of read and of get.
+type content struct {
+	Schema     string             `json:"schema"`
+	SessionKey string             `json:"session_key"`
+	ID         string             `json:"id"`
+	Reason     string             `json:"reason"`
+	Detail     string             `json:"detail"`
+	Bytes      int                `json:"bytes"`
+	Encoding   string             `json:"encoding"`
+	Text       string             `json:"text"`
+	Pages      []string           `json:"pages"`
+	Path       string             `json:"path"`
+	StartLine  int                `json:"start_line"`
+	EndLine    int                `json:"end_line"`
+	Truncated  bool               `json:"truncated"`
+	References []kernel.Reference `json:"references"`
+}
+
+func contentOf(id, reason, detail, text string) content {
+	doc := content{Schema: "memkernel/get/v1", ID: id, Reason: reason, Detail: detail, Bytes: len(text), Pages: []string{}, References: []kernel.Reference{}}
+	doc.Encoding, doc.Text = asText(text)
+	return doc
+}
+
+func (s *Server) read(ctx context.Context, _ *call, p *readCall) (any, error) {
+	if p.From < 0 || p.Lines < 0 {
+		return nil, badParams("lines are counted from 1", "from %d, lines %d: out of range", p.From, p.Lines)
+	}
+	c, err := s.k.Read(ctx, kernel.ReadRequest{SessionKey: p.SessionKey, Path: p.Path, From: p.From, Lines: p.Lines, Private: s.private(p.Private)})
+	if errors.Is(err, markdownstore.ErrDenied) {
+		doc := contentOf(p.Path, string(retrieval.Denied), err.Error(), "")
+		doc.Path = p.Path
+		return doc, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	doc := contentOf(p.Path, string(c.Reason), c.Detail, c.Text)
+	doc.Path, doc.StartLine, doc.EndLine, doc.Truncated = c.Path, c.StartLine, c.EndLine, c.Truncated
+	return doc, nil
+}
+
+type getCall struct {
+	caller
+	SessionKey string `json:"session_key"`
+	ID         string `json:"id"`
+}
+
+func (s *Server) get(ctx context.Context, _ *call, p *getCall) (any, error) {
+	if p.ID == "" {
+		return nil, badParams("id is what a prompt, a plan or a search names", "there is no id")
+	}
+	c, err := s.k.Get(ctx, p.SessionKey, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	doc := contentOf(c.ID, c.Reason, c.Detail, c.Text)
+	doc.SessionKey, doc.Pages, doc.References = orDefault(p.SessionKey), list(c.Pages), list(c.References)
+	return doc, nil
+}
+
+type writeCall struct {
+	sessionCall
+	Key          string          `json:"key"`
+	Point        string          `json:"point"`
+	By           string          `json:"by"`
+	Project      bool            `json:"project"`
+	AllOrNothing bool            `json:"all_or_nothing"`
+	Updates      []pagevm.Update `json:"updates"`
+}
+
+type receipt struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	*pagevm.Receipt
+}
+
+func (s *Server) write(ctx context.Context, _ *call, p *writeCall) (any, error) {
+	if len(p.Updates) == 0 {
+		return nil, badParams(`an update is {"key":…,"type":…,"field":…,"op":…,"value":…,"scope":…}`, "there are no updates")
+	}
+	r, err := s.k.Write(ctx, kernel.WriteRequest{SessionKey: p.SessionKey, Key: p.Key, Point: pagevm.CommitPoint(p.Point), By: p.By, Project: p.Project,
+		AllOrNothing: p.AllOrNothing, Updates: p.Updates, Now: p.Now})
+	if err != nil {
+		return nil, err
+	}
+	return receipt{"memkernel/rpc_write/v1", p.key(), r}, nil
+}
+
+type pagesDocument struct {
+	Schema     string              `json:"schema"`
+	SessionKey string              `json:"session_key"`
+	Pages      []pagevm.StoredPage `json:"pages"`
+}
+
+func (s *Server) pages(ctx context.Context, _ *call, p *sessionCall) (any, error) {
+	pages, err := s.k.Pages(ctx, p.SessionKey)
+	if err != nil {
+		return nil, err
+	}
+	return pagesDocument{"memkernel/rpc_pages/v1", p.key(), list(pages)}, nil
+}
+
+type toolsCall struct {
+	sessionCall
+	Format    string          `json:"format"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+func (s *Server) toolset(p *toolsCall) (Toolset, error) {
+	if s.opt.Tools == nil {
+		return nil, newError(codeKernel, "DISABLED", "this server has no tools", "search, read and get answer the same questions")
+	}
+	return s.opt.Tools(p.SessionKey, s.private(p.Private))
+}
+
+func (s *Server) toolsList(_ context.Context, _ *call, p *toolsCall) (any, error) {
+	set, err := s.toolset(p)
+	if err != nil {
+		return nil, err
+	}
+	defs, err := set.Definitions(p.Format)
+	if err != nil {
+		return nil, badParams("format is anthropic, openai, responses or mcp", "tools.list: %s", err)
+	}
+	return map[string]any{"schema": "memkernel/rpc_tools/v1", "tools": defs}, nil
+}
+
+func (s *Server) toolsCall(ctx context.Context, _ *call, p *toolsCall) (any, error) {
+	set, err := s.toolset(p)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Arguments) == 0 {
+		p.Arguments = json.RawMessage("{}")
+	}
+	out, err := set.Call(ctx, p.Name, p.Arguments)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, kernel.ErrClosed) {
+		return nil, badParams("tools.list describes the arguments", "tools.call %s: %s", p.Name, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"schema": "memkernel/rpc_tool/v1", "name": p.Name, "content": out}, nil
+}

@@ -1,0 +1,122 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Protocol is the version of the protocol that doc/rpc.md describes. A change that an
+// older client would misread makes it greater.
+const Protocol = 1
+
+// request is a call or, without an id, a notification.
+type request struct {
+	// id is the JSON of the id, "" for a notification.
+	id     string
+	method string
+	params json.RawMessage
+}
+
+// response answers a request.
+type response struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  any             `json:"result,omitempty"`
+	Error   *Error          `json:"error,omitempty"`
+}
+
+// notification is what the server says unasked.
+type notification struct {
+	JSONRPC string `json:"jsonrpc"`
+	Method  string `json:"method"`
+	Params  any    `json:"params"`
+}
+
+func answer(id string, result any, err *Error) *response {
+	if id == "" {
+		id = "null"
+	}
+	r := &response{JSONRPC: "2.0", ID: json.RawMessage(id), Error: err}
+	if err == nil {
+		r.Result = result
+	}
+	return r
+}
+
+// parseLine reads a line: one message, or a batch of them. A message that is none is
+// told in the place where its answer will stand.
+func parseLine(line []byte) (msgs []parsed, batch bool, err *Error) {
+	line = bytes.TrimSpace(line)
+	if !json.Valid(line) {
+		return nil, false, newError(codeParse, "NOT_JSON", "the line is not a JSON value", "send one JSON-RPC message per line, in UTF-8, without line breaks in it")
+	}
+	if line[0] != '[' {
+		return []parsed{parseRequest(line)}, false, nil
+	}
+	var raws []json.RawMessage
+	_ = json.Unmarshal(line, &raws) // it is valid, and a list
+	if len(raws) == 0 {
+		return nil, false, invalid("", "the batch is empty")
+	}
+	if len(raws) > maxBatch {
+		return nil, false, invalid("", fmt.Sprintf("the batch has %d messages, at most %d are taken", len(raws), maxBatch))
+	}
+	for _, raw := range raws {
+		msgs = append(msgs, parseRequest(raw))
+	}
+	return msgs, true, nil
+}
+
+// parsed is a request, or why there is none.
+type parsed struct {
+	request
+	err *Error
+}
+
+func parseRequest(raw json.RawMessage) parsed {
+	var members map[string]json.RawMessage
+	if raw[0] != '{' || json.Unmarshal(raw, &members) != nil {
+		return parsed{err: invalid("", "the message is not an object")}
+	}
+	var p parsed
+	if id, ok := members["id"]; ok {
+		if p.id, ok = validID(id); !ok {
+			p.id = "null"
+			p.err = invalid("id", "the id is no string, number or null")
+			return p
+		}
+	}
+	var version string
+	switch {
+	case json.Unmarshal(members["jsonrpc"], &version) != nil || version != "2.0":
+		p.err = invalid("jsonrpc", `the member jsonrpc is not "2.0"`)
+	case json.Unmarshal(members["method"], &p.method) != nil || p.method == "":
+		p.err = invalid("method", "the message names no method")
+	}
+	for name := range members {
+		switch name {
+		case "jsonrpc", "id", "method", "params":
+		case "result", "error":
+			p.err = invalid(name, "the message is an answer, and the server asked nothing")
+		default:
+			p.err = invalid(name, fmt.Sprintf("a message has no member %q", name))
+		}
+	}
+	p.params = members["params"]
+	if p.err != nil && p.id == "" {
+		p.id = "null" // what is no request may not be a notification either
+	}
+	return p
+}
+
+// validID gives an id in the form under which it is known.
+func validID(raw json.RawMessage) (string, bool) {
+	s := strings.TrimSpace(string(raw))
+	switch {
+	case s == "null", s[0] == '"', s[0] == '-', s[0] >= '0' && s[0] <= '9':
+		return s, true
+	}
+	return "", false
+}

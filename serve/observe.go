@@ -1,0 +1,72 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// usage is what a provider billed for a call, in tokens.
+type usage struct {
+	InputTokens        int `json:"input_tokens"`
+	CacheReadTokens    int `json:"cache_read_tokens"`
+	CacheWrite5mTokens int `json:"cache_write_5m_tokens"`
+	CacheWrite1hTokens int `json:"cache_write_1h_tokens"`
+	OutputTokens       int `json:"output_tokens"`
+}
+
+type turnCall struct {
+	sessionCall
+	Branch         string          `json:"branch"`
+	Model          string          `json:"model"`
+	Conversation   *conversation   `json:"conversation"`
+	PlanID         string          `json:"plan_id"`
+	Usage          *usage          `json:"usage"`
+	AdvancementKey string          `json:"advancement_key"`
+	Updates        []pagevm.Update `json:"updates"`
+	More           bool            `json:"more"`
+}
+
+// observed is the answer to the calls that observe.
+type observed struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	*kernel.Observation
+	Conversation *mark `json:"conversation,omitempty"`
+}
+
+func (s *Server) observeTurn(ctx context.Context, _ *call, p *turnCall) (any, error) {
+	return s.observeWith(ctx, p, s.k.ObserveTurn)
+}
+
+func (s *Server) observeToolResult(ctx context.Context, _ *call, p *turnCall) (any, error) {
+	return s.observeWith(ctx, p, s.k.ObserveToolResult)
+}
+
+func (s *Server) observeWith(ctx context.Context, p *turnCall, observe func(context.Context, kernel.Turn) (*kernel.Observation, error)) (any, error) {
+	h, err := s.receive(heldKey{p.key(), p.Branch}, p.Conversation)
+	if err != nil {
+		return nil, err
+	}
+	if len(h.messages()) == 0 {
+		return nil, badParams("hand in the conversation after the turn", "there are no messages to observe")
+	}
+	turn := kernel.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), PlanID: p.PlanID, Usage: p.Usage.billed(h.messages()),
+		Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: s.private(p.Private), More: p.More}
+	o, err := observe(ctx, turn)
+	if err != nil {
+		return nil, err
+	}
+	return observed{"memkernel/rpc_observe/v1", p.key(), o, s.held.put(h)}, nil
+}
+
+// billed is the usage, or what the newest message says itself.
+func (u *usage) billed(msgs []memkernel.Message) *memkernel.Usage {
+	if u != nil {
+		b := memkernel.Usage(*u)
+		return &b
+	}
+	return msgs[len(msgs)-1].Usage
+}

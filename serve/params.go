@@ -1,0 +1,110 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// caller is what the parameters of every call may hold.
+type caller struct {
+	// DeadlineMS is how long the call may take, in milliseconds; 0 is the server's
+	// default.
+	DeadlineMS int64 `json:"deadline_ms"`
+}
+
+func (c *caller) lane() string { return "" }
+
+func (c *caller) deadline() time.Duration { return time.Duration(c.DeadlineMS) * time.Millisecond }
+
+// params are the parameters of a method.
+type params interface {
+	// lane is the session that the call has to wait for, "" for none.
+	lane() string
+	// deadline is how long the call may take, 0 if it doesn't say.
+	deadline() time.Duration
+}
+
+// decode reads parameters strictly: a member that the method doesn't have is an error.
+func decode(method string, raw json.RawMessage, into params) *Error {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return nil
+	}
+	known := "the parameters of " + method + " are " + strings.Join(memberNames(reflect.TypeOf(into).Elem()), ", ")
+	if raw[0] != '{' {
+		return badParams(known, "%s: the parameters are not an object", method)
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return badParams(known, "%s: %s", method, strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return badParams(known, "%s: there is something behind the parameters", method)
+	}
+	if into.deadline() < 0 {
+		return badParams("give how long the call may take, in milliseconds", "%s: deadline_ms is negative", method)
+	}
+	return nil
+}
+
+// memberNames are the JSON members of a struct, those of embedded ones too.
+func memberNames(t reflect.Type) []string {
+	var out []string
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			out = append(out, memberNames(f.Type)...)
+		case name != "" && name != "-":
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// sessionCall is what the calls of a session have in common.
+type sessionCall struct {
+	caller
+	SessionKey string    `json:"session_key"`
+	Now        time.Time `json:"now"`
+	Private    bool      `json:"private"`
+}
+
+func (s *sessionCall) lane() string { return "session " + s.key() }
+
+// key is the session's, by the name that the kernel gives to one without.
+func (s *sessionCall) key() string { return orDefault(s.SessionKey) }
+
+// seconds is a whole number of seconds as a duration.
+func seconds(name string, n int64) (time.Duration, *Error) {
+	const most = int64(1<<63-1) / int64(time.Second)
+	if n < 0 || n > most {
+		return 0, badParams("give seconds, 0 or more", "%s %d is out of range", name, n)
+	}
+	return time.Duration(n) * time.Second, nil
+}
+
+// texts reads a list of blocks, or a text that stands for one.
+func texts(name string, raw json.RawMessage) ([]json.RawMessage, string, *Error) {
+	raw = bytes.TrimSpace(raw)
+	var text string
+	var list []json.RawMessage
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return nil, "", nil
+	case json.Unmarshal(raw, &text) == nil:
+		return nil, text, nil
+	case json.Unmarshal(raw, &list) == nil:
+		return list, "", nil
+	}
+	return nil, "", badParams(fmt.Sprintf("%s is a text or a list", name), "%s is neither a text nor a list", name)
+}

@@ -1,0 +1,260 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/foreign"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+var (
+	dialects = []string{string(transcript.Anthropic), string(transcript.OpenAI), string(transcript.Codex), string(transcript.Pi)}
+	forms    = []string{formItems, formBody, formNone}
+)
+
+// The forms in which a plan's messages are handed out.
+const (
+	// formItems says which of the host's messages stand, and spells the others.
+	formItems = "items"
+	// formBody is the whole request body, as the provider takes it.
+	formBody = "body"
+	// formNone has the figures alone.
+	formNone = "none"
+)
+
+// callSettings are what a model call is like.
+type callSettings struct {
+	Branch        string          `json:"branch"`
+	Model         string          `json:"model"`
+	ContextWindow int             `json:"context_window"`
+	Reserve       int             `json:"reserve"`
+	FixedTokens   int             `json:"fixed_tokens"`
+	System        json.RawMessage `json:"system"`
+	Tools         json.RawMessage `json:"tools"`
+	Resolver      string          `json:"resolver"`
+	ToolChoice    string          `json:"tool_choice"`
+	Thinking      string          `json:"thinking"`
+	Effort        string          `json:"effort"`
+	DropOption    bool            `json:"drop_option"`
+	Format        string          `json:"format"`
+	Overflow      *overflow       `json:"overflow"`
+}
+
+// overflow is a provider's refusal of the last call as too long.
+type overflow struct {
+	Text   string `json:"text"`
+	Input  int    `json:"input_tokens"`
+	Limit  int    `json:"limit_tokens"`
+	PlanID string `json:"plan_id"`
+}
+
+func (o *overflow) refusal() *kernel.Overflow {
+	if o == nil {
+		return nil
+	}
+	return &kernel.Overflow{Text: o.Text, Input: o.Input, Limit: o.Limit, PlanID: o.PlanID}
+}
+
+type planCall struct {
+	sessionCall
+	callSettings
+	Conversation *conversation `json:"conversation"`
+	Prompt       string        `json:"prompt"`
+	Turn         string        `json:"turn"`
+	TTLSeconds   int64         `json:"ttl_seconds"`
+	Memories     []memories    `json:"memories"`
+	Form         string        `json:"form"`
+	Explain      bool          `json:"explain"`
+	MaxTokens    int           `json:"max_tokens"`
+	// KnownPlan is a plan whose items the caller still has.
+	KnownPlan string `json:"known_plan"`
+}
+
+// memories are what a memory of the host's own found.
+type memories struct {
+	Format string          `json:"format"`
+	Answer json.RawMessage `json:"answer"`
+	Scope  string          `json:"scope"`
+}
+
+func (s *Server) plan(ctx context.Context, c *call, p *planCall) (any, error) {
+	return s.planWith(ctx, p, s.k.PlanContext)
+}
+
+func (s *Server) peek(ctx context.Context, c *call, p *planCall) (any, error) {
+	return s.planWith(ctx, p, s.k.Peek)
+}
+
+func (s *Server) planWith(ctx context.Context, p *planCall, plan func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)) (any, error) {
+	if p.Form == "" {
+		p.Form = formItems
+	}
+	if err := oneOf("form", p.Form, forms); err != nil {
+		return nil, err
+	}
+	req, err := p.request()
+	if err != nil {
+		return nil, err
+	}
+	h, err := s.receive(heldKey{p.key(), p.Branch}, p.Conversation)
+	if err != nil {
+		return nil, err
+	}
+	req.Private, req.Messages = s.private(p.Private), h.messages()
+	if h != nil {
+		req.Format = first(req.Format, formatOf(h.intake.Dialect()))
+		if p.System == nil {
+			req.System = h.intake.System()
+		}
+	}
+	made, err := plan(ctx, *req)
+	if err != nil {
+		return nil, err
+	}
+	out := s.planned(made, p.Explain)
+	if err := s.spell(out, p, made, h); err != nil {
+		return nil, err
+	}
+	if h != nil {
+		out.Conversation = s.held.put(h)
+	}
+	return out, nil
+}
+
+func first(formats ...transcript.Format) transcript.Format {
+	for _, f := range formats {
+		if f != "" {
+			return f
+		}
+	}
+	return ""
+}
+
+// formatOf is the format that a dialect is of, "" for one that goes to any provider.
+func formatOf(d transcript.Dialect) transcript.Format {
+	switch d {
+	case transcript.Anthropic:
+		return transcript.FormatAnthropic
+	case transcript.OpenAI:
+		return transcript.FormatOpenAI
+	case transcript.Codex:
+		return transcript.FormatResponses
+	}
+	return ""
+}
+
+// request is the kernel's, without messages.
+func (p *planCall) request() (*kernel.PlanRequest, error) {
+	req, err := p.callSettings.request()
+	if err != nil {
+		return nil, err
+	}
+	ttl, bad := seconds("ttl_seconds", max(p.TTLSeconds, 0))
+	if bad != nil {
+		return nil, bad
+	}
+	if p.TTLSeconds < 0 {
+		ttl = kernel.ChooseTTL
+	}
+	req.SessionKey, req.Prompt, req.Turn, req.Now, req.TTL, req.Deferred = p.SessionKey, p.Prompt, p.Turn, p.Now, ttl, p.Explain
+	for i, m := range p.Memories {
+		if len(m.Answer) == 0 {
+			return nil, badParams("answer is the JSON as that system gave it", "memories: no answer in number %d", i)
+		}
+		req.Memories = append(req.Memories, kernel.MemoryAnswer{Format: foreign.Format(m.Format), JSON: m.Answer, Scope: memkernel.Scope(m.Scope)})
+	}
+	return req, nil
+}
+
+// request is what a call is like, of no session.
+func (c *callSettings) request() (*kernel.PlanRequest, error) {
+	req := &kernel.PlanRequest{Branch: c.Branch, Model: c.Model, ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens,
+		Resolver: c.Resolver, ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption,
+		Format: transcript.Format(c.Format), Overflow: c.Overflow.refusal()}
+	if err := oneOf("format", c.Format, []string{"", string(transcript.FormatAnthropic), string(transcript.FormatOpenAI), string(transcript.FormatResponses)}); err != nil {
+		return nil, err
+	}
+	for name, n := range map[string]int{"context_window": c.ContextWindow, "reserve": c.Reserve, "fixed_tokens": c.FixedTokens} {
+		if n < 0 {
+			return nil, badParams("give a number of tokens", "%s is negative", name)
+		}
+	}
+	var err error
+	if req.System, err = systemParts(c.System); err == nil {
+		req.Tools, err = toolList(c.Tools)
+	}
+	return req, err
+}
+
+// systemParts reads a system prompt: a text, or a list of text blocks.
+func systemParts(raw json.RawMessage) ([]memkernel.Part, error) {
+	blocks, text, bad := texts("system", raw)
+	if bad != nil {
+		return nil, bad
+	}
+	if text != "" {
+		return []memkernel.Part{{Kind: memkernel.PartText, Text: text}}, nil
+	}
+	var parts []memkernel.Part
+	for i, raw := range blocks {
+		var b struct{ Type, Text string }
+		if err := json.Unmarshal(raw, &b); err != nil || b.Type != "text" {
+			return nil, badParams(`a block is {"type":"text","text":"…"}`, "system: block %d is no text block", i)
+		}
+		parts = append(parts, memkernel.Part{Kind: memkernel.PartText, Text: b.Text, Raw: string(raw)})
+	}
+	return parts, nil
+}
+
+// toolList reads tool definitions in any provider's shape.
+func toolList(raw json.RawMessage) ([]memkernel.Tool, error) {
+	defs, text, bad := texts("tools", raw)
+	if bad != nil || text != "" {
+		return nil, badParams("tools is a list of definitions", "tools is no list")
+	}
+	tools := make([]memkernel.Tool, 0, len(defs))
+	for i, raw := range defs {
+		var t struct {
+			Name, Type string
+			Function   struct{ Name string }
+		}
+		if err := json.Unmarshal(raw, &t); err != nil || t.Name+t.Function.Name+t.Type == "" {
+			return nil, badParams("a definition is an object with a name", "tools: definition %d has no name", i)
+		}
+		name := t.Name
+		if name == "" {
+			name = t.Function.Name
+		}
+		if name == "" {
+			name = t.Type
+		}
+		tools = append(tools, memkernel.Tool{Name: name, Raw: string(raw)})
+	}
+	return tools, nil
+}
+
+func oneOf(name, value string, of []string) error {
+	for _, v := range of {
+		if v == value {
+			return nil
+		}
+	}
+	return badParams(fmt.Sprintf("%s is one of %q", name, of), "%s %q is not known", name, value)
+}
+
+// outputTokens bounds an answer that a request body has to bound.
+func (s *Server) outputTokens(p *planCall, made *kernel.ContextPlan) int {
+	if p.MaxTokens > 0 {
+		return p.MaxTokens
+	}
+	n := made.Budgets.ReserveTokens
+	if m, ok := s.opt.Prices.Lookup(made.Model, time.Now()); ok && m.MaxOutput > 0 {
+		n = min(n, m.MaxOutput)
+	}
+	return n
+}

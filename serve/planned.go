@@ -1,0 +1,194 @@
+package serve
+
+import (
+	"encoding/json"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// planned is the answer to plan and peek.
+type planned struct {
+	Schema     string `json:"schema"`
+	PlanID     string `json:"plan_id"`
+	SessionKey string `json:"session_key"`
+	Branch     string `json:"branch"`
+	Model      string `json:"model"`
+	Generation int    `json:"generation"`
+	// Cut tells that older messages left with this plan, Cold that the provider's
+	// cache is taken to be empty.
+	Cut      bool             `json:"cut"`
+	Cold     bool             `json:"cold"`
+	FlushDue string           `json:"flush_due"`
+	Budgets  kernel.Budgets   `json:"budgets"`
+	Regions  []kernel.Region  `json:"regions"`
+	Params   kernel.Params    `json:"params"`
+	Recall   kernel.Retrieval `json:"retrieval"`
+	Reduced  []kernel.Reduced `json:"reduced"`
+	Faults   []kernel.Fault   `json:"faults"`
+	Alerts   []kernel.Fault   `json:"alerts"`
+	Stats    kernel.Stats     `json:"stats"`
+
+	Format transcript.Format `json:"format"`
+	// Items are the messages to send, Count how many they come to; see doc/rpc.md.
+	Items   []item   `json:"items,omitempty"`
+	Count   int      `json:"count"`
+	Markers []marker `json:"markers"`
+	// Body is the request in the form "body".
+	Body  json.RawMessage `json:"body,omitempty"`
+	Notes []note          `json:"notes"`
+
+	Conversation *mark `json:"conversation,omitempty"`
+
+	Layout   any               `json:"layout,omitempty"`
+	Debug    *kernel.Debug     `json:"debug,omitempty"`
+	Deferred []kernel.Deferred `json:"deferred,omitempty"`
+}
+
+// item is a run of messages: the host's own, as they stand, or one that is new or
+// stands in the place of the host's.
+type item struct {
+	Host    *[2]int         `json:"host,omitempty"`
+	Message json.RawMessage `json:"message,omitempty"`
+	// Known is an item of the plan that the caller said to have, in the place of the
+	// message that it spells.
+	Known    *int    `json:"known,omitempty"`
+	Replaces *[2]int `json:"replaces,omitempty"`
+}
+
+// marker is a cache breakpoint behind a message of the list that the items come to; -1
+// is the system prompt, -2 the tools.
+type marker struct {
+	Message int    `json:"message"`
+	TTL     string `json:"ttl"`
+	Why     string `json:"why"`
+}
+
+type note struct {
+	Rule string `json:"rule"`
+	Text string `json:"text"`
+}
+
+func (s *Server) planned(p *kernel.ContextPlan, explain bool) *planned {
+	out := &planned{Schema: "memkernel/rpc_plan/v1", PlanID: p.ID, SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Generation: p.Generation,
+		Cut: p.Layout.Made != nil, Cold: p.Layout.Cold, FlushDue: p.FlushDue, Budgets: p.Budgets, Regions: list(p.Regions), Params: p.Params,
+		Recall: p.Retrieval, Reduced: list(p.Reduced), Faults: list(p.Faults), Alerts: list(p.Alerts), Stats: p.Stats, Format: p.Format,
+		Markers: []marker{}, Notes: []note{}}
+	out.Params.Betas, out.Recall.Citations = list(out.Params.Betas), list(out.Recall.Citations)
+	if explain {
+		out.Layout, out.Deferred = s.layout(p), list(p.Deferred)
+		out.Debug = &kernel.Debug{Included: list(p.Debug.Included), Excluded: list(p.Debug.Excluded)}
+	}
+	return out
+}
+
+func (s *Server) layout(p *kernel.ContextPlan) any {
+	if s.opt.Documents.Layout != nil {
+		return s.opt.Documents.Layout(p)
+	}
+	return p.Layout
+}
+
+// spell hands the messages out in the form that was asked for.
+func (s *Server) spell(out *planned, p *planCall, made *kernel.ContextPlan, h *held) error {
+	switch p.Form {
+	case formItems:
+		return out.spellItems(made, h, p.KnownPlan)
+	case formBody:
+		return s.body(out, p, made, h)
+	}
+	return nil
+}
+
+// spellItems spells the messages in the host's dialect, or, where it handed in none, in that
+// of the format.
+func (out *planned) spellItems(made *kernel.ContextPlan, h *held, known string) error {
+	var in *transcript.Intake
+	if h != nil {
+		in = h.intake
+	} else {
+		var err error
+		if in, err = transcript.NewIntake(dialectOf(made.Format)); err != nil {
+			return err
+		}
+	}
+	items, at := in.Items(made.Messages)
+	out.Items = make([]item, 0, len(items))
+	has := h.spelled(known)
+	for _, it := range items {
+		out.Count += it.Len()
+		out.Items = append(out.Items, rowOf(it, has))
+	}
+	out.markers(made, at)
+	h.spell(made.ID, items)
+	return nil
+}
+
+// rowOf is an item as it travels. has are the items that the caller has, by what they
+// spell.
+func rowOf(it transcript.Item, has map[string]int) item {
+	span := [2]int{it.From, it.To}
+	if it.JSON == "" {
+		return item{Host: &span}
+	}
+	row := item{}
+	if it.To > it.From {
+		row.Replaces = &span
+	}
+	if i, ok := has[it.JSON]; ok {
+		row.Known = &i
+	} else {
+		row.Message = json.RawMessage(it.JSON)
+	}
+	return row
+}
+
+func (out *planned) markers(made *kernel.ContextPlan, at []int) {
+	for i, m := range made.Markers {
+		row := marker{Message: m.Message, TTL: m.TTL}
+		if m.Message >= 0 && m.Message < len(at) {
+			row.Message = at[m.Message]
+		}
+		if i < len(made.Layout.Breakpoints) {
+			row.Why = made.Layout.Breakpoints[i].Why
+		}
+		out.Markers = append(out.Markers, row)
+	}
+}
+
+// dialectOf is the dialect that speaks a format.
+func dialectOf(f transcript.Format) transcript.Dialect {
+	switch f {
+	case transcript.FormatOpenAI:
+		return transcript.OpenAI
+	case transcript.FormatResponses:
+		return transcript.Codex
+	}
+	return transcript.Anthropic
+}
+
+// body renders the whole request.
+func (s *Server) body(out *planned, p *planCall, made *kernel.ContextPlan, h *held) error {
+	req := transcript.Request{Model: made.Model, Tools: made.Tools, System: made.System, Messages: made.Messages, Markers: made.Markers}
+	if h != nil {
+		req.Source = h.intake.Dialect()
+	}
+	if made.Format == transcript.FormatAnthropic {
+		req.MaxTokens = s.outputTokens(p, made) // the Messages API insists on it
+		if made.Params.ThinkingOff {
+			req.Thinking = `{"type":"disabled"}`
+		}
+	} else if key := made.Params.CacheKey; key != "" {
+		raw, _ := json.Marshal(key) // a string always can
+		req.Params = append(req.Params, transcript.Param{Name: "prompt_cache_key", Raw: string(raw)})
+	}
+	body, notes, err := transcript.Render(made.Format, &req)
+	if err != nil {
+		return err
+	}
+	out.Body, out.Count = body, len(made.Messages)
+	for _, n := range notes {
+		out.Notes = append(out.Notes, note{n.Rule, n.Text})
+	}
+	return nil
+}

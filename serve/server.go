@@ -1,0 +1,270 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// The bounds of a server, where Options say none.
+const (
+	DefaultLineBytes   = 64 << 20  // 64 MiB
+	DefaultInFlight    = 64        // calls of one connection
+	DefaultConnections = 256       //
+	DefaultHeldBytes   = 256 << 20 // 256 MiB
+	maxBatch           = 1000
+	// writeWait is how long a client may keep the server from writing an answer.
+	writeWait = 30 * time.Second
+	// acceptWait is how long nobody is let in after the system refused a connection.
+	acceptWait = 100 * time.Millisecond
+)
+
+// Options are settings of a Server. Nil, or the zero value, means the defaults.
+type Options struct {
+	// Workspace is the folder that the kernel is of, and StateDir its state directory,
+	// for callers to see.
+	Workspace, StateDir string
+	// Private: a caller may say that a session is private. Without it all are shared.
+	Private bool
+	// Prices is the price book that the kernel has; nil is the embedded one.
+	Prices *cachelayout.Book
+	// Tools makes the tools of a session; nil has none.
+	Tools ToolMaker
+	// Documents give results that other doors print as well the same form.
+	Documents Documents
+	// Retain is what a call of retain removes where it doesn't say: ages alone count.
+	Retain kernel.RetainRequest
+	// Location tells where days begin in a report of usage; nil is UTC.
+	Location *time.Location
+	// LineBytes bounds a message, InFlight the calls of a connection that have not been
+	// answered, Connections those at one time, HeldBytes the conversations that are
+	// kept. Defaults: DefaultLineBytes, DefaultInFlight, DefaultConnections,
+	// DefaultHeldBytes.
+	LineBytes, InFlight, Connections int
+	HeldBytes                        int64
+	// Version is the program's.
+	Version string
+	// Logger is told what no caller is; nil discards it.
+	Logger *slog.Logger
+}
+
+// Documents make documents of what the kernel says; see doc/json.md. A nil function
+// hands out the kernel's own value.
+type Documents struct {
+	Layout  func(*kernel.ContextPlan) any
+	Reindex func(r *kernel.ReindexReport, path string) any
+	Usage   func(*kernel.UsageStats) any
+}
+
+// Toolset is the tools that a model of one session can call.
+type Toolset interface {
+	// Definitions is a JSON list in a provider's format.
+	Definitions(format string) (json.RawMessage, error)
+	// Call answers a call. An argument that is wrong is an error.
+	Call(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error)
+}
+
+// ToolMaker binds the tools to a session.
+type ToolMaker func(sessionKey string, private bool) (Toolset, error)
+
+func (o *Options) setDefaults() {
+	if o.Prices == nil {
+		o.Prices = cachelayout.DefaultBook()
+	}
+	if o.LineBytes <= 0 {
+		o.LineBytes = DefaultLineBytes
+	}
+	if o.InFlight <= 0 {
+		o.InFlight = DefaultInFlight
+	}
+	if o.Connections <= 0 {
+		o.Connections = DefaultConnections
+	}
+	if o.HeldBytes <= 0 {
+		o.HeldBytes = DefaultHeldBytes
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+// Server answers calls for one kernel. It is safe for concurrent use.
+type Server struct {
+	k       *kernel.Kernel
+	opt     Options
+	methods map[string]method
+	lanes   *lanes
+	held    *shelf
+	// base is the context of all calls; it ends when a stop does not wait any longer.
+	base   context.Context
+	cancel context.CancelFunc
+	// shutdown is closed when a caller asks for the end.
+	shutdown     chan struct{}
+	shutdownOnce sync.Once
+
+	mu       sync.Mutex
+	stopping bool
+	active   int           // calls that run or wait
+	quiet    chan struct{} // closed when stopping and active is 0
+	conns    map[*conn]struct{}
+	// last is when there was last a connection or a call.
+	last time.Time
+}
+
+// New makes a server of a kernel, which the caller closes after [Server.Stop].
+func New(k *kernel.Kernel, opt *Options) *Server {
+	s := &Server{k: k, lanes: newLanes(), shutdown: make(chan struct{}), quiet: make(chan struct{}), conns: map[*conn]struct{}{}, last: time.Now()}
+	if opt != nil {
+		s.opt = *opt
+	}
+	s.opt.setDefaults()
+	s.held = newShelf(s.opt.HeldBytes)
+	s.base, s.cancel = context.WithCancel(context.Background())
+	s.methods = s.table()
+	return s
+}
+
+// Methods lists the methods by name.
+func (s *Server) Methods() []string {
+	var out []string
+	for name := range s.methods {
+		out = append(out, name)
+	}
+	return out
+}
+
+// Shutdown is closed when a caller asked the server to end.
+func (s *Server) Shutdown() <-chan struct{} { return s.shutdown }
+
+// ServeStream answers the calls of one stream until it ends and all of them are
+// answered.
+func (s *Server) ServeStream(r io.Reader, w io.Writer) error {
+	c := newConn(s, r, w)
+	if err := s.join(c); err != nil {
+		c.write(answer("", nil, err))
+		return err
+	}
+	defer s.leave(c)
+	return c.serve()
+}
+
+// Serve answers the calls of all who connect, until Stop. It closes the listener.
+func (s *Server) Serve(l net.Listener) error {
+	stop := context.AfterFunc(s.base, func() { l.Close() })
+	defer stop()
+	for {
+		nc, err := l.Accept()
+		if err != nil {
+			if s.ending() || errors.Is(err, net.ErrClosed) {
+				return nil
+			}
+			// Too many open files, as a rule: others go on, and so does this in a while.
+			s.opt.Logger.Warn("accept", "error", err)
+			select {
+			case <-s.base.Done():
+				return nil
+			case <-time.After(acceptWait):
+			}
+			continue
+		}
+		go func() {
+			defer nc.Close()
+			if err := s.ServeStream(nc, nc); err != nil {
+				s.opt.Logger.Info("connection ended", "error", err)
+			}
+		}()
+	}
+}
+
+// Stop takes no further calls, waits for those that were taken, or for the end of ctx,
+// and closes the connections.
+func (s *Server) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	if !s.stopping {
+		s.stopping = true
+		if s.active == 0 {
+			close(s.quiet)
+		}
+	}
+	s.mu.Unlock()
+	var err error
+	select {
+	case <-s.quiet:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	s.cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		c.close()
+	}
+	return err
+}
+
+// IdleSince is since when there is neither a connection nor a call; false if there is
+// one.
+func (s *Server) IdleSince() (time.Time, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last, len(s.conns) == 0 && s.active == 0
+}
+
+func (s *Server) ending() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopping
+}
+
+func (s *Server) join(c *conn) *Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.stopping:
+		return errStopping()
+	case len(s.conns) >= s.opt.Connections:
+		return newError(codeBusy, "BUSY", "there are too many connections", "close one, or use one for several sessions")
+	}
+	s.conns[c] = struct{}{}
+	return nil
+}
+
+func (s *Server) leave(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c)
+	s.last = time.Now()
+}
+
+// begin counts a call, false if none is taken any more.
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping {
+		return false
+	}
+	s.active++
+	return true
+}
+
+func (s *Server) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active--
+	s.last = time.Now()
+	if s.stopping && s.active == 0 {
+		close(s.quiet)
+	}
+}
+
+func errStopping() *Error {
+	return newError(codeStopping, "STOPPING", "the server is stopping", "connect again: a new daemon serves the same state")
+}

@@ -1,0 +1,127 @@
+package serve
+
+import (
+	"context"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+type statusDocument struct {
+	Schema string `json:"schema"`
+	*kernel.Status
+}
+
+func (s *Server) status(ctx context.Context, _ *call, _ *caller) (any, error) {
+	st, err := s.k.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range st.Sessions {
+		st.Sessions[i].Lines = list(st.Sessions[i].Lines)
+	}
+	return statusDocument{"memkernel/status/v1", st}, nil
+}
+
+type checked struct {
+	Schema   string           `json:"schema"`
+	StateDir string           `json:"state_dir"`
+	OK       bool             `json:"ok"`
+	Findings []kernel.Finding `json:"findings"`
+}
+
+func (s *Server) check(ctx context.Context, _ *call, _ *caller) (any, error) {
+	found, err := s.k.Check(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return checked{"memkernel/check/v1", s.k.StateDir(), len(found) == 0, list(found)}, nil
+}
+
+type usageCall struct {
+	caller
+	SessionKey string    `json:"session_key"`
+	Since      time.Time `json:"since"`
+}
+
+func (s *Server) usage(ctx context.Context, _ *call, p *usageCall) (any, error) {
+	st, err := s.k.Usage(ctx, kernel.UsageOptions{Session: p.SessionKey, Since: p.Since, Location: s.opt.Location})
+	if err != nil {
+		return nil, err
+	}
+	if s.opt.Documents.Usage != nil {
+		return s.opt.Documents.Usage(st), nil
+	}
+	return st, nil
+}
+
+type retainCall struct {
+	caller
+	Apply bool      `json:"apply"`
+	Now   time.Time `json:"now"`
+}
+
+type retained struct {
+	Schema string `json:"schema"`
+	*kernel.Retained
+}
+
+// retain keeps what the configuration says, as the verb does.
+func (s *Server) retain(ctx context.Context, _ *call, p *retainCall) (any, error) {
+	out, err := s.k.Retain(ctx, kernel.RetainRequest{Blobs: s.opt.Retain.Blobs, Usage: s.opt.Retain.Usage, Traces: s.opt.Retain.Traces, Apply: p.Apply, Now: p.Now})
+	if err != nil {
+		return nil, err
+	}
+	out.Sessions = list(out.Sessions)
+	return retained{"memkernel/retain/v1", out}, nil
+}
+
+type reindexCall struct {
+	caller
+	Full bool `json:"full"`
+	// WaitMS is how long to wait for another process that is indexing.
+	WaitMS int64 `json:"wait_ms"`
+	// Progress asks for notifications.
+	Progress bool `json:"progress"`
+}
+
+// progress is the parameter of a notification.
+type progress struct {
+	ID     rawID  `json:"id"`
+	Stage  string `json:"stage"`
+	Done   int64  `json:"done"`
+	Total  int64  `json:"total"`
+	Files  int    `json:"files"`
+	Chunks int    `json:"chunks"`
+}
+
+type rawID string
+
+func (r rawID) MarshalJSON() ([]byte, error) { return []byte(r), nil }
+
+// progressEvery keeps a client from being flooded.
+const progressEvery = 100 * time.Millisecond
+
+func (s *Server) reindex(ctx context.Context, c *call, p *reindexCall) (any, error) {
+	if p.WaitMS < 0 {
+		return nil, badParams("give milliseconds", "wait_ms is negative")
+	}
+	opts := &kernel.ReindexOptions{Full: p.Full, Wait: time.Duration(p.WaitMS) * time.Millisecond}
+	if p.Progress {
+		var last time.Time
+		opts.Progress = func(r kernel.ReindexProgress) {
+			if now := time.Now(); now.Sub(last) >= progressEvery || r.Done == r.Total {
+				last = now
+				c.notify("$/progress", progress{rawID(c.id), r.Stage, r.Done, r.Total, r.Files, r.Chunks})
+			}
+		}
+	}
+	r, err := s.k.Reindex(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	if s.opt.Documents.Reindex != nil {
+		return s.opt.Documents.Reindex(r, s.k.IndexPath()), nil
+	}
+	return r, nil
+}

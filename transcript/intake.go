@@ -1,0 +1,314 @@
+package transcript
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// Intake makes canonical messages of those that a host hands over value by value,
+// as they stand in its message list: messages of the Messages API (Anthropic) or of
+// chat completions (OpenAI), items of the Responses API (Codex), messages of Pi and
+// OpenClaw (Pi). It keeps the values, so that what comes out of a plan can be told
+// from what went in; see [Intake.Items]. What the host itself leaves out of later
+// requests makes no message. It is not safe for concurrent use.
+type Intake struct {
+	dialect  Dialect
+	values   []string
+	keys     []string
+	messages []taken
+	session  *Session
+	asm      assembler
+}
+
+// taken says which values a message, or the system prompt, was made of.
+type taken struct{ from, to int }
+
+// NewIntake makes an intake of no messages. Transcripts of Claude Code are files of
+// records and have no such form.
+func NewIntake(d Dialect) (*Intake, error) {
+	switch d {
+	case Anthropic, OpenAI, Codex, Pi:
+	default:
+		return nil, fmt.Errorf("dialect %q: %w: want anthropic, openai, codex or pi", d, ErrUnknownDialect)
+	}
+	in := &Intake{dialect: d}
+	in.reset()
+	return in, nil
+}
+
+func (in *Intake) reset() {
+	in.session = &Session{Dialect: in.dialect, lines: map[string]*line{}}
+	in.asm = newAssembler(in.session)
+	in.messages = nil
+}
+
+// Dialect is that of the values.
+func (in *Intake) Dialect() Dialect { return in.dialect }
+
+// Len is how many values were taken in.
+func (in *Intake) Len() int { return len(in.values) }
+
+// Values are what was taken in. They must not be changed.
+func (in *Intake) Values() []string { return in.values }
+
+// Messages are the canonical messages. Those that were there before an Append are
+// the same values afterwards; a Responses message may have grown.
+func (in *Intake) Messages() []memkernel.Message {
+	return in.session.Messages[:len(in.session.Messages):len(in.session.Messages)]
+}
+
+// System is the system prompt that opens a chat completions conversation.
+func (in *Intake) System() []memkernel.Part { return in.session.System }
+
+// Append takes in further values. keys name the messages where the host has ids for
+// them; it may be shorter, and "" is none. After an error nothing was taken in.
+func (in *Intake) Append(values, keys []string) error {
+	n := len(in.values)
+	for i, v := range values {
+		key := ""
+		if i < len(keys) {
+			key = keys[i]
+		}
+		if err := in.take(v, key); err != nil {
+			in.Truncate(n)
+			return fmt.Errorf("message %d: %w", n+i, err)
+		}
+		in.values, in.keys = append(in.values, v), append(in.keys, key)
+	}
+	return nil
+}
+
+// Truncate forgets all values behind the first n.
+func (in *Intake) Truncate(n int) {
+	if n == len(in.values) {
+		return
+	}
+	if in.dialect == Anthropic || in.dialect == Pi { // a message depends on none before it
+		k := len(in.messages)
+		for k > 0 && in.messages[k-1].to > n {
+			k--
+		}
+		in.session.Messages, in.messages = in.session.Messages[:k:k], in.messages[:k:k]
+		in.values, in.keys = in.values[:n:n], in.keys[:n:n]
+		return
+	}
+	values, keys := in.values[:n:n], in.keys[:n:n]
+	in.reset()
+	in.values, in.keys = nil, nil
+	for i, v := range values {
+		_ = in.take(v, keys[i]) // it was taken before
+		in.values, in.keys = append(in.values, v), append(in.keys, keys[i])
+	}
+}
+
+func (in *Intake) take(value, key string) error {
+	m, err := in.read(value)
+	if err != nil || m == nil {
+		return err
+	}
+	if key != "" {
+		m.Key = key
+	}
+	before := len(in.session.Messages)
+	switch asm := in.asm.(type) {
+	case *codexAssembler:
+		asm.message(m)
+	case *piAssembler:
+		in.session.push(*m, flags{})
+	default:
+		asm.add(&Record{Kind: KindMessage, Message: m})
+	}
+	at := len(in.values)
+	switch after := len(in.session.Messages); {
+	case after > before:
+		in.messages = append(in.messages, taken{at, at + 1})
+	case after > 0: // an item that joined the answer before it
+		in.messages[after-1].to = at + 1
+	}
+	return nil
+}
+
+// read makes a message of a value, nil if the host does not send it.
+func (in *Intake) read(value string) (*memkernel.Message, error) {
+	rec := Record{Raw: value, Kind: KindMessage, x: &extra{keepIndex: -1}}
+	var err error
+	switch in.dialect {
+	case Anthropic:
+		err = parseAnthropic(&rec)
+	case OpenAI:
+		err = parseOpenAI(&rec)
+	case Codex:
+		return readItem(value)
+	case Pi:
+		l := piLine{message: value}
+		if c := (cursor{s: value}); c.peek() != '{' {
+			return nil, errNoObject
+		}
+		if err = l.toMessage(&rec); err == nil && (rec.x.unsent || rec.x.hostSkip) {
+			return nil, nil
+		}
+		if err == nil && rec.Message.Origin == memkernel.OriginMeta { // of a role of its own
+			err = piSummary(value, rec.Message)
+		}
+	}
+	return rec.Message, err
+}
+
+// readItem reads an item, or a message in the short form that requests may have.
+func readItem(value string) (*memkernel.Message, error) {
+	if c := (cursor{s: value}); c.peek() != '{' {
+		return nil, errNoObject
+	}
+	m, err := codexMessage(value)
+	if err == nil && m != nil && (m.Role == "" || rawType(value) == "" && m.Parts != nil && m.Parts[0].Kind == memkernel.PartOther) {
+		err = errors.New("item has neither a type nor a role")
+	}
+	return m, err
+}
+
+// piSummary gives the host's words to messages that hold a summary in the place of
+// content.
+func piSummary(value string, m *memkernel.Message) error {
+	var role, summary string
+	c := cursor{s: value}
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		switch k {
+		case "role":
+			role = c.str()
+		case "summary":
+			summary = c.str()
+		default:
+			c.skip()
+		}
+	}
+	switch {
+	case c.err != nil:
+		return c.err
+	case role == "":
+		return errors.New("message has no role")
+	case summary == "":
+		return nil
+	case role == "compactionSummary":
+		m.Origin, m.Parts = memkernel.OriginSummary, []memkernel.Part{{Kind: memkernel.PartText, Text: piSummaryOpen + summary + piSummaryClose}}
+	case role == "branchSummary":
+		m.Parts = []memkernel.Part{{Kind: memkernel.PartText, Text: piBranchOpen + summary + piBranchClose}}
+	}
+	return nil
+}
+
+// Item is a run of a plan's messages as the host has to send them.
+type Item struct {
+	// From and To are values that were taken in. Without JSON they stand as they
+	// are; with it, it stands in their place, or is new if there are none.
+	From, To int
+	// JSON is a message in the dialect of the intake.
+	JSON string
+}
+
+// Len is how many messages of the host's an item comes to.
+func (it Item) Len() int {
+	if it.JSON != "" {
+		return 1
+	}
+	return it.To - it.From
+}
+
+// Items spells a plan's messages in the dialect of the intake. Of messages that were
+// not touched it says where they stand, so that the host sends its own bytes; in the
+// others all members stay but for the content. at gives the position of each planned
+// message's last value in the list that the items come to, -1 for one that has none.
+func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
+	next, n := 0, 0
+	if len(in.messages) > 0 && in.messages[0].from > 0 && in.session.System != nil {
+		items, n = append(items, Item{To: in.messages[0].from}), in.messages[0].from
+	}
+	for i := range planned {
+		m := &planned[i]
+		h := in.find(m, next)
+		var made []Item
+		switch {
+		case h < 0:
+			made = in.written(m, nil, taken{})
+		case untouched(m, &in.session.Messages[h]), saysSame(m, &in.session.Messages[h]):
+			made = []Item{{From: in.messages[h].from, To: in.messages[h].to}}
+		default:
+			made = in.written(m, &in.session.Messages[h], in.messages[h])
+		}
+		if h >= 0 {
+			next = h + 1
+		}
+		for _, it := range made {
+			n += it.Len()
+			items = join(items, it)
+		}
+		at = append(at, n-1)
+	}
+	return items, at
+}
+
+// join appends an item, in one with the one before if both stand as they are.
+func join(items []Item, it Item) []Item {
+	if n := len(items); n > 0 && it.JSON == "" && items[n-1].JSON == "" && items[n-1].To == it.From {
+		items[n-1].To = it.To
+		return items
+	}
+	return append(items, it)
+}
+
+// find gives the host's message that a planned one shows, -1 if it is none of the
+// host's. Plans keep the host's order.
+func (in *Intake) find(m *memkernel.Message, next int) int {
+	if len(m.Parts) == 0 || strings.HasPrefix(m.Key, "memkernel:") {
+		return -1
+	}
+	for h := next; h < len(in.session.Messages); h++ {
+		if host := &in.session.Messages[h]; untouched(m, host) || host.Role == m.Role && sharesPart(m, host) {
+			return h
+		}
+	}
+	return -1
+}
+
+func untouched(m, host *memkernel.Message) bool {
+	if m.Raw != "" || host.Raw != "" {
+		return m.Raw == host.Raw
+	}
+	return len(m.Parts) == len(host.Parts) && len(m.Parts) > 0 && &m.Parts[0] == &host.Parts[0]
+}
+
+// saysSame tells whether both are the same words, whatever form the host gave them:
+// a prompt that was planned before the host wrote it down.
+func saysSame(m, host *memkernel.Message) bool {
+	same := m.Raw == "" && m.Role == host.Role && len(m.Parts) == len(host.Parts)
+	for i := range m.Parts {
+		same = same && m.Parts[i].Kind == memkernel.PartText && host.Parts[i].Kind == memkernel.PartText && m.Parts[i].Text == host.Parts[i].Text
+	}
+	return same
+}
+
+// sharesPart tells whether both hold the same block, or answer the same call.
+func sharesPart(m, host *memkernel.Message) bool {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		for j := range host.Parts {
+			q := &host.Parts[j]
+			switch {
+			case p.Kind != q.Kind:
+			case p.Result != nil && q.Result != nil:
+				if p.Result.CallID == q.Result.CallID && !p.Result.Synthetic {
+					return true
+				}
+			case p.Call != nil && q.Call != nil:
+				if p.Call.ID == q.Call.ID {
+					return true
+				}
+			case p.Raw != "" && p.Raw == q.Raw, p.Raw == "" && p.Text != "" && p.Text == q.Text:
+				return true
+			}
+		}
+	}
+	return false
+}
