@@ -3,7 +3,7 @@ BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
-.PHONY: build test test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules test-clients soak clean
+.PHONY: build test test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -35,6 +35,10 @@ test-cgo: ## the index's tests with the cgo driver, and both drivers on one file
 test-postgres: ## the database's tests, on PGlite from npm and on this machine's postgres
 	MEMKERNEL_PGLITE=1 $(GO) test -count=1 -timeout 20m ./index/postgres
 	$(GO) test -count=1 ./index/postgres
+
+test-mcp-inspector: build ## the MCP server through the official inspector from npm, if there is one
+	serve/mcp/inspector.sh $(CURDIR)/$(BIN)
+
 
 check: ## formatting, vet, tests
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }

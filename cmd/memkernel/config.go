@@ -33,7 +33,7 @@ func (a *app) joinFlags(cmd *cobra.Command) error {
 	for _, k := range a.config.Keys() {
 		f := cmd.Flags().Lookup(k.Flag)
 		switch {
-		case k.Flag == "" || f == nil:
+		case k.Flag == "" || f == nil || f.Annotations[ownFlag] != nil:
 		case f.Changed:
 			if err := a.config.Set(k.Name, f.Value.String(), "--"+k.Flag); err != nil {
 				return usagef("%s", err)
@@ -46,6 +46,9 @@ func (a *app) joinFlags(cmd *cobra.Command) error {
 	}
 	return nil
 }
+
+// ownFlag marks a flag that only shares its name with a setting's.
+const ownFlag = "memkernel_own"
 
 // configError adds the way out that a mistake in a configuration carries.
 func configError(err error) error {

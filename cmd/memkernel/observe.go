@@ -89,7 +89,7 @@ func (a *app) runObserve(ctx context.Context, o *observeFlags) error {
 // observeTurns commits the turns in order, each with the conversation up to its
 // end.
 func (a *app) observeTurns(ctx context.Context, k *kernel.Kernel, turn kernel.Turn, msgs []memkernel.Message, doc *observeJSON) error {
-	ends := turnEnds(msgs)
+	ends := transcript.TurnEnds(msgs)
 	doc.Open = len(msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(msgs))
 	if len(ends) == 0 && len(msgs) > 0 {
 		ends = []int{len(msgs)} // an open turn: its messages are kept
@@ -124,21 +124,6 @@ func (d *observeJSON) count(o *kernel.Observation) {
 	}
 	d.Ingested += o.Ingested
 	d.Turns = o.Turns
-}
-
-// turnEnds finds where turns end: behind an assistant message that calls no tool
-// and is followed by the user's own words, or by nothing.
-func turnEnds(msgs []memkernel.Message) []int {
-	var out []int
-	for i := range msgs {
-		if msgs[i].Role != memkernel.RoleAssistant || transcript.HasCalls(msgs[i]) {
-			continue
-		}
-		if i+1 == len(msgs) || transcript.PlainUser(msgs[i+1]) {
-			out = append(out, i+1)
-		}
-	}
-	return out
 }
 
 func (a *app) showObserved(d *observeJSON) error {

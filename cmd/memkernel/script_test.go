@@ -48,10 +48,11 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(short, bytes.Join(bytes.SplitAfterN(data, []byte("\n"), 79)[:78], nil), 0o600)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"narrow":  narrow,
-			"hold":    hold,
-			"spoil":   spoil,
-			"waitfor": waitFor,
+			"narrow":   narrow,
+			"hold":     hold,
+			"spoil":    spoil,
+			"waitfor":  waitFor,
+			"envsubst": envsubst,
 		},
 	})
 }
@@ -81,6 +82,15 @@ func spoil(ts *testscript.TestScript, neg bool, args []string) {
 	defer f.Close()
 	_, err = f.WriteAt(make([]byte, 64), 0)
 	ts.Check(err)
+}
+
+// envsubst puts variables of the script's environment into a file, as JSON strings
+// have them.
+func envsubst(ts *testscript.TestScript, neg bool, args []string) {
+	text := os.Expand(ts.ReadFile(args[0]), func(name string) string {
+		return strings.ReplaceAll(ts.Getenv(name), `\`, `\\`)
+	})
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
 // narrow fails if a line of a file is over 80 columns.

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/serve/hook"
+	"github.com/memkernel/memkernel/serve/mcp"
+	"github.com/memkernel/memkernel/tools"
+)
+
+// mcpFlags are the flags of mcp.
+type mcpFlags struct {
+	private, readOnly bool
+	session, host     string
+}
+
+func newMCP(a *app) *cobra.Command {
+	o := &mcpFlags{}
+	cmd := &cobra.Command{
+		Use: "mcp", Short: "offer memory to a client of the Model Context Protocol",
+		Long: `mcp speaks the Model Context Protocol on standard input and output until the
+client hangs up: the tools memory_search, memory_get, memory_append,
+page_expand and context_status, and MEMORY.md with the logs of days as
+resources. Standard output has frames only; what else is to be said goes to
+standard error.
+
+A door that doesn't say is shared: MEMORY.md and USER.md are there with
+--private only, for a client that one person alone uses. With --host the tools
+answer for the session of that host which its hooks spoke of last; doc/hosts.md
+has the set-up of each host.`,
+		Example: "  memkernel mcp --private --workspace ~/project",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.runMCP(cmd.Context(), o) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.private, "private", false, "the client is one person's own: MEMORY.md and USER.md are there")
+	f.BoolVar(&o.readOnly, "read-only", false, "leave out memory_append")
+	f.StringVarP(&o.session, "session", "s", "", "`key` of the session that the tools answer for")
+	hostFlag(cmd, &o.host, "answer for the newest session of the host `name`")
+	return cmd
+}
+
+func (a *app) runMCP(ctx context.Context, o *mcpFlags) error {
+	opts, err := a.mcpOptions(o)
+	if err != nil {
+		return err
+	}
+	k, err := a.residentKernel(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	store, err := a.openStore(opts.Tools.Private)
+	if err != nil {
+		return err
+	}
+	if store != nil {
+		defer store.Close()
+	}
+	opts.Store = store
+	s, err := mcp.New(k, opts)
+	if err != nil {
+		return err
+	}
+	return s.Serve(ctx, a.in, a.out)
+}
+
+// mcpOptions are the flags as the server takes them.
+func (a *app) mcpOptions(o *mcpFlags) (*mcp.Options, error) {
+	if o.session != "" && o.host != "" {
+		return nil, usagef("--session names a session and --host the newest of a host: give one of them")
+	}
+	opts := &mcp.Options{Version: buildVersion().Version,
+		Logger: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Tools:  tools.Options{SessionKey: o.session, Private: o.private && a.config.Workspace.Private, ReadOnly: o.readOnly}}
+	if o.host != "" {
+		h, err := hook.ParseHost(o.host)
+		if err != nil {
+			return nil, usagef("%s", err)
+		}
+		opts.Session = func() string { return hook.Newest(a.stateDir, h) }
+	}
+	return opts, nil
+}
+
+// openStore opens the workspace's files as a door sees them; nil if memory is off.
+func (a *app) openStore(private bool) (*markdownstore.Store, error) {
+	if !a.config.Workspace.Enabled {
+		return nil, nil
+	}
+	s, err := markdownstore.Open(a.workspace, &markdownstore.Options{Timezone: a.config.Workspace.Timezone.Location(),
+		MaxFileBytes: int64(a.config.Workspace.MaxFileSize), Private: private, Now: time.Now})
+	if err != nil {
+		return nil, fmt.Errorf("open workspace %s: %w", a.workspace, err)
+	}
+	return s, nil
+}

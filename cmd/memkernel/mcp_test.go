@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestMCPOverStdio talks to the program itself through the SDK's client. What isn't a
+// frame on its standard output would end the session.
+func TestMCPOverStdio(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "MEMORY.md"), []byte("# Memory\n\nThe deploy window is Tuesday.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, private := range []bool{false, true} {
+		args := []string{"mcp", "--workspace", dir}
+		if private {
+			args = append(args, "--private")
+		}
+		var stderr bytes.Buffer
+		cmd := exec.Command("memkernel", args...)
+		cmd.Stderr = &stderr
+		ctx := context.Background()
+		c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &sdk.CommandTransport{Command: cmd}, nil)
+		if err != nil {
+			t.Fatalf("%v: %s", err, stderr.String())
+		}
+		var names []string
+		for tool, err := range c.Tools(ctx, nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, tool.Name)
+		}
+		slices.Sort(names)
+		if want := []string{"context_status", "memory_append", "memory_get", "memory_search", "page_expand"}; !slices.Equal(names, want) {
+			t.Errorf("tools %v", names)
+		}
+		res, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "memory_get", Arguments: map[string]any{"path": "MEMORY.md"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, _ := res.StructuredContent.(map[string]any)
+		if want := map[bool]string{false: "DENIED", true: "OK"}[private]; doc["reason"] != want {
+			t.Errorf("private %v: %v, want %s", private, doc, want)
+		}
+		if err := c.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		if stderr.Len() > 0 {
+			t.Errorf("standard error: %s", stderr.String())
+		}
+	}
+}

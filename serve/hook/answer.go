@@ -1,0 +1,47 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// answer is what a hook says to its host: text for the model, or nothing.
+type answer struct {
+	// context is added to what the model sees, summariser to what the host's
+	// summariser is told. Hosts that can't take one of them get neither.
+	context    string
+	summariser string
+}
+
+// render writes the answer as the host takes it at this event. Claude Code reads an
+// empty answer as none; Codex and Gemini read JSON and get an empty object, which
+// every one of their schemas allows.
+func (a answer) render(h Host, e *event) []byte {
+	if h == Claude && a.summariser != "" {
+		return []byte(a.summariser) // its PreCompact takes plain text only
+	}
+	if a.context != "" {
+		return contextJSON(e.Name, a.context)
+	}
+	if h == Claude {
+		return nil
+	}
+	return []byte("{}\n")
+}
+
+// contextJSON has no members but those that the strictest host allows.
+func contextJSON(event, text string) []byte {
+	type specific struct {
+		Event   string `json:"hookEventName"`
+		Context string `json:"additionalContext"`
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // the fence is to be read by people, too
+	if err := enc.Encode(struct {
+		Specific specific `json:"hookSpecificOutput"`
+	}{specific{event, text}}); err != nil {
+		panic("hook: " + err.Error()) // strings always marshal
+	}
+	return b.Bytes()
+}

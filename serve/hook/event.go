@@ -1,0 +1,79 @@
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxEvent bounds what a host hands over, in bytes. A prompt stands in it.
+const maxEvent = 32 << 20 // 32 MiB
+
+// event is what the hosts hand over, as far as it is of use here. Hosts add members
+// with their versions; those are passed over.
+type event struct {
+	Name       string `json:"hook_event_name"`
+	SessionID  string `json:"session_id"`
+	Transcript string `json:"transcript_path"`
+	Cwd        string `json:"cwd"`
+	Model      string `json:"model"`
+	// Source is how a session started: startup, resume, clear, compact, fork.
+	Source string `json:"source"`
+	// Prompt is what the user wrote.
+	Prompt string `json:"prompt"`
+	// Trigger is why a compaction was begun, Reason why a session ended.
+	Trigger string `json:"trigger"`
+	Reason  string `json:"reason"`
+}
+
+// readEvent reads one JSON document to the end.
+func readEvent(r io.Reader) (*event, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxEvent+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the event: %w", err)
+	case len(data) > maxEvent:
+		return nil, fmt.Errorf("read the event: it has more than %d bytes", maxEvent)
+	}
+	e := &event{}
+	if err := json.Unmarshal(data, e); err != nil {
+		return nil, fmt.Errorf("read the event: %w", err)
+	}
+	if e.Name == "" {
+		return e, errors.New("read the event: it has no hook_event_name")
+	}
+	return e, nil
+}
+
+// moment is what an event means, whatever the host calls it.
+type moment int
+
+const (
+	otherMoment moment = iota
+	sessionStart
+	userPrompt
+	beforeCompaction
+	turnEnd
+	sessionEnd
+)
+
+// moments are the hosts' names.
+var moments = map[Host]map[string]moment{
+	Claude: {"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd, "SessionEnd": sessionEnd},
+	Codex:  {"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd},
+	Gemini: {"SessionStart": sessionStart, "BeforeAgent": userPrompt, "PreCompress": beforeCompaction, "AfterAgent": turnEnd, "SessionEnd": sessionEnd},
+}
+
+// Events are the events of a host that are answered, in the order of a session.
+func (h Host) Events() []string {
+	var out []string
+	for m := sessionStart; m <= sessionEnd; m++ {
+		for name, of := range moments[h] {
+			if of == m {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}

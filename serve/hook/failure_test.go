@@ -1,0 +1,235 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// empty is the answer by which each host goes on as if there were no hook.
+var empty = map[Host]string{Claude: "", Codex: "{}\n", Gemini: "{}\n"}
+
+// TestNothingFailsTheHost gives each host's hook what it can't use.
+func TestNothingFailsTheHost(t *testing.T) {
+	prompt := map[Host]string{Claude: "UserPromptSubmit", Codex: "UserPromptSubmit", Gemini: "BeforeAgent"}
+	stop := map[Host]string{Claude: "Stop", Codex: "Stop", Gemini: "AfterAgent"}
+	for _, h := range Hosts() {
+		for name, in := range map[string]string{
+			"nothing":        ``,
+			"no JSON":        `{"hook_event_name":`,
+			"a list":         `[]`,
+			"another type":   `{"hook_event_name":7,"cwd":"$P"}`,
+			"no event":       `{"session_id":"s","cwd":"$P"}`,
+			"no session":     `{"hook_event_name":"` + prompt[h] + `","cwd":"$P","prompt":"x"}`,
+			"foreign event":  `{"hook_event_name":"Whatever","session_id":"s","cwd":"$P"}`,
+			"no folder":      `{"hook_event_name":"` + stop[h] + `","session_id":"s","cwd":"$P/gone"}`,
+			"relative":       `{"hook_event_name":"` + stop[h] + `","session_id":"s","cwd":"."}`,
+			"no transcript":  `{"hook_event_name":"` + stop[h] + `","session_id":"s","cwd":"$P","transcript_path":"$P/gone.jsonl"}`,
+			"null":           `{"hook_event_name":"` + stop[h] + `","session_id":"s","cwd":"$P","transcript_path":null}`,
+			"a folder":       `{"hook_event_name":"` + stop[h] + `","session_id":"s","cwd":"$P","transcript_path":"$P"}`,
+			"no transcript2": `{"hook_event_name":"` + stop[h] + `","session_id":"s","cwd":"$P","transcript_path":"$P/MEMORY.md"}`,
+			"odd session":    `{"hook_event_name":"` + stop[h] + `","session_id":"../../../x\u0000","cwd":"$P"}`,
+		} {
+			t.Run(string(h)+"/"+name, func(t *testing.T) {
+				p := newProject(t, memoryFiles)
+				if out := p.raw(h, strings.ReplaceAll(in, "$P", p.dir)); out != empty[h] {
+					t.Errorf("answer %q, want %q", out, empty[h])
+				}
+				if _, err := os.Stat(filepath.Join(p.dir, "..", "x")); err == nil {
+					t.Error("a session's name led out of the state directory")
+				}
+			})
+		}
+	}
+}
+
+// TestErrorsAreLogged: the log names the event and the cause, and stays bounded.
+func TestErrorsAreLogged(t *testing.T) {
+	p := newProject(t, memoryFiles)
+	p.spoil = func(*Setup) { panic("a bug\nof ours") }
+	event := map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": "deploy window"}
+	if out := p.hook(Codex, event); out != "{}\n" {
+		t.Errorf("answer %q", out)
+	}
+	log := p.log()
+	if !strings.Contains(log, "codex UserPromptSubmit s1: panic: a bug of ours") || strings.Count(log, "\n") != 1 {
+		t.Errorf("log: %q", log)
+	}
+	long := errors.New(strings.Repeat("é", maxLog))
+	for range 3 * maxLog / maxLogLine {
+		if err := logLine(p.state, now, long.Error()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{LogFile, LogFile + ".1"} {
+		st, err := os.Stat(filepath.Join(p.state, name))
+		if err != nil || st.Size() > maxLog+2*maxLogLine {
+			t.Errorf("%s: %v, %v", name, st, err)
+		}
+	}
+}
+
+// TestDeadline: a hook that hangs is answered for when its time is up.
+func TestDeadline(t *testing.T) {
+	p := newProject(t, memoryFiles)
+	hang := make(chan struct{})
+	defer close(hang)
+	o := Options{Host: Gemini, Deadline: time.Millisecond, Getenv: func(string) string { return "" }, Problems: &p.problems,
+		Open: func(context.Context, string, string) (*Setup, error) { <-hang; return nil, errors.New("late") }}
+	var out bytes.Buffer
+	in := fmt.Sprintf(`{"hook_event_name":"BeforeAgent","session_id":"s","cwd":%q,"prompt":"x"}`, p.dir)
+	if err := Run(context.Background(), o, strings.NewReader(in), &out); err != nil || out.String() != "{}\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+	if !strings.Contains(p.log(), "more than 1ms") {
+		t.Errorf("log: %s", p.log())
+	}
+}
+
+// TestNobodysFolder: a home or the root becomes no workspace by a hook.
+func TestNobodysFolder(t *testing.T) {
+	home := t.TempDir()
+	below := filepath.Join(home, "src", "x")
+	if err := os.MkdirAll(below, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ dir, project, want string }{
+		{home, "", ""}, {"/", "", ""}, {"", "", ""}, {"x", "", ""}, {below, "", below}, {below, filepath.Dir(below), filepath.Dir(below)}, {below, home, ""},
+	} {
+		if got := findWorkspace(c.dir, c.project, home); got != c.want {
+			t.Errorf("findWorkspace(%q, %q) = %q, want %q", c.dir, c.project, got, c.want)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(home, "src", stateName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := findWorkspace(below, "", home), filepath.Join(home, "src"); got != want {
+		t.Errorf("below a workspace: %q, want %q", got, want)
+	}
+}
+
+// TestSideBySide: events of one session that come at once commit each turn once.
+func TestSideBySide(t *testing.T) {
+	p := newProject(t, nil)
+	var wg sync.WaitGroup
+	for _, name := range []string{"PreCompact", "PreCompact", "Stop", "PreCompact", "SessionEnd", "Stop"} {
+		wg.Go(func() {
+			o := Options{Host: Claude, Now: func() time.Time { return now }, Getenv: func(string) string { return "" }, Deadline: time.Minute,
+				Open: func(ctx context.Context, w, s string) (*Setup, error) {
+					k, err := kernel.Open(ctx, w, &kernel.Options{StateDir: s})
+					return &Setup{Kernel: k, Private: true, Prices: cachelayout.DefaultBook()}, err
+				}}
+			in := fmt.Sprintf(`{"hook_event_name":%q,"session_id":"s1","cwd":%q,"transcript_path":%q}`, name, p.dir, sampleAbs(t))
+			if err := Run(context.Background(), o, strings.NewReader(in), &bytes.Buffer{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if want, _ := whole(t, Claude, sampleAbs(t)); p.turns("claude:s1") != want {
+		t.Errorf("%d turns, want %d", p.turns("claude:s1"), want)
+	}
+	if log := p.log(); log != "" {
+		t.Errorf("log: %s", log)
+	}
+}
+
+func sampleAbs(t *testing.T) string {
+	abs, err := filepath.Abs(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
+}
+
+// TestRewrittenTranscript: a transcript with other bytes before the seam is read
+// whole, and a record that is damaged is begun anew.
+func TestRewrittenTranscript(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "claude", "transcript.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProject(t, nil)
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	stop := func() {
+		t.Helper()
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.hook(Claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
+	}
+	stop()
+	before, _ := readRecord(p.state, "claude:s1")
+	data = bytes.ReplaceAll(data, []byte("Tuesday"), []byte("Monday!"))
+	n, err := readNews(Claude, path, before.Seam)
+	if err != nil || len(n.msgs) > 3 {
+		t.Fatalf("%d messages were read behind the seam, %v", len(n.msgs), err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, err = readNews(Claude, path, before.Seam); err != nil || len(n.msgs) < 8 {
+		t.Errorf("%d messages were read of a file that was rewritten, %v", len(n.msgs), err)
+	}
+	if err := os.WriteFile(filepath.Join(folder(p.state), safeName("claude:s1")+".json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if log := p.log(); !strings.Contains(log, "begun anew") {
+		t.Errorf("log: %s", log)
+	}
+}
+
+// TestGauge: a threshold is told once, with a checkpoint where it asks for one.
+func TestGauge(t *testing.T) {
+	p := newProject(t, nil)
+	p.window = 1200 // the transcript's calls have 1020
+	path, err := filepath.Abs(filepath.Join("testdata", "claude", "transcript.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.hook(Claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
+	ask := map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": "go on", "transcript_path": path}
+	if got := contextOf(t, p.hook(Claude, ask)); !strings.Contains(got, "[Context: 85%") || !strings.Contains(got, "Checkpoint saved") {
+		t.Errorf("gauge: %q", got)
+	}
+	if got := contextOf(t, p.hook(Claude, ask)); got != "" {
+		t.Errorf("told again: %q", got)
+	}
+}
+
+// TestHandedOver: a turn's end goes on without what the commit doesn't need, and is
+// committed at once where that fails.
+func TestHandedOver(t *testing.T) {
+	p := newProject(t, nil)
+	path := sampleAbs(t)
+	var got string
+	o := Options{Host: Claude, Open: p.open, Getenv: func(string) string { return "" }, Deadline: time.Minute,
+		Behind: func(event []byte) error { got = string(event); return nil }}
+	in := fmt.Sprintf(`{"hook_event_name":"Stop","session_id":"s1","cwd":%q,"transcript_path":%q,"last_assistant_message":"long"}`, p.dir, path)
+	for _, fails := range []bool{false, true} {
+		if fails {
+			o.Behind = func([]byte) error { return errors.New("no process") }
+		}
+		var out bytes.Buffer
+		if err := Run(context.Background(), o, strings.NewReader(in), &out); err != nil || out.Len() > 0 {
+			t.Errorf("%q, %v", out.String(), err)
+		}
+		if committed := p.opened > 0; committed != fails {
+			t.Errorf("hand over fails %v, committed at once %v", fails, committed)
+		}
+	}
+	if strings.Contains(got, "last_assistant") || !strings.Contains(got, `"session_id":"s1"`) {
+		t.Errorf("handed over: %s", got)
+	}
+}

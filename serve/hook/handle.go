@@ -1,0 +1,300 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// sameCompaction is for how long an announcement of a compaction, of a transcript
+// that has not grown, counts as the one before.
+const sameCompaction = 30 * time.Second
+
+// lockWait is how long a prompt waits for another hook of its session. After that it
+// goes without what the record would spare the model.
+const lockWait = 200 * time.Millisecond
+
+// handle does what the event asks for. An answer may come with an error.
+func (h *handler) handle(ctx context.Context) (a answer, err error) {
+	if h.e.SessionID == "" {
+		return a, errors.New("the event has no session_id")
+	}
+	r, unlock, err := h.record(ctx)
+	if err != nil {
+		return a, err
+	}
+	defer unlock()
+	if moments[h.Host][h.e.Name] == beforeCompaction && h.announced(r) {
+		return a, nil
+	}
+	if err := h.open(ctx); err != nil {
+		return a, err
+	}
+	defer func() { err = errors.Join(err, h.setup.close()) }()
+	before := Newest(h.stateDir, h.Host)
+	var also error
+	if before != h.key {
+		also = writeJSON(newestFile(h.stateDir, h.Host), newest{h.key})
+	}
+	switch moments[h.Host][h.e.Name] {
+	case sessionStart:
+		a, err = h.start(ctx, r, before)
+	case userPrompt:
+		a, err = h.prompt(ctx, r)
+	case beforeCompaction:
+		a, err = h.compaction(ctx, r)
+	case turnEnd:
+		_, err = h.observe(ctx, r)
+	case sessionEnd:
+		err = h.end(ctx, r)
+	}
+	return a, errors.Join(err, also, r.write(h.stateDir))
+}
+
+func (s *Setup) close() error {
+	err := s.Kernel.Close()
+	if s.Store != nil {
+		err = errors.Join(err, s.Store.Close())
+	}
+	return err
+}
+
+// record reads the session's record under its lock. A record that can't be read is
+// begun anew and told.
+func (h *handler) record(ctx context.Context) (*record, func(), error) {
+	if moments[h.Host][h.e.Name] == userPrompt {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, lockWait)
+		defer cancel()
+	}
+	unlock, busy := lockSession(ctx, h.stateDir, h.key)
+	if busy != nil && moments[h.Host][h.e.Name] != userPrompt {
+		return nil, nil, busy
+	}
+	r, err := readRecord(h.stateDir, h.key)
+	if err != nil {
+		h.tell(err)
+	}
+	if busy != nil {
+		r.borrowed, unlock = true, func() {}
+	}
+	return r, unlock, nil
+}
+
+// start gives a session what it goes on from, and what memory there is.
+func (h *handler) start(ctx context.Context, r *record, before string) (answer, error) {
+	var parts []string
+	var errs []error
+	from := h.key
+	switch h.e.Source {
+	case "startup":
+		from = ""
+	case "clear":
+		from = before // a cleared conversation goes on under another id
+	}
+	if h.e.Source != "resume" && h.e.Source != "fork" {
+		r.cut() // the model has seen nothing yet, or only a summary
+		text, err := h.memory(ctx, r)
+		parts, errs = append(parts, text), append(errs, err)
+	}
+	if from != "" {
+		text, err := h.restore(ctx, from)
+		parts, errs = append(parts, text), append(errs, err)
+	}
+	return answer{context: join(parts...)}, errors.Join(errs...)
+}
+
+// restore is the text from which a session goes on.
+func (h *handler) restore(ctx context.Context, key string) (string, error) {
+	got, err := h.setup.Kernel.Restore(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	for _, d := range got.Damaged {
+		h.tell(errors.New(d))
+	}
+	return got.Text, nil
+}
+
+// join puts texts one below the other.
+func join(parts ...string) string {
+	var out []string
+	for _, p := range parts {
+		if p = strings.TrimSpace(p); p != "" {
+			out = append(out, p)
+		}
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// prompt searches memory for what the user wrote, and reads the gauge.
+func (h *handler) prompt(ctx context.Context, r *record) (answer, error) {
+	var restored string
+	var errs []error
+	if r.Restore {
+		r.Restore = false
+		r.cut()
+		text, err := h.restore(ctx, h.key)
+		restored, errs = text, append(errs, err)
+	}
+	recalled, err := h.recall(ctx, r)
+	errs = append(errs, err)
+	gauge, err := h.gauge(ctx, r)
+	return answer{context: join(restored, recalled, gauge)}, errors.Join(append(errs, err)...)
+}
+
+// gauge is the line that says how full the context is, where a threshold was crossed
+// since it was last read. At the threshold for it a checkpoint is written before.
+func (h *handler) gauge(ctx context.Context, r *record) (string, error) {
+	n, err := readNews(h.Host, h.e.Transcript, r.Seam)
+	if err != nil {
+		return "", known(err)
+	}
+	reading := checkpoint.Reading{Tokens: n.used(), Window: h.window(first(n.model, h.e.Model, r.Model))}
+	if reading.Tokens == 0 || reading.Window < reading.Tokens {
+		return "", nil // nothing was billed, or the window is larger than is known
+	}
+	reading.Tokens = min(reading.Tokens+n.since()+len(h.e.Prompt)/3, reading.Window)
+	now, crossed := h.setup.Thresholds.Cross(checkpoint.Level(r.Level), reading)
+	r.Level = int(now)
+	if len(crossed) == 0 {
+		return "", nil
+	}
+	level, saved := crossed[len(crossed)-1], false
+	if level >= checkpoint.LevelCheckpoint {
+		c, cerr := h.setup.Kernel.Checkpoint(ctx, kernel.Boundary{SessionKey: h.key, Private: h.setup.Private})
+		saved, err = c != nil, cerr
+	}
+	return reading.Line(level, saved), err
+}
+
+// window is the size of a model's, 0 if nobody knows it.
+func (h *handler) window(model string) int {
+	if h.setup.Window > 0 {
+		return h.setup.Window
+	}
+	m, _ := h.setup.Prices.Lookup(model, h.Now())
+	return m.ContextWindow
+}
+
+// known leaves out the error that there is nothing to read yet.
+func known(err error) error {
+	if errors.Is(err, errNoTranscript) {
+		return nil
+	}
+	return err
+}
+
+// first is the first that is not empty.
+func first(of ...string) string {
+	for _, s := range of {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// observe commits what is new of the transcript. The news are nil if there is none.
+func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
+	n, err := readNews(h.Host, h.e.Transcript, r.Seam)
+	if err != nil {
+		return nil, known(err)
+	}
+	r.Model = first(n.model, h.e.Model, r.Model)
+	ends := transcript.TurnEnds(n.msgs)
+	if len(n.msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(n.msgs)) {
+		ends = append(ends, len(n.msgs)) // an open turn: its messages are kept
+	}
+	turn := kernel.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private}
+	commit := h.setup.Kernel.ObserveTurn
+	for i, end := range ends {
+		if end == len(n.msgs) && moments[h.Host][h.e.Name] == beforeCompaction {
+			// What the model said between two calls looks like a turn's end.
+			commit = h.setup.Kernel.Ingest
+		}
+		last := &n.msgs[end-1]
+		turn.Messages, turn.Usage, turn.Now, turn.More = n.msgs[:end:end], last.Usage, last.Time, i+1 < len(ends)
+		o, err := commit(ctx, turn)
+		if err != nil {
+			return n, err
+		}
+		if o.Outcome == kernel.Conflict {
+			h.tell(fmt.Errorf("a turn was committed before with other content: %s; what was committed stands", o.AdvancementKey))
+		}
+	}
+	if moments[h.Host][h.e.Name] != beforeCompaction {
+		r.Seam = n.next
+	}
+	return n, nil
+}
+
+// boundary is the session as it stands now.
+func (h *handler) boundary(r *record, n *news, reason string) kernel.Boundary {
+	b := kernel.Boundary{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Reason: reason}
+	if n != nil {
+		b.Messages = n.msgs
+	}
+	return b
+}
+
+// compaction makes all durable before the host forgets, and tells its summariser
+// what is to be kept.
+func (h *handler) compaction(ctx context.Context, r *record) (answer, error) {
+	n, err := h.observe(ctx, r)
+	if err != nil || n == nil {
+		return answer{}, err
+	}
+	b := h.boundary(r, n, "compaction")
+	if _, err := h.setup.Kernel.Checkpoint(ctx, b); err != nil {
+		return answer{}, err
+	}
+	p, err := h.setup.Kernel.Flush(ctx, b)
+	if err != nil {
+		return answer{}, err
+	}
+	r.Compaction = &compaction{Path: h.e.Transcript, Size: n.size, At: h.Now()}
+	r.Restore = h.Host == Gemini
+	return answer{summariser: summariserText(p.Checkpoint)}, nil
+}
+
+// announced tells whether the compaction at hand was announced before: hosts do so up
+// to four times.
+func (h *handler) announced(r *record) bool {
+	c := r.Compaction
+	if c == nil || c.Path != h.e.Transcript || h.Now().Sub(c.At) >= sameCompaction {
+		return false
+	}
+	st, err := os.Stat(c.Path)
+	return err == nil && st.Size() == c.Size
+}
+
+// summariserText is what the summary has to keep.
+func summariserText(checkpointID string) string {
+	saved := "memkernel has kept this conversation, every turn of it."
+	if checkpointID != "" {
+		saved = "memkernel has kept this conversation, every turn of it, and its working state as checkpoint " + checkpointID + ", which is given back after the compaction."
+	}
+	return saved + `
+In the summary keep, in the words that were used: the goal and the current step; rules and constraints that the user set; decisions with their reasons; what is open, failed or unverified; paths of files that were changed; identifiers such as ` + first(checkpointID, "cp_001") + ` or ev-0123456789abcdef, by which results can be restored.
+`
+}
+
+// end commits what is new, and that the session has ended.
+func (h *handler) end(ctx context.Context, r *record) error {
+	n, err := h.observe(ctx, r)
+	if err != nil || n == nil {
+		return err
+	}
+	b := h.boundary(r, n, first(h.e.Reason, "ended"))
+	_, errCheckpoint := h.setup.Kernel.Checkpoint(ctx, b) // what another conversation goes on from
+	_, err = h.setup.Kernel.EndSession(ctx, b)
+	return errors.Join(errCheckpoint, err)
+}

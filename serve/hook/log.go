@@ -1,0 +1,45 @@
+package hook
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// LogFile is where the hooks say what went wrong, in the state directory.
+const LogFile = "hook.log"
+
+// maxLog is the size at which the log is put aside as hook.log.1, in bytes; so that
+// both together stay below twice of it and a line.
+const maxLog = 256 << 10 // 256 KiB
+
+// maxLogLine bounds a line, in bytes.
+const maxLogLine = 2 << 10 // 2 KiB
+
+// logLine appends a line to the log. A state directory that isn't there is not made
+// for it.
+func logLine(stateDir string, now time.Time, text string) error {
+	path := filepath.Join(stateDir, LogFile)
+	if st, err := os.Stat(path); err == nil && st.Size() >= maxLog {
+		if err := atomicfile.Rename(path, path+".1"); err != nil {
+			return err
+		}
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > maxLogLine {
+		text = strings.ToValidUTF8(text[:maxLogLine], "") + "…"
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "%s %s\n", now.UTC().Format(time.RFC3339), text)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

@@ -1,0 +1,191 @@
+package hook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// seam is a place in a transcript: the beginning of the last turn that is known to
+// be committed. The zero seam is the transcript's beginning.
+type seam struct {
+	Path   string `json:"path,omitempty"`
+	Offset int64  `json:"offset,omitempty"`
+	// Before is the hash of what stands right before Offset.
+	Before string `json:"before,omitempty"`
+	// Message is the key of the message that the turn begins with, for hosts that
+	// write the whole file anew.
+	Message string `json:"message,omitempty"`
+}
+
+// news is the end of a transcript: what is new, and the turn before it.
+type news struct {
+	msgs []memkernel.Message
+	// model is the last that spoke, "" if nobody says.
+	model string
+	// size is the transcript's, next the seam for the next time.
+	size int64
+	next seam
+}
+
+// errNoTranscript says that the host named no transcript, or one that isn't written
+// yet.
+var errNoTranscript = errors.New("there is no transcript yet")
+
+// readNews reads what is new of a transcript since the seam.
+func readNews(h Host, path string, from seam) (*news, error) {
+	if path == "" {
+		return nil, errNoTranscript
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, errNoTranscript
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: it is no file", path)
+	}
+	if st.Size() == 0 {
+		return nil, errNoTranscript
+	}
+	if from.Path != path {
+		from = seam{}
+	}
+	if h == Gemini {
+		return geminiNews(f, path, st.Size(), from)
+	}
+	return linesNews(h, f, path, st.Size(), from)
+}
+
+// dialects are those of the hosts' transcripts.
+var dialects = map[Host]transcript.Dialect{Claude: transcript.ClaudeCode, Codex: transcript.Codex}
+
+// linesNews reads on in a transcript that only grows, a record a line.
+func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news, error) {
+	if from.Offset > size || from.Offset > 0 && hashBefore(f, from.Offset) != from.Before {
+		from = seam{}
+	}
+	opt := &transcript.Options{Dialect: dialects[h], OnBroken: transcript.Skip, Name: path}
+	part := func() io.Reader { return io.NewSectionReader(f, from.Offset, size-from.Offset) }
+	session, err := transcript.Load(part(), path, opt)
+	if errors.Is(err, transcript.ErrEmpty) {
+		return nil, errNoTranscript
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := &news{msgs: session.View(transcript.Full), model: session.Model, size: size, next: from}
+	n.next.Path = path
+	nameMessages(n.msgs)
+	if !n.ended() {
+		return n, nil
+	}
+	at, ok, err := lastTurn(part(), opt)
+	if err == nil && ok {
+		n.next.Offset = from.Offset + at
+		n.next.Before = hashBefore(f, n.next.Offset)
+	}
+	return n, err
+}
+
+// ended tells whether the last turn has.
+func (n *news) ended() bool {
+	ends := transcript.TurnEnds(n.msgs)
+	return len(ends) > 0 && ends[len(ends)-1] == len(n.msgs)
+}
+
+// lastTurn is where the last message stands that opens a turn of the main line.
+func lastTurn(r io.Reader, opt *transcript.Options) (at int64, ok bool, err error) {
+	for rec, err := range transcript.Stream(r, opt) {
+		if err != nil {
+			return 0, false, err
+		}
+		if m := rec.Message; m != nil && m.Branch == "" && m.Origin == memkernel.OriginHost && transcript.PlainUser(*m) {
+			at, ok = rec.Offset, true
+		}
+	}
+	return at, ok, nil
+}
+
+// seamBytes is how much before a seam is hashed.
+const seamBytes = 4 << 10 // 4 KiB
+
+// hashBefore is the hash of what stands right before an offset, "" if it can't be
+// read.
+func hashBefore(f io.ReaderAt, offset int64) string {
+	b := make([]byte, min(offset, seamBytes))
+	if _, err := f.ReadAt(b, offset-int64(len(b))); err != nil && !errors.Is(err, io.EOF) {
+		return ""
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:12])
+}
+
+// nameMessages gives keys to messages whose host gave none, by time and content: the
+// kernel's own would depend on all that stands before, of which only the end is read.
+func nameMessages(msgs []memkernel.Message) {
+	seen := map[string]int{}
+	for i := range msgs {
+		m := &msgs[i]
+		if m.Key != "" {
+			continue
+		}
+		h := sha256.New()
+		fmt.Fprintf(h, "%s\x00%d\x00%s\x00", m.Role, m.Time.UnixNano(), m.Raw)
+		if m.Raw == "" {
+			writeParts(h, m.Parts)
+		}
+		sum := hex.EncodeToString(h.Sum(nil)[:12])
+		if seen[sum]++; seen[sum] > 1 {
+			sum = fmt.Sprintf("%s.%d", sum, seen[sum])
+		}
+		m.Key = "at-" + sum
+	}
+}
+
+// writeParts writes what makes parts differ.
+func writeParts(w io.Writer, parts []memkernel.Part) {
+	for _, p := range parts {
+		fmt.Fprintf(w, "%s\x00%s\x00%s\x00", p.Kind, p.Text, p.Raw)
+		if p.Call != nil {
+			fmt.Fprintf(w, "%s\x00%s\x00%s\x00", p.Call.ID, p.Call.Name, p.Call.Input)
+		}
+		if p.Result != nil {
+			fmt.Fprintf(w, "%s\x00", p.Result.CallID)
+			writeParts(w, p.Result.Content)
+		}
+	}
+}
+
+// used is how many tokens the last call took that was billed, 0 if none says.
+func (n *news) used() int {
+	for i := len(n.msgs) - 1; i >= 0; i-- {
+		if u := n.msgs[i].Usage; u != nil {
+			return u.InputTokens + u.CacheReadTokens + u.CacheWrite5mTokens + u.CacheWrite1hTokens + u.OutputTokens
+		}
+	}
+	return 0
+}
+
+// since estimates the tokens of what was added behind that call: three bytes each.
+func (n *news) since() int {
+	size := 0
+	for i := len(n.msgs) - 1; i >= 0 && n.msgs[i].Usage == nil; i-- {
+		size += len(strings.TrimSpace(transcript.Text(n.msgs[i])))
+	}
+	return size / 3
+}

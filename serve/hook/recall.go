@@ -1,0 +1,144 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// recallPool is how many hits are looked at for a prompt.
+const recallPool = 24
+
+// recall is what memory holds on the user's words and was not shown since the last
+// compaction, as the fenced block that plans have.
+func (h *handler) recall(ctx context.Context, r *record) (string, error) {
+	s := h.setup
+	if s.RecallTokens < 0 || s.RecallItems < 0 || strings.TrimSpace(h.e.Prompt) == "" {
+		return "", nil
+	}
+	res, err := s.Kernel.Search(ctx, kernel.SearchRequest{Query: h.e.Prompt, SessionKey: h.key, Private: s.Private, MaxResults: recallPool, MinScore: s.RecallScore, Now: h.Now()})
+	if err != nil {
+		return "", err
+	}
+	if told := string(res.Reason); r.Told != told {
+		r.Told = told
+		if res.Err != nil || res.Reason == retrieval.Disabled || res.Reason == retrieval.StaleIndex {
+			err = errors.New(told + ": " + res.Detail) // once, until it is otherwise
+		}
+	}
+	return h.pack(r, strong(res.Hits, s.RecallShare)), err
+}
+
+// strong are the hits that have a share of the best one's score.
+func strong(hits []retrieval.Hit, share float64) []retrieval.Hit {
+	if share == 0 {
+		share = kernel.DefaultRecallShare
+	}
+	for i := range hits {
+		if hits[i].Score < share*hits[0].Score {
+			return hits[:i]
+		}
+	}
+	return hits
+}
+
+// pack renders what fits of hits and notes that it was shown.
+func (h *handler) pack(r *record, hits []retrieval.Hit) string {
+	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: h.setup.RecallTokens, Items: h.setup.RecallItems, Shown: r.shows})
+	for _, it := range packed.Items {
+		r.show(it.Hits)
+	}
+	return retrieval.Render(packed.Items)
+}
+
+// intro says what memory is and how it is used.
+const intro = `memkernel keeps the memory of this project: MEMORY.md and memory/*.md. Before answering about prior work, decisions, dates, people or preferences, search it, with the tool memory_search or the command "memkernel search QUESTION"; read what it cites with memory_get. Keep what should last with memory_append.`
+
+// memory is what a session that begins gets to know: that there is a memory, and the
+// files that stand for it. "" if there is none.
+func (h *handler) memory(ctx context.Context, r *record) (string, error) {
+	s := h.setup
+	if s.Store == nil || s.RecallTokens < 0 {
+		return "", nil
+	}
+	room := s.RecallTokens
+	if room == 0 {
+		room = kernel.DefaultRecallTokens
+	}
+	hits, err := h.startFiles(room * 3) // three bytes a token, as Pack counts
+	if len(hits) == 0 && !h.anyMemory(ctx) {
+		return "", err
+	}
+	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room, Items: len(hits) + 1})
+	for _, it := range packed.Items {
+		r.Lines = append(r.Lines, lineRange{it.Path, it.StartLine, it.EndLine})
+	}
+	return join(intro, retrieval.Render(packed.Items)), err
+}
+
+// startFiles are the beginnings of curated memory and the ends of the newest logs.
+func (h *handler) startFiles(room int) ([]retrieval.Hit, error) {
+	s := h.setup
+	var hits []retrieval.Hit
+	var errs []error
+	add := func(path, date string, share int, end bool) {
+		f, err := s.Store.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if err != nil {
+			errs = append(errs, err)
+			return
+		}
+		if hit, ok := excerpt(path, date, f.Text, share, end); ok {
+			hits = append(hits, hit)
+		}
+	}
+	if s.Private && !s.NoMemory {
+		add("MEMORY.md", "", room*4/10, false)
+		add("USER.md", "", room*15/100, false)
+	}
+	if !s.NoDailyLogs {
+		today, yesterday := s.Store.DailyLogs(h.Now())
+		add(today.Path, today.Date, room*2/10, true)
+		add(yesterday.Path, yesterday.Date, room*15/100, true)
+	}
+	return hits, errors.Join(errs...)
+}
+
+// anyMemory tells whether the workspace has any file of memory.
+func (h *handler) anyMemory(ctx context.Context) bool {
+	for f, err := range h.setup.Store.Walk(ctx) {
+		if err == nil && f.Memory {
+			return true
+		}
+	}
+	return false
+}
+
+// excerpt is the beginning of a text, or its end, in whole lines of at most so many
+// bytes; one line there is in any case.
+func excerpt(path, date, text string, most int, end bool) (retrieval.Hit, bool) {
+	lines := strings.SplitAfter(strings.TrimRight(text, "\n"), "\n")
+	from, to, size := 0, len(lines), 0
+	if end {
+		for from = to; from > 0; from-- {
+			if size += len(lines[from-1]); size > most && from < to {
+				break
+			}
+		}
+	} else {
+		for to = 0; to < len(lines); to++ {
+			if size += len(lines[to]); size > most && to > 0 {
+				break
+			}
+		}
+	}
+	out := strings.Join(lines[from:to], "")
+	return retrieval.Hit{Kind: retrieval.Memory, ID: path, Path: path, StartLine: from + 1, EndLine: to, Date: date, Score: 1,
+		Citation: path, Text: out}, strings.TrimSpace(out) != ""
+}

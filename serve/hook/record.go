@@ -1,0 +1,194 @@
+package hook
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// recordFormat is the version of a record. 1 is the first.
+const recordFormat = 1
+
+// record is what is known of a session between its events. It is derived: without
+// it the transcript is read from its beginning and a note may be shown again.
+type record struct {
+	Format int    `json:"format"`
+	Key    string `json:"key"`
+	// Seam is where the last committed turn of the transcript begins.
+	Seam seam `json:"seam"`
+	// Model is the one that spoke last.
+	Model string `json:"model,omitempty"`
+	// Level is the gauge's level that was told.
+	Level int `json:"level,omitempty"`
+	// Shown is what was recalled since the last compaction, by id and newest last,
+	// Lines what the session began with.
+	Shown []string    `json:"shown,omitempty"`
+	Lines []lineRange `json:"lines,omitempty"`
+	// Told is the reason of the last search.
+	Told string `json:"told,omitempty"`
+	// Compaction is the last one that was announced.
+	Compaction *compaction `json:"compaction,omitempty"`
+	// Restore: the next prompt is to bring the text to go on from, since this host
+	// tells nobody when a compaction is over.
+	Restore bool `json:"restore,omitempty"`
+
+	// borrowed: another hook holds the session's lock, and what it writes counts.
+	borrowed bool
+}
+
+// compaction is one that was announced, by what the transcript was then.
+type compaction struct {
+	Path string    `json:"path"`
+	Size int64     `json:"size"`
+	At   time.Time `json:"at"`
+}
+
+// lineRange are lines of a file, 1-based and inclusive.
+type lineRange struct {
+	Path string `json:"path"`
+	From int    `json:"from"`
+	To   int    `json:"to"`
+}
+
+// shows tells whether the model has seen a hit.
+func (r *record) shows(hit retrieval.Hit) bool {
+	return slices.Contains(r.Shown, hit.ID) || slices.ContainsFunc(r.Lines, func(l lineRange) bool {
+		return l.Path == hit.Path && l.From <= hit.StartLine && hit.EndLine <= l.To
+	})
+}
+
+// maxShown bounds what is remembered of recalled notes.
+const maxShown = 400
+
+// show notes what was shown.
+func (r *record) show(ids []string) {
+	r.Shown = append(r.Shown, ids...)
+	if n := len(r.Shown) - maxShown; n > 0 {
+		r.Shown = slices.Delete(r.Shown, 0, n)
+	}
+}
+
+// cut is what a compaction does to what the model has seen.
+func (r *record) cut() { r.Level, r.Shown, r.Lines = 0, nil, nil }
+
+// folder is where records are.
+func folder(stateDir string) string { return filepath.Join(stateDir, "hook") }
+
+// safeName makes a file's name of a key; different keys never share one.
+func safeName(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	b := []byte(key[:min(len(key), 80)])
+	for i, c := range b {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-') {
+			b[i] = '_'
+		}
+	}
+	return string(b) + "-" + hex.EncodeToString(sum[:6])
+}
+
+// readRecord reads a session's record. One that is missing, damaged, of another
+// version or of another session is begun anew; err says so where it is no matter of
+// course.
+func readRecord(stateDir, key string) (*record, error) {
+	fresh := &record{Format: recordFormat, Key: key}
+	path := filepath.Join(folder(stateDir), safeName(key)+".json")
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fresh, nil
+	}
+	if err != nil {
+		return fresh, err
+	}
+	r := &record{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return fresh, fmt.Errorf("%s: %w; it is begun anew", path, err)
+	}
+	if r.Format != recordFormat || r.Key != key {
+		return fresh, fmt.Errorf("%s: it has format %d and is of session %q; it is begun anew", path, r.Format, r.Key)
+	}
+	return r, nil
+}
+
+func (r *record) write(stateDir string) error {
+	if r.borrowed {
+		return nil
+	}
+	return writeJSON(filepath.Join(folder(stateDir), safeName(r.Key)+".json"), r)
+}
+
+// writeJSON replaces a file whole. It is not synced: what is lost with the power is
+// found again in the transcript.
+func writeJSON(path string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	g := atomicfile.NewGroup(filepath.Dir(path))
+	if err := g.Write(path, append(data, '\n'), 0o600); err != nil {
+		g.Abort()
+		return err
+	}
+	_, err = g.CommitUnsynced()
+	return err
+}
+
+// newest names the session of a host that was spoken of last.
+type newest struct {
+	Key string `json:"key"`
+}
+
+func newestFile(stateDir string, h Host) string {
+	return filepath.Join(folder(stateDir), "newest-"+string(h)+".json")
+}
+
+// Newest is the key of the session of a host that its hooks spoke of last, "" if
+// they never did.
+func Newest(stateDir string, h Host) string {
+	data, err := os.ReadFile(newestFile(stateDir, h))
+	var n newest
+	if err != nil || json.Unmarshal(data, &n) != nil {
+		return ""
+	}
+	return n.Key
+}
+
+// lockRetry is how often a lock that another hook holds is tried.
+const lockRetry = 2 * time.Millisecond
+
+// lockSession keeps events of one session apart, also those of several processes:
+// hosts run them side by side.
+func lockSession(ctx context.Context, stateDir, key string) (unlock func(), err error) {
+	if err := os.MkdirAll(folder(stateDir), 0o700); err != nil {
+		return nil, err
+	}
+	ignore(stateDir)
+	l := flock.New(filepath.Join(folder(stateDir), safeName(key)+".lock"))
+	if _, err := l.TryLockContext(ctx, lockRetry); err != nil {
+		return nil, fmt.Errorf("wait for another hook of session %s: %w", key, err)
+	}
+	return func() { l.Unlock() }, nil
+}
+
+// ignore keeps the state directory out of the workspace's git. It is a courtesy:
+// where it can't be written nothing else depends on it.
+func ignore(stateDir string) {
+	f, err := os.OpenFile(filepath.Join(stateDir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return
+	}
+	f.WriteString("*\n")
+	f.Close()
+}

@@ -1,0 +1,188 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// DefaultDeadline is how long a hook takes at most. Hosts wait for longer, but a
+// person waits with them.
+const DefaultDeadline = 5 * time.Second
+
+// Setup is what a workspace's settings make of it.
+type Setup struct {
+	Kernel *kernel.Kernel
+	// Store is the workspace's Markdown as a private session sees it; nil if memory is
+	// off. Run closes both.
+	Store *markdownstore.Store
+	// Private: see [kernel.Turn.Private].
+	Private bool
+	// RecallTokens and RecallItems bound what is recalled, 0 for the kernel's
+	// defaults, negative for nothing. RecallScore and RecallShare are what a hit needs.
+	RecallTokens, RecallItems int
+	RecallScore, RecallShare  float64
+	// Prices know the models' windows; Window, if not 0, stands for all of them.
+	Prices *cachelayout.Book
+	Window int
+	// Thresholds are the gauge's.
+	Thresholds checkpoint.Thresholds
+	// NoMemory and NoDailyLogs leave them out where a session starts.
+	NoMemory, NoDailyLogs bool
+}
+
+// Options say for whom an event is answered.
+type Options struct {
+	Host Host
+	// Workspace and StateDir are the user's choice; "" finds them by the event.
+	Workspace, StateDir string
+	// Open opens a workspace. It is asked once, and only if the event needs it.
+	Open func(ctx context.Context, workspace, stateDir string) (*Setup, error)
+	// Behind, if not nil, is handed the end of a turn as an event of its own, to be
+	// answered without it behind the host's back: to commit takes as long as the
+	// session is large. Where it fails the turn is committed at once.
+	Behind func(event []byte) error
+	// Deadline is DefaultDeadline by default.
+	Deadline time.Duration
+	Now      func() time.Time
+	Getenv   func(string) string
+	// Problems is told what the log could not be; nil for nobody.
+	Problems io.Writer
+}
+
+func (o *Options) setDefaults() {
+	if o.Deadline <= 0 {
+		o.Deadline = DefaultDeadline
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Problems == nil {
+		o.Problems = io.Discard
+	}
+}
+
+// Run answers one event. Its error is only for an answer that could not be written:
+// everything else is an empty answer and a line in the log.
+func Run(ctx context.Context, opts Options, in io.Reader, out io.Writer) error {
+	opts.setDefaults()
+	e, err := readEvent(in)
+	h := &handler{Options: opts, e: e}
+	if e == nil {
+		h.e = &event{}
+	}
+	h.find()
+	var a answer
+	if err == nil && h.workspace != "" && moments[h.Host][e.Name] != otherMoment && !h.handOver() {
+		a, err = h.within(ctx)
+	}
+	if err != nil {
+		h.tell(err)
+	}
+	_, err = out.Write(a.render(h.Host, h.e))
+	return err
+}
+
+// handOver leaves a turn's end to Behind, and tells whether that worked. Of the event
+// only what the commit needs goes on, which is small.
+func (h *handler) handOver() bool {
+	if h.Behind == nil || moments[h.Host][h.e.Name] != turnEnd {
+		return false
+	}
+	slim, err := json.Marshal(map[string]string{"hook_event_name": h.e.Name, "session_id": h.e.SessionID,
+		"transcript_path": h.e.Transcript, "cwd": h.e.Cwd, "model": h.e.Model})
+	if err == nil {
+		err = h.Behind(slim)
+	}
+	if err != nil {
+		h.tell(fmt.Errorf("commit behind the host's back: %w; it is committed at once", err))
+	}
+	return err == nil
+}
+
+// handler answers one event.
+type handler struct {
+	Options
+	e                   *event
+	workspace, stateDir string
+	key                 string
+	setup               *Setup
+}
+
+// find settles which workspace the event is about.
+func (h *handler) find() {
+	h.workspace, h.stateDir = h.Workspace, h.StateDir
+	if h.workspace == "" {
+		home, _ := os.UserHomeDir() // without one no folder is it
+		h.workspace = findWorkspace(h.e.Cwd, projectOf(h.Host, h.Getenv), home)
+	}
+	if h.stateDir == "" && h.workspace != "" {
+		h.stateDir = filepath.Join(h.workspace, stateName)
+	}
+	h.key = h.Host.Key(h.e.SessionID)
+}
+
+// tell puts what went wrong in the log.
+func (h *handler) tell(err error) {
+	text := fmt.Sprintf("%s %s %s: %v", h.Host, h.e.Name, h.e.SessionID, err)
+	lerr := errors.New("no workspace")
+	if h.stateDir != "" {
+		lerr = logLine(h.stateDir, h.Now(), text)
+	}
+	if lerr != nil {
+		fmt.Fprintf(h.Problems, "memkernel: error: %s (%v)\n", text, lerr)
+	}
+}
+
+// within handles the event and is back before the deadline, whatever the handling
+// does: what is half done then is what a kill would leave, and is made good by the
+// next event.
+func (h *handler) within(ctx context.Context) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, h.Deadline)
+	defer cancel()
+	type result struct {
+		a   answer
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if p := recover(); p != nil {
+				// Go would end with the code by which hosts are told to block.
+				r = result{err: fmt.Errorf("panic: %v %s", p, bytes.ReplaceAll(debug.Stack(), []byte("\n"), []byte(" ")))}
+			}
+			done <- r
+		}()
+		r.a, r.err = h.handle(ctx)
+	}()
+	select {
+	case r := <-done:
+		return r.a, r.err
+	case <-ctx.Done():
+		return answer{}, fmt.Errorf("it took more than %v; the next event goes on", h.Deadline)
+	}
+}
+
+// open opens the workspace.
+func (h *handler) open(ctx context.Context) (err error) {
+	if h.setup == nil {
+		h.setup, err = h.Open(ctx, h.workspace, h.stateDir)
+	}
+	return err
+}

@@ -1,0 +1,148 @@
+package mcp
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/memkernel/memkernel/index/watch"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// follower tells clients that resources to which they subscribed have changed. It
+// watches from the first subscription on; where the system can't watch, only what
+// this server writes is told.
+type follower struct {
+	s *Server
+
+	mu      sync.Mutex
+	of      map[string]*followed // by URI
+	watcher *watch.Watcher
+	quit    chan struct{}
+	done    sync.WaitGroup
+}
+
+// followed is a resource and how it looked last.
+type followed struct {
+	clients int
+	stamp   stamp
+}
+
+type stamp struct {
+	size int64
+	mod  time.Time
+}
+
+func newFollower(s *Server) *follower {
+	return &follower{s: s, of: map[string]*followed{}, quit: make(chan struct{})}
+}
+
+func (f *follower) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
+	uri := req.Params.URI
+	file, ok := pathOf(uri)
+	if !ok {
+		return sdk.ResourceNotFoundError(uri)
+	}
+	now, err := f.stat(file)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.of[uri] == nil {
+		f.of[uri] = &followed{stamp: now}
+	}
+	f.of[uri].clients++
+	f.watch()
+	return nil
+}
+
+func (f *follower) unsubscribe(ctx context.Context, req *sdk.UnsubscribeRequest) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r := f.of[req.Params.URI]; r != nil {
+		if r.clients--; r.clients <= 0 {
+			delete(f.of, req.Params.URI)
+		}
+	}
+	return nil
+}
+
+// stat is how a file looks; the zero stamp if it isn't there. A path that may not be
+// touched is an error.
+func (f *follower) stat(file string) (stamp, error) {
+	got, err := f.s.opts.Store.Stat(file)
+	if err != nil {
+		return stamp{}, err
+	}
+	return stamp{got.Size, got.ModTime}, nil
+}
+
+// watch begins to watch, once. Requires f.mu.
+func (f *follower) watch() {
+	if f.watcher != nil {
+		return
+	}
+	w, err := watch.Open(watch.Options{Root: f.s.opts.Store.Dir(), Deep: []string{"memory"}, Relevant: func(path string) bool {
+		c, ok := markdownstore.Classify(path)
+		return ok && c.Memory
+	}})
+	if err != nil {
+		if l := f.s.opts.Logger; l != nil {
+			l.Warn("files can't be watched", slog.Any("error", err))
+		}
+		return
+	}
+	f.watcher = w
+	f.done.Go(func() {
+		for {
+			select {
+			case <-f.quit:
+				return
+			case <-w.Changed():
+				f.look(context.Background())
+			}
+		}
+	})
+}
+
+// look tells of every followed resource that looks otherwise than before.
+func (f *follower) look(ctx context.Context) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	var changed []string
+	for uri, r := range f.of {
+		file, _ := pathOf(uri)
+		if now, err := f.stat(file); err == nil && now != r.stamp {
+			r.stamp = now
+			changed = append(changed, uri)
+		}
+	}
+	f.mu.Unlock()
+	for _, uri := range changed {
+		// Whoever hung up meanwhile needs no telling.
+		_ = f.s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri})
+	}
+}
+
+// stop ends the watch and waits for it. It is idempotent.
+func (f *follower) stop() {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	w := f.watcher
+	f.watcher = nil
+	f.mu.Unlock()
+	if w == nil {
+		return
+	}
+	close(f.quit)
+	f.done.Wait()
+	_ = w.Close() // it was only read from
+}

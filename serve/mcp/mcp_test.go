@@ -1,0 +1,353 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/memkernel/memkernel/internal/escapes"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/serve/mcp"
+	"github.com/memkernel/memkernel/tools"
+)
+
+// rig is a server over a small workspace, with a client connected.
+type rig struct {
+	*testing.T
+	dir     string
+	client  *sdk.ClientSession
+	updated chan string
+}
+
+func connect(t *testing.T, o tools.Options) *rig {
+	t.Helper()
+	r := &rig{T: t, dir: filepath.Join(t.TempDir(), "workspace"), updated: make(chan string, 16)}
+	r.put("MEMORY.md", "# Memory\n\nThe deploy window is Tuesday at nine.\n")
+	r.put("memory/2026-03-01.md", "# 2026-03-01\n\nWe chose Postgres for the ledger.\n")
+	r.put("memory/notes.md", "# Notes\n\nThe ledger is replayed every night.\n")
+	ctx := context.Background()
+	k, err := kernel.Open(ctx, r.dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { k.Close() })
+	if _, err := k.Reindex(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	store, err := markdownstore.Open(r.dir, &markdownstore.Options{Private: o.Private})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	s, err := mcp.New(k, &mcp.Options{Tools: o, Store: store, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, there := sdk.NewInMemoryTransports()
+	serving, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(serving, there) }()
+	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
+		ResourceUpdatedHandler: func(_ context.Context, req *sdk.ResourceUpdatedNotificationRequest) {
+			r.updated <- req.Params.URI
+		}})
+	if r.client, err = c.Connect(ctx, here, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.client.Close(); stop(); <-ended })
+	return r
+}
+
+func (r *rig) put(path, text string) {
+	r.Helper()
+	path = filepath.Join(r.dir, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		r.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// call calls a tool and checks what every answer has.
+func (r *rig) call(name string, args map[string]any) (map[string]any, *sdk.CallToolResult) {
+	r.Helper()
+	res, err := r.client.CallTool(context.Background(), &sdk.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		r.Fatalf("%s %v: %v", name, args, err)
+	}
+	if len(res.Content) != 1 {
+		r.Fatalf("%s: %d contents", name, len(res.Content))
+	}
+	var doc map[string]any
+	text := res.Content[0].(*sdk.TextContent).Text
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		r.Fatalf("%s: %v: %s", name, err, text)
+	}
+	if reason, _ := doc["reason"].(string); reason == "" {
+		r.Errorf("%s %v: the answer has no reason: %s", name, args, text)
+	}
+	return doc, res
+}
+
+// TestAnswersKeepTheirSchemas calls every tool, well and badly, and holds what is
+// structured against the schema that the server announced.
+func TestAnswersKeepTheirSchemas(t *testing.T) {
+	r := connect(t, tools.Options{Private: true})
+	list, err := r.client.ListTools(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas := map[string]*jsonschema.Resolved{}
+	for _, tool := range list.Tools {
+		if tool.OutputSchema == nil || tool.Annotations == nil || tool.Annotations.DestructiveHint == nil || *tool.Annotations.DestructiveHint {
+			t.Errorf("%s: no output schema, or called destructive", tool.Name)
+		}
+		if want := tool.Name != tools.MemoryAppend; tool.Annotations.ReadOnlyHint != want {
+			t.Errorf("%s: readOnlyHint is %v", tool.Name, !want)
+		}
+		schemas[tool.Name] = resolve(t, tool.OutputSchema)
+	}
+	if len(schemas) != 5 {
+		t.Fatalf("%d tools, want 5", len(schemas))
+	}
+	for _, c := range []struct {
+		tool, reason string
+		args         map[string]any
+	}{
+		{tools.MemorySearch, "OK", map[string]any{"query": "deploy window"}},
+		{tools.MemorySearch, "NO_MATCH", map[string]any{"query": "zzyzx"}},
+		{tools.MemoryGet, "OK", map[string]any{"path": "memory/notes.md", "from": 1, "lines": 2}},
+		{tools.MemoryGet, "NO_MATCH", map[string]any{"path": "memory/gone.md"}},
+		{tools.MemoryGet, "DENIED", map[string]any{"path": "../outside.md"}},
+		{tools.PageExpand, "NO_MATCH", map[string]any{"id": "ev-0123456789abcdef"}},
+		{tools.MemoryAppend, "OK", map[string]any{"text": "Kim owns the ledger."}},
+		{tools.MemoryAppend, "OK", map[string]any{"text": "Kim owns the ledger."}},
+		{tools.ContextStatus, "", nil},
+	} {
+		doc, res := r.call(c.tool, c.args)
+		if c.reason != "" && doc["reason"] != c.reason {
+			t.Errorf("%s %v: reason %v, want %s: %v", c.tool, c.args, doc["reason"], c.reason, doc)
+		}
+		if res.IsError || res.StructuredContent == nil {
+			t.Fatalf("%s %v: error %v, structured %v", c.tool, c.args, res.IsError, res.StructuredContent)
+		}
+		if err := schemas[c.tool].Validate(res.StructuredContent); err != nil {
+			t.Errorf("%s %v: the answer doesn't keep its schema: %v", c.tool, c.args, err)
+		}
+	}
+}
+
+func resolve(t *testing.T, schema any) *jsonschema.Resolved {
+	t.Helper()
+	raw, err := json.Marshal(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestWrongArgumentsAreErrors(t *testing.T) {
+	r := connect(t, tools.Options{})
+	for _, c := range []struct {
+		tool, argument string
+		args           map[string]any
+	}{
+		{tools.MemorySearch, "limit", map[string]any{"query": "x", "limit": 3}},
+		{tools.MemorySearch, "query", map[string]any{}},
+		{tools.MemorySearch, "query", map[string]any{"query": 7}},
+		{tools.MemoryGet, "private", map[string]any{"path": "MEMORY.md", "private": true}},
+		{tools.ContextStatus, "session", map[string]any{"session": "other"}},
+		{tools.MemoryAppend, "text", map[string]any{"text": "  "}},
+	} {
+		doc, res := r.call(c.tool, c.args)
+		if !res.IsError || doc["reason"] != "SCHEMA_INVALID" || doc["argument"] != c.argument {
+			t.Errorf("%s %v: error %v, %v", c.tool, c.args, res.IsError, doc)
+		}
+	}
+	if _, err := r.client.CallTool(context.Background(), &sdk.CallToolParams{Name: "memory_forget"}); err == nil {
+		t.Error("a tool that isn't there was called")
+	}
+}
+
+// TestSharedSeesNoPrivateFiles asks by every door.
+func TestSharedSeesNoPrivateFiles(t *testing.T) {
+	r := connect(t, tools.Options{})
+	if doc, _ := r.call(tools.MemoryGet, map[string]any{"path": "MEMORY.md"}); doc["reason"] != "DENIED" {
+		t.Errorf("memory_get: %v", doc)
+	}
+	doc, _ := r.call(tools.MemorySearch, map[string]any{"query": "deploy window Tuesday"})
+	if strings.Contains(fmt.Sprint(doc["results"]), "Tuesday") {
+		t.Errorf("memory_search: %v", doc)
+	}
+	if got := r.resources(); slices.Contains(got, "memkernel://memory/MEMORY.md") || len(got) != 1 {
+		t.Errorf("resources: %v", got)
+	}
+	if _, err := r.client.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: "memkernel://memory/MEMORY.md"}); err == nil {
+		t.Error("MEMORY.md was read as a resource")
+	}
+}
+
+func (r *rig) resources() (uris []string) {
+	r.Helper()
+	for res, err := range r.client.Resources(context.Background(), nil) {
+		if err != nil {
+			r.Fatal(err)
+		}
+		uris = append(uris, res.URI)
+	}
+	return uris
+}
+
+func TestResources(t *testing.T) {
+	r := connect(t, tools.Options{Private: true})
+	want := []string{"memkernel://memory/MEMORY.md", "memkernel://memory/memory/2026-03-01.md"}
+	if got := r.resources(); !slices.Equal(got, want) {
+		t.Errorf("resources %v, want %v", got, want)
+	}
+	r.put("memory/2026-03-02.md", "# 2026-03-02\n")
+	if err := os.Remove(filepath.Join(r.dir, "memory", "2026-03-01.md")); err != nil {
+		t.Fatal(err)
+	}
+	want[1] = "memkernel://memory/memory/2026-03-02.md"
+	if got := r.resources(); !slices.Equal(got, want) {
+		t.Errorf("resources %v, want %v", got, want)
+	}
+	got, err := r.client.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: "memkernel://memory/memory/notes.md"})
+	if err != nil || !strings.Contains(got.Contents[0].Text, "replayed every night") || got.Contents[0].MIMEType != "text/markdown" {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := r.client.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: "memkernel://memory/memory/gone.md"}); err == nil {
+		t.Error("a file that isn't there was read")
+	}
+}
+
+func TestNoResourceLeadsOut(t *testing.T) {
+	r := connect(t, tools.Options{Private: true})
+	for _, p := range append(escapes.Paths(), escapes.Plant(t, r.dir)...) {
+		for _, uri := range []string{"memkernel://memory/" + p, "memkernel://memory/" + strings.ReplaceAll(p, "/", "%2F")} {
+			got, err := r.client.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: uri})
+			if err == nil {
+				t.Errorf("%q was read: %.40q", uri, got.Contents[0].Text)
+			}
+		}
+	}
+}
+
+// TestUpdates: a client that subscribed hears of appends by a tool, and of an editor.
+func TestUpdates(t *testing.T) {
+	r := connect(t, tools.Options{Private: true})
+	uri := "memkernel://memory/MEMORY.md"
+	if err := r.client.Subscribe(context.Background(), &sdk.SubscribeParams{URI: uri}); err != nil {
+		t.Fatal(err)
+	}
+	r.call(tools.MemoryAppend, map[string]any{"text": "Freeze begins in December.", "path": "MEMORY.md"})
+	if got := <-r.updated; got != uri {
+		t.Errorf("told of %s", got)
+	}
+	r.put("MEMORY.md", "# Memory\n\nAll of it was written anew by hand.\n")
+	if got := <-r.updated; got != uri {
+		t.Errorf("told of %s", got)
+	}
+}
+
+// TestCancellation: a call that waits for a session's lock ends when the client
+// takes it back, and the server answers the next one.
+func TestCancellation(t *testing.T) {
+	r := connect(t, tools.Options{Private: true, SessionKey: "held"})
+	r.call(tools.MemoryAppend, map[string]any{"text": "So that the session is there."})
+	unlock := holdSession(t, filepath.Join(r.dir, ".memkernel", "sessions", "held"))
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := r.client.CallTool(ctx, &sdk.CallToolParams{Name: tools.MemoryAppend, Arguments: map[string]any{"text": "It waits."}})
+		ended <- err
+	}()
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("a call that was taken back was answered")
+	}
+	unlock()
+	if doc, _ := r.call(tools.MemoryGet, map[string]any{"path": "memory/notes.md"}); doc["reason"] != "OK" {
+		t.Errorf("%v", doc)
+	}
+}
+
+// TestFramesOnly: what is written to the stream is one JSON-RPC message a line, for
+// good input and bad.
+func TestFramesOnly(t *testing.T) {
+	dir := t.TempDir()
+	k, err := kernel.Open(context.Background(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	s, err := mcp.New(k, &mcp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_get","arguments":{"path":"a","bogus":1}}}
+{"jsonrpc":"2.0","id":3,"method":"no/such/method"}
+`
+	reader, feed := io.Pipe()
+	out := &lines{got: make(chan string, 16)}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(context.Background(), reader, out) }()
+	go io.WriteString(feed, in)
+	for range 3 {
+		var frame struct {
+			Version string          `json:"jsonrpc"`
+			ID      json.RawMessage `json:"id"`
+		}
+		line := <-out.got
+		if err := json.Unmarshal([]byte(line), &frame); err != nil || frame.Version != "2.0" || frame.ID == nil {
+			t.Errorf("no frame: %q, %v", line, err)
+		}
+	}
+	feed.Close()
+	if err := <-ended; err != nil {
+		t.Errorf("the client hung up: %v", err)
+	}
+	if rest := out.rest.String(); rest != "" {
+		t.Errorf("left behind: %q", rest)
+	}
+}
+
+// lines hands on what was written line by line.
+type lines struct {
+	rest bytes.Buffer
+	got  chan string
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.rest.Write(p)
+	for {
+		line, err := l.rest.ReadString('\n')
+		if err != nil {
+			l.rest.WriteString(line)
+			return len(p), nil
+		}
+		l.got <- line
+	}
+}

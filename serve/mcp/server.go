@@ -1,0 +1,183 @@
+// Package mcp offers memory to any client of the Model Context Protocol: the tools
+// of package tools, and the workspace's memory files as resources.
+//
+//	client ── frames ──► sdk ──► Server ──► tools.Set ──► kernel     tools/call
+//	                              │
+//	                              └───────► kernel.Read              resources/read
+//	        ◄── frames ── notifications: a resource was written to, the list changed
+//
+// What a tool answers is JSON, once as structured content that keeps the tool's
+// output schema and once as text, for clients that read no other. It always has a
+// reason; a call whose arguments are wrong is a tool error with the reason
+// SCHEMA_INVALID, so that the model can mend it. Whose session it is and whether it
+// is private are decided when the server is made and never by a client.
+//
+// Resources are memkernel://memory/PATH. MEMORY.md, USER.md and the logs of days are
+// listed as they stand at that moment, and every file of memory can be read. A
+// shared server lists and reads neither MEMORY.md nor USER.md.
+//
+// The package plans nothing and writes nothing but what memory_append keeps, through
+// the journal. A Server is safe for several clients at once. Sizes are bytes.
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/tools"
+)
+
+// Options say what a server offers. Nil means the defaults.
+type Options struct {
+	// Tools bind the tools to a session.
+	Tools tools.Options
+	// Session, if set, names the session anew for every call, "" leaving it to Tools.
+	Session func() string
+	// Store lists the memory files; nil offers no resources. Its own privacy has to
+	// be that of Tools.
+	Store *markdownstore.Store
+	// Version is the program's.
+	Version string
+	// Logger is told what the protocol's machinery has to say; nil discards it.
+	Logger *slog.Logger
+}
+
+// Server is memory for clients of the protocol.
+type Server struct {
+	k    *kernel.Kernel
+	opts Options
+	sdk  *sdk.Server
+
+	mu      sync.Mutex // guards listed
+	listed  map[string]bool
+	follows *follower
+}
+
+// New makes a server over a kernel, which it does not close.
+func New(k *kernel.Kernel, opts *Options) (*Server, error) {
+	s := &Server{k: k, listed: map[string]bool{}}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if _, err := tools.New(k, s.opts.Tools); err != nil {
+		return nil, err
+	}
+	o := &sdk.ServerOptions{Instructions: instructions, Logger: s.opts.Logger, Capabilities: &sdk.ServerCapabilities{},
+		// Memory is somebody's own: no cache between may hand it to others.
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }}
+	if s.opts.Store != nil {
+		s.follows = newFollower(s)
+		o.SubscribeHandler, o.UnsubscribeHandler = s.follows.subscribe, s.follows.unsubscribe
+	}
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "memkernel", Title: "memkernel memory", Version: s.opts.Version}, o)
+	set, err := s.set()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range set.Definitions() {
+		s.sdk.AddTool(toolOf(&d), s.call)
+	}
+	s.offerResources()
+	return s, nil
+}
+
+// instructions tell a client's model what this server is for.
+const instructions = `memkernel is this project's long-term memory. Before answering about prior work, decisions, dates, people or preferences, ask memory_search, and read what it cites with memory_get. Keep durable facts and decisions with memory_append. A pointer such as ev-0123456789abcdef or cp_003 is followed by page_expand. Every answer has a reason; an empty one with NO_MATCH means that memory was searched and holds nothing.`
+
+// Serve speaks the protocol over a pair of streams, a frame a line, until the client
+// hangs up or ctx ends. Nothing but frames is written to w.
+func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
+	err := s.Run(ctx, &sdk.IOTransport{Reader: readCloser(r), Writer: writeCloser{w}})
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return nil // told to stop
+	}
+	return err
+}
+
+// Run speaks over a transport of the SDK's.
+func (s *Server) Run(ctx context.Context, t sdk.Transport) error {
+	defer s.follows.stop()
+	return s.sdk.Run(ctx, t)
+}
+
+// readCloser closes what can be closed, so that a read that waits comes to an end.
+func readCloser(r io.Reader) io.ReadCloser {
+	if c, ok := r.(io.ReadCloser); ok {
+		return c
+	}
+	return io.NopCloser(r)
+}
+
+// writeCloser leaves the stream open: it is the caller's.
+type writeCloser struct{ io.Writer }
+
+func (writeCloser) Close() error { return nil }
+
+// set binds the tools to the session of this moment.
+func (s *Server) set() (*tools.Set, error) {
+	o := s.opts.Tools
+	if s.opts.Session != nil {
+		if key := s.opts.Session(); key != "" {
+			o.SessionKey = key
+		}
+	}
+	return tools.New(s.k, o)
+}
+
+// titles are the tools' names for people.
+var titles = map[string]string{
+	tools.MemorySearch:  "Search memory",
+	tools.MemoryGet:     "Read memory",
+	tools.PageExpand:    "Expand a pointer",
+	tools.MemoryAppend:  "Add to memory",
+	tools.ContextStatus: "Context status",
+}
+
+func toolOf(d *tools.Definition) *sdk.Tool {
+	no := false
+	return &sdk.Tool{Name: d.Name, Title: titles[d.Name], Description: d.Description, InputSchema: d.Schema, OutputSchema: tools.Output(d.Name),
+		// An append that is repeated stands once, and nothing is ever overwritten.
+		Annotations: &sdk.ToolAnnotations{Title: titles[d.Name], ReadOnlyHint: d.ReadOnly, DestructiveHint: &no, IdempotentHint: true, OpenWorldHint: &no}}
+}
+
+// call answers one call of a tool.
+func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	set, err := s.set()
+	if err != nil {
+		return nil, err
+	}
+	answer, err := set.Call(ctx, req.Params.Name, req.Params.Arguments)
+	var wrong *tools.ArgumentError
+	switch {
+	case errors.As(err, &wrong):
+		return refuse(wrong)
+	case err != nil:
+		return nil, err
+	}
+	if req.Params.Name == tools.MemoryAppend {
+		s.follows.look(ctx)
+	}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(answer)}}, StructuredContent: answer}, nil
+}
+
+// refuse is the answer to a call whose arguments are wrong.
+func refuse(wrong *tools.ArgumentError) (*sdk.CallToolResult, error) {
+	text, err := json.Marshal(struct {
+		Reason   string `json:"reason"`
+		Argument string `json:"argument,omitempty"`
+		Detail   string `json:"detail"`
+	}{"SCHEMA_INVALID", wrong.Argument, wrong.Error()})
+	if err != nil {
+		return nil, fmt.Errorf("refuse a call: %w", err)
+	}
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(text)}}}, nil
+}

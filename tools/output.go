@@ -1,0 +1,35 @@
+package tools
+
+import (
+	"encoding/json"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Output is the JSON schema of what a tool answers, made of the answer's own type;
+// nil for a name that is no tool's.
+func Output(name string) json.RawMessage {
+	switch name {
+	case MemorySearch:
+		return outputOf[found]()
+	case MemoryGet, PageExpand:
+		return outputOf[lines]()
+	case MemoryAppend:
+		return outputOf[kept]()
+	case ContextStatus:
+		return outputOf[standing]()
+	}
+	return nil
+}
+
+func outputOf[T any]() json.RawMessage {
+	s, err := jsonschema.For[T](nil)
+	if err != nil {
+		panic("tools: schema of an answer: " + err.Error()) // the types are this package's
+	}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic("tools: schema of an answer: " + err.Error())
+	}
+	return raw
+}
