@@ -14,8 +14,9 @@ import (
 // CheckID names a check.
 type CheckID string
 
-// The checks. The first eight are those of a nightly memory audit; the last four
-// look at what the kernel keeps, and are run by whoever has that.
+// The checks. The first eight are those of a nightly memory audit; those of losses,
+// blobs, journals and index look at what the kernel keeps, and are run by whoever has
+// that.
 const (
 	CheckSessionState   CheckID = "session_state"
 	CheckObservations   CheckID = "observations"
@@ -23,6 +24,7 @@ const (
 	CheckJobs           CheckID = "jobs"
 	CheckStaleFiles     CheckID = "stale_files"
 	CheckMemoryAge      CheckID = "memory_age"
+	CheckMemoryLoss     CheckID = "memory_loss"
 	CheckWorkingBuffer  CheckID = "working_buffer"
 	CheckBootstrapSize  CheckID = "bootstrap_size"
 	CheckTruncation     CheckID = "truncation"
@@ -56,6 +58,7 @@ func checks() []check {
 		{CheckJobs, "recorded jobs went well", (*auditor).jobs},
 		{CheckStaleFiles, "files of memory are looked after", (*auditor).staleFiles},
 		{CheckMemoryAge, "MEMORY.md is current", (*auditor).memoryAge},
+		{CheckMemoryLoss, "MEMORY.md lost nothing unawares", nil},
 		{CheckWorkingBuffer, "working-buffer.md is empty", (*auditor).workingBuffer},
 		{CheckBootstrapSize, "files fit what the host shows", (*auditor).bootstrapSize},
 		{CheckTruncation, "the host drops nothing", (*auditor).truncation},

@@ -2,9 +2,9 @@
 // a workspace's Markdown as entries, says what each is worth keeping for, and finds
 // what is wrong with them.
 //
-//	fs.FS ──► Read ──► Snapshot: files, entries ──┬──► Audit ──► Report
-//	                                              └──► what is written by itself,
-//	                                                   as operations of the journal
+//	fs.FS ──► Read ──► Snapshot: files, entries ──┬──► Audit ───► Report
+//	                                              ├──► Curate ──► Curation: what MEMORY.md gets
+//	                                              └──► Prune ───► Pruning: what leaves which file
 //
 // Read takes an [io/fs.FS], which has no way to write: whatever only looks at a
 // workspace is given nothing else, so that no mistake in a check can change a byte.
@@ -29,7 +29,8 @@
 // stand at a line's end, so that Markdown shows none of them:
 //
 //	<!-- from REF -->         where the entry comes from: file#L3-L5, or an entry's id
-//	<!-- supersedes REF -->   what it replaces; both stay, and the newer one holds
+//	<!-- supersedes REF -->   what it replaces; both stay, and the newer one holds.
+//	                          REF may be the name of a line, k- and a hash of it
 //
 // An entry's date is the one that it begins with, else that of the nearest heading
 // that holds one, else the one in the file's name.
@@ -51,6 +52,23 @@
 // by looking is not guessed: a contradiction is reported only where two entries
 // that hold today say different things about one subject in a form that is plain
 // (see [CheckContradictions]).
+//
+// # Curation
+//
+// Of a day's log, the working buffer and the checkpoints those entries are worth a
+// place in MEMORY.md that a tag speaks for, or a label or heading that says the same
+// ("Lessons learned"), the user's words first; repetition on other days adds to that,
+// and alone is routine. What memory says already, in the same words or nearly, what
+// has a tombstone, what is superseded or an open task is passed over. A fact is said
+// without day, time and label ([Present]), at most 280 characters of it. A night gets
+// at most eight; only what somebody's wish alone speaks for is left out of more than
+// three.
+//
+// # Pruning
+//
+// See [PruneOptions] for the thresholds and [Why] for the reasons. A block is what
+// moves: an item with all that is nested in it. Headings and markers go with the last
+// block that they name, rules with any.
 //
 // Lines are 1-based and inclusive. Days begin in the user's time zone. Characters
 // are what the host counts (UTF-16 units for hosts written in JavaScript).

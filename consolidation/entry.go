@@ -183,6 +183,8 @@ func (r *reader) describe(e *Entry) {
 	e.Plain, e.Tags = body, e.Tags.With(tags...)
 	if d, ok := leadingDate(body); ok {
 		e.Date, e.Dated = d, true
+		_, tags := CutTags(strings.TrimLeft(body[isoDate.FindStringIndex(body)[1]:], "*_])~ :,–—-"))
+		e.Tags = e.Tags.With(tags...)
 	}
 	if e.Date == "" {
 		e.Date = r.doc.Class.Date

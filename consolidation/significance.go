@@ -79,7 +79,7 @@ func (s *Snapshot) DaysOf() map[string]int {
 	days := map[string]map[string]bool{}
 	for i := range s.Files {
 		f := &s.Files[i]
-		if f.Tier != markdownstore.TierDated {
+		if f.Tier != markdownstore.TierDated || f.Archived() {
 			continue
 		}
 		for key := range Sayings(f.Entries) {

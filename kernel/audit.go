@@ -124,7 +124,7 @@ func (k *Kernel) auditState(ctx context.Context, r *consolidation.Report, o *con
 	for _, c := range []struct {
 		id  consolidation.CheckID
 		run func(context.Context, *consolidation.Report, time.Time) error
-	}{{consolidation.CheckBlobs, k.auditBlobs}, {consolidation.CheckJournals, k.auditJournals}, {consolidation.CheckIndex, k.auditIndex}} {
+	}{{consolidation.CheckMemoryLoss, k.auditLoss}, {consolidation.CheckBlobs, k.auditBlobs}, {consolidation.CheckJournals, k.auditJournals}, {consolidation.CheckIndex, k.auditIndex}} {
 		if !o.Runs(c.id) {
 			continue
 		}

@@ -20,7 +20,7 @@ type Finding struct {
 
 // Check verifies every invariant that the state directory should hold: journals
 // read from end to end, every page restores to the content that its hash names,
-// every blob is what its name says, no projection shows a page that can't be
+// every blob and backup is what its name says, no projection shows a page that can't be
 // restored, stands twice, or is below its floor, and the index, if there is one, is
 // whole. It writes nothing.
 func (k *Kernel) Check(ctx context.Context) ([]Finding, error) {
@@ -53,6 +53,14 @@ func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
 		}
 		if err := k.blobs.Verify(info.Hash); err != nil {
 			findings = append(findings, Finding{What: err.Error(), Hint: "delete the file: the next ingest of the same content writes it again"})
+		}
+	}
+	for info, err := range k.backups.Walk() {
+		if err != nil {
+			return nil, err
+		}
+		if err := k.backups.Verify(info.Hash); err != nil {
+			findings = append(findings, Finding{What: "backup: " + err.Error(), Hint: "delete the file: it is no backup any more, and 'prune --undo' can't bring back what it was"})
 		}
 	}
 	return findings, ctx.Err()

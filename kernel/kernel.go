@@ -108,12 +108,14 @@ type Kernel struct {
 	represent pagevm.RepOptions
 	traces    TraceOptions
 	blobs     *blob.Store
-	masker    *pagevm.Masker
-	counts    *budget.Cache
-	memory    *memory // nil if it is off
-	contract  contract
-	life      LifeOptions
-	notes     *noteTaker // nil without a model
+	// backups are what memory's files were before they were pruned, by hash.
+	backups  *blob.Store
+	masker   *pagevm.Masker
+	counts   *budget.Cache
+	memory   *memory // nil if it is off
+	contract contract
+	life     LifeOptions
+	notes    *noteTaker // nil without a model
 
 	keep int // sessions in memory
 
@@ -179,9 +181,13 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		represent: o.Represent,
 		traces:    o.Trace,
 		blobs:     blob.Open(filepath.Join(o.StateDir, "blobs")),
+		backups:   blob.Open(filepath.Join(o.StateDir, "backups")),
 		counts:    budget.NewCache(0),
 		sessions:  map[string]*session{},
 		keep:      max(cmp.Or(o.KeepSessions, DefaultKeepSessions), 1),
+	}
+	if m != nil {
+		m.private.Guard(k.refuseLoss)
 	}
 	if o.Summary.Model != nil {
 		k.notes = newNoteTaker(o.Summary, k.cooldowns())

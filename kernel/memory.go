@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -65,6 +66,9 @@ type MemoryOptions struct {
 	NoSpans bool
 	// Ranking are the settings of the search; its Embedder is set by Embedder.
 	Ranking retrieval.Options
+	// LossShare is the share of its lines that a change may take out of MEMORY.md for
+	// good; default [consolidation.DefaultLossShare], negative for all.
+	LossShare float64
 	// Embedder makes vectors. Nil searches by words alone, and sends nothing
 	// anywhere.
 	Embedder embed.Provider
@@ -111,6 +115,13 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 	if o.Backend.Open == nil {
 		o.Backend = SQLite(o.IndexPath)
 	}
+}
+
+func (o *MemoryOptions) lossShare() float64 {
+	if o.LossShare == 0 {
+		return consolidation.DefaultLossShare
+	}
+	return o.LossShare
 }
 
 // memory is the workspace's Markdown and the index over it. Nil if it is off.

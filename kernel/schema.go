@@ -24,7 +24,7 @@ const (
 
 // bookkeeping tells the types that only the kernel writes.
 func bookkeeping(t pagevm.Type) bool {
-	return t == sessionType || t == summaryType || t == memoryType || t == summary.NotesType
+	return t == sessionType || t == summaryType || t == memoryType || t == upkeepType || t == summary.NotesType
 }
 
 // schemaOf has the page types of pagevm, those of the host, and the kernel's own.
@@ -39,6 +39,7 @@ func schemaOf(host pagevm.Schema) (pagevm.Schema, error) {
 	private := []memkernel.Scope{memkernel.ScopeSession}
 	object := pagevm.FieldSpec{Kind: pagevm.KindList, Value: pagevm.ValueObject, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}
 	all[memoryType] = pagevm.TypeSpec{Scopes: private, Fields: map[string]pagevm.FieldSpec{memoryField: object}}
+	all[upkeepType] = pagevm.TypeSpec{Scopes: private, Fields: map[string]pagevm.FieldSpec{upkeepField: object}}
 	all[sessionType] = pagevm.TypeSpec{Scopes: private, Fields: map[string]pagevm.FieldSpec{turnsField: object, boundariesField: object}}
 	all[summaryType] = pagevm.TypeSpec{Scopes: private, Fields: map[string]pagevm.FieldSpec{
 		membersField: {Kind: pagevm.KindMap, Value: pagevm.ValueAny, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}

@@ -93,6 +93,8 @@ type session struct {
 	archivedPages map[string]bool
 	erasures
 	eraseErr error // why what was promised is not erased yet
+	// upkeepErr is why a run over memory's files is not through yet.
+	upkeepErr error
 	// readOnly: the journals were opened for reading.
 	readOnly bool
 }
@@ -202,6 +204,9 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 			return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
 		}
 		s.redo(ctx, k.memory)
+		if name == projectFolder {
+			k.redoRuns(ctx, s)
+		}
 	}
 	k.keepFew(s)
 	return s, unlock, nil

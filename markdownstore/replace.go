@@ -119,6 +119,11 @@ func (s *Store) swap(pl place, want, text string) (string, error) {
 	if text = inManner(text, old); text == old {
 		return have, nil
 	}
+	if s.guard != nil && pl.class.Kind == KindMemory {
+		if err := s.guard(pl.path, old, text); err != nil {
+			return "", err
+		}
+	}
 	if now, err := os.Lstat(s.abs(pl.real)); err != nil || !os.SameFile(now, fi) {
 		return "", s.changed(pl, have)
 	}

@@ -51,6 +51,8 @@ type Store struct {
 
 	mu   sync.Mutex // one writer of this process
 	lock *flock.Flock
+	// guard is asked before MEMORY.md is replaced, nil for nobody.
+	guard func(path, before, after string) error
 }
 
 // Open opens the workspace in dir, which must exist. It reads and creates
@@ -89,6 +91,10 @@ func (o *Options) setDefaults(dir string) {
 		o.Now = time.Now
 	}
 }
+
+// Guard has a function asked, under the lock, before MEMORY.md is replaced; what it
+// refuses is not written. It must be set before the store is used.
+func (s *Store) Guard(refuse func(path, before, after string) error) { s.guard = refuse }
 
 // Close releases the workspace. The store must not be used after it.
 func (s *Store) Close() error {

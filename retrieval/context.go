@@ -98,9 +98,13 @@ func (r *refiner) combine() {
 			p.score *= 1 - r.sig.Question*p.asks
 		}
 	}
+	if r.sig.Superseded != 0 {
+		r.superseded()
+	}
 	if r.intent.when && r.sig.Told != 0 {
 		r.told()
 	}
+	r.originals()
 }
 
 // raw is the chunk's score before it was brought into 0 to 1.

@@ -28,6 +28,9 @@ type passage struct {
 	asks float64
 	// tagged: it says itself why it matters.
 	tagged bool
+	// comesFrom and supersedes are its references, begins its first line of its own.
+	comesFrom, supersedes []string
+	begins                string
 }
 
 // outline is the passages of a chunk, in order.
@@ -41,7 +44,7 @@ type outline struct {
 
 // outlineOf takes a chunk apart.
 func outlineOf(a *analysis.Analyzer, text string, trail []string) *outline {
-	terms, lang := a.AppendLines(nil, text)
+	terms, lang := a.AppendLines(nil, unreferenced(text))
 	c := cutter{a: a, lang: lang, lines: splitLines(text), terms: bytes.Split(terms, []byte{'\n'}), above: trail}
 	c.about = c.words(nil)
 	for _, u := range markdownstore.Units(markdownstore.Document{Raw: text, Body: text, BodyLine: 1}) {
@@ -147,6 +150,10 @@ func (c *cutter) add(p *passage, own int) {
 		tokens = tokens[min(p.label.size, len(tokens)):]
 	}
 	p.asks, p.tagged = asking(c.lines[own:p.to]), anyTagged(c.lines[own:p.to])
+	p.comesFrom, p.supersedes = refersTo(c.lines[own:p.to])
+	if own < len(c.lines) {
+		p.begins = c.lines[own]
+	}
 	p.body = tallied(tokens)
 	p.about = c.about
 	p.trail = c.trail()

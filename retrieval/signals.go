@@ -35,6 +35,9 @@ type Signals struct {
 	// Tagged is the factor for entries that a tag of significance stands in: little
 	// more than a tie-break, since a tag says what matters and not what was asked.
 	Tagged float64
+	// Superseded is the factor that an entry loses at most against the one that says
+	// that it replaces it.
+	Superseded float64
 	// Heading is how often a word counts that stands in a heading above.
 	Heading float64
 	// Spread is what the passages of a session lose each time that one of them was
@@ -54,6 +57,6 @@ type Signals struct {
 func DefaultSignals() Signals {
 	return Signals{
 		Before: .6, Behind: .4, Away: .3, Far: .2, Repeat: .5, Answer: .8, Question: .3, Session: .5, Chunk: .1,
-		Speaker: 1.3, Name: .7, Time: 1.3, Told: 1.15, Tagged: 1.08, Heading: 2, Spread: .06, K1: .9, B: .4,
+		Speaker: 1.3, Name: .7, Time: 1.3, Told: 1.15, Tagged: 1.08, Superseded: .5, Heading: 2, Spread: .06, K1: .9, B: .4,
 	}
 }

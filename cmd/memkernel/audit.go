@@ -128,8 +128,7 @@ func (a *app) auditOptions(f *auditFlags) (kernel.AuditOptions, error) {
 		StateAge: time.Duration(c.StateAge), ObservationLines: c.ObservationLines, LogGrace: time.Duration(c.LogGrace),
 		FileAge: time.Duration(c.FileAge), MemoryAge: time.Duration(c.MemoryAge), SizeWarning: c.SizeWarning,
 		NearDuplicate: c.NearDuplicate, JobAge: time.Duration(c.JobAge)}}
-	o.Host, _ = consolidation.HostByName(c.Host)
-	o.Host.FileLimit, o.Host.TotalLimit = firstInt(c.FileLimit, o.Host.FileLimit), firstInt(c.TotalLimit, o.Host.TotalLimit)
+	o.Host = a.auditHost()
 	const way = "'memkernel audit --list' names the checks"
 	var err error
 	if o.Only, err = checkIDs(f.only); err != nil {
@@ -146,6 +145,14 @@ func (a *app) auditOptions(f *auditFlags) (kernel.AuditOptions, error) {
 		o.Skip = append(o.Skip, skip...)
 	}
 	return o, nil
+}
+
+// auditHost is the host whose limits hold.
+func (a *app) auditHost() consolidation.Host {
+	c := &a.config.Audit
+	h, _ := consolidation.HostByName(c.Host)
+	h.FileLimit, h.TotalLimit = firstInt(c.FileLimit, h.FileLimit), firstInt(c.TotalLimit, h.TotalLimit)
+	return h
 }
 
 func firstInt(a, b int) int {

@@ -141,6 +141,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	shared := []string{"--workspace", ws, "--quiet", "--json"}
 	memory := []string{"--workspace", "../../testdata/workspace", "--state-dir", t.TempDir()}
 	remembers := func(args ...string) []string { return append(args, memory...) }
+	upkeep, before := overgrown(t)
 	calls := [][]string{
 		{"plan", "-t", sample},
 		{"plan", "-t", sample, "--view", "full", "--fixed-tokens", "25k", "--resolver", "page"},
@@ -157,6 +158,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"bench", "paging", "--workload", "churn", "--policy", "comp-hybrid", "--trace", trace},
 		{"bench", "paging", "--replay", trace},
 		{"bench", "predict", "-t", sample},
+		upkeep("curate"), upkeep("prune"), upkeep("guard"), upkeep("nightly"), upkeep("curate"), upkeep("prune", "--undo"), upkeep("guard", "--before", before),
 		{"stats"},
 		{"stats", "--workspace", observed(t)},
 		{"plan", "-t", short, "--commit", "--session", "traced"},
@@ -191,7 +193,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	for _, args := range calls {
 		name := strings.Join(args, " ")
 		code, stdout, stderr := invoke(t, append(shared[:len(shared):len(shared)], args...)...)
-		if code != exitOK && (args[0] != "audit" || code != exitFindings) || stderr != "" {
+		if code != exitOK && (args[0] != "audit" && args[0] != "guard" || code != exitFindings) || stderr != "" {
 			t.Errorf("%s: exit %d, stderr %q", name, code, stderr)
 			continue
 		}

@@ -114,6 +114,9 @@ func (a *app) kernelOptions(book *cachelayout.Book, p embed.Provider) (*kernel.O
 		Trace:  kernel.TraceOptions{Off: !a.config.Trace.Enabled, MaxBytes: int64(a.config.Trace.MaxBytes)},
 		Redact: pagevm.MaskOptions{Allow: a.config.Redact.Allow, Disable: a.config.Redact.DisableRules}}
 	o.Memory.Embedder = p
+	if o.Memory.LossShare = a.config.Upkeep.LossShare; o.Memory.LossShare == 0 {
+		o.Memory.LossShare = math.SmallestNonzeroFloat64
+	}
 	for i := range o.Memory.Sessions.Sources {
 		src := &o.Memory.Sessions.Sources[i]
 		src.Path = a.inWorkspace(src.Path)

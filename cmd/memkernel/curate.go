@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// curateFlags are the flags of curate.
+type curateFlags struct {
+	apply bool
+	date  string
+	now   timeValue
+}
+
+func newCurate(a *app) *cobra.Command {
+	f := &curateFlags{}
+	cmd := &cobra.Command{
+		Use:   "curate",
+		Short: "bring what a day came to into MEMORY.md",
+		Long: `curate reads the day's log and that of the day before, the working buffer, the
+checkpoints of the day, and what the logs of two weeks hold with a tag, and appends
+up to eight entries to MEMORY.md that aren't there yet, under the day's heading:
+decisions, lessons and what the user asked for, as facts of today, each with the
+place that it comes from. Nothing that stands is rewritten; what a new entry replaces
+is named in it. Where there is nothing to say, nothing is written. If section
+summary.model of the configuration names a model, that may reword and drop entries,
+within bounds. It shows what it would write unless --apply is given.`,
+		Example: `  memkernel curate
+  memkernel curate --date 2026-03-09 --apply`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runCurate(cmd.Context(), f) },
+	}
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "write it; without it nothing is written")
+	cmd.Flags().StringVar(&f.date, "date", "", "the `day` that is read, as 2026-03-09 (default today)")
+	cmd.Flags().Var(&f.now, "now", "the moment that counts as now, in RFC 3339 (default now)")
+	return cmd
+}
+
+type curateJSON struct {
+	Schema string `json:"schema"`
+	*kernel.Curated
+}
+
+func (a *app) runCurate(ctx context.Context, f *curateFlags) error {
+	if _, ok := markdownstore.ParseDate(f.date, time.UTC); f.date != "" && !ok {
+		return usagef("--date %q is not a day such as 2026-03-09", f.date)
+	}
+	k, err := a.upkeeper(ctx)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	req, err := a.curateRequest()
+	if err != nil {
+		return err
+	}
+	req.Day, req.Apply, req.Now = f.date, f.apply, f.now.Time
+	out, err := k.Curate(ctx, req)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(curateJSON{"memkernel/curate/v1", out})
+	}
+	if err := a.showCurated(out); err != nil {
+		return err
+	}
+	if !out.Applied && len(out.Entries) > 0 {
+		a.tip("nothing was changed; --apply does it")
+	}
+	return nil
+}
+
+// curateRequest has what the configuration says of curation: the model is that of
+// section summary.model.
+func (a *app) curateRequest() (kernel.CurateRequest, error) {
+	o, err := a.summaryOptions()
+	return kernel.CurateRequest{NearDuplicate: a.config.Audit.NearDuplicate, Model: o.Model}, err
+}
+
+// upkeeper opens the kernel for the verbs that keep memory's files good.
+func (a *app) upkeeper(ctx context.Context) (*kernel.Kernel, error) {
+	if err := a.memoryOn(); err != nil {
+		return nil, err
+	}
+	return a.kernel(ctx, nil)
+}
+
+func (a *app) showCurated(out *kernel.Curated) error {
+	p := a.painter()
+	for i := range out.Entries {
+		e := &out.Entries[i]
+		for n, l := range wrap(strings.TrimSpace(e.Tags.String()+" "+e.Text), columns-4) {
+			lead := "    "
+			if n == 0 {
+				lead = "  + "
+			}
+			fmt.Fprintf(a.out, "%s%s\n", lead, l)
+		}
+		from := "from " + e.From
+		if e.Replaces != "" {
+			from += fmt.Sprintf(", in the place of %q", e.Replaces)
+		}
+		for _, l := range wrap(from, columns-6) {
+			fmt.Fprintf(a.out, "      %s\n", p.do(gray, l))
+		}
+	}
+	done := "would be"
+	if out.Applied {
+		done = "were"
+	}
+	what := fmt.Sprintf("%s of %s %s added to %s", entryCount(len(out.Entries)), out.Day, done, out.Path)
+	if len(out.Entries) == 0 {
+		what = "nothing of " + out.Day + " that " + out.Path + " doesn't have"
+	}
+	if out.Left > 0 {
+		what += fmt.Sprintf(", %d more keep", out.Left)
+	}
+	if m := &out.Advice; m.Model != "" {
+		what += fmt.Sprintf("; %s: %s, %d operations taken, %d refused", m.Model, m.Reason, m.Accepted, len(m.Refused))
+	}
+	_, err := fmt.Fprintf(a.out, "%s; %s of the working buffer read\n", printable(what), size(int64(out.BufferBytes)))
+	return err
+}
+
+func entryCount(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return thousands(n) + " entries"
+}
+
+// pruneFlags are the flags of prune.
+type pruneFlags struct {
+	apply, undo bool
+	now         timeValue
+}
+
+func newPrune(a *app) *cobra.Command {
+	f := &pruneFlags{}
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "take out of memory what no longer holds, and what there is no room for",
+		Long: `prune brings MEMORY.md down to its limit of lines: what is said twice, superseded or
+done leaves first, then what is worth least in sight moves to the file that owns it,
+USER.md, TOOLS.md, IDENTITY.md or one in memory/. It trims observations.md, brings
+the decisions and lessons of old logs that memory doesn't have into memory/, and
+empties what of the working buffer a curation has read. What is not a day old stays.
+It shows what would go where unless --apply is given. All that it touches is backed
+up first, and --undo takes the last run back. Section upkeep of the configuration has
+the thresholds.`,
+		Example: `  memkernel prune
+  memkernel prune --apply
+  memkernel prune --undo`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runPrune(cmd.Context(), f) },
+	}
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
+	cmd.Flags().BoolVar(&f.undo, "undo", false, "take back the last run that was applied")
+	cmd.Flags().Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	cmd.MarkFlagsMutuallyExclusive("apply", "undo")
+	return cmd
+}
+
+type pruneJSON struct {
+	Schema string `json:"schema"`
+	*kernel.Pruned
+}
+
+type undoJSON struct {
+	Schema string `json:"schema"`
+	*kernel.Undone
+}
+
+func (a *app) runPrune(ctx context.Context, f *pruneFlags) error {
+	k, err := a.upkeeper(ctx)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	if f.undo {
+		return a.runUndo(ctx, k, f)
+	}
+	out, err := k.Prune(ctx, kernel.PruneRequest{PruneOptions: a.pruneOptions(), Apply: f.apply, Now: f.now.Time})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(pruneJSON{"memkernel/prune/v1", out})
+	}
+	if err := a.showPruned(out); err != nil {
+		return err
+	}
+	if !out.Applied && (len(out.Moves) > 0 || out.BufferBytes > 0) {
+		a.tip("nothing was changed; --apply does it, and --undo takes it back")
+	}
+	return nil
+}
+
+func (a *app) runUndo(ctx context.Context, k *kernel.Kernel, f *pruneFlags) error {
+	out, err := k.UndoPrune(ctx, f.now.Time)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(undoJSON{"memkernel/undo/v1", out})
+	}
+	for _, path := range out.Files {
+		fmt.Fprintf(a.out, "  %s\n", printable(path))
+	}
+	_, err = fmt.Fprintf(a.out, "taken back: the pruning of %s, %s\n", out.Time.Format(time.RFC3339), plural(len(out.Files), "file"))
+	return err
+}
+
+// pruneOptions brings the sections upkeep and audit together.
+func (a *app) pruneOptions() kernel.PruneOptions {
+	c, audit := &a.config.Upkeep, a.auditHost()
+	o := kernel.PruneOptions{MemoryLines: orNone(c.MemoryLines), ObservationLines: orNone(a.config.Audit.ObservationLines), ObservationRest: c.ObservationRest,
+		ObservationDays: c.ObservationDays, DoneDays: c.DoneDays, LogDays: orNone(c.LogDays), NearDuplicate: a.config.Audit.NearDuplicate, Owners: list(c.Owners)}
+	if share := a.config.Audit.SizeWarning; share > 0 {
+		o.OwnerChars = int(share * float64(audit.FileLimit))
+	}
+	return o
+}
+
+// shownMove is how much of a block the text shows, in characters.
+const shownMove = 100
+
+func (a *app) showPruned(out *kernel.Pruned) error {
+	p := a.painter()
+	for i := range out.Moves {
+		m := &out.Moves[i]
+		to := m.To
+		if to == "" {
+			to = "nowhere: it stands elsewhere, too"
+		}
+		fmt.Fprintf(a.out, "%s -> %s %s\n", p.do(bold, fmt.Sprintf("%s:%d", printable(m.From), m.Line)), printable(to), p.do(gray, "("+string(m.Why)+")"))
+		fmt.Fprintf(a.out, "    %s\n", printable(clipped(m.Text, shownMove)))
+	}
+	for i := range out.Changes {
+		c := &out.Changes[i]
+		fmt.Fprintf(a.out, "%s: %s to %d lines\n", printable(c.Path), thousands(c.LinesBefore), c.LinesAfter)
+	}
+	for _, over := range append(out.Over, out.Kept...) {
+		for _, l := range wrap("note: "+over, columns) {
+			fmt.Fprintln(a.out, p.do(yellow, l))
+		}
+	}
+	done := "would be"
+	if out.Applied {
+		done = "were"
+	}
+	_, err := fmt.Fprintf(a.out, "%s %s moved, %s of the working buffer emptied, %s left\n", entryCount(len(out.Moves)), done, size(int64(out.BufferBytes)), size(int64(out.BufferLeft)))
+	return err
+}
+
+// clipped is the beginning of a text, on one line.
+func clipped(s string, n int) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) <= n {
+		return string(r)
+	}
+	return string(r[:n]) + "…"
+}
+
+var errSteps = errors.New("a step failed")

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// nightlyFlags are the flags of nightly.
+type nightlyFlags struct {
+	quietTime, git bool
+	idle, gap      time.Duration
+	now            timeValue
+}
+
+func newNightly(a *app) *cobra.Command {
+	f := &nightlyFlags{}
+	cmd := &cobra.Command{
+		Use:   "nightly",
+		Short: "audit, curate and prune, in this order",
+		Long: `nightly runs audit, curate --apply and prune --apply, in this order and never two at
+a time. A step is skipped if the one before failed; what the audit finds is no
+failure. It may be killed at any moment, and a second run of the same night finds
+nothing to do. How each step went is appended to jobs.jsonl in the state folder,
+which audit reads. The exit code is 1 if a step failed.
+
+--quiet-time is for the hours between: it curates, trims observations.md, and empties
+what of the working buffer was read. With --idle it waits for nobody: it does nothing
+unless all sessions have been quiet for so long, so that it may be called every few
+minutes. doc/nightly.md has lines for cron and units for systemd.`,
+		Example: `  memkernel nightly --git
+  memkernel nightly --quiet-time --idle 30m`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runNightly(cmd.Context(), f) },
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.quietTime, "quiet-time", false, "today's log, observations and the working buffer alone")
+	fl.DurationVar(&f.idle, "idle", 0, "do nothing unless all sessions have been quiet for so long")
+	fl.DurationVar(&f.gap, "gap", 0, "wait between two steps")
+	fl.BoolVar(&f.git, "git", false, "commit the workspace before and after, if it is a git repository")
+	fl.Var(&f.now, "now", "the moment that counts as now, in RFC 3339 (default now)")
+	return cmd
+}
+
+// nightlyJSON is the document of nightly.
+type nightlyJSON struct {
+	Schema string `json:"schema"`
+	*kernel.Nightly
+	// Findings is how many the audit had, Added how many entries were curated, Moved
+	// how many were pruned, Commits the commits that were made.
+	Findings int      `json:"findings"`
+	Added    int      `json:"added"`
+	Moved    int      `json:"moved"`
+	Commits  []string `json:"commits"`
+}
+
+func (a *app) runNightly(ctx context.Context, f *nightlyFlags) error {
+	audit, err := a.auditOptions(&auditFlags{})
+	if err != nil {
+		return err
+	}
+	k, err := a.upkeeper(ctx)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	curate, err := a.curateRequest()
+	if err != nil {
+		return err
+	}
+	g := &gitCommits{dir: a.workspace}
+	c := &a.config.Upkeep
+	before := func(ctx context.Context) error {
+		if !c.Git {
+			return nil
+		}
+		return g.commit(ctx, "before the nightly run")
+	}
+	out, err := k.Nightly(ctx, kernel.NightlyRequest{Before: before, Audit: audit, Prune: a.pruneOptions(), Curate: curate,
+		QuietTime: f.quietTime, Idle: f.idle, Gap: time.Duration(c.Gap), Now: f.now.Time})
+	if errors.Is(err, kernel.ErrNightlyRuns) {
+		return hint(err, "wait for it, or call it at another time")
+	}
+	if err == nil && c.Git && out.Skipped == "" {
+		err = g.commit(ctx, "nightly run")
+	}
+	if err != nil {
+		return err
+	}
+	return a.showNightly(out, g.made)
+}
+
+func (a *app) showNightly(n *kernel.Nightly, commits []string) error {
+	doc := nightlyJSON{Schema: "memkernel/nightly/v1", Nightly: n, Commits: list(commits)}
+	if n.Audit != nil {
+		doc.Findings = len(n.Audit.Findings)
+	}
+	if n.Curated != nil {
+		doc.Added = len(n.Curated.Entries)
+	}
+	if n.Pruned != nil {
+		doc.Moved = len(n.Pruned.Moves)
+	}
+	var err error
+	if a.json {
+		err = a.writeJSON(doc)
+	} else {
+		_, err = a.out.Write([]byte(nightlyText(&doc)))
+	}
+	if err == nil && n.Failed() {
+		err = hint(errSteps, "see the steps above; what was begun is finished by the next run")
+	}
+	return err
+}
+
+func nightlyText(n *nightlyJSON) string {
+	if n.Skipped != "" {
+		return printable("nothing was done: "+n.Skipped) + "\n"
+	}
+	came := map[string]string{kernel.StepAudit: plural(n.Findings, "finding"), kernel.StepCurate: entryCount(n.Added) + " added", kernel.StepPrune: entryCount(n.Moved) + " moved"}
+	var b strings.Builder
+	for _, s := range n.Steps {
+		what := came[s.Step]
+		if s.Outcome != "ok" {
+			what = s.Outcome + ": " + s.Error
+		}
+		fmt.Fprintf(&b, "%-7s %s\n", s.Step, printable(what))
+	}
+	for _, c := range n.Commits {
+		fmt.Fprintf(&b, "%-7s %s\n", "git", printable(c))
+	}
+	return b.String()
+}
+
+// guardFlags are the flags of guard.
+type guardFlags struct {
+	before, after string
+}
+
+func newGuard(a *app) *cobra.Command {
+	f := &guardFlags{}
+	cmd := &cobra.Command{
+		Use:   "guard",
+		Short: "refuse a MEMORY.md that lost too much of itself",
+		Long: `guard looks which lines MEMORY.md has lost: those that stand neither in a file that
+owns such facts, nor in memory/ or its archive, nor were taken out by prune, which
+has them in a backup. It compares with what the last nightly run left, or with
+--before. If more than upkeep.loss_share of the lines are gone it lists them, and the
+exit code is 3. As a hook before commits:
+
+  git show HEAD:MEMORY.md | memkernel guard --before -`,
+		Example: `  memkernel guard
+  memkernel guard --before MEMORY.md.old --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runGuard(cmd.Context(), f) },
+	}
+	cmd.Flags().StringVar(&f.before, "before", "", "`file` with what it was, - for standard input (default what the last nightly run left)")
+	cmd.Flags().StringVar(&f.after, "after", "", "`file` with what it is to become (default the workspace's)")
+	return cmd
+}
+
+type guardJSON struct {
+	Schema string `json:"schema"`
+	*consolidation.Loss
+}
+
+func (a *app) runGuard(ctx context.Context, f *guardFlags) error {
+	var req kernel.GuardRequest
+	var err error
+	if req.Before, err = a.textOf(f.before); err != nil {
+		return err
+	}
+	if req.After, err = a.textOf(f.after); err != nil {
+		return err
+	}
+	k, err := a.upkeeper(ctx)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	loss, err := k.Guard(ctx, req)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.writeJSON(guardJSON{"memkernel/guard/v1", loss})
+	} else {
+		err = a.showLoss(loss)
+	}
+	if err == nil && loss.Refused {
+		a.tip("bring the lines back, or into the file that owns them; 'memkernel prune' moves them so that nothing is lost")
+		err = &findings{len(loss.Lost)}
+	}
+	return err
+}
+
+// textOf reads what a flag names, nil if it names nothing.
+func (a *app) textOf(name string) (*string, error) {
+	if name == "" {
+		return nil, nil
+	}
+	var data []byte
+	var err error
+	if name == "-" {
+		data, err = io.ReadAll(a.in)
+	} else {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text := string(data)
+	return &text, nil
+}
+
+func (a *app) showLoss(loss *consolidation.Loss) error {
+	for _, l := range loss.Lost {
+		fmt.Fprintf(a.out, "%5d  %s\n", l.Line, printable(l.Text))
+	}
+	_, err := fmt.Fprintf(a.out, "%s lost %d of %s, %.0f %%; %.0f %% may be\n", loss.Path, len(loss.Lost), plural(loss.Lines, "line"), 100*loss.Share, 100*loss.Limit)
+	return err
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// overgrown is a workspace that curation and pruning find something in, as what calls
+// its verbs, and a file with another MEMORY.md.
+func overgrown(t *testing.T) (verb func(args ...string) []string, before string) {
+	t.Helper()
+	dir := t.TempDir()
+	var memory strings.Builder
+	memory.WriteString("# Memory\n\n## Harbour\n\n")
+	for i := range 70 {
+		fmt.Fprintf(&memory, "- Gate %d of the harbour is opened by keeper %d.\n", i, 100-i)
+	}
+	before = filepath.Join(t.TempDir(), "before.md")
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for path, text := range map[string]string{
+		filepath.Join(dir, "MEMORY.md"):                   memory.String(),
+		filepath.Join(dir, "memory", "2026-03-09.md"):     "# 2026-03-09\n\n- 10:00 [decision] The nets are kept in the long shed.\n",
+		filepath.Join(dir, "memory", "working-buffer.md"): "- [decision] The lantern is lit from dusk on.\n",
+		before: "# Memory\n\n- Something that stands nowhere.\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func(args ...string) []string {
+		args = append(args, "--workspace", dir)
+		if args[0] != "guard" {
+			args = append(args, "--now", "2026-03-09T23:30:00Z")
+		}
+		return args
+	}, before
+}
+
+// The verbs preview, act, and take back; a night's second run finds nothing to do.
+func TestUpkeepVerbs(t *testing.T) {
+	verb, before := overgrown(t)
+	say := func(want int, args ...string) (string, string) {
+		t.Helper()
+		code, stdout, stderr := invoke(t, verb(args...)...)
+		if code != want {
+			t.Fatalf("%v: exit %d: %s%s", args, code, stdout, stderr)
+		}
+		return stdout, stderr
+	}
+	for _, c := range []struct {
+		code int
+		args []string
+		want []string
+	}{
+		{0, []string{"curate"}, []string{"  + [decision] The nets are kept in the long shed.", "from memory/2026-03-09.md#L3", "would be added to MEMORY.md", "--apply does it"}},
+		{0, []string{"prune"}, []string{"MEMORY.md:5 -> memory/harbour.md (room)", "Gate 0 of the harbour", "MEMORY.md: 74 to ", "would be moved", "--undo takes it back"}},
+		{0, []string{"nightly"}, []string{"audit   ", "curate  2 entries added", "prune   "}},
+		{0, []string{"nightly"}, []string{"curate  0 entries added", "prune   0 entries moved"}},
+		{0, []string{"guard"}, []string{"MEMORY.md lost 0 of"}},
+		{3, []string{"guard", "--before", before}, []string{"    3  - Something that stands nowhere.", "lost 1 of 2 lines, 50 %; 25 % may be", "'memkernel prune' moves them"}},
+		{0, []string{"prune", "--undo"}, []string{"  MEMORY.md\n", "taken back: the pruning of 2026-03-09T23:30:00Z, 3 files"}},
+		{1, []string{"prune", "--undo"}, []string{"nothing was pruned that could be taken back"}},
+		{2, []string{"curate", "--date", "tomorrow"}, []string{`--date "tomorrow" is not a day`}},
+	} {
+		stdout, stderr := say(c.code, c.args...)
+		for _, w := range c.want {
+			if !strings.Contains(stdout+stderr, w) {
+				t.Errorf("%v: %q is not in\n%s%s", c.args, w, stdout, stderr)
+			}
+		}
+	}
+}
+
+// With --git the Markdown is committed before and after, and nothing else is.
+func TestNightlyGit(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git here")
+	}
+	verb, _ := overgrown(t)
+	args := verb("nightly", "--git")
+	dir := args[3]
+	if code, _, stderr := invoke(t, args...); code != exitError || !strings.Contains(stderr, "git init") {
+		t.Fatalf("without a repository: exit %d, %s", code, stderr)
+	}
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command("git", append([]string{"-C", dir, "-c", "init.defaultBranch=main"}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+		return string(out)
+	}
+	git("init", "--quiet")
+	git("config", "user.name", "Mika")
+	git("config", "user.email", "mika@example.org")
+	git("config", "commit.gpgsign", "false")
+	if err := os.WriteFile(filepath.Join(dir, "staged.txt"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git("add", "staged.txt")
+	for range 2 {
+		if code, _, stderr := invoke(t, args...); code != 0 {
+			t.Fatalf("exit %d: %s", code, stderr)
+		}
+	}
+	if log := git("log", "--format=%s"); log != "memory: nightly run\nmemory: before the nightly run\n" {
+		t.Errorf("the log is %q", log)
+	}
+	if files := git("ls-tree", "-r", "--name-only", "HEAD"); strings.Contains(files, "staged.txt") || strings.Contains(files, ".memkernel") || !strings.Contains(files, "memory/harbour.md") {
+		t.Errorf("committed are %s", files)
+	}
+	if status := git("status", "--porcelain"); status != "A  staged.txt\n" {
+		t.Errorf("the status is %q", status)
+	}
+}
+
+// The limit of MEMORY.md is one number, whoever asks for it.
+func TestMemoryLinesAreOneNumber(t *testing.T) {
+	if n := config.Default().Upkeep.MemoryLines; n != kernel.DefaultMemoryLines {
+		t.Errorf("the configuration says %d and the kernel %d", n, kernel.DefaultMemoryLines)
+	}
+}

@@ -1,0 +1,150 @@
+package consolidation_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/memkernel/memkernel/consolidation"
+)
+
+func curate(t *testing.T, fsys fstest.MapFS, change func(*consolidation.CurateOptions)) *consolidation.Curation {
+	t.Helper()
+	o := consolidation.CurateOptions{Day: "2026-03-09", NearDuplicate: .8}
+	if change != nil {
+		change(&o)
+	}
+	c, err := consolidation.Curate(t.Context(), fsys, 0, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func texts(c *consolidation.Curation) []string {
+	var out []string
+	for i := range c.Entries {
+		out = append(out, c.Entries[i].Text)
+	}
+	return out
+}
+
+// A day's entries are found by what speaks for them, said as facts of today, and cite
+// where they come from. What memory has is passed over, and so is what nobody marked.
+func TestCurate(t *testing.T) {
+	fsys := with(map[string]string{
+		"memory/quays.md": "# Quays\n\n- The ferry calls at the north quay during winter because the south quay is closed by ice until the end of April.\n",
+		"memory/2026-03-09.md": "# 2026-03-09\n\n" +
+			"- 09:10 [decision] On 2026-03-09 we decided to keep the nets in the long shed because the short one leaks (09:12).\n" +
+			"- 09:20 [lesson] Lesson: the crane only starts after its valve was opened twice.\n" +
+			"- 09:30 [decision] Deployments happen on Tuesdays and Thursdays, never on Fridays.\n" +
+			"- 09:40 [lesson] The ferry calls at the north quay during winter because the south quay is closed by ice until the end of every April.\n" +
+			"- 09:50 The cat was fed, the lamps were cleaned and nothing else happened.\n" +
+			"- [ ] [decision] Ask Solveig whether the gates may stay open at night\n" +
+			"- [human] ~~The user wants the report in English.~~\n\n" +
+			"## Lessons learned\n\n- A rope that was wet must be dried before it is put away.\n- Short one.\n",
+	})
+	c := curate(t, fsys, nil)
+	want := []string{
+		"Keep the nets in the long shed because the short one leaks.",
+		"The crane only starts after its valve was opened twice.",
+		"A rope that was wet must be dried before it is put away.",
+	}
+	if got := texts(c); !slices.Equal(got, want) {
+		t.Fatalf("%q, want %q", got, want)
+	}
+	for _, l := range []string{"## 2026-03-09\n\n- [decision] Keep the nets", "<!-- from memory/2026-03-09.md#L3 -->", "- [lesson] A rope that was wet"} {
+		if !strings.Contains(c.Text(), l) {
+			t.Errorf("%q is not in\n%s", l, c.Text())
+		}
+	}
+	retired := map[string]bool{consolidation.KeyHash(want[1]): true}
+	c = curate(t, fsys, func(o *consolidation.CurateOptions) { o.Retired = func(key string) bool { return retired[key] } })
+	if slices.Contains(texts(c), want[1]) {
+		t.Error("what was retired came back")
+	}
+	if c = curate(t, fsys, func(o *consolidation.CurateOptions) { o.Taken = consolidation.MostPromoted }); len(c.Entries) > 0 || c.Left != 3 || c.Text() != "" {
+		t.Errorf("a day that has its eight got %q, %d left", texts(c), c.Left)
+	}
+	if c = curate(t, healthy(), nil); len(c.Entries) > 0 {
+		t.Errorf("a day that came to nothing gave %q", texts(c))
+	}
+}
+
+// The buffer's decisions and the user's wishes count, and so do checkpoints.
+func TestCurateBuffer(t *testing.T) {
+	c := curate(t, healthy(), func(o *consolidation.CurateOptions) {
+		o.Buffer = "# Working buffer of session main, 2026-03-09\n\n## 2026-03-09T09:12:05Z, turn 12 of session main, 63 % full, message 34\n\n" +
+			"- [user] From now on always answer in short sentences, please.\n- [agent] Done.\n- [decision] The lantern on the mole is lit from dusk on.\n<!-- mk:wb-1 -->\n"
+		o.BufferRef = "memory/working-buffer.md@0123"
+		o.Extra = []consolidation.Extra{{Text: "the parcels go by the noon ferry", Tags: consolidation.MakeTags(consolidation.Decision), Ref: "main/cp_001"}}
+	})
+	got := strings.Join(texts(c), "\n")
+	for _, w := range []string{"The lantern on the mole is lit from dusk on.", "The parcels go by the noon ferry", "always answer in short sentences, please."} {
+		if !strings.Contains(got, w) {
+			t.Errorf("%q is not in %q", w, got)
+		}
+	}
+	if !strings.Contains(c.Text(), "<!-- from main/cp_001 -->") || !strings.Contains(c.Text(), "<!-- from memory/working-buffer.md@0123 -->") {
+		t.Errorf("where it comes from is missing: %s", c.Text())
+	}
+}
+
+// A fact that replaces another one of MEMORY.md names it; both stay.
+func TestCurateSupersedes(t *testing.T) {
+	c := curate(t, with(map[string]string{"memory/2026-03-09.md": "# 2026-03-09\n\n- 10:00 [decision] Postgres runs on port 5433.\n"}), nil)
+	if len(c.Entries) != 1 || c.Entries[0].Replaces != "Postgres runs on port 5432." || len(c.Entries[0].Supersedes) == 0 {
+		t.Fatalf("%+v", c.Entries)
+	}
+	if !strings.Contains(c.Text(), "<!-- supersedes k-") {
+		t.Error(c.Text())
+	}
+}
+
+func TestPresent(t *testing.T) {
+	for in, want := range map[string]string{
+		"On 2026-03-10 we decided to use Redis because of its streams.": "Use Redis because of its streams.",
+		"**Lesson**: never trust the clock of the pier":                 "Never trust the clock of the pier",
+		"Today, the ferry moved to the north quay (14:05)":              "The ferry moved to the north quay",
+		"`go vet` finds it. commit: abcdef1234":                         "`go vet` finds it.",
+		"今天决定：数据库改用 5433 端口":                                            "数据库改用 5433 端口",
+		"iOS builds need the new key":                                   "iOS builds need the new key",
+		"2026-03-10":                                                    "2026-03-10",
+		strings.Repeat("word ", 100):                                    strings.TrimSpace(strings.Repeat("word ", 56))[1:],
+	} {
+		got := consolidation.Present(in)
+		if strings.HasPrefix(in, "word") {
+			if len([]rune(got)) > 281 || !strings.HasSuffix(got, "…") {
+				t.Errorf("%q is %d characters long", got, len(got))
+			}
+			continue
+		}
+		if got != want {
+			t.Errorf("Present(%q) is %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A model may reword and drop, and no more than that.
+func TestAdvise(t *testing.T) {
+	facts := []consolidation.Promoted{
+		{Text: "Keep the nets in shed 7 because the short one leaks.", Tags: consolidation.MakeTags(consolidation.Decision)},
+		{Text: "The crane only starts after its valve was opened twice.", Tags: consolidation.MakeTags(consolidation.Lesson)},
+		{Text: "A rope that was wet must never be put away.", Tags: consolidation.MakeTags(consolidation.Lesson)},
+	}
+	got, done, err := consolidation.Advise(facts, "Here:\n"+`{"ops":[{"op":"reword","n":1,"text":"Nets are kept in shed 7; the short one leaks."},{"op":"drop","n":2},{"op":"drop","n":3},
+		{"op":"drop","n":1},{"op":"reword","n":1,"text":"Keep the nets in shed 8 because the short one leaks."},{"op":"reword","n":3,"text":"A rope that was wet must be put away."},
+		{"op":"reword","n":2,"text":"The crane starts."},{"op":"add","n":1},{"op":"drop","n":9}]}`)
+	if err != nil || done.Accepted != 2 || len(done.Refused) != 7 || len(got) != 2 {
+		t.Fatalf("%+v, %+v, %v", got, done, err)
+	}
+	if got[0].Text != "Nets are kept in shed 7; the short one leaks." || got[1].Text != facts[2].Text || facts[0].Text[:4] != "Keep" {
+		t.Errorf("%+v", got)
+	}
+	for _, answer := range []string{"", "no", `{"ops":7}`, "}{"} {
+		if got, _, err := consolidation.Advise(facts, answer); err == nil || len(got) != 3 {
+			t.Errorf("%q gave %d entries, %v", answer, len(got), err)
+		}
+	}
+}

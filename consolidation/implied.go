@@ -1,0 +1,81 @@
+package consolidation
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+var utc = time.UTC
+
+const dateLayout = time.DateOnly
+
+var (
+	// saysDecision and saysLesson are labels and headings by which people mark what
+	// the tags mark, in the languages that we were sure of.
+	saysDecision = regexp.MustCompile(`(?i)^[*_#\s]*(?:(?:key |final |architecture |technical |design )?decisions?(?: made)?|decided|entscheidung(?:en)?|décisions?|decisi(?:ó|o)n(?:es)?|decisione|决定|决策|技术选型决策|決定)[*_]*\s*(?:[:：]|$)`)
+	saysLesson   = regexp.MustCompile(`(?i)^[^\p{L}\p{N}]*(?:(?:key |main )?(?:lessons?(?: learned)?|learnings?|insights?|takeaways?|findings?)|what (?:i|we) learned|gotchas?|erkenntnisse?|gelernt|leçons?(?: apprises)?|apprentissages|lecci(?:ó|o)n(?:es)?|教训|经验|经验教训|核心洞察|关键洞察|关键发现|重要发现|洞察|学到|学到的|反思|教訓)[*_]*\s*(?:[:：]|$)`)
+)
+
+// impliedTags are the tags that an entry's label, or the heading above it, stands for.
+func impliedTags(e *Entry) Tags {
+	if said, ok := strings.CutPrefix(e.Plain, quotesUser); ok {
+		if Important(said) {
+			return MakeTags(Human)
+		}
+		return nil
+	}
+	above := ""
+	if len(e.Trail) > 0 {
+		above = e.Trail[len(e.Trail)-1]
+	}
+	switch {
+	case saysDecision.MatchString(e.Plain), saysDecision.MatchString(above):
+		return MakeTags(Decision)
+	case saysLesson.MatchString(e.Plain), saysLesson.MatchString(above):
+		return MakeTags(Lesson)
+	}
+	return nil
+}
+
+// speaksOfUser are the words by which a log names the person it works for.
+var speaksOfUser = regexp.MustCompile(`(?i)\b(?:the )?(?:user|human|owner|client|customer|boss|operator)\b|用户|主人`)
+
+// quotesUser and quotesAgent begin what was said, in the working buffer.
+const quotesUser, quotesAgent = "[user] ", "[agent] "
+
+// asksFor tells an entry that names somebody's wish.
+func asksFor(e *Entry) bool { return Important(e.Plain) && speaksOfUser.MatchString(e.Plain) }
+
+// supersede marks what a new entry takes the place of: an entry of curated memory
+// that says something else of the same subject in a form that is plain.
+func (c *curator) supersede(p *Promoted) {
+	m := c.Memory()
+	if m == nil {
+		return
+	}
+	e := Entry{Path: m.Path, Text: "- " + p.Text, Plain: p.Text, StartLine: 1, Date: c.Day, Dated: true}
+	who := (&auditor{Snapshot: c.Snapshot}).people()
+	for _, now := range entryClaims(m, &e) {
+		for _, was := range claims(m) {
+			if was.entry.Date > c.Day || who.rename(was.subject) != who.rename(now.subject) || was.value.kind != now.value.kind || !was.value.disagree(now.value) {
+				continue
+			}
+			if was.label && now.label && !slices.Equal(was.entry.Trail, e.Trail) && len(strings.Fields(was.subject)) < 2 {
+				continue
+			}
+			p.Supersedes = append(p.Supersedes, lineRef(was.entry.Text))
+			for _, r := range was.entry.From {
+				if strings.Contains(r, "#L") {
+					p.Supersedes = append(p.Supersedes, r)
+				}
+			}
+			p.Replaces = was.entry.Plain
+			return
+		}
+	}
+}
+
+// negated are the words that turn a sentence into its opposite.
+var negated = regexp.MustCompile(`(?i)\b(?:no|not|never|none|nobody|without|cannot|don'?t|doesn'?t|isn'?t|won'?t|kein\w*|nicht|nie|ne|pas|jamais|nunca|sin|non|mai)\b|不|没|別|别|ない|не |안 `)

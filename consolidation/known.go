@@ -1,0 +1,109 @@
+package consolidation
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// ArchiveDir has what pruning took out of memory because it no longer holds, a note
+// for each day on which it did. It is read and searched like any note, and ages.
+const ArchiveDir = "memory/archive/"
+
+// Archived tells a file of [ArchiveDir].
+func (f *File) Archived() bool { return strings.HasPrefix(f.Path, ArchiveDir) }
+
+// KeyHash names what an entry says without saying it: what tombstones hold.
+func KeyHash(plain string) string {
+	sum := sha256.Sum256([]byte(Key(plain)))
+	return hex.EncodeToString(sum[:16])
+}
+
+// known are the entries that memory holds, to be asked whether it says a thing.
+type known struct {
+	near    float64
+	keys    map[string]bool
+	from    map[string]bool // the references of its entries
+	sayings []saying
+	holders map[uint64][]int
+}
+
+// knownOf takes what memory files and the archive say. Logs say what was done, and
+// not what is kept of it.
+func (s *Snapshot) knownOf(near float64) *known {
+	k := &known{near: near, keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
+	for i := range s.Files {
+		f := &s.Files[i]
+		if f.Evergreen() || f.Archived() {
+			for j := range f.Entries {
+				k.add(&f.Entries[j])
+			}
+		}
+	}
+	return k
+}
+
+func (k *known) add(e *Entry) {
+	for _, r := range e.From {
+		k.from[r] = true
+	}
+	if e.Plain != "" {
+		k.say(e.Plain)
+	}
+}
+
+func (k *known) say(plain string) {
+	ws := words(plain)
+	s := saying{key: strings.Join(ws, " "), numbers: numbers(ws), set: shingles(ws)}
+	k.keys[s.key] = true
+	for _, h := range s.set {
+		if len(k.holders[h]) < mostHolders {
+			k.holders[h] = append(k.holders[h], len(k.sayings))
+		}
+	}
+	k.sayings = append(k.sayings, s)
+}
+
+// says tells whether memory says a thing, word for word or nearly.
+func (k *known) says(plain string) bool {
+	ws := words(plain)
+	if k.keys[strings.Join(ws, " ")] {
+		return true
+	}
+	if k.near <= 0 || k.near >= 1 || len(ws) < leastCurated {
+		return false
+	}
+	set, ns := shingles(ws), numbers(ws)
+	seen := map[int]bool{}
+	for _, h := range set {
+		for _, i := range k.holders[h] {
+			if t := &k.sayings[i]; !seen[i] && slices.Equal(ns, t.numbers) && similarity(set, t.set) >= k.near {
+				return true
+			}
+			seen[i] = true
+		}
+	}
+	return false
+}
+
+// cites tells whether an entry of memory comes from a place.
+func (k *known) cites(ref string) bool { return k.from[ref] }
+
+// lineRef names an entry by the line that it begins with, wherever that stands: what
+// is moved keeps its words. Package retrieval makes the same name of a line.
+func lineRef(line string) string {
+	sum := sha256.Sum256([]byte(strings.Trim(uncommented(firstLine(line)), " \t\r-*+")))
+	return "k-" + hex.EncodeToString(sum[:6])
+}
+
+// placeRef names the lines of an entry: "memory/2026-03-01.md#L3".
+func placeRef(e *Entry) string { return e.Path + "#L" + itoa(e.StartLine) }
+
+// promotes tells the files whose entries may be worth a place in memory: logs and
+// notes of days, up to one.
+func promotes(f *File, upTo string) bool {
+	return f.Err == nil && f.Tier == markdownstore.TierDated && !f.Archived() && f.Date <= upTo
+}

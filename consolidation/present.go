@@ -1,0 +1,87 @@
+package consolidation
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// mostFact is how long an entry of curated memory gets, in characters: what more
+// there is to it stands where it comes from.
+const mostFact = 280
+
+var (
+	// leadingDay is a day by which an entry begins, in a few languages.
+	leadingDay = regexp.MustCompile(`(?i)^[*_~(\[]{0,3}(?:on\s+)?(?:\d{4}[-/.]\d{2}[-/.]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?|today|yesterday|tonight|this (?:morning|afternoon|evening|week)|just now|heute|gestern|hoy|ayer|aujourd'hui|hier|今天|昨天|今日|昨日)[*_~)\]]{0,3}\s*[,:：，—–-]*\s+`)
+	// leadingDayHan is the same for scripts without spaces.
+	leadingDayHan = regexp.MustCompile(`^(?:今天|昨天|今日|昨日|刚才)[,，:：]?`)
+	// leadingLabel is a label that says what a tag says.
+	leadingLabel = regexp.MustCompile(`(?i)^[*_]{0,3}(?:decision|decided|lesson(?: learned)?|learned|key (?:insight|finding|lesson)|insight|takeaway|important|note to self|entscheidung|erkenntnis|décision|leçon(?: apprise)?|decisión|lección|教训|決定|决定|决策|核心洞察|关键发现|关键洞察|重要发现|经验|洞察)[*_]{0,3}\s*[:：][*_]{0,3}\s*`)
+	// decidedTo is the story of a decision, in the place of what was decided.
+	decidedTo = regexp.MustCompile(`(?i)^(?:we|i|the team|the user)\s+(?:have\s+|has\s+)?(?:now\s+)?(?:decided|agreed|chose|resolved)\s+(?:to|that)\s+`)
+	// detail is what a fact does without: times and hashes of commits.
+	detail = regexp.MustCompile(`(?i)\s*\((?:at\s+)?(?:\d{1,2}:\d{2}(?::\d{2})?(?:\s*(?:UTC|Z|[ap]m))?|commit:?\s+[0-9a-f]{7,40}|[0-9a-f]{7,40})\)|[\s,;—-]+commit:?\s+` + "`?" + `[0-9a-f]{7,40}` + "`?")
+)
+
+// Present says what an entry says as a fact of today: without the day and the time,
+// without the label that its tag stands for, without what only the log needs, and not
+// longer than a fact is.
+func Present(plain string) string {
+	s := strings.TrimPrefix(strings.TrimSpace(plain), quotesUser)
+	for before := ""; before != s; {
+		before = s
+		s = untimed(s)
+		s = leadingDay.ReplaceAllString(s, "")
+		s = leadingDayHan.ReplaceAllString(s, "")
+		s = leadingLabel.ReplaceAllString(s, "")
+	}
+	s = decidedTo.ReplaceAllString(s, "")
+	s = strings.TrimSpace(detail.ReplaceAllString(s, ""))
+	if s == "" {
+		return strings.TrimSpace(plain)
+	}
+	return capital(bounded(s, mostFact))
+}
+
+// capital begins a sentence that lost its beginning.
+func capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if word, _, _ := strings.Cut(s, " "); !unicode.IsLower(r) || strings.ContainsFunc(word[n:], func(c rune) bool { return !unicode.IsLower(c) && c != '\'' && c != ',' }) {
+		return s // a name of the code's, or a capital already
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// bounded is a text of at most n characters: whole sentences if they are half of
+// that, else whole words and an ellipsis.
+func bounded(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	runes := []rune(s)
+	head := string(runes[:n])
+	for _, end := range [...]string{". ", "。", "; ", "；", "! ", "! "} {
+		if at := strings.LastIndex(head, end); at > len(head)/2 {
+			return strings.TrimSpace(head[:at+len(strings.TrimSpace(end))])
+		}
+	}
+	if at := strings.LastIndexByte(head, ' '); at > len(head)/2 {
+		head = head[:at]
+	}
+	return closeMarks(strings.TrimRight(head, " ,;:—–-(")) + "…"
+}
+
+// closeMarks takes away the emphasis or code that a cut left open.
+func closeMarks(s string) string {
+	for _, m := range [...]string{"`", "**"} {
+		if strings.Count(s, m)%2 == 1 {
+			at := strings.LastIndex(s, m)
+			s = s[:at] + s[at+len(m):]
+		}
+	}
+	return s
+}

@@ -1,0 +1,115 @@
+package retrieval
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strings"
+)
+
+// reference is a comment at the end of an entry that says where it comes from, or
+// what it replaces, as package consolidation writes it: a place
+// (memory/2026-03-01.md#L3), or the name of a line.
+var reference = regexp.MustCompile(`<!--\s*(from|supersedes)\s+([^>]*?)\s*-->`)
+
+// refersTo reads the comments of a passage.
+func refersTo(lines []string) (from, supersedes []string) {
+	for _, l := range lines {
+		if !strings.Contains(l, "<!--") {
+			continue
+		}
+		for _, m := range reference.FindAllStringSubmatch(l, -1) {
+			refs := strings.FieldsFunc(m[2], func(c rune) bool { return c == ',' || c == ' ' })
+			if m[1] == "from" {
+				from = append(from, refs...)
+			} else {
+				supersedes = append(supersedes, refs...)
+			}
+		}
+	}
+	return from, supersedes
+}
+
+// unreferenced is a text without them: their words are nobody's.
+func unreferenced(text string) string {
+	if !strings.Contains(text, "<!--") {
+		return text
+	}
+	return reference.ReplaceAllString(text, "")
+}
+
+// lineName is the name of a line: what it says, wherever it stands.
+func lineName(line string) string {
+	sum := sha256.Sum256([]byte(strings.Trim(comments.ReplaceAllString(line, ""), " \t\r-*+")))
+	return "k-" + hex.EncodeToString(sum[:6])
+}
+
+var comments = regexp.MustCompile(`<!--.*?-->`)
+
+// at tells whether a passage stands at a place.
+func (p *place) at(path string, line int) bool {
+	return p.chunk.hit.Path == path && p.from <= line && line <= p.to
+}
+
+// originals lets a passage that was promoted from another one speak for that, and
+// leaves it out: both say one thing, and the other has more to say.
+func (r *refiner) originals() {
+	kept := r.places[:0]
+	for _, p := range r.places {
+		if q := r.original(p); q != nil {
+			q.score = max(q.score, p.own+r.sig.Session*p.session.score)
+		} else {
+			kept = append(kept, p)
+		}
+	}
+	r.places = kept
+}
+
+// original is the passage that another one comes from, if it was found, too.
+func (r *refiner) original(p *place) *place {
+	for _, ref := range p.comesFrom {
+		path, line, ok := refLine(ref)
+		if !ok {
+			continue
+		}
+		for _, q := range r.places {
+			if q != p && q.at(path, line) {
+				return q
+			}
+		}
+	}
+	return nil
+}
+
+// refLine takes a place apart.
+func refLine(ref string) (path string, line int, ok bool) {
+	path, anchor, ok := strings.Cut(ref, "#L")
+	if !ok {
+		return "", 0, false
+	}
+	for _, c := range anchor {
+		if c < '0' || c > '9' || line > 1<<24 {
+			break
+		}
+		line = 10*line + int(c-'0')
+	}
+	return path, line, line > 0
+}
+
+// superseded moves what another passage replaces behind that one, but never by more
+// than [Signals.Superseded]: it may be what was asked for.
+func (r *refiner) superseded() {
+	for _, p := range r.places {
+		for _, ref := range p.supersedes {
+			path, line, placed := refLine(ref)
+			for _, q := range r.places {
+				if q != p && (placed && q.at(path, line) || strings.HasPrefix(ref, "k-") && q.comesAs(ref)) {
+					q.score = max(q.score*r.sig.Superseded, min(q.score, .95*p.score))
+				}
+			}
+		}
+	}
+}
+
+// comesAs tells whether a passage begins with a line of that name.
+func (p *place) comesAs(ref string) bool { return lineName(p.begins) == ref }
