@@ -3,7 +3,7 @@ BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
-.PHONY: build test test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector clean
+.PHONY: build test test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -55,6 +55,18 @@ bench-retrieval: ## a search against bare FTS5 at 1k, 10k and 100k chunks, and m
 bench-retrieval-cgo: test-cgo ## the same with the cgo driver (needs gcc)
 	MEMKERNEL_BENCH_SIZES=1000,10000,100000 $(CGO_BUILD) test -tags "$(CGO_TAGS)" -run '^$$' -bench 'Retrieval' -timeout 60m ./bench
 
+# Question sets and workspaces outside the repository, if there are any.
+LOCOMO := $(wildcard ../shared/data/retrieval/locomo-*)
+XQUAD := $(wildcard ../shared/data/retrieval/xquad-*)
+WORKSPACES := $(wildcard ../shared/data/workspaces/*)
+
+bench-retrieval-quality: build ## the tables of doc/retrieval.md
+	$(BIN) eval $(addprefix --set ,$(wildcard bench/relevance/testdata/languages/*))
+	$(BIN) eval --set testdata/workspace --questions testdata/questions.jsonl
+	for set in $(XQUAD); do $(BIN) eval --set $$set || exit 1; done
+	for set in $(WORKSPACES); do $(BIN) eval --headings --set $$set || exit 1; done
+	$(if $(LOCOMO),$(BIN) eval $(addprefix --set ,$(LOCOMO)) --ablate --leave-one-out)
+
 test-clients: ## the clients of integrations/ against the real program (needs node 20, python 3.9)
 	$(GO) test -count=1 -v -run TestClients ./serve
 
@@ -62,6 +74,7 @@ SOAK ?= 5m
 
 soak: ## 64 sessions on one daemon for five minutes, or SOAK=90s: no lost commit, level memory
 	SOAK=$(SOAK) $(GO) test -count=1 -v -timeout 0 -run 'TestSoak$$' ./bench
+
 
 fuzz: ## a minute of the tokenizer's differential fuzz
 	$(GO) test -run '^$$' -fuzz FuzzO200kEqualsReference -fuzztime 60s ./budget

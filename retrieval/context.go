@@ -98,6 +98,9 @@ func (r *refiner) combine() {
 			p.score *= 1 - r.sig.Question*p.asks
 		}
 	}
+	if r.sig.Feedback > 0 {
+		r.feedback()
+	}
 	if r.sig.Superseded != 0 {
 		r.superseded()
 	}
@@ -120,7 +123,7 @@ func (r *refiner) around(ps []*place, i int) float64 {
 		*place
 		share float64
 	}
-	var near [6]neighbour
+	var near [4]neighbour
 	n := 0
 	take := func(at int, share float64) {
 		if at >= 0 && at < len(ps) && share > 0 && ps[at].own > 0 {
@@ -134,8 +137,6 @@ func (r *refiner) around(ps []*place, i int) float64 {
 	take(i+1, r.sig.Behind)
 	take(i-2, r.sig.Away)
 	take(i+2, r.sig.Away)
-	take(i-3, r.sig.Far)
-	take(i+3, r.sig.Far)
 	sum := 0.0
 	for j, own := range ps[i].part {
 		best := r.sig.Repeat * own

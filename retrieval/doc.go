@@ -33,10 +33,11 @@
 // above it, with what stands round it added: of each word the best share that a
 // neighbour gives, BM25 of the whole session, the chunk's own score. Factors are put
 // on that for who speaks and for the time that the question names (Signals, when,
-// intent). In how many passages a word stands is counted among the candidates and
+// intent). Then the words that the best three share with others are asked for, too,
+// with little weight (feedback). In how many passages a word stands is counted among the candidates and
 // scaled up to the index. What was made of a chunk is kept by its hash.
 //
-//	chunks ── cut ► passages ── own ► + neighbours × speaker + session × time ── best
+//	chunks ── cut ► passages ── own ► + neighbours × speaker + session × time + feedback ── best
 //
 // Pack puts passages of one session into one note, with … where lines are left out,
 // and leaves out those that nearly repeat another.

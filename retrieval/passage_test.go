@@ -118,7 +118,7 @@ func TestAnswerBehindQuestion(t *testing.T) {
 		}
 	}
 	none := DefaultSignals()
-	none.Before, none.Behind, none.Away, none.Far, none.Session, none.Chunk = 0, 0, 0, 0, 0, 0
+	none.Before, none.Behind, none.Away, none.Session, none.Chunk = 0, 0, 0, 0, 0
 	if got := askPassages(ix, "harbour pilot", Options{Signals: none}); cmp.Diff([]int{3}, firstLines(got)) != "" {
 		t.Errorf("without context: lines %v, want 3 alone", firstLines(got))
 	}
@@ -214,7 +214,7 @@ func TestSameTextTwice(t *testing.T) {
 func TestPackTogether(t *testing.T) {
 	ix := dialogue("- Ann: the ferry leaves at nine", "- Bo: I see", "- Ann: the ferry has forty berths", "- Bo: well", "- Ann: so", "- Bo: hm", "- Ann: the ferry was painted")
 	none := DefaultSignals()
-	none.Before, none.Behind, none.Away, none.Far, none.Session, none.Chunk = 0, 0, 0, 0, 0, 0
+	none.Before, none.Behind, none.Away, none.Session, none.Chunk = 0, 0, 0, 0, 0
 	packed := Pack(askPassages(ix, "ferry", Options{Signals: none, Lambda: 1}), nil)
 	if len(packed.Items) != 1 {
 		t.Fatalf("%d notes, want 1: %+v", len(packed.Items), packed.Items)

@@ -9,10 +9,10 @@ package retrieval
 // of each word the best neighbour counts and not all of them together, a turn that
 // asks gives more to the turn that answers, and counts less itself.
 type Signals struct {
-	// Before, Behind, Away and Far are the shares of a word's score in the passage
-	// before, in the one behind, two away and three away, in one session. Of all
-	// that hold the word, the largest share counts.
-	Before, Behind, Away, Far float64
+	// Before, Behind and Away are the shares of a word's score in the passage before,
+	// in the one behind and two away, in one session. Of all that hold the word, the
+	// largest share counts.
+	Before, Behind, Away float64
 	// Repeat is how much of a word's own score is taken off what neighbours add.
 	Repeat float64
 	// Answer is what a passage before adds to its share by being a question.
@@ -43,20 +43,21 @@ type Signals struct {
 	// Spread is what the passages of a session lose each time that one of them was
 	// chosen, where the question asks for several things.
 	Spread float64
+	// Feedback is what a word of the best passages weighs that the question lacks.
+	Feedback float64
 	// K1 and B are the constants of BM25: where a repeated word stops to count, and
 	// how much the length of a passage does.
 	K1, B float64
 }
 
-// DefaultSignals are the weights that are used if Options has none. They were
-// chosen on three LoCoMo conversations, where the neighbourhood of each value does
-// about as well; `memkernel eval --compare session=0` and the like show what each is
-// worth on a set. What was tried and did not help: two of the question's words side
-// by side, another power of a word's rarity, words that the best hits have in common
-// (pseudo-relevance feedback, gated on agreement of sessions).
+// DefaultSignals are the weights that are used if Options has none. They were chosen
+// on three LoCoMo conversations, on a coarse grid. What each is worth, how much less
+// weights are worth on conversations that they were not chosen on, and what was tried
+// and did not help, stands in doc/retrieval.md; `memkernel eval --ablate` and
+// `--leave-one-out` measure the first two on any sets.
 func DefaultSignals() Signals {
 	return Signals{
-		Before: .6, Behind: .4, Away: .3, Far: .2, Repeat: .5, Answer: .8, Question: .3, Session: .5, Chunk: .1,
-		Speaker: 1.3, Name: .7, Time: 1.3, Told: 1.15, Tagged: 1.08, Superseded: .5, Heading: 2, Spread: .06, K1: .9, B: .4,
+		Before: .6, Behind: .4, Away: .3, Repeat: .5, Answer: 1.2, Question: .45, Session: .5, Chunk: .1,
+		Speaker: 1.3, Name: .7, Time: 1.3, Told: 1.15, Tagged: 1.08, Superseded: .5, Heading: 2, Spread: .06, Feedback: .1, K1: .9, B: .4,
 	}
 }

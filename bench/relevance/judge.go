@@ -9,19 +9,53 @@ import (
 
 // Judge rates the answer to one question: hits in order. Count counts tokens.
 func Judge(q Question, hits []retrieval.Hit, count func(string) int) Metrics {
-	ranks := ranksOf(q.Evidence, hits)
+	m := rate(q, hits, count)
+	m.pack(q, hits, count)
+	return m
+}
+
+// rate is Judge but for what is packed.
+func rate(q Question, hits []retrieval.Hit, count func(string) int) Metrics {
+	ranks, files := ranksOf(q.Evidence, hits), fileRanks(q.Evidence, hits)
 	m := Metrics{
 		Questions: 1, RecallAt1: share(ranks, 1), RecallAt5: share(ranks, 5), RecallAt10: share(ranks, 10),
-		NDCGAt10: ndcg(ranks, 10), WithinTokens: Sizes{}, Packed: Sizes{},
+		NDCGAt10: ndcg(ranks, 10), FileNDCGAt5: ndcg(files, 5), WithinTokens: Sizes{}, Packed: Sizes{},
 	}
 	if first := firstOf(ranks); first > 0 {
 		m.MRR = 1 / float64(first)
 	}
+	if firstOf(files) == 1 {
+		m.FileHitAt1 = 1
+	}
 	for _, n := range TokenSizes {
 		m.WithinTokens[key(n)] = share(ranks, fit(hits, n, count))
-		m.Packed[key(n)] = packed(q, hits, n, count)
 	}
 	return m
+}
+
+func (m *Metrics) pack(q Question, hits []retrieval.Hit, count func(string) int) {
+	for _, n := range TokenSizes {
+		m.Packed[key(n)] = packed(q, hits, n, count)
+	}
+}
+
+// fileRanks is the rank of each file that holds evidence among the files of the
+// hits, in the order of their first hits; 0 if it has none.
+func fileRanks(lines []Evidence, hits []retrieval.Hit) []int {
+	rank, wanted := map[string]int{}, map[string]bool{}
+	for _, h := range hits {
+		if rank[h.Path] == 0 {
+			rank[h.Path] = len(rank) + 1
+		}
+	}
+	var out []int
+	for _, e := range lines {
+		if !wanted[e.File] {
+			wanted[e.File] = true
+			out = append(out, rank[e.File])
+		}
+	}
+	return out
 }
 
 // ranksOf is the rank of the first hit that covers each line, 0 if none does.
@@ -34,7 +68,7 @@ func ranksOf(lines []Evidence, hits []retrieval.Hit) []int {
 }
 
 func (e Evidence) in(path string, from, to int) bool {
-	return e.File == path && from <= e.Line && e.Line <= to
+	return e.File == path && from <= max(e.Line, e.EndLine) && e.Line <= to
 }
 
 // share is how many of the ranks are among the first k.
@@ -88,9 +122,19 @@ func packed(q Question, hits []retrieval.Hit, tokens int, count func(string) int
 	items := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: tokens, Count: count}).Items
 	n := 0
 	for _, e := range q.Evidence {
-		if slices.ContainsFunc(items, func(it retrieval.Item) bool { return it.Path == e.File && it.Shows(e.Line) }) {
+		if slices.ContainsFunc(items, func(it retrieval.Item) bool { return it.Path == e.File && e.shown(it) }) {
 			n++
 		}
 	}
 	return float64(n) / float64(len(q.Evidence))
+}
+
+// shown tells whether a note shows any line of the evidence.
+func (e Evidence) shown(it retrieval.Item) bool {
+	for line := e.Line; line <= max(e.Line, e.EndLine); line++ {
+		if it.Shows(line) {
+			return true
+		}
+	}
+	return false
 }

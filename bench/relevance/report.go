@@ -9,8 +9,14 @@ import (
 type Report struct {
 	Metrics
 	// Categories are the same by the questions' category.
-	Categories map[string]Metrics `json:"categories"`
+	Categories map[string]Category `json:"categories"`
 	// Intervals are those within which each mean lies, by its JSON name.
+	Intervals map[string]Interval `json:"intervals"`
+}
+
+// Category is what the questions of one came to.
+type Category struct {
+	Metrics
 	Intervals map[string]Interval `json:"intervals"`
 }
 
@@ -43,26 +49,33 @@ func intervalOf(values []float64) Interval {
 
 // Sum makes a report of answers.
 func Sum(answers []Answer) Report {
+	by := map[string][]Answer{}
+	for _, a := range answers {
+		by[a.Category] = append(by[a.Category], a)
+	}
+	all := sum(answers)
+	r := Report{all.Metrics, map[string]Category{}, all.Intervals}
+	for c, as := range by {
+		r.Categories[c] = sum(as)
+	}
+	return r
+}
+
+// sum is the means of answers with their intervals.
+func sum(answers []Answer) Category {
 	var all Metrics
-	by := map[string]Metrics{}
 	for _, a := range answers {
 		all.add(a.Metrics)
-		c := by[a.Category]
-		c.add(a.Metrics)
-		by[a.Category] = c
 	}
-	for c, m := range by {
-		by[c] = m.mean()
-	}
-	r := Report{all.mean(), by, map[string]Interval{}}
+	c := Category{all.mean(), map[string]Interval{}}
 	for _, f := range Figures {
 		values := make([]float64, len(answers))
 		for i := range answers {
 			values[i] = f.Of(answers[i].Metrics)
 		}
-		r.Intervals[f.Name] = intervalOf(values)
+		c.Intervals[f.Name] = intervalOf(values)
 	}
-	return r
+	return c
 }
 
 // Figure is one of Metrics by its JSON name.
@@ -78,6 +91,9 @@ var Figures = []Figure{
 	{"recall_at_10", func(m Metrics) float64 { return m.RecallAt10 }},
 	{"mrr", func(m Metrics) float64 { return m.MRR }},
 	{"ndcg_at_10", func(m Metrics) float64 { return m.NDCGAt10 }},
+	{"file_hit_at_1", func(m Metrics) float64 { return m.FileHitAt1 }},
+	{"file_ndcg_at_5", func(m Metrics) float64 { return m.FileNDCGAt5 }},
+	{"recall_within_500", func(m Metrics) float64 { return m.WithinTokens["500"] }},
 	{"recall_within_1000", func(m Metrics) float64 { return m.WithinTokens["1000"] }},
 	{"recall_within_2000", func(m Metrics) float64 { return m.WithinTokens["2000"] }},
 	{"recall_packed_2000", func(m Metrics) float64 { return m.Packed["2000"] }},
@@ -113,6 +129,8 @@ type Metrics struct {
 	RecallAt10   float64 `json:"recall_at_10"`
 	MRR          float64 `json:"mrr"`
 	NDCGAt10     float64 `json:"ndcg_at_10"`
+	FileHitAt1   float64 `json:"file_hit_at_1"`
+	FileNDCGAt5  float64 `json:"file_ndcg_at_5"`
 	WithinTokens Sizes   `json:"recall_within_tokens"`
 	Packed       Sizes   `json:"recall_packed"`
 }
@@ -134,6 +152,8 @@ func (m *Metrics) add(o Metrics) {
 	m.RecallAt10 += o.RecallAt10
 	m.MRR += o.MRR
 	m.NDCGAt10 += o.NDCGAt10
+	m.FileHitAt1 += o.FileHitAt1
+	m.FileNDCGAt5 += o.FileNDCGAt5
 	m.WithinTokens = m.WithinTokens.plus(o.WithinTokens)
 	m.Packed = m.Packed.plus(o.Packed)
 }
@@ -159,6 +179,7 @@ func (m Metrics) mean() Metrics {
 	n := float64(m.Questions)
 	m.RecallAt1, m.RecallAt5, m.RecallAt10 = m.RecallAt1/n, m.RecallAt5/n, m.RecallAt10/n
 	m.MRR, m.NDCGAt10 = m.MRR/n, m.NDCGAt10/n
+	m.FileHitAt1, m.FileNDCGAt5 = m.FileHitAt1/n, m.FileNDCGAt5/n
 	m.WithinTokens, m.Packed = m.WithinTokens.over(n), m.Packed.over(n)
 	return m
 }

@@ -40,11 +40,13 @@ type Bench struct {
 	// MinShare is [retrieval.Query.MinShare] of every question.
 	MinShare float64
 	// Chunks asks for chunks and not for passages.
-	Chunks  bool
-	store   *markdownstore.Store
-	counter budget.Counter
-	cache   *budget.Cache
-	dir     string
+	Chunks bool
+	// Unpacked leaves out what Pack makes of the hits, which takes most of the time.
+	Unpacked bool
+	store    *markdownstore.Store
+	counter  budget.Counter
+	cache    *budget.Cache
+	dir      string
 }
 
 // Open reads a set and indexes it in a temporary folder, which Close removes.
@@ -53,16 +55,16 @@ func Open(ctx context.Context, dir string) (b *Bench, err error) {
 }
 
 // OpenFile is Open with the questions in a file of any name.
-func OpenFile(ctx context.Context, dir, questions string) (b *Bench, err error) {
-	return OpenWith(ctx, dir, questions, SQLite)
-}
-
-// OpenWith is OpenFile with an index of another kind.
-func OpenWith(ctx context.Context, dir, questions string, open Opener) (b *Bench, err error) {
+func OpenFile(ctx context.Context, dir, questions string) (*Bench, error) {
 	set, err := ReadFile(dir, questions)
 	if err != nil {
 		return nil, err
 	}
+	return OpenSet(ctx, set, SQLite)
+}
+
+// OpenSet is Open for questions that were read or made, in an index of any kind.
+func OpenSet(ctx context.Context, set Set, open Opener) (b *Bench, err error) {
 	b = &Bench{Set: set, cache: budget.NewCache(0)}
 	defer func() {
 		if err != nil {
@@ -72,7 +74,7 @@ func OpenWith(ctx context.Context, dir, questions string, open Opener) (b *Bench
 	if b.counter, err = budget.For(budget.O200k); err != nil {
 		return nil, err
 	}
-	if b.store, err = markdownstore.Open(dir, &markdownstore.Options{Private: true, Timezone: time.UTC}); err != nil {
+	if b.store, err = markdownstore.Open(set.Dir, &markdownstore.Options{Private: true, Timezone: time.UTC}); err != nil {
 		return nil, err
 	}
 	if b.dir, err = os.MkdirTemp("", "memkernel-relevance-"); err != nil {
@@ -176,9 +178,17 @@ func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time)
 		if got.Err != nil {
 			return nil, fmt.Errorf("ask %s: %w", q.ID, got.Err)
 		}
-		out = append(out, Answer{q, Judge(q, got.Hits, b.count), ranksOf(q.Evidence, got.Hits)})
+		out = append(out, b.judge(q, got.Hits))
 	}
 	return out, nil
+}
+
+func (b *Bench) judge(q Question, hits []retrieval.Hit) Answer {
+	m := rate(q, hits, b.count)
+	if !b.Unpacked {
+		m.pack(q, hits, b.count)
+	}
+	return Answer{q, m, ranksOf(q.Evidence, hits)}
 }
 
 func (b *Bench) count(s string) int { return b.cache.Count(b.counter, s).Tokens }
@@ -202,4 +212,14 @@ func (b *Bench) Newest(ctx context.Context) (time.Time, error) {
 		}
 	}
 	return last, nil
+}
+
+// Moment is when the questions are asked unless somebody says otherwise: on the day
+// after the newest note, or at any time if nothing in the set has a date.
+func (b *Bench) Moment(ctx context.Context) (time.Time, error) {
+	last, err := b.Newest(ctx)
+	if last.IsZero() {
+		last = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return last.AddDate(0, 0, 1), err
 }

@@ -59,21 +59,22 @@ func TestTinySet(t *testing.T) {
 	sizes := func(v float64) Sizes { return Sizes{"500": v, "1000": v, "2000": v} }
 	half := 1 / (1 + 0.6309297535714575) // one of two lines, at rank 1
 	metrics := func(n int, recall, mrr, ndcg float64) Metrics {
-		return Metrics{Questions: n, RecallAt1: recall, RecallAt5: recall, RecallAt10: recall, MRR: mrr, NDCGAt10: ndcg, WithinTokens: sizes(recall), Packed: sizes(recall)}
+		return Metrics{Questions: n, RecallAt1: recall, RecallAt5: recall, RecallAt10: recall, MRR: mrr, NDCGAt10: ndcg, FileHitAt1: mrr, FileNDCGAt5: ndcg, WithinTokens: sizes(recall), Packed: sizes(recall)}
 	}
-	want := Report{metrics(4, 2.5/4, 3.0/4, (2+half)/4), map[string]Metrics{
-		"fact": metrics(2, 1, 1, 1), "several": metrics(2, .5/2, .5, half/2)}, got.Intervals}
+	want := Report{metrics(4, 2.5/4, 3.0/4, (2+half)/4), map[string]Category{
+		"fact":    {metrics(2, 1, 1, 1), got.Categories["fact"].Intervals},
+		"several": {metrics(2, .5/2, .5, half/2), got.Categories["several"].Intervals}}, got.Intervals}
 	if d := cmp.Diff(want, got, near); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestReportJSON(t *testing.T) {
-	b, err := json.Marshal(Report{Metrics{Questions: 1, MRR: .5, WithinTokens: Sizes{"1000": 1}, Packed: Sizes{}}, map[string]Metrics{}, map[string]Interval{"mrr": {.4, .6}}})
+	b, err := json.Marshal(Report{Metrics{Questions: 1, MRR: .5, WithinTokens: Sizes{"1000": 1}, Packed: Sizes{}}, map[string]Category{}, map[string]Interval{"mrr": {.4, .6}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"questions":1,"recall_at_1":0,"recall_at_5":0,"recall_at_10":0,"mrr":0.5,"ndcg_at_10":0,"recall_within_tokens":{"1000":1},"recall_packed":{},"categories":{},"intervals":{"mrr":{"low":0.4,"high":0.6}}}`
+	want := `{"questions":1,"recall_at_1":0,"recall_at_5":0,"recall_at_10":0,"mrr":0.5,"ndcg_at_10":0,"file_hit_at_1":0,"file_ndcg_at_5":0,"recall_within_tokens":{"1000":1},"recall_packed":{},"categories":{},"intervals":{"mrr":{"low":0.4,"high":0.6}}}`
 	if d := cmp.Diff(want, string(b)); d != "" {
 		t.Error(d)
 	}

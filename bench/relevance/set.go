@@ -28,8 +28,9 @@ type Question struct {
 type Evidence struct {
 	// File is relative to the set's folder, with forward slashes.
 	File string `json:"file"`
-	// Line is 1-based.
-	Line int `json:"line"`
+	// Line is 1-based. If EndLine is not 0, any line up to it answers as well.
+	Line    int `json:"line"`
+	EndLine int `json:"end_line,omitempty"`
 }
 
 // maxRow is the longest row of qa.jsonl, in bytes.

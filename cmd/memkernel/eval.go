@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +19,10 @@ type evalFlags struct {
 	sets      []string
 	questions string
 	with      []string
+	without   []string
+	ablate    bool
+	leaveOut  bool
+	headings  bool
 	compare   []string
 	compared  bool
 	now       timeValue
@@ -31,24 +35,35 @@ func newEval(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval --set DIR...",
 		Short: "judge search on questions whose answers' places are known",
-		Long: `eval indexes a folder of Markdown files in a temporary place, puts the questions of its
-qa.jsonl to it by words alone, and says how much of the evidence the hits cover: among
-the first 1, 5 and 10, and within 500, 1,000 and 2,000 tokens. A row of qa.jsonl is
+		Long: `eval indexes a folder of Markdown files in a temporary place, puts the questions
+of its qa.jsonl to it by words alone, and says how much of the evidence the hits
+cover: among the first 1, 5 and 10, and within 500, 1,000 and 2,000 tokens. A row
+of qa.jsonl is
 
   {"id","category","question","evidence":[{"file","line"}]}
 
-A hit covers a line if it is of that file and its lines contain it. Several sets are
-judged together. Ages are counted to the day after the newest note, or to --now.
+A hit covers a line if it is of that file and its lines contain it; with
+"end_line", any line from one to the other. Several sets are judged together.
+Ages are counted to the day after the newest note, or to --now.
 --backend postgres keeps the index in a workspace of its own in the database that
 index.postgres names, and removes it afterwards.
 
 --compare judges the same questions once more with other settings, and says what
-differs, question by question. Settings are written as name=value: unit (passage or
-chunk), decay, mmr, lambda, floor, pool, and the weights of what a passage's score is
-made of, such as session=0 or before=0.`,
+differs, question by question. Settings are written as name=value: unit (passage
+or chunk), decay, mmr, lambda, floor, pool, and the weights of what a passage's
+score is made of, such as session=0 or before=0. --without takes signals out.
+
+--ablate takes each signal out once and says what is lost without it.
+--leave-one-out tells whether the weights fit more than the sets they were chosen
+on: it chooses them anew on all sets but one and judges them on that one, which
+takes minutes. --headings needs no qa.jsonl: each heading of a workspace asks for
+its own section.`,
 		Example: `  memkernel eval --set shared/questions
   memkernel eval --set a --set b --compare unit=chunk
-  memkernel eval --set a --compare before=0,behind=0,away=0,far=0 --json`,
+  memkernel eval --set a --compare before=0,behind=0,away=0 --json
+  memkernel eval --set a --without feedback
+  memkernel eval --set a,b,c --ablate
+  memkernel eval --set ~/notes --headings`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e.compared = cmd.Flags().Changed("compare")
@@ -59,9 +74,13 @@ made of, such as session=0 or before=0.`,
 	f.StringSliceVar(&e.sets, "set", nil, "`folders` with Markdown files and questions on them")
 	f.StringVar(&e.questions, "questions", "", "`file` with the questions (default qa.jsonl in the folder)")
 	f.StringSliceVar(&e.with, "with", nil, "judge with these `settings`, as name=value")
+	f.StringSliceVar(&e.without, "without", nil, "judge without these `signals`, by the names of their weights")
 	f.StringSliceVar(&e.compare, "compare", nil, "compare with these `settings` beside those of --with")
 	f.StringVar(&e.backend, "backend", "sqlite", "what keeps the temporary index: `sqlite` or postgres, as configured")
 	f.BoolVar(&e.ranks, "ranks", false, "print the rank of each line of evidence, and no figures")
+	f.BoolVar(&e.ablate, "ablate", false, "take each signal out once, and say what differs")
+	f.BoolVar(&e.leaveOut, "leave-one-out", false, "choose weights on all sets but one, judge them on it")
+	f.BoolVar(&e.headings, "headings", false, "ask each heading for its own section, instead of qa.jsonl")
 	f.Var(&e.now, "now", "the moment that ages are counted to, in RFC 3339 (default the day after the newest note)")
 	return cmd
 }
@@ -74,6 +93,9 @@ type evalJSON struct {
 	relevance.Report
 	Ranks   []evalRanks   `json:"ranks,omitempty"`
 	Compare *evalCompared `json:"compare,omitempty"`
+	// Ablation and LeaveOneOut are given where they were asked for.
+	Ablation    []relevance.Ablation `json:"ablation,omitempty"`
+	LeaveOneOut []relevance.Fold     `json:"leave_one_out,omitempty"`
 }
 
 // evalRanks are the ranks of one question's evidence.
@@ -90,29 +112,30 @@ type evalCompared struct {
 }
 
 func (a *app) runEval(ctx context.Context, e *evalFlags) error {
-	if !slices.Contains([]string{"sqlite", "postgres"}, e.backend) {
-		return usagef("--backend %q is none of sqlite, postgres", e.backend)
-	}
-	if len(e.sets) == 0 {
-		return usagef("eval needs a folder of questions: --set DIR")
-	}
-	if e.questions != "" && len(e.sets) > 1 {
-		return usagef("--questions names the file of one set, not of %d", len(e.sets))
+	if err := e.check(); err != nil {
+		return err
 	}
 	first, second := newEvalRun(a, e.now.Time), newEvalRun(a, e.now.Time)
-	if err := first.set(e.with); err != nil {
+	if err := first.set(e.with, e.without); err != nil {
 		return err
 	}
-	if err := second.set(append(e.with[:len(e.with):len(e.with)], e.compare...)); err != nil {
+	if err := second.set(append(e.with[:len(e.with):len(e.with)], e.compare...), e.without); err != nil {
 		return err
 	}
-	doc := evalJSON{Schema: "memkernel/eval/v1", With: list(e.with)}
-	for _, dir := range e.sets {
-		name, err := a.evalSet(ctx, e, dir, first, second)
-		if err != nil {
-			return hint(err, "a set is a folder of Markdown files with qa.jsonl; see 'memkernel eval --help'")
+	benches, err := e.open(ctx, a)
+	defer closeAll(benches)
+	if err != nil {
+		return hint(err, "a set is a folder of Markdown files with qa.jsonl; see 'memkernel eval --help'")
+	}
+	doc := evalJSON{Schema: "memkernel/eval/v1", With: list(append(e.with[:len(e.with):len(e.with)], first.off...))}
+	for _, b := range benches {
+		doc.Sets = append(doc.Sets, b.Name)
+		if err := errors.Join(first.ask(ctx, b), e.askAgain(ctx, second, b)); err != nil {
+			return err
 		}
-		doc.Sets = append(doc.Sets, name)
+	}
+	if err := e.tune(ctx, &doc, benches, first); err != nil {
+		return err
 	}
 	doc.Report = relevance.Sum(first.answers)
 	if e.ranks {
@@ -126,31 +149,85 @@ func (a *app) runEval(ctx context.Context, e *evalFlags) error {
 	if a.json {
 		return a.writeJSON(doc)
 	}
-	return a.showEval(&doc, first.answers)
+	return a.showEval(&doc)
 }
 
-// evalSet puts the questions of one set.
-func (a *app) evalSet(ctx context.Context, e *evalFlags, dir string, first, second *evalRun) (string, error) {
-	questions := e.questions
-	if questions == "" {
-		questions = filepath.Join(dir, "qa.jsonl")
+// check refuses what makes no sense together.
+func (e *evalFlags) check() error {
+	switch {
+	case !slices.Contains([]string{"sqlite", "postgres"}, e.backend):
+		return usagef("--backend %q is none of sqlite, postgres", e.backend)
+	case len(e.sets) == 0:
+		return usagef("eval needs a folder of questions: --set DIR")
+	case e.questions != "" && len(e.sets) > 1:
+		return usagef("--questions names the file of one set, not of %d", len(e.sets))
+	case e.questions != "" && e.headings:
+		return usagef("--headings makes the questions: leave out --questions")
+	case e.leaveOut && len(e.sets) < 2:
+		return usagef("--leave-one-out needs two sets at least: --set DIR,DIR")
 	}
-	open, err := a.evalIndex(e.backend)
+	return nil
+}
+
+// open reads and indexes the sets. Those that were opened come back with an error, too.
+func (e *evalFlags) open(ctx context.Context, a *app) ([]*relevance.Bench, error) {
+	index, err := a.evalIndex(e.backend)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	b, err := relevance.OpenWith(ctx, dir, questions, open)
-	if err != nil {
-		return "", err
+	var out []*relevance.Bench
+	for _, dir := range e.sets {
+		set, err := e.read(ctx, dir)
+		if err != nil {
+			return out, err
+		}
+		b, err := relevance.OpenSet(ctx, set, index)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, b)
 	}
-	defer b.Close()
-	if err := first.ask(ctx, b); err != nil {
-		return "", err
+	return out, nil
+}
+
+func (e *evalFlags) read(ctx context.Context, dir string) (relevance.Set, error) {
+	if e.headings {
+		return relevance.Headings(ctx, dir)
 	}
-	if e.compared {
-		err = second.ask(ctx, b)
+	return relevance.ReadFile(dir, cmp.Or(e.questions, filepath.Join(dir, "qa.jsonl")))
+}
+
+func closeAll(benches []*relevance.Bench) {
+	for _, b := range benches {
+		b.Close()
 	}
-	return b.Name, err
+}
+
+func (e *evalFlags) askAgain(ctx context.Context, second *evalRun, b *relevance.Bench) error {
+	if !e.compared {
+		return nil
+	}
+	return second.ask(ctx, b)
+}
+
+// tune does what asks the questions many times over.
+func (e *evalFlags) tune(ctx context.Context, doc *evalJSON, benches []*relevance.Bench, run *evalRun) (err error) {
+	if !e.ablate && !e.leaveOut {
+		return nil
+	}
+	for _, b := range benches {
+		b.Chunks = run.chunks
+	}
+	t := relevance.NewTuner(benches, run.opts, run.now)
+	if e.ablate {
+		if doc.Ablation, err = t.Ablate(ctx, run.opts.Signals); err != nil {
+			return err
+		}
+	}
+	if e.leaveOut {
+		doc.LeaveOneOut, err = t.LeaveOneOut(ctx, run.opts.Signals)
+	}
+	return err
 }
 
 // evalRun is one pass over the questions under some settings.
@@ -159,6 +236,8 @@ type evalRun struct {
 	chunks  bool
 	now     time.Time
 	answers []relevance.Answer
+	// off are the settings that took signals out.
+	off []string
 }
 
 func newEvalRun(a *app, now time.Time) *evalRun {
@@ -170,45 +249,13 @@ func newEvalRun(a *app, now time.Time) *evalRun {
 func (r *evalRun) ask(ctx context.Context, b *relevance.Bench) error {
 	now := r.now
 	if now.IsZero() {
-		last, err := b.Newest(ctx)
-		if err != nil {
+		var err error
+		if now, err = b.Moment(ctx); err != nil {
 			return err
-		}
-		if now = last.AddDate(0, 0, 1); last.IsZero() { // nothing ages
-			now = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 		}
 	}
 	b.Chunks = r.chunks
 	answers, err := b.Ask(ctx, &r.opts, now)
 	r.answers = append(r.answers, answers...)
-	return err
-}
-
-// showEval prints the figures as a table.
-func (a *app) showEval(doc *evalJSON, answers []relevance.Answer) error {
-	var b strings.Builder
-	if len(doc.Ranks) > 0 {
-		for _, r := range doc.Ranks {
-			fmt.Fprintf(&b, "%s %s\n", r.ID, strings.Trim(fmt.Sprint(r.Ranks), "[]"))
-		}
-		_, err := a.out.Write([]byte(b.String()))
-		return err
-	}
-	p := a.painter()
-	fmt.Fprintf(&b, "%s\n", p.do(bold, fmt.Sprintf("%d questions of %s", doc.Questions, strings.Join(doc.Sets, ", "))))
-	evalTable(&b, doc.Report)
-	if c := doc.Compare; c != nil {
-		fmt.Fprintf(&b, "\n%s\n", p.do(bold, "with "+strings.Join(c.With, " ")))
-		evalTable(&b, c.Report)
-		fmt.Fprintf(&b, "\n%s\n", p.do(bold, "difference, with the interval of 95 %"))
-		for _, d := range c.Differences {
-			mark := ""
-			if d.Low > 0 || d.High < 0 {
-				mark = "  beyond chance"
-			}
-			fmt.Fprintf(&b, "  %-20s %+6.1f  %+6.1f to %+.1f%s\n", d.Name, 100*d.Mean, 100*d.Low, 100*d.High, mark)
-		}
-	}
-	_, err := a.out.Write([]byte(b.String()))
 	return err
 }

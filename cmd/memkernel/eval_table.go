@@ -3,109 +3,120 @@ package main
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/memkernel/memkernel/bench/relevance"
-	"github.com/memkernel/memkernel/retrieval"
 )
+
+// showEval prints the figures as tables.
+func (a *app) showEval(doc *evalJSON) error {
+	var b strings.Builder
+	if len(doc.Ranks) > 0 {
+		for _, r := range doc.Ranks {
+			fmt.Fprintf(&b, "%s %s\n", r.ID, strings.Trim(fmt.Sprint(r.Ranks), "[]"))
+		}
+		_, err := a.out.Write([]byte(b.String()))
+		return err
+	}
+	p := a.painter()
+	title := func(format string, args ...any) { fmt.Fprintf(&b, "%s\n", p.do(bold, fmt.Sprintf(format, args...))) }
+	title("%d questions of %s", doc.Questions, strings.Join(doc.Sets, ", "))
+	evalTable(&b, doc.Report)
+	if c := doc.Compare; c != nil {
+		b.WriteByte('\n')
+		title("with %s", strings.Join(c.With, " "))
+		evalTable(&b, c.Report)
+		b.WriteByte('\n')
+		title("difference, with the interval of 95 %%")
+		differenceTable(&b, c.Differences)
+	}
+	if len(doc.Ablation) > 0 {
+		b.WriteByte('\n')
+		title("without each signal once: difference, and that of R@10 by category")
+		ablationTable(&b, doc.Ablation)
+	}
+	if len(doc.LeaveOneOut) > 0 {
+		b.WriteByte('\n')
+		title("weights chosen on the other sets, those in use, no signals")
+		foldTable(&b, doc.LeaveOneOut)
+	}
+	_, err := a.out.Write([]byte(b.String()))
+	return err
+}
 
 // evalTable prints a report, a row per category and one for all.
 func evalTable(b *strings.Builder, r relevance.Report) {
-	fmt.Fprintf(b, "  %-14s %5s %6s %6s %6s %6s %6s %6s %6s %6s\n", "%", "n", "R@1", "R@5", "R@10", "MRR", "nDCG", "500 t", "1k t", "2k t")
-	row := func(name string, m relevance.Metrics) {
-		fmt.Fprintf(b, "  %-14s %5d", clip(printable(name), 14), m.Questions)
-		for _, v := range []float64{m.RecallAt1, m.RecallAt5, m.RecallAt10, m.MRR, m.NDCGAt10, m.WithinTokens["500"], m.WithinTokens["1000"], m.WithinTokens["2000"]} {
-			fmt.Fprintf(b, " %6.1f", 100*v)
+	fmt.Fprintf(b, "  %-12s %5s %5s %5s %5s %5s %5s %5s %5s %5s %5s %5s\n",
+		"%", "n", "R@1", "R@5", "R@10", "±", "MRR", "nDCG", "500 t", "1k t", "2k t", "file1")
+	row := func(name string, c relevance.Category) {
+		m, i := c.Metrics, c.Intervals["recall_at_10"]
+		fmt.Fprintf(b, "  %-12s %5d", clip(printable(name), 12), m.Questions)
+		for _, v := range []float64{m.RecallAt1, m.RecallAt5, m.RecallAt10, (i.High - i.Low) / 2, m.MRR, m.NDCGAt10,
+			m.WithinTokens["500"], m.WithinTokens["1000"], m.WithinTokens["2000"], m.FileHitAt1} {
+			fmt.Fprintf(b, " %5.1f", 100*v)
 		}
 		b.WriteByte('\n')
 	}
 	for _, c := range slices.Sorted(maps.Keys(r.Categories)) {
 		row(c, r.Categories[c])
 	}
-	row("all", r.Metrics)
-	i := r.Intervals["recall_at_10"]
-	fmt.Fprintf(b, "  R@10 within %.1f to %.1f, packed into 2,000 tokens %.1f\n", 100*i.Low, 100*i.High, 100*r.Packed["2000"])
+	row("all", relevance.Category{Metrics: r.Metrics, Intervals: r.Intervals})
+	fmt.Fprintf(b, "  ± is the interval of R@10 (95 %%); file1: the first file is one of the right ones; files' nDCG@5 %.1f;\n", 100*r.FileNDCGAt5)
+	fmt.Fprintf(b, "  packed into 500, 1,000 and 2,000 tokens %.1f, %.1f and %.1f\n", 100*r.Packed["500"], 100*r.Packed["1000"], 100*r.Packed["2000"])
 }
 
-// set applies settings written as name=value.
-func (r *evalRun) set(settings []string) error {
-	for _, s := range settings {
-		name, value, ok := strings.Cut(s, "=")
-		if !ok {
-			return usagef("setting %q: write name=value, as in session=0", s)
+func differenceTable(b *strings.Builder, ds []relevance.Difference) {
+	for _, d := range ds {
+		mark := ""
+		if d.Low > 0 || d.High < 0 {
+			mark = "  beyond chance"
 		}
-		if err := r.setOne(strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)); err != nil {
-			return usagef("setting %q: %s", s, err)
-		}
+		fmt.Fprintf(b, "  %-20s %+6.1f  %+6.1f to %+.1f%s\n", d.Name, 100*d.Mean, 100*d.Low, 100*d.High, mark)
 	}
-	return nil
 }
 
-func (r *evalRun) setOne(name, value string) error {
-	if name == "unit" {
-		if value != "passage" && value != "chunk" {
-			return fmt.Errorf("the unit is passage or chunk")
-		}
-		r.chunks = value == "chunk"
-		return nil
+// ablationTable marks with * what is beyond chance.
+func ablationTable(b *strings.Builder, as []relevance.Ablation) {
+	figures := []string{"recall_at_10", "recall_within_1000", "ndcg_at_10", "file_hit_at_1"}
+	fmt.Fprintf(b, "  %-10s %6s %7s %7s %7s %7s", "", "weight", "R@10", "1k t", "nDCG", "file1")
+	categories := slices.Sorted(maps.Keys(as[0].Categories))
+	for _, c := range categories {
+		fmt.Fprintf(b, " %8s", clip(printable(c), 8))
 	}
-	v, err := evalNumber(value)
-	if err != nil {
-		return err
+	b.WriteByte('\n')
+	for _, x := range as {
+		fmt.Fprintf(b, "  %-10s %6g", x.Signal, x.Value)
+		for _, f := range figures {
+			d := x.Differences[slices.IndexFunc(x.Differences, func(d relevance.Difference) bool { return d.Name == f })]
+			mark := " "
+			if d.Low > 0 || d.High < 0 {
+				mark = "*"
+			}
+			fmt.Fprintf(b, " %+6.1f%s", 100*d.Mean, mark)
+		}
+		for _, c := range categories {
+			fmt.Fprintf(b, " %+8.1f", 100*x.Categories[c])
+		}
+		b.WriteByte('\n')
 	}
-	switch name {
-	case "decay":
-		if r.opts.HalfLife = retrieval.DefaultHalfLife; v == 0 {
-			r.opts.HalfLife = -1
-		}
-	case "mmr":
-		if r.opts.Lambda = retrieval.DefaultLambda; v == 0 {
-			r.opts.Lambda = 1
-		}
-	case "lambda":
-		r.opts.Lambda = v
-	case "floor":
-		r.opts.Floor = v
-		if v == 0 {
-			r.opts.Floor = -1
-		}
-	case "pool":
-		r.opts.Pool = int(v)
-	default:
-		return r.setSignal(name, v)
-	}
-	return nil
+	b.WriteString("  * beyond chance, by the interval of 95 %\n")
 }
 
-// evalNumber reads a number, or true and false as 1 and 0.
-func evalNumber(s string) (float64, error) {
-	if b, err := strconv.ParseBool(s); err == nil {
-		if b {
-			return 1, nil
+func foldTable(b *strings.Builder, folds []relevance.Fold) {
+	fmt.Fprintf(b, "  %-12s %20s %20s %20s\n", "", "others' R@10 1k nDCG", "in use", "BM25 alone")
+	for _, f := range folds {
+		fmt.Fprintf(b, "  %-12s", clip(printable(f.Set), 12))
+		for _, m := range []relevance.Metrics{f.Unseen, f.Given, f.Bare} {
+			fmt.Fprintf(b, "       %4.1f %4.1f %4.1f", 100*m.RecallAt10, 100*m.WithinTokens["1000"], 100*m.NDCGAt10)
 		}
-		return 0, nil
+		b.WriteByte('\n')
 	}
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(v >= 0 && v <= 1e6) {
-		return 0, fmt.Errorf("%q is no number from 0 on", s)
-	}
-	return v, nil
-}
-
-// setSignal sets a field of retrieval.Signals by its name in small letters.
-func (r *evalRun) setSignal(name string, v float64) error {
-	fields := reflect.ValueOf(&r.opts.Signals).Elem()
-	var names []string
-	for i := range fields.NumField() {
-		n := strings.ToLower(fields.Type().Field(i).Name)
-		if n == name {
-			fields.Field(i).SetFloat(v)
-			return nil
+	for _, k := range relevance.Knobs {
+		fmt.Fprintf(b, "  %-12s", k.Name)
+		for _, f := range folds {
+			fmt.Fprintf(b, " %6g", f.Chosen[k.Name])
 		}
-		names = append(names, n)
+		b.WriteByte('\n')
 	}
-	return fmt.Errorf("there is no such setting; take unit, decay, mmr, lambda, floor, pool or %s", strings.Join(names, ", "))
 }

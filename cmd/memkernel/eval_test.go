@@ -64,6 +64,41 @@ func TestEval(t *testing.T) {
 	}
 }
 
+func TestEvalTuned(t *testing.T) {
+	dir := evalSample(t)
+	code, out, stderr := invoke(t, "eval", "--set", dir+","+dir, "--ablate", "--without", "Feedback", "--json")
+	var doc struct {
+		With     []string `json:"with"`
+		Ablation []struct {
+			Signal string  `json:"signal"`
+			Value  float64 `json:"value"`
+		} `json:"ablation"`
+	}
+	if code != exitOK || json.Unmarshal([]byte(out), &doc) != nil {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	if len(doc.With) != 1 || doc.With[0] != "feedback=0" || len(doc.Ablation) == 0 || doc.Ablation[0].Signal != "before" || doc.Ablation[0].Value != .6 {
+		t.Errorf("%+v", doc)
+	}
+	for _, a := range doc.Ablation {
+		if a.Signal == "feedback" {
+			t.Error("what is out already was taken out")
+		}
+	}
+	code, out, stderr = invoke(t, "eval", "--set", dir+","+dir, "--ablate", "--leave-one-out", "--color", "never")
+	if code != exitOK || !strings.Contains(out, "without each signal once") || !strings.Contains(out, "weights chosen on the other sets") {
+		t.Errorf("exit %d, %s%s", code, stderr, out)
+	}
+	head := filepath.Join(dir, "memory", "head.md")
+	if err := os.WriteFile(head, []byte("# Pilots\n\nTorunn\n\n# Cranes\n\nbroken\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr = invoke(t, "eval", "--set", dir, "--headings", "--ranks")
+	if want := "memory/head.md:1 1\nmemory/head.md:5 1\n"; code != exitOK || out != want {
+		t.Errorf("exit %d, %s, ranks %q, want %q", code, stderr, out, want)
+	}
+}
+
 // What is wrong is said, with the place and the way out.
 func TestEvalBad(t *testing.T) {
 	dir := evalSample(t)
@@ -82,6 +117,10 @@ func TestEvalBad(t *testing.T) {
 		{"eval --set " + dir + " --with nothing=1", exitUsage, "no such setting"},
 		{"eval --set " + dir + " --with unit=word", exitUsage, "passage or chunk"},
 		{"eval --set " + dir + " --set " + bad + " --questions x", exitUsage, "one set"},
+		{"eval --set " + dir + " --without luck", exitUsage, "there are before"},
+		{"eval --set " + dir + " --leave-one-out", exitUsage, "two sets"},
+		{"eval --set " + dir + " --headings --questions x", exitUsage, "leave out --questions"},
+		{"eval --headings --set " + filepath.Join(dir, "nowhere"), exitError, "nowhere"},
 		{"eval --set " + bad, exitError, "qa.jsonl:2"},
 		{"eval --set " + filepath.Join(dir, "nowhere"), exitError, "qa.jsonl"},
 	} {

@@ -42,6 +42,9 @@ func (a *Analyzer) lookup(w []byte) *word {
 	}
 	text := string(w)
 	got := &word{text: text, stop: a.lx.stops[text] | a.lx.stops[a.lx.folded(text)] | a.lx.stops[strings.Map(bareGreek, text)], hint: hintOf(text), script: scriptOf(w)}
+	if vietnamese(text) {
+		got.stop &= vietnameseStop
+	}
 	a.memo[text] = got
 	return got
 }

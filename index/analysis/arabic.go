@@ -11,6 +11,8 @@ var ownStops = map[string]string{
 	"ar": "في من على إلى عن مع هذا هذه ذلك تلك التي الذي الذين ما ماذا متى أين كيف كم هل لماذا هو هي هم نحن أنا أنت كان كانت يكون قد ثم أو أم أن إن لا لم لن " +
 		"كل بعد قبل عند أي بين منذ حتى لكن كما إذا غير يتم و ف ب ل",
 	"fa": "در از به با که را این آن و یا تا برای است بود شد شده می هم یک چه کی کجا چرا چگونه آیا ما من تو او شما آنها اگر اما پس هر همه بر نه دیگر باید",
+	"vi": "và là của có không được cho trong với một những các này đó khi ở đã sẽ đang bị do từ đến lúc thì mà nào gì ai đâu sao bao nhiêu mấy vì nếu để ra vào lên " +
+		"tôi bạn rồi nên cũng như hay hoặc tại về trên dưới theo bằng thế cái con người việc",
 	"pl": "i w na z do nie się że jest są był była było to ten ta te co jak kto kiedy gdzie dlaczego czy o od po za dla przez przy ale lub oraz ma mają już tylko " +
 		"jego jej ich który która które ile jaki jaka jakie",
 }

@@ -22,14 +22,17 @@
 // leave two terms where the stem depends on the accent, so that a question
 // typed without accents finds them.
 //
-// Function words are indexed, and dropped from questions only; a question of
-// nothing else keeps them all.
+// Words of languages that build words out of words (German, Turkish, Russian, Arabic
+// and others) leave their first letters, or the consonants of their stem, beside it.
+//
+// Function words are indexed, and dropped from questions only, in Chinese and Japanese
+// by pairs of characters; a question of nothing else keeps them all.
 //
 // Terms are lower case letters and digits and nothing else: no term can be
 // read as an operator of a query language.
 //
 // Stems and function words come from bleve's language packages, but for Arabic and
-// the function words of Persian and Polish, which are our own. Of some languages only the
+// the function words of Persian, Polish and Vietnamese, which are our own. Of some languages only the
 // function words are known.
 package analysis
 
@@ -39,4 +42,5 @@ package analysis
 //
 //	1: first version
 //	2: Arabic is stemmed; letters help to tell a language
-const Version = 2
+//	3: words of languages that build words leave their root beside the stem
+const Version = 3

@@ -73,20 +73,28 @@ var recipes = [...]recipe{
 
 // unstemmed are the languages of which only function words are known. Their bits
 // stand behind those of recipes.
-var unstemmed = [...]string{"ca", "cs", "eu", "ga", "gl", "hr", "id", "pl", "bg", "ckb", "el", "fa", "hy"}
+var unstemmed = [...]string{"ca", "cs", "eu", "ga", "gl", "hr", "id", "pl", "vi", "bg", "ckb", "el", "fa", "hy"}
 
 const (
 	// firstBare is the bit of the first of unstemmed; those in Latin letters end
 	// before firstOther.
 	firstBare  = 17
-	firstOther = firstBare + 8
-	languages  = firstBare + 13
+	firstOther = firstBare + 9
+	languages  = firstBare + 14
 )
 
 // Indexes into recipes.
 const (
 	english = 0
 	latin   = 14 // languages in Latin letters
+	german  = 2
+	dutch   = 6
+	swedish = 7
+	danish  = 8
+	norse   = 9
+	finnish = 10
+	magyar  = 11
+	turkish = 13
 	russian = 14
 	hindi   = 15
 	arabic  = 16
@@ -250,6 +258,15 @@ func hintOf(w string) (mask uint32) {
 		mask |= hints[r]
 	}
 	return mask
+}
+
+// vietnameseStop is the bit of Vietnamese.
+const vietnameseStop = 1 << (firstBare + 8)
+
+// vietnamese tells whether a word has letters that no other language writes. Without
+// its accents it may look like a function word of another: dữ is not French du.
+func vietnamese(w string) bool {
+	return !isASCII(w) && strings.ContainsFunc(w, func(r rune) bool { return r >= 0x1EA0 && r <= 0x1EF9 || r == 'ơ' || r == 'ư' })
 }
 
 // best is the language with the most evidence, English without any: names and

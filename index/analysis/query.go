@@ -3,12 +3,29 @@ package analysis
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // particles are the characters that only hold a Chinese or Japanese sentence
 // together. They stand in nearly every text, so a question drops them where
 // they stand alone.
 const particles = "的了是在和与吗呢吧啊么也の は が を に で と も へ や か"
+
+// pairTexts are the pairs of characters that Chinese and Japanese questions are made
+// with: question words, copulas and endings of verbs. A question drops these too.
+const pairTexts = "什么 怎么 么样 多少 哪里 哪些 哪个 哪儿 为什 么时 如何 是否 是什 是谁 几个 有多 请问 " +
+	"です ます すか ませ せん した まし てい いる いた れる れた され して する から まで では には とは ので のは のか のに って こと もの ため よう " +
+	"いつ どこ だれ なに なぜ どれ どの どん んな くら らい いく くつ つで たか るか たい ない なる ある あり りま きま れま れて ると たの るの なの はい はど はな はだ でし でき"
+
+var stopPairs = sync.OnceValue(func() map[[2]rune]bool {
+	out := map[[2]rune]bool{}
+	for _, p := range strings.Fields(pairTexts) {
+		if r := []rune(p); len(r) == 2 {
+			out[[2]rune(r)] = true
+		}
+	}
+	return out
+})
 
 // Query returns the terms of a question, without repeats, in order. langs are
 // the languages (codes as AppendIndex returns them) of the documents that the
@@ -129,7 +146,7 @@ func (q *query) grams(it *item, dropStops bool) {
 	run := q.a.runes[it.from:it.to]
 	if it.class == dense && len(run) > 1 {
 		for i := range run {
-			if i+1 < len(run) {
+			if i+1 < len(run) && !(dropStops && stopPairs()[[2]rune{run[i], run[i+1]}]) {
 				q.add(string(run[i : i+2]))
 			}
 			if lone(run, i) {

@@ -55,10 +55,13 @@ func (lx *lexicon) terms(w string, l int) string {
 			out += " " + alt
 		}
 	}
-	if strings.IndexByte(out, '\'') < 0 {
-		return out
+	if strings.IndexByte(out, '\'') >= 0 {
+		out = lx.apostrophes(out, l)
 	}
-	return lx.apostrophes(out, l)
+	if root := rootOf(lx.folded(w), out, l); root != "" {
+		out += " " + root
+	}
+	return out
 }
 
 // term is one word stemmed and folded. A filter that leaves nothing is undone.

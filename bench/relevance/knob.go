@@ -1,0 +1,69 @@
+package relevance
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// Knob is a weight of retrieval.Signals that can be turned.
+type Knob struct {
+	// Name is the field's in small letters.
+	Name string
+	// Off is the value at which the signal has no effect.
+	Off float64
+	// Values are what is tried, in order: a coarse grid, since what differs by less
+	// than its steps differs by chance.
+	Values []float64
+}
+
+// Knobs are all weights of retrieval.Signals. K1 and B are no signals of their own: at
+// 0 a word counts once, and length doesn't.
+var Knobs = []Knob{
+	{"before", 0, []float64{0, .3, .45, .6, .75, .9}},
+	{"behind", 0, []float64{0, .2, .4, .6}},
+	{"away", 0, []float64{0, .15, .3, .45}},
+	{"repeat", 0, []float64{0, .25, .5, .75, 1}},
+	{"answer", 0, []float64{0, .4, .8, 1.2}},
+	{"question", 0, []float64{0, .15, .3, .45}},
+	{"session", 0, []float64{0, .25, .5, .75, 1}},
+	{"chunk", 0, []float64{0, .1, .2, .4}},
+	{"speaker", 1, []float64{1, 1.15, 1.3, 1.5, 1.7}},
+	{"name", 0, []float64{0, .35, .7, .9}},
+	{"time", 1, []float64{1, 1.15, 1.3, 1.5}},
+	{"told", 1, []float64{1, 1.08, 1.15, 1.3}},
+	{"tagged", 1, []float64{1, 1.08, 1.2}},
+	{"heading", 0, []float64{0, 1, 2, 3}},
+	{"spread", 0, []float64{0, .03, .06, .1}},
+	{"feedback", 0, []float64{0, .05, .1, .15, .2}},
+	{"k1", 0, []float64{.6, .9, 1.2, 1.6}},
+	{"b", 0, []float64{.2, .4, .6, .75}},
+}
+
+// KnobNamed is the knob of a name.
+func KnobNamed(name string) (Knob, error) {
+	var names []string
+	for _, k := range Knobs {
+		if k.Name == name {
+			return k, nil
+		}
+		names = append(names, k.Name)
+	}
+	return Knob{}, fmt.Errorf("there is no signal %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// At is the weights with this one at a value.
+func (k Knob) At(s retrieval.Signals, value float64) retrieval.Signals {
+	*k.field(&s) = value
+	return s
+}
+
+// Of is the value that the weights have here.
+func (k Knob) Of(s retrieval.Signals) float64 { return *k.field(&s) }
+
+func (k Knob) field(s *retrieval.Signals) *float64 {
+	v := reflect.ValueOf(s).Elem().FieldByNameFunc(func(n string) bool { return strings.ToLower(n) == k.Name })
+	return v.Addr().Interface().(*float64)
+}

@@ -1,0 +1,115 @@
+package relevance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// Tuner puts the questions of several sets under many weights. What is packed is not
+// judged, which would take most of the time.
+type Tuner struct {
+	benches []*Bench
+	opts    retrieval.Options
+	now     time.Time
+	// known are the answers to a set under some weights.
+	known map[trial][]Answer
+}
+
+type trial struct {
+	set     int
+	signals retrieval.Signals
+}
+
+// NewTuner makes a Tuner of sets. Options are those beside the signals; now is when
+// is asked, each set at its own Moment if it is zero.
+func NewTuner(benches []*Bench, opts retrieval.Options, now time.Time) *Tuner {
+	return &Tuner{benches, opts, now, map[trial][]Answer{}}
+}
+
+// Ask is the answers to the questions of some sets, by their numbers, under weights.
+// Sets are asked at once.
+func (t *Tuner) Ask(ctx context.Context, sets []int, s retrieval.Signals) ([]Answer, error) {
+	answers, errs := make([][]Answer, len(sets)), make([]error, len(sets))
+	var wg sync.WaitGroup
+	for i, set := range sets {
+		if answers[i] = t.known[trial{set, s}]; answers[i] == nil {
+			wg.Go(func() { answers[i], errs[i] = t.ask(ctx, t.benches[set], s) })
+		}
+	}
+	wg.Wait()
+	var out []Answer
+	for i, set := range sets {
+		t.known[trial{set, s}] = answers[i]
+		out = append(out, answers[i]...)
+	}
+	return out, errors.Join(errs...)
+}
+
+func (t *Tuner) ask(ctx context.Context, b *Bench, s retrieval.Signals) (_ []Answer, err error) {
+	now := t.now
+	if now.IsZero() {
+		if now, err = b.Moment(ctx); err != nil {
+			return nil, err
+		}
+	}
+	defer func(was bool) { b.Unpacked = was }(b.Unpacked)
+	b.Unpacked = true
+	o := t.opts
+	o.Signals = s
+	return b.Ask(ctx, &o, now)
+}
+
+// all are the numbers of all sets.
+func (t *Tuner) all() []int {
+	out := make([]int, len(t.benches))
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// Ablation is what one signal is worth: how the figures differ without it.
+type Ablation struct {
+	Signal string `json:"signal"`
+	// Value is its weight, Off what stands for it when it is taken out.
+	Value       float64      `json:"value"`
+	Off         float64      `json:"off"`
+	Differences []Difference `json:"differences"`
+	// Categories are the differences of recall@10 by category.
+	Categories map[string]float64 `json:"categories"`
+}
+
+// Ablate takes each of the signals out once, K1 and B not among them. Signals that
+// are out already are passed over.
+func (t *Tuner) Ablate(ctx context.Context, s retrieval.Signals) ([]Ablation, error) {
+	with, err := t.Ask(ctx, t.all(), s)
+	if err != nil {
+		return nil, err
+	}
+	out := []Ablation{}
+	for _, k := range Knobs {
+		if k.Name == "k1" || k.Name == "b" || k.Of(s) == k.Off {
+			continue
+		}
+		without, err := t.Ask(ctx, t.all(), k.At(s, k.Off))
+		if err != nil {
+			return nil, fmt.Errorf("without %s: %w", k.Name, err)
+		}
+		out = append(out, Ablation{k.Name, k.Of(s), k.Off, Compare(with, without), byCategory(with, without)})
+	}
+	return out, nil
+}
+
+func byCategory(with, without []Answer) map[string]float64 {
+	a, b := Sum(with), Sum(without)
+	out := map[string]float64{}
+	for c := range a.Categories {
+		out[c] = b.Categories[c].RecallAt10 - a.Categories[c].RecallAt10
+	}
+	return out
+}
