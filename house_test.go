@@ -72,6 +72,7 @@ var arrows = map[string][]string{
 	"internal/samplegen":  {},
 	"internal/maskgen":    {},
 
+	"integrations/picoclaw": {".", "kernel", "transcript"},
 	"internal/scriptedhost": {".", "checkpoint", "internal/crashtest", "kernel", "pagevm", "transcript"},
 }
 

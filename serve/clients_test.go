@@ -27,6 +27,8 @@ func TestClients(t *testing.T) {
 		args               []string
 	}{
 		{"typescript", node, "../integrations/typescript", []string{"--test"}},
+		{"pi", node, "../integrations/pi", []string{"--test"}},
+		{"opencode", node, "../integrations/opencode", []string{"--test"}},
 		{"python", python, "../integrations/python", []string{"-B", "-m", "unittest"}},
 	}
 	for _, c := range clients {

@@ -35,6 +35,7 @@ var Knobs = []Knob{
 	{"time", 1, []float64{1, 1.15, 1.3, 1.5}},
 	{"told", 1, []float64{1, 1.08, 1.15, 1.3}},
 	{"tagged", 1, []float64{1, 1.08, 1.2}},
+	{"superseded", 0, []float64{0, .5, .8}},
 	{"heading", 0, []float64{0, 1, 2, 3}},
 	{"spread", 0, []float64{0, .03, .06, .1}},
 	{"feedback", 0, []float64{0, .05, .1, .15, .2}},

@@ -1,0 +1,97 @@
+// Plugin of OpenCode 1.18 (the first plugin interface). Before every model call the
+// conversation goes to memkernel's daemon, and what comes back is sent; when the session
+// is idle the turn is committed; a compaction of the host's begins with our state of the
+// work. Whatever goes wrong, the host's messages stay what they are.
+
+import { Link, note } from "../shim/index.js";
+import { messagesOf, values } from "./values.js";
+
+/** Tokens of OpenCode's own system prompt and tools, which no hook shows before the call. */
+const FIXED_TOKENS = 12_000;
+
+export const Memkernel = async ({ client, directory }, options = {}) => {
+  const report = (message) => client.app.log({ body: { service: "memkernel", level: "warn", message } }).catch(() => {});
+  const link = new Link({ workspace: directory, report, ...options });
+  const windows = new Map();
+  const planned = new Map();
+  const running = new Set();
+
+  const session = (c, id) => link.session(c, id, { private: true, session_key: `opencode:${id}`, dialect: "anthropic" });
+
+  return {
+    "experimental.chat.messages.transform": async (_input, output) => {
+      const all = output.messages;
+      const given = values(all);
+      const user = all.findLast((m) => m.info.role === "user")?.info;
+      if (!user || given.at(-1)?.message.role !== "user") return;
+      const id = user.sessionID;
+      const plan = await link.attempt("plan", async (c, o) =>
+        session(c, id).plan(given.map((v) => v.message), await settings(user), o),
+      );
+      if (!plan) return void planned.delete(id);
+      const messages = messagesOf(plan.items, given, all);
+      planned.set(id, { plan: plan.plan_id, model: user.model?.modelID, from: all[0].info.id });
+      all.splice(0, all.length, ...messages);
+    },
+
+    // The same in every call, so that the cache holds.
+    "experimental.chat.system.transform": async (input, output) => {
+      if (input.model?.limit?.context) windows.set(keyOf(input.model.providerID, input.model.id), input.model.limit.context);
+      if (input.sessionID) output.system.push(note([]));
+    },
+
+    "experimental.session.compacting": async ({ sessionID }, output) => {
+      await commit(sessionID, "flush");
+      const state = await link.attempt("restore", (c, o) => c.restore({ session_key: `opencode:${sessionID}`, private: true }, o));
+      if (state?.text) output.context.push(state.text);
+    },
+
+    // A result is in the host's store by now; that it is in ours, too, needs no call of
+    // the model's to come.
+    "tool.execute.after": async ({ sessionID }) => {
+      void commit(sessionID, "observe_tool_result");
+    },
+
+    event: async ({ event }) => {
+      if (event.type === "session.idle") await commit(event.properties.sessionID, "observe_turn");
+    },
+
+    // The host ends as soon as it is idle: what is on its way is waited for.
+    dispose: async () => {
+      await Promise.allSettled(running);
+      link.close();
+    },
+  };
+
+  function commit(id, method) {
+    const run = deliver(id, method).finally(() => running.delete(run));
+    running.add(run);
+    return run;
+  }
+
+  /** Hands in what the session holds now, from where its last plan began. */
+  async function deliver(id, method) {
+    const last = planned.get(id);
+    if (!last) return; // nothing was planned: a title, or a daemon that is away
+    const { data } = (await client.session.messages({ path: { id } }).catch(() => ({}))) ?? {};
+    const from = data?.findIndex((m) => m.info.id === last.from) ?? -1;
+    if (from < 0) return;
+    const messages = values(data.slice(from)).map((v) => v.message);
+    const params = { model: last.model, ...(method === "observe_turn" ? { plan_id: last.plan } : {}) };
+    await link.attempt("commit", (c, o) => session(c, id).call(method, messages, params, o));
+  }
+
+  async function settings({ model }) {
+    const key = keyOf(model?.providerID, model?.modelID);
+    if (!windows.has(key)) await learnWindows();
+    return { model: model?.modelID, context_window: windows.get(key), fixed_tokens: FIXED_TOKENS };
+  }
+
+  async function learnWindows() {
+    const { data } = await client.config.providers();
+    for (const p of data?.providers ?? [])
+      for (const [id, m] of Object.entries(p.models ?? {})) if (m.limit?.context) windows.set(keyOf(p.id, id), m.limit.context);
+  }
+};
+
+const keyOf = (provider, model) => `${provider}/${model}`;

@@ -1,0 +1,130 @@
+// Extension of the coding agent Pi (0.73). Before every model call the conversation
+// goes to memkernel's daemon, and what comes back is sent; after every turn it is
+// committed; /compact and the host's own compaction take the summary from the store.
+// Whatever goes wrong, the host gets no answer, and does what it does without us.
+
+import { Link, note } from "../shim/index.js";
+import { said, travels, whole } from "./branch.js";
+
+const COMPACT_MS = 15_000;
+const TOOL_MS = 15_000;
+
+export default function memkernel(pi, options = {}) {
+  const state = { link: null, key: "", messages: [], after: [], plan: "", tools: [] };
+
+  const link = (ctx) => (state.link ??= new Link({ workspace: ctx.cwd, report: (text) => tell(ctx, text), ...options }));
+  const session = (client, ctx) => link(ctx).session(client, keyOf(ctx), { private: true, dialect: "pi" });
+
+  pi.on("session_start", async (_event, ctx) => {
+    state.key = keyOf(ctx);
+    state.tools = (await link(ctx).attempt("tools", (client, o) => registerTools(pi, client, ctx, o))) ?? [];
+  });
+
+  // The addition is the same in every turn of a session, so that the cache holds.
+  pi.on("before_agent_start", (event) => ({ systemPrompt: `${event.systemPrompt}\n\n${note(state.tools)}` }));
+
+  pi.on("context", async (event, ctx) => {
+    const messages = whole(event.messages, ctx.sessionManager.getBranch());
+    state.messages = messages;
+    state.after = [];
+    state.plan = "";
+    const plan = await link(ctx).attempt("plan", (client, o) => session(client, ctx).plan(messages, settings(ctx, state.tools), o));
+    if (!plan?.messages.length) return undefined;
+    state.plan = plan.plan_id;
+    return { messages: plan.messages };
+  });
+
+  pi.on("message_end", (event) => {
+    state.after.push(event.message);
+  });
+
+  // A result is durable as soon as the host has it: in the message list, so that it is
+  // the same one in the next plan.
+  pi.on("turn_end", async (event, ctx) => {
+    if (event.toolResults.length) await observe("observe_tool_result", ctx);
+  });
+
+  pi.on("agent_end", (_event, ctx) => observe("observe_turn", ctx));
+
+  pi.on("session_before_compact", async (event, ctx) => {
+    const entries = said(event.branchEntries);
+    const passed = await link(ctx).attempt(
+      "compact",
+      (client, o) =>
+        session(client, ctx).call("compact", entries.map((e) => e.message), { reason: "host", model: ctx.model?.id, call: settings(ctx, state.tools) }, o),
+      COMPACT_MS,
+    );
+    return compaction(passed?.compaction, entries, event);
+  });
+
+  pi.on("session_shutdown", async (event, ctx) => {
+    await link(ctx).attempt("end of the session", (client, o) => client.endSession({ session_key: state.key || keyOf(ctx), private: true, reason: event.reason }, o));
+    link(ctx).close();
+  });
+
+  async function observe(method, ctx) {
+    const messages = [...state.messages, ...state.after.filter(travels)];
+    if (!messages.length) return;
+    const params = { model: ctx.model?.id, ...(method === "observe_turn" && state.plan ? { plan_id: state.plan } : {}) };
+    await link(ctx).attempt("commit", (client, o) => session(client, ctx).call(method, messages, params, o));
+  }
+}
+
+/** One session of the host's is one of ours. */
+function keyOf(ctx) {
+  return `pi:${ctx.sessionManager.getSessionId()}`;
+}
+
+/** What the next call is like. */
+function settings(ctx, tools) {
+  return {
+    model: ctx.model?.id,
+    context_window: ctx.model?.contextWindow,
+    system: ctx.getSystemPrompt?.() || undefined,
+    resolver: tools.includes("page_expand") ? "page_expand" : undefined,
+  };
+}
+
+/**
+ * The host's compaction made of ours; undefined where there is none, and the host
+ * asks its model.
+ */
+function compaction(made, entries, event) {
+  if (made?.reason !== "OK" || !made.first_kept || event.signal?.aborted) return undefined;
+  const kept = entries[made.first_kept.index];
+  const summary = [made.restore, made.summary].filter((t) => t?.trim()).join("\n\n");
+  if (!kept?.id || !summary) return undefined;
+  return {
+    compaction: {
+      summary,
+      firstKeptEntryId: kept.id,
+      tokensBefore: event.preparation.tokensBefore,
+      details: { memkernel: { tokensBefore: made.tokens_before, tokensAfter: made.tokens_after, spans: made.spans, checkpoint: made.checkpoint } },
+    },
+  };
+}
+
+/** Registers memory's tools, and gives their names. */
+async function registerTools(pi, client, ctx, options) {
+  if (!client.server.capabilities.tools) return [];
+  const bound = { session_key: keyOf(ctx), private: true };
+  const { tools } = await client.toolsList({ ...bound, format: "mcp" }, options);
+  for (const t of tools)
+    pi.registerTool({
+      name: t.name,
+      label: t.name,
+      description: t.description,
+      parameters: t.inputSchema,
+      async execute(_id, args, signal) {
+        const answer = await client.toolsCall({ ...bound, name: t.name, arguments: args }, { signal, timeoutMs: TOOL_MS });
+        const text = typeof answer.content === "string" ? answer.content : JSON.stringify(answer.content);
+        return { content: [{ type: "text", text }], details: {} };
+      },
+    });
+  return tools.map((t) => t.name);
+}
+
+function tell(ctx, text) {
+  if (ctx.hasUI) ctx.ui.notify(text, "warning");
+  else console.error(text);
+}

@@ -1,0 +1,168 @@
+package picoclaw
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// Manager is a context manager of PicoClaw's shape. It is safe for concurrent use;
+// calls of one session come one after the other. It needs no closing, and the kernel
+// is its caller's to close.
+type Manager[M any] struct {
+	k   *kernel.Kernel
+	opt Options[M]
+
+	mu       sync.Mutex
+	sessions map[string]*session[M]
+	// uses counts, so that sessions know which of them was used last.
+	uses int64
+}
+
+// New makes a manager on a kernel; nil options are the defaults.
+func New[M any](k *kernel.Kernel, opt *Options[M]) *Manager[M] {
+	m := &Manager[M]{k: k, sessions: map[string]*session[M]{}}
+	if opt != nil {
+		m.opt = *opt
+	}
+	m.opt = m.opt.withDefaults()
+	return m
+}
+
+// hold locks a session, which is read from the host's record if it is new here. fresh
+// says that it was.
+func (m *Manager[M]) hold(key string) (s *session[M], fresh bool, err error) {
+	for {
+		s = m.find(key)
+		s.mu.Lock()
+		if !s.gone {
+			break
+		}
+		s.mu.Unlock() // it was let go while its lock was waited for
+	}
+	if s.in != nil {
+		return s, false, nil
+	}
+	if err := s.load(m.opt.History(key)); err != nil {
+		s.mu.Unlock()
+		return nil, false, fmt.Errorf("read history of session %q: %w", key, err)
+	}
+	return s, true, nil
+}
+
+// find gives a session, and lets another go where there are too many.
+func (m *Manager[M]) find(key string) *session[M] {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.uses++
+	s := m.sessions[key]
+	if s == nil {
+		if len(m.sessions) >= m.opt.MaxSessions {
+			m.letGo()
+		}
+		s = &session[M]{m: m, key: key}
+		m.sessions[key] = s
+	}
+	s.used = m.uses
+	return s
+}
+
+// letGo forgets the session that was used least recently and is not in use now. It can
+// be read again. Requires m.mu.
+func (m *Manager[M]) letGo() {
+	var oldest *session[M]
+	for _, s := range m.sessions {
+		if (oldest == nil || s.used < oldest.used) && s.mu.TryLock() {
+			if oldest != nil {
+				oldest.mu.Unlock()
+			}
+			oldest = s
+		}
+	}
+	if oldest == nil {
+		return // all are in use
+	}
+	oldest.gone = true
+	delete(m.sessions, oldest.key)
+	oldest.mu.Unlock()
+}
+
+// Assemble plans the history of the next call. Where the kernel can't, the history is
+// everything that was said, and the logger hears why: a host that gets an error sends
+// none of it.
+func (m *Manager[M]) Assemble(ctx context.Context, req AssembleRequest) (*AssembleResponse[M], error) {
+	s, _, err := m.hold(req.SessionKey)
+	if err != nil {
+		m.opt.Logger.Error("history can't be planned", "session", req.SessionKey, "error", err)
+		return &AssembleResponse[M]{History: m.opt.History(req.SessionKey)}, nil
+	}
+	defer s.mu.Unlock()
+	s.window, s.reserve, s.fixed = req.Budget, req.MaxTokens, req.ReserveTokens
+	history, err := s.assemble(ctx)
+	if err != nil {
+		m.opt.Logger.Error("history is not planned", "session", req.SessionKey, "error", err)
+		history = s.all()
+	}
+	return &AssembleResponse[M]{History: history}, nil
+}
+
+// Ingest takes a message in. It is in the kernel's journal when Ingest returns nil; after
+// an error it is in the conversation all the same, and the next call of any kind commits
+// it. A message that is no message of chat completions is an error, and stays out.
+func (m *Manager[M]) Ingest(ctx context.Context, req IngestRequest[M]) error {
+	s, fresh, err := m.hold(req.SessionKey)
+	if err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	// The host records a message before it tells of it.
+	if !fresh || !s.endsWith(req.Message) {
+		if err := s.add(req.Message); err != nil {
+			return fmt.Errorf("ingest into session %q: %w", req.SessionKey, err)
+		}
+	}
+	if err := s.observe(ctx); err != nil {
+		return fmt.Errorf("ingest into session %q: %w", req.SessionKey, err)
+	}
+	return nil
+}
+
+// Compact makes room. At the end of a turn there is nothing to do, since plans cut by
+// themselves when it pays, unless the user asked. An error says why nothing was
+// reclaimed.
+func (m *Manager[M]) Compact(ctx context.Context, req CompactRequest) error {
+	if req.Reason == Summarize && !req.Manual {
+		return nil
+	}
+	s, _, err := m.hold(req.SessionKey)
+	if err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if req.Budget > 0 {
+		s.window = req.Budget
+	}
+	if err := s.compact(ctx, req); err != nil {
+		return fmt.Errorf("compact session %q: %w", req.SessionKey, err)
+	}
+	return nil
+}
+
+// Clear begins a session anew. What was said is committed first, and stays to be found
+// until it is forgotten (memkernel forget).
+func (m *Manager[M]) Clear(ctx context.Context, sessionKey string) error {
+	s, _, err := m.hold(sessionKey)
+	if err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	_, err = m.k.Reset(ctx, kernel.Boundary{SessionKey: sessionKey, Model: m.opt.Model, Messages: s.in.Messages(), Reason: "clear",
+		Private: m.opt.Private(sessionKey), Now: m.opt.Now()})
+	if err != nil && !errors.Is(err, kernel.ErrNoSession) {
+		return fmt.Errorf("clear session %q: %w", sessionKey, err)
+	}
+	return s.load(nil)
+}

@@ -1,0 +1,88 @@
+package picoclaw
+
+import (
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// DefaultFixedTokens stands for a host's system prompt and tools where it doesn't
+// say how large they are. Too much costs an early cut, too little a compaction that
+// the host asks for.
+const DefaultFixedTokens = 8_000
+
+// DefaultMaxSessions bounds what a gateway with many chats keeps in memory.
+const DefaultMaxSessions = 256
+
+// Options configure a Manager.
+type Options[M any] struct {
+	// History is what the host has recorded of a session, oldest first. It is read
+	// when a session is first touched; nil is a host that records nothing.
+	History func(sessionKey string) []M
+	// Model is the model's id, by which tokens are counted and the cache's rules known.
+	Model string
+	// FixedTokens is DefaultFixedTokens by default.
+	FixedTokens int
+	// Resolver is the tool by which the model follows a pointer to a page, page_expand
+	// if package tools is registered; "" keeps every result at structured or above.
+	Resolver string
+	// Private tells whether a session is one person's own; nil is none. A group's is
+	// not.
+	Private func(sessionKey string) bool
+	// MaxSessions is how many conversations are held in memory; DefaultMaxSessions by
+	// default. The one that was used least recently is read again when it goes on.
+	MaxSessions int
+	// Encode and Decode are a message as JSON of chat completions and back; nil is
+	// encoding/json, which is right for PicoClaw's.
+	Encode func(M) ([]byte, error)
+	Decode func([]byte) (M, error)
+	// Logger hears what the host is not told because it would lose its history by it;
+	// nil is nobody.
+	Logger *slog.Logger
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+func (o Options[M]) withDefaults() Options[M] {
+	if o.FixedTokens == 0 {
+		o.FixedTokens = DefaultFixedTokens
+	}
+	if o.MaxSessions <= 0 {
+		o.MaxSessions = DefaultMaxSessions
+	}
+	if o.History == nil {
+		o.History = func(string) []M { return nil }
+	}
+	if o.Private == nil {
+		o.Private = func(string) bool { return false }
+	}
+	if o.Encode == nil {
+		o.Encode = func(m M) ([]byte, error) { return json.Marshal(m) }
+	}
+	if o.Decode == nil {
+		o.Decode = func(b []byte) (m M, err error) { return m, json.Unmarshal(b, &m) }
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// KernelOptions are settings for a kernel behind a Manager: what the host's own
+// prompt shows of the workspace is not shown again, nothing is added behind a message
+// that the model has answered already, and nothing of an earlier session stands before
+// one that begins. They may be changed further.
+func KernelOptions() *kernel.Options {
+	return &kernel.Options{
+		Memory: kernel.MemoryOptions{WorkspaceTokens: -1, NoDailyLogs: true, NoRemembered: true, RecallTokens: -1, RecallItems: -1},
+		Life:   kernel.LifeOptions{Show: neverShown, RestoreTokens: -1},
+	}
+}
+
+// neverShown is a share of the window that no prompt reaches, less its reserve.
+const neverShown = 1

@@ -1,0 +1,240 @@
+package picoclaw
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// session is a conversation as its host spells it.
+type session[M any] struct {
+	m    *Manager[M]
+	key  string
+	used int64 // guarded by the manager's lock
+
+	mu sync.Mutex
+	// gone says that the manager has let it go.
+	gone bool
+	// in holds the messages' JSON, host the values that it was made of; nil is a
+	// session that was not read yet.
+	in   *transcript.Intake
+	host []M
+	// plan is the plan that the last call was made of, "" once a turn named it.
+	plan                   string
+	window, reserve, fixed int
+	// limit is what was seen to be too much for the provider, whatever the host says of
+	// the window; 0 is nothing.
+	limit int
+}
+
+// load replaces the conversation.
+func (s *session[M]) load(history []M) error {
+	in, err := transcript.NewIntake(transcript.OpenAI)
+	if err != nil {
+		return err
+	}
+	next := session[M]{m: s.m, in: in}
+	for i, msg := range history {
+		if err := next.add(msg); err != nil {
+			return fmt.Errorf("message %d: %w", i+1, err)
+		}
+	}
+	s.in, s.host, s.plan, s.limit = next.in, next.host, "", 0
+	return nil
+}
+
+// add appends a message. A system message of the host's is none of the conversation,
+// nor is a block of ours, which a host that aborted a turn may have put into its record.
+func (s *session[M]) add(msg M) error {
+	raw, err := s.m.opt.Encode(msg)
+	if err != nil {
+		return err
+	}
+	one, err := transcript.NewIntake(transcript.OpenAI)
+	if err != nil {
+		return err
+	}
+	if err := one.Append([]string{string(raw)}, nil); err != nil {
+		return fmt.Errorf("%w: hand in messages of chat completions, or set Encode", err)
+	}
+	if msgs := one.Messages(); len(msgs) == 0 || isBlock(msgs[0]) {
+		return nil
+	}
+	if err := s.in.Append([]string{string(raw)}, nil); err != nil {
+		return err
+	}
+	s.host = append(s.host, msg)
+	return nil
+}
+
+// isBlock recognises what only a kernel writes.
+func isBlock(m memkernel.Message) bool {
+	text := transcript.Text(m)
+	return m.Role == memkernel.RoleUser && (strings.HasPrefix(text, blockMark) || strings.HasPrefix(text, restoreMark))
+}
+
+// endsWith tells whether the conversation ends with a message.
+func (s *session[M]) endsWith(msg M) bool {
+	raw, err := s.m.opt.Encode(msg)
+	n := s.in.Len()
+	return err == nil && n > 0 && s.in.Values()[n-1] == string(raw)
+}
+
+// all is everything that was said.
+func (s *session[M]) all() []M { return slices.Clone(s.host) }
+
+// asked counts the messages up to the last that a model was or is to be asked with.
+func asked(msgs []memkernel.Message) int {
+	n := len(msgs)
+	for n > 0 && msgs[n-1].Role == memkernel.RoleAssistant {
+		n--
+	}
+	return n
+}
+
+// assemble plans the last call, and puts the answer to it behind.
+func (s *session[M]) assemble(ctx context.Context) ([]M, error) {
+	msgs := s.in.Messages()
+	n := asked(msgs)
+	if n == 0 {
+		return s.all(), nil
+	}
+	req := s.call()
+	req.SessionKey, req.Messages, req.Private, req.Now = s.key, msgs[:n], s.m.opt.Private(s.key), s.m.opt.Now()
+	for i := range msgs[n:] {
+		req.FixedTokens += tokensOf(s.in.Values()[n+i])
+	}
+	plan, err := s.m.k.PlanContext(ctx, *req)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range plan.Faults {
+		s.m.opt.Logger.Warn("plan has a fault", "session", s.key, "code", f.Code, "detail", f.Detail)
+	}
+	s.plan = plan.ID
+	// A call that a kill left without a result gets the one that the next plan shows.
+	answer, _ := transcript.Heal(msgs[n:], false)
+	return s.spell(slices.Concat(plan.Messages, answer))
+}
+
+// tokensOf is a cautious guess, for an answer that the next plan counts.
+func tokensOf(json string) int { return len(json)/3 + 4 }
+
+// call is what the host's calls are like.
+func (s *session[M]) call() *kernel.PlanRequest {
+	o := &s.m.opt
+	req := &kernel.PlanRequest{Model: o.Model, ContextWindow: s.window, Reserve: s.reserve, FixedTokens: s.fixed, Resolver: o.Resolver, Format: transcript.FormatOpenAI}
+	if s.limit > 0 {
+		req.ContextWindow = min(req.ContextWindow, s.limit)
+	}
+	if req.FixedTokens == 0 {
+		req.FixedTokens = o.FixedTokens
+	}
+	if 2*req.Reserve > req.ContextWindow {
+		req.Reserve = 0 // an answer as large as the window is no reserve: the default is
+	}
+	return req
+}
+
+// spell makes a plan's messages the host's.
+func (s *session[M]) spell(planned []memkernel.Message) ([]M, error) {
+	items, _ := s.in.Items(planned)
+	out := make([]M, 0, len(planned))
+	for _, it := range items {
+		if it.JSON == "" {
+			out = append(out, s.host[it.From:it.To]...)
+			continue
+		}
+		msg, err := s.m.opt.Decode(plain(it.JSON))
+		if err != nil {
+			return nil, fmt.Errorf("decode a planned message: %w", err)
+		}
+		out = append(out, msg)
+	}
+	return out, nil
+}
+
+// plain has content that is a list of texts as one text, which is the only form that
+// PicoClaw's messages have for it.
+func plain(message string) []byte {
+	var m map[string]json.RawMessage
+	var parts []struct{ Type, Text string }
+	if json.Unmarshal([]byte(message), &m) != nil || json.Unmarshal(m["content"], &parts) != nil || parts == nil {
+		return []byte(message)
+	}
+	texts := make([]string, 0, len(parts))
+	for _, p := range parts {
+		if p.Type != "text" {
+			return []byte(message)
+		}
+		texts = append(texts, p.Text)
+	}
+	content, err := json.Marshal(strings.Join(texts, "\n\n"))
+	if err != nil {
+		return []byte(message) // a string always can
+	}
+	m["content"] = content
+	out, err := json.Marshal(m)
+	if err != nil {
+		return []byte(message) // as can what was just read
+	}
+	return out
+}
+
+// observe commits what is there: a turn, if the newest message ends one.
+func (s *session[M]) observe(ctx context.Context) error {
+	msgs := s.in.Messages()
+	if len(msgs) == 0 {
+		return nil
+	}
+	t := kernel.Turn{SessionKey: s.key, Model: s.m.opt.Model, Messages: msgs, Private: s.m.opt.Private(s.key), Now: s.m.opt.Now()}
+	last := msgs[len(msgs)-1]
+	if last.Role != memkernel.RoleAssistant || transcript.HasCalls(last) {
+		_, err := s.m.k.ObserveToolResult(ctx, t)
+		return err
+	}
+	t.PlanID = s.plan
+	o, err := s.m.k.ObserveTurn(ctx, t)
+	if err == nil && o.Outcome == kernel.Committed {
+		s.plan = ""
+	}
+	return err
+}
+
+// compact cuts what the next plan begins with.
+func (s *session[M]) compact(ctx context.Context, req CompactRequest) error {
+	p, err := s.m.k.Compact(ctx, kernel.Boundary{SessionKey: s.key, Model: s.m.opt.Model, Messages: s.in.Messages(), Reason: string(req.Reason),
+		Compact: &kernel.CompactWish{Call: s.call(), Force: req.Reason == Retry}, Private: s.m.opt.Private(s.key), Now: s.m.opt.Now()})
+	if err != nil {
+		return err
+	}
+	c := p.Compaction
+	if c == nil {
+		return errors.New("no compaction was made")
+	}
+	switch c.Reason {
+	case kernel.CompactOK:
+		if req.Reason == Retry {
+			s.limit = c.TokensBefore - c.TokensBefore/10
+		}
+		return nil
+	case kernel.CompactNextPlan:
+		return nil
+	}
+	return fmt.Errorf("%s: %s", c.Reason, c.Detail)
+}
+
+// The message that a plan puts in the place of what has left begins with the state to
+// go on from, if there is one, else with what it is.
+const (
+	blockMark   = "[Context kept by memkernel:"
+	restoreMark = "[Checkpoint cp_"
+)

@@ -1,0 +1,47 @@
+package picoclaw
+
+// AssembleRequest asks for the history of a session's next call.
+type AssembleRequest struct {
+	SessionKey string
+	// Budget is the model's context window, MaxTokens the room for its answer.
+	Budget, MaxTokens int
+	// ReserveTokens is what system prompt and tools take, 0 if the host doesn't say.
+	ReserveTokens int
+}
+
+// AssembleResponse is the history, without the user's new message.
+type AssembleResponse[M any] struct {
+	History []M
+	// Summary goes into the host's system prompt. It stays empty: what has left stands
+	// in the history's first message, where it breaks no cache but at a cut.
+	Summary string
+}
+
+// Reason says why the host wants less.
+type Reason string
+
+// PicoClaw's reasons.
+const (
+	// Proactive: the host's own estimate says that the call will not fit.
+	Proactive Reason = "proactive_budget"
+	// Retry: the provider refused the call as too long.
+	Retry Reason = "llm_retry"
+	// Summarize: a turn has ended.
+	Summarize Reason = "summarize"
+)
+
+// CompactRequest asks for a shorter history.
+type CompactRequest struct {
+	SessionKey string
+	Reason     Reason
+	// Budget is the model's context window.
+	Budget int
+	// Manual: the user asked for it.
+	Manual bool
+}
+
+// IngestRequest tells of a message that the host has just recorded.
+type IngestRequest[M any] struct {
+	SessionKey string
+	Message    M
+}
