@@ -3,7 +3,7 @@ BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
-.PHONY: build test test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality clean
+.PHONY: build test test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -38,6 +38,11 @@ test-postgres: ## the database's tests, on PGlite from npm and on this machine's
 
 test-mcp-inspector: build ## the MCP server through the official inspector from npm, if there is one
 	serve/mcp/inspector.sh $(CURDIR)/$(BIN)
+
+# MEMKERNEL_E2E_DIR names a folder that keeps what npm installs (the user's cache folder
+# without it), MEMKERNEL_E2E_TURNS how many turns there are (50 without it).
+e2e: ## real hosts with our plugins, on a fake model server; npm installs them (650 MB)
+	MEMKERNEL_E2E=1 $(GO) test -count=1 -v -timeout 40m ./e2e
 
 
 check: ## formatting, vet, tests

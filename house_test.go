@@ -73,6 +73,7 @@ var arrows = map[string][]string{
 	"internal/maskgen":    {},
 
 	"integrations/picoclaw": {".", "kernel", "transcript"},
+	"e2e":                   {},
 	"internal/scriptedhost": {".", "checkpoint", "internal/crashtest", "kernel", "pagevm", "transcript"},
 }
 
