@@ -134,7 +134,7 @@ func Floor(t Type, resolver bool) Level {
 }
 
 // Path returns the levels that a page of type t may take, best first
-// (the degradation column of DESIGN's page table).
+// (how far each type may be degraded).
 func Path(t Type) []Level {
 	switch t {
 	case Bootstrap, Constraint:

@@ -2,7 +2,7 @@
 // names it.
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -85,10 +85,19 @@ class Pi {
   }
 }
 
+// stopped waits until the daemon of a workspace has taken its socket away: one that is
+// still there would follow the removal of its files.
+async function stopped(workspace) {
+  for (let i = 0; i < 200 && existsSync(join(workspace, ".memkernel", "serve.sock")); i++) {
+    await new Promise((done) => setTimeout(done, 25));
+  }
+}
+
 function workspace(t) {
   const dir = mkdtempSync(join(tmpdir(), "mk"));
   t.after(async () => {
     if (binary) await connect({ workspace: dir, binary }).then((c) => c.shutdown()).catch(() => {});
+    await stopped(dir);
     rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
   return dir;

@@ -1,7 +1,7 @@
 // Talks to the real program, which MEMKERNEL names.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, symlinkSync, mkdirSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, symlinkSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
@@ -11,12 +11,21 @@ const binary = process.env.MEMKERNEL;
 const skip = binary ? false : "MEMKERNEL names no program";
 const model = "claude-sonnet-4-6";
 
+// stopped waits until the daemon of a workspace has taken its socket away: one that is
+// still there would follow the removal of its files.
+async function stopped(workspace) {
+  for (let i = 0; i < 200 && existsSync(join(workspace, ".memkernel", "serve.sock")); i++) {
+    await new Promise((done) => setTimeout(done, 25));
+  }
+}
+
 async function withClient(t, options = {}) {
   const workspace = mkdtempSync(join(tmpdir(), "mk"));
   const client = await connect({ workspace, binary, idle: "1s", ...options });
   t.after(async () => {
     if (!client.closed) await client.shutdown().catch(() => {});
     client.close();
+    await stopped(workspace);
     rmSync(workspace, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
   return { client, workspace };
