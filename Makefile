@@ -97,7 +97,7 @@ bench-peers: build ## other programs on the same questions; npm installs them in
 	dir="$(PEERS)"; test -n "$$dir" || { dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; }; \
 	for p in node=node@26 qmd=@tobilu/qmd@2.8.3 openclaw=openclaw@2026.9.6; do \
 	  mkdir -p "$$dir/$${p%%=*}" && echo '{"private":true}' >"$$dir/$${p%%=*}/package.json" && \
-	  npm install --prefix "$$dir/$${p%%=*}" --no-audit --no-fund "$${p#*=}" || echo "$${p#*=} can't be had"; done; \
+	  PATH="$$dir/node/node_modules/.bin:$$PATH" npm install --prefix "$$dir/$${p%%=*}" --no-audit --no-fund "$${p#*=}" || echo "$${p#*=} can't be had"; done; \
 	cp -f $(BIN) "$$dir/memkernel" && cd bench/peers && \
 	$(GO) run . -dir "$$dir" -set $(subst $(empty) $(empty),$(comma),$(abspath $(SETS))) $(PEERS_FLAGS)
 
