@@ -120,6 +120,9 @@ func (a *app) kernelOptions(book *cachelayout.Book, p embed.Provider) (*kernel.O
 	for i := range o.Memory.Sessions.Sources {
 		src := &o.Memory.Sessions.Sources[i]
 		src.Path = a.inWorkspace(src.Path)
+		if err := a.trustFolder(src.Path); err != nil {
+			return nil, err
+		}
 	}
 	if !a.config.Workspace.Enabled {
 		return o, nil

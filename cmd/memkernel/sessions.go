@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +39,54 @@ func (a *app) inWorkspace(path string) string {
 		return path
 	}
 	return filepath.Join(a.workspace, path)
+}
+
+// trustFolder refuses to read transcripts outside the workspace on the word of the state
+// folder's own file: the conversations of other projects would be found in this one.
+func (a *app) trustFolder(path string) error {
+	if a.configPath != "" || !a.config.Retrieval.Sessions.Enabled {
+		return nil
+	}
+	const key = "retrieval.sessions.folders"
+	inside, err := within(a.workspace, path)
+	if err != nil || inside {
+		return err
+	}
+	return hint(fmt.Errorf("%s: %s: %s is outside the workspace, and this file may have come with the project", a.config.Origin(key), key, path),
+		"if you want that, say so by --config %s", first(a.configFile, "FILE"))
+}
+
+// within tells whether a path leads into a folder, links followed as far as they are
+// there.
+func within(folder, path string) (bool, error) {
+	root, err := followed(folder)
+	if err != nil {
+		return false, err
+	}
+	to, err := followed(path)
+	if err != nil {
+		return false, err
+	}
+	rel, err := filepath.Rel(root, to)
+	return err == nil && filepath.IsLocal(rel), nil
+}
+
+// followed is a path with its links followed; what is not there yet stands as it is.
+func followed(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	to, err := filepath.EvalSymlinks(abs)
+	if errors.Is(err, fs.ErrNotExist) {
+		dir, name := filepath.Split(abs)
+		if dir = filepath.Clean(dir); dir == abs {
+			return abs, nil
+		}
+		dir, err = followed(dir)
+		return filepath.Join(dir, name), err
+	}
+	return to, err
 }
 
 // syncOptions are the settings of programs that keep running.

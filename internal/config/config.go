@@ -96,7 +96,7 @@ type Sessions struct {
 	Enabled bool `key:"enabled" default:"false" doc:"Whether past sessions are searched."`
 	Own     bool `key:"own" default:"true" doc:"Whether the sessions that have a journal in the state folder are."`
 	// Folders are transcripts of hosts.
-	Folders       []string `key:"folders" empty:"none" doc:"Folders of transcripts that hosts write, or single ones, such as ~/.claude/projects/-home-me-shop; AGENT=FOLDER says whose they are. They are relative to the workspace."`
+	Folders       []string `key:"folders" empty:"none" doc:"Folders of transcripts that hosts write, or single ones, such as ~/.claude/projects/-home-me-shop; AGENT=FOLDER says whose they are. They are relative to the workspace. Those outside it count only from a file that --config names."`
 	Agent         string   `key:"agent" empty:"main" doc:"The agent that this workspace's sessions are of, unless their keys name another, as in agent:NAME:REST."`
 	DeltaBytes    Size     `key:"delta_bytes" default:"100KiB" range:"1..1GiB" doc:"What must have been added to a session for it to be read again in the background; or delta_messages."`
 	DeltaMessages int      `key:"delta_messages" default:"50" range:"1..1000000" doc:"Lines that must have been added."`
