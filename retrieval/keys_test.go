@@ -55,7 +55,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// There are as many keys as analysis finds terms, so that lengths agree.
+// There are as many keys as analysis finds terms, so that lengths agree; but for roots,
+// which a word that reads as one of some languages leaves behind its stem.
 func TestKeysAreAsManyAsTerms(t *testing.T) {
 	a := anAnalyzer(t)
 	part := rapid.StringOfN(rapid.SampledFrom([]rune("abTS1")), 1, 4, -1)
@@ -65,10 +66,21 @@ func TestKeysAreAsManyAsTerms(t *testing.T) {
 			text += part.Draw(t, "part") + rapid.SampledFrom([]string{" ", "_", "-", ".", ", ", "\n", "(", "/"}).Draw(t, "end")
 		}
 		keys, ascii := appendKeys(nil, text)
-		if want := a.Index(text); len(keys) != len(want) || !ascii {
+		if want := rootless(a.Index(text)); len(keys) != len(want) || !ascii {
 			t.Fatalf("%q has the keys %q, the terms %q", text, spelt(keys), want)
 		}
 	})
+}
+
+// rootless are terms without those that are the beginning of the one before.
+func rootless(terms []string) (out []string) {
+	for i, t := range terms {
+		if i > 0 && len(t) == 5 && len(terms[i-1]) > 5 && strings.HasPrefix(terms[i-1], t) {
+			continue
+		}
+		out = append(out, t)
+	}
+	return out
 }
 
 func anAnalyzer(t testing.TB) *analysis.Analyzer {
