@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/memkernel/memkernel/internal/statedir"
+
 	"github.com/memkernel/memkernel/checkpoint"
 )
 
@@ -12,7 +14,7 @@ import (
 func Example() {
 	dir, _ := os.MkdirTemp("", "session")
 	defer os.RemoveAll(dir)
-	store := checkpoint.NewStore(dir)
+	store := checkpoint.NewStore(statedir.At(dir))
 	session, _ := store.Resume()
 
 	state := checkpoint.Update(session.State, japan())

@@ -1,12 +1,12 @@
 package checkpoint
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +20,10 @@ const Kept = 5
 // PointerVersion is the format of _latest.json.
 const PointerVersion = 1
 
-const pointerFile = "_latest.json"
+const (
+	pointerFile = "_latest.json"
+	pointerName = checkpointFolder + "/" + pointerFile
+)
 
 // Pointer is _latest.json: which checkpoint is the newest. It is for readers that
 // want no listing; what counts is which files stand.
@@ -43,9 +46,8 @@ type Written struct {
 	Damaged []Damage
 }
 
-func (s Store) dirOf() string { return filepath.Join(s.dir, "checkpoints") }
-
-func (s Store) file(id string) string { return filepath.Join(s.dirOf(), id+".yaml") }
+// file is a checkpoint's file within the session's folder.
+func file(id string) string { return path.Join(checkpointFolder, id+".yaml") }
 
 // Checkpoint bundles a state behind the newest checkpoint and writes it: the new
 // numbered file, the pointer to it, the state of the next cycle, in this order;
@@ -80,7 +82,7 @@ func (s Store) Checkpoint(st State, in Input) (Written, error) {
 
 // write gives a checkpoint the next number and makes its file, then the pointer.
 func (s Store) write(c *Checkpoint) error {
-	if err := s.makeDir(s.dirOf()); err != nil {
+	if err := s.makeDir(checkpointFolder); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
 	next, err := s.nextNumber()
@@ -93,18 +95,18 @@ func (s Store) write(c *Checkpoint) error {
 		return err
 	}
 	id := string(c.Meta.CheckpointID)
-	if err := s.writeFile(s.file(id), data); err != nil {
+	if err := s.writeFile(file(id), data); err != nil {
 		return err
 	}
-	p, err := json.Marshal(Pointer{PointerVersion, id, id + ".yaml", c.Meta.CreatedAt.Format(time.RFC3339)})
+	p, err := c.pointer()
 	if err != nil {
 		return fmt.Errorf("write checkpoint %s: %w", id, err)
 	}
-	return s.point(append(p, '\n'))
+	return s.point(p)
 }
 
-func (s Store) writeFile(path string, data []byte) error {
-	st, err := atomicfile.WriteFileStats(path, data, filePerm)
+func (s Store) writeFile(name string, data []byte) error {
+	st, err := s.in.WriteFile(name, data, filePerm)
 	s.spent.Add(st)
 	if err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
@@ -112,16 +114,19 @@ func (s Store) writeFile(path string, data []byte) error {
 	return nil
 }
 
-func (s Store) makeDir(dir string) error {
-	st, err := atomicfile.MkdirAllStats(dir, dirPerm)
+func (s Store) makeDir(name string) error {
+	st, err := s.in.MkdirAll(name, dirPerm)
 	s.spent.Add(st)
 	return err
 }
 
 // point replaces the pointer. It says what the files say, and is not synced.
 func (s Store) point(data []byte) error {
-	g := atomicfile.NewGroup(s.dirOf())
-	err := g.Write(filepath.Join(s.dirOf(), pointerFile), data, filePerm)
+	g := atomicfile.NewGroup(s.in.Path(checkpointFolder))
+	at, err := s.in.Check(pointerName)
+	if err == nil {
+		err = g.Write(at, data, filePerm)
+	}
 	if err == nil {
 		var st atomicfile.Stats
 		st, err = g.CommitUnsynced()
@@ -153,7 +158,7 @@ func (s Store) nextNumber() (int, error) {
 
 // numbers lists the checkpoints on disk, newest first.
 func (s Store) numbers() ([]int, error) {
-	entries, err := os.ReadDir(s.dirOf())
+	entries, err := s.in.ReadDir(checkpointFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -187,8 +192,7 @@ func (s Store) Load(id string) (*Checkpoint, error) {
 	if n := number(id); n == 0 || string(checkpointID(n)) != id {
 		return nil, fmt.Errorf("load checkpoint %q: no such id: use cp_ and a number", id)
 	}
-	path := s.file(id)
-	data, err := readFile(path)
+	data, err := s.readFile(file(id))
 	if err != nil {
 		return nil, fmt.Errorf("load checkpoint: %w", err)
 	}
@@ -197,7 +201,7 @@ func (s Store) Load(id string) (*Checkpoint, error) {
 		err = fmt.Errorf("it calls itself %s", c.Meta.CheckpointID)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("load checkpoint %s: %w", path, err)
+		return nil, fmt.Errorf("load checkpoint %s: %w", s.in.Path(file(id)), err)
 	}
 	return c, nil
 }
@@ -217,7 +221,7 @@ func (s Store) Latest() (*Checkpoint, []Damage, error) {
 		if err == nil {
 			return c, instead(bad, "went back to "+id), nil
 		}
-		bad = append(bad, Damage{File: s.file(id), Err: err})
+		bad = append(bad, Damage{File: s.in.Path(file(id)), Err: err})
 	}
 	return nil, instead(bad, "no checkpoint before it can be read"), nil
 }
@@ -232,14 +236,37 @@ func instead(bad []Damage, what string) []Damage {
 }
 
 func (s Store) pointer() (p Pointer, err error) {
-	data, err := readFile(filepath.Join(s.dirOf(), pointerFile))
+	data, err := s.readFile(pointerName)
 	if err == nil {
 		err = decode(data, &p)
 	}
-	if err == nil && (p.Version != PointerVersion || number(p.CheckpointID) == 0) {
+	if err == nil && (p.Version != PointerVersion || number(p.CheckpointID) == 0 || string(checkpointID(number(p.CheckpointID))) != p.CheckpointID) {
 		err = fmt.Errorf("version %d, checkpoint %q", p.Version, p.CheckpointID)
 	}
 	return p, err
+}
+
+// pointer is what _latest.json says of a checkpoint.
+func (c *Checkpoint) pointer() ([]byte, error) {
+	id := string(c.Meta.CheckpointID)
+	p, err := json.Marshal(Pointer{PointerVersion, id, id + ".yaml", c.Meta.CreatedAt.Format(time.RFC3339)})
+	return append(p, '\n'), err
+}
+
+// pointsTo compares the pointer with the checkpoint, if it names that one.
+func (s Store) pointsTo(c *Checkpoint) error {
+	p, err := s.pointer()
+	if err != nil || p.CheckpointID != string(c.Meta.CheckpointID) {
+		return nil // is told elsewhere
+	}
+	have, err := s.readFile(pointerName)
+	if err != nil {
+		return err
+	}
+	if want, err := c.pointer(); err != nil || !bytes.Equal(have, want) {
+		return fmt.Errorf("it does not say of %s what that file says", c.Meta.CheckpointID)
+	}
+	return nil
 }
 
 // pointerDamage is what is wrong with the pointer. One that is behind the files is
@@ -251,9 +278,9 @@ func (s Store) pointerDamage(all []int) []Damage {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return []Damage{{File: filepath.Join(s.dirOf(), pointerFile), Err: err, Instead: "listed the files"}}
+		return []Damage{{File: s.in.Path(pointerName), Err: err, Instead: "listed the files"}}
 	case len(all) == 0 || number(p.CheckpointID) > all[0]:
-		return []Damage{{File: s.file(p.CheckpointID), Err: errors.New("is gone, though " + pointerFile + " names it")}}
+		return []Damage{{File: s.in.Path(file(p.CheckpointID)), Err: errors.New("is gone, though " + pointerFile + " names it")}}
 	}
 	return nil
 }
@@ -261,8 +288,8 @@ func (s Store) pointerDamage(all []int) []Damage {
 // prune removes the checkpoints beyond the last five, oldest first, and what
 // killed processes left half written.
 func (s Store) prune() error {
-	for _, dir := range [...]string{s.dirOf(), filepath.Join(s.dir, "state")} {
-		if _, err := atomicfile.CleanTemps(dir); err != nil {
+	for _, dir := range [...]string{checkpointFolder, stateFolder} {
+		if _, err := s.in.CleanTemps(dir); err != nil {
 			return fmt.Errorf("tidy checkpoints: %w", err)
 		}
 	}
@@ -271,7 +298,7 @@ func (s Store) prune() error {
 		return err
 	}
 	for _, n := range slices.Backward(all[min(Kept, len(all)):]) {
-		st, err := atomicfile.RemoveStats(s.file(string(checkpointID(n))))
+		st, err := s.in.Remove(file(string(checkpointID(n))))
 		s.spent.Add(st)
 		if err != nil {
 			return fmt.Errorf("remove old checkpoint: %w", err)

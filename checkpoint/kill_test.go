@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/memkernel/memkernel/internal/statedir"
+
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 )
@@ -29,7 +31,7 @@ func TestKillAnywhere(t *testing.T) {
 	for n := 1; ; n++ {
 		dir := t.TempDir()
 		acked, killed := runChild(t, dir, n)
-		s := checkpoint.NewStore(dir)
+		s := checkpoint.NewStore(statedir.At(dir))
 		after(t, s, fmt.Sprintf("killed at %d", n), acked, want)
 		if temps, _ := filepath.Glob(filepath.Join(dir, "*", ".mk~*")); len(temps) > 0 {
 			t.Fatalf("killed at %d: left %v", n, temps)
@@ -82,5 +84,5 @@ func TestCrashChild(t *testing.T) {
 		}
 		return nil
 	})()
-	must(t, tell(checkpoint.NewStore(dir), func(words ...string) { fmt.Println("ACK", strings.Join(words, " ")) }))
+	must(t, tell(checkpoint.NewStore(statedir.At(dir)), func(words ...string) { fmt.Println("ACK", strings.Join(words, " ")) }))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// StateVersion is the format of the state files.
+// StateVersion is the format of what the state files hold.
 const StateVersion = 1
 
 // What a state and a checkpoint hold at most. Older entries leave first.

@@ -2,15 +2,16 @@ package checkpoint
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -28,12 +29,12 @@ const filePerm, dirPerm = 0o600, 0o700
 // Store is a session's folder on disk, which holds state/ and checkpoints/. Its
 // methods are called under the lock of the session.
 type Store struct {
-	dir   string
+	in    statedir.Dir
 	spent *atomicfile.Stats
 }
 
 // NewStore names the folder of a session. It touches nothing.
-func NewStore(dir string) Store { return Store{dir, new(atomicfile.Stats)} }
+func NewStore(dir statedir.Dir) Store { return Store{dir, new(atomicfile.Stats)} }
 
 // Spent is what the methods have written since it was last asked for.
 func (s Store) Spent() atomicfile.Stats {
@@ -42,7 +43,10 @@ func (s Store) Spent() atomicfile.Stats {
 	return st
 }
 
-func (s Store) stateFile(name string) string { return filepath.Join(s.dir, "state", name) }
+// stateName is a state file within the folder.
+func stateName(name string) string { return path.Join(stateFolder, name) }
+
+const stateFolder, checkpointFolder = "state", "checkpoints"
 
 // Damage is a file that could not be used, and what was done without it. Nothing
 // of it fails the call that found it.
@@ -63,6 +67,46 @@ type Resumed struct {
 	Latest *Checkpoint
 	// Damaged are the files that could not be used, newest checkpoints first.
 	Damaged []Damage
+}
+
+// Verify reads every checkpoint, the pointer to the newest, and the state files, and
+// names what is damaged. It writes nothing.
+func (s Store) Verify() ([]Damage, error) {
+	all, err := s.numbers()
+	if err != nil {
+		return nil, err
+	}
+	bad := s.pointerDamage(all)
+	if p, err := s.pointer(); err == nil && len(bad) == 0 && !slices.Contains(all, number(p.CheckpointID)) {
+		bad = append(bad, Damage{File: s.in.Path(pointerName), Err: fmt.Errorf("it names %s, which is not there", p.CheckpointID)})
+	}
+	for _, n := range all {
+		c, err := s.Load(string(checkpointID(n)))
+		if err != nil {
+			bad = append(bad, Damage{File: s.in.Path(file(string(checkpointID(n)))), Err: err})
+		} else if err := s.pointsTo(c); err != nil {
+			bad = append(bad, Damage{File: s.in.Path(pointerName), Err: err})
+		}
+	}
+	_, worse, err := s.LoadState()
+	return append(bad, worse...), err
+}
+
+// PutAside renames the files that [Store.Verify] names, so that nothing reads them
+// any more, and returns their new paths. The pointer is removed: it is made again.
+func (s Store) PutAside(bad []Damage) ([]string, error) {
+	var out []string
+	for _, d := range bad {
+		folder, name := path.Base(filepath.ToSlash(filepath.Dir(d.File))), filepath.Base(d.File)
+		aside, err := s.in.Sub(folder).PutAside(name)
+		if err != nil {
+			return out, fmt.Errorf("put aside: %w", err)
+		}
+		if aside != "" {
+			out = append(out, s.in.Sub(folder).Path(aside))
+		}
+	}
+	return out, nil
 }
 
 // Resume reads the state files and the newest checkpoint. Files that are not
@@ -92,7 +136,7 @@ func (s Store) LoadState() (State, []Damage, error) {
 			return State{}, nil, err
 		case err != nil:
 			f.clear()
-			bad = append(bad, Damage{File: s.stateFile(f.name), Err: err, Instead: "begun anew"})
+			bad = append(bad, Damage{File: s.in.Path(stateName(f.name)), Err: err, Instead: "begun anew"})
 		}
 	}
 	if v := st.Thread.Reader.Version; v != 0 && v != summary.Version {
@@ -123,41 +167,30 @@ func (s *State) files() []stateFile {
 var errNewer = errors.New("written by a newer version")
 
 func (s Store) loadFile(f stateFile) error {
-	path := s.stateFile(f.name)
-	data, err := readFile(path)
+	data, err := s.readFile(stateName(f.name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if err := decode(data, f.value); err != nil {
-		return err
-	}
+	err = unseal(data, f.value)
 	switch v := *f.version; {
+	case errors.Is(err, errNewer):
+		return fmt.Errorf("load %s: %w", s.in.Path(stateName(f.name)), err)
+	case err != nil:
+		return err
 	case v > StateVersion:
-		return fmt.Errorf("load %s: version %d, this program knows %d: %w: use a newer program, or remove the file", path, v, StateVersion, errNewer)
+		return fmt.Errorf("load %s: version %d, this program knows %d: %w: use a newer program, or remove the file", s.in.Path(stateName(f.name)), v, StateVersion, errNewer)
 	case v < 1:
 		return errors.New("no version in it")
 	}
 	return nil
 }
 
-// decode reads one JSON document and nothing behind it.
-func decode(data []byte, to any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(to); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the document")
-	}
-	return nil
-}
-
 // readFile reads a file of a size that can be one of ours.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+func (s Store) readFile(name string) ([]byte, error) {
+	f, err := s.in.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -174,11 +207,10 @@ func readFile(path string) ([]byte, error) {
 // A kill loses nothing; syncs are left to checkpoints: see the package comment.
 func (s Store) SaveState(st State) error {
 	st.setVersions()
-	dir := filepath.Join(s.dir, "state")
-	if err := s.makeDir(dir); err != nil {
+	if err := s.makeDir(stateFolder); err != nil {
 		return fmt.Errorf("save state: %w", err)
 	}
-	g := atomicfile.NewGroup(dir)
+	g := atomicfile.NewGroup(s.in.Path(stateFolder))
 	defer g.Abort()
 	for _, f := range st.files() {
 		if err := s.stage(g, f); err != nil {
@@ -195,14 +227,16 @@ func (s Store) SaveState(st State) error {
 
 // stage adds a file to a group, if it does not stand as it would be written.
 func (s Store) stage(g *atomicfile.Group, f stateFile) error {
-	data, err := json.Marshal(f.value)
+	data, err := seal(f.value)
 	if err != nil {
 		return fmt.Errorf("save state %s: %w", f.name, err)
 	}
-	path := s.stateFile(f.name)
-	data = append(data, '\n')
-	if old, err := readFile(path); err == nil && bytes.Equal(old, data) {
+	if old, err := s.readFile(stateName(f.name)); err == nil && bytes.Equal(old, data) {
 		return nil
+	}
+	path, err := s.in.Check(stateName(f.name))
+	if err != nil {
+		return fmt.Errorf("save state: %w", err)
 	}
 	if err := g.Write(path, data, filePerm); err != nil {
 		return fmt.Errorf("save state: %w", err)

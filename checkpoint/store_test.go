@@ -1,14 +1,18 @@
 package checkpoint_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/memkernel/memkernel/internal/statedir"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -50,7 +54,7 @@ func list(t testing.TB, s checkpoint.Store) string {
 
 func TestStateFiles(t *testing.T) {
 	dir := t.TempDir()
-	s := checkpoint.NewStore(dir)
+	s := checkpoint.NewStore(statedir.At(dir))
 	if r := resume(t, s, 0); r.Latest != nil || r.State.Changed(nil) {
 		t.Errorf("a session that begins: %+v", r)
 	}
@@ -67,7 +71,7 @@ func TestStateFiles(t *testing.T) {
 		var v struct{ Version int }
 		data, err := os.ReadFile(filepath.Join(dir, "state", name))
 		must(t, err)
-		if json.Unmarshal(data, &v) != nil || v.Version != 1 {
+		if json.Unmarshal(data, &v) != nil || v.Version != 2 {
 			t.Errorf("%s has version %d", name, v.Version)
 		}
 	}
@@ -84,7 +88,7 @@ func TestStateFiles(t *testing.T) {
 
 func TestDamagedState(t *testing.T) {
 	for _, bad := range []string{"", "{", "null", "[]", `{"version":0}`, `{"version":1} x`, `{"version":1,"seen":"%"}`, "\x00\x00"} {
-		s := checkpoint.NewStore(t.TempDir())
+		s := checkpoint.NewStore(statedir.At(t.TempDir()))
 		must(t, s.SaveState(checkpoint.Update(checkpoint.State{}, japan())))
 		path := filepath.Join(dirOf(s), "state", "thread.json")
 		must(t, os.WriteFile(path, []byte(bad), 0o600))
@@ -103,10 +107,10 @@ func TestDamagedState(t *testing.T) {
 }
 
 func TestNewerStateIsLeftAlone(t *testing.T) {
-	s := checkpoint.NewStore(t.TempDir())
+	s := checkpoint.NewStore(statedir.At(t.TempDir()))
 	must(t, s.SaveState(checkpoint.Update(checkpoint.State{}, japan())))
-	must(t, os.WriteFile(filepath.Join(dirOf(s), "state", "learnings.json"), []byte(`{"version":2}`), 0o600))
-	if _, err := s.Resume(); err == nil || !strings.Contains(err.Error(), "learnings.json: version 2, this program knows 1") {
+	must(t, os.WriteFile(filepath.Join(dirOf(s), "state", "learnings.json"), []byte(`{"version":3}`), 0o600))
+	if _, err := s.Resume(); err == nil || !strings.Contains(err.Error(), "learnings.json: version 3, this program knows 2") {
 		t.Errorf("%v", err)
 	}
 }
@@ -120,7 +124,7 @@ func dirOf(s checkpoint.Store) string {
 }
 
 func TestCheckpointFiles(t *testing.T) {
-	s := checkpoint.NewStore(t.TempDir())
+	s := checkpoint.NewStore(statedir.At(t.TempDir()))
 	st := checkpoint.Update(checkpoint.State{}, japan())
 	w := write(t, s, st, checkpoint.TriggerAuto, 162_431)
 	if !w.New || w.Checkpoint.Meta.CheckpointID != "cp_001" || w.State.Changed(w.Checkpoint) {
@@ -167,7 +171,7 @@ func TestCheckpointFiles(t *testing.T) {
 // TestStateBehind: a state that does not know of the newest checkpoint gives its
 // messages numbers that are taken.
 func TestStateBehind(t *testing.T) {
-	s := checkpoint.NewStore(t.TempDir())
+	s := checkpoint.NewStore(statedir.At(t.TempDir()))
 	write(t, s, checkpoint.Update(checkpoint.State{}, japan()), checkpoint.TriggerManual, 1000)
 	st := checkpoint.Update(checkpoint.State{}, talk(user("a new generation"), says("A or B?"), user("B")))
 	if _, err := s.Checkpoint(st, input(checkpoint.TriggerManual, 1000)); err == nil || !strings.Contains(err.Error(), "a state of 3 messages behind cp_001, which holds 10: use the state that Resume or Begin gives") {
@@ -190,7 +194,7 @@ func number(id string) (n int) {
 // TestNewSession: a process ends without a word; the next one finds what it had
 // captured since the last checkpoint, and nothing that the checkpoint holds.
 func TestNewSession(t *testing.T) {
-	s := checkpoint.NewStore(t.TempDir())
+	s := checkpoint.NewStore(statedir.At(t.TempDir()))
 	msgs := japan()
 	w := write(t, s, checkpoint.Update(checkpoint.State{}, msgs[:6]), checkpoint.TriggerAuto, 160_000)
 	must(t, s.SaveState(checkpoint.Update(w.State, msgs[6:])))
@@ -234,7 +238,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 			return errors.Join(os.Truncate(dir+"/cp_003.yaml", 9), os.Truncate(dir+"/cp_002.yaml", 9), os.Truncate(dir+"/cp_001.yaml", 9))
 		}, "", []string{"no checkpoint before it can be read"}},
 	} {
-		s := checkpoint.NewStore(t.TempDir())
+		s := checkpoint.NewStore(statedir.At(t.TempDir()))
 		st := checkpoint.Update(checkpoint.State{}, japan())
 		for range 3 {
 			st = write(t, s, st, checkpoint.TriggerCompaction, 1000).State
@@ -258,5 +262,50 @@ func TestDamagedCheckpoints(t *testing.T) {
 		if n := number(string(w.Checkpoint.Meta.CheckpointID)); n < 4 || string(w.Checkpoint.Meta.PreviousCheckpoint) != c.latest || len(w.Damaged) != len(bad) {
 			t.Errorf("%s: the next is %+v, with damage %v", c.name, w.Checkpoint.Meta, w.Damaged)
 		}
+	}
+}
+
+// Every bit of every file counts: one that is flipped is told by the file's name,
+// and so is a file that was cut, zeroed or filled with another's content.
+func TestVerify(t *testing.T) {
+	dir := t.TempDir()
+	s := checkpoint.NewStore(statedir.At(dir))
+	st := checkpoint.Update(checkpoint.State{}, japan())
+	st = write(t, s, st, checkpoint.TriggerManual, 10).State
+	st = checkpoint.Update(st, talk(append(japan(), user("and now?"))...))
+	st = write(t, s, st, checkpoint.TriggerManual, 10).State
+	must(t, s.SaveState(checkpoint.Update(st, talk(append(japan(), user("and now?"), user("and then?"))...))))
+	if bad, err := s.Verify(); err != nil || len(bad) > 0 {
+		t.Fatalf("%v, %v", bad, err)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if len(files) != 8 {
+		t.Fatalf("%d files: %v", len(files), files)
+	}
+	for _, f := range files {
+		good, err := os.ReadFile(f)
+		must(t, err)
+		told := func(what string, content []byte) {
+			t.Helper()
+			must(t, os.WriteFile(f, content, 0o600))
+			bad, err := s.Verify()
+			if err != nil && strings.Contains(err.Error(), f) {
+				return // it calls itself newer
+			}
+			if len(bad) == 0 || !slices.ContainsFunc(bad, func(d checkpoint.Damage) bool { return strings.Contains(d.String(), filepath.Base(f)) }) {
+				t.Fatalf("%s, %s: %v, %v", filepath.Base(f), what, bad, err)
+			}
+		}
+		for bit := 0; bit < len(good)*8; bit += 5 {
+			b := bytes.Clone(good)
+			b[bit/8] ^= 1 << (bit % 8)
+			told(fmt.Sprint("bit ", bit), b)
+		}
+		told("empty", nil)
+		told("cut", good[:len(good)/2])
+		told("cut by a byte", good[:len(good)-1])
+		told("zeroed", make([]byte, len(good)))
+		told("doubled", append(bytes.Clone(good), good...))
+		must(t, os.WriteFile(f, good, 0o600))
 	}
 }

@@ -83,7 +83,11 @@ func (k *Kernel) recordedJobs(files []string) ([]consolidation.Job, error) {
 	var out []consolidation.Job
 	own := filepath.Join(k.stateDir, JobsFile)
 	for _, file := range append([]string{own}, files...) {
-		data, err := os.ReadFile(file)
+		read := os.ReadFile
+		if file == own {
+			read = func(string) ([]byte, error) { return k.state.ReadFile(JobsFile) }
+		}
+		data, err := read(file)
 		if file == own && errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -158,14 +162,14 @@ func (k *Kernel) auditJournals(ctx context.Context, r *consolidation.Report, _ t
 // auditBlobs tells the blobs that no page holds, together: one by one their names
 // say nothing.
 func (k *Kernel) auditBlobs(ctx context.Context, r *consolidation.Report, now time.Time) error {
-	needed, err := neededBlobs(k.stateDir, nil)
+	needed, err := neededBlobs(k.state, nil)
 	if err != nil {
 		r.Skip(consolidation.CheckBlobs, err.Error())
 		return nil
 	}
 	n, bytes, example := 0, int64(0), ""
 	err = k.unneeded(needed, func(info blob.Info) error {
-		fi, err := os.Stat(k.blobs.File(info.Hash))
+		fi, err := k.state.Stat("blobs/" + info.Hash[:2] + "/" + info.Hash)
 		if err != nil || now.Sub(fi.ModTime()) < orphanAge {
 			return nil
 		}

@@ -4,25 +4,26 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 // calibrations are what was learned about each model's real token counts. The
 // file is derived: a damaged one is started anew.
 type calibrations struct {
-	path string
+	dir statedir.Dir // the state directory
 
 	mu     sync.Mutex // guards what follows
 	loaded bool
 	newer  bool // a newer version wrote the file: it is left alone
 	models map[string]budget.Calibration
 }
+
+// calibrationName is the file in a state directory.
+const calibrationName = "calibration.json"
 
 type calibrationFile struct {
 	Version int                           `json:"version"`
@@ -42,7 +43,7 @@ func (c *calibrations) load() {
 		return
 	}
 	c.loaded, c.models = true, map[string]budget.Calibration{}
-	raw, err := os.ReadFile(c.path)
+	raw, err := c.dir.ReadFile(calibrationName)
 	var f calibrationFile
 	if err != nil || json.Unmarshal(raw, &f) != nil {
 		return
@@ -68,10 +69,11 @@ func (c *calibrations) set(model string, cal budget.Calibration) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
+	if _, err := c.dir.MkdirAll("", 0o700); err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(c.path, raw, 0o600)
+	_, err = c.dir.WriteFile(calibrationName, raw, 0o600)
+	return err
 }
 
 // FaultUsageIgnored is the fault of an observed turn whose usage can't be that of

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -38,10 +41,13 @@ func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	if k.folder(projectFolder).Exists("") {
+		folders = append(folders, projectFolder)
+	}
 	for _, f := range folders {
 		s, unlock, err := k.openFolder(ctx, f, f, false)
 		if err != nil {
-			findings = append(findings, Finding{Session: f, What: err.Error(), Hint: "move the session's folder away and let the host's transcript be ingested again"})
+			findings = append(findings, unreadable(f, err))
 			continue
 		}
 		findings = append(findings, s.check()...)
@@ -64,6 +70,33 @@ func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
 		}
 	}
 	return findings, ctx.Err()
+}
+
+// salvageHint is the way out of damage to a session.
+func salvageHint(name string) string {
+	of := "--session " + name
+	if name == projectFolder {
+		of = "--project"
+	}
+	return "'memkernel salvage " + of + "' says what is sound and what is lost; with --apply it puts aside what is damaged"
+}
+
+// unreadable is a session that can't be read.
+func unreadable(name string, err error) Finding {
+	f := Finding{Session: name, What: err.Error(), Hint: salvageHint(name)}
+	var link *statedir.LinkError
+	var d *pagevm.DamageError
+	switch {
+	case errors.As(err, &d):
+		f.What = fmt.Sprintf("%s, line %d (byte %d): %s", d.File, d.Line, d.Offset, d.Reason)
+	case errors.Is(err, fs.ErrPermission):
+		f.Hint = "give yourself the right to read it; nothing is known to be damaged"
+	case errors.As(err, &link):
+		f.Hint = "move it away: what it leads to was not touched"
+	case errors.Is(err, pagevm.ErrNewer):
+		f.Hint = "use the newer program"
+	}
+	return f
 }
 
 // check verifies the index. That there is none, or an older one that the next
@@ -98,10 +131,20 @@ func indexFinding(err error) Finding {
 func (s *session) check() []Finding {
 	var out []Finding
 	add := func(format string, args ...any) {
-		out = append(out, Finding{Session: s.key, What: fmt.Sprintf(format, args...), Hint: "delete projection.jsonl: it is made again, at the price of one cache miss"})
+		out = append(out, Finding{Session: s.key, What: fmt.Sprintf(format, args...), Hint: salvageHint(s.name) + "; prompts are then made anew, at the price of one cache miss"})
 	}
-	if s.lost != nil {
-		add("%v", s.lost)
+	if s.journal != nil && s.journal.HeadErr() != nil {
+		out = append(out, Finding{Session: s.key, What: fmt.Sprintf("how far the journal was synced is not known: %v", s.journal.HeadErr()), Hint: salvageHint(s.name)})
+	}
+	states, err := checkpoint.NewStore(s.files).Verify()
+	for _, d := range states {
+		out = append(out, Finding{Session: s.key, What: fmt.Sprintf("%s: %v", d.File, d.Err), Hint: salvageHint(s.name)})
+	}
+	if err != nil {
+		out = append(out, unreadable(s.name, err))
+	}
+	for _, d := range s.damagedDerived() {
+		add("%v", d.err)
 	}
 	r := &reader{s: s}
 	for _, id := range sortedKeys(s.pages) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
@@ -177,7 +176,7 @@ func (k *Kernel) checkpointed(day string) ([]consolidation.Extra, error) {
 	}
 	var out []consolidation.Extra
 	for _, f := range folders {
-		c, _, err := checkpoint.NewStore(filepath.Join(k.stateDir, "sessions", f)).Latest()
+		c, _, err := checkpoint.NewStore(k.folder(f)).Latest()
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("read the checkpoints of session %s: %w", f, err)
 		}

@@ -65,7 +65,7 @@ func TestNewerStateIsRefused(t *testing.T) {
 	c := session(14, 1, 1, 500)
 	mustPlan(t, k, request(c))
 	k.Close()
-	rewriteFirst(t, dir, `{"v":1,`, `{"v":99,`)
+	rewriteFirst(t, dir, `{"v":2,`, `{"v":99,`)
 	k = openKernel(t, dir)
 	defer k.Close()
 	_, err := k.PlanContext(context.Background(), request(c))

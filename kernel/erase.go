@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -259,14 +259,14 @@ func (s *session) removeFiles(todo *forgetBody, forgot bool) error {
 		s.records = nil
 	}
 	s.tracer.forget()
-	return filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+	return filepath.WalkDir(s.files.Path(""), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		switch d.Name() {
-		case "journal.jsonl", "lock":
+		switch name := d.Name(); {
+		case name == journalFile || name == journalHead || name == lockName:
 			return nil
-		case recordsFile, recordsFile + ".damaged":
+		case name == recordsFile || statedir.IsAside(name) || strings.HasSuffix(name, ".damaged"):
 			return atomicfile.Remove(path)
 		}
 		quotes := filepath.Base(filepath.Dir(path))
@@ -304,8 +304,11 @@ func (s *session) removeBlobs(ctx context.Context, hashes []string) error {
 
 // lockBlobs keeps the removal of blobs apart from what writes a blob and then the
 // journal line that names it: the one holds the lock alone, the others share it.
-func lockBlobs(ctx context.Context, root string, alone bool) (func(), error) {
-	f := flock.New(filepath.Join(root, "blobs.lock"))
+func lockBlobs(ctx context.Context, root statedir.Dir, alone bool) (func(), error) {
+	f, err := root.Lock("blobs.lock")
+	if err != nil {
+		return nil, fmt.Errorf("lock blobs: %w", err)
+	}
 	try := f.TryRLockContext
 	if alone {
 		try = f.TryLockContext
@@ -318,19 +321,22 @@ func lockBlobs(ctx context.Context, root string, alone bool) (func(), error) {
 
 // neededBlobs are the blobs that pages of any journal hold. It reads the files and
 // takes no session's lock. Gone names pages that don't count, by folder/id.
-func neededBlobs(root string, gone map[string]bool) (map[string]bool, error) {
-	paths, err := filepath.Glob(filepath.Join(root, "sessions", "*", "journal.jsonl"))
-	if err != nil {
+func neededBlobs(root statedir.Dir, gone map[string]bool) (map[string]bool, error) {
+	entries, err := root.ReadDir(sessionsFolder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	needed := map[string]bool{}
-	for _, path := range paths {
-		pages, err := holders(path)
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		pages, err := holders(root.Sub(sessionsFolder).Sub(e.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("which blobs are needed can't be told: %w", err)
 		}
 		for id, blobs := range pages {
-			if gone[filepath.Base(filepath.Dir(path))+"/"+id] {
+			if gone[e.Name()+"/"+id] {
 				continue
 			}
 			for _, h := range blobs {
@@ -342,11 +348,8 @@ func neededBlobs(root string, gone map[string]bool) (map[string]bool, error) {
 }
 
 // holders are the blobs that the pages of a journal hold, by page.
-func holders(path string) (map[string][]string, error) {
-	j, err := pagevm.OpenJournal(path, &pagevm.JournalOptions{ReadOnly: true})
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
+func holders(dir statedir.Dir) (map[string][]string, error) {
+	j, err := pagevm.OpenJournalIn(dir, journalFile, &pagevm.JournalOptions{ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}

@@ -298,7 +298,7 @@ func (k *Kernel) splitBlobs(out *Forgotten, blobs []string) error {
 			gone[p.Session+"/"+p.ID] = true
 		}
 		var err error
-		if needed, err = neededBlobs(k.stateDir, gone); err != nil {
+		if needed, err = neededBlobs(k.state, gone); err != nil {
 			return err
 		}
 	}

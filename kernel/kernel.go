@@ -48,6 +48,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -101,6 +102,7 @@ type Options struct {
 type Kernel struct {
 	workspace string
 	stateDir  string
+	state     statedir.Dir // the same, as the way to its files
 	prices    *cachelayout.Book
 	now       func() time.Time
 	lowWater  int
@@ -143,7 +145,11 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	}
 	if o.StateDir == "" {
 		o.StateDir = filepath.Join(abs, DefaultStateDir)
+		if _, err := statedir.At(abs).Check(DefaultStateDir); err != nil {
+			return nil, fmt.Errorf("open workspace %s: %w; if you made it so, name the folder itself as the state directory", workspaceDir, err)
+		}
 	}
+	state := statedir.At(o.StateDir)
 	if o.Prices == nil {
 		o.Prices = cachelayout.DefaultBook()
 	}
@@ -156,7 +162,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		return nil, fmt.Errorf("open workspace %s: redact: %w", workspaceDir, err)
 	}
 	o.Memory.Sessions.Agent = cmp.Or(o.Memory.Sessions.Agent, o.Life.Agent)
-	m, err := openMemory(abs, o.StateDir, o.Memory, masker, o.Now)
+	m, err := openMemory(abs, state, o.Memory, masker, o.Now)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
@@ -174,14 +180,15 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		workspace: abs,
 		memory:    m,
 		stateDir:  o.StateDir,
+		state:     state,
 		prices:    o.Prices,
 		now:       o.Now,
 		lowWater:  o.LowWater,
 		counter:   o.Counter,
 		represent: o.Represent,
 		traces:    o.Trace,
-		blobs:     blob.Open(filepath.Join(o.StateDir, "blobs")),
-		backups:   blob.Open(filepath.Join(o.StateDir, "backups")),
+		blobs:     blob.Open(state.Sub("blobs")),
+		backups:   blob.Open(state.Sub("backups")),
 		counts:    budget.NewCache(0),
 		sessions:  map[string]*session{},
 		keep:      max(cmp.Or(o.KeepSessions, DefaultKeepSessions), 1),

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -101,7 +100,7 @@ func (s *session) lifeNow() (*life, error) {
 	if s.life != nil && s.life.stamp == stamp {
 		return s.life, nil
 	}
-	l := &life{store: checkpoint.NewStore(s.dir), stamp: stamp}
+	l := &life{store: checkpoint.NewStore(s.files), stamp: stamp}
 	r, err := l.store.Resume()
 	if err != nil {
 		return nil, err
@@ -113,7 +112,7 @@ func (s *session) lifeNow() (*life, error) {
 }
 
 func (s *session) lifeStamp() fileStamp {
-	fi, err := os.Stat(filepath.Join(s.dir, "state", "thread.json"))
+	fi, err := s.files.Stat("state/thread.json")
 	if err != nil {
 		return fileStamp{}
 	}
@@ -191,7 +190,7 @@ var checkpointID = regexp.MustCompile(`^(cp_\d{3,})(?:\.([a-z_]+))?$`)
 // getCheckpoint gives a checkpoint as its file says it, or one section in full.
 func (s *session) getCheckpoint(id string) (*Content, error) {
 	m := checkpointID.FindStringSubmatch(id)
-	store := checkpoint.NewStore(s.dir)
+	store := checkpoint.NewStore(s.files)
 	c, err := store.Load(m[1])
 	out := &Content{ID: id, Reason: ReasonOK}
 	if errors.Is(err, fs.ErrNotExist) {

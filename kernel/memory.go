@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
@@ -131,9 +132,9 @@ type memory struct {
 	// private sees all files, shared those that everybody may see.
 	private, shared *markdownstore.Store
 	// past are documents of what was said in sessions.
-	past     *sessions.Store
-	stateDir string
-	now      func() time.Time
+	past  *sessions.Store
+	state statedir.Dir
+	now   func() time.Time
 
 	mu        sync.Mutex // guards what follows
 	ix        Index
@@ -146,7 +147,7 @@ type memory struct {
 }
 
 // openMemory opens the workspace. The index is opened when it is wanted.
-func openMemory(dir, stateDir string, o MemoryOptions, masker *pagevm.Masker, now func() time.Time) (*memory, error) {
+func openMemory(dir string, state statedir.Dir, o MemoryOptions, masker *pagevm.Masker, now func() time.Time) (*memory, error) {
 	if o.Off {
 		return nil, nil
 	}
@@ -158,8 +159,8 @@ func openMemory(dir, stateDir string, o MemoryOptions, masker *pagevm.Masker, no
 	if err != nil {
 		return nil, err
 	}
-	m := &memory{opts: o, masker: masker, private: store, shared: store.Shared(), stateDir: stateDir, now: now, cache: map[string]cachedFile{}}
-	m.openPast(stateDir)
+	m := &memory{opts: o, masker: masker, private: store, shared: store.Shared(), state: state, now: now, cache: map[string]cachedFile{}}
+	m.openPast()
 	return m, nil
 }
 

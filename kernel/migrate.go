@@ -52,7 +52,7 @@ func (k *Kernel) Migrate(ctx context.Context, o MigrateOptions) (*MigrateReport,
 	if o.From.Place == o.To.Place {
 		return nil, fmt.Errorf("migrate: source and target are both %s", o.From.Place)
 	}
-	ignoreState(k.stateDir)
+	ignoreState(k.state)
 	m := &migration{memory: k.memory, o: o, r: &MigrateReport{From: o.From.Place, To: o.To.Place}}
 	if err := m.run(ctx); err != nil {
 		return m.r, fmt.Errorf("migrate: %w", err)

@@ -2,12 +2,10 @@ package kernel
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -47,12 +45,12 @@ func cooldown(failures int, asked time.Duration) time.Duration {
 // cooldowns is the file summary-model.json. It is derived: a damaged one is
 // started anew, and losing it costs one request.
 type cooldowns struct {
-	path string
-	mu   sync.Mutex
+	dir statedir.Dir // the state directory
+	mu  sync.Mutex
 }
 
 func (k *Kernel) cooldowns() *cooldowns {
-	return &cooldowns{path: filepath.Join(k.stateDir, cooldownsFile)}
+	return &cooldowns{dir: k.state}
 }
 
 // cooldownsFile holds the cool-downs of a state directory.
@@ -66,7 +64,7 @@ type cooldownFile struct {
 // read is the file as it stands, since other processes write it too. ok is false
 // if a newer version wrote it: it is left alone.
 func (c *cooldowns) read() (f cooldownFile, ok bool) {
-	raw, err := os.ReadFile(c.path)
+	raw, err := c.dir.ReadFile(cooldownsFile)
 	if err == nil {
 		err = json.Unmarshal(raw, &f)
 	}
@@ -104,10 +102,13 @@ func (c *cooldowns) note(model string, e *summary.ModelError, now time.Time) {
 	}
 	f.Models[model] = m.after(e, model, now)
 	raw, err := json.Marshal(f)
-	if err != nil || os.MkdirAll(filepath.Dir(c.path), 0o700) != nil {
+	if err != nil {
 		return
 	}
-	_ = atomicfile.WriteFile(c.path, raw, 0o600)
+	if _, err := c.dir.MkdirAll("", 0o700); err != nil {
+		return
+	}
+	_, _ = c.dir.WriteFile(cooldownsFile, raw, 0o600)
 }
 
 func (m Cooldown) after(e *summary.ModelError, model string, now time.Time) Cooldown {

@@ -2,10 +2,7 @@ package kernel
 
 import (
 	"context"
-	"path/filepath"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
@@ -154,7 +151,10 @@ const notesLock = "summary.lock"
 
 // runNotes asks about a delta and commits what is answered.
 func (k *Kernel) runNotes(ctx context.Context, job *noteJob) {
-	lock := flock.New(filepath.Join(k.folder(job.name), notesLock))
+	lock, err := k.folder(job.name).Lock(notesLock)
+	if err != nil {
+		return
+	}
 	if ok, err := lock.TryLock(); !ok || err != nil {
 		return // another process asks
 	}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
 )
 
 // Three records keep the working state of a session, and any one of them is enough to
@@ -40,6 +42,9 @@ const (
 	NetCheckpoint   Net = "checkpoint"
 	NetSessionState Net = "session_state"
 	NetBuffer       Net = "working_buffer"
+	// NetJournal is the summary of the observed turns, for who asks for the text to go
+	// on from where none of the others can be read.
+	NetJournal Net = "journal"
 )
 
 const (
@@ -168,12 +173,42 @@ func (s *session) restoreText() (*Restored, error) {
 	if c := l.written(); c != nil {
 		out.Checkpoint = string(c.Meta.CheckpointID)
 	}
-	if c := l.latest; c != nil {
-		out.Net = l.net
+	c, source := l.latest, ""
+	if c == nil {
+		c, source = s.fromJournal(), "the session's journal"
+	}
+	if c != nil {
+		if out.Net = l.net; source != "" {
+			out.Net = NetJournal
+		}
+		source = cmp.Or(source, s.sourceOf(c))
 		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession,
-			Cap: max(s.lifeOpt.RestoreTokens, 0), More: moreOf(c), Source: s.sourceOf(c)})
+			Cap: max(s.lifeOpt.RestoreTokens, 0), More: moreOf(c), Source: source})
 	}
 	return out, nil
+}
+
+// fromJournal makes the working state of what was summed up of the observed turns; nil
+// if none were.
+func (s *session) fromJournal() *checkpoint.Checkpoint {
+	st, ok := s.observed[""]
+	if !ok || st.Turn == 0 {
+		return nil
+	}
+	lines := []checkpoint.Line{{Tag: checkpoint.TagGoal, Text: st.Goal.Text}, {Tag: checkpoint.TagTask, Text: st.Request.Text}}
+	add := func(tag string, entries []summary.Entry) {
+		for _, e := range entries {
+			lines = append(lines, checkpoint.Line{Tag: tag, Text: e.Text})
+		}
+	}
+	add(checkpoint.TagConstraint, st.Constraints)
+	add(checkpoint.TagDecision, st.Decisions)
+	add(checkpoint.TagOpen, st.OpenThreads())
+	add(checkpoint.TagModified, st.Artifacts)
+	lines = slices.DeleteFunc(lines, func(l checkpoint.Line) bool { return l.Text == "" })
+	c := checkpoint.FromLines(lines)
+	c.Meta.SessionKey, c.Meta.CreatedAt = checkpoint.Name(s.key), checkpoint.Time{Time: st.Request.Time.UTC()}
+	return c
 }
 
 // netsOn tells whether the Markdown records of a session may be written.

@@ -6,11 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 )
@@ -170,11 +167,14 @@ func wait(ctx context.Context, d time.Duration, do bool) error {
 
 // lockNightly lets one process at a time do a night's upkeep.
 func (k *Kernel) lockNightly() (func(), error) {
-	if err := os.MkdirAll(k.stateDir, 0o700); err != nil {
+	if _, err := k.state.MkdirAll("", 0o700); err != nil {
 		return nil, err
 	}
-	ignoreState(k.stateDir)
-	f := flock.New(filepath.Join(k.stateDir, "nightly.lock"))
+	ignoreState(k.state)
+	f, err := k.state.Lock("nightly.lock")
+	if err != nil {
+		return nil, fmt.Errorf("lock: %w", err)
+	}
 	switch ok, err := f.TryLock(); {
 	case err != nil:
 		return nil, fmt.Errorf("lock: %w", err)
@@ -194,7 +194,7 @@ func (k *Kernel) busy(idle time.Duration, now time.Time) (string, error) {
 		return "", err
 	}
 	for _, f := range folders {
-		fi, err := os.Stat(filepath.Join(k.stateDir, "sessions", f, "journal.jsonl"))
+		fi, err := k.folder(f).Stat(journalFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -221,16 +221,16 @@ func (k *Kernel) recordJob(name, failure string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(k.stateDir, JobsFile)
-	old, err := os.ReadFile(path)
+	old, err := k.state.ReadFile(JobsFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("record the job %s: %w", name, err)
 	}
 	// A line that a kill cut short is ended, so that the next can be read.
 	if n := len(old); n > 0 && old[n-1] != '\n' || n > mostJobBytes {
-		return atomicfile.WriteFile(path, append(wholeLines(old), append(line, '\n')...), 0o600)
+		_, err := k.state.WriteFile(JobsFile, append(wholeLines(old), append(line, '\n')...), 0o600)
+		return err
 	}
-	f, err := atomicfile.OpenAppend(path, 0o600)
+	f, err := k.state.OpenAppend(JobsFile, 0o600)
 	if err != nil {
 		return fmt.Errorf("record the job %s: %w", name, err)
 	}

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -21,17 +20,25 @@ const projectFolder = "/project"
 const FaultProject = "project_unreadable"
 
 // folder is where a session's state lies.
-func (k *Kernel) folder(name string) string {
+func (k *Kernel) folder(name string) statedir.Dir {
 	if name == projectFolder {
-		return filepath.Join(k.stateDir, "project")
+		return k.state.Sub("project")
 	}
-	return filepath.Join(k.stateDir, "sessions", name)
+	return k.state.Sub(sessionsFolder).Sub(name)
 }
+
+// The files of a session's folder, beside recordsFile, usageFile and traceFile.
+const (
+	sessionsFolder = "sessions"
+	journalFile    = "journal.jsonl"
+	journalHead    = "journal.head"
+	lockName       = "lock"
+)
 
 // projectPages are the pages that all sessions share. A workspace without any has
 // no journal for them.
 func (k *Kernel) projectPages(ctx context.Context) ([]pagevm.StoredPage, error) {
-	if _, err := os.Stat(filepath.Join(k.folder(projectFolder), "journal.jsonl")); errors.Is(err, fs.ErrNotExist) {
+	if _, err := k.folder(projectFolder).Stat(journalFile); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	p, unlock, err := k.openFolder(ctx, projectFolder, projectFolder, false)

@@ -4,11 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
@@ -301,27 +297,26 @@ func (s *session) openJournal() error {
 	if s.journal == nil || s.journal.Len() == 0 {
 		ignoreState(s.root)
 	}
-	return open(&s.journal, filepath.Join(s.dir, "journal.jsonl"))
+	return s.openFile(&s.journal, journalFile)
 }
 
 // openRecords opens projection.jsonl for writing. A damaged one is put aside.
 func (s *session) openRecords() error {
-	path := filepath.Join(s.dir, recordsFile)
 	if s.lost != nil {
-		if err := os.Rename(path, path+".damaged"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := s.files.PutAside(recordsFile); err != nil {
 			return err
 		}
 		s.lost = nil
 	}
-	return open(&s.records, path)
+	return s.openFile(&s.records, recordsFile)
 }
 
-// open opens a journal for writing on first use.
-func open(j **pagevm.Journal, path string) error {
+// openFile opens a journal for writing on first use.
+func (s *session) openFile(j **pagevm.Journal, name string) error {
 	if *j != nil {
 		return nil
 	}
-	opened, err := pagevm.OpenJournal(path, nil)
+	opened, err := pagevm.OpenJournalIn(s.files, name, &pagevm.JournalOptions{Derived: name == recordsFile})
 	if err != nil {
 		return err
 	}

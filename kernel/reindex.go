@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/memkernel/memkernel/embed"
@@ -94,10 +93,10 @@ func (k *Kernel) Reindex(ctx context.Context, opts *ReindexOptions) (*ReindexRep
 
 func (m *memory) reindex(ctx context.Context, opts *ReindexOptions) (*ReindexReport, error) {
 	r := &ReindexReport{}
-	if err := os.MkdirAll(m.stateDir, 0o700); err != nil {
+	if _, err := m.state.MkdirAll("", 0o700); err != nil {
 		return r, fmt.Errorf("reindex: %w", err)
 	}
-	ignoreState(m.stateDir)
+	ignoreState(m.state)
 	if err := m.readPast(ctx, opts, r); err != nil {
 		return r, fmt.Errorf("reindex: %w", err)
 	}

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -81,7 +78,7 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 		return nil, fmt.Errorf("retain: what all sessions share can't be read: %w", err)
 	}
 	cite(cited, shared)
-	held, err := neededBlobs(k.stateDir, nil)
+	held, err := neededBlobs(k.state, nil)
 	if err != nil {
 		return nil, fmt.Errorf("retain: %w", err)
 	}
@@ -206,11 +203,10 @@ func (s *session) pointed(prompts bool) map[string]bool {
 // expireUsage counts the calls that are too old, and drops them if it is to be
 // done.
 func (s *session) expireUsage(req *RetainRequest) (int, error) {
-	path := filepath.Join(s.dir, usageFile)
-	if req.Usage <= 0 || size(path) == 0 {
+	if req.Usage <= 0 || size(s.files, usageFile) == 0 {
 		return 0, nil
 	}
-	j, err := pagevm.OpenJournal(path, &pagevm.JournalOptions{ReadOnly: !req.Apply})
+	j, err := pagevm.OpenJournalIn(s.files, usageFile, &pagevm.JournalOptions{ReadOnly: !req.Apply, Derived: true})
 	if err != nil {
 		return 0, err
 	}
@@ -234,9 +230,9 @@ func (s *session) expireUsage(req *RetainRequest) (int, error) {
 
 // expireTrace removes a trace that was put aside and is too old.
 func (s *session) expireTrace(req *RetainRequest) (int64, error) {
-	path := filepath.Join(s.dir, strings.Replace(traceFile, ".", ".1.", 1))
-	fi, err := os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) || req.Traces <= 0 {
+	name := pagevm.TraceBefore(traceFile)
+	fi, err := s.files.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) || req.Traces <= 0 {
 		return 0, nil
 	}
 	if err != nil {
@@ -246,14 +242,14 @@ func (s *session) expireTrace(req *RetainRequest) (int64, error) {
 		return 0, nil
 	}
 	if req.Apply {
-		err = atomicfile.Remove(path)
+		_, err = s.files.Remove(name)
 	}
 	return fi.Size(), err
 }
 
 // countBlobs counts the blobs that go with pages, and those that nothing holds.
 func (k *Kernel) countBlobs(out *Retained, held, gone map[string]bool) error {
-	needed, err := neededBlobs(k.stateDir, gone)
+	needed, err := neededBlobs(k.state, gone)
 	if err != nil {
 		return err
 	}
@@ -289,15 +285,15 @@ func (k *Kernel) retainBlobs(ctx context.Context, folders []string) error {
 	if err := k.finishForget(ctx, folders); err != nil {
 		return err
 	}
-	if _, err := os.Stat(k.blobs.Dir()); errors.Is(err, os.ErrNotExist) {
+	if _, err := k.state.Stat("blobs"); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	unlock, err := lockBlobs(ctx, k.stateDir, true)
+	unlock, err := lockBlobs(ctx, k.state, true)
 	if err != nil {
 		return fmt.Errorf("retain: %w", err)
 	}
 	defer unlock()
-	needed, err := neededBlobs(k.stateDir, nil)
+	needed, err := neededBlobs(k.state, nil)
 	if err != nil {
 		return fmt.Errorf("retain: %w", err)
 	}

@@ -6,15 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
+
 	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/summary"
@@ -35,8 +35,8 @@ const (
 type session struct {
 	key   string // as the host spells it
 	name  string // the folder's name, from which page ids derive
-	dir   string
-	root  string // the state directory
+	files statedir.Dir
+	root  statedir.Dir // the state directory
 	blobs *blob.Store
 	// masker takes secrets out of all that is kept.
 	masker *pagevm.Masker
@@ -120,9 +120,9 @@ type cutBody struct {
 
 func (k *Kernel) newSession(key, name string) *session {
 	dir := k.folder(name)
-	s := &session{key: key, name: name, dir: dir, root: k.stateDir, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, memory: k.memory, told: map[Net]bool{},
-		flock: flock.New(filepath.Join(dir, "lock")),
-		calib: &calibrations{path: filepath.Join(k.stateDir, "calibration.json")}}
+	s := &session{key: key, name: name, files: dir, root: k.state, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, memory: k.memory, told: map[Net]bool{},
+		flock: flock.New(dir.Path(lockName)),
+		calib: &calibrations{dir: k.state}}
 	s.tracer = newTracer(dir, k.traces)
 	s.init()
 	return s
@@ -228,17 +228,18 @@ func (s *session) forget() {
 // writable makes the session's folder and tells whether that worked. A state
 // directory that cannot be written is read, and what should have been written is
 // reported when it is tried.
-func (s *session) writable() bool { return os.MkdirAll(s.dir, 0o700) == nil }
+func (s *session) writable() bool {
+	_, err := s.files.MkdirAll("", 0o700)
+	return err == nil
+}
 
 // ignoreState keeps a state directory out of the workspace's git. It is a
 // courtesy: where it can't be written nothing else depends on it.
-func ignoreState(dir string) {
-	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return
+func ignoreState(dir statedir.Dir) {
+	const name = ".gitignore"
+	if _, err := dir.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		_, _ = dir.WriteFile(name, []byte("*\n"), 0o600)
 	}
-	f.WriteString("*\n")
-	f.Close()
 }
 
 // unwritable tells the errors of a disk that is full or may not be written.
@@ -252,6 +253,9 @@ const lockRetry = 2 * time.Millisecond
 // lockFile takes the session's lock among processes, waiting as long as ctx lets
 // it.
 func (s *session) lockFile(ctx context.Context) error {
+	if _, err := s.files.Check(lockName); err != nil {
+		return fmt.Errorf("lock session %s: %w", s.key, err)
+	}
 	if _, err := s.flock.TryLockContext(ctx, lockRetry); err != nil {
 		return fmt.Errorf("lock session %s: %w", s.key, err)
 	}
@@ -260,7 +264,7 @@ func (s *session) lockFile(ctx context.Context) error {
 
 // refresh reads what this or another process has written since the last look.
 func (s *session) refresh(write bool) error {
-	if err := s.follow(&s.journal, "journal.jsonl", write, s.replay); err != nil {
+	if err := s.follow(&s.journal, journalFile, write, s.replay); err != nil {
 		return err
 	}
 	if err := s.recallAccount(); err != nil {
@@ -298,7 +302,7 @@ func (s *session) lose(cause error) {
 // again to be written.
 func (s *session) follow(j **pagevm.Journal, name string, write bool, each func(pagevm.Record) error) error {
 	if *j == nil || write && s.readOnly {
-		opened, err := pagevm.OpenJournal(filepath.Join(s.dir, name), &pagevm.JournalOptions{ReadOnly: !write})
+		opened, err := pagevm.OpenJournalIn(s.files, name, &pagevm.JournalOptions{ReadOnly: !write, Derived: name == recordsFile})
 		if err != nil {
 			return err
 		}

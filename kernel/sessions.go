@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,10 +42,10 @@ type SessionOptions struct {
 // pastDir is where documents of past sessions are kept, in the state directory.
 const pastDir = "transcripts"
 
-func (m *memory) openPast(stateDir string) {
+func (m *memory) openPast() {
 	o := &m.opts.Sessions
 	mask := func(s string) string { return m.masker.Text(s) }
-	m.past = sessions.Open(filepath.Join(stateDir, pastDir), &sessions.Options{Mask: mask, Location: m.location(),
+	m.past = sessions.Open(m.state.Sub(pastDir), &sessions.Options{Mask: mask, Location: m.location(),
 		DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages, Settle: o.Settle})
 }
 
@@ -98,14 +96,15 @@ func (m *memory) transcripts(src sessions.Source) sessions.Lister {
 
 // ownSessions lists the sessions that this state directory has journals of.
 func (m *memory) ownSessions(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
-	root := filepath.Join(m.stateDir, "sessions")
-	entries, err := os.ReadDir(root)
+	in := m.state.Sub(sessionsFolder)
+	root := in.Path("")
+	entries, err := in.ReadDir("")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		failed(root, fmt.Errorf("list sessions: %w", err))
 	}
 	for _, e := range entries {
-		path := filepath.Join(root, e.Name(), "journal.jsonl")
-		fi, err := os.Stat(path)
+		path := in.Sub(e.Name()).Path(journalFile)
+		fi, err := in.Sub(e.Name()).Stat(journalFile)
 		if err != nil {
 			continue // nothing was said in it yet
 		}
@@ -159,7 +158,7 @@ func sessionKeyOf(folder string) (string, error) {
 // readJournal reads what people and models said from a session's journal. Positions
 // count its records.
 func (m *memory) readJournal(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
-	j, err := pagevm.OpenJournal(c.Path, &pagevm.JournalOptions{ReadOnly: true})
+	j, err := pagevm.OpenJournalIn(m.state.Sub(sessionsFolder).Sub(c.Name), journalFile, &pagevm.JournalOptions{ReadOnly: true})
 	if err != nil {
 		return from, err
 	}
@@ -204,7 +203,7 @@ func (m *memory) said(p *pagevm.Page, content map[string]string, seen map[string
 		stored, ok = rep.Text, true
 	}
 	if !ok && p.Blob != "" {
-		b, err := blob.Open(filepath.Join(m.stateDir, "blobs")).Get(p.Blob)
+		b, err := blob.Open(m.state.Sub("blobs")).Get(p.Blob)
 		stored, ok = string(b), err == nil // gone by retention otherwise
 	}
 	seen[p.ID] = ok

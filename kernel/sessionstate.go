@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -63,7 +62,7 @@ func (k *Kernel) yieldState(ctx context.Context, t *Turn) yielded {
 		return yielded{}
 	}
 	owner := f.section.owner
-	if fi, err := os.Stat(k.folder(owner)); err != nil || !fi.IsDir() || safeKey(owner) != owner && len(owner) <= maxSafeKeyBytes {
+	if fi, err := k.folder(owner).Stat(""); err != nil || !fi.IsDir() || safeKey(owner) != owner && len(owner) <= maxSafeKeyBytes {
 		return yielded{}
 	}
 	s, unlock, err := k.openFolder(ctx, owner, owner, true)

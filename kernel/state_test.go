@@ -263,7 +263,7 @@ func TestNewerProjectionIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	os.WriteFile(path, bytes.Replace(b, []byte(`{"v":1,`), []byte(`{"v":99,`), 1), 0o600)
+	os.WriteFile(path, bytes.Replace(b, []byte(`{"v":2,`), []byte(`{"v":99,`), 1), 0o600)
 	k = openKernel(t, dir)
 	defer k.Close()
 	if _, err := k.PlanContext(context.Background(), request(c)); !errors.Is(err, pagevm.ErrNewer) || !strings.Contains(err.Error(), path) {

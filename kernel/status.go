@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 // Status is what stands in a state directory.
@@ -245,7 +244,7 @@ func (m *memory) indexStatus(ctx context.Context) IndexStatus {
 
 // sessionFolders lists the folders of all sessions.
 func (k *Kernel) sessionFolders() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(k.stateDir, "sessions"))
+	entries, err := k.state.ReadDir(sessionsFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -262,8 +261,8 @@ func (k *Kernel) sessionFolders() ([]string, error) {
 }
 
 func (s *session) status(now time.Time) SessionStatus {
-	st := SessionStatus{Key: filepath.Base(s.dir), Pages: len(s.pages), Turns: s.turns, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now),
-		JournalBytes: size(filepath.Join(s.dir, "journal.jsonl")), ProjectionBytes: size(filepath.Join(s.dir, "projection.jsonl"))}
+	st := SessionStatus{Key: s.name, Pages: len(s.pages), Turns: s.turns, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now),
+		JournalBytes: size(s.files, journalFile), ProjectionBytes: size(s.files, recordsFile)}
 	names := map[string]lineKey{}
 	for key := range s.lines {
 		names[key.branch+"\x00"+key.model] = key
@@ -292,8 +291,8 @@ func (s *session) countMasked(by map[string]int) {
 	}
 }
 
-func size(path string) int64 {
-	st, err := os.Stat(path)
+func size(dir statedir.Dir, name string) int64 {
+	st, err := dir.Stat(name)
 	if err != nil {
 		return 0
 	}

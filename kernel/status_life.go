@@ -41,7 +41,7 @@ func (s *session) lifeStatus(now time.Time) LifeStatus {
 	if n := len(s.account.compacted); n > 0 {
 		st.LastCompaction = s.account.compacted[n-1]
 	}
-	if ids, err := checkpoint.NewStore(s.dir).List(); err == nil {
+	if ids, err := checkpoint.NewStore(s.files).List(); err == nil {
 		st.Checkpoints = append(st.Checkpoints, ids...)
 	}
 	for _, e := range s.promised() {

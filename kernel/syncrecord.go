@@ -2,10 +2,6 @@ package kernel
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
-
-	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
 // recordFormat is the version of sync.json.
@@ -20,19 +16,19 @@ type syncRecord struct {
 	SyncRun
 }
 
-func (m *memory) syncRecordPath() string { return filepath.Join(m.stateDir, "sync.json") }
+const syncRecordName = "sync.json"
 
 // keepRun writes a run down. That it can't be is no fault of the run.
 func (m *memory) keepRun(run *SyncRun) {
 	data, err := json.Marshal(syncRecord{recordFormat, *run})
 	if err == nil {
-		_ = atomicfile.WriteFile(m.syncRecordPath(), append(data, '\n'), 0o600)
+		_, _ = m.state.WriteFile(syncRecordName, append(data, '\n'), 0o600)
 	}
 }
 
 // lastRun reads the run that was last written down, nil if none can be read.
 func (m *memory) lastRun() *SyncRun {
-	data, err := os.ReadFile(m.syncRecordPath())
+	data, err := m.state.ReadFile(syncRecordName)
 	var r syncRecord
 	if err != nil || json.Unmarshal(data, &r) != nil || r.Format != recordFormat {
 		return nil

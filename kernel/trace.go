@@ -3,11 +3,11 @@ package kernel
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"runtime/debug"
 	"sync"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -133,7 +133,7 @@ type traceBase struct {
 }
 
 // newTracer gives the tracer of the session in dir, nil if there is to be none.
-func newTracer(dir string, opt TraceOptions) *tracer {
+func newTracer(dir statedir.Dir, opt TraceOptions) *tracer {
 	if opt.Off {
 		return nil
 	}
@@ -141,7 +141,7 @@ func newTracer(dir string, opt TraceOptions) *tracer {
 		opt.MaxBytes = DefaultTraceBytes
 	}
 	head := pagevm.TraceHeader{Program: programVersion(), Deciders: deciders}
-	return &tracer{file: pagevm.NewTrace(filepath.Join(dir, traceFile), head, opt.MaxBytes), lines: map[lineKey]*traced{}}
+	return &tracer{file: pagevm.NewTrace(dir, traceFile, head, opt.MaxBytes), lines: map[lineKey]*traced{}}
 }
 
 // programVersion is the version of the module this program was built from.

@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -149,11 +148,12 @@ func (s *session) logUsage(t Turn, l *line, m cachelayout.Model) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(s.dir, usageFile)
-	j, err := pagevm.OpenJournal(path, nil)
+	j, err := pagevm.OpenJournalIn(s.files, usageFile, &pagevm.JournalOptions{Derived: true})
 	var damage *pagevm.DamageError
-	if errors.As(err, &damage) && os.Rename(path, path+".damaged") == nil {
-		j, err = pagevm.OpenJournal(path, nil)
+	if errors.As(err, &damage) {
+		if _, err = s.files.PutAside(usageFile); err == nil {
+			j, err = pagevm.OpenJournalIn(s.files, usageFile, &pagevm.JournalOptions{Derived: true})
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("log usage: %w", err)
@@ -164,8 +164,8 @@ func (s *session) logUsage(t Turn, l *line, m cachelayout.Model) error {
 
 // readUsage reads a usage.jsonl. A torn last line is left out; torn tells that
 // there was one. A plan that was logged again, by another process, counts once.
-func readUsage(path, session string) (rows []UsageRow, torn bool, err error) {
-	j, err := pagevm.OpenJournal(path, &pagevm.JournalOptions{ReadOnly: true})
+func readUsage(dir statedir.Dir, session string) (rows []UsageRow, torn bool, err error) {
+	j, err := pagevm.OpenJournalIn(dir, usageFile, &pagevm.JournalOptions{ReadOnly: true, Derived: true})
 	if err != nil {
 		return nil, false, err
 	}
@@ -180,7 +180,7 @@ func readUsage(path, session string) (rows []UsageRow, torn bool, err error) {
 		}
 		row := UsageRow{Session: session, Time: rec.Time}
 		if err := json.Unmarshal(rec.Body, &row); err != nil {
-			return nil, false, fmt.Errorf("%s, line %d: %w", path, n, err)
+			return nil, false, fmt.Errorf("%s, line %d: %w", dir.Path(usageFile), n, err)
 		}
 		if row.Planned != nil && !row.Planned.At.IsZero() {
 			row.Time = row.Planned.At

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 )
@@ -129,16 +127,16 @@ func (k *Kernel) Usage(ctx context.Context, opt UsageOptions) (*UsageStats, erro
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		path := filepath.Join(k.stateDir, "sessions", f, usageFile)
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		dir := k.folder(f)
+		if _, err := dir.Stat(usageFile); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		rows, torn, err := readUsage(path, f)
+		rows, torn, err := readUsage(dir, f)
 		if err != nil {
 			return nil, fmt.Errorf("stats: %w", err)
 		}
 		if torn {
-			st.Torn = append(st.Torn, path)
+			st.Torn = append(st.Torn, dir.Path(usageFile))
 		}
 		st.Calls = append(st.Calls, rows...)
 	}

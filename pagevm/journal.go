@@ -6,14 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
-	"maps"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 // The journal is the commit: what it holds has happened, every other file is
@@ -21,26 +21,33 @@ import (
 //
 //	journal.jsonl
 //	┌───────────────────────────────────────────────────────────────────┐
-//	│ {"v":1,"n":<bytes of rec>,"crc":"<crc32c of rec>","rec":{…}}⏎     │
-//	│ {"v":1,"n":…,"crc":"…","rec":{"op":…,"id":…,"time":…,"body":…}}⏎  │
+//	│ {"v":2,"n":<bytes of rec>,"crc":"<crc32c of rec>","sum":"…","rec":{…}}⏎ │
+//	│ {"v":2,"n":…,"crc":"…","sum":"…","rec":{"op":…,"id":…,"body":…}}⏎ │
 //	│ …                                                                 │
 //	└───────────────────────────────────────────────────────────────────┘
 //	v    format version of the line; a reader refuses newer ones
 //	n    length of rec in bytes, decimal
 //	crc  CRC-32C (Castagnoli) of rec, eight lower-case hex digits
+//	sum  over the records up to this one, sixteen lower-case hex digits (chain)
 //	rec  the record, one JSON object without line breaks
 //
 // Lines are only ever appended, all lines of one unit by one write and made
-// durable by one fsync. A tail that a crash tore (lines that fail their length
-// or checksum, with nothing valid behind them) was never acknowledged and is
-// dropped; anything broken before a valid line is damage and is an error.
-// CRLF line ends, blank lines and a missing last line break are accepted: other
-// tools may have touched the file.
+// durable by one fsync. How far that went stands in the journal's head
+// (journal_head.go). A tail that a crash tore was never acknowledged, can only stand
+// behind that place, and is dropped, or put aside if it has whole lines. Anything
+// else that is broken, missing, moved or doubled is damage: an error that names the
+// line, and changes nothing.
+//
+// A journal of before there were heads may end in the beginning of a line. CRLF line
+// ends, blank lines and a missing last line break are accepted: other tools may have
+// touched the file.
 
-// journalVersion is the version of the lines that are written.
+// journalVersion is the version of the lines that are written, plainVersion that of
+// lines without a sum, of before and of traces.
 //
 //	1: first version
-const journalVersion = 1
+//	2: with a sum
+const journalVersion, plainVersion = 2, 1
 
 // The phases of a commit as record operations, drawn in writeback.go and written
 // by Commit and Writeback only. Other operations ("ingest", "turn", "cut",
@@ -79,8 +86,9 @@ type DamageError struct {
 	// Hint is the way out.
 	Hint string
 
-	// whole marks a line that passes its checksum: never a torn tail.
-	whole bool
+	// whole marks a line that passes its checksum: never a torn tail. unvouched marks
+	// a file that is not what its head says, as one that was just replaced.
+	whole, unvouched bool
 }
 
 func (e *DamageError) Error() string {
@@ -91,6 +99,9 @@ func (e *DamageError) Error() string {
 type JournalOptions struct {
 	// ReadOnly never changes the file: a torn tail is passed over, not cut.
 	ReadOnly bool
+	// Derived: what the file holds can be made again. It has no head, and a tail may
+	// be torn anywhere.
+	Derived bool
 }
 
 // JournalStats tells what an append cost.
@@ -106,17 +117,24 @@ type JournalStats struct {
 // process. Several processes may read at any time; whoever opens it for
 // writing or appends holds the session's lock, which is the caller's.
 type Journal struct {
-	path     string
+	dir      statedir.Dir
+	name     string
+	path     string // of the file, for messages
 	readOnly bool
+	derived  bool
 
 	mu sync.Mutex
 	// Invariant: the file's first off bytes are whole valid lines; f, if open,
 	// has nothing behind them but what another process appended.
 	f       *os.File // nil until the first append
 	off     int64
-	line    int  // lines up to off
-	records int  // records up to off
-	needNL  bool // the last line lacks its line break
+	line    int // lines up to off
+	sum     chain
+	head    *journalHead // the newest state, nil if there is none
+	headErr error        // why there is none, though there should be
+	records int          // records up to off
+	needNL  bool         // the last line lacks its line break
+	chained bool         // a line up to off has a sum
 	torn    int64
 	commits map[string]string // committed key to hash of its body
 	store   *Store
@@ -134,16 +152,30 @@ type lineHead struct {
 // maxLineHead holds the envelope up to the record.
 const maxLineHead = 64
 
-// OpenJournal reads the journal at path and gets it ready for appending. A
-// file that does not exist is an empty journal and is made by the first
-// append. Damage before the tail is a *DamageError, a line of a newer version
-// an error that wraps ErrNewer; both leave the file as it is.
+// OpenJournal is [OpenJournalIn] for a file whose folder is believed.
 func OpenJournal(path string, opt *JournalOptions) (*Journal, error) {
-	j := newJournal(path)
-	if opt != nil {
-		j.readOnly = opt.ReadOnly
+	dir, name := statedir.File(path)
+	return OpenJournalIn(dir, name, opt)
+}
+
+// OpenJournalIn reads a journal and gets it ready for appending. A file that does
+// not exist is an empty journal and is made by the first append. Damage is a
+// *DamageError, a line of a newer version an error that wraps ErrNewer; both leave
+// the file as it is.
+func OpenJournalIn(dir statedir.Dir, name string, opt *JournalOptions) (*Journal, error) {
+	if opt == nil {
+		opt = &JournalOptions{}
 	}
-	if err := j.catchUp(nil); err != nil {
+	j, err := readJournal(dir, name, opt)
+	for range rewritesMet {
+		// Whoever holds no lock may meet a journal that is just being rewritten.
+		d := (*DamageError)(nil)
+		if !errors.As(err, &d) || !d.unvouched || !opt.ReadOnly {
+			break
+		}
+		j, err = readJournal(dir, name, opt)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	if j.torn > 0 && !j.readOnly {
@@ -155,14 +187,38 @@ func OpenJournal(path string, opt *JournalOptions) (*Journal, error) {
 	return j, nil
 }
 
-func newJournal(path string) *Journal {
-	return &Journal{path: path, commits: make(map[string]string), store: newStore()}
+// rewritesMet is how often a reader looks again at a journal and a head that don't
+// fit each other.
+const rewritesMet = 4
+
+func readJournal(dir statedir.Dir, name string, opt *JournalOptions) (*Journal, error) {
+	j := newJournal(dir, name)
+	j.readOnly, j.derived = opt.ReadOnly, opt.Derived
+	return j, j.catchUp(nil)
 }
 
-// dropTail cuts the torn tail off the file.
+func newJournal(dir statedir.Dir, name string) *Journal {
+	return &Journal{dir: dir, name: name, path: dir.Path(name), commits: make(map[string]string), store: newStore()}
+}
+
+// dropTail cuts the torn tail off the file. One that has whole lines is more than one
+// killed write leaves, and is kept beside the file.
 func (j *Journal) dropTail() error {
 	if err := j.openFile(); err != nil {
 		return err
+	}
+	tail := make([]byte, j.torn)
+	if _, err := j.f.ReadAt(tail, j.off); err != nil && err != io.EOF {
+		return err
+	}
+	if bytes.IndexByte(tail, '\n') >= 0 {
+		aside, err := j.dir.AsideName(j.name)
+		if err != nil {
+			return err
+		}
+		if _, err := j.dir.WriteFile(aside, tail, 0o600); err != nil {
+			return err
+		}
 	}
 	return atomicfile.Truncate(j.f, j.off)
 }
@@ -212,8 +268,8 @@ func (j *Journal) Records() iter.Seq2[Record, error] {
 	end := j.off
 	j.mu.Unlock()
 	return func(yield func(Record, error) bool) {
-		f, err := os.Open(j.path)
-		if errors.Is(err, os.ErrNotExist) && end == 0 {
+		f, err := j.dir.Open(j.name)
+		if errors.Is(err, fs.ErrNotExist) && end == 0 {
 			return
 		}
 		if err != nil {
@@ -255,92 +311,6 @@ func (j *Journal) refresh() (recs []Record, err error) {
 	return recs, nil
 }
 
-// catchUp reads from off to the end of the file, dropping a torn tail from
-// view, and calls each, if any, for every record.
-func (j *Journal) catchUp(each func(Record)) error {
-	f, err := os.Open(j.path)
-	if errors.Is(err, os.ErrNotExist) && j.off == 0 {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	j.torn = 0
-	if fi.Size() < j.off || !j.sameStart(f) {
-		return &DamageError{File: j.path, Line: j.line, Offset: min(fi.Size(), j.last.at), Reason: "the file was rewritten while in use",
-			Hint: "it was compacted or changed by another program; open the session again"}
-	}
-	return j.read(f, fi.Size(), each)
-}
-
-// sameStart tells whether the last line that was read still stands in f.
-func (j *Journal) sameStart(f io.ReaderAt) bool {
-	now := make([]byte, len(j.last.bytes))
-	_, err := f.ReadAt(now, j.last.at)
-	return len(now) == 0 || (err == nil || err == io.EOF) && bytes.Equal(now, j.last.bytes)
-}
-
-// read reads f from off to its end at size.
-func (j *Journal) read(f io.ReaderAt, size int64, each func(Record)) error {
-	if size == j.off {
-		return nil
-	}
-	r := newLineReader(j.path, io.NewSectionReader(f, j.off, size-j.off), j.off, j.line)
-	for {
-		rec, err := r.next()
-		if err == io.EOF {
-			j.mark(r)
-			return nil
-		}
-		var d *DamageError
-		if errors.As(err, &d) && !d.whole && !r.validBehind() {
-			j.torn = size - j.off
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := j.learn(rec); err != nil {
-			return fmt.Errorf("journal %s, line %d: %w; restore the file from a backup", j.path, r.line, err)
-		}
-		j.mark(r)
-		if each != nil {
-			each(rec)
-		}
-	}
-}
-
-// mark moves the good offset behind what r has read.
-func (j *Journal) mark(r *lineReader) {
-	j.off, j.line, j.needNL = r.off, r.line, r.noBreak
-	if r.headAt >= j.last.at && len(r.head) > 0 {
-		j.last = lineHead{r.headAt, append(j.last.bytes[:0], r.head...)}
-	}
-}
-
-// learn keeps what idempotence needs of a record, and brings the store up to it.
-func (j *Journal) learn(rec Record) error {
-	if err := j.store.learn(rec); err != nil {
-		return err
-	}
-	j.records++
-	switch rec.Op {
-	case OpSnapshot:
-		maps.Copy(j.commits, j.store.hashes())
-	case OpCommitted:
-		var c committedBody
-		if json.Unmarshal(rec.Body, &c) == nil && c.Hash != "" {
-			j.commits[rec.ID] = c.Hash
-		}
-	}
-	return nil
-}
-
 // Append writes records with one write call, durably if sync is set. What
 // another process appended before is read first. On an error nothing of it
 // stands in the journal.
@@ -370,6 +340,9 @@ func (j *Journal) Sync() (JournalStats, error) {
 		return JournalStats{}, nil
 	}
 	st, err := atomicfile.Sync(j.f)
+	if err == nil {
+		j.keepHead()
+	}
 	return JournalStats{Syncs: st.Syncs, SyncTime: st.SyncTime}, err
 }
 
@@ -391,16 +364,17 @@ func (j *Journal) ready() error {
 	if err != nil {
 		return err
 	}
-	if fi.Size() == j.off && j.sameStart(j.f) {
-		return nil
+	if fi.Size() != j.off || !j.sameStart(j.f) {
+		if _, err := j.refresh(); err != nil {
+			return err
+		}
+		if j.torn > 0 {
+			if err := j.dropTail(); err != nil {
+				return err
+			}
+		}
 	}
-	if _, err := j.refresh(); err != nil {
-		return err
-	}
-	if j.torn > 0 {
-		return j.dropTail()
-	}
-	return nil
+	return j.needHead()
 }
 
 // dropStale closes the file if another one has taken its name, as after a
@@ -413,7 +387,7 @@ func (j *Journal) dropStale() error {
 	if err != nil {
 		return err
 	}
-	if fi, err := os.Stat(j.path); err == nil && os.SameFile(fi, mine) {
+	if fi, err := j.dir.Stat(j.name); err == nil && os.SameFile(fi, mine) {
 		return nil
 	}
 	j.f.Close()
@@ -426,11 +400,11 @@ func (j *Journal) openFile() error {
 		return nil
 	}
 	if j.off == 0 {
-		if err := atomicfile.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
+		if _, err := j.dir.MkdirAll("", 0o700); err != nil {
 			return err
 		}
 	}
-	f, err := atomicfile.OpenAppend(j.path, 0o600)
+	f, err := j.dir.OpenAppend(j.name, 0o600)
 	j.f = f
 	if err != nil {
 		j.f = nil
@@ -443,10 +417,10 @@ func (j *Journal) write(sync bool, recs []Record) (JournalStats, error) {
 	if j.needNL {
 		buf.WriteByte('\n')
 	}
-	last := 0
+	last, sum := 0, j.sum
 	for i := range recs {
 		last = buf.Len()
-		if err := encodeRecord(&buf, &recs[i]); err != nil {
+		if err := encodeRecord(&buf, &recs[i], &sum); err != nil {
 			return JournalStats{}, fmt.Errorf("append to journal: %w", err)
 		}
 	}
@@ -463,7 +437,10 @@ func (j *Journal) write(sync bool, recs []Record) (JournalStats, error) {
 	j.last = lineHead{j.off + int64(last), append(j.last.bytes[:0], head...)}
 	j.off += int64(buf.Len())
 	j.line += len(recs)
-	j.needNL = false
+	j.sum, j.needNL, j.chained = sum, false, true
+	if sync {
+		j.keepHead()
+	}
 	for i := range recs {
 		if err := j.learn(recs[i]); err != nil {
 			j.broken = err

@@ -31,7 +31,7 @@ func checkCompact(t *testing.T, body []byte) {
 	}
 	r := Record{Op: "x", ID: "k\"<é>", Time: time.Unix(1, 0).UTC(), Body: body}
 	var fast bytes.Buffer
-	fastErr := encodeRecord(&fast, &r)
+	fastErr := encodeRecord(&fast, &r, nil)
 	slow, slowErr := slowRecord(&r)
 	if (fastErr == nil) != (slowErr == nil) {
 		t.Fatalf("%q: error %v, encoding/json says %v", body, fastErr, slowErr)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
 // Rewrite replaces the journal by what edit makes of its records, in one step that
@@ -29,13 +27,9 @@ func (j *Journal) Rewrite(edit func(*Record) (keep bool, err error)) (CompactSta
 	if err != nil {
 		return st, fmt.Errorf("rewrite journal %s: %w", j.path, err)
 	}
-	j.f.Close() // some systems refuse to replace an open file
-	j.f = nil
-	if err := atomicfile.WriteFile(j.path, buf, 0o600); err != nil {
-		j.broken = err // which of the two stands is known when it is read
+	if err := j.replace(buf, n); err != nil {
 		return st, fmt.Errorf("rewrite journal: %w", err)
 	}
-	j.off, j.line, j.records, j.needNL, j.last = n.off, n.line, n.records, n.needNL, n.last
 	j.store, j.commits = n.store, n.commits
 	st.After = j.off
 	return st, nil
@@ -44,12 +38,13 @@ func (j *Journal) Rewrite(edit func(*Record) (keep bool, err error)) (CompactSta
 // rewritten is the content of the new file, and a journal that has read it.
 func (j *Journal) rewritten(edit func(*Record) (bool, error)) ([]byte, *Journal, error) {
 	var buf bytes.Buffer
+	var sum chain
 	put := func(r Record) error {
 		keep, err := edit(&r)
 		if err != nil || !keep {
 			return err
 		}
-		return encodeRecord(&buf, &r)
+		return encodeRecord(&buf, &r, &sum)
 	}
 	if j.store.Seq() > 0 {
 		snapshot, err := j.store.Snapshot()
@@ -63,7 +58,8 @@ func (j *Journal) rewritten(edit func(*Record) (bool, error)) ([]byte, *Journal,
 	if err := j.eachKept(func(r Record, _ []byte) error { return put(r) }); err != nil {
 		return nil, nil, err
 	}
-	n := newJournal(j.path)
+	n := newJournal(j.dir, j.name)
+	n.derived = true // its head comes when it stands
 	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), nil); err != nil {
 		return nil, nil, err
 	}
@@ -77,7 +73,7 @@ func (j *Journal) rewritten(edit func(*Record) (bool, error)) ([]byte, *Journal,
 // bytes.
 func (j *Journal) eachKept(f func(r Record, raw []byte) error) error {
 	r := newLineReader(j.path, io.NewSectionReader(j.f, 0, j.off), 0, 0)
-	open := "" // the key of the writeback whose lines these are
+	k := kept{}
 	for {
 		rec, err := r.next()
 		if err == io.EOF {
@@ -86,23 +82,29 @@ func (j *Journal) eachKept(f func(r Record, raw []byte) error) error {
 		if err != nil {
 			return err
 		}
-		keep := true
-		switch rec.Op {
-		case OpSnapshot:
-			keep = false
-		case OpStaged:
-			keep, open = !rec.IsWriteback(), ""
-			if !keep {
-				open = rec.ID
-			}
-		case OpValidated, OpCommitted:
-			keep = open == "" || rec.ID != open
-		}
-		if !keep {
+		if !k.keeps(&rec) {
 			continue
 		}
 		if err := f(rec, r.raw); err != nil {
 			return err
 		}
 	}
+}
+
+// kept tells the records that a snapshot does not stand for, in their order.
+type kept struct{ open string } // the key of the writeback whose lines these are
+
+func (k *kept) keeps(rec *Record) bool {
+	switch rec.Op {
+	case OpSnapshot:
+		return false
+	case OpStaged:
+		if k.open = ""; rec.IsWriteback() {
+			k.open = rec.ID
+			return false
+		}
+	case OpValidated, OpCommitted:
+		return k.open == "" || rec.ID != k.open
+	}
+	return true
 }

@@ -8,10 +8,10 @@ import (
 	"io"
 	"iter"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 // A trace is a file of decisions, for replaying them. Its lines are those of the
@@ -47,7 +47,8 @@ type TraceHeader struct {
 // Trace appends to a trace file. It is for one goroutine; among processes the
 // session's lock keeps writers apart.
 type Trace struct {
-	path string
+	dir  statedir.Dir
+	name string
 	head TraceHeader
 	max  int64
 	line []byte // the header's, made when it is needed
@@ -58,12 +59,12 @@ type Trace struct {
 	first int64
 }
 
-// NewTrace gets the trace at path ready for [Trace.Begin]. Nothing is read or
+// NewTrace gets a trace ready for [Trace.Begin]. Nothing is read or
 // written. From max bytes on the file is put aside and a new one begun, but never
 // before it is four times its first line: that one may be long.
-func NewTrace(path string, h TraceHeader, max int64) *Trace {
+func NewTrace(dir statedir.Dir, name string, h TraceHeader, max int64) *Trace {
 	h.Format = TraceFormat
-	return &Trace{path: path, head: h, max: max}
+	return &Trace{dir: dir, name: name, head: h, max: max}
 }
 
 // Begin makes the file ready for the next line: a torn tail is cut off, a file
@@ -94,7 +95,7 @@ func (t *Trace) header() error {
 		return err
 	}
 	var line bytes.Buffer
-	err = encodeRecord(&line, &Record{Op: opTrace, ID: traceID, Body: body})
+	err = encodeRecord(&line, &Record{Op: opTrace, ID: traceID, Body: body}, nil)
 	t.line = line.Bytes()
 	return err
 }
@@ -106,16 +107,16 @@ func (t *Trace) stands() bool {
 	if err != nil || mine.Size() != t.off {
 		return false
 	}
-	fi, err := os.Stat(t.path)
+	fi, err := t.dir.Stat(t.name)
 	return err == nil && os.SameFile(fi, mine)
 }
 
 // open opens the file and finds the end of its last whole line.
 func (t *Trace) open() error {
-	if err := atomicfile.MkdirAll(filepath.Dir(t.path), 0o700); err != nil {
+	if _, err := t.dir.MkdirAll("", 0o700); err != nil {
 		return err
 	}
-	f, err := atomicfile.OpenAppend(t.path, 0o600)
+	f, err := t.dir.OpenAppend(t.name, 0o600)
 	if err != nil {
 		return err
 	}
@@ -182,10 +183,10 @@ func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 // rotate puts the file aside and begins a new one.
 func (t *Trace) rotate() error {
 	t.Close()
-	if err := atomicfile.Rename(t.path, TraceBefore(t.path)); err != nil {
+	if err := t.dir.Rename(t.name, TraceBefore(t.name)); err != nil {
 		return err
 	}
-	f, err := atomicfile.OpenAppend(t.path, 0o600)
+	f, err := t.dir.OpenAppend(t.name, 0o600)
 	if err != nil {
 		return err
 	}
@@ -204,7 +205,7 @@ func (t *Trace) Append(r Record) error {
 	if t.off == 0 {
 		buf.Write(t.line)
 	}
-	err := encodeRecord(&buf, &r)
+	err := encodeRecord(&buf, &r, nil)
 	if err == nil {
 		_, err = atomicfile.Append(t.f, t.off, buf.Bytes(), false)
 	}

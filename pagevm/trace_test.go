@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 var testHeader = TraceHeader{Program: "v1", Deciders: map[string]int{"dice": 1}}
@@ -55,7 +56,7 @@ func notes(t *testing.T, path string) (ids string) {
 
 func newTestTrace(t *testing.T) (*Trace, string) {
 	path := filepath.Join(t.TempDir(), "s", "trace.jsonl")
-	tr := NewTrace(path, testHeader, 1<<20)
+	tr := traceAt(path, testHeader, 1<<20)
 	t.Cleanup(func() { tr.Close() })
 	return tr, path
 }
@@ -66,7 +67,7 @@ func TestTraceAppends(t *testing.T) {
 	tr, path := newTestTrace(t)
 	mustNote(t, tr, "a", true)
 	mustNote(t, tr, "b", false)
-	other := NewTrace(path, testHeader, 1<<20)
+	other := traceAt(path, testHeader, 1<<20)
 	defer other.Close()
 	mustNote(t, other, "c", true)
 	mustNote(t, tr, "d", true)
@@ -74,7 +75,7 @@ func TestTraceAppends(t *testing.T) {
 	if got := notes(t, path); got != "abcde" {
 		t.Errorf("read %q", got)
 	}
-	newer := NewTrace(path, TraceHeader{Program: "v2"}, 1<<20)
+	newer := traceAt(path, TraceHeader{Program: "v2"}, 1<<20)
 	defer newer.Close()
 	mustNote(t, newer, "f", true)
 	mustNote(t, tr, "g", true)
@@ -116,7 +117,7 @@ func TestTraceCutAtEveryByte(t *testing.T) {
 				}
 			}
 		}
-		again := NewTrace(path, testHeader, 1<<20)
+		again := traceAt(path, testHeader, 1<<20)
 		mustNote(t, again, "d", true)
 		again.Close()
 		if got := notes(t, path); got != want+"d" {
@@ -129,7 +130,7 @@ func TestTraceCutAtEveryByte(t *testing.T) {
 func TestWholeLines(t *testing.T) {
 	line := func(n int) string {
 		var b bytes.Buffer
-		encodeRecord(&b, &Record{Op: "plan", ID: strings.Repeat("x", n)})
+		encodeRecord(&b, &Record{Op: "plan", ID: strings.Repeat("x", n)}, nil)
 		return b.String()
 	}
 	for _, n := range []int{1, tailStep - 60, tailStep, 3 * tailStep} {
@@ -153,7 +154,7 @@ func TestTraceFailEveryOperation(t *testing.T) {
 		for op, failed := 1, true; failed; op++ {
 			failed = false
 			path := filepath.Join(t.TempDir(), "s", "trace.jsonl")
-			tr := NewTrace(path, testHeader, 1)
+			tr := traceAt(path, testHeader, 1)
 			n, want := 0, 0
 			restore := atomicfile.SetHook(func(string, string) error {
 				if n++; n != op {
@@ -212,4 +213,9 @@ func TestTraceDamage(t *testing.T) {
 			t.Errorf("read %q, %v", ids, failure)
 		}
 	}
+}
+
+func traceAt(path string, h TraceHeader, max int64) *Trace {
+	dir, name := statedir.File(path)
+	return NewTrace(dir, name, h, max)
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-
-	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
 // CompactStats tells what a compaction did, in bytes of the file.
@@ -36,13 +34,9 @@ func (j *Journal) Compact() (CompactStats, error) {
 	if err != nil {
 		return st, fmt.Errorf("compact journal %s: %w", j.path, err)
 	}
-	j.f.Close() // some systems refuse to replace an open file
-	j.f = nil
-	if err := atomicfile.WriteFile(j.path, buf, 0o600); err != nil {
-		j.broken = err // which of the two stands is known when it is read
+	if err := j.replace(buf, n); err != nil {
 		return st, fmt.Errorf("compact journal: %w", err)
 	}
-	j.off, j.line, j.records, j.needNL, j.last = n.off, n.line, n.records, n.needNL, n.last
 	st.After = j.off
 	return st, nil
 }
@@ -54,17 +48,19 @@ func (j *Journal) compacted() ([]byte, *Journal, error) {
 		return nil, nil, err
 	}
 	var buf bytes.Buffer
-	if err := encodeRecord(&buf, &Record{Op: OpSnapshot, ID: "store", Body: snapshot}); err != nil {
+	var sum chain
+	if err := encodeRecord(&buf, &Record{Op: OpSnapshot, ID: "store", Body: snapshot}, &sum); err != nil {
 		return nil, nil, err
 	}
 	err = j.eachKept(func(_ Record, raw []byte) error {
-		writeLine(&buf, raw, nil, nil)
+		writeLine(&buf, &sum, raw, nil, nil)
 		return nil
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	n := newJournal(j.path)
+	n := newJournal(j.dir, j.name)
+	n.derived = true // its head comes when it stands
 	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), nil); err != nil {
 		return nil, nil, err
 	}

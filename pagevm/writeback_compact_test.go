@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -127,8 +128,10 @@ func TestJournalReplaced(t *testing.T) {
 	a.Append(true, testRecord(1), testRecord(2))
 	other := openTestJournal(t, filepath.Join(dir, "other.jsonl"))
 	other.Append(true, testRecord(3), testRecord(4), testRecord(5))
-	if err := os.Rename(other.Path(), path); err != nil {
-		t.Fatal(err)
+	for _, p := range []string{path, filepath.Join(dir, "journal.head")} {
+		if err := os.Rename(strings.Replace(p, "journal", "other", 1), p); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var d *DamageError
 	if recs, err := a.Refresh(); !errors.As(err, &d) {

@@ -189,7 +189,7 @@ func (d *draft) changes(u *Update, a Address, items []item, origin Version) ([]c
 			continue
 		case u.Op == OpAppend && ok:
 			return nil, fmt.Sprintf("entry %q was committed with another value", it.ID)
-		case it.Version != cur.Version:
+		case it.Version != cur.Version && !d.store.salvage:
 			return nil, fmt.Sprintf("entry %q was made from version %d, the last committed is %d", it.ID, it.Version, cur.Version)
 		}
 		v := origin

@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/memkernel/memkernel/internal/statedir"
+
 	"github.com/memkernel/memkernel"
 )
 
@@ -326,7 +328,7 @@ func TestWritebackModel(t *testing.T) {
 		n++
 		m := &machine{rules: testRules(t), model: newModel(), path: filepath.Join(dir, fmt.Sprint(n), "journal.jsonl")}
 		for i := range m.j {
-			m.j[i] = newJournal(m.path)
+			m.j[i] = newJournal(statedir.File(m.path))
 			m.reopen(t, i)
 		}
 		defer func() { m.j[0].Close(); m.j[1].Close() }()

@@ -2,6 +2,7 @@ package pagevm
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -79,7 +80,7 @@ func (s *Store) advance(rec Record) error {
 // commit applies a whole unit.
 func (s *Store) commit(u *openUnit, rec Record, c committedBody) error {
 	d := s.draft(u.key)
-	todo := u.accepted
+	todo, stand := u.accepted, []string(nil)
 	for i := range u.staged.Updates {
 		up := &u.staged.Updates[i]
 		if len(todo) == 0 || up.ID != todo[0] {
@@ -88,13 +89,22 @@ func (s *Store) commit(u *openUnit, rec Record, c committedBody) error {
 		todo = todo[1:]
 		by := u.staged.By
 		origin := Version{Seq: c.Seq, Tx: u.key, Update: up.ID, Time: rec.Time, By: by.Name, Session: by.Session, EvidenceRef: up.EvidenceRef}
-		if err := d.replay(up, by, origin); err != nil {
+		switch err := d.replay(up, by, origin); {
+		case err == nil:
+			stand = append(stand, up.ID)
+		case s.salvage:
+			s.lost = append(s.lost, fmt.Sprintf("update %q of %q: %v", up.ID, u.key, err))
+		default:
 			return fmt.Errorf("update %q: %w", up.ID, err)
 		}
 	}
 	switch {
 	case len(todo) > 0:
 		return fmt.Errorf("update %q was validated and not staged", todo[0])
+	case s.salvage && len(stand) == 0 && len(u.accepted) > 0:
+		return errors.New("nothing of it fits what is left")
+	case s.salvage:
+		c.Seq, u.accepted = max(c.Seq, s.seq+1), stand
 	case c.Seq != s.seq+1:
 		return fmt.Errorf("commit %d follows commit %d", c.Seq, s.seq)
 	}

@@ -24,6 +24,10 @@ type Store struct {
 	refs map[string]Address
 	// open is the unit whose commit has not been read yet.
 	open *openUnit
+	// salvage takes what still fits of units that build on others which are lost, and
+	// lost names what does not.
+	salvage bool
+	lost    []string
 }
 
 // Address is where a page stands: the same key in another scope, or private to

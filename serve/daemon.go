@@ -12,9 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
-
-	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -69,10 +67,14 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if d.StateDir, err = filepath.Abs(d.StateDir); err != nil {
 		return fmt.Errorf("find state directory: %w", err)
 	}
-	if err := atomicfile.MkdirAll(d.StateDir, 0o700); err != nil {
+	state := statedir.At(d.StateDir)
+	if _, err := state.MkdirAll("", 0o700); err != nil {
 		return fmt.Errorf("make state directory: %w", err)
 	}
-	lock := flock.New(filepath.Join(d.StateDir, lockName))
+	lock, err := state.Lock(lockName)
+	if err != nil {
+		return err
+	}
 	deadline := time.Now().Add(joinWait)
 	for {
 		mine, err := lock.TryLock()
@@ -199,7 +201,7 @@ func (d *Daemon) relay(ctx context.Context, nc net.Conn, socket string) error {
 func writeRecord(stateDir, socket string) error {
 	data, err := json.Marshal(record{Format: 1, PID: os.Getpid(), Protocol: Protocol, Socket: socket})
 	if err == nil {
-		err = atomicfile.WriteFile(filepath.Join(stateDir, recordName), append(data, '\n'), 0o600)
+		_, err = statedir.At(stateDir).WriteFile(recordName, append(data, '\n'), 0o600)
 	}
 	return err
 }

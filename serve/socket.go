@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 const (
@@ -180,7 +181,7 @@ func dial(path string) (net.Conn, error) {
 
 // recorded is the socket that the daemon wrote down, "" if it did not.
 func recorded(stateDir string) string {
-	data, err := os.ReadFile(filepath.Join(stateDir, recordName))
+	data, err := statedir.At(stateDir).ReadFile(recordName)
 	var r record
 	if err != nil || json.Unmarshal(data, &r) != nil || !filepath.IsAbs(r.Socket) {
 		return ""

@@ -1,15 +1,16 @@
 package sessions
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 // File is a document by its stat.
@@ -38,7 +39,7 @@ func (s *Store) Files() iter.Seq2[File, error] {
 				continue
 			}
 			for _, p := range l.Parts {
-				fi, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(f), p.Name))
+				fi, err := s.in.Stat(f + "/" + p.Name)
 				if err != nil {
 					continue // it was just made anew
 				}
@@ -75,20 +76,17 @@ func (s *Store) Read(p string) (string, error) {
 	if hidden(p) {
 		return "", fmt.Errorf("read %s: it was forgotten: %w", p, fs.ErrNotExist)
 	}
-	text, err := readPart(filepath.Join(s.dir, filepath.FromSlash(m[1]), m[2]))
+	text, err := s.readPart(m[1] + "/" + m[2])
 	return string(text), err
 }
 
-// readPart reads a part. A symbolic link in its place is none of ours.
-func readPart(path string) ([]byte, error) {
-	fi, err := os.Lstat(path)
-	if err == nil && !fi.Mode().IsRegular() {
-		err = fmt.Errorf("read %s: it is no regular file: %w", path, fs.ErrNotExist)
+// readPart reads a part. What is no regular file in its place is none of ours.
+func (s *Store) readPart(name string) ([]byte, error) {
+	text, err := s.in.ReadFile(name)
+	if link := (*statedir.LinkError)(nil); errors.As(err, &link) {
+		err = fmt.Errorf("%w: %w", err, fs.ErrNotExist)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
+	return text, err
 }
 
 // Hidden gives what tells a document that is not to be shown, though an index may
@@ -138,8 +136,7 @@ func (s *Store) Stats() (Stats, error) {
 
 // Exists tells whether anything was ever kept.
 func (s *Store) Exists() bool {
-	_, err := os.Stat(s.dir)
-	return err == nil
+	return s.in.Exists("")
 }
 
 var hashed = regexp.MustCompile(`^-[0-9a-f]{8}/`)

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 // tombFormat is the version of forgotten.json.
@@ -54,8 +52,7 @@ type cachedTombs struct {
 // tombs reads the tombstones. One that can't be read is an error: without it what
 // was forgotten would come back.
 func (s *Store) tombs() (*tombs, error) {
-	path := filepath.Join(s.dir, tombName)
-	fi, err := os.Stat(path)
+	fi, err := s.in.Stat(tombName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &tombs{sessions: map[string]*tomb{}, turns: map[string]bool{}}, nil
 	}
@@ -67,7 +64,7 @@ func (s *Store) tombs() (*tombs, error) {
 	if c := s.tomb; c.tombs != nil && c.size == fi.Size() && c.mod.Equal(fi.ModTime()) {
 		return c.tombs, nil
 	}
-	t, err := readTombs(path)
+	t, err := readTombs(s.in)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +73,9 @@ func (s *Store) tombs() (*tombs, error) {
 	return t, nil
 }
 
-func readTombs(path string) (*tombs, error) {
-	data, err := os.ReadFile(path)
+func readTombs(dir statedir.Dir) (*tombs, error) {
+	path := dir.Path(tombName)
+	data, err := dir.ReadFile(tombName)
 	if err != nil {
 		return nil, fmt.Errorf("read tombstones: %w", err)
 	}
@@ -227,7 +225,7 @@ func (s *Store) bury(add func(*tombs)) error {
 	slices.Sort(f.Turns)
 	data, err := json.Marshal(f)
 	if err == nil {
-		err = atomicfile.WriteFile(filepath.Join(s.dir, tombName), append(data, '\n'), 0o600)
+		_, err = s.in.WriteFile(tombName, append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("write tombstones: %w", err)

@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
 // logFormat is the version of log.json.
@@ -62,8 +60,7 @@ type cachedLog struct {
 // load reads a conversation's log by its folder, agent/name; nil if there is none,
 // or none that this version can read: it is then made anew.
 func (s *Store) load(folder string) *log {
-	path := filepath.Join(s.dir, filepath.FromSlash(folder), logName)
-	fi, err := os.Stat(path)
+	fi, err := s.in.Stat(folder + "/" + logName)
 	if err != nil {
 		return nil
 	}
@@ -73,7 +70,7 @@ func (s *Store) load(folder string) *log {
 	if c.log != nil && c.size == fi.Size() && c.mod.Equal(fi.ModTime()) {
 		return c.log
 	}
-	data, err := os.ReadFile(path)
+	data, err := s.in.ReadFile(folder + "/" + logName)
 	l := &log{}
 	if err != nil || json.Unmarshal(data, l) != nil || l.Format != logFormat {
 		return nil
@@ -90,18 +87,18 @@ func (s *Store) save(folder string, l *log) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(s.dir, filepath.FromSlash(folder))
-	if err := atomicfile.WriteFile(filepath.Join(dir, logName), append(data, '\n'), 0o600); err != nil {
+	dir := s.in.Sub(folder)
+	if _, err := dir.WriteFile(logName, append(data, '\n'), 0o600); err != nil {
 		return err
 	}
 	named := map[string]bool{logName: true, marksName: true}
 	for _, p := range l.Parts {
 		named[p.Name] = true
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := dir.ReadDir("")
 	for _, e := range entries {
 		if !named[e.Name()] && !e.IsDir() {
-			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+			err = errors.Join(err, os.Remove(dir.Path(e.Name())))
 		}
 	}
 	return err
@@ -109,7 +106,7 @@ func (s *Store) save(folder string, l *log) error {
 
 // marks are those of a conversation's turns.
 func (s *Store) marks(folder string) ([]string, error) {
-	data, err := os.ReadFile(filepath.Join(s.dir, filepath.FromSlash(folder), marksName))
+	data, err := s.in.ReadFile(folder + "/" + marksName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -121,7 +118,7 @@ func (s *Store) marks(folder string) ([]string, error) {
 
 // folders lists the conversations that have a folder, as agent/name.
 func (s *Store) folders() ([]string, error) {
-	agents, err := os.ReadDir(s.dir)
+	agents, err := s.in.ReadDir("")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -133,7 +130,7 @@ func (s *Store) folders() ([]string, error) {
 		if !a.IsDir() {
 			continue
 		}
-		names, err := os.ReadDir(filepath.Join(s.dir, a.Name()))
+		names, err := s.in.ReadDir(a.Name())
 		if err != nil {
 			return nil, fmt.Errorf("list conversations: %w", err)
 		}
@@ -148,11 +145,14 @@ func (s *Store) folders() ([]string, error) {
 
 // remove takes a conversation's documents away, the log first.
 func (s *Store) remove(folder string) error {
-	dir := filepath.Join(s.dir, filepath.FromSlash(folder))
-	if err := os.Remove(filepath.Join(dir, logName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	at, err := s.in.Check(folder)
+	if err != nil {
 		return fmt.Errorf("remove documents: %w", err)
 	}
-	if err := os.RemoveAll(dir); err != nil {
+	if err := os.Remove(filepath.Join(at, logName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove documents: %w", err)
+	}
+	if err := os.RemoveAll(at); err != nil {
 		return fmt.Errorf("remove documents: %w", err)
 	}
 	s.mu.Lock()

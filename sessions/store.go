@@ -6,13 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
-	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 // The defaults of Options. The thresholds are OpenClaw's.
@@ -45,7 +43,7 @@ type Options struct {
 // Store keeps the documents of one state directory. It is safe for concurrent use;
 // several processes may share a directory.
 type Store struct {
-	dir  string
+	in   statedir.Dir
 	opts Options
 
 	mu   sync.Mutex // guards what follows
@@ -55,8 +53,8 @@ type Store struct {
 
 // Open gives the store in dir, which need not exist and is made when there is
 // something to keep.
-func Open(dir string, o *Options) *Store {
-	s := &Store{dir: dir, logs: map[string]cachedLog{}}
+func Open(dir statedir.Dir, o *Options) *Store {
+	s := &Store{in: dir, logs: map[string]cachedLog{}}
 	if o != nil {
 		s.opts = *o
 	}
@@ -85,17 +83,21 @@ const lockPoll = 25 * time.Millisecond
 
 // lock takes the lock of those who write, waiting as long as ctx lets it.
 func (s *Store) lock(ctx context.Context, wait bool) (release func(), err error) {
-	if err := atomicfile.MkdirAll(s.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("lock %s: %w", s.dir, err)
+	at := s.in.Path("")
+	if _, err := s.in.MkdirAll("", 0o700); err != nil {
+		return nil, fmt.Errorf("lock %s: %w", at, err)
 	}
-	l := flock.New(filepath.Join(s.dir, "lock"))
+	l, err := s.in.Lock("lock")
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", at, err)
+	}
 	ok, err := l.TryLock()
 	if err == nil && !ok && wait {
 		ok, err = l.TryLockContext(ctx, lockPoll)
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("lock %s: %w", s.dir, err)
+		return nil, fmt.Errorf("lock %s: %w", at, err)
 	case !ok:
 		return nil, ErrBusy
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 // Lister lists conversations. What can't be listed is told to failed beside its
@@ -143,8 +143,8 @@ func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 
 // read writes what is new as parts, and then the log.
 func (u *update) read(ctx context.Context, c *Conversation, folder string, was *log) error {
-	dir := filepath.Join(u.dir, filepath.FromSlash(folder))
-	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
+	dir := u.in.Sub(folder)
+	if _, err := dir.MkdirAll("", 0o700); err != nil {
 		return err
 	}
 	w := &partWriter{Store: u.Store, c: c, dir: dir, tombs: u.tombs}
@@ -166,7 +166,7 @@ func (u *update) read(ctx context.Context, c *Conversation, folder string, was *
 		return errors.Join(err, ctx.Err()) // it shrank meanwhile: the next Update reads it anew
 	}
 	l.Prefix = sum
-	if err := atomicfile.WriteFile(filepath.Join(dir, marksName), []byte(strings.Join(w.marks, "\n")+"\n"), 0o600); err != nil {
+	if _, err := dir.WriteFile(marksName, []byte(strings.Join(w.marks, "\n")+"\n"), 0o600); err != nil {
 		return err
 	}
 	u.report.Read++
@@ -216,7 +216,7 @@ const PartBytes = 256 << 10
 type partWriter struct {
 	*Store
 	c     *Conversation
-	dir   string
+	dir   statedir.Dir
 	tombs *tombs
 	log   log
 	// text is that of the last part, dirty if it is to be written.
@@ -240,7 +240,7 @@ func (w *partWriter) begin(folder string, was *log) (err error) {
 		return nil
 	}
 	last := &w.log.Parts[n-1]
-	text, err := readPart(filepath.Join(w.dir, last.Name))
+	text, err := w.Store.readPart(folder + "/" + last.Name)
 	if err != nil || int64(len(text)) < last.Bytes {
 		// A part is gone: all are made anew.
 		w.log = log{Format: logFormat, Agent: w.c.Agent, Key: w.c.Key, Path: w.c.Path}
@@ -287,5 +287,6 @@ func (w *partWriter) flush() error {
 	}
 	p := &w.log.Parts[len(w.log.Parts)-1]
 	p.Bytes, w.dirty = int64(len(w.text)), false
-	return atomicfile.WriteFile(filepath.Join(w.dir, p.Name), w.text, 0o600)
+	_, err := w.dir.WriteFile(p.Name, w.text, 0o600)
+	return err
 }

@@ -13,9 +13,11 @@ func newCheck(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
 		Short: "verify everything that the state folder holds",
-		Long: `check reads every journal from end to end, restores every page and compares it with
-its hash, and looks for prompts that show what can't be restored. It changes
-nothing. The exit code is 3 if it finds something.`,
+		Long: `check reads every journal from end to end and holds it against what was synced,
+restores every page and compares it with its hash, reads all checkpoints and captured
+state, blobs, backups, traces and the index, and looks for prompts that show what can't
+be restored. It changes nothing. The exit code is 3 if it finds something; 'memkernel
+salvage' mends a session.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runCheck(cmd.Context()) },
 	}

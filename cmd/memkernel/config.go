@@ -9,12 +9,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 // readConfig reads the configuration file, and brings it and the flags of the
 // verb into line. A file that was named must exist.
 func (a *app) readConfig(cmd *cobra.Command) error {
-	path := first(a.configPath, filepath.Join(a.stateDir, "config.yaml"))
+	const name = "config.yaml"
+	if a.configPath == "" {
+		if _, err := statedir.At(a.stateDir).Check(name); err != nil {
+			return hint(fmt.Errorf("read configuration: %w", err), "name the file with --config if you made it so")
+		}
+	}
+	path := first(a.configPath, filepath.Join(a.stateDir, name))
 	c, err := config.Load(path)
 	switch {
 	case err == nil:

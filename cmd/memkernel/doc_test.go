@@ -181,6 +181,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"eval", "--set", "../../testdata/workspace", "--questions", "../../testdata/questions.jsonl", "--ranks", "--compare", "unit=chunk"},
 		{"status"},
 		{"check"},
+		{"salvage", "--session", "s"},
 		{"audit", "--only", "links"},
 		{"audit", "--workspace", troubled(t)},
 		{"forget", "--all", "--session", "s"},

@@ -223,7 +223,7 @@ func (a *app) runRestore(ctx context.Context, session string) error {
 		return nil
 	}
 	if r.Net != kernel.NetCheckpoint {
-		a.tip("there is no checkpoint that can be read; this is from %s", map[kernel.Net]string{kernel.NetSessionState: "SESSION-STATE.md", kernel.NetBuffer: "memory/working-buffer.md"}[r.Net])
+		a.tip("there is no checkpoint that can be read; this is from %s", map[kernel.Net]string{kernel.NetSessionState: "SESSION-STATE.md", kernel.NetBuffer: "memory/working-buffer.md", kernel.NetJournal: "the summary in the journal"}[r.Net])
 	}
 	_, err = io.WriteString(a.out, r.Text+"\n")
 	return err

@@ -60,7 +60,7 @@ a token budget, stable for the provider's prompt cache, and explained.
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef("%s", err) })
 	a.sharedFlags(root)
-	for _, verb := range []*cobra.Command{newPlan(a), newReplay(a), newObserve(a), newFlush(a), newCompact(a), newReset(a), newCheckpoint(a), newRestore(a), newReindex(a), newMigrate(a), newSearch(a), newGet(a), newStatus(a), newStats(a), newDoctor(a), newCheck(a), newAudit(a), newCurate(a), newPrune(a), newNightly(a), newGuard(a), newForget(a), newRetain(a), newBench(a), newEval(a), newMCP(a), newHook(a), newPrices(a), newServe(a), newProxy(a), newConfig(a), newVersion(a), newMan(a)} {
+	for _, verb := range []*cobra.Command{newPlan(a), newReplay(a), newObserve(a), newFlush(a), newCompact(a), newReset(a), newCheckpoint(a), newRestore(a), newReindex(a), newMigrate(a), newSearch(a), newGet(a), newStatus(a), newStats(a), newDoctor(a), newCheck(a), newSalvage(a), newAudit(a), newCurate(a), newPrune(a), newNightly(a), newGuard(a), newForget(a), newRetain(a), newBench(a), newEval(a), newMCP(a), newHook(a), newPrices(a), newServe(a), newProxy(a), newConfig(a), newVersion(a), newMan(a)} {
 		root.AddCommand(verb)
 	}
 	root.InitDefaultHelpCmd()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -51,10 +52,21 @@ func TestScripts(t *testing.T) {
 			"narrow":   narrow,
 			"hold":     hold,
 			"spoil":    spoil,
+			"cut":      cutFile,
 			"waitfor":  waitFor,
 			"envsubst": envsubst,
 		},
 	})
+}
+
+// cutFile takes a number of bytes off the end of a file.
+func cutFile(ts *testscript.TestScript, neg bool, args []string) {
+	path := ts.MkAbs(args[0])
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	fi, err := os.Stat(path)
+	ts.Check(err)
+	ts.Check(os.Truncate(path, fi.Size()-n))
 }
 
 // waitFor waits until a file is there.

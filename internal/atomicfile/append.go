@@ -95,3 +95,22 @@ func Rename(from, to string) error {
 	}
 	return nil
 }
+
+// Patch writes data over the bytes of f from off on, in place, and syncs f if sync is
+// set. It is not atomic: whoever reads the file tells a torn patch by its content.
+func Patch(f *os.File, off int64, data []byte, sync bool) error {
+	err := runHook(OpWrite, f.Name())
+	if p, ok := err.(*PartialWrite); ok {
+		f.WriteAt(data[:min(p.N, len(data))], off)
+	}
+	if err == nil {
+		_, err = f.WriteAt(data, off)
+	}
+	if err == nil && sync {
+		err = syncFile(f, &Stats{})
+	}
+	if err != nil {
+		return fmt.Errorf("patch %s: %w", f.Name(), err)
+	}
+	return nil
+}

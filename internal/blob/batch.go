@@ -4,9 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"time"
 	"unsafe"
@@ -82,9 +83,11 @@ func (b *Batch) place(hash string, n int64) (string, error) {
 	}
 	b.seen[hash] = struct{}{}
 	file := b.s.file(hash)
-	if fi, err := os.Stat(file); err == nil && fi.Size() == n {
+	if fi, err := b.s.in.Stat(name(hash)); err == nil && fi.Size() == n {
 		b.st.Existing++
 		return "", b.settle(hash)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
 	}
 	b.st.Added++
 	b.st.AddedBytes += n
@@ -150,10 +153,13 @@ func (b *Batch) Commit(ctx context.Context) (Stats, error) {
 // another size is what a crash before the first sync left: it is replaced.
 func (b *Batch) put(it item) error {
 	file := b.s.file(it.hash)
-	fi, err := os.Stat(file)
+	fi, err := b.s.in.Stat(name(it.hash))
 	if err == nil && fi.Size() == int64(len(it.data)) {
 		b.st.Existing++
 		return b.settle(it.hash)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	if err := b.start(); err != nil {
 		return err

@@ -19,11 +19,10 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"sync"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 // HashLen is the length of a hash in hex digits.
@@ -61,7 +60,8 @@ type Info struct {
 // several processes: blobs only ever appear whole, and two writers of one blob
 // write the same bytes.
 type Store struct {
-	dir string
+	in  statedir.Dir
+	dir string // its path
 
 	mu sync.Mutex
 	// durable holds what this Store knows to survive a power cut. A file that
@@ -72,8 +72,8 @@ type Store struct {
 
 // Open returns the store in dir. Nothing is read or made before it is needed:
 // a store that is only read leaves no trace.
-func Open(dir string) *Store {
-	return &Store{dir: filepath.Clean(dir), durable: make(map[string]struct{})}
+func Open(dir statedir.Dir) *Store {
+	return &Store{in: dir, dir: dir.Path(""), durable: make(map[string]struct{})}
 }
 
 // Dir is the directory of the store.
@@ -92,6 +92,9 @@ func (s *Store) file(hash string) string {
 	sep := string(filepath.Separator)
 	return s.dir + sep + hash[:2] + sep + hash
 }
+
+// name is the file of a blob within the store.
+func name(hash string) string { return hash[:2] + "/" + hash }
 
 // IsHash tells whether h is a well-formed hash.
 func IsHash(h string) bool {
@@ -123,7 +126,7 @@ func (s *Store) Stat(hash string) (Info, error) {
 	if !IsHash(hash) {
 		return Info{}, fmt.Errorf("stat blob %q: %w", hash, ErrBadHash)
 	}
-	fi, err := os.Stat(s.file(hash))
+	fi, err := s.in.Stat(name(hash))
 	if err != nil {
 		return Info{}, s.notFound("stat", hash, err)
 	}
@@ -148,14 +151,15 @@ func (s *Store) Delete(hash string) error {
 	if !s.Has(hash) {
 		return nil
 	}
-	return atomicfile.Remove(s.file(hash))
+	_, err := s.in.Remove(name(hash))
+	return err
 }
 
 // Walk yields every blob in order of its hash. Files that are not blobs are
 // passed over. An error ends the walk.
 func (s *Store) Walk() iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
-		dirs, err := os.ReadDir(s.dir)
+		dirs, err := s.in.ReadDir("")
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
 				yield(Info{}, fmt.Errorf("walk blobs: %w", err))
@@ -171,7 +175,7 @@ func (s *Store) Walk() iter.Seq2[Info, error] {
 }
 
 func (s *Store) walkDir(name string, yield func(Info, error) bool) bool {
-	entries, err := os.ReadDir(filepath.Join(s.dir, name))
+	entries, err := s.in.ReadDir(name)
 	if err != nil {
 		yield(Info{}, fmt.Errorf("walk blobs: %w", err))
 		return false
@@ -203,14 +207,16 @@ func (s *Store) prepare() error {
 	if s.ready {
 		return nil
 	}
-	if err := atomicfile.MkdirAll(s.tmp(), 0o700); err != nil {
+	if _, err := s.in.MkdirAll(tmpName, 0o700); err != nil {
 		return err
 	}
-	if _, err := atomicfile.CleanTemps(s.tmp()); err != nil {
+	if _, err := s.in.CleanTemps(tmpName); err != nil {
 		return err
 	}
 	s.ready = true
 	return nil
 }
 
-func (s *Store) tmp() string { return filepath.Join(s.dir, "tmp") }
+const tmpName = "tmp"
+
+func (s *Store) tmp() string { return filepath.Join(s.dir, tmpName) }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/memkernel/memkernel/internal/statedir"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
@@ -31,7 +33,7 @@ func commit(t *testing.T, s *Store, contents ...string) Stats {
 }
 
 func TestPutAndGet(t *testing.T) {
-	s := Open(filepath.Join(t.TempDir(), "blobs"))
+	s := Open(statedir.At(filepath.Join(t.TempDir(), "blobs")))
 	b := s.NewBatch()
 	h := b.AddString("hello")
 	if h2 := b.Add([]byte("hello")); h2 != h || b.Len() != 1 {
@@ -71,8 +73,8 @@ func TestPutAndGet(t *testing.T) {
 
 func TestExistingBlobIsNotWrittenAgain(t *testing.T) {
 	dir := t.TempDir()
-	commit(t, Open(dir), "a", "b")
-	s := Open(dir)
+	commit(t, Open(statedir.At(dir)), "a", "b")
+	s := Open(statedir.At(dir))
 	if st := commit(t, s, "a"); st.Added != 0 || st.Existing != 1 || st.Syncs == 0 {
 		t.Errorf("first commit of a new store must settle the name: %+v", st)
 	}
@@ -90,7 +92,7 @@ func TestExistingBlobIsNotWrittenAgain(t *testing.T) {
 }
 
 func TestDamageIsNamed(t *testing.T) {
-	s := Open(t.TempDir())
+	s := Open(statedir.At(t.TempDir()))
 	commit(t, s, "content")
 	h := Sum([]byte("content"))
 	if err := os.WriteFile(s.File(h), []byte("CONTENT"), 0o600); err != nil {
@@ -108,7 +110,7 @@ func TestDamageIsNamed(t *testing.T) {
 
 func TestNotFoundAndBadHash(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
-	s := Open(dir)
+	s := Open(statedir.At(dir))
 	_, err := s.Get(strings.Repeat("0", 64))
 	if !errors.Is(err, ErrNotFound) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing: %v", err)
@@ -133,7 +135,7 @@ func TestNotFoundAndBadHash(t *testing.T) {
 }
 
 func TestWalkAndDelete(t *testing.T) {
-	s := Open(t.TempDir())
+	s := Open(statedir.At(t.TempDir()))
 	commit(t, s, "a", "b", "c")
 	os.WriteFile(filepath.Join(s.Dir(), "README"), nil, 0o600)
 	walk := func() (hs []string) {
@@ -177,7 +179,7 @@ func (z *zeros) Read(p []byte) (int, error) {
 }
 
 func TestStream(t *testing.T) {
-	s := Open(t.TempDir())
+	s := Open(statedir.At(t.TempDir()))
 	b := s.NewBatch()
 	const size = 50 << 20
 	h, n, err := b.AddReader(&zeros{size})
@@ -205,7 +207,7 @@ func noTemps(t *testing.T, s *Store) {
 }
 
 func TestCancelledCommitLeavesNothing(t *testing.T) {
-	s := Open(t.TempDir())
+	s := Open(statedir.At(t.TempDir()))
 	ctx, cancel := context.WithCancel(t.Context())
 	b := s.NewBatch()
 	b.AddString("x")
@@ -225,7 +227,7 @@ func TestCancelledCommitLeavesNothing(t *testing.T) {
 func TestFailEveryOperation(t *testing.T) {
 	for _, size := range []int{1, 40} {
 		for n := 0; ; n++ {
-			s := Open(filepath.Join(t.TempDir(), "blobs"))
+			s := Open(statedir.At(filepath.Join(t.TempDir(), "blobs")))
 			if !failOnce(t, s, size, n) {
 				break
 			}
@@ -280,15 +282,15 @@ func BenchmarkCommit400(b *testing.B) {
 	for _, mode := range []string{"first", "new", "existing"} {
 		b.Run(mode, func(b *testing.B) {
 			b.ReportAllocs()
-			s := Open(b.TempDir())
+			s := Open(statedir.At(b.TempDir()))
 			var st Stats
 			n := 0
 			for b.Loop() {
 				switch mode {
 				case "first":
-					s = Open(filepath.Join(b.TempDir(), "blobs"))
+					s = Open(statedir.At(filepath.Join(b.TempDir(), "blobs")))
 				case "existing":
-					s = Open(s.Dir())
+					s = Open(statedir.At(s.Dir()))
 				}
 				gen := n
 				if mode == "existing" {

@@ -15,7 +15,7 @@ func (s *Store) Get(hash string) ([]byte, error) {
 	if !IsHash(hash) {
 		return nil, fmt.Errorf("get blob %q: %w", hash, ErrBadHash)
 	}
-	b, err := os.ReadFile(s.file(hash))
+	b, err := s.in.ReadFile(name(hash))
 	if err != nil {
 		return nil, s.notFound("get", hash, err)
 	}
@@ -32,7 +32,7 @@ func (s *Store) Reader(hash string) (io.ReadCloser, error) {
 	if !IsHash(hash) {
 		return nil, fmt.Errorf("get blob %q: %w", hash, ErrBadHash)
 	}
-	f, err := os.Open(s.file(hash))
+	f, err := s.in.Open(name(hash))
 	if err != nil {
 		return nil, s.notFound("get", hash, err)
 	}

@@ -41,7 +41,7 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	before := Newest(h.stateDir, h.Host)
 	var also error
 	if before != h.key {
-		also = writeJSON(newestFile(h.stateDir, h.Host), newest{h.key})
+		also = writeJSON(folder(h.stateDir), newestFile(h.Host), newest{h.key})
 	}
 	switch moments[h.Host][h.e.Name] {
 	case sessionStart:

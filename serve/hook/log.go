@@ -2,12 +2,10 @@ package hook
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 // LogFile is where the hooks say what went wrong, in the state directory.
@@ -23,9 +21,9 @@ const maxLogLine = 2 << 10 // 2 KiB
 // logLine appends a line to the log. A state directory that isn't there is not made
 // for it.
 func logLine(stateDir string, now time.Time, text string) error {
-	path := filepath.Join(stateDir, LogFile)
-	if st, err := os.Stat(path); err == nil && st.Size() >= maxLog {
-		if err := atomicfile.Rename(path, path+".1"); err != nil {
+	dir := statedir.At(stateDir)
+	if st, err := dir.Stat(LogFile); err == nil && st.Size() >= maxLog {
+		if err := dir.Rename(LogFile, LogFile+".1"); err != nil {
 			return err
 		}
 	}
@@ -33,7 +31,7 @@ func logLine(stateDir string, now time.Time, text string) error {
 	if len(text) > maxLogLine {
 		text = strings.ToValidUTF8(text[:maxLogLine], "") + "…"
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := dir.OpenAppend(LogFile, 0o600)
 	if err != nil {
 		return err
 	}

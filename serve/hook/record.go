@@ -8,14 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -85,7 +82,7 @@ func (r *record) show(ids []string) {
 func (r *record) cut() { r.Level, r.Shown, r.Lines = 0, nil, nil }
 
 // folder is where records are.
-func folder(stateDir string) string { return filepath.Join(stateDir, "hook") }
+func folder(stateDir string) statedir.Dir { return statedir.At(stateDir).Sub("hook") }
 
 // safeName makes a file's name of a key; different keys never share one.
 func safeName(key string) string {
@@ -104,8 +101,9 @@ func safeName(key string) string {
 // course.
 func readRecord(stateDir, key string) (*record, error) {
 	fresh := &record{Format: recordFormat, Key: key}
-	path := filepath.Join(folder(stateDir), safeName(key)+".json")
-	data, err := os.ReadFile(path)
+	in, name := folder(stateDir), safeName(key)+".json"
+	path := in.Path(name)
+	data, err := in.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fresh, nil
 	}
@@ -126,17 +124,21 @@ func (r *record) write(stateDir string) error {
 	if r.borrowed {
 		return nil
 	}
-	return writeJSON(filepath.Join(folder(stateDir), safeName(r.Key)+".json"), r)
+	return writeJSON(folder(stateDir), safeName(r.Key)+".json", r)
 }
 
 // writeJSON replaces a file whole. It is not synced: what is lost with the power is
 // found again in the transcript.
-func writeJSON(path string, v any) error {
+func writeJSON(dir statedir.Dir, name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	g := atomicfile.NewGroup(filepath.Dir(path))
+	path, err := dir.Check(name)
+	if err != nil {
+		return err
+	}
+	g := atomicfile.NewGroup(dir.Path(""))
 	if err := g.Write(path, append(data, '\n'), 0o600); err != nil {
 		g.Abort()
 		return err
@@ -150,14 +152,12 @@ type newest struct {
 	Key string `json:"key"`
 }
 
-func newestFile(stateDir string, h Host) string {
-	return filepath.Join(folder(stateDir), "newest-"+string(h)+".json")
-}
+func newestFile(h Host) string { return "newest-" + string(h) + ".json" }
 
 // Newest is the key of the session of a host that its hooks spoke of last, "" if
 // they never did.
 func Newest(stateDir string, h Host) string {
-	data, err := os.ReadFile(newestFile(stateDir, h))
+	data, err := folder(stateDir).ReadFile(newestFile(h))
 	var n newest
 	if err != nil || json.Unmarshal(data, &n) != nil {
 		return ""
@@ -171,11 +171,14 @@ const lockRetry = 2 * time.Millisecond
 // lockSession keeps events of one session apart, also those of several processes:
 // hosts run them side by side.
 func lockSession(ctx context.Context, stateDir, key string) (unlock func(), err error) {
-	if err := os.MkdirAll(folder(stateDir), 0o700); err != nil {
+	if _, err := folder(stateDir).MkdirAll("", 0o700); err != nil {
 		return nil, err
 	}
 	ignore(stateDir)
-	l := flock.New(filepath.Join(folder(stateDir), safeName(key)+".lock"))
+	l, err := folder(stateDir).Lock(safeName(key) + ".lock")
+	if err != nil {
+		return nil, err
+	}
 	if _, err := l.TryLockContext(ctx, lockRetry); err != nil {
 		return nil, fmt.Errorf("wait for another hook of session %s: %w", key, err)
 	}
@@ -185,10 +188,8 @@ func lockSession(ctx context.Context, stateDir, key string) (unlock func(), err 
 // ignore keeps the state directory out of the workspace's git. It is a courtesy:
 // where it can't be written nothing else depends on it.
 func ignore(stateDir string) {
-	f, err := os.OpenFile(filepath.Join(stateDir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return
+	dir, name := statedir.At(stateDir), ".gitignore"
+	if _, err := dir.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		_, _ = dir.WriteFile(name, []byte("*\n"), 0o600)
 	}
-	f.WriteString("*\n")
-	f.Close()
 }

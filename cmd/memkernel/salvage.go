@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+func newSalvage(a *app) *cobra.Command {
+	var req kernel.SalvageRequest
+	cmd := &cobra.Command{
+		Use: "salvage --session KEY | --project", Short: "take what is sound of a damaged session, and say what is lost",
+		Long: `salvage reads a session whose files are damaged, says what is sound and what is
+lost, with file, line and bytes, and changes nothing. With --apply the damaged files
+are put aside under another name beside where they stood, never overwritten, and the
+session goes on with what is sound. A turn that is lost is committed again when its
+transcript is observed again. The exit code is 3 if something is damaged and was not
+put aside.`,
+		Example: "  memkernel salvage --session build-42\n  memkernel salvage --session build-42 --apply",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (req.SessionKey == "") == !req.Project {
+				return usagef("name the session with --session, or --project for what all sessions share")
+			}
+			return a.runSalvage(cmd.Context(), req)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&req.SessionKey, "session", "s", "", "`key` of the session")
+	f.BoolVar(&req.Project, "project", false, "what all sessions share, in place of a session")
+	f.BoolVar(&req.Apply, "apply", false, "do it; without it nothing is written")
+	return cmd
+}
+
+type salvageJSON struct {
+	Schema string `json:"schema"`
+	*kernel.Salvaged
+}
+
+func (a *app) runSalvage(ctx context.Context, req kernel.SalvageRequest) error {
+	k, err := a.kernel(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	out, err := k.Salvage(ctx, req)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.writeJSON(salvageJSON{"memkernel/salvage/v1", out})
+	} else {
+		a.showSalvaged(out)
+	}
+	if err == nil && !out.Sound && !out.Applied {
+		return &findings{len(out.Lost) + len(out.Unfit) + len(out.Files)}
+	}
+	return err
+}
+
+func (a *app) showSalvaged(s *kernel.Salvaged) {
+	line := func(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
+	line("session %s: %s, %s and %s of the journal are sound", printable(s.Session), plural(s.Turns, "turn"), plural(s.Pages, "page"), plural(s.Records, "record"))
+	for _, l := range s.Lost {
+		about := ""
+		if l.About != "" {
+			about = " (" + l.About + ")"
+		}
+		line("  lost      line %d, byte %d, %d bytes%s: %s", l.Line, l.Offset, l.Bytes, printable(about), printable(l.Reason))
+	}
+	for _, u := range s.Unfit {
+		line("  unusable  %s", printable(u))
+	}
+	for _, f := range s.Files {
+		line("  damaged   %s: %s", printable(f.Path), printable(f.Reason))
+	}
+	for _, p := range s.Aside {
+		line("  put aside %s", printable(p))
+	}
+	switch {
+	case s.Sound:
+		line("nothing is damaged")
+	case s.Applied:
+		a.tip("observe the session's transcript again, so that what is lost and still stands there is kept")
+	default:
+		a.tip("nothing was changed; --apply puts the damaged files aside and goes on with what is sound")
+	}
+}

@@ -1,0 +1,16 @@
+//go:build unix
+
+package statedir
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// names is how many names a file has.
+func names(fi fs.FileInfo) int {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok && fi.Mode().IsRegular() {
+		return int(st.Nlink)
+	}
+	return 1
+}

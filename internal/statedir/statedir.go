@@ -1,0 +1,358 @@
+// Package statedir is the one way to the files of a state directory.
+//
+// A state directory may come with somebody's repository, so nothing in it is
+// believed: a name that leads through a symbolic link, as a file or as a folder, or
+// to anything but a regular file is refused by a [*LinkError], before a byte is read
+// or written. A file that has other names too (hard links) is given an inode of its
+// own before it is appended to, so that what the other names show does not change.
+// The folders above the state directory are the user's and may be links.
+//
+// Reads go through [os.Root]; writes go through internal/atomicfile, once the name
+// has been looked at. The package interprets no content, follows no link, and never
+// removes what it was not told to by name.
+package statedir
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// Dir is a state directory or a folder in it. Names are relative to it, with
+// slashes. It is a value: nothing is opened or made until it is asked for.
+type Dir struct {
+	base string // the state directory
+	rel  string // the folder in it, "." for itself
+}
+
+// At is the state directory at a path, which need not exist.
+func At(dir string) Dir { return Dir{filepath.Clean(dir), "."} }
+
+// File is the folder of a file, as a state directory of its own, and the file's
+// name in it.
+func File(path string) (Dir, string) { return At(filepath.Dir(path)), filepath.Base(path) }
+
+// Sub is a folder in d.
+func (d Dir) Sub(name string) Dir { return Dir{d.base, path.Join(d.rel, name)} }
+
+// Path is where a name stands, for messages and for what is named elsewhere; ""
+// is the folder itself. Whoever opens it uses [Dir.Check].
+func (d Dir) Path(name string) string {
+	return filepath.Join(d.base, filepath.FromSlash(path.Join(d.rel, name)))
+}
+
+// LinkError says that a state file, or a folder above it, is something else.
+type LinkError struct {
+	// Path is what was found, Is what it is.
+	Path, Is string
+}
+
+func (e *LinkError) Error() string {
+	return fmt.Sprintf("%s is %s: state is kept in regular files and folders only, and nothing else is followed; move it away", e.Path, e.Is)
+}
+
+// Check is [Dir.Path] for who opens a file by its path, as a database does: it
+// refuses what must not be followed. Nothing need stand there.
+func (d Dir) Check(name string) (string, error) {
+	if _, err := d.look(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return d.Path(name), nil
+}
+
+// look is what stands under a name: a regular file or a folder, reached through
+// folders alone.
+func (d Dir) look(name string) (fs.FileInfo, error) {
+	rel := path.Join(d.rel, name)
+	if !filepath.IsLocal(filepath.FromSlash(rel)) {
+		return nil, fmt.Errorf("%s: no name of a state file", d.Path(name))
+	}
+	root, err := os.OpenRoot(d.base)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return d.lookIn(root, rel)
+}
+
+func (d Dir) lookIn(root *os.Root, rel string) (fi fs.FileInfo, err error) {
+	if rel == "." {
+		return root.Stat(".")
+	}
+	for end := 0; end < len(rel); {
+		next := strings.IndexByte(rel[end+1:], '/')
+		if next < 0 {
+			end = len(rel)
+		} else {
+			end += 1 + next
+		}
+		part := rel[:end]
+		fi, err = root.Lstat(part)
+		if err != nil {
+			return nil, d.rename(err, rel)
+		}
+		if is := kind(fi.Mode(), end < len(rel)); is != "" {
+			return nil, &LinkError{Path: filepath.Join(d.base, filepath.FromSlash(part)), Is: is}
+		}
+	}
+	return fi, nil
+}
+
+// rename gives an error of os.Root the whole path, so that a reader knows the file.
+func (d Dir) rename(err error, rel string) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return &fs.PathError{Op: strings.TrimSuffix(pe.Op, "at"), Path: filepath.Join(d.base, filepath.FromSlash(rel)), Err: pe.Err}
+	}
+	return err
+}
+
+// kind is what is wrong with a mode, "" for a folder, and for a regular file where
+// one may stand.
+func kind(m fs.FileMode, folder bool) string {
+	switch {
+	case m.IsDir():
+		return ""
+	case m&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case m.IsRegular() && !folder:
+		return ""
+	case m.IsRegular():
+		return "a file where a folder should be"
+	default:
+		return "no regular file"
+	}
+}
+
+// Stat tells of the file or folder under a name.
+func (d Dir) Stat(name string) (fs.FileInfo, error) { return d.look(name) }
+
+// Exists tells whether something that may be used stands under a name.
+func (d Dir) Exists(name string) bool {
+	_, err := d.look(name)
+	return err == nil
+}
+
+// Open opens a regular file for reading.
+func (d Dir) Open(name string) (*os.File, error) {
+	return d.open(name, os.O_RDONLY)
+}
+
+// OpenPatch opens a regular file, which must exist, for reading and writing in
+// place.
+func (d Dir) OpenPatch(name string) (*os.File, error) {
+	if err := d.own(name); err != nil {
+		return nil, err
+	}
+	return d.open(name, os.O_RDWR)
+}
+
+func (d Dir) open(name string, flag int) (*os.File, error) {
+	root, err := os.OpenRoot(d.base)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	rel := path.Join(d.rel, name)
+	fi, err := d.lookIn(root, rel)
+	if err != nil {
+		return nil, err
+	}
+	if fi.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: d.Path(name), Err: errors.New("is a folder")}
+	}
+	f, err := root.OpenFile(rel, flag, 0)
+	if err != nil {
+		return nil, d.rename(err, rel)
+	}
+	return d.same(f, fi, name)
+}
+
+// same holds that what was opened is what was looked at.
+func (d Dir) same(f *os.File, want fs.FileInfo, name string) (*os.File, error) {
+	got, err := f.Stat()
+	if err == nil && !os.SameFile(got, want) {
+		err = fmt.Errorf("%s was replaced while it was opened", d.Path(name))
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// ReadFile reads a regular file.
+func (d Dir) ReadFile(name string) ([]byte, error) {
+	f, err := d.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// ReadDir lists a folder, "" for d itself.
+func (d Dir) ReadDir(name string) ([]fs.DirEntry, error) {
+	fi, err := d.look(name)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.IsDir() {
+		return nil, &LinkError{Path: d.Path(name), Is: "a file where a folder should be"}
+	}
+	return os.ReadDir(d.Path(name))
+}
+
+// OpenAppend opens a file for reading and appending, and makes it, with its folder,
+// if it is not there; see [atomicfile.OpenAppend]. A file of several names gets an
+// inode of its own first.
+func (d Dir) OpenAppend(name string, perm fs.FileMode) (*os.File, error) {
+	if err := d.own(name); err != nil {
+		return nil, err
+	}
+	f, err := atomicfile.OpenAppend(d.Path(name), perm)
+	if err != nil {
+		return nil, err
+	}
+	fi, err := d.look(name)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return d.same(f, fi, name)
+}
+
+// own gives a file that has other names an inode of its own.
+func (d Dir) own(name string) error {
+	fi, err := d.look(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || names(fi) < 2 {
+		return err
+	}
+	data, err := d.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(d.Path(name), data, fi.Mode().Perm())
+}
+
+// WriteFile replaces a file, durably and in one step; see [atomicfile.WriteFile].
+// A link in its place is refused.
+func (d Dir) WriteFile(name string, data []byte, perm fs.FileMode) (atomicfile.Stats, error) {
+	at, err := d.Check(name)
+	if err != nil {
+		return atomicfile.Stats{}, err
+	}
+	return atomicfile.WriteFileStats(at, data, perm)
+}
+
+// MkdirAll makes a folder in d, "" for d itself, and what is missing above it.
+func (d Dir) MkdirAll(name string, perm fs.FileMode) (atomicfile.Stats, error) {
+	at, err := d.Check(name)
+	if err != nil {
+		return atomicfile.Stats{}, err
+	}
+	return atomicfile.MkdirAllStats(at, perm)
+}
+
+// Remove removes a file, durably. One that is not there is no error. A link is
+// removed itself.
+func (d Dir) Remove(name string) (atomicfile.Stats, error) {
+	if _, err := d.Check(path.Dir(name)); err != nil {
+		return atomicfile.Stats{}, err
+	}
+	return atomicfile.RemoveStats(d.Path(name))
+}
+
+// Rename gives a file in d another name there, over a file that has it. It syncs
+// nothing.
+func (d Dir) Rename(from, to string) error {
+	if _, err := d.Check(from); err != nil {
+		return err
+	}
+	at, err := d.Check(to)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Rename(d.Path(from), at)
+}
+
+// PutAside renames a file to NAME.damaged-1, or the first number that is free, and
+// returns the new name. A file that is not there is no error, and no name.
+func (d Dir) PutAside(name string) (string, error) {
+	if _, err := d.look(name); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", nil
+		}
+		return "", err
+	}
+	aside, err := d.AsideName(name)
+	if err != nil {
+		return "", err
+	}
+	return aside, d.Rename(name, aside)
+}
+
+// asides are how many damaged files of one name are kept apart.
+const asides = 10_000
+
+// AsideName is the first name for a damaged file that nothing has yet.
+func (d Dir) AsideName(name string) (string, error) {
+	for n := 1; n < asides; n++ {
+		aside := fmt.Sprintf("%s%s%d", name, asideMark, n)
+		if _, err := os.Lstat(d.Path(aside)); errors.Is(err, fs.ErrNotExist) {
+			return aside, nil
+		}
+	}
+	return "", fmt.Errorf("%s: too many damaged files stand beside it; move them away", d.Path(name))
+}
+
+const asideMark = ".damaged-"
+
+// IsAside tells whether a name is one that [Dir.PutAside] gives.
+func IsAside(name string) bool { return strings.Contains(name, asideMark) }
+
+// Lock is a lock among processes on a file, which is made when it is taken.
+func (d Dir) Lock(name string) (*flock.Flock, error) {
+	at, err := d.Check(name)
+	if err != nil {
+		return nil, err
+	}
+	return flock.New(at, flock.SetPermissions(0o600)), nil
+}
+
+// Temps are the files in a folder that killed processes left half written, by
+// their names.
+func (d Dir) Temps(name string) ([]string, error) {
+	entries, err := d.ReadDir(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []string
+	for _, e := range entries {
+		if atomicfile.IsTemp(e.Name()) && e.Type().IsRegular() {
+			out = append(out, e.Name())
+		}
+	}
+	return out, err
+}
+
+// CleanTemps removes those of them whose process is gone, and returns how many.
+func (d Dir) CleanTemps(name string) (int, error) {
+	at, err := d.Check(name)
+	if err != nil {
+		return 0, err
+	}
+	return atomicfile.CleanTemps(at)
+}

@@ -1,0 +1,134 @@
+package statedir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func link(t *testing.T, to, at string) {
+	t.Helper()
+	if err := os.Symlink(to, at); err != nil {
+		t.Skip("no symbolic links here")
+	}
+}
+
+// Every door refuses a link, as the file and as a folder above it, wherever it leads,
+// and something that is no file; what the link leads to stays as it was.
+func TestLinksAreRefused(t *testing.T) {
+	for name, lay := range map[string]func(dir, out string){
+		"file out":    func(dir, out string) { link(t, filepath.Join(out, "f"), filepath.Join(dir, "a", "f")) },
+		"file within": func(dir, out string) { link(t, "g", filepath.Join(dir, "a", "f")) },
+		"dangling":    func(dir, out string) { link(t, filepath.Join(out, "new"), filepath.Join(dir, "a", "f")) },
+		"folder": func(dir, out string) {
+			os.RemoveAll(filepath.Join(dir, "a"))
+			link(t, out, filepath.Join(dir, "a"))
+		},
+		"folder within": func(dir, out string) {
+			os.Rename(filepath.Join(dir, "a"), filepath.Join(dir, "b"))
+			os.WriteFile(filepath.Join(dir, "b", "f"), []byte("kept"), 0o600)
+			link(t, "b", filepath.Join(dir, "a"))
+		},
+		"a folder": func(dir, out string) { os.Mkdir(filepath.Join(dir, "a", "f"), 0o700) },
+	} {
+		dir, out := t.TempDir(), t.TempDir()
+		os.Mkdir(filepath.Join(dir, "a"), 0o700)
+		os.WriteFile(filepath.Join(dir, "a", "g"), []byte("kept"), 0o600)
+		os.WriteFile(filepath.Join(out, "f"), []byte("kept"), 0o600)
+		lay(dir, out)
+		d := At(dir).Sub("a")
+		for door, open := range map[string]func() error{
+			"open":   func() error { _, err := d.Open("f"); return err },
+			"patch":  func() error { _, err := d.OpenPatch("f"); return err },
+			"read":   func() error { _, err := d.ReadFile("f"); return err },
+			"append": func() error { _, err := d.OpenAppend("f", 0o600); return err },
+			"write":  func() error { _, err := d.WriteFile("f", []byte("new"), 0o600); return err },
+			"rename": func() error { return d.Rename("g", "f") },
+		} {
+			err := open()
+			var le *LinkError
+			if name == "a folder" {
+				if err == nil {
+					t.Errorf("%s, %s: a folder was taken for a file", name, door)
+				}
+				continue
+			}
+			if !errors.As(err, &le) {
+				t.Errorf("%s, %s: %v", name, door, err)
+			}
+		}
+		if _, err := os.Lstat(filepath.Join(out, "new")); err == nil {
+			t.Errorf("%s: the target was made", name)
+		}
+		if b, _ := os.ReadFile(filepath.Join(out, "f")); string(b) != "kept" {
+			t.Errorf("%s: the target says %q", name, b)
+		}
+	}
+}
+
+// The folders above a state directory are the user's, and may be links.
+func TestBaseMayBeBehindALink(t *testing.T) {
+	dir := t.TempDir()
+	os.Mkdir(filepath.Join(dir, "real"), 0o700)
+	link(t, "real", filepath.Join(dir, "l"))
+	d := At(filepath.Join(dir, "l"))
+	if _, err := d.WriteFile("f", []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := d.ReadFile("f"); err != nil || string(b) != "x" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// A name never leads out of the folder, and a file that is not there says so by its
+// whole path.
+func TestNames(t *testing.T) {
+	d := At(t.TempDir())
+	for _, name := range []string{"../f", "a/../../f", "/etc/hosts"} {
+		if _, err := d.ReadFile(name); err == nil {
+			t.Errorf("%s was read", name)
+		}
+	}
+	_, err := d.Sub("a/b").ReadFile("c")
+	var pe *fs.PathError
+	if !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &pe) || pe.Path != d.Path("a/b/c") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A file that has another name is appended to under ours only.
+func TestOwnInode(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, "other")
+	os.WriteFile(other, []byte("old\n"), 0o640)
+	if err := os.Link(other, filepath.Join(dir, "log")); err != nil {
+		t.Skip("no hard links here")
+	}
+	f, err := At(dir).OpenAppend("log", 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.WriteString("new\n")
+	was, _ := os.ReadFile(other)
+	now, _ := os.ReadFile(filepath.Join(dir, "log"))
+	if string(was) != "old\n" || string(now) != "old\nnew\n" {
+		t.Errorf("the other name says %q, ours %q", was, now)
+	}
+}
+
+// What is put aside never takes a name that something has.
+func TestPutAside(t *testing.T) {
+	d := At(t.TempDir())
+	for i, want := range []string{"f.damaged-1", "f.damaged-2"} {
+		d.WriteFile("f", []byte{byte(i)}, 0o600)
+		if got, err := d.PutAside("f"); err != nil || got != want || !IsAside(got) {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	if got, err := d.PutAside("f"); err != nil || got != "" {
+		t.Errorf("nothing was there: %q, %v", got, err)
+	}
+}

@@ -1,0 +1,242 @@
+package kernel
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// SalvageRequest names a session of which something is damaged.
+type SalvageRequest struct {
+	SessionKey string
+	// Project is what all sessions share, in place of a session.
+	Project bool
+	// Apply puts aside what is damaged, and goes on with what is sound. Without it
+	// nothing is written.
+	Apply bool
+}
+
+// Salvaged says what is sound of a session, and what is lost.
+type Salvaged struct {
+	Session string `json:"session"`
+	Applied bool   `json:"applied"`
+	// Sound: nothing is damaged, and nothing was done.
+	Sound bool `json:"sound"`
+	// Records, Pages and Turns are what is sound of the journal.
+	Records int `json:"records"`
+	Pages   int `json:"pages"`
+	Turns   int `json:"turns"`
+	// Lost are the stretches of the journal that can't be read, Unfit what is whole and
+	// can't stand without them.
+	Lost  []pagevm.Lost `json:"lost"`
+	Unfit []string      `json:"unfit"`
+	// Files are the other files that are damaged.
+	Files []DamagedFile `json:"files"`
+	// Aside are the paths to which damaged files were moved: nothing reads them, and
+	// nothing removes them.
+	Aside []string `json:"aside"`
+}
+
+// DamagedFile is a file that can't be used.
+type DamagedFile struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// Salvage says what is sound of a session whose files are damaged, and what is lost.
+// With Apply the journal goes on with what is sound of it: all damaged files are put
+// aside, prompts are made anew at the price of a cache miss, and what the host hands in
+// again is ingested again. A session that is not there is an error that wraps
+// [ErrNoSession].
+func (k *Kernel) Salvage(ctx context.Context, req SalvageRequest) (*Salvaged, error) {
+	key := keyOr(req.SessionKey)
+	name := safeKey(key)
+	if req.Project {
+		key, name = projectFolder, projectFolder
+	}
+	dir := k.folder(name)
+	if !dir.Exists("") {
+		return nil, fmt.Errorf("salvage session %s: %w", key, ErrNoSession)
+	}
+	s, unlock, err := k.hold(ctx, key, name, req.Apply)
+	if err != nil {
+		return nil, fmt.Errorf("salvage session %s: %w", key, err)
+	}
+	defer unlock()
+	out, err := s.salvage(req.Apply)
+	if err != nil {
+		return out, fmt.Errorf("salvage session %s: %w", key, err)
+	}
+	return out, nil
+}
+
+// hold gives a session with its locks and without reading it: what this process knew
+// of it is dropped, before and after.
+func (k *Kernel) hold(ctx context.Context, key, name string, write bool) (*session, func(), error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return nil, nil, ErrClosed
+	}
+	s := k.sessions[name]
+	if s == nil {
+		s = k.newSession(key, name)
+		k.sessions[name] = s
+	}
+	if !s.mu.TryLock() {
+		return nil, nil, errors.New("the session is in use")
+	}
+	unlock := func() { s.forget(); s.mu.Unlock() }
+	s.forget()
+	if !write {
+		return s, unlock, nil
+	}
+	if err := s.lockFile(ctx); err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	return s, func() { s.flock.Unlock(); unlock() }, nil
+}
+
+func (s *session) salvage(apply bool) (*Salvaged, error) {
+	out := &Salvaged{Session: s.key, Lost: []pagevm.Lost{}, Unfit: []string{}, Files: []DamagedFile{}, Aside: []string{}}
+	j, err := pagevm.SalvageJournal(s.files, journalFile)
+	if err != nil {
+		return out, err
+	}
+	out.Records, out.Lost, out.Unfit = j.Records, append(out.Lost, j.Lost...), append(out.Unfit, j.Unfit...)
+	if err := s.count(j, out); err != nil {
+		out.Unfit = append(out.Unfit, err.Error())
+	}
+	store := checkpoint.NewStore(s.files)
+	states, err := store.Verify()
+	if err != nil {
+		return out, err
+	}
+	derived := s.damagedDerived()
+	for _, d := range states {
+		out.Files = append(out.Files, DamagedFile{d.File, d.Err.Error()})
+	}
+	headless := s.headless()
+	if headless != nil {
+		out.Files = append(out.Files, DamagedFile{s.files.Path(journalHead), headless.Error()})
+	}
+	for _, d := range derived {
+		out.Files = append(out.Files, DamagedFile{s.files.Path(d.name), d.err.Error()})
+	}
+	if out.Sound = j.Sound() && len(out.Files) == 0; out.Sound || !apply {
+		return out, nil
+	}
+	out.Applied = true
+	aside := func(paths []string, err error) error {
+		out.Aside = append(out.Aside, paths...)
+		return err
+	}
+	if !j.Sound() || headless != nil {
+		if err := aside(j.Apply()); err != nil {
+			return out, err
+		}
+		// What prompts showed may rest on what is lost.
+		derived = append(derived, damaged{name: recordsFile})
+	}
+	if err := aside(store.PutAside(states)); err != nil {
+		return out, err
+	}
+	for _, d := range derived {
+		name, err := s.files.PutAside(d.name)
+		if err != nil {
+			return out, err
+		}
+		if name != "" {
+			out.Aside = append(out.Aside, s.files.Path(name))
+		}
+	}
+	return out, nil
+}
+
+// count reads what is sound as the session would be read.
+func (s *session) count(j *pagevm.Salvage, out *Salvaged) error {
+	defer s.forget()
+	s.journal = j.Journal()
+	var errs []error
+	for r := range j.All() {
+		if err := s.replay(r); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	errs = append(errs, s.recallAccount())
+	out.Pages, out.Turns = len(s.pages), s.turns
+	return errors.Join(errs...)
+}
+
+// headless is why nothing says how far the journal was synced.
+func (s *session) headless() error {
+	j, err := pagevm.OpenJournalIn(s.files, journalFile, &pagevm.JournalOptions{ReadOnly: true})
+	if err != nil {
+		return nil // is told line by line
+	}
+	defer j.Close()
+	return j.HeadErr()
+}
+
+// damaged is a derived file of a session that can't be read.
+type damaged struct {
+	name string
+	err  error
+}
+
+// damagedDerived looks at the files of a session that can be made again.
+func (s *session) damagedDerived() (out []damaged) {
+	for _, name := range [...]string{recordsFile, usageFile} {
+		j, err := pagevm.OpenJournalIn(s.files, name, &pagevm.JournalOptions{ReadOnly: true, Derived: true})
+		if err != nil {
+			out = append(out, damaged{name, err})
+			continue
+		}
+		j.Close()
+	}
+	for _, name := range [...]string{traceFile, pagevm.TraceBefore(traceFile)} {
+		if err := readTrace(s.files, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			out = append(out, damaged{name, err})
+		}
+	}
+	return out
+}
+
+// readTrace reads a trace to its end.
+func readTrace(dir statedir.Dir, name string) error {
+	f, err := dir.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := pagevm.ReadTrace(dir.Path(name), f)
+	if errors.Is(err, pagevm.ErrNoTrace) && !wholeLine(f) {
+		return nil // it was just begun
+	}
+	if err != nil {
+		return err
+	}
+	for _, err := range r.Lines() {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wholeLine tells whether a file has one.
+func wholeLine(f io.ReadSeeker) bool {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return false
+	}
+	_, err := bufio.NewReader(f).ReadSlice('\n')
+	return err == nil || errors.Is(err, bufio.ErrBufferFull)
+}
