@@ -3,16 +3,21 @@ BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
-.PHONY: build test test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
+.PHONY: build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
 
+# doc/testing.md says what the two suites are and which parameters the long one has.
+# A disk or a machine that is busy is no failure, hence the limit, of each package.
 test: ## run all tests
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
-test-race: ## the same with the race detector (needs a C compiler)
-	$(GO) test -race ./...
+test-long: ## every claim whole: all kills, soaks, properties and recorded sessions, with real syncs
+	MEMKERNEL_LONG=1 $(GO) test -count=1 -timeout 6h ./...
+
+test-race: ## the quick suite with the race detector (needs a C compiler)
+	$(GO) test -race -timeout 2h ./...
 
 # sqlite-vec's cgo package asks for <sqlite3.h>; the module that brings SQLite
 # itself has it under another name.
@@ -45,10 +50,9 @@ e2e: ## real hosts with our plugins, on a fake model server; npm installs them (
 	MEMKERNEL_E2E=1 $(GO) test -count=1 -v -timeout 40m ./e2e
 
 
-check: ## formatting, vet, tests
+check: test ## formatting, vet, and what test does
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
 	$(GO) vet ./...
-	$(GO) test ./...
 
 bench: ## the figures of the README, as ratios within one run
 	$(GO) test -run '^$$' -bench . -benchmem ./...
@@ -78,7 +82,7 @@ test-clients: ## the clients of integrations/ against the real program (needs no
 SOAK ?= 5m
 
 soak: ## 64 sessions on one daemon for five minutes, or SOAK=90s: no lost commit, level memory
-	SOAK=$(SOAK) $(GO) test -count=1 -v -timeout 0 -run 'TestSoak$$' ./bench
+	MEMKERNEL_LONG=1 MEMKERNEL_SOAK=$(SOAK) $(GO) test -count=1 -v -timeout 0 -run 'TestSoak$$' ./bench
 
 
 fuzz: ## a minute of the tokenizer's differential fuzz

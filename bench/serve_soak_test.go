@@ -11,20 +11,28 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 )
 
 // soakSessions talk to one daemon at a time, each on a connection of its own.
 const soakSessions = 64
 
-// TestSoak lets 64 sessions talk to one daemon for as long as SOAK says, such as 5m.
+// TestSoak lets 64 sessions talk to one daemon for as long as MEMKERNEL_SOAK says, or
+// for a minute.
 // Every turn must be committed, and be there afterwards; sessions end after some turns
 // and others begin, so that what is held can be level, and the heap at the end is compared with
 // that after a fifth of the time.
 func TestSoak(t *testing.T) {
-	span, err := time.ParseDuration(os.Getenv("SOAK"))
-	if err != nil {
-		t.Skip("SOAK says no duration; make soak does")
+	if !suite.Long() {
+		t.Skip("soaks in the long suite only: make test-long, or make soak")
+	}
+	span := time.Minute
+	if s := os.Getenv("MEMKERNEL_SOAK"); s != "" {
+		var err error
+		if span, err = time.ParseDuration(s); err != nil || span <= 0 {
+			t.Fatalf("MEMKERNEL_SOAK=%s: want a duration, such as 5m", s)
+		}
 	}
 	workspace, dial := daemonOf(t)
 	var committed, lost atomic.Int64

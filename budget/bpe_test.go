@@ -13,6 +13,8 @@ import (
 	"github.com/pkoukk/tiktoken-go"
 	loader "github.com/pkoukk/tiktoken-go-loader"
 	"pgregory.net/rapid"
+
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // reference returns the tokenizer that our own is measured against.
@@ -158,7 +160,7 @@ func TestWindowsAgree(t *testing.T) {
 
 // TestUnboundedRuns counts runs on which merging is quadratic if done naively.
 func TestUnboundedRuns(t *testing.T) {
-	const n = 1 << 20
+	n := suite.Pick(1<<18, 1<<20)
 	for _, s := range []string{"a", "A", "-", " ", "\n", "漢", "é", "\u0301", "\xff", "ab", "\t ", "x\xff"} {
 		text := strings.Repeat(s, n/len(s))
 		for _, name := range vocabularies {
@@ -211,10 +213,7 @@ func TestSourceEqualsReference(t *testing.T) {
 // TestAllRunesEqualReference takes every code point, with neighbours of other
 // kinds.
 func TestAllRunesEqualReference(t *testing.T) {
-	stride := rune(5)
-	if os.Getenv("MEMKERNEL_LONG") != "" {
-		stride = 1
-	}
+	stride := suite.Pick(rune(5), 1)
 	var b strings.Builder
 	for r := rune(0); r <= unicode.MaxRune; {
 		b.Reset()

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // sessionTexts are all strings of the recorded sessions, in pieces of at most
@@ -53,13 +55,10 @@ func sessionTexts(tb testing.TB) []string {
 	return out
 }
 
-// TestSessionsEqualReference takes a share of the texts; all of them with
-// MEMKERNEL_LONG set.
+// TestSessionsEqualReference takes a share of the texts; all of them in
+// the long suite.
 func TestSessionsEqualReference(t *testing.T) {
-	limit := 3 << 20
-	if os.Getenv("MEMKERNEL_LONG") != "" {
-		limit = 1 << 40
-	}
+	limit := suite.Pick(2<<20, 1<<40)
 	seen := map[string]bool{}
 	total := 0
 	for _, text := range sessionTexts(t) {

@@ -7,11 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // killFiles is the size of the workspace that is indexed while it is killed.
@@ -30,12 +31,9 @@ type victim struct {
 
 // However a reindex is killed, be it the first, one that reads everything
 // again, or a rebuild, the index is whole and keeps its vectors, and the next
-// sync reads no file that was committed. MEMKERNEL_KILLS=100 kills more often.
+// sync reads no file that was committed.
 func TestKill(t *testing.T) {
-	kills := 12
-	if n, err := strconv.Atoi(os.Getenv("MEMKERNEL_KILLS")); err == nil {
-		kills = n
-	}
+	kills := suite.Number(t, "MEMKERNEL_KILLS", 3, 100)
 	w := many(t, killFiles)
 	good := openNew(t)
 	w.sync(t, good)

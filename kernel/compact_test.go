@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 	"pgregory.net/rapid"
@@ -293,7 +294,7 @@ func TestCompactRecorded(t *testing.T) {
 	}
 	done, reclaimed := 0, 0
 	for i, path := range paths {
-		if fi, err := os.Stat(path); err != nil || fi.Size() > 3<<20 || os.Getenv("MEMKERNEL_TRACES") != "all" && i%4 != 0 {
+		if fi, err := os.Stat(path); err != nil || fi.Size() > 3<<20 || !suite.Long() && i%4 != 0 {
 			continue
 		}
 		n, r := compactRecorded(t, path)

@@ -66,10 +66,10 @@ func says(text string) noteAnswer {
 	return func(w http.ResponseWriter, r *http.Request, s *noteServer) { s.say(w, r, text) }
 }
 
-// askedModel asks the server in the shape of provider.
-func askedModel(t *testing.T, s *noteServer, provider string) summary.Model {
+// askedModel asks the server in the shape of provider, and waits that long for it.
+func askedModel(t *testing.T, s *noteServer, provider string, timeout time.Duration) summary.Model {
 	t.Helper()
-	m, err := notemodel.FromConfig(notemodel.Config{Provider: provider, BaseURL: s.URL, Model: "small", Timeout: 400 * time.Millisecond})
+	m, err := notemodel.FromConfig(notemodel.Config{Provider: provider, BaseURL: s.URL, Model: "small", Timeout: timeout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func newClock() *clock { return &clock{now: time.Date(2026, 11, 3, 9, 0, 0, 0, t
 func openNoted(t fataler, dir string, m summary.Model, c *clock) *kernel.Kernel {
 	t.Helper()
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: c.Now,
-		Summary: kernel.SummaryOptions{Model: m, Tokens: 1, Timeout: 5 * time.Second, CloseWait: 20 * time.Second}})
+		Summary: kernel.SummaryOptions{Model: m, Tokens: 1, Timeout: time.Minute, CloseWait: 2 * time.Minute}})
 	if err != nil {
 		t.Fatalf("open kernel: %v", err)
 	}
@@ -207,7 +207,7 @@ func TestModelNotes(t *testing.T) {
 			dir, ck := t.TempDir(), newClock()
 			s := serveNotes(t, says(goodAnswer))
 			c := ruled(1)
-			m := askedModel(t, s, provider)
+			m := askedModel(t, s, provider, time.Minute)
 			observeNoted(t, dir, m, ck, c.msgs)
 			if log := dailyLogs(t, dir); strings.Count(log, "make check (noted by small") != 1 {
 				t.Errorf("the logs are %q", log)
@@ -300,7 +300,11 @@ func TestRudeModels(t *testing.T) {
 			t.Run(name+"/"+provider, func(t *testing.T) {
 				dir, ck := t.TempDir(), newClock()
 				s := serveNotes(t, r.answer)
-				m := askedModel(t, s, provider)
+				patience := time.Minute
+				if r.want == summary.ReasonTimeout {
+					patience = 2 * time.Second
+				}
+				m := askedModel(t, s, provider, patience)
 				observeNoted(t, dir, m, ck, c.msgs)
 				st := statusOf(t, dir)
 				if len(st.SummaryModels) != 1 || st.SummaryModels[0].Reason != r.want || st.SummaryModels[0].Failures != 1 || !st.SummaryModels[0].Until.Equal(ck.Now().Add(time.Minute)) {
@@ -361,7 +365,7 @@ func TestDroppedRules(t *testing.T) {
 		s.say(w, r, string(raw))
 	})
 	dir, ck, c := t.TempDir(), newClock(), ruled(3)
-	observeNoted(t, dir, askedModel(t, s, "openai"), ck, c.msgs)
+	observeNoted(t, dir, askedModel(t, s, "openai", time.Minute), ck, c.msgs)
 	if text := cutText(t, dir, c); !strings.Contains(text, "  - closed (done with): Shall I use a backoff table? → yes\n") || strings.Count(text, "Never push to main.") < 1 {
 		t.Errorf("the summary is\n%s", text)
 	}
@@ -382,7 +386,7 @@ func TestNothingSecretIsSent(t *testing.T) {
 		c.add(memkernel.RoleUser, result("c1", words("token="+secrets[0]+"\n"+c.code(9000)+"\nkey "+secrets[2])))
 		c.add(memkernel.RoleAssistant, words("Done with "+secrets[2]+"."))
 		dir := t.TempDir()
-		observeNoted(t, dir, askedModel(t, s, provider), newClock(), c.msgs)
+		observeNoted(t, dir, askedModel(t, s, provider, time.Minute), newClock(), c.msgs)
 		if len(s.asked()) != 1 || !strings.Contains(s.asked()[0], "Never log the key") {
 			t.Fatalf("asked %q", s.asked())
 		}

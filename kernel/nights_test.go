@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
@@ -78,14 +79,11 @@ func putAt(t *testing.T, file, text string, at time.Time) {
 }
 
 // TestSixtyNights lives through sixty nights of real workspaces, or through the first
-// twelve if MEMKERNEL_LONG is not set. MEMORY.md comes down to its limit and stays
+// twelve in the quick suite. MEMORY.md comes down to its limit and stays
 // there, no line of it is lost, a second run of a night changes nothing, and every entry
 // with a tag is found by its own words.
 func TestSixtyNights(t *testing.T) {
-	nights := 12
-	if os.Getenv("MEMKERNEL_LONG") != "" {
-		nights = 60
-	}
+	nights := suite.Pick(12, 60)
 	for _, name := range []string{"robertsong2019__openclaw-workspace", "LumenBot__LobsterOps"} {
 		from := filepath.Join("..", "..", "shared", "data", "workspaces", name)
 		if _, err := os.Stat(from); err != nil {

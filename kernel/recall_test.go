@@ -259,7 +259,7 @@ func TestAutoSync(t *testing.T) {
 	if _, err := k.Remember(context.Background(), kernel.RememberRequest{Text: "The heron eats herring.", Now: time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)}); err != nil {
 		t.Fatal(err)
 	}
-	for range 200 {
+	for range 6000 {
 		res, err := k.Search(context.Background(), kernel.SearchRequest{Query: "herring"})
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -17,9 +18,9 @@ import (
 // beside the repository.
 const recordedSession = "../../shared/data/transcripts/pi/pi-mono__packages-coding-agent-test-fixtures-before-compaction.jsonl"
 
-// TestRecordedCallsReopened replays 300 recorded calls one by one with a kernel
-// that is opened anew for each, and compares each request with the one before,
-// byte for byte.
+// TestRecordedCallsReopened replays 300 recorded calls one by one, or every eighth of
+// them in the quick suite, with a kernel that is opened anew for each, and compares
+// each request with the one before, byte for byte.
 func TestRecordedCallsReopened(t *testing.T) {
 	if _, err := os.Stat(recordedSession); err != nil {
 		t.Skip("no ../shared/data/transcripts beside the repository")
@@ -34,7 +35,7 @@ func TestRecordedCallsReopened(t *testing.T) {
 		t.Fatalf("only %d calls", len(calls))
 	}
 	dir, last, cuts := t.TempDir(), "", 0
-	for n, c := range calls[:300] {
+	for n, c := range suite.Some(calls[:300], 38) {
 		k := openKernel(t, dir)
 		p := mustPlan(t, k, kernel.PlanRequest{SessionKey: "s", Model: s.Model, ContextWindow: 200_000, FixedTokens: 30_000,
 			Messages: append([]memkernel.Message(nil), msgs[:c.Index]...), Now: c.Start, Resolver: "memory_get"})
@@ -48,14 +49,17 @@ func TestRecordedCallsReopened(t *testing.T) {
 		}
 		last = sent
 	}
-	t.Logf("300 calls, %d cuts", cuts)
+	if cuts == 0 {
+		t.Error("no call made a cut")
+	}
+	t.Logf("%d cuts", cuts)
 }
 
 // TestRecordedTraces plans real sessions call by call, in windows that make them
 // cut, and decides their traces again.
 func TestRecordedTraces(t *testing.T) {
 	paths := []string{recordedSession}
-	if os.Getenv("MEMKERNEL_TRACES") == "all" {
+	if suite.Long() {
 		paths, _ = filepath.Glob("../../shared/data/transcripts/*/*.jsonl")
 	}
 	for _, path := range paths {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -31,6 +32,7 @@ func TestSharedTranscripts(t *testing.T) {
 		t.Skip("no ../shared/data/transcripts beside the repository")
 	}
 	sizes := []struct{ window, fixed int }{{64_000, 0}, {128_000, 0}, {200_000, 0}, {128_000, 40_000}, {200_000, 40_000}}
+	run := 0
 	for _, f := range files {
 		s, err := transcript.LoadFile(f, nil)
 		if err != nil {
@@ -39,6 +41,10 @@ func TestSharedTranscripts(t *testing.T) {
 		for _, view := range []transcript.View{transcript.Host, transcript.Full} {
 			for _, size := range sizes {
 				for _, resolver := range []string{"", "memory_get"} {
+					// 20 ways to plan a session; the quick suite takes 3 of each, in turn.
+					if run++; run%7 != 0 && !suite.Long() {
+						continue
+					}
 					name := fmt.Sprintf("%s/%s/%d+%d/%s", filepath.Base(f), view, size.window, size.fixed, resolver)
 					t.Run(name, func(t *testing.T) { planShared(t, s, view, size.window, size.fixed, resolver) })
 				}

@@ -201,7 +201,7 @@ func toldBy(t *testing.T, answer noteAnswer) (bare, got string, status kernel.Co
 	k.Close()
 	bare = cutText(t, dir, c)
 	dir = t.TempDir()
-	observeNoted(t, dir, askedModel(t, serveNotes(t, answer), "openai"), ck, c.msgs)
+	observeNoted(t, dir, askedModel(t, serveNotes(t, answer), "openai", time.Minute), ck, c.msgs)
 	if st := statusOf(t, dir).SummaryModels; len(st) == 1 {
 		status = st[0]
 	}

@@ -12,6 +12,8 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 func testdata(t *testing.T) []string {
@@ -248,7 +250,7 @@ func (r *repeat) Read(p []byte) (int, error) {
 func TestStreamIsBounded(t *testing.T) {
 	for _, d := range []Dialect{ClaudeCode, OpenAI} {
 		block := generated(ClaudeCode, 200)
-		head, size := []byte(nil), 500<<20
+		head, size := []byte(nil), suite.Pick(200<<20, 500<<20)
 		if d == OpenAI {
 			block = []byte(`{"role":"user","content":"` + strings.Repeat("word ", 2000) + `"},` + "\n")
 			head, size = []byte("["), 96<<20

@@ -3,11 +3,11 @@ package replay_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/memkernel/memkernel/bench/replay"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -35,10 +35,10 @@ func run(t testing.TB, s *transcript.Session, policy string, opt replay.Options)
 
 // TestSharedTranscripts replays every transcript under every policy and holds the
 // kernel to what it promises; the figures are printed with -v. The whole table
-// takes minutes: MEMKERNEL_REPLAY=all asks for it.
+// takes minutes: it is for the long suite.
 func TestSharedTranscripts(t *testing.T) {
 	files := shared(t)
-	if os.Getenv("MEMKERNEL_REPLAY") != "all" {
+	if !suite.Long() {
 		files = files[:1]
 	}
 	for _, f := range files {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -48,14 +50,14 @@ func TestExplainGolden(t *testing.T) {
 }
 
 // TestSharedSessions explains and prints every recorded session at hand, at
-// windows that need cuts and windows that don't.
+// windows that need cuts and windows that don't; the quick suite takes a few.
 func TestSharedSessions(t *testing.T) {
 	files, _ := filepath.Glob("../../../shared/data/transcripts/*/*.jsonl")
 	if len(files) == 0 {
 		t.Skip("no recorded sessions at ../../../shared/data/transcripts")
 	}
 	ws := t.TempDir()
-	for _, f := range files {
+	for _, f := range suite.Some(files, 4) {
 		for _, args := range [][]string{
 			{"--context-window", "200k"},
 			{"--context-window", "128k", "--fixed-tokens", "40000", "--view", "full", "--resolver", "page"},

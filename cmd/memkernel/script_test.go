@@ -71,7 +71,7 @@ func cutFile(ts *testscript.TestScript, neg bool, args []string) {
 
 // waitFor waits until a file is there.
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
-	for range 1000 {
+	for range 12000 {
 		if _, err := os.Lstat(ts.MkAbs(args[0])); err == nil {
 			return
 		}

@@ -156,7 +156,7 @@ func TestFallback(t *testing.T) {
 		"no text":   {`[{"docid":"#1","file":"qmd://notes/MEMORY.md","score":1}]`, "1 unreadable"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := Options{Timeout: 20 * time.Second}
+			o := Options{Timeout: 5 * time.Minute}
 			if name == "hangs" {
 				o.Timeout = 300 * time.Millisecond
 			}

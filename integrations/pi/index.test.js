@@ -2,7 +2,7 @@
 // names it.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -85,11 +85,30 @@ class Pi {
   }
 }
 
-// stopped waits until the daemon of a workspace has taken its socket away: one that is
-// still there would follow the removal of its files.
-async function stopped(workspace) {
-  for (let i = 0; i < 200 && existsSync(join(workspace, ".memkernel", "serve.sock")); i++) {
-    await new Promise((done) => setTimeout(done, 25));
+// removed waits until the daemon of a workspace has ended, since it writes there until
+// then, and removes the workspace. A process that was about to start one may still write.
+async function removed(workspace) {
+  const until = Date.now() + 60_000;
+  const wait = () => new Promise((done) => setTimeout(done, 25));
+  let pid = 0;
+  try {
+    pid = JSON.parse(readFileSync(join(workspace, ".memkernel", "serve.json"), "utf8")).pid;
+  } catch {} // none was started
+  const runs = () => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+  while (pid && runs() && Date.now() < until) await wait();
+  for (;;) {
+    try {
+      return rmSync(workspace, { recursive: true, force: true });
+    } catch (e) {
+      if (Date.now() > until) throw e;
+      await wait();
+    }
   }
 }
 
@@ -97,8 +116,7 @@ function workspace(t) {
   const dir = mkdtempSync(join(tmpdir(), "mk"));
   t.after(async () => {
     if (binary) await connect({ workspace: dir, binary }).then((c) => c.shutdown()).catch(() => {});
-    await stopped(dir);
-    rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    await removed(dir);
   });
   return dir;
 }

@@ -114,7 +114,7 @@ func syncDir(dir string, st *Stats) error {
 	}
 	defer d.Close()
 	start := time.Now()
-	err = d.Sync()
+	err = fsync(d)
 	st.Syncs++
 	st.SyncTime += time.Since(start)
 	if err != nil {
@@ -128,7 +128,7 @@ func syncFile(f *os.File, st *Stats) error {
 		return err
 	}
 	start := time.Now()
-	err := f.Sync()
+	err := fsync(f)
 	st.Syncs++
 	st.SyncTime += time.Since(start)
 	return err

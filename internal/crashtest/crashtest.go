@@ -12,15 +12,22 @@ package crashtest
 import (
 	"os"
 	"testing"
+
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // The environment of a child: the script it runs, the folder it works in, and the
-// write operation before which it dies.
+// write operation before which it dies; 0 is none, and how many there were is written
+// to the file of envCount.
 const (
 	envScript = "MEMKERNEL_CRASH_SCRIPT"
 	envDir    = "MEMKERNEL_CRASH_DIR"
 	envAt     = "MEMKERNEL_CRASH_AT"
+	envCount  = "MEMKERNEL_CRASH_COUNT"
 )
+
+// quickKills is about how many kills the quick suite spreads over a script.
+const quickKills = 5
 
 // Child is to be called first by the test that is a script. In a child it gives
 // the folder to work in, the Nth write operation armed; otherwise it skips.
@@ -33,25 +40,28 @@ func Child(t *testing.T) (dir string) {
 	return os.Getenv(envDir)
 }
 
-// EveryWrite runs the test of that name in a child for N = 1, 2, …, each in a
-// folder of its own, until one ends alive. After each it calls after with the
-// folder, N and what the child had printed; after the last one too. Fewer write
-// operations than least fail the test: the script then does not do what it is for.
+// EveryWrite runs the test of that name in a child once to count its write
+// operations, and then for N = 1, 2, …, each in a folder of its own, until one ends
+// alive; the quick suite takes some N, spread evenly, unless the script is short. After
+// each it calls after with the folder, N and what the child had printed; after the last
+// one too. Fewer write operations than least fail the test: the script then does not do
+// what it is for.
 func EveryWrite(t *testing.T, script string, least int, after func(dir string, n int, out []byte)) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a process per write operation")
+	ops := count(t, script)
+	if ops < least {
+		t.Fatalf("only %d write operations were seen, want %d", ops, least)
 	}
-	for n := 1; ; n++ {
+	stride := suite.Pick((ops+quickKills-1)/quickKills, 1)
+	if ops <= 2*quickKills {
+		stride = 1
+	}
+	for n := 1 + stride/2; ; n += stride {
 		dir := t.TempDir()
 		out, killed := run(t, script, dir, n)
 		after(dir, n, out)
-		if killed {
-			continue
+		if !killed {
+			return
 		}
-		if n <= least {
-			t.Fatalf("only %d write operations were seen, want %d", n-1, least)
-		}
-		return
 	}
 }

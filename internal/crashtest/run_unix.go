@@ -6,41 +6,71 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
-// arm lets the process kill itself before the operation that it was told.
+// arm lets the process kill itself before the operation that it was told, or write
+// down how many operations there were.
 func arm(t *testing.T) {
 	at, err := strconv.Atoi(os.Getenv(envAt))
 	if err != nil {
 		t.Fatalf("%s: %v", envAt, err)
 	}
-	Arm(t, at)
+	ops := Arm(t, at)
+	if file := os.Getenv(envCount); file != "" {
+		t.Cleanup(func() {
+			if err := os.WriteFile(file, []byte(strconv.FormatInt(ops.Load(), 10)), 0o600); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
-// Arm kills this process with SIGKILL before its nth write operation from now on.
-func Arm(t *testing.T, at int) {
+// Arm kills this process with SIGKILL before its nth write operation from now on, and
+// counts them.
+func Arm(t *testing.T, at int) *atomic.Int64 {
 	t.Helper()
-	ops := 0
+	ops := new(atomic.Int64)
 	t.Cleanup(atomicfile.SetHook(func(string, string) error {
-		if ops++; ops == at {
+		if ops.Add(1) == int64(at) {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
 		return nil
 	}))
+	return ops
+}
+
+// count runs a script in a child that nobody kills, and gives its write operations.
+func count(t *testing.T, script string) int {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "count")
+	if _, killed := run(t, script, t.TempDir(), 0, envCount+"="+file); killed {
+		t.Fatal("a child died that nobody killed")
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops, err := strconv.Atoi(string(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ops
 }
 
 // run runs a script in a child that dies before its nth write operation, and tells
 // whether it did.
-func run(t *testing.T, script, dir string, n int) (out []byte, killed bool) {
+func run(t *testing.T, script, dir string, n int, env ...string) (out []byte, killed bool) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^"+script+"$")
-	cmd.Env = append(os.Environ(), envScript+"="+script, envDir+"="+dir, envAt+"="+strconv.Itoa(n))
+	cmd.Env = append(append(os.Environ(), envScript+"="+script, envDir+"="+dir, envAt+"="+strconv.Itoa(n)), env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

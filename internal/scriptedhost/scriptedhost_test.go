@@ -4,11 +4,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/scriptedhost"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -22,15 +22,15 @@ func setup(t *testing.T, turns int) scriptedhost.Setup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed := uint64(number(t, "MEMKERNEL_SEED", 1))
+	seed := uint64(suite.Number(t, "MEMKERNEL_SEED", 1, 1))
 	t.Logf("%d calls of %s, seed %d, %d turns", len(work), name, seed, turns)
 	return scriptedhost.Setup{Seed: seed, Turns: turns, Work: work}
 }
 
-// TestSession plays a session of 400 turns through every event, in one process but
-// for the restarts.
+// TestSession plays a session of 400 turns, or of 80 in the quick suite, through every
+// event, in one process but for the restarts.
 func TestSession(t *testing.T) {
-	s := setup(t, 400)
+	s := setup(t, suite.Pick(80, 400))
 	h := scriptedhost.New(t.TempDir(), s)
 	ctx := context.Background()
 	if err := h.Open(ctx); err != nil {
@@ -137,8 +137,7 @@ func longest(t *testing.T, pattern string) (path string) {
 	return path
 }
 
-// TestKills kills the process that drives a session again and again. The default is
-// a short session; MEMKERNEL_KILLS=200 is the long one.
+// TestKills kills the process that drives a session again and again.
 func TestKills(t *testing.T) {
 	n := kills(t)
 	h := scriptedhost.Kills(t, "TestKilledChild", setup(t, turnsFor(n)), n)
@@ -153,20 +152,7 @@ func TestKilledChild(t *testing.T) {
 }
 
 // kills is how often a session is killed.
-func kills(t *testing.T) int { return number(t, "MEMKERNEL_KILLS", 12) }
-
-// number is that of an environment variable, which a child has too.
-func number(t *testing.T, env string, otherwise int) int {
-	t.Helper()
-	if os.Getenv(env) == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(os.Getenv(env))
-	if err != nil || n < 0 {
-		t.Fatalf("%s=%s: want a number", env, os.Getenv(env))
-	}
-	return n
-}
+func kills(t *testing.T) int { return suite.Number(t, "MEMKERNEL_KILLS", 4, 200) }
 
 func turnsFor(kills int) int {
 	if kills < 100 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
@@ -79,18 +80,22 @@ func TestErrorsAreLogged(t *testing.T) {
 	}
 }
 
-// TestDeadline: a hook that hangs is answered for when its time is up.
+// TestDeadline: a hook that hangs is answered for when its time is up. The clock is
+// synctest's, which stands until the hook hangs, and the hook has ended before its
+// folder is removed.
 func TestDeadline(t *testing.T) {
 	p := newProject(t, memoryFiles)
-	hang := make(chan struct{})
-	defer close(hang)
-	o := Options{Host: Gemini, Deadline: time.Millisecond, Getenv: func(string) string { return "" }, Problems: &p.problems,
-		Open: func(context.Context, string, string) (*Setup, error) { <-hang; return nil, errors.New("late") }}
-	var out bytes.Buffer
-	in := fmt.Sprintf(`{"hook_event_name":"BeforeAgent","session_id":"s","cwd":%q,"prompt":"x"}`, p.dir)
-	if err := Run(context.Background(), o, strings.NewReader(in), &out); err != nil || out.String() != "{}\n" {
-		t.Errorf("%q, %v", out.String(), err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		defer close(hang)
+		o := Options{Host: Gemini, Deadline: time.Millisecond, Getenv: func(string) string { return "" }, Problems: &p.problems,
+			Open: func(context.Context, string, string) (*Setup, error) { <-hang; return nil, errors.New("late") }}
+		var out bytes.Buffer
+		in := fmt.Sprintf(`{"hook_event_name":"BeforeAgent","session_id":"s","cwd":%q,"prompt":"x"}`, p.dir)
+		if err := Run(t.Context(), o, strings.NewReader(in), &out); err != nil || out.String() != "{}\n" {
+			t.Errorf("%q, %v", out.String(), err)
+		}
+	})
 	if !strings.Contains(p.log(), "more than 1ms") {
 		t.Errorf("log: %s", p.log())
 	}

@@ -72,7 +72,7 @@ func (s *stage) start(p proxy.Planner, opt proxy.Options) {
 	opt.Upstream, opt.Private = s.up.URL, true
 	opt.Logger = slog.New(slog.NewTextHandler(s.log, nil))
 	if opt.Deadline == 0 {
-		opt.Deadline = time.Minute // the machine may be busy
+		opt.Deadline = 5 * time.Minute // the machine may be busy
 	}
 	switch opt.ContextWindow {
 	case 0:
@@ -91,7 +91,7 @@ func (s *stage) start(p proxy.Planner, opt proxy.Options) {
 
 // settle waits until all is observed.
 func (s *stage) settle() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	if err := s.proxy.Close(ctx); err != nil {
 		s.t.Error(err)

@@ -122,11 +122,15 @@ func (x *Proxy) plan(ctx context.Context, ln *line, req kernel.PlanRequest, ask 
 	timer := time.NewTimer(x.opt.Deadline)
 	defer timer.Stop()
 	select {
-	case ln.slot <- struct{}{}:
-	case <-timer.C:
-		return nil, errBusy
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	case ln.slot <- struct{}{}: // a free line is never busy, however late this runs
+	default:
+		select {
+		case ln.slot <- struct{}{}:
+		case <-timer.C:
+			return nil, errBusy
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 	type answer struct {
 		plan *kernel.ContextPlan

@@ -11,20 +11,22 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
-// Fifty turns with tools, longer than the window: what the model gets to see stays
+// Fifty turns with tools, or thirty-two in the quick suite, longer than the window: what the model gets to see stays
 // byte-identical between cuts, no call loses its result, and every turn is committed
 // once.
 func TestFiftyTurns(t *testing.T) {
+	turns := suite.Pick(32, 50)
 	for name, a := range map[string]api{"anthropic": anthropic, "openai": openai, "responses": responses} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, fakemodel.Options{Script: script, Window: 32_000}, proxy.Options{}, nil)
-			s.turns(a, 50, "X-Memkernel-Session", "build")
+			s.turns(a, turns, "X-Memkernel-Session", "build")
 			seen := s.model.Requests()
-			if len(seen) != 100 {
+			if len(seen) != 2*turns {
 				t.Fatalf("%d requests", len(seen))
 			}
 			cuts := 0
@@ -48,7 +50,7 @@ func TestFiftyTurns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := strings.Count(s.log.String(), "outcome=committed"); n != 50 || len(st.Sessions) != 1 || st.Sessions[0].Turns != 50 {
+			if n := strings.Count(s.log.String(), "outcome=committed"); n != turns || len(st.Sessions) != 1 || st.Sessions[0].Turns != turns {
 				t.Errorf("%d turns committed, %+v", n, st.Sessions)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -175,10 +176,12 @@ func TestDeadline(t *testing.T) {
 	s := newStage(t, fakemodel.Options{}, proxy.Options{}, up)
 	wait := make(chan struct{})
 	s.start(slow{s.k, wait}, proxy.Options{Deadline: 20 * time.Millisecond})
+	goOn := sync.OnceFunc(func() { close(wait) })
+	t.Cleanup(goOn) // a plan under way ends before the stage is taken down
 	body := anthropic.body([]string{anthropic.user("hello")}, false)
 	check(t, s.post("/v1/messages", body), up, body, "deadline")
 	check(t, s.post("/v1/messages", body), up, body, "busy")
-	close(wait)
+	goOn()
 	s.settle()
 	s.start(s.k, proxy.Options{})
 	s.post("/v1/messages", body).planned(t)

@@ -141,7 +141,11 @@ func TestRudeServers(t *testing.T) {
 	} {
 		for _, s := range shapes {
 			t.Run(name+"/"+s.provider, func(t *testing.T) {
-				m, seen := serve(t, s, 300*time.Millisecond, c.server(s))
+				patience := time.Minute
+				if c.want == summary.ReasonTimeout {
+					patience = 2 * time.Second
+				}
+				m, seen := serve(t, s, patience, c.server(s))
 				got, err := m.Complete(t.Context(), prompt)
 				var e *summary.ModelError
 				if !errors.As(err, &e) || e.Reason != c.want || e.RetryAfter != c.after || got.Text != "" {

@@ -1,0 +1,5 @@
+package cachelayout
+
+import "github.com/memkernel/memkernel/internal/suite"
+
+func init() { suite.Quick(25) }

@@ -1,0 +1,5 @@
+package qmd
+
+import "github.com/memkernel/memkernel/internal/suite"
+
+func init() { suite.Quick(0) }

@@ -1,0 +1,77 @@
+// Package suite tells a test how much to do: `make test` runs every claim in a small
+// version and waits for no disk, `make test-long` runs them whole. It is for tests
+// only, and makes no test fail by itself but one whose environment can't be read.
+//
+// Parameters of the long suite stand in the environment; doc/testing.md lists them.
+package suite
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// envLong, set to anything, asks for the long suite.
+const envLong = "MEMKERNEL_LONG"
+
+// Long tells whether the long suite runs. Processes that a test starts are in the
+// same suite.
+func Long() bool { return os.Getenv(envLong) != "" }
+
+// Pick gives quick, or long in the long suite.
+func Pick[T any](quick, long T) T {
+	if Long() {
+		return long
+	}
+	return quick
+}
+
+// Some gives n of a list, spread evenly, or all of it in the long suite.
+func Some[T any](all []T, n int) []T {
+	if Long() || n >= len(all) {
+		return all
+	}
+	out := make([]T, n)
+	for i := range out {
+		out[i] = all[i*len(all)/n]
+	}
+	return out
+}
+
+// Number gives quick, or in the long suite what the environment says under that
+// name, and long if it says nothing. Anything but a number of 0 or more fails the
+// test.
+func Number(t testing.TB, env string, quick, long int) int {
+	t.Helper()
+	s := os.Getenv(env)
+	if !Long() || s == "" {
+		return Pick(quick, long)
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		t.Fatalf("%s=%s: want a number of 0 or more", env, s)
+	}
+	return n
+}
+
+// Quick is called from an init function of a package's tests. Unless the long suite or
+// a benchmark runs, the process makes no sync (see [atomicfile.NoSync]), and properties
+// are tried on checks inputs instead of 100; 0 leaves them alone. -rapid.checks
+// overrides it.
+func Quick(checks int) {
+	bench := slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.bench=") })
+	if Long() || bench {
+		return
+	}
+	atomicfile.NoSync()
+	if f := flag.Lookup("rapid.checks"); f != nil && checks > 0 {
+		if err := f.Value.Set(strconv.Itoa(checks)); err != nil {
+			panic(err)
+		}
+	}
+}

@@ -1,0 +1,5 @@
+package markdownstore
+
+import "github.com/memkernel/memkernel/internal/suite"
+
+func init() { suite.Quick(0) }
