@@ -11,7 +11,7 @@ import (
 
 // Finding is something wrong on disk.
 type Finding struct {
-	// Session is the session's folder, "" for the blob store and the index.
+	// Session is the session's key, or its folder where that can't be told, "" for the blob store and the index.
 	Session string `json:"session"`
 	// What is wrong, and Hint the way out.
 	What string `json:"what"`
@@ -39,7 +39,7 @@ func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	for _, f := range folders {
-		s, unlock, err := k.openFolder(ctx, f, f, false)
+		s, unlock, err := k.openFolder(ctx, "", f, false)
 		if err != nil {
 			findings = append(findings, Finding{Session: f, What: err.Error(), Hint: "move the session's folder away and let the host's transcript be ingested again"})
 			continue

@@ -264,7 +264,7 @@ func (s *session) removeFiles(todo *forgetBody, forgot bool) error {
 			return err
 		}
 		switch d.Name() {
-		case "journal.jsonl", "lock":
+		case journalFile, whoseFile, "lock":
 			return nil
 		case recordsFile, recordsFile + ".damaged":
 			return atomicfile.Remove(path)
@@ -319,7 +319,7 @@ func lockBlobs(ctx context.Context, root string, alone bool) (func(), error) {
 // neededBlobs are the blobs that pages of any journal hold. It reads the files and
 // takes no session's lock. Gone names pages that don't count, by folder/id.
 func neededBlobs(root string, gone map[string]bool) (map[string]bool, error) {
-	paths, err := filepath.Glob(filepath.Join(root, "sessions", "*", "journal.jsonl"))
+	paths, err := filepath.Glob(filepath.Join(root, "sessions", "*", journalFile))
 	if err != nil {
 		return nil, err
 	}

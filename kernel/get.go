@@ -183,7 +183,7 @@ func (r *reader) content(p *pagevm.Page) (string, error) {
 	}
 	text, ok := r.inline[p.ID+p.Hash]
 	if !ok {
-		return "", fmt.Errorf("get page %s: its content is not in %s", p.ID, filepath.Join(r.s.dir, "journal.jsonl"))
+		return "", fmt.Errorf("get page %s: its content is not in %s", p.ID, filepath.Join(r.s.dir, journalFile))
 	}
 	return text, nil
 }

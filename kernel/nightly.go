@@ -194,7 +194,7 @@ func (k *Kernel) busy(idle time.Duration, now time.Time) (string, error) {
 		return "", err
 	}
 	for _, f := range folders {
-		fi, err := os.Stat(filepath.Join(k.stateDir, "sessions", f, "journal.jsonl"))
+		fi, err := os.Stat(filepath.Join(k.stateDir, "sessions", f, journalFile))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -25,13 +25,13 @@ func (k *Kernel) folder(name string) string {
 	if name == projectFolder {
 		return filepath.Join(k.stateDir, "project")
 	}
-	return filepath.Join(k.stateDir, "sessions", name)
+	return sessionDir(k.stateDir, name)
 }
 
 // projectPages are the pages that all sessions share. A workspace without any has
 // no journal for them.
 func (k *Kernel) projectPages(ctx context.Context) ([]pagevm.StoredPage, error) {
-	if _, err := os.Stat(filepath.Join(k.folder(projectFolder), "journal.jsonl")); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(k.folder(projectFolder), journalFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	p, unlock, err := k.openFolder(ctx, projectFolder, projectFolder, false)

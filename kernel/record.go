@@ -301,11 +301,17 @@ func (s *session) openJournal() error {
 	if s.journal == nil || s.journal.Len() == 0 {
 		ignoreState(s.root)
 	}
-	return open(&s.journal, filepath.Join(s.dir, "journal.jsonl"))
+	if err := s.sign(); err != nil {
+		return err
+	}
+	return open(&s.journal, filepath.Join(s.dir, journalFile))
 }
 
 // openRecords opens projection.jsonl for writing. A damaged one is put aside.
 func (s *session) openRecords() error {
+	if err := s.sign(); err != nil {
+		return err
+	}
 	path := filepath.Join(s.dir, recordsFile)
 	if s.lost != nil {
 		if err := os.Rename(path, path+".damaged"); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -11,8 +11,12 @@ func (k *Kernel) Release(sessionKey string) {
 	if sessionKey == "" {
 		sessionKey = DefaultSession
 	}
+	name, err := folderOf(k.stateDir, sessionKey)
+	if err != nil {
+		return // nothing of it was opened
+	}
 	k.mu.Lock()
-	s := k.sessions[safeKey(sessionKey)]
+	s := k.sessions[name]
 	k.mu.Unlock()
 	if s == nil {
 		return

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
@@ -45,7 +44,7 @@ type Retained struct {
 
 // RetainedSession is what goes of one session.
 type RetainedSession struct {
-	// Session is its folder.
+	// Session is its key.
 	Session string `json:"session"`
 	// Pages lose their content. Pointed are pages as old that keep it, because a
 	// prompt or memory points to them.
@@ -107,12 +106,12 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 // retainSession finds what goes of a session and, if it is to be done, writes the
 // promise, and drops usage and traces at once: nothing depends on them.
 func (k *Kernel) retainSession(ctx context.Context, folder string, req *RetainRequest, cited, gone map[string]bool) (*RetainedSession, error) {
-	s, unlock, err := k.openFolder(ctx, folder, folder, req.Apply)
+	s, unlock, err := k.openFolder(ctx, "", folder, req.Apply)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	row := &RetainedSession{Session: folder}
+	row := &RetainedSession{Session: s.key}
 	b := s.expired(req, row, cited)
 	for _, t := range b.Pages {
 		gone[folder+"/"+t.ID] = true
@@ -234,7 +233,7 @@ func (s *session) expireUsage(req *RetainRequest) (int, error) {
 
 // expireTrace removes a trace that was put aside and is too old.
 func (s *session) expireTrace(req *RetainRequest) (int64, error) {
-	path := filepath.Join(s.dir, strings.Replace(traceFile, ".", ".1.", 1))
+	path := filepath.Join(s.dir, oldTraceFile)
 	fi, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) || req.Traces <= 0 {
 		return 0, nil

@@ -34,6 +34,8 @@ const (
 // session is the state of one session on disk, and its lines in memory.
 type session struct {
 	key   string // as the host spells it
+	whose bool   // the folder says so
+	signs bool   // the folder is to say so
 	name  string // the folder's name, from which page ids derive
 	dir   string
 	root  string // the state directory
@@ -139,7 +141,7 @@ func (s *session) init() {
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
 	s.written, s.promises = map[string]bool{}, 0
 	s.archiveSpans, s.archivedPages = nil, map[string]bool{}
-	s.erasures = newErasures()
+	s.erasures, s.whose = newErasures(), false
 }
 
 // open gives the session of key with its lock held in this process, read from
@@ -148,10 +150,14 @@ func (k *Kernel) open(ctx context.Context, key string, write bool) (*session, fu
 	if key == "" {
 		key = DefaultSession
 	}
-	return k.openFolder(ctx, key, safeKey(key), write)
+	name, err := folderOf(k.stateDir, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return k.openFolder(ctx, key, name, write)
 }
 
-// openFolder is open by the name of the session's folder.
+// openFolder is open by the name of the session's folder; a key of "" is told by it.
 func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (*session, func(), error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -182,7 +188,10 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 			return nil, nil, err
 		}
 	}
-	err := s.refresh(write)
+	err := s.identify(key)
+	if err == nil {
+		err = s.refresh(write)
+	}
 	if d := (*pagevm.DamageError)(nil); errors.As(err, &d) && s.journal != nil {
 		s.forget() // another process compacted it: it reads well from the beginning
 		err = s.refresh(write)
@@ -260,7 +269,7 @@ func (s *session) lockFile(ctx context.Context) error {
 
 // refresh reads what this or another process has written since the last look.
 func (s *session) refresh(write bool) error {
-	if err := s.follow(&s.journal, "journal.jsonl", write, s.replay); err != nil {
+	if err := s.follow(&s.journal, journalFile, write, s.replay); err != nil {
 		return err
 	}
 	if err := s.recallAccount(); err != nil {
@@ -279,6 +288,9 @@ func (s *session) refresh(write bool) error {
 	}
 	return nil
 }
+
+// journalFile is the session's journal, and the commit.
+const journalFile = "journal.jsonl"
 
 // recordsFile holds what each plan changed. It is derived.
 const recordsFile = "projection.jsonl"

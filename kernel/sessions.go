@@ -104,12 +104,15 @@ func (m *memory) ownSessions(ctx context.Context, yield func(sessions.Conversati
 		failed(root, fmt.Errorf("list sessions: %w", err))
 	}
 	for _, e := range entries {
-		path := filepath.Join(root, e.Name(), "journal.jsonl")
+		path := filepath.Join(root, e.Name(), journalFile)
 		fi, err := os.Stat(path)
 		if err != nil {
 			continue // nothing was said in it yet
 		}
-		key, err := sessionKeyOf(e.Name())
+		key, err := sessionKeyIn(filepath.Join(root, e.Name()))
+		if err == nil && key == e.Name() {
+			_, err = sessionKeyOf(key)
+		}
 		if err != nil {
 			failed(path, err)
 			continue
@@ -268,8 +271,11 @@ func (k *Kernel) forgetPast(ctx context.Context, req *ForgetRequest, out *Forgot
 	}
 	found, err := m.past.Matching(req.SessionKey)
 	if err == nil && req.Apply {
-		key, _ := sessionKeyOf(req.SessionKey) // it may be the folder's name
-		own := sessions.Folder(m.agent(key), safeKey(req.SessionKey))
+		var name string
+		if name, err = folderOf(k.stateDir, req.SessionKey); err != nil {
+			return err
+		}
+		own := sessions.Folder(m.agent(req.SessionKey), name)
 		found, err = m.past.Forget(ctx, sessions.ForgetRequest{Key: req.SessionKey, Folders: []string{own}, Reason: m.masker.Text(req.Reason), Now: req.Now})
 	}
 	out.Transcripts = append(out.Transcripts, found...)

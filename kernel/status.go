@@ -118,12 +118,14 @@ type IndexStatus struct {
 
 // SessionStatus is what stands of one session.
 type SessionStatus struct {
-	// Key is the session's folder: its key, or a safe form of it.
-	Key   string       `json:"key"`
-	Pages int          `json:"pages"`
-	Turns int          `json:"turns"`
-	Spans int          `json:"spans"`
-	Lines []LineStatus `json:"lines"`
+	// Key is the session's, as the host spells it; of a folder of before December 2026
+	// that does not say whose it is, its name. Folder is the name of its folder.
+	Key    string       `json:"key"`
+	Folder string       `json:"folder"`
+	Pages  int          `json:"pages"`
+	Turns  int          `json:"turns"`
+	Spans  int          `json:"spans"`
+	Lines  []LineStatus `json:"lines"`
 	// ModelSummaries are the branches that a model made notes on.
 	ModelSummaries []ModelSummary `json:"model_summaries"`
 	// Life is what compactions, resets and flushes left behind.
@@ -164,7 +166,7 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 	}
 	masked := map[string]int{}
 	for _, f := range folders {
-		s, unlock, err := k.openFolder(ctx, f, f, false)
+		s, unlock, err := k.openFolder(ctx, "", f, false)
 		if err != nil {
 			return nil, err
 		}
@@ -244,8 +246,10 @@ func (m *memory) indexStatus(ctx context.Context) IndexStatus {
 }
 
 // sessionFolders lists the folders of all sessions.
-func (k *Kernel) sessionFolders() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(k.stateDir, "sessions"))
+func (k *Kernel) sessionFolders() ([]string, error) { return sessionFolders(k.stateDir) }
+
+func sessionFolders(stateDir string) ([]string, error) {
+	entries, err := os.ReadDir(sessionDir(stateDir, ""))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -262,8 +266,8 @@ func (k *Kernel) sessionFolders() ([]string, error) {
 }
 
 func (s *session) status(now time.Time) SessionStatus {
-	st := SessionStatus{Key: filepath.Base(s.dir), Pages: len(s.pages), Turns: s.turns, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now),
-		JournalBytes: size(filepath.Join(s.dir, "journal.jsonl")), ProjectionBytes: size(filepath.Join(s.dir, "projection.jsonl"))}
+	st := SessionStatus{Key: s.key, Folder: s.name, Pages: len(s.pages), Turns: s.turns, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now),
+		JournalBytes: size(filepath.Join(s.dir, journalFile)), ProjectionBytes: size(filepath.Join(s.dir, "projection.jsonl"))}
 	names := map[string]lineKey{}
 	for key := range s.lines {
 		names[key.branch+"\x00"+key.model] = key

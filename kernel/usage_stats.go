@@ -118,7 +118,10 @@ func (k *Kernel) Usage(ctx context.Context, opt UsageOptions) (*UsageStats, erro
 		return nil, err
 	}
 	if opt.Session != "" {
-		name := safeKey(opt.Session)
+		name, err := folderOf(k.stateDir, opt.Session)
+		if err != nil {
+			return nil, err
+		}
 		if !slices.Contains(folders, name) {
 			return nil, fmt.Errorf("stats of session %s: %w", opt.Session, ErrNoSession)
 		}
@@ -133,7 +136,11 @@ func (k *Kernel) Usage(ctx context.Context, opt UsageOptions) (*UsageStats, erro
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		rows, torn, err := readUsage(path, f)
+		key, err := sessionKeyIn(filepath.Dir(path))
+		if err != nil {
+			return nil, fmt.Errorf("stats: %w", err)
+		}
+		rows, torn, err := readUsage(path, key)
 		if err != nil {
 			return nil, fmt.Errorf("stats: %w", err)
 		}
