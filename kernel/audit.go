@@ -106,7 +106,7 @@ func (k *Kernel) resolves(ctx context.Context, id string) bool {
 		return false
 	}
 	for _, f := range folders {
-		s, unlock, err := k.openFolder(ctx, "", f, false)
+		s, unlock, err := k.visit(ctx, f, false)
 		if err != nil {
 			continue
 		}

@@ -39,7 +39,7 @@ func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	for _, f := range folders {
-		s, unlock, err := k.openFolder(ctx, "", f, false)
+		s, unlock, err := k.visit(ctx, f, false)
 		if err != nil {
 			findings = append(findings, Finding{Session: f, What: err.Error(), Hint: "move the session's folder away and let the host's transcript be ingested again"})
 			continue

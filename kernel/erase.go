@@ -305,19 +305,25 @@ func (s *session) removeBlobs(ctx context.Context, hashes []string) error {
 // lockBlobs keeps the removal of blobs apart from what writes a blob and then the
 // journal line that names it: the one holds the lock alone, the others share it.
 func lockBlobs(ctx context.Context, root string, alone bool) (func(), error) {
-	f := flock.New(filepath.Join(root, "blobs.lock"))
+	return lockState(ctx, root, "blobs.lock", alone)
+}
+
+// lockState takes a lock of the state directory, alone or with others.
+func lockState(ctx context.Context, root, name string, alone bool) (func(), error) {
+	f := flock.New(filepath.Join(root, name))
 	try := f.TryRLockContext
 	if alone {
 		try = f.TryLockContext
 	}
 	if _, err := try(ctx, lockRetry); err != nil {
-		return nil, fmt.Errorf("lock blobs: %w", err)
+		return nil, fmt.Errorf("take %s: %w", f.Path(), err)
 	}
 	return func() { f.Close() }, nil
 }
 
 // neededBlobs are the blobs that pages of any journal hold. It reads the files and
-// takes no session's lock. Gone names pages that don't count, by folder/id.
+// takes no session's lock. Gone names what doesn't count: pages by folder/id, sessions
+// by folder.
 func neededBlobs(root string, gone map[string]bool) (map[string]bool, error) {
 	paths, err := filepath.Glob(filepath.Join(root, "sessions", "*", journalFile))
 	if err != nil {
@@ -325,6 +331,9 @@ func neededBlobs(root string, gone map[string]bool) (map[string]bool, error) {
 	}
 	needed := map[string]bool{}
 	for _, path := range paths {
+		if gone[filepath.Base(filepath.Dir(path))] {
+			continue
+		}
 		pages, err := holders(path)
 		if err != nil {
 			return nil, fmt.Errorf("which blobs are needed can't be told: %w", err)

@@ -192,7 +192,7 @@ func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
 // promiseForget looks up what is meant in one session and, if it is to be done,
 // writes the promise. It gives nil if the session holds none of it.
 func (k *Kernel) promiseForget(ctx context.Context, folder string, req *ForgetRequest, out *Forgotten, known map[string]bool) (*forgetBody, error) {
-	s, unlock, err := k.openFolder(ctx, "", folder, req.Apply)
+	s, unlock, err := k.visit(ctx, folder, req.Apply)
 	if err != nil {
 		return nil, err
 	}
@@ -321,7 +321,7 @@ func (k *Kernel) splitBlobs(out *Forgotten, blobs []string) error {
 // finishForget removes what was promised. Opening a session to be written does it.
 func (k *Kernel) finishForget(ctx context.Context, folders []string) error {
 	for _, f := range folders {
-		s, unlock, err := k.openFolder(ctx, "", f, true)
+		s, unlock, err := k.visit(ctx, f, true)
 		if err != nil {
 			return fmt.Errorf("session %s: it is forgotten, and will be removed when the session is next opened: %w", f, err)
 		}

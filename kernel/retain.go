@@ -23,6 +23,9 @@ type RetainRequest struct {
 	// Usage is the age from which calls are dropped from usage.jsonl, Traces the
 	// one from which a trace that was put aside goes.
 	Usage, Traces time.Duration
+	// Sessions is the age from which a session that was not used goes as a whole. One
+	// that this or another process works with stays, and one that memory names pages of.
+	Sessions time.Duration
 	// Apply does it. Without it the answer says what would be done, and nothing is
 	// written.
 	Apply bool
@@ -32,7 +35,11 @@ type RetainRequest struct {
 
 // Retained says what was removed, or would be.
 type Retained struct {
-	Applied  bool              `json:"applied"`
+	Applied bool `json:"applied"`
+	// Ended are sessions that go as a whole. Cited are those that are as old and stay,
+	// by key: memory names pages of them.
+	Ended    []EndedSession    `json:"ended"`
+	Cited    []string          `json:"cited"`
 	Sessions []RetainedSession `json:"sessions"`
 	// Blobs and BlobBytes are removed, orphans among them: blobs that no page of any
 	// session holds, as a kill between two writes leaves them.
@@ -69,11 +76,7 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 	if req.Now.IsZero() {
 		req.Now = k.now()
 	}
-	out := &Retained{Applied: req.Apply, Sessions: []RetainedSession{}}
-	folders, err := k.sessionFolders()
-	if err != nil {
-		return nil, fmt.Errorf("retain: %w", err)
-	}
+	out := &Retained{Applied: req.Apply, Ended: []EndedSession{}, Cited: []string{}, Sessions: []RetainedSession{}}
 	cited := map[string]bool{}
 	shared, err := k.projectPages(ctx)
 	if err != nil {
@@ -85,7 +88,17 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 		return nil, fmt.Errorf("retain: %w", err)
 	}
 	gone := map[string]bool{}
+	if err := k.endSessions(ctx, &req, out, cited, gone); err != nil {
+		return nil, fmt.Errorf("retain: %w", err)
+	}
+	folders, err := k.sessionFolders()
+	if err != nil {
+		return nil, fmt.Errorf("retain: %w", err)
+	}
 	for _, f := range folders {
+		if gone[f] {
+			continue // it would have ended
+		}
 		row, err := k.retainSession(ctx, f, &req, cited, gone)
 		if err != nil {
 			return nil, fmt.Errorf("retain: %w", err)
@@ -106,7 +119,7 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 // retainSession finds what goes of a session and, if it is to be done, writes the
 // promise, and drops usage and traces at once: nothing depends on them.
 func (k *Kernel) retainSession(ctx context.Context, folder string, req *RetainRequest, cited, gone map[string]bool) (*RetainedSession, error) {
-	s, unlock, err := k.openFolder(ctx, "", folder, req.Apply)
+	s, unlock, err := k.visit(ctx, folder, req.Apply)
 	if err != nil {
 		return nil, err
 	}
@@ -287,6 +300,9 @@ func (k *Kernel) unneeded(needed map[string]bool, f func(blob.Info) error) error
 func (k *Kernel) retainBlobs(ctx context.Context, folders []string) error {
 	if err := k.finishForget(ctx, folders); err != nil {
 		return err
+	}
+	if err := k.finishEnded(ctx); err != nil {
+		return fmt.Errorf("retain: %w", err)
 	}
 	if _, err := os.Stat(k.blobs.Dir()); errors.Is(err, os.ErrNotExist) {
 		return nil

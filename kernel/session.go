@@ -97,6 +97,8 @@ type session struct {
 	eraseErr error // why what was promised is not erased yet
 	// upkeepErr is why a run over memory's files is not through yet.
 	upkeepErr error
+	// upkept: the journal ends with what retention or forgetting wrote.
+	upkept bool
 	// readOnly: the journals were opened for reading.
 	readOnly bool
 }
@@ -141,7 +143,7 @@ func (s *session) init() {
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
 	s.written, s.promises = map[string]bool{}, 0
 	s.archiveSpans, s.archivedPages = nil, map[string]bool{}
-	s.erasures, s.whose = newErasures(), false
+	s.erasures, s.whose, s.upkept = newErasures(), false, false
 }
 
 // open gives the session of key with its lock held in this process, read from
@@ -192,9 +194,11 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	if err == nil {
 		err = s.refresh(write)
 	}
-	if d := (*pagevm.DamageError)(nil); errors.As(err, &d) && s.journal != nil {
-		s.forget() // another process compacted it: it reads well from the beginning
-		err = s.refresh(write)
+	if d := (*pagevm.DamageError)(nil); (errors.As(err, &d) || errors.Is(err, fs.ErrNotExist)) && s.journal != nil {
+		s.forget() // another process compacted or ended it: it reads well from the beginning
+		if err = s.identify(key); err == nil {
+			err = s.refresh(write)
+		}
 	}
 	if write && unwritable(err) {
 		s.forget()
@@ -261,10 +265,31 @@ const lockRetry = 2 * time.Millisecond
 // lockFile takes the session's lock among processes, waiting as long as ctx lets
 // it.
 func (s *session) lockFile(ctx context.Context) error {
-	if _, err := s.flock.TryLockContext(ctx, lockRetry); err != nil {
-		return fmt.Errorf("lock session %s: %w", s.key, err)
+	for {
+		ok, err := s.tryLock(ctx)
+		if err == nil && !ok {
+			err = wait(ctx, lockRetry, true)
+		}
+		if err != nil {
+			return fmt.Errorf("lock session %s: %w", s.key, err)
+		}
+		if ok {
+			return nil
+		}
 	}
-	return nil
+}
+
+// tryLock takes the session's lock if nobody has it. Sessions don't end meanwhile.
+func (s *session) tryLock(ctx context.Context) (bool, error) {
+	unlock, err := lockState(ctx, s.root, sessionsLock, false)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	if !s.writable() {
+		return false, fs.ErrPermission
+	}
+	return s.flock.TryLock()
 }
 
 // refresh reads what this or another process has written since the last look.
@@ -358,6 +383,7 @@ func (s *session) close() error {
 
 // replay applies one journal record to the state in memory.
 func (s *session) replay(r pagevm.Record) error {
+	s.upkept = r.Op == opForget || r.Op == opForgotten
 	switch r.Op {
 	case opIngest:
 		var b ingestBody

@@ -166,7 +166,7 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 	}
 	masked := map[string]int{}
 	for _, f := range folders {
-		s, unlock, err := k.openFolder(ctx, "", f, false)
+		s, unlock, err := k.visit(ctx, f, false)
 		if err != nil {
 			return nil, err
 		}

@@ -66,15 +66,20 @@ func readWhose(dir string) (string, bool, error) {
 }
 
 func writeWhose(dir, key string) error {
-	w := whose{Format: whoseFormat, Key: key}
-	if !utf8.ValidString(key) {
-		w.Bytes = []byte(key)
-	}
+	w := whose{Format: whoseFormat, Key: key, Bytes: asBytes(key)}
 	data, err := json.Marshal(w)
 	if err != nil {
 		return err
 	}
 	return atomicfile.WriteFile(filepath.Join(dir, whoseFile), append(data, '\n'), 0o600)
+}
+
+// asBytes is a key that is no UTF-8, which a string of JSON can't say; nil if it is.
+func asBytes(key string) []byte {
+	if utf8.ValidString(key) {
+		return nil
+	}
+	return []byte(key)
 }
 
 // sessionDir is where a session lies in a state directory.
