@@ -170,7 +170,8 @@ func readFile(path string) ([]byte, error) {
 }
 
 // SaveState writes the state files that changed, first what was captured, then the
-// reading position. It reads what stands, and writes nothing that stands already.
+// reading position. It reads what stands, and writes nothing that stands already; nor
+// does a file begin that would say nothing.
 // A kill loses nothing; syncs are left to checkpoints: see the package comment.
 func (s Store) SaveState(st State) error {
 	st.setVersions()
@@ -180,8 +181,11 @@ func (s Store) SaveState(st State) error {
 	}
 	g := atomicfile.NewGroup(dir)
 	defer g.Abort()
-	for _, f := range st.files() {
-		if err := s.stage(g, f); err != nil {
+	var none State
+	none.setVersions()
+	empty := none.files()
+	for i, f := range st.files() {
+		if err := s.stage(g, f, empty[i]); err != nil {
 			return err
 		}
 	}
@@ -194,14 +198,20 @@ func (s Store) SaveState(st State) error {
 }
 
 // stage adds a file to a group, if it does not stand as it would be written.
-func (s Store) stage(g *atomicfile.Group, f stateFile) error {
+func (s Store) stage(g *atomicfile.Group, f, empty stateFile) error {
 	data, err := json.Marshal(f.value)
 	if err != nil {
 		return fmt.Errorf("save state %s: %w", f.name, err)
 	}
+	nothing, err := json.Marshal(empty.value)
+	if err != nil {
+		return fmt.Errorf("save state %s: %w", f.name, err)
+	}
 	path := s.stateFile(f.name)
+	says := !bytes.Equal(data, nothing)
 	data = append(data, '\n')
-	if old, err := readFile(path); err == nil && bytes.Equal(old, data) {
+	switch old, err := readFile(path); {
+	case err == nil && bytes.Equal(old, data), errors.Is(err, fs.ErrNotExist) && !says:
 		return nil
 	}
 	if err := g.Write(path, data, filePerm); err != nil {

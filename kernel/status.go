@@ -3,9 +3,11 @@ package kernel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel/index"
@@ -15,6 +17,9 @@ import (
 type Status struct {
 	StateDir string          `json:"state_dir"`
 	Sessions []SessionStatus `json:"sessions"`
+	// Others are sessions that were not read, the newest first. Masked, Forgotten and
+	// Retired don't count what is in them.
+	Others []OtherSession `json:"others"`
 	// Blobs and BlobBytes count the content-addressed store.
 	Blobs     int   `json:"blobs"`
 	BlobBytes int64 `json:"blob_bytes"`
@@ -157,12 +162,44 @@ type LineStatus struct {
 	LearnedWindow int `json:"learned_window"`
 }
 
-// Status reads what is where and how big. It writes nothing.
+// StatusOptions say which sessions are read.
+type StatusOptions struct {
+	// Session is the only one; "" takes the newest, All every one.
+	Session string
+	All     bool
+}
+
+// StatusSessions is how many sessions a status reads, those that were written to last.
+const StatusSessions = 20
+
+// OtherSession is a session that was not read.
+type OtherSession struct {
+	Key    string `json:"key"`
+	Folder string `json:"folder"`
+	// Bytes is what its journal and projections hold, Last when they were written to.
+	Bytes int64     `json:"bytes"`
+	Last  time.Time `json:"last,omitzero"`
+}
+
+// Status is [Kernel.StatusOf] the newest sessions.
 func (k *Kernel) Status(ctx context.Context) (*Status, error) {
-	st := &Status{StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: k.memoryStatus(ctx), Nets: k.netsStatus(), SummaryModels: k.cooldowns().all()}
-	folders, err := k.sessionFolders()
+	return k.StatusOf(ctx, StatusOptions{})
+}
+
+// StatusOf reads what is where and how big. It writes nothing. A session that is asked for
+// and is not there is [ErrNoSession].
+func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error) {
+	st := &Status{Others: []OtherSession{}, StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: k.memoryStatus(ctx), Nets: k.netsStatus(), SummaryModels: k.cooldowns().all()}
+	folders, others, err := k.statusFolders(&o)
 	if err != nil {
 		return nil, err
+	}
+	for i := range others {
+		other := &others[i]
+		if other.Key, err = sessionKeyIn(k.folder(other.Folder)); err != nil {
+			return nil, err
+		}
+		st.Others = append(st.Others, *other)
 	}
 	masked := map[string]int{}
 	for _, f := range folders {
@@ -186,6 +223,41 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 		st.BlobBytes += info.Bytes
 	}
 	return st, ctx.Err()
+}
+
+// statusFolders are the folders of the sessions to read, and what is said of the others
+// without opening anything.
+func (k *Kernel) statusFolders(o *StatusOptions) (read []string, others []OtherSession, err error) {
+	all, err := k.sessionFolders()
+	if err != nil || o.All {
+		return all, nil, err
+	}
+	if o.Session != "" {
+		name, err := folderOf(k.stateDir, o.Session)
+		if err == nil && !slices.Contains(all, name) {
+			err = fmt.Errorf("status of session %s: %w", o.Session, ErrNoSession)
+		}
+		return []string{name}, nil, err
+	}
+	for _, f := range all {
+		s := OtherSession{Folder: f}
+		for _, name := range []string{journalFile, recordsFile} {
+			if fi, err := os.Stat(filepath.Join(k.folder(f), name)); err == nil {
+				s.Bytes += fi.Size()
+				if fi.ModTime().After(s.Last) {
+					s.Last = fi.ModTime()
+				}
+			}
+		}
+		others = append(others, s)
+	}
+	slices.SortStableFunc(others, func(a, b OtherSession) int { return b.Last.Compare(a.Last) })
+	n := min(StatusSessions, len(others))
+	for _, s := range others[:n] {
+		read = append(read, s.Folder)
+	}
+	slices.Sort(read)
+	return read, others[n:], nil
 }
 
 func (k *Kernel) memoryStatus(ctx context.Context) MemoryStatus {

@@ -159,6 +159,9 @@ func keysNamed(dir string) []string {
 // name.
 func sessionKeyIn(dir string) (string, error) {
 	name := filepath.Base(dir)
+	if safename.Of(name) == name && !safename.Hashed(name) {
+		return name, nil // it can be no other's
+	}
 	key, ok, err := readWhose(dir)
 	if err != nil || ok || !safename.Hashed(name) {
 		if !ok {

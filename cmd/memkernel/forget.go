@@ -156,7 +156,7 @@ func (a *app) showRetained(out *kernel.Retained) error {
 	}
 	_, err := fmt.Fprintf(a.out, "%s of %s %s, %d of them held by nothing\n", plural(out.Blobs, "blob"), size(out.BlobBytes), done, out.Orphans)
 	if a.config.Retention == (config.Retention{}) {
-		a.tip("everything is kept for ever; sessions_days, blobs_days, usage_days and trace_days under retention bound that")
+		a.tip("everything is kept for ever; retention.blobs_days, sessions_days, usage_days and trace_days bound that")
 	}
 	if !out.Applied && (out.Blobs > 0 || len(out.Sessions)+len(out.Ended) > 0) {
 		a.tip("nothing was changed; --apply does it")
