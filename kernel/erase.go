@@ -83,18 +83,18 @@ func (s *session) keepErasure(r pagevm.Record) error {
 
 // eraseAll removes what promises say, if there are any, and reads the session
 // again. What can't be removed now stays promised, with the reason in eraseErr.
-func (s *session) eraseAll(ctx context.Context) error {
+func (s *session) eraseAll(ctx context.Context, k *Kernel) error {
 	s.eraseErr = nil
 	if len(s.unerased) == 0 {
 		return nil
 	}
-	s.eraseErr = s.erase(ctx)
+	s.eraseErr = s.erase(ctx, k)
 	s.forget()
 	s.readOnly = false
 	return s.refresh(true)
 }
 
-func (s *session) erase(ctx context.Context) error {
+func (s *session) erase(ctx context.Context, k *Kernel) error {
 	var todo forgetBody // all promises together
 	ids := sortedKeys(s.unerased)
 	rewrite, forgot := false, false
@@ -107,6 +107,11 @@ func (s *session) erase(ctx context.Context) error {
 	}
 	if err := s.openJournal(); err != nil {
 		return err
+	}
+	if forgot { // while what is to go can still be read
+		if err := k.forgetBackups(ctx, s); err != nil {
+			return err
+		}
 	}
 	if rewrite {
 		if err := s.rewriteWithout(&todo); err != nil {
@@ -135,13 +140,18 @@ func (s *session) erase(ctx context.Context) error {
 // rewriteWithout takes contents out of the journal, and out of what the kernel
 // itself made of them: the summaries and the texts of blocks.
 func (s *session) rewriteWithout(todo *forgetBody) error {
+	e := eraser{s: s, whole: todo.Whole, scrub: s.scrubberOf(s.condemnedPages())}
+	_, err := s.journal.Rewrite(e.edit)
+	return err
+}
+
+// condemnedPages are forgotten pages whose content may still be there.
+func (s *session) condemnedPages() []*pagevm.Page {
 	pages := make([]*pagevm.Page, 0, len(s.condemned))
 	for _, id := range sortedKeys(s.condemned) {
 		pages = append(pages, s.condemned[id])
 	}
-	e := eraser{s: s, whole: todo.Whole, scrub: s.scrubberOf(pages)}
-	_, err := s.journal.Rewrite(e.edit)
-	return err
+	return pages
 }
 
 // eraser edits the records of a journal.

@@ -55,6 +55,9 @@ type Forgotten struct {
 	// Blobs are removed, Kept are blobs of these pages that others need too.
 	Blobs []string `json:"blobs"`
 	Kept  []string `json:"kept_blobs"`
+	// Backups are those of memory's files that quote the pages, by hash: they go, and what
+	// was pruned then can't be undone.
+	Backups []string `json:"backups"`
 	// Bytes is what the pages held.
 	Bytes int64 `json:"bytes"`
 	// Already are ids that were forgotten before.
@@ -115,7 +118,7 @@ func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, err
 	if req.Now.IsZero() {
 		req.Now = k.now()
 	}
-	out := &Forgotten{Applied: req.Apply, Pages: []ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Already: []string{}, Elsewhere: []string{}}
+	out := &Forgotten{Applied: req.Apply, Pages: []ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Backups: []string{}, Already: []string{}, Elsewhere: []string{}}
 	folders, err := k.forgetFolders(&req)
 	if perr := k.forgetPast(ctx, &req, out); perr != nil {
 		return nil, fmt.Errorf("forget: %w", perr)
@@ -207,6 +210,11 @@ func (k *Kernel) promiseForget(ctx context.Context, folder string, req *ForgetRe
 		out.Bytes += p.Bytes
 	}
 	out.Elsewhere = append(out.Elsewhere, s.elsewhere(pages)...)
+	quoting, err := k.quoting(s.scrubberOf(pages))
+	if err != nil {
+		return nil, err
+	}
+	out.Backups = append(out.Backups, quoting...)
 	if !req.Apply {
 		return b, nil
 	}

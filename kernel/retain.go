@@ -26,6 +26,9 @@ type RetainRequest struct {
 	// Sessions is the age from which a session that was not used goes as a whole. One
 	// that this or another process works with stays, and one that memory names pages of.
 	Sessions time.Duration
+	// Backups is the age of a run over memory's files from which its backups go. Those that
+	// an undo of the newest pruning needs stay.
+	Backups time.Duration
 	// Apply does it. Without it the answer says what would be done, and nothing is
 	// written.
 	Apply bool
@@ -47,6 +50,9 @@ type Retained struct {
 	BlobBytes   int64 `json:"blob_bytes"`
 	Orphans     int   `json:"orphans"`
 	OrphanBytes int64 `json:"orphan_bytes"`
+	// Backups and BackupBytes are those of memory's files that are removed.
+	Backups     int   `json:"backups"`
+	BackupBytes int64 `json:"backup_bytes"`
 }
 
 // RetainedSession is what goes of one session.
@@ -109,6 +115,9 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 	}
 	if err := k.countBlobs(out, held, gone); err != nil {
 		return nil, fmt.Errorf("retain: %w", err)
+	}
+	if err := k.retainBackups(ctx, &req, out); err != nil {
+		return nil, fmt.Errorf("retain: backups: %w", err)
 	}
 	if !req.Apply {
 		return out, ctx.Err()

@@ -211,7 +211,7 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	}
 	s.readOnly = s.readOnly && !write
 	if write {
-		if err := s.eraseAll(ctx); err != nil {
+		if err := s.eraseAll(ctx, k); err != nil {
 			s.forget()
 			unlock()
 			return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)

@@ -77,6 +77,9 @@ func (a *app) showForgotten(out *kernel.Forgotten) error {
 	for _, e := range out.Elsewhere {
 		fmt.Fprintf(a.out, "stays: %s\n", printable(e))
 	}
+	if n := len(out.Backups); n > 0 {
+		fmt.Fprintf(a.out, "goes too: %s of memory's files that quote it; what was pruned then can't be undone\n", plural(n, "backup"))
+	}
 	done := "would be forgotten"
 	if out.Applied {
 		done = "forgotten"
@@ -99,8 +102,8 @@ func newRetain(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retain",
 		Short: "remove what is older than the configuration keeps it",
-		Long: `retain removes whole sessions, large contents, media, usage and traces that are older
-than the settings under retention say, and blobs that nothing holds. What a prompt or
+		Long: `retain removes whole sessions, large contents, media, usage, traces and backups that
+are older than the settings under retention say, and blobs that nothing holds. What a prompt or
 memory points to stays. get says FORGOTTEN of what a session held that was removed. It shows what it would do unless --apply is given.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runRetain(cmd.Context(), f) },
@@ -114,7 +117,7 @@ memory points to stays. get says FORGOTTEN of what a session held that was remov
 func (a *app) retention() kernel.RetainRequest {
 	c := &a.config.Retention
 	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
-	return kernel.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.BlobsDays), Usage: days(c.UsageDays), Traces: days(c.TraceDays)}
+	return kernel.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.BlobsDays), Usage: days(c.UsageDays), Traces: days(c.TraceDays), Backups: days(c.BackupsDays)}
 }
 
 type retainJSON struct {
@@ -156,9 +159,12 @@ func (a *app) showRetained(out *kernel.Retained) error {
 	}
 	_, err := fmt.Fprintf(a.out, "%s of %s %s, %d of them held by nothing\n", plural(out.Blobs, "blob"), size(out.BlobBytes), done, out.Orphans)
 	if a.config.Retention == (config.Retention{}) {
-		a.tip("everything is kept for ever; retention.blobs_days, sessions_days, usage_days and trace_days bound that")
+		a.tip("everything is kept for ever; retention.blobs_days, sessions_days, usage_days, trace_days and backups_days bound that")
 	}
-	if !out.Applied && (out.Blobs > 0 || len(out.Sessions)+len(out.Ended) > 0) {
+	if out.Backups > 0 && err == nil {
+		_, err = fmt.Fprintf(a.out, "%s of memory's files, %s, %s\n", plural(out.Backups, "backup"), size(out.BackupBytes), done)
+	}
+	if !out.Applied && (out.Blobs+out.Backups > 0 || len(out.Sessions)+len(out.Ended) > 0) {
 		a.tip("nothing was changed; --apply does it")
 	}
 	return err
