@@ -203,7 +203,8 @@ func (s Store) readFile(name string) ([]byte, error) {
 }
 
 // SaveState writes the state files that changed, first what was captured, then the
-// reading position. It reads what stands, and writes nothing that stands already.
+// reading position. It reads what stands, and writes nothing that stands already; nor
+// does a file begin that would say nothing.
 // A kill loses nothing; syncs are left to checkpoints: see the package comment.
 func (s Store) SaveState(st State) error {
 	st.setVersions()
@@ -212,8 +213,11 @@ func (s Store) SaveState(st State) error {
 	}
 	g := atomicfile.NewGroup(s.in.Path(stateFolder))
 	defer g.Abort()
-	for _, f := range st.files() {
-		if err := s.stage(g, f); err != nil {
+	var none State
+	none.setVersions()
+	empty := none.files()
+	for i, f := range st.files() {
+		if err := s.stage(g, f, empty[i]); err != nil {
 			return err
 		}
 	}
@@ -226,12 +230,17 @@ func (s Store) SaveState(st State) error {
 }
 
 // stage adds a file to a group, if it does not stand as it would be written.
-func (s Store) stage(g *atomicfile.Group, f stateFile) error {
+func (s Store) stage(g *atomicfile.Group, f, empty stateFile) error {
 	data, err := seal(f.value)
 	if err != nil {
 		return fmt.Errorf("save state %s: %w", f.name, err)
 	}
-	if old, err := s.readFile(stateName(f.name)); err == nil && bytes.Equal(old, data) {
+	nothing, err := seal(empty.value)
+	if err != nil {
+		return fmt.Errorf("save state %s: %w", f.name, err)
+	}
+	switch old, err := s.readFile(stateName(f.name)); {
+	case err == nil && bytes.Equal(old, data), errors.Is(err, fs.ErrNotExist) && bytes.Equal(data, nothing):
 		return nil
 	}
 	path, err := s.in.Check(stateName(f.name))

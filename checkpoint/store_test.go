@@ -64,7 +64,7 @@ func TestStateFiles(t *testing.T) {
 	for i := range names {
 		names[i] = filepath.Base(names[i])
 	}
-	if d := cmp.Diff([]string{"decisions.json", "learnings.json", "open_items.json", "resources.json", "thread.json"}, names); d != "" {
+	if d := cmp.Diff([]string{"decisions.json", "resources.json", "thread.json"}, names); d != "" {
 		t.Error(d)
 	}
 	for _, name := range names {
@@ -307,5 +307,29 @@ func TestVerify(t *testing.T) {
 		told("zeroed", make([]byte, len(good)))
 		told("doubled", append(bytes.Clone(good), good...))
 		must(t, os.WriteFile(f, good, 0o600))
+	}
+}
+
+// TestNothingToSay: a file that would say nothing is not begun, and the state comes back
+// as it was; one that says nothing any more is emptied.
+func TestNothingToSay(t *testing.T) {
+	dir := t.TempDir()
+	s := checkpoint.NewStore(statedir.At(dir))
+	st := checkpoint.State{Thread: checkpoint.ThreadState{Captured: 2, Topic: "tides"}}
+	must(t, s.SaveState(st))
+	files, err := os.ReadDir(filepath.Join(dir, "state"))
+	if must(t, err); len(files) != 1 {
+		t.Fatalf("%v", files)
+	}
+	if got := resume(t, s, 0); got.State.Thread.Topic != "tides" {
+		t.Errorf("%+v", got.State)
+	}
+	st.Resources.Read = []checkpoint.Use{{Name: "a.md", Seq: 1}}
+	for _, want := range []int{1, 0} {
+		must(t, s.SaveState(st))
+		if got := resume(t, s, 0); len(got.State.Resources.Read) != want {
+			t.Errorf("%+v, want %d", got.State.Resources, want)
+		}
+		st.Resources = checkpoint.ResourceState{}
 	}
 }

@@ -114,6 +114,17 @@ func (a *auditor) files() {
 // pageMention is a page of the kernel's, named in memory.
 var pageMention = regexp.MustCompile(`\b(?:cv|ev|rm|sp|ws|nt|rt|fm|su|cy)-[0-9a-f]{16}\b`)
 
+// Mentioned are the pages of the kernel's that the files name, by id.
+func (s *Snapshot) Mentioned() map[string]bool {
+	out := map[string]bool{}
+	for i := range s.Files {
+		for _, id := range pageMention.FindAllString(s.Files[i].Doc.Raw, -1) {
+			out[id] = true
+		}
+	}
+	return out
+}
+
 // pointers looks whether the pages that memory names can still be read.
 func (a *auditor) pointers() {
 	if a.Resolves == nil {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
@@ -69,7 +70,8 @@ func (k *Kernel) Audit(ctx context.Context, o AuditOptions) (*consolidation.Repo
 	_, err = os.Stat(k.stateDir)
 	state := err == nil
 	if state {
-		co.Resolves = func(id string) bool { return k.resolves(ctx, id) }
+		readable := sync.OnceValue(func() map[string]bool { return k.readable(ctx) })
+		co.Resolves = func(id string) bool { return readable()[id] }
 	}
 	r, err := consolidation.Audit(ctx, root.FS(), co)
 	if err != nil {
@@ -103,24 +105,35 @@ func (k *Kernel) recordedJobs(files []string) ([]consolidation.Job, error) {
 	return out, nil
 }
 
-// resolves tells whether a page that memory names can be read in any session.
-func (k *Kernel) resolves(ctx context.Context, id string) bool {
+// readable are the pages that memory names which can be read in a session. Each session is
+// opened once, and none if memory names no page.
+func (k *Kernel) readable(ctx context.Context) map[string]bool {
+	out := map[string]bool{}
+	snap, err := k.snapshot(ctx)
+	if err != nil {
+		return out
+	}
+	named := snap.Mentioned()
 	folders, err := k.sessionFolders()
 	if err != nil {
-		return false
+		return out
 	}
 	for _, f := range folders {
-		s, unlock, err := k.openFolder(ctx, f, f, false)
+		if len(out) == len(named) {
+			break
+		}
+		s, unlock, err := k.visit(ctx, f, false)
 		if err != nil {
 			continue
 		}
-		c, err := s.get(id)
-		unlock()
-		if err == nil && c.Reason == ReasonOK {
-			return true
+		for id := range named {
+			if c, err := s.get(id); err == nil && c.Reason == ReasonOK {
+				out[id] = true
+			}
 		}
+		unlock()
 	}
-	return false
+	return out
 }
 
 // auditState runs the checks of what the kernel keeps.
@@ -159,9 +172,19 @@ func (k *Kernel) auditJournals(ctx context.Context, r *consolidation.Report, _ t
 	return nil
 }
 
+func (k *Kernel) anyBlob() bool {
+	for range k.blobs.Walk() {
+		return true
+	}
+	return false
+}
+
 // auditBlobs tells the blobs that no page holds, together: one by one their names
 // say nothing.
 func (k *Kernel) auditBlobs(ctx context.Context, r *consolidation.Report, now time.Time) error {
+	if !k.anyBlob() {
+		return nil // no journal needs to be read
+	}
 	needed, err := neededBlobs(k.state, nil)
 	if err != nil {
 		r.Skip(consolidation.CheckBlobs, err.Error())

@@ -14,7 +14,7 @@ import (
 
 // Finding is something wrong on disk.
 type Finding struct {
-	// Session is the session's folder, "" for the blob store and the index.
+	// Session is the session's key, or its folder where that can't be told, "" for the blob store and the index.
 	Session string `json:"session"`
 	// What is wrong, and Hint the way out.
 	What string `json:"what"`
@@ -45,7 +45,7 @@ func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
 		folders = append(folders, projectFolder)
 	}
 	for _, f := range folders {
-		s, unlock, err := k.openFolder(ctx, f, f, false)
+		s, unlock, err := k.visit(ctx, f, false)
 		if err != nil {
 			findings = append(findings, unreadable(f, err))
 			continue

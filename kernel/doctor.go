@@ -316,7 +316,7 @@ func (d *doctor) state() {
 
 // masked tells what was taken for secrets in what is stored.
 func (d *doctor) masked() {
-	st, err := d.k.Status(d.ctx)
+	st, err := d.k.StatusOf(d.ctx, StatusOptions{All: true})
 	if err != nil || len(st.Masked) == 0 {
 		return // what can't be read was told
 	}

@@ -83,18 +83,18 @@ func (s *session) keepErasure(r pagevm.Record) error {
 
 // eraseAll removes what promises say, if there are any, and reads the session
 // again. What can't be removed now stays promised, with the reason in eraseErr.
-func (s *session) eraseAll(ctx context.Context) error {
+func (s *session) eraseAll(ctx context.Context, k *Kernel) error {
 	s.eraseErr = nil
 	if len(s.unerased) == 0 {
 		return nil
 	}
-	s.eraseErr = s.erase(ctx)
+	s.eraseErr = s.erase(ctx, k)
 	s.forget()
 	s.readOnly = false
 	return s.refresh(true)
 }
 
-func (s *session) erase(ctx context.Context) error {
+func (s *session) erase(ctx context.Context, k *Kernel) error {
 	var todo forgetBody // all promises together
 	ids := sortedKeys(s.unerased)
 	rewrite, forgot := false, false
@@ -107,6 +107,11 @@ func (s *session) erase(ctx context.Context) error {
 	}
 	if err := s.openJournal(); err != nil {
 		return err
+	}
+	if forgot { // while what is to go can still be read
+		if err := k.forgetBackups(ctx, s); err != nil {
+			return err
+		}
 	}
 	if rewrite {
 		if err := s.rewriteWithout(&todo); err != nil {
@@ -135,13 +140,18 @@ func (s *session) erase(ctx context.Context) error {
 // rewriteWithout takes contents out of the journal, and out of what the kernel
 // itself made of them: the summaries and the texts of blocks.
 func (s *session) rewriteWithout(todo *forgetBody) error {
+	e := eraser{s: s, whole: todo.Whole, scrub: s.scrubberOf(s.condemnedPages())}
+	_, err := s.journal.Rewrite(e.edit)
+	return err
+}
+
+// condemnedPages are forgotten pages whose content may still be there.
+func (s *session) condemnedPages() []*pagevm.Page {
 	pages := make([]*pagevm.Page, 0, len(s.condemned))
 	for _, id := range sortedKeys(s.condemned) {
 		pages = append(pages, s.condemned[id])
 	}
-	e := eraser{s: s, whole: todo.Whole, scrub: s.scrubberOf(pages)}
-	_, err := s.journal.Rewrite(e.edit)
-	return err
+	return pages
 }
 
 // eraser edits the records of a journal.
@@ -264,7 +274,7 @@ func (s *session) removeFiles(todo *forgetBody, forgot bool) error {
 			return err
 		}
 		switch name := d.Name(); {
-		case name == journalFile || name == journalHead || name == lockName:
+		case name == journalFile || name == journalHead || name == lockName || name == whoseFile:
 			return nil
 		case name == recordsFile || statedir.IsAside(name) || strings.HasSuffix(name, ".damaged"):
 			return atomicfile.Remove(path)
@@ -305,22 +315,28 @@ func (s *session) removeBlobs(ctx context.Context, hashes []string) error {
 // lockBlobs keeps the removal of blobs apart from what writes a blob and then the
 // journal line that names it: the one holds the lock alone, the others share it.
 func lockBlobs(ctx context.Context, root statedir.Dir, alone bool) (func(), error) {
-	f, err := root.Lock("blobs.lock")
+	return lockState(ctx, root, "blobs.lock", alone)
+}
+
+// lockState takes a lock of the state directory, alone or with others.
+func lockState(ctx context.Context, root statedir.Dir, name string, alone bool) (func(), error) {
+	f, err := root.Lock(name)
 	if err != nil {
-		return nil, fmt.Errorf("lock blobs: %w", err)
+		return nil, fmt.Errorf("lock %s: %w", name, err)
 	}
 	try := f.TryRLockContext
 	if alone {
 		try = f.TryLockContext
 	}
 	if _, err := try(ctx, lockRetry); err != nil {
-		return nil, fmt.Errorf("lock blobs: %w", err)
+		return nil, fmt.Errorf("take %s: %w", f.Path(), err)
 	}
 	return func() { f.Close() }, nil
 }
 
 // neededBlobs are the blobs that pages of any journal hold. It reads the files and
-// takes no session's lock. Gone names pages that don't count, by folder/id.
+// takes no session's lock. Gone names what doesn't count: pages by folder/id, sessions
+// by folder.
 func neededBlobs(root statedir.Dir, gone map[string]bool) (map[string]bool, error) {
 	entries, err := root.ReadDir(sessionsFolder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -328,7 +344,7 @@ func neededBlobs(root statedir.Dir, gone map[string]bool) (map[string]bool, erro
 	}
 	needed := map[string]bool{}
 	for _, e := range entries {
-		if !e.IsDir() {
+		if !e.IsDir() || gone[e.Name()] {
 			continue
 		}
 		pages, err := holders(root.Sub(sessionsFolder).Sub(e.Name()))

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index/watch"
+	"github.com/memkernel/memkernel/internal/safename"
 )
 
 // Watcher is what tests stand in for.
@@ -15,7 +16,7 @@ func (o *SyncOptions) Drive(after func(time.Duration) <-chan time.Time, open fun
 }
 
 // SafeKey is the folder's name of a session.
-func SafeKey(key string) string { return safeKey(key) }
+func SafeKey(key string) string { return safename.Of(key) }
 
 // SessionKeyOf is the key of a session by its folder.
 func SessionKeyOf(folder string) (string, error) { return sessionKeyOf(folder) }

@@ -55,6 +55,9 @@ type Forgotten struct {
 	// Blobs are removed, Kept are blobs of these pages that others need too.
 	Blobs []string `json:"blobs"`
 	Kept  []string `json:"kept_blobs"`
+	// Backups are those of memory's files that quote the pages, by hash: they go, and what
+	// was pruned then can't be undone.
+	Backups []string `json:"backups"`
 	// Bytes is what the pages held.
 	Bytes int64 `json:"bytes"`
 	// Already are ids that were forgotten before.
@@ -69,8 +72,9 @@ type Forgotten struct {
 
 // ForgottenPage is a page that was forgotten.
 type ForgottenPage struct {
-	// Session is the folder of its session.
-	Session string      `json:"session"`
+	// Session is the key of its session.
+	Session string `json:"session"`
+	folder  string
 	ID      string      `json:"id"`
 	Type    pagevm.Type `json:"type"`
 	Tool    string      `json:"tool"`
@@ -114,7 +118,7 @@ func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, err
 	if req.Now.IsZero() {
 		req.Now = k.now()
 	}
-	out := &Forgotten{Applied: req.Apply, Pages: []ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Already: []string{}, Elsewhere: []string{}}
+	out := &Forgotten{Applied: req.Apply, Pages: []ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Backups: []string{}, Already: []string{}, Elsewhere: []string{}}
 	folders, err := k.forgetFolders(&req)
 	if perr := k.forgetPast(ctx, &req, out); perr != nil {
 		return nil, fmt.Errorf("forget: %w", perr)
@@ -161,13 +165,18 @@ func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
 	if req.SessionKey == "" {
 		req.SessionKey = DefaultSession
 	}
-	own := safeKey(req.SessionKey)
+	own, err := folderOf(k.state, req.SessionKey)
+	if err != nil {
+		return nil, err
+	}
 	all, err := k.sessionFolders()
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(all, own) && slices.Contains(all, req.SessionKey) {
-		own = req.SessionKey // the folder's name, as status has it
+		if key, err := sessionKeyIn(k.state, req.SessionKey); err == nil && key == req.SessionKey {
+			own = req.SessionKey // nobody knows whose the folder is, so status has its name
+		}
 	}
 	folders := []string{own}
 	if slices.ContainsFunc(req.IDs, blob.IsHash) {
@@ -186,7 +195,7 @@ func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
 // promiseForget looks up what is meant in one session and, if it is to be done,
 // writes the promise. It gives nil if the session holds none of it.
 func (k *Kernel) promiseForget(ctx context.Context, folder string, req *ForgetRequest, out *Forgotten, known map[string]bool) (*forgetBody, error) {
-	s, unlock, err := k.openFolder(ctx, folder, folder, req.Apply)
+	s, unlock, err := k.visit(ctx, folder, req.Apply)
 	if err != nil {
 		return nil, err
 	}
@@ -197,10 +206,15 @@ func (k *Kernel) promiseForget(ctx context.Context, folder string, req *ForgetRe
 		return nil, nil
 	}
 	for _, p := range pages {
-		out.Pages = append(out.Pages, ForgottenPage{Session: folder, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
+		out.Pages = append(out.Pages, ForgottenPage{Session: s.key, folder: folder, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
 		out.Bytes += p.Bytes
 	}
 	out.Elsewhere = append(out.Elsewhere, s.elsewhere(pages)...)
+	quoting, err := k.quoting(s.scrubberOf(pages))
+	if err != nil {
+		return nil, err
+	}
+	out.Backups = append(out.Backups, quoting...)
 	if !req.Apply {
 		return b, nil
 	}
@@ -295,7 +309,7 @@ func (k *Kernel) splitBlobs(out *Forgotten, blobs []string) error {
 	if len(blobs) > 0 {
 		gone := map[string]bool{}
 		for _, p := range out.Pages {
-			gone[p.Session+"/"+p.ID] = true
+			gone[p.folder+"/"+p.ID] = true
 		}
 		var err error
 		if needed, err = neededBlobs(k.state, gone); err != nil {
@@ -315,7 +329,7 @@ func (k *Kernel) splitBlobs(out *Forgotten, blobs []string) error {
 // finishForget removes what was promised. Opening a session to be written does it.
 func (k *Kernel) finishForget(ctx context.Context, folders []string) error {
 	for _, f := range folders {
-		s, unlock, err := k.openFolder(ctx, f, f, true)
+		s, unlock, err := k.visit(ctx, f, true)
 		if err != nil {
 			return fmt.Errorf("session %s: it is forgotten, and will be removed when the session is next opened: %w", f, err)
 		}

@@ -56,6 +56,11 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, erro
 	if err != nil {
 		return lostContent(id, err), nil
 	}
+	if c.Reason == ReasonNoMatch {
+		if e, err := k.endedContent(s.key, page); e != nil || err != nil {
+			return e, err
+		}
+	}
 	if from == 0 || c.Reason != ReasonOK {
 		return c, nil
 	}

@@ -105,7 +105,11 @@ func (u *upkeep) lastSeen(path string) (string, error) {
 	for i := len(u.log) - 1; i >= 0; i-- {
 		for _, m := range u.log[i].run.Reads {
 			if u.log[i].run.Kind == runSeen && m.Path == path {
-				return u.backup(m.Hash)
+				text, err := u.backup(m.Hash)
+				if errors.Is(err, fs.ErrNotExist) {
+					err = nil // it is no longer kept, or holds a secret
+				}
+				return text, err
 			}
 		}
 	}
@@ -121,10 +125,16 @@ func (u *upkeep) takenOut(path string) (map[string]bool, error) {
 				continue
 			}
 			before, err := u.backup(st.Before)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // it is no longer kept
+			}
 			if err != nil {
 				return nil, err
 			}
 			after, err := u.backup(st.After)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}

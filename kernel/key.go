@@ -4,40 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
-	"strings"
 )
-
-// maxSafeKeyBytes is the longest session key that is used as a folder name as it
-// is.
-const maxSafeKeyBytes = 100
 
 // DefaultSession is the key of a session that has none.
 const DefaultSession = "default"
-
-// safeKey turns a session key into a folder name: every byte outside
-// [A-Za-z0-9._-] becomes '_'. A key that was changed, is only dots, or is too
-// long gets a hash suffix, so that two keys never share a folder.
-func safeKey(key string) string {
-	b := []byte(key)
-	changed := len(b) > maxSafeKeyBytes || strings.Trim(key, ".") == ""
-	for i, c := range b {
-		if !safeByte(c) {
-			b[i], changed = '_', true
-		}
-	}
-	if !changed {
-		return key
-	}
-	if len(b) > maxSafeKeyBytes {
-		b = b[:maxSafeKeyBytes]
-	}
-	sum := sha256.Sum256([]byte(key))
-	return string(b) + "-" + hex.EncodeToString(sum[:8])
-}
-
-func safeByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-'
-}
 
 // pageID derives a page's stable id from what it came from.
 func pageID(prefix string, provenance ...string) string {

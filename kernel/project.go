@@ -24,7 +24,7 @@ func (k *Kernel) folder(name string) statedir.Dir {
 	if name == projectFolder {
 		return k.state.Sub("project")
 	}
-	return k.state.Sub(sessionsFolder).Sub(name)
+	return sessionDir(k.state, name)
 }
 
 // The files of a session's folder, beside recordsFile, usageFile and traceFile.

@@ -77,7 +77,8 @@ type Pruned struct {
 	BufferBytes int `json:"buffer_bytes"`
 	// BufferLeft is what stays of it: what none has read.
 	BufferLeft int `json:"buffer_left"`
-	// Kept are files that somebody changed meanwhile.
+	// Kept are files that were left alone, and why: somebody changed them meanwhile, or
+	// they hold what is taken for a secret.
 	Kept []string `json:"kept"`
 }
 
@@ -122,7 +123,10 @@ func (u *upkeep) prune(ctx context.Context, req *PruneRequest) (*Pruned, error) 
 	if req.QuietTime {
 		o.Only = []string{"observations.md", "memory/observations.md"}
 	}
-	out := &Pruned{Pruning: *snap.Prune(o), Kept: []string{}}
+	out := &Pruned{Kept: []string{}}
+	if err := u.pruneSafely(snap, o, out); err != nil {
+		return nil, err
+	}
 	text, mark, err := u.readOfBuffer(ctx, out)
 	if err != nil || !req.Apply {
 		return out, err
@@ -147,7 +151,7 @@ func (u *upkeep) commitPruning(ctx context.Context, out *Pruned, buffer string, 
 		}
 	}
 	if mark != nil {
-		u.run.Steps = append(u.run.Steps, upkeepStep{Path: bufferPath, Before: u.keep(buffer), Clear: true, Bytes: mark.Bytes})
+		u.run.Steps = append(u.run.Steps, upkeepStep{Path: bufferPath, Before: u.need(bufferPath, buffer), Clear: true, Bytes: mark.Bytes})
 	}
 	if len(u.run.Steps) == 0 {
 		return nil
@@ -181,6 +185,10 @@ func (u *upkeep) readOfBuffer(ctx context.Context, out *Pruned) (string, *readMa
 	out.BufferLeft = b.Bytes
 	m := u.lastRead()
 	if m == nil || b.Bytes < m.Bytes || m.Bytes == 0 || hashText(b.Text[:m.Bytes]) != m.Hash {
+		return "", nil, nil
+	}
+	if u.secret(b.Text[:m.Bytes]) {
+		out.Kept = append(out.Kept, bufferPath+": "+heldBack)
 		return "", nil, nil
 	}
 	out.BufferBytes, out.BufferLeft = m.Bytes, b.Bytes-m.Bytes

@@ -297,11 +297,17 @@ func (s *session) openJournal() error {
 	if s.journal == nil || s.journal.Len() == 0 {
 		ignoreState(s.root)
 	}
+	if err := s.sign(); err != nil {
+		return err
+	}
 	return s.openFile(&s.journal, journalFile)
 }
 
 // openRecords opens projection.jsonl for writing. A damaged one is put aside.
 func (s *session) openRecords() error {
+	if err := s.sign(); err != nil {
+		return err
+	}
 	if s.lost != nil {
 		if _, err := s.files.PutAside(recordsFile); err != nil {
 			return err

@@ -1,6 +1,9 @@
 package kernel
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // DefaultKeepSessions is how many sessions a kernel holds in memory.
 const DefaultKeepSessions = 64
@@ -11,8 +14,12 @@ func (k *Kernel) Release(sessionKey string) {
 	if sessionKey == "" {
 		sessionKey = DefaultSession
 	}
+	name, err := folderOf(k.state, sessionKey)
+	if err != nil {
+		return // nothing of it was opened
+	}
 	k.mu.Lock()
-	s := k.sessions[safeKey(sessionKey)]
+	s := k.sessions[name]
 	k.mu.Unlock()
 	if s == nil {
 		return
@@ -50,6 +57,25 @@ func (k *Kernel) keepFew(but *session) {
 		all[oldest].release()
 		all[oldest] = nil
 	}
+}
+
+// visit is openFolder for who goes through all sessions: what was not in memory before is
+// not kept there.
+func (k *Kernel) visit(ctx context.Context, name string, write bool) (*session, func(), error) {
+	had := k.holdsSession(name)
+	s, unlock, err := k.openFolder(ctx, "", name, write)
+	if err != nil || had {
+		return s, unlock, err
+	}
+	return s, func() { s.forget(); unlock() }, nil
+}
+
+// holdsSession tells whether something of a session is in memory.
+func (k *Kernel) holdsSession(name string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s := k.sessions[name]
+	return s != nil && s.held.Load()
 }
 
 // inMemory lists the sessions of which something was read.

@@ -21,6 +21,12 @@ type RetainRequest struct {
 	// Usage is the age from which calls are dropped from usage.jsonl, Traces the
 	// one from which a trace that was put aside goes.
 	Usage, Traces time.Duration
+	// Sessions is the age from which a session that was not used goes as a whole. One
+	// that this or another process works with stays, and one that memory names pages of.
+	Sessions time.Duration
+	// Backups is the age of a run over memory's files from which its backups go. Those that
+	// an undo of the newest pruning needs stay.
+	Backups time.Duration
 	// Apply does it. Without it the answer says what would be done, and nothing is
 	// written.
 	Apply bool
@@ -30,19 +36,29 @@ type RetainRequest struct {
 
 // Retained says what was removed, or would be.
 type Retained struct {
-	Applied  bool              `json:"applied"`
+	Applied bool `json:"applied"`
+	// Ended are sessions that go as a whole. Cited are those that are as old and stay,
+	// by key: memory names pages of them.
+	Ended    []EndedSession    `json:"ended"`
+	Cited    []string          `json:"cited"`
 	Sessions []RetainedSession `json:"sessions"`
+	// Unreadable are sessions that can't be read. Nothing of them goes, and no blob,
+	// since they may hold it.
+	Unreadable []Finding `json:"unreadable"`
 	// Blobs and BlobBytes are removed, orphans among them: blobs that no page of any
 	// session holds, as a kill between two writes leaves them.
 	Blobs       int   `json:"blobs"`
 	BlobBytes   int64 `json:"blob_bytes"`
 	Orphans     int   `json:"orphans"`
 	OrphanBytes int64 `json:"orphan_bytes"`
+	// Backups and BackupBytes are those of memory's files that are removed.
+	Backups     int   `json:"backups"`
+	BackupBytes int64 `json:"backup_bytes"`
 }
 
 // RetainedSession is what goes of one session.
 type RetainedSession struct {
-	// Session is its folder.
+	// Session is its key.
 	Session string `json:"session"`
 	// Pages lose their content. Pointed are pages as old that keep it, because a
 	// prompt or memory points to them.
@@ -67,49 +83,65 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 	if req.Now.IsZero() {
 		req.Now = k.now()
 	}
-	out := &Retained{Applied: req.Apply, Sessions: []RetainedSession{}}
-	folders, err := k.sessionFolders()
-	if err != nil {
-		return nil, fmt.Errorf("retain: %w", err)
-	}
+	out := &Retained{Applied: req.Apply, Ended: []EndedSession{}, Cited: []string{}, Unreadable: []Finding{}, Sessions: []RetainedSession{}}
 	cited := map[string]bool{}
 	shared, err := k.projectPages(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("retain: what all sessions share can't be read: %w", err)
 	}
 	cite(cited, shared)
-	held, err := neededBlobs(k.state, nil)
+	held, noBlobs := neededBlobs(k.state, nil)
+	gone := map[string]bool{}
+	if err := k.endSessions(ctx, &req, out, cited, gone); err != nil {
+		return nil, fmt.Errorf("retain: %w", err)
+	}
+	folders, err := k.sessionFolders()
 	if err != nil {
 		return nil, fmt.Errorf("retain: %w", err)
 	}
-	gone := map[string]bool{}
+	var read []string
 	for _, f := range folders {
-		row, err := k.retainSession(ctx, f, &req, cited, gone)
-		if err != nil {
-			return nil, fmt.Errorf("retain: %w", err)
+		if gone[f] {
+			continue // it would have ended
 		}
+		row, err := k.retainSession(ctx, f, &req, cited, gone)
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("retain: %w", ctx.Err())
+		}
+		if err != nil {
+			out.Unreadable = append(out.Unreadable, unreadable(f, err))
+			continue
+		}
+		read = append(read, f)
 		if !row.empty() || row.Pointed > 0 {
 			out.Sessions = append(out.Sessions, *row)
 		}
 	}
-	if err := k.countBlobs(out, held, gone); err != nil {
-		return nil, fmt.Errorf("retain: %w", err)
+	if noBlobs == nil && len(out.Unreadable) == 0 {
+		if err := k.countBlobs(out, held, gone); err != nil {
+			return nil, fmt.Errorf("retain: %w", err)
+		}
+	} else if len(out.Unreadable) == 0 {
+		out.Unreadable = append(out.Unreadable, Finding{What: noBlobs.Error(), Hint: "'memkernel check' says which session it is"})
+	}
+	if err := k.retainBackups(ctx, &req, out); err != nil {
+		return nil, fmt.Errorf("retain: backups: %w", err)
 	}
 	if !req.Apply {
 		return out, ctx.Err()
 	}
-	return out, k.retainBlobs(ctx, folders)
+	return out, k.retainBlobs(ctx, read, len(out.Unreadable) == 0)
 }
 
 // retainSession finds what goes of a session and, if it is to be done, writes the
 // promise, and drops usage and traces at once: nothing depends on them.
 func (k *Kernel) retainSession(ctx context.Context, folder string, req *RetainRequest, cited, gone map[string]bool) (*RetainedSession, error) {
-	s, unlock, err := k.openFolder(ctx, folder, folder, req.Apply)
+	s, unlock, err := k.visit(ctx, folder, req.Apply)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	row := &RetainedSession{Session: folder}
+	row := &RetainedSession{Session: s.key}
 	b := s.expired(req, row, cited)
 	for _, t := range b.Pages {
 		gone[folder+"/"+t.ID] = true
@@ -280,12 +312,15 @@ func (k *Kernel) unneeded(needed map[string]bool, f func(blob.Info) error) error
 	return nil
 }
 
-// retainBlobs keeps the promises, and removes what no page holds.
-func (k *Kernel) retainBlobs(ctx context.Context, folders []string) error {
+// retainBlobs keeps the promises, and removes what no page holds, if that can be told.
+func (k *Kernel) retainBlobs(ctx context.Context, folders []string, told bool) error {
 	if err := k.finishForget(ctx, folders); err != nil {
 		return err
 	}
-	if _, err := k.state.Stat("blobs"); errors.Is(err, fs.ErrNotExist) {
+	if err := k.finishEnded(ctx); err != nil {
+		return fmt.Errorf("retain: %w", err)
+	}
+	if _, err := k.state.Stat("blobs"); errors.Is(err, fs.ErrNotExist) || !told {
 		return nil
 	}
 	unlock, err := lockBlobs(ctx, k.state, true)

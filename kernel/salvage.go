@@ -9,6 +9,7 @@ import (
 	"io/fs"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -57,13 +58,12 @@ type DamagedFile struct {
 // [ErrNoSession].
 func (k *Kernel) Salvage(ctx context.Context, req SalvageRequest) (*Salvaged, error) {
 	key := keyOr(req.SessionKey)
-	name := safeKey(key)
+	name, err := k.folderToSalvage(key)
+	if err != nil {
+		return nil, fmt.Errorf("salvage session %s: %w", key, err)
+	}
 	if req.Project {
 		key, name = projectFolder, projectFolder
-	}
-	dir := k.folder(name)
-	if !dir.Exists("") {
-		return nil, fmt.Errorf("salvage session %s: %w", key, ErrNoSession)
 	}
 	s, unlock, err := k.hold(ctx, key, name, req.Apply)
 	if err != nil {
@@ -75,6 +75,22 @@ func (k *Kernel) Salvage(ctx context.Context, req SalvageRequest) (*Salvaged, er
 		return out, fmt.Errorf("salvage session %s: %w", key, err)
 	}
 	return out, nil
+}
+
+// folderToSalvage is the folder of a session, though it may not say any more whose it
+// is. A folder's own name will do: check and status name sessions by it that they can't
+// read.
+func (k *Kernel) folderToSalvage(key string) (string, error) {
+	name, err := folderOf(k.state, key)
+	if err == nil && k.folder(name).Exists("") {
+		return name, nil
+	}
+	for _, n := range []string{safename.Of(key), safename.Before(key), key} {
+		if safename.Valid(n) && k.folder(n).Exists("") {
+			return n, nil
+		}
+	}
+	return "", ErrNoSession
 }
 
 // hold gives a session with its locks and without reading it: what this process knew
@@ -121,6 +137,9 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 		return out, err
 	}
 	derived := s.damagedDerived()
+	if _, _, err := readWhose(s.files, s.name); err != nil && s.name != projectFolder {
+		derived = append(derived, damaged{whoseFile, err})
+	}
 	for _, d := range states {
 		out.Files = append(out.Files, DamagedFile{d.File, d.Err.Error()})
 	}

@@ -20,6 +20,8 @@ type scope struct {
 	// agent is whose past sessions are there, session whose is left out, being the
 	// one that asks.
 	agent, session string
+	// own is where documents of that session are, as package sessions names them.
+	own string
 	// source is one of the sources, "" for all.
 	source string
 }
@@ -28,7 +30,11 @@ func (m *memory) scope(private bool, agent, session, source string) scope {
 	if agent == "" {
 		agent = m.agent(session)
 	}
-	return scope{private, agent, session, source}
+	sc := scope{private: private, agent: agent, session: session, source: source}
+	if name, err := folderOf(m.state, session); err == nil {
+		sc.own = sessions.Folder(agent, name)
+	}
+	return sc
 }
 
 // isPast tells the path of a document of a past session.
@@ -69,7 +75,7 @@ func (m *memory) want(sc scope, also func(string) bool) (func(string) bool, erro
 // asks tells whether a document is of the session that asks: what it no longer
 // shows, its spans hold.
 func (sc *scope) asks(path string) bool {
-	return sc.session != "" && (sessions.Of(path, sc.agent, sc.session) || strings.HasPrefix(path, sessions.Folder(sc.agent, safeKey(sc.session))))
+	return sc.session != "" && (sessions.Of(path, sc.agent, sc.session) || sc.own != "" && strings.HasPrefix(path, sc.own))
 }
 
 // refusal is why past sessions, asked for by name, may not be searched.

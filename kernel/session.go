@@ -34,6 +34,8 @@ const (
 // session is the state of one session on disk, and its lines in memory.
 type session struct {
 	key   string // as the host spells it
+	whose bool   // the folder says so
+	signs bool   // the folder is to say so
 	name  string // the folder's name, from which page ids derive
 	files statedir.Dir
 	root  statedir.Dir // the state directory
@@ -95,6 +97,8 @@ type session struct {
 	eraseErr error // why what was promised is not erased yet
 	// upkeepErr is why a run over memory's files is not through yet.
 	upkeepErr error
+	// upkept: the journal ends with what retention or forgetting wrote.
+	upkept bool
 	// readOnly: the journals were opened for reading.
 	readOnly bool
 }
@@ -139,7 +143,7 @@ func (s *session) init() {
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
 	s.written, s.promises = map[string]bool{}, 0
 	s.archiveSpans, s.archivedPages = nil, map[string]bool{}
-	s.erasures = newErasures()
+	s.erasures, s.whose, s.upkept = newErasures(), false, false
 }
 
 // open gives the session of key with its lock held in this process, read from
@@ -148,10 +152,14 @@ func (k *Kernel) open(ctx context.Context, key string, write bool) (*session, fu
 	if key == "" {
 		key = DefaultSession
 	}
-	return k.openFolder(ctx, key, safeKey(key), write)
+	name, err := folderOf(k.state, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return k.openFolder(ctx, key, name, write)
 }
 
-// openFolder is open by the name of the session's folder.
+// openFolder is open by the name of the session's folder; a key of "" is told by it.
 func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (*session, func(), error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -182,10 +190,15 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 			return nil, nil, err
 		}
 	}
-	err := s.refresh(write)
-	if d := (*pagevm.DamageError)(nil); errors.As(err, &d) && s.journal != nil {
-		s.forget() // another process compacted it: it reads well from the beginning
+	err := s.identify(key)
+	if err == nil {
 		err = s.refresh(write)
+	}
+	if d := (*pagevm.DamageError)(nil); (errors.As(err, &d) || errors.Is(err, fs.ErrNotExist)) && s.journal != nil {
+		s.forget() // another process compacted or ended it: it reads well from the beginning
+		if err = s.identify(key); err == nil {
+			err = s.refresh(write)
+		}
 	}
 	if write && unwritable(err) {
 		s.forget()
@@ -198,7 +211,7 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	}
 	s.readOnly = s.readOnly && !write
 	if write {
-		if err := s.eraseAll(ctx); err != nil {
+		if err := s.eraseAll(ctx, k); err != nil {
 			s.forget()
 			unlock()
 			return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
@@ -256,10 +269,31 @@ func (s *session) lockFile(ctx context.Context) error {
 	if _, err := s.files.Check(lockName); err != nil {
 		return fmt.Errorf("lock session %s: %w", s.key, err)
 	}
-	if _, err := s.flock.TryLockContext(ctx, lockRetry); err != nil {
-		return fmt.Errorf("lock session %s: %w", s.key, err)
+	for {
+		ok, err := s.tryLock(ctx)
+		if err == nil && !ok {
+			err = wait(ctx, lockRetry, true)
+		}
+		if err != nil {
+			return fmt.Errorf("lock session %s: %w", s.key, err)
+		}
+		if ok {
+			return nil
+		}
 	}
-	return nil
+}
+
+// tryLock takes the session's lock if nobody has it. Sessions don't end meanwhile.
+func (s *session) tryLock(ctx context.Context) (bool, error) {
+	unlock, err := lockState(ctx, s.root, sessionsLock, false)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	if !s.writable() {
+		return false, fs.ErrPermission
+	}
+	return s.flock.TryLock()
 }
 
 // refresh reads what this or another process has written since the last look.
@@ -350,6 +384,7 @@ func (s *session) close() error {
 
 // replay applies one journal record to the state in memory.
 func (s *session) replay(r pagevm.Record) error {
+	s.upkept = r.Op == opForget || r.Op == opForgotten
 	switch r.Op {
 	case opIngest:
 		var b ingestBody

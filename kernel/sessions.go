@@ -108,7 +108,10 @@ func (m *memory) ownSessions(ctx context.Context, yield func(sessions.Conversati
 		if err != nil {
 			continue // nothing was said in it yet
 		}
-		key, err := sessionKeyOf(e.Name())
+		key, err := sessionKeyIn(m.state, e.Name())
+		if err == nil && key == e.Name() {
+			_, err = sessionKeyOf(key)
+		}
 		if err != nil {
 			failed(path, err)
 			continue
@@ -267,8 +270,11 @@ func (k *Kernel) forgetPast(ctx context.Context, req *ForgetRequest, out *Forgot
 	}
 	found, err := m.past.Matching(req.SessionKey)
 	if err == nil && req.Apply {
-		key, _ := sessionKeyOf(req.SessionKey) // it may be the folder's name
-		own := sessions.Folder(m.agent(key), safeKey(req.SessionKey))
+		var name string
+		if name, err = folderOf(k.state, req.SessionKey); err != nil {
+			return err
+		}
+		own := sessions.Folder(m.agent(req.SessionKey), name)
 		found, err = m.past.Forget(ctx, sessions.ForgetRequest{Key: req.SessionKey, Folders: []string{own}, Reason: m.masker.Text(req.Reason), Now: req.Now})
 	}
 	out.Transcripts = append(out.Transcripts, found...)

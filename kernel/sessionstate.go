@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -58,14 +59,17 @@ func (k *Kernel) yieldState(ctx context.Context, t *Turn) yielded {
 		return yielded{}
 	}
 	f, _, err := readState(k.memory.private)
-	if err != nil || f.section == nil || f.section.owner == safeKey(keyOr(t.SessionKey)) || !k.private(ctx, t) {
+	if err != nil || f.section == nil {
 		return yielded{}
 	}
 	owner := f.section.owner
-	if fi, err := k.folder(owner).Stat(""); err != nil || !fi.IsDir() || safeKey(owner) != owner && len(owner) <= maxSafeKeyBytes {
+	if name, err := folderOf(k.state, keyOr(t.SessionKey)); err != nil || name == owner || !safename.Valid(owner) || !k.private(ctx, t) {
 		return yielded{}
 	}
-	s, unlock, err := k.openFolder(ctx, owner, owner, true)
+	if fi, err := k.folder(owner).Stat(""); err != nil || !fi.IsDir() {
+		return yielded{}
+	}
+	s, unlock, err := k.openFolder(ctx, "", owner, true)
 	if err != nil {
 		return yielded{}
 	}

@@ -3,7 +3,9 @@ package kernel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel/index"
@@ -14,6 +16,11 @@ import (
 type Status struct {
 	StateDir string          `json:"state_dir"`
 	Sessions []SessionStatus `json:"sessions"`
+	// Others are sessions that were not read, the newest first. Masked, Forgotten and
+	// Retired don't count what is in them.
+	Others []OtherSession `json:"others"`
+	// Unreadable are sessions that can't be read, and why.
+	Unreadable []Finding `json:"unreadable"`
 	// Blobs and BlobBytes count the content-addressed store.
 	Blobs     int   `json:"blobs"`
 	BlobBytes int64 `json:"blob_bytes"`
@@ -117,12 +124,14 @@ type IndexStatus struct {
 
 // SessionStatus is what stands of one session.
 type SessionStatus struct {
-	// Key is the session's folder: its key, or a safe form of it.
-	Key   string       `json:"key"`
-	Pages int          `json:"pages"`
-	Turns int          `json:"turns"`
-	Spans int          `json:"spans"`
-	Lines []LineStatus `json:"lines"`
+	// Key is the session's, as the host spells it; of a folder of before December 2026
+	// that does not say whose it is, its name. Folder is the name of its folder.
+	Key    string       `json:"key"`
+	Folder string       `json:"folder"`
+	Pages  int          `json:"pages"`
+	Turns  int          `json:"turns"`
+	Spans  int          `json:"spans"`
+	Lines  []LineStatus `json:"lines"`
 	// ModelSummaries are the branches that a model made notes on.
 	ModelSummaries []ModelSummary `json:"model_summaries"`
 	// Life is what compactions, resets and flushes left behind.
@@ -154,18 +163,55 @@ type LineStatus struct {
 	LearnedWindow int `json:"learned_window"`
 }
 
-// Status reads what is where and how big. It writes nothing.
+// StatusOptions say which sessions are read.
+type StatusOptions struct {
+	// Session is the only one; "" takes the newest, All every one.
+	Session string
+	All     bool
+}
+
+// StatusSessions is how many sessions a status reads, those that were written to last.
+const StatusSessions = 20
+
+// OtherSession is a session that was not read.
+type OtherSession struct {
+	Key    string `json:"key"`
+	Folder string `json:"folder"`
+	// Bytes is what its journal and projections hold, Last when they were written to.
+	Bytes int64     `json:"bytes"`
+	Last  time.Time `json:"last,omitzero"`
+}
+
+// Status is [Kernel.StatusOf] the newest sessions.
 func (k *Kernel) Status(ctx context.Context) (*Status, error) {
-	st := &Status{StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: k.memoryStatus(ctx), Nets: k.netsStatus(), SummaryModels: k.cooldowns().all()}
-	folders, err := k.sessionFolders()
+	return k.StatusOf(ctx, StatusOptions{})
+}
+
+// StatusOf reads what is where and how big. It writes nothing. A session that is asked for
+// and is not there is [ErrNoSession].
+func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error) {
+	st := &Status{Others: []OtherSession{}, Unreadable: []Finding{}, StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: k.memoryStatus(ctx), Nets: k.netsStatus(), SummaryModels: k.cooldowns().all()}
+	folders, others, err := k.statusFolders(&o)
 	if err != nil {
 		return nil, err
 	}
+	for i := range others {
+		other := &others[i]
+		if other.Key, err = sessionKeyIn(k.state, other.Folder); err != nil {
+			other.Key = other.Folder
+			st.Unreadable = append(st.Unreadable, unreadable(other.Folder, err))
+		}
+		st.Others = append(st.Others, *other)
+	}
 	masked := map[string]int{}
 	for _, f := range folders {
-		s, unlock, err := k.openFolder(ctx, f, f, false)
+		s, unlock, err := k.visit(ctx, f, false)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
-			return nil, err
+			st.Unreadable = append(st.Unreadable, unreadable(f, err))
+			continue
 		}
 		st.Sessions = append(st.Sessions, s.status(k.now()))
 		s.countMasked(masked)
@@ -183,6 +229,41 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 		st.BlobBytes += info.Bytes
 	}
 	return st, ctx.Err()
+}
+
+// statusFolders are the folders of the sessions to read, and what is said of the others
+// without opening anything.
+func (k *Kernel) statusFolders(o *StatusOptions) (read []string, others []OtherSession, err error) {
+	all, err := k.sessionFolders()
+	if err != nil || o.All {
+		return all, nil, err
+	}
+	if o.Session != "" {
+		name, err := folderOf(k.state, o.Session)
+		if err == nil && !slices.Contains(all, name) {
+			err = fmt.Errorf("status of session %s: %w", o.Session, ErrNoSession)
+		}
+		return []string{name}, nil, err
+	}
+	for _, f := range all {
+		s := OtherSession{Folder: f}
+		for _, name := range []string{journalFile, recordsFile} {
+			if fi, err := k.folder(f).Stat(name); err == nil {
+				s.Bytes += fi.Size()
+				if fi.ModTime().After(s.Last) {
+					s.Last = fi.ModTime()
+				}
+			}
+		}
+		others = append(others, s)
+	}
+	slices.SortStableFunc(others, func(a, b OtherSession) int { return b.Last.Compare(a.Last) })
+	n := min(StatusSessions, len(others))
+	for _, s := range others[:n] {
+		read = append(read, s.Folder)
+	}
+	slices.Sort(read)
+	return read, others[n:], nil
 }
 
 func (k *Kernel) memoryStatus(ctx context.Context) MemoryStatus {
@@ -243,8 +324,10 @@ func (m *memory) indexStatus(ctx context.Context) IndexStatus {
 }
 
 // sessionFolders lists the folders of all sessions.
-func (k *Kernel) sessionFolders() ([]string, error) {
-	entries, err := k.state.ReadDir(sessionsFolder)
+func (k *Kernel) sessionFolders() ([]string, error) { return sessionFolders(k.state) }
+
+func sessionFolders(state statedir.Dir) ([]string, error) {
+	entries, err := state.ReadDir(sessionsFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -261,7 +344,7 @@ func (k *Kernel) sessionFolders() ([]string, error) {
 }
 
 func (s *session) status(now time.Time) SessionStatus {
-	st := SessionStatus{Key: s.name, Pages: len(s.pages), Turns: s.turns, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now),
+	st := SessionStatus{Key: s.key, Folder: s.name, Pages: len(s.pages), Turns: s.turns, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now),
 		JournalBytes: size(s.files, journalFile), ProjectionBytes: size(s.files, recordsFile)}
 	names := map[string]lineKey{}
 	for key := range s.lines {

@@ -51,8 +51,11 @@ type TraceOptions struct {
 // DefaultTraceBytes is the default of TraceOptions.MaxBytes.
 const DefaultTraceBytes = 64 << 20
 
-// traceFile is the trace in a session's folder.
-const traceFile = "trace.jsonl"
+// traceFile is the trace in a session's folder, oldTraceFile the one before.
+const (
+	traceFile    = "trace.jsonl"
+	oldTraceFile = "trace.1.jsonl"
+)
 
 // FaultNotTraced is the fault of a plan whose decisions could not be written down.
 // The plan itself is recorded.

@@ -75,6 +75,9 @@ func (u *upkeep) takeBack(last *loggedRun, st *upkeepStep) (ok bool, err error) 
 		return false, err
 	}
 	before, err := u.backup(st.Before)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("what %s was before %s is no longer kept: retention, or a request to forget what it quotes, removed the backup", st.Path, last.id)
+	}
 	if err != nil {
 		return false, err
 	}

@@ -24,7 +24,8 @@ import (
 // From the promise on the run stands: a kill at any point is made good when the
 // journal is next opened to be written. A file that somebody changed meanwhile is not
 // overwritten: what it should get is appended, what it should lose stays, and the next
-// run looks again. Backups are not removed.
+// run looks again. Backups go by retention, and where what they quote is forgotten; a file
+// that holds a secret is not backed up, nor pruned (backups.go).
 const (
 	upkeepType  pagevm.Type = "upkeep"
 	upkeepKey               = "upkeep"

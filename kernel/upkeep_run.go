@@ -20,6 +20,8 @@ type upkeep struct {
 	log   []loggedRun
 	batch *blob.Batch
 	run   upkeepRun
+	// held are files that can't be backed up.
+	held []string
 }
 
 // beginUpkeep opens the project's journal, which redoes what a kill left.
@@ -62,16 +64,21 @@ func (k *Kernel) readUpkeep(ctx context.Context, kind runKind, now time.Time) (*
 	return u, unlock, nil
 }
 
-// keep puts a text among the backups.
-func (u *upkeep) keep(text string) string { return u.batch.AddString(text) }
-
 // adds promises that a file gets a text at its end.
 func (u *upkeep) adds(path, before, text string) {
-	st := upkeepStep{Path: path, Since: u.changed(path), ID: pageID("up", string(u.run.Kind), u.runID(), path, text), Add: u.keep(text)}
+	st := upkeepStep{Path: path, Since: u.changed(path), ID: pageID("up", string(u.run.Kind), u.runID(), path, text), Add: u.need(path, text)}
 	if before != "" {
-		st.Before = u.keep(before)
+		st.Before = u.before(path, before)
 	}
 	u.run.Steps = append(u.run.Steps, st)
+}
+
+// before backs up what a file was: an undo of a pruning needs it.
+func (u *upkeep) before(path, text string) string {
+	if u.run.Kind == runPrune {
+		return u.need(path, text)
+	}
+	return u.keep(text)
 }
 
 // changed is when a file was last changed, as far as it is not after the run.
@@ -85,9 +92,9 @@ func (u *upkeep) changed(path string) time.Time {
 
 // becomes promises that a file becomes another text.
 func (u *upkeep) becomes(path, before, after string) {
-	st := upkeepStep{Path: path, Since: u.changed(path), After: u.keep(asIs(before, after))}
+	st := upkeepStep{Path: path, Since: u.changed(path), After: u.need(path, asIs(before, after))}
 	if before != "" {
-		st.Before = u.keep(before)
+		st.Before = u.before(path, before)
 	}
 	u.run.Steps = append(u.run.Steps, st)
 }
@@ -97,6 +104,9 @@ func (u *upkeep) runID() string { return fmt.Sprintf("run-%d", len(u.log)+1) }
 
 // commit promises the run and does it.
 func (u *upkeep) commit(ctx context.Context) (*upkeepDone, error) {
+	if len(u.held) > 0 {
+		return nil, fmt.Errorf("%s: %s", strings.Join(u.held, ", "), heldBack)
+	}
 	if _, err := u.batch.Commit(ctx); err != nil {
 		return nil, fmt.Errorf("back up: %w", err)
 	}

@@ -116,7 +116,10 @@ func (k *Kernel) Usage(ctx context.Context, opt UsageOptions) (*UsageStats, erro
 		return nil, err
 	}
 	if opt.Session != "" {
-		name := safeKey(opt.Session)
+		name, err := folderOf(k.state, opt.Session)
+		if err != nil {
+			return nil, err
+		}
 		if !slices.Contains(folders, name) {
 			return nil, fmt.Errorf("stats of session %s: %w", opt.Session, ErrNoSession)
 		}
@@ -131,7 +134,11 @@ func (k *Kernel) Usage(ctx context.Context, opt UsageOptions) (*UsageStats, erro
 		if _, err := dir.Stat(usageFile); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		rows, torn, err := readUsage(dir, f)
+		key, err := sessionKeyIn(k.state, f)
+		if err != nil {
+			return nil, fmt.Errorf("stats: %w", err)
+		}
+		rows, torn, err := readUsage(dir, key)
 		if err != nil {
 			return nil, fmt.Errorf("stats: %w", err)
 		}

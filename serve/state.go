@@ -68,7 +68,9 @@ type retained struct {
 
 // retain keeps what the configuration says, as the verb does.
 func (s *Server) retain(ctx context.Context, _ *call, p *retainCall) (any, error) {
-	out, err := s.k.Retain(ctx, kernel.RetainRequest{Blobs: s.opt.Retain.Blobs, Usage: s.opt.Retain.Usage, Traces: s.opt.Retain.Traces, Apply: p.Apply, Now: p.Now})
+	req := s.opt.Retain
+	req.Apply, req.Now = p.Apply, p.Now
+	out, err := s.k.Retain(ctx, req)
 	if err != nil {
 		return nil, err
 	}

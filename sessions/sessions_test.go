@@ -344,3 +344,41 @@ func TestAgents(t *testing.T) {
 		t.Error("an agent leads out")
 	}
 }
+
+// TestAgentsShareNothing: no agent is shown what another's folder holds, whatever they
+// are called and whatever the disk makes of names.
+func TestAgentsShareNothing(t *testing.T) {
+	agents := []string{"main", "Main", "MAIN", "a/b", "a_b", "a_b-c14cddc0", "a_b-c14cddc033f64b9d", "con", "NUL", "ops.", "ops", "caf\u00e9", "cafe\u0301", ".."}
+	by := map[string]string{}
+	for _, a := range agents {
+		under := strings.ToLower(strings.TrimRight(strings.TrimSuffix(Under(a), "/"), "."))
+		if other, ok := by[under]; ok {
+			t.Errorf("%q and %q are both under %s", a, other, under)
+		}
+		by[under] = a
+	}
+}
+
+// TestForgottenBefore: a conversation that was forgotten under the folder that its agent
+// had before stays forgotten.
+func TestForgottenBefore(t *testing.T) {
+	for _, agent := range []string{"Main", "a/b"} {
+		f := newFixture(t, nil)
+		src := Source{Path: filepath.Join(f.dir, "host"), Agent: agent}
+		before := ""
+		src.Find(context.Background(), func(c Conversation) bool { before = folderBefore(agent, c.Name); return true }, nil)
+		if before == "" || Prefix+before+"/" == Under(agent) {
+			t.Fatal(before)
+		}
+		data, _ := json.Marshal(tombFile{Format: tombFormat, Sessions: map[string]*tomb{before: {Key: "talk", Time: noon}}})
+		os.MkdirAll(filepath.Join(f.dir, "state"), 0o700)
+		if err := os.WriteFile(filepath.Join(f.dir, "state", tombName), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := f.store.Update(context.Background(), UpdateOptions{All: true, Now: time.Now()}, src.Find)
+		if err != nil || r.Forgotten != 1 {
+			t.Errorf("%q: %v, %+v", agent, err, r)
+		}
+		f.lacks("heron")
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/statedir"
 )
 
@@ -107,8 +108,8 @@ func (s *Store) lock(ctx context.Context, wait bool) (release func(), err error)
 // maxName bounds the readable part of a folder's name, in bytes.
 const maxName = 80
 
-// safe is a name as a folder: what can't stand in one is replaced, and a hash tells
-// apart what became alike.
+// safe is the name of a conversation as a folder: what can't stand in one is replaced,
+// and a hash tells apart what became alike. It is for names that are unique already.
 func safe(name string) string {
 	b := []byte(name)
 	changed := len(b) > maxName || strings.Trim(name, ".") == ""
@@ -134,8 +135,12 @@ func Under(agent string) string {
 	if agent == "" {
 		agent = DefaultAgent
 	}
-	return Prefix + safe(agent) + "/"
+	return Prefix + safename.Of(agent) + "/"
 }
+
+// folderBefore is the folder that a conversation had before December 2026, when two
+// agents could share one. What was forgotten there stays forgotten.
+func folderBefore(agent, name string) string { return safe(agent) + "/" + safe(name) }
 
 // Folder is what the paths of one of an agent's conversations begin with.
 func Folder(agent, name string) string { return Under(agent) + safe(name) + "/" }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -76,6 +77,9 @@ func (a *app) showForgotten(out *kernel.Forgotten) error {
 	for _, e := range out.Elsewhere {
 		fmt.Fprintf(a.out, "stays: %s\n", printable(e))
 	}
+	if n := len(out.Backups); n > 0 {
+		fmt.Fprintf(a.out, "goes too: %s of memory's files that quote it; what was pruned then can't be undone\n", plural(n, "backup"))
+	}
 	done := "would be forgotten"
 	if out.Applied {
 		done = "forgotten"
@@ -98,15 +102,22 @@ func newRetain(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retain",
 		Short: "remove what is older than the configuration keeps it",
-		Long: `retain removes large contents, media, usage and traces that are older than the
-settings under retention say, and blobs that nothing holds. What a prompt or memory
-points to stays. It shows what it would do unless --apply is given.`,
+		Long: `retain removes whole sessions, large contents, media, usage, traces and backups that
+are older than the settings under retention say, and blobs that nothing holds. What a prompt or
+memory points to stays. get says FORGOTTEN of what a session held that was removed. It shows what it would do unless --apply is given.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runRetain(cmd.Context(), f) },
 	}
 	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
 	cmd.Flags().Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
 	return cmd
+}
+
+// retention is how long things are kept, as the configuration says.
+func (a *app) retention() kernel.RetainRequest {
+	c := &a.config.Retention
+	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
+	return kernel.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.BlobsDays), Usage: days(c.UsageDays), Traces: days(c.TraceDays), Backups: days(c.BackupsDays)}
 }
 
 type retainJSON struct {
@@ -120,9 +131,9 @@ func (a *app) runRetain(ctx context.Context, f *retainFlags) error {
 		return err
 	}
 	defer k.Close()
-	c := &a.config.Retention
-	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
-	out, err := k.Retain(ctx, kernel.RetainRequest{Blobs: days(c.BlobsDays), Usage: days(c.UsageDays), Traces: days(c.TraceDays), Apply: f.apply, Now: f.now.Time})
+	req := a.retention()
+	req.Apply, req.Now = f.apply, f.now.Time
+	out, err := k.Retain(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -136,16 +147,28 @@ func (a *app) showRetained(out *kernel.Retained) error {
 	for _, s := range out.Sessions {
 		fmt.Fprintf(a.out, "%s: %s too old, %d as old are pointed to; %s of usage, %s of trace\n", printable(s.Session), plural(s.Pages, "page"), s.Pointed, plural(s.UsageRows, "row"), size(s.TraceBytes))
 	}
+	for _, f := range out.Unreadable {
+		fmt.Fprintf(a.out, "%s can't be read, and no blob goes: %s\n", printable(first(f.Session, "a session")), printable(f.What))
+		a.tip("%s", f.Hint)
+	}
 	done := "would be removed"
 	if out.Applied {
 		done = "removed"
 	}
-	_, err := fmt.Fprintf(a.out, "%s of %s %s, %d of them held by nothing\n", plural(out.Blobs, "blob"), size(out.BlobBytes), done, out.Orphans)
-	c := &a.config.Retention
-	if c.BlobsDays+c.UsageDays+c.TraceDays == 0 {
-		a.tip("everything is kept for ever; retention.blobs_days, usage_days and trace_days bound that")
+	for _, e := range out.Ended {
+		fmt.Fprintf(a.out, "%s: last used%s; all of it %s, %s\n", printable(e.Session), strings.TrimPrefix(atTime(e.Last), ", at"), done, size(e.Bytes))
 	}
-	if !out.Applied && (out.Blobs > 0 || len(out.Sessions) > 0) {
+	for _, key := range out.Cited {
+		fmt.Fprintf(a.out, "%s: as old, and kept: memory names pages of it\n", printable(key))
+	}
+	_, err := fmt.Fprintf(a.out, "%s of %s %s, %d of them held by nothing\n", plural(out.Blobs, "blob"), size(out.BlobBytes), done, out.Orphans)
+	if a.config.Retention == (config.Retention{}) {
+		a.tip("everything is kept for ever; retention.blobs_days, sessions_days, usage_days, trace_days and backups_days bound that")
+	}
+	if out.Backups > 0 && err == nil {
+		_, err = fmt.Fprintf(a.out, "%s of memory's files, %s, %s\n", plural(out.Backups, "backup"), size(out.BackupBytes), done)
+	}
+	if !out.Applied && (out.Blobs+out.Backups > 0 || len(out.Sessions)+len(out.Ended) > 0) {
 		a.tip("nothing was changed; --apply does it")
 	}
 	return err

@@ -92,11 +92,9 @@ func (a *app) openServed(ctx context.Context) (*kernel.Kernel, *serve.Options, e
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &a.config.Retention
-	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 	return k, &serve.Options{Workspace: workspace, StateDir: state, Private: a.private(), Prices: book, Version: buildVersion().Version, Location: a.config.Workspace.Timezone.Location(),
 		Tools:  toolsOf(k),
-		Retain: kernel.RetainRequest{Blobs: days(c.BlobsDays), Usage: days(c.UsageDays), Traces: days(c.TraceDays)},
+		Retain: a.retention(),
 		Documents: serve.Documents{
 			Layout:  func(p *kernel.ContextPlan) any { return layoutDocument(p) },
 			Reindex: func(r *kernel.ReindexReport, path string) any { return reindexDocument(r, path) },

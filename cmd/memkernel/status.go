@@ -11,10 +11,18 @@ import (
 )
 
 func newStatus(a *app) *cobra.Command {
-	return &cobra.Command{
+	var o kernel.StatusOptions
+	cmd := &cobra.Command{
 		Use: "status", Short: "say what is stored where, and how big it is", Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runStatus(cmd.Context()) },
+		Long: fmt.Sprintf(`status says what is stored where, and how big it is. It reads the %d sessions that were
+written to last; of the others it says size and time alone, and what is in them is not
+counted. --all reads every session, --session one.`, kernel.StatusSessions),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runStatus(cmd.Context(), o) },
 	}
+	cmd.Flags().StringVarP(&o.Session, "session", "s", "", "`key` of the only session to read")
+	cmd.Flags().BoolVar(&o.All, "all", false, "read every session")
+	cmd.MarkFlagsMutuallyExclusive("session", "all")
+	return cmd
 }
 
 type statusJSON struct {
@@ -22,13 +30,13 @@ type statusJSON struct {
 	*kernel.Status
 }
 
-func (a *app) runStatus(ctx context.Context) error {
+func (a *app) runStatus(ctx context.Context, o kernel.StatusOptions) error {
 	k, err := a.kernel(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer k.Close()
-	st, err := k.Status(ctx)
+	st, err := k.StatusOf(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -71,6 +79,16 @@ func statusText(st *kernel.Status, p painter) string {
 			fmt.Fprintf(&b, "    %s, %s tokens, generation %d, %s, last call%s\n", plural(l.Messages, "message"), thousands(l.Tokens), l.Generation, plural(l.Cuts, "cut"), strings.TrimPrefix(atTime(l.LastStart), ", at"))
 			cutText(&b, &l)
 		}
+	}
+	for _, f := range st.Unreadable {
+		fmt.Fprintf(&b, "%s  %s can't be read: %s\n", p.do(bold, "session"), printable(f.Session), printable(f.What))
+	}
+	if n := len(st.Others); n > 0 {
+		bytes := int64(0)
+		for _, o := range st.Others {
+			bytes += o.Bytes
+		}
+		fmt.Fprintf(&b, "%s  %s that were not read, %s, last written to%s; --all reads them\n", p.do(bold, "others"), plural(n, "session"), size(bytes), strings.TrimPrefix(atTime(st.Others[0].Last), ", at"))
 	}
 	return b.String()
 }

@@ -222,9 +222,11 @@ type Redact struct {
 
 // Retention holds how long things are kept. Days of 0 are for ever.
 type Retention struct {
-	BlobsDays int `key:"blobs_days" range:"0..36500" empty:"for ever" doc:"Age in days from which large tool results and media may go, unless a prompt or memory points to them. A conversation that was not planned for so long has no prompt."`
-	UsageDays int `key:"usage_days" range:"0..36500" empty:"for ever" doc:"Age in days from which calls are dropped from usage.jsonl."`
-	TraceDays int `key:"trace_days" range:"0..36500" empty:"for ever" doc:"Age in days from which a trace that was put aside, trace.1.jsonl, goes. trace.max_bytes bounds the newest."`
+	SessionsDays int `key:"sessions_days" range:"0..36500" empty:"for ever" doc:"Age in days of its last use from which a session goes as a whole, with blobs that no other holds. A tombstone stays. One that is being worked with stays, and one that memory names pages of."`
+	BlobsDays    int `key:"blobs_days" range:"0..36500" empty:"for ever" doc:"Age in days from which large tool results and media may go, unless a prompt or memory points to them. A conversation that was not planned for so long has no prompt."`
+	UsageDays    int `key:"usage_days" range:"0..36500" empty:"for ever" doc:"Age in days from which calls are dropped from usage.jsonl."`
+	BackupsDays  int `key:"backups_days" range:"0..36500" empty:"for ever" doc:"Age in days from which backups of memory's files go that pruning and curating made. Those that an undo of the newest pruning needs stay."`
+	TraceDays    int `key:"trace_days" range:"0..36500" empty:"for ever" doc:"Age in days from which a trace that was put aside, trace.1.jsonl, goes. trace.max_bytes bounds the newest."`
 }
 
 // Default returns the settings of a user who has no configuration file.

@@ -1,0 +1,81 @@
+// Package safename makes names of folders of words that come from elsewhere: the
+// keys of sessions, the names of agents.
+//
+// No two words get one name, also where the disk doesn't tell upper from lower case
+// (macOS, Windows), and no name is one that Windows reserves or changes. A name says
+// nothing but its word, so that processes and machines come to the same one.
+//
+//	main              main                           as it is
+//	a/b               a_b-c14cddc033f64b9d           changed: a hash of the word is behind it
+//	Main              _Main-eb814be3ca3b78c0         as it is it would meet main
+//	aux.txt           _aux.txt-0857d0cb3b4f429f      as it is, Windows reserves it
+//	a_b-c14cddc…      _a_b-c14cddc…-60e8b8f22b6bf5a4 as it is it would meet a/b
+package safename
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strings"
+)
+
+// MaxBytes is the longest word that may be a name as it is.
+const MaxBytes = 100
+
+// Of is the name of a word. It has at most 118 bytes of [A-Za-z0-9._-], and does not
+// end in a dot. Two words share one, compared without case, only if the first 64 bits
+// of their SHA-256 are equal.
+func Of(word string) string {
+	name := Before(word)
+	if reserved(name) || name == word && (word != strings.ToLower(word) || strings.HasSuffix(word, ".") || Hashed(word)) {
+		body, _ := plain(word)
+		return "_" + body + "-" + hash(word)
+	}
+	return name
+}
+
+// Before is the name that programs of before December 2026 gave: two words could
+// share it.
+func Before(word string) string {
+	body, changed := plain(word)
+	if !changed {
+		return word
+	}
+	return body + "-" + hash(word)
+}
+
+// plain is a word with what can't stand in a name replaced, cut to size, and whether
+// that, or that it says nothing, made a change.
+func plain(word string) (string, bool) {
+	b := []byte(word)
+	changed := len(b) > MaxBytes || strings.Trim(word, ".") == ""
+	for i, c := range b {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-') {
+			b[i], changed = '_', true
+		}
+	}
+	return string(b[:min(len(b), MaxBytes)]), changed
+}
+
+func hash(word string) string {
+	sum := sha256.Sum256([]byte(word))
+	return hex.EncodeToString(sum[:8])
+}
+
+// hashed is how a name looks that was made by adding a hash: what stands before it
+// has a byte that was replaced, or only dots, or is cut to size.
+var hashed = regexp.MustCompile(`^(?:[A-Za-z0-9.-]*_[A-Za-z0-9._-]*|\.*|[A-Za-z0-9.-]{100})-[0-9a-f]{16}$`)
+
+// Hashed tells whether a word looks like the name of another.
+func Hashed(word string) bool { return hashed.MatchString(word) }
+
+// Valid tells whether a word may be a name that [Of] or [Before] gave.
+func Valid(name string) bool {
+	body, changed := plain(name)
+	return Hashed(name) || !changed && body == name
+}
+
+// devices are names that Windows reserves, whatever follows behind a dot.
+var devices = regexp.MustCompile(`^(?i:con|prn|aux|nul|(?:com|lpt)[0-9])(?:\.|$)`)
+
+func reserved(name string) bool { return devices.MatchString(name) }
