@@ -57,7 +57,7 @@ func TestKeysShareNoFolder(t *testing.T) {
 	k.Close()
 	k = openKernel(t, dir)
 	defer k.Close()
-	st, err := k.Status(context.Background())
+	st, err := k.StatusOf(context.Background(), kernel.StatusOptions{All: true})
 	if err != nil {
 		t.Fatal(err)
 	}
