@@ -204,7 +204,7 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 func (s *session) ingest(w *work) error {
 	g := w.ingester()
 	g.keepTaken(w.taken)
-	w.hosts = g.absorb(w.prev, w.msgs)
+	w.takeHosts(g)
 	return s.commitCapture(w)
 }
 
@@ -259,14 +259,8 @@ func (s *session) passed(key string) bool {
 	if s.journal == nil {
 		return false
 	}
-	page, _ := s.journal.Store().Page(s.address(sessionKey))
-	f, _ := page.Field(boundariesField)
-	for _, e := range f.Entries {
-		if e.ID == key {
-			return true
-		}
-	}
-	return false
+	_, ok := s.journal.Store().Entry(s.address(sessionKey), boundariesField, key)
+	return ok
 }
 
 // compactOver is the journal's size from which the end of a session or a reset

@@ -253,11 +253,7 @@ func (s *session) readingAfter(w *work, t Turn) checkpoint.Reading {
 		ratio, _ = cal.Factor()
 	}
 	count := func(from int) int {
-		n := 0
-		for i := max(min(from, len(w.hosts)), 0); i < len(w.hosts); i++ {
-			n += w.hosts[i].Tokens()
-		}
-		return int(float64(n) * ratio)
+		return int(float64(w.tokensFrom(from)) * ratio)
 	}
 	seen := len(l.proj.Seen)
 	if r.Tokens = count(0); seen > 0 && seen <= len(w.hosts) {

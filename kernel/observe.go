@@ -20,6 +20,11 @@ type Turn struct {
 	Model      string
 	// Messages is the host's whole conversation after the turn.
 	Messages []memkernel.Message
+	// Unchanged is how many messages at the beginning the host vouches for: they are
+	// those of the turn that it handed in before of this session, branch and model, and
+	// are not compared again. Where this process does not know them any more they are
+	// read. 0 compares all.
+	Unchanged int
 	// PlanID names the plan that was sent for the last call, Usage what the provider
 	// billed for it. Both may be missing. A turn that is still open may be delivered
 	// after each of its calls, so that every bill is kept.
@@ -130,7 +135,8 @@ func (k *Kernel) turnWork(s *session, t *Turn) (*work, error) {
 		return nil, err
 	}
 	w.count.cache = k.counts
-	w.prev = s.line(t.Branch, t.Model)
+	w.prev, w.heard = s.hearing(t.Branch, t.Model)
+	w.unchanged = t.Unchanged
 	next := *w.prev
 	w.next = &next
 	if err := w.heal(); err != nil && !errors.Is(err, ErrAnswered) {
@@ -142,8 +148,8 @@ func (k *Kernel) turnWork(s *session, t *Turn) (*work, error) {
 func (s *session) observe(w *work, t Turn) (*Observation, error) {
 	g := w.ingester()
 	g.keepTaken(w.taken)
-	hosts := g.absorb(w.prev, w.msgs)
-	w.hosts = hosts
+	w.takeHosts(g)
+	hosts := w.hosts
 	o := &Observation{Outcome: Committed, Ingested: len(w.capture.pages)}
 	end := turnEnd(w.msgs)
 	if err := s.commitCapture(w); err != nil {

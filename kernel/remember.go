@@ -176,9 +176,8 @@ func (s *session) recallPromises() error {
 	if s.journal == nil {
 		return nil
 	}
-	p, _ := s.journal.Store().Page(s.address(memoryKey))
-	f, _ := p.Field(memoryField)
-	for _, e := range f.Entries[min(s.promises, len(f.Entries)):] {
+	entries := s.journal.Store().Entries(s.address(memoryKey), memoryField, s.promises)
+	for _, e := range entries {
 		var b rememberBody
 		if err := json.Unmarshal(e.Current().Value, &b); err != nil {
 			return fmt.Errorf("read entry %s of memory: %w", e.ID, err)
@@ -189,7 +188,7 @@ func (s *session) recallPromises() error {
 			s.unwritten[e.ID] = true
 		}
 	}
-	s.promises = len(f.Entries)
+	s.promises += len(entries)
 	return nil
 }
 

@@ -53,6 +53,7 @@ type session struct {
 	pages   map[string]*pagevm.Page
 	texts   map[string]string // representations and kernel blocks by hash
 	lines   map[lineKey]*line
+	heard   map[lineKey]*heard // what is observed of lines that are not planned here
 	spans   map[string]Span
 	turns   int
 	// observed is the summary of all observed turns, used from the next cut on.
@@ -131,7 +132,7 @@ func (k *Kernel) newSession(key, name string) *session {
 func (s *session) init() {
 	s.pages = map[string]*pagevm.Page{}
 	s.texts = map[string]string{}
-	s.lines = map[lineKey]*line{}
+	s.lines, s.heard = map[lineKey]*line{}, map[lineKey]*heard{}
 	s.spans = map[string]Span{}
 	s.observed = map[string]summary.State{}
 	s.turnChains, s.account, s.life, s.flushed = map[string]string{}, account{}, nil, map[string]bool{}
@@ -290,7 +291,7 @@ func (s *session) lose(cause error) {
 		s.records.Close()
 	}
 	s.records, s.lost = nil, cause
-	s.lines = map[lineKey]*line{}
+	s.lines, s.heard = map[lineKey]*line{}, map[lineKey]*heard{}
 }
 
 // follow opens a journal, or looks for what was appended to it, and hands every

@@ -101,7 +101,7 @@ func (a *app) observeTurns(ctx context.Context, k *kernel.Kernel, turn kernel.Tu
 		a.progress("turn %d of %d", i+1, len(ends))
 		last := &msgs[end-1]
 		turn.More = i+1 < len(ends)
-		turn.Messages, turn.Usage, turn.Now = msgs[:end:end], last.Usage, last.Time
+		turn.Unchanged, turn.Messages, turn.Usage, turn.Now = len(turn.Messages), msgs[:end:end], last.Usage, last.Time
 		o, err := k.ObserveTurn(ctx, turn)
 		if err != nil {
 			a.progressDone()
