@@ -285,7 +285,7 @@ func (s *session) lifeAt(out *Passed, b Boundary, point pagevm.CommitPoint, msgs
 	if err := s.captureState(b.Branch, msgs); err != nil {
 		return err
 	}
-	if t := triggers[point]; t != "" && b.Reason != startReason && s.life.state.Changed(s.life.latest) {
+	if t := triggers[point]; t != "" && b.Reason != startReason && s.life.state.Changed(s.life.written()) {
 		if _, err := s.writeCheckpoint(s.checkpointInput(t, s.lastReading(b), b.Now)); err != nil {
 			return err
 		}
@@ -304,6 +304,7 @@ func (s *session) beginLife() error {
 	if l == nil {
 		return nil
 	}
+	l.state = checkpoint.State{}
 	s.fallBack(l)
 	l.state = checkpoint.Begin(checkpoint.State{}, l.latest)
 	err := l.store.SaveState(l.state)

@@ -59,12 +59,16 @@ func (l *life) written() *checkpoint.Checkpoint {
 	return l.latest
 }
 
-// fallBack gives a life without a checkpoint what the other records say.
+// fallBack gives a life without a checkpoint what the other records say. A state that
+// holds all that was captured needs none: what was read off it says nothing more.
 func (s *session) fallBack(l *life) {
 	if s.lifeOpt.NoCheckpoints {
 		l.net, l.latest = "", nil
 	} else if l.latest != nil && (l.net == "" || l.net == NetCheckpoint) {
 		l.net = NetCheckpoint
+		return
+	}
+	if l.state.Thread.Captured > 0 && l.state.Thread.Since == 0 && len(l.damaged) == 0 {
 		return
 	}
 	l.latest, l.net = s.otherNets()
@@ -96,6 +100,18 @@ func (s *session) standing(now time.Time) *checkpoint.Checkpoint {
 	}
 	c := checkpoint.Build(l.state, l.latest, s.checkpointInput(checkpoint.TriggerManual, checkpoint.Reading{}, now))
 	s.overlay(c)
+	return c
+}
+
+// goOn is what a conversation goes on from where no checkpoint is written now.
+func (s *session) goOn(now time.Time) *checkpoint.Checkpoint {
+	if s.life.latest != nil || !s.lifeOpt.NoCheckpoints {
+		return s.life.latest
+	}
+	c := s.standing(now)
+	if c != nil {
+		c.Meta.CheckpointID = ""
+	}
 	return c
 }
 
@@ -134,7 +150,7 @@ func (s *session) sourceOf(c *checkpoint.Checkpoint) string {
 // what was captured since, for which a checkpoint is written now.
 func (w *work) leftBehind(l *life) *checkpoint.Checkpoint {
 	if w.s.lifeOpt.NoCheckpoints || l.state.Thread.Captured == 0 || !l.state.Changed(l.written()) {
-		return l.latest
+		return w.s.goOn(w.req.Now)
 	}
 	w.behind = true
 	return checkpoint.Build(l.state, l.latest, w.s.leftInput(w))
@@ -168,8 +184,12 @@ func (s *session) restoreText() (*Restored, error) {
 	if c := l.written(); c != nil {
 		out.Checkpoint = string(c.Meta.CheckpointID)
 	}
-	if c := l.latest; c != nil {
-		out.Net = l.net
+	c, net := l.latest, l.net
+	if c == nil {
+		c, net = s.otherNets()
+	}
+	if c != nil {
+		out.Net = net
 		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession,
 			Cap: max(s.lifeOpt.RestoreTokens, 0), More: moreOf(c), Source: s.sourceOf(c)})
 	}

@@ -155,7 +155,16 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 	if err := s.commitCapture(w); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
-	if err := s.captureState(t.Branch, w.msgs); err != nil {
+	var body turnBody
+	if end > 0 {
+		body = turnBody{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key,
+			Chain: pagevm.Chain(freshSeen(hosts[turnStart(w.msgs, end):end]))}
+		if o.AdvancementKey = t.AdvancementKey; o.AdvancementKey == "" {
+			o.AdvancementKey = pageID("turn", s.name, t.Branch, body.Last)
+		}
+	}
+	_, stands := s.turnChains[o.AdvancementKey]
+	if err := s.captureTurn(t.Branch, w.msgs, turnStart(w.msgs, end), stands); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
 	o.Faults = append(o.Faults, s.damages()...)
@@ -166,13 +175,7 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 		s.takeBill(o, t, w.model)
 		return o, nil
 	}
-	body := turnBody{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key,
-		Chain: pagevm.Chain(freshSeen(hosts[turnStart(w.msgs, end):end]))}
-	o.AdvancementKey = t.AdvancementKey
-	if o.AdvancementKey == "" {
-		o.AdvancementKey = pageID("turn", s.name, t.Branch, body.Last)
-	}
-	if _, ok := s.turnChains[o.AdvancementKey]; !ok && t.Branch == "" {
+	if !stands && t.Branch == "" {
 		// Before the turn stands: delivered again after a kill it would be a duplicate.
 		o.Faults = append(o.Faults, s.rememberAsked(w.ctx, w.memory, w.msgs[turnStart(w.msgs, end):end], t.Now)...)
 	}
