@@ -210,7 +210,7 @@ func (s *session) netsAfter(w *work, t Turn, o *Observation, from yielded) []Fau
 	if _, err := s.lifeNow(); err != nil {
 		return []Fault{s.netFault("", err)}
 	}
-	end := turnEnd(w.msgs)
+	end := w.turnEnd()
 	ended := o.Outcome == Committed || o.AdvancementKey != "" && (o.Outcome == OpenTurn || end == len(w.msgs))
 	r := s.readingAfter(w, t)
 	var out []Fault

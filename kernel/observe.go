@@ -25,6 +25,9 @@ type Turn struct {
 	// are not compared again. Where this process does not know them any more they are
 	// read. 0 compares all.
 	Unchanged int
+	// Open is how many messages at the end belong to a turn that may go on, whatever they
+	// look like: they are kept, and the turn before them is the one that is committed.
+	Open int
 	// PlanID names the plan that was sent for the last call, Usage what the provider
 	// billed for it. Both may be missing. A turn that is still open may be delivered
 	// after each of its calls, so that every bill is kept.
@@ -136,7 +139,7 @@ func (k *Kernel) turnWork(s *session, t *Turn) (*work, error) {
 	}
 	w.count.cache = k.counts
 	w.prev, w.heard = s.hearing(t.Branch, t.Model)
-	w.unchanged = t.Unchanged
+	w.unchanged, w.open = t.Unchanged, min(max(t.Open, 0), len(t.Messages))
 	next := *w.prev
 	w.next = &next
 	if err := w.heal(); err != nil && !errors.Is(err, ErrAnswered) {
@@ -151,7 +154,7 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 	w.takeHosts(g)
 	hosts := w.hosts
 	o := &Observation{Outcome: Committed, Ingested: len(w.capture.pages)}
-	end := turnEnd(w.msgs)
+	end := w.turnEnd()
 	if err := s.commitCapture(w); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
@@ -234,6 +237,12 @@ func turnStart(msgs []memkernel.Message, end int) int {
 		}
 	}
 	return 0
+}
+
+// turnEnd is turnEnd of the messages, those left out that the host calls open.
+func (w *work) turnEnd() int {
+	open, _ := transcript.Heal(w.req.Messages[len(w.req.Messages)-w.open:], false)
+	return turnEnd(w.msgs[:max(0, len(w.msgs)-len(open))])
 }
 
 // turnEnd is the number of leading messages that belong to ended turns: a turn

@@ -46,6 +46,7 @@ type work struct {
 	was           []memkernel.Message
 	byID          map[string]*memkernel.ToolCall
 	led, examined int
+	open          int // messages at the end that may go on
 	hosts         []pagevm.HostMessage
 	places        []pagevm.Place
 	seen          []pagevm.Seen

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -125,6 +126,65 @@ func TestObserveAgainWritesNothing(t *testing.T) {
 			}
 			if len(before) != len(after) {
 				t.Errorf("%d files, there were %d", len(after), len(before))
+			}
+		})
+	}
+}
+
+// A file that is observed while it grows comes to the turns that it comes to when it is
+// observed once: none that still went on, none twice, none in two forms.
+func TestObserveWhileItGrows(t *testing.T) {
+	turns := regexp.MustCompile(`\{"id":"turn-[0-9a-f]+","value":\{[^}]*\}`)
+	committed := func(dir string) []string {
+		journals, _ := filepath.Glob(filepath.Join(dir, ".memkernel/sessions/*/journal.jsonl"))
+		var out []string
+		for _, j := range journals {
+			data, err := os.ReadFile(j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, turns.FindAllString(string(data), -1)...)
+		}
+		return out
+	}
+	for name, data := range recordings(t) {
+		t.Run(name, func(t *testing.T) {
+			grown, once, file := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), name)
+			observe := func(dir string, data []byte) (doc observeJSON) {
+				t.Helper()
+				if err := os.WriteFile(file, data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				out, errs, code := verb(t, "observe", "--json", "--workspace", dir, "--session", "s", "-t", file)
+				if code != 0 || json.Unmarshal([]byte(out), &doc) != nil {
+					t.Fatalf("%d bytes: exit %d: %s%s", len(data), code, out, errs)
+				}
+				if doc.TornLine > 0 != strings.Contains(errs, "is not whole yet") {
+					t.Errorf("torn line %d: %s", doc.TornLine, errs)
+				}
+				return doc
+			}
+			first := bytes.IndexByte(data, '\n') + 1
+			few := 12
+			if name == filepath.Base(sample) {
+				few = 30
+			}
+			for i := range few { // anywhere, mostly within a line
+				observe(grown, data[:first+(len(data)-first)*i/few])
+			}
+			observe(grown, data)
+			doc := observe(once, data)
+			want, got := committed(once), committed(grown)
+			if !slices.Equal(got, want) || len(want) != doc.Committed {
+				t.Errorf("%d turns of a growing file, %d at once:\n%s\n%s", len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			out, errs, code := verb(t, "observe", "--json", "--workspace", once, "--session", "s", "-t", file, "--ended")
+			var ended observeJSON
+			if code != 0 || json.Unmarshal([]byte(out), &ended) != nil {
+				t.Fatalf("--ended: exit %d: %s%s", code, out, errs)
+			}
+			if more := ended.Committed; more > 1 || (more == 1) != (doc.Open && !ended.Open) {
+				t.Errorf("--ended: %+v, it was %+v", ended, doc)
 			}
 		})
 	}
