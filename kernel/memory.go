@@ -154,6 +154,9 @@ func openMemory(dir, stateDir string, o MemoryOptions, masker *pagevm.Masker, no
 		o.Ranking.Embedder = o.Embedder
 	}
 	o.Store.Private = true
+	if o.Store.Now == nil {
+		o.Store.Now = now
+	}
 	store, err := markdownstore.Open(dir, &o.Store)
 	if err != nil {
 		return nil, err

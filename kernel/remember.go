@@ -203,7 +203,7 @@ func (s *session) write(ctx context.Context, m *memory, id string, body remember
 		delete(s.unwritten, id)
 		s.written[id] = true
 		// Losing this line costs one look into the file.
-		if _, err := s.journal.Append(false, pagevm.Record{Op: opRemembered, ID: id, Time: time.Now(), Body: []byte("{}")}); err != nil {
+		if _, err := s.journal.Append(false, pagevm.Record{Op: opRemembered, ID: id, Time: s.now(), Body: []byte("{}")}); err != nil {
 			return nil, err
 		}
 	}

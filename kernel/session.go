@@ -73,6 +73,7 @@ type session struct {
 	lifeOpt LifeOptions
 	// memory is the workspace's Markdown, nil if it is off.
 	memory *memory
+	now    func() time.Time
 	// started: the host said that a session begins, and no turn was observed since.
 	started bool
 	// told are the records of the working state that can't be written, as has been said.
@@ -121,7 +122,7 @@ type cutBody struct {
 
 func (k *Kernel) newSession(key, name string) *session {
 	dir := k.folder(name)
-	s := &session{key: key, name: name, dir: dir, root: k.stateDir, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, memory: k.memory, told: map[Net]bool{},
+	s := &session{key: key, name: name, dir: dir, root: k.stateDir, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, memory: k.memory, now: k.now, told: map[Net]bool{},
 		flock: flock.New(filepath.Join(dir, "lock")),
 		calib: &calibrations{path: filepath.Join(k.stateDir, "calibration.json")}}
 	s.tracer = newTracer(dir, k.traces)
