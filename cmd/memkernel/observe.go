@@ -132,6 +132,11 @@ func (a *app) observeTurns(ctx context.Context, k *kernel.Kernel, turn kernel.Tu
 			return err
 		}
 		doc.count(o)
+		for _, f := range o.Faults {
+			if f.Code == kernel.FaultFlushSkipped {
+				a.tip("%s", f.Detail)
+			}
+		}
 	}
 	a.progressDone()
 	return nil
