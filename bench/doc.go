@@ -17,6 +17,7 @@
 //	BenchmarkRecall  what memory adds to a plan
 //	BenchmarkColdSearch  a search as a process of its own against one that does
 //	                 nothing
+//	BenchmarkObserve  a committed turn of a long session against one of a short
 //	BenchmarkProxy   an answer's first byte through the proxy against directly
 //
 // Metrics, beside those of package testing:
@@ -26,6 +27,8 @@
 //	sync-ms/op       time inside fsync and syncfs, milliseconds per plan; the
 //	                 file system's name is in the benchmark's name
 //	added-ms         what the proxy adds to the first byte, medians, milliseconds
+//	cpu-us/turn      processor time per turn, microseconds; x-smallest against the
+//	                 shortest session of the same way
 //	x-reference      how many times faster than the reference tokenizer
 //	x-json-any       throughput against encoding/json decoding the same lines
 //	x-json-struct    into any, and into a struct that leaves all content raw

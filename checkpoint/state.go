@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -123,8 +124,11 @@ type ThreadState struct {
 	Version int `json:"version"`
 	// Captured counts the messages of the session that were captured, those of
 	// earlier states too; At is the newest time that any of them had.
-	Captured int       `json:"captured"`
-	At       time.Time `json:"at,omitzero"`
+	Captured int `json:"captured"`
+	// Since is how many of them a checkpoint or another record holds: what was captured
+	// of those behind them is in the state.
+	Since int       `json:"since,omitempty"`
+	At    time.Time `json:"at,omitzero"`
 	// LastKey is the key of the newest message, Seen the keys up to it, Recent what
 	// was captured of the newest ones, which may still grow.
 	LastKey string     `json:"last_key,omitempty"`
@@ -206,7 +210,7 @@ func Begin(s State, latest *Checkpoint) State {
 			s.OpenItems.Carried = append(s.OpenItems.Carried, CarriedItem{Text: string(text)})
 		}
 	}
-	s.Thread.Captured = max(s.Thread.Captured, through)
+	s.Thread.Captured, s.Thread.Since = max(s.Thread.Captured, through), max(s.Thread.Since, through)
 	return s
 }
 
@@ -228,6 +232,13 @@ func orNil[T any](list []T) []T {
 // not hold.
 func (s State) Changed(latest *Checkpoint) bool {
 	return s.Thread.Captured > 0 && (latest == nil || s.last() > latest.Meta.Captured)
+}
+
+// Old tells whether messages may be such as the state has captured and knows the keys of
+// no more: a turn from before what it remembers.
+func (s State) Old(msgs []memkernel.Message) bool {
+	t := &s.Thread
+	return len(t.Seen) == maxSeen && !slices.ContainsFunc(msgs, func(m memkernel.Message) bool { return m.Key == t.LastKey })
 }
 
 // last is the number of the newest message that left anything in the state. After
@@ -253,6 +264,7 @@ func (s State) last() int {
 func (s State) next() State {
 	s = s.clone()
 	s.Thread.Captured = s.last()
+	s.Thread.Since = s.Thread.Captured
 	s.Decisions.Items, s.Decisions.Constraints, s.Learnings.Items = nil, nil, nil
 	s.Resources = ResourceState{Version: StateVersion}
 	kept := s.OpenItems.Carried[:0]

@@ -14,23 +14,33 @@ import (
 // the processors. A plan in the middle of a session has one or two.
 const parallelFrom = 16
 
-// absorb gives the projection's view of msgs, reusing that of the line before as
-// far as the messages are the same.
-func (g *ingester) absorb(prev *line, msgs []memkernel.Message) []pagevm.HostMessage {
-	n := 0
-	for n < len(prev.hosts) && n < len(msgs) && sameMessage(&prev.msgs[n], &msgs[n]) {
+// absorb gives the projection's view of the messages, reusing that of the line before
+// as far as they are the same.
+func (g *ingester) absorb(w *work) []pagevm.HostMessage {
+	prev, msgs := w.prev, w.msgs
+	n := min(w.kept, len(prev.hosts))
+	tail := w.was
+	if w.heard == nil {
+		tail = prev.msgs[min(n, len(prev.msgs)):]
+	}
+	for i := 0; n < len(prev.hosts) && n < len(msgs) && sameMessage(&tail[i], &msgs[n]); i++ {
 		n++
 	}
-	if n < len(prev.hosts) {
-		g.calls = map[string]*memkernel.ToolCall{}
-		g.index(msgs[:n])
-	}
-	hosts := make([]pagevm.HostMessage, n, len(msgs))
-	copy(hosts, prev.hosts)
 	g.kept = n
+	var hosts []pagevm.HostMessage
 	fresh := msgs[n:]
-	if len(fresh) > 0 {
-		g.calls = maps.Clone(g.calls) // a line is never changed once made
+	if w.heard != nil {
+		hosts = prev.hosts[:n]
+		g.unindex(tail[min(n-w.kept, len(tail)):])
+	} else {
+		if n < len(prev.hosts) {
+			g.calls = map[string]*memkernel.ToolCall{}
+			g.index(msgs[:n])
+		}
+		hosts = append(make([]pagevm.HostMessage, 0, len(msgs)), prev.hosts[:n]...)
+		if len(fresh) > 0 {
+			g.calls = maps.Clone(g.calls) // a line is never changed once made
+		}
 	}
 	if len(fresh) >= parallelFrom && runtime.GOMAXPROCS(0) > 1 && g.indexAhead(fresh) {
 		return g.share(hosts, fresh)
@@ -48,6 +58,17 @@ func (g *ingester) index(msgs []memkernel.Message) {
 		for j := range msgs[i].Parts {
 			if c := msgs[i].Parts[j].Call; c != nil {
 				g.calls[c.ID] = c
+			}
+		}
+	}
+}
+
+// unindex forgets the calls of msgs. No id stands twice in valid messages.
+func (g *ingester) unindex(msgs []memkernel.Message) {
+	for i := range msgs {
+		for j := range msgs[i].Parts {
+			if c := msgs[i].Parts[j].Call; c != nil {
+				delete(g.calls, c.ID)
 			}
 		}
 	}

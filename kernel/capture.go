@@ -26,7 +26,8 @@ type capture struct {
 
 func newCapture() *capture { return &capture{} }
 
-func (c *capture) empty() bool { return len(c.pages) == 0 && len(c.blobs) == 0 }
+// empty tells that no page is new. Blobs of pages that are known are known, too.
+func (c *capture) empty() bool { return len(c.pages) == 0 }
 
 // add files a page. Its content is kept with it if it is small and can stand in
 // JSON, as a blob otherwise.

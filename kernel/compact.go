@@ -276,12 +276,16 @@ func (s *session) textsOf(p *Passed, b Boundary) {
 		notes, _ := s.notes(b.Branch)
 		c.Summary = summary.RenderNoted(s.furthest(b.Branch, l), notes, summary.Cap(window), count.text, nil)
 	}
-	if s.life == nil || s.life.latest == nil || b.Branch != "" || s.lifeOpt.Off {
+	if s.life == nil || b.Branch != "" || s.lifeOpt.Off {
 		return
 	}
-	c.Checkpoint = string(s.life.latest.Meta.CheckpointID)
+	from := s.goOn(b.Now)
+	if from == nil {
+		return
+	}
+	c.Checkpoint = string(from.Meta.CheckpointID)
 	if room := restoreRoom(window, s.lifeOpt.RestoreTokens); room > 0 {
-		c.Restore = checkpoint.Restore(s.life.latest, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.text, More: moreOf(s.life.latest)})
+		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.text, More: moreOf(from)})
 	}
 	if c.Warning == "" {
 		c.Warning = s.spiral(l, b.Now)

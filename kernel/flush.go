@@ -118,10 +118,14 @@ func (s *session) flushText(ctx context.Context, m *memory, text string, items [
 		return err
 	}
 	id := pageID("fl", append([]string{s.name}, items...)...)
-	if _, err := s.remember(ctx, m, body, RememberRequest{ID: id, Now: now}); err != nil {
+	_, err := s.remember(ctx, m, body, RememberRequest{ID: id, Now: now})
+	if kept := (*UnwrittenError)(nil); err != nil && !errors.As(err, &kept) {
 		return err
 	}
 	s.keepFlushed(items)
+	if err != nil {
+		return err
+	}
 	m.fresh.written()
 	return nil
 }
@@ -237,6 +241,8 @@ type Flushed struct {
 	// Items counts the memories that were new.
 	Items int    `json:"items"`
 	Path  string `json:"path,omitempty"`
+	// Unwritten says why the file does not have them yet, "" if it has; see [Remembered].
+	Unwritten string `json:"unwritten,omitempty"`
 }
 
 // An answer is at most so long, and so is each of its items. More is no list of
@@ -288,7 +294,11 @@ func (s *session) observeFlush(ctx context.Context, m *memory, r FlushReply) (*F
 	if len(items) == 0 {
 		return out, nil
 	}
-	return out, s.flushText(ctx, m, fmt.Sprintf("Session %s, written down by its model:\n%s", oneLine(s.key), strings.Join(lines, "\n")), items, r.Now)
+	err := s.flushText(ctx, m, fmt.Sprintf("Session %s, written down by its model:\n%s", oneLine(s.key), strings.Join(lines, "\n")), items, r.Now)
+	if kept := (*UnwrittenError)(nil); errors.As(err, &kept) {
+		out.Unwritten, err = kept.Error(), nil
+	}
+	return out, err
 }
 
 // asksToRemember are the words by which users ask for a memory, in the languages

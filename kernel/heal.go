@@ -20,6 +20,10 @@ const promptPrefix = "prompt:"
 // heal makes the request's messages valid: calls are answered, results have
 // their calls, keys are there and unique. What had to be changed is a fault.
 func (w *work) heal() error {
+	if w.heard != nil {
+		raw, msgs := w.healHeard()
+		return w.ready(func() { w.keyHeard(raw, msgs) })
+	}
 	raw := slices.Clone(w.req.Messages) // hosts truncate and append in place
 	if w.req.Prompt != "" {
 		raw = append(raw[:len(raw):len(raw)], promptMessage(w.req))
@@ -36,13 +40,18 @@ func (w *work) heal() error {
 		w.note(notes)
 		w.msgs = msgs
 	}
+	w.next.removed = w.removed
+	return w.ready(w.key)
+}
+
+// ready does what is left when the messages are valid: key gives them their keys.
+func (w *work) ready(key func()) error {
 	if len(w.msgs) == 0 {
 		return ErrNoMessages
 	}
-	w.next.removed = w.removed
 	w.lead()
 	w.adoptPrompts()
-	w.key()
+	key()
 	w.liftBase64()
 	w.dropForgotten()
 	w.dropOddTimes()
@@ -95,7 +104,7 @@ func (w *work) lead() {
 	w.faults = append(w.faults, Fault{Code: FaultLeadingAssistant, Key: m.Key, Detail: "the conversation begins with an assistant message, an opening was put in front"})
 	o := memkernel.Message{Key: blockKeyPrefix + "opening", Role: memkernel.RoleUser, Parts: []memkernel.Part{textPart(opening)},
 		Time: m.Time, Branch: m.Branch, Origin: memkernel.OriginSynthetic}
-	w.msgs, w.kept = slices.Insert(slices.Clone(w.msgs), first, o), 0
+	w.msgs, w.kept, w.led = slices.Insert(slices.Clone(w.msgs), first, o), 0, first+1
 }
 
 // samePrefix counts the leading messages that are the same.
@@ -139,8 +148,11 @@ func promptMessage(req PlanRequest) memkernel.Message {
 // that the host made of it since, also when the host decorated it: the bytes that
 // were sent stand, and the prompt never stands twice.
 func (w *work) adoptPrompts() {
-	seen := w.prev.proj.Seen
-	for i := range min(len(seen), len(w.msgs)) {
+	seen, from := w.prev.proj.Seen, 0
+	if w.heard != nil {
+		from = w.kept // settled messages were looked at
+	}
+	for i := from; i < min(len(seen), len(w.msgs)); i++ {
 		id, ok := strings.CutPrefix(seen[i].Key, promptPrefix)
 		m := &w.msgs[i]
 		if !ok || m.Key == seen[i].Key || !transcript.PlainUser(*m) {
@@ -220,8 +232,12 @@ func standsIn(prompt, text string) bool {
 	return false
 }
 
-// ownMsgs makes w.msgs safe to change.
-func (w *work) ownMsgs() { w.msgs = append([]memkernel.Message(nil), w.msgs...) }
+// ownMsgs makes w.msgs safe to change, behind those that are kept.
+func (w *work) ownMsgs() {
+	if w.heard == nil {
+		w.msgs = append([]memkernel.Message(nil), w.msgs...)
+	}
+}
 
 // dropOddTimes takes off times that can't be written down.
 func (w *work) dropOddTimes() {
@@ -279,20 +295,25 @@ func keyOf(m *memkernel.Message, prev string) string {
 	return m.Key
 }
 
-func (w *work) keyAll() {
-	used := make(map[string]int, len(w.msgs))
+func (w *work) keyAll() { w.keyRun(0, len(w.msgs), keyUse{now: make(map[string]int, len(w.msgs))}) }
+
+// keyRun gives keys to a run of messages; those before it have theirs.
+func (w *work) keyRun(from, to int, used keyUse) {
 	owned := false
 	prev := ""
-	for i := range w.msgs {
+	if from > 0 {
+		prev = w.msgs[from-1].Key
+	}
+	for i := from; i < to; i++ {
 		key := keyOf(&w.msgs[i], prev)
-		if used[key]++; used[key] > 1 {
+		if used.take(key) > 1 {
 			w.faults = append(w.faults, Fault{Code: "duplicate_key", Key: key, Detail: "another message has the same id"})
 			same := key
-			for used[key] > 0 {
-				key = same + "#" + strconv.Itoa(used[same])
-				used[same]++
+			for used.of(key) > 0 {
+				key = same + "#" + strconv.Itoa(used.of(same))
+				used.take(same)
 			}
-			used[key]++
+			used.take(key)
 		}
 		if key != w.msgs[i].Key {
 			if !owned {

@@ -204,7 +204,7 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 func (s *session) ingest(w *work) error {
 	g := w.ingester()
 	g.keepTaken(w.taken)
-	w.hosts = g.absorb(w.prev, w.msgs)
+	w.takeHosts(g)
 	return s.commitCapture(w)
 }
 
@@ -259,14 +259,8 @@ func (s *session) passed(key string) bool {
 	if s.journal == nil {
 		return false
 	}
-	page, _ := s.journal.Store().Page(s.address(sessionKey))
-	f, _ := page.Field(boundariesField)
-	for _, e := range f.Entries {
-		if e.ID == key {
-			return true
-		}
-	}
-	return false
+	_, ok := s.journal.Store().Entry(s.address(sessionKey), boundariesField, key)
+	return ok
 }
 
 // compactOver is the journal's size from which the end of a session or a reset
@@ -291,7 +285,7 @@ func (s *session) lifeAt(out *Passed, b Boundary, point pagevm.CommitPoint, msgs
 	if err := s.captureState(b.Branch, msgs); err != nil {
 		return err
 	}
-	if t := triggers[point]; t != "" && b.Reason != startReason && s.life.state.Changed(s.life.latest) {
+	if t := triggers[point]; t != "" && b.Reason != startReason && s.life.state.Changed(s.life.written()) {
 		if _, err := s.writeCheckpoint(s.checkpointInput(t, s.lastReading(b), b.Now)); err != nil {
 			return err
 		}
@@ -310,6 +304,7 @@ func (s *session) beginLife() error {
 	if l == nil {
 		return nil
 	}
+	l.state = checkpoint.State{}
 	s.fallBack(l)
 	l.state = checkpoint.Begin(checkpoint.State{}, l.latest)
 	err := l.store.SaveState(l.state)

@@ -119,6 +119,18 @@ func (s *session) lifeStamp() fileStamp {
 	return fileStamp{fi.Size(), fi.ModTime()}
 }
 
+// captureTurn is captureState for a turn that begins at from. One that stands in the
+// journal was captured: the state, which knows the newest keys only, is not asked about
+// an old one.
+func (s *session) captureTurn(branch string, msgs []memkernel.Message, from int, stands bool) error {
+	if stands && !s.lifeOpt.Off && branch == "" {
+		if l, err := s.lifeNow(); err != nil || l.state.Old(msgs[max(0, from-rewound):]) {
+			return err
+		}
+	}
+	return s.captureState(branch, msgs)
+}
+
 // captureState takes in what the messages of the main line say of the working
 // state, and writes it. A plan does not: what it leaves out is read again from the
 // host's next conversation.
@@ -327,7 +339,7 @@ func (w *work) restored(c *checkpoint.Checkpoint, opt checkpoint.RestoreOptions)
 	if c == nil {
 		return nil
 	}
-	opt.Count, opt.More, opt.Source = w.count.text, moreOf(c), w.s.sourceOf(c)
+	opt.Count, opt.More, opt.Source = w.count.text, moreOf(c), w.s.sourceOf(c, w.s.netNow())
 	text := checkpoint.Restore(c, &opt)
 	if text == "" {
 		return nil

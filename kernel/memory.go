@@ -155,6 +155,9 @@ func openMemory(dir string, state statedir.Dir, o MemoryOptions, masker *pagevm.
 		o.Ranking.Embedder = o.Embedder
 	}
 	o.Store.Private = true
+	if o.Store.Now == nil {
+		o.Store.Now = now
+	}
 	store, err := markdownstore.Open(dir, &o.Store)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func (k *Kernel) takeNotes(s *session, w *work, t Turn, o *Observation) {
 // noteJob takes the delta up to a summary, if it is large or old enough, or in any
 // case.
 func (k *Kernel) noteJob(s *session, w *work, t Turn, st summary.State, anyway bool) (*noteJob, bool) {
-	opt, end := &k.notes.opt, turnEnd(w.msgs)
+	opt, end := &k.notes.opt, w.turnEnd()
 	all, err := s.notes(t.Branch)
 	if err != nil || end == 0 || !reaches(w.msgs, end, st.Offset.Key) {
 		return nil, false

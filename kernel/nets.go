@@ -64,12 +64,16 @@ func (l *life) written() *checkpoint.Checkpoint {
 	return l.latest
 }
 
-// fallBack gives a life without a checkpoint what the other records say.
+// fallBack gives a life without a checkpoint what the other records say. A state that
+// holds all that was captured needs none: what was read off it says nothing more.
 func (s *session) fallBack(l *life) {
 	if s.lifeOpt.NoCheckpoints {
 		l.net, l.latest = "", nil
 	} else if l.latest != nil && (l.net == "" || l.net == NetCheckpoint) {
 		l.net = NetCheckpoint
+		return
+	}
+	if l.state.Thread.Captured > 0 && l.state.Thread.Since == 0 && len(l.damaged) == 0 {
 		return
 	}
 	l.latest, l.net = s.otherNets()
@@ -104,6 +108,18 @@ func (s *session) standing(now time.Time) *checkpoint.Checkpoint {
 	return c
 }
 
+// goOn is what a conversation goes on from where no checkpoint is written now.
+func (s *session) goOn(now time.Time) *checkpoint.Checkpoint {
+	if s.life.latest != nil || !s.lifeOpt.NoCheckpoints {
+		return s.life.latest
+	}
+	c := s.standing(now)
+	if c != nil {
+		c.Meta.CheckpointID = ""
+	}
+	return c
+}
+
 // overlay puts what hosts wrote over what was read off the conversation.
 func (s *session) overlay(c *checkpoint.Checkpoint) {
 	for _, p := range standingPages(s.stored()) {
@@ -123,23 +139,31 @@ func (s *session) overlay(c *checkpoint.Checkpoint) {
 	}
 }
 
-// sourceOf names what a restore text was made of, if no checkpoint on disk holds all
+// sourceOf names what a restore text of a net was made of, if no checkpoint on disk holds all
 // of it.
-func (s *session) sourceOf(c *checkpoint.Checkpoint) string {
+func (s *session) sourceOf(c *checkpoint.Checkpoint, net Net) string {
 	switch {
 	case c.Meta.CheckpointID != "" && !s.lifeOpt.NoCheckpoints:
 		return ""
-	case s.life != nil && s.life.net == NetBuffer, s.lifeOpt.StateFile.Off:
+	case net == NetBuffer, s.lifeOpt.StateFile.Off:
 		return bufferPath
 	}
 	return statePath
+}
+
+// netNow is the net that the working state was read from.
+func (s *session) netNow() Net {
+	if s.life == nil {
+		return ""
+	}
+	return s.life.net
 }
 
 // leftBehind is what an earlier conversation of the session left: its checkpoint, with
 // what was captured since, for which a checkpoint is written now.
 func (w *work) leftBehind(l *life) *checkpoint.Checkpoint {
 	if w.s.lifeOpt.NoCheckpoints || l.state.Thread.Captured == 0 || !l.state.Changed(l.written()) {
-		return l.latest
+		return w.s.goOn(w.req.Now)
 	}
 	w.behind = true
 	return checkpoint.Build(l.state, l.latest, w.s.leftInput(w))
@@ -173,15 +197,15 @@ func (s *session) restoreText() (*Restored, error) {
 	if c := l.written(); c != nil {
 		out.Checkpoint = string(c.Meta.CheckpointID)
 	}
-	c, source := l.latest, ""
+	c, net, source := l.latest, l.net, ""
 	if c == nil {
-		c, source = s.fromJournal(), "the session's journal"
+		c, net = s.otherNets()
+	}
+	if c == nil {
+		c, net, source = s.fromJournal(), NetJournal, "the session's journal"
 	}
 	if c != nil {
-		if out.Net = l.net; source != "" {
-			out.Net = NetJournal
-		}
-		source = cmp.Or(source, s.sourceOf(c))
+		out.Net, source = net, cmp.Or(source, s.sourceOf(c, net))
 		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession,
 			Cap: max(s.lifeOpt.RestoreTokens, 0), More: moreOf(c), Source: source})
 	}
@@ -225,7 +249,7 @@ func (s *session) netsAfter(w *work, t Turn, o *Observation, from yielded) []Fau
 	if _, err := s.lifeNow(); err != nil {
 		return []Fault{s.netFault("", err)}
 	}
-	end := turnEnd(w.msgs)
+	end := w.turnEnd()
 	ended := o.Outcome == Committed || o.AdvancementKey != "" && (o.Outcome == OpenTurn || end == len(w.msgs))
 	r := s.readingAfter(w, t)
 	var out []Fault
@@ -288,11 +312,7 @@ func (s *session) readingAfter(w *work, t Turn) checkpoint.Reading {
 		ratio, _ = cal.Factor()
 	}
 	count := func(from int) int {
-		n := 0
-		for i := max(min(from, len(w.hosts)), 0); i < len(w.hosts); i++ {
-			n += w.hosts[i].Tokens()
-		}
-		return int(float64(n) * ratio)
+		return int(float64(w.tokensFrom(from)) * ratio)
 	}
 	seen := len(l.proj.Seen)
 	if r.Tokens = count(0); seen > 0 && seen <= len(w.hosts) {

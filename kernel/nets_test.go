@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -410,5 +411,61 @@ func TestForgetReachesTheNets(t *testing.T) {
 	}
 	if r, err := k.Restore(context.Background(), "s"); err != nil || strings.Contains(r.Text, "parcel tracker") {
 		t.Errorf("restored: %+v %v", r, err)
+	}
+}
+
+// What a boundary without messages writes is the same whether the process that observed
+// them goes on, another goes on from a closed or a killed one, or the session was
+// released in between; whichever records are on beside the checkpoints.
+func TestBoundaryAfterReopening(t *testing.T) {
+	c := ruledWork(0)
+	for name, life := range map[string]kernel.LifeOptions{
+		"all": {}, "no state file": {StateFile: kernel.StateFileOptions{Off: true}}, "no buffer": {Buffer: kernel.BufferOptions{Off: true}},
+		"checkpoints alone": nets[0].life, "state file alone": nets[1].life, "buffer alone": nets[2].life,
+		"no checkpoints": {NoCheckpoints: true},
+	} {
+		for point, end := range map[string]func(*kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error){
+			"flush": func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) { return k.Flush },
+			"end": func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) {
+				return k.EndSession
+			},
+		} {
+			want := ""
+			for _, between := range []string{"same process", "closed", "killed", "released"} {
+				dir := t.TempDir()
+				n := net{life: life}
+				k := n.open(t, dir)
+				if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true, Now: c.now}); err != nil {
+					t.Fatal(err)
+				}
+				switch between {
+				case "closed":
+					k.Close()
+					k = n.open(t, dir)
+				case "killed": // which closes nothing
+					defer k.Close()
+					k = n.open(t, dir)
+				case "released":
+					k.ReleaseIdle(0)
+				}
+				p, err := end(k)(context.Background(), kernel.Boundary{SessionKey: "s", Private: true, Now: c.now.Add(time.Minute)})
+				if err != nil || len(p.Faults) > 0 || p.Flushed == 0 {
+					t.Errorf("%s, %s, %s: %+v %v", name, point, between, p, err)
+				}
+				var got strings.Builder
+				fmt.Fprintln(&got, p.Flushed, p.Checkpoint, len(checkpoints(t, dir)))
+				got.WriteString(logs(t, dir))
+				if !life.StateFile.Off {
+					got.WriteString(read(t, dir, "SESSION-STATE.md"))
+				}
+				if want == "" {
+					want = got.String()
+				}
+				if got.String() != want {
+					t.Errorf("%s, %s, %s:\n%s\nin the same process:\n%s", name, point, between, got.String(), want)
+				}
+				k.Close()
+			}
+		}
 	}
 }

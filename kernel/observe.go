@@ -20,6 +20,14 @@ type Turn struct {
 	Model      string
 	// Messages is the host's whole conversation after the turn.
 	Messages []memkernel.Message
+	// Unchanged is how many messages at the beginning the host vouches for: they are
+	// those of the turn that it handed in before of this session, branch and model, and
+	// are not compared again. Where this process does not know them any more they are
+	// read. 0 compares all.
+	Unchanged int
+	// Open is how many messages at the end belong to a turn that may go on, whatever they
+	// look like: they are kept, and the turn before them is the one that is committed.
+	Open int
 	// PlanID names the plan that was sent for the last call, Usage what the provider
 	// billed for it. Both may be missing. A turn that is still open may be delivered
 	// after each of its calls, so that every bill is kept.
@@ -130,7 +138,8 @@ func (k *Kernel) turnWork(s *session, t *Turn) (*work, error) {
 		return nil, err
 	}
 	w.count.cache = k.counts
-	w.prev = s.line(t.Branch, t.Model)
+	w.prev, w.heard = s.hearing(t.Branch, t.Model)
+	w.unchanged, w.open = t.Unchanged, min(max(t.Open, 0), len(t.Messages))
 	next := *w.prev
 	w.next = &next
 	if err := w.heal(); err != nil && !errors.Is(err, ErrAnswered) {
@@ -142,14 +151,23 @@ func (k *Kernel) turnWork(s *session, t *Turn) (*work, error) {
 func (s *session) observe(w *work, t Turn) (*Observation, error) {
 	g := w.ingester()
 	g.keepTaken(w.taken)
-	hosts := g.absorb(w.prev, w.msgs)
-	w.hosts = hosts
+	w.takeHosts(g)
+	hosts := w.hosts
 	o := &Observation{Outcome: Committed, Ingested: len(w.capture.pages)}
-	end := turnEnd(w.msgs)
+	end := w.turnEnd()
 	if err := s.commitCapture(w); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
-	if err := s.captureState(t.Branch, w.msgs); err != nil {
+	var body turnBody
+	if end > 0 {
+		body = turnBody{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key,
+			Chain: pagevm.Chain(freshSeen(hosts[turnStart(w.msgs, end):end]))}
+		if o.AdvancementKey = t.AdvancementKey; o.AdvancementKey == "" {
+			o.AdvancementKey = pageID("turn", s.name, t.Branch, body.Last)
+		}
+	}
+	_, stands := s.turnChains[o.AdvancementKey]
+	if err := s.captureTurn(t.Branch, w.msgs, turnStart(w.msgs, end), stands); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
 	o.Faults = append(o.Faults, s.damages()...)
@@ -160,13 +178,7 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 		s.takeBill(o, t, w.model)
 		return o, nil
 	}
-	body := turnBody{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key,
-		Chain: pagevm.Chain(freshSeen(hosts[turnStart(w.msgs, end):end]))}
-	o.AdvancementKey = t.AdvancementKey
-	if o.AdvancementKey == "" {
-		o.AdvancementKey = pageID("turn", s.name, t.Branch, body.Last)
-	}
-	if _, ok := s.turnChains[o.AdvancementKey]; !ok && t.Branch == "" {
+	if !stands && t.Branch == "" {
 		// Before the turn stands: delivered again after a kill it would be a duplicate.
 		o.Faults = append(o.Faults, s.rememberAsked(w.ctx, w.memory, w.msgs[turnStart(w.msgs, end):end], t.Now)...)
 	}
@@ -225,6 +237,12 @@ func turnStart(msgs []memkernel.Message, end int) int {
 		}
 	}
 	return 0
+}
+
+// turnEnd is turnEnd of the messages, those left out that the host calls open.
+func (w *work) turnEnd() int {
+	open, _ := transcript.Heal(w.req.Messages[len(w.req.Messages)-w.open:], false)
+	return turnEnd(w.msgs[:max(0, len(w.msgs)-len(open))])
 }
 
 // turnEnd is the number of leading messages that belong to ended turns: a turn

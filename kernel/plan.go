@@ -272,6 +272,10 @@ type Stats struct {
 	// Ingested counts messages new to the session, Counted the texts tokenised.
 	Ingested int `json:"ingested"`
 	Counted  int `json:"counted"`
+	// Examined counts the messages of an observed turn that were read, made valid or
+	// hashed: what is new, and some before it. Those that are the turn's before are
+	// not among them.
+	Examined int `json:"examined,omitempty"`
 	// Blobs and BlobBytes were written, Syncs calls took SyncTime.
 	Blobs     int   `json:"blobs"`
 	BlobBytes int64 `json:"blob_bytes"`

@@ -55,8 +55,9 @@ func (s *session) stored() []pagevm.StoredPage {
 		return nil
 	}
 	var out []pagevm.StoredPage
-	for _, p := range s.journal.Store().Pages(s.name) {
-		if !bookkeeping(p.Type) {
+	store := s.journal.Store()
+	for _, head := range store.Heads(s.name) {
+		if p, ok := store.Page(head.Address); ok && !bookkeeping(head.Type) {
 			out = append(out, p)
 		}
 	}

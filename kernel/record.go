@@ -102,6 +102,7 @@ func (s *session) record(w *work) error {
 	w.stats.Syncs, w.stats.SyncTime = w.stats.Syncs+st.Syncs, w.stats.SyncTime+st.SyncTime
 	s.spend(&w.stats)
 	s.lines[lineKey{w.req.Branch, w.req.Model}] = w.next
+	delete(s.heard, lineKey{w.req.Branch, w.req.Model})
 	s.trace(w, &diff)
 	return nil
 }

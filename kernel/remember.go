@@ -66,7 +66,24 @@ type Remembered struct {
 	Late string `json:"late,omitempty"`
 	// Masked counts the secrets that were masked.
 	Masked int `json:"masked"`
+	// Unwritten says why the file does not have the entry yet, "" if it has. The session's
+	// journal keeps it, and it is written with the session's next call for which the file
+	// can be.
+	Unwritten string `json:"unwritten,omitempty"`
 }
+
+// UnwrittenError is an entry that the journal keeps and its file does not have yet, since
+// that can't be written.
+type UnwrittenError struct {
+	ID, Path string
+	Err      error
+}
+
+func (e *UnwrittenError) Error() string {
+	return fmt.Sprintf("entry %s is not written to %s: %v; the session's journal keeps it, and it is written when the file can be", e.ID, e.Path, e.Err)
+}
+
+func (e *UnwrittenError) Unwrap() error { return e.Err }
 
 // rememberBody is an entry of the memory page.
 type rememberBody struct {
@@ -112,6 +129,9 @@ func (k *Kernel) Remember(ctx context.Context, req RememberRequest) (*Remembered
 		req.ID = pageID("me", s.name, req.Path, text)
 	}
 	out, err := s.remember(ctx, k.memory, rememberBody{Path: req.Path, Text: text, Private: req.Private}, req)
+	if kept := (*UnwrittenError)(nil); errors.As(err, &kept) {
+		return &Remembered{ID: kept.ID, Ref: memkernel.Ref{Path: kept.Path}, Masked: masked, Unwritten: kept.Error()}, nil
+	}
 	if err != nil {
 		s.forget()
 		return nil, fmt.Errorf("remember: %w", err)
@@ -143,7 +163,11 @@ func (s *session) remember(ctx context.Context, m *memory, body rememberBody, re
 		}
 		s.remembered[id], s.unwritten[id] = body, true
 	}
-	return s.write(ctx, m, id, body)
+	out, err := s.write(ctx, m, id, body)
+	if errors.Is(err, markdownstore.ErrReadOnly) || errors.Is(err, markdownstore.ErrFull) {
+		err = &UnwrittenError{ID: id, Path: body.Path, Err: err}
+	}
+	return out, err
 }
 
 // promise commits an entry of memory to the journal.
@@ -176,9 +200,8 @@ func (s *session) recallPromises() error {
 	if s.journal == nil {
 		return nil
 	}
-	p, _ := s.journal.Store().Page(s.address(memoryKey))
-	f, _ := p.Field(memoryField)
-	for _, e := range f.Entries[min(s.promises, len(f.Entries)):] {
+	entries := s.journal.Store().Entries(s.address(memoryKey), memoryField, s.promises)
+	for _, e := range entries {
 		var b rememberBody
 		if err := json.Unmarshal(e.Current().Value, &b); err != nil {
 			return fmt.Errorf("read entry %s of memory: %w", e.ID, err)
@@ -189,7 +212,7 @@ func (s *session) recallPromises() error {
 			s.unwritten[e.ID] = true
 		}
 	}
-	s.promises = len(f.Entries)
+	s.promises += len(entries)
 	return nil
 }
 
@@ -204,7 +227,7 @@ func (s *session) write(ctx context.Context, m *memory, id string, body remember
 		delete(s.unwritten, id)
 		s.written[id] = true
 		// Losing this line costs one look into the file.
-		if _, err := s.journal.Append(false, pagevm.Record{Op: opRemembered, ID: id, Time: time.Now(), Body: []byte("{}")}); err != nil {
+		if _, err := s.journal.Append(false, pagevm.Record{Op: opRemembered, ID: id, Time: s.now(), Body: []byte("{}")}); err != nil {
 			return nil, err
 		}
 	}

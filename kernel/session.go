@@ -55,6 +55,7 @@ type session struct {
 	pages   map[string]*pagevm.Page
 	texts   map[string]string // representations and kernel blocks by hash
 	lines   map[lineKey]*line
+	heard   map[lineKey]*heard // what is observed of lines that are not planned here
 	spans   map[string]Span
 	turns   int
 	// observed is the summary of all observed turns, used from the next cut on.
@@ -74,6 +75,7 @@ type session struct {
 	lifeOpt LifeOptions
 	// memory is the workspace's Markdown, nil if it is off.
 	memory *memory
+	now    func() time.Time
 	// started: the host said that a session begins, and no turn was observed since.
 	started bool
 	// told are the records of the working state that can't be written, as has been said.
@@ -124,7 +126,7 @@ type cutBody struct {
 
 func (k *Kernel) newSession(key, name string) *session {
 	dir := k.folder(name)
-	s := &session{key: key, name: name, files: dir, root: k.state, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, memory: k.memory, told: map[Net]bool{},
+	s := &session{key: key, name: name, files: dir, root: k.state, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, memory: k.memory, now: k.now, told: map[Net]bool{},
 		flock: flock.New(dir.Path(lockName)),
 		calib: &calibrations{dir: k.state}}
 	s.tracer = newTracer(dir, k.traces)
@@ -135,7 +137,7 @@ func (k *Kernel) newSession(key, name string) *session {
 func (s *session) init() {
 	s.pages = map[string]*pagevm.Page{}
 	s.texts = map[string]string{}
-	s.lines = map[lineKey]*line{}
+	s.lines, s.heard = map[lineKey]*line{}, map[lineKey]*heard{}
 	s.spans = map[string]Span{}
 	s.observed = map[string]summary.State{}
 	s.turnChains, s.account, s.life, s.flushed = map[string]string{}, account{}, nil, map[string]bool{}
@@ -328,7 +330,7 @@ func (s *session) lose(cause error) {
 		s.records.Close()
 	}
 	s.records, s.lost = nil, cause
-	s.lines = map[lineKey]*line{}
+	s.lines, s.heard = map[lineKey]*line{}, map[lineKey]*heard{}
 }
 
 // follow opens a journal, or looks for what was appended to it, and hands every

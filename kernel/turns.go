@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -47,6 +48,8 @@ type account struct {
 	// from 1, asked last for a cut that a plan has to make, by branch.
 	compacted []time.Time
 	pending   map[string]int
+	// summaries are the versions of the pages of summaries that were read.
+	summaries map[string]int
 }
 
 // recallAccount takes over what the journal holds of turns, boundaries and
@@ -56,28 +59,29 @@ func (s *session) recallAccount() error {
 		return nil
 	}
 	store := s.journal.Store()
-	page, _ := store.Page(s.address(sessionKey))
-	if err := s.recallTurns(page); err != nil {
+	if err := s.recallTurns(store); err != nil {
 		return err
 	}
-	if err := s.recallBoundaries(page); err != nil {
+	if err := s.recallBoundaries(store); err != nil {
 		return err
 	}
 	prefix := s.summaryPage("")
-	for _, p := range store.Pages(s.name) {
-		if branch, ok := strings.CutPrefix(p.Key, prefix); ok && p.Type == summaryType {
-			if err := s.recallSummary(branch, p); err != nil {
-				return err
-			}
+	for _, p := range store.Heads(s.name) {
+		branch, ok := strings.CutPrefix(p.Key, prefix)
+		if !ok || p.Type != summaryType || s.account.summaries[p.Key] == p.Version {
+			continue
+		}
+		if err := s.recallSummary(store, branch, p); err != nil {
+			return err
 		}
 	}
 	s.account.seq = store.Seq()
 	return nil
 }
 
-func (s *session) recallTurns(page pagevm.StoredPage) error {
-	f, _ := page.Field(turnsField)
-	for _, e := range f.Entries[min(s.account.turns, len(f.Entries)):] {
+func (s *session) recallTurns(store *pagevm.Store) error {
+	entries := store.Entries(s.address(sessionKey), turnsField, s.account.turns)
+	for _, e := range entries {
 		var t turnEntry
 		if err := json.Unmarshal(e.Current().Value, &t); err != nil {
 			return fmt.Errorf("read turn %s: %w", e.ID, err)
@@ -85,13 +89,13 @@ func (s *session) recallTurns(page pagevm.StoredPage) error {
 		s.turns++
 		s.turnChains[e.ID] = t.Chain
 	}
-	s.account.turns = len(f.Entries)
+	s.account.turns += len(entries)
 	return nil
 }
 
-func (s *session) recallBoundaries(page pagevm.StoredPage) error {
-	f, _ := page.Field(boundariesField)
-	for i, e := range f.Entries[min(s.account.boundaries, len(f.Entries)):] {
+func (s *session) recallBoundaries(store *pagevm.Store) error {
+	entries := store.Entries(s.address(sessionKey), boundariesField, s.account.boundaries)
+	for i, e := range entries {
 		var b boundaryEntry
 		if err := json.Unmarshal(e.Current().Value, &b); err != nil {
 			return fmt.Errorf("read boundary %s: %w", e.ID, err)
@@ -103,7 +107,7 @@ func (s *session) recallBoundaries(page pagevm.StoredPage) error {
 			s.account.compaction(&b, s.account.boundaries+i+1)
 		}
 	}
-	s.account.boundaries = len(f.Entries)
+	s.account.boundaries += len(entries)
 	return nil
 }
 
@@ -129,7 +133,7 @@ func (s *session) beginEpoch() {
 	s.account.epoch++
 	s.account.compactions, s.account.compacted, s.account.pending = 0, nil, nil
 	s.observed = map[string]summary.State{}
-	s.lines = map[lineKey]*line{}
+	s.lines, s.heard = map[lineKey]*line{}, map[lineKey]*heard{}
 	s.cut = map[lineKey]bool{}
 }
 
@@ -138,17 +142,19 @@ func (s *session) summaryPage(branch string) string {
 	return fmt.Sprintf("summary/%d/%s", s.account.epoch, branch)
 }
 
-func (s *session) recallSummary(branch string, p pagevm.StoredPage) error {
-	f, _ := p.Field(membersField)
-	members := make(map[string]json.RawMessage, len(f.Entries))
-	for _, e := range f.Entries {
-		members[e.ID] = e.Current().Value
-	}
-	st, err := summary.Assemble(members)
+func (s *session) recallSummary(store *pagevm.Store, branch string, p pagevm.StoredPage) error {
+	st, err := summary.Assemble(func(name string) json.RawMessage {
+		v, _ := store.Entry(p.Address, membersField, name)
+		return v.Value
+	})
 	if err != nil {
 		return fmt.Errorf("read %s: %w", p.Address, err)
 	}
 	s.observed[branch] = st
+	if s.account.summaries == nil {
+		s.account.summaries = map[string]int{}
+	}
+	s.account.summaries[p.Key] = p.Version
 	return nil
 }
 
@@ -159,11 +165,12 @@ func (s *session) summaryUpdate(branch string, st summary.State) (u pagevm.Updat
 	if err != nil {
 		return u, false, err
 	}
-	known, versions := s.summaryMembers(branch)
 	var items []mapItem
-	changed := summary.Changed(known, next)
-	for _, name := range sortedKeys(changed) {
-		items = append(items, mapItem{ID: name, Version: versions[name], Value: changed[name]})
+	for _, name := range sortedKeys(next) {
+		// An entry that left its list is only no longer named by it.
+		if known := s.summaryMember(branch, name); !bytes.Equal(known.Value, next[name]) {
+			items = append(items, mapItem{ID: name, Version: known.Version, Value: next[name]})
+		}
 	}
 	value, err := json.Marshal(items)
 	return pagevm.Update{ID: "memkernel-summary", Key: s.summaryPage(branch), Type: summaryType, Field: membersField, Op: pagevm.OpMerge,
@@ -177,17 +184,12 @@ type mapItem struct {
 	Value   json.RawMessage `json:"value"`
 }
 
-func (s *session) summaryMembers(branch string) (map[string]json.RawMessage, map[string]int) {
-	members, versions := map[string]json.RawMessage{}, map[string]int{}
-	if s.journal == nil {
-		return members, versions
+// summaryMember is what the journal says of a member, the zero value if nothing.
+func (s *session) summaryMember(branch, name string) (v pagevm.Version) {
+	if s.journal != nil {
+		v, _ = s.journal.Store().Entry(s.address(s.summaryPage(branch)), membersField, name)
 	}
-	p, _ := s.journal.Store().Page(s.address(s.summaryPage(branch)))
-	f, _ := p.Field(membersField)
-	for _, e := range f.Entries {
-		members[e.ID], versions[e.ID] = e.Current().Value, e.Current().Version
-	}
-	return members, versions
+	return v
 }
 
 // listUpdate appends one entry to a list of the session's page.

@@ -35,21 +35,31 @@ type work struct {
 	hard            int // window minus reserve, the counts' own error taken off
 	fixed           int // tools, system and what the host does not show
 
-	msgs    []memkernel.Message
-	kept    int // leading msgs that are those of the line before
-	hosts   []pagevm.HostMessage
-	places  []pagevm.Place
-	seen    []pagevm.Seen
-	align   pagevm.Alignment
-	capture *capture
-	texts   map[string]string // kernel blocks made by this plan
-	faults  []Fault
-	alerts  []Fault
-	spans   map[string]string // the span that a message left with, made by spanOf
-	removed []Excluded        // what healing took out, taken the parts of it that are new
-	taken   []taken
-	left    []Excluded // what was found and not recalled
-	stats   Stats
+	msgs []memkernel.Message
+	kept int // leading msgs that are those of the line before
+	// heard is what an observation goes on from, nil for a plan; unchanged are the
+	// messages that the host vouches for, was those of before that are not kept, byID
+	// all calls, led the place behind an opening that was put in front, examined how
+	// many messages were made valid.
+	heard         *heard
+	unchanged     int
+	was           []memkernel.Message
+	byID          map[string]*memkernel.ToolCall
+	led, examined int
+	open          int // messages at the end that may go on
+	hosts         []pagevm.HostMessage
+	places        []pagevm.Place
+	seen          []pagevm.Seen
+	align         pagevm.Alignment
+	capture       *capture
+	texts         map[string]string // kernel blocks made by this plan
+	faults        []Fault
+	alerts        []Fault
+	spans         map[string]string // the span that a message left with, made by spanOf
+	removed       []Excluded        // what healing took out, taken the parts of it that are new
+	taken         []taken
+	left          []Excluded // what was found and not recalled
+	stats         Stats
 	// lifted is binary content that stood in results as base64, by page.
 	lifted map[string][]pagevm.Payload
 
@@ -162,7 +172,7 @@ func (w *work) absorb() error {
 	}
 	g := w.ingester()
 	g.keepTaken(w.taken)
-	w.hosts = g.absorb(w.prev, w.msgs)
+	w.hosts = g.absorb(w)
 	w.next.calls = g.calls
 	w.stats.Ingested = len(w.capture.pages)
 	w.places = places(w.prev.places, g.kept, w.msgs)

@@ -140,6 +140,40 @@ func (s *Store) Page(a Address) (StoredPage, bool) {
 	return p.view(a), true
 }
 
+// Entries are those of a field from the nth on, counted from 0.
+func (s *Store) Entries(a Address, field string, from int) []Entry {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	f := s.field(a, field)
+	if f == nil || from >= len(f.entries) {
+		return nil
+	}
+	out := slices.Clone(f.entries[from:])
+	for i := range out {
+		out[i].Versions = slices.Clip(out[i].Versions)
+	}
+	return out
+}
+
+// Entry is the current version of a field's entry.
+func (s *Store) Entry(a Address, field, id string) (Version, bool) {
+	return s.current(slot{a, field, id})
+}
+
+// Heads is [Store.Pages] without the fields.
+func (s *Store) Heads(session string) []StoredPage {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var out []StoredPage
+	for a, p := range s.pages {
+		if a.Scope == memkernel.ScopeProject || a.Session == session {
+			out = append(out, StoredPage{Address: a, Type: p.typ, Version: p.version})
+		}
+	}
+	slices.SortFunc(out, func(p, q StoredPage) int { return p.compare(q.Address) })
+	return out
+}
+
 // Pages returns what a session may see: the project's pages and its own, by scope
 // and key. Session "" sees the project's.
 func (s *Store) Pages(session string) []StoredPage {

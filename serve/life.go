@@ -160,9 +160,6 @@ type flushTurn struct {
 }
 
 func (s *Server) flushTurn(_ context.Context, _ *call, p *flushTurnCall) (any, error) {
-	if p.Now.IsZero() {
-		p.Now = time.Now()
-	}
 	t, err := s.k.FlushTurn(p.Now, p.System, p.Prompt)
 	if err != nil {
 		return nil, err

@@ -36,8 +36,8 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 		if err != nil {
 			return at, err
 		}
-		if rec.Tail == "" && rec.Kind == transcript.KindBroken && !whole(from.Dialect) {
-			break // cut off: its writer may be at it
+		if rec.Kind == transcript.KindTorn {
+			break // its writer is at it
 		}
 		if t, ok := turnOf(&rec); ok {
 			t.Line = from.Line + rec.Line

@@ -62,32 +62,17 @@ func (s State) Members() (map[string]json.RawMessage, error) {
 	return out, put(stateKeys, slices.Sorted(maps.Keys(keys)))
 }
 
-// Changed are the members of next that prev does not have, or has otherwise. They
-// turn the one into the other: what next no longer names does not count.
-func Changed(prev, next map[string]json.RawMessage) map[string]json.RawMessage {
-	out := map[string]json.RawMessage{}
-	for name, v := range next {
-		if !bytes.Equal(prev[name], v) {
-			out[name] = v
-		}
-	}
-	return out
-}
-
-// Assemble puts a state together again. No members at all are the empty state; a
+// Assemble puts a state together again of its members, nil for one that is not there. A
 // list that names what is not there is an error.
-func Assemble(members map[string]json.RawMessage) (State, error) {
+func Assemble(members func(name string) json.RawMessage) (State, error) {
 	var s State
-	if len(members) == 0 {
-		return s, nil
-	}
 	var keys []string
 	if err := member(members, stateKeys, &keys); err != nil {
 		return s, err
 	}
 	rest := make(map[string]json.RawMessage, len(keys))
 	for _, k := range keys {
-		rest[k] = members[stateMember+k]
+		rest[k] = members(stateMember + k)
 		if rest[k] == nil {
 			return s, fmt.Errorf("summary: member %s%s is missing", stateMember, k)
 		}
@@ -107,7 +92,7 @@ func Assemble(members map[string]json.RawMessage) (State, error) {
 	return s, nil
 }
 
-func entriesOf(members map[string]json.RawMessage, kind string, list *[]Entry) error {
+func entriesOf(members func(string) json.RawMessage, kind string, list *[]Entry) error {
 	var ids []string
 	if err := member(members, listMember+kind, &ids); err != nil {
 		return err
@@ -122,9 +107,9 @@ func entriesOf(members map[string]json.RawMessage, kind string, list *[]Entry) e
 	return nil
 }
 
-func member(members map[string]json.RawMessage, name string, v any) error {
-	raw, ok := members[name]
-	if !ok {
+func member(members func(string) json.RawMessage, name string, v any) error {
+	raw := members(name)
+	if raw == nil {
 		return fmt.Errorf("summary: member %s is missing", name)
 	}
 	if err := json.Unmarshal(raw, v); err != nil {

@@ -51,6 +51,6 @@ func (s *Set) append(ctx context.Context, a args) (any, error) {
 	case err != nil:
 		return &kept{Reason: reasonBackend, Detail: err.Error(), Path: a.text("path")}, nil
 	}
-	return &kept{Reason: reasonOK, ID: r.ID, Path: r.Ref.Path, StartLine: r.Ref.StartLine, EndLine: r.Ref.EndLine,
+	return &kept{Reason: reasonOK, Detail: r.Unwritten, ID: r.ID, Path: r.Ref.Path, StartLine: r.Ref.StartLine, EndLine: r.Ref.EndLine,
 		Duplicate: r.Duplicate, Late: r.Late, Masked: r.Masked}, nil
 }

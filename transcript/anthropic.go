@@ -17,7 +17,7 @@ func parseAnthropic(rec *Record) error {
 		c.skip()
 		return cmpErr(c.end(), errNoObject)
 	}
-	m.Key = anthropicMessage(&c, m)
+	m.Key, _ = anthropicMessage(&c, m)
 	if err := c.end(); err != nil {
 		return err
 	}

@@ -57,6 +57,7 @@ func parseClaude(rec *Record) error {
 	}
 	rec.Type, rec.ID, rec.Parent = l.typ, l.id, l.parent
 	rec.Kind = l.kind()
+	rec.ends = l.typ == "system" && l.subtype == "turn_duration" && !l.side
 	if rec.Kind == KindIgnored || rec.Kind == KindUnknown || rec.Kind == KindSummary {
 		return nil
 	}
@@ -163,7 +164,7 @@ func (l *claudeLine) toMessage(rec *Record) error {
 		return c.err
 	}
 	c := cursor{s: strings.Clone(l.message)}
-	id := anthropicMessage(&c, m)
+	id, stop := anthropicMessage(&c, m)
 	if c.err != nil {
 		return c.err
 	}
@@ -178,6 +179,8 @@ func (l *claudeLine) toMessage(rec *Record) error {
 		rec.x.group = id
 	case l.typ == "assistant":
 		rec.x.group = id
+		// Each block has a line of its own; what was only thought is followed by more.
+		rec.ends = (stop == "end_turn" || stop == "stop_sequence" || stop == "max_tokens" || stop == "refusal") && Text(*m) != ""
 	case l.summary:
 		m.Origin = memkernel.OriginSummary
 	case l.meta:
@@ -232,14 +235,16 @@ func clearedIDs(raw string) (ids []string) {
 	return ids
 }
 
-// anthropicMessage reads a Messages object into m and returns its id.
-func anthropicMessage(c *cursor, m *memkernel.Message) (id string) {
+// anthropicMessage reads a Messages object into m and returns its id and why it ended.
+func anthropicMessage(c *cursor, m *memkernel.Message) (id, stop string) {
 	c.peek()
 	start := c.i
 	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
 		switch k {
 		case "id":
 			id = c.str()
+		case "stop_reason":
+			stop = c.str()
 		case "role":
 			m.Role = memkernel.Role(c.str())
 		case "model":
@@ -255,7 +260,7 @@ func anthropicMessage(c *cursor, m *memkernel.Message) (id string) {
 	if c.err == nil {
 		m.Raw = c.s[start:c.i]
 	}
-	return id
+	return id, stop
 }
 
 // parseTime reads the host's time, zero if it is none.

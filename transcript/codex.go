@@ -170,6 +170,8 @@ func codexEvent(rec *Record, payload string) error {
 	case "token_count":
 		rec.Kind = KindUsage
 		codexUsage(rec.x, info)
+	case "task_complete", "turn_complete", "turn_aborted":
+		rec.ends = true
 	case "thread_rolled_back":
 		rec.Kind = KindMeta
 		rec.x.rollback = turns

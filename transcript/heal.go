@@ -20,19 +20,24 @@ const MissingResult = "[no result was recorded for this call]"
 // keepPending the calls of the newest message stay open, for a caller whose
 // tools are still running.
 func Heal(msgs []memkernel.Message, keepPending bool) ([]memkernel.Message, []Note) {
-	h := healer{owner: map[string]*turn{}, used: map[string]int{}, now: map[string]string{}, done: map[string]bool{}}
-	h.role = memkernel.RoleUser
-	if slices.ContainsFunc(msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleTool }) {
-		h.role = memkernel.RoleTool
-	}
-	for i, m := range msgs {
-		h.take(i, m)
-	}
+	h := newHealer(nil, msgs)
 	out := h.emit(len(msgs), keepPending)
 	if !h.changed {
 		return msgs, nil
 	}
 	return out, h.notes
+}
+
+func newHealer(past *Past, msgs []memkernel.Message) *healer {
+	h := &healer{past: past, owner: map[string]*turn{}, used: map[string]int{}, now: map[string]string{}, done: map[string]bool{}}
+	h.role = memkernel.RoleUser
+	if past != nil && past.tool || slices.ContainsFunc(msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleTool }) {
+		h.role = memkernel.RoleTool
+	}
+	for i, m := range msgs {
+		h.take(i, m)
+	}
+	return h
 }
 
 // turn is one message in the healed order, followed by the results that stand
@@ -47,6 +52,8 @@ type turn struct {
 }
 
 type healer struct {
+	past    *Past // of the messages before, nil if there are none
+	reaches bool  // a result answers an open call of the past
 	turns   []*turn
 	owner   map[string]*turn  // open or answered call to its turn, by healed id
 	used    map[string]int    // how often a call id was met
@@ -175,12 +182,15 @@ func (h *healer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
 			continue
 		}
 		id := p.Call.ID
+		if _, ok := h.used[id]; !ok {
+			h.used[id] = h.past.uses(id)
+		}
 		h.used[id]++
 		if h.used[id] > 1 {
 			if !owned {
 				parts, m.Raw, owned = slices.Clone(parts), "", true
 			}
-			if !h.done[h.now[id]] {
+			if !h.answered(id) {
 				h.note("duplicate-call", i, m.Key, []memkernel.Part{p}, "call %s is open already, the copy was left out", id)
 				parts = slices.Delete(parts, k, k+1)
 				k--
@@ -202,10 +212,19 @@ func (h *healer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
 	return m
 }
 
+// answered tells whether the call that an id means now was.
+func (h *healer) answered(id string) bool {
+	if healed, ok := h.now[id]; ok {
+		return h.done[healed]
+	}
+	healed, ok := h.past.healed(id)
+	return ok && h.past.done[healed]
+}
+
 func (h *healer) freshID(id string) string {
 	for n := h.used[id]; ; n++ {
 		fresh := fmt.Sprintf("%s_%d", id, n)
-		if h.owner[fresh] == nil {
+		if h.owner[fresh] == nil && !h.past.has(fresh) {
 			return fresh
 		}
 	}
@@ -283,6 +302,11 @@ func (h *healer) file(m memkernel.Message, owners []*turn, mine map[*turn][]memk
 func (h *healer) claim(i int, key string, p memkernel.Part) (*turn, memkernel.Part, bool) {
 	id := p.Result.CallID
 	healed, known := h.now[id]
+	if before, ok := h.past.healed(id); ok && !known {
+		h.reaches = h.reaches || !h.past.done[before]
+		h.note("duplicate-result", i, key, []memkernel.Part{p}, "call %s was answered already, the later result was left out", id)
+		return nil, p, false
+	}
 	switch {
 	case !known:
 		h.note("orphan-result", i, key, []memkernel.Part{p}, "result for %s answers no earlier call and was left out", id)

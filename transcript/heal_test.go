@@ -226,3 +226,35 @@ func TestOpenLoop(t *testing.T) {
 		})
 	}
 }
+
+// A conversation that is healed piece by piece comes out as when it is healed at once,
+// wherever the pieces end and whatever ids come again; a piece that would not says so
+// and leaves the past as it was.
+func TestHealAfter(t *testing.T) {
+	pieces := 0
+	rapid.Check(t, func(t *rapid.T) {
+		in := append(drawMessages(t), drawMessages(t)...)
+		var past Past
+		var done []memkernel.Message
+		for from := 0; from < len(in); {
+			to := from + rapid.IntRange(1, len(in)-from).Draw(t, "to")
+			want, _ := Heal(in[:to], false)
+			tail, _, ok := HealAfter(&past, in[from:to])
+			taken, also := past.Take(in[from:to])
+			if ok != also || ok && sketch(taken) != sketch(tail) {
+				t.Fatalf("taken %v\n%sand healed %v\n%s", also, sketch(taken), ok, sketch(tail))
+			}
+			if !ok {
+				return
+			}
+			pieces++
+			if done = append(done, taken...); sketch(done) != sketch(want) {
+				t.Fatalf("in pieces:\n%sat once:\n%s", sketch(done), sketch(want))
+			}
+			from = to
+		}
+	})
+	if pieces < 100 {
+		t.Errorf("%d pieces were healed", pieces)
+	}
+}

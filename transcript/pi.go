@@ -161,6 +161,7 @@ func (l *piLine) toMessage(rec *Record) error {
 		m.Role, m.Model, m.Usage = memkernel.RoleAssistant, p.model, p.usage
 		// The host leaves unfinished turns out of later requests.
 		rec.x.hostSkip = p.stop == "aborted" || p.stop == "error"
+		rec.ends = p.stop != "" && p.stop != "toolUse"
 	case "toolResult":
 		m.Role = memkernel.RoleTool
 		m.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{

@@ -36,6 +36,9 @@ const (
 	KindBlank Kind = "blank"
 	// KindBroken could not be read; Err says why.
 	KindBroken Kind = "broken"
+	// KindTorn is a last line that is not whole yet: its writer is at it. Err says where
+	// it is cut off. It is no error, however broken records are dealt with.
+	KindTorn Kind = "torn"
 )
 
 // Record is one line of a JSONL transcript, or one value of a JSON document.
@@ -65,7 +68,9 @@ type Record struct {
 	// Err tells what is wrong with a broken record.
 	Err *LineError
 
-	x *extra
+	// ends: the host says with it that the turn has ended.
+	ends bool
+	x    *extra
 }
 
 // extra holds what only the assembler of a dialect reads.
@@ -93,7 +98,8 @@ type extra struct {
 
 var (
 	// ErrEmpty is returned for a transcript without any record.
-	ErrEmpty = errors.New("transcript is empty")
+	ErrEmpty     = errors.New("transcript is empty")
+	errFirstLine = fmt.Errorf("%w: its first line is not whole yet", ErrEmpty)
 	// ErrUnknownDialect is returned when no dialect fits the first bytes.
 	ErrUnknownDialect = errors.New("transcript is in no known dialect")
 	// ErrLineTooLong is returned for a record over Options.MaxLineBytes.

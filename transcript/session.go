@@ -24,6 +24,12 @@ type Session struct {
 	Messages []memkernel.Message
 	// Skipped are the records that could not be read.
 	Skipped []*LineError
+	// Torn is the last line where it is not whole yet, nil if it is: all before it was
+	// read.
+	Torn *LineError
+	// Ended: the host says that the newest turn of the main line has ended. Session logs
+	// say so in their own ways, or not at all; what is one document is whole.
+	Ended bool
 	// Notes report duplicates, forks, unknown records and the like.
 	Notes []Note
 
@@ -57,9 +63,12 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 	}
 	s := &Session{Dialect: src.dialect, lines: map[string]*line{"": {}}}
 	asm := newAssembler(s)
-	unknown := unknownTypes{s: s}
+	unknown, any := unknownTypes{s: s}, false
 	src.each(func(rec Record, e error) bool {
 		switch {
+		case e == nil && rec.Kind == KindTorn:
+			s.Torn = rec.Err
+			return true
 		case e != nil:
 			err = e
 			return false
@@ -68,14 +77,30 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 		case rec.Kind == KindUnknown:
 			unknown.add(&rec)
 		}
+		any = any || rec.Kind != KindBlank
 		asm.add(&rec)
+		s.end(&rec)
 		return true
 	})
+	if err == nil && s.Torn != nil && !any {
+		err = fmt.Errorf("read %s: %w", nameOr(o.Name), errFirstLine)
+	}
 	if err != nil {
 		return nil, err
 	}
 	asm.finish()
 	return s, nil
+}
+
+// end takes note of what a record says of the turn.
+func (s *Session) end(rec *Record) {
+	switch {
+	case s.Dialect == Anthropic || s.Dialect == OpenAI:
+		s.Ended = true
+	case rec.Message != nil && rec.Message.Branch != "":
+	case rec.Kind == KindMessage, rec.ends:
+		s.Ended = rec.ends
+	}
 }
 
 // LoadFile reads the transcript at path.

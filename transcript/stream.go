@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -52,6 +53,9 @@ func open(r io.Reader, opt Options) (*source, error) {
 	}
 	if src.dialect == "" {
 		if src.dialect, err = Detect(prefix); err != nil {
+			if line := strings.TrimPrefix(string(prefix), bom); n < sniffBytes && !strings.Contains(line, "\n") && cutOff(line) {
+				err = errFirstLine
+			}
 			return nil, fmt.Errorf("read %s: %w", nameOr(opt.Name), err)
 		}
 	}
@@ -112,6 +116,12 @@ func (s *source) broken(line int, err error) *LineError {
 	return e
 }
 
+// cutOff tells a JSON value that ends before it should, which more bytes may complete.
+func cutOff(raw string) bool {
+	var v json.RawMessage
+	return errors.Is(json.NewDecoder(strings.NewReader(raw)).Decode(&v), io.ErrUnexpectedEOF)
+}
+
 func (s *source) lines(parse parser, yield func(Record, error) bool) {
 	l := newLineReader(s.r, s.opt.MaxLineBytes)
 	var off int64
@@ -159,6 +169,10 @@ func (s *source) fill(rec *Record, parse parser, tooLong bool) error {
 	}
 	*rec = Record{Line: rec.Line, Offset: rec.Offset, Lead: rec.Lead, Raw: rec.Raw, Tail: rec.Tail,
 		Kind: KindBroken, Err: s.broken(rec.Line, err)}
+	if rec.Tail == "" && !tooLong && cutOff(rec.Raw) {
+		rec.Kind = KindTorn
+		return nil
+	}
 	if s.opt.OnBroken == Refuse {
 		return rec.Err
 	}

@@ -17,3 +17,13 @@ func TurnEnds(msgs []memkernel.Message) []int {
 	}
 	return out
 }
+
+// EndedTurns is [TurnEnds] for a conversation that may still go on: what the model said
+// last counts only if ended says that its turn has.
+func EndedTurns(msgs []memkernel.Message, ended bool) []int {
+	out := TurnEnds(msgs)
+	if n := len(out); !ended && n > 0 && out[n-1] == len(msgs) {
+		out = out[:n-1]
+	}
+	return out
+}

@@ -17,6 +17,7 @@ type observeFlags struct {
 	session    string
 	model      string
 	view       choice
+	ended      bool
 }
 
 func newObserve(a *app) *cobra.Command {
@@ -26,7 +27,9 @@ func newObserve(a *app) *cobra.Command {
 		Short: "commit a whole transcript to a session's memory",
 		Long: `observe commits every turn of a transcript that has ended: its pages, its usage and
 the summary brought up to date. A turn that was committed before is recognised,
-so running it again after the session grew commits what is new. If the configuration
+so running it again after the session grew commits what is new. The last turn has ended
+where the user has spoken again, or the host has written so; --ended says it for a host
+that does not. A last line that its host is still writing is left out. If the configuration
 names a model (summary.model.provider), it makes notes of the session beside the
 mechanical summary. Where the work stands after the last turn is written to the
 workspace's SESSION-STATE.md, unless session_state.enabled is false or sessions are
@@ -38,6 +41,7 @@ shared (workspace.private).`,
 	o.transcript.add(cmd)
 	cmd.Flags().StringVarP(&o.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
 	cmd.Flags().StringVarP(&o.model, "model", "m", "", "model `id` (default the last one that spoke)")
+	cmd.Flags().BoolVar(&o.ended, "ended", false, "the session is over: its last turn has ended, whether the file says so or not")
 	viewFlag(cmd, &o.view, "full")
 	a.pricesFlag(cmd)
 	return cmd
@@ -51,9 +55,11 @@ type observeJSON struct {
 	Duplicate int `json:"duplicate"`
 	Conflicts int `json:"conflicts"`
 	// Open tells that the last turn has not ended and was not committed.
-	Open     bool `json:"open"`
-	Ingested int  `json:"ingested"`
-	Turns    int  `json:"turns"`
+	Open bool `json:"open"`
+	// TornLine is the last line where it is not whole yet and was left out.
+	TornLine int `json:"torn_line,omitempty"`
+	Ingested int `json:"ingested"`
+	Turns    int `json:"turns"`
 }
 
 func (a *app) runObserve(ctx context.Context, o *observeFlags) error {
@@ -79,47 +85,70 @@ func (a *app) runObserve(ctx context.Context, o *observeFlags) error {
 	}
 	defer k.Close()
 	doc := observeJSON{Schema: "memkernel/observe/v1", SessionKey: first(o.session, session.ID, kernel.DefaultSession)}
+	if session.Torn != nil {
+		doc.TornLine = session.Torn.Line
+	}
 	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: first(o.model, session.Model), Private: a.private()}
-	if err := a.observeTurns(ctx, k, turn, session.View(o.view.view()), &doc); err != nil {
+	if err := a.observeTurns(ctx, k, turn, session.View(o.view.view()), session.Ended || o.ended, &doc); err != nil {
 		return err
 	}
 	return a.showObserved(&doc)
 }
 
 // observeTurns commits the turns in order, each with the conversation up to its
-// end.
-func (a *app) observeTurns(ctx context.Context, k *kernel.Kernel, turn kernel.Turn, msgs []memkernel.Message, doc *observeJSON) error {
-	ends := transcript.TurnEnds(msgs)
-	doc.Open = len(msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(msgs))
-	if len(ends) == 0 && len(msgs) > 0 {
-		ends = []int{len(msgs)} // an open turn: its messages are kept
+// end. Of a turn that may go on the messages are kept that are whole: what the model
+// said last may grow.
+func (a *app) observeTurns(ctx context.Context, k *kernel.Kernel, turn kernel.Turn, msgs []memkernel.Message, ended bool, doc *observeJSON) error {
+	ends := transcript.EndedTurns(msgs, ended)
+	committed, whole := 0, len(msgs)
+	if n := len(ends); n > 0 {
+		committed = ends[n-1]
+	}
+	for whole > committed && msgs[whole-1].Role == memkernel.RoleAssistant {
+		whole--
+	}
+	doc.Open = committed < len(msgs)
+	if committed == 0 && whole > 0 {
+		ends = []int{0}
 	}
 	for i, end := range ends {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		a.progress("turn %d of %d", i+1, len(ends))
-		last := &msgs[end-1]
-		turn.More = i+1 < len(ends)
-		turn.Messages, turn.Usage, turn.Now = msgs[:end:end], last.Usage, last.Time
-		o, err := k.ObserveTurn(ctx, turn)
+		commit := k.ObserveTurn
+		if end == 0 {
+			commit = k.Ingest // nothing has ended
+		}
+		turn.More, turn.Open = i+1 < len(ends), 0
+		if !turn.More {
+			turn.Open, end = whole-end, whole
+		}
+		last := &msgs[max(end-turn.Open, 1)-1]
+		turn.Unchanged, turn.Messages, turn.Usage, turn.Now = len(turn.Messages), msgs[:end:end], last.Usage, last.Time
+		o, err := commit(ctx, turn)
 		if err != nil {
 			a.progressDone()
 			return err
 		}
 		doc.count(o)
+		for _, f := range o.Faults {
+			if f.Code == kernel.FaultFlushSkipped {
+				a.tip("%s", f.Detail)
+			}
+		}
 	}
 	a.progressDone()
 	return nil
 }
 
 func (d *observeJSON) count(o *kernel.Observation) {
-	switch o.Outcome {
-	case kernel.Committed:
+	switch {
+	case o.Outcome == kernel.Committed, o.Outcome == kernel.OpenTurn && o.AdvancementKey != "":
 		d.Committed++
-	case kernel.Duplicate:
+	case o.Outcome == kernel.Duplicate:
 		d.Duplicate++
-	case kernel.Conflict:
+	case o.Outcome == kernel.Conflict:
 		d.Conflicts++
 	}
 	d.Ingested += o.Ingested
@@ -135,7 +164,7 @@ func (a *app) showObserved(d *observeJSON) error {
 		fmt.Fprintf(a.out, "session %s: %s committed, %d known before, %s ingested, %s in all\n", clip(d.SessionKey, columns),
 			plural(d.Committed, "turn"), d.Duplicate, plural(d.Ingested, "page"), plural(d.Turns, "turn"))
 		if d.Open {
-			a.tip("the last turn has not ended: its messages are kept, the turn is committed once it has")
+			a.tip("the last turn may go on: what is whole of it is kept, and it is committed once the file says that it has ended; --ended says so")
 		}
 	}
 	if d.Conflicts > 0 {

@@ -107,6 +107,9 @@ func (a *app) load(s *source) (*transcript.Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if torn := session.Torn; torn != nil {
+		a.tip("line %d of %s is not whole yet and was left out: %s", torn.Line, s.name, plainError(torn.Err))
+	}
 	if n := len(session.Skipped); n > 0 {
 		a.tip("%d records were left out, the first: %s", n, plainError(session.Skipped[0]))
 	}

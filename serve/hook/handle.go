@@ -226,6 +226,11 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 		if err != nil {
 			return n, err
 		}
+		for _, f := range o.Faults {
+			if f.Code == kernel.FaultFlushSkipped {
+				h.tell(errors.New(f.Detail)) // what was asked to be remembered, above all
+			}
+		}
 		if o.Outcome == kernel.Conflict {
 			h.tell(fmt.Errorf("a turn was committed before with other content: %s; what was committed stands", o.AdvancementKey))
 		}
