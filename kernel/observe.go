@@ -18,7 +18,8 @@ type Turn struct {
 	SessionKey string
 	Branch     string
 	Model      string
-	// Messages is the host's whole conversation after the turn.
+	// Messages is the host's whole conversation after the turn. Rules and memories are
+	// made of texts that are marked as typed by a person alone ([memkernel.Part]).
 	Messages []memkernel.Message
 	// PlanID names the plan that was sent for the last call, Usage what the provider
 	// billed for it. Both may be missing. A turn that is still open may be delivered

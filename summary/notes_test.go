@@ -194,7 +194,7 @@ func TestNotesInTheText(t *testing.T) {
 		t.Errorf("the list is\n%s", all)
 	}
 	// Said again, it holds again.
-	again := Update(d.state, []memkernel.Message{{Key: "later", Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Never push to main."}}}})
+	again := Update(d.state, []memkernel.Message{{Key: "later", Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Never push to main.", Typed: true}}}})
 	if text := RenderNoted(again, d.notes(), 1200, nil, pointer); strings.Contains(text, "closed") {
 		t.Errorf("a rule that was said again is closed in\n%s", text)
 	}
