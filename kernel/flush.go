@@ -327,6 +327,9 @@ func (s *session) rememberAsked(ctx context.Context, m *memory, msgs []memkernel
 // what they quoted if the words say nothing else; "" if they asked for nothing.
 func wished(m *memkernel.Message) string {
 	own, quoted := transcript.Typed(*m)
+	if len(own) > maxItemBytes {
+		return ""
+	}
 	means := transcript.Unquoted(own)
 	at := asksToRemember.FindStringIndex(means)
 	if at == nil {

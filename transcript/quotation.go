@@ -12,9 +12,9 @@ var (
 	wrote = regexp.MustCompile(`^(?:On|Am|El|Le|Il|Em|Op|Den|W dniu|В|在|于|\d).{4,160}(?:wrote|writes|schrieb.{0,80}|escribió|a écrit|ha scritto|escreveu|schreef|skrev|napisał.{0,80}|пишет|писал.?|написал(?:а|\(а\))?|写道|寫道)\s*[:：]$`)
 	// forwarded is the line above a mail that is passed on.
 	forwarded = regexp.MustCompile(`(?i)^-{2,}\s?[^-]{0,40}(?:message|nachricht|mensaje|mensagem|messaggio|bericht|сообщение|письмо|邮件|郵件|消息|メッセージ)[^-]{0,20}-{2,}$`)
-	// sender and header are lines of a mail's head.
+	// sender and header are lines of a mail's head; a mail has two of them.
 	sender = regexp.MustCompile(`^\*{0,2}(?:From|Von|De|Da|Van|От|发件人|寄件者|差出人)\s?[:：]\*{0,2}\s*\S`)
-	header = regexp.MustCompile(`(?m)^\*{0,2}(?:Sent|Date|To|Subject|Gesendet|Datum|An|Betreff|Enviado|Fecha|Para|Asunto|Envoyé|À|Objet|Inviato|A|Oggetto|Отправлено|Дата|Кому|Тема|发送时间|日期|收件人|主题|主旨|件名)\s?[:：]`)
+	header = regexp.MustCompile(`(?m)^\*{0,2}(?:Sent|Date|Subject|Gesendet|Datum|Betreff|Enviado|Fecha|Asunto|Envoyé|Objet|Inviato|Oggetto|Отправлено|Дата|Тема|发送时间|日期|主题|主旨|件名|From|Von|发件人|寄件者|差出人)\s?[:：]`)
 )
 
 // mailBegins tells whether a mail begins with a line: from there on others speak.
@@ -24,7 +24,7 @@ func mailBegins(line, rest string) bool {
 		return wrote.MatchString(line)
 	case strings.HasPrefix(line, "--"):
 		return forwarded.MatchString(line)
-	case !sender.MatchString(line):
+	case line == "" || line[0] != '*' && line[0] < 'A' || !sender.MatchString(line) && !header.MatchString(line):
 		return false
 	}
 	head := rest
@@ -45,6 +45,9 @@ var closing = map[rune]string{'"': `"`, '\'': `'`, '`': "`", '“': "”", '„'
 // maxQuotation bounds a quotation within a text, in bytes: what is longer begins with a
 // mark that means something else.
 const maxQuotation = 2000
+
+// maxPhrase is the same for marks that are apostrophes, or mark code, as well.
+const maxPhrase = 300
 
 // Unquoted is s with what stands between quotation marks covered, byte for byte, so that
 // nothing in it is taken for what the text says. Line ends stay, and so do single words,
@@ -83,8 +86,12 @@ func quotation(s string, mark rune, n int, before rune) (length int, covers bool
 	if !ok || straight && wordly(before) {
 		return 0, false
 	}
-	rest := s[n:min(len(s), maxQuotation)]
-	if i := strings.Index(rest, "\n\n"); i >= 0 {
+	longest := maxQuotation
+	if mark == '\'' || mark == '`' {
+		longest = maxPhrase
+	}
+	rest := s[n:min(len(s), longest)]
+	if i := strings.Index(rest, "\n\n"); i >= 0 && straight {
 		rest = rest[:i]
 	}
 	for j, r := range rest {

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -139,11 +140,16 @@ func Dialog(tool string) bool {
 func split(text string) (own, quoted string) {
 	var mine, others strings.Builder
 	var f fences
+	code, last := true, "" // indented lines are code; the last line that wasn't
 	for len(text) > 0 {
 		line, rest, _ := strings.Cut(text, "\n")
 		t := strings.TrimSpace(line)
+		code = t == "" && !listed.MatchString(last) || code && indented(line)
+		if t != "" && !code {
+			last = line
+		}
 		switch {
-		case f.line(t), strings.HasPrefix(t, ">"):
+		case f.line(t), strings.HasPrefix(t, ">"), code && t != "":
 			others.WriteString(line + "\n")
 			line = ""
 		case mailBegins(t, rest):
@@ -151,17 +157,33 @@ func split(text string) (own, quoted string) {
 			line, rest = "", ""
 		case t == planAccepted:
 			others.WriteString(rest)
-			rest = ""
+			line, rest = t+" “"+titleOf(rest)+"”", ""
 		}
-		mine.WriteString(line + "\n")
+		if line != "" || !strings.HasSuffix(mine.String(), "\n\n") {
+			mine.WriteString(line + "\n")
+		}
 		text = rest
 	}
 	return strings.TrimSpace(mine.String()), strings.TrimSpace(others.String())
 }
 
+// listed is an item of a list, behind which indented lines go on with it.
+var listed = regexp.MustCompile(`^\s*(?:[-*+•]|\d{1,3}[.)])\s`)
+
+func indented(line string) bool {
+	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
+}
+
 // planAccepted is what Claude Code says for a user who accepts an agent's plan and begins
 // anew with it; the plan follows.
 const planAccepted = "Implement the following plan:"
+
+// titleOf is the first line of a plan, which names it and says nothing itself.
+func titleOf(plan string) string {
+	line, _, _ := strings.Cut(strings.TrimLeft(plan, "# \t\n"), "\n")
+	r := []rune(strings.NewReplacer("“", "", "”", "").Replace(strings.TrimSpace(line)))
+	return string(r[:min(len(r), 120)])
+}
 
 // fences follows fenced code blocks. A fence with a language opens a block also within
 // another: what is pasted may hold some of its own.
@@ -170,10 +192,16 @@ type fences struct {
 	depth int
 }
 
-// line tells whether a trimmed line is part of a block.
+// line tells whether a trimmed line is part of a block. One may open behind words.
 func (f *fences) line(t string) bool {
 	if !strings.HasPrefix(t, "```") && !strings.HasPrefix(t, "~~~") {
-		return f.depth > 0
+		if f.depth > 0 {
+			return true
+		}
+		if strings.Count(t, "```")%2 == 1 {
+			f.mark, f.depth = "```", 1
+		}
+		return false
 	}
 	n := len(t) - len(strings.TrimLeft(t, t[:1]))
 	switch bare := strings.TrimSpace(t[n:]) == ""; {

@@ -18,7 +18,11 @@ var hostTags = []string{"system-reminder", "hook_context", "session_context", "e
 
 // fileTags are elements in which hosts and people put what others wrote.
 var fileTags = []string{"file", "files", "document", "documents", "attachment", "attachments", "context", "selection", "email", "quote",
-	"blockquote", "pasted", "paste", "output", "stdout", "stderr", "webpage", "page"}
+	"blockquote", "pasted", "paste", "output", "stdout", "stderr", "webpage", "page", "log", "logs", "code", "pre", "diff", "article", "details",
+	"transcript", "data", "source", "sources", "result", "results", "content", "contents", "example", "examples", "html", "issue", "ticket", "comment"}
+
+// personTags are elements in which hosts put the words of the person.
+var personTags = []string{"user_query", "user_message", "user_request", "user_input"}
 
 // sections are what hosts mark by lines, first and last.
 var sections = [...][2]string{
@@ -83,25 +87,28 @@ func spoken(text string) string {
 // withoutElement takes out all from the first tag of a name to the last that closes it.
 // One that begins a line and is not closed takes all that follows.
 func withoutElement(text, name string) string {
-	open := "<" + name
+	open, last := "<"+name, -1
 	for from := 0; ; {
 		i := strings.Index(text[from:], open)
 		if i < 0 {
 			return text
 		}
 		i += from
-		end := i + len(open)
-		if end < len(text) && text[end] != '>' && text[end] != ' ' && text[end] != '\n' {
-			from = end
+		from = i + len(open)
+		if from < len(text) && text[from] != '>' && text[from] != ' ' && text[from] != '\n' {
 			continue
 		}
-		if j := strings.LastIndex(text, "</"+name+">"); j > i {
-			return apart(text[:i], text[j+len(name)+3:])
+		if last < 0 {
+			last = strings.LastIndex(text, "</"+name+">")
 		}
-		if strings.TrimSpace(text[strings.LastIndexByte(text[:i], '\n')+1:i]) == "" {
+		if last > i {
+			return apart(text[:i], text[last+len(name)+3:])
+		}
+		before := strings.TrimRight(text[:i], " \t")
+		if before == "" || before[len(before)-1] == '\n' {
 			return text[:i]
 		}
-		from = end
+		last = 0 // none closes, and none will
 	}
 }
 
@@ -142,6 +149,10 @@ func lineWith(text, prefix string) int {
 	return -1
 }
 
+// maxBlocks bounds how many elements are taken out of a text: what no host writes is
+// nobody's from there on.
+const maxBlocks = 100
+
 // withoutBlocks takes out elements at the start of a line whose names no word of a
 // person's is: hyphenated, underscored, in capitals, or of files. A tag that is never
 // closed loses only itself. In code people write tags of their own.
@@ -151,7 +162,7 @@ func withoutBlocks(text string) (rest string, stripped bool) {
 	}
 	var b strings.Builder
 	var f fences
-	for len(text) > 0 {
+	for n := 0; len(text) > 0 && n < maxBlocks; {
 		line, after, more := strings.Cut(text, "\n")
 		name := tagName(strings.TrimLeft(line, " \t"))
 		if inside := f.line(strings.TrimSpace(line)); name == "" || inside {
@@ -163,10 +174,14 @@ func withoutBlocks(text string) (rest string, stripped bool) {
 			continue
 		}
 		stripped = true
-		if i := strings.LastIndex(text, "</"+name+">"); i >= 0 {
+		n++
+		switch i := strings.LastIndex(text, "</"+name+">"); {
+		case i >= 0 && slices.Contains(personTags, strings.ToLower(name)):
+			text = text[strings.IndexByte(text, '>')+1:i] + text[i+len(name)+3:]
+		case i >= 0:
 			text = text[i+len(name)+3:]
 			b.WriteString("\n")
-		} else {
+		default:
 			text = text[strings.IndexByte(text, '>')+1:]
 		}
 	}
@@ -215,11 +230,13 @@ func withoutNotices(text string) string {
 			kept = append(kept, line)
 		case isNotice(t):
 			text = ""
-		case untrusted.MatchString(t):
+		case strings.HasSuffix(t, "):") && untrusted.MatchString(t):
 			text = behindBlock(rest)
-		case told.MatchString(t):
-		default:
+		case t != "" && strings.IndexByte("SC[O", t[0]) >= 0 && told.MatchString(t):
+		case t != "" && t[0] == '[':
 			kept = append(kept, stamp.ReplaceAllString(line, ""))
+		default:
+			kept = append(kept, line)
 		}
 	}
 	idle := func(line string) bool {
@@ -236,7 +253,11 @@ func withoutNotices(text string) string {
 }
 
 func isNotice(line string) bool {
-	return slices.ContainsFunc(notices, func(n string) bool { return strings.HasPrefix(line, n) }) || notice.MatchString(line)
+	if line == "" {
+		return false
+	}
+	return slices.ContainsFunc(notices, func(n string) bool { return strings.HasPrefix(line, n) }) ||
+		(strings.IndexByte("[CR", line[0]) >= 0 || strings.Contains(line, " hook ")) && notice.MatchString(line)
 }
 
 // behindBlock is what stands behind a fenced block; nothing can be told from what is
