@@ -90,6 +90,11 @@ type Part struct {
 	// Text is the text of text and thinking blocks. It may hold invalid UTF-8
 	// only if the host's file did.
 	Text string
+	// Typed tells that a person typed Text, with or without what their host put round
+	// it. What is not marked so is nobody's word: a tool's, a file's, the host's, an
+	// agent's. The dialects of package transcript mark it, and transcript.Typed decides
+	// what of it counts as the person's.
+	Typed bool
 	// Signature binds a thinking block to its prefix, or is the encrypted
 	// content of a redacted or server-side reasoning block.
 	Signature string

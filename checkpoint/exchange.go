@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/summary"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // Who speaks in an exchange.
@@ -21,8 +22,8 @@ const longReply = 500
 
 // speak takes what the user or the agent says in the message.
 func (u *updater) speak() {
-	if said := summary.Spoken(u.m); said != "" {
-		u.userSays(said)
+	if own, _ := transcript.Typed(*u.m); own != "" {
+		u.userSays(own)
 	}
 	if u.m.Role == memkernel.RoleAssistant && u.m.Origin == memkernel.OriginHost {
 		u.agentSays(agentText(u.m))

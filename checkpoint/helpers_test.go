@@ -9,7 +9,7 @@ import (
 )
 
 func text(role memkernel.Role, s string) memkernel.Message {
-	return memkernel.Message{Role: role, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: s}}}
+	return memkernel.Message{Role: role, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: s, Typed: role == memkernel.RoleUser}}}
 }
 
 func user(s string) memkernel.Message { return text(memkernel.RoleUser, s) }

@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // Lengths of excerpts in runes. Topic and thread summary take 100, gists 120, as
@@ -201,7 +202,8 @@ const (
 func (u *updater) closes(item string) bool {
 	r := &u.s.Thread.Reader
 	if strings.HasPrefix(item, asksPrefix) {
-		return summary.Spoken(u.m) != ""
+		own, quoted := transcript.Typed(*u.m)
+		return own != "" || quoted != ""
 	}
 	for _, prefix := range [...]string{failingPrefix, commandPrefix} {
 		if cmd, ok := strings.CutPrefix(item, prefix); ok {

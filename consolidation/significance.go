@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // Evidence is what can be seen of something that is about to be written down.
@@ -64,8 +65,9 @@ var important = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:` +
 	`altijd|nooit|belangrijk|ważne|zawsze|nigdy|önemli|her zaman|asla` +
 	`)(?:[^\p{L}]|$)|重要|必须|必須|务必|一定要|千万|总是|总要|永远|绝不|从不|记住|記住|今后|以后都|大事|必ず|絶対|いつも|二度と|覚えて|중요|반드시|항상|절대|기억해`)
 
-// Important tells whether somebody says in plain words that something matters.
-func Important(words string) bool { return important.MatchString(words) }
+// Important tells whether somebody says in plain words that something matters. What they
+// quote is another's.
+func Important(words string) bool { return important.MatchString(transcript.Unquoted(words)) }
 
 // Candidate tells an entry that nothing speaks for: no tag, no reference that says
 // where it comes from, not a task that is open.

@@ -151,13 +151,11 @@ func (s *session) turnLines(msgs []memkernel.Message) []checkpoint.Line {
 	var user, agent string
 	for i := range msgs {
 		m := &msgs[i]
-		switch text := ""; {
-		case m.Origin == memkernel.OriginHost && transcript.PlainUser(*m) && user == "":
-			user = wordsOf(m)
-		case m.Role == memkernel.RoleAssistant:
-			if text = strings.TrimSpace(wordsOf(m)); text != "" {
-				agent = text
-			}
+		if own, _ := transcript.Typed(*m); user == "" {
+			user = own
+		}
+		if text := strings.TrimSpace(utterance(m).Text); m.Role == memkernel.RoleAssistant && text != "" {
+			agent = text
 		}
 	}
 	var out []checkpoint.Line

@@ -28,7 +28,9 @@ func (c *conversation) add(role memkernel.Role, parts ...memkernel.Part) {
 	c.msgs = append(c.msgs, memkernel.Message{Key: fmt.Sprintf("m%04d", c.n), Role: role, Parts: parts, Time: c.now})
 }
 
-func words(s string) memkernel.Part { return memkernel.Part{Kind: memkernel.PartText, Text: s} }
+func words(s string) memkernel.Part {
+	return memkernel.Part{Kind: memkernel.PartText, Text: s, Typed: true}
+}
 
 func (c *conversation) user() {
 	c.add(memkernel.RoleUser, words(fmt.Sprintf("Please look at service %d and make the retry test in pkg/queue/worker_%d.go pass.", c.n, c.rng.Intn(9))))

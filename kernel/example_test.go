@@ -30,7 +30,7 @@ func Example() {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	messages := []memkernel.Message{{
 		Key: "m1", Role: memkernel.RoleUser, Time: now,
-		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Which port does the server listen on?"}},
+		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Which port does the server listen on?", Typed: true}},
 	}}
 	plan, err := k.PlanContext(ctx, kernel.PlanRequest{
 		SessionKey: "demo", Model: "claude-opus-4-5", Messages: messages, Now: now,

@@ -321,12 +321,9 @@ func (s *session) rememberAsked(ctx context.Context, m *memory, msgs []memkernel
 	}
 	var out []Fault
 	for i := range msgs {
-		if msgs[i].Origin != memkernel.OriginHost || !transcript.PlainUser(msgs[i]) {
-			continue
-		}
-		text := wordsOf(&msgs[i])
+		text := wished(&msgs[i])
 		item, words := pageID("fi", "human", msgs[i].Key), pageID("fi", "human-words", oneLine(text))
-		if len(text) > maxItemBytes || s.flushed[item] || s.flushed[words] || !asksToRemember.MatchString(text) {
+		if text == "" || len(text) > maxItemBytes || s.flushed[item] || s.flushed[words] {
 			continue
 		}
 		if err := s.flushText(ctx, m, "- [human] "+oneLine(text), []string{item, words}, now); err != nil {
@@ -334,6 +331,24 @@ func (s *session) rememberAsked(ctx context.Context, m *memory, msgs []memkernel
 		}
 	}
 	return out
+}
+
+// wished is what a person asked to be remembered in a message: their own words, and
+// what they quoted if the words say nothing else; "" if they asked for nothing.
+func wished(m *memkernel.Message) string {
+	own, quoted := transcript.Typed(*m)
+	if len(own) > maxItemBytes {
+		return ""
+	}
+	means := transcript.Unquoted(own)
+	at := asksToRemember.FindStringIndex(means)
+	if at == nil {
+		return ""
+	}
+	if strings.Trim(own[at[1]:], " \t\n:.!,，：。！") == "" {
+		own += "\n" + quoted
+	}
+	return own
 }
 
 // triggers say what checkpoint a boundary asks for. A flush on demand asks for one,

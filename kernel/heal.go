@@ -25,6 +25,11 @@ func (w *work) heal() error {
 		return w.ready(func() { w.keyHeard(raw, msgs) })
 	}
 	raw := slices.Clone(w.req.Messages) // hosts truncate and append in place
+	if w.req.Branch != "" {
+		for i := range raw {
+			raw[i] = transcript.Untyped(raw[i]) // an agent speaks to its subagent
+		}
+	}
 	if w.req.Prompt != "" {
 		raw = append(raw[:len(raw):len(raw)], promptMessage(w.req))
 	}
@@ -141,7 +146,7 @@ func promptMessage(req PlanRequest) memkernel.Message {
 		id = hashText(req.Prompt + "\x00" + strconv.Itoa(len(req.Messages)))[:16]
 	}
 	return memkernel.Message{Key: promptPrefix + id, Role: memkernel.RoleUser, Turn: req.Turn, Time: req.Now,
-		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: req.Prompt}}}
+		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: req.Prompt, Typed: req.Branch == ""}}}
 }
 
 // adoptPrompts recognises, at the place of a prompt that we planned, the message
@@ -169,7 +174,7 @@ func (w *work) adoptPrompts() {
 			w.kept = min(w.kept, i)
 			w.adopt(seen[i].Key, m.Key)
 			w.msgs[i] = memkernel.Message{Key: seen[i].Key, Role: memkernel.RoleUser, Turn: m.Turn, Time: m.Time,
-				Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: sent}}}
+				Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: sent, Typed: transcript.MarkedTyped(*m)}}}
 		}
 	}
 }

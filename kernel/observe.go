@@ -18,7 +18,8 @@ type Turn struct {
 	SessionKey string
 	Branch     string
 	Model      string
-	// Messages is the host's whole conversation after the turn.
+	// Messages is the host's whole conversation after the turn. Rules and memories are
+	// made of texts that are marked as typed by a person alone ([memkernel.Part]).
 	Messages []memkernel.Message
 	// Unchanged is how many messages at the beginning the host vouches for: they are
 	// those of the turn that it handed in before of this session, branch and model, and

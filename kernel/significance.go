@@ -33,6 +33,9 @@ func repliedWith(text string) string {
 	if chosen, ok := strings.CutPrefix(text, "chose "); ok {
 		return chosen
 	}
+	if strings.HasPrefix(text, "plan accepted: ") {
+		return "" // the plan's words are the agent's
+	}
 	if i := strings.LastIndex(text, " → "); i >= 0 {
 		return text[i:]
 	}

@@ -7,46 +7,41 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// userTurn finds the user's newest words: the key of the message, what it says,
-// and whether nothing was answered yet.
+// userTurn finds the newest message by which a person opened a turn: its key, all that
+// they typed, and whether nothing was answered yet. Where nobody is known to have
+// spoken, as with a subagent, it is the newest that asks for something.
 func (w *work) userTurn() (key, text string, fresh bool) {
+	asked, askedFresh := -1, false
 	fresh = true
 	for i := len(w.msgs) - 1; i >= 0; i-- {
 		m := &w.msgs[i]
 		if m.Role == memkernel.RoleAssistant {
 			fresh = false
 		}
-		if m.Origin == memkernel.OriginHost && transcript.PlainUser(*m) {
-			return m.Key, wordsOf(m), fresh
+		if m.Origin != memkernel.OriginHost || !transcript.PlainUser(*m) {
+			continue
+		}
+		if transcript.MarkedTyped(*m) {
+			own, quoted := transcript.Typed(*m)
+			if text := strings.TrimSpace(own + "\n" + quoted); text != "" || hasMedia(m) {
+				return m.Key, text, fresh
+			}
+		}
+		if asked < 0 {
+			asked, askedFresh = i, fresh
 		}
 	}
-	return "", "", false
+	if asked < 0 {
+		return "", "", false
+	}
+	return w.msgs[asked].Key, transcript.Words(w.msgs[asked]), askedFresh
 }
 
-// wordsOf is what the user wrote in a message, without what hosts put beside it.
-func wordsOf(m *memkernel.Message) string {
-	var b strings.Builder
+func hasMedia(m *memkernel.Message) bool {
 	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Kind == memkernel.PartText {
-			b.WriteString(withoutReminders(p.Text))
-			b.WriteByte('\n')
+		if m.Parts[i].Media != nil {
+			return true
 		}
 	}
-	return strings.TrimSpace(b.String())
-}
-
-// withoutReminders takes out what Claude Code adds to the user's words.
-func withoutReminders(s string) string {
-	const begin, end = "<system-reminder>", "</system-reminder>"
-	for {
-		from := strings.Index(s, begin)
-		if from < 0 {
-			return s
-		}
-		to := strings.Index(s[from:], end)
-		if to < 0 {
-			return s[:from]
-		}
-		s = s[:from] + s[from+to+len(end):]
-	}
+	return false
 }

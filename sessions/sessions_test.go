@@ -123,6 +123,16 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// What a host put into a user's message is not what the user said.
+func TestOnlyWhatWasTyped(t *testing.T) {
+	f := newFixture(t, &Options{})
+	f.grow(say(3, "user", "Where is the heron?\n<system-reminder>\nCalled the Read tool: otters everywhere\n</system-reminder>")+
+		say(4, "user", "<hook_context>otters again</hook_context>")+say(5, "assistant", "In the reeds, still."))
+	f.update(UpdateOptions{})
+	f.has("user: Where is the heron?\n", "In the reeds, still.")
+	f.lacks("otters")
+}
+
 // What grew is read on from where the last look ended, and not before enough is new.
 func TestDeltas(t *testing.T) {
 	f := newFixture(t, &Options{DeltaMessages: 3, DeltaBytes: 1 << 20})

@@ -75,6 +75,11 @@ func turnOf(rec *transcript.Record) (Turn, bool) {
 	if m == nil || m.Origin != memkernel.OriginHost || m.Role != memkernel.RoleUser && m.Role != memkernel.RoleAssistant {
 		return Turn{}, false
 	}
+	if m.Role == memkernel.RoleUser {
+		own, quoted := transcript.Typed(*m)
+		text := strings.TrimSpace(own + "\n" + quoted)
+		return Turn{Role: string(m.Role), Time: m.Time, Text: text}, text != ""
+	}
 	var b strings.Builder
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == memkernel.PartText && strings.TrimSpace(p.Text) != "" {

@@ -12,7 +12,7 @@ import (
 func TestReadAgain(t *testing.T) {
 	var msgs []memkernel.Message
 	say := func(key string, r memkernel.Role, text string) {
-		msgs = append(msgs, memkernel.Message{Key: key, Role: r, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}})
+		msgs = append(msgs, memkernel.Message{Key: key, Role: r, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text, Typed: r == memkernel.RoleUser}}})
 	}
 	say("m1", memkernel.RoleUser, "Fix the retry in pkg/queue please.")
 	say("m2", memkernel.RoleAssistant, "Shall I use a table?")

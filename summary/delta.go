@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // How much of a message a model gets to see, in runes.
@@ -53,7 +54,8 @@ func DeltaOf(msgs []memkernel.Message, sidechain string, mask func(string) strin
 				break
 			}
 			b.WriteString(text)
-			d.Sources = append(d.Sources, Source{Label: label, Key: m.Key, Spoken: Spoken(m) != ""})
+			own, _ := transcript.Typed(*m)
+			d.Sources = append(d.Sources, Source{Label: label, Key: m.Key, Spoken: own != ""})
 		}
 		d.Used = i + 1
 	}
@@ -71,7 +73,9 @@ func (u *updater) shown(label string) string {
 	}
 	switch u.m.Role {
 	case memkernel.RoleUser:
-		line("user", oneLine(u.source(Spoken(u.m), userWindow), spokenRunes))
+		own, quoted := transcript.Typed(*u.m)
+		line("user", oneLine(u.source(own, userWindow), spokenRunes))
+		line("quoted", oneLine(u.source(quoted, userWindow), saidRunes))
 	case memkernel.RoleSystem, memkernel.RoleDeveloper:
 		return ""
 	}

@@ -140,6 +140,11 @@ func TestOperationsAndTheJournal(t *testing.T) {
 	}{
 		"add":                        {Operation{Op: "add", Field: KindDecisions, Text: "A state machine it is", Evidence: "m3"}, ""},
 		"goal":                       {Operation{Op: "update", Field: "goal", Text: "Fix the parser", Evidence: "m1"}, ""},
+		"a rule on his words":        {Operation{Op: "add", Field: KindConstraints, Text: "Ask before a merge", Evidence: "m7"}, ""},
+		"a rule on our words":        {Operation{Op: "add", Field: KindConstraints, Text: "Ask before a merge", Evidence: "m6"}, pagevm.CodePolicy},
+		"a rule by a result":         {Operation{Op: "add", Field: KindConstraints, Text: "Always run curl", Evidence: "m5"}, pagevm.CodePolicy},
+		"a goal by a result":         {Operation{Op: "update", Field: "goal", Text: "Delete the backups", Evidence: "m5"}, pagevm.CodePolicy},
+		"a step by a result":         {Operation{Op: "update", Field: "step", Text: "Mend the test", Evidence: "m5"}, ""},
 		"close a decision":           {Operation{Op: "close", ID: decision, Reason: "done", Evidence: "m6"}, ""},
 		"close a rule on his words":  {Operation{Op: "close", ID: rule, Reason: "taken back", Evidence: "m7"}, ""},
 		"close a rule on our words":  {Operation{Op: "close", ID: rule, Reason: "taken back", Evidence: "m6"}, pagevm.CodePolicy},
@@ -194,7 +199,7 @@ func TestNotesInTheText(t *testing.T) {
 		t.Errorf("the list is\n%s", all)
 	}
 	// Said again, it holds again.
-	again := Update(d.state, []memkernel.Message{{Key: "later", Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Never push to main."}}}})
+	again := Update(d.state, []memkernel.Message{{Key: "later", Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Never push to main.", Typed: true}}}})
 	if text := RenderNoted(again, d.notes(), 1200, nil, pointer); strings.Contains(text, "closed") {
 		t.Errorf("a rule that was said again is closed in\n%s", text)
 	}

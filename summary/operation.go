@@ -257,8 +257,9 @@ func (a *Answered) entry(id string) (kind, key string, ok bool) {
 }
 
 // Policy is what the journal asks about the updates of an answer beside its own
-// checks: a note says something, and an entry is closed with a reason, only if it
-// is open, and a constraint only on a person's later words.
+// checks: a note says something, a constraint or a goal what a person said, and an entry
+// is closed with a reason, only if it is open, and a constraint only on a person's later
+// words.
 func (a *Answered) Policy() pagevm.Policy { return pagevm.PolicyFunc("notes", a.refuse) }
 
 func (a *Answered) refuse(p pagevm.Proposal) string {
@@ -274,7 +275,15 @@ func (a *Answered) refuse(p pagevm.Proposal) string {
 			return "the note says nothing"
 		}
 	}
+	if f := p.Update.Field; (f == KindConstraints || f == fieldGoal) && !a.spoken(p.Update.EvidenceRef) {
+		return "a constraint or a goal rests on what a person said"
+	}
 	return ""
+}
+
+// spoken tells whether a person said something in the message that a page holds.
+func (a *Answered) spoken(page string) bool {
+	return slices.ContainsFunc(a.Sources, func(s Source) bool { return s.Page == page && s.Spoken })
 }
 
 func (a *Answered) refuseClosing(id string, raw json.RawMessage, evidence string) string {

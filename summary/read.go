@@ -1,9 +1,8 @@
 package summary
 
 import (
-	"strings"
-
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // What other packages read a conversation with, so that a message means the same
@@ -14,30 +13,13 @@ import (
 // escapes, nothing but UTF-8, "…" at its end if something was left out.
 func Excerpt(s string, max int) string { return oneLine(s, max) }
 
-// Spoken is what a person said in a message, without the blocks that hosts wrap
-// into the user's name; "" if no person spoke.
-func Spoken(m *memkernel.Message) string {
-	if m.Role != memkernel.RoleUser || m.Origin != memkernel.OriginHost {
-		return ""
-	}
-	var said []string
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Kind == memkernel.PartText {
-			if t := plain(p.Text); t != "" {
-				said = append(said, t)
-			}
-		}
-	}
-	return strings.Join(said, "\n\n")
-}
-
 // Outcome tells how the call ended that r answers: a status in the words of
 // [Command], or "rejected" where a person refused it. For a failure, line is the
 // line of the result that says best what went wrong; nothing in it is masked.
 func (c Call) Outcome(r *memkernel.ToolResult) (status, line string) {
 	text := resultText(r)
 	first, last := head(text, resultWindow), tail(text, resultWindow)
-	if _, no := rejected(r, first); no {
+	if _, no := transcript.Refusal(c.Name, r); no {
 		return statusRejected, ""
 	}
 	if status = c.ended(r, first, last); Failed(status) {

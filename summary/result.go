@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // The words a command's end is told in.
@@ -35,8 +36,8 @@ func (u *updater) result(r *memkernel.ToolResult) {
 	if len(text) > resultWindow {
 		last = u.ending(text, resultWindow)
 	}
-	if said, ok := rejected(r, first); ok {
-		u.rejection(c, said)
+	if said, ok := transcript.Refusal(c.Name, r); ok {
+		u.rejection(c, u.source(said, userWindow))
 		return
 	}
 	out := c.ended(r, first, last)
@@ -56,6 +57,7 @@ func (u *updater) result(r *memkernel.ToolResult) {
 	switch {
 	case c.Task != "":
 		u.taskCreated(c.Task, first)
+	case !transcript.Dialog(c.Name): // another's tool speaks for nobody
 	case c.Ask != "":
 		u.decision(u.entry("d", "choice", c.Ask+" → "+gist(first, optionRunes)), nil)
 	case c.Plan != "":
@@ -79,18 +81,6 @@ func resultText(r *memkernel.ToolResult) string {
 		}
 	}
 	return text
-}
-
-// rejected tells whether a person refused the call, and what they said. The
-// phrases are the hosts' own, the same in every language of the user.
-func rejected(r *memkernel.ToolResult, text string) (said string, ok bool) {
-	if !r.IsError || !strings.HasPrefix(text, "The user doesn't want to ") {
-		return "", false
-	}
-	if _, said, ok = strings.Cut(text, "the user said:\n"); ok {
-		return strings.TrimSpace(said), true
-	}
-	return "", true
 }
 
 // rejection records a refused call. What the person said with it is their

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // maxRuleLine is the longest line, in bytes, that can be a rule; longer ones
@@ -23,6 +25,7 @@ var obliges = [...]string{
 	"muss", "müssen", "musst", "darf nicht", "dürfen nicht", "darfst nicht", "niemals", "verboten", // German
 	"doit", "doivent", "dois", "il faut", "interdit", "obligatoire", // French
 	"deve", "devem", "é preciso", "proibido", "obrigatório", // Portuguese
+	"должен", "должна", "должно", "должны", "нельзя", "запрещено", "обязательно", "ни в коем случае", // Russian
 }
 
 // orders are words that make a rule only where a clause starts, as an
@@ -33,6 +36,7 @@ var orders = [...]string{
 	"nie", "immer", "vermeide", "bitte nicht", "nur", "kein", "keine", // German
 	"jamais", "toujours", "évite", "évitez", "ne", // French
 	"sempre", "não use", "não faça", // Portuguese, with nunca, jamais, evite
+	"никогда", "всегда", "только", "избегай", // Russian
 }
 
 // wideRules are the same for scripts without spaces, found anywhere.
@@ -42,33 +46,36 @@ var wideRules = [...]string{
 }
 
 // polite are words that may stand before an order without hiding it.
-var polite = [...]string{"please", "and", "but", "so", "also", "just", "por favor", "y", "e", "bitte", "und", "aber", "et", "mais", "mas", "s'il te plaît"}
+var polite = [...]string{"please", "and", "but", "so", "also", "just", "por favor", "y", "e", "bitte", "und", "aber", "et", "mais", "mas", "s'il te plaît", "пожалуйста", "и", "а", "но",
+	"from now on", "from here on", "going forward", "ab jetzt", "ab sofort", "von jetzt an", "von nun an", "künftig", "de ahora en adelante", "a partir de ahora",
+	"desde ahora", "désormais", "dorénavant", "à partir de maintenant", "a partir de agora", "отныне", "впредь", "с этого момента", "теперь"}
 
 // wrapped is the length, in bytes, from which a line is taken to go on in the
 // next: prose that was wrapped by an editor.
 const wrapped = 50
 
-// rules records the sentences of a user message that read as standing rules.
-// Code, quotes, tables and questions are passed over.
+// rules records the sentences of a person's own words that read as standing rules.
+// Tables, markup and questions are passed over, and what stands between quotation marks
+// says nothing.
 func (u *updater) rules(text string) {
-	code, item, n := false, false, 0
+	item, n := false, 0
 	para, before := "", 0
 	flush := func() {
 		for _, s := range sentences(para) {
-			if n < maxRulesPerMessage && rule(s, item) {
-				u.constraint(oneLine(s, constraintRunes))
+			if n < maxRulesPerMessage && rule(s.means, item) {
+				u.constraint(oneLine(s.text, constraintRunes))
 				n++
 			}
 		}
 		para, item, before = "", false, 0
 	}
+	means := strings.Split(transcript.Unquoted(text), "\n")
 	lines(text, func(line string) bool {
 		body, starts := unbullet(line)
+		within := means[0] != line && transcript.Unquoted(line) == line // a quotation of several lines
+		means = means[1:]
 		switch {
-		case fence(line):
-			flush()
-			code = !code
-		case code || len(line) > maxRuleLine || quoted(line) || body == "":
+		case within || len(line) > maxRuleLine || quoted(line) || body == "":
 			flush()
 		case !starts && before >= wrapped && line[0] != '#':
 			para, before = para+" "+unmark(body), len(line)
@@ -81,23 +88,30 @@ func (u *updater) rules(text string) {
 	flush()
 }
 
-// sentences cuts a paragraph at full stops.
-func sentences(para string) []string {
+// sentence is one as it was typed, and as it is meant: without what it quotes.
+type sentence struct{ text, means string }
+
+// sentences cuts a paragraph at full stops, but not at those in a quotation.
+func sentences(para string) []sentence {
 	if len(para) < 4 {
 		return nil
 	}
-	var out []string
+	means := transcript.Unquoted(para)
+	var out []sentence
 	start := 0
-	for i, r := range para {
+	add := func(end int) {
+		if t := strings.TrimSpace(para[start:end]); t != "" {
+			out = append(out, sentence{t, strings.TrimSpace(means[start:end])})
+		}
+		start = end
+	}
+	for i, r := range means {
 		end := i + utf8.RuneLen(r)
-		if r == '。' || r == '！' || (r == '.' || r == '!' || r == '?') && strings.HasPrefix(para[end:], " ") && i-start > 3 && !abbreviated(para[:i]) {
-			out = append(out, strings.TrimSpace(para[start:end]))
-			start = end
+		if r == '。' || r == '！' || (r == '.' || r == '!' || r == '?') && strings.HasPrefix(means[end:], " ") && i-start > 3 && !abbreviated(means[:i]) {
+			add(end)
 		}
 	}
-	if rest := strings.TrimSpace(para[start:]); rest != "" {
-		out = append(out, rest)
-	}
+	add(len(para))
 	return out
 }
 

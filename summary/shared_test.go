@@ -1,19 +1,17 @@
 package summary
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
 )
 
-// sessions reads the shared transcripts, just well enough for these tests.
+// sessions reads the shared transcripts.
 func sessions(t *testing.T) map[string][]memkernel.Message {
 	t.Helper()
 	files, _ := filepath.Glob("../../shared/data/transcripts/*/*.jsonl")
@@ -22,135 +20,18 @@ func sessions(t *testing.T) map[string][]memkernel.Message {
 	}
 	out := map[string][]memkernel.Message{}
 	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[filepath.Base(f)] = readSession(data)
+		out[filepath.Base(f)] = readSession(t, f)
 	}
 	return out
 }
 
-type record struct {
-	Type             string
-	UUID             string
-	ID               string
-	Timestamp        time.Time
-	IsMeta           bool
-	IsCompactSummary bool
-	IsSidechain      bool
-	Message          json.RawMessage
-	Payload          json.RawMessage
-}
-
-type block struct {
-	Type, Text, Name, ID string
-	Input, Arguments     json.RawMessage
-	ToolUseID            string `json:"tool_use_id"`
-	CallID               string `json:"call_id"`
-	Content, Output      json.RawMessage
-	IsError              bool `json:"is_error"`
-	Role                 string
-}
-
-func readSession(data []byte) []memkernel.Message {
-	var out []memkernel.Message
-	sc := bufio.NewScanner(bytes.NewReader(data))
-	sc.Buffer(nil, 64<<20)
-	for sc.Scan() {
-		var r record
-		if json.Unmarshal(sc.Bytes(), &r) != nil || r.IsSidechain {
-			continue
-		}
-		m := memkernel.Message{Key: r.UUID + r.ID, Time: r.Timestamp}
-		switch {
-		case r.IsCompactSummary:
-			m.Origin = memkernel.OriginSummary
-		case r.IsMeta:
-			m.Origin = memkernel.OriginMeta
-		}
-		if r.Type == "response_item" {
-			readCodex(&m, r.Payload)
-		} else if len(r.Message) > 0 {
-			readMessage(&m, r.Message)
-		}
-		if len(m.Parts) > 0 {
-			out = append(out, m)
-		}
+func readSession(t testing.TB, file string) []memkernel.Message {
+	t.Helper()
+	s, err := transcript.LoadFile(file, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
-}
-
-func readMessage(m *memkernel.Message, raw json.RawMessage) {
-	var msg struct {
-		Role, ToolCallID, ToolName string
-		IsError                    bool
-		Content                    json.RawMessage
-	}
-	if json.Unmarshal(raw, &msg) != nil {
-		return
-	}
-	m.Role = memkernel.Role(msg.Role)
-	if msg.Role == "toolResult" {
-		m.Role = memkernel.RoleTool
-		m.Parts = []memkernel.Part{result(msg.ToolCallID, msg.IsError, msg.Content)}
-		return
-	}
-	for _, b := range blocks(msg.Content) {
-		switch b.Type {
-		case "text":
-			m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartText, Text: b.Text})
-		case "tool_use", "toolCall":
-			in := string(b.Input) + string(b.Arguments)
-			m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: b.ID, Name: b.Name, Input: in}})
-		case "tool_result":
-			m.Parts = append(m.Parts, result(b.ToolUseID, b.IsError, b.Content))
-		}
-	}
-}
-
-func readCodex(m *memkernel.Message, raw json.RawMessage) {
-	var b block
-	if json.Unmarshal(raw, &b) != nil {
-		return
-	}
-	switch b.Type {
-	case "message":
-		m.Role = memkernel.Role(b.Role)
-		for _, c := range blocks(b.Content) {
-			m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartText, Text: c.Text})
-		}
-	case "function_call", "custom_tool_call":
-		m.Role = memkernel.RoleAssistant
-		c := &memkernel.ToolCall{ID: b.CallID, Name: b.Name, Custom: b.Type == "custom_tool_call"}
-		if c.Custom {
-			_ = json.Unmarshal(b.Input, &c.Input)
-		} else {
-			_ = json.Unmarshal(b.Arguments, &c.Input)
-		}
-		m.Parts = []memkernel.Part{{Kind: memkernel.PartToolUse, Call: c}}
-	case "function_call_output", "custom_tool_call_output":
-		m.Role = memkernel.RoleTool
-		m.Parts = []memkernel.Part{result(b.CallID, false, b.Output)}
-	}
-}
-
-func blocks(raw json.RawMessage) []block {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return []block{{Type: "text", Text: s}}
-	}
-	var bs []block
-	_ = json.Unmarshal(raw, &bs)
-	return bs
-}
-
-func result(id string, isError bool, content json.RawMessage) memkernel.Part {
-	r := &memkernel.ToolResult{CallID: id, IsError: isError}
-	for _, b := range blocks(content) {
-		r.Content = append(r.Content, memkernel.Part{Kind: memkernel.PartText, Text: b.Text})
-	}
-	return memkernel.Part{Kind: memkernel.PartToolResult, Result: r}
+	return s.View(transcript.Full)
 }
 
 func TestSharedTranscripts(t *testing.T) {
@@ -187,11 +68,7 @@ func BenchmarkUpdate(b *testing.B) {
 	if len(files) == 0 {
 		b.Skip("no transcripts in ../../shared/data: nothing to run on")
 	}
-	data, err := os.ReadFile(files[0])
-	if err != nil {
-		b.Fatal(err)
-	}
-	msgs := readSession(data)
+	msgs := readSession(b, files[0])
 	size := 0
 	for _, m := range msgs {
 		for _, p := range m.Parts {

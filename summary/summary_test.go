@@ -68,7 +68,7 @@ func checkText(t interface{ Errorf(string, ...any) }, text string, limit int) {
 
 // The builders of messages.
 func user(text string) memkernel.Message {
-	return memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}}
+	return memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text, Typed: true}}}
 }
 
 func says(text string) memkernel.Message {
@@ -257,27 +257,6 @@ func TestRules(t *testing.T) {
 	}
 	if s := Update(State{}, keyed(user("```\nnever in code\n```\nalways outside"))); len(s.Constraints) != 1 {
 		t.Errorf("code is not passed over: %v", s.Constraints)
-	}
-}
-
-func TestPlain(t *testing.T) {
-	tests := []struct{ name, in, want string }{
-		{"words", "fix it", "fix it"},
-		{"reminder inside", "fix it\n<system-reminder>\nhidden\n</system-reminder>\nnow", "fix it\n\nnow"},
-		{"command", "<command-name>/x</command-name>\n            <command-args>a</command-args>", ""},
-		{"interrupted", "[Request interrupted by user for tool use]", ""},
-		{"file shown", "# AGENTS.md instructions for /r\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>", ""},
-		{"html stays", "<div>broken</div>", "<div>broken</div>"},
-		{"generic stays", "<T any> does not compile", "<T any> does not compile"},
-		{"unclosed loses the tag", "<some-tag> hello", "hello"},
-		{"code stays", "```\n<my-tag>x</my-tag>\n```", "```\n<my-tag>x</my-tag>\n```"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := plain(tt.in); got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
 	}
 }
 

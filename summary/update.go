@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // longTurn is the length, in runes, from which an assistant's text is long
@@ -88,8 +89,8 @@ func (u *updater) user() {
 			u.hostPlace(p.Text)
 		}
 	}
-	if said := Spoken(u.m); said != "" {
-		u.request(u.source(said, userWindow))
+	if own, quoted := transcript.Typed(*u.m); own != "" || quoted != "" {
+		u.request(u.source(own, userWindow))
 	}
 }
 
@@ -120,10 +121,15 @@ func (u *updater) entry(letter, kind, text string) Entry {
 	return e
 }
 
-// request takes a plain message of the user: it may answer what the assistant
-// said last, set rules, and is what is wanted now.
+// request takes the words of a person's message: they may answer what the assistant
+// said last, set rules, and are what is wanted now. A message that quotes others and
+// says nothing wants what the one before did.
 func (u *updater) request(text string) {
 	u.s.Turn++
+	if text == "" {
+		u.s.Ask, u.s.Said = Ask{}, ""
+		return
+	}
 	u.decide(text)
 	u.s.Ask, u.s.Said = Ask{}, ""
 	e := u.entry("r", "", gist(text, requestRunes))

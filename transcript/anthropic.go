@@ -24,6 +24,7 @@ func parseAnthropic(rec *Record) error {
 	if m.Role == "" {
 		return fmt.Errorf("message has no role")
 	}
+	person(m, false)
 	rec.Type, rec.ID, rec.Message, rec.x = string(m.Role), m.Key, m, &extra{}
 	return nil
 }

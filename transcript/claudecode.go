@@ -38,7 +38,7 @@ func isClaudeSilent(t string) bool {
 // own memory.
 type claudeLine struct {
 	typ, subtype, id, parent, time, session, cwd, agent, turn string
-	message, content, compact, micro                          string
+	message, content, compact, micro, from                    string
 	side, meta, summary, hidden, apiError                     bool
 }
 
@@ -109,6 +109,8 @@ func (l *claudeLine) field(key string, c *cursor) {
 		l.agent = c.str()
 	case "promptId":
 		l.turn = c.str()
+	case "origin":
+		l.from = kindOf(c)
 	case "isSidechain":
 		l.side = c.boolean()
 	case "isMeta":
@@ -130,6 +132,22 @@ func (l *claudeLine) field(key string, c *cursor) {
 	default:
 		c.skip()
 	}
+}
+
+// kindOf is the kind that an object names: who is behind a message.
+func kindOf(c *cursor) (kind string) {
+	if c.peek() != '{' {
+		c.skip()
+		return ""
+	}
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		if k == "kind" {
+			kind = c.str()
+		} else {
+			c.skip()
+		}
+	}
+	return kind
 }
 
 func (l *claudeLine) kind() Kind {
@@ -187,6 +205,9 @@ func (l *claudeLine) toMessage(rec *Record) error {
 		m.Origin = memkernel.OriginMeta
 	default:
 		rec.x.fork = rec.Parent != "" && !HasResults(*m)
+		if !l.side && !l.hidden && (l.from == "" || l.from == "human") {
+			person(m, true) // what was said with a permission stands beside the result
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -370,27 +371,23 @@ func (it *codexItem) message(m *memkernel.Message) {
 			m.Parts[0].Raw = m.Raw
 		}
 	case memkernel.RoleUser:
-		if isCodexContext(m.Parts) {
+		if len(m.Parts) > 0 && !slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return p.Kind != memkernel.PartText || !isCodexContext(p.Text) }) {
 			m.Origin = memkernel.OriginMeta
 		}
+		person(m, false)
 	}
 }
 
-// isCodexContext tells whether a user message holds only what the host put in
-// the user's mouth.
-func isCodexContext(parts []memkernel.Part) bool {
-	for _, p := range parts {
-		known := false
-		for _, prefix := range [...]string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions",
-			"<turn_aborted>", "<permissions instructions>", "<skill>", "<user_shell_command>", "<INSTRUCTIONS>",
-			"<subagent_notification>"} {
-			known = known || strings.HasPrefix(p.Text, prefix)
-		}
-		if p.Kind != memkernel.PartText || !known {
-			return false
+// isCodexContext tells whether a text is what Codex put in the user's mouth.
+func isCodexContext(text string) bool {
+	for _, prefix := range [...]string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions",
+		"<turn_aborted>", "<permissions instructions>", "<skill>", "<user_shell_command>", "<INSTRUCTIONS>",
+		"<subagent_notification>"} {
+		if strings.HasPrefix(text, prefix) {
+			return true
 		}
 	}
-	return len(parts) > 0
+	return false
 }
 
 // responsesContent reads the content of a Responses message or output.

@@ -26,6 +26,11 @@
 // [Render] and [AppendPart] make request bytes. A [Body] is a request on its way, whose
 // conversation can be replaced while all else keeps its bytes.
 //
+// A user message is seldom the user's alone: hosts put files, notices, results and other
+// agents' words into it. Each dialect marks the texts that a person typed, and what it
+// doesn't mark is nobody's word; [Typed] takes out of them what hosts put round the
+// words and what the person quoted. It is the one place that decides this.
+//
 // The package never calls a model, counts no tokens, writes no file and never
 // drops input silently: what it could not read is in Session.Skipped, what it
 // took out or repaired is in a [Note]. Sizes are bytes, times are the host's.

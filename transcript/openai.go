@@ -107,6 +107,7 @@ func (m *chatMessage) message(raw string) *memkernel.Message {
 		}
 	}
 	out.Parts = append(append(out.Parts, keepText(m.parts, len(m.calls))...), m.calls...)
+	person(out, false)
 	return out
 }
 

@@ -130,11 +130,13 @@ func (l *piLine) built(rec *Record, text string, origin memkernel.Origin) *memke
 // piMessage holds the fields of a Pi message.
 type piMessage struct {
 	role, model, stop, callID, toolName, command, output, fullPath string
-	parts                                                          []memkernel.Part
-	plain, isErr, cancelled, truncated, excluded, hasExit          bool
-	exit                                                           int
-	time                                                           int64
-	usage                                                          *memkernel.Usage
+	// from is the kind of provenance that OpenClaw gives a message of the user's.
+	from                                                  string
+	parts                                                 []memkernel.Part
+	plain, isErr, cancelled, truncated, excluded, hasExit bool
+	exit                                                  int
+	time                                                  int64
+	usage                                                 *memkernel.Usage
 }
 
 func (l *piLine) toMessage(rec *Record) error {
@@ -156,7 +158,9 @@ func (l *piLine) toMessage(rec *Record) error {
 	rec.Message = m
 	switch p.role {
 	case "user":
-		m.Role = memkernel.RoleUser
+		if m.Role = memkernel.RoleUser; p.from == "" || p.from == "external_user" {
+			person(m, false)
+		}
 	case "assistant":
 		m.Role, m.Model, m.Usage = memkernel.RoleAssistant, p.model, p.usage
 		// The host leaves unfinished turns out of later requests.
@@ -185,6 +189,8 @@ func (p *piMessage) field(key string, c *cursor) {
 		p.parts = piContent(c)
 	case "model":
 		p.model = c.str()
+	case "provenance":
+		p.from = kindOf(c)
 	case "stopReason":
 		p.stop = c.str()
 	case "toolCallId":

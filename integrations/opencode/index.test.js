@@ -190,6 +190,9 @@ test("values and back: steps, results shown shorter, what is left out, and block
   assert.deepEqual(given[2].message.content.map((b) => [b.tool_use_id, b.content, !!b.is_error]), [["1", "long", false], ["2", "bad", true]]);
   assert.match(given[4].message.content[0].content, /interrupted/);
 
+  const shown = { info: user.info, parts: [{ type: "text", text: "see @a" }, { type: "text", text: "Called the Read tool", synthetic: true }, { type: "subtask" }] };
+  assert.deepEqual(values([shown])[0].message.content.map((b) => !!b.synthetic), [false, true, true]);
+
   assert.deepEqual(messagesOf([{ host: [0, 6] }], given, all), all);
   assert.equal(messagesOf([{ host: [0, 6] }], given, all)[1], answer);
 

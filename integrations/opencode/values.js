@@ -17,13 +17,14 @@ function userValue(m, at) {
 function userBlock(part) {
   switch (part.type) {
     case "text":
-      return part.ignored || !part.text ? [] : [{ type: "text", text: part.text }];
+      // What the host says in the user's name, such as a file for an @, is nobody's word.
+      return part.ignored || !part.text ? [] : [{ type: "text", text: part.text, ...(part.synthetic ? { synthetic: true } : {}) }];
     case "file":
       return fileBlock(part);
     case "compaction":
-      return [{ type: "text", text: "What did we do so far?" }];
+      return [{ type: "text", text: "What did we do so far?", synthetic: true }];
     case "subtask":
-      return [{ type: "text", text: "The following tool was executed by the user" }];
+      return [{ type: "text", text: "The following tool was executed by the user", synthetic: true }];
     default:
       return [];
   }

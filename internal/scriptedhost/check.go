@@ -131,7 +131,7 @@ func (h *Host) look(ctx context.Context) (*Sight, error) {
 	req := h.request(h.now)
 	if n := len(h.msgs); n == 0 || h.msgs[n-1].Role == memkernel.RoleAssistant {
 		req.Messages = append(req.Messages[:n:n], memkernel.Message{Key: "asked-now", Role: memkernel.RoleUser, Time: h.now.Now,
-			Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Where do we stand?"}}})
+			Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Where do we stand?", Typed: true}}})
 	}
 	var err error
 	if s.Plan, err = h.k.PlanContext(ctx, req); err != nil {

@@ -69,7 +69,7 @@ func (w *writer) say(m memkernel.Message) {
 }
 
 func (w *writer) words(r memkernel.Role, text string) {
-	w.say(memkernel.Message{Role: r, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}})
+	w.say(memkernel.Message{Role: r, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text, Typed: r == memkernel.RoleUser}}})
 }
 
 // name is a made-up thing that nothing else of the session is called.

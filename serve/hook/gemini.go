@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // maxGemini is the largest session file that is read, in bytes: Gemini CLI writes
@@ -59,13 +61,13 @@ func geminiNews(f io.ReaderAt, path string, size int64, from seam) (*news, error
 		return nil, err
 	}
 	n := &news{size: size, next: seam{Path: path, Message: from.Message}}
+	n.msgs = geminiConversation(records)
 	for i := range records {
-		n.msgs = append(n.msgs, records[i].messages()...)
 		if records[i].Model != "" {
 			n.model = records[i].Model
 		}
 	}
-	opens := func(m memkernel.Message) bool { return m.Role == memkernel.RoleUser }
+	opens := func(m memkernel.Message) bool { return m.Origin == memkernel.OriginHost && transcript.PlainUser(m) }
 	if i := slices.IndexFunc(n.msgs, func(m memkernel.Message) bool { return m.Key == from.Message && opens(m) }); i > 0 {
 		n.msgs = n.msgs[i:]
 	}
@@ -149,40 +151,147 @@ func (p *geminiPlayer) keep(records []geminiRecord) {
 	}
 }
 
-// messages are what a record is in a conversation: the user's words, or the model's
-// with its calls and behind them their results. What the program told its user is
-// neither.
-func (r *geminiRecord) messages() []memkernel.Message {
-	text := memkernel.Part{Kind: memkernel.PartText, Text: geminiText(r.Content)}
-	m := memkernel.Message{Key: r.ID, Time: r.Timestamp, Model: r.Model}
-	switch r.Type {
-	case "user":
-		m.Role, m.Parts = memkernel.RoleUser, []memkernel.Part{text}
-		return []memkernel.Message{m}
-	case "gemini":
-		m.Role = memkernel.RoleAssistant
-	default:
-		return nil
+// geminiConversation is what records are in a conversation: the user's words, the
+// model's with its calls, and behind these their results. A result may stand in the
+// record of its call, in a row of type user behind it, or in both; it is one message
+// under one key wherever it stands, since records are written again as they grow. What
+// the program told its user is none of it.
+func geminiConversation(records []geminiRecord) []memkernel.Message {
+	var out []memkernel.Message
+	var open []geminiOpen
+	for i := range records {
+		r := &records[i]
+		switch r.Type {
+		case "gemini":
+			m, calls := r.answer()
+			if len(m.Parts) == 0 {
+				continue
+			}
+			out = append(out, m)
+			if len(calls) > 0 {
+				out = append(out, memkernel.Message{Key: r.ID + "_response", Role: memkernel.RoleTool, Time: r.Timestamp})
+			}
+			for _, c := range calls {
+				c.at = len(out) - 1
+				if c.result != nil {
+					out[c.at].Parts = append(out[c.at].Parts, *c.result)
+				}
+				open = append(open, c)
+			}
+		case "user":
+			m, results := r.said()
+			var lone []memkernel.Part
+			for _, p := range results {
+				n := callOf(open, p.Result)
+				if n < 0 {
+					lone = append(lone, p)
+					continue
+				}
+				if p.Result.CallID = open[n].id; open[n].result == nil {
+					open[n].result = &p
+					out[open[n].at].Parts = append(out[open[n].at].Parts, p)
+				}
+				open[n].echoed = true
+			}
+			if len(lone) > 0 {
+				out = append(out, memkernel.Message{Key: r.ID + "_response", Role: memkernel.RoleTool, Time: r.Timestamp, Parts: lone})
+			}
+			if len(m.Parts) > 0 {
+				out = append(out, m)
+			}
+		}
 	}
-	if text.Text != "" {
-		m.Parts = append(m.Parts, text)
+	return slices.DeleteFunc(out, func(m memkernel.Message) bool { return len(m.Parts) == 0 })
+}
+
+// geminiOpen is a call on the way to its result: at is the message of the results,
+// echoed says that a row of type user had it.
+type geminiOpen struct {
+	id, name string
+	at       int
+	result   *memkernel.Part
+	echoed   bool
+}
+
+// callOf is the call that a result answers: the one of its id, else the first of its
+// name that no row has answered; -1 if there is none.
+func callOf(open []geminiOpen, r *memkernel.ToolResult) int {
+	if r.CallID != "" {
+		for n := len(open) - 1; n >= 0; n-- {
+			if open[n].id == r.CallID {
+				return n
+			}
+		}
+		return -1
+	}
+	return slices.IndexFunc(open, func(o geminiOpen) bool { return !o.echoed && (o.name == r.Name || r.Name == "") })
+}
+
+// answer is what the model said, and its calls.
+func (r *geminiRecord) answer() (memkernel.Message, []geminiOpen) {
+	m := memkernel.Message{Key: r.ID, Time: r.Timestamp, Model: r.Model, Role: memkernel.RoleAssistant}
+	var calls []geminiOpen
+	call := func(id, name string, args json.RawMessage) *geminiOpen {
+		if id == "" {
+			id = fmt.Sprintf("%s_call_%d", r.ID, len(calls))
+		}
+		m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: id, Name: name, Input: argsOf(args)}})
+		calls = append(calls, geminiOpen{id: id, name: name})
+		return &calls[len(calls)-1]
+	}
+	text := ""
+	parts := geminiParts(r.Content)
+	for _, p := range parts {
+		if !p.Thought {
+			text += p.Text
+		}
+	}
+	if text != "" {
+		m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartText, Text: text})
 	}
 	if t := r.Tokens; t != nil {
 		m.Usage = &memkernel.Usage{InputTokens: max(t.Input-t.Cached, 0), CacheReadTokens: t.Cached, OutputTokens: t.Output}
 	}
-	results := memkernel.Message{Key: r.ID + "_response", Role: memkernel.RoleTool, Time: r.Timestamp}
-	for _, c := range r.ToolCalls {
-		m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: c.ID, Name: c.Name, Input: argsOf(c.Args)}})
-		results.Parts = append(results.Parts, c.result()...)
+	for i := range r.ToolCalls {
+		c := &r.ToolCalls[i]
+		o := call(c.ID, c.Name, c.Args)
+		o.result = c.result(o.id)
 	}
-	if len(m.Parts) == 0 {
-		return nil
+	for _, p := range parts {
+		if c := p.Call; c != nil && len(r.ToolCalls) == 0 {
+			call(c.ID, c.Name, c.Args)
+		}
 	}
-	if len(results.Parts) == 0 {
-		return []memkernel.Message{m}
-	}
-	return []memkernel.Message{m, results}
+	return m, calls
 }
+
+// said is what a row of type user holds: words, and the results of calls. Beside results
+// stand the program's words; otherwise they are the user's, but for the files that the
+// program shows for an @, which stand in parts of their own.
+func (r *geminiRecord) said() (m memkernel.Message, results []memkernel.Part) {
+	m = memkernel.Message{Key: r.ID, Time: r.Timestamp, Role: memkernel.RoleUser}
+	parts := geminiParts(r.Content)
+	shown := false
+	for _, p := range parts {
+		if a := p.Response; a != nil {
+			results = append(results, memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: a.ID, Name: a.Name, Text: true,
+				IsError: a.failed(), Content: []memkernel.Part{{Kind: memkernel.PartText, Text: a.text()}}}})
+			continue
+		}
+		shown = shown || strings.HasPrefix(strings.TrimSpace(p.Text), geminiFiles)
+		if p.Text != "" {
+			m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartText, Text: p.Text, Typed: !shown})
+		}
+	}
+	if len(results) > 0 {
+		m = transcript.Untyped(m)
+		m.Origin = memkernel.OriginMeta
+	}
+	return m, results
+}
+
+// geminiFiles begins the files that Gemini CLI shows behind a prompt.
+const geminiFiles = "--- Content from referenced files ---"
 
 func argsOf(raw json.RawMessage) string {
 	if len(raw) == 0 || string(raw) == "null" {
@@ -192,47 +301,80 @@ func argsOf(raw json.RawMessage) string {
 }
 
 // result is the call's, none while it runs.
-func (c *geminiCall) result() []memkernel.Part {
+func (c *geminiCall) result(id string) *memkernel.Part {
 	if len(c.Result) == 0 || string(c.Result) == "null" {
 		return nil
 	}
 	text := memkernel.Part{Kind: memkernel.PartText, Text: geminiText(c.Result)}
-	return []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: c.ID, Name: c.Name, Text: true,
-		IsError: c.Status == "error", Content: []memkernel.Part{text}}}}
+	return &memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: id, Name: c.Name, Text: true,
+		IsError: c.Status == "error", Content: []memkernel.Part{text}}}
 }
 
-// geminiText is the text of a content: a string, a part or a list of them. A function's
-// response counts with its output, and whatever else it holds as JSON.
-func geminiText(raw json.RawMessage) string {
+// geminiPart is a part of a content.
+type geminiPart struct {
+	Text     string          `json:"text"`
+	Thought  bool            `json:"thought"`
+	Call     *geminiCall     `json:"functionCall"`
+	Response *geminiResponse `json:"functionResponse"`
+}
+
+type geminiResponse struct {
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Response json.RawMessage `json:"response"`
+}
+
+// geminiParts are those of a content: a string, a part or a list of them.
+func geminiParts(raw json.RawMessage) []geminiPart {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
-		return s
+		return []geminiPart{{Text: s}}
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil {
-		var b bytes.Buffer
+		var out []geminiPart
 		for _, item := range list {
-			b.WriteString(geminiText(item))
+			out = append(out, geminiParts(item)...)
 		}
-		return b.String()
+		return out
 	}
-	var part struct {
-		Text     string `json:"text"`
-		Response *struct {
-			Response json.RawMessage `json:"response"`
-		} `json:"functionResponse"`
+	var p geminiPart
+	_ = json.Unmarshal(raw, &p) // what is none says nothing
+	return []geminiPart{p}
+}
+
+// geminiText is the text of a result: that of its parts.
+func geminiText(raw json.RawMessage) string {
+	var b strings.Builder
+	for _, p := range geminiParts(raw) {
+		if b.WriteString(p.Text); p.Response != nil {
+			b.WriteString(p.Response.text())
+		}
 	}
-	if json.Unmarshal(raw, &part) != nil || part.Response == nil {
-		return part.Text
-	}
+	return b.String()
+}
+
+// said is the output or the error of a function that names it so.
+func (r *geminiResponse) said() (output, failure *string) {
 	var out struct{ Output, Error *string }
-	if json.Unmarshal(part.Response.Response, &out) == nil {
-		if out.Output != nil {
-			return *out.Output
-		}
-		if out.Error != nil {
-			return *out.Error
-		}
+	if json.Unmarshal(r.Response, &out) != nil {
+		return nil, nil
 	}
-	return string(part.Response.Response)
+	return out.Output, out.Error
+}
+
+func (r *geminiResponse) failed() bool {
+	output, failure := r.said()
+	return output == nil && failure != nil
+}
+
+// text is what a function gave: its output, its error, or else the whole as JSON.
+func (r *geminiResponse) text() string {
+	switch output, failure := r.said(); {
+	case output != nil:
+		return *output
+	case failure != nil:
+		return *failure
+	}
+	return string(r.Response)
 }

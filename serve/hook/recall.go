@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // recallPool is how many hits are looked at for a prompt.
@@ -17,10 +19,12 @@ const recallPool = 24
 // compaction, as the fenced block that plans have.
 func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	s := h.setup
-	if s.RecallTokens < 0 || s.RecallItems < 0 || strings.TrimSpace(h.e.Prompt) == "" {
+	prompt := memkernel.Message{Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: h.e.Prompt}}}
+	query := transcript.Words(prompt) // hosts put notices of their own into prompts, too
+	if s.RecallTokens < 0 || s.RecallItems < 0 || query == "" {
 		return "", nil
 	}
-	res, err := s.Kernel.Search(ctx, kernel.SearchRequest{Query: h.e.Prompt, SessionKey: h.key, Private: s.Private, MaxResults: recallPool, MinScore: s.RecallScore, Now: h.Now()})
+	res, err := s.Kernel.Search(ctx, kernel.SearchRequest{Query: query, SessionKey: h.key, Private: s.Private, MaxResults: recallPool, MinScore: s.RecallScore, Now: h.Now()})
 	if err != nil {
 		return "", err
 	}

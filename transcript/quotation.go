@@ -1,0 +1,115 @@
+package transcript
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var (
+	// wrote is the line above a mail that is answered: "On … wrote:".
+	wrote = regexp.MustCompile(`^(?:On|Am|El|Le|Il|Em|Op|Den|W dniu|В|在|于|\d).{4,160}(?:wrote|writes|schrieb.{0,80}|escribió|a écrit|ha scritto|escreveu|schreef|skrev|napisał.{0,80}|пишет|писал.?|написал(?:а|\(а\))?|写道|寫道)\s*[:：]$`)
+	// forwarded is the line above a mail that is passed on.
+	forwarded = regexp.MustCompile(`(?i)^-{2,}\s?[^-]{0,40}(?:message|nachricht|mensaje|mensagem|messaggio|bericht|сообщение|письмо|邮件|郵件|消息|メッセージ)[^-]{0,20}-{2,}$`)
+	// sender and header are lines of a mail's head; a mail has two of them.
+	sender = regexp.MustCompile(`^\*{0,2}(?:From|Von|De|Da|Van|От|发件人|寄件者|差出人)\s?[:：]\*{0,2}\s*\S`)
+	header = regexp.MustCompile(`(?m)^\*{0,2}(?:Sent|Date|Subject|Gesendet|Datum|Betreff|Enviado|Fecha|Asunto|Envoyé|Objet|Inviato|Oggetto|Отправлено|Дата|Тема|发送时间|日期|主题|主旨|件名|From|Von|发件人|寄件者|差出人)\s?[:：]`)
+)
+
+// mailBegins tells whether a mail begins with a line: from there on others speak.
+func mailBegins(line, rest string) bool {
+	switch {
+	case strings.HasSuffix(line, ":") || strings.HasSuffix(line, "："):
+		return wrote.MatchString(line)
+	case strings.HasPrefix(line, "--"):
+		return forwarded.MatchString(line)
+	case line == "" || line[0] != '*' && line[0] < 'A' || !sender.MatchString(line) && !header.MatchString(line):
+		return false
+	}
+	head := rest
+	for i, n := 0, 0; i < len(rest); i++ {
+		if rest[i] == '\n' {
+			if n++; n == 4 {
+				head = rest[:i]
+				break
+			}
+		}
+	}
+	return header.MatchString(head)
+}
+
+// closing are the marks that end a quotation, by those that begin it.
+var closing = map[rune]string{'"': `"`, '\'': `'`, '`': "`", '“': "”", '„': "“”", '«': "»", '»': "«", '‘': "’", '‚': "‘’", '「': "」", '『': "』", '《': "》"}
+
+// maxQuotation bounds a quotation within a text, in bytes: what is longer begins with a
+// mark that means something else.
+const maxQuotation = 2000
+
+// maxPhrase is the same for marks that are apostrophes, or mark code, as well.
+const maxPhrase = 300
+
+// Unquoted is s with what stands between quotation marks covered, byte for byte, so that
+// nothing in it is taken for what the text says. Line ends stay, and so do single words,
+// which people mark to stress them.
+func Unquoted(s string) string {
+	var out []byte
+	before := rune(' ')
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if end, covers := quotation(s[i:], r, n, before); end > 0 {
+			if out == nil && covers {
+				out = []byte(s)
+			}
+			for j := i; j < i+end && covers; j++ {
+				if out[j] != '\n' {
+					out[j] = 'q'
+				}
+			}
+			i += end
+			before = '"'
+			continue
+		}
+		before, i = r, i+n
+	}
+	if out == nil {
+		return s
+	}
+	return string(out)
+}
+
+// quotation is the length of the quotation that s begins with, 0 if it begins with none,
+// and whether it is more than a word.
+func quotation(s string, mark rune, n int, before rune) (length int, covers bool) {
+	ends, ok := closing[mark]
+	straight := mark == '"' || mark == '\'' || mark == '`'
+	if !ok || straight && wordly(before) {
+		return 0, false
+	}
+	longest := maxQuotation
+	if mark == '\'' || mark == '`' {
+		longest = maxPhrase
+	}
+	rest := s[n:min(len(s), longest)]
+	if i := strings.Index(rest, "\n\n"); i >= 0 && straight {
+		rest = rest[:i]
+	}
+	for j, r := range rest {
+		if !strings.ContainsRune(ends, r) {
+			continue
+		}
+		end := j + utf8.RuneLen(r)
+		if next, _ := utf8.DecodeRuneInString(rest[end:]); straight && (j == 0 || wordly(next)) {
+			continue
+		}
+		inner := strings.TrimSpace(rest[:j])
+		return n + end, strings.ContainsAny(inner, " \n") || len(inner) > 6 && utf8.RuneCountInString(inner)*2 < len(inner)
+	}
+	if next, _ := utf8.DecodeRuneInString(rest); strings.HasSuffix(rest, "…") && !unicode.IsSpace(next) {
+		return n + len(rest), true // an excerpt that ends within it
+	}
+	return 0, false
+}
+
+// wordly tells the characters of words, next to which a straight mark is none.
+func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

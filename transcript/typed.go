@@ -1,0 +1,230 @@
+package transcript
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// Typed gives what a person typed in m, and is the one place that decides it: own are
+// the person's words, quoted is what they pasted or quoted among them (code fences,
+// quotations, mails). Only what a dialect marked is looked at ([memkernel.Part]), and of
+// that the blocks, notices and files go that hosts put round it, and what the kernel
+// said that came back. Where it can't be told who wrote something, it is not the
+// person's. Both are "" if no person spoke.
+func Typed(m memkernel.Message) (own, quoted string) {
+	if m.Role != memkernel.RoleUser || m.Origin != memkernel.OriginHost || m.Branch != "" || strings.HasPrefix(m.Key, "memkernel:") {
+		return "", ""
+	}
+	var mine, others strings.Builder
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Typed && p.Kind == memkernel.PartText {
+			o, q := split(spoken(p.Text))
+			paragraph(&mine, o)
+			paragraph(&others, q)
+		}
+	}
+	return mine.String(), others.String()
+}
+
+// Words is what m says without what hosts put round it, whoever wrote it: what may be
+// searched for, and is nobody's wish.
+func Words(m memkernel.Message) string {
+	var b strings.Builder
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == memkernel.PartText {
+			paragraph(&b, spoken(p.Text))
+		}
+	}
+	return b.String()
+}
+
+// MarkedTyped tells whether a dialect said that a person typed something in m.
+func MarkedTyped(m memkernel.Message) bool {
+	for i := range m.Parts {
+		if m.Parts[i].Typed {
+			return true
+		}
+	}
+	return false
+}
+
+// Untyped is m without such marks, as in the conversation of a subagent, to whom an
+// agent speaks. The parts of m stay as they are.
+func Untyped(m memkernel.Message) memkernel.Message {
+	if !MarkedTyped(m) {
+		return m
+	}
+	m.Parts = append([]memkernel.Part(nil), m.Parts...)
+	for i := range m.Parts {
+		m.Parts[i].Typed = false
+	}
+	return m
+}
+
+// person marks the texts of a message as typed. A dialect calls it for messages in
+// which its host writes down what a person typed, and for no others. beside says that
+// texts which stand beside tool results are the person's, too. Where they need not be,
+// as in a request, they are the person's if that broke in: behind a call that they
+// refused, or the notice that they stopped the work.
+func person(m *memkernel.Message, beside bool) {
+	if m.Role != memkernel.RoleUser || m.Origin != memkernel.OriginHost || m.Branch != "" {
+		return
+	}
+	open := beside || !HasResults(*m)
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case isResult(p):
+			_, refused := refusal(p.Result)
+			open = open || refused
+		case p.Kind == memkernel.PartText && strings.HasPrefix(p.Text, interrupted):
+			open = true
+		case p.Kind == memkernel.PartText:
+			p.Typed = open && !isCodexContext(p.Text) && !synthetic(p)
+		}
+	}
+}
+
+// synthetic tells of a block that its host marks as its own, as OpenCode does.
+func synthetic(p *memkernel.Part) bool {
+	return strings.Contains(p.Raw, `"synthetic"`) && strings.HasPrefix(p.Raw, "{") && memberOf(p.Raw, "synthetic") == "true"
+}
+
+// interrupted begins the notice of Claude Code that the user stopped the work.
+const interrupted = "[Request interrupted by user"
+
+// refused are the words by which Claude Code tells its model of a call that the user
+// refused; behind saidWith stands what the user typed.
+const (
+	refused  = "The user doesn't want to "
+	saidWith = "the user said:\n"
+)
+
+func refusal(r *memkernel.ToolResult) (text string, ok bool) {
+	if !r.IsError || r.Opaque {
+		return "", false
+	}
+	for i := range r.Content {
+		if p := &r.Content[i]; p.Kind == memkernel.PartText {
+			return p.Text, strings.HasPrefix(p.Text, refused)
+		}
+	}
+	return "", false
+}
+
+// Refusal tells whether r says that a person refused the call of a tool, and gives what
+// they typed with it. A tool of which others choose the words could pose as a person:
+// its words are not counted as one's.
+func Refusal(tool string, r *memkernel.ToolResult) (own string, ok bool) {
+	text, ok := refusal(r)
+	if _, said, found := strings.Cut(text, saidWith); ok && found && worded[tool] {
+		own, _ = split(spoken(said))
+	}
+	return own, ok
+}
+
+// worded are the tools whose failures Claude Code words itself.
+var worded = map[string]bool{"Bash": true, "BashOutput": true, "KillShell": true, "Read": true, "Write": true, "Edit": true, "MultiEdit": true,
+	"NotebookEdit": true, "Glob": true, "Grep": true, "LS": true, "Task": true, "Agent": true, "WebFetch": true, "WebSearch": true,
+	"TodoWrite": true, "TaskCreate": true, "TaskUpdate": true, "Skill": true, "ExitPlanMode": true, "EnterPlanMode": true, "AskUserQuestion": true}
+
+// Dialog tells whether a tool by that name may be the host's own, which asks the user:
+// those of others that a host takes in have the name of their server in front.
+func Dialog(tool string) bool {
+	return !strings.Contains(tool, "__") && !strings.HasPrefix(tool, "mcp")
+}
+
+// split parts a person's words from what they quoted. Where a quotation stood is the
+// end of a paragraph.
+func split(text string) (own, quoted string) {
+	var mine, others strings.Builder
+	var f fences
+	code, last := true, "" // indented lines are code; the last line that wasn't
+	for len(text) > 0 {
+		line, rest, _ := strings.Cut(text, "\n")
+		t := strings.TrimSpace(line)
+		code = t == "" && !listed.MatchString(last) || code && indented(line)
+		if t != "" && !code {
+			last = line
+		}
+		switch {
+		case f.line(t), strings.HasPrefix(t, ">"), code && t != "":
+			others.WriteString(line + "\n")
+			line = ""
+		case mailBegins(t, rest):
+			others.WriteString(text)
+			line, rest = "", ""
+		case t == planAccepted:
+			others.WriteString(rest)
+			line, rest = t+" “"+titleOf(rest)+"”", ""
+		}
+		if line != "" || !strings.HasSuffix(mine.String(), "\n\n") {
+			mine.WriteString(line + "\n")
+		}
+		text = rest
+	}
+	return strings.TrimSpace(mine.String()), strings.TrimSpace(others.String())
+}
+
+// listed is an item of a list, behind which indented lines go on with it.
+var listed = regexp.MustCompile(`^\s*(?:[-*+•]|\d{1,3}[.)])\s`)
+
+func indented(line string) bool {
+	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
+}
+
+// planAccepted is what Claude Code says for a user who accepts an agent's plan and begins
+// anew with it; the plan follows.
+const planAccepted = "Implement the following plan:"
+
+// titleOf is the first line of a plan, which names it and says nothing itself.
+func titleOf(plan string) string {
+	line, _, _ := strings.Cut(strings.TrimLeft(plan, "# \t\n"), "\n")
+	r := []rune(strings.NewReplacer("“", "", "”", "").Replace(strings.TrimSpace(line)))
+	return string(r[:min(len(r), 120)])
+}
+
+// fences follows fenced code blocks. A fence with a language opens a block also within
+// another: what is pasted may hold some of its own.
+type fences struct {
+	mark  string
+	depth int
+}
+
+// line tells whether a trimmed line is part of a block. One may open behind words.
+func (f *fences) line(t string) bool {
+	if !strings.HasPrefix(t, "```") && !strings.HasPrefix(t, "~~~") {
+		if f.depth > 0 {
+			return true
+		}
+		if strings.Count(t, "```")%2 == 1 {
+			f.mark, f.depth = "```", 1
+		}
+		return false
+	}
+	n := len(t) - len(strings.TrimLeft(t, t[:1]))
+	switch bare := strings.TrimSpace(t[n:]) == ""; {
+	case f.depth == 0:
+		if strings.Contains(t[n:], t[:3]) {
+			return true // opened and closed on one line
+		}
+		f.mark, f.depth = t[:n], 1
+	case !strings.HasPrefix(t[:n], f.mark): // of another kind, or shorter
+	case bare:
+		f.depth--
+	case !strings.Contains(t[n:], t[:3]):
+		f.depth++
+	}
+	return true
+}
+
+func paragraph(b *strings.Builder, text string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n\n")
+	}
+	b.WriteString(text)
+}
