@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -130,7 +131,7 @@ func (a *app) logger() *slog.Logger {
 		o.Level = slog.LevelWarn
 	}
 	if a.json {
-		return slog.New(slog.NewJSONHandler(a.err, o))
+		return slog.New(slog.NewJSONHandler(screen{bare(a.err), visible.JSON}, o))
 	}
 	return slog.New(slog.NewTextHandler(a.err, o))
 }
