@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
@@ -347,6 +348,9 @@ type ReadRequest struct {
 func (k *Kernel) Read(ctx context.Context, req ReadRequest) (*markdownstore.Content, error) {
 	if k.memory == nil {
 		return nil, fmt.Errorf("read %s: memory is switched off", req.Path)
+	}
+	if !visible.Name(req.Path) {
+		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
 	}
 	if isPast(req.Path) {
 		return k.memory.readDocument(k.memory.scope(req.Private, req.Agent, req.SessionKey, ""), req)

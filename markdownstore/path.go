@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/memkernel/memkernel/internal/visible"
 )
 
 // place is a path that passed the rules, with the file that it leads to.
@@ -30,6 +32,9 @@ func (s *Store) clean(p string) (string, Class, error) {
 		}
 	}
 	slashed = path.Clean(slashed)
+	if !visible.Name(slashed) {
+		return "", Class{}, deny(p, DenyName)
+	}
 	c, ok := Classify(slashed)
 	switch {
 	case !ok:

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/escapes"
 )
 
 var noon = time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
@@ -324,6 +326,29 @@ func TestDamagedTombstones(t *testing.T) {
 			t.Errorf("%s: an update went on without them", text)
 		}
 	}
+}
+
+// Transcripts and folders whose names act where they are shown are told, and not read.
+func TestNames(t *testing.T) {
+	f := newFixture(t, nil)
+	planted := 0
+	for _, name := range escapes.Names() {
+		folder := filepath.Join(f.dir, "host", "agents", name, "sessions")
+		file := filepath.Join(f.dir, "host", name+".jsonl")
+		if os.MkdirAll(folder, 0o700) != nil || os.WriteFile(file, []byte(header+say(1, "user", "hostile words in a file")), 0o600) != nil {
+			continue // the file system has no such name
+		}
+		if err := os.WriteFile(filepath.Join(folder, "x.jsonl"), []byte(header+say(1, "user", "hostile words in a folder")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		planted += 2
+	}
+	r := f.update(UpdateOptions{All: true})
+	if len(r.Failed) != planted {
+		t.Errorf("%d are told, want %d: %v", len(r.Failed), planted, r.Failed)
+	}
+	f.has("herons")
+	f.lacks("hostile")
 }
 
 func TestAgents(t *testing.T) {
