@@ -66,6 +66,9 @@ type Options struct {
 	// AllowInsecure lets plain http leave this machine, AllowRemote lets clients of
 	// other machines in.
 	AllowInsecure, AllowRemote bool
+	// AllowOrigins are web pages and applications whose requests are taken, as browsers
+	// name them in the header Origin: http://localhost:3000, app://obsidian.md.
+	AllowOrigins []string
 	// Private: the sessions are one person's own.
 	Private bool
 	// ContextWindow and Reserve are as in [kernel.PlanRequest].
@@ -106,6 +109,9 @@ type Proxy struct {
 func New(p Planner, opt Options) (*Proxy, error) {
 	u, err := checkUpstream(opt.Upstream, opt.AllowInsecure)
 	if err != nil {
+		return nil, err
+	}
+	if opt.AllowOrigins, err = checkOrigins(opt.AllowOrigins); err != nil {
 		return nil, err
 	}
 	if opt.Deadline == 0 {
