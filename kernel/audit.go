@@ -49,11 +49,6 @@ func (k *Kernel) Audit(ctx context.Context, o AuditOptions) (*consolidation.Repo
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	root, err := os.OpenRoot(k.workspace)
-	if err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
-	}
-	defer root.Close()
 	if o.Host.Name == "" {
 		o.Host, _ = consolidation.HostByName("openclaw")
 	}
@@ -71,7 +66,7 @@ func (k *Kernel) Audit(ctx context.Context, o AuditOptions) (*consolidation.Repo
 	if state {
 		co.Resolves = func(id string) bool { return k.resolves(ctx, id) }
 	}
-	r, err := consolidation.Audit(ctx, root.FS(), co)
+	r, err := consolidation.Audit(ctx, k.memory.private.FS(), co)
 	if err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ func (m *memory) mediaStat(root *os.Root, name string) (st index.FileStat, why s
 func captionFile(root *os.Root, name string) (string, fs.FileInfo, bool) {
 	base := strings.TrimSuffix(name, path.Ext(name))
 	for _, c := range []string{name + ".md", name + ".txt", base + ".md", base + ".txt"} {
-		if fi, err := root.Stat(c); err == nil && fi.Mode().IsRegular() {
+		if fi, err := root.Lstat(c); err == nil && fi.Mode().IsRegular() {
 			return c, fi, true
 		}
 	}

@@ -73,7 +73,7 @@ func (w *walker) entry(p string, c Class, fi fs.FileInfo, err error, shadowed bo
 		return false
 	}
 	if err == nil && fi.Mode()&fs.ModeSymlink != 0 {
-		_, fi, err = w.readLink(p)
+		_, fi, c, err = w.readLink(p, c)
 	}
 	if err == nil && !fi.Mode().IsRegular() {
 		err = deny(p, DenyNotFile)

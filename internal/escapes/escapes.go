@@ -52,7 +52,7 @@ func Plausible() []string {
 	return []string{"یادداشت\u200cها.md", "מזכר.md", "हिन्दी.md", "क्\u200dष.md", "メモ 📝.md", "👩\u200d💻.md", "with space.md", "per%cent#1.md", "quote'\".md", "Straße.md", "e\u0301.md"}
 }
 
-// Plant makes files outside of a workspace and links in it that lead there, and
+// Plant makes files outside of a workspace, and in it some that are no memory, and links that lead there, and
 // gives the links' paths, and those of files whose names act. What the system can't
 // make is left out.
 func Plant(t testing.TB, workspace string) []string {
@@ -61,6 +61,7 @@ func Plant(t testing.TB, workspace string) []string {
 	write(t, filepath.Join(outside, "outside.md"), Secret)
 	write(t, filepath.Join(filepath.Dir(workspace), "outside.md"), Secret)
 	write(t, filepath.Join(workspace, ".hidden", "inside.md"), Secret)
+	write(t, filepath.Join(workspace, "src", "source.md"), Secret)
 	if err := os.MkdirAll(filepath.Join(workspace, "memory"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +70,9 @@ func Plant(t testing.TB, workspace string) []string {
 		"memory/up.md":     "../../outside.md",
 		"memory/folder":    outside,
 		"memory/hidden.md": "../.hidden/inside.md",
+		"memory/source.md": "../src/source.md",
+		"memory/chain.md":  "source.md",
+		"memory/src":       "../src",
 		"memory/loop.md":   "loop.md",
 		"memory/dead.md":   filepath.Join(outside, "gone.md"),
 		"memory/device.md": os.DevNull,
@@ -91,7 +95,7 @@ func Plant(t testing.TB, workspace string) []string {
 			}
 		}
 	}
-	return append(out, "memory/folder/outside.md")
+	return append(out, "memory/folder/outside.md", "memory/src/source.md")
 }
 
 func write(t testing.TB, path, text string) {
