@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -70,6 +71,9 @@ func (s *Snapshot) Exists(path string) bool {
 	return err == nil
 }
 
+// errName is that a name can't be shown.
+var errName = errors.New("its name holds characters that can't be shown; rename it")
+
 // errTooLarge is that a file is over the limit.
 var errTooLarge = errors.New("too large to be read")
 
@@ -116,6 +120,12 @@ func (s *Snapshot) readMemory(ctx context.Context, maxBytes int64) error {
 			return nil
 		case d.IsDir() && p != dir && (strings.HasPrefix(name, ".") || name == "node_modules"):
 			return fs.SkipDir
+		case !visible.Name(p) && (d.IsDir() || strings.EqualFold(path.Ext(p), ".md")):
+			s.Files = append(s.Files, File{Path: p, Err: errName})
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
 		}
 		if c, ok := markdownstore.Classify(p); ok && !d.IsDir() {
 			s.add(p, c, maxBytes)

@@ -125,6 +125,9 @@ func TestBadRecordsAreNamed(t *testing.T) {
 		{`[{"docid":"#a","file":"f","snippet":"x"},{"docid":"#b","file":"g","snippet":"@@ -1,4 @@ (0 before, 0 after)\n"}]`, `qmd record 2 (id "b"): it has no text`},
 		{`[{"id":"a","text":"x"},{"id":"b","payload":{}}]`, `cognee record 2 (id "b"): it has no "text"`},
 		{`[{"id":"a","text":"x"},[1,2]]`, `cognee record 2: it is a list and no triplet`},
+		{`[{"id":"a","memory":"x"},{"id":"b\u001b[2J","memory":"y"}]`, `mem0 record 2 (id "b\x1b[2J"): its id, source or owner holds`},
+		{`[{"id":"a","memory":"x"},{"id":"b","memory":"y","user_id":"\u202eeve"}]`, `mem0 record 2 (id "b"): its id, source or owner holds`},
+		{`[{"docid":"#a","file":"f","snippet":"x"},{"docid":"#b","file":"qmd://notes/g\nh.md","snippet":"y"}]`, `qmd record 2 (id "b"): its id, source or owner holds`},
 		{`[{"id":"a","text":"x"},5]`, `cognee record 2: it is neither a text nor an object`},
 		{`[{"id":"a","text":"x"},{"id":"b","text":"` + strings.Repeat("y", MaxText+1) + `"}]`, `cognee record 2 (id "b"): its text has 1048577 bytes, over 1048576`},
 	} {

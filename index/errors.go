@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"github.com/memkernel/memkernel/index/internal/drv"
@@ -15,7 +16,7 @@ import (
 var (
 	// ErrMissing: there is no index yet. Sync makes one.
 	ErrMissing = errors.New("there is no index yet")
-	// ErrForeign: the file is no index of ours. It is never touched.
+	// ErrForeign: the file is no index of ours. It is never changed.
 	ErrForeign = errors.New("not an index of memkernel")
 	// ErrNewer: a newer version of this program wrote the file.
 	ErrNewer = errors.New("written by a newer version")
@@ -69,8 +70,8 @@ func (e *Error) Unwrap() []error {
 // hints are the ways out.
 var hints = map[error]string{
 	ErrMissing:  "run a reindex to make it",
-	ErrForeign:  "move the file away, or keep the index elsewhere",
-	ErrNewer:    "update memkernel, or rebuild the index with this version",
+	ErrForeign:  "move it away, keep the index elsewhere, or make a full reindex, which moves it aside",
+	ErrNewer:    "update memkernel, or make a full reindex with this version, which moves it aside",
 	ErrOlder:    "rebuild the index; it is made from the Markdown files",
 	ErrDamaged:  "rebuild the index; it is made from the Markdown files and nothing is lost",
 	ErrBusy:     "try again when the other process is done",
@@ -117,6 +118,8 @@ func kindOf(err error) error {
 		return ErrReadOnly
 	}
 	switch {
+	case code != 0 && strings.Contains(err.Error(), "invalid fts5 file format"):
+		return ErrDamaged // the module has no code of its own for it
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return ErrReadOnly
 	case errors.Is(err, syscall.ENOSPC):

@@ -90,7 +90,7 @@ func createVec(dim int) string {
 // live to finish. A half-made file never stands at path. The caller holds the
 // lock.
 func create(ctx context.Context, path string, o *Options) error {
-	tmp, old := path+".new", path+aside
+	tmp, old := path+newEnd, path+aside
 	err := removeAll(tmp, tmp+"-journal")
 	if err == nil {
 		err = build(ctx, tmp, o)
@@ -142,6 +142,9 @@ func build(ctx context.Context, path string, o *Options) error {
 	}
 	return db.Close()
 }
+
+// newEnd ends the name of a file that is being made.
+const newEnd = ".new"
 
 func removeAll(paths ...string) error {
 	for _, p := range paths {

@@ -35,6 +35,13 @@ type Options struct {
 	// the next Sync reads every file again. "" is a name too. A read-only
 	// Index with another name than the file's reports itself behind.
 	Chunker string
+	// Force lets Rebuild take the place of whatever stands there, which is moved aside.
+	Force bool
+	// Damaged tells Rebuild that the file was found not to be whole, and how.
+	Damaged error
+	// Aside, if not nil, is told by Rebuild under which name the old file is kept, and
+	// what was the matter with it.
+	Aside func(path string, why error)
 	// ExactVectors is up to how many vectors a search compares every one; of more,
 	// those that a table of codes leaves, if that was found to do as well. Default
 	// 10,000; negative: always every one. Only those who write look at it.

@@ -25,6 +25,9 @@ const (
 // ErrOlder, ErrDamaged. These header fields are set when the file is made and
 // never change, so no log need be read.
 func probe(path string) error {
+	if err := probeKind(path); err != nil {
+		return err
+	}
 	head, err := readHead(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -46,6 +49,29 @@ func probe(path string) error {
 		return problem("open index", path, ErrNewer, versions(v))
 	case v < formatVersion:
 		return problem("open index", path, ErrOlder, versions(v))
+	}
+	return nil
+}
+
+// probeKind refuses what SQLite would follow out of the folder, or could not read: a link
+// or a folder in the place of the file, or of those that belong to it.
+func probeKind(path string) error {
+	for _, c := range companions {
+		fi, err := os.Lstat(path + c)
+		if err != nil || fi.Mode().IsRegular() {
+			continue // what can't be looked at can't be opened either
+		}
+		what := errors.New("it is no regular file")
+		switch {
+		case fi.Mode()&fs.ModeSymlink != 0:
+			what = errors.New("it is a symbolic link, which is not followed")
+		case fi.IsDir():
+			what = errors.New("it is a folder")
+		}
+		if c == "" {
+			return problem("open index", path, ErrForeign, what)
+		}
+		return problem("open index", path, ErrDamaged, fmt.Errorf("%s beside it: %w", c, what))
 	}
 	return nil
 }
@@ -78,9 +104,14 @@ func readHead(path string) ([]byte, error) {
 	return append(head, more...), err
 }
 
-// looksOurs tells whether a file whose header is spoilt was an index: our
-// schema stands in its first page.
+// looksOurs tells whether a file whose header is spoilt was an index: our schema stands
+// in its first page. So may one have been of which nothing but zeros is left, or less
+// than a header.
 func looksOurs(head []byte) bool {
+	if len(head) < headerSize && string(head[:min(len(head), len(headerMagic))]) == headerMagic[:min(len(head), len(headerMagic))] ||
+		len(bytes.Trim(head, "\x00")) == 0 {
+		return true
+	}
 	return bytes.Contains(head, []byte("chunks_fts")) && bytes.Contains(head, []byte("embedding_cache")) ||
 		len(head) >= appOffset+4 && binary.BigEndian.Uint32(head[appOffset:]) == applicationID
 }

@@ -12,9 +12,12 @@ import (
 // Rebuild puts an empty index in the place of the one at path, whatever state
 // that is in, and opens it; a Sync then fills it. Vectors are taken over from
 // the old file as far as they can be read and prove whole, since they may have
-// cost money. A file that is not ours is left alone (ErrForeign), and so is one
-// that another process is syncing (ErrBusy). Handles that are open on the old
-// file, in any process, find the new one.
+// cost money. A file that is not whole is kept beside under a name of its own
+// (index.sqlite.damaged-1; the newest three stay), and so is one of a newer format
+// (index.sqlite.aside-1). What is no index, or can't be looked at, is left alone and an
+// error, such as ErrForeign, unless Options.Force says that it may be moved aside too; a
+// link is moved itself, and never followed. An index that another process is syncing is
+// ErrBusy. Handles that are open on the old file, in any process, find the new one.
 func Rebuild(ctx context.Context, path string, opts *Options) (*Index, error) {
 	const op = "rebuild index"
 	o := opts.orDefaults()
@@ -36,10 +39,17 @@ func replaceFile(ctx context.Context, path string, o *Options) error {
 	defer release()
 	old := path + aside
 	switch err := probe(path); {
-	case errors.Is(err, ErrForeign):
-		return err
 	case errors.Is(err, ErrMissing):
 		return create(ctx, path, o)
+	case errors.Is(err, ErrDamaged):
+		return replaceKept(ctx, path, damagedEnd, err, o)
+	case err == nil && o.Damaged != nil:
+		return replaceKept(ctx, path, damagedEnd, o.Damaged, o)
+	case err == nil, errors.Is(err, ErrOlder):
+	case o.Force, errors.Is(err, ErrNewer):
+		return replaceKept(ctx, path, asideEnd, err, o)
+	default:
+		return err
 	}
 	// What an earlier Rebuild set aside was taken over before the file that is
 	// at path now came there.
@@ -60,6 +70,22 @@ func replaceFile(ctx context.Context, path string, o *Options) error {
 	return err
 }
 
+// replaceKept moves what stands at path aside, and makes the new file.
+func replaceKept(ctx context.Context, path, end string, why error, o *Options) error {
+	to, err := putAside(path, end)
+	if err != nil {
+		return err
+	}
+	if o.Aside != nil {
+		o.Aside(to, why)
+	}
+	if err := create(ctx, path, o); err != nil {
+		return err
+	}
+	dropDamaged(path)
+	return nil
+}
+
 // aside ends the name under which the old file waits for the new one to be
 // made.
 const aside = ".old"
@@ -67,10 +93,17 @@ const aside = ".old"
 // salvage copies what can be read of the old file's vectors, if there is one.
 // Nothing that the old file does wrong is an error.
 func salvage(ctx context.Context, from, to string, o *Options) error {
+	mode := drv.ReadWrite
 	if _, err := os.Stat(from); err != nil {
-		return nil
+		// One that was moved aside since it was damaged stays as it is.
+		if from, mode = newestDamaged(to[:len(to)-len(newEnd)]), drv.ReadOnly; from == "" {
+			return nil
+		}
+		if fi, err := os.Lstat(from); err != nil || !fi.Mode().IsRegular() {
+			return nil
+		}
 	}
-	src, err := drv.Open(from, drv.ReadWrite, o.BusyTimeout)
+	src, err := drv.Open(from, mode, o.BusyTimeout)
 	if err != nil {
 		return nil
 	}

@@ -36,7 +36,7 @@ type wordLists struct {
 func loadLists(ctx context.Context, db execer, structure []byte) (*wordLists, error) {
 	var version string
 	var totals []byte
-	err := db.QueryRowContext(ctx, `SELECT (SELECT v FROM chunks_fts_config WHERE k='version'),
+	err := db.QueryRowContext(ctx, `SELECT ifnull((SELECT v FROM chunks_fts_config WHERE k='version'), ''),
 		(SELECT block FROM chunks_fts_data WHERE id=1)`).Scan(&version, &totals)
 	if err != nil {
 		return nil, err

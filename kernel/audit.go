@@ -50,11 +50,6 @@ func (k *Kernel) Audit(ctx context.Context, o AuditOptions) (*consolidation.Repo
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	root, err := os.OpenRoot(k.workspace)
-	if err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
-	}
-	defer root.Close()
 	if o.Host.Name == "" {
 		o.Host, _ = consolidation.HostByName("openclaw")
 	}
@@ -73,7 +68,7 @@ func (k *Kernel) Audit(ctx context.Context, o AuditOptions) (*consolidation.Repo
 		readable := sync.OnceValue(func() map[string]bool { return k.readable(ctx) })
 		co.Resolves = func(id string) bool { return readable()[id] }
 	}
-	r, err := consolidation.Audit(ctx, root.FS(), co)
+	r, err := consolidation.Audit(ctx, k.memory.private.FS(), co)
 	if err != nil {
 		return nil, err
 	}

@@ -199,14 +199,18 @@ func TestAuditOfState(t *testing.T) {
 	}
 }
 
-// Nothing outside of the workspace is read, whatever leads there.
+// Nothing outside of the workspace is read, and nothing in it that is no memory, whatever leads there.
 func TestAuditStaysInside(t *testing.T) {
 	dir := sickbed(t, map[string]string{"MEMORY.md": "x\n", "memory/a.md": "See [it](../../outside.md).\n"})
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "memory", "link.md")); err != nil {
 		t.Skip(err)
 	}
+	put(t, dir, "src/code.md", "code\n")
+	if err := os.Symlink("../src/code.md", filepath.Join(dir, "memory", "up.md")); err != nil {
+		t.Fatal(err)
+	}
 	r := audited(t, dir, kernel.AuditOptions{Only: []consolidation.CheckID{consolidation.CheckFiles, consolidation.CheckLinks}})
-	if len(r.Findings) != 1 || r.Findings[0].Path != "memory/link.md" || r.Findings[0].Check != consolidation.CheckFiles {
+	if len(r.Findings) != 2 || r.Findings[1].Path != "memory/up.md" || r.Findings[0].Path != "memory/link.md" || r.Findings[0].Check != consolidation.CheckFiles {
 		t.Errorf("%+v", r.Findings)
 	}
 }

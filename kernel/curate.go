@@ -159,12 +159,7 @@ func (u *upkeep) lastRead() *readMark {
 
 // snapshot reads the workspace.
 func (k *Kernel) snapshot(ctx context.Context) (*consolidation.Snapshot, error) {
-	root, err := os.OpenRoot(k.workspace)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return consolidation.Read(ctx, root.FS(), k.memory.opts.Store.MaxFileBytes)
+	return consolidation.Read(ctx, k.memory.private.FS(), k.memory.opts.Store.MaxFileBytes)
 }
 
 // checkpointed are the decisions and learnings of the newest checkpoint of each

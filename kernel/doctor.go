@@ -251,7 +251,7 @@ var indexSymptoms = map[IndexState]Symptom{
 	IndexOlder:   {State: Warning, Hint: "run 'memkernel reindex', which makes it anew"},
 	IndexDamaged: {State: Failing, Hint: "run 'memkernel reindex', which makes it anew; nothing is lost"},
 	IndexForeign: {State: Failing, Hint: "move the file away, or name another state folder with --state-dir"},
-	IndexNewer:   {State: Failing, Hint: "update memkernel, or delete the file and run 'memkernel reindex'"},
+	IndexNewer:   {State: Failing, Hint: "update memkernel, or run 'memkernel reindex --full', which moves it aside"},
 	IndexFailed:  {State: Failing, Hint: "see that the file can be read and nobody else holds it"},
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/visible"
 )
 
 // mediaTypes are the images and sounds that may be found by meaning, by the end of
@@ -75,7 +76,15 @@ func (m *memory) mediaUnder(ctx context.Context, dir string, skipped func(Skippe
 			return nil
 		case err == nil && e.IsDir() && name != dir && strings.HasPrefix(e.Name(), "."):
 			return fs.SkipDir
-		case err == nil && (!e.Type().IsRegular() || mediaType(name) == ""):
+		case err == nil && !e.IsDir() && (!e.Type().IsRegular() || mediaType(name) == ""):
+			return nil
+		case err == nil && !visible.Name(name):
+			skip(skipped, name, nameless)
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case err == nil && e.IsDir():
 			return nil
 		}
 		st := index.FileStat{Path: name}
@@ -96,6 +105,9 @@ func (m *memory) mediaUnder(ctx context.Context, dir string, skipped func(Skippe
 	}
 	return more
 }
+
+// nameless is why a file or folder is left out whose name can't be shown.
+const nameless = "its name holds characters that can't be shown; rename it"
 
 // mediaStat is the stat of a file together with what is said of it, so that either
 // can change; why tells that it can't be embedded.
@@ -126,7 +138,7 @@ func (m *memory) mediaStat(root *os.Root, name string) (st index.FileStat, why s
 func captionFile(root *os.Root, name string) (string, fs.FileInfo, bool) {
 	base := strings.TrimSuffix(name, path.Ext(name))
 	for _, c := range []string{name + ".md", name + ".txt", base + ".md", base + ".txt"} {
-		if fi, err := root.Stat(c); err == nil && fi.Mode().IsRegular() {
+		if fi, err := root.Lstat(c); err == nil && fi.Mode().IsRegular() {
 			return c, fi, true
 		}
 	}

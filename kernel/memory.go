@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
@@ -351,6 +352,9 @@ type ReadRequest struct {
 func (k *Kernel) Read(ctx context.Context, req ReadRequest) (*markdownstore.Content, error) {
 	if k.memory == nil {
 		return nil, fmt.Errorf("read %s: memory is switched off", req.Path)
+	}
+	if !visible.Name(req.Path) {
+		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
 	}
 	if isPast(req.Path) {
 		return k.memory.readDocument(k.memory.scope(req.Private, req.Agent, req.SessionKey, ""), req)

@@ -14,7 +14,8 @@ import (
 
 // ReindexOptions are settings of one [Kernel.Reindex]; nil means the defaults.
 type ReindexOptions struct {
-	// Full makes the index anew; of the old one only the vectors are taken over.
+	// Full makes the index anew; of the old one only the vectors are taken over. What
+	// stands in its place and is no index, or one of a newer format, is moved aside.
 	Full bool
 	// Wait is how long to wait for another process that is indexing; default 10 s.
 	Wait time.Duration
@@ -47,6 +48,8 @@ type ReindexReport struct {
 	index.SyncReport
 	// Rebuilt tells why the index was made anew; "" if it was not.
 	Rebuilt string
+	// Aside is where the old file is kept, "" if it is not.
+	Aside string
 	// Skipped are files that look like memory and were not indexed.
 	Skipped []Skipped
 	// Notes are oddities of files that were indexed all the same.
@@ -70,8 +73,9 @@ type Skipped struct {
 }
 
 // Reindex brings the index up to date with the workspace, and makes it if there is
-// none. An index that is damaged or of an older format is made anew; one that is
-// somebody else's file, or of a newer format, is an error and stays. If an
+// none. An index that is damaged or of an older format is made anew, and a damaged one
+// moved aside; one that is somebody else's file, or of a newer format, is an error and
+// stays, unless [ReindexOptions.Full] is set. If an
 // embedder is configured, texts without a vector get theirs; that it fails is in
 // the report, since the search by words needs none.
 func (k *Kernel) Reindex(ctx context.Context, opts *ReindexOptions) (*ReindexReport, error) {
@@ -105,6 +109,15 @@ func (m *memory) reindex(ctx context.Context, opts *ReindexOptions) (*ReindexRep
 		return r, err
 	}
 	defer ix.Close()
+	if !opts.delta && !opts.Full {
+		if err := damage(ctx, ix); err != nil {
+			fresh, err := m.rebuilt(ctx, r, err)
+			if err != nil {
+				return r, err
+			}
+			fresh.Close() // ix finds the new file by itself
+		}
+	}
 	if err := m.sync(ctx, ix, opts, r); err != nil {
 		return r, err
 	}
@@ -119,14 +132,45 @@ func (m *memory) reindex(ctx context.Context, opts *ReindexOptions) (*ReindexRep
 // writer opens the index to be written, made anew if that is the only way.
 func (m *memory) writer(ctx context.Context, r *ReindexReport, full bool) (Index, error) {
 	if full {
-		return m.opts.Backend.Rebuild(ctx, m.indexOptions())
+		o := m.indexOptions()
+		o.Force, o.Aside = true, func(path string, why error) { r.Rebuilt, r.Aside = why.Error(), path }
+		look := m.indexOptions()
+		look.ReadOnly = true
+		ix, err := m.opts.Backend.Open(ctx, look)
+		if err == nil {
+			err = errors.Join(damage(ctx, ix), ix.Close())
+		}
+		if errors.Is(err, index.ErrDamaged) {
+			o.Damaged = err
+		}
+		return m.opts.Backend.Rebuild(ctx, o)
 	}
 	ix, err := m.opts.Backend.Open(ctx, m.indexOptions())
 	if errors.Is(err, index.ErrDamaged) || errors.Is(err, index.ErrOlder) {
-		r.Rebuilt = err.Error()
-		ix, err = m.opts.Backend.Rebuild(ctx, m.indexOptions())
+		ix, err = m.rebuilt(ctx, r, err)
 	}
 	return ix, err
+}
+
+// damage is what is the matter with an index that can tell, nil if nothing is.
+func damage(ctx context.Context, ix Index) error {
+	if c, ok := ix.(interface{ Intact(context.Context) error }); ok {
+		if err := c.Intact(ctx); errors.Is(err, index.ErrDamaged) {
+			return err
+		}
+	}
+	return nil
+}
+
+// rebuilt makes the index anew that is older, or damaged.
+func (m *memory) rebuilt(ctx context.Context, r *ReindexReport, why error) (Index, error) {
+	r.Rebuilt = why.Error()
+	o := m.indexOptions()
+	o.Aside = func(path string, _ error) { r.Aside = path }
+	if errors.Is(why, index.ErrDamaged) {
+		o.Damaged = why
+	}
+	return m.opts.Backend.Rebuild(ctx, o)
 }
 
 // sync lists, reads and cuts the workspace's files for the index. Damage that
@@ -149,8 +193,7 @@ func (m *memory) sync(ctx context.Context, ix Index, opts *ReindexOptions, r *Re
 	}
 	err := once()
 	if errors.Is(err, index.ErrDamaged) {
-		r.Rebuilt = err.Error()
-		fresh, rerr := m.opts.Backend.Rebuild(ctx, m.indexOptions())
+		fresh, rerr := m.rebuilt(ctx, r, err)
 		if rerr != nil {
 			return rerr
 		}

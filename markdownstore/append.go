@@ -46,7 +46,7 @@ func (s *Store) Append(ctx context.Context, path, id, text string) (Appended, er
 		if err != nil {
 			return err
 		}
-		if pl.class.PageType == PageBootstrap {
+		if pl.class.PageType == PageBootstrap || s.instructs(pl.info) {
 			return deny(path, DenyInstructions)
 		}
 		a, err = s.appendAt(s.winner(pl), id, entryText(text))

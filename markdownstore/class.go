@@ -3,6 +3,8 @@ package markdownstore
 import (
 	"path"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/visible"
 )
 
 // Kind says what a file of the workspace is for.
@@ -79,11 +81,14 @@ var rootNames = []string{
 }
 
 // Classify tells what the workspace file of a clean, slash-separated relative
-// path is; ok is false if it is nothing that this package may touch. It looks
-// at the name only.
+// path is; ok is false if it is nothing that this package may touch, as are names
+// that can't be shown: they would stand in prompts and citations. It looks at the
+// name only.
 func Classify(p string) (c Class, ok bool) {
 	dir, name := path.Split(p)
 	switch {
+	case !visible.Name(p):
+		return Class{}, false
 	case dir == "":
 		return classifyRoot(name)
 	case dir == memoryDir+"/":

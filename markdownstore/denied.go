@@ -14,9 +14,13 @@ type DenyReason string
 const (
 	// DenyOutside is an absolute path, or one with ".." in it.
 	DenyOutside DenyReason = "outside"
-	// DenyLink is a symbolic link that leads out of the workspace, nowhere, to
-	// something that is no Markdown file, or is a folder.
+	// DenyLink is a symbolic link that leads out of the workspace, nowhere, to a folder,
+	// or to a file that is no memory by its own path. Standing instructions may lead to
+	// any Markdown file of the workspace.
 	DenyLink DenyReason = "link"
+	// DenyName is a path with characters in it that can't be shown: control
+	// characters, marks of direction, bytes that are no UTF-8.
+	DenyName DenyReason = "name"
 	// DenyNotMemory is a path that is no memory file.
 	DenyNotMemory DenyReason = "not_memory"
 	// DenyPrivate is MEMORY.md or USER.md in a shared session.
@@ -33,7 +37,8 @@ const (
 
 var denyTexts = map[DenyReason]string{
 	DenyOutside:      "only paths relative to the workspace are read, without ..",
-	DenyLink:         "the symbolic link does not lead to a Markdown file of the workspace",
+	DenyLink:         "the symbolic link does not lead to a memory file of the workspace",
+	DenyName:         "its name holds characters that can't be shown; rename it",
 	DenyNotMemory:    "it is no memory file; memory is MEMORY.md, USER.md and memory/**/*.md",
 	DenyPrivate:      "it is private, and this session is shared",
 	DenyAgent:        "it is another agent's",

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/memkernel/memkernel/internal/visible"
 )
 
 // place is a path that passed the rules, with the file that it leads to.
@@ -30,6 +32,9 @@ func (s *Store) clean(p string) (string, Class, error) {
 		}
 	}
 	slashed = path.Clean(slashed)
+	if !visible.Name(slashed) {
+		return "", Class{}, deny(p, DenyName)
+	}
 	c, ok := Classify(slashed)
 	switch {
 	case !ok:
@@ -73,7 +78,7 @@ func (s *Store) follow(p string, c Class) (place, error) {
 		return pl, gone(err)
 	}
 	if fi.Mode()&fs.ModeSymlink != 0 {
-		if pl.real, fi, err = s.readLink(p); err != nil {
+		if pl.real, fi, pl.class, err = s.readLink(p, c); err != nil {
 			return pl, err
 		}
 	}
@@ -116,26 +121,49 @@ func (s *Store) checkFolders(p string) error {
 	return nil
 }
 
-// readLink finds where a link leads: to a Markdown file of the workspace that
-// is not hidden, or it is refused.
-func (s *Store) readLink(p string) (string, fs.FileInfo, error) {
+// readLink finds where a link leads, and what it is then. It may lead to what is memory
+// by its own path, or to a file of the kind that the link is; standing instructions also
+// to any Markdown file of the workspace that is not hidden, since hosts call theirs by
+// other names. All else is refused: a link makes nothing memory that is none.
+func (s *Store) readLink(p string, c Class) (string, fs.FileInfo, Class, error) {
+	refuse := func() (string, fs.FileInfo, Class, error) { return "", nil, c, deny(p, DenyLink) }
 	target, err := filepath.EvalSymlinks(filepath.Join(s.dir, filepath.FromSlash(p)))
 	if err != nil {
-		return "", nil, deny(p, DenyLink)
+		return refuse()
 	}
 	rel, err := filepath.Rel(s.dir, target)
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", nil, deny(p, DenyLink)
+		return refuse()
 	}
 	rel = filepath.ToSlash(rel)
-	if !isMarkdown(path.Base(rel)) || skippedPath(rel) {
-		return "", nil, deny(p, DenyLink)
+	if !isMarkdown(path.Base(rel)) || skippedPath(rel) || !visible.Name(rel) {
+		return refuse()
+	}
+	to, known := Classify(rel)
+	switch instructs := c.Kind == KindInstructions || c.Kind == KindRoutine; {
+	case !known && !instructs:
+		return refuse()
+	case !known:
+		to = c
+	case !instructs && !to.Memory && to.Kind != c.Kind:
+		return refuse()
 	}
 	fi, err := s.root.Lstat(filepath.FromSlash(rel))
 	if err != nil || !fi.Mode().IsRegular() {
-		return "", nil, deny(p, DenyLink)
+		return refuse()
 	}
-	return rel, fi, nil
+	return rel, fi, behind(c, to), nil
+}
+
+// behind is what a link is that leads to a file: nothing that either is not. Past logs
+// stay closed and curated memory guarded by whatever name they are written to.
+func behind(link, to Class) Class {
+	link.Private = link.Private || to.Private
+	link.Memory, link.Indexed = link.Memory && to.Memory, link.Indexed && to.Indexed
+	if link.Memory && (to.Kind == KindDaily || to.Kind == KindMemory) {
+		link.Kind, link.Tier, link.Date = to.Kind, to.Tier, to.Date
+	}
+	return link
 }
 
 // isAny tells whether a file is one of others under another name: a link, or
@@ -144,6 +172,18 @@ func isAny(fi fs.FileInfo, others []fs.FileInfo) bool {
 	for _, o := range others {
 		if os.SameFile(fi, o) {
 			return true
+		}
+	}
+	return false
+}
+
+// instructs tells whether a file is one of standing instructions under another name.
+func (s *Store) instructs(fi fs.FileInfo) bool {
+	for _, name := range rootNames {
+		if c, _ := Classify(name); fi != nil && c.PageType == PageBootstrap {
+			if own, err := s.root.Stat(name); err == nil && os.SameFile(fi, own) {
+				return true
+			}
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package markdownstore
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -101,6 +102,22 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.root.Close()
+}
+
+// FS is the workspace for those who only read. Of the files that have a meaning it opens
+// no link that this store refuses. It lives as long as the store.
+func (s *Store) FS() fs.FS { return storeFS{s} }
+
+type storeFS struct{ s *Store }
+
+func (f storeFS) Open(name string) (fs.File, error) {
+	if _, ok := Classify(name); ok {
+		var d *DeniedError
+		if _, err := f.s.locate(name); errors.As(err, &d) && d.Reason == DenyLink {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		}
+	}
+	return f.s.root.FS().Open(name)
 }
 
 // Dir is the workspace's absolute path.

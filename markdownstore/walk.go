@@ -12,13 +12,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/visible"
 )
 
 // Walk lists the files of the workspace in byte order of their paths, by stat
 // alone: no file is opened. What is refused comes as a File with only its path
 // beside a *DeniedError, what cannot be read beside its own error, and the
-// listing goes on; only the context's end ends it. A file that vanishes
-// meanwhile is left out. Hidden folders, node_modules and other files are
+// listing goes on; only the context's end ends it. A folder whose name can't be
+// shown is refused with all that is in it. A file that vanishes meanwhile is left out. Hidden folders, node_modules and other files are
 // passed over in silence; in a shared session so are the private ones.
 func (s *Store) Walk(ctx context.Context) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
@@ -71,7 +73,7 @@ func (w *walker) entry(p string, c Class, fi fs.FileInfo, err error, shadowed bo
 		return false
 	}
 	if err == nil && fi.Mode()&fs.ModeSymlink != 0 {
-		_, fi, err = w.readLink(p)
+		_, fi, c, err = w.readLink(p, c)
 	}
 	if err == nil && !fi.Mode().IsRegular() {
 		err = deny(p, DenyNotFile)
@@ -109,6 +111,12 @@ func (w *walker) folder(dir string) bool {
 	for _, e := range entries {
 		p := path.Join(dir, e.Name())
 		if skippedName(e.Name()) {
+			continue
+		}
+		if (e.IsDir() || isMarkdown(e.Name())) && !visible.Name(e.Name()) {
+			if !w.yield(File{Path: p}, deny(p, DenyName)) {
+				return false
+			}
 			continue
 		}
 		if e.IsDir() {

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"iter"
 	"path"
+	"slices"
 	"sort"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/visible"
 )
 
 // CallKind is what a tool call does to a file.
@@ -54,8 +57,14 @@ func baseTool(tool string) string {
 
 // ClassifyCall tells what a call does, and to which files, as canonical paths.
 // Only what the call itself says counts: a shell command is understood if it
-// is a plain read or write of files.
+// is a plain read or write of files. A path that can't be shown is left out: prompts
+// and checkpoints name paths.
 func ClassifyCall(tool, input string) (CallKind, []string) {
+	k, ps := classifyCall(tool, input)
+	return k, slices.DeleteFunc(ps, func(p string) bool { return !visible.Name(p) })
+}
+
+func classifyCall(tool, input string) (CallKind, []string) {
 	t := baseTool(tool)
 	switch {
 	case shellTools[t]:

@@ -1,11 +1,15 @@
 package serve
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/escapes"
 )
 
 // TestNoWayOut: what is not memory is neither read nor written through a call, by
@@ -31,6 +35,19 @@ func TestNoWayOut(t *testing.T) {
 	c := connect(t, ws)
 	paths := []string{"", ".", "..", "/", "/etc/passwd", outside, "../outside.md", "memory/../../outside.md", "memory/../AGENTS.md", "AGENTS.md", "MEMORY.md", "USER.md",
 		"memory/link.md", `memory\..\..\outside.md`, "memory/x.md\x00", ".memkernel/serve.json", ".memkernel/serve.sock", "file:///etc/passwd", "~/outside.md", "%2e%2e/outside.md"}
+	for _, name := range escapes.Names() {
+		for _, path := range []string{"memory/" + name, "memory/" + name + "/x.md", "sessions/main/" + name} {
+			raw, err := json.Marshal(path)
+			if err != nil || !utf8.ValidString(path) {
+				continue
+			}
+			for _, method := range []string{"read", "remember"} {
+				if r := c.call(method, fmt.Sprintf(`{"session_key":"s","text":"planted","path":%s}`, raw)); r.Error == nil {
+					t.Errorf("%s %s: %v", method, raw, r.Result)
+				}
+			}
+		}
+	}
 	for _, path := range paths {
 		r := c.call("read", fmt.Sprintf(`{"path":%q}`, strings.ReplaceAll(path, "\x00", "0")))
 		if r.Error == nil && r.Result["text"] != "" {

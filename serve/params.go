@@ -3,10 +3,13 @@ package serve
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -40,9 +43,8 @@ func decode(method string, raw json.RawMessage, into params) *Error {
 	if raw[0] != '{' {
 		return badParams(known, "%s: the parameters are not an object", method)
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	d, err := strictly(raw, into)
+	if err != nil {
 		return badParams(known, "%s: %s", method, strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := d.Token(); err != io.EOF {
@@ -52,6 +54,28 @@ func decode(method string, raw json.RawMessage, into params) *Error {
 		return badParams("give how long the call may take, in milliseconds", "%s: deadline_ms is negative", method)
 	}
 	return nil
+}
+
+// strictly decodes what the type has a member for. Whole numbers may be written as JSON
+// allows, 1e3 and 1000.0.
+func strictly(raw []byte, into any) (*json.Decoder, error) {
+	for {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.DisallowUnknownFields()
+		err := d.Decode(into)
+		var wrong *json.UnmarshalTypeError
+		if !errors.As(err, &wrong) {
+			return d, err
+		}
+		literal, ok := strings.CutPrefix(wrong.Value, "number ")
+		n, errn := strconv.ParseFloat(literal, 64)
+		from, to := int(wrong.Offset)-len(literal), int(wrong.Offset)
+		if !ok || errn != nil || n != math.Trunc(n) || math.Abs(n) >= 1<<53 || !strings.ContainsAny(literal, ".eE") ||
+			from < 0 || to > len(raw) || string(raw[from:to]) != literal {
+			return d, err
+		}
+		raw = slices.Concat(raw[:from], strconv.AppendInt(nil, int64(n), 10), raw[to:])
+	}
 }
 
 // memberNames are the JSON members of a struct, those of embedded ones too.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/visible"
 )
 
 // Conversation is something that can be read as turns.
@@ -77,6 +79,12 @@ func (src Source) Find(ctx context.Context, yield func(Conversation) bool, faile
 			return nil
 		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
+		case path != root && !visible.Name(d.Name()) && (d.IsDir() || strings.HasSuffix(d.Name(), ".jsonl")):
+			failed(path, errors.New("list transcripts: its name holds characters that can't be shown: rename it"))
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
 		case !d.Type().IsRegular() || path != root && !strings.HasSuffix(d.Name(), ".jsonl"):
 			return nil
 		}

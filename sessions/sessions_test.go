@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/escapes"
 	"github.com/memkernel/memkernel/internal/statedir"
 )
 
@@ -126,8 +127,8 @@ func TestTurns(t *testing.T) {
 // What a host put into a user's message is not what the user said.
 func TestOnlyWhatWasTyped(t *testing.T) {
 	f := newFixture(t, &Options{})
-	f.grow(say(3, "user", "Where is the heron?\n<system-reminder>\nCalled the Read tool: otters everywhere\n</system-reminder>")+
-		say(4, "user", "<hook_context>otters again</hook_context>")+say(5, "assistant", "In the reeds, still."))
+	f.grow(say(3, "user", "Where is the heron?\n<system-reminder>\nCalled the Read tool: otters everywhere\n</system-reminder>") +
+		say(4, "user", "<hook_context>otters again</hook_context>") + say(5, "assistant", "In the reeds, still."))
 	f.update(UpdateOptions{})
 	f.has("user: Where is the heron?\n", "In the reeds, still.")
 	f.lacks("otters")
@@ -336,6 +337,29 @@ func TestDamagedTombstones(t *testing.T) {
 			t.Errorf("%s: an update went on without them", text)
 		}
 	}
+}
+
+// Transcripts and folders whose names act where they are shown are told, and not read.
+func TestNames(t *testing.T) {
+	f := newFixture(t, nil)
+	planted := 0
+	for _, name := range escapes.Names() {
+		folder := filepath.Join(f.dir, "host", "agents", name, "sessions")
+		file := filepath.Join(f.dir, "host", name+".jsonl")
+		if os.MkdirAll(folder, 0o700) != nil || os.WriteFile(file, []byte(header+say(1, "user", "hostile words in a file")), 0o600) != nil {
+			continue // the file system has no such name
+		}
+		if err := os.WriteFile(filepath.Join(folder, "x.jsonl"), []byte(header+say(1, "user", "hostile words in a folder")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		planted += 2
+	}
+	r := f.update(UpdateOptions{All: true})
+	if len(r.Failed) != planted {
+		t.Errorf("%d are told, want %d: %v", len(r.Failed), planted, r.Failed)
+	}
+	f.has("herons")
+	f.lacks("hostile")
 }
 
 func TestAgents(t *testing.T) {

@@ -97,10 +97,11 @@ func skipElems(c *cursor) (out []span) {
 	return out
 }
 
-// Member is the JSON of a member's value, "" if there is none.
+// Member is the JSON of a member's value, "" if there is none. It is a copy: what is
+// kept of it keeps no body.
 func (b *Body) Member(name string) string {
 	if m := b.member(name); m != nil {
-		return b.raw[m.value.start:m.value.end]
+		return strings.Clone(b.raw[m.value.start:m.value.end])
 	}
 	return ""
 }

@@ -25,9 +25,14 @@ type bodyKey struct {
 	raw    string
 }
 
-// maxRemembered is how much a reader remembers of either generation, in bytes: what
-// was not met while so much was new is forgotten.
-const maxRemembered = 64 << 20 // 64 MiB
+const (
+	// maxRemembered is how much a reader remembers of either generation, in bytes: what
+	// was not met while so much was new is forgotten.
+	maxRemembered = 16 << 20 // 16 MiB
+	// maxElement is the largest element that is remembered. A larger one is read anew
+	// each time, so that one request does not fill the memory for good.
+	maxElement = 1 << 20 // 1 MiB
+)
 
 // Read is [ReadBody].
 func (r *BodyReader) Read(f Format, data []byte) (*Body, error) {
@@ -98,15 +103,30 @@ func (r *BodyReader) remember(k bodyKey, m memkernel.Message) {
 	if r == nil {
 		return
 	}
+	if len(k.raw) > maxElement {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.put(k, m)
 }
 
+// Age forgets what was not met since the last time that it was called.
+func (r *BodyReader) Age() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.turn()
+}
+
+// turn begins a generation. It needs r.mu.
+func (r *BodyReader) turn() {
+	r.young, r.old, r.bytes = map[bodyKey]memkernel.Message{}, r.young, 0
+}
+
 // put needs r.mu.
 func (r *BodyReader) put(k bodyKey, m memkernel.Message) {
 	if r.young == nil || r.bytes > maxRemembered {
-		r.young, r.old, r.bytes = map[bodyKey]memkernel.Message{}, r.young, 0
+		r.turn()
 	}
 	r.young[k] = m
 	r.bytes += len(k.raw)

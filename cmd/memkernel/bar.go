@@ -23,7 +23,7 @@ func (u *ui) bars() *bars {
 	if u.quiet || os.Getenv("TERM") == "dumb" || !isTerminal(u.err) {
 		return nil
 	}
-	return &bars{w: u.err}
+	return &bars{w: bare(u.err)}
 }
 
 // show moves the bar to where the reindex is.

@@ -109,7 +109,7 @@ func (a *app) runConfig(sample bool) error {
 	if sample {
 		text = config.Sample()
 	}
-	if _, err := a.out.Write([]byte(text)); err != nil {
+	if _, err := a.data().Write([]byte(text)); err != nil {
 		return err
 	}
 	if !sample && a.configFile == "" {

@@ -112,7 +112,7 @@ func (a *app) runRead(ctx context.Context, session, arg string, pl place) error 
 	if c.Truncated {
 		a.tip("the text was cut at workspace.max_file_size: ask for fewer lines")
 	}
-	_, err = io.WriteString(a.out, c.Text)
+	_, err = io.WriteString(a.data(), c.Text)
 	return err
 }
 
@@ -162,6 +162,6 @@ func (a *app) runGet(ctx context.Context, session, id string) error {
 		return hint(fmt.Errorf("get %s: %s in session %s", printable(id), c.Reason, printable(session)),
 			"name the session with --session; a plan's pointers resolve once it was made with --commit or observed; a file is named by its path")
 	}
-	_, err = io.WriteString(a.out, c.Text)
+	_, err = io.WriteString(a.data(), c.Text)
 	return err
 }

@@ -93,7 +93,7 @@ func (a *app) runHook(cmd *cobra.Command, o *hookFlags) error {
 	if !o.wait {
 		opts.Behind = func(event []byte) error { return a.commitBehind(cmd, h, event) }
 	}
-	return hook.Run(cmd.Context(), opts, a.in, a.out)
+	return hook.Run(cmd.Context(), opts, a.in, bare(a.out))
 }
 
 // hookSetup opens the event's workspace. Vectors are asked for only where that can't

@@ -73,7 +73,7 @@ func (a *app) runHookInstall(o *hookInstallFlags) error {
 		return settingsError(err)
 	}
 	if o.print {
-		_, err := a.out.Write(change.After)
+		_, err := a.data().Write(change.After)
 		return err
 	}
 	if err := change.Apply(); err != nil {

@@ -177,7 +177,7 @@ func (a *app) runCheckpoint(ctx context.Context, o *lifeFlags) error {
 		doc.SessionKey = b.SessionKey
 		return a.writeJSON(doc)
 	}
-	_, err = io.WriteString(a.out, got.Text)
+	_, err = io.WriteString(a.data(), got.Text)
 	return err
 }
 
@@ -225,6 +225,6 @@ func (a *app) runRestore(ctx context.Context, session string) error {
 	if r.Net != kernel.NetCheckpoint {
 		a.tip("there is no checkpoint that can be read; this is from %s", map[kernel.Net]string{kernel.NetSessionState: "SESSION-STATE.md", kernel.NetBuffer: "memory/working-buffer.md", kernel.NetJournal: "the summary in the journal"}[r.Net])
 	}
-	_, err = io.WriteString(a.out, r.Text+"\n")
+	_, err = io.WriteString(a.data(), r.Text+"\n")
 	return err
 }

@@ -68,7 +68,7 @@ func (a *app) runMCP(ctx context.Context, o *mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	return s.Serve(ctx, a.in, a.out)
+	return s.Serve(ctx, a.in, bare(a.out))
 }
 
 // mcpOptions are the flags as the server takes them.

@@ -131,13 +131,13 @@ func itoa(n int) string { return strings.ReplaceAll(thousands(n), ",", "") }
 // word.
 func TestMarker(t *testing.T) {
 	m := newMarker("deploys 数据库", painter{on: true})
-	if got, want := m.text("We deployed 数据, the deploy: ok"), "We \x1b[33mdeployed\x1b[0m \x1b[33m数据\x1b[0m, the \x1b[33mdeploy\x1b[0m: ok"; got != want {
+	if got, want := shown(m.text("We deployed 数据, the deploy: ok")), "We \x1b[33mdeployed\x1b[0m \x1b[33m数据\x1b[0m, the \x1b[33mdeploy\x1b[0m: ok"; got != want {
 		t.Fatalf("got %q, want %q", got, want)
 	}
 	strip := strings.NewReplacer("\x1b[33m", "", "\x1b[0m", "")
 	rapid.Check(t, func(t *rapid.T) {
 		line := printable(rapid.String().Draw(t, "line"))
-		if got := strip.Replace(m.text(line)); got != line {
+		if got := strip.Replace(shown(m.text(line))); got != line {
 			t.Fatalf("%q became %q", line, got)
 		}
 		if got := newMarker("deploy", painter{}).text(line); got != line {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/visible"
 )
 
 // painter colours text, or leaves it alone.
@@ -30,7 +32,7 @@ func (p painter) do(s style, text string) string {
 	if !p.on || text == "" {
 		return text
 	}
-	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+	return ours("\x1b["+string(s)+"m") + text + ours("\x1b[0m")
 }
 
 // thousands writes 1234567 as 1,234,567.
@@ -98,17 +100,13 @@ func clip(s string, n int) string {
 	return string(r[:n-1]) + "~"
 }
 
-// printable replaces what would move the cursor: text of a transcript may hold
-// anything.
+// printable is a text on one line as a screen shows it, so that its columns can be
+// counted.
 func printable(s string) string {
-	clean := func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == utf8.RuneError {
-			return ' '
-		}
-		return r
-	}
-	return strings.Map(clean, s)
+	return visible.Text(spaces.Replace(s))
 }
+
+var spaces = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ")
 
 // wrap breaks a text at spaces into lines of at most n columns.
 func wrap(s string, n int) []string {

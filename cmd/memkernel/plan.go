@@ -200,7 +200,7 @@ func (a *app) showPlan(out *planned, p *planFlags) error {
 		for _, n := range notes {
 			a.tip("%s: %s", n.Rule, n.Text)
 		}
-		_, err = a.out.Write(append(body, '\n'))
+		_, err = a.data().Write(append(body, '\n'))
 		return err
 	case a.json:
 		doc, err := planDocument(out)

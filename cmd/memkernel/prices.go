@@ -200,7 +200,7 @@ func (a *app) importPrices(path, format, output string) error {
 		return hint(fmt.Errorf("%s: %w", path, err), "the file is the catalogue as its project publishes it; check --format")
 	}
 	if output == "-" {
-		err = cachelayout.WriteRows(a.out, rows)
+		err = cachelayout.WriteRows(a.data(), rows)
 	} else {
 		err = writeNew(output, rows)
 	}

@@ -7,11 +7,13 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -19,6 +21,7 @@ import (
 type proxyFlags struct {
 	listen, upstream           string
 	allowRemote, allowInsecure bool
+	origins                    []string
 	resolver                   string
 	window, reserve            config.Tokens
 }
@@ -39,7 +42,8 @@ X-Memkernel-Session, else what the request says of it (metadata.user_id,
 prompt_cache_key), else a hash of its beginning.
 
 It listens on this machine alone, unless --listen names another address and
---allow-remote says that it is meant. Keys pass through and are kept nowhere.
+--allow-remote says that it is meant. Requests of web pages are refused, but for
+those of an --allow-origin. Keys pass through and are kept nowhere.
 
 With --resolver memkernel-get the model is told that a shell tool, where the
 request has one, can follow pointers by running memkernel get.`,
@@ -53,6 +57,7 @@ request has one, can follow pointers by running memkernel get.`,
 	f.StringVar(&p.listen, "listen", "127.0.0.1:8377", "`address` to listen on; port 0 takes a free one")
 	f.StringVar(&p.upstream, "upstream", "", "`URL` of the API, without the /v1 that clients ask for")
 	f.BoolVar(&p.allowRemote, "allow-remote", false, "let --listen name an address that other machines reach")
+	f.StringArrayVar(&p.origins, "allow-origin", nil, "`origin` of a web page whose requests are taken, such as http://localhost:3000; may be repeated")
 	f.BoolVar(&p.allowInsecure, "allow-insecure", false, "let plain http go to an upstream on another machine")
 	f.StringVar(&p.resolver, "resolver", "", "the tool by which the model can follow pointers, by `name`, or memkernel-get")
 	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's)")
@@ -78,6 +83,11 @@ func (a *app) runProxy(ctx context.Context, p *proxyFlags) error {
 		}
 		return hint(err, "name host and port, such as 127.0.0.1:8377")
 	}
+	if len(a.config.Proxy.AllowOrigins) > 0 && a.configPath == "" {
+		const key = "proxy.allow_origins"
+		return hint(fmt.Errorf("%s: %s would let web pages in, and this file may have come with the project", a.config.Origin(key), key),
+			"if you want that, say so by --config %s or --allow-origin", first(a.configFile, "FILE"))
+	}
 	book, err := a.book()
 	if err != nil {
 		return err
@@ -89,7 +99,7 @@ func (a *app) runProxy(ctx context.Context, p *proxyFlags) error {
 	defer k.Close()
 	x, err := proxy.New(k, a.proxyOptions(p))
 	if err != nil {
-		return hint(err, "--upstream is scheme, host and path; plain http beyond this machine needs --allow-insecure")
+		return hint(err, "--upstream is scheme, host and path, and an origin scheme and host; plain http beyond this machine needs --allow-insecure")
 	}
 	l, err := net.Listen("tcp", p.listen)
 	if err != nil {
@@ -105,7 +115,8 @@ func (a *app) runProxy(ctx context.Context, p *proxyFlags) error {
 
 func (a *app) proxyOptions(p *proxyFlags) proxy.Options {
 	c := &a.config.Proxy
-	return proxy.Options{Upstream: p.upstream, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote, Private: a.private(),
+	return proxy.Options{Upstream: p.upstream, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
+		AllowOrigins: slices.Concat(c.AllowOrigins, p.origins), Private: a.private(),
 		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, Command: a.getCommand(),
 		RetryOverflow: c.RetryOverflow, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: a.logger()}
 }
@@ -130,7 +141,7 @@ func (a *app) logger() *slog.Logger {
 		o.Level = slog.LevelWarn
 	}
 	if a.json {
-		return slog.New(slog.NewJSONHandler(a.err, o))
+		return slog.New(slog.NewJSONHandler(screen{bare(a.err), visible.JSON}, o))
 	}
 	return slog.New(slog.NewTextHandler(a.err, o))
 }

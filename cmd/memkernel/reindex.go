@@ -50,7 +50,9 @@ type reindexJSON struct {
 	Schema string `json:"schema"`
 	Index  string `json:"index"`
 	// Rebuilt is why the index was made anew, "" if it was not.
-	Rebuilt string         `json:"rebuilt"`
+	Rebuilt string `json:"rebuilt"`
+	// Aside is where the old file is kept, "" if it is not.
+	Aside   string         `json:"aside"`
 	Files   reindexFiles   `json:"files"`
 	Chunks  reindexChunks  `json:"chunks"`
 	Vectors reindexVectors `json:"vectors"`
@@ -170,7 +172,7 @@ func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
 }
 
 func reindexDocument(r *kernel.ReindexReport, path string) *reindexJSON {
-	doc := &reindexJSON{Schema: "memkernel/reindex/v1", Index: path, Rebuilt: r.Rebuilt,
+	doc := &reindexJSON{Schema: "memkernel/reindex/v1", Index: path, Rebuilt: r.Rebuilt, Aside: r.Aside,
 		Files:    reindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
 		Chunks:   reindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
 		Vectors:  reindexVectors{Model: r.Stats.Model, Total: r.Stats.Vectors},
@@ -207,7 +209,12 @@ func reindexText(d *reindexJSON, p painter) string {
 	}
 	if d.Rebuilt != "" {
 		why, _, _ := strings.Cut(d.Rebuilt, ": rebuild the index") // which was done
+		why, _, _ = strings.Cut(why, ": update memkernel")
+		why, _, _ = strings.Cut(why, ": move it away")
 		row("rebuilt", "%s", why)
+	}
+	if d.Aside != "" {
+		row("kept", "what was there: %s", d.Aside)
 	}
 	row("files", "%s: %s added, %s changed, %s removed, %s unchanged", thousands(d.Files.Listed), thousands(d.Files.Added), thousands(d.Files.Changed), thousands(d.Files.Removed), thousands(d.Files.Unchanged))
 	row("chunks", "%s: %s added, %s removed", thousands(int(d.Chunks.Total)), thousands(d.Chunks.Added), thousands(d.Chunks.Removed))
@@ -262,9 +269,9 @@ func indexError(err error) error {
 	msg := fmt.Errorf("%s", strings.TrimSuffix(plain.Error(), ": "))
 	switch {
 	case errors.Is(err, index.ErrForeign):
-		return hint(msg, "move the file away, or name another state folder with --state-dir")
+		return hint(msg, "move it away, name another state folder with --state-dir, or run 'memkernel reindex --full', which moves it aside")
 	case errors.Is(err, index.ErrNewer):
-		return hint(msg, "update memkernel, or delete the file and run 'memkernel reindex'")
+		return hint(msg, "update memkernel, or run 'memkernel reindex --full', which moves it aside")
 	case errors.Is(err, index.ErrDamaged), errors.Is(err, index.ErrOlder), errors.Is(err, index.ErrMissing):
 		return hint(msg, "run 'memkernel reindex', which makes it anew from the Markdown files")
 	case errors.Is(err, index.ErrBusy):

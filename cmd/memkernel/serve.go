@@ -61,7 +61,7 @@ func (a *app) runServe(ctx context.Context, s *serveFlags) error {
 	a.grace.Store(int64(serve.DefaultDrain + graceAfterSignal))
 	d := &serve.Daemon{StateDir: a.stateDir, Open: a.openServed, Idle: s.idle}
 	if s.stdio {
-		d.In, d.Out = a.in, a.out
+		d.In, d.Out = a.in, bare(a.out)
 	} else {
 		d.Listening = func(socket string, joined bool) {
 			fmt.Fprintln(a.out, socket)

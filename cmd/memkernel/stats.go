@@ -92,7 +92,7 @@ const minWidth = 44
 // width is how many columns text may take: the terminal's, and never more than
 // the rules allow.
 func (u *ui) width() int {
-	if f, ok := u.out.(*os.File); ok {
+	if f, ok := bare(u.out).(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 			return min(max(w, minWidth), columns)
 		}

@@ -30,6 +30,8 @@ import (
 //   - Colour is used only if standard output is a terminal and NO_COLOR is not
 //     set; --color decides otherwise. Nothing is said by colour alone.
 //   - Text fits 80 columns.
+//   - What others wrote can't speak to the terminal: text is printed through a screen
+//     (screen.go). Data that a script reads is exact, and shown like text on a terminal.
 //   - The exit code is one of the following.
 const (
 	exitOK       = 0
@@ -72,10 +74,10 @@ type findings struct{ n int }
 
 func (e *findings) Error() string { return fmt.Sprintf("%d findings", e.n) }
 
-// ui is where a verb writes.
+// ui is where a verb writes. run puts screens before out and err.
 type ui struct {
 	in       io.Reader
-	out, err io.Writer
+	out, err io.Writer // text
 	quiet    bool
 	color    string // auto, always or never
 	// grace is how long the verb may take to stop, in nanoseconds; 0 is
@@ -107,7 +109,7 @@ func oneLine(s string) string {
 // progress shows how far a slow verb is, on a terminal.
 func (u *ui) progress(format string, args ...any) {
 	if !u.quiet && isTerminal(u.err) {
-		fmt.Fprintf(u.err, "\r\x1b[K"+format, args...)
+		fmt.Fprintf(u.err, ours("\r\x1b[K")+format, args...)
 	}
 }
 
@@ -126,7 +128,7 @@ func (u *ui) painter() painter {
 }
 
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := bare(w).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 

@@ -7,5 +7,6 @@ type Proxy struct {
 	Deadline      Duration `key:"deadline" default:"250ms" range:"1ms..1m" doc:"How long a request waits for its plan; past it the request goes out as the client wrote it."`
 	MaxBody       Size     `key:"max_body" default:"64MiB" range:"1MiB..4GiB" doc:"Largest request that is taken."`
 	RetryOverflow bool     `key:"retry_overflow" default:"true" doc:"Whether a request that was refused as too long is planned below the limit and sent once more."`
+	AllowOrigins  []string `key:"allow_origins" empty:"none" doc:"Web pages and applications with a page's headers whose requests are taken, by origin, such as http://localhost:3000 or app://obsidian.md; --allow-origin adds more. They count only from a file that --config names."`
 	Grace         Duration `key:"grace" default:"30s" range:"0s..1h" doc:"How long answers under way may take to end when the proxy is stopped."`
 }

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -42,10 +43,11 @@ func doubt(b *transcript.Body) string {
 		}
 	}
 	n := len(b.Messages)
+	choices, _ := number(b, "n")
 	switch {
 	case b.Model == "" || n == 0:
 		return passUnreadable
-	case number(b, "n") > 1 || b.Member("background") == "true":
+	case choices > 1 || b.Member("background") == "true":
 		return passChoices
 	case isProbe(b):
 		return passProbe
@@ -67,20 +69,17 @@ func doubt(b *transcript.Body) string {
 
 var roles = []memkernel.Role{memkernel.RoleUser, memkernel.RoleAssistant, memkernel.RoleTool, memkernel.RoleSystem, memkernel.RoleDeveloper}
 
-// number is a member that is a whole number, else 0.
-func number(b *transcript.Body, name string) int {
-	n, err := strconv.Atoi(b.Member(name))
-	if err != nil {
-		return 0
-	}
-	return n
+// number is a member that is a number, however JSON writes it.
+func number(b *transcript.Body, name string) (n float64, ok bool) {
+	n, err := strconv.ParseFloat(b.Member(name), 64)
+	return n, err == nil || errors.Is(err, strconv.ErrRange) // too large for any answer
 }
 
 // isProbe tells of a request that asks whether the API is there, or warms a cache:
 // its answer has one token at most.
 func isProbe(b *transcript.Body) bool {
 	for _, name := range []string{"max_tokens", "max_completion_tokens", "max_output_tokens"} {
-		if b.Member(name) != "" && number(b, name) <= 1 {
+		if n, ok := number(b, name); ok && n <= 1 {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -58,14 +59,81 @@ func (x *Proxy) refusal(r *http.Request) (int, string) {
 		return http.StatusBadRequest, "this is no open proxy: requests go to its one upstream"
 	case hasDots(r.URL.Path):
 		return http.StatusBadRequest, "the path holds a dot segment"
-	case x.opt.AllowRemote:
-		return 0, ""
-	case !isLoopback(hostOnly(r.Host)):
+	case !x.knowsHost(r):
 		return http.StatusForbidden, "the Host header names no address of this machine"
-	case !localOrigin(r.Header.Values("Origin")):
-		return http.StatusForbidden, "requests of web pages are not taken"
+	}
+	if from := x.foreignPage(r); from != "" {
+		return http.StatusForbidden, "requests of web pages are not taken: this one comes from " + from + "; --allow-origin lets a page in by its origin"
 	}
 	return 0, ""
+}
+
+// knowsHost tells whether a request was meant for this machine. Where others may reach
+// it they name it as they like; but a browser may have been told by a page's own name
+// server that the page's name is this address.
+func (x *Proxy) knowsHost(r *http.Request) bool {
+	host := hostOnly(r.Host)
+	switch {
+	case isLoopback(host):
+		return true
+	case !x.opt.AllowRemote:
+		return false
+	}
+	return !ofBrowser(r) || net.ParseIP(strings.Trim(host, "[]")) != nil || x.allowed(r.Header.Values("Origin"))
+}
+
+// ofBrowser tells whether a request has headers that browsers alone add.
+func ofBrowser(r *http.Request) bool {
+	return len(r.Header.Values("Origin")) > 0 || len(r.Header.Values("Sec-Fetch-Site")) > 0 || len(r.Header.Values("Sec-Fetch-Mode")) > 0
+}
+
+// foreignPage says which page a request comes from that may not make it; "" if none.
+// Pages of this machine may read. To do more a page must have been allowed by name, or
+// have come from here.
+func (x *Proxy) foreignPage(r *http.Request) string {
+	origins := r.Header.Values("Origin")
+	if x.allowed(origins) {
+		return ""
+	}
+	acts := r.Header.Get("Upgrade") != "" || r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
+	if len(origins) > 0 && !sameOrigin(r, origins) && (acts || !localOrigin(origins)) {
+		return fmt.Sprintf("%.100q", origins[0])
+	}
+	for _, site := range r.Header.Values("Sec-Fetch-Site") {
+		if acts && !strings.EqualFold(site, "none") && !strings.EqualFold(site, "same-origin") {
+			return fmt.Sprintf("another site (%.20q)", site)
+		}
+	}
+	return ""
+}
+
+// allowed tells whether all origins of a request were allowed by name.
+func (x *Proxy) allowed(origins []string) bool {
+	for _, o := range origins {
+		if !slices.Contains(x.opt.AllowOrigins, strings.ToLower(o)) {
+			return false
+		}
+	}
+	return len(origins) > 0
+}
+
+// sameOrigin tells whether a page was served under the very address that it asks.
+func sameOrigin(r *http.Request, origins []string) bool {
+	u, err := url.Parse(origins[0])
+	return err == nil && len(origins) == 1 && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, r.Host)
+}
+
+// checkOrigins brings names of origins into the form in which browsers send them.
+func checkOrigins(names []string) ([]string, error) {
+	var out []string
+	for _, name := range names {
+		u, err := url.Parse(strings.TrimSuffix(name, "/"))
+		if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Contains(u.Host, "*") {
+			return nil, fmt.Errorf("origin %q: want scheme, host and port alone, such as http://localhost:3000 or app://obsidian.md", name)
+		}
+		out = append(out, strings.ToLower(u.Scheme+"://"+u.Host))
+	}
+	return out, nil
 }
 
 func hasDots(path string) bool {
@@ -80,8 +148,8 @@ func hostOnly(hostport string) string {
 	return hostport
 }
 
-// localOrigin tells whether a request comes from no web page, or from one of this
-// machine. Applications with a scheme of their own are no pages.
+// localOrigin tells whether a request comes from a page of this machine, or from an
+// application with a scheme of its own.
 func localOrigin(origins []string) bool {
 	for _, o := range origins {
 		u, err := url.Parse(o)
@@ -98,5 +166,6 @@ func refuse(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set(headerOutcome, "refused")
 	w.WriteHeader(status)
-	fmt.Fprintf(w, `{"type":"error","error":{"type":"memkernel_proxy","message":%q}}`+"\n", "memkernel proxy: "+text)
+	message, _ := json.Marshal("memkernel proxy: " + text) // a string always can
+	fmt.Fprintf(w, `{"type":"error","error":{"type":"memkernel_proxy","message":%s}}`+"\n", message)
 }

@@ -66,6 +66,9 @@ type Options struct {
 	// AllowInsecure lets plain http leave this machine, AllowRemote lets clients of
 	// other machines in.
 	AllowInsecure, AllowRemote bool
+	// AllowOrigins are web pages and applications whose requests are taken, as browsers
+	// name them in the header Origin: http://localhost:3000, app://obsidian.md.
+	AllowOrigins []string
 	// Private: the sessions are one person's own.
 	Private bool
 	// ContextWindow and Reserve are as in [kernel.PlanRequest].
@@ -106,6 +109,9 @@ type Proxy struct {
 func New(p Planner, opt Options) (*Proxy, error) {
 	u, err := checkUpstream(opt.Upstream, opt.AllowInsecure)
 	if err != nil {
+		return nil, err
+	}
+	if opt.AllowOrigins, err = checkOrigins(opt.AllowOrigins); err != nil {
 		return nil, err
 	}
 	if opt.Deadline == 0 {
@@ -152,6 +158,21 @@ func (x *Proxy) Close(ctx context.Context) error {
 	return nil
 }
 
+// releaseIdle is after how long without a request Serve lets go of what memory holds of
+// a conversation.
+const releaseIdle = 15 * time.Minute
+
+// Release lets go of conversations that had no request for so long: what memory holds of
+// them is read again with the next one. Of messages that were read it forgets those that
+// were not met since it was last called. A process that serves for long calls it now and
+// then, as [Proxy.Serve] does.
+func (x *Proxy) Release(idle time.Duration) {
+	x.reader.Age()
+	if k, ok := x.planner.(interface{ ReleaseIdle(time.Duration) int }); ok {
+		k.ReleaseIdle(idle)
+	}
+}
+
 // Serve answers on l until ctx ends. Then no new request is taken, those under way
 // are finished and observed, for as long as grace allows.
 func (x *Proxy) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
@@ -159,10 +180,16 @@ func (x *Proxy) Serve(ctx context.Context, l net.Listener, grace time.Duration) 
 		ErrorLog: slog.NewLogLogger(x.log.Handler(), slog.LevelDebug)}
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(l) }()
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve %s: %w", l.Addr(), err)
-	case <-ctx.Done():
+	tick := time.NewTicker(releaseIdle)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		select {
+		case err := <-failed:
+			return fmt.Errorf("serve %s: %w", l.Addr(), err)
+		case <-tick.C:
+			x.Release(releaseIdle)
+		case <-ctx.Done():
+		}
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()

@@ -320,8 +320,8 @@ func TestRefusedAtTheDoor(t *testing.T) {
 		"loopback in name": {403, func(r *http.Request) { r.Host = "127.0.0.1.evil.example" }},
 		"web page":         {403, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }},
 		"sandboxed page":   {403, func(r *http.Request) { r.Header.Set("Origin", "null") }},
-		"local page":       {200, func(r *http.Request) { r.Header.Set("Origin", "http://localhost:3000") }},
-		"application":      {200, func(r *http.Request) { r.Header.Set("Origin", "vscode-webview://x") }},
+		"local page":       {403, func(r *http.Request) { r.Header.Set("Origin", "http://localhost:3000") }},
+		"application":      {403, func(r *http.Request) { r.Header.Set("Origin", "vscode-webview://x") }},
 		"dot segments":     {400, func(r *http.Request) { r.URL.Path = "/v1/../admin" }},
 		"hidden dots":      {400, func(r *http.Request) { r.URL.Opaque = "//" + r.URL.Host + "/v1/%2e%2e/admin" }},
 		"large": {413, func(r *http.Request) {

@@ -1,0 +1,78 @@
+package index
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The ends, before a number, of the names under which files that had to go are kept.
+const (
+	// damagedEnd is for indexes that were not whole; the newest keepDamaged stay.
+	damagedEnd = ".damaged-"
+	// asideEnd is for what another program, or a newer version of this one, wrote. It is
+	// never removed.
+	asideEnd = ".aside-"
+)
+
+// keepDamaged is how many damaged indexes are kept.
+const keepDamaged = 3
+
+// companions are the ends of the files that belong to an index file.
+var companions = []string{"", "-wal", "-shm", "-journal"}
+
+// putAside moves what stands at path, with what belongs to it, to a name that was free.
+// A link is moved itself. The caller holds the lock.
+func putAside(path, end string) (to string, err error) {
+	n := 1
+	if all := numbered(path, end); len(all) > 0 {
+		n = all[len(all)-1] + 1
+	}
+	to = path + end + strconv.Itoa(n)
+	for _, c := range companions {
+		if err := os.Rename(path+c, to+c); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return to, nil
+}
+
+// dropDamaged removes all damaged indexes but the newest. That one can't be removed is
+// no reason to stop.
+func dropDamaged(path string) {
+	all := numbered(path, damagedEnd)
+	for _, n := range all[:max(0, len(all)-keepDamaged)] {
+		for _, c := range companions {
+			os.Remove(path + damagedEnd + strconv.Itoa(n) + c)
+		}
+	}
+}
+
+// newestDamaged is the damaged index that was moved aside last, "" if there is none.
+func newestDamaged(path string) string {
+	all := numbered(path, damagedEnd)
+	if len(all) == 0 {
+		return ""
+	}
+	return path + damagedEnd + strconv.Itoa(all[len(all)-1])
+}
+
+// numbered are the numbers behind an end that are taken, in ascending order.
+func numbered(path, end string) (out []int) {
+	entries, _ := os.ReadDir(filepath.Dir(path)) // where it can't be listed nothing can be renamed either
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+end)
+		for _, c := range companions {
+			rest = strings.TrimSuffix(rest, c)
+		}
+		if n, err := strconv.Atoi(rest); ok && err == nil && n > 0 && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
