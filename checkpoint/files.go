@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 // Kept is the number of checkpoints of a session that stay on disk.
@@ -152,6 +153,12 @@ func (s Store) nextNumber() (int, error) {
 	}
 	if p, err := s.pointer(); err == nil {
 		top = max(top, number(p.CheckpointID))
+	}
+	entries, _ := s.in.ReadDir(checkpointFolder) // was listed a moment ago
+	for _, e := range entries {
+		if id, _, ok := strings.Cut(e.Name(), ".yaml"); ok && statedir.IsAside(e.Name()) {
+			top = max(top, number(id))
+		}
 	}
 	return top + 1, nil
 }

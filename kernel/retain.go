@@ -314,8 +314,8 @@ func (k *Kernel) unneeded(needed map[string]bool, f func(blob.Info) error) error
 
 // retainBlobs keeps the promises, and removes what no page holds, if that can be told.
 func (k *Kernel) retainBlobs(ctx context.Context, folders []string, told bool) error {
-	if err := k.finishForget(ctx, folders); err != nil {
-		return err
+	if err := k.finishForget(ctx, folders); err != nil && told {
+		return err // else what can't be read may hold it: it goes once that can be told
 	}
 	if err := k.finishEnded(ctx); err != nil {
 		return fmt.Errorf("retain: %w", err)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
@@ -57,13 +58,11 @@ type DamagedFile struct {
 // again is ingested again. A session that is not there is an error that wraps
 // [ErrNoSession].
 func (k *Kernel) Salvage(ctx context.Context, req SalvageRequest) (*Salvaged, error) {
-	key := keyOr(req.SessionKey)
-	name, err := k.folderToSalvage(key)
-	if err != nil {
-		return nil, fmt.Errorf("salvage session %s: %w", key, err)
-	}
+	key, name, err := keyOr(req.SessionKey), "", error(nil)
 	if req.Project {
 		key, name = projectFolder, projectFolder
+	} else if name, err = k.folderToSalvage(key); err != nil {
+		return nil, fmt.Errorf("salvage session %s: %w", key, err)
 	}
 	s, unlock, err := k.hold(ctx, key, name, req.Apply)
 	if err != nil {
@@ -128,7 +127,8 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 		return out, err
 	}
 	out.Records, out.Lost, out.Unfit = j.Records, append(out.Lost, j.Lost...), append(out.Unfit, j.Unfit...)
-	if err := s.count(j, out); err != nil {
+	blobs, err := s.count(j, out)
+	if err != nil {
 		out.Unfit = append(out.Unfit, err.Error())
 	}
 	store := checkpoint.NewStore(s.files)
@@ -150,6 +150,9 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 	for _, d := range derived {
 		out.Files = append(out.Files, DamagedFile{s.files.Path(d.name), d.err.Error()})
 	}
+	for _, d := range blobs {
+		out.Files = append(out.Files, DamagedFile{d.File, "its content is not what its name says"})
+	}
 	if out.Sound = j.Sound() && len(out.Files) == 0; out.Sound || !apply {
 		return out, nil
 	}
@@ -168,6 +171,16 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 	if err := aside(store.PutAside(states)); err != nil {
 		return out, err
 	}
+	for _, d := range blobs {
+		in := s.root.Sub("blobs").Sub(d.Hash[:2])
+		name, err := in.PutAside(d.Hash)
+		if err != nil {
+			return out, err
+		}
+		if name != "" {
+			out.Aside = append(out.Aside, in.Path(name))
+		}
+	}
 	for _, d := range derived {
 		name, err := s.files.PutAside(d.name)
 		if err != nil {
@@ -180,8 +193,9 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 	return out, nil
 }
 
-// count reads what is sound as the session would be read.
-func (s *session) count(j *pagevm.Salvage, out *Salvaged) error {
+// count reads what is sound as the session would be read, and gives the blobs of its
+// pages that are damaged.
+func (s *session) count(j *pagevm.Salvage, out *Salvaged) (blobs []*blob.DamageError, err error) {
 	defer s.forget()
 	s.journal = j.Journal()
 	var errs []error
@@ -192,7 +206,18 @@ func (s *session) count(j *pagevm.Salvage, out *Salvaged) error {
 	}
 	errs = append(errs, s.recallAccount())
 	out.Pages, out.Turns = len(s.pages), s.turns
-	return errors.Join(errs...)
+	held := map[string]bool{}
+	for _, p := range s.pages {
+		for _, h := range blobsOf(p) {
+			held[h] = true
+		}
+	}
+	for _, h := range sortedKeys(held) {
+		if d := (*blob.DamageError)(nil); errors.As(s.blobs.Verify(h), &d) {
+			blobs = append(blobs, d)
+		}
+	}
+	return blobs, errors.Join(errs...)
 }
 
 // headless is why nothing says how far the journal was synced.
