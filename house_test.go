@@ -71,6 +71,7 @@ var arrows = map[string][]string{
 	"testdata/...":        {"."},
 	"internal/samplegen":  {},
 	"internal/maskgen":    {},
+	"internal/canary":     {},
 
 	"integrations/picoclaw": {".", "kernel", "transcript"},
 	"e2e":                   {},

@@ -89,8 +89,8 @@ func MaskRules() []string {
 	for i := range maskPrefixes {
 		names[maskPrefixes[i].kind] = true
 	}
-	for i := range gitleaks().Rules {
-		names[gitleaks().Rules[i].ID] = true
+	for i := range allRules().Rules {
+		names[allRules().Rules[i].ID] = true
 	}
 	return slices.Sorted(maps.Keys(names))
 }
