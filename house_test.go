@@ -47,7 +47,7 @@ var arrows = map[string][]string{
 	"tools":               {"index", "kernel", "markdownstore", "pagevm", "retrieval"},
 	"internal/escapes":    {},
 	"serve/mcp":           {"index/watch", "kernel", "markdownstore", "tools"},
-	"serve/hook":          {".", "cachelayout", "checkpoint", "internal/atomicfile", "kernel", "markdownstore", "retrieval", "transcript"},
+	"serve/hook":          {".", "cachelayout", "checkpoint", "internal/atomicfile", "kernel", "markdownstore", "pagevm", "retrieval", "transcript"},
 	"summary":             {".", "pagevm"},
 	"summary/model":       {"summary", "internal/endpoint"},
 	"checkpoint":          {".", "internal/atomicfile", "pagevm", "summary"},

@@ -163,7 +163,7 @@ func spoken(name, v string) bool {
 	if placeholder(v) || code(v) || sample(v) || chain.MatchString(v) || terms.MatchString(v) || strings.ContainsAny(v, "()=<>|/\\{}") {
 		return false
 	}
-	if r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(name, " ")); strings.ContainsRune(quoteMarks, r) {
+	if r, _ := utf8.DecodeLastRuneInString(name); strings.ContainsRune(quoteMarks, r) || strings.HasSuffix(name, "« ") || strings.HasSuffix(name, "«\u00a0") {
 		return utf8.RuneCountInString(v) >= 5 && v[0] != ' ' && !sentence(v)
 	}
 	var upper, lower, other, digit, sign, trailing, inner int

@@ -57,7 +57,7 @@ var packed = []stated{
 func statedRules() (rows []ownRule) {
 	const (
 		stop   = `\s"'` + "`" + `“”„«»‘’「」『』《》、。，；！？（）()<>|`
-		open   = `["'` + "`" + `“”„«‘「『《]\s?`
+		open   = `(?:["'` + "`" + `“”„‘「『《]|«\s?)`
 		latin  = `[^` + stop + `\[]*[^` + stop + `.,;:!?\[]!?`
 		narrow = `[!#$%&*+\-./0-9:=?@A-Z\\^_a-z~]*[!#$%&*+0-9=@A-Z^_a-z~-]`
 		quoted = open + `([^"'` + "`" + `“”„«»‘’「」『』《》\n\[]+)`
@@ -68,7 +68,7 @@ func statedRules() (rows []ownRule) {
 	}
 	for _, l := range statedIn {
 		row(l.find, `(?i:(?:^|[^\pL\pM\d_.$])(?:`+l.words+`)`+filler+`(?:[ ]+(?:`+l.is+`)(?:[ ]*[:：])?[ ]+|[ ]*[:：=][ ]*|[ ]+[—–-][ ]+))(?:`+quoted+`|(`+latin+`))`, spoken)
-		row(l.find, `(?i:(?:^|[^\pL\pM\d_.$])(?:`+l.words+`))[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?]|$)`, strict)
+		row(l.find, `(?i:(?:^|[^\pL\pM\d_.$])(?:`+l.words+`))[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?"'\\]|$)`, strict)
 	}
 	for _, l := range packed {
 		row(l.find, `(?:`+l.words+`)[^`+stop+`!-~]{0,12}?(?:`+l.is+`)?[ ]*[:：]?[ ]*(?:`+quoted+`|(`+narrow+`))`, spoken)
