@@ -51,7 +51,7 @@ var arrows = map[string][]string{
 	"internal/escapes":    {},
 	"internal/visible":    {},
 	"serve/mcp":           {"index/watch", "kernel", "markdownstore", "tools"},
-	"serve/hook":          {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "retrieval", "transcript"},
+	"serve/hook":          {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "pagevm", "retrieval", "transcript"},
 	"summary":             {".", "pagevm", "transcript"},
 	"summary/model":       {"summary", "internal/endpoint"},
 	"checkpoint":          {".", "internal/atomicfile", "internal/statedir", "pagevm", "summary", "transcript"},
@@ -75,6 +75,7 @@ var arrows = map[string][]string{
 	"testdata/...":        {"."},
 	"internal/samplegen":  {},
 	"internal/maskgen":    {},
+	"internal/canary":     {},
 
 	"integrations/picoclaw": {".", "kernel", "transcript"},
 	"e2e":                   {},

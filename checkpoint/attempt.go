@@ -67,6 +67,9 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 }
 
 func (u *updater) attempt(tc *memkernel.ToolCall) Attempt {
+	clean := *tc // before paths are cut out of it
+	clean.Input = u.mask(tc.Input)
+	tc = &clean
 	kind, paths := pagevm.ClassifyCall(tc.Name, tc.Input)
 	read := u.reading(tc.ID)
 	name := summary.Excerpt(tc.Name, nameRunes)

@@ -272,7 +272,7 @@ func (k *Kernel) ObserveFlush(ctx context.Context, r FlushReply) (*Flushed, erro
 }
 
 func (s *session) observeFlush(ctx context.Context, m *memory, r FlushReply) (*Flushed, error) {
-	text := strings.TrimSpace(r.Text)
+	text := strings.TrimSpace(s.masker.Text(r.Text)) // as a whole: lines are looked at one by one below
 	switch {
 	case text == "":
 		return &Flushed{Reason: "EMPTY"}, nil
@@ -321,7 +321,7 @@ func (s *session) rememberAsked(ctx context.Context, m *memory, msgs []memkernel
 	}
 	var out []Fault
 	for i := range msgs {
-		text := wished(&msgs[i])
+		text := s.masker.Text(wished(&msgs[i]))
 		item, words := pageID("fi", "human", msgs[i].Key), pageID("fi", "human-words", oneLine(text))
 		if text == "" || len(text) > maxItemBytes || s.flushed[item] || s.flushed[words] {
 			continue

@@ -184,7 +184,7 @@ func (k *Kernel) auditLoss(ctx context.Context, r *consolidation.Report, _ time.
 	}
 	var lines []string
 	for _, l := range loss.Lost[:min(len(loss.Lost), 3)] {
-		lines = append(lines, fmt.Sprintf("%q", k.masker.Text(head(l.Text, 60))))
+		lines = append(lines, fmt.Sprintf("%q", head(k.masker.Text(l.Text), 60)))
 	}
 	r.Add(consolidation.CheckMemoryLoss, consolidation.Finding{Severity: consolidation.Error, Place: consolidation.Place{Path: loss.Path},
 		What: fmt.Sprintf("lost %d of %d lines since the last nightly run, such as %s", len(loss.Lost), loss.Lines, strings.Join(lines, ", ")),

@@ -237,6 +237,7 @@ func (m *memory) search(ctx context.Context, sc scope, q retrieval.Query) retrie
 		_, err = m.reader(ctx)
 	}
 	q.Age = m.age
+	q.Text = m.masker.Text(q.Text) // a provider of vectors may be asked, and another program
 	if err != nil {
 		m.missingIndex(err)
 		return sourced(retrieval.New(failing{err}, &m.opts.Ranking).Search(ctx, q))

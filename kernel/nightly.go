@@ -217,7 +217,7 @@ func (k *Kernel) recordJob(name, failure string, now time.Time) error {
 		Time  time.Time `json:"time"`
 		Job   string    `json:"job"`
 		Error string    `json:"error"`
-	}{now.UTC(), name, k.masker.Text(oneLine(failure))})
+	}{now.UTC(), name, oneLine(k.masker.Text(failure))})
 	if err != nil {
 		return err
 	}

@@ -112,8 +112,8 @@ func (s *session) masked(in []pagevm.Update) ([]pagevm.Update, memkernel.Scope, 
 	return out, scope, nil
 }
 
-// maskJSON masks the secrets in the strings of a JSON value. What is no JSON is
-// masked as text; the journal refuses it.
+// maskJSON masks the secrets in a JSON value, those that its names tell first. What
+// is no JSON is masked as text; the journal refuses it.
 func maskJSON(m *pagevm.Masker, raw json.RawMessage) json.RawMessage {
 	masked, n := m.Mask(string(raw))
 	if n == 0 {
@@ -122,7 +122,7 @@ func maskJSON(m *pagevm.Masker, raw json.RawMessage) json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var v any
-	if dec.Decode(&v) != nil || dec.More() {
+	if json.Valid([]byte(masked)) || dec.Decode(&v) != nil || dec.More() {
 		return json.RawMessage(masked)
 	}
 	out, err := json.Marshal(maskStrings(m, v))

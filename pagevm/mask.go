@@ -368,6 +368,9 @@ func matchURL(s string, i int) match {
 	for j := i + 3; j < len(s) && j < i+300; j++ {
 		switch c := s[j]; {
 		case c == '@':
+			if v := s[i+3 : j]; colon < 0 && len(v) >= 20 && random(v) && setURL.run(v, 0, len(v)) == len(v) {
+				return match{i + 3, j, "url-password"} // a token in the user's place
+			}
 			if colon < 0 || j-colon < 2 || placeholder(s[colon+1:j]) {
 				return match{}
 			}
@@ -383,7 +386,7 @@ func matchURL(s string, i int) match {
 
 // placeholder tells a value that stands for one to be filled in.
 func placeholder(v string) bool {
-	return v == "" || strings.IndexByte("$<{[%*.", v[0]) >= 0 || strings.Contains(v, "${") || strings.Contains(v, "{{")
+	return v == "" || strings.IndexByte("$<{[%*.", v[0]) >= 0 || strings.HasPrefix(v, "&lt;") || strings.HasPrefix(v, "&#") || strings.Contains(v, "${") || strings.Contains(v, "{{")
 }
 
 // matchAuthorization matches the credential of "Bearer x" and, behind the name
@@ -411,7 +414,7 @@ func matchAuthorization(s string, i int) match {
 	}
 	v := s[j:e]
 	header := strings.Contains(strings.ToLower(s[max(0, i-24):i]), "authorization")
-	if header && len(v) >= 8 && digits(v) > 0 && varied(v) || kind == "bearer" && len(v) >= 20 && random(v) {
+	if header && len(v) >= 8 && varied(v) && (digits(v) > 0 || entropy(v) >= 3.5 && strings.ToLower(v[1:]) != v[1:]) || kind == "bearer" && len(v) >= 20 && random(v) {
 		return match{j, e, kind}
 	}
 	return match{}

@@ -132,13 +132,15 @@ func valueEnd(s string, v int, quote byte) int {
 // secretValue tells whether a value looks like a secret rather than a word, an
 // expression, a path or a placeholder. literal tells that it cannot be code.
 func secretValue(v string, literal bool) bool {
-	if len(v) < 8 || placeholder(v) || v[0] == '/' || v[0] == '~' || strings.HasPrefix(v, "./") ||
+	if len(v) < 8 || placeholder(v) || v[0] == '/' && !(len(v) >= 40 && jumpy(v)) || v[0] == '~' || strings.HasPrefix(v, "./") ||
 		strings.Contains(v, "://") || strings.Contains(v, "[masked:") || strings.Contains(v, "...") {
 		return false
 	}
 	var upper, lower, digit, other int
 	for i := range len(v) {
 		switch c := byteClass[v[i]]; {
+		case v[i] == '(' && literal && len(v) >= 30 && i > 0 && !wordByte(v[i-1]):
+			other++ // no call
 		case v[i] <= ' ' || v[i] >= 0x7f || v[i] == '(' || v[i] == '{' || v[i] == '[':
 			return false
 		case c&cUpper != 0:
@@ -152,10 +154,10 @@ func secretValue(v string, literal bool) bool {
 		}
 	}
 	if digit == 0 || upper+lower == 0 {
-		return false
+		return len(v) >= 20 && jumpy(v) && entropy(v) >= 3.8
 	}
 	// Code: names, fields, numbers with units.
-	if !literal && other == strings.Count(v, ".")+strings.Count(v, "_") && digit*4 < len(v) && !(len(v) >= 20 && upper > 2 && digit > 2) {
+	if !literal && other == strings.Count(v, ".")+strings.Count(v, "_") && digit*4 < len(v) && !(len(v) >= 20 && (upper > 2 && digit > 2 || jumpy(v))) {
 		return false
 	}
 	if len(v) < 16 {

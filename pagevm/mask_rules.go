@@ -35,6 +35,8 @@ type maskRule struct {
 	Allow, Stop []string
 
 	re, allow func() []*regexp.Regexp // compiled when first wanted
+	own       *ownRule                // the row that it was made of, nil for gitleaks'
+	also      []string                // the row's
 }
 
 // maskSet are the rules and what finds their keywords.
@@ -50,20 +52,29 @@ type maskSet struct {
 }
 
 type maskWord struct {
-	word string
-	rule int
+	word  string
+	rules []int
 }
 
-// gitleaks is the set as embedded.
-var gitleaks = sync.OnceValue(func() *maskSet {
+// allRules are gitleaks' rules as embedded, and those of this package's table.
+var allRules = sync.OnceValue(func() *maskSet {
 	set := &maskSet{words: make([][]maskWord, 1)}
 	if err := json.Unmarshal(gitleaksJSON, set); err != nil {
 		panic("pagevm: maskdata/gitleaks.json: " + err.Error()) // which every test would meet
 	}
 	set.allow = compiled(set.Allow)
+	for _, rows := range [][]ownRule{ownRules, statedRules()} {
+		for i := range rows {
+			set.Rules = append(set.Rules, rows[i].rule())
+		}
+	}
 	for i := range set.Rules {
 		r := &set.Rules[i]
-		r.re, r.allow = compiled([]string{r.Regex}), compiled(r.Allow)
+		exprs := []string{r.Regex}
+		if r.own != nil && r.own.within != "" {
+			exprs = append(exprs, r.own.within)
+		}
+		r.re, r.allow = compiled(exprs), compiled(r.Allow)
 		for _, w := range r.Keywords {
 			set.starts.add(w)
 			set.addWord(w, i)
@@ -72,13 +83,34 @@ var gitleaks = sync.OnceValue(func() *maskSet {
 	return set
 })
 
+// rule is a row as the rules that are data are.
+func (o *ownRule) rule() maskRule {
+	return maskRule{ID: o.id, Regex: spelling.Replace(o.expr), Keywords: spaced(o.words), Reach: cmp.Or(o.reach, 500), own: o, also: spaced(o.also)}
+}
+
+// spaced are the words of a row.
+func spaced(list string) []string {
+	words := strings.FieldsFunc(list, func(r rune) bool { return r == ' ' })
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], "·", " ")
+	}
+	return words
+}
+
 func (set *maskSet) addWord(w string, rule int) {
 	k := startKey(w)
 	if set.at[k] == 0 {
 		set.at[k] = uint16(len(set.words))
 		set.words = append(set.words, nil)
 	}
-	set.words[set.at[k]] = append(set.words[set.at[k]], maskWord{w, rule})
+	at := &set.words[set.at[k]]
+	for i := range *at {
+		if (*at)[i].word == w {
+			(*at)[i].rules = append((*at)[i].rules, rule)
+			return
+		}
+	}
+	*at = append(*at, maskWord{w, []int{rule}})
 }
 
 func compiled(exprs []string) func() []*regexp.Regexp {
@@ -104,21 +136,29 @@ func (set *maskSet) windows(s string) []window {
 	var out []window
 	var last map[int]int // rule to its last window
 	for i := set.starts.next(s, 0); i < len(s); i = set.starts.next(s, i+1) {
-		for _, w := range set.words[set.at[startKey(s[i:])]] {
-			if len(s)-i < len(w.word) || !equalFold(s[i:i+len(w.word)], w.word) {
+		words := set.words[set.at[startKey(s[i:])]]
+		for k := range words {
+			w := words[k].word
+			if len(s)-i < len(w) || (s[i+len(w)-1]^w[len(w)-1])&31 != 0 || !equalFold(s[i:i+len(w)], w) {
 				continue
 			}
-			reach := cmp.Or(set.Rules[w.rule].Reach, maxReach)
-			from, to := max(0, i-min(reach, maxLead)-1), min(len(s), i+reach+1)
-			if last == nil {
-				last = map[int]int{}
+			for _, rule := range words[k].rules {
+				reach := cmp.Or(set.Rules[rule].Reach, maxReach)
+				lead := min(reach, maxLead)
+				if own := set.Rules[rule].own; own != nil {
+					lead = cmp.Or(own.lead, 40)
+				}
+				from, to := max(0, i-lead-1), min(len(s), i+reach+1)
+				if last == nil {
+					last = map[int]int{}
+				}
+				if at, ok := last[rule]; ok && from <= out[at].to {
+					out[at].to = to
+					continue
+				}
+				last[rule] = len(out)
+				out = append(out, window{rule, from, to})
 			}
-			if at, ok := last[w.rule]; ok && from <= out[at].to {
-				out[at].to = to
-				continue
-			}
-			last[w.rule] = len(out)
-			out = append(out, window{w.rule, from, to})
 		}
 	}
 	return out
@@ -140,7 +180,7 @@ func equalFold(s, word string) bool {
 
 // maskRules is one pass of the rules that are data.
 func (m *Masker) maskRules(s string, found *Secrets) string {
-	set := gitleaks()
+	set := allRules()
 	var hits []match
 	for _, w := range set.windows(s) {
 		if r := &set.Rules[w.rule]; m == nil || !m.disabled[r.ID] {
@@ -170,6 +210,9 @@ func (m *Masker) maskRules(s string, found *Secrets) string {
 // find adds what the rule finds in a window. A match that touches an edge of the
 // window and not of the text was cut off by it.
 func (r *maskRule) find(s string, w window, hits []match) []match {
+	if r.own != nil {
+		return r.findOwn(s, w, hits)
+	}
 	for _, at := range r.re()[0].FindAllStringSubmatchIndex(s[w.from:w.to], -1) {
 		if at[0] == 0 && w.from > 0 || w.from+at[1] == w.to && w.to < len(s) {
 			continue
@@ -178,6 +221,45 @@ func (r *maskRule) find(s string, w window, hits []match) []match {
 		from, to = unquote(s, w.from+from, w.from+to)
 		if !inBase64(s, from) && r.secret(s[w.from+at[0]:from], s[from:to]) {
 			hits = append(hits, match{from, to, r.ID})
+		}
+	}
+	return hits
+}
+
+// findOwn is find for a row of this package's table.
+func (r *maskRule) findOwn(s string, w window, hits []match) []match {
+	add := func(start, from, to int) {
+		if r.own.run {
+			for to < len(s) && base64Byte(s[to]) {
+				to++
+			}
+		}
+		if from < to && r.own.judge(s[start:from], s[from:to]) {
+			hits = append(hits, match{from, to, r.ID})
+		}
+	}
+	if len(r.also) > 0 && !slices.ContainsFunc(r.also, func(a string) bool { return strings.Contains(s[w.from:w.to], a) }) {
+		return hits
+	}
+	if r.own.regions != nil {
+		for _, at := range r.own.regions(s[w.from:w.to]) {
+			add(w.from+at[0], w.from+at[0], w.from+at[1])
+		}
+		return hits
+	}
+	in := [][]int{{0, w.to - w.from}}
+	if r.own.within != "" {
+		in = r.re()[1].FindAllStringSubmatchIndex(s[w.from:w.to], -1)
+	}
+	for _, place := range in {
+		from, to := r.group(place)
+		from, to = w.from+from, w.from+to
+		for _, at := range r.re()[0].FindAllStringSubmatchIndex(s[from:to], -1) {
+			if at[0] == 0 && from > 0 && from == w.from || from+at[1] == w.to && w.to < len(s) && !r.own.run {
+				continue
+			}
+			g, e := r.group(at)
+			add(from+at[0], from+g, from+e)
 		}
 	}
 	return hits
@@ -236,7 +318,7 @@ func (r *maskRule) secret(name, v string) bool {
 	if r.Named && (!random(v) || plainID(v) && !saysSecret(name)) {
 		return false
 	}
-	set := gitleaks()
+	set := allRules()
 	matches := func(re *regexp.Regexp) bool { return re.MatchString(v) }
 	stops := func(w string) bool { return strings.Contains(strings.ToLower(v), w) }
 	return !slices.ContainsFunc(r.allow(), matches) && !slices.ContainsFunc(set.allow(), matches) &&

@@ -89,8 +89,8 @@ func MaskRules() []string {
 	for i := range maskPrefixes {
 		names[maskPrefixes[i].kind] = true
 	}
-	for i := range gitleaks().Rules {
-		names[gitleaks().Rules[i].ID] = true
+	for i := range allRules().Rules {
+		names[allRules().Rules[i].ID] = true
 	}
 	return slices.Sorted(maps.Keys(names))
 }
@@ -101,15 +101,25 @@ const maskRounds = 16
 
 // Mask replaces the secrets in s and returns how many it found. It runs before
 // anything is hashed or written. When nothing is found s itself comes back and
-// nothing is allocated. Masking twice changes nothing.
+// nothing is allocated but for strings of JSON that have escapes. Masking twice changes nothing.
 func (m *Masker) Mask(s string) (string, int) {
 	s, found := m.Find(s)
 	return s, found.Total()
 }
 
-// Find is Mask that says which rules found what.
-func (m *Masker) Find(s string) (string, Secrets) {
+// Find is Mask that says which rules found what. Of a text that begins as JSON, and
+// of lines that are objects, the strings are looked at as what they say too.
+func (m *Masker) Find(s string) (string, Secrets) { return m.find(s, maskDepth) }
+
+func (m *Masker) find(s string, depth int) (string, Secrets) {
 	var found Secrets
+	switch {
+	case depth == 0:
+	case looksJSON(s):
+		s = m.maskStrings(s, &found, depth-1)
+	case strings.Contains(s, "\n{"):
+		s = m.maskRecords(s, &found, depth-1)
+	}
 	for range maskRounds {
 		masked := m.maskRules(m.maskOwn(s, &found), &found)
 		if masked == s {

@@ -139,7 +139,7 @@ func TestMaskerAllows(t *testing.T) {
 
 // Every rule compiles, and its keywords are findable.
 func TestMaskRulesAreSound(t *testing.T) {
-	set := gitleaks()
+	set := allRules()
 	if len(set.Rules) < 150 {
 		t.Errorf("%d rules", len(set.Rules))
 	}
@@ -148,7 +148,7 @@ func TestMaskRulesAreSound(t *testing.T) {
 		r.re()
 		r.allow()
 		for _, w := range r.Keywords {
-			if at := slices.IndexFunc(set.words[set.at[startKey(strings.ToUpper(w))]], func(k maskWord) bool { return k.rule == i && k.word == w }); at < 0 {
+			if at := slices.IndexFunc(set.words[set.at[startKey(asciiUpper(w))]], func(k maskWord) bool { return k.word == w && slices.Contains(k.rules, i) }); at < 0 {
 				t.Errorf("%s: keyword %q is not found", r.ID, w)
 			}
 		}
@@ -217,8 +217,10 @@ func TestMaskKeepsLines(t *testing.T) {
 	}
 }
 
-// The rules that are data find next to nothing in the sources of Go itself, where
-// there is code, base64, hashes and test keys, and no secret of anybody's.
+// The rules find next to nothing in the sources of Go itself, where there is code,
+// base64, hashes and test keys, and no secret of anybody's: those that are data next
+// to nothing at all, those of this package's table no more than the passwords that
+// its tests of .netrc files, Git's credentials and cookies make up.
 func TestMaskRulesOnGoSources(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads a hundred megabytes")
@@ -228,7 +230,13 @@ func TestMaskRulesOnGoSources(t *testing.T) {
 	if _, serr := os.Stat(src); err != nil || serr != nil {
 		t.Skip("no sources of Go beside the go command")
 	}
-	var found Secrets
+	var found, own Secrets
+	named := map[string]bool{}
+	for i := range allRules().Rules {
+		if r := &allRules().Rules[i]; r.own != nil {
+			named[r.ID] = true
+		}
+	}
 	size := 0
 	err = filepath.WalkDir(src, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -242,8 +250,22 @@ func TestMaskRulesOnGoSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for rule, n := range found {
+		if named[rule] {
+			own.Add(Secrets{rule: n})
+		}
+	}
 	t.Logf("%d bytes: %v", size, found)
-	if found.Total() > 5 {
+	if found.Total()-own.Total() > 5 || own.Total() > 25 {
 		t.Errorf("%d bytes of Go's sources: %v", size, found)
 	}
+}
+
+func asciiUpper(w string) string {
+	return strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII {
+			return unicode.ToUpper(r)
+		}
+		return r
+	}, w)
 }

@@ -52,6 +52,9 @@ var (
 // call reads a tool call by the shape of its input; names matter only where
 // shapes don't tell tools apart.
 func (u *updater) call(tc *memkernel.ToolCall) {
+	clean := *tc // paths and names come from it too
+	clean.Input = u.masked(tc.Input)
+	tc = &clean
 	u.s.Ask = Ask{} // the turn goes on: what was said was no last word
 	c := Call{ID: tc.ID, Name: oneLine(tc.Name, nameRunes), Why: u.s.Said}
 	in := fields(tc)

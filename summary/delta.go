@@ -84,7 +84,7 @@ func (u *updater) shown(label string) string {
 		case p.Kind == memkernel.PartText && u.m.Role == memkernel.RoleAssistant && u.m.Origin == memkernel.OriginHost:
 			line("assistant", oneLine(u.source(p.Text, userWindow), saidRunes))
 		case p.Kind == memkernel.PartToolUse && p.Call != nil:
-			line("call "+oneLine(p.Call.Name, 40), oneLine(u.source(p.Call.Input, sayWindow), callRunes))
+			line("call "+oneLine(p.Call.Name, 40), oneLine(head(u.masked(p.Call.Input), sayWindow), callRunes))
 		case p.Kind == memkernel.PartToolResult && p.Result != nil:
 			line(resultLabel(p.Result), u.resultExcerpt(unreminded(resultText(p.Result))))
 		}

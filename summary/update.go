@@ -94,23 +94,22 @@ func (u *updater) user() {
 	}
 }
 
-// source is the start of a text, masked.
-func (u *updater) source(s string, n int) string {
-	s = head(s, n)
+func (u *updater) masked(s string) string {
 	if u.mask != nil {
-		s = u.mask(s)
+		return u.mask(s)
 	}
 	return s
 }
 
+// margin is how much more than is read of a text is masked, in bytes, so that a
+// secret at its edge is known by what stands before and behind it.
+const margin = 4 << 10
+
+// source is the start of a text, masked.
+func (u *updater) source(s string, n int) string { return head(u.masked(head(s, n+margin)), n) }
+
 // ending is the end of a text, masked.
-func (u *updater) ending(s string, n int) string {
-	s = tail(s, n)
-	if u.mask != nil {
-		s = u.mask(s)
-	}
-	return s
-}
+func (u *updater) ending(s string, n int) string { return tail(u.masked(tail(s, n+margin)), n) }
 
 // entry makes an entry of the message at hand.
 func (u *updater) entry(letter, kind, text string) Entry {

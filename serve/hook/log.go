@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/pagevm"
 )
 
 // LogFile is where the hooks say what went wrong, in the state directory.
@@ -18,7 +19,7 @@ const maxLog = 256 << 10 // 256 KiB
 // maxLogLine bounds a line, in bytes.
 const maxLogLine = 2 << 10 // 2 KiB
 
-// logLine appends a line to the log. A state directory that isn't there is not made
+// logLine appends a line to the log, secrets masked. A state directory that isn't there is not made
 // for it.
 func logLine(stateDir string, now time.Time, text string) error {
 	dir := statedir.At(stateDir)
@@ -27,7 +28,8 @@ func logLine(stateDir string, now time.Time, text string) error {
 			return err
 		}
 	}
-	text = strings.Join(strings.Fields(text), " ")
+	masked, _ := pagevm.Mask(text)
+	text = strings.Join(strings.Fields(masked), " ")
 	if len(text) > maxLogLine {
 		text = strings.ToValidUTF8(text[:maxLogLine], "") + "…"
 	}
