@@ -299,7 +299,7 @@ func TestModelsNotesHoldNoSecret(t *testing.T) {
 			for i, text := range texts {
 				doors[door](c, fmt.Sprintf("call_%d", i), text.Text)
 			}
-			observeNoted(t, dir, askedModel(t, s, "openai"), newClock(), c.msgs)
+			observeNoted(t, dir, askedModel(t, s, "openai", time.Minute), newClock(), c.msgs)
 			if len(s.asked()) == 0 {
 				t.Fatal("nothing was asked")
 			}
