@@ -127,7 +127,7 @@ func Prune(ctx context.Context, fsys fs.FS, maxBytes int64, o PruneOptions) (*Pr
 // Prune is [Prune] of a snapshot.
 func (s *Snapshot) Prune(o PruneOptions) *Pruning {
 	r := &pruner{Snapshot: s, PruneOptions: o, out: &Pruning{Day: o.Day, Moves: []Move{}, Changes: []Change{}, Over: []string{}, Suggestions: []Suggestion{}, Unknown: []string{}},
-		added: map[string]string{}, titles: map[string]string{}, trails: map[string]string{}, items: map[string]bool{}, texts: map[string]string{}}
+		added: map[string]string{}, titles: map[string]string{}, trails: map[string][]string{}, items: map[string]bool{}, texts: map[string]string{}}
 	r.known = s.knownOf(o.NearDuplicate)
 	r.logs()
 	r.observations()
@@ -151,7 +151,7 @@ type pruner struct {
 	given []string
 	// trails are the headings of the last block that each file got, items tells that it
 	// was an item, titles are those of files by the headings that named them.
-	trails map[string]string
+	trails map[string][]string
 	items  map[string]bool
 	titles map[string]string
 }
@@ -171,18 +171,22 @@ func (r *pruner) give(to string, trail []string, block string) {
 	}
 	block = strings.TrimRight(strings.Trim(strings.ReplaceAll(block, "\r\n", "\n"), "\n"), " \t\n")
 	item := bulleted.MatchString(block) && !strings.Contains(block, "\n")
+	last := r.trails[to]
+	same := had && slices.Equal(last, trail)
+	from := 0 // the headings that it stands under already are not said again
+	for had && from < min(len(last), len(trail)) && last[from] == trail[from] {
+		from++
+	}
+	if from == len(trail) && !same {
+		from = 0
+	}
 	head := ""
 	for i, h := range trail {
-		if h != "" {
+		if h != "" && i >= from {
 			head += strings.Repeat("#", min(i+2, 6)) + " " + h + "\n\n"
 		}
 	}
-	same := had && r.trails[to] == head
-	if same {
-		head = ""
-	} else {
-		r.trails[to] = head
-	}
+	r.trails[to] = trail
 	if text != "" && !(same && item && r.items[to]) {
 		text += "\n"
 	}
