@@ -36,12 +36,13 @@ func (s *Snapshot) outdate() {
 		if e.State == StateSuperseded || e.Kind == markdownstore.UnitTable {
 			return
 		}
-		if lines[lineRef(e.Text)] && !slices.Contains(e.Supersedes, lineRef(e.Text)) || places[placeRef(e)] {
+		if len(lines) > 0 && lines[lineRef(e.Text)] && !slices.Contains(e.Supersedes, lineRef(e.Text)) || places[placeRef(e)] {
 			e.State = StateSuperseded
 			return
 		}
+		low := strings.ToLower(e.Plain)
 		for i := range replacers {
-			if r := &replacers[i]; r.Entry != e && newer(r.Entry, e) && r.Replaces(e.Plain) {
+			if r := &replacers[i]; r.Entry != e && newer(r.Entry, e) && r.Mentioned(low) && r.Replaces(e.Plain) {
 				e.State = StateSuperseded
 				return
 			}

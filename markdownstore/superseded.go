@@ -46,6 +46,9 @@ type Replacement struct{ now, former []string }
 // instead of 5432", "5433 (was: 5432)", "5432 → 5433", "~~5432~~ 5433". ok is false for
 // all others.
 func ReplacementOf(text string) (r Replacement, ok bool) {
+	if !hints(text) {
+		return r, false
+	}
 	text = htmlNote.ReplaceAllString(text, "")
 	at := [2]int{-1, -1}
 	for _, re := range [...]*regexp.Regexp{inStrike, arrow, formerly} {
@@ -66,12 +69,29 @@ func ReplacementOf(text string) (r Replacement, ok bool) {
 	return r, len(r.former) > 0 && len(r.former) <= mostFormer
 }
 
+// cues are what a statement must hold to be a replacement: the expressions are slow,
+// and few statements hold any.
+var cues = []string{"~~", "→", "⇒", "->", "=>", "instead of", "rather than", "in place of", "no longer", "formerly", "previously", "used to be", "was:", "was：", "(was ", "（was ", "from ",
+	"statt", "anstelle", "nicht mehr", "früher", "vorher", "zuvor", "bisher", "au lieu", "plutôt", "ancienne", "auparavant", "en vez", "en lugar", "ya no", "invece", "em vez", "não mais",
+	"вместо", "больше не", "раньше", "不再", "而不是", "原来", "之前", "取代", "代替"}
+
+func hints(text string) bool {
+	low := strings.ToLower(text)
+	return slices.ContainsFunc(cues, func(c string) bool { return strings.Contains(low, c) })
+}
+
+// Mentioned tells whether a text, in lower case, has the words of what no longer holds:
+// without them it is nothing that [Replacement.Replaces].
+func (r Replacement) Mentioned(low string) bool {
+	return !slices.ContainsFunc(r.former, func(w string) bool { return !strings.Contains(low, w) })
+}
+
 // Replaces tells whether another statement is the one whose place is taken: every word
 // of it that tells anything stands here, some of them only as what no longer holds, and
 // this one says something that it does not.
 func (r Replacement) Replaces(other string) bool {
-	if low := strings.ToLower(other); slices.ContainsFunc(r.former, func(w string) bool { return !strings.Contains(low, w) }) {
-		return false // most have none of the words, and this is fast
+	if !r.Mentioned(strings.ToLower(other)) {
+		return false
 	}
 	if _, changed := ReplacementOf(other); changed || SaysSuperseded(other) {
 		return false
