@@ -95,6 +95,7 @@ var thirdParty = map[string][]string{
 	"internal/statedir":   {"github.com/gofrs/flock"},
 	"internal/maskgen":    {"github.com/BurntSushi/toml"},
 	"checkpoint":          {"gopkg.in/yaml.v3"},
+	"consolidation":       {"github.com/rivo/uniseg"},
 	"kernel":              {"github.com/gofrs/flock", "golang.org/x/sys/unix"},
 	"index":               {"github.com/gofrs/flock"},
 	"index/watch":         {"github.com/fsnotify/fsnotify"},

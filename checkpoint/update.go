@@ -226,7 +226,7 @@ func (u *updater) gist(s string, runes int) string { return gist(s, runes, u.mas
 
 func gist(s string, runes int, mask func(string) string) string {
 	if len(s) > sourceBytes {
-		s = s[:sourceBytes]
+		s = strings.ToValidUTF8(s[:sourceBytes], "")
 	}
 	return summary.Excerpt(mask(s), runes)
 }

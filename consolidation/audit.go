@@ -15,7 +15,7 @@ import (
 type CheckID string
 
 // The checks. The first eight are those of a nightly memory audit; those of losses,
-// blobs, journals and index look at what the kernel keeps, and are run by whoever has
+// size, blobs, journals and index look at what the kernel keeps, and are run by whoever has
 // that.
 const (
 	CheckSessionState   CheckID = "session_state"
@@ -25,6 +25,7 @@ const (
 	CheckStaleFiles     CheckID = "stale_files"
 	CheckMemoryAge      CheckID = "memory_age"
 	CheckMemoryLoss     CheckID = "memory_loss"
+	CheckMemorySize     CheckID = "memory_size"
 	CheckWorkingBuffer  CheckID = "working_buffer"
 	CheckBootstrapSize  CheckID = "bootstrap_size"
 	CheckTruncation     CheckID = "truncation"
@@ -59,6 +60,7 @@ func checks() []check {
 		{CheckStaleFiles, "files of memory are looked after", (*auditor).staleFiles},
 		{CheckMemoryAge, "MEMORY.md is current", (*auditor).memoryAge},
 		{CheckMemoryLoss, "MEMORY.md lost nothing unawares", nil},
+		{CheckMemorySize, "MEMORY.md can be kept to its length", nil},
 		{CheckWorkingBuffer, "working-buffer.md is empty", (*auditor).workingBuffer},
 		{CheckBootstrapSize, "files fit what the host shows", (*auditor).bootstrapSize},
 		{CheckTruncation, "the host drops nothing", (*auditor).truncation},

@@ -1,6 +1,8 @@
 package consolidation
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/markdownstore"
@@ -10,25 +12,28 @@ import (
 // byte for byte as it stood:
 //
 //	# Memory             head, kept
-//	## Ports             heading: goes with the last block below it
+//	## Ports             heading: goes with the last block below it, if it may
 //	- Postgres: 5432     block: an item with all that is nested in it,
 //	  - since March      a paragraph, a table, a block of code
 //	<!-- mk:ID -->       marker: goes with the last block that it names
 type piece struct {
-	kind  pieceKind
-	text  string
-	lines int
+	kind pieceKind
+	text string
 	// entry is a block's first, nil if it is code.
 	entry *Entry
-	// level and label are a heading's.
+	// level is a heading's, label a heading's or a marker's.
 	level int
 	label string
-	// sections are the pieces of the headings above a block, outermost first; marker
+	// bullet tells an item of a list without order, with nothing but what is nested
+	// in it.
+	bullet bool
+	// sections are the pieces of the headings above a piece, outermost first; marker
 	// is the piece of its marker, -1 if it has none.
 	sections []int
 	marker   int
 	line     int
-	gone     bool
+	// may tells that the piece may leave, gone that it does.
+	may, gone bool
 }
 
 type pieceKind int
@@ -56,13 +61,14 @@ func pieces(f *File) []piece {
 	from := len(out) // where the blocks of the next marker begin
 	for i, u := range units {
 		text := f.Doc.Raw[u.Start:u.End]
-		p := piece{text: text, line: u.StartLine, marker: -1, sections: append([]int(nil), open...)}
+		p := piece{text: text, line: u.StartLine, marker: -1, label: u.Label, sections: append([]int(nil), open...)}
 		switch u.Kind {
 		case markdownstore.UnitHeading:
-			p.kind, p.level, p.label, p.sections = pieceHeading, u.Level, u.Label, nil
+			p.kind, p.level = pieceHeading, u.Level
 			for len(open) > 0 && out[open[len(open)-1]].level >= u.Level {
 				open = open[:len(open)-1]
 			}
+			p.sections = append([]int(nil), open...)
 			if i == 0 && u.Level == 1 {
 				p.kind = pieceHead
 			} else {
@@ -80,18 +86,20 @@ func pieces(f *File) []piece {
 		default:
 			if last := len(out) - 1; last >= 0 && out[last].kind == pieceBlock && nested(f.Doc, u) {
 				out[last].text += text
+				out[last].bullet = out[last].bullet && indented(text)
 				continue
 			}
 			p.entry = byLine[u.StartLine+blankBefore(text)]
+			p.bullet = bulleted.MatchString(text)
 		}
 		out = append(out, p)
 	}
 	underlined(out)
-	for i := range out {
-		out[i].lines = lineCount(out[i].text)
-	}
 	return out
 }
+
+// bulleted is an item of a list without order, at the margin.
+var bulleted = regexp.MustCompile(`^[\r\n]*[-*+][ \t]`)
 
 // underlined makes blocks of paragraphs that only a rule below them makes headings of
 // nothing.
@@ -112,8 +120,12 @@ func underlined(ps []piece) {
 // nested tells a unit that belongs to the block before it: what is indented, and
 // code.
 func nested(d markdownstore.Document, u markdownstore.Unit) bool {
-	text := strings.TrimLeft(d.Raw[u.Start:u.End], "\r\n")
-	return u.Kind == markdownstore.UnitCode || strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\t")
+	return u.Kind == markdownstore.UnitCode || indented(d.Raw[u.Start:u.End])
+}
+
+func indented(text string) bool {
+	text = strings.TrimLeft(text, "\r\n")
+	return strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\t")
 }
 
 // blankBefore counts the blank lines that a unit begins with.
@@ -140,42 +152,72 @@ func trailOf(ps []piece, p *piece) []string {
 	return out
 }
 
-// settle takes away the headings and markers that name nothing any more.
+// settle takes away the headings and markers that name nothing any more, as far as
+// they may leave. A heading that never named anything stays.
 func settle(ps []piece) {
-	names := map[int]bool{}
+	names, named := map[int]bool{}, map[int]bool{}
 	for i := range ps {
 		p := &ps[i]
-		if p.kind != pieceBlock || p.gone {
+		if p.kind != pieceBlock {
 			continue
 		}
-		for _, s := range p.sections {
-			names[s] = true
-		}
-		if p.marker >= 0 {
-			names[p.marker] = true
+		for _, n := range append(slices.Clone(p.sections), p.marker) {
+			names[n] = names[n] || !p.gone
+			named[n] = true
 		}
 	}
 	for i := range ps {
 		switch p := &ps[i]; p.kind {
-		case pieceHeading, pieceMarker:
-			p.gone = !names[i]
-		case pieceRule:
-			p.gone = true
+		case pieceHeading:
+			p.gone = named[i] && !names[i] && p.may
+		case pieceMarker:
+			p.gone = named[i] && !names[i]
 		}
 	}
 }
 
-// joinPieces puts together what stays.
-func joinPieces(ps []piece) (text string, lines int) {
+// remains puts together what stays. Where something left, at least a blank line parts
+// what stood before from what stood behind it, but for two items: what stood apart is
+// not joined.
+func remains(ps []piece, eol string) string {
 	var b strings.Builder
+	var last *piece
+	gap, left := "", false
 	for i := range ps {
-		if !ps[i].gone {
-			b.WriteString(ps[i].text)
+		p := &ps[i]
+		body, blanks := cutBlanks(p.text)
+		if p.gone {
+			left = true
+			continue
 		}
+		if last != nil {
+			if left && gap == "" && !(last.bullet && p.bullet) {
+				gap = eol
+			}
+			b.WriteString(gap)
+		}
+		b.WriteString(body)
+		last, gap, left = p, blanks, false
 	}
-	text = strings.TrimRight(b.String(), " \t\r\n")
-	if text != "" {
-		text += "\n"
+	if !left {
+		b.WriteString(gap)
 	}
-	return text, lineCount(text)
+	return b.String()
+}
+
+// cutBlanks splits a piece into its lines and the blank ones behind them.
+func cutBlanks(text string) (body, blanks string) {
+	n := len(strings.TrimRight(text, " \t\r\n"))
+	if at := strings.IndexByte(text[n:], '\n'); at >= 0 {
+		return text[:n+at+1], text[n+at+1:]
+	}
+	return text, ""
+}
+
+// eolOf is the line end of a text: CR LF only if every line has it.
+func eolOf(text string) string {
+	if n := strings.Count(text, "\n"); n > 0 && strings.Count(text, "\r\n") == n {
+		return "\r\n"
+	}
+	return "\n"
 }

@@ -21,7 +21,9 @@ import (
 //     newer.
 //
 // That things changed is no contradiction: two logs never disagree, nor does an
-// entry that says itself that it replaces another, or that is struck through.
+// entry that says itself that it replaces another, or that is struck through, nor one
+// that a newer entry names as what it replaces. Of two curated files that are dated
+// the newer is right: that the older is superseded is a note.
 func (a *auditor) contradictions() {
 	by := map[string][]claim{}
 	var subjects []string
@@ -128,6 +130,16 @@ func conflict(c, d *claim) bool {
 }
 
 func (a *auditor) disagreement(c, d *claim) {
+	if c.file.Evergreen() && d.file.Evergreen() && c.entry.Dated && d.entry.Dated && c.entry.Date != d.entry.Date {
+		old, now := c, d
+		if d.entry.Date < c.entry.Date {
+			old, now = d, c
+		}
+		a.add(Finding{Severity: Note, Place: Place{old.file.Path, old.line, old.line}, Others: []Place{{now.file.Path, now.line, now.line}},
+			What: fmt.Sprintf("says %q of %s, superseded by %s:%d of %s, which says %q of %s", a.excerpt(old.said), old.entry.Date, now.file.Path, now.line, now.entry.Date, a.excerpt(now.said), a.excerpt(about(c))),
+			Hint: "strike it through (~~…~~), or say in the newer one what it replaces"})
+		return
+	}
 	a.add(Finding{Severity: Warning, Place: Place{d.file.Path, d.line, d.line}, Others: []Place{{c.file.Path, c.line, c.line}},
 		What: fmt.Sprintf("says %q, but %s:%d says %q, both of %s", a.excerpt(d.said), c.file.Path, c.line, a.excerpt(c.said), a.excerpt(about(c))),
 		Hint: "correct the one that is wrong; if one replaces the other, say so in it (\"replaces …\")"})

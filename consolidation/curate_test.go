@@ -110,8 +110,16 @@ func TestPresent(t *testing.T) {
 		"`go vet` finds it. commit: abcdef1234":                         "`go vet` finds it.",
 		"今天决定：数据库改用 5433 端口":                                            "数据库改用 5433 端口",
 		"iOS builds need the new key":                                   "iOS builds need the new key",
-		"2026-03-10":                                                    "2026-03-10",
-		strings.Repeat("word ", 100):                                    strings.TrimSpace(strings.Repeat("word ", 56))[1:],
+		"Lesson: ls -1 prints one name per line":                        "ls -1 prints one name per line",
+		"Lesson: git checkout loses what is not committed":              "git checkout loses what is not committed",
+		"Lesson: make -j2 is enough on that machine":                    "make -j2 is enough on that machine",
+		"Decision: go test ./... runs before every release":             "go test ./... runs before every release",
+		"Decision: src/main.go stays the only entry point":              "src/main.go stays the only entry point",
+		"Decision: max_tokens is four thousand from now on":             "max_tokens is four thousand from now on",
+		"Lesson: find the lamp before it is dark":                       "Find the lamp before it is dark",
+		"Entscheidung: die Lampen brennen bis zum Morgen":               "Die Lampen brennen bis zum Morgen",
+		"2026-03-10":                 "2026-03-10",
+		strings.Repeat("word ", 100): strings.TrimSpace(strings.Repeat("word ", 56))[1:],
 	} {
 		got := consolidation.Present(in)
 		if strings.HasPrefix(in, "word") {

@@ -66,9 +66,11 @@
 //
 // # Pruning
 //
-// See [PruneOptions] for the thresholds and [Why] for the reasons. A block is what
-// moves: an item with all that is nested in it. Headings and markers go with the last
-// block that they name, rules with any.
+// See [PruneOptions] for the thresholds and [Why] for the reasons. What memkernel wrote,
+// and stands as it was written, may leave, and what is named; all else stays. A bundle is
+// what moves: an item of a plain list with all that is nested in it, or all that stands
+// below one heading. Headings go with the last block that they name if they may leave as
+// well, markers with any.
 //
 // Lines are 1-based and inclusive. Days begin in the user's time zone. Characters
 // are what the host counts (UTF-16 units for hosts written in JavaScript).

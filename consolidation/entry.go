@@ -18,7 +18,8 @@ const (
 	// StateOpen and StateDone are those of a task: an item with a box.
 	StateOpen State = "open"
 	StateDone State = "done"
-	// StateSuperseded is struck through, or says itself that it no longer holds.
+	// StateSuperseded is struck through, says itself that it no longer holds, or has a
+	// newer entry in its place.
 	StateSuperseded State = "superseded"
 )
 
@@ -189,7 +190,7 @@ func (r *reader) describe(e *Entry) {
 	if e.Date == "" {
 		e.Date = r.doc.Class.Date
 	}
-	if struck(body) {
+	if struck(body) || markdownstore.SaysSuperseded(firstLine(e.Text)) && e.StartLine == e.EndLine {
 		e.State = StateSuperseded
 	}
 }

@@ -1,10 +1,11 @@
 package consolidation
 
 import (
-	"path"
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/rivo/uniseg"
 )
 
 // What an owning file takes, by the heading that a fact stands under or by what it
@@ -37,7 +38,7 @@ func (r *pruner) owner(e *Entry, trail []string) string {
 	case aboutTools.MatchString(heading) && r.takes("TOOLS.md"):
 		return "TOOLS.md"
 	}
-	return topic(e, trail)
+	return r.topic(e, trail)
 }
 
 // takes tells whether an owning file can be given more.
@@ -58,60 +59,109 @@ func (r *pruner) takes(name string) bool {
 // dates for headings.
 var topics = map[Tag]string{Decision: "decisions", Lesson: "lessons", Surprise: "surprises", Human: "wishes", Identity: "identity"}
 
-// topic is a file below memory/.
-func topic(e *Entry, trail []string) string {
+// topic is a file below memory/, with the title that it begins with if it is new.
+func (r *pruner) topic(e *Entry, trail []string) string {
+	name, title := "", ""
 	for _, h := range trail {
 		if firstDate(h) != "" && strings.Trim(isoDate.ReplaceAllString(h, ""), " -—–:()[]") == "" {
 			continue
 		}
-		if s := topicName(h); s != "" {
-			return "memory/" + s + ".md"
+		if name = topicName(h); name != "" {
+			title = titleOf(h)
+			break
 		}
 	}
-	name := "notes"
-	if e != nil {
-		for _, t := range AllTags() {
-			if e.Tags.Has(t) {
-				name = topics[t]
-				break
+	if name == "" {
+		name = "notes"
+		if e != nil {
+			for _, t := range AllTags() {
+				if e.Tags.Has(t) {
+					name = topics[t]
+					break
+				}
 			}
 		}
+		title = strings.ToUpper(name[:1]) + name[1:] // one of our own names
 	}
-	return "memory/" + name + ".md"
+	to := r.spelled("memory/" + name + ".md")
+	if r.titles[to] == "" {
+		r.titles[to] = title
+	}
+	return to
 }
 
-// mostSlug is how long a file's name gets, in characters.
-const mostSlug = 40
+// spelled is the path by which a file goes already: names that differ in case alone
+// are one where a file system doesn't tell them apart.
+func (r *pruner) spelled(path string) string {
+	for i := range r.Files {
+		if strings.EqualFold(r.Files[i].Path, path) {
+			return r.Files[i].Path
+		}
+	}
+	for _, to := range r.order {
+		if strings.EqualFold(to, path) {
+			return to
+		}
+	}
+	return path
+}
 
-// reserved are names below memory/ that mean something else.
-var reserved = map[string]bool{"observations": true, "working-buffer": true, "session-state": true, "memory": true}
+// titleOf is a heading as a title: as it is written, without its date.
+func titleOf(h string) string {
+	t, _, _ := strings.Cut(isoDate.ReplaceAllString(h, " "), "(")
+	if t = strings.Trim(oneLine(t), " -—–:：,;[]"); t != "" {
+		return t
+	}
+	return oneLine(h)
+}
 
-// topicName makes a file's name of a heading: its letters and digits, without a date.
+// mostSlug is how long a file's name gets, in characters as they are read; mostSlugBytes
+// in bytes, of which a name has at most 255.
+const mostSlug, mostSlugBytes = 40, 200
+
+// reserved are names below memory/ that mean something else, or that Windows keeps for
+// itself.
+var (
+	reserved = map[string]bool{"observations": true, "working-buffer": true, "session-state": true, "memory": true}
+	devices  = regexp.MustCompile(`^(?:con|prn|aux|nul|conin|conout|(?:com|lpt)[0-9])$`)
+)
+
+// topicName makes a file's name of a heading: its letters and digits, with the marks
+// that belong to them, in any script, without a date.
 func topicName(h string) string {
 	h, _, _ = strings.Cut(isoDate.ReplaceAllString(h, " "), "(")
 	var b strings.Builder
-	gap := false
-	for _, r := range strings.ToLower(h) {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			gap = b.Len() > 0
+	gap, letter := false, false
+	for _, c := range strings.ToLower(strings.ToValidUTF8(h, " ")) {
+		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && !(letter && (unicode.IsMark(c) || c == '\u200c' || c == '\u200d')) {
+			gap, letter = b.Len() > 0, false
 			continue
 		}
 		if gap {
 			b.WriteByte('-')
 		}
-		gap = false
-		b.WriteRune(r)
+		gap, letter = false, true
+		b.WriteRune(c)
 	}
-	out := []rune(b.String())
-	s := strings.Trim(string(out[:min(len(out), mostSlug)]), "-")
-	switch {
-	case reserved[s], digits.MatchString(s):
+	s := strings.Trim(headOf(b.String(), mostSlug, mostSlugBytes), "-")
+	if reserved[s] || devices.MatchString(s) || digits.MatchString(s) {
 		s += "-notes"
 	}
-	if s == "-notes" || path.Base(s) == "." {
-		return ""
-	}
 	return s
+}
+
+// headOf is the beginning of a text: at most n characters as they are read, and at
+// most so many bytes.
+func headOf(s string, n, bytes int) string {
+	end := 0
+	for g := uniseg.NewGraphemes(s); n > 0 && g.Next(); n-- {
+		if _, to := g.Positions(); to > bytes {
+			break
+		} else {
+			end = to
+		}
+	}
+	return s[:end]
 }
 
 // digits is a name that could be read as a date.

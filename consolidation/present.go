@@ -47,24 +47,36 @@ func Present(plain string) string {
 	return capital(bounded(s, mostFact))
 }
 
-// capital begins a sentence that lost its beginning.
+// capital begins a sentence that lost its beginning. What is code stays as it is
+// written.
 func capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
-	if word, _, _ := strings.Cut(s, " "); !unicode.IsLower(r) || strings.ContainsFunc(word[n:], func(c rune) bool { return !unicode.IsLower(c) && c != '\'' && c != ',' }) {
+	word, rest, _ := strings.Cut(s, " ")
+	if !unicode.IsLower(r) || strings.ContainsFunc(word[n:], func(c rune) bool { return !unicode.IsLower(c) && c != '\'' && c != '’' && c != ',' }) {
 		return s // a name of the code's, or a capital already
 	}
-	return string(unicode.ToUpper(r)) + s[n:]
+	if commands.MatchString(word) || argument.MatchString(rest) {
+		return s
+	}
+	return string(unicode.ToTitle(r)) + s[n:]
 }
+
+// argument is what a command has behind its name, or behind that and a verb: a flag, a
+// path, an assignment.
+var argument = regexp.MustCompile(`^(?:[a-z][a-z-]* )?(?:-{1,2}[\w]|[./~$<>|*&{]|[^\s]*[=_\\{}$*|<>])`)
+
+// commands are programs whose names begin a line of code more often than a sentence.
+// Those that are common words as well are left out: find, make, cat, test, go.
+var commands = regexp.MustCompile(`^(?:apt|awk|aws|az|bash|brew|bun|bundle|cargo|cd|chmod|chown|conda|cp|cron|crontab|curl|deno|df|dig|dnf|docker|du|echo|ffmpeg|gcc|gcloud|gem|gh|git|gradle|grep|helm|htop|java|javac|jq|journalctl|kubectl|launchctl|ln|ls|lsof|mkdir|mv|mvn|mysql|nano|nc|ninja|nix|node|npm|npx|nvm|openssl|pacman|perl|php|pip|pipx|pnpm|podman|poetry|ps|psql|pwd|pytest|python|redis|rg|rm|rmdir|rsync|ruby|rustc|scp|sed|sh|sqlite|ssh|ssh-keygen|stat|su|sudo|systemctl|tar|terraform|tmux|uv|vi|vim|wc|wget|xargs|yarn|yum|zip|zsh)$`)
 
 // bounded is a text of at most n characters: whole sentences if they are half of
 // that, else whole words and an ellipsis.
 func bounded(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
+	head := headOf(s, n, len(s))
+	if head == s {
 		return s
 	}
-	runes := []rune(s)
-	head := string(runes[:n])
-	for _, end := range [...]string{". ", "。", "; ", "；", "! ", "! "} {
+	for _, end := range [...]string{". ", "。", "; ", "；", "! ", "！"} {
 		if at := strings.LastIndex(head, end); at > len(head)/2 {
 			return strings.TrimSpace(head[:at+len(strings.TrimSpace(end))])
 		}

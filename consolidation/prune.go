@@ -1,7 +1,6 @@
 package consolidation
 
 import (
-	"cmp"
 	"context"
 	"io/fs"
 	"slices"
@@ -52,6 +51,23 @@ type PruneOptions struct {
 	Retired func(key string) bool
 	// Only names the files that are pruned, all if it is empty.
 	Only []string
+	// Wrote tells that memkernel wrote a piece of a file, as it stands there, above the
+	// marker of an entry; "" is no marker. Nothing else leaves, but what Include names.
+	Wrote func(path, marker, text string) bool
+	// Include names what somebody else wrote and may leave as well: a file; a heading,
+	// with all below it; or an entry, as [Suggestion] has it.
+	Include []string
+}
+
+// Suggestion is an entry that would leave, had memkernel written it.
+type Suggestion struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	Why  Why    `json:"why"`
+	Text string `json:"text"`
+	// Include is what names it in [PruneOptions]: the entry, or the section that it
+	// leaves with.
+	Include string `json:"include"`
 }
 
 // Move is an entry that leaves a file.
@@ -75,6 +91,8 @@ type Change struct {
 	// Add is what it gets at its end; without it, Text is all of it.
 	Add  string `json:"-"`
 	Text string `json:"-"`
+	// Title is what a new file begins with.
+	Title string `json:"-"`
 	// LinesBefore and LinesAfter are its length.
 	LinesBefore int `json:"lines_before"`
 	LinesAfter  int `json:"lines_after"`
@@ -88,6 +106,10 @@ type Pruning struct {
 	Changes []Change `json:"changes"`
 	// Over says what stays over a limit, and why.
 	Over []string `json:"over"`
+	// Suggestions are what could leave if it were named; Unknown are names that name
+	// nothing.
+	Suggestions []Suggestion `json:"suggestions"`
+	Unknown     []string     `json:"unknown"`
 }
 
 // mostMoves is how many entries one night moves: the rest is the next's.
@@ -104,11 +126,13 @@ func Prune(ctx context.Context, fsys fs.FS, maxBytes int64, o PruneOptions) (*Pr
 
 // Prune is [Prune] of a snapshot.
 func (s *Snapshot) Prune(o PruneOptions) *Pruning {
-	r := &pruner{Snapshot: s, PruneOptions: o, out: &Pruning{Day: o.Day, Moves: []Move{}, Changes: []Change{}, Over: []string{}}, added: map[string]string{}, texts: map[string]string{}}
+	r := &pruner{Snapshot: s, PruneOptions: o, out: &Pruning{Day: o.Day, Moves: []Move{}, Changes: []Change{}, Over: []string{}, Suggestions: []Suggestion{}, Unknown: []string{}},
+		added: map[string]string{}, titles: map[string]string{}, trails: map[string][]string{}, items: map[string]bool{}, texts: map[string]string{}}
 	r.known = s.knownOf(o.NearDuplicate)
 	r.logs()
 	r.observations()
 	r.memory()
+	r.unknown()
 	r.changes()
 	return r.out
 }
@@ -125,8 +149,11 @@ type pruner struct {
 	order []string
 	texts map[string]string
 	given []string
-	// trails are the headings of the last block that each file got.
-	trails map[string]string
+	// trails are the headings of the last block that each file got, items tells that it
+	// was an item, titles are those of files by the headings that named them.
+	trails map[string][]string
+	items  map[string]bool
+	titles map[string]string
 }
 
 // prunes tells whether a file is to be looked at.
@@ -135,53 +162,66 @@ func (r *pruner) prunes(path string) bool { return len(r.Only) == 0 || slices.Co
 // archive is the note that gets what no longer holds.
 func (r *pruner) archive() string { return ArchiveDir + r.Day + ".md" }
 
-// give appends a block to a file, under the headings that it stood under.
+// give appends a block to a file, under the headings that it stood under. Only items
+// follow each other without a blank line.
 func (r *pruner) give(to string, trail []string, block string) {
-	if r.trails == nil {
-		r.trails = map[string]string{}
-	}
-	if _, ok := r.added[to]; !ok {
+	text, had := r.added[to]
+	if !had {
 		r.order = append(r.order, to)
 	}
-	text := r.added[to]
+	block = strings.TrimRight(strings.Trim(strings.ReplaceAll(block, "\r\n", "\n"), "\n"), " \t\n")
+	item := bulleted.MatchString(block) && !strings.Contains(block, "\n")
+	last := r.trails[to]
+	same := had && slices.Equal(last, trail)
+	from := 0 // the headings that it stands under already are not said again
+	for had && from < min(len(last), len(trail)) && last[from] == trail[from] {
+		from++
+	}
+	if from == len(trail) && !same {
+		from = 0
+	}
 	head := ""
 	for i, h := range trail {
-		if h != "" {
+		if h != "" && i >= from {
 			head += strings.Repeat("#", min(i+2, 6)) + " " + h + "\n\n"
 		}
 	}
-	if last, ok := r.trails[to]; !ok || last != head {
-		if text != "" {
-			text += "\n"
-		}
-		text += head
-		r.trails[to] = head
+	r.trails[to] = trail
+	if text != "" && !(same && item && r.items[to]) {
+		text += "\n"
 	}
-	r.added[to] = text + strings.TrimRight(strings.Trim(block, "\r\n"), " \t\r\n") + "\n"
+	r.added[to], r.items[to] = text+head+block+"\n", item
 }
 
-// move notes that a block leaves.
-func (r *pruner) move(f *File, p *piece, to string, why Why, trail []string) {
-	p.gone = true
-	plain := strings.TrimSpace(p.text)
-	if p.entry != nil {
-		plain = p.entry.Plain
+// leave notes that a bundle leaves, for where and why.
+func (r *pruner) leave(f *File, ps []piece, b bundle, to string, why Why) {
+	first := &ps[b[0]]
+	trail, text := trailOf(ps, first), ""
+	for _, i := range b {
+		text += ps[i].text
+		ps[i].gone = true
 	}
-	r.out.Moves = append(r.out.Moves, Move{From: f.Path, Line: p.line + blankBefore(p.text), To: to, Why: why, Text: strings.TrimSpace(p.text), Key: KeyHash(plain)})
+	text = strings.Trim(text, "\r\n")
+	plain := strings.TrimSpace(text)
+	if first.entry != nil {
+		plain = first.entry.Plain
+	}
+	r.out.Moves = append(r.out.Moves, Move{From: f.Path, Line: first.line + blankBefore(first.text), To: to, Why: why, Text: strings.TrimSpace(text), Key: KeyHash(plain)})
 	if to != "" {
-		r.give(to, trail, backReference(p, f.Path))
+		r.give(to, trail, backReference(first, text, f.Path))
 	}
 }
 
-// backReference writes where a block was into its first line, if it doesn't say where
-// it comes from.
-func backReference(p *piece, from string) string {
-	text := strings.Trim(p.text, "\r\n")
-	if p.entry == nil || len(p.entry.From) > 0 || p.entry.Kind == markdownstore.UnitTable || p.entry.Kind == markdownstore.UnitQuote {
+// backReference writes where a block was into it, if it doesn't say where it comes
+// from: behind an item of one line, in front of anything else.
+func backReference(p *piece, text, from string) string {
+	if p.entry != nil && len(p.entry.From) > 0 {
 		return text
 	}
-	line := firstLine(text)
-	return strings.TrimRight(line, " \t\r") + " " + FromMark(from) + text[len(line):]
+	if line := strings.TrimRight(text, " \t\r\n"); p.bullet && !strings.Contains(line, "\n") {
+		return line + " " + FromMark(from)
+	}
+	return FromMark(from) + "\n\n" + text
 }
 
 // immune tells what is not yet a day old.
@@ -196,7 +236,7 @@ func (r *pruner) immune(path string, p *piece) bool {
 // changes are what becomes of the files, those that get something first.
 func (r *pruner) changes() {
 	for _, to := range r.order {
-		c := Change{Path: to, New: true, Add: strings.TrimRight(r.added[to], "\n") + "\n"}
+		c := Change{Path: to, New: true, Add: strings.TrimRight(r.added[to], "\n") + "\n", Title: r.titles[to]}
 		if f := r.File(to); f != nil {
 			c.New, c.Before = false, f.Doc.Raw
 		}
@@ -218,24 +258,30 @@ func (r *pruner) becomes(path, text string) {
 
 // observations trims what is observed: without a tag and old, oldest first.
 func (r *pruner) observations() {
-	for _, name := range [...]string{"memory/observations.md", "observations.md"} {
-		f := r.File(name)
-		if f == nil || f.Err != nil || r.ObservationLines <= 0 || f.Lines() <= r.ObservationLines || !r.prunes(name) {
+	for _, f := range r.pruned() {
+		if f.Kind != markdownstore.KindObservations || r.ObservationLines <= 0 || f.Lines() <= r.ObservationLines {
 			continue
 		}
 		ps := pieces(f)
+		r.own(f, ps)
 		n := f.Lines()
-		for i := range ps {
-			p := &ps[i]
-			if p.kind != pieceBlock || n <= r.ObservationRest || p.entry != nil && len(p.entry.Tags) > 0 || !r.oldObservation(f, p) {
-				continue
+		for _, b := range bundles(ps) {
+			if n > r.ObservationRest && r.may(ps, b) && !slices.ContainsFunc(b, func(i int) bool { return tagged(&ps[i]) || !r.oldObservation(f, &ps[i]) }) {
+				n -= linesOf(ps, b)
+				r.leave(f, ps, b, r.archive(), WhyOld)
 			}
-			n -= p.lines
-			r.move(f, p, r.archive(), WhyOld, trailOf(ps, p))
 		}
-		r.finish(f, ps, r.ObservationLines, "entries with a tag, and those of the last days, stay")
+		if text, left := settled(f, ps); left {
+			r.becomes(f.Path, text)
+			n = lineCount(text)
+		}
+		if n > r.ObservationLines {
+			r.over(f, ps, n, r.ObservationLines, "entries with a tag, and those of the last days, stay")
+		}
 	}
 }
+
+func tagged(p *piece) bool { return p.entry != nil && len(p.entry.Tags) > 0 }
 
 func (r *pruner) oldObservation(f *File, p *piece) bool {
 	if p.entry != nil && p.entry.Dated && p.entry.Date <= r.Day {
@@ -244,20 +290,29 @@ func (r *pruner) oldObservation(f *File, p *piece) bool {
 	return r.Young == nil || !r.Young(f.Path, strings.TrimSpace(p.text))
 }
 
-// finish settles a file that lost something.
-func (r *pruner) finish(f *File, ps []piece, limit int, why string) {
+// settled is what a file becomes, and whether anything left it.
+func settled(f *File, ps []piece) (text string, left bool) {
 	if !slices.ContainsFunc(ps, func(p piece) bool { return p.gone }) {
-		if f.Lines() > limit {
-			r.out.Over = append(r.out.Over, f.Path+" has "+count(f.Lines(), "line", "lines")+", the limit is "+itoa(limit)+": "+why)
-		}
-		return
+		return f.Doc.Raw, false
 	}
 	settle(ps)
-	text, n := joinPieces(ps)
-	if n > limit {
-		r.out.Over = append(r.out.Over, f.Path+" keeps "+count(n, "line", "lines")+", the limit is "+itoa(limit)+": "+why)
+	return remains(ps, eolOf(f.Doc.Raw)), true
+}
+
+// over says that a file stays over its limit, and why: most of it is not ours to move,
+// or else what.
+func (r *pruner) over(f *File, ps []piece, n, limit int, why string) {
+	theirs := 0
+	for i := range ps {
+		if p := &ps[i]; !p.gone && !p.may && p.kind != pieceMarker {
+			body, _ := cutBlanks(p.text)
+			theirs += lineCount(strings.TrimSpace(body))
+		}
 	}
-	r.becomes(f.Path, text)
+	if theirs > limit/2 {
+		why = count(theirs, "line is", "lines are") + " not memkernel's own and stay; --include or upkeep.include names a heading, a file or an entry that may leave"
+	}
+	r.out.Over = append(r.out.Over, f.Path+" keeps "+count(n, "line", "lines")+", the limit is "+itoa(limit)+": "+why)
 }
 
 // logs brings what old logs hold of decisions and lessons, and memory doesn't have,
@@ -287,7 +342,7 @@ func (r *pruner) extract(e *Entry) {
 	if r.known.cites(placeRef(e)) || r.known.says(e.Plain) || r.known.says(text) || vague(text) || r.retired(e.Plain, text) {
 		return
 	}
-	to := topic(e, nil)
+	to := r.topic(e, nil)
 	p := Promoted{Text: text, Tags: e.Tags, From: placeRef(e)}
 	r.out.Moves = append(r.out.Moves, Move{From: e.Path, Line: e.StartLine, To: to, Why: WhyExtracted, Text: e.Text})
 	r.give(to, []string{e.Date}, p.Line())
@@ -298,48 +353,61 @@ func (r *pruner) retired(texts ...string) bool {
 	return r.Retired != nil && slices.ContainsFunc(texts, func(t string) bool { return r.Retired(KeyHash(t)) })
 }
 
-// rank sorts blocks, those that leave first in front.
-func (r *pruner) rank(ps []piece) []int {
-	var out []int
-	for i := range ps {
-		if ps[i].kind == pieceBlock && !ps[i].gone {
-			out = append(out, i)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b int) int {
-		return cmp.Or(cmp.Compare(r.worth(&ps[a]), r.worth(&ps[b])), cmp.Compare(dateOf(&ps[a]), dateOf(&ps[b])))
-	})
-	return out
+// may tells whether all of a bundle may leave.
+func (r *pruner) may(ps []piece, b bundle) bool {
+	return !slices.ContainsFunc(b, func(i int) bool { return !ps[i].may })
+}
+
+// fresh tells whether any of a bundle is not yet a day old.
+func (r *pruner) fresh(f *File, ps []piece, b bundle) bool {
+	return slices.ContainsFunc(b, func(i int) bool { return r.immune(f.Path, &ps[i]) })
 }
 
 // byHand is what an entry is worth that somebody wrote into the file himself: more
 // than a lesson that was promoted, once that is a week old, less than a decision.
 const byHand = 3.5
 
-// worth is what speaks for keeping a block in sight: its tags, that it is an open
-// task, that it is recent.
-func (r *pruner) worth(p *piece) float64 {
-	if p.entry == nil {
-		return -1
+// worth is what speaks for keeping a bundle in sight: what speaks for the best entry
+// in it, its tags, that it is an open task, that it is recent. One that is long takes
+// the place of several: it is worth its length at most.
+func (r *pruner) worth(ps []piece, b bundle) float64 {
+	best := -1.0
+	for _, i := range b {
+		e := ps[i].entry
+		if e == nil {
+			continue
+		}
+		w := 0.0
+		for _, t := range e.Tags {
+			w += tagScore[t]
+		}
+		if e.State == StateOpen {
+			w++
+		}
+		if len(e.From) == 0 {
+			w += byHand
+		}
+		if e.Date != "" && e.Date <= r.Day && e.Date >= addDays(r.Day, -7) {
+			w += 2
+		}
+		if len(e.Supersedes) > 0 {
+			w++
+		}
+		best = max(best, w)
 	}
-	w := 0.0
-	for _, t := range p.entry.Tags {
-		w += tagScore[t]
+	return best - float64(linesOf(ps, b))/10
+}
+
+// linesOf counts the lines of a bundle without the blank ones behind it.
+func linesOf(ps []piece, b bundle) int {
+	n := 0
+	for k, i := range b {
+		body, blanks := cutBlanks(ps[i].text)
+		if n += lineCount(body); k < len(b)-1 {
+			n += lineCount(blanks)
+		}
 	}
-	if p.entry.State == StateOpen {
-		w++
-	}
-	if len(p.entry.From) == 0 {
-		w += byHand
-	}
-	if d := dateOf(p); d != "" && d <= r.Day && d >= addDays(r.Day, -7) {
-		w += 2
-	}
-	if len(p.entry.Supersedes) > 0 {
-		w++
-	}
-	// A long block takes the place of several: it is worth its length at most.
-	return w - float64(p.lines)/10
+	return n
 }
 
 func dateOf(p *piece) string {

@@ -14,7 +14,7 @@ import (
 func prune(t testing.TB, fsys fstest.MapFS, change func(*consolidation.PruneOptions)) *consolidation.Pruning {
 	t.Helper()
 	o := consolidation.PruneOptions{Day: "2026-03-09", MemoryLines: 20, ObservationLines: 100, ObservationRest: 60, ObservationDays: 7, DoneDays: 7, LogDays: 14,
-		NearDuplicate: .8, Owners: []string{"USER.md", "TOOLS.md", "IDENTITY.md"}, OwnerChars: 18_000}
+		NearDuplicate: .8, Owners: []string{"USER.md", "TOOLS.md", "IDENTITY.md"}, OwnerChars: 18_000, Include: []string{"MEMORY.md", "memory/observations.md"}}
 	if change != nil {
 		change(&o)
 	}
@@ -41,7 +41,7 @@ const crowded = "# MEMORY.md\n\n## Infrastructure\n\n" +
 	"## 2026-02-01\n\n- [human] The user wants every report as a table. <!-- from memory/2026-02-01.md#L3 -->\n- [lesson] The crane needs two pulls before it starts. <!-- from memory/2026-02-01.md#L4 -->\n<!-- mk:up-1 -->\n\n" +
 	"## 2026-03-09\n\n- [lesson] Fresh things of this very day stay in sight. <!-- from memory/2026-03-09.md#L4 -->\n<!-- mk:up-2 -->\n"
 
-// What no longer holds goes to the archive, what is least to the file that owns it, a
+// Of a file that is named, what no longer holds goes to the archive, what is least to the file that owns it, a
 // repetition nowhere; the fresh stays, byte for byte.
 func TestPrune(t *testing.T) {
 	p := prune(t, with(map[string]string{"MEMORY.md": crowded}), func(o *consolidation.PruneOptions) { o.MemoryLines = 16 })

@@ -1,6 +1,7 @@
 package consolidation
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -13,35 +14,88 @@ const moreMark = "More memory:"
 
 // memory brings MEMORY.md down to its limit: what is said twice, superseded or done
 // leaves first, then what is worth least in sight goes to the file that owns it. What
-// is not a day old stays. Below the limit nothing is touched.
+// is not a day old stays, and so does what may not leave: where it would, that is
+// suggested. Below the limit nothing is touched.
 func (r *pruner) memory() {
 	f := r.Memory()
 	if f == nil || f.Err != nil || f.Doc.Binary || r.MemoryLines <= 0 || f.Lines() <= r.MemoryLines || !r.prunes(f.Path) {
 		return
 	}
 	ps := pieces(f)
-	r.dropMore(ps)
-	r.repeated(f, ps)
-	replaced := supersededLines(f)
+	r.own(f, ps)
+	r.dropMore(f, ps)
+	all, why := bundles(ps), r.reasons(f, ps)
+	leaves := map[int]Why{} // by place in all
+	for n, b := range all {
+		switch ours := r.may(ps, b); {
+		case r.fresh(f, ps, b):
+		case !ours:
+			r.suggest(f, ps, b, why)
+		case len(b) == 1 && why[b[0]] != "":
+			leaves[n] = why[b[0]]
+			ps[b[0]].gone = true
+		}
+	}
+	r.makeRoom(f, ps, all, leaves)
+	for n, b := range all {
+		if w := leaves[n]; w != "" {
+			r.leave(f, ps, b, r.target(ps, b, w), w)
+		}
+	}
+	r.finishMemory(f, ps)
+}
+
+// target is the file that gets a bundle, "" for none.
+func (r *pruner) target(ps []piece, b bundle, why Why) string {
+	switch why {
+	case WhyDuplicate:
+		return ""
+	case WhyRoom:
+		return r.owner(ps[b[0]].entry, trailOf(ps, &ps[b[0]]))
+	}
+	return r.archive()
+}
+
+// reasons are why blocks could leave but for want of room, by piece.
+func (r *pruner) reasons(f *File, ps []piece) map[int]Why {
+	out, replaced := map[int]Why{}, supersededLines(f)
 	for i := range ps {
 		p := &ps[i]
-		if p.kind != pieceBlock || p.gone || p.entry == nil || r.immune(f.Path, p) {
+		if p.kind != pieceBlock || p.gone || p.entry == nil {
 			continue
 		}
 		switch e := p.entry; {
 		case e.State == StateSuperseded, replaced[lineRef(e.Text)]:
-			r.move(f, p, r.archive(), WhySuperseded, trailOf(ps, p))
+			out[i] = WhySuperseded
 		case e.State == StateDone && (!e.Dated || e.Date <= addDays(r.Day, -r.DoneDays)) && !open(f, p):
-			r.move(f, p, r.archive(), WhyDone, trailOf(ps, p))
+			out[i] = WhyDone
 		}
 	}
-	r.makeRoom(f, ps)
-	r.finishMemory(f, ps)
+	r.repeated(f, ps, out)
+	return out
+}
+
+// suggest notes what of a bundle could leave if it were named.
+func (r *pruner) suggest(f *File, ps []piece, b bundle, why map[int]Why) {
+	for _, i := range b {
+		p := &ps[i]
+		if why[i] == "" {
+			continue
+		}
+		name := lineRef(strings.TrimSpace(p.text))
+		if len(b) > 1 {
+			if name = f.Path; len(p.sections) > 0 {
+				label, _ := CutTags(ps[p.sections[len(p.sections)-1]].label)
+				name = bare(label)
+			}
+		}
+		r.out.Suggestions = append(r.out.Suggestions, Suggestion{Path: f.Path, Line: p.line + blankBefore(p.text), Why: why[i], Text: strings.TrimSpace(p.text), Include: name})
+	}
 }
 
 // open tells a block with an open task in it.
 func open(f *File, p *piece) bool {
-	from, to := p.line, p.line+p.lines
+	from, to := p.line, p.line+lineCount(p.text)
 	return slices.ContainsFunc(f.Entries, func(e Entry) bool {
 		return e.State == StateOpen && e.StartLine >= from && e.StartLine < to
 	})
@@ -60,8 +114,9 @@ func supersededLines(f *File) map[string]bool {
 	return out
 }
 
-// repeated takes away what a block before, or an owning file, says as well.
-func (r *pruner) repeated(f *File, ps []piece) {
+// repeated finds what a block before, or an owning file, says as well. What may leave
+// is the repetition of what stays.
+func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 	elsewhere := &known{near: r.NearDuplicate, keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
 	for i := range r.Files {
 		g := &r.Files[i]
@@ -72,26 +127,32 @@ func (r *pruner) repeated(f *File, ps []piece) {
 			elsewhere.add(&g.Entries[j])
 		}
 	}
-	for i := range ps {
-		p := &ps[i]
-		if p.kind != pieceBlock || p.gone || p.entry == nil {
-			continue
+	for _, may := range [...]bool{false, true} {
+		for i := range ps {
+			p := &ps[i]
+			if p.kind != pieceBlock || p.gone || p.entry == nil || p.may != may || out[i] != "" {
+				continue
+			}
+			key := Key(p.entry.Plain)
+			// A block with more in it than its first entry is no repetition.
+			whole := p.entry.EndLine-p.entry.StartLine+1 >= lineCount(strings.TrimSpace(p.text))
+			if whole && !vague(p.entry.Plain) && elsewhere.keys[key] {
+				out[i] = WhyDuplicate
+			}
+			elsewhere.keys[key] = true
 		}
-		// A block with more in it than its first entry is no repetition.
-		whole := p.entry.EndLine-p.entry.StartLine+1 >= lineCount(strings.TrimSpace(p.text))
-		if whole && !vague(p.entry.Plain) && elsewhere.keys[Key(p.entry.Plain)] && !r.immune(f.Path, p) {
-			r.move(f, p, "", WhyDuplicate, nil)
-			continue
-		}
-		elsewhere.keys[Key(p.entry.Plain)] = true
 	}
 }
 
-// dropMore takes the line away that says where more is: it is written anew.
-func (r *pruner) dropMore(ps []piece) {
+// isMore tells the line that says where more is.
+func isMore(p *piece) bool { return p.entry != nil && strings.HasPrefix(p.entry.Plain, moreMark) }
+
+// dropMore takes the line away that says where more is, if it stands as it was
+// written: it is written anew.
+func (r *pruner) dropMore(f *File, ps []piece) {
 	for i := range ps {
-		if ps[i].entry != nil && strings.HasPrefix(ps[i].entry.Plain, moreMark) {
-			ps[i].gone = true
+		if p := &ps[i]; p.marker < 0 && isMore(p) && r.Wrote != nil && r.Wrote(f.Path, "", asWritten(p)) {
+			p.gone = true
 		}
 	}
 }
@@ -99,65 +160,49 @@ func (r *pruner) dropMore(ps []piece) {
 // moreLines is what the line takes with the blank one before it.
 const moreLines = 2
 
-// makeRoom moves the least until the rest fits.
-func (r *pruner) makeRoom(f *File, ps []piece) {
-	settle(ps)
-	order := r.rank(ps)
-	under := make([]int, len(ps)) // the blocks that each heading and marker has
-	total := 0
-	for i := range ps {
-		if ps[i].gone {
-			continue
-		}
-		total += ps[i].lines
-		if ps[i].kind == pieceBlock {
-			for _, n := range names(&ps[i]) {
-				under[n]++
-			}
+// makeRoom finds the bundles that leave until the rest fits, those worth least first.
+func (r *pruner) makeRoom(f *File, ps []piece, all []bundle, leaves map[int]Why) {
+	var order []int
+	for n, b := range all {
+		if leaves[n] == "" && r.may(ps, b) && !r.fresh(f, ps, b) {
+			order = append(order, n)
 		}
 	}
-	for _, i := range order {
-		if total <= r.MemoryLines-moreLines || len(r.out.Moves) >= mostMoves {
+	slices.SortStableFunc(order, func(x, y int) int {
+		return cmp.Or(cmp.Compare(r.worth(ps, all[x]), r.worth(ps, all[y])), cmp.Compare(dateOf(&ps[all[x][0]]), dateOf(&ps[all[y][0]])))
+	})
+	for _, n := range order {
+		if text, _ := settled(f, ps); lineCount(text) <= r.MemoryLines-moreLines || len(r.out.Moves)+len(leaves) >= mostMoves {
 			return
 		}
-		p := &ps[i]
-		if r.immune(f.Path, p) {
-			continue
-		}
-		trail := trailOf(ps, p)
-		total -= p.lines
-		r.move(f, p, r.owner(p.entry, trail), WhyRoom, trail)
-		for _, n := range names(p) {
-			if under[n]--; under[n] == 0 {
-				total -= ps[n].lines
-			}
+		leaves[n] = WhyRoom
+		for _, i := range all[n] {
+			ps[i].gone = true
 		}
 	}
-}
-
-// names are the headings and the marker of a block.
-func names(p *piece) []int {
-	if p.marker < 0 {
-		return p.sections
-	}
-	return append(slices.Clone(p.sections), p.marker)
 }
 
 // finishMemory writes the line that says where more is.
 func (r *pruner) finishMemory(f *File, ps []piece) {
-	if !slices.ContainsFunc(r.out.Moves, func(m Move) bool { return m.From == f.Path }) {
-		r.out.Over = append(r.out.Over, f.Path+" has "+count(f.Lines(), "line", "lines")+", the limit is "+itoa(r.MemoryLines)+": all of it is of today and yesterday")
-		return
+	text, n := f.Doc.Raw, f.Lines()
+	if slices.ContainsFunc(r.out.Moves, func(m Move) bool { return m.From == f.Path }) {
+		text, _ = settled(f, ps)
+		if l := r.moreLine(f); l != "" {
+			eol := eolOf(f.Doc.Raw)
+			if text != "" && !strings.HasSuffix(text, "\n") {
+				text += eol
+			}
+			if body, blanks := cutBlanks(text); body != "" && blanks == "" {
+				text += eol
+			}
+			text += l + eol
+		}
+		n = lineCount(text)
+		r.becomes(f.Path, text)
 	}
-	settle(ps)
-	text, _ := joinPieces(ps)
-	if l := r.moreLine(f); l != "" {
-		text = strings.TrimRight(text, "\n") + "\n\n" + l + "\n"
+	if n > r.MemoryLines {
+		r.over(f, ps, n, r.MemoryLines, "what is of today and yesterday stays")
 	}
-	if n := lineCount(text); n > r.MemoryLines {
-		r.out.Over = append(r.out.Over, f.Path+" keeps "+count(n, "line", "lines")+", the limit is "+itoa(r.MemoryLines)+": what is of today and yesterday stays")
-	}
-	r.becomes(f.Path, text)
 }
 
 // moreLine names the files that facts moved to, now and before.

@@ -103,6 +103,7 @@ func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
 		s.at[s.Files[i].Path] = i
 	}
 	s.shadow()
+	s.outdate()
 	return s, ctx.Err()
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -45,6 +46,10 @@ func NewBudget(path string, perDay int, loc *time.Location, now func() time.Time
 // ErrBudget is wrapped by the error of a request for which the day has no tokens
 // left.
 var ErrBudget = errors.New("the day's budget of tokens is used up")
+
+// ErrNever is wrapped by the error of a text that takes more tokens than a whole day
+// has: no day will do.
+var ErrNever = errors.New("it takes more tokens than a whole day's budget has")
 
 // ledger is the file of a Budget.
 type ledger struct {
@@ -91,10 +96,26 @@ type spent struct {
 	tokens int
 }
 
+// left are the tokens that today still has. Where that can't be told it is the whole
+// day's: take says why.
+func (b *Budget) left() int {
+	if b == nil {
+		return math.MaxInt
+	}
+	l, err := b.read()
+	if err != nil {
+		return b.limit
+	}
+	return max(0, b.limit-l.Tokens)
+}
+
 // take writes down tokens before they are sent, or says why they may not be.
 func (b *Budget) take(tokens int) (*spent, error) {
 	if b == nil {
 		return nil, nil
+	}
+	if tokens > b.limit {
+		return nil, &Error{Texts: true, Err: fmt.Errorf("%w: about %d, and a day has %d", ErrNever, tokens, b.limit), Hint: fmt.Sprintf("raise daily_tokens to %d at least", tokens)}
 	}
 	s := &spent{b, "", tokens}
 	err := b.change(func(l *ledger) error {

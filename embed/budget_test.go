@@ -2,6 +2,7 @@ package embed
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
 )
@@ -208,4 +211,60 @@ func TestBudgetAtEveryFailure(t *testing.T) {
 			return
 		}
 	}
+}
+
+// However little a day has, every day embeds what fits, in whatever order texts come,
+// and what no day can have is told by name and stands in nobody's way.
+func TestFillKeepsToTheDay(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		limit := rapid.IntRange(4, 60).Draw(rt, "limit")
+		day := time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
+		b := NewBudget(filepath.Join(t.TempDir(), "budget.json"), limit, time.UTC, func() time.Time { return day })
+		o := openAt(t, "http://localhost:1/v1", func(c *Config) { c.Budget, c.BatchSize = b, rapid.IntRange(1, 20).Draw(rt, "batch") })
+		sent := 0
+		o.http.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			a := readAsked(t, r)
+			for _, s := range a.Input {
+				sent += EstimateTokens(s)
+			}
+			return response(r, 200, nil, strings.Replace(goodAnswer(a.Input), `"usage"`, `"ignored"`, 1)), nil
+		})
+		var all []string
+		total, never := 0, 0
+		for i := range rapid.IntRange(1, 30).Draw(rt, "texts") {
+			s := fmt.Sprint(i, " ", strings.Repeat(rapid.SampledFrom([]string{"word ", "数据库", "Größe "}).Draw(rt, "script"), rapid.IntRange(1, 40).Draw(rt, "words")))
+			if n := EstimateTokens(s); n > limit {
+				never++
+			} else {
+				total += n
+			}
+			all = append(all, s)
+		}
+		st := newStore(all...)
+		// At worst each day is half used: two texts that don't fit together take two days.
+		for days := 0; ; days++ {
+			sent = 0
+			had := len(st.vectors)
+			r, err := Fill(t.Context(), o, st.missing(), st.put, nil)
+			if sent > limit {
+				rt.Fatalf("%d tokens were sent on a day that has %d", sent, limit)
+			}
+			if r.Refused > 0 && (!errors.Is(r.RefusedErr, ErrNever) || !strings.Contains(r.RefusedErr.Error(), "raise daily_tokens to")) {
+				rt.Fatalf("refused: %v", r.RefusedErr)
+			}
+			if err == nil {
+				if r.Refused != never || len(st.vectors) != len(all)-never {
+					rt.Fatalf("%d refused, %d embedded of %d, of which %d never can be", r.Refused, len(st.vectors), len(all), never)
+				}
+				break
+			}
+			if !errors.Is(err, ErrBudget) || len(st.vectors) == had {
+				rt.Fatalf("day %d: %d texts have a vector as before: %v", days, had, err)
+			}
+			if days > 2*total/limit+2 {
+				rt.Fatalf("after %d days %d of %d are embedded", days, len(st.vectors), len(all))
+			}
+			day = day.AddDate(0, 0, 1)
+		}
+	})
 }

@@ -66,7 +66,9 @@ func (r FillReport) Done() int { return r.Embedded + r.Repeated + r.Blank + r.Re
 //
 // Where a provider refuses texts (Error.Texts), their batch is halved until the
 // culprits stand alone; only those go without. If it then refuses a plain word
-// too, it is not the texts, and the run ends with the error.
+// too, it is not the texts, and the run ends with the error. Texts that the day has no
+// tokens left for wait, those behind them that it has tokens for are embedded, and the
+// run ends with an error that wraps [ErrBudget].
 func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error], put func(context.Context, []Vector[K]) error, opts *FillOptions) (FillReport, error) {
 	f := filler[K]{ctx: ctx, p: p, put: put, done: map[textID][]float32{}}
 	if opts != nil {
@@ -104,6 +106,8 @@ type filler[K any] struct {
 	batch    []wanted[K]
 	ready    []Vector[K] // to be put with the next batch
 	inRow    int         // texts refused since one was taken
+	waiting  error       // why the first of those waits that the day has no tokens for
+	waits    int         // how many wait since one was taken
 }
 
 func (f *filler[K]) run(texts iter.Seq2[Text[K], error]) error {
@@ -122,7 +126,10 @@ func (f *filler[K]) run(texts iter.Seq2[Text[K], error]) error {
 			return err
 		}
 	}
-	return f.flush()
+	if err := f.flush(); err != nil {
+		return err
+	}
+	return f.waiting
 }
 
 func (f *filler[K]) survey(texts iter.Seq2[Text[K], error]) error {
@@ -191,6 +198,9 @@ const (
 	probe = "word"
 	// probeEvery is how many texts in a row may be refused between two probes.
 	probeEvery = 8
+	// mostWaits is how many texts in a row may be too long for what is left of the day
+	// before it counts as used up.
+	mostWaits = 64
 )
 
 // embed asks for the vectors of some texts, and again in halves if the provider
@@ -218,6 +228,15 @@ func (f *filler[K]) embed(ws []wanted[K]) error {
 }
 
 func (f *filler[K]) refused(ws []wanted[K], err error) error {
+	if errors.Is(err, ErrBudget) {
+		if f.waiting == nil {
+			f.waiting = err
+		}
+		if f.waits++; f.waits > mostWaits {
+			return err
+		}
+		return f.embed(ws[1:])
+	}
 	var e *Error
 	if !errors.As(err, &e) || !e.Texts {
 		return err
@@ -228,7 +247,7 @@ func (f *filler[K]) refused(ws []wanted[K], err error) error {
 		}
 		return f.embed(ws[half:])
 	}
-	if f.inRow%probeEvery == 0 && !errors.Is(err, static.ErrNoToken) {
+	if f.inRow%probeEvery == 0 && !errors.Is(err, static.ErrNoToken) && !errors.Is(err, ErrNever) {
 		if e := f.probe(); e != nil {
 			return e
 		}
@@ -258,7 +277,7 @@ func (f *filler[K]) settle(w wanted[K], v []float32) {
 		return
 	}
 	f.report.Embedded++
-	f.inRow = 0
+	f.inRow, f.waits = 0, 0
 	f.ready = append(f.ready, Vector[K]{w.keys[0], v})
 	for _, key := range w.keys[1:] {
 		f.repeat(key, v)

@@ -39,8 +39,10 @@ type Description struct {
 	Free bool
 	// Price is what tokens cost; nil if that is not known, or nothing.
 	Price *Price
-	// Budget is the day's, nil without.
-	Budget *Budget
+	// Budget is the day's, nil without. MaxTextBytes is where a text is cut before it
+	// is sent, 0 where that is not known.
+	Budget       *Budget
+	MaxTextBytes int
 	// Note is what else a user wants to know of it, "" for nothing.
 	Note string
 }
@@ -55,7 +57,7 @@ func Describe(p Provider) Description {
 }
 
 func (o *remote) describe() Description {
-	d := Description{Provider: o.name, Model: o.cfg.Model, Endpoint: o.base, Free: o.loopback, Budget: o.cfg.Budget}
+	d := Description{Provider: o.name, Model: o.cfg.Model, Endpoint: o.base, Free: o.loopback, Budget: o.cfg.Budget, MaxTextBytes: o.cfg.MaxTextBytes}
 	for _, p := range prices {
 		if o.own && p.provider == o.name && p.model == strings.TrimPrefix(o.cfg.Model, "models/") {
 			d.Price = &p.Price

@@ -97,15 +97,17 @@ func (o *remote) EmbedDocuments(ctx context.Context, texts []string) (Result, er
 	return res, nil
 }
 
-// batch makes the inputs of one request of the leading texts.
+// batch makes the inputs of one request of the leading texts: as many as the request
+// may hold, and the day still has tokens for, and one at least.
 func (o *remote) batch(texts []string) (inputs []input, truncated int) {
-	room := o.cfg.BatchBytes
+	room, left := o.cfg.BatchBytes, o.cfg.Budget.left()
 	for _, t := range texts[:min(len(texts), o.cfg.BatchSize, o.maxBatch)] {
 		text, cut := fit(o.cfg.DocumentPrefix, t, o.cfg.MaxTextBytes)
-		if room -= len(text); room < 0 && len(inputs) > 0 {
+		in := input{text: text}
+		if room, left = room-len(text), left-in.tokens(); (room < 0 || left < 0) && len(inputs) > 0 {
 			break
 		}
-		inputs = append(inputs, input{text: text})
+		inputs = append(inputs, in)
 		if cut {
 			truncated++
 		}

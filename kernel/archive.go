@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
@@ -161,7 +162,11 @@ func (s *session) addPieces(pieces []retrieval.Span) {
 // They are parts of the text, which is masked as a whole: a secret may reach over
 // the end of a piece.
 func piecesOf(p *pagevm.Page, text string) []retrieval.Span {
-	text = strings.TrimRight(text[:min(len(text), archiveBytes)], "\n")
+	end := min(len(text), archiveBytes)
+	for end < len(text) && end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	text = strings.TrimRight(text[:end], "\n")
 	label := strings.TrimSpace(p.Tool + " " + p.Path)
 	if label == "" {
 		label = p.Role

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,6 +33,9 @@ type AuditOptions struct {
 	Host consolidation.Host
 	// Only and Skip name the checks to run, and those not to.
 	Only, Skip []consolidation.CheckID
+	// Prune are the thresholds of pruning: what it would leave over the limit of
+	// MEMORY.md is found.
+	Prune PruneOptions
 	// JobFiles are records of jobs beside the state folder's own, see
 	// [consolidation.ReadJobs].
 	JobFiles []string
@@ -72,7 +76,32 @@ func (k *Kernel) Audit(ctx context.Context, o AuditOptions) (*consolidation.Repo
 	if err != nil {
 		return nil, err
 	}
+	if co.Runs(consolidation.CheckMemorySize) {
+		if err := k.auditSize(ctx, r, &o); err != nil {
+			return nil, fmt.Errorf("audit: %w", err)
+		}
+	}
 	return r, k.auditState(ctx, r, &co, state)
+}
+
+// auditSize tells that pruning can't bring MEMORY.md down to its limit.
+func (k *Kernel) auditSize(ctx context.Context, r *consolidation.Report, o *AuditOptions) error {
+	if o.Prune.MemoryLines < 0 {
+		r.Skip(consolidation.CheckMemorySize, "upkeep.memory_lines is 0")
+		return nil
+	}
+	p, err := k.Prune(ctx, PruneRequest{PruneOptions: o.Prune, Now: o.Now})
+	if err != nil {
+		return err
+	}
+	for _, over := range p.Over {
+		path, what, _ := strings.Cut(over, " ")
+		if strings.EqualFold(path, "MEMORY.md") {
+			r.Add(consolidation.CheckMemorySize, consolidation.Finding{Severity: consolidation.Note, Place: consolidation.Place{Path: path}, What: what,
+				Hint: "shorten it by hand, let 'memkernel prune --include NAME' move what is named, or raise upkeep.memory_lines"})
+		}
+	}
+	return nil
 }
 
 // recordedJobs reads how recorded jobs went. A record that was named must exist.

@@ -173,11 +173,12 @@ func (s *session) turnLines(msgs []memkernel.Message) []checkpoint.Line {
 // what of lists the lines hold, by hash.
 func (s *session) news(lines []checkpoint.Line) (fresh []checkpoint.Line, items []string) {
 	cycle := s.cycle()
+	empty := s.bufferEmpty()
 	for _, l := range lines {
 		switch l.Tag {
 		case checkpoint.TagConstraint, checkpoint.TagDecision, checkpoint.TagLesson:
 			item := pageID("bi", s.name, cycle, l.Tag, l.Text)
-			if s.flushed[item] && !s.bufferEmpty() {
+			if s.flushed[item] && !empty {
 				continue
 			}
 			items = append(items, item)
@@ -187,11 +188,15 @@ func (s *session) news(lines []checkpoint.Line) (fresh []checkpoint.Line, items 
 	return fresh, items
 }
 
-// bufferEmpty tells whether the buffer holds nothing: it was never written, or was
-// cleared.
+// bufferEmpty tells whether the buffer holds no entry: it was cleared, and what is in
+// it is somebody else's.
 func (s *session) bufferEmpty() bool {
 	f, err := s.memory.private.Stat(bufferPath)
-	return err == nil && f.Size == 0
+	if err != nil || f.Size == 0 {
+		return err == nil
+	}
+	text, err := s.memory.bufferText()
+	return err == nil && len(bufferEntries(text)) == 0
 }
 
 // cycle names the stretch between two compactions, the host's or the kernel's own.

@@ -91,6 +91,64 @@ func bufferEntries(text string) []bufferEntry {
 	return out
 }
 
+// bufferTitle is the first line of a cycle.
+var bufferTitle = regexp.MustCompile(`^# Working buffer of session .+, \d{4}-\d{2}-\d{2}\s*$`)
+
+// foreignBuffer is a text of the buffer without the kernel's entries: those that hold
+// nothing but lines of the kernel's form, up to their markers. One that somebody wrote
+// into stays whole.
+func foreignBuffer(text string) string {
+	var b strings.Builder
+	gone := false
+	for lines := strings.SplitAfter(text, "\n"); len(lines) > 0; {
+		if n := ownEntry(lines); n > 0 {
+			lines, gone = lines[n:], true
+			continue
+		}
+		if kept := b.String(); gone && kept != "" && !strings.HasSuffix(kept, "\n\n") && !strings.HasSuffix(kept, "\n\r\n") {
+			b.WriteString("\n")
+		}
+		b.WriteString(lines[0])
+		lines, gone = lines[1:], false
+	}
+	if strings.TrimSpace(b.String()) == "" {
+		return ""
+	}
+	return b.String()
+}
+
+// ownEntry counts the lines of an entry of the kernel's that a text begins with, the
+// title of its cycle and blank lines behind it included; 0 if it begins with none.
+func ownEntry(lines []string) int {
+	n := 0
+	blanks := func() {
+		for n < len(lines) && lines[n] != "" && strings.TrimSpace(lines[n]) == "" {
+			n++
+		}
+	}
+	if bufferTitle.MatchString(lines[0]) {
+		n++
+		blanks()
+	}
+	if n == len(lines) {
+		return 0
+	}
+	if _, ok := parseHead(lines[n]); !ok {
+		return 0
+	}
+	for n++; n < len(lines); n++ {
+		if strings.HasPrefix(lines[n], "<!-- mk:") {
+			n++
+			blanks()
+			return n
+		}
+		if _, ok := checkpoint.ParseLine(lines[n]); !ok && strings.TrimSpace(lines[n]) != "" {
+			return 0
+		}
+	}
+	return 0
+}
+
 // forgetBuffer takes the session's entries out of the buffer.
 func (s *session) forgetBuffer(ctx context.Context) error {
 	l, err := s.memory.private.ReadFile(bufferPath)
@@ -135,8 +193,8 @@ func (k *Kernel) ReadBuffer(ctx context.Context) (*Buffered, error) {
 	return &Buffered{Text: text, Bytes: len(text), Hash: hashText(text), Entries: len(bufferEntries(text))}, ctx.Err()
 }
 
-// ClearBuffer takes away what a curation has read and made durable elsewhere; what was
-// appended since stays. If the buffer does not begin with what was read, nothing is
+// ClearBuffer takes away the kernel's entries that a curation has read and made durable
+// elsewhere; what somebody else wrote, and what was appended since, stays. If the buffer does not begin with what was read, nothing is
 // taken, and the error is a [markdownstore.ConflictError].
 func (k *Kernel) ClearBuffer(ctx context.Context, read *Buffered) error {
 	if k.memory == nil {
@@ -149,7 +207,11 @@ func (k *Kernel) ClearBuffer(ctx context.Context, read *Buffered) error {
 	if read.Bytes < 0 || read.Bytes > len(l.Text) || hashText(l.Text[:read.Bytes]) != read.Hash {
 		return fmt.Errorf("clear the working buffer: %w", &markdownstore.ConflictError{Path: bufferPath, Want: read.Hash, Have: l.Hash})
 	}
-	rest := strings.TrimLeft(l.Text[read.Bytes:], "\r\n")
+	kept, rest := foreignBuffer(l.Text[:read.Bytes]), l.Text[read.Bytes:]
+	if kept == "" {
+		rest = strings.TrimLeft(rest, "\r\n")
+	}
+	rest = kept + rest
 	if _, err := k.memory.private.Replace(ctx, bufferPath, l.Hash, rest); err != nil {
 		return fmt.Errorf("clear the working buffer: %w", err)
 	}

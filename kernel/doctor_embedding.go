@@ -53,6 +53,10 @@ func (d *doctor) dayBudget(b *embed.Budget) {
 	if b == nil {
 		return
 	}
+	if n, tokens, err := d.k.memory.neverEmbedded(d.ctx); err == nil && n > 0 { // which index can't be read says another check
+		d.Add(AreaEmbedding, Warning, fmt.Sprintf("%d texts will never get a vector: the longest takes about %d tokens, more than a whole day has", n, tokens),
+			fmt.Sprintf("raise embedding.daily_tokens to %d at least", tokens))
+	}
 	spent, perDay, err := b.Spent()
 	switch {
 	case err != nil:

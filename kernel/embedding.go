@@ -179,6 +179,47 @@ func (f *filling) estimate(ctx context.Context) (EmbedEstimate, error) {
 	return e, nil
 }
 
+// neverEmbedded counts the texts without a vector that take more tokens than a whole
+// day has, and what the longest takes.
+func (m *memory) neverEmbedded(ctx context.Context) (n, tokens int, err error) {
+	if m.opts.Embedder == nil {
+		return 0, 0, nil
+	}
+	d := embed.Describe(m.opts.Embedder)
+	if d.Budget == nil {
+		return 0, 0, nil
+	}
+	_, perDay, err := d.Budget.Spent()
+	if err != nil {
+		return 0, 0, err
+	}
+	ix, err := m.reader(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	_, takesMedia := m.opts.Embedder.(embed.MediaProvider)
+	for t, err := range ix.MissingEmbeddings(ctx, m.opts.Embedder.Model()) {
+		if err != nil {
+			return n, tokens, err
+		}
+		text := embed.Compose(t.Trail, t.Text)
+		if d.MaxTextBytes > 0 {
+			text = text[:min(len(text), d.MaxTextBytes)]
+		}
+		takes := embed.EstimateTokens(text)
+		switch media := mediaType(t.Path) != ""; {
+		case media && !takesMedia:
+			continue
+		case media:
+			takes += embed.MediaTokens
+		}
+		if takes > perDay {
+			n, tokens = n+1, max(tokens, takes)
+		}
+	}
+	return n, tokens, nil
+}
+
 func (f *filling) progress() *embed.FillOptions {
 	o := &embed.FillOptions{}
 	if tell := f.opts.Progress; tell != nil {

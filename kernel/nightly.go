@@ -130,7 +130,7 @@ func (k *Kernel) Nightly(ctx context.Context, req NightlyRequest) (*Nightly, err
 }
 
 func (k *Kernel) nightAudit(ctx context.Context, req *NightlyRequest, out *Nightly) (err error) {
-	req.Audit.Now = req.Now
+	req.Audit.Now, req.Audit.Prune = req.Now, req.Prune
 	out.Audit, err = k.Audit(ctx, req.Audit)
 	return err
 }

@@ -38,7 +38,7 @@ func overgrown(t *testing.T, dir string) {
 		"memory/observations.md":   observed.String(),
 		"memory/2026-03-09.md":     "# 2026-03-09\n\n- 10:00 [decision] We decided to keep the nets in the long shed because the short one leaks.\n- 11:00 [lesson] On 2026-03-09 the crane only starts after the valve was opened twice.\n- 12:00 Heartbeat.\n",
 		"memory/2026-02-02.md":     "# 2026-02-02\n\n- 09:00 [decision] The ferry calls at the north quay during winter.\n",
-		"memory/working-buffer.md": "# Working buffer of session main, 2026-03-09\n\n- [decision] The lantern on the mole is lit from dusk on.\n",
+		"memory/working-buffer.md": "# Working buffer of session main, 2026-03-09\n\n## 2026-03-09T09:12:05Z, turn 12 of session main, 63 % full, message 34\n\n- [decision] The lantern on the mole is lit from dusk on.\n<!-- mk:wb-1 -->\n",
 	} {
 		at := old
 		if strings.Contains(name, "2026-03-09") || strings.Contains(name, "buffer") {
@@ -56,6 +56,9 @@ func nightKernel(t *testing.T, dir string) *kernel.Kernel {
 	return kernelAt(t, dir, nightAt)
 }
 
+// named lets go what somebody wrote into the files of overgrown.
+var named = kernel.PruneOptions{Include: []string{"MEMORY.md", "memory/observations.md"}}
+
 var onlyLosses = kernel.AuditOptions{Only: []consolidation.CheckID{consolidation.CheckMemoryLoss}}
 
 // TestNightlyCrashChild is the night that TestNightlyKillAnywhere kills.
@@ -64,7 +67,7 @@ func TestNightlyCrashChild(t *testing.T) {
 	overgrown(t, dir)
 	k := nightKernel(t, dir)
 	defer k.Close()
-	if n, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: nightAt, Audit: onlyLosses}); err != nil || n.Failed() {
+	if n, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named}); err != nil || n.Failed() {
 		t.Fatalf("%+v, %v", n, err)
 	}
 	fmt.Println("DONE")
@@ -79,7 +82,7 @@ func TestNightlyKillAnywhere(t *testing.T) {
 	overgrown(t, want)
 	lines := markdownLines(t, want)
 	k := nightKernel(t, want)
-	if n, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: nightAt, Audit: onlyLosses}); err != nil || n.Failed() || len(n.Curated.Entries) != 3 || len(n.Pruned.Moves) < 20 {
+	if n, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named}); err != nil || n.Failed() || len(n.Curated.Entries) != 3 || len(n.Pruned.Moves) < 20 {
 		t.Fatalf("%+v, %v", n, err)
 	}
 	k.Close()
@@ -97,7 +100,7 @@ func TestNightlyKillAnywhere(t *testing.T) {
 		}
 		k := nightKernel(t, dir)
 		defer k.Close()
-		if night, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: nightAt, Audit: onlyLosses}); err != nil || night.Failed() {
+		if night, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named}); err != nil || night.Failed() {
 			t.Fatalf("after a kill at %d: %+v, %v", n, night, err)
 		}
 		got := markdownOf(t, dir)

@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -78,38 +79,120 @@ func putAt(t *testing.T, file, text string, at time.Time) {
 	}
 }
 
-// TestSixtyNights lives through sixty nights of real workspaces, or through the first
-// twelve in the quick suite. MEMORY.md comes down to its limit and stays
-// there, no line of it is lost, a second run of a night changes nothing, and every entry
-// with a tag is found by its own words.
-func TestSixtyNights(t *testing.T) {
-	nights := suite.Pick(12, 60)
+// nightsOf is how many nights are lived through: ninety, or the first twelve in the quick
+// suite.
+func nightsOf() int { return suite.Pick(12, 90) }
+
+// TestNinetyNights lives through nights of real workspaces. What people wrote into
+// MEMORY.md stands there after every night, of what memkernel wrote no more than fits,
+// no line is lost, a second run of a night changes nothing, and every entry with a tag
+// is found by its own words.
+func TestNinetyNights(t *testing.T) {
 	for _, name := range []string{"robertsong2019__openclaw-workspace", "LumenBot__LobsterOps"} {
 		from := filepath.Join("..", "..", "shared", "data", "workspaces", name)
 		if _, err := os.Stat(from); err != nil {
 			t.Skipf("the real workspaces are not here: %v", err)
 		}
-		t.Run(name, func(t *testing.T) { liveThrough(t, arriving(t, from), nights) })
+		t.Run(name, func(t *testing.T) { liveThrough(t, arriving(t, from), nightsOf(), nil) })
 	}
 }
 
-// liveThrough lives through nights and looks at what is left.
-func liveThrough(t *testing.T, a *arrival, nights int) {
+// TestNinetyNightsOfPeople does the same over files in the manners of several people,
+// of which each goes on writing.
+func TestNinetyNightsOfPeople(t *testing.T) {
+	for name, memory := range peoples {
+		t.Run(name, func(t *testing.T) {
+			from := t.TempDir()
+			first := time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
+			putAt(t, filepath.Join(from, "MEMORY.md"), memory, first)
+			putAt(t, filepath.Join(from, "USER.md"), "# User\n\n- Name: Mika\n", first)
+			putAt(t, filepath.Join(from, "TOOLS.md"), "# Tools\n", first)
+			for n := range nightsOf() {
+				day := first.AddDate(0, 0, n).Format(time.DateOnly)
+				a, b := words10[n%10]+words10[n/10%10], words10[n/10%10]+words10[n%10]
+				putAt(t, filepath.Join(from, "memory", day+".md"), fmt.Sprintf("# %s\n\n- 09:00 [decision] The %s gate is opened by keeper %s from now on.\n- 10:00 [lesson] The %s crane only starts after the %s valve was opened.\n- 11:00 [human] The user wants every report on %s gates as a table.\n", day, a, b, a, b, a), first)
+			}
+			edit := func(night int, ours []string) (old, text string) {
+				switch {
+				case night%7 == 3: // a line at the end
+					return "", fmt.Sprintf("- What I noted in night %d, by hand\n", night)
+				case night%7 == 5: // a paragraph at the end
+					return "", fmt.Sprintf("\nA thought of night %d, said in\ntwo lines.\n", night)
+				case night%7 == 6 && len(ours) > 0: // something of memkernel's put right
+					return ours[len(ours)-1], strings.Replace(ours[len(ours)-1], "The ", "By hand: the ", 1)
+				}
+				return "", ""
+			}
+			liveThrough(t, arriving(t, from), nightsOf(), edit)
+		})
+	}
+}
+
+// peoples are files in the manners of several people.
+var peoples = map[string]string{
+	"bullets": "# Memory\n\n## Ports\n\n" + repeat("- Gate %d is opened by keeper %d\n", 60),
+	"short":   "# Memory\n\n- Likes short answers\n- Name: Mika\n",
+	"prose":   "# What I know\n\n" + repeat("The harbour of pier %d was built on old piles, and nobody\nknows how deep pier %d goes.\n\n", 20),
+	"leads": "# Rules\n\nNever do any of the following without asking:\n\n- delete a branch\n- publish a package\n  - not even a beta\n- write to a customer\n\n## Release:\n1. Freeze\n2. Tag\n   ```sh\n   git tag v1\n   ```\n3. Tell\n\n" +
+		"> Keep the lamps burning.\n> Whatever it costs.\n\n<!-- keep with the next -->\n- [x] the oil was bought in March\n- ~~parcels go out on Mondays~~\n\n---\n\n" + repeat("## Section %d\n\nwords on %d\n\n", 12),
+	"tables":  "---\ntitle: memory\n---\n\n# Keepers\n\nWho holds which gate:\n\n| gate | keeper |\n|---|---|\n" + repeat("| gate %d | keeper %d |\n", 55) + "\nUnderlined\n----------\n\nend\n",
+	"chinese": "# 记忆\n\n## 偏好\n\n以下操作必须先询问：\n\n- 删除分支\n- 发布软件包\n\n## 端口\n\n" + repeat("- 第%d号闸门由管理员%d负责\n", 50),
+	"deutsch": strings.ReplaceAll("# Gedächtnis\n\n## Vorlieben\n\n- Kurze Antworten\n- Name: Mika\n\n## Nie ohne Rückfrage:\n\n* Zweige löschen\n* Pakete veröffentlichen\n\n"+repeat("## Tor %d\n\nSchlüssel liegt bei Wärter %d.\n\n", 20), "\n", "\r\n"),
+}
+
+func repeat(form string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, form, i, n-i)
+	}
+	return b.String()
+}
+
+// liveThrough lives through nights and looks at what is left. Before a night edit, if
+// there is one, says what somebody puts in the place of a line, or at the end.
+func liveThrough(t *testing.T, a *arrival, nights int, edit func(night int, ours []string) (old, text string)) {
 	dir := t.TempDir()
 	a.arrive(t, dir, "", a.first.AddDate(0, 0, -3))
-	lines := map[string]bool{}
-	most, promoted, moved, day := 0, 0, 0, ""
+	lines, machine := map[string]bool{}, map[string]bool{}
+	most, promoted, moved, before, day := 0, 0, 0, len(memoryLines(t, dir)), ""
 	for night := range nights {
 		at := a.first.AddDate(0, 0, night).Add(23*time.Hour + 30*time.Minute)
 		day = at.Format(time.DateOnly)
 		a.arrive(t, dir, day, at.Add(-time.Hour))
+		if edit != nil {
+			_, ours := sortOut(t, dir, machine)
+			if old, text := edit(night, slices.DeleteFunc(ours, func(l string) bool { return !strings.HasPrefix(l, "- ") })); text != "" {
+				was := readFile(t, dir, "MEMORY.md")
+				if strings.Contains(was, "\r\n") {
+					text = strings.ReplaceAll(text, "\n", "\r\n")
+				}
+				if old == "" {
+					was += text
+				} else {
+					was = strings.Replace(was, old, text, 1)
+				}
+				putAt(t, filepath.Join(dir, "MEMORY.md"), was, at.Add(-time.Minute))
+			}
+		}
 		for _, l := range memoryLines(t, dir) {
 			lines[l] = true
 		}
+		want, _ := sortOut(t, dir, machine)
 		n := lived(t, dir, at)
 		promoted, moved = promoted+len(n.Curated.Entries), moved+len(n.Pruned.Moves)
-		if got := len(memoryLines(t, dir)); night > 1 {
-			most = max(most, got)
+		for l := range strings.SplitSeq(n.Curated.Text(), "\n") {
+			machine[l] = true
+		}
+		got, ours := sortOut(t, dir, machine)
+		if !slices.Equal(want, got) {
+			t.Fatalf("night %d: of what people wrote\n%s\nstands\n%s", night+1, strings.Join(want, "\n"), strings.Join(got, "\n"))
+		}
+		if night > 1 {
+			// Headings stay as long as somebody's line stands under them.
+			most = max(most, len(slices.DeleteFunc(ours, func(l string) bool { return !strings.HasPrefix(l, "- ") })))
+		}
+		if total := len(memoryLines(t, dir)); total > kernel.DefaultMemoryLines && len(n.Pruned.Over) == 0 {
+			t.Errorf("night %d: MEMORY.md has %d lines, and nothing is said of it", night+1, total)
 		}
 		if night == 0 || night == nights/2 || night == nights-1 {
 			t.Logf("night %2d, %s: MEMORY.md %d lines, promoted so far %d, moved %d, over %q", night+1, day, len(memoryLines(t, dir)), promoted, moved, n.Pruned.Over)
@@ -124,11 +207,32 @@ func liveThrough(t *testing.T, a *arrival, nights int) {
 		}
 	}
 	if most > kernel.DefaultMemoryLines {
-		t.Errorf("MEMORY.md got %d lines, the limit is %d", most, kernel.DefaultMemoryLines)
+		t.Errorf("of what memkernel wrote %d entries stood in MEMORY.md, the limit is %d", most, kernel.DefaultMemoryLines)
 	}
-	t.Logf("most lines after the second night: %d", most)
+	if moved == 0 && nights > 10 {
+		t.Error("nothing was ever moved")
+	}
+	t.Logf("MEMORY.md had %d lines before; most entries of memkernel's own after the second night: %d", before, most)
 	nothingLost(t, dir, lines)
-	taggedReachable(t, dir)
+	if edit == nil {
+		taggedReachable(t, dir)
+	}
+}
+
+// sortOut are the lines of MEMORY.md that people wrote, and those that memkernel did,
+// without blank ones.
+func sortOut(t *testing.T, dir string, machine map[string]bool) (people, ours []string) {
+	t.Helper()
+	for _, l := range memoryLines(t, dir) {
+		switch plain := strings.TrimRight(l, "\r"); {
+		case strings.TrimSpace(l) == "":
+		case machine[plain], strings.HasPrefix(l, "<!-- mk:up-"), strings.HasPrefix(l, "More memory: ["):
+			ours = append(ours, plain)
+		default:
+			people = append(people, l)
+		}
+	}
+	return people, ours
 }
 
 func memoryLines(t *testing.T, dir string) []string {

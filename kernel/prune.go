@@ -33,6 +33,9 @@ type PruneOptions struct {
 	// 18,000: where a host's limit is near.
 	Owners     []string
 	OwnerChars int
+	// Include names what somebody else wrote and may leave as well, see
+	// [consolidation.PruneOptions].
+	Include []string
 }
 
 // DefaultMemoryLines is how long MEMORY.md may get: every session begins with it.
@@ -83,9 +86,11 @@ type Pruned struct {
 }
 
 // Prune takes out of memory's files what no longer holds, and moves what MEMORY.md
-// has no room for to the files that own it. All that is touched is backed up first,
-// nothing that is not a day old leaves, and of the working buffer goes what a
-// committed curation has read.
+// has no room for to the files that own it. Only what the kernel wrote itself, and
+// stands as it was written, leaves, and what is named by Include; of all else it says
+// what could. All that is touched is backed up first, nothing that is not a day old
+// leaves, and of the working buffer go the kernel's entries that a committed curation
+// has read.
 func (k *Kernel) Prune(ctx context.Context, req PruneRequest) (*Pruned, error) {
 	if req.Now.IsZero() {
 		req.Now = k.now()
@@ -116,16 +121,20 @@ func (u *upkeep) prune(ctx context.Context, req *PruneRequest) (*Pruned, error) 
 		return nil, err
 	}
 	graves := gravesOf(u.log)
+	wrote, unread := u.wrote()
 	f := req.PruneOptions.filled()
 	o := consolidation.PruneOptions{Day: u.run.Day, MemoryLines: f.MemoryLines, ObservationLines: f.ObservationLines, ObservationRest: f.ObservationRest,
 		ObservationDays: f.ObservationDays, DoneDays: f.DoneDays, LogDays: f.LogDays, NearDuplicate: f.NearDuplicate, Owners: f.Owners, OwnerChars: f.OwnerChars,
-		Young: young, Retired: func(key string) bool { return graves[key] }}
+		Young: young, Wrote: wrote, Include: f.Include, Retired: func(key string) bool { return graves[key] }}
 	if req.QuietTime {
 		o.Only = []string{"observations.md", "memory/observations.md"}
 	}
 	out := &Pruned{Kept: []string{}}
 	if err := u.pruneSafely(snap, o, out); err != nil {
 		return nil, err
+	}
+	if err := unread(); err != nil {
+		return nil, fmt.Errorf("read what was written before: %w", err)
 	}
 	text, mark, err := u.readOfBuffer(ctx, out)
 	if err != nil || !req.Apply {
@@ -164,16 +173,16 @@ func (u *upkeep) commitPruning(ctx context.Context, out *Pruned, buffer string, 
 	return err
 }
 
-// heading is what a new file begins with.
+// heading is what a new file begins with: the heading that named it, as it is
+// written.
 func heading(c *consolidation.Change) string {
 	if !c.New {
 		return ""
 	}
-	name := strings.TrimSuffix(path.Base(c.Path), ".md")
 	if strings.HasPrefix(c.Path, consolidation.ArchiveDir) {
-		name = "Taken out of memory on " + name
+		return "# Taken out of memory on " + strings.TrimSuffix(path.Base(c.Path), ".md") + "\n\n"
 	}
-	return "# " + strings.ToUpper(name[:1]) + name[1:] + "\n\n"
+	return "# " + c.Title + "\n\n"
 }
 
 // readOfBuffer is what of the working buffer may go.
@@ -187,12 +196,16 @@ func (u *upkeep) readOfBuffer(ctx context.Context, out *Pruned) (string, *readMa
 	if m == nil || b.Bytes < m.Bytes || m.Bytes == 0 || hashText(b.Text[:m.Bytes]) != m.Hash {
 		return "", nil, nil
 	}
-	if u.secret(b.Text[:m.Bytes]) {
+	read := b.Text[:m.Bytes]
+	if u.secret(read) {
 		out.Kept = append(out.Kept, bufferPath+": "+heldBack)
 		return "", nil, nil
 	}
-	out.BufferBytes, out.BufferLeft = m.Bytes, b.Bytes-m.Bytes
-	return b.Text[:m.Bytes], m, nil
+	if out.BufferBytes = len(read) - len(foreignBuffer(read)); out.BufferBytes == 0 {
+		return "", nil, nil
+	}
+	out.BufferLeft -= out.BufferBytes
+	return read, m, nil
 }
 
 // youth tells what was not there a day ago: it stands neither in a file that has not

@@ -63,8 +63,10 @@ type MemoryStatus struct {
 	RecallTokens    int `json:"recall_tokens"`
 	RecallItems     int `json:"recall_items"`
 	// Embedder is the model by which questions become vectors, "" for words alone.
-	Embedder string      `json:"embedder"`
-	Index    IndexStatus `json:"index"`
+	Embedder string `json:"embedder"`
+	// NeverEmbedded counts the texts that take more tokens than a whole day has.
+	NeverEmbedded int         `json:"never_embedded"`
+	Index         IndexStatus `json:"index"`
 	// Sync says how the index is kept up to date, Sessions what is searched of past
 	// sessions.
 	Sync     SyncStatus `json:"sync"`
@@ -281,6 +283,7 @@ func (k *Kernel) memoryStatus(ctx context.Context) MemoryStatus {
 	if o.Embedder != nil {
 		st.Embedder = o.Embedder.Model()
 	}
+	st.NeverEmbedded, _, _ = m.neverEmbedded(ctx) // an index that can't be read says so itself
 	st.Index, st.Sync, st.Sessions = m.indexStatus(ctx), m.syncStatus(), m.pastStatus()
 	return st
 }

@@ -82,8 +82,8 @@ func (u *upkeep) takeBack(last *loggedRun, st *upkeepStep) (ok bool, err error) 
 		return false, err
 	}
 	if st.Clear {
-		// What was appended since stands behind what comes back.
-		u.becomes(st.Path, l.Text, before+l.Text)
+		// What was appended since stands behind what comes back, what stayed in it.
+		u.becomes(st.Path, l.Text, before+strings.TrimPrefix(l.Text, foreignBuffer(before)))
 		return true, nil
 	}
 	if l.Hash != last.done.Files[st.Path] {

@@ -27,7 +27,7 @@ func curated(t *testing.T, k *kernel.Kernel, apply bool) *kernel.Curated {
 
 func pruned(t *testing.T, k *kernel.Kernel, apply bool) *kernel.Pruned {
 	t.Helper()
-	p, err := k.Prune(context.Background(), kernel.PruneRequest{Apply: apply, Now: nightAt})
+	p, err := k.Prune(context.Background(), kernel.PruneRequest{PruneOptions: named, Apply: apply, Now: nightAt})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestGuard(t *testing.T) {
 	overgrown(t, dir)
 	k := nightKernel(t, dir)
 	defer k.Close()
-	if n, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: nightAt, Audit: onlyLosses}); err != nil || n.Failed() {
+	if n, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named}); err != nil || n.Failed() {
 		t.Fatalf("%+v, %v", n, err)
 	}
 	guard := func() (int, bool) {
@@ -212,7 +212,7 @@ func TestUpkeepKeepsForeignChanges(t *testing.T) {
 	next := nightAt.AddDate(0, 0, 2)
 	k2 := kernelAt(t, dir, next)
 	defer k2.Close()
-	if _, err := k2.Prune(context.Background(), kernel.PruneRequest{Apply: true, Now: next}); err != nil {
+	if _, err := k2.Prune(context.Background(), kernel.PruneRequest{PruneOptions: named, Apply: true, Now: next}); err != nil {
 		t.Fatal(err)
 	}
 	if text := readFile(t, dir, "MEMORY.md"); strings.Count(text, "\n") > kernel.DefaultMemoryLines || !strings.Contains(text+readFile(t, dir, "memory/harbour.md"), "An editor wrote this meanwhile.") {
@@ -233,7 +233,7 @@ func TestNightlySteps(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "MEMORY.md"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	n, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: nightAt, Audit: onlyLosses})
+	n, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named})
 	if err != nil || !n.Failed() || n.Steps[len(n.Steps)-1].Outcome != "skipped" {
 		t.Fatalf("%+v, %v", n, err)
 	}

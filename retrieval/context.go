@@ -101,9 +101,7 @@ func (r *refiner) combine() {
 	if r.sig.Feedback > 0 {
 		r.feedback()
 	}
-	if r.sig.Superseded != 0 {
-		r.superseded()
-	}
+	r.superseded()
 	if r.intent.when && r.sig.Told != 0 {
 		r.told()
 	}

@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -22,7 +23,10 @@ type Item struct {
 	Origin   string `json:"origin,omitempty"`
 	Date     string `json:"date,omitempty"`
 	Citation string `json:"citation"`
-	Text     string `json:"text"`
+	// SupersededBy is that of its hits; where not all of them have one, "L3 by " and
+	// the citation for each that has.
+	SupersededBy string `json:"superseded_by,omitempty"`
+	Text         string `json:"text"`
 	// Score is that of its best hit, Hits are the IDs of all of them.
 	Score float64  `json:"score"`
 	Hits  []string `json:"hits"`
@@ -92,6 +96,7 @@ func assemble(segments []segment) []Item {
 func fuse(segments []segment) (Item, int) {
 	best := slices.MinFunc(segments, func(a, b segment) int { return cmp.Compare(a.rank, b.rank) })
 	item := Item{Kind: best.hit.Kind, Path: best.hit.Path, Trail: segments[0].hit.Trail, Origin: best.hit.Origin, Date: best.hit.Date, Score: best.hit.Score}
+	item.SupersededBy = supersededOf(segments, best)
 	var lines []line
 	seq := segments[0].hit.Seq
 	for i, s := range segments {
@@ -113,6 +118,20 @@ func fuse(segments []segment) (Item, int) {
 		}
 	}
 	return item, best.rank
+}
+
+// supersededOf says what of an item was superseded, and by what.
+func supersededOf(segments []segment, best segment) string {
+	var parts []string
+	for _, s := range segments {
+		if s.hit.SupersededBy != "" {
+			parts = append(parts, fmt.Sprintf("L%d by %s", s.hit.StartLine, s.hit.SupersededBy))
+		}
+	}
+	if len(parts) == len(segments) {
+		return best.hit.SupersededBy
+	}
+	return strings.Join(parts, "; ")
 }
 
 // merge puts the lines of b behind those of a that it does not repeat. Where a

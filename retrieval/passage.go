@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
@@ -18,6 +19,8 @@ const maxPassage = 5
 type passage struct {
 	// from and to are its lines in the chunk, from 0, to exclusive.
 	from, to int
+	// own is the first of them that is no heading.
+	own int
 	// label is who speaks, as its analysed words; nil if nobody is named.
 	label *digest
 	// body is its words without the label's, about those of the headings in the
@@ -31,6 +34,11 @@ type passage struct {
 	// comesFrom and supersedes are its references, begins its first line of its own.
 	comesFrom, supersedes []string
 	begins                string
+	// gone: all of its own lines say that they no longer hold.
+	gone bool
+	// replaces is what it says of a statement that it takes the place of, nil if it
+	// speaks of none.
+	replaces *markdownstore.Replacement
 }
 
 // outline is the passages of a chunk, in order.
@@ -154,6 +162,13 @@ func (c *cutter) add(p *passage, own int) {
 	if own < len(c.lines) {
 		p.begins = c.lines[own]
 	}
+	p.gone = own < p.to && !slices.ContainsFunc(c.lines[own:p.to], func(l string) bool {
+		return strings.TrimSpace(l) != "" && !markdownstore.SaysSuperseded(l)
+	})
+	if r, ok := markdownstore.ReplacementOf(strings.Join(c.lines[own:p.to], "\n")); ok && !p.gone {
+		p.replaces = &r
+	}
+	p.own = own
 	p.body = tallied(tokens)
 	p.about = c.about
 	p.trail = c.trail()

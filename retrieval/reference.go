@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -96,19 +97,61 @@ func refLine(ref string) (path string, line int, ok bool) {
 	return path, line, line > 0
 }
 
-// superseded moves what another passage replaces behind that one, but never by more
-// than [Signals.Superseded]: it may be what was asked for.
+// superseded moves what another passage replaces behind that one, which speaks for
+// both, and marks it. What says itself that it no longer holds loses
+// [Signals.Superseded] of its score.
 func (r *refiner) superseded() {
 	for _, p := range r.places {
-		for _, ref := range p.supersedes {
-			path, line, placed := refLine(ref)
-			for _, q := range r.places {
-				if q != p && (placed && q.at(path, line) || strings.HasPrefix(ref, "k-") && q.comesAs(ref)) {
-					q.score = max(q.score*r.sig.Superseded, min(q.score, .95*p.score))
-				}
+		if p.gone && p.by == "" {
+			if p.by = cite(p.chunk.hit.Path, p.from, p.to); r.sig.Superseded != 0 {
+				p.score *= r.sig.Superseded
+			}
+		}
+		if p.replaces == nil && len(p.supersedes) == 0 {
+			continue
+		}
+		for _, q := range r.places {
+			if q == p || !p.names(q) && !p.outdates(q) {
+				continue
+			}
+			if q.by = p.cite(); r.sig.Superseded != 0 {
+				p.score = max(p.score, q.score)
+				q.score = min(q.score*max(r.sig.Superseded, .95), .95*p.score)
 			}
 		}
 	}
+}
+
+// cite is the citation of a passage's own lines.
+func (p *place) cite() string {
+	return cite(p.chunk.hit.Path, p.chunk.hit.StartLine+p.passage.own, p.to)
+}
+
+// names tells whether a passage names another one as what it supersedes.
+func (p *place) names(q *place) bool {
+	return slices.ContainsFunc(p.supersedes, func(ref string) bool {
+		path, line, placed := refLine(ref)
+		return placed && q.at(path, line) || strings.HasPrefix(ref, "k-") && q.comesAs(ref)
+	})
+}
+
+// outdates tells whether a passage says in plain words that it takes the place of
+// another one, which is not newer: both have dates, or they stand in one file and this
+// one behind.
+func (p *place) outdates(q *place) bool {
+	if p.replaces == nil {
+		return false
+	}
+	ph, qh := &p.chunk.hit, &q.chunk.hit
+	switch {
+	case ph.Path == qh.Path:
+		if p.from < q.to {
+			return false
+		}
+	case ph.Date == "" || qh.Date == "" || ph.Date < qh.Date:
+		return false
+	}
+	return p.replaces.Replaces(lineRange(qh.Text, q.passage.own, q.passage.to))
 }
 
 // comesAs tells whether a passage begins with a line of that name.

@@ -28,6 +28,8 @@ type place struct {
 	tf, part []float64
 	// own is the score of its own words, score that with all that stands round it.
 	own, score float64
+	// by names the passage that took the place of this one, "" if none did.
+	by string
 	// named tells that the question names who speaks.
 	named bool
 }
@@ -198,7 +200,7 @@ func (p *place) candidate(w weights) *candidate {
 	h.StartLine, h.EndLine, h.Trail = p.from, p.to, p.trail
 	h.ID += ":" + strconv.Itoa(1+p.passage.from)
 	h.Text = p.text()
-	h.Citation = cite(h.Path, h.StartLine, h.EndLine)
+	h.Citation, h.SupersededBy = cite(h.Path, h.StartLine, h.EndLine), p.by
 	h.Parts.Keyword = p.score / (p.score + halfPassage)
 	h.Parts.Merged = w.vector*h.Parts.Vector + w.keyword*h.Parts.Keyword
 	return c

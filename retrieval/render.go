@@ -41,6 +41,7 @@ const (
 func (it *Item) render(b *strings.Builder) {
 	b.WriteString("<" + itemTag)
 	attribute(b, "from", it.Citation)
+	attribute(b, "superseded-by", it.SupersededBy)
 	attribute(b, "origin", it.Origin)
 	if !strings.Contains(it.Citation, it.Date) {
 		attribute(b, "date", it.Date)

@@ -95,6 +95,9 @@ type Hit struct {
 	SnippetEnd   int `json:"snippet_end_line"`
 	// Citation names file and lines, or the span.
 	Citation string `json:"citation"`
+	// SupersededBy is the citation of what took its place, its own if it says itself
+	// that it no longer holds; "" if nothing is known to have.
+	SupersededBy string `json:"superseded_by,omitempty"`
 	// Text is all of it.
 	Text string `json:"-"`
 	// Seq is the chunk's place in its file, from 0.

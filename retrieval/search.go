@@ -56,7 +56,30 @@ func (s *search) run(ctx context.Context) {
 		}
 		s.result.Hits = append(s.result.Hits, c.hit)
 	}
+	behindNewer(s.result.Hits)
 	s.conclude()
+}
+
+// behindNewer puts what was superseded behind what took its place, where both are
+// among the hits.
+func behindNewer(hits []Hit) {
+	moves := len(hits) // more would go in circles
+	for i := 0; i < len(hits) && moves > 0; i++ {
+		to := slices.IndexFunc(hits, func(h Hit) bool { return hits[i].SupersededBy != "" && h.covers(hits[i].SupersededBy) })
+		if to > i {
+			h := hits[i]
+			copy(hits[i:to], hits[i+1:to+1])
+			hits[to] = h
+			i--
+			moves--
+		}
+	}
+}
+
+// covers tells whether a hit is what a citation names.
+func (h *Hit) covers(citation string) bool {
+	path, line, ok := refLine(citation)
+	return ok && h.Path == path && h.StartLine <= line && line <= h.EndLine
 }
 
 // understand reads what the question says of times, once, and only for candidates

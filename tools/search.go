@@ -57,6 +57,9 @@ type result struct {
 	Trail       []string `json:"trail,omitempty"`
 	Date        string   `json:"date,omitempty"`
 	Citation    string   `json:"citation,omitempty"`
+	// SupersededBy is where what took its place stands, its own place if it says
+	// itself that it no longer holds.
+	SupersededBy string `json:"supersededBy,omitempty"`
 }
 
 func (s *Set) search(ctx context.Context, a args) (any, error) {
@@ -97,7 +100,7 @@ func (f *found) off(why string) *found {
 
 func resultOf(h *retrieval.Hit, cite bool) result {
 	r := result{Path: h.Path, StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, TextScore: h.Parts.Keyword, VectorScore: h.Parts.Vector,
-		Snippet: h.Snippet, Source: h.Source, Trail: h.Trail, Date: h.Date}
+		Snippet: h.Snippet, Source: h.Source, Trail: h.Trail, Date: h.Date, SupersededBy: h.SupersededBy}
 	if h.Path == "" {
 		r.ID = h.ID
 	}

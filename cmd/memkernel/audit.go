@@ -124,7 +124,7 @@ func (a *app) listChecks() error {
 // auditOptions brings configuration and flags together.
 func (a *app) auditOptions(f *auditFlags) (kernel.AuditOptions, error) {
 	c := &a.config.Audit
-	o := kernel.AuditOptions{Now: f.now.Time, JobFiles: c.Jobs, Limits: consolidation.Limits{
+	o := kernel.AuditOptions{Now: f.now.Time, Prune: a.pruneOptions(nil), JobFiles: c.Jobs, Limits: consolidation.Limits{
 		StateAge: time.Duration(c.StateAge), ObservationLines: c.ObservationLines, LogGrace: time.Duration(c.LogGrace),
 		FileAge: time.Duration(c.FileAge), MemoryAge: time.Duration(c.MemoryAge), SizeWarning: c.SizeWarning,
 		NearDuplicate: c.NearDuplicate, JobAge: time.Duration(c.JobAge)}}

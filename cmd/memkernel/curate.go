@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -141,6 +142,7 @@ func entryCount(n int) string {
 // pruneFlags are the flags of prune.
 type pruneFlags struct {
 	apply, undo bool
+	include     []string
 	now         timeValue
 }
 
@@ -151,13 +153,18 @@ func newPrune(a *app) *cobra.Command {
 		Short: "take out of memory what no longer holds, and what there is no room for",
 		Long: `prune brings MEMORY.md down to its limit of lines: what is said twice, superseded or
 done leaves first, then what is worth least in sight moves to the file that owns it,
-USER.md, TOOLS.md, IDENTITY.md or one in memory/. It trims observations.md, brings
-the decisions and lessons of old logs that memory doesn't have into memory/, and
-empties what of the working buffer a curation has read. What is not a day old stays.
-It shows what would go where unless --apply is given. All that it touches is backed
-up first, and --undo takes the last run back. Section upkeep of the configuration has
+USER.md, TOOLS.md, IDENTITY.md or one in memory/. Only what curate wrote, and stands
+as it was written, leaves by itself. What anybody else wrote stays, whatever the
+limit, unless --include or upkeep.include names it: a file, a heading with all below
+it, or an entry by the name that is suggested. A section that is nothing but a plain
+list gives single items; any other leaves whole. It brings the decisions and lessons
+of old logs that memory doesn't have into memory/, and takes the kernel's entries
+that a curation has read out of the working buffer. What is not a day old stays. It
+shows what would go where unless --apply is given. All that it touches is backed up
+first, and --undo takes the last run back. Section upkeep of the configuration has
 the thresholds.`,
 		Example: `  memkernel prune
+  memkernel prune --include "Old projects" --include memory/observations.md
   memkernel prune --apply
   memkernel prune --undo`,
 		Args: noArgs,
@@ -165,9 +172,15 @@ the thresholds.`,
 	}
 	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
 	cmd.Flags().BoolVar(&f.undo, "undo", false, "take back the last run that was applied")
+	includeFlag(cmd, &f.include)
 	cmd.Flags().Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
 	cmd.MarkFlagsMutuallyExclusive("apply", "undo")
+	cmd.MarkFlagsMutuallyExclusive("include", "undo")
 	return cmd
+}
+
+func includeFlag(cmd *cobra.Command, to *[]string) {
+	cmd.Flags().StringArrayVar(to, "include", nil, "let what somebody else wrote leave as well: a `name` of a file, a heading or a suggested entry (may be repeated)")
 }
 
 type pruneJSON struct {
@@ -189,7 +202,7 @@ func (a *app) runPrune(ctx context.Context, f *pruneFlags) error {
 	if f.undo {
 		return a.runUndo(ctx, k, f)
 	}
-	out, err := k.Prune(ctx, kernel.PruneRequest{PruneOptions: a.pruneOptions(), Apply: f.apply, Now: f.now.Time})
+	out, err := k.Prune(ctx, kernel.PruneRequest{PruneOptions: a.pruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
 	if err != nil {
 		return err
 	}
@@ -220,11 +233,13 @@ func (a *app) runUndo(ctx context.Context, k *kernel.Kernel, f *pruneFlags) erro
 	return err
 }
 
-// pruneOptions brings the sections upkeep and audit together.
-func (a *app) pruneOptions() kernel.PruneOptions {
+// pruneOptions brings the sections upkeep and audit together, with more names of what
+// may leave.
+func (a *app) pruneOptions(include []string) kernel.PruneOptions {
 	c, audit := &a.config.Upkeep, a.auditHost()
 	o := kernel.PruneOptions{MemoryLines: orNone(c.MemoryLines), ObservationLines: orNone(a.config.Audit.ObservationLines), ObservationRest: c.ObservationRest,
-		ObservationDays: c.ObservationDays, DoneDays: c.DoneDays, LogDays: orNone(c.LogDays), NearDuplicate: a.config.Audit.NearDuplicate, Owners: list(c.Owners)}
+		ObservationDays: c.ObservationDays, DoneDays: c.DoneDays, LogDays: orNone(c.LogDays), NearDuplicate: a.config.Audit.NearDuplicate, Owners: list(c.Owners),
+		Include: slices.Concat(c.Include, include)}
 	if share := a.config.Audit.SizeWarning; share > 0 {
 		o.OwnerChars = int(share * float64(audit.FileLimit))
 	}
@@ -233,6 +248,9 @@ func (a *app) pruneOptions() kernel.PruneOptions {
 
 // shownMove is how much of a block the text shows, in characters.
 const shownMove = 100
+
+// shownSuggestions is how many suggestions the text shows.
+const shownSuggestions = 20
 
 func (a *app) showPruned(out *kernel.Pruned) error {
 	p := a.painter()
@@ -249,7 +267,16 @@ func (a *app) showPruned(out *kernel.Pruned) error {
 		c := &out.Changes[i]
 		fmt.Fprintf(a.out, "%s: %s to %d lines\n", printable(c.Path), thousands(c.LinesBefore), c.LinesAfter)
 	}
-	for _, over := range append(out.Over, out.Kept...) {
+	for i := range out.Suggestions {
+		s := &out.Suggestions[i]
+		if i == shownSuggestions {
+			fmt.Fprintf(a.out, "%s\n", p.do(gray, fmt.Sprintf("and %s more that could leave; --json has all", thousands(len(out.Suggestions)-i))))
+			break
+		}
+		fmt.Fprintf(a.out, "%s stays %s\n", p.do(bold, fmt.Sprintf("%s:%d", printable(s.Path), s.Line)), p.do(gray, printable(fmt.Sprintf("(%s; --include %q lets it leave)", s.Why, s.Include))))
+		fmt.Fprintf(a.out, "    %s\n", printable(clipped(s.Text, shownMove)))
+	}
+	for _, over := range slices.Concat(out.Over, unknownNames(out.Unknown), out.Kept) {
 		for _, l := range wrap("note: "+over, columns) {
 			fmt.Fprintln(a.out, p.do(yellow, l))
 		}
@@ -260,6 +287,15 @@ func (a *app) showPruned(out *kernel.Pruned) error {
 	}
 	_, err := fmt.Fprintf(a.out, "%s %s moved, %s of the working buffer emptied, %s left\n", entryCount(len(out.Moves)), done, size(int64(out.BufferBytes)), size(int64(out.BufferLeft)))
 	return err
+}
+
+// unknownNames says which names of --include name nothing.
+func unknownNames(names []string) []string {
+	var out []string
+	for _, n := range names {
+		out = append(out, fmt.Sprintf("%q names no file that is pruned, no heading in one and no entry", n))
+	}
+	return out
 }
 
 // clipped is the beginning of a text, on one line.

@@ -82,9 +82,11 @@ func TestDailyTokens(t *testing.T) {
 	if _, out, _ := run("doctor"); !strings.Contains(out, "of the day's 1000 tokens were sent") {
 		t.Errorf("%s", out)
 	}
-	code, out, errs := run("search", strings.Repeat("tea ", 1500))
-	if code != 0 || !strings.Contains(out, "tea.md") || !strings.Contains(errs, "the day's budget of tokens is used up") {
-		t.Errorf("%d %s %s", code, out, errs)
+	for words, why := range map[int]string{999: "the day's budget of tokens is used up", 1500: "it takes more tokens than a whole day's budget has"} {
+		code, out, errs := run("search", strings.Repeat("tea ", words))
+		if code != 0 || !strings.Contains(out, "tea.md") || !strings.Contains(errs, why) {
+			t.Errorf("%d %s %s", code, out, errs)
+		}
 	}
 }
 

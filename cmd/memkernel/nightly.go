@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 type nightlyFlags struct {
 	quietTime, git bool
 	idle, gap      time.Duration
+	include        []string
 	now            timeValue
 }
 
@@ -36,7 +38,9 @@ which audit reads. The exit code is 1 if a step failed.
 --quiet-time is for the hours between: it curates, trims observations.md, and empties
 what of the working buffer was read. With --idle it waits for nobody: it does nothing
 unless all sessions have been quiet for so long, so that it may be called every few
-minutes. doc/nightly.md has lines for cron and units for systemd.`,
+minutes. doc/nightly.md has lines for cron and units for systemd.
+
+What people wrote stays: see 'memkernel prune --help' for --include.`,
 		Example: `  memkernel nightly --git
   memkernel nightly --quiet-time --idle 30m`,
 		Args: noArgs,
@@ -46,6 +50,7 @@ minutes. doc/nightly.md has lines for cron and units for systemd.`,
 	fl.BoolVar(&f.quietTime, "quiet-time", false, "today's log, observations and the working buffer alone")
 	fl.DurationVar(&f.idle, "idle", 0, "do nothing unless all sessions have been quiet for so long")
 	fl.DurationVar(&f.gap, "gap", 0, "wait between two steps")
+	includeFlag(cmd, &f.include)
 	fl.BoolVar(&f.git, "git", false, "commit the workspace before and after, if it is a git repository")
 	fl.Var(&f.now, "now", "the moment that counts as now, in RFC 3339 (default now)")
 	return cmd
@@ -57,10 +62,14 @@ type nightlyJSON struct {
 	*kernel.Nightly
 	// Findings is how many the audit had, Added how many entries were curated, Moved
 	// how many were pruned, Commits the commits that were made.
-	Findings int      `json:"findings"`
-	Added    int      `json:"added"`
-	Moved    int      `json:"moved"`
-	Commits  []string `json:"commits"`
+	Findings int `json:"findings"`
+	Added    int `json:"added"`
+	Moved    int `json:"moved"`
+	// Notes say what stays over a limit, and why; Suggestions is how many entries of
+	// somebody's could leave if they were named.
+	Notes       []string `json:"notes"`
+	Suggestions int      `json:"suggestions"`
+	Commits     []string `json:"commits"`
 }
 
 func (a *app) runNightly(ctx context.Context, f *nightlyFlags) error {
@@ -85,7 +94,7 @@ func (a *app) runNightly(ctx context.Context, f *nightlyFlags) error {
 		}
 		return g.commit(ctx, "before the nightly run")
 	}
-	out, err := k.Nightly(ctx, kernel.NightlyRequest{Before: before, Audit: audit, Prune: a.pruneOptions(), Curate: curate,
+	out, err := k.Nightly(ctx, kernel.NightlyRequest{Before: before, Audit: audit, Prune: a.pruneOptions(f.include), Curate: curate,
 		QuietTime: f.quietTime, Idle: f.idle, Gap: time.Duration(c.Gap), Now: f.now.Time})
 	if errors.Is(err, kernel.ErrNightlyRuns) {
 		return hint(err, "wait for it, or call it at another time")
@@ -100,7 +109,7 @@ func (a *app) runNightly(ctx context.Context, f *nightlyFlags) error {
 }
 
 func (a *app) showNightly(n *kernel.Nightly, commits []string) error {
-	doc := nightlyJSON{Schema: "memkernel/nightly/v1", Nightly: n, Commits: list(commits)}
+	doc := nightlyJSON{Schema: "memkernel/nightly/v1", Nightly: n, Commits: list(commits), Notes: []string{}}
 	if n.Audit != nil {
 		doc.Findings = len(n.Audit.Findings)
 	}
@@ -108,7 +117,8 @@ func (a *app) showNightly(n *kernel.Nightly, commits []string) error {
 		doc.Added = len(n.Curated.Entries)
 	}
 	if n.Pruned != nil {
-		doc.Moved = len(n.Pruned.Moves)
+		doc.Moved, doc.Suggestions = len(n.Pruned.Moves), len(n.Pruned.Suggestions)
+		doc.Notes = list(slices.Concat(n.Pruned.Over, unknownNames(n.Pruned.Unknown), n.Pruned.Kept))
 	}
 	var err error
 	if a.json {
@@ -134,6 +144,14 @@ func nightlyText(n *nightlyJSON) string {
 			what = s.Outcome + ": " + s.Error
 		}
 		fmt.Fprintf(&b, "%-7s %s\n", s.Step, printable(what))
+	}
+	for _, note := range n.Notes {
+		for i, l := range wrap(note, columns-8) {
+			fmt.Fprintf(&b, "%-7s %s\n", []string{"note", ""}[min(i, 1)], printable(l))
+		}
+	}
+	if n.Suggestions > 0 {
+		fmt.Fprintf(&b, "%-7s %s of other people's could leave; 'memkernel prune' lists them\n", "note", entryCount(n.Suggestions))
 	}
 	for _, c := range n.Commits {
 		fmt.Fprintf(&b, "%-7s %s\n", "git", printable(c))

@@ -98,7 +98,9 @@ type reindexVectors struct {
 	Model    string `json:"model"`
 	Embedded int    `json:"embedded"`
 	Refused  int    `json:"refused"`
-	Total    int64  `json:"total"`
+	// RefusedReason is why the first was, "" if none were.
+	RefusedReason string `json:"refused_reason"`
+	Total         int64  `json:"total"`
 	// Estimate is what had to be embedded, as counted before; null without a
 	// provider.
 	Estimate *estimateJSON `json:"estimate"`
@@ -185,6 +187,9 @@ func reindexDocument(r *kernel.ReindexReport, path string) *reindexJSON {
 	doc.Vectors.Estimate = estimateDocument(r.Estimate)
 	if e := r.Embedded; e != nil {
 		doc.Vectors.Embedded, doc.Vectors.Refused = e.Embedded+e.Repeated, e.Refused
+		if e.RefusedErr != nil {
+			doc.Vectors.RefusedReason = e.RefusedErr.Error()
+		}
 	}
 	if r.EmbedErr != nil {
 		doc.Vectors.Error = r.EmbedErr.Error()
@@ -226,6 +231,9 @@ func reindexText(d *reindexJSON, p painter) string {
 	}
 	if d.Vectors.Model != "" {
 		row("vectors", "%s of %s: %s embedded, %s refused", thousands(int(d.Vectors.Total)), d.Vectors.Model, thousands(d.Vectors.Embedded), thousands(d.Vectors.Refused))
+	}
+	if why := d.Vectors.RefusedReason; why != "" {
+		row("", "refused: %s", printable(why))
 	}
 	if e := d.Vectors.Estimate; e != nil && e.Texts > 0 {
 		row("", "estimated before: %s%s", e.text, priced(e))

@@ -164,6 +164,11 @@ func showHit(b *strings.Builder, h *retrieval.Hit, p painter, mark *marker, expl
 		head += "  " + h.Date
 	}
 	fmt.Fprintf(b, "%s  %s\n", p.do(bold, printable(h.Citation)), head)
+	if by := h.SupersededBy; by == h.Citation {
+		fmt.Fprintf(b, "  %s\n", p.do(yellow, "no longer holds, it says"))
+	} else if by != "" {
+		fmt.Fprintf(b, "  %s\n", p.do(yellow, "superseded by "+printable(by)))
+	}
 	if len(h.Trail) > 0 {
 		fmt.Fprintf(b, "  %s\n", p.do(gray, clip(strings.Join(h.Trail, " › "), columns-2)))
 	}

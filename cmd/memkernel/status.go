@@ -133,6 +133,9 @@ func memoryText(b *strings.Builder, m *kernel.MemoryStatus, p painter) {
 		b.WriteString("  a user turn recalls nothing\n")
 	}
 	indexText(b, &m.Index)
+	if m.NeverEmbedded > 0 {
+		fmt.Fprintf(b, "  %s will never get a vector: a whole day's embedding.daily_tokens are fewer\n", plural(m.NeverEmbedded, "text"))
+	}
 	syncText(b, m)
 }
 

@@ -28,7 +28,7 @@ func overgrown(t *testing.T) (verb func(args ...string) []string, before string)
 	for path, text := range map[string]string{
 		filepath.Join(dir, "MEMORY.md"):                   memory.String(),
 		filepath.Join(dir, "memory", "2026-03-09.md"):     "# 2026-03-09\n\n- 10:00 [decision] The nets are kept in the long shed.\n",
-		filepath.Join(dir, "memory", "working-buffer.md"): "- [decision] The lantern is lit from dusk on.\n",
+		filepath.Join(dir, "memory", "working-buffer.md"): "## 2026-03-09T09:12:05Z, turn 12 of session main, 63 % full, message 34\n\n- [decision] The lantern is lit from dusk on.\n<!-- mk:wb-1 -->\n",
 		before: "# Memory\n\n- Something that stands nowhere.\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -67,9 +67,11 @@ func TestUpkeepVerbs(t *testing.T) {
 		want []string
 	}{
 		{0, []string{"curate"}, []string{"  + [decision] The nets are kept in the long shed.", "from memory/2026-03-09.md#L3", "would be added to MEMORY.md", "--apply does it"}},
-		{0, []string{"prune"}, []string{"MEMORY.md:5 -> memory/harbour.md (room)", "Gate 0 of the harbour", "MEMORY.md: 74 to ", "would be moved", "--undo takes it back"}},
-		{0, []string{"nightly"}, []string{"audit   ", "curate  2 entries added", "prune   "}},
-		{0, []string{"nightly"}, []string{"curate  0 entries added", "prune   0 entries moved"}},
+		{0, []string{"prune"}, []string{"0 entries would be moved", "74 lines", "not memkernel's", "--include or upkeep.include names"}},
+		{0, []string{"prune", "--include", "nowhere"}, []string{`"nowhere" names no file that is pruned`, "0 entries would be moved"}},
+		{0, []string{"prune", "--include", "harbour"}, []string{"MEMORY.md:5 -> memory/harbour.md (room)", "Gate 0 of the harbour", "MEMORY.md: 74 to ", "would be moved", "--undo takes it back"}},
+		{0, []string{"nightly", "--include", "Harbour"}, []string{"audit   ", "curate  2 entries added", "prune   "}},
+		{0, []string{"nightly", "--include", "Harbour"}, []string{"curate  0 entries added", "prune   0 entries moved"}},
 		{0, []string{"guard"}, []string{"MEMORY.md lost 0 of"}},
 		{3, []string{"guard", "--before", before}, []string{"    3  - Something that stands nowhere.", "lost 1 of 2 lines, 50 %; 25 % may be", "'memkernel prune' moves them"}},
 		{0, []string{"prune", "--undo"}, []string{"  MEMORY.md\n", "taken back: the pruning of 2026-03-09T23:30:00Z, 3 files"}},
@@ -91,8 +93,8 @@ func TestNightlyGit(t *testing.T) {
 		t.Skip("there is no git here")
 	}
 	verb, _ := overgrown(t)
-	args := verb("nightly", "--git")
-	dir := args[3]
+	args := verb("nightly", "--git", "--include", "Harbour")
+	dir := args[len(args)-3]
 	if code, _, stderr := invoke(t, args...); code != exitError || !strings.Contains(stderr, "git init") {
 		t.Fatalf("without a repository: exit %d, %s", code, stderr)
 	}

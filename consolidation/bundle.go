@@ -1,0 +1,150 @@
+package consolidation
+
+import (
+	"slices"
+	"strings"
+)
+
+// A bundle are the pieces that leave together or not at all, in their order. A section
+// that is nothing but a list without order gives single items; of any other all that
+// stands below its heading is one: a list has a lead, steps an order, a table a
+// caption, a comment something that it speaks of. A marker ends what it names.
+type bundle []int
+
+// bundles cuts what stands of a file into bundles. What a lead says of the sections
+// below it, and what is open at the end of the file, is in none: it can't be moved.
+func bundles(ps []piece) []bundle {
+	var out []bundle
+	var run bundle
+	head := -1
+	led := map[int]bool{} // the headings whose own text leads to sections
+	end := func(next int) {
+		for n := len(run); n > 0 && ps[run[n-1]].kind != pieceBlock; n = len(run) {
+			run = run[:n-1] // a rule at the end parts sections
+		}
+		if len(run) == 0 {
+			return
+		}
+		if next >= 0 && ps[next].kind == pieceHeading && ps[next].level > levelOf(ps, head) && leads(ps[run[len(run)-1]].text) {
+			led[head] = true
+			return
+		}
+		under := led[-1] || led[head] || head >= 0 && slices.ContainsFunc(ps[head].sections, func(s int) bool { return led[s] })
+		switch {
+		case under || next < 0 && unclosed(&ps[run[len(run)-1]]):
+		case plain(ps, run) && (head < 0 || !leads(ps[head].label)):
+			for _, i := range run {
+				out = append(out, bundle{i})
+			}
+		default:
+			out = append(out, run)
+		}
+	}
+	for i := range ps {
+		switch p := &ps[i]; {
+		case p.kind == pieceHeading:
+			end(i)
+			run, head = nil, i
+		case p.kind == pieceMarker:
+			end(i) // what was appended is whole by itself
+			run = nil
+		case !p.gone && (p.kind == pieceBlock || p.kind == pieceRule):
+			run = append(run, i)
+		}
+	}
+	end(-1)
+	return out
+}
+
+func levelOf(ps []piece, head int) int {
+	if head < 0 {
+		return 1
+	}
+	return ps[head].level
+}
+
+// plain tells pieces that are items of a list without order and nothing else.
+func plain(ps []piece, run bundle) bool {
+	return !slices.ContainsFunc(run, func(i int) bool { return !ps[i].bullet })
+}
+
+// leads tells a text that introduces what follows, in any script.
+func leads(text string) bool {
+	text = strings.TrimRight(uncommented(text), " \t\r\n*_~`")
+	return strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") || strings.HasSuffix(text, "﹕") || strings.HasSuffix(text, "︓")
+}
+
+// unclosed tells a block that may end with code or a comment that nothing closes.
+func unclosed(p *piece) bool {
+	return p.entry == nil || strings.Contains(p.text, "```") || strings.Contains(p.text, "~~~") || strings.Contains(uncommented(p.text), "<!--")
+}
+
+// own marks the pieces of a file that may leave: what the options name, and what
+// memkernel wrote itself and stands as it was written.
+func (r *pruner) own(f *File, ps []piece) {
+	for i := range ps {
+		if p := &ps[i]; slices.ContainsFunc(r.Include, func(name string) bool { return names(f, ps, p, name) }) {
+			p.may = true
+		}
+	}
+	if r.Wrote == nil {
+		return
+	}
+	for i := range ps {
+		p := &ps[i]
+		if p.kind != pieceBlock {
+			continue
+		}
+		if p.marker < 0 {
+			p.may = p.may || isMore(p) && r.Wrote(f.Path, "", asWritten(p))
+			continue
+		}
+		id := ps[p.marker].label
+		if p.may = p.may || r.Wrote(f.Path, id, asWritten(p)); p.may && len(p.sections) > 0 {
+			h := &ps[p.sections[len(p.sections)-1]]
+			h.may = h.may || r.Wrote(f.Path, id, asWritten(h))
+		}
+	}
+}
+
+// asWritten is a piece as it was written.
+func asWritten(p *piece) string { return strings.Trim(strings.ReplaceAll(p.text, "\r\n", "\n"), "\n") }
+
+// names tells whether a name is that of a file, of a heading at or above a piece, or
+// of the piece's first line, as [Suggestion] has it.
+func names(f *File, ps []piece, p *piece, name string) bool {
+	heading := func(q *piece) bool {
+		text, _ := CutTags(q.label)
+		return (q.kind == pieceHeading || q.kind == pieceHead) && text != "" && strings.EqualFold(bare(text), bare(name))
+	}
+	title := func(q piece) bool { return q.kind == pieceHead && heading(&q) }
+	return f.Path == name || heading(p) || slices.ContainsFunc(ps[:min(len(ps), 2)], title) || slices.ContainsFunc(p.sections, func(s int) bool { return heading(&ps[s]) }) ||
+		p.kind == pieceBlock && lineRef(strings.TrimSpace(p.text)) == name
+}
+
+// bare is a heading without the marks that its file has it with.
+func bare(s string) string { return oneLine(strings.Trim(s, "#*_` \t")) }
+
+// unknown are the names of Include that name nothing in the files that are pruned.
+func (r *pruner) unknown() {
+	for _, name := range r.Include {
+		known := slices.ContainsFunc(r.pruned(), func(f *File) bool {
+			ps := pieces(f)
+			return slices.ContainsFunc(ps, func(p piece) bool { return names(f, ps, &p, name) })
+		})
+		if !known {
+			r.out.Unknown = append(r.out.Unknown, name)
+		}
+	}
+}
+
+// pruned are the files that something may be taken out of.
+func (r *pruner) pruned() []*File {
+	var out []*File
+	for _, f := range append([]*File{r.Memory()}, r.File("memory/observations.md"), r.File("observations.md")) {
+		if f != nil && f.Err == nil && !f.Doc.Binary && r.prunes(f.Path) {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,151 @@
+package markdownstore
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// What says by itself that it no longer holds: a label or a bracket at the end. Words
+// that may be said of the thing and not of the statement (obsolete, deprecated,
+// replaced by) are none.
+var (
+	saysSuperseded  = regexp.MustCompile(`(?i)^[*_\[(]*(?:superseded|überholt|已被取代|已作废)[*_\])]*\s*[:：]|[(\[（【](?:now\s+)?(?:superseded\b|überholt\b|已被[^)）\]】]*(?:取代|替代)|已作废)[^)）\]】]*[)）\]】][.。*_\s]*$`)
+	strickenThrough = regexp.MustCompile(`^[*_ ]*~~[^~]+~~[*_ .。]*(?:[(（][^)）]{0,60}[)）])?[*_ .。]*$`)
+	itemLead        = regexp.MustCompile(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?\s+)?`)
+	htmlNote        = regexp.MustCompile(`<!--.*?-->`)
+)
+
+// SaysSuperseded tells a line that says of itself that it no longer holds: it is struck
+// through as a whole, or marked as superseded.
+func SaysSuperseded(line string) bool {
+	if !strings.Contains(line, "~~") && !strings.ContainsAny(line, ":：()[]（）【】") {
+		return false
+	}
+	line = strings.TrimSpace(htmlNote.ReplaceAllString(line, ""))
+	line = line[len(itemLead.FindString(line)):]
+	return strickenThrough.MatchString(line) || saysSuperseded.MatchString(line)
+}
+
+// formerly are the phrases behind which a sentence names what no longer holds, up to
+// the next stop; arrow and struck name it in front of what does.
+var (
+	formerly = regexp.MustCompile(`(?i)(?:\b(?:instead of|rather than|in place of|no longer|formerly|previously|used to be|was[:：]|moved from|changed from|switched from|migrated from|anstatt|anstelle von|statt|nicht mehr|früher|vorher|zuvor|bisher|au lieu d[e'’]|plutôt que|anciennement|auparavant|en vez de|en lugar de|ya no|invece di|em vez de|não mais)(?:\s|$)|[(（]was\s|(?:вместо|больше не|раньше)\s|不再(?:是|用|使用|为|在)?|而不是|原来(?:是|用)?|之前(?:是|用)?|取代了?|代替了?)\s*([^,;.!?:，；。！？、：()（）\n]*(?:\.\d[^,;.!?:，；。()（）\n]*)*)`)
+	arrow    = regexp.MustCompile(`([^\s,;:，；：()（）]+)\s*(?:→|⇒|->|=>)\s*[^\s]`)
+	inStrike = regexp.MustCompile(`~~([^~]+)~~`)
+)
+
+// mostFormer is how many words name what no longer holds, at most.
+const mostFormer = 6
+
+// Replacement is what a statement says of one that it takes the place of, in its words.
+type Replacement struct{ now, former []string }
+
+// ReplacementOf reads a statement that names the old value beside the new one: "5433
+// instead of 5432", "5433 (was: 5432)", "5432 → 5433", "~~5432~~ 5433". ok is false for
+// all others.
+func ReplacementOf(text string) (r Replacement, ok bool) {
+	if !hints(text) {
+		return r, false
+	}
+	text = htmlNote.ReplaceAllString(text, "")
+	at := [2]int{-1, -1}
+	for _, re := range [...]*regexp.Regexp{inStrike, arrow, formerly} {
+		if m := re.FindStringSubmatchIndex(text); m != nil {
+			at = [2]int{m[2], m[3]}
+			break
+		}
+	}
+	if at[0] < 0 {
+		return r, false
+	}
+	former := text[at[0]:at[1]]
+	if i := strings.Index(former, " to "); i > 0 { // changed from X to Y
+		former = former[:i]
+	}
+	r.former = telling(former)
+	r.now = telling(text[:at[0]] + " " + text[at[0]+len(former):])
+	return r, len(r.former) > 0 && len(r.former) <= mostFormer
+}
+
+// cues are what a statement must hold to be a replacement: the expressions are slow,
+// and few statements hold any.
+var cues = []string{"~~", "→", "⇒", "->", "=>", "instead of", "rather than", "in place of", "no longer", "formerly", "previously", "used to be", "was:", "was：", "(was ", "（was ", "from ",
+	"statt", "anstelle", "nicht mehr", "früher", "vorher", "zuvor", "bisher", "au lieu", "plutôt", "ancienne", "auparavant", "en vez", "en lugar", "ya no", "invece", "em vez", "não mais",
+	"вместо", "больше не", "раньше", "不再", "而不是", "原来", "之前", "取代", "代替"}
+
+func hints(text string) bool {
+	low := strings.ToLower(text)
+	return slices.ContainsFunc(cues, func(c string) bool { return strings.Contains(low, c) })
+}
+
+// Mentioned tells whether a text, in lower case, has the words of what no longer holds:
+// without them it is nothing that [Replacement.Replaces].
+func (r Replacement) Mentioned(low string) bool {
+	return !slices.ContainsFunc(r.former, func(w string) bool { return !strings.Contains(low, w) })
+}
+
+// Replaces tells whether another statement is the one whose place is taken: every word
+// of it that tells anything stands here, some of them only as what no longer holds, and
+// this one says something that it does not.
+func (r Replacement) Replaces(other string) bool {
+	if !r.Mentioned(strings.ToLower(other)) {
+		return false
+	}
+	if _, changed := ReplacementOf(other); changed || SaysSuperseded(other) {
+		return false
+	}
+	said := telling(htmlNote.ReplaceAllString(other, ""))
+	shared, old := 0, 0
+	for _, w := range said {
+		switch {
+		case slices.Contains(r.now, w):
+			shared++
+		case slices.Contains(r.former, w):
+			old++
+		default:
+			return false
+		}
+	}
+	news := slices.ContainsFunc(r.now, func(w string) bool { return !slices.Contains(said, w) && !slices.Contains(changing, w) })
+	whole := !slices.ContainsFunc(r.former, func(w string) bool { return !slices.Contains(said, w) })
+	return shared > 0 && old > 0 && whole && news
+}
+
+// changing are words that only say that something changed.
+var changing = []string{"now", "instead", "since", "from", "moved", "changed", "switched", "migrated", "jetzt", "nun", "ab", "seit", "maintenant", "désormais", "ahora", "现", "在", "改", "теперь", "was"}
+
+// idle are words that tell nothing of what a statement is about.
+var idle = []string{"the", "a", "an", "is", "are", "was", "be", "of", "on", "at", "in", "to", "for", "and", "we", "our", "it", "its", "runs", "run", "uses", "use", "listens", "lives", "stands", "set",
+	"der", "die", "das", "den", "dem", "ist", "sind", "wird", "auf", "im", "am", "mit", "läuft", "nutzt", "le", "la", "les", "est", "sur", "à", "en", "el", "los", "es", "está", "il", "è", "o", "é", "是", "为", "的", "在", "用"}
+
+// telling are the words of a text that tell something, in lower case. Of scripts
+// without spaces each character is a word.
+func telling(text string) []string {
+	var out []string
+	var b strings.Builder
+	end := func() {
+		if w := strings.Trim(b.String(), ".-_'/:"); w != "" && !slices.Contains(idle, w) {
+			out = append(out, w)
+		}
+		b.Reset()
+	}
+	text = strings.ToLower(text)
+	for i, c := range text {
+		switch {
+		case unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana):
+			end()
+			b.WriteRune(c)
+			end()
+		case unicode.IsLetter(c), unicode.IsDigit(c), unicode.IsMark(c):
+			b.WriteRune(c)
+		case strings.ContainsRune(".-_'/:", c) && b.Len() > 0 && i+1 < len(text) && text[i+1] != ' ':
+			b.WriteRune(c)
+		default:
+			end()
+		}
+	}
+	end()
+	return out
+}
