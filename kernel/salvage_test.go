@@ -8,11 +8,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm"
@@ -308,4 +310,60 @@ func contents(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// What a killed process left half written goes when a session is next written to; what
+// a living one is writing stays.
+func TestTempsGo(t *testing.T) {
+	dir := t.TempDir()
+	damageStory(t, dir)
+	state := filepath.Join(dir, ".memkernel")
+	var dead, alive []string
+	for _, folder := range []string{".", "sessions/s", "sessions/s/state", "sessions/s/checkpoints"} {
+		dead = append(dead, leaveTemp(t, filepath.Join(state, folder), 1<<22-1))
+		alive = append(alive, leaveTemp(t, filepath.Join(state, folder), os.Getppid()))
+	}
+	k := openKernel(t, dir)
+	defer k.Close()
+	c := damageTalk()
+	c.say()
+	c.user()
+	req := request(c)
+	req.Private = true
+	planned(t, k, req)
+	for _, p := range dead {
+		if _, err := os.Lstat(p); err == nil {
+			t.Errorf("%s is left", p)
+		}
+	}
+	for _, p := range alive {
+		if _, err := os.Lstat(p); err != nil {
+			t.Errorf("%s is gone", p)
+		}
+	}
+}
+
+// leaveTemp makes a half written file of a process, by the name of one that this
+// process makes.
+func leaveTemp(t *testing.T, dir string, pid int) string {
+	t.Helper()
+	var name string
+	restore := atomicfile.SetHook(func(op, path string) error {
+		if op == atomicfile.OpCreate {
+			name = filepath.Base(path)
+		}
+		return nil
+	})
+	err := atomicfile.WriteFile(filepath.Join(dir, "x"), nil, 0o600)
+	restore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(filepath.Join(dir, "x"))
+	parts := strings.SplitN(name, "-", 2)
+	path := filepath.Join(dir, strings.TrimRight(parts[0], "0123456789")+strconv.Itoa(pid)+"-"+parts[1])
+	if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -211,7 +211,11 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 		unlock()
 		return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
 	}
+	tidy := s.readOnly && write // for the first time
 	s.readOnly = s.readOnly && !write
+	if tidy {
+		s.cleanTemps()
+	}
 	if write {
 		if err := s.eraseAll(ctx, k); err != nil {
 			s.forget()
@@ -225,6 +229,15 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	}
 	k.keepFew(s)
 	return s, unlock, nil
+}
+
+// cleanTemps removes what killed processes left half written, here and in the state
+// directory. What can't be removed is left to the next.
+func (s *session) cleanTemps() {
+	for _, name := range [...]string{"", "state", "checkpoints"} {
+		_, _ = s.files.CleanTemps(name)
+	}
+	_, _ = s.root.CleanTemps("")
 }
 
 // forget drops what was read, so that the next use reads it again.

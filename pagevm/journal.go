@@ -127,6 +127,7 @@ type Journal struct {
 	// Invariant: the file's first off bytes are whole valid lines; f, if open,
 	// has nothing behind them but what another process appended.
 	f       *os.File // nil until the first append
+	hf      *os.File // of the head, nil until it is written
 	off     int64
 	line    int // lines up to off
 	sum     chain
@@ -253,6 +254,7 @@ func (j *Journal) Path() string { return j.path }
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.closeHead()
 	if j.f == nil {
 		return nil
 	}
@@ -392,6 +394,7 @@ func (j *Journal) dropStale() error {
 	}
 	j.f.Close()
 	j.f = nil
+	j.closeHead()
 	return nil
 }
 

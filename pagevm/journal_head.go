@@ -181,6 +181,7 @@ func (j *Journal) needHead() error {
 	if j.derived || j.head != nil {
 		return nil
 	}
+	j.closeHead()
 	if errors.Is(j.headErr, errHead) && j.chained {
 		if _, err := j.dir.PutAside(j.headFile()); err != nil {
 			return err
@@ -208,16 +209,25 @@ func (j *Journal) writeHead(m headMark, next *headMark, sync bool) error {
 	if err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
-	f, err := j.dir.OpenPatch(j.headFile())
-	if err != nil {
-		return fmt.Errorf("head of the journal: %w", err)
+	if j.hf == nil {
+		if j.hf, err = j.dir.OpenPatch(j.headFile()); err != nil {
+			return fmt.Errorf("head of the journal: %w", err)
+		}
 	}
-	defer f.Close()
-	if err := atomicfile.Patch(f, h.Seq%headSlots*headSlot, slot, sync); err != nil {
+	if err := atomicfile.Patch(j.hf, h.Seq%headSlots*headSlot, slot, sync); err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
 	j.head = h
 	return nil
+}
+
+// closeHead closes the file of the head. The next state is written to whatever has its
+// name then.
+func (j *Journal) closeHead() {
+	if j.hf != nil {
+		j.hf.Close()
+		j.hf = nil
+	}
 }
 
 // HeadErr is what is wrong with the journal's head, nil if nothing is: the journal
