@@ -110,7 +110,7 @@ func lastWrite(dir statedir.Dir, now time.Time, also ...string) (last time.Time,
 		switch name := d.Name(); {
 		case strings.HasSuffix(name, "lock"), name == usageFile, name == oldTraceFile:
 			return nil
-		case name == journalFile && len(also) == 0:
+		case (name == journalFile || name == journalHead) && len(also) == 0:
 			return nil
 		}
 		if t := fi.ModTime(); t.After(last) {
