@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // Real workspaces and questions stand outside the repository; without them
@@ -53,7 +55,7 @@ func headings(t testing.TB, w *workspace) []string {
 // Deleting the index loses nothing: the next one has the same ids and answers.
 // A second sync opens no file.
 func TestRealWorkspaces(t *testing.T) {
-	for _, w := range realWorkspaces(t) {
+	for _, w := range suite.Some(realWorkspaces(t), 3) {
 		t.Run(filepath.Base(w.root), func(t *testing.T) {
 			questions := headings(t, w)
 			var answers [2][]string
@@ -162,6 +164,9 @@ func TestRetrievalSets(t *testing.T) {
 	floors := map[string]float64{"xquad-en": 0.98, "xquad-es": 0.98, "xquad-de": 0.97, "xquad-zh": 0.98,
 		"locomo-26": 0.58, "locomo-30": 0.58, "locomo-41": 0.58}
 	for name, floor := range floors {
+		if !suite.Long() && name != "xquad-zh" && name != "locomo-26" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(shared, "retrieval", name)
 			if _, err := os.Stat(dir); err != nil {

@@ -171,7 +171,7 @@ func TestTinySessionOnDisk(t *testing.T) {
 			t.Errorf("%s says nothing", f)
 		}
 	}
-	if got := strings.Join(names, " "); got != "journal.jsonl lock session.json open_items.json thread.json" {
+	if got := strings.Join(names, " "); got != "journal.head journal.jsonl lock session.json open_items.json thread.json" {
 		t.Errorf("on disk: %s", got)
 	}
 }

@@ -284,3 +284,12 @@ func wholeLine(f io.ReadSeeker) bool {
 	_, err := bufio.NewReader(f).ReadSlice('\n')
 	return err == nil || errors.Is(err, bufio.ErrBufferFull)
 }
+
+// cleanTemps removes what killed processes left half written, here and in the state
+// directory. What can't be removed is left to the next.
+func (s *session) cleanTemps() {
+	for _, name := range [...]string{"", "state", "checkpoints"} {
+		_, _ = s.files.CleanTemps(name)
+	}
+	_, _ = s.root.CleanTemps("")
+}

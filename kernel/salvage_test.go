@@ -94,10 +94,7 @@ func TestDamage(t *testing.T) {
 	if len(kinds) < 4 {
 		t.Fatalf("kinds of files: %v", kinds)
 	}
-	rounds := 2
-	if suite.Long() {
-		rounds = 40
-	}
+	rounds := suite.Pick(1, 40)
 	r := rand.New(rand.NewPCG(3, 5))
 	tried, noticed, silent := 0, 0, map[string]int{}
 	for _, f := range files {

@@ -231,15 +231,6 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	return s, unlock, nil
 }
 
-// cleanTemps removes what killed processes left half written, here and in the state
-// directory. What can't be removed is left to the next.
-func (s *session) cleanTemps() {
-	for _, name := range [...]string{"", "state", "checkpoints"} {
-		_, _ = s.files.CleanTemps(name)
-	}
-	_, _ = s.root.CleanTemps("")
-}
-
 // forget drops what was read, so that the next use reads it again.
 func (s *session) forget() {
 	for _, j := range []*pagevm.Journal{s.journal, s.records} {

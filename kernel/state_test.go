@@ -14,6 +14,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -371,7 +372,7 @@ func TestSecretsAreMasked(t *testing.T) {
 // TestFullDiskInTheMiddle lets the Nth write of a plan in the middle of a session
 // fail, for every N: the plan goes on from the one before, and so does the next.
 func TestFullDiskInTheMiddle(t *testing.T) {
-	for n := 1; ; n++ {
+	for n := 1; ; n += suite.Pick(3, 1) {
 		dir, ops := t.TempDir(), 0
 		k := openKernel(t, dir)
 		c := session(37, 8, 3, 5000)

@@ -124,7 +124,7 @@ func TestBrokenLines(t *testing.T) {
 		kept     int
 	}{
 		{"syntax", okLine + "\n{\"type\":\"user\",,}\n" + strings.Replace(okLine, "u1", "u2", 1), 2, 2},
-		{"truncated last line", okLine + "\n" + okLine[:40], 2, 1},
+		{"truncated last line, with a line break", okLine + "\n" + okLine[:40] + "\n", 2, 1},
 		{"no object", okLine + "\n[1]\n", 2, 1},
 		{"zeros of a crash", okLine + "\n\x00\x00\x00", 2, 1},
 		{"control character", "{\"type\":\"user\",\"uuid\":\"\x01\"}\n" + okLine, 1, 1},

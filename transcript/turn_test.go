@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // growing are recordings of every dialect that grows line by line.
@@ -79,7 +81,7 @@ func TestTornLine(t *testing.T) {
 		whole := bytes.Join(lines, nil)
 		last := len(whole) - len(lines[11])
 		for cut := len(lines[0]) + 1; cut < len(whole); cut++ {
-			if cut < last && cut%13 != 0 || cut > last+3000 && cut < len(whole)-3 {
+			if cut < last && cut%suite.Pick(211, 13) != 0 || cut > last+suite.Pick(200, 3000) && cut < len(whole)-3 {
 				continue
 			}
 			line := bytes.Count(whole[:cut], []byte("\n")) + 1

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 func commit(t *testing.T, s *Store, contents ...string) Stats {
@@ -225,7 +226,7 @@ func TestCancelledCommitLeavesNothing(t *testing.T) {
 // Every operation of a commit fails once, small batch and large: nothing half
 // written stands, no temp stays, and a second try succeeds.
 func TestFailEveryOperation(t *testing.T) {
-	for _, size := range []int{1, 40} {
+	for _, size := range []int{1, suite.Pick(12, 40)} {
 		for n := 0; ; n++ {
 			s := Open(statedir.At(filepath.Join(t.TempDir(), "blobs")))
 			if !failOnce(t, s, size, n) {
