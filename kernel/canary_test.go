@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/internal/canary"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -154,7 +155,7 @@ func (c *conversation) called(id, tool, input, text string) {
 // door and goes through its whole life with it: plans, turns, checkpoints, cuts, a
 // compaction, the end. Nothing that is written below the workspace holds one.
 func TestNoDoorLetsASecretIn(t *testing.T) {
-	texts := canary.Texts(canary.Kinds, 11)
+	texts := suite.Some(canary.Texts(canary.Kinds, 11), 110)
 	for door, through := range doors {
 		t.Run(door, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -96,7 +97,7 @@ func TestDamagedIndex(t *testing.T) {
 				put(t, path+end, "x", "mine\n")
 			}})
 	}
-	for _, d := range damages {
+	for _, d := range suite.Some(damages, 10) {
 		for _, full := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/full=%v", d.name, full), func(t *testing.T) {
 				state := filepath.Dir(path)
