@@ -196,8 +196,13 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	if err == nil {
 		err = s.refresh(write)
 	}
-	if d := (*pagevm.DamageError)(nil); (errors.As(err, &d) || errors.Is(err, fs.ErrNotExist)) && s.journal != nil {
-		s.forget() // another process compacted or ended it: it reads well from the beginning
+	for range journalLooks {
+		// Another process may have compacted or ended it: it reads well from the beginning.
+		d := (*pagevm.DamageError)(nil)
+		if damaged := errors.As(err, &d); !(damaged && d.Replaced()) && !((damaged || errors.Is(err, fs.ErrNotExist)) && s.journal != nil) {
+			break
+		}
+		s.forget()
 		if err = s.identify(key); err == nil {
 			err = s.refresh(write)
 		}
@@ -230,6 +235,10 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	k.keepFew(s)
 	return s, unlock, nil
 }
+
+// journalLooks is how often a journal is read anew that another process may be
+// rewriting.
+const journalLooks = 4
 
 // forget drops what was read, so that the next use reads it again.
 func (s *session) forget() {
@@ -342,27 +351,21 @@ func (s *session) lose(cause error) {
 // again to be written.
 func (s *session) follow(j **pagevm.Journal, name string, write bool, each func(pagevm.Record) error) error {
 	if *j == nil || write && s.readOnly {
-		opened, err := pagevm.OpenJournalIn(s.files, name, &pagevm.JournalOptions{ReadOnly: !write, Derived: name == recordsFile})
-		if err != nil {
-			return err
-		}
 		skip := 0
 		if *j != nil {
 			skip = (*j).Len()
+			(*j).Close()
 		}
-		*j = opened
-		for r, err := range opened.Records() {
-			if err != nil {
-				return err
-			}
+		opened, err := pagevm.OpenJournalIn(s.files, name, &pagevm.JournalOptions{ReadOnly: !write, Derived: name == recordsFile, Each: func(r pagevm.Record) error {
 			if skip--; skip >= 0 {
-				continue
+				return nil
 			}
-			if err := each(r); err != nil {
-				return err
-			}
+			return each(r)
+		}})
+		if err == nil {
+			*j = opened
 		}
-		return nil
+		return err
 	}
 	recs, err := (*j).Refresh()
 	if err != nil {

@@ -2,6 +2,7 @@ package pagevm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,6 +100,10 @@ func (e *DamageError) Error() string {
 type JournalOptions struct {
 	// ReadOnly never changes the file: a torn tail is passed over, not cut.
 	ReadOnly bool
+	// Each, if any, is called for every record that is read on opening, in order; its
+	// error ends the reading. A reader that meets a rewrite gets an error for which
+	// [DamageError.Replaced] is true, and has to begin anew.
+	Each func(Record) error
 	// Derived: what the file holds can be made again. It has no head, and a tail may
 	// be torn anywhere.
 	Derived bool
@@ -171,7 +176,7 @@ func OpenJournalIn(dir statedir.Dir, name string, opt *JournalOptions) (*Journal
 	for range rewritesMet {
 		// Whoever holds no lock may meet a journal that is just being rewritten.
 		d := (*DamageError)(nil)
-		if !errors.As(err, &d) || !d.unvouched || !opt.ReadOnly {
+		if !errors.As(err, &d) || !d.unvouched || !opt.ReadOnly || opt.Each != nil {
 			break
 		}
 		j, err = readJournal(dir, name, opt)
@@ -195,8 +200,21 @@ const rewritesMet = 4
 func readJournal(dir statedir.Dir, name string, opt *JournalOptions) (*Journal, error) {
 	j := newJournal(dir, name)
 	j.readOnly, j.derived = opt.ReadOnly, opt.Derived
-	return j, j.catchUp(nil)
+	if opt.Each == nil {
+		return j, j.catchUp(nil)
+	}
+	var failed error
+	err := j.catchUp(func(r Record) {
+		if failed == nil {
+			failed = opt.Each(r)
+		}
+	})
+	return j, cmp.Or(failed, err)
 }
+
+// Replaced tells of a file that does not fit its head: damage, or a journal that is
+// just being rewritten, which another look tells apart.
+func (e *DamageError) Replaced() bool { return e.unvouched }
 
 func newJournal(dir statedir.Dir, name string) *Journal {
 	return &Journal{dir: dir, name: name, path: dir.Path(name), commits: make(map[string]string), store: newStore()}

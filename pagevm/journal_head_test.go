@@ -331,3 +331,42 @@ func TestJournalLinks(t *testing.T) {
 		t.Errorf("the other name says %q", b)
 	}
 }
+
+// Who reads without a lock while the journal is appended to and rewritten is never told
+// of damage.
+func TestJournalReadWhileRewritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j := openTestJournal(t, path)
+	j.Append(true, testRecord(0))
+	done := make(chan error)
+	go func() {
+		var err error
+		for i := range 300 {
+			if _, e := j.Append(true, testRecord(i), testRecord(i+1)); e != nil {
+				err = e
+			}
+			if i%3 == 0 {
+				n := 0
+				if _, e := j.Rewrite(func(*Record) (bool, error) { n++; return n%2 == 1, nil }); e != nil {
+					err = e
+				}
+			}
+		}
+		done <- err
+	}()
+	for {
+		r, err := OpenJournal(path, &JournalOptions{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		default:
+		}
+	}
+}

@@ -76,18 +76,11 @@ func (d Dir) look(name string) (fs.FileInfo, error) {
 	if !filepath.IsLocal(filepath.FromSlash(rel)) {
 		return nil, fmt.Errorf("%s: no name of a state file", d.Path(name))
 	}
-	root, err := os.OpenRoot(d.base)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return d.lookIn(root, rel)
-}
-
-func (d Dir) lookIn(root *os.Root, rel string) (fi fs.FileInfo, err error) {
 	if rel == "." {
-		return root.Stat(".")
+		return os.Stat(d.base)
 	}
+	var fi fs.FileInfo
+	var err error
 	for end := 0; end < len(rel); {
 		next := strings.IndexByte(rel[end+1:], '/')
 		if next < 0 {
@@ -95,13 +88,13 @@ func (d Dir) lookIn(root *os.Root, rel string) (fi fs.FileInfo, err error) {
 		} else {
 			end += 1 + next
 		}
-		part := rel[:end]
-		fi, err = root.Lstat(part)
+		at := d.base + string(filepath.Separator) + filepath.FromSlash(rel[:end])
+		fi, err = os.Lstat(at)
 		if err != nil {
 			return nil, d.rename(err, rel)
 		}
 		if is := kind(fi.Mode(), end < len(rel)); is != "" {
-			return nil, &LinkError{Path: filepath.Join(d.base, filepath.FromSlash(part)), Is: is}
+			return nil, &LinkError{Path: at, Is: is}
 		}
 	}
 	return fi, nil
@@ -156,17 +149,31 @@ func (d Dir) OpenPatch(name string) (*os.File, error) {
 	return d.open(name, os.O_RDWR)
 }
 
-func (d Dir) open(name string, flag int) (*os.File, error) {
+func (d Dir) open(name string, flag int) (f *os.File, err error) {
+	for range looks {
+		if f, err = d.openOnce(name, flag); !errors.Is(err, errReplaced) {
+			break
+		}
+	}
+	return f, err
+}
+
+// looks is how often a file is looked at again that is replaced by a rename just then.
+const looks = 8
+
+var errReplaced = errors.New("was replaced while it was opened")
+
+func (d Dir) openOnce(name string, flag int) (*os.File, error) {
+	fi, err := d.look(name)
+	if err != nil {
+		return nil, err
+	}
 	root, err := os.OpenRoot(d.base)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
 	rel := path.Join(d.rel, name)
-	fi, err := d.lookIn(root, rel)
-	if err != nil {
-		return nil, err
-	}
 	if fi.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: d.Path(name), Err: errors.New("is a folder")}
 	}
@@ -181,7 +188,7 @@ func (d Dir) open(name string, flag int) (*os.File, error) {
 func (d Dir) same(f *os.File, want fs.FileInfo, name string) (*os.File, error) {
 	got, err := f.Stat()
 	if err == nil && !os.SameFile(got, want) {
-		err = fmt.Errorf("%s was replaced while it was opened", d.Path(name))
+		err = fmt.Errorf("%s %w", d.Path(name), errReplaced)
 	}
 	if err != nil {
 		f.Close()
