@@ -22,7 +22,7 @@ var arrows = map[string][]string{
 	".":                   {},
 	"budget":              {},
 	"cachelayout":         {},
-	"embed":               {"internal/atomicfile", "internal/endpoint", "embed/static"},
+	"embed":               {"internal/statedir", "internal/endpoint", "embed/static"},
 	"embed/static":        {},
 	"embed/embedtest":     {"embed"},
 	"internal/atomicfile": {},
@@ -86,7 +86,7 @@ var arrows = map[string][]string{
 var thirdParty = map[string][]string{
 	"budget":              {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"budget/internal/...": {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
-	"embed":               {"github.com/gofrs/flock", "golang.org/x/time/rate"},
+	"embed":               {"golang.org/x/time/rate"},
 	"embed/static":        {"github.com/dlclark/regexp2", "github.com/rivo/uniseg", "golang.org/x/sys/unix", "golang.org/x/sys/windows", "golang.org/x/text/unicode/norm"},
 	"summary/model":       {"github.com/sashabaranov/go-openai"},
 	"internal/atomicfile": {"golang.org/x/sys/unix", "golang.org/x/sys/windows"},

@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
-
-	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 // Budget is how many tokens may be sent in a day. What was sent stands in a file,
@@ -21,13 +17,14 @@ import (
 // a request goes, and corrected by what the server says that it billed. A kill in
 // between counts the estimate.
 type Budget struct {
-	path  string
+	dir   statedir.Dir
+	name  string
+	path  string // of the file, for messages
 	limit int
 	loc   *time.Location
 	now   func() time.Time
 
-	mu   sync.Mutex // flock holds processes apart, not goroutines
-	lock *flock.Flock
+	mu sync.Mutex // the lock on a file holds processes apart, not goroutines
 }
 
 // NewBudget is a budget of so many tokens a day, at least 1, kept in the file at
@@ -40,7 +37,8 @@ func NewBudget(path string, perDay int, loc *time.Location, now func() time.Time
 	if now == nil {
 		now = time.Now
 	}
-	return &Budget{path: path, limit: perDay, loc: loc, now: now, lock: flock.New(path + ".lock")}
+	dir, name := statedir.File(path)
+	return &Budget{dir: dir, name: name, path: path, limit: perDay, loc: loc, now: now}
 }
 
 // ErrBudget is wrapped by the error of a request for which the day has no tokens
@@ -72,7 +70,7 @@ func (b *Budget) today() string { return b.now().In(b.loc).Format(time.DateOnly)
 // read is the ledger of today; that of another day says nothing.
 func (b *Budget) read() (ledger, error) {
 	today := ledger{Format: ledgerFormat, Day: b.today()}
-	raw, err := os.ReadFile(b.path)
+	raw, err := b.dir.ReadFile(b.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return today, nil
 	}
@@ -151,13 +149,17 @@ func (s *spent) settle(billed int) error {
 func (b *Budget) change(f func(*ledger) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
+	if _, err := b.dir.MkdirAll("", 0o700); err != nil {
 		return fmt.Errorf("write budget: %w", err)
 	}
-	if err := b.lock.Lock(); err != nil {
+	lock, err := b.dir.Lock(b.name + ".lock")
+	if err == nil {
+		err = lock.Lock()
+	}
+	if err != nil {
 		return fmt.Errorf("lock budget %s: %w", b.path, err)
 	}
-	defer b.lock.Unlock()
+	defer lock.Close()
 	l, err := b.read()
 	if err != nil {
 		return err
@@ -169,7 +171,7 @@ func (b *Budget) change(f func(*ledger) error) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.WriteFile(b.path, append(raw, '\n'), 0o600); err != nil {
+	if _, err := b.dir.WriteFile(b.name, append(raw, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write budget: %w", err)
 	}
 	return nil
