@@ -133,8 +133,13 @@ func (s *session) check() []Finding {
 	add := func(format string, args ...any) {
 		out = append(out, Finding{Session: s.key, What: fmt.Sprintf(format, args...), Hint: salvageHint(s.name) + "; prompts are then made anew, at the price of one cache miss"})
 	}
-	if s.journal != nil && s.journal.HeadErr() != nil {
-		out = append(out, Finding{Session: s.key, What: fmt.Sprintf("how far the journal was synced is not known: %v", s.journal.HeadErr()), Hint: salvageHint(s.name)})
+	if s.journal != nil {
+		switch err := s.journal.HeadErr(); {
+		case errors.Is(err, pagevm.ErrHalfHead):
+			out = append(out, Finding{Session: s.key, What: err.Error(), Hint: "nothing is lost by it, and the next write to the session makes it good"})
+		case err != nil:
+			out = append(out, Finding{Session: s.key, What: fmt.Sprintf("how far the journal was synced is not known: %v", err), Hint: salvageHint(s.name)})
+		}
 	}
 	states, err := checkpoint.NewStore(s.files).Verify()
 	for _, d := range states {

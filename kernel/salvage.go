@@ -161,6 +161,12 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 		out.Aside = append(out.Aside, paths...)
 		return err
 	}
+	if errors.Is(headless, pagevm.ErrHalfHead) {
+		if err := s.mendHead(); err != nil {
+			return out, err
+		}
+		headless = nil
+	}
 	if !j.Sound() || headless != nil {
 		if err := aside(j.Apply()); err != nil {
 			return out, err
@@ -228,6 +234,16 @@ func (s *session) headless() error {
 	}
 	defer j.Close()
 	return j.HeadErr()
+}
+
+// mendHead writes the head of the journal anew.
+func (s *session) mendHead() error {
+	j, err := pagevm.OpenJournalIn(s.files, journalFile, nil)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	return j.MendHead()
 }
 
 // damaged is a derived file of a session that can't be read.

@@ -76,7 +76,7 @@ func stateFiles(t *testing.T, state string) (out []string) {
 
 // vouched tells the files of which no damage may pass unnoticed.
 func vouched(name string) bool {
-	return strings.HasSuffix(name, "journal.jsonl") || strings.HasPrefix(name, "blobs/") || strings.HasPrefix(name, "backups/") || strings.Contains(name, "/checkpoints/") || strings.Contains(name, "/state/")
+	return strings.HasSuffix(name, "journal.jsonl") || strings.HasSuffix(name, "journal.head") || strings.HasPrefix(name, "blobs/") || strings.HasPrefix(name, "backups/") || strings.Contains(name, "/checkpoints/") || strings.Contains(name, "/state/")
 }
 
 // TestDamage damages every kind of file at random. Check and salvage notice it and name

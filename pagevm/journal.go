@@ -138,14 +138,16 @@ type Journal struct {
 	sum     chain
 	head    *journalHead // the newest state, nil if there is none
 	headErr error        // why there is none, though there should be
-	records int          // records up to off
-	needNL  bool         // the last line lacks its line break
-	chained bool         // a line up to off has a sum
-	torn    int64
-	commits map[string]string // committed key to hash of its body
-	store   *Store
-	last    lineHead // of the last line up to off
-	broken  error    // set once an append could not be taken back
+	// halfHead: one of the head's two states can't be read.
+	halfHead bool
+	records  int  // records up to off
+	needNL   bool // the last line lacks its line break
+	chained  bool // a line up to off has a sum
+	torn     int64
+	commits  map[string]string // committed key to hash of its body
+	store    *Store
+	last     lineHead // of the last line up to off
+	broken   error    // set once an append could not be taken back
 }
 
 // lineHead is how a line begins and where: enough, with the checksum in it, to

@@ -76,10 +76,14 @@ func (j *Journal) readHead() (*journalHead, error) {
 	}
 	var newest *journalHead
 	var newer error
+	whole := 0
 	for len(data) > 0 {
 		slot := data[:min(headSlot, len(data))]
 		data = data[len(slot):]
 		h, err := decodeHead(slot)
+		if err == nil {
+			whole++
+		}
 		switch {
 		case errors.Is(err, ErrNewer):
 			newer = err
@@ -87,6 +91,7 @@ func (j *Journal) readHead() (*journalHead, error) {
 			newest = h
 		}
 	}
+	j.halfHead = newest != nil && whole != headSlots
 	if newer != nil {
 		return nil, fmt.Errorf("%s: %w; upgrade memkernel, or point it at another state directory", j.dir.Path(j.headFile()), newer)
 	}
@@ -128,6 +133,9 @@ func decodeHead(slot []byte) (*journalHead, error) {
 	}
 	if h.V > headVersion {
 		return nil, fmt.Errorf("format version %d: %w", h.V, ErrNewer)
+	}
+	if again, err := encodeHead(h); err != nil || !bytes.Equal(again, slot) {
+		return nil, errHead
 	}
 	return h, nil
 }
@@ -192,12 +200,41 @@ func (j *Journal) needHead() error {
 		return err
 	}
 	f.Close() // a file that is appended to can't be written in place
-	if err := j.writeHead(headMark{j.off, j.line, j.sum}, nil, true); err != nil {
-		return err
+	h := journalHead{V: headVersion, Seq: headSlots, headMark: headMark{j.off, j.line, j.sum}}
+	var both []byte
+	for range headSlots {
+		slot, err := encodeHead(&h)
+		if err != nil {
+			return fmt.Errorf("head of the journal: %w", err)
+		}
+		both = append(both, slot...)
+		h.Seq++
 	}
-	j.headErr = nil
+	h.Seq--
+	if j.hf, err = j.dir.OpenPatch(j.headFile()); err != nil {
+		return fmt.Errorf("head of the journal: %w", err)
+	}
+	if err := atomicfile.Patch(j.hf, 0, both, true); err != nil {
+		return fmt.Errorf("head of the journal: %w", err)
+	}
+	j.head, j.headErr, j.halfHead = &h, nil, false
 	return nil
 }
+
+// MendHead writes the head's state once more, over the one of the two that can't be
+// read. The caller holds the session's lock.
+func (j *Journal) MendHead() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.ready(); err != nil {
+		return fmt.Errorf("mend head: %w", err)
+	}
+	return j.writeHead(headMark{j.off, j.line, j.sum}, nil, true)
+}
+
+// ErrHalfHead: one of the two states in a head can't be read, as a power cut leaves it.
+// Nothing is lost by it, and the next append writes it anew.
+var ErrHalfHead = errors.New("one of its two states can't be read; the other says how far the journal was synced")
 
 // writeHead writes a state into the slot that the newest one is not in.
 func (j *Journal) writeHead(m headMark, next *headMark, sync bool) error {
@@ -217,7 +254,7 @@ func (j *Journal) writeHead(m headMark, next *headMark, sync bool) error {
 	if err := atomicfile.Patch(j.hf, h.Seq%headSlots*headSlot, slot, sync); err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
-	j.head = h
+	j.head, j.halfHead = h, false // the one that could not be read was the older
 	return nil
 }
 
@@ -235,6 +272,9 @@ func (j *Journal) closeHead() {
 func (j *Journal) HeadErr() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.headErr == nil && j.halfHead {
+		return fmt.Errorf("%s: %w", j.dir.Path(j.headFile()), ErrHalfHead)
+	}
 	return j.headErr
 }
 
