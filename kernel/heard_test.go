@@ -25,6 +25,9 @@ func TestTurnCostsWhatIsNew(t *testing.T) {
 	const few = 20
 	for name, vouch := range map[string]bool{"vouched": true, "compared": false} {
 		t.Run(name, func(t *testing.T) {
+			if !vouch && !suite.Long() {
+				t.Skip("the long suite compares, too")
+			}
 			// The working buffer is read where it is appended to, which its own size bounds.
 			k, err := kernel.Open(context.Background(), t.TempDir(), &kernel.Options{Life: kernel.LifeOptions{Buffer: kernel.BufferOptions{Off: true}}})
 			if err != nil {
