@@ -114,10 +114,7 @@ func (a *app) showCurated(out *kernel.Curated) error {
 			fmt.Fprintf(a.out, "      %s\n", p.do(gray, l))
 		}
 	}
-	done := "would be"
-	if out.Applied {
-		done = "were"
-	}
+	done := doneTo(len(out.Entries), out.Applied)
 	what := fmt.Sprintf("%s of %s %s added to %s", entryCount(len(out.Entries)), out.Day, done, out.Path)
 	if len(out.Entries) == 0 {
 		what = "nothing of " + out.Day + " that " + out.Path + " doesn't have"
@@ -281,10 +278,7 @@ func (a *app) showPruned(out *kernel.Pruned) error {
 			fmt.Fprintln(a.out, p.do(yellow, l))
 		}
 	}
-	done := "would be"
-	if out.Applied {
-		done = "were"
-	}
+	done := doneTo(len(out.Moves), out.Applied)
 	_, err := fmt.Fprintf(a.out, "%s %s moved, %s of the working buffer emptied, %s left\n", entryCount(len(out.Moves)), done, size(int64(out.BufferBytes)), size(int64(out.BufferLeft)))
 	return err
 }
@@ -308,3 +302,14 @@ func clipped(s string, n int) string {
 }
 
 var errSteps = errors.New("a step failed")
+
+// doneTo is the verb for what was, or would be, done to n things.
+func doneTo(n int, applied bool) string {
+	switch {
+	case !applied:
+		return "would be"
+	case n == 1:
+		return "was"
+	}
+	return "were"
+}
