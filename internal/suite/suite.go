@@ -70,6 +70,7 @@ func Quick(checks int) {
 		return
 	}
 	atomicfile.NoSync()
+	inMemory()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
