@@ -155,7 +155,7 @@ func TestWritebackCutAtEveryByte(t *testing.T) {
 	}
 	want := snapshotOf(t, j)
 	whole, _ := os.ReadFile(path)
-	for cut := 0; cut < len(whole); cut += suite.Pick(5, 1) {
+	for cut := 0; cut < len(whole); cut += suite.Pick(10, 1) {
 		p := filepath.Join(dir, "cut.jsonl")
 		lay(t, p, whole[:cut], upTo(marks, cut))
 		c, err := OpenJournal(p, nil)
