@@ -3,7 +3,7 @@ BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
-.PHONY: build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
+.PHONY: build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics plan-hashes demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -90,6 +90,10 @@ fuzz: ## a minute of the tokenizer's differential fuzz
 
 # Recorded sessions, if there are any, are replayed as well.
 SESSIONS := $(wildcard ../shared/data/transcripts/*/*.jsonl)
+
+plan-hashes: ## what this build plans of all sessions, hashed, to bin/plan-hashes.txt; BEFORE=file compares
+	mkdir -p bin
+	$(GO) run ./internal/planhash $(if $(BEFORE),-against $(BEFORE),-o bin/plan-hashes.txt) $(SAMPLE) $(SESSIONS)
 
 # What can't be had is passed over; OpenClaw needs a newer node than many machines
 # have. PEERS names a folder that keeps what npm installed, and PEERS_FLAGS what else

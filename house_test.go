@@ -76,6 +76,7 @@ var arrows = map[string][]string{
 	"internal/samplegen":  {},
 	"internal/maskgen":    {},
 	"internal/canary":     {},
+	"internal/planhash":   {".", "kernel", "transcript"},
 
 	"integrations/picoclaw": {".", "kernel", "transcript"},
 	"e2e":                   {},
