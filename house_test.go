@@ -73,7 +73,6 @@ var arrows = map[string][]string{
 	"examples/harness":    {".", "kernel", "tools", "transcript"},
 	"budget/internal/...": {"budget", "budget/internal/..."},
 	"testdata/...":        {"."},
-	"internal/samplegen":  {},
 	"internal/maskgen":    {},
 	"internal/canary":     {},
 	"internal/planhash":   {".", "kernel", "transcript"},

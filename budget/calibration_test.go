@@ -157,16 +157,6 @@ func TestCalibrationProperties(t *testing.T) {
 	})
 }
 
-func TestAnchor(t *testing.T) {
-	a := Anchor{Model: "m", Fixed: "f", Prompt: "p", InputTokens: 50_000}
-	if !a.Holds("m", "f", "p") || a.Holds("n", "f", "p") || a.Holds("m", "g", "p") || a.Holds("m", "f", "q") || (Anchor{}).Holds("", "", "") {
-		t.Error("an anchor holds where it should not, or does not where it should")
-	}
-	if got, want := a.Plus(estimated(1000)), (Count{Tokens: 51_000, Bound: 51_200, Kind: Calibrated}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-}
-
 func TestTooSmallMessage(t *testing.T) {
 	_, err := Split(Request{Window: 10_000, Reserve: 4_000, Fixed: []Item{{"system prompt", 3_000}, {"tools", 5_000}}})
 	if err == nil || !strings.Contains(err.Error(), "2000 too many (largest: tools 5000, system prompt 3000)") {

@@ -16,7 +16,7 @@ func TestSplit(t *testing.T) {
 	}{
 		{"200k", Request{Window: 200_000, Fixed: []Item{{"tools", 15_000}, {"system", 5_000}}},
 			Plan{Window: 200_000, Reserve: 40_000, Budget: 160_000, Fixed: 20_000, WorkingSet: 136_800, LowWater: 30_000, Summary: 1_200, Retrieval: 2_000}},
-		{"openclaw", Request{Window: 64_000, Reserve: OpenClawReserve},
+		{"openclaw", Request{Window: 64_000, Reserve: 20_000},
 			Plan{Window: 64_000, Reserve: 20_000, Budget: 44_000, WorkingSet: 40_800, LowWater: 24_200, Summary: 1_200, Retrieval: 2_000}},
 		{"small", Request{Window: 8_000},
 			Plan{Window: 8_000, Reserve: 4_000, Budget: 4_000, WorkingSet: 2_200, LowWater: 2_200, Summary: 480, Retrieval: 1_320}},
@@ -88,38 +88,15 @@ func TestSplitProperties(t *testing.T) {
 }
 
 func TestReserve(t *testing.T) {
-	for _, tc := range []struct{ window, reserve, soft, large int }{
-		{0, 0, 0, 0}, {-5, 0, 0, 0}, {8_000, 4_000, 400, 800}, {16_000, 8_000, 800, 1_600}, {32_000, 8_000, 1_600, 3_200},
-		{128_000, 25_600, 6_400, 12_800}, {200_000, 40_000, 10_000, 20_000}, {1_000_000, 40_000, 10_000, 25_000},
+	for _, tc := range []struct{ window, reserve, large int }{
+		{0, 0, 0}, {-5, 0, 0}, {8_000, 4_000, 800}, {16_000, 8_000, 1_600}, {32_000, 8_000, 3_200},
+		{128_000, 25_600, 12_800}, {200_000, 40_000, 20_000}, {1_000_000, 40_000, 25_000},
 	} {
 		if got := DefaultReserve(tc.window); got != tc.reserve {
 			t.Errorf("reserve of %d: %d, want %d", tc.window, got, tc.reserve)
 		}
-		if got := SoftThreshold(tc.window); got != tc.soft {
-			t.Errorf("soft threshold of %d: %d, want %d", tc.window, got, tc.soft)
-		}
 		if got := LargeResult(tc.window); got != tc.large {
 			t.Errorf("large result of %d: %d, want %d", tc.window, got, tc.large)
-		}
-	}
-}
-
-func TestHighWater(t *testing.T) {
-	for _, tc := range []struct {
-		name                               string
-		window, reserve, cliff, low, large int
-		median, want                       int
-	}{
-		{"growth", 200_000, 40_000, 0, 30_000, 9_000, 2_000, 151_000},
-		{"cliff", 200_000, 40_000, 100_000, 30_000, 9_000, 2_000, 91_000},
-		{"cliff beyond the window", 200_000, 40_000, 272_000, 30_000, 9_000, 2_000, 151_000},
-		{"kept above the low-water mark", 64_000, 12_000, 0, 40_000, 20_000, 3_000, 46_000},
-		{"never above the ceiling", 64_000, 12_000, 0, 50_000, 20_000, 3_000, 52_000},
-		{"nothing known", 64_000, 12_000, 0, 30_000, 0, 0, 52_000},
-		{"reserve beyond the window", 8_000, 12_000, 0, 0, 0, 0, 0},
-	} {
-		if got := HighWater(tc.window, tc.reserve, tc.cliff, tc.low, Growth{tc.large, tc.median}); got != tc.want {
-			t.Errorf("%s: %d, want %d", tc.name, got, tc.want)
 		}
 	}
 }

@@ -162,7 +162,7 @@ func TestMarksStayInOrder(t *testing.T) {
 	})
 }
 
-func TestPayback(t *testing.T) {
+func TestBreakEven(t *testing.T) {
 	tests := []struct {
 		model string
 		ttl   time.Duration
@@ -172,20 +172,16 @@ func TestPayback(t *testing.T) {
 		{"claude-opus-5", time.Hour, 19}, {"gpt-5", 0, 9}, {"gpt-4-turbo", 0, 0},
 	}
 	for _, tt := range tests {
-		m := mustModel(t, tt.model)
-		worth, n := Payback(10_000, 10_000, m, tt.ttl, tt.want+1)
-		if !near(n, tt.want) || !worth {
+		if n := BreakEven(10_000, 10_000, mustModel(t, tt.model).Ratios(20_000, tt.ttl), 0); !near(n, tt.want) {
 			t.Errorf("%s: breaks even after %v calls, want %v", tt.model, n, tt.want)
 		}
-		if worth, _ := Payback(10_000, 10_000, m, tt.ttl, tt.want); worth {
-			t.Errorf("%s: a draw is not worth it", tt.model)
-		}
 	}
-	if worth, _ := Payback(0, 10, mustModel(t, "claude-opus-5"), 0, 1e9); worth {
-		t.Error("saving nothing is worth something")
+	opus := mustModel(t, "claude-opus-5").Ratios(10, 0)
+	if n := BreakEven(0, 10, opus, 0); !math.IsInf(n, 1) {
+		t.Errorf("saving nothing pays after %v calls", n)
 	}
-	if worth, _ := Payback(5, 0, mustModel(t, "claude-opus-5"), 0, 1); !worth {
-		t.Error("a cut at the tail costs nothing")
+	if n := BreakEven(5, 0, opus, 0); n != 0 {
+		t.Errorf("a cut at the tail pays after %v calls", n)
 	}
 }
 

@@ -54,6 +54,13 @@ func TestBatchNeverDearerThanSliding(t *testing.T) {
 	})
 }
 
+// batchCost is the cost per call of growing from low by batch tokens and then
+// cutting, in units of the base input price.
+func batchCost(growth, fixed, low, batch float64, ratios Ratios) float64 {
+	cut := ratios.Write * (low - fixed)
+	return ratios.Write*growth + ratios.Read*(low+batch/2) + cut*growth/batch
+}
+
 func TestOptimalBatch(t *testing.T) {
 	for _, tt := range []struct{ r, batch float64 }{{.1, 73_000}, {.05, 103_000}, {.025, 146_000}} {
 		ratios := Ratios{Write: 1.25, Read: tt.r}
@@ -61,36 +68,19 @@ func TestOptimalBatch(t *testing.T) {
 		if math.Abs(batch/tt.batch-1) > .01 || high != 100_000+batch {
 			t.Errorf("r=%v: batch %.0f", tt.r, batch)
 		}
-		best := BatchCost(2_500, 15_000, 100_000, batch, ratios, 0)
+		best := batchCost(2_500, 15_000, 100_000, batch, ratios)
 		// The closed form of the optimum: w·g + r·L + √(2·r·g·w·(L − S)).
 		if want := 1.25*2_500 + tt.r*100_000 + math.Sqrt(2*tt.r*2_500*1.25*85_000); !near(best, want) {
 			t.Errorf("r=%v: %.0f per call, want %.0f", tt.r, best, want)
 		}
 		for _, f := range []float64{.5, .9, 1.1, 2} {
-			if BatchCost(2_500, 15_000, 100_000, f*batch, ratios, 0) < best {
+			if batchCost(2_500, 15_000, 100_000, f*batch, ratios) < best {
 				t.Errorf("a batch of %v times the optimum is cheaper", f)
 			}
 		}
 	}
 	if b, h := OptimalBatch(0, 0, 0, Ratios{Write: 1, Read: .1}, 0); !math.IsInf(b, 1) || !math.IsInf(h, 1) {
 		t.Error("no growth needs no cut")
-	}
-	if !math.IsInf(BatchCost(1, 1, 1, 0, Ratios{}, 0), 1) {
-		t.Error("a batch of nothing")
-	}
-}
-
-func TestOptimalLowWater(t *testing.T) {
-	r := Ratios{Write: 1.25, Read: .1}
-	if l := OptimalLowWater(150_000, 2_500, 15_000, 40_000, .05, r, 0); l != 40_000 {
-		t.Errorf("tokens worth less than reading them are not kept: %v", l)
-	}
-	if l := OptimalLowWater(150_000, 2_500, 15_000, 40_000, 1e9, r, 0); l != 145_000 {
-		t.Errorf("two growths stay free: %v", l)
-	}
-	a, b := OptimalLowWater(150_000, 2_500, 15_000, 40_000, .3, r, 0), OptimalLowWater(150_000, 2_500, 15_000, 40_000, .9, r, 0)
-	if !(40_000 < a && a < b && b < 145_000) {
-		t.Errorf("more value keeps more: %v %v", a, b)
 	}
 }
 

@@ -22,16 +22,6 @@ func OptimalBatch(growth, fixed, low float64, ratios Ratios, extra float64) (bat
 	return batch, low + batch
 }
 
-// BatchCost is the cost per call of growing from low by batch tokens and then
-// cutting, in units of the base input price.
-func BatchCost(growth, fixed, low, batch float64, ratios Ratios, extra float64) float64 {
-	if batch <= 0 {
-		return math.Inf(1)
-	}
-	cut := ratios.Write*math.Max(0, low-fixed) + extra
-	return ratios.Write*growth + ratios.Read*(low+batch/2) + cut*growth/batch
-}
-
 // Cycle is a session seen as a cycle: it grows from what a cut kept until the
 // next rewrite, which is a cut at the mark or a cold cache, whichever is sooner.
 // Sizes are tokens.
@@ -105,18 +95,4 @@ func (c Cycle) LowWater(floor, ceiling int) int {
 		}
 	}
 	return lo
-}
-
-// OptimalLowWater is the low-water mark for a given ceiling when a kept token
-// is worth value per call (in units of the base input price), for example the
-// chance that it would be fetched again times what that costs. It lies between
-// floor and two growths below the ceiling; if keeping is worth less than
-// reading costs, it is the floor.
-func OptimalLowWater(ceiling, growth, fixed, floor, value float64, ratios Ratios, extra float64) float64 {
-	if value <= ratios.Read {
-		return floor
-	}
-	spread := 2 * growth * (ratios.Write*math.Max(0, ceiling-fixed) + extra) / (value - ratios.Read)
-	low := ceiling - math.Sqrt(math.Max(0, spread))
-	return math.Max(floor, math.Min(low, ceiling-2*growth))
 }

@@ -58,14 +58,6 @@ func BreakEven(saved, rewritten int, ratios Ratios, extra float64) float64 {
 	return cost / (ratios.Read * float64(saved))
 }
 
-// Payback tells whether a voluntary change in the warm prefix is worth what it
-// breaks, given how many calls are still expected, and after how many it
-// breaks even. ttl is the lifetime that the messages are written with.
-func Payback(saved, rewritten int, m Model, ttl time.Duration, remainingTurns float64) (worth bool, breakEven float64) {
-	breakEven = BreakEven(saved, rewritten, m.Ratios(saved+rewritten, ttl), 0)
-	return remainingTurns > breakEven, breakEven
-}
-
 // The bounds of ExpectedTurns, in model calls.
 const (
 	minExpectedTurns = 10
