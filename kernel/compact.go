@@ -88,8 +88,8 @@ type Compaction struct {
 	TargetTokens    int `json:"target_tokens"`
 	// FixedTokens is what of them was said to be system prompt and tools that were not
 	// handed in.
-	FixedTokens int `json:"fixed_tokens"`
-	ContextWindow   int `json:"context_window"`
+	FixedTokens   int `json:"fixed_tokens"`
+	ContextWindow int `json:"context_window"`
 	// Atoms and Messages left with this compaction; Lowered results are shown shorter
 	// than before.
 	Atoms    int `json:"atoms"`

@@ -48,9 +48,9 @@ func TestUsageAsItCame(t *testing.T) {
 	}
 	for usage, says := range map[string]string{
 		`{"prompt_tokens":10,"prompt_tokens_details":{"cached_tokens":11}}`: "prompt_tokens_details.cached_tokens",
-		`{"input_tokens":-1}`: "input_tokens is negative",
-		`{"tokens":1}`:        `"tokens"`,
-		`12`:                  "not an object",
+		`{"input_tokens":-1}`:            "input_tokens is negative",
+		`{"tokens":1}`:                   `"tokens"`,
+		`12`:                             "not an object",
 		`{"input_tokens":1},"usages":{}`: "usages",
 	} {
 		r := observe(90, usage, "")
