@@ -53,7 +53,7 @@ var arrows = map[string][]string{
 	"serve/mcp":           {"index/watch", "kernel", "markdownstore", "tools"},
 	"serve/hook":          {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "pagevm", "retrieval", "transcript"},
 	"summary":             {".", "pagevm", "transcript"},
-	"summary/model":       {"summary", "internal/endpoint"},
+	"summary/model":       {".", "summary", "internal/endpoint"},
 	"checkpoint":          {".", "internal/atomicfile", "internal/statedir", "pagevm", "summary", "transcript"},
 	"consolidation":       {".", "internal/visible", "markdownstore", "pagevm", "transcript"},
 	"kernel":              {".", "budget", "cachelayout", "checkpoint", "internal/atomicfile", "internal/blob", "internal/statedir", "internal/safename", "internal/visible", "transcript", "pagevm", "pagevm/paging", "markdownstore", "index", "embed", "summary", "retrieval", "foreign", "consolidation", "sessions", "index/watch"},

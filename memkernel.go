@@ -1,7 +1,8 @@
 // Package memkernel holds the data that every other package of the module
 // speaks in: messages, their parts, tool calls and results, media, usage,
-// citations. It is data and nothing else. It reads no file, counts no token,
-// decides nothing; behaviour lives in the package that needs it.
+// citations. It is data and nothing else, but that [Usage] is read from JSON as
+// providers write it. It reads no file, counts no token, decides nothing; behaviour
+// lives in the package that needs it.
 //
 // The canonical form is close to what providers accept, and lossless: every
 // value keeps the exact bytes that the host wrote beside the fields we
@@ -148,27 +149,6 @@ type Media struct {
 	URL string
 	// Width and Height are pixels, 0 if unknown.
 	Width, Height int
-}
-
-// Usage is what a provider billed for one call, in tokens. The four input
-// fields are disjoint: their sum is the prompt's size.
-type Usage struct {
-	// InputTokens is uncached input: neither read from nor written to a cache.
-	InputTokens int `json:"input_tokens"`
-	// CacheReadTokens was served from the cache.
-	CacheReadTokens int `json:"cache_read_tokens"`
-	// CacheWrite5mTokens and CacheWrite1hTokens were written, by lifetime.
-	// Providers with one lifetime only use the first.
-	CacheWrite5mTokens int `json:"cache_write_5m_tokens"`
-	CacheWrite1hTokens int `json:"cache_write_1h_tokens"`
-	// OutputTokens as recorded. Streaming hosts often record a stub: never
-	// rely on it for context size.
-	OutputTokens int `json:"output_tokens"`
-}
-
-// InputTotal is the size of the prompt that was billed, in tokens.
-func (u Usage) InputTotal() int {
-	return u.InputTokens + u.CacheReadTokens + u.CacheWrite5mTokens + u.CacheWrite1hTokens
 }
 
 // Ref cites a place in a document.

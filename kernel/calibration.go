@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -88,16 +87,17 @@ func plausible(actual, counted int) bool {
 }
 
 // learn takes what the provider billed for a planned call: it trains the model's
-// calibration, and anchors the line on the measured prompt.
-func (s *session) learn(t Turn, m cachelayout.Model) *Fault {
+// calibration, and anchors the line on the measured prompt. It gives the row to log.
+func (s *session) learn(t Turn, m cachelayout.Model) (*UsageRow, *Fault) {
 	key := lineKey{t.Branch, t.Model}
 	l := s.lines[key]
 	if t.Usage == nil || l == nil || l.planID == "" || l.planID != t.PlanID || l.billed == t.PlanID {
-		return nil
+		return nil, nil
 	}
 	if actual, counted := t.Usage.InputTotal(), l.planned+l.ledgerFixed(); !plausible(actual, counted) {
-		return &Fault{Code: FaultUsageIgnored, Detail: fmt.Sprintf("%d tokens were reported for a prompt of about %d", actual, counted)}
+		return nil, &Fault{Code: FaultUsageIgnored, Detail: fmt.Sprintf("%d tokens were reported for a prompt of about %d", actual, counted)}
 	}
+	row := usageRow(t, l, m)
 	cal := s.calib.of(t.Model)
 	cal.Observe(budget.Count{Tokens: l.proj.Tokens(), Kind: budget.Estimated}, len(l.proj.Items), t.Usage.InputTotal()-l.ledgerFixed())
 	n := *l
@@ -106,10 +106,10 @@ func (s *session) learn(t Turn, m cachelayout.Model) *Fault {
 	n.anchor = anchor{Total: t.Usage.InputTotal(), Carry: len(l.proj.Carry), Items: len(l.proj.Items),
 		Generation: l.proj.Generation, Fixed: l.ledgerFixed()}
 	s.lines[key] = &n
-	if err := errors.Join(s.logUsage(t, l, m), s.calib.set(t.Model, cal)); err != nil {
-		return &Fault{Code: FaultNotRecorded, Detail: err.Error()}
+	if err := s.calib.set(t.Model, cal); err != nil {
+		return &row, &Fault{Code: FaultNotRecorded, Detail: err.Error()}
 	}
-	return nil
+	return &row, nil
 }
 
 // ledgerFixed is the size of tools and system in the line's last request.

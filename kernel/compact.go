@@ -39,6 +39,9 @@ type CompactWish struct {
 	// reserve, system, tools, resolver and settings. What it does not say is taken
 	// from the last plan. Session, messages and time are not looked at.
 	Call *PlanRequest
+	// FixedTokens is the size of system prompt and tools, for a conversation that was
+	// never planned; see [PlanRequest.FixedTokens].
+	FixedTokens int
 	// Overflow is a provider's refusal of the last call as too long, which the next
 	// plan has to fit under; see [PlanRequest.Overflow].
 	Overflow *Overflow
@@ -83,7 +86,10 @@ type Compaction struct {
 	TokensAfter     int `json:"tokens_after"`
 	ReclaimedTokens int `json:"reclaimed_tokens"`
 	TargetTokens    int `json:"target_tokens"`
-	ContextWindow   int `json:"context_window"`
+	// FixedTokens is what of them was said to be system prompt and tools that were not
+	// handed in.
+	FixedTokens   int `json:"fixed_tokens"`
+	ContextWindow int `json:"context_window"`
 	// Atoms and Messages left with this compaction; Lowered results are shown shorter
 	// than before.
 	Atoms    int `json:"atoms"`
@@ -156,6 +162,9 @@ func (k *Kernel) compact(ctx context.Context, s *session, w *work, b Boundary) (
 		wish = *b.Compact
 	}
 	req, known := s.nextCall(&b, wish.Call)
+	if req.FixedTokens == 0 && len(s.newestLine(b.Branch, b.Model).proj.Seen) == 0 {
+		req.FixedTokens = wish.FixedTokens
+	}
 	b.pending = !known
 	p, err := s.pass(ctx, k.memory, w, b, pagevm.PointCompaction)
 	if err != nil {
@@ -164,6 +173,7 @@ func (k *Kernel) compact(ctx context.Context, s *session, w *work, b Boundary) (
 	if p.Compaction, err = k.cutOnDemand(ctx, s, p, req, &wish, known); err != nil {
 		return nil, err
 	}
+	p.Compaction.FixedTokens = req.FixedTokens
 	s.textsOf(p, b)
 	return p, nil
 }

@@ -104,6 +104,27 @@ func (c *MessageCounter) Message(m *memkernel.Message) int {
 	return n
 }
 
+// Fixed is the size of the system prompt and the tools that a transcript does not hold:
+// what the first call with recorded usage was billed, less the messages before it and
+// what of system prompt and tools is known. 0 if no usage is recorded. What stands behind
+// a summary that is younger was billed for another prompt, and says nothing.
+func (c *MessageCounter) Fixed(msgs []memkernel.Message, system []memkernel.Part, tools []memkernel.Tool) int {
+	var summed time.Time
+	before := 0
+	for i := range msgs {
+		m := &msgs[i]
+		if m.Origin == memkernel.OriginSummary && m.Time.After(summed) {
+			summed = m.Time
+		}
+		call := m.Role == memkernel.RoleAssistant && m.Origin != memkernel.OriginSynthetic
+		if call && m.Usage != nil && m.Usage.InputTotal() > 0 && !m.Time.Before(summed) {
+			return max(0, m.Usage.InputTotal()-before-c.c.system(system)-c.c.tools(tools))
+		}
+		before += c.Message(m)
+	}
+	return 0
+}
+
 // Kind says how far the counts can be trusted.
 func (c *MessageCounter) Kind() budget.Kind { return c.c.kind }
 

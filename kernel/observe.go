@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
@@ -133,6 +132,7 @@ func (k *Kernel) openTurn(ctx context.Context, t *Turn) (*session, *work, func()
 func (k *Kernel) turnWork(s *session, t *Turn) (*work, error) {
 	w := &work{s: s, memory: k.memory, short: shortener{opt: &k.represent}, capture: newCapture(), texts: map[string]string{}, ratio: 1, spread: 1, durable: true,
 		req: PlanRequest{SessionKey: t.SessionKey, Branch: t.Branch, Model: t.Model, Messages: t.Messages, Now: t.Now}}
+	w.prices = k.prices
 	w.model, _ = k.prices.Lookup(t.Model, t.Now)
 	var err error
 	if w.count, err = newCounter(w.model.Tokenizer, t.Model); err != nil {
@@ -176,7 +176,7 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 	s.spend(&o.Stats)
 	if end == 0 {
 		o.Outcome, o.Turns = OpenTurn, s.turns
-		s.takeBill(o, t, w.model)
+		s.takeBill(o, w, t)
 		return o, nil
 	}
 	if !stands && t.Branch == "" {
@@ -186,22 +186,20 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 	if err := s.commitTurn(o, &body, w.msgs[:end], t); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
-	if o.Outcome == Committed || o.Outcome == Duplicate && end < len(w.msgs) {
-		s.takeBill(o, t, w.model)
+	if o.Outcome != Conflict {
+		if o.Outcome == Duplicate && end == len(w.msgs) {
+			if t.PlanID != "" {
+				t.Usage = nil
+			}
+			t.PlanID = "" // its bill was taken
+		}
+		s.takeBill(o, w, t)
 	}
 	if o.Outcome == Committed && end < len(w.msgs) {
 		o.Outcome = OpenTurn
 	}
 	o.Turns = s.turns
 	return o, nil
-}
-
-// takeBill learns what was billed, once per plan. The turn stands whatever comes
-// of it.
-func (s *session) takeBill(o *Observation, t Turn, m cachelayout.Model) {
-	if f := s.learn(t, m); f != nil {
-		o.Faults = append(o.Faults, *f)
-	}
 }
 
 // commitTurn writes the turn to the journal, unless it is there. The same key
@@ -313,7 +311,7 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 	}
 	o := &Observation{Outcome: OpenTurn, Ingested: len(w.capture.pages), Turns: s.turns, Stats: w.stats}
 	s.spend(&o.Stats)
-	s.takeBill(o, t, w.model)
+	s.takeBill(o, w, t)
 	o.Faults = append(o.Faults, s.netsAfter(w, t, o, yielded{})...)
 	return o, nil
 }

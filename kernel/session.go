@@ -91,6 +91,8 @@ type session struct {
 	// journal's memory page are in remembered.
 	written  map[string]bool
 	promises int
+	// billed are the calls that usage.jsonl has, by branch and call; nil until it is asked.
+	billed map[string]bool
 	// archiveSpans is what left the session's prompts and was searched,
 	// archivedPages which pages are in it.
 	archiveSpans  *retrieval.Spans
@@ -143,7 +145,7 @@ func (s *session) init() {
 	s.turnChains, s.account, s.life, s.flushed = map[string]string{}, account{}, nil, map[string]bool{}
 	s.cut, s.lost = map[lineKey]bool{}, nil
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
-	s.written, s.promises = map[string]bool{}, 0
+	s.written, s.promises, s.billed = map[string]bool{}, 0, nil
 	s.archiveSpans, s.archivedPages = nil, map[string]bool{}
 	s.erasures, s.whose, s.upkept = newErasures(), false, false
 }

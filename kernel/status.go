@@ -145,15 +145,17 @@ type SessionStatus struct {
 
 // LineStatus is one conversation: a branch planned for a model.
 type LineStatus struct {
-	Branch     string    `json:"branch"`
-	Model      string    `json:"model"`
-	Generation int       `json:"generation"`
-	Messages   int       `json:"messages"`
-	Items      int       `json:"items"`
-	Cuts       int       `json:"cuts"`
-	Tokens     int       `json:"tokens"`
-	LastPlan   string    `json:"last_plan"`
-	LastStart  time.Time `json:"last_start,omitzero"`
+	Branch     string `json:"branch"`
+	Model      string `json:"model"`
+	Generation int    `json:"generation"`
+	Messages   int    `json:"messages"`
+	Items      int    `json:"items"`
+	Cuts       int    `json:"cuts"`
+	Tokens     int    `json:"tokens"`
+	// FixedTokens is the size of system prompt and tools in the last call, beside Tokens.
+	FixedTokens int       `json:"fixed_tokens"`
+	LastPlan    string    `json:"last_plan"`
+	LastStart   time.Time `json:"last_start,omitzero"`
 	// LastCut is the newest, nil if there was none. FutileCuts of the newest reclaimed
 	// next to nothing; BreakerOpen: more are refused until the prompt grows.
 	LastCut     *CutStatus `json:"last_cut"`
@@ -356,7 +358,7 @@ func (s *session) status(now time.Time) SessionStatus {
 	for _, name := range sortedKeys(names) {
 		l := s.lines[names[name]]
 		st.Lines = append(st.Lines, LineStatus{Branch: l.branch, Model: l.model, Generation: l.proj.Generation,
-			Messages: len(l.proj.Seen), Items: len(l.proj.Items), Cuts: len(l.proj.Cuts), Tokens: l.proj.Tokens(),
+			Messages: len(l.proj.Seen), Items: len(l.proj.Items), Cuts: len(l.proj.Cuts), Tokens: l.proj.Tokens(), FixedTokens: l.fixedTokens(),
 			LastPlan: l.planID, LastStart: l.ledger.LastStart})
 		st.Lines[len(st.Lines)-1].breakerStatus(l, s.lifeOpt.Progress)
 	}

@@ -71,7 +71,12 @@ func (w *work) savedTokens() int {
 
 // UsageRow is one call of usage.jsonl: what was planned against what was billed.
 type UsageRow struct {
-	Plan   string `json:"plan"`
+	// Plan is "" for a call that was only observed.
+	Plan string `json:"plan"`
+	// Call and Turn name the message that the call produced and the one that began its
+	// turn: ids that tell them apart within a branch, "" where that is not known.
+	Call   string `json:"call,omitempty"`
+	Turn   string `json:"turn,omitempty"`
 	Branch string `json:"branch,omitempty"`
 	Model  string `json:"model"`
 	// PlannedInputTokens is the whole prompt as planned.
@@ -142,35 +147,16 @@ func savedCost(u memkernel.Usage, e *Expected, cold bool, m cachelayout.Model) *
 	return &d
 }
 
-// logUsage appends to usage.jsonl, which is a report and not state.
-func (s *session) logUsage(t Turn, l *line, m cachelayout.Model) error {
-	raw, err := json.Marshal(usageRow(t, l, m))
-	if err != nil {
-		return err
-	}
-	j, err := pagevm.OpenJournalIn(s.files, usageFile, &pagevm.JournalOptions{Derived: true})
-	var damage *pagevm.DamageError
-	if errors.As(err, &damage) {
-		if _, err = s.files.PutAside(usageFile); err == nil {
-			j, err = pagevm.OpenJournalIn(s.files, usageFile, &pagevm.JournalOptions{Derived: true})
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("log usage: %w", err)
-	}
-	_, err = j.Append(false, pagevm.Record{Op: opUsage, ID: t.PlanID, Time: t.Now, Body: raw})
-	return errors.Join(err, j.Close())
-}
-
 // readUsage reads a usage.jsonl. A torn last line is left out; torn tells that
-// there was one. A plan that was logged again, by another process, counts once.
+// there was one. What was logged again, by another process, counts once: a plan by its
+// last row, a call by that of its plan.
 func readUsage(dir statedir.Dir, session string) (rows []UsageRow, torn bool, err error) {
 	j, err := pagevm.OpenJournalIn(dir, usageFile, &pagevm.JournalOptions{ReadOnly: true, Derived: true})
 	if err != nil {
 		return nil, false, err
 	}
 	defer j.Close()
-	at, n := map[string]int{}, 0
+	plans, calls, n := map[string]int{}, map[string]int{}, 0
 	for rec, err := range j.Records() {
 		if err != nil {
 			return nil, false, err
@@ -179,18 +165,41 @@ func readUsage(dir statedir.Dir, session string) (rows []UsageRow, torn bool, er
 			continue // a newer version's
 		}
 		row := UsageRow{Session: session, Time: rec.Time}
-		if err := json.Unmarshal(rec.Body, &row); err != nil {
+		if err := row.read(rec.Body); err != nil {
 			return nil, false, fmt.Errorf("%s, line %d: %w", dir.Path(usageFile), n, err)
 		}
 		if row.Planned != nil && !row.Planned.At.IsZero() {
 			row.Time = row.Planned.At
 		}
-		if i, ok := at[row.Plan]; ok && row.Plan != "" {
-			rows[i] = row
-			continue
+		i, ok := plans[row.Plan]
+		if !ok || row.Plan == "" {
+			i, ok = calls[row.Branch+"\x00"+row.Call]
+			ok = ok && row.Call != "" && (row.Plan == "" || rows[i].Plan == "")
 		}
-		at[row.Plan] = len(rows)
-		rows = append(rows, row)
+		switch {
+		case !ok:
+			i = len(rows)
+			rows = append(rows, row)
+		case row.Plan != "":
+			rows[i] = row
+		}
+		plans[row.Plan], calls[row.Branch+"\x00"+row.Call] = i, i
 	}
 	return rows, j.Torn() > 0, nil
+}
+
+// read takes figures as they were written, by whatever version.
+func (r *UsageRow) read(body []byte) error {
+	type figures memkernel.Usage // without the checks that hosts' figures get
+	type plain UsageRow
+	var usage struct {
+		Usage figures `json:"usage"`
+	}
+	row := struct {
+		*plain
+		Usage struct{} `json:"usage"`
+	}{plain: (*plain)(r)}
+	err := errors.Join(json.Unmarshal(body, &row), json.Unmarshal(body, &usage))
+	r.Usage = memkernel.Usage(usage.Usage)
+	return err
 }

@@ -38,6 +38,8 @@ type UsageStats struct {
 type UsageSum struct {
 	Name  string `json:"name"`
 	Calls int    `json:"calls"`
+	// Turns are those of the users in which the calls were made, as far as it was logged.
+	Turns int `json:"turns"`
 	// Compared calls have a plan to compare with: Planned, PlannedCostUSD and the
 	// errors are over these alone, and so is BilledCompared.
 	Compared       int         `json:"compared_calls"`
@@ -45,10 +47,11 @@ type UsageSum struct {
 	BilledCompared UsageTokens `json:"billed_compared"`
 	Billed         UsageTokens `json:"billed"`
 	// Costs are the input side of the calls that have a price, nil if none has;
-	// Unpriced counts the others.
-	PlannedCostUSD *float64 `json:"planned_cost_usd"`
-	BilledCostUSD  *float64 `json:"billed_cost_usd"`
-	Unpriced       int      `json:"unpriced_calls"`
+	// Unpriced counts the others. ComparedCostUSD is what the compared ones were billed.
+	PlannedCostUSD  *float64 `json:"planned_cost_usd"`
+	ComparedCostUSD *float64 `json:"billed_compared_cost_usd"`
+	BilledCostUSD   *float64 `json:"billed_cost_usd"`
+	Unpriced        int      `json:"unpriced_calls"`
 	// HitRatio is the share of billed input that was read from the cache; nil of
 	// nothing.
 	HitRatio *float64 `json:"hit_ratio"`
@@ -68,6 +71,7 @@ type UsageSum struct {
 	WriteError *float64 `json:"cache_write_error_median"`
 
 	input, read, write []float64
+	turns              map[[3]string]bool // by session, branch and message
 }
 
 // UsageTokens are input tokens by how they were billed, and their sum.
@@ -190,6 +194,12 @@ func (s *UsageSum) take(r *UsageRow) {
 	billed := r.Billed()
 	s.Calls++
 	s.Billed.add(billed)
+	if r.Turn != "" {
+		if s.turns == nil {
+			s.turns = map[[3]string]bool{}
+		}
+		s.turns[[3]string{r.Session, r.Branch, r.Turn}] = true
+	}
 	if r.BilledCostUSD == nil {
 		s.Unpriced++
 	}
@@ -203,6 +213,7 @@ func (s *UsageSum) take(r *UsageRow) {
 	s.Planned.add(planned)
 	s.BilledCompared.add(billed)
 	plus(&s.PlannedCostUSD, r.Planned.CostUSD)
+	plus(&s.ComparedCostUSD, r.BilledCostUSD)
 	s.SavedTokens += r.Planned.SavedTokens
 	if r.Planned.Cut {
 		s.Cuts++
@@ -248,6 +259,7 @@ func missed(errs []float64, planned, billed int) []float64 {
 }
 
 func (s *UsageSum) settle() {
+	s.Turns = len(s.turns)
 	if s.Billed.InputTokens > 0 {
 		r := float64(s.Billed.CacheReadTokens) / float64(s.Billed.InputTokens)
 		s.HitRatio = &r

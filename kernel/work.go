@@ -25,6 +25,7 @@ type work struct {
 	prev            *line // the line before; never changed
 	next            *line // the line being made
 	model           cachelayout.Model
+	prices          *cachelayout.Book // of an observation
 	priced, durable bool
 	count           counter
 	ratio           float64 // calibrated tokens per counted token

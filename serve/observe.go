@@ -8,25 +8,16 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// usage is what a provider billed for a call, in tokens.
-type usage struct {
-	InputTokens        int `json:"input_tokens"`
-	CacheReadTokens    int `json:"cache_read_tokens"`
-	CacheWrite5mTokens int `json:"cache_write_5m_tokens"`
-	CacheWrite1hTokens int `json:"cache_write_1h_tokens"`
-	OutputTokens       int `json:"output_tokens"`
-}
-
 type turnCall struct {
 	sessionCall
-	Branch         string          `json:"branch"`
-	Model          string          `json:"model"`
-	Conversation   *conversation   `json:"conversation"`
-	PlanID         string          `json:"plan_id"`
-	Usage          *usage          `json:"usage"`
-	AdvancementKey string          `json:"advancement_key"`
-	Updates        []pagevm.Update `json:"updates"`
-	More           bool            `json:"more"`
+	Branch         string           `json:"branch"`
+	Model          string           `json:"model"`
+	Conversation   *conversation    `json:"conversation"`
+	PlanID         string           `json:"plan_id"`
+	Usage          *memkernel.Usage `json:"usage"`
+	AdvancementKey string           `json:"advancement_key"`
+	Updates        []pagevm.Update  `json:"updates"`
+	More           bool             `json:"more"`
 }
 
 // observed is the answer to the calls that observe.
@@ -53,7 +44,7 @@ func (s *Server) observeWith(ctx context.Context, p *turnCall, observe func(cont
 	if len(h.messages()) == 0 {
 		return nil, badParams("hand in the conversation after the turn", "there are no messages to observe")
 	}
-	turn := kernel.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), PlanID: p.PlanID, Usage: p.Usage.billed(h.messages()),
+	turn := kernel.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), PlanID: p.PlanID, Usage: billed(p.Usage, h.messages()),
 		Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: s.private(p.Private), More: p.More}
 	o, err := observe(ctx, turn)
 	if err != nil {
@@ -63,10 +54,9 @@ func (s *Server) observeWith(ctx context.Context, p *turnCall, observe func(cont
 }
 
 // billed is the usage, or what the newest message says itself.
-func (u *usage) billed(msgs []memkernel.Message) *memkernel.Usage {
-	if u != nil {
-		b := memkernel.Usage(*u)
-		return &b
+func billed(u *memkernel.Usage, msgs []memkernel.Message) *memkernel.Usage {
+	if u != nil && *u != (memkernel.Usage{}) {
+		return u
 	}
 	return msgs[len(msgs)-1].Usage
 }

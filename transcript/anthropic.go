@@ -18,7 +18,7 @@ func parseAnthropic(rec *Record) error {
 		return cmpErr(c.end(), errNoObject)
 	}
 	m.Key, _ = anthropicMessage(&c, m)
-	if err := c.end(); err != nil {
+	if err := cmpErr(c.end(), c.unread); err != nil {
 		return err
 	}
 	if m.Role == "" {

@@ -190,6 +190,7 @@ func (l *claudeLine) toMessage(rec *Record) error {
 		m.Role = memkernel.Role(l.typ)
 	}
 	// The host shows its own error messages to the user only.
+	rec.x.unread = c.unread
 	rec.x.unsent = l.apiError || l.hidden && !l.summary
 	switch {
 	case l.typ == "assistant" && (m.Model == "<synthetic>" || l.apiError):
@@ -273,7 +274,7 @@ func anthropicMessage(c *cursor, m *memkernel.Message) (id, stop string) {
 		case "content":
 			m.Parts = anthropicContent(c)
 		case "usage":
-			m.Usage = anthropicUsage(c)
+			m.Usage = c.usage()
 		default:
 			c.skip()
 		}

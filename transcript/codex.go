@@ -180,8 +180,7 @@ func codexEvent(rec *Record, payload string) error {
 	return c.err
 }
 
-// codexUsage reads a token_count event. The input count there includes what
-// came from the cache; canonical usage keeps them apart.
+// codexUsage reads a token_count event.
 func codexUsage(x *extra, info string) {
 	if info == "" {
 		return
@@ -192,34 +191,12 @@ func codexUsage(x *extra, info string) {
 		case "total_token_usage":
 			x.billed = strings.Clone(c.raw())
 		case "last_token_usage":
-			x.usage = responsesUsage(&c)
+			x.usage = c.usage()
 		default:
 			c.skip()
 		}
 	}
-}
-
-func responsesUsage(c *cursor) *memkernel.Usage {
-	var u memkernel.Usage
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-		switch k {
-		case "input_tokens":
-			u.InputTokens = c.num()
-		case "cached_input_tokens":
-			u.CacheReadTokens = c.num()
-		case "cache_write_input_tokens":
-			u.CacheWrite5mTokens = c.num()
-		case "output_tokens":
-			u.OutputTokens = c.num()
-		default:
-			c.skip()
-		}
-	}
-	u.InputTokens = max(0, u.InputTokens-u.CacheReadTokens-u.CacheWrite5mTokens)
-	if u.InputTotal() == 0 {
-		return nil
-	}
-	return &u
+	x.unread = c.unread
 }
 
 func codexResponse(rec *Record, raw, at string) error {

@@ -21,7 +21,7 @@ func parseOpenAI(rec *Record) error {
 	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
 		cm.field(k, &c)
 	}
-	if err := c.end(); err != nil {
+	if err := cmpErr(c.end(), c.unread); err != nil {
 		return err
 	}
 	if cm.role == "" {
@@ -41,6 +41,7 @@ type chatMessage struct {
 	role, id, name, callID, reasoning, reasoningField, refusal string
 	parts, calls                                               []memkernel.Part
 	plain                                                      bool
+	usage                                                      *memkernel.Usage
 }
 
 func (m *chatMessage) field(key string, c *cursor) {
@@ -58,6 +59,8 @@ func (m *chatMessage) field(key string, c *cursor) {
 		m.parts = chatContent(c)
 	case "refusal":
 		m.refusal = c.str()
+	case "usage":
+		m.usage = c.usage()
 	case "reasoning_content", "reasoning":
 		if s := c.str(); s != "" {
 			m.reasoning, m.reasoningField = s, key
@@ -98,6 +101,7 @@ func (m *chatMessage) message(raw string) *memkernel.Message {
 			CallID: id, Name: m.name, Content: m.parts, Text: m.plain}}}
 		return out
 	case "assistant":
+		out.Usage = m.usage
 		if m.reasoning != "" {
 			out.Parts = append(out.Parts, memkernel.Part{Kind: memkernel.PartThinking, Text: m.reasoning, Signature: m.reasoningField})
 		}

@@ -155,7 +155,7 @@ func (l *piLine) toMessage(rec *Record) error {
 	if p.time > 0 {
 		m.Time = time.UnixMilli(p.time).UTC()
 	}
-	rec.Message = m
+	rec.Message, rec.x.unread = m, c.unread
 	switch p.role {
 	case "user":
 		if m.Role = memkernel.RoleUser; p.from == "" || p.from == "external_user" {
@@ -202,7 +202,7 @@ func (p *piMessage) field(key string, c *cursor) {
 	case "timestamp":
 		p.time = int64(c.num())
 	case "usage":
-		p.usage = piUsage(c)
+		p.usage = c.usage()
 	case "command":
 		p.command = c.str()
 	case "output":
@@ -309,34 +309,4 @@ func piBlock(c *cursor) (memkernel.Part, bool) {
 		p.Media.Width, p.Media.Height = pixels(mime, data)
 	}
 	return p, true
-}
-
-// piUsage reads a usage object; all zero means that nothing was recorded.
-func piUsage(c *cursor) *memkernel.Usage {
-	var u memkernel.Usage
-	long := 0
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-		switch k {
-		case "input":
-			u.InputTokens = c.num()
-		case "output":
-			u.OutputTokens = c.num()
-		case "cacheRead":
-			u.CacheReadTokens = c.num()
-		case "cacheWrite":
-			u.CacheWrite5mTokens = c.num()
-		case "cacheWrite1h":
-			// The part of cacheWrite that was written for an hour.
-			long = c.num()
-		default:
-			c.skip()
-		}
-	}
-	if long > 0 && long <= u.CacheWrite5mTokens {
-		u.CacheWrite5mTokens, u.CacheWrite1hTokens = u.CacheWrite5mTokens-long, long
-	}
-	if u == (memkernel.Usage{}) {
-		return nil
-	}
-	return &u
 }

@@ -91,6 +91,7 @@ type extra struct {
 	at                  time.Time
 	billed              string // raw running total, tells repeated usage apart
 	usage               *memkernel.Usage
+	unread              error // why there is no usage where the host wrote one
 	rollback            int
 	system              []memkernel.Part
 	tools               []memkernel.Tool

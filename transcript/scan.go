@@ -6,6 +6,8 @@ import (
 	"io"
 	"math/bits"
 	"strconv"
+
+	"github.com/memkernel/memkernel"
 )
 
 // maxDepth bounds nesting as encoding/json does.
@@ -24,6 +26,25 @@ type cursor struct {
 	i     int
 	depth int
 	err   error
+	// unread is why a usage object says nothing.
+	unread error
+}
+
+// usageError is what is wrong with a usage object.
+type usageError struct{ error }
+
+// usage reads a usage object, of whichever provider or host. It is nil if nothing was
+// recorded, and if it can't be read: then unread says why.
+func (c *cursor) usage() *memkernel.Usage {
+	raw := c.raw()
+	if c.err != nil {
+		return nil
+	}
+	u, err := memkernel.ReadUsage([]byte(raw))
+	if err != nil {
+		c.unread = usageError{err}
+	}
+	return u
 }
 
 func (c *cursor) fail(err error) {

@@ -78,6 +78,9 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 			unknown.add(&rec)
 		}
 		any = any || rec.Kind != KindBlank
+		if rec.x != nil && rec.x.unread != nil {
+			s.note("unread-usage", &rec, "what the call was billed is not known: %v", rec.x.unread)
+		}
 		asm.add(&rec)
 		s.end(&rec)
 		return true

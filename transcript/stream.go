@@ -105,7 +105,10 @@ func (s *source) each(yield func(Record, error) bool) {
 // broken wraps the cause of an unreadable record.
 func (s *source) broken(line int, err error) *LineError {
 	e := &LineError{File: s.opt.Name, Line: line, Err: err}
+	var unread usageError
 	switch {
+	case errors.As(err, &unread):
+		e.Hint = "hand in the provider's own object, or take it out of the message"
 	case errors.Is(err, ErrLineTooLong):
 		e.Hint = "raise the limit on the record size"
 	case errors.Is(err, io.ErrUnexpectedEOF):

@@ -31,33 +31,13 @@ func (o *Options) infer(msgs []memkernel.Message) {
 		o.TTL = ttl
 	}
 	if o.FixedAuto {
-		o.FixedTokens = fixedTokens(msgs, recorded, o.Prices)
+		if counter, err := kernel.NewMessageCounter(o.Prices, recorded); err == nil {
+			o.FixedTokens = counter.Fixed(msgs, nil, nil)
+		}
 	}
 	if o.RoomTokens > 0 {
 		o.ContextWindow = o.FixedTokens + o.RoomTokens
 	}
-}
-
-// fixedTokens is the size of tools and system prompt, which transcripts do not
-// hold: what the first call with recorded usage was billed for, less the messages
-// before it. 0 if no usage is recorded.
-func fixedTokens(msgs []memkernel.Message, model string, prices *cachelayout.Book) int {
-	counter, err := kernel.NewMessageCounter(prices, model)
-	if err != nil {
-		return 0
-	}
-	for _, c := range transcript.Calls(msgs) {
-		u := msgs[c.Index].Usage
-		if u == nil || u.InputTotal() == 0 {
-			continue
-		}
-		n := u.InputTotal()
-		for i := range c.Index {
-			n -= counter.Message(&msgs[i])
-		}
-		return max(0, n)
-	}
-	return 0
 }
 
 // Recorded is what the provider billed the host for the session, as far as the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -21,7 +22,7 @@ type compactFlags struct {
 	overflow overflowFlag
 	window   config.Tokens
 	reserve  config.Tokens
-	fixed    config.Tokens
+	fixed    fixedValue
 	resolver string
 	text     bool
 }
@@ -39,7 +40,8 @@ prints: the summary, and what a model needs to go on. A host whose request was
 refused as too long hands the provider's words in with --overflow.
 
 With --transcript the conversation is read from there. Without it the next plan
-makes the cut.`,
+makes the cut. Of a conversation that was never planned, the size of the system prompt
+and the tools is taken from the first call with recorded usage, as plan takes it.`,
 		Example: `  memkernel compact -t session.jsonl
   memkernel compact -t session.jsonl --target 40k --force
   memkernel compact -t session.jsonl --text > resume.txt
@@ -62,7 +64,7 @@ func (o *compactFlags) addOwn(a *app, cmd *cobra.Command) {
 	f.Var(&o.overflow, "overflow", "a provider's refusal as too long: its `text`, or a file that holds it")
 	f.Var(&o.window, "context-window", "size of the window, such as 200k (default the last plan's, or the price book's)")
 	f.Var(&o.reserve, "reserve", "what is kept free for the answer (default the last plan's, or a fifth, 8k to 40k)")
-	f.Var(&o.fixed, "fixed-tokens", "size of a system prompt and tools that the transcript doesn't hold")
+	o.fixed.add(f)
 	f.StringVar(&o.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
 	f.BoolVar(&o.text, "text", false, "print summary and restore text alone")
 	a.sharedFlag(f)
@@ -110,11 +112,11 @@ type compactJSON struct {
 }
 
 func (a *app) runCompact(ctx context.Context, o *compactFlags) error {
-	b, err := a.compactBoundary(o)
+	book, err := a.book()
 	if err != nil {
 		return err
 	}
-	book, err := a.book()
+	b, err := a.compactBoundary(o, book)
 	if err != nil {
 		return err
 	}
@@ -136,21 +138,28 @@ func (a *app) runCompact(ctx context.Context, o *compactFlags) error {
 	}
 	a.showPassed(b, "compact", p)
 	a.showCompaction(p.Compaction)
+	if n := b.Compact.FixedTokens; n > 0 && n == p.Compaction.FixedTokens {
+		a.tip("the figures have %s", fixedRemark(n))
+	}
 	return nil
 }
 
 // compactBoundary reads the transcript, and says what the next call will be like.
-func (a *app) compactBoundary(o *compactFlags) (kernel.Boundary, error) {
+func (a *app) compactBoundary(o *compactFlags, book *cachelayout.Book) (kernel.Boundary, error) {
 	if o.share < 0 || o.share > 1 {
 		return kernel.Boundary{}, usagef("--share %v is no share of the window: give one above 0 and at most 1", o.share)
 	}
-	b, system, tools, err := a.boundaryOf(&o.lifeFlags)
+	b, session, err := a.boundaryOf(&o.lifeFlags)
 	if err != nil {
 		return b, err
 	}
-	b.Compact = &kernel.CompactWish{Tokens: int(o.target), Share: o.share, Force: o.force, Overflow: o.overflow.refusal(),
-		Call: &kernel.PlanRequest{ContextWindow: int(o.window), Reserve: int(o.reserve), FixedTokens: int(o.fixed), Resolver: o.resolver,
-			Private: a.private(), System: system, Tools: tools}}
+	fixed, err := o.fixed.implied(session, b.Messages, session.System, session.Tools, book)
+	if err != nil {
+		return b, err
+	}
+	b.Compact = &kernel.CompactWish{Tokens: int(o.target), Share: o.share, Force: o.force, FixedTokens: fixed, Overflow: o.overflow.refusal(),
+		Call: &kernel.PlanRequest{ContextWindow: int(o.window), Reserve: int(o.reserve), FixedTokens: int(o.fixed.Tokens), Resolver: o.resolver,
+			Private: a.private(), System: session.System, Tools: session.Tools}}
 	return b, nil
 }
 

@@ -45,7 +45,7 @@ func (a *app) joinFlags(cmd *cobra.Command) error {
 			if err := a.config.Set(k.Name, f.Value.String(), "--"+k.Flag); err != nil {
 				return usagef("%s", err)
 			}
-		case a.config.Origin(k.Name) != config.Origin{} && k.String() != "":
+		case a.config.Origin(k.Name) != config.Origin{} && k.String() != "" && !k.Unsaid():
 			if err := f.Value.Set(k.String()); err != nil {
 				return fmt.Errorf("read configuration: %s: %s: %w", a.config.Origin(k.Name), k.Name, err)
 			}

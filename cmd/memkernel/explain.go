@@ -81,24 +81,14 @@ func (s *sheet) header() {
 	s.text("model", plan.Model+modelRemark(s.out), "")
 	s.text("messages", fmt.Sprintf("%s from the host, %s in the prompt", thousands(len(s.out.request.Messages)+prompts(s.out)), thousands(len(plan.Messages))), "")
 	s.text("tokens", fmt.Sprintf("%s planned, counts are %s", thousands(plan.Budgets.PlannedInputTokens), plan.Budgets.TokensAre), "")
-	if h := fixedHint(s.out); h != "" {
-		s.text("fixed part", h, yellow)
+	if s.out.implied {
+		s.text("fixed part", fixedRemark(s.out.request.FixedTokens), "")
 	}
 	if s.out.peek {
 		s.text("state", "nothing was written; pointers resolve once the plan is committed", "")
 	} else {
 		s.text("state", fmt.Sprintf("committed as plan %s, generation %d", plan.ID, plan.Generation), "")
 	}
-}
-
-// fixedHint says what the recorded calls imply about a system prompt and tools
-// that nobody gave.
-func fixedHint(out *planned) string {
-	r := out.recorded
-	if out.request.FixedTokens > 0 || len(out.request.System)+len(out.request.Tools) > 0 || r == nil || r.FixedTokens <= 0 {
-		return ""
-	}
-	return fmt.Sprintf("not in the transcript and not planned for; the first billed call implies %s: --fixed-tokens %d", thousands(r.FixedTokens), r.FixedTokens)
 }
 
 func prompts(out *planned) int {
@@ -227,6 +217,11 @@ func summaryText(out *planned) string {
 	fmt.Fprintf(&w, "model     %s\n", clip(plan.Model, columns-10))
 	fmt.Fprintf(&w, "plan      %s of %s tokens (%s), %s reserved, %s\n", thousands(b.PlannedInputTokens), thousands(b.ContextWindow), b.TokensAre,
 		thousands(b.ReserveTokens), plural(len(plan.Messages), "message"))
+	if out.implied {
+		for i, l := range wrap(fixedRemark(out.request.FixedTokens), columns-10) {
+			fmt.Fprintf(&w, "%s%s\n", left([]string{"fixed", ""}[min(i, 1)], 10), l)
+		}
+	}
 	fmt.Fprintf(&w, "cut       %s\n", cutName(plan))
 	fmt.Fprintf(&w, "pages     %s\n", pagesLine(plan))
 	if m := memoryLine(plan); m != "" {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // lifeFlags are those of the verbs at a session's boundaries.
@@ -69,28 +69,28 @@ func (o *lifeFlags) add(cmd *cobra.Command) {
 
 // boundary reads the transcript, if there is one.
 func (a *app) boundary(o *lifeFlags) (kernel.Boundary, error) {
-	b, _, _, err := a.boundaryOf(o)
+	b, _, err := a.boundaryOf(o)
 	return b, err
 }
 
-// boundaryOf also gives the system prompt and the tools that the transcript holds.
-func (a *app) boundaryOf(o *lifeFlags) (kernel.Boundary, []memkernel.Part, []memkernel.Tool, error) {
+// boundaryOf also gives the transcript, an empty one if there is none.
+func (a *app) boundaryOf(o *lifeFlags) (kernel.Boundary, *transcript.Session, error) {
+	session := &transcript.Session{}
 	b := kernel.Boundary{SessionKey: first(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.private()}
 	if o.transcript.path == "" {
-		return b, nil, nil, nil
+		return b, session, nil
 	}
 	src, err := a.openSource(&o.transcript)
 	if err != nil {
-		return b, nil, nil, err
+		return b, nil, err
 	}
 	defer src.close()
-	session, err := a.load(src)
-	if err != nil {
-		return b, nil, nil, err
+	if session, err = a.load(src); err != nil {
+		return b, nil, err
 	}
 	b.SessionKey, b.Model = first(o.session, session.ID, kernel.DefaultSession), first(o.model, session.Model)
 	b.Messages = session.View(o.view.view())
-	return b, session.System, session.Tools, nil
+	return b, session, nil
 }
 
 type boundaryJSON struct {

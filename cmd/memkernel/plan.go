@@ -20,7 +20,7 @@ type planFlags struct {
 	model      string
 	window     config.Tokens
 	reserve    config.Tokens
-	fixed      config.Tokens
+	fixed      fixedValue
 	at         int
 	prompt     string
 	system     string
@@ -51,6 +51,10 @@ USER.md, and what a search of its index finds for the user's newest words. Besid
 that stands what another memory system found for them: --memories takes the search
 results of QMD, Mem0 or Cognee as JSON, and finds out whose they are.
 
+Transcripts do not hold tools and system prompt. Their size is taken from the first call
+with recorded usage, as replay takes it, and the plan says so; --fixed-tokens gives it by
+hand, and --fixed-tokens 0 leaves it out.
+
 Nothing is written unless --commit is given.`,
 		Example: `  memkernel plan -t session.jsonl --explain
   memkernel plan -t session.jsonl --view full --context-window 128k --json
@@ -70,7 +74,7 @@ func (p *planFlags) add(a *app, cmd *cobra.Command) {
 	f.StringVarP(&p.model, "model", "m", "", "model `id` (default the last one that spoke)")
 	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's)")
 	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
-	f.Var(&p.fixed, "fixed-tokens", "size of a system prompt and tools that the transcript doesn't hold")
+	p.fixed.add(f)
 	f.IntVar(&p.at, "at", 0, "plan the `N`-th model call of the view, from 1; -1 is the last")
 	f.StringVarP(&p.prompt, "prompt", "p", "", "plan the next call, with this `text` from the user")
 	f.StringVar(&p.system, "system", "", "system prompt: a `file` of text, or of JSON blocks")
@@ -119,6 +123,8 @@ type planned struct {
 	recorded *predict.Report
 	view     transcript.View
 	peek     bool
+	// implied tells that the request's fixed part is what the recorded usage implies.
+	implied bool
 }
 
 func (a *app) runPlan(ctx context.Context, cmd *cobra.Command, p *planFlags) error {
@@ -145,14 +151,14 @@ func (a *app) runPlan(ctx context.Context, cmd *cobra.Command, p *planFlags) err
 			return err
 		}
 	}
-	if err := a.fillRequest(out, p); err != nil {
+	if err := a.fillRequest(out, p, book); err != nil {
 		return err
 	}
 	if err := a.makePlan(ctx, out, book); err != nil {
 		return err
 	}
 	if src != nil && (p.explain || a.json) && p.format.value == "" {
-		if out.recorded, err = src.predicted(&predict.Options{Fixed: int(p.fixed), Book: book, Model: out.request.Model}); err != nil {
+		if out.recorded, err = src.predicted(&predict.Options{Fixed: int(p.fixed.Tokens), Book: book, Model: out.request.Model}); err != nil {
 			return err
 		}
 	}

@@ -14,22 +14,26 @@ import (
 
 // planJSON is the document of plan --json; doc/json.md is its contract.
 type planJSON struct {
-	Schema     string          `json:"schema"`
-	PlanID     string          `json:"plan_id"`
-	SessionKey string          `json:"session_key"`
-	Branch     string          `json:"branch"`
-	Model      string          `json:"model"`
-	Dialect    string          `json:"dialect"`
-	View       string          `json:"view"`
-	Call       int             `json:"call"`
-	Calls      int             `json:"calls"`
-	Now        time.Time       `json:"now,omitzero"`
-	Committed  bool            `json:"committed"`
-	Generation int             `json:"generation"`
-	Budgets    kernel.Budgets  `json:"budgets"`
-	Regions    []kernel.Region `json:"regions"`
-	Layout     layoutJSON      `json:"layout"`
-	Params     kernel.Params   `json:"params"`
+	Schema     string    `json:"schema"`
+	PlanID     string    `json:"plan_id"`
+	SessionKey string    `json:"session_key"`
+	Branch     string    `json:"branch"`
+	Model      string    `json:"model"`
+	Dialect    string    `json:"dialect"`
+	View       string    `json:"view"`
+	Call       int       `json:"call"`
+	Calls      int       `json:"calls"`
+	Now        time.Time `json:"now,omitzero"`
+	Committed  bool      `json:"committed"`
+	Generation int       `json:"generation"`
+	// FixedTokens is the size of a system prompt and tools that nobody handed in,
+	// FixedFrom where it comes from: "given", "first_call", or "" without one.
+	FixedTokens int             `json:"fixed_tokens"`
+	FixedFrom   string          `json:"fixed_from"`
+	Budgets     kernel.Budgets  `json:"budgets"`
+	Regions     []kernel.Region `json:"regions"`
+	Layout      layoutJSON      `json:"layout"`
+	Params      kernel.Params   `json:"params"`
 
 	Retrieval kernel.Retrieval  `json:"retrieval"`
 	Debug     kernel.Debug      `json:"debug"`
@@ -119,11 +123,17 @@ func planDocument(out *planned) (*planJSON, error) {
 	doc := &planJSON{
 		Schema: "memkernel/plan/v1", PlanID: plan.ID, SessionKey: plan.SessionKey, Branch: plan.Branch, Model: plan.Model,
 		Dialect: string(out.session.Dialect), View: out.view.String(), Call: out.target.call, Calls: out.target.of,
-		Now: out.request.Now, Committed: !out.peek, Generation: plan.Generation,
+		Now: out.request.Now, Committed: !out.peek, Generation: plan.Generation, FixedTokens: out.request.FixedTokens,
 		Budgets: plan.Budgets, Regions: list(plan.Regions), Layout: layoutDocument(plan), Params: plan.Params,
 		Retrieval: plan.Retrieval, Debug: kernel.Debug{Included: list(plan.Debug.Included), Excluded: list(plan.Debug.Excluded)},
 		Reduced: list(plan.Reduced), Faults: list(plan.Faults), Alerts: list(plan.Alerts), Deferred: list(plan.Deferred), Stats: plan.Stats,
 		Format: format, Messages: messages, Notes: []noteJSON{}, Recorded: out.recorded,
+	}
+	switch {
+	case out.implied:
+		doc.FixedFrom = predict.FixedFirstCall
+	case doc.FixedTokens > 0:
+		doc.FixedFrom = predict.FixedGiven
 	}
 	doc.Params.Betas = list(doc.Params.Betas)
 	for _, n := range append(out.session.Notes, notes...) {

@@ -76,12 +76,11 @@ another version are counted apart: they may well differ.`,
 	}
 	r.transcript.add(cmd)
 	f := cmd.Flags()
-	r.fixed.auto = true
 	f.StringSliceVar(&r.policies, "policy", []string{replay.Memkernel, replay.AppendLate, replay.Fullest}, "`policies` to compare, or all")
 	f.Var(&r.window, "context-window", "size of the window, such as 200k (default the price book's)")
 	f.Var(&r.room, "room", "size of the window as room above the fixed part")
 	f.Var(&r.reserve, "reserve", "what is kept free for the answer (default the policy's own)")
-	f.Var(&r.fixed, "fixed-tokens", "size of a system prompt and tools that the transcript doesn't hold")
+	r.fixed.add(f)
 	f.StringVarP(&r.model, "model", "m", "", "model `id` (default the recorded one)")
 	f.DurationVar(&r.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes', and for memkernel what it chooses)")
 	f.StringVar(&r.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
@@ -184,23 +183,4 @@ func (a *app) replayOne(ctx context.Context, s *transcript.Session, policy strin
 		}
 	}
 	return replay.Run(ctx, s, policy, opt)
-}
-
-// fixedValue is a number of tokens; until it is given it is what the recorded usage
-// says.
-type fixedValue struct {
-	config.Tokens
-	auto bool
-}
-
-func (v *fixedValue) Set(s string) error {
-	v.auto = false
-	return v.Tokens.Set(s)
-}
-
-func (v *fixedValue) String() string {
-	if v.auto {
-		return "as recorded"
-	}
-	return v.Tokens.String()
 }

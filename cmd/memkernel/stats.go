@@ -26,12 +26,13 @@ func newStats(a *app) *cobra.Command {
 	s := &statsFlags{}
 	cmd := &cobra.Command{
 		Use:   "stats",
-		Short: "compare what was planned with what was billed, over time",
-		Long: `stats reads what every observed call was planned to cost and what it was billed:
-tokens by how they were billed, the price of the input side, how much of it the
-cache served, which calls were cold and whether that was expected, and what cuts
-have kept out of the prompts. Sums are per session, day and model. A call counts if
-the host named its plan and its usage when it observed it.
+		Short: "say what was billed over time, and what was planned",
+		Long: `stats reads what every observed call was billed and, where it was planned, what that
+was to cost: tokens by how they were billed, the price of the input side, how much of
+it the cache served, which calls were cold and whether that was expected, and what cuts
+have kept out of the prompts. Sums are per session, day and model. A call counts once
+it was observed with its usage, whether that stands in the transcript (observe, the
+hooks of hosts) or was handed in beside it; it is compared if the host named its plan.
 
 What cuts saved is against sending everything ever said at every call, whether a
 window holds it or not, and less what the cuts themselves had to rewrite. A price

@@ -30,7 +30,7 @@ svg{width:100%;height:auto}svg text{fill:var(--soft);font-size:11px}
 func statsPage(st *kernel.UsageStats, where *time.Location) string {
 	var b strings.Builder
 	b.WriteString(pageHead)
-	fmt.Fprintf(&b, "<h1>memkernel stats</h1>\n<p>%s of %s%s.</p>\n", plural(st.Total.Calls, "call"), plural(len(st.Sessions), "session"), period(st, where))
+	fmt.Fprintf(&b, "<h1>memkernel stats</h1>\n<p>%s%s.</p>\n", statsHead(st), period(st, where))
 	if st.Total.Calls > 0 {
 		pageTable(&b, "Plan against bill", []kernel.UsageSum{st.Total})
 		pagePlots(&b, st)
@@ -53,15 +53,19 @@ func period(st *kernel.UsageStats, where *time.Location) string {
 
 func pagePlots(b *strings.Builder, st *kernel.UsageStats) {
 	n := len(st.Calls)
-	planned, total := make([]int, n), make([]int, n)
+	var planned, total []int
 	read, write, plain := make([]int, n), make([]int, n), make([]int, n)
 	for i := range st.Calls {
 		u := &st.Calls[i].Usage
-		planned[i], total[i] = st.Calls[i].PlannedInputTokens, u.InputTotal()
+		if st.Calls[i].Plan != "" || st.Calls[i].PlannedInputTokens > 0 {
+			planned, total = append(planned, st.Calls[i].PlannedInputTokens), append(total, u.InputTotal())
+		}
 		read[i], write[i], plain[i] = u.CacheReadTokens, u.CacheWrite5mTokens+u.CacheWrite1hTokens, u.InputTokens
 	}
-	b.WriteString("<h2>Input tokens per call</h2>\n")
-	b.WriteString(linePlot("tokens", []series{{"planned", "#1f77b4", floats(planned)}, {"billed", "#d62728", floats(total)}}))
+	if len(planned) > 0 {
+		b.WriteString("<h2>Input tokens per planned call</h2>\n")
+		b.WriteString(linePlot("tokens", []series{{"planned", "#1f77b4", floats(planned)}, {"billed", "#d62728", floats(total)}}))
+	}
 	b.WriteString("<h2>How the input was billed</h2>\n")
 	b.WriteString(barPlot("tokens", []series{{"cache read", "#2ca02c", floats(read)}, {"written", "#ff7f0e", floats(write)}, {"uncached", "#d62728", floats(plain)}}))
 	b.WriteString("<h2>Cost of input, added up, in dollars</h2>\n")
@@ -70,8 +74,18 @@ func pagePlots(b *strings.Builder, st *kernel.UsageStats) {
 }
 
 // costSeries adds up what was planned, billed, and would have been billed without
-// cuts, over calls that have each of them.
+// cuts, over calls that have each of them; where none has, it is the bill.
 func costSeries(st *kernel.UsageStats) []series {
+	if st.Total.Compared == 0 {
+		out, sum := series{"billed", "#d62728", nil}, 0.0
+		for i := range st.Calls {
+			if cost := st.Calls[i].BilledCostUSD; cost != nil {
+				sum += *cost
+			}
+			out.values = append(out.values, sum)
+		}
+		return []series{out}
+	}
 	out := []series{{"planned", "#1f77b4", nil}, {"billed", "#d62728", nil}, {"without cuts", "#9467bd", nil}}
 	var planned, billed, uncut float64
 	for i := range st.Calls {
@@ -98,14 +112,14 @@ func floats(v []int) []float64 {
 
 func pageTable(b *strings.Builder, title string, rows []kernel.UsageSum) {
 	fmt.Fprintf(b, "<h2>%s</h2>\n<table><tr><th></th>", html.EscapeString(title))
-	for _, h := range []string{"calls", "planned input", "billed input", "hit ratio", "planned cost", "billed cost", "error, median", "cold expected", "cold seen", "cuts", "tokens saved", "saved"} {
+	for _, h := range []string{"calls", "turns", "planned input", "billed input", "hit ratio", "planned cost", "billed cost", "error, median", "cold expected", "cold seen", "cuts", "tokens saved", "saved"} {
 		fmt.Fprintf(b, "<th>%s</th>", h)
 	}
 	b.WriteString("</tr>\n")
 	for i := range rows {
 		s := &rows[i]
 		fmt.Fprintf(b, "<tr><td>%s</td>", html.EscapeString(printable(s.Name)))
-		for _, c := range []string{thousands(s.Calls), thousands(s.Planned.InputTokens), thousands(s.Billed.InputTokens), optionalShare(s.HitRatio),
+		for _, c := range []string{thousands(s.Calls), thousands(s.Turns), thousands(s.Planned.InputTokens), thousands(s.Billed.InputTokens), optionalShare(s.HitRatio),
 			dollars(s.PlannedCostUSD), costOf(s), optionalShare(s.InputError), thousands(s.ColdExpected), thousands(s.ColdSeen),
 			thousands(s.Cuts), thousands(s.SavedTokens), dollars(s.SavedCostUSD)} {
 			fmt.Fprintf(b, "<td>%s</td>", c)

@@ -11,9 +11,9 @@ import (
 func statsText(st *kernel.UsageStats, p painter, columns int) string {
 	b := &strings.Builder{}
 	t := &st.Total
-	fmt.Fprintf(b, "%s  %s of %s\n", p.do(bold, "stats"), plural(t.Calls, "call"), plural(len(st.Sessions), "session"))
+	fmt.Fprintf(b, "%s  %s\n", p.do(bold, "stats"), statsHead(st))
 	if t.Calls == 0 {
-		for _, l := range wrap("nothing was observed with its plan and its usage yet, or nothing that the flags ask for", columns-2) {
+		for _, l := range wrap("nothing was observed with its usage yet, or nothing that the flags ask for", columns-2) {
 			b.WriteString("  " + l + "\n")
 		}
 		return b.String()
@@ -27,32 +27,51 @@ func statsText(st *kernel.UsageStats, p painter, columns int) string {
 	return b.String()
 }
 
+// statsHead says how much there is.
+func statsHead(st *kernel.UsageStats) string {
+	head := fmt.Sprintf("%s of %s", plural(st.Total.Calls, "call"), plural(len(st.Sessions), "session"))
+	if st.Total.Turns > 0 {
+		head += ", " + plural(st.Total.Turns, "turn")
+	}
+	return head
+}
+
 // againstBill is what was planned beside what was billed, over the calls that have
-// both.
+// both; where none has, it is the bill.
 func againstBill(b *strings.Builder, t *kernel.UsageSum, p painter, columns int) {
 	const name, number, off = 16, 13, 11
-	wide := columns >= 2+name+2*number+off
-	head := left("", name) + right("planned", number) + right("billed", number)
-	if wide {
-		head += right("off by", off)
-	}
-	fmt.Fprintf(b, "  %s\n", p.do(gray, head))
-	row := func(what string, planned, billed int) {
-		if planned == 0 && billed == 0 {
-			return
+	compared := t.Compared > 0
+	wide := compared && columns >= 2+name+2*number+off
+	line := func(what, planned, billed, by string) string {
+		out := left(what, name)
+		if compared {
+			out += right(planned, number)
 		}
-		line := left(what, name) + right(thousands(planned), number) + right(thousands(billed), number)
-		if wide {
-			line += right(signed(planned, billed), off)
+		if out += right(billed, number); wide {
+			out += right(by, off)
 		}
-		b.WriteString("  " + line + "\n")
+		return strings.TrimRight(out, " ")
 	}
-	row("input tokens", t.Planned.InputTokens, t.BilledCompared.InputTokens)
-	row("  cache read", t.Planned.CacheReadTokens, t.BilledCompared.CacheReadTokens)
-	row("  write, short", t.Planned.CacheWrite5mTokens, t.BilledCompared.CacheWrite5mTokens)
-	row("  write, long", t.Planned.CacheWrite1hTokens, t.BilledCompared.CacheWrite1hTokens)
-	row("  uncached", t.Planned.UncachedTokens, t.BilledCompared.UncachedTokens)
-	fmt.Fprintf(b, "  %s%s%s\n", left("cost of input", 16), right(dollars(t.PlannedCostUSD), 13), right(dollars(t.BilledCostUSD), 13))
+	fmt.Fprintf(b, "  %s\n", p.do(gray, line("", "planned", "billed", "off by")))
+	billed, cost := t.Billed, costOf(t)
+	if compared {
+		billed, cost = t.BilledCompared, dollars(t.ComparedCostUSD)
+	}
+	for _, row := range []struct {
+		what            string
+		planned, billed int
+	}{
+		{"input tokens", t.Planned.InputTokens, billed.InputTokens},
+		{"  cache read", t.Planned.CacheReadTokens, billed.CacheReadTokens},
+		{"  write, short", t.Planned.CacheWrite5mTokens, billed.CacheWrite5mTokens},
+		{"  write, long", t.Planned.CacheWrite1hTokens, billed.CacheWrite1hTokens},
+		{"  uncached", t.Planned.UncachedTokens, billed.UncachedTokens},
+	} {
+		if row.planned != 0 || row.billed != 0 {
+			b.WriteString("  " + line(row.what, thousands(row.planned), thousands(row.billed), signed(row.planned, row.billed)) + "\n")
+		}
+	}
+	fmt.Fprintf(b, "  %s\n", line("cost of input", dollars(t.PlannedCostUSD), cost, ""))
 }
 
 // said is what sums alone do not show.
@@ -64,14 +83,20 @@ func said(b *strings.Builder, t *kernel.UsageSum, p painter, columns int) {
 		}
 	}
 	line("hit ratio", optionalShare(t.HitRatio)+" of what was billed was read from the cache")
-	line("error per call", fmt.Sprintf("input %s, read %s, write %s (medians)", optionalShare(t.InputError), optionalShare(t.ReadError), optionalShare(t.WriteError)))
-	line("cold calls", fmt.Sprintf("%s expected, %s seen, %s of them expected", thousands(t.ColdExpected), thousands(t.ColdSeen), thousands(t.ColdBoth)))
-	line("cuts", fmt.Sprintf("%s kept %s tokens out of prompts, worth %s", thousands(t.Cuts), thousands(t.SavedTokens), dollars(t.SavedCostUSD)))
+	if t.Compared > 0 {
+		line("error per call", fmt.Sprintf("input %s, read %s, write %s (medians)", optionalShare(t.InputError), optionalShare(t.ReadError), optionalShare(t.WriteError)))
+		line("cold calls", fmt.Sprintf("%s expected, %s seen, %s of them expected", thousands(t.ColdExpected), thousands(t.ColdSeen), thousands(t.ColdBoth)))
+		line("cuts", fmt.Sprintf("%s kept %s tokens out of prompts, worth %s", thousands(t.Cuts), thousands(t.SavedTokens), dollars(t.SavedCostUSD)))
+	}
 	if t.Unpriced > 0 {
 		line("unpriced", plural(t.Unpriced, "call")+" of models without a price, in no cost above")
 	}
 	if n := t.Calls - t.Compared; n > 0 {
-		line("not compared", plural(n, "call")+" of which the plan was not recorded in full")
+		more := ""
+		if t.Compared > 0 {
+			more = fmt.Sprintf(", with %s tokens of input", thousands(t.Billed.InputTokens-t.BilledCompared.InputTokens))
+		}
+		line("not compared", plural(n, "call")+" without a known plan"+more)
 	}
 }
 
@@ -95,7 +120,9 @@ func picture(b *strings.Builder, st *kernel.UsageStats, p painter, columns int) 
 		fmt.Fprintf(b, "  %s%s%s\n", left(label, name), p.do(colour, line), p.do(gray, right("max "+compact(top), columns-2-name-width(line))))
 	}
 	b.WriteString(p.do(bold, "over time") + "\n")
-	draw("planned input", cyan, func(r *kernel.UsageRow) int { return r.PlannedInputTokens })
+	if st.Total.Compared > 0 {
+		draw("planned input", cyan, func(r *kernel.UsageRow) int { return r.PlannedInputTokens })
+	}
 	draw("billed input", blue, func(r *kernel.UsageRow) int { return r.Usage.InputTotal() })
 	draw("  cache read", green, func(r *kernel.UsageRow) int { return r.Usage.CacheReadTokens })
 	draw("  written", yellow, func(r *kernel.UsageRow) int { return r.Usage.CacheWrite5mTokens + r.Usage.CacheWrite1hTokens })

@@ -76,7 +76,11 @@ func statusText(st *kernel.Status, p painter) string {
 				name += " on " + l.Branch
 			}
 			fmt.Fprintf(&b, "  %s\n", p.do(cyan, clip(name, columns-4)))
-			fmt.Fprintf(&b, "    %s, %s tokens, generation %d, %s, last call%s\n", plural(l.Messages, "message"), thousands(l.Tokens), l.Generation, plural(l.Cuts, "cut"), strings.TrimPrefix(atTime(l.LastStart), ", at"))
+			tokens := thousands(l.Tokens+l.FixedTokens) + " tokens"
+			if l.FixedTokens > 0 {
+				tokens += fmt.Sprintf(" (%s fixed)", thousands(l.FixedTokens))
+			}
+			fmt.Fprintf(&b, "    %s, %s, generation %d, %s, last call%s\n", plural(l.Messages, "message"), tokens, l.Generation, plural(l.Cuts, "cut"), strings.TrimPrefix(atTime(l.LastStart), ", at"))
 			cutText(&b, &l)
 		}
 	}

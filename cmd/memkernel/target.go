@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/foreign"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
@@ -26,7 +27,7 @@ type target struct {
 }
 
 // fillRequest turns flags and transcript into the request to plan.
-func (a *app) fillRequest(out *planned, p *planFlags) error {
+func (a *app) fillRequest(out *planned, p *planFlags, book *cachelayout.Book) error {
 	s := out.session
 	var msgs []memkernel.Message
 	if s.Dialect != "" { // else there is no transcript
@@ -37,7 +38,7 @@ func (a *app) fillRequest(out *planned, p *planFlags) error {
 		return err
 	}
 	req := kernel.PlanRequest{SessionKey: first(p.session, s.ID, kernel.DefaultSession), Model: first(p.model, s.Model),
-		ContextWindow: int(p.window), Reserve: int(p.reserve), FixedTokens: int(p.fixed), System: s.System, Tools: s.Tools,
+		ContextWindow: int(p.window), Reserve: int(p.reserve), FixedTokens: int(p.fixed.Tokens), System: s.System, Tools: s.Tools,
 		Messages: t.messages, Prompt: p.prompt, Now: p.now.Time, Resolver: p.resolver, Deferred: true, Private: a.private(), Overflow: p.overflow.refusal()}
 	if req.Model == "" {
 		return hint(fmt.Errorf("plan: the transcript names no model"), "say which one with --model, such as --model claude-sonnet-4-6")
@@ -57,6 +58,13 @@ func (a *app) fillRequest(out *planned, p *planFlags) error {
 	}
 	if req.Memories, err = a.readMemories(p.memories); err != nil {
 		return err
+	}
+	fixed, err := p.fixed.implied(s, msgs, req.System, req.Tools, book)
+	if err != nil {
+		return err
+	}
+	if out.implied = fixed > 0; out.implied {
+		req.FixedTokens = fixed
 	}
 	out.request, out.target = req, t
 	return nil

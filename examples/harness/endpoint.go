@@ -79,19 +79,13 @@ func (e *endpoint) read(text []byte) (*reply, error) {
 func readAnthropic(text []byte) (*reply, error) {
 	var a struct {
 		Content json.RawMessage `json:"content"`
-		Usage   struct {
-			Input   int `json:"input_tokens"`
-			Read    int `json:"cache_read_input_tokens"`
-			Written int `json:"cache_creation_input_tokens"`
-			Output  int `json:"output_tokens"`
-		} `json:"usage"`
+		Usage   memkernel.Usage `json:"usage"`
 	}
 	if err := json.Unmarshal(text, &a); err != nil || a.Content == nil {
 		return nil, fmt.Errorf("the model's answer is no message: %.200s", text)
 	}
 	message, err := json.Marshal(map[string]any{"role": "assistant", "content": a.Content})
-	return &reply{message, memkernel.Usage{InputTokens: a.Usage.Input, CacheReadTokens: a.Usage.Read,
-		CacheWrite5mTokens: a.Usage.Written, OutputTokens: a.Usage.Output}}, err
+	return &reply{message, a.Usage}, err
 }
 
 func readOpenAI(text []byte) (*reply, error) {
@@ -99,17 +93,10 @@ func readOpenAI(text []byte) (*reply, error) {
 		Choices []struct {
 			Message json.RawMessage `json:"message"`
 		} `json:"choices"`
-		Usage struct {
-			Prompt  int `json:"prompt_tokens"`
-			Output  int `json:"completion_tokens"`
-			Details struct {
-				Cached int `json:"cached_tokens"`
-			} `json:"prompt_tokens_details"`
-		} `json:"usage"`
+		Usage memkernel.Usage `json:"usage"`
 	}
 	if err := json.Unmarshal(text, &a); err != nil || len(a.Choices) == 0 {
 		return nil, fmt.Errorf("the model's answer is no message: %.200s", text)
 	}
-	u := memkernel.Usage{InputTokens: a.Usage.Prompt - a.Usage.Details.Cached, CacheReadTokens: a.Usage.Details.Cached, OutputTokens: a.Usage.Output}
-	return &reply{a.Choices[0].Message, u}, nil
+	return &reply{a.Choices[0].Message, a.Usage}, nil
 }

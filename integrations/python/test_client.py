@@ -1,15 +1,38 @@
 """Talks to the real program, which MEMKERNEL names."""
 
 import os
+import re
 import shutil
 import tempfile
 import threading
+import types
 import unittest
+from unittest import mock
 
 import memkernel
 
 BINARY = os.environ.get("MEMKERNEL", "")
 MODEL = "claude-sonnet-4-6"
+
+# What providers say of 1,000 tokens of input, 700 of them from the cache.
+BILLS = {
+    "anthropic": {"input_tokens": 300, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 700, "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0}, "output_tokens": 9, "server_tool_use": None, "service_tier": "standard"},
+    "chat": {"prompt_tokens": 1000, "completion_tokens": 9, "total_tokens": 1009, "prompt_tokens_details": {"cached_tokens": 700, "audio_tokens": 0}, "completion_tokens_details": None},
+    "responses": {"input_tokens": 1000, "input_tokens_details": {"cached_tokens": 700}, "output_tokens": 9, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 1009},
+    "gemini": {"promptTokenCount": 1000, "cachedContentTokenCount": 700, "candidatesTokenCount": 9, "totalTokenCount": 1009},
+    "gemini's library": {"prompt_token_count": 1000, "cached_content_token_count": 700, "candidates_token_count": 9, "thoughts_token_count": None, "total_token_count": 1009},
+    "deepseek": {"prompt_tokens": 1000, "completion_tokens": 9, "total_tokens": 1009, "prompt_cache_hit_tokens": 700, "prompt_cache_miss_tokens": 300},
+}
+
+
+class Dumped:
+    """An object of a provider's library."""
+
+    def __init__(self, members):
+        self._members = members
+
+    def model_dump(self):
+        return self._members
 
 
 @unittest.skipUnless(BINARY, "MEMKERNEL names no program")
@@ -115,6 +138,36 @@ class ClientTest(unittest.TestCase):
             t.join()
         self.assertEqual(failed, [])
         self.assertEqual(len(self.client.status()["sessions"]), 6)
+
+    def test_the_example_of_the_readme(self):
+        """Runs it as it stands, once per provider, with a dict and with an object."""
+        here = os.path.dirname(os.path.abspath(__file__))
+        with open(os.path.join(here, "README.md"), encoding="utf-8") as f:
+            example = next(code for code in re.findall(r"```python\n(.*?)```", f.read(), re.S) if "observe_turn" in code)
+        os.symlink(os.path.abspath(BINARY), os.path.join(self.workspace, "memkernel"))
+        os.mkdir(os.path.join(self.workspace, "project"))
+        home = {"HOME": self.workspace, "PATH": self.workspace + os.pathsep + os.environ["PATH"]}
+        with mock.patch.dict(os.environ, home):
+            for name, bill in BILLS.items():
+                for usage in (bill, Dumped(bill)):
+                    choice = types.SimpleNamespace(message=types.SimpleNamespace(content="good day"))
+                    answer = types.SimpleNamespace(choices=[choice], usage=usage)
+                    words = f"hello {name} {type(usage).__name__}"
+                    exec(example, {"messages": [{"role": "user", "content": words}], "tools": [], "call_the_model": lambda messages: answer})
+            with memkernel.connect("~/project") as client:
+                total = client.usage()["total"]
+                client.shutdown()
+        self.assertEqual([total["calls"], total["billed"]["input_tokens"], total["billed"]["cache_read_tokens"]], [12, 12000, 8400])
+
+    def test_a_bill_that_cannot_be(self):
+        turn = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+        session = self.client.session("s", model=MODEL)
+        with self.assertRaises(memkernel.MemkernelError) as caught:
+            session.observe_turn(turn, usage={"input_tokens": -1})
+        self.assertIn("input_tokens is negative", str(caught.exception))
+        with self.assertRaises(TypeError):
+            session.observe_turn(turn, usage=object())
+        self.assertEqual(session.observe_turn(turn, usage=None)["outcome"], "committed")
 
     def test_strange_sockets_are_refused(self):
         other = os.path.join(self.workspace, "other")

@@ -1,10 +1,12 @@
 // Talks to the real program, which MEMKERNEL names.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, mkdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import test from "node:test";
+import { fileURLToPath } from "node:url";
 import { connect, MemkernelError } from "./index.js";
 
 const binary = process.env.MEMKERNEL;
@@ -147,4 +149,52 @@ test("a socket that is a link is not trusted", { skip }, async (t) => {
   await assert.rejects(connect({ workspace: other, binary }), { code: "UNTRUSTED" });
   await assert.rejects(connect({ workspace: other, socket: join(other, "none") }), { code: "CLOSED" });
   assert.ok(client);
+});
+
+// What providers say of 1,000 tokens of input, 700 of them from the cache.
+const bills = {
+  anthropic: { input_tokens: 300, cache_creation_input_tokens: 0, cache_read_input_tokens: 700, cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 }, output_tokens: 9, server_tool_use: null, service_tier: "standard" },
+  chat: { prompt_tokens: 1000, completion_tokens: 9, total_tokens: 1009, prompt_tokens_details: { cached_tokens: 700, audio_tokens: 0 }, completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 } },
+  responses: { input_tokens: 1000, input_tokens_details: { cached_tokens: 700 }, output_tokens: 9, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 1009 },
+  gemini: { promptTokenCount: 1000, cachedContentTokenCount: 700, candidatesTokenCount: 9, totalTokenCount: 1009, promptTokensDetails: [{ modality: "TEXT", tokenCount: 1000 }] },
+  deepseek: { prompt_tokens: 1000, completion_tokens: 9, total_tokens: 1009, prompt_tokens_details: { cached_tokens: 700 }, prompt_cache_hit_tokens: 700, prompt_cache_miss_tokens: 300 },
+};
+
+// The examples of the READMEs run as they stand, once per provider.
+for (const file of ["README.md", "../../README.md"])
+  test(`the example of ${file}`, { skip }, () => {
+    const here = dirname(fileURLToPath(import.meta.url));
+    const text = readFileSync(join(here, file), "utf8");
+    const example = [...text.matchAll(/```js\n([^]*?)```/g)].map((m) => m[1]).find((code) => code.includes("observeTurn"));
+    const line = example.match(/^import .*\n/m)[0];
+    const runs = Object.entries(bills).map(
+      ([name, usage]) => `{
+        const messages = [{ role: "user", content: "hello ${name}" }], system = "Be brief.", tools = [];
+        const callTheModel = async () => ({ role: "assistant", content: "good day", usage: ${JSON.stringify(usage)} });
+        ${example.replace(line, "")}
+        last = client;
+      }`,
+    );
+    const workspace = mkdtempSync(join(tmpdir(), "mk"));
+    try {
+      mkdirSync(join(workspace, "node_modules"));
+      symlinkSync(here, join(workspace, "node_modules", "memkernel-client"));
+      symlinkSync(binary, join(workspace, "memkernel"));
+      writeFileSync(join(workspace, "example.mjs"), `${line}let last;\n${runs.join("\n")}\nconsole.log(JSON.stringify(await last.usage())); await last.shutdown();`);
+      const path = [workspace, process.env.PATH].join(delimiter);
+      const ran = spawnSync(process.execPath, ["example.mjs"], { cwd: workspace, env: { ...process.env, PATH: path }, encoding: "utf8" });
+      assert.equal(ran.status, 0, ran.stderr);
+      const { total } = JSON.parse(ran.stdout);
+      assert.deepEqual([total.calls, total.billed.input_tokens, total.billed.cache_read_tokens], [5, 5000, 3500]);
+    } finally {
+      rmSync(workspace, { recursive: true, force: true, maxRetries: 40, retryDelay: 50 });
+    }
+  });
+
+test("a bill that cannot be is told by its member", { skip }, async (t) => {
+  const { client } = await withClient(t);
+  const turn = [{ role: "user", content: "a" }, { role: "assistant", content: "b" }];
+  const usage = { prompt_tokens: 10, prompt_tokens_details: { cached_tokens: 11 } };
+  await assert.rejects(client.session("s", { model }).observeTurn(turn, { usage }), (e) => e.code === "INVALID_PARAMS" && e.message.includes("prompt_tokens_details.cached_tokens"));
+  assert.equal((await client.session("s", { model }).observeTurn(turn, { usage: null })).outcome, "committed");
 });

@@ -47,7 +47,8 @@ export interface Progress { id: number; stage: "index" | "embed"; done: number; 
 export interface Mark { base: string; count: number }
 export interface Conversation { dialect?: Dialect; base?: string; keep?: number; messages: object[]; keys?: string[] }
 export interface SessionParams { session_key?: string; private?: boolean; now?: string; deadline_ms?: number }
-export interface Usage { input_tokens?: number; cache_read_tokens?: number; cache_write_5m_tokens?: number; cache_write_1h_tokens?: number; output_tokens?: number }
+/** What a call was billed, as the provider's answer has it, or with the members of doc/rpc.md. */
+export type Usage = object;
 export interface Overflow { text?: string; input_tokens?: number; limit_tokens?: number; plan_id?: string }
 export interface Update { id?: string; key: string; type?: string; field: string; op: "append" | "merge" | "set_with_version"; value?: Json; version?: number; scope: "session" | "project"; session?: string; evidence_ref: string }
 
@@ -75,7 +76,7 @@ export interface Plan extends Document {
   faults: Fault[]; alerts: Fault[]; conversation?: Mark;
 }
 export interface TurnParams extends SessionParams {
-  branch?: string; model?: string; conversation?: Conversation; plan_id?: string; usage?: Usage; advancement_key?: string; updates?: Update[]; more?: boolean;
+  branch?: string; model?: string; conversation?: Conversation; plan_id?: string; usage?: Usage | null; advancement_key?: string; updates?: Update[]; more?: boolean;
 }
 export interface Observation extends Document {
   outcome: "committed" | "duplicate" | "conflict" | "open_turn"; advancement_key: string; ingested: number; turns: number; conversation?: Mark;

@@ -40,7 +40,7 @@ type Plan struct {
 	Model         string `key:"model" flag:"model" empty:"the last one that spoke" doc:"The model that is planned for, by id."`
 	ContextWindow Tokens `key:"context_window" flag:"context-window" empty:"the price book's" doc:"Size of the model's window."`
 	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"a fifth of the window, 8k to 40k" doc:"What is kept free for the answer."`
-	FixedTokens   Tokens `key:"fixed_tokens" flag:"fixed-tokens" doc:"Size of a system prompt and tools that the transcript doesn't hold."`
+	FixedTokens   Tokens `key:"fixed_tokens" flag:"fixed-tokens" empty:"what the transcript's first billed call implies, but the flag's 0 leaves it out" doc:"Size of a system prompt and tools that the transcript doesn't hold."`
 	Resolver      string `key:"resolver" flag:"resolver" empty:"there is none, and nothing is shown as a pointer" doc:"The tool or command by which the model can follow pointers."`
 	View          string `key:"view" flag:"view" of:"host|full" empty:"host for plan, full for replay and observe" doc:"What to look at: what the host would send, or everything ever said."`
 	Prices        Path   `key:"prices" flag:"prices" empty:"the embedded book alone" doc:"Price file that stands over the embedded book."`

@@ -116,6 +116,10 @@ func (k Key) Value() any { return plain(k.value) }
 // Unit is what a number counts: tokens, bytes, seconds, or "".
 func (k Key) Unit() string { return kindOf(k.value).unit }
 
+// Unsaid tells whether the value is one that stands for something else: [Key.Empty] says
+// what it means.
+func (k Key) Unsaid() bool { return k.Empty != "" && isEmpty(k.value) }
+
 // String is the value as a file has it, without quotes.
 func (k Key) String() string { return format(k.value) }
 
@@ -144,7 +148,7 @@ func (k Key) parse(text string) error {
 // check tells whether the value may stand. Its text is read again, so that a
 // value that was not read from text is held to the same rules.
 func (k Key) check() error {
-	if k.Empty != "" && isEmpty(k.value) {
+	if k.Unsaid() {
 		return nil
 	}
 	scratch := reflect.New(k.value.Type()).Elem()

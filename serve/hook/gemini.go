@@ -28,7 +28,7 @@ type geminiRecord struct {
 	Content   json.RawMessage `json:"content"`
 	Model     string          `json:"model"`
 	ToolCalls []geminiCall    `json:"toolCalls"`
-	Tokens    *geminiTokens   `json:"tokens"`
+	Tokens    json.RawMessage `json:"tokens"`
 
 	SessionID string         `json:"sessionId"`
 	Messages  []geminiRecord `json:"messages"`
@@ -44,11 +44,6 @@ type geminiCall struct {
 	Args   json.RawMessage `json:"args"`
 	Result json.RawMessage `json:"result"`
 	Status string          `json:"status"`
-}
-
-// geminiTokens are a call's; input has the cached ones in it.
-type geminiTokens struct {
-	Input, Output, Cached int
 }
 
 // geminiNews reads a session file whole and gives what stands from the seam on.
@@ -249,9 +244,7 @@ func (r *geminiRecord) answer() (memkernel.Message, []geminiOpen) {
 	if text != "" {
 		m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartText, Text: text})
 	}
-	if t := r.Tokens; t != nil {
-		m.Usage = &memkernel.Usage{InputTokens: max(t.Input-t.Cached, 0), CacheReadTokens: t.Cached, OutputTokens: t.Output}
-	}
+	m.Usage, _ = memkernel.ReadUsage(r.Tokens) // of one that can't be read nothing is known
 	for i := range r.ToolCalls {
 		c := &r.ToolCalls[i]
 		o := call(c.ID, c.Name, c.Args)

@@ -18,7 +18,12 @@ type answer struct {
 	// message is what was said; nil if the copy does not tell.
 	message *memkernel.Message
 	usage   *memkernel.Usage
+	// unread is why there is no usage where the provider wrote one.
+	unread error
 }
+
+// bill takes the answer's usage, which may be missing.
+func (a *answer) bill(raw json.RawMessage) { a.usage, a.unread = memkernel.ReadUsage(raw) }
 
 // final tells whether the answer ends its turn.
 func (a *answer) final() bool { return !a.open && a.message != nil }

@@ -3,58 +3,15 @@ package proxy
 import (
 	"encoding/json"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript"
 )
-
-// anthropicUsage is the bill of the Messages API. Its buckets are disjoint.
-type anthropicUsage struct {
-	Input    *int `json:"input_tokens"`
-	Read     *int `json:"cache_read_input_tokens"`
-	Created  *int `json:"cache_creation_input_tokens"`
-	Output   *int `json:"output_tokens"`
-	Creation *struct {
-		Short int `json:"ephemeral_5m_input_tokens"`
-		Long  int `json:"ephemeral_1h_input_tokens"`
-	} `json:"cache_creation"`
-}
-
-// over takes what a later event of the stream says in place of what stands.
-func (u *anthropicUsage) over(later anthropicUsage) {
-	for _, f := range []struct{ to, from **int }{{&u.Input, &later.Input}, {&u.Read, &later.Read}, {&u.Created, &later.Created}, {&u.Output, &later.Output}} {
-		if *f.from != nil {
-			*f.to = *f.from
-		}
-	}
-	if later.Creation != nil {
-		u.Creation = later.Creation
-	}
-}
-
-func (u *anthropicUsage) usage() *memkernel.Usage {
-	if u.Input == nil {
-		return nil
-	}
-	out := &memkernel.Usage{InputTokens: value(u.Input), CacheReadTokens: value(u.Read), CacheWrite5mTokens: value(u.Created), OutputTokens: value(u.Output)}
-	if c := u.Creation; c != nil && c.Short+c.Long == out.CacheWrite5mTokens {
-		out.CacheWrite5mTokens, out.CacheWrite1hTokens = c.Short, c.Long
-	}
-	return out
-}
-
-func value(n *int) int {
-	if n == nil {
-		return 0
-	}
-	return *n
-}
 
 // anthropicMessage is an answer of the Messages API.
 type anthropicMessage struct {
 	Type    string            `json:"type"`
 	Content []json.RawMessage `json:"content"`
 	Stop    *string           `json:"stop_reason"`
-	Usage   anthropicUsage    `json:"usage"`
+	Usage   json.RawMessage   `json:"usage"`
 }
 
 func anthropicAnswer(data []byte) answer {
@@ -66,7 +23,8 @@ func anthropicAnswer(data []byte) answer {
 }
 
 func (m *anthropicMessage) answer() answer {
-	a := answer{whole: m.Stop != nil, usage: m.Usage.usage()}
+	a := answer{whole: m.Stop != nil}
+	a.bill(m.Usage)
 	if m.Stop != nil {
 		a.open = *m.Stop == "tool_use" || *m.Stop == "pause_turn"
 	}
@@ -91,7 +49,7 @@ type anthropicEvent struct {
 		Input     string  `json:"partial_json"`
 		Stop      *string `json:"stop_reason"`
 	} `json:"delta"`
-	Usage anthropicUsage `json:"usage"`
+	Usage json.RawMessage `json:"usage"`
 }
 
 func anthropicStream(data []byte) answer {
@@ -112,7 +70,7 @@ func anthropicStream(data []byte) answer {
 			blocks.add(&e)
 		case "message_delta":
 			m.Stop = e.Delta.Stop
-			m.Usage.over(e.Usage)
+			m.Usage = over(m.Usage, e.Usage)
 		case "message_stop":
 			whole = true
 		case "error":
@@ -123,6 +81,27 @@ func anthropicStream(data []byte) answer {
 	a := m.answer()
 	a.whole = a.whole && whole
 	return a
+}
+
+// over takes what a later event of the stream says in place of what stands.
+func over(stands, later json.RawMessage) json.RawMessage {
+	var was, is map[string]json.RawMessage
+	if json.Unmarshal(later, &is) != nil || len(is) == 0 {
+		return stands
+	}
+	if json.Unmarshal(stands, &was) != nil || was == nil {
+		return later
+	}
+	for name, v := range is {
+		if string(v) != "null" {
+			was[name] = v
+		}
+	}
+	sum, err := encode(was)
+	if err != nil {
+		return stands
+	}
+	return sum
 }
 
 // anthropicBlocks puts the blocks of a streamed answer together.

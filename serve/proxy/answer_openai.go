@@ -4,36 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript"
 )
-
-// chatUsage is the bill of chat completions. The prompt's count holds what came from
-// the cache; [memkernel.Usage] keeps them apart.
-type chatUsage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Details    struct {
-		Cached  int `json:"cached_tokens"`
-		Written int `json:"cache_write_tokens"`
-	} `json:"prompt_tokens_details"`
-	Hit int `json:"prompt_cache_hit_tokens"` // DeepSeek's name
-}
-
-func (u *chatUsage) usage() *memkernel.Usage {
-	if u == nil {
-		return nil
-	}
-	return apart(u.Prompt, max(u.Details.Cached, u.Hit), u.Details.Written, u.Completion)
-}
-
-// apart makes disjoint buckets; nil for no bill.
-func apart(input, read, written, output int) *memkernel.Usage {
-	if input <= 0 {
-		return nil
-	}
-	return &memkernel.Usage{InputTokens: max(0, input-read-written), CacheReadTokens: read, CacheWrite5mTokens: written, OutputTokens: output}
-}
 
 // chatChunk is an answer of chat completions, or a piece of one.
 type chatChunk struct {
@@ -43,7 +15,7 @@ type chatChunk struct {
 		Delta   chatMessage `json:"delta"`
 		Finish  *string     `json:"finish_reason"`
 	} `json:"choices"`
-	Usage *chatUsage      `json:"usage"`
+	Usage json.RawMessage `json:"usage"`
 	Error json.RawMessage `json:"error"`
 }
 
@@ -59,13 +31,13 @@ type chatMessage struct {
 type chatSum struct {
 	content, refusal, reasoning strings.Builder
 	calls, finished, failed     bool
-	usage                       *memkernel.Usage
+	usage                       json.RawMessage
 }
 
 func (s *chatSum) add(c *chatChunk, m func(i int) *chatMessage) {
 	s.failed = s.failed || len(c.Error) > 0 && string(c.Error) != "null"
-	if u := c.Usage.usage(); u != nil {
-		s.usage = u
+	if len(c.Usage) > 0 && string(c.Usage) != "null" {
+		s.usage = c.Usage
 	}
 	for i := range c.Choices {
 		if c.Choices[i].Index != 0 {
@@ -86,7 +58,8 @@ func (s *chatSum) add(c *chatChunk, m func(i int) *chatMessage) {
 }
 
 func (s *chatSum) answer() answer {
-	a := answer{whole: s.finished && !s.failed, open: s.calls, usage: s.usage}
+	a := answer{whole: s.finished && !s.failed, open: s.calls}
+	a.bill(s.usage)
 	m := map[string]any{"role": "assistant", "content": s.content.String()}
 	if s.refusal.Len() > 0 {
 		m["refusal"] = s.refusal.String()
@@ -125,21 +98,12 @@ func chatStream(data []byte) answer {
 type response struct {
 	Status string            `json:"status"`
 	Output []json.RawMessage `json:"output"`
-	Usage  *struct {
-		Input   int `json:"input_tokens"`
-		Output  int `json:"output_tokens"`
-		Details struct {
-			Cached  int `json:"cached_tokens"`
-			Written int `json:"cache_write_tokens"`
-		} `json:"input_tokens_details"`
-	} `json:"usage"`
+	Usage  json.RawMessage   `json:"usage"`
 }
 
 func (r *response) answer() answer {
 	a := answer{whole: r.Status == "completed" || r.Status == "incomplete"}
-	if u := r.Usage; u != nil {
-		a.usage = apart(u.Input, u.Details.Cached, u.Details.Written, u.Output)
-	}
+	a.bill(r.Usage)
 	if len(r.Output) > 0 {
 		a.message = said(transcript.FormatResponses, r.Output)
 		a.open = a.message == nil || transcript.HasCalls(*a.message)

@@ -45,6 +45,9 @@ func (x *Proxy) observe(e *exchange, a answer) {
 		x.log.Info("not observed", "reason", "the answer did not come to its end")
 		return
 	}
+	if a.unread != nil {
+		x.log.Warn("the bill was not read", "reason", a.unread.Error())
+	}
 	t := kernel.Turn{SessionKey: e.line.session, Branch: e.line.branch, Model: e.body.Model, Messages: e.body.Messages,
 		Usage: a.usage, Now: x.opt.Now(), Private: x.opt.Private}
 	if e.out.plan != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -34,11 +35,8 @@ type messagesAnswer struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	} `json:"content"`
-	StopReason string `json:"stop_reason"`
-	Usage      struct {
-		Input  int `json:"input_tokens"`
-		Output int `json:"output_tokens"`
-	} `json:"usage"`
+	StopReason string          `json:"stop_reason"`
+	Usage      json.RawMessage `json:"usage"`
 }
 
 // Complete implements [summary.Model].
@@ -49,7 +47,10 @@ func (a *anthropic) Complete(parent context.Context, p summary.Prompt) (summary.
 	if err != nil {
 		return summary.Completion{}, a.explain(parent, ctx, err)
 	}
-	out := summary.Completion{InputTokens: max(0, answer.Usage.Input), OutputTokens: max(0, answer.Usage.Output)}
+	var out summary.Completion
+	if u, _ := memkernel.ReadUsage(answer.Usage); u != nil { // one that can't be read is no reason to lose the notes
+		out.InputTokens, out.OutputTokens = u.InputTotal(), u.OutputTokens
+	}
 	var text strings.Builder
 	for _, c := range answer.Content {
 		if c.Type == "text" {

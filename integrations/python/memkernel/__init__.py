@@ -9,8 +9,9 @@ with unix sockets.
     with memkernel.connect("~/project") as client:
         session = client.session("build-42", model="claude-sonnet-4-6", private=True)
         plan = session.plan(messages)
-        ...  # call the model with plan["messages"]
-        session.observe_turn(messages, plan_id=plan["plan_id"])
+        answer = ...  # call the model with plan["messages"]
+        messages.append({"role": "assistant", "content": answer.content})
+        session.observe_turn(messages, plan_id=plan["plan_id"], usage=answer.usage)
 """
 
 from ._client import PROTOCOL, Call, Client, MemkernelError, Session, connect, expand

@@ -114,6 +114,15 @@ def _start(workspace: str, state: str, binary: str, args: Sequence[str], idle: s
         threading.Thread(target=child.wait, daemon=True).start()
 
 
+def _plain(value: Any) -> Any:
+    """What a provider's library answers with, as JSON has it."""
+    for name in ("model_dump", "to_dict"):
+        dump = getattr(value, name, None)
+        if callable(dump) and not isinstance(value, type):
+            return dump()
+    raise TypeError(f"{type(value).__name__} can't be written as JSON: hand in a dict")
+
+
 class Call:
     """A call on its way."""
 
@@ -184,7 +193,11 @@ class Client:
             self._next += 1
             call = Call(self, self._next, method, on_progress)
             self._waiting[call._id] = call
-        self._send({"jsonrpc": "2.0", "id": call._id, "method": method, "params": params or {}})
+        try:
+            self._send({"jsonrpc": "2.0", "id": call._id, "method": method, "params": params or {}})
+        except TypeError:
+            self._forget(call._id)
+            raise
         return call
 
     def call(self, method: str, params: Optional[Json] = None, *, timeout: Optional[float] = None, on_progress: Optional[Callable[[Json], None]] = None) -> Any:
@@ -205,7 +218,7 @@ class Client:
         return Session(self, session_key, dialect=dialect, **common)
 
     def _send(self, message: Json) -> None:
-        data = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
+        data = json.dumps(message, ensure_ascii=False, separators=(",", ":"), default=_plain).encode("utf-8", "surrogatepass") + b"\n"
         with self._writing:
             try:
                 self._sock.sendall(data)
@@ -371,7 +384,7 @@ class Session:
         if messages is None:
             return self._client.call(method, params, timeout=timeout)
         with self._lock:  # what is sent depends on what was held before
-            texts = [json.dumps(m, ensure_ascii=False) for m in messages]
+            texts = [json.dumps(m, ensure_ascii=False, default=_plain) for m in messages]
             keep = 0
             while keep < min(len(texts), len(self._sent)) and texts[keep] == self._sent[keep]:
                 keep += 1

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// fixedValue is a number of tokens; until it is given it is what the recorded usage
+// says.
+type fixedValue struct {
+	config.Tokens
+	auto bool
+}
+
+func (v *fixedValue) Set(s string) error {
+	v.auto = false
+	return v.Tokens.Set(s)
+}
+
+func (v *fixedValue) String() string {
+	if v.auto {
+		return "as recorded"
+	}
+	return v.Tokens.String()
+}
+
+func (v *fixedValue) add(f *pflag.FlagSet) {
+	v.auto = true
+	f.Var(v, "fixed-tokens", "size of a system prompt and tools that the transcript doesn't hold (default what its first billed call implies; 0 for none)")
+}
+
+// implied is what the recorded usage says of it, 0 if it was given by hand, if nothing
+// was billed, or if there is nothing that the transcript doesn't hold: a request has
+// its system prompt and tools in it.
+func (v *fixedValue) implied(s *transcript.Session, msgs []memkernel.Message, system []memkernel.Part, tools []memkernel.Tool, book *cachelayout.Book) (int, error) {
+	request := isRequest(s) && len(s.System)+len(s.Tools) > 0
+	if !v.auto || request || len(system) > 0 && len(tools) > 0 {
+		return 0, nil
+	}
+	counter, err := kernel.NewMessageCounter(book, s.Model)
+	if err != nil {
+		return 0, err
+	}
+	msgs, _ = transcript.Heal(msgs, false)
+	return counter.Fixed(msgs, system, tools), nil
+}
+
+// fixedRemark says where the fixed part comes from, and how to have another.
+func fixedRemark(n int) string {
+	return fmt.Sprintf("%s tokens of system prompt and tools that the transcript doesn't hold, implied by its first billed call; --fixed-tokens=%d says so by hand, and 0 leaves them out", thousands(n), n)
+}

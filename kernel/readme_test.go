@@ -1,0 +1,94 @@
+package kernel_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// embedded is the README's example, in its words, with what stands between.
+func embedded(ctx context.Context, workspaceDir string, messages []memkernel.Message, response []byte) (*kernel.UsageStats, error) {
+	k, err := kernel.Open(ctx, workspaceDir, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer k.Close()
+	// before a model call: the whole conversation in, the prompt to send out
+	plan, err := k.PlanContext(ctx, kernel.PlanRequest{
+		SessionKey: "chat-7", Model: "claude-opus-4-5", Messages: messages,
+		Resolver: "memory_get", // the tool by which the model can follow a pointer
+	})
+	if err != nil {
+		return nil, err
+	}
+	body, _, err := transcript.Render(plan.Format, &transcript.Request{
+		Model: plan.Model, Messages: plan.Messages, Markers: plan.Markers, MaxTokens: 4096,
+	})
+	if err != nil || len(body) == 0 {
+		return nil, err
+	}
+	messages = append(messages, memkernel.Message{Role: memkernel.RoleAssistant, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "yes"}}})
+	// after the turn: one atomic commit, idempotent per turn
+	var answer struct {
+		Usage *memkernel.Usage `json:"usage"` // as the provider wrote it, whoever that is
+	}
+	err = json.Unmarshal(response, &answer)
+	if err != nil {
+		return nil, err
+	}
+	_, err = k.ObserveTurn(ctx, kernel.Turn{
+		SessionKey: "chat-7", Model: plan.Model, Messages: messages, PlanID: plan.ID, Usage: answer.Usage,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return k.Usage(ctx, kernel.UsageOptions{})
+}
+
+// TestReadmeExample runs it on the answers of all providers.
+func TestReadmeExample(t *testing.T) {
+	for _, usage := range []string{
+		`{"input_tokens":300,"cache_creation_input_tokens":0,"cache_read_input_tokens":700,"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},"output_tokens":9,"service_tier":"standard"}`,
+		`{"prompt_tokens":1000,"completion_tokens":9,"total_tokens":1009,"prompt_tokens_details":{"cached_tokens":700},"completion_tokens_details":{"reasoning_tokens":0}}`,
+		`{"input_tokens":1000,"input_tokens_details":{"cached_tokens":700},"output_tokens":9,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":1009}`,
+		`{"promptTokenCount":1000,"cachedContentTokenCount":700,"candidatesTokenCount":9,"totalTokenCount":1009}`,
+		`{"prompt_tokens":1000,"completion_tokens":9,"prompt_cache_hit_tokens":700,"prompt_cache_miss_tokens":300}`,
+	} {
+		hello := memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "hello", Typed: true}}}
+		st, err := embedded(context.Background(), t.TempDir(), []memkernel.Message{hello}, []byte(`{"content":[],"usage":`+usage+`}`))
+		if err != nil || st.Total.Billed != (kernel.UsageTokens{UncachedTokens: 300, CacheReadTokens: 700, InputTokens: 1000}) {
+			t.Errorf("%s: %+v, %v", usage, st, err)
+		}
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := os.ReadFile("readme_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(readme), "```go\n")
+	block, _, _ = strings.Cut(block, "```")
+	rest := string(ours)
+	for _, line := range strings.Split(block, "\n") {
+		line = strings.TrimSpace(line)
+		_, after, ok := strings.Cut(rest, "\t"+line+"\n")
+		if line != "" && !ok {
+			t.Errorf("what runs here lacks the README's line, or has it elsewhere: %s", line)
+		} else if ok {
+			rest = after
+		}
+	}
+	var turn kernel.Turn
+	if err := json.Unmarshal([]byte(`{"SessionKey":"s","Messages":[{"Role":"assistant","Usage":{"prompt_tokens":5,"cost":1}}],"Usage":{"promptTokenCount":9}}`), &turn); err != nil ||
+		turn.Usage.InputTokens != 9 || turn.Messages[0].Usage.InputTokens != 5 {
+		t.Errorf("a request in JSON: %+v, %v", turn, err)
+	}
+}
