@@ -1,0 +1,116 @@
+package choice
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// answerCase is one reply to what an agent said.
+type answerCase struct {
+	line         int
+	agent, reply string
+	want, text   string
+}
+
+func answerCases(t *testing.T, file string) []answerCase {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []answerCase
+	agent, replies := "", false
+	for i, l := range strings.Split(string(raw), "\n") {
+		switch {
+		case strings.HasPrefix(l, "===="):
+			agent, replies = "", false
+		case l == "----":
+			replies = true
+		case !replies:
+			agent += l + "\n"
+		case strings.Contains(l, " => "):
+			reply, want, _ := strings.Cut(l, " => ")
+			want, text, _ := strings.Cut(want, " | ")
+			out = append(out, answerCase{i + 1, agent, strings.ReplaceAll(reply, `\n`, "\n"), want, text})
+		}
+	}
+	return out
+}
+
+func (a Answer) places() string {
+	var out []string
+	for _, c := range a.Chosen {
+		out = append(out, fmt.Sprint(c+1))
+	}
+	for _, c := range a.Rejected {
+		out = append(out, fmt.Sprint(-c-1))
+	}
+	if out == nil {
+		return "words"
+	}
+	return strings.Join(out, " ")
+}
+
+func TestAnswers(t *testing.T) {
+	for _, file := range []string{"testdata/tuned.txt", "testdata/kept.txt"} {
+		if file == "testdata/kept.txt" && os.Getenv("KEPT") == "" {
+			continue
+		}
+		cases := answerCases(t, file)
+		wrong, missed, made := 0, 0, 0
+		for _, c := range cases {
+			o := Offered(c.agent)
+			a := o.Answer(c.reply)
+			got, text := a.places(), ""
+			for _, i := range append(a.Chosen, a.Rejected...) {
+				text += o.Options[i].Text + "\n"
+			}
+			if got != c.want {
+				switch {
+				case c.want == "words":
+					made++
+				case got == "words":
+					missed++
+				default:
+					wrong++
+				}
+			}
+			if got != c.want || !strings.Contains(text, c.text) {
+				t.Errorf("%s:%d: %q is %s, want %s; %q asks %v: %q", file, c.line, c.reply, got, c.want, o.Question, o.Asks, o.Options)
+			}
+		}
+		t.Logf("%s: %d of %d right; %d missed, %d another, %d made up", file, len(cases)-wrong-missed-made, len(cases), missed, wrong, made)
+	}
+}
+
+func TestStatements(t *testing.T) {
+	for _, file := range []string{"testdata/statements_tuned.txt", "testdata/statements_kept.txt"} {
+		if file == "testdata/statements_kept.txt" && os.Getenv("KEPT") == "" {
+			continue
+		}
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, right := 0, 0
+		for i, l := range strings.Split(string(raw), "\n") {
+			text, want, ok := strings.Cut(l, " => ")
+			if !ok || strings.HasPrefix(l, "#") && !strings.HasPrefix(l, "## ") {
+				continue
+			}
+			n++
+			got := strings.Join(Statements(strings.ReplaceAll(text, `\n`, "\n")), " / ")
+			if got == "" {
+				got = "none"
+			}
+			if got != want {
+				t.Errorf("%s:%d: %q says %q, want %q", file, i+1, text, got, want)
+				continue
+			}
+			right++
+		}
+		t.Logf("%s: %d of %d right", file, right, n)
+	}
+}
