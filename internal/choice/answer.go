@@ -3,6 +3,7 @@ package choice
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/transcript"
@@ -90,15 +91,13 @@ func (o Offer) leaves() bool {
 	return o.Asks || slices.ContainsFunc(scan(o.Question), func(t token) bool { return t.is(isWhich | isOption) })
 }
 
-// titled is the option whose title a reply repeats, -1 if none or several.
+// titled is the option whose title a reply repeats, beside words that say nothing; -1 if
+// none or several.
 func (o Offer) titled(reply string) int {
-	bare := func(s string) string {
-		s, _, _ = strings.Cut(s, " (")
-		return strings.Trim(normal(s), " .!*_`\"'“”")
-	}
 	found := -1
 	for i := range o.Options {
-		if t := bare(o.Options[i].Title); t != "" && (t == bare(reply) || normal(o.Options[i].Title) == normal(reply)) {
+		title, _, _ := strings.Cut(o.Options[i].Title, " (")
+		if t := core(title); t != "" && t == core(reply) || normal(o.Options[i].Title) == normal(reply) {
 			if found >= 0 {
 				return -1
 			}
@@ -106,6 +105,22 @@ func (o Offer) titled(reply string) int {
 		}
 	}
 	return found
+}
+
+// core is a text without the words at its ends that say nothing.
+func core(s string) string {
+	tokens := scan(s)
+	idle := func(t token) bool { return t.kind == stop || t.kind == comma || t.is(isFill|isPick|isYes) }
+	for len(tokens) > 0 && idle(tokens[0]) {
+		tokens = tokens[1:]
+	}
+	for len(tokens) > 0 && idle(tokens[len(tokens)-1]) {
+		tokens = tokens[:len(tokens)-1]
+	}
+	if len(tokens) == 0 {
+		return ""
+	}
+	return strings.Join(strings.Fields(normal(s[tokens[0].at:tokens[len(tokens)-1].end])), " ")
 }
 
 // quoted tells of a reply that repeats an option's words to speak of it.
@@ -190,9 +205,14 @@ func (r *reading) step(t token) (done, sure bool) {
 		return false, true
 	case t.is(isOr) && !t.is(isFill|isAnd) || t.is(isOr) && chosen:
 		return false, chosen || r.selectsNext()
+	case t.is(isBoth|isAll) && chosen: // "1 and 2, both"
 	case t.is(isNeg):
-		if chosen && len(r.answer.Chosen) > 0 && !r.selectsNext() {
-			return false, true
+		if len(r.answer.Chosen) > 0 && !r.selectsNext() {
+			if !r.endsDenied(t) {
+				return false, true
+			}
+			r.answer = Answer{Rejected: r.answer.Chosen}
+			return true, false
 		}
 		r.negated = true
 	case t.is(isHedge) && !t.is(isYes|isFill|isPick|isBut|isAnd|isOr|isOption):
@@ -218,16 +238,25 @@ func (r *reading) step(t token) (done, sure bool) {
 		r.agreed = r.agreed || t.is(isYes)
 		r.keyed = keyed && t.is(isFill)
 	case t.is(isAnd|isOr|isWhich|isLead|isMany) && !chosen:
+	case t.is(isOrdinal) && len(r.names) > 0: // "the parser first"
 	case chosen:
 		return true, !r.picked // "option 2 is too slow" chooses nothing
 	default:
-		if t.kind == word && !t.is(selects) {
+		if t.kind == word && !t.is(selects) || t.kind == number {
 			r.names = append(r.names, t)
 		}
 		r.unknown++
 		r.picked = false
 	}
 	return false, false
+}
+
+// endsDenied tells of a denial that stands behind what it denies and ends the sentence,
+// as in Japanese and Korean.
+func (r *reading) endsDenied(t token) bool {
+	first, _ := utf8.DecodeRuneInString(t.text)
+	return unicode.In(first, unicode.Hiragana, unicode.Katakana, unicode.Hangul) &&
+		!slices.ContainsFunc(r.tokens[r.at+1:], func(t token) bool { return t.kind != comma && !t.is(isFill|isPick) })
 }
 
 // selectsNext tells whether a selector follows, behind words that say nothing.
@@ -284,12 +313,14 @@ func (r *reading) named() Answer {
 		own := 0
 		fits := true
 		for _, t := range r.names {
-			if !holds(o.Title+" "+o.Text, t.text) {
+			if !holds(o.Title+" "+o.Text, t.text, false) {
 				fits = false
 				break
 			}
-			if holds(o.Title, t.text) && !slices.ContainsFunc(r.offer.others(i), func(other Option) bool { return holds(other.Title, t.text) }) {
-				own++
+			for _, exactly := range [...]bool{true, false} {
+				if holds(o.Title, t.text, exactly) && !slices.ContainsFunc(r.offer.others(i), func(other Option) bool { return holds(other.Title, t.text, exactly) }) {
+					own++
+				}
 			}
 		}
 		if !fits || own == 0 {
@@ -311,8 +342,8 @@ func (r *reading) named() Answer {
 
 func (o Offer) others(i int) []Option { return slices.Delete(slices.Clone(o.Options), i, i+1) }
 
-// holds tells whether a text has a word, in another form of it if it is long.
-func holds(text, name string) bool {
+// holds tells whether a text has a word, exactly or in another form of it.
+func holds(text, name string, exactly bool) bool {
 	text = normal(text)
 	if r, _ := utf8.DecodeRuneInString(name); wide(r) {
 		return utf8.RuneCountInString(name) > 1 && strings.Contains(text, name)
@@ -321,11 +352,20 @@ func holds(text, name string) bool {
 		if w == name || folded(w) == folded(name) {
 			return true
 		}
-		if n := min(len(w), len(name)); n >= 5 && max(len(w), len(name))-n <= 3 && w[:n-1] == name[:n-1] {
+		if n, long := shared(folded(w), folded(name)); !exactly && n >= 4 && 5*n >= 3*long {
 			return true
 		}
 	}
 	return false
+}
+
+// shared is how many characters two words begin with alike, and how long the longer is.
+func shared(a, b string) (n, long int) {
+	v, w := []rune(a), []rune(b)
+	for n < min(len(v), len(w)) && v[n] == w[n] {
+		n++
+	}
+	return n, max(len(v), len(w))
 }
 
 // Agrees tells whether a reply agrees and chooses nothing: "yes", "go ahead".

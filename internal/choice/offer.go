@@ -58,6 +58,7 @@ func Offered(text string) Offer {
 	case len(groups) > 1 && rivals(lines, groups):
 	case g.size() > 1:
 		o.Options = g.options(lines)
+		o.Asks = o.Asks || Asking(g.items[g.size()-1].body) // "(a) wait, or (b) go?"
 	default:
 		if g = unlabelled(lines); g.size() > 1 && asksWhich(lines, g) {
 			o.Question, o.Asks = question(lines, g)
@@ -395,6 +396,9 @@ func (g group) said(lines []string, i int) (title, text string) {
 		more = append(more, body)
 	}
 	text = it.body
+	if g.size() == i+1 {
+		text = strings.TrimRight(text, "?？ ")
+	}
 	title = text
 	if text == "" && len(more) > 0 {
 		title, text, more = more[0], more[0], more[1:]

@@ -36,9 +36,10 @@ const (
 	isMany
 	isWhich
 	isLead
+	isFirstTwo
 
 	// selects are the words that point at options.
-	selects = isOrdinal | isNumber | isLast | isBoth | isNone | isNeither | isAll | isFormer | isLatter
+	selects = isOrdinal | isNumber | isLast | isBoth | isNone | isNeither | isAll | isFormer | isLatter | isFirstTwo
 )
 
 // meaning is what a phrase can mean, with the number that it stands for.
@@ -68,7 +69,7 @@ var lexical = sync.OnceValue(func() *lexicon {
 			phrases string
 			class   class
 		}{{t.option, isOption}, {t.pick, isPick}, {t.fill, isFill}, {t.kill, isKill}, {t.yes, isYes}, {t.neg, isNeg}, {t.and, isAnd}, {t.or, isOr}, {t.but, isBut}, {t.hedge, isHedge}, {t.last, isLast},
-			{t.both, isBoth}, {t.none, isNone}, {t.neither, isNeither}, {t.all, isAll}, {t.former, isFormer}, {t.latter, isLatter}, {t.many, isMany}, {t.which, isWhich}, {t.lead, isLead}} {
+			{t.both, isBoth}, {t.none, isNone}, {t.neither, isNeither}, {t.all, isAll}, {t.former, isFormer}, {t.latter, isLatter}, {t.many, isMany}, {t.which, isWhich}, {t.lead, isLead}, {t.firstTwo, isFirstTwo}} {
 			lx.add(f.phrases, meaning{class: f.class})
 		}
 		for i, p := range strings.Split(t.ordinals, ";") {
@@ -226,7 +227,7 @@ func markOf(r rune, rest string) (tokenKind, bool) {
 	case '&', '+', '＋', '＆':
 		return comma, true
 	case '/':
-		return comma, true
+		return comma, digit(next) >= 0 || unicode.IsSpace(next)
 	case '-', '–', '~', '〜', '～':
 		if next == ' ' {
 			return comma, true
@@ -283,7 +284,7 @@ func scanNumber(text string, at int) token {
 		}
 		i += n
 	}
-	t.end = i
+	t.end, t.text = i, normal(text[at:i])
 	if digits > 2 {
 		t.kind = other
 	}
@@ -352,7 +353,7 @@ func (lx *lexicon) scanWord(text string, at int) token {
 	most := max(lx.longest[first], lx.longest[folded(first)])
 	for {
 		if m, ok := lx.find(phrase); ok {
-			t.meaning, t.end = m, stop
+			t.meaning, t.text, t.end = m, phrase, stop
 		}
 		if n++; n > most {
 			break

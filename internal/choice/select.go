@@ -8,12 +8,12 @@ func (r *reading) selector() (places []int, n int) {
 	switch {
 	case t.kind == number:
 		return r.figure(t)
-	case t.letter() > 0 && r.offer.letters() && !(t.class != 0 && !t.upper && !r.alone()):
+	case t.letter() > 0 && r.offer.letters() && (t.class == 0 || t.upper || r.alone() || r.parted()):
 		if i := r.offer.labelPlace(t.text); i >= 0 && (r.keyed || r.bounded(1) || wide([]rune(t.text)[0])) && (t.upper || r.bounded(1)) {
 			return []int{i}, 1
 		}
 		return nil, 0
-	case t.kind != word || t.class&selects == 0:
+	case t.kind != word || t.class&selects == 0, t.is(isBoth|isAll) && !r.answer.Empty():
 		return nil, 0
 	case t.is(isOrdinal|isLast) && r.counted(1) > 0:
 		k := r.counted(1)
@@ -27,6 +27,8 @@ func (r *reading) selector() (places []int, n int) {
 			return nil, 0
 		}
 		return span(from, k), 2
+	case t.is(isFirstTwo) && all > 1 && r.bounded(1):
+		return span(0, 2), 1
 	case t.is(isFormer|isLatter) && all == 2 && r.bounded(1):
 		if t.is(isFormer) {
 			return []int{0}, 1
@@ -71,6 +73,9 @@ func (r *reading) figure(t token) ([]int, int) {
 	if d := r.next(1); d.kind == dash && r.next(2).kind == number {
 		n, last = 3, r.next(2)
 	}
+	if counters[r.next(1).text] && !r.keyed {
+		return nil, 0 // so many of them
+	}
 	if !r.keyed && !r.bounded(n) || r.before().kind == dash || r.before().kind == other {
 		return nil, 0
 	}
@@ -98,7 +103,7 @@ func (r *reading) counted(n int) int {
 
 // ordinal tells whether an ordinal points at an option here: "first, do that" doesn't.
 func (r *reading) ordinal() bool {
-	if !r.bounded(1) {
+	if !r.bounded(1) || r.unknown > 0 && !r.picked && !r.keyed {
 		return false
 	}
 	if r.keyed || r.picked || r.next(1).is(isOption) || r.before().is(isFill|isYes|isNeg|isAnd) || !r.answer.Empty() {
@@ -116,8 +121,17 @@ func (r *reading) ordinal() bool {
 // are not the second.
 func (r *reading) bounded(n int) bool {
 	t := r.next(n)
-	return t.kind == comma || t.kind == stop || t.kind == asks || t.end == 0 || t.is(isFill|isAnd|isOr|isBut|isNeg|isOption|isPick|isYes|isHedge)
+	return t.kind == comma || t.kind == stop || t.kind == asks || t.end == 0 || t.is(isFill|isAnd|isOr|isBut|isNeg|isOption|isPick|isYes|isHedge|isBoth|isAll)
 }
+
+// parted tells whether a sentence or a clause ends behind the token at hand.
+func (r *reading) parted() bool {
+	t := r.next(1)
+	return t.kind == comma || t.kind == stop || t.is(isAnd|isBut|isOr) && !t.is(isFill)
+}
+
+// counters are the words behind a figure that counts.
+var counters = map[string]bool{"개": true, "つ": true, "個": true, "个": true}
 
 // numberNext tells whether labels follow: "both 1 and 3".
 func (r *reading) numberNext() bool {

@@ -14,6 +14,7 @@ type tongue struct {
 	last, both, none, all string
 	neither               string // none of two
 	former, latter        string
+	firstTwo              string // where it is no ordinal with a number
 	// many asks for a figure, which asks for a choice, lead begins a question that has
 	// its options in it.
 	many, which, lead string
@@ -31,21 +32,21 @@ var western = []tongue{
 			"i pick|i prefer|prefer|i vote|vote for|i want|want|i'd like|i'd prefer|i'd go with|i'd say|i would say|i'll take|i'd take|start with|proceed with|stick with|i like|implement|run with|make it|opt for|say|leaning towards",
 		fill: "please|pls|the|a|an|one|ones|that|this|it|is|i|i'd|i'll|let's|lets|let|us|we|we'll|me|my|would|could|can|should|shall|will|so|well|hmm|then|now|for now|first and foremost|just|only|really|definitely|" +
 			"rather|actually|think|i think|guess|sounds good|looks good|sounds great|look good|sound good|is fine|is good|is best|is better|works|works for me|is ok|best|seems best|seems fine|seems good|thanks|thank you|" +
-			"cheers|great|perfect|of|of them|of these|of those|of the two|here|too|my favourite|as you suggested|as proposed|it is|by all means|again|go|at once|to be|to",
+			"cheers|great|perfect|of|of them|of these|of those|of the two|here|my favourite|as you suggested|as proposed|it is|by all means|again|go|at once|to be|to",
 		kill: "first of all|at first|first things first|all right then what|to do both is|a bit of",
 		yes: "yes|looks good|look good|everything works|all works|it works|yes please|yep|yeah|yup|sure|ok|okay|go ahead|do it|please do|sounds good|all good|all right|alright|go for it|absolutely|of course|agreed|fine|proceed|make it so|ship it|lgtm|correct|right|exactly|" +
 			"sure thing|please proceed|good|that works|works for me|perfect|great|do that|yes do it|all set|all done",
-		neg: "not|don't|dont|do not|doesn't|won't|never|no|anything but|everything but|all but|everything except|all except|anything except|except|skip|drop the idea of|rather not|won't work|isn't|is not|cannot|can't|nor",
+		neg: "nah|nope|not|don't|dont|do not|doesn't|won't|never|no|anything but|everything but|all but|everything except|all except|anything except|except|skip|drop the idea of|rather not|won't work|isn't|is not|cannot|can't|nor",
 		and: "and|plus|as well as|and then|along with|followed by|together with|first and then|then", or: "or",
 		but: "but|with|without|because|since|for|as|except that|just with|only with|however|though|although|minus|instead of|so that|over|in|on|at|using|if possible",
-		hedge: "if|unless|maybe|perhaps|might|why|how|what|what's|when|which|who|whether|explain|compare|difference|tell me|more about|about|depends|not sure|unsure|not convinced|either|tried|said|says|told|asked|wrote|" +
+		hedge: "too|if|unless|maybe|perhaps|might|why|how|what|what's|when|which|who|whether|explain|compare|difference|tell me|more about|about|depends|not sure|unsure|not convinced|either|tried|said|says|told|asked|wrote|" +
 			"mentioned|would have|used to|instead|until|before|have you|did you|is there|does|wonder|wondering|describe|show me|hypothetically",
 		ordinals: "first;second;third;fourth;fifth;sixth;seventh;eighth;ninth", numbers: "one;two;three;four;five;six;seven;eight;nine",
 		last: "last|final", both: "both|both of them|the two", none: "none|none of them|none of these|none of those|none of the above|nothing of that|not any", neither: "neither|neither of them|neither one",
 		all: "all|all of them|all of these|all of those|everything|every one|all of the above", former: "former", latter: "latter",
 		many:  "how many|how much|how long|how often|how old|how large|how big|which port|what port|which version|what version|which line|what line|what number|which number|seconds|minutes|percent|what year|which year|in ms|number of",
 		which: "which|what|prefer|choose|pick|want|like|your call|or|either|tell me|let me know|preference|decide",
-		lead:  "should i|shall i|should we|shall we|do you want me to|would you like me to|do you want to|do you want|would you like|would you prefer|do you prefer|can i|may i|want me to|is it|are we|i can|i could|we could|we can|either",
+		lead:  "would you rather|should i|shall i|should we|shall we|do you want me to|would you like me to|do you want to|do you want|would you like|would you prefer|do you prefer|can i|may i|want me to|is it|are we|i can|i could|we could|we can|either",
 		decided: "we decided|let's go with|the decision is|my decision is|i decided|we have decided|i have decided|we've decided|i've decided|we agreed|we have agreed|we've agreed|i'll go with|i will go with|we'll go with|we will go with|i'm going with|i am going with|we're going with|" +
 			"going with|we settled on|i settled on|we've settled on|i have chosen|i've chosen|i chose|we chose|we have chosen|we opted for|i opted for|i've opted for|it was decided|it is decided|decided to",
 		decision: "decision|decisions|key decision|key decisions|final decision|final decisions|architecture decision|architecture decisions|technical decision|technical decisions|design decision|design decisions|decision made|decisions made|decided|agreed",
@@ -58,10 +59,10 @@ var western = []tongue{
 		fill: "bitte|die|der|das|den|dem|des|ein|eine|einen|einer|doch|mal|ich|wir|uns|es|ist|von|davon|von den|an|gut|klingt gut|passt|wäre gut|am besten|besser|danke|gerne|gern|also|mit|für mich|jetzt|erstmal|würde|nehmen|sagen|eher|wohl|ok|zuerst|so",
 		kill: "zuerst einmal|erst mal", yes: "ja|ja bitte|jawohl|klar|okay|mach das|mach es|gut so|einverstanden|genau|passt|in ordnung|los|leg los|machen wir so|so machen wir es|gerne|sicher",
 		neg: "nicht|kein|keine|keinen|keinesfalls|nie|alles außer|alles ausser|ausser|außer|bloß nicht|nur nicht", and: "und|sowie|dann", or: "oder", but: "aber|jedoch|mit|ohne|weil|da|denn|für|allerdings|nur ohne|nur mit|statt",
-		hedge:    "wenn|falls|vielleicht|warum|wieso|was|wie|welche|ob|erkläre|vergleiche|unterschied|kommt darauf an|unsicher|mir zu|sofern|hast du|gesagt|sagte",
+		hedge:    "zu|wenn|falls|vielleicht|warum|wieso|was|wie|welche|ob|erkläre|vergleiche|unterschied|kommt darauf an|unsicher|mir zu|sofern|hast du|gesagt|sagte",
 		ordinals: "erste|ersten|erster|erstes|die eins;zweite|zweiten|zweiter|zweites;dritte|dritten|dritter|drittes;vierte|vierten;fünfte|fünften", numbers: "eins;zwei;drei;vier;fünf",
 		last: "letzte|letzten|letzter|letztere von allen|letztes", both: "beide|beides|alle beide|alle zwei", none: "keine|keinen|keins|keines|nichts davon|keine davon|keins davon|gar keine", neither: "keine von beiden|keins von beiden|keinen von beiden|weder noch|keines von beiden",
-		all: "alle|alles|allesamt|alle davon", former: "erstere|ersteres|ersteren", latter: "letztere|letzteres|letzteren",
+		all: "alle|alles|allesamt|alle davon", firstTwo: "die ersten beiden|die beiden ersten|ersten beiden|beiden ersten|ersten zwei", former: "erstere|ersteres|ersteren", latter: "letztere|letzteres|letzteren",
 		many:  "wie viele|wieviele|wie viel|wie lange|wie oft|welcher port|welchen port|welche version|welche zeile|sekunden|minuten|prozent",
 		which: "welche|welcher|welches|welchen|was meinst du|was willst du|was möchtest|lieber|oder|entscheide|wähle", lead: "soll ich|sollen wir|willst du|möchtest du|möchten sie|wollen wir|kann ich|entweder",
 		decided:  "wir haben … entschieden|ich habe … entschieden|wir haben … beschlossen|ich habe … beschlossen|wir haben uns … geeinigt|wir entscheiden uns für|ich entscheide mich für|ich nehme|wir nehmen|wir haben entschieden|wir haben beschlossen|ich habe mich … entschieden|beschlossen ist|ich habe … gewählt",
@@ -77,7 +78,7 @@ var western = []tongue{
 		hedge:    "si|peut-être|pourquoi|comment|que|quel|quelle|qu'est-ce|explique|compare|différence|ça dépend|pas sûr|trop|as-tu|dit",
 		ordinals: "première|premier;deuxième|second|seconde;troisième;quatrième;cinquième", numbers: "un;deux;trois;quatre;cinq",
 		last: "dernière|dernier", both: "les deux|toutes les deux|tous les deux|les deux options", none: "aucune|aucun|aucune des options|rien de tout ça", neither: "ni l'une ni l'autre|ni l'un ni l'autre|aucune des deux|aucun des deux",
-		all: "toutes|tous|tout|toutes les options", former: "celle-là d'abord", latter: "celle-ci|cette dernière|ce dernier",
+		all: "toutes|tous|tout|toutes les options", firstTwo: "les deux premières|les deux premiers|deux premières|deux premiers", former: "celle-là d'abord", latter: "celle-ci|cette dernière|ce dernier",
 		many:  "combien|quel port|quelle version|quelle ligne|secondes|minutes|pour cent",
 		which: "laquelle|lequel|quelle|quel|que choisis|préfères|préférez|ou|dites-moi|dis-moi", lead: "dois-je|veux-tu|voulez-vous|veux-tu que je|souhaitez-vous|préfères-tu|préférez-vous|devons-nous|je peux|soit",
 		decided:  "nous avons décidé|on a décidé|j'ai décidé|nous avons convenu|nous sommes convenus|j'ai choisi|nous avons choisi|on a choisi|je pars sur|on part sur|il a été décidé|je retiens|nous retenons|on s'est mis d'accord",
@@ -89,10 +90,10 @@ var western = []tongue{
 		fill:   "por favor|porfa|el|la|lo|los|las|un|una|uno|de|del|que|es|me|yo|nos|creo|pues|entonces|bien|me gusta|me gusta más|está bien|parece bien|suena bien|gracias|ahora|para mí|mí|vale|a|o",
 		kill:   "primero de todo|en primer lugar", yes: "sí|si|vale|claro|dale|adelante|hazlo|de acuerdo|ok|perfecto|por supuesto|procede|bueno|exacto|está bien|genial",
 		neg: "no|ni|menos|salvo|excepto|todo menos|nunca", and: "y|e|además de|más|junto con|luego|y luego", or: "o|u|o bien", but: "pero|con|sin|porque|ya que|para|aunque|salvo que|solo que|pues",
-		hedge:    "si|quizás|quizá|tal vez|por qué|cómo|qué|cuál|cuándo|explica|compara|diferencia|depende|no estoy|dijo|dijiste|funciona mal",
+		hedge:    "demasiado|muy|si|quizás|quizá|tal vez|por qué|cómo|qué|cuál|cuándo|explica|compara|diferencia|depende|no estoy|dijo|dijiste|funciona mal",
 		ordinals: "primera|primero|primer;segunda|segundo;tercera|tercero|tercer;cuarta|cuarto;quinta|quinto", numbers: "uno;dos;tres;cuatro;cinco",
 		last: "última|último", both: "ambas|ambos|las dos|los dos|las dos opciones", none: "ninguna|ninguno|ninguna de ellas|ninguna de las opciones|nada de eso", neither: "ninguna de las dos|ninguno de los dos|ni una ni otra|ni uno ni otro",
-		all: "todas|todos|todo|todas ellas|las tres|los tres", former: "aquella", latter: "esta última|este último",
+		all: "todas|todos|todo|todas ellas|las tres|los tres", firstTwo: "las dos primeras|los dos primeros|las primeras dos|los primeros dos|dos primeras", former: "aquella", latter: "esta última|este último",
 		many:  "cuántos|cuántas|cuánto|cuánta|qué puerto|qué versión|qué línea|segundos|minutos|por ciento",
 		which: "cuál|cuáles|qué|prefieres|prefiere|eliges|o|dime|dígame", lead: "quieres que|quiere que|debo|debería|prefieres|prefiere|puedo|podemos|hacemos|uso|o bien",
 		decided:  "hemos decidido|he decidido|decidimos|decidí|hemos acordado|acordamos|hemos elegido|he elegido|elegimos|elegí|optamos por|he optado por|hemos optado por|se decidió|me quedo con|nos quedamos con|voy con|vamos con",
@@ -103,10 +104,10 @@ var western = []tongue{
 		pick:   "vamos com|vamos de|vamos pela|vamos pelo|escolho|escolhe|escolha|usa|use|usemos|usar|pega|prefiro|fico com|quero|melhor|tenta|faz|faça|segue com|voto na|vai com|vai de",
 		fill:   "por favor|o|a|os|as|um|uma|de|da|do|das|dos|que|é|me|eu|nós|acho|então|bem|parece bom|está bom|está bem|soa bem|obrigado|obrigada|agora|para mim|na|no|com", kill: "primeiro de tudo|em primeiro lugar",
 		yes: "sim|claro|pode ser|pode|vai|vai em frente|faça isso|ok|perfeito|certo|isso|combinado|manda ver|tudo bem|beleza|concordo", neg: "não|nem|menos|exceto|tudo menos|nunca|sem ser", and: "e|mais|além de|depois|e depois|junto com", or: "ou",
-		but: "mas|com|sem|porque|pois|já que|para|porém|só que", hedge: "se|talvez|por que|por quê|como|qual|quando|explica|compara|diferença|depende|disse|não tenho certeza",
+		but: "mas|com|sem|porque|pois|já que|para|porém|só que", hedge: "demais|muito|se|talvez|por que|por quê|como|qual|quando|explica|compara|diferença|depende|disse|não tenho certeza",
 		ordinals: "primeira|primeiro;segunda|segundo;terceira|terceiro;quarta|quarto;quinta|quinto", numbers: "um|uma;dois|duas;três;quatro;cinco",
 		last: "última|último", both: "ambas|ambos|as duas|os dois|as duas opções", none: "nenhuma|nenhum|nenhuma delas|nada disso", neither: "nenhuma das duas|nenhum dos dois|nem uma nem outra|nem um nem outro",
-		all: "todas|todos|tudo|as três|os três", former: "aquela", latter: "esta última|este último", many: "quantos|quantas|quanto|qual porta|que porta|qual versão|qual linha|segundos|minutos|por cento",
+		all: "todas|todos|tudo|as três|os três", firstTwo: "as duas primeiras|os dois primeiros|as primeiras duas", former: "aquela", latter: "esta última|este último", many: "quantos|quantas|quanto|qual porta|que porta|qual versão|qual linha|segundos|minutos|por cento",
 		which: "qual|quais|que opção|prefere|preferes|escolhe|ou|me diga|diga", lead: "devo|devemos|quer que eu|queres que eu|quer que|você quer|prefere|posso|podemos|ou",
 		decided:  "decidimos|decidi|resolvemos|resolvi|concordamos|combinamos|escolhemos|escolhi|optamos por|optei por|foi decidido|fico com|ficamos com|vou com|vamos com",
 		decision: "decisão|decisões|decisão final|decidido", open: "pendente|nenhuma|a tomar|necessária",
@@ -116,10 +117,10 @@ var western = []tongue{
 		pick:   "andiamo con|vai con|andiamo per|scelgo|scegli|scegliamo|usa|usiamo|prendi|prendiamo|prendo|proviamo|prova|preferisco|voglio|meglio|facciamo|fai|voto per|opto per|direi",
 		fill:   "per favore|per piacere|il|lo|la|le|i|gli|l|un|una|uno|di|del|della|che|è|mi|io|noi|credo|allora|bene|va bene|mi piace|sembra buona|suona bene|grazie|adesso|ora|per me|con|a", kill: "prima di tutto|innanzitutto",
 		yes: "sì|si|certo|ok|va bene|vai|procedi|fallo|d'accordo|perfetto|esatto|volentieri|vai pure|bene così", neg: "non|né|tranne|tutto tranne|mai|eccetto|no", and: "e|ed|più|oltre a|poi|e poi|insieme a", or: "o|oppure",
-		but: "ma|però|con|senza|perché|dato che|visto che|per|tranne che|solo che", hedge: "se|forse|perché mai|come|quale|quando|cosa|spiega|spiegami|confronta|differenza|dipende|non sono sicuro|ha detto",
+		but: "ma|però|con|senza|perché|dato che|visto che|per|tranne che|solo che", hedge: "troppo|se|forse|perché mai|come|quale|quando|cosa|spiega|spiegami|confronta|differenza|dipende|non sono sicuro|ha detto",
 		ordinals: "prima|primo;seconda|secondo;terza|terzo;quarta|quarto;quinta|quinto", numbers: "uno;due;tre;quattro;cinque",
 		last: "ultima|ultimo", both: "entrambe|entrambi|tutte e due|tutti e due|le due", none: "nessuna|nessuno|nessuna di queste|niente di tutto ciò", neither: "nessuna delle due|nessuno dei due|né l'una né l'altra|né l'uno né l'altro",
-		all: "tutte|tutti|tutto|tutte e tre|tutti e tre", former: "quella", latter: "quest'ultima|quest'ultimo", many: "quanti|quante|quanto|quanta|quale porta|che porta|quale versione|che versione|quale riga|secondi|minuti|per cento",
+		all: "tutte|tutti|tutto|tutte e tre|tutti e tre", firstTwo: "le prime due|i primi due|prime due", former: "quella", latter: "quest'ultima|quest'ultimo", many: "quanti|quante|quanto|quanta|quale porta|che porta|quale versione|che versione|quale riga|secondi|minuti|per cento",
 		which: "quale|quali|cosa preferisci|preferisci|preferite|scegli|oppure|dimmi|o", lead: "devo|dobbiamo|vuoi che|vuole che|preferisci|posso|possiamo|vuoi",
 		decided:  "abbiamo deciso|ho deciso|abbiamo concordato|abbiamo scelto|ho scelto|abbiamo optato per|ho optato per|è stato deciso|andiamo con|vado con|siamo d'accordo",
 		decision: "decisione|decisioni|decisione finale|deciso", open: "in sospeso|nessuna|da prendere|in attesa",
