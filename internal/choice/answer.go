@@ -33,8 +33,17 @@ func (o Offer) Answer(reply string) Answer {
 	if len(o.Options) == 0 || reply == "" {
 		return Answer{}
 	}
-	if i := o.titled(reply); i >= 0 && o.leaves() {
-		return Answer{Chosen: []int{i}}
+	clause := reply
+	if i := strings.IndexAny(reply, ",，、;"); i > 0 && !o.Inline {
+		clause = reply[:i]
+	}
+	for _, s := range [...]string{reply, clause} {
+		if i := o.titled(s); i >= 0 && o.leaves() && !o.labels(reply[len(s):]) {
+			return Answer{Chosen: []int{i}}
+		}
+	}
+	if all, several := o.titles(reply); several {
+		return Answer{Chosen: all}
 	}
 	if len(labelled(strings.Split(reply, "\n"))) > 0 || o.quoted(reply) {
 		return Answer{}
@@ -105,6 +114,35 @@ func (o Offer) titled(reply string) int {
 		}
 	}
 	return found
+}
+
+// titles are the options whose titles a reply names, several and nothing else; none of them
+// where it says more.
+func (o Offer) titles(reply string) (places []int, several bool) {
+	rest := normal(reply)
+	order := span(0, len(o.Options))
+	slices.SortStableFunc(order, func(a, b int) int { return len(o.Options[b].Title) - len(o.Options[a].Title) })
+	for _, i := range order {
+		title := core(o.Options[i].Title)
+		if at := strings.Index(rest, title); utf8.RuneCountInString(title) > 2 && at >= 0 {
+			rest, places = rest[:at]+"\n"+rest[at+len(title):], append(places, i)
+		}
+	}
+	if len(places) < 2 || !o.leaves() {
+		return nil, false
+	}
+	slices.Sort(places)
+	if slices.ContainsFunc(scan(rest), func(t token) bool { return t.kind == asks || t.kind == other || t.kind == number || t.kind == word && !t.is(isFill|isAnd|isPick|isYes|isBoth) }) {
+		return nil, true
+	}
+	return places, true
+}
+
+// labels tells whether a text names an option by its label.
+func (o Offer) labels(text string) bool {
+	return slices.ContainsFunc(scan(text), func(t token) bool {
+		return t.kind == number && o.labelPlace(itoa(t.value)) >= 0 && !o.letters() || t.upper && t.letter() > 0 && o.letters() && o.labelPlace(t.text) >= 0
+	})
 }
 
 // core is a text without the words at its ends that say nothing.
@@ -189,10 +227,11 @@ func (r *reading) step(t token) (done, sure bool) {
 	switch {
 	case t.kind == comma:
 		if chosen && !r.selectsNext() {
-			return true, false
+			next := r.next(1)
+			return true, next.kind == number || next.upper && next.letter() > 0 // "A now, B later"
 		}
 		if !chosen && r.unknown > 0 {
-			if n := r.next(1); (n.is(isBut|isFill|isYes) || n.kind == word && n.end == 0) && !r.named().Empty() {
+			if n := r.next(1); (n.is(isBut|isFill|isYes|isAnd)) && !r.named().Empty() {
 				return true, false
 			}
 			r.earlier, r.names, r.unknown = append(r.earlier, r.names...), nil, 0
@@ -225,7 +264,7 @@ func (r *reading) step(t token) (done, sure bool) {
 		r.picked = true
 	case t.is(isBut):
 		if len(r.answer.Chosen) > 0 || chosen && !r.selectsNext() || len(r.names) > 0 && !t.is(isFill) {
-			return true, false
+			return true, !chosen && r.offer.labels(r.text[t.end:])
 		}
 		r.negated = r.negated && !chosen
 	case t.is(isPick):
@@ -406,7 +445,8 @@ func Settles(reply string) bool {
 	return false
 }
 
-// quantity tells whether the offer's question asks for a figure.
+// quantity tells whether the offer's question asks for a figure, or for something else
+// than the options.
 func (o Offer) quantity() bool {
-	return slices.ContainsFunc(scan(o.asked()), func(t token) bool { return t.is(isMany) })
+	return slices.ContainsFunc(scan(o.asked()), func(t token) bool { return t.is(isMany | isKill) })
 }

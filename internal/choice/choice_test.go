@@ -56,7 +56,7 @@ func (a Answer) places() string {
 }
 
 func TestAnswers(t *testing.T) {
-	for _, file := range []string{"testdata/tuned.txt", "testdata/kept.txt", "testdata/wild.txt"} {
+	for _, file := range []string{"testdata/tuned.txt", "testdata/kept.txt", "testdata/wild.txt", "testdata/last.txt"} {
 		cases := answerCases(t, file)
 		wrong, missed, made := 0, 0, 0
 		for _, c := range cases {

@@ -217,7 +217,7 @@ func markOf(r rune, rest string) (tokenKind, bool) {
 		if rest == "" || unicode.IsSpace(next) || strings.ContainsRune(`"')*_`, next) {
 			return stop, true
 		}
-		return other, r == '.' && wordly(next)
+		return 0, false
 	case '。', '！', ';', '；', '…', '।', '؛':
 		return stop, true
 	case '?', '？', '؟', '\u037e', '՞':
@@ -235,7 +235,7 @@ func markOf(r rune, rest string) (tokenKind, bool) {
 		return dash, true
 	case '#', '№', '＃':
 		return hash, true
-	case '=', '<', '>', '%', '$', '€', '_', '@', '\\', '{', '}', '|', '^', '°':
+	case '=', '<', '>', '%', '$', '€', '@', '\\', '{', '}', '|', '^', '°':
 		return other, true
 	}
 	return 0, false

@@ -345,6 +345,15 @@ func sides(lines []string) []Option {
 
 var aside = regexp.MustCompile(`\s*[(（][^()（）]*[)）]`)
 
+// listed are the sides before the last one: several behind commas where each is short.
+func listed(left string) []string {
+	parts := strings.FieldsFunc(strings.TrimRight(left, " ,，"), func(r rune) bool { return r == ',' || r == '，' || r == '、' })
+	if len(parts) == 0 || slices.ContainsFunc(parts, func(p string) bool { return len(strings.Fields(p)) > 4 }) {
+		return []string{left}
+	}
+	return parts
+}
+
 func sidesOf(s string) []Option {
 	s = aside.ReplaceAllString(s, "")
 	tokens := scan(s)
@@ -377,10 +386,11 @@ func sidesOf(s string) []Option {
 		return nil
 	}
 	var out []Option
-	for _, side := range [...]string{s[from:tokens[or].at], s[tokens[or].end:]} {
-		if i := strings.IndexAny(side, "?？؟"); i >= 0 {
-			side = side[:i]
-		}
+	right := s[tokens[or].end:]
+	if i := strings.IndexAny(right, "?？؟,，;"); i >= 0 {
+		right = right[:i]
+	}
+	for _, side := range append(listed(s[from:tokens[or].at]), right) {
 		side = trimmedSide(side)
 		n := len(strings.Fields(side))
 		ts := scan(side)

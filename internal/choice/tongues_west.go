@@ -33,7 +33,7 @@ var western = []tongue{
 		fill: "please|pls|the|a|an|one|ones|that|this|it|is|i|i'd|i'll|let's|lets|let|us|we|we'll|me|my|would|could|can|should|shall|will|so|well|hmm|then|now|for now|first and foremost|just|only|really|definitely|" +
 			"rather|actually|think|i think|guess|sounds good|looks good|sounds great|look good|sound good|is fine|is good|is best|is better|works|works for me|is ok|best|seems best|seems fine|seems good|thanks|thank you|" +
 			"cheers|great|perfect|of|of them|of these|of those|of the two|here|my favourite|as you suggested|as proposed|it is|by all means|again|go|at once|to be|to",
-		kill: "first of all|at first|first things first|all right then what|to do both is|a bit of",
+		kill: "what's next|what next|what else|anything else|first of all|at first|first things first|all right then what|to do both is|a bit of",
 		yes: "yes|looks good|look good|everything works|all works|it works|yes please|yep|yeah|yup|sure|ok|okay|go ahead|do it|please do|sounds good|all good|all right|alright|go for it|absolutely|of course|agreed|fine|proceed|make it so|ship it|lgtm|correct|right|exactly|" +
 			"sure thing|please proceed|good|that works|works for me|perfect|great|do that|yes do it|all set|all done",
 		neg: "nah|nope|not|don't|dont|do not|doesn't|won't|never|no|anything but|everything but|all but|everything except|all except|anything except|except|skip|drop the idea of|rather not|won't work|isn't|is not|cannot|can't|nor",
@@ -57,7 +57,7 @@ var western = []tongue{
 		pick: "nimm|nehmen|wir nehmen|nehmen wir|ich nehme|mach|machen wir|machen|mach mal|lass uns|probieren|versuchen wir|versuch|wähle|ich wähle|wir wählen|ich bin für|bin für|dann|lieber|ich bevorzuge|ich will|ich möchte|" +
 			"gehen wir mit|wir gehen mit|benutze|benutz|verwende|entscheide mich für|ich entscheide mich für|bitte mit|weiter mit|fang mit",
 		fill: "bitte|die|der|das|den|dem|des|ein|eine|einen|einer|doch|mal|ich|wir|uns|es|ist|von|davon|von den|an|gut|klingt gut|passt|wäre gut|am besten|besser|danke|gerne|gern|also|mit|für mich|jetzt|erstmal|würde|nehmen|sagen|eher|wohl|ok|zuerst|so",
-		kill: "zuerst einmal|erst mal", yes: "ja|ja bitte|jawohl|klar|okay|mach das|mach es|gut so|einverstanden|genau|passt|in ordnung|los|leg los|machen wir so|so machen wir es|gerne|sicher",
+		kill: "was nun|was als nächstes|sonst noch|zuerst einmal|erst mal", yes: "ja|ja bitte|jawohl|klar|okay|mach das|mach es|gut so|einverstanden|genau|passt|in ordnung|los|leg los|machen wir so|so machen wir es|gerne|sicher",
 		neg: "nicht|kein|keine|keinen|keinesfalls|nie|alles außer|alles ausser|ausser|außer|bloß nicht|nur nicht", and: "und|sowie|dann", or: "oder", but: "aber|jedoch|mit|ohne|weil|da|denn|für|allerdings|nur ohne|nur mit|statt",
 		hedge:    "zu|wenn|falls|vielleicht|warum|wieso|was|wie|welche|ob|erkläre|vergleiche|unterschied|kommt darauf an|unsicher|mir zu|sofern|hast du|gesagt|sagte",
 		ordinals: "erste|ersten|erster|erstes|die eins;zweite|zweiten|zweiter|zweites;dritte|dritten|dritter|drittes;vierte|vierten;fünfte|fünften", numbers: "eins;zwei;drei;vier;fünf",
@@ -73,7 +73,7 @@ var western = []tongue{
 		pick: "prends|prenons|prendre|on prend|je prends|choisis|je choisis|on choisit|va pour|allons-y pour|allons y pour|allons pour|partons sur|pars sur|on part sur|je préfère|préfère|utilise|utilisons|fais|faisons|essaie|essayons|plutôt|" +
 			"je veux|on fait|je vote pour|optons pour|avec",
 		fill: "s'il te plaît|s'il vous plaît|stp|svp|le|la|les|l|un|une|celle|celui|du|de|d|des|ce|c|c'est|c'est bon|est|je|j|on|nous|alors|donc|bien|bon|me va|me convient|semble mieux|est mieux|merci|pour moi|ici|y|deux options|à|au",
-		kill: "tout d'abord|d'abord", yes: "oui|ouais|d'accord|vas-y|vas y|allez-y|ok|bien sûr|parfait|fais-le|fais le|allons-y|entendu|ça marche|ça me va|très bien|exact|volontiers",
+		kill: "et maintenant|quoi d'autre|autre chose|tout d'abord|d'abord", yes: "oui|ouais|d'accord|vas-y|vas y|allez-y|ok|bien sûr|parfait|fais-le|fais le|allons-y|entendu|ça marche|ça me va|très bien|exact|volontiers",
 		neg: "pas|ne|sauf|tout sauf|jamais|surtout pas|non", and: "et|ainsi que|puis|et puis|plus", or: "ou|ou bien", but: "mais|avec|sans|car|parce que|pour|cependant|sauf que|puisque|en",
 		hedge:    "si|peut-être|pourquoi|comment|que|quel|quelle|qu'est-ce|explique|compare|différence|ça dépend|pas sûr|trop|as-tu|dit",
 		ordinals: "première|premier;deuxième|second|seconde;troisième;quatrième;cinquième", numbers: "un;deux;trois;quatre;cinq",
