@@ -235,8 +235,15 @@ func TestDecisions(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, e := range Update(State{}, keyed(tt.msgs...)).Decisions {
+			var step State
+			for _, m := range keyed(tt.msgs...) { // each in a process of its own
+				step = roundTrip(t, Update(step, []memkernel.Message{m}))
+			}
+			for _, e := range step.Decisions {
 				got = append(got, e.Text)
+				if e.By == "" {
+					t.Errorf("%q is nobody's", e.Text)
+				}
 			}
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)

@@ -132,7 +132,9 @@ func (o Offer) titles(reply string) (places []int, several bool) {
 		return nil, false
 	}
 	slices.Sort(places)
-	if slices.ContainsFunc(scan(rest), func(t token) bool { return t.kind == asks || t.kind == other || t.kind == number || t.kind == word && !t.is(isFill|isAnd|isPick|isYes|isBoth) }) {
+	if slices.ContainsFunc(scan(rest), func(t token) bool {
+		return t.kind == asks || t.kind == other || t.kind == number || t.kind == word && !t.is(isFill|isAnd|isPick|isYes|isBoth)
+	}) {
 		return nil, true
 	}
 	return places, true
@@ -231,7 +233,7 @@ func (r *reading) step(t token) (done, sure bool) {
 			return true, next.kind == number || next.upper && next.letter() > 0 // "A now, B later"
 		}
 		if !chosen && r.unknown > 0 {
-			if n := r.next(1); (n.is(isBut|isFill|isYes|isAnd)) && !r.named().Empty() {
+			if n := r.next(1); (n.is(isBut | isFill | isYes | isAnd)) && !r.named().Empty() {
 				return true, false
 			}
 			r.earlier, r.names, r.unknown = append(r.earlier, r.names...), nil, 0

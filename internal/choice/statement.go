@@ -141,6 +141,9 @@ func cue(s string) bool {
 		if !ok || wordly(next) && !wide(next) || c[1] != "" && !found(rest, c[1]) {
 			continue
 		}
+		if slices.ContainsFunc(scan(rest), func(t token) bool { return t.is(isKill) }) {
+			return false // "whatever you prefer", "if you agree"
+		}
 		if c[1] != "" {
 			rest, _, _ = strings.Cut(rest, c[1])
 			return !denies(rest)

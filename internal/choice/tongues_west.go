@@ -33,7 +33,7 @@ var western = []tongue{
 		fill: "please|pls|the|a|an|one|ones|that|this|it|is|i|i'd|i'll|let's|lets|let|us|we|we'll|me|my|would|could|can|should|shall|will|so|well|hmm|then|now|for now|first and foremost|just|only|really|definitely|" +
 			"rather|actually|think|i think|guess|sounds good|looks good|sounds great|look good|sound good|is fine|is good|is best|is better|works|works for me|is ok|best|seems best|seems fine|seems good|thanks|thank you|" +
 			"cheers|great|perfect|of|of them|of these|of those|of the two|here|my favourite|as you suggested|as proposed|it is|by all means|again|go|at once|to be|to",
-		kill: "what's next|what next|what else|anything else|first of all|at first|first things first|all right then what|to do both is|a bit of",
+		kill: "whatever|whichever|what you prefer|what you choose|if you|what's next|what next|what else|anything else|first of all|at first|first things first|all right then what|to do both is|a bit of",
 		yes: "yes|looks good|look good|everything works|all works|it works|yes please|yep|yeah|yup|sure|ok|okay|go ahead|do it|please do|sounds good|all good|all right|alright|go for it|absolutely|of course|agreed|fine|proceed|make it so|ship it|lgtm|correct|right|exactly|" +
 			"sure thing|please proceed|good|that works|works for me|perfect|great|do that|yes do it|all set|all done",
 		neg: "nah|nope|not|don't|dont|do not|doesn't|won't|never|no|anything but|everything but|all but|everything except|all except|anything except|except|skip|drop the idea of|rather not|won't work|isn't|is not|cannot|can't|nor",
@@ -47,7 +47,7 @@ var western = []tongue{
 		many:  "how many|how much|how long|how often|how old|how large|how big|which port|what port|which version|what version|which line|what line|what number|which number|seconds|minutes|percent|what year|which year|in ms|number of",
 		which: "which|what|prefer|choose|pick|want|like|your call|or|either|tell me|let me know|preference|decide",
 		lead:  "would you rather|should i|shall i|should we|shall we|do you want me to|would you like me to|do you want to|do you want|would you like|would you prefer|do you prefer|can i|may i|want me to|is it|are we|i can|i could|we could|we can|either",
-		decided: "we decided|let's go with|the decision is|my decision is|i decided|we have decided|i have decided|we've decided|i've decided|we agreed|we have agreed|we've agreed|i'll go with|i will go with|we'll go with|we will go with|i'm going with|i am going with|we're going with|" +
+		decided: "we decided|let's go with|the decision is to|my decision is to|i decided|we have decided|i have decided|we've decided|i've decided|we agreed|we have agreed|we've agreed|i'll go with|i will go with|we'll go with|we will go with|i'm going with|i am going with|we're going with|" +
 			"going with|we settled on|i settled on|we've settled on|i have chosen|i've chosen|i chose|we chose|we have chosen|we opted for|i opted for|i've opted for|it was decided|it is decided|decided to",
 		decision: "decision|decisions|key decision|key decisions|final decision|final decisions|architecture decision|architecture decisions|technical decision|technical decisions|design decision|design decisions|decision made|decisions made|decided|agreed",
 		open:     "pending|none|needed|tbd|open|unknown|n/a|not yet|required|to be|none yet|awaiting|your call|up to you",
@@ -57,7 +57,7 @@ var western = []tongue{
 		pick: "nimm|nehmen|wir nehmen|nehmen wir|ich nehme|mach|machen wir|machen|mach mal|lass uns|probieren|versuchen wir|versuch|wähle|ich wähle|wir wählen|ich bin für|bin für|dann|lieber|ich bevorzuge|ich will|ich möchte|" +
 			"gehen wir mit|wir gehen mit|benutze|benutz|verwende|entscheide mich für|ich entscheide mich für|bitte mit|weiter mit|fang mit",
 		fill: "bitte|die|der|das|den|dem|des|ein|eine|einen|einer|doch|mal|ich|wir|uns|es|ist|von|davon|von den|an|gut|klingt gut|passt|wäre gut|am besten|besser|danke|gerne|gern|also|mit|für mich|jetzt|erstmal|würde|nehmen|sagen|eher|wohl|ok|zuerst|so",
-		kill: "was nun|was als nächstes|sonst noch|zuerst einmal|erst mal", yes: "ja|ja bitte|jawohl|klar|okay|mach das|mach es|gut so|einverstanden|genau|passt|in ordnung|los|leg los|machen wir so|so machen wir es|gerne|sicher",
+		kill: "was immer|was du|was sie|wenn du|wenn sie|falls du|falls sie|was nun|was als nächstes|sonst noch|zuerst einmal|erst mal", yes: "ja|ja bitte|jawohl|klar|okay|mach das|mach es|gut so|einverstanden|genau|passt|in ordnung|los|leg los|machen wir so|so machen wir es|gerne|sicher",
 		neg: "nicht|kein|keine|keinen|keinesfalls|nie|alles außer|alles ausser|ausser|außer|bloß nicht|nur nicht", and: "und|sowie|dann", or: "oder", but: "aber|jedoch|mit|ohne|weil|da|denn|für|allerdings|nur ohne|nur mit|statt",
 		hedge:    "zu|wenn|falls|vielleicht|warum|wieso|was|wie|welche|ob|erkläre|vergleiche|unterschied|kommt darauf an|unsicher|mir zu|sofern|hast du|gesagt|sagte",
 		ordinals: "erste|ersten|erster|erstes|die eins;zweite|zweiten|zweiter|zweites;dritte|dritten|dritter|drittes;vierte|vierten;fünfte|fünften", numbers: "eins;zwei;drei;vier;fünf",
@@ -73,7 +73,7 @@ var western = []tongue{
 		pick: "prends|prenons|prendre|on prend|je prends|choisis|je choisis|on choisit|va pour|allons-y pour|allons y pour|allons pour|partons sur|pars sur|on part sur|je préfère|préfère|utilise|utilisons|fais|faisons|essaie|essayons|plutôt|" +
 			"je veux|on fait|je vote pour|optons pour|avec",
 		fill: "s'il te plaît|s'il vous plaît|stp|svp|le|la|les|l|un|une|celle|celui|du|de|d|des|ce|c|c'est|c'est bon|est|je|j|on|nous|alors|donc|bien|bon|me va|me convient|semble mieux|est mieux|merci|pour moi|ici|y|deux options|à|au",
-		kill: "et maintenant|quoi d'autre|autre chose|tout d'abord|d'abord", yes: "oui|ouais|d'accord|vas-y|vas y|allez-y|ok|bien sûr|parfait|fais-le|fais le|allons-y|entendu|ça marche|ça me va|très bien|exact|volontiers",
+		kill: "ce que tu|ce que vous|si tu|si vous|et maintenant|quoi d'autre|autre chose|tout d'abord|d'abord", yes: "oui|ouais|d'accord|vas-y|vas y|allez-y|ok|bien sûr|parfait|fais-le|fais le|allons-y|entendu|ça marche|ça me va|très bien|exact|volontiers",
 		neg: "pas|ne|sauf|tout sauf|jamais|surtout pas|non", and: "et|ainsi que|puis|et puis|plus", or: "ou|ou bien", but: "mais|avec|sans|car|parce que|pour|cependant|sauf que|puisque|en",
 		hedge:    "si|peut-être|pourquoi|comment|que|quel|quelle|qu'est-ce|explique|compare|différence|ça dépend|pas sûr|trop|as-tu|dit",
 		ordinals: "première|premier;deuxième|second|seconde;troisième;quatrième;cinquième", numbers: "un;deux;trois;quatre;cinq",
@@ -102,7 +102,7 @@ var western = []tongue{
 	{ // Portuguese
 		option: "opção|opções|alternativa|abordagem|plano|solução|variante|número|caminho|proposta|método|possibilidade",
 		pick:   "vamos com|vamos de|vamos pela|vamos pelo|escolho|escolhe|escolha|usa|use|usemos|usar|pega|prefiro|fico com|quero|melhor|tenta|faz|faça|segue com|voto na|vai com|vai de",
-		fill:   "por favor|o|a|os|as|um|uma|de|da|do|das|dos|que|é|me|eu|nós|acho|então|bem|parece bom|está bom|está bem|soa bem|obrigado|obrigada|agora|para mim|na|no|com", kill: "primeiro de tudo|em primeiro lugar",
+		fill:   "por favor|o|a|os|as|um|uma|de|da|do|das|dos|que|é|me|eu|nós|acho|então|bem|parece bom|está bom|está bem|soa bem|obrigado|obrigada|agora|para mim|na|no|com", kill: "o que você|se quiser|se você|se preferir|primeiro de tudo|em primeiro lugar",
 		yes: "sim|claro|pode ser|pode|vai|vai em frente|faça isso|ok|perfeito|certo|isso|combinado|manda ver|tudo bem|beleza|concordo", neg: "não|nem|menos|exceto|tudo menos|nunca|sem ser", and: "e|mais|além de|depois|e depois|junto com", or: "ou",
 		but: "mas|com|sem|porque|pois|já que|para|porém|só que", hedge: "demais|muito|se|talvez|por que|por quê|como|qual|quando|explica|compara|diferença|depende|disse|não tenho certeza",
 		ordinals: "primeira|primeiro;segunda|segundo;terceira|terceiro;quarta|quarto;quinta|quinto", numbers: "um|uma;dois|duas;três;quatro;cinco",
@@ -115,7 +115,7 @@ var western = []tongue{
 	{ // Italian
 		option: "opzione|opzioni|alternativa|approccio|piano|soluzione|variante|numero|strada|proposta|metodo|possibilità",
 		pick:   "andiamo con|vai con|andiamo per|scelgo|scegli|scegliamo|usa|usiamo|prendi|prendiamo|prendo|proviamo|prova|preferisco|voglio|meglio|facciamo|fai|voto per|opto per|direi",
-		fill:   "per favore|per piacere|il|lo|la|le|i|gli|l|un|una|uno|di|del|della|che|è|mi|io|noi|credo|allora|bene|va bene|mi piace|sembra buona|suona bene|grazie|adesso|ora|per me|con|a", kill: "prima di tutto|innanzitutto",
+		fill:   "per favore|per piacere|il|lo|la|le|i|gli|l|un|una|uno|di|del|della|che|è|mi|io|noi|credo|allora|bene|va bene|mi piace|sembra buona|suona bene|grazie|adesso|ora|per me|con|a", kill: "quello che|se vuoi|se preferisci|prima di tutto|innanzitutto",
 		yes: "sì|si|certo|ok|va bene|vai|procedi|fallo|d'accordo|perfetto|esatto|volentieri|vai pure|bene così", neg: "non|né|tranne|tutto tranne|mai|eccetto|no", and: "e|ed|più|oltre a|poi|e poi|insieme a", or: "o|oppure",
 		but: "ma|però|con|senza|perché|dato che|visto che|per|tranne che|solo che", hedge: "troppo|se|forse|perché mai|come|quale|quando|cosa|spiega|spiegami|confronta|differenza|dipende|non sono sicuro|ha detto",
 		ordinals: "prima|primo;seconda|secondo;terza|terzo;quarta|quarto;quinta|quinto", numbers: "uno;due;tre;quattro;cinque",
