@@ -435,8 +435,10 @@ func Agrees(reply string) bool {
 // of choosing, or what points at an option. Others begin something else.
 func Settles(reply string) bool {
 	tokens := scan(transcript.Unquoted(cutBytes(strings.TrimSpace(reply), readBytes)))
-	for _, t := range tokens {
+	for i, t := range tokens {
 		switch {
+		case t.kind == number && i+2 < len(tokens) && tokens[i+1].kind == stop:
+			return false // a list of their own
 		case t.kind == number, t.kind == hash, t.is(isYes | isNeg | isPick | isOption | selects):
 			return true
 		case t.kind == comma, t.kind == stop, t.is(isFill):

@@ -144,3 +144,13 @@ func TestHostileTexts(t *testing.T) {
 		Settles(text)
 	}
 }
+
+func TestSettles(t *testing.T) {
+	for reply, want := range map[string]bool{"ok go": true, "no, remove it": true, "2": true, "#2": true, "nimm das zweite": true, "用第一个方案": true, "نعم": true, "так и сделаем": true, "はい": true, "skip 5, 7 and 8": true,
+		"mise run build is failing": false, "can you rename it": false, "we have a cycle now": false, "1. lint fails\n2. new comments": false, "but what of the index": false, "fatal: bad object": false, "die Tests schlagen fehl": false,
+		"тесты падают": false, "测试失败了": false, "": false} {
+		if got := Settles(reply); got != want {
+			t.Errorf("%q begins an answer: %v", reply, got)
+		}
+	}
+}

@@ -67,6 +67,7 @@ func Offered(text string) Offer {
 			o.Options, o.Inline = in, true
 		}
 	}
+	o.Question = focused(o.Question)
 	if len(o.Options) > maxOptions {
 		o.Options = nil // a list of that length is no choice
 	}

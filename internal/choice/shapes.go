@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // unlabelled is the last list, table or row of headings whose parts may be chosen by
@@ -224,6 +225,30 @@ func whole(lines []string, i int, q string) string {
 		return lastSentence(unmarked(t)) + " " + q
 	}
 	return q
+}
+
+// focused is a question that fits: its last sentence that asks, or its last, with what fits
+// of those before it.
+func focused(q string) string {
+	if utf8.RuneCountInString(q) <= QuestionRunes {
+		return q
+	}
+	s := splitSentences(q)
+	last := len(s) - 1
+	for i := last; i >= 0; i-- {
+		if Asking(s[i]) {
+			last = i
+			break
+		}
+	}
+	out := s[last]
+	for i := last - 1; i >= 0 && utf8.RuneCountInString(s[i])+1+utf8.RuneCountInString(out) <= QuestionRunes; i-- {
+		out = s[i] + " " + out
+	}
+	if room := QuestionRunes - 1 - utf8.RuneCountInString(out); out == s[last] && last > 0 && room >= QuestionRunes/3 {
+		out = Cut(s[last-1], room) + " " + out
+	}
+	return Cut(out, QuestionRunes)
 }
 
 // inline finds options that stand within the text's last words: "(1) … or (2) …". Where
