@@ -188,9 +188,8 @@ type reading struct {
 	negated bool
 	agreed  bool
 	unknown int
-	// names are the words that may be an option's, in the segment that was read last;
-	// earlier those before it.
-	names, earlier []token
+	// names are the words that may be an option's, in the segment that was read last.
+	names []token
 }
 
 // read gives the answer of the sentence. Sure tells that nothing that follows may change
@@ -236,8 +235,7 @@ func (r *reading) step(t token) (done, sure bool) {
 			if n := r.next(1); (n.is(isBut | isFill | isYes | isAnd)) && !r.named().Empty() {
 				return true, false
 			}
-			r.earlier, r.names, r.unknown = append(r.earlier, r.names...), nil, 0
-			r.late, r.picked = true, false
+			r.late, r.names, r.picked, r.unknown = true, nil, false, 0
 		}
 		r.negated = false
 	case t.kind == hash:

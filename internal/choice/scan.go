@@ -146,7 +146,6 @@ const (
 	cyrillic = "абвгдежз"
 	stems    = "甲乙丙丁戊"
 	hangul   = "가나다라마바"
-	arabs    = "ابجد"
 )
 
 func letterPlace(r rune) int {
