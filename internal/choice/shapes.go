@@ -255,20 +255,66 @@ func focused(q string) string {
 // says in which line.
 func inline(lines []string, q string) (out []Option, where int) {
 	looked := 0
-	for i := len(lines) - 1; i >= 0 && looked < 3; i-- {
+	for i := len(lines) - 1; i >= 0 && looked < 4; i-- {
 		t := unmarked(lines[i])
 		if t == "" {
 			continue
 		}
 		looked++
-		if _, ok := labelOf(lines[i]); ok && looked > 0 && !strings.Contains(t, ")") {
-			continue
+		if out = worded(t); len(out) > 1 {
+			return out, i
 		}
 		if out = marked(t); len(out) > 1 {
 			return out, i
 		}
 	}
 	return nil, -1
+}
+
+// worded are the parts of a line behind words for what is offered, with labels in their
+// order: "Option 1: … Option 2: …".
+func worded(line string) []Option {
+	tokens := scan(line)
+	var at []int
+	for i := 0; i+2 < len(tokens); i++ {
+		if l := tokens[i+1]; tokens[i].is(isOption) && tokens[i+2].kind == comma && (l.kind == number && l.value == len(at)+1 || l.letter() == len(at)+1 || max(l.number, l.ordinal) == len(at)+1) {
+			at = append(at, i)
+		}
+	}
+	if len(at) < 2 {
+		return nil
+	}
+	var out []Option
+	for n, i := range at {
+		end := len(line)
+		if n+1 < len(at) {
+			end = tokens[at[n+1]].at
+		}
+		lead, body := line[tokens[i].at:tokens[i+2].end], trimmedSide(line[tokens[i+2].end:end])
+		if n+1 == len(at) {
+			body = beforeQuestion(body)
+		}
+		if body == "" {
+			return nil
+		}
+		label := itoa(n + 1)
+		if l := tokens[i+1]; l.letter() > 0 {
+			label = line[l.at:l.end]
+		}
+		out = append(out, Option{Label: label, Title: Cut(titleOf(body), titleRunes), Text: Cut(lead+" "+body, OptionRunes)})
+	}
+	return out
+}
+
+// beforeQuestion is what stands before the sentence that asks, if something does.
+func beforeQuestion(s string) string {
+	parts := splitSentences(s)
+	for i, p := range parts {
+		if i > 0 && Asking(p) {
+			return strings.Join(parts[:i], " ")
+		}
+	}
+	return strings.TrimRight(s, "?？ ")
 }
 
 // marked are the parts of a line behind marks in their order.
