@@ -278,7 +278,7 @@ func (u *updater) learn(f Failure, a Attempt) {
 	if after := f.helpers(a); len(after) > 0 {
 		text += " after " + strings.Join(after, ", ")
 	}
-	l := LearningCapture{CallID: f.ID, Key: u.m.Key, What: summary.Excerpt(text, decisionRunes), Seq: u.s.Thread.Captured}
+	l := LearningCapture{CallID: f.ID, Key: u.m.Key, What: summary.Excerpt(text, lessonRunes), Seq: u.s.Thread.Captured}
 	items := slices.DeleteFunc(u.s.Learnings.Items, func(o LearningCapture) bool { return o.CallID == l.CallID && o.Key == l.Key })
 	u.s.Learnings.Items = capped(append(items, l), MaxLearnings)
 }

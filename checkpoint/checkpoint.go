@@ -119,6 +119,8 @@ type Decision struct {
 	// ID is "d" and a number; it stays while the decision is carried on.
 	ID   Name `yaml:"id"`
 	What Text `yaml:"what"`
+	// By says whose it is, "user" or "agent", "" if that is not known.
+	By Name `yaml:"by,omitempty"`
 	// When is the time of the message that settled it, zero if unknown.
 	When Time `yaml:"when"`
 }
@@ -298,7 +300,7 @@ func (s *State) decisions(prev *Checkpoint) []Decision {
 		top = max(top, number(string(d.ID)))
 	}
 	for _, d := range s.Decisions.Items {
-		e := Decision{What: Text(d.What), When: stamp(d.When)}
+		e := Decision{What: Text(d.What), By: Name(d.By), When: stamp(d.When)}
 		if slices.ContainsFunc(out, func(o Decision) bool { return o.What == e.What && o.When.Equal(e.When.Time) }) {
 			continue
 		}

@@ -49,7 +49,7 @@ func ParseLine(s string) (l Line, ok bool) {
 
 // The longest line, in runes, and how many files a record names.
 const (
-	maxLineRunes = 400
+	maxLineRunes = decisionRunes + 40 // with its time
 	maxLineFiles = 12
 )
 

@@ -268,7 +268,7 @@ func decisionItems(c *Checkpoint) []string {
 			}
 			when = " (" + d.When.Format(form) + ")"
 		}
-		out = append(out, "- "+line(d.What, 240)+when+"\n")
+		out = append(out, "- "+line(d.What, decisionRunes)+when+"\n")
 	}
 	return out
 }

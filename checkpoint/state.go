@@ -65,8 +65,10 @@ type DecisionCapture struct {
 	// message it was read from.
 	Ref string `json:"ref"`
 	Key string `json:"key,omitempty"`
-	// Kind says what made it: reply, choice, rejection, plan, commit.
+	// Kind says what made it: reply, choice, rejection, plan, commit, statement; By whose
+	// it is, "user" or "agent", "" if that is not known.
 	Kind string    `json:"kind,omitempty"`
+	By   string    `json:"by,omitempty"`
 	What string    `json:"what"`
 	When time.Time `json:"when,omitzero"`
 	// Seq is the number of the message among those captured.

@@ -16,7 +16,8 @@ import (
 const (
 	topicRunes    = 100
 	gistRunes     = 120
-	decisionRunes = 320
+	decisionRunes = summary.DecisionRunes
+	lessonRunes   = 320
 	itemRunes     = 300
 	nameRunes     = 120
 	pathRunes     = 240
@@ -136,7 +137,7 @@ func (u *updater) decisions(before summary.State) {
 		if old >= 0 && before.Decisions[old] == e {
 			continue
 		}
-		d := DecisionCapture{Ref: e.ID, Key: e.Key, Kind: e.Kind, What: summary.Excerpt(e.Text, decisionRunes), When: u.time(), Seq: u.s.Thread.Captured}
+		d := DecisionCapture{Ref: e.ID, Key: e.Key, Kind: e.Kind, By: e.By, What: summary.Excerpt(e.Text, decisionRunes), When: u.time(), Seq: u.s.Thread.Captured}
 		same := func(o DecisionCapture) bool {
 			return o.Ref == d.Ref && (o.Key == d.Key || old >= 0 && o.Key == before.Decisions[old].Key)
 		}

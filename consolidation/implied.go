@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/choice"
 )
 
 var utc = time.UTC
@@ -12,10 +14,9 @@ var utc = time.UTC
 const dateLayout = time.DateOnly
 
 var (
-	// saysDecision and saysLesson are labels and headings by which people mark what
-	// the tags mark, in the languages that we were sure of.
-	saysDecision = regexp.MustCompile(`(?i)^[*_#\s]*(?:(?:key |final |architecture |technical |design )?decisions?(?: made)?|decided|entscheidung(?:en)?|décisions?|decisi(?:ó|o)n(?:es)?|decisione|决定|决策|技术选型决策|決定)[*_]*\s*(?:[:：]|$)`)
-	saysLesson   = regexp.MustCompile(`(?i)^[^\p{L}\p{N}]*(?:(?:key |main )?(?:lessons?(?: learned)?|learnings?|insights?|takeaways?|findings?)|what (?:i|we) learned|gotchas?|erkenntnisse?|gelernt|leçons?(?: apprises)?|apprentissages|lecci(?:ó|o)n(?:es)?|教训|经验|经验教训|核心洞察|关键洞察|关键发现|重要发现|洞察|学到|学到的|反思|教訓)[*_]*\s*(?:[:：]|$)`)
+	// saysLesson are labels and headings by which people mark what the tag marks, in the
+	// languages that we were sure of. Those for decisions are package choice's.
+	saysLesson = regexp.MustCompile(`(?i)^[^\p{L}\p{N}]*(?:(?:key |main )?(?:lessons?(?: learned)?|learnings?|insights?|takeaways?|findings?)|what (?:i|we) learned|gotchas?|erkenntnisse?|gelernt|leçons?(?: apprises)?|apprentissages|lecci(?:ó|o)n(?:es)?|教训|经验|经验教训|核心洞察|关键洞察|关键发现|重要发现|洞察|学到|学到的|反思|教訓)[*_]*\s*(?:[:：]|$)`)
 )
 
 // impliedTags are the tags that an entry's label, or the heading above it, stands for.
@@ -31,12 +32,17 @@ func impliedTags(e *Entry) Tags {
 		above = e.Trail[len(e.Trail)-1]
 	}
 	switch {
-	case saysDecision.MatchString(e.Plain), saysDecision.MatchString(above):
+	case saysDecision(e.Plain), saysDecision(above):
 		return MakeTags(Decision)
 	case saysLesson.MatchString(e.Plain), saysLesson.MatchString(above):
 		return MakeTags(Lesson)
 	}
 	return nil
+}
+
+func saysDecision(s string) bool {
+	_, ok := choice.DecisionLabel(s)
+	return ok
 }
 
 // speaksOfUser are the words by which a log names the person it works for.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -20,26 +21,11 @@ func judge(tag, text string, before map[string]bool) consolidation.Tags {
 	}
 	switch tag {
 	case "decision":
-		e.Decided, e.UserWords = true, repliedWith(text)
+		e.Decided, e.UserWords = true, choice.Words(text)
 	case "lesson":
 		e.Failed, e.OtherWay = true, otherWay(text)
 	}
 	return consolidation.Judge(e)
-}
-
-// repliedWith is the user's part of a decision, as package summary writes it:
-// "chose …", or a question and the answer.
-func repliedWith(text string) string {
-	if chosen, ok := strings.CutPrefix(text, "chose "); ok {
-		return chosen
-	}
-	if strings.HasPrefix(text, "plan accepted: ") {
-		return "" // the plan's words are the agent's
-	}
-	if i := strings.LastIndex(text, " → "); i >= 0 {
-		return text[i:]
-	}
-	return ""
 }
 
 // otherWay tells a learning whose way out was another call than the one that failed,

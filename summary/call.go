@@ -31,9 +31,11 @@ type Call struct {
 	Path  string   `json:"path,omitempty"`
 	// Ask is the question that it puts to the user, Plan the gist of the plan
 	// that it submits, Task the text of the plan item that it creates.
-	Ask  string `json:"ask,omitempty"`
-	Plan string `json:"plan,omitempty"`
-	Task string `json:"task,omitempty"`
+	Ask string `json:"ask,omitempty"`
+	// Questions are those of Ask with their options.
+	Questions []Question `json:"questions,omitempty"`
+	Plan      string     `json:"plan,omitempty"`
+	Task      string     `json:"task,omitempty"`
 	// Session is the host's handle of a command that still runs.
 	Session string `json:"session,omitempty"`
 	// Why is what the assistant said before it.

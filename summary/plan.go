@@ -59,7 +59,7 @@ func (u *updater) planning(c *Call, tc *memkernel.ToolCall, in map[string]json.R
 	if p := str(in["plan"]); p != "" {
 		c.Plan = gist(u.source(p, userWindow), optionRunes)
 	}
-	c.Ask = u.question(in)
+	c.Ask, c.Questions = u.questions(in)
 	switch strings.ToLower(strings.ReplaceAll(tc.Name, "_", "")) {
 	case "taskcreate":
 		c.Task = oneLine(u.source(str(in["subject"]), userWindow), todoRunes)
@@ -123,6 +123,7 @@ func (u *updater) planned() {
 		}
 	}
 	e := u.entry("d", "plan", oneLine(b.String(), questionRunes+replyRunes))
+	e.By = ByAgent
 	u.decision(e, func(last Entry) bool { return last.Kind == "plan" && last.Turn == e.Turn })
 }
 
@@ -187,23 +188,4 @@ func status(s string) string {
 		return statusPending
 	}
 	return s
-}
-
-// question is what a call asks the user: an input with questions and options.
-func (u *updater) question(in map[string]json.RawMessage) string {
-	var qs []struct {
-		Question string            `json:"question"`
-		Options  []json.RawMessage `json:"options"`
-	}
-	if raw := in["questions"]; len(raw) == 0 || json.Unmarshal(raw, &qs) != nil {
-		if q := str(in["question"]); q != "" && in["options"] != nil {
-			return oneLine(u.source(q, userWindow), questionRunes)
-		}
-		return ""
-	}
-	var all []string
-	for _, q := range qs {
-		all = append(all, q.Question)
-	}
-	return oneLine(u.source(strings.Join(all, " "), userWindow), questionRunes)
 }

@@ -59,9 +59,9 @@ func (u *updater) result(r *memkernel.ToolResult) {
 		u.taskCreated(c.Task, first)
 	case !transcript.Dialog(c.Name): // another's tool speaks for nobody
 	case c.Ask != "":
-		u.decision(u.entry("d", "choice", c.Ask+" → "+gist(first, optionRunes)), nil)
+		u.answered(c, first)
 	case c.Plan != "":
-		u.decision(u.entry("d", "plan", "plan accepted: "+c.Plan), nil)
+		u.decided(ByUser, "plan", "plan accepted: "+c.Plan)
 	}
 }
 
@@ -96,12 +96,17 @@ func (u *updater) rejection(c Call, said string) {
 		what += " " + c.Plan
 	}
 	text := "rejected " + oneLine(what, questionRunes)
+	if said != "" && len(c.Questions) == 1 && transcript.Dialog(c.Name) && u.chose(c.Questions[0].offer(), said, "") {
+		u.s.Request = u.entry("r", "", gist(said, requestRunes))
+		u.rules(said)
+		return
+	}
 	if said != "" {
 		text += " → " + oneLine(said, replyRunes)
 		u.s.Request = u.entry("r", "", gist(said, requestRunes))
 		u.rules(said)
 	}
-	u.decision(u.entry("d", "rejection", text), nil)
+	u.decided(ByUser, "rejection", text)
 }
 
 // outcome reads how a call ended: the host's verdict, or the exit status that
@@ -188,9 +193,9 @@ func (u *updater) commanded(c Call, out, first, last string) {
 	switch {
 	case sha != "":
 		u.s.Place.Branch = branch
-		u.decision(u.entry("d", "commit", "commit "+sha+": "+subject), nil)
+		u.decided(ByAgent, "commit", "commit "+sha+": "+subject)
 	case out == statusOK && c.Subject != "":
-		u.decision(u.entry("d", "commit", "commit: "+c.Subject), nil)
+		u.decided(ByAgent, "commit", "commit: "+c.Subject)
 	}
 }
 

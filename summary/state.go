@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/choice"
 )
 
 // Version is the format of State and of the text.
@@ -26,6 +28,7 @@ const (
 	maxArtifacts   = 100
 	maxPending     = 64
 	maxRunning     = 8
+	maxQuestions   = 8
 	maxOptions     = 12
 	maxDirs        = 8
 	maxPaths       = 20
@@ -82,8 +85,10 @@ type Offset struct {
 type Entry struct {
 	// ID is unique within the state and never given twice.
 	ID string `json:"id"`
-	// Kind says what made it: reply, choice, rejection, plan, commit, check.
+	// Kind says what made it: reply, choice, rejection, plan, commit, statement, check.
 	Kind string `json:"kind,omitempty"`
+	// By says whose decision it is, [ByUser] or [ByAgent], "" if that is not known.
+	By string `json:"by,omitempty"`
 	// Text is the excerpt: one line, bounded. For artifacts it is the path.
 	Text string `json:"text"`
 	// Why is the reason of an artifact or the error line of a failing check.
@@ -94,6 +99,12 @@ type Entry struct {
 	// Turn is the user turn in which it was written.
 	Turn int `json:"turn,omitempty"`
 }
+
+// Whose a decision is: a person's, or the agent's own.
+const (
+	ByUser  = "user"
+	ByAgent = "agent"
+)
 
 // Todo is an item of the agent's own plan.
 type Todo struct {
@@ -141,16 +152,15 @@ type Ask struct {
 	Question bool     `json:"question,omitempty"`
 	Long     bool     `json:"long,omitempty"`
 	Options  []Option `json:"options,omitempty"`
-	Key      string   `json:"key,omitempty"`
+	// Inline tells that the options are the sides of the question, without labels.
+	Inline bool   `json:"inline,omitempty"`
+	Key    string `json:"key,omitempty"`
 	// Time is when it was said.
 	Time time.Time `json:"time,omitzero"`
 }
 
-// Option is a labelled choice that the assistant offered.
-type Option struct {
-	Label string `json:"label"`
-	Text  string `json:"text"`
-}
+// Option is a choice that the assistant offered.
+type Option = choice.Option
 
 // Evicted counts entries that left the state because a list was full.
 type Evicted struct {

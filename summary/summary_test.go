@@ -142,7 +142,7 @@ state:
   last_check: go test ./client → failed (exit 1)
   last_error: --- FAIL: TestUpload (0.1s)
 decisions:
-  - chose B. exponential → B, please
+  - Which backoff do you want? → chose B. exponential (user: B, please)
   - plan (2): write retry; test it
 open_threads:
   - unanswered: Done. Shall I commit?
@@ -172,8 +172,8 @@ func TestDecisions(t *testing.T) {
 		{"a question is no answer", []memkernel.Message{says("Shall I?"), user("what would it cost?")}, nil},
 		{"a long reply is a request", []memkernel.Message{says("Shall I?"), user(strings.Repeat("do something else ", 20))}, nil},
 		{"a call after the question", []memkernel.Message{says("Shall I?"), calls("1", "x", "{}"), user("yes")}, nil},
-		{"number picked", []memkernel.Message{says("Which?\n1. **Keep** it\n2. **Drop** it"), user("2")}, []string{"chose 2. Drop it"}},
-		{"letter in a table", []memkernel.Message{says("| **A. now** | x |\n| **B. later** | y |\n\nWhich?"), user("let's go with B")}, []string{"chose B. later | y → let's go with B"}},
+		{"number picked", []memkernel.Message{says("Which?\n1. **Keep** it\n2. **Drop** it"), user("2")}, []string{"Which? → chose 2. Drop it (user: 2)"}},
+		{"letter in a table", []memkernel.Message{says("| **A. now** | x |\n| **B. later** | y |\n\nWhich?"), user("let's go with B")}, []string{"Which? → chose B. later; y (user: let's go with B)"}},
 		{"article is no label", []memkernel.Message{says("A. now\nB. later\n\nWhich?"), user("A good question")}, []string{"Which? → A good question"}},
 		{"host meta is no reply", []memkernel.Message{says("Shall I?"), user("<command-name>/exit</command-name>"), user("[Request interrupted by user]")}, nil},
 		{"codex plan", []memkernel.Message{calls("1", "update_plan", `{"plan":[{"step":"one","status":"completed"},{"step":"two","status":"pending"}]}`)}, []string{"plan (2): one; two"}},
@@ -198,15 +198,52 @@ func TestDecisions(t *testing.T) {
 			[]string{"rejected Edit a.go → use b.go"}},
 		{"asked by tool", []memkernel.Message{
 			calls("1", "AskUserQuestion", `{"questions":[{"question":"Which db?","options":[{"label":"pg"},{"label":"sqlite"}]}]}`),
-			answers("1", `"Which db?"="sqlite"`, false)}, []string{`Which db? → "Which db?"="sqlite"`}},
+			answers("1", `"Which db?"="sqlite"`, false)}, []string{"Which db? → chose sqlite"}},
+		{"asked by tool, more than one", []memkernel.Message{
+			calls("1", "AskUserQuestion", `{"questions":[{"question":"Which db?","header":"DB","multiSelect":false,"options":[{"label":"Postgres (Recommended)","description":"A server, many writers."},{"label":"SQLite","description":"One file."}]},`+
+				`{"question":"Which checks, then?","header":"Checks","multiSelect":true,"options":[{"label":"lint, strict","description":"slow"},{"label":"vet"},{"label":"race"}]},{"question":"Port?","options":[{"label":"80"}]},{"question":"Name?","options":[{"label":"a"}]}]}`),
+			answers("1", `User has answered your questions: "Which db?"="SQLite" user notes: only for now, "Which checks, then?"="lint, strict, race", "Port?"="the one from .env", "Name?"=(no option selected). You can now continue with the user's answers in mind.`, false)},
+			[]string{"Which db? → chose SQLite: One file. (user: only for now)", "Which checks, then? → chose lint, strict: slow; race", "Port? → the one from .env"}},
+		{"asked by tool in Codex", []memkernel.Message{
+			calls("1", "request_user_input", `{"questions":[{"id":"store","header":"Store","question":"Which store?","options":[{"label":"Files (Recommended)","description":"Simple."},{"label":"Redis","description":"Fast."}]},{"id":"when","header":"When","question":"When?","options":[{"label":"Now","description":"x"}]}]}`),
+			answers("1", `{"answers":{"store":{"answers":["Redis","user_note: with a password"]},"when":{"answers":["after the release"]}}}`, false)},
+			[]string{"Which store? → chose Redis: Fast. (user: with a password)", "When? → after the release"}},
+		{"asked by tool, answered with nothing", []memkernel.Message{
+			calls("1", "AskUserQuestion", `{"questions":[{"question":"Which db?","options":[{"label":"pg"},{"label":"sqlite"}]}]}`),
+			answers("1", "User has answered your questions: . You can now continue with the user's answers in mind.", false)}, nil},
+		{"asked by another's tool", []memkernel.Message{
+			calls("1", "mcp__x__ask", `{"questions":[{"question":"Which db?","options":[{"label":"pg"},{"label":"sqlite"}]}]}`),
+			answers("1", `"Which db?"="sqlite"`, false)}, nil},
+		{"asked by tool, answered in words instead", []memkernel.Message{
+			calls("1", "AskUserQuestion", `{"questions":[{"question":"Which db?","options":[{"label":"pg","description":"A server."},{"label":"sqlite"}]}]}`),
+			answers("1", "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nthe first, but pooled", true)},
+			[]string{"Which db? → chose pg: A server. (user: the first, but pooled)"}},
+		{"what was decided without the agent's word for it", []memkernel.Message{says("Two ways.\n\n**Option 1: Poll** every minute\n**Option 2: Push** from the server\n\nWhich?"), user("let's try 2")},
+			[]string{"Which? → chose Option 2: Push from the server (user: let's try 2)"}},
+		{"options, then the question in a part of its own", []memkernel.Message{says("1. Poll\n2. Push"), says("Which one do you want?"), user("2")}, []string{"Which one do you want? → chose 2. Push (user: 2)"}},
+		{"options before a call are gone", []memkernel.Message{says("1. Poll\n2. Push\n\nWhich one?"), calls("1", "x", "{}"), says("I looked. Go on?"), user("2")}, []string{"I looked. Go on? → 2"}},
+		{"options of two turns before are gone", []memkernel.Message{says("1. Poll\n2. Push\n\nWhich one?"), user("wait"), says("Fine."), user("2")}, []string{"Which one? → wait"}},
+		{"rejected", []memkernel.Message{says("1. Poll\n2. Push\n\nWhich one?"), user("neither")}, []string{"Which one? → rejected 1. Poll; 2. Push (user: neither)"}},
+		{"several", []memkernel.Message{says("1. Poll\n2. Push\n3. Both, in turns\n\nWhich?"), user("1 and 3")}, []string{"Which? → chose 1. Poll; 3. Both, in turns (user: 1 and 3)"}},
+		{"agent's own", []memkernel.Message{says("We decided to keep the port. I'll go with a queue because writes come in bursts.")},
+			[]string{"agent: We decided to keep the port.", "agent: I'll go with a queue because writes come in bursts."}},
+		{"agent's own for what it said", []memkernel.Message{says("The cache is dropped at night.\n\nI'll go with that.")}, []string{"agent: The cache is dropped at night. I'll go with that."}},
+		{"agent's own for an option", []memkernel.Message{says("Option 1: Poll\nOption 2: Push\n\nI'll go with option 2.")}, []string{"agent: I'll go with option 2: Option 2: Push"}},
 		{"plan in prose", []memkernel.Message{
 			calls("1", "ExitPlanMode", `{"plan":"# Do it\n\n1. first"}`), answers("1", "approved", false)}, []string{"plan accepted: Do it 1. first"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, e := range Update(State{}, keyed(tt.msgs...)).Decisions {
+			var step State
+			for _, m := range keyed(tt.msgs...) { // each in a process of its own
+				step = roundTrip(t, Update(step, []memkernel.Message{m}))
+			}
+			for _, e := range step.Decisions {
 				got = append(got, e.Text)
+				if e.By == "" {
+					t.Errorf("%q is nobody's", e.Text)
+				}
 			}
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
@@ -475,5 +512,19 @@ func TestPointers(t *testing.T) {
 	}
 	if full := List(s, KindArtifacts); strings.Count(full, "file: ") != maxArtifacts || !strings.HasSuffix(full, "  +30 older\n") {
 		t.Errorf("the full list:\n%s", full)
+	}
+}
+
+// A state of a program that knew neither titles nor questions of calls is read on.
+func TestChoiceOfOlderState(t *testing.T) {
+	var s State
+	old := `{"version":1,"offset":{"messages":2},"ask":{"text":"Which?","question":true,"options":[{"label":"1","text":"1. Keep it"},{"label":"2","text":"2. Drop it"}]},` +
+		`"pending":[{"id":"c","name":"AskUserQuestion","ask":"Which db?"}],"turn":1,"seq":3}`
+	if err := json.Unmarshal([]byte(old), &s); err != nil {
+		t.Fatal(err)
+	}
+	got := Update(s, []memkernel.Message{answers("c", `"Which db?"="sqlite"`, false), user("the second")}).Decisions
+	if len(got) != 2 || got[0].Text != `Which db? → "Which db?"="sqlite"` || got[1].Text != "Which? → chose 2. Drop it (user: the second)" || got[1].By != ByUser {
+		t.Errorf("%+v", got)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/choice"
 )
 
 // Excerpt lengths, in runes.
@@ -21,6 +23,9 @@ const (
 	pathRunes       = 240
 	nameRunes       = 120
 )
+
+// DecisionRunes is how long a decision is at most, in runes.
+const DecisionRunes = 400
 
 // Windows of text that are looked at, in bytes. Everything that shows up in a
 // summary stands near the start or the end of what it comes from.
@@ -168,18 +173,7 @@ func unbullet(line string) (string, bool) {
 
 // asks tells whether a line ends with a question, or holds one that ends a
 // sentence within it.
-func asks(line string) bool {
-	for i, r := range line {
-		if r != '?' && r != '？' && r != '؟' {
-			continue
-		}
-		rest := strings.TrimLeft(line[i+utf8.RuneLen(r):], "?？؟!*_)\"'`”’」』）")
-		if rest == "" || r != '?' || strings.HasPrefix(rest, " ") {
-			return true
-		}
-	}
-	return false
-}
+func asks(line string) bool { return choice.Asking(line) }
 
 // substantial tells a request from a word of assent: at least two words and
 // ten letters, or four ideographs or kana.

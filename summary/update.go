@@ -149,12 +149,13 @@ func (u *updater) say(text string) {
 	long := utf8.RuneCountInString(head(text, 4*longTurn)) >= longTurn
 	text = u.ending(text, sayWindow)
 	u.s.Said = oneLine(unmark(lastLine(text)), whyRunes)
-	u.s.Ask = ask(text)
+	u.s.Ask = ask(text).goesOn(u.s.Ask)
 	u.s.Ask.Long = long
 	u.s.Ask.Key = u.m.Key
 	if !u.m.Time.IsZero() {
 		u.s.Ask.Time = u.m.Time.UTC().Round(0)
 	}
+	u.state(text)
 }
 
 // decision records one, replacing the last if same says that it is an older

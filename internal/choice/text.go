@@ -1,0 +1,144 @@
+package choice
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Cut is a text as one line of at most max characters, at the end of a sentence if half
+// of them stand before one, else of a word; "…" stands for what is left out.
+func Cut(s string, max int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	r := []rune(s)
+	if len(r) <= max {
+		return s
+	}
+	space := 0
+	for i := max - 2; i > max/2; i-- {
+		if strings.ContainsRune("。！？；", r[i]) || strings.ContainsRune(".!?;", r[i]) && r[i+1] == ' ' {
+			return string(r[:i+1])
+		}
+		if space == 0 && (unicode.IsSpace(r[i]) || strings.ContainsRune("，、", r[i])) {
+			space = i
+		}
+	}
+	if space == 0 {
+		space = max - 1
+	}
+	return strings.TrimRight(string(r[:space]), " ,;:，、") + "…"
+}
+
+// cutBytes is the start of a text, tailBytes its end, at a character's boundary.
+func cutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+func tailBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	i := len(s) - n
+	for i < len(s) && !utf8.RuneStart(s[i]) {
+		i++
+	}
+	return s[i:]
+}
+
+// unmarked takes Markdown's marks off a line.
+func unmarked(line string) string {
+	line = strings.TrimLeft(strings.TrimSpace(line), "#| ")
+	for _, m := range [...]string{"**", "__"} {
+		line = strings.ReplaceAll(line, m, "")
+	}
+	if strings.HasPrefix(line, "*") && strings.HasSuffix(line, "*") {
+		line = strings.Trim(line, "*")
+	}
+	return strings.TrimSpace(strings.TrimRight(line, "| "))
+}
+
+// unbulleted takes the mark of a list item off a line and tells whether there was one.
+func unbulleted(line string) (string, bool) {
+	t := strings.TrimSpace(line)
+	for _, m := range [...]string{"- [ ] ", "- [x] ", "- ", "* ", "+ ", "• ", "– ", "・", "· "} {
+		if rest, ok := strings.CutPrefix(t, m); ok {
+			return strings.TrimSpace(rest), true
+		}
+	}
+	return t, false
+}
+
+func indentOf(line string) int {
+	n := 0
+	for _, r := range line {
+		switch r {
+		case ' ':
+			n++
+		case '\t':
+			n += 4
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// Asking tells whether a line ends with a question, or holds one that ends a sentence.
+func Asking(line string) bool {
+	for i, r := range line {
+		if r != '?' && r != '？' && r != '؟' && r != '՞' && !(r == ';' && greek(line)) {
+			continue
+		}
+		rest := strings.TrimLeft(line[i+utf8.RuneLen(r):], "?？؟!*_)\"'`”’」』）")
+		if rest == "" || r != '?' && r != ';' || strings.HasPrefix(rest, " ") && r != ';' {
+			return true
+		}
+	}
+	return false
+}
+
+func greek(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Greek, r) })
+}
+
+// splitSentences cuts a line where sentences end.
+func splitSentences(line string) []string {
+	var out []string
+	start := 0
+	for i, r := range line {
+		end := i + utf8.RuneLen(r)
+		wide := strings.ContainsRune("。！？؟।", r)
+		if !wide && !strings.ContainsRune(".!?", r) || !wide && !strings.HasPrefix(line[end:], " ") && end < len(line) || r == '.' && abbreviated(line[:i]) {
+			continue
+		}
+		if s := strings.TrimSpace(line[start:end]); s != "" {
+			out = append(out, s)
+		}
+		start = end
+	}
+	if s := strings.TrimSpace(line[start:]); s != "" {
+		out = append(out, s)
+	}
+	return out
+}
+
+// abbreviated tells whether the word that s ends on is a letter, a figure, or holds a
+// full stop itself.
+func abbreviated(s string) bool {
+	w := s[strings.LastIndexByte(s, ' ')+1:]
+	return utf8.RuneCountInString(w) < 2 || strings.Contains(w, ".") && len(w) < 5
+}
+
+func lastSentence(line string) string {
+	s := splitSentences(line)
+	if len(s) == 0 {
+		return line
+	}
+	return s[len(s)-1]
+}

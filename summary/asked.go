@@ -1,0 +1,241 @@
+package summary
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/choice"
+)
+
+// Question is one that a call puts to the user.
+type Question struct {
+	// ID is the host's name for it, if it has one.
+	ID      string   `json:"id,omitempty"`
+	Text    string   `json:"text"`
+	Options []Option `json:"options,omitempty"`
+}
+
+func (q Question) offer() choice.Offer {
+	return choice.Offer{Question: q.Text, Asks: true, Options: q.Options}
+}
+
+// questions are what a call asks the user: an input with questions and options.
+func (u *updater) questions(in map[string]json.RawMessage) (ask string, out []Question) {
+	type question struct {
+		ID       string            `json:"id"`
+		Question string            `json:"question"`
+		Options  []json.RawMessage `json:"options"`
+	}
+	var qs []question
+	if raw := in["questions"]; len(raw) == 0 || json.Unmarshal(raw, &qs) != nil {
+		one := question{Question: str(in["question"])}
+		if one.Question == "" || in["options"] == nil {
+			return "", nil
+		}
+		_ = json.Unmarshal(in["options"], &one.Options) // without options its answer stands as it is
+		qs = []question{one}
+	}
+	var all []string
+	for _, q := range qs {
+		all = append(all, q.Question)
+		if len(out) == maxQuestions {
+			continue
+		}
+		out = append(out, Question{ID: oneLine(q.ID, nameRunes), Text: oneLine(u.source(q.Question, userWindow), questionRunes), Options: u.offered(q.Options)})
+	}
+	return oneLine(u.source(strings.Join(all, " "), userWindow), questionRunes), out
+}
+
+// offered are the options of a call, which may be texts or have a label.
+func (u *updater) offered(raw []json.RawMessage) []Option {
+	var out []Option
+	for i, r := range raw[:min(len(raw), maxOptions)] {
+		var o struct {
+			Label, Title, Name, Value, Description string
+		}
+		if s := str(r); s != "" {
+			o.Label = s
+		} else {
+			_ = json.Unmarshal(r, &o) // one without a label is no option
+		}
+		title := oneLine(u.source(firstOf(o.Label, o.Title, o.Name, o.Value), userWindow), optionRunes)
+		if title == "" {
+			continue
+		}
+		text := title
+		if d := u.source(o.Description, userWindow); strings.TrimSpace(d) != "" {
+			text += ": " + d
+		}
+		out = append(out, Option{Label: strconv.Itoa(i + 1), Title: title, Text: choice.Cut(oneLine(text, 4*choice.OptionRunes), choice.OptionRunes)})
+	}
+	return out
+}
+
+func firstOf(list ...string) string {
+	i := slices.IndexFunc(list, func(s string) bool { return s != "" })
+	if i < 0 {
+		return ""
+	}
+	return list[i]
+}
+
+// answered records what the user answered to the questions of a call.
+func (u *updater) answered(c Call, result string) {
+	told := 0
+	for _, q := range c.Questions {
+		values, note, ok := q.answer(result)
+		if !ok {
+			continue
+		}
+		told++
+		u.settle(q, values, note)
+	}
+	if text := gist(result, optionRunes); told == 0 && text != "" && !strings.Contains(text, nothingMark) {
+		u.decided(ByUser, "choice", c.Ask+" → "+text)
+	}
+}
+
+// settle records the answers to one question: the options that they name, else their
+// words.
+func (u *updater) settle(q Question, values []string, note string) {
+	var ans choice.Answer
+	var words []string
+	for _, v := range values {
+		found, rest := q.named(v)
+		for _, i := range found {
+			if !slices.Contains(ans.Chosen, i) {
+				ans.Chosen = append(ans.Chosen, i)
+			}
+		}
+		words = append(words, rest...)
+	}
+	if note != "" {
+		words = append(words, note)
+	}
+	said := strings.Join(words, ", ")
+	switch {
+	case !ans.Empty():
+		u.decided(ByUser, "choice", oneLine(q.offer().Decision(ans, said), DecisionRunes))
+	case said != "":
+		u.decided(ByUser, "reply", oneLine(q.Text+" → "+oneLine(said, replyRunes), DecisionRunes))
+	}
+}
+
+// named are the options that an answer names, one or several behind commas, and what
+// else it says.
+func (q Question) named(answer string) (found []int, rest []string) {
+	answer = oneLine(answer, 4*questionRunes)
+	for i, o := range q.Options {
+		if answer == o.Title {
+			return []int{i}, nil
+		}
+	}
+	left := ", " + answer + ", "
+	for i, o := range q.Options {
+		if mark := ", " + o.Title + ", "; strings.Contains(left, mark) {
+			found, left = append(found, i), strings.Replace(left, mark, ", ", 1)
+		}
+	}
+	if left = strings.Trim(left, ", "); left != "" {
+		rest = []string{left}
+	}
+	return found, rest
+}
+
+// The words by which hosts say that nothing was answered, and what they put behind an
+// answer: a note of the user's, or what they saw of it.
+var unanswered = map[string]bool{"": true, "Unanswered": true, "(no option selected)": true, "None": true}
+
+const (
+	nothingMark = " answered your questions: ."
+	notesMark   = "user notes: "
+	noteMark    = "user_note: "
+	previewMark = " selected preview:"
+)
+
+// answer finds the answers to a question in a result: those of a JSON object by the
+// question's id or text, or behind the question in quotation marks.
+func (q Question) answer(result string) (values []string, note string, ok bool) {
+	var object struct {
+		Answers map[string]json.RawMessage `json:"answers"`
+	}
+	if strings.HasPrefix(strings.TrimSpace(result), "{") && json.Unmarshal([]byte(result), &object) == nil && object.Answers != nil {
+		for key, raw := range object.Answers {
+			if key == q.ID && key != "" || oneLine(key, questionRunes) == q.Text {
+				values, note = answersIn(raw)
+				return values, note, true
+			}
+		}
+		return nil, "", false
+	}
+	line := oneLine(result, 4*resultWindow)
+	mark := `"` + strings.TrimSuffix(q.Text, "…")
+	i := strings.Index(line, mark)
+	if i < 0 {
+		return nil, "", false
+	}
+	line = line[i+len(mark):]
+	for _, sep := range [...]string{`"="`, `" → "`, `": "`} {
+		at := strings.Index(line, sep)
+		if at < 0 || at > 2*questionRunes*4 {
+			continue
+		}
+		return q.quoted(line[at+len(sep):])
+	}
+	return nil, "", strings.Contains(line[:min(len(line), 40)], "(no option selected)")
+}
+
+// quoted is an answer that begins what is left of a line, up to its closing mark.
+func (q Question) quoted(line string) (values []string, note string, ok bool) {
+	end, after := len(line), ""
+	for from := 0; ; {
+		i := strings.IndexByte(line[from:], '"')
+		if i < 0 {
+			break
+		}
+		rest := line[from+i+1:]
+		if rest == "" || strings.HasPrefix(rest, `, "`) || strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "\n") {
+			end, after = from+i, rest
+			break
+		}
+		from += i + 1
+	}
+	value := line[:end]
+	if next := strings.Index(after, `, "`); next >= 0 {
+		after = after[:next]
+	}
+	if _, n, found := strings.Cut(after, notesMark); found {
+		n, _, _ = strings.Cut(n, ". You can now continue")
+		n, _, _ = strings.Cut(n, previewMark)
+		note = strings.TrimSpace(n)
+	}
+	if unanswered[value] {
+		return nil, note, true
+	}
+	return []string{value}, note, true
+}
+
+// answersIn reads an answer: a text, a list of them, or an object that holds one.
+func answersIn(raw json.RawMessage) (values []string, note string) {
+	var list []string
+	var object struct {
+		Answers []string `json:"answers"`
+	}
+	switch {
+	case str(raw) != "":
+		list = []string{str(raw)}
+	case json.Unmarshal(raw, &list) == nil:
+	case json.Unmarshal(raw, &object) == nil:
+		list = object.Answers
+	}
+	for _, v := range list {
+		if n, ok := strings.CutPrefix(v, noteMark); ok {
+			note = n
+		} else if !unanswered[v] {
+			values = append(values, v)
+		}
+	}
+	return values, note
+}
