@@ -69,11 +69,6 @@ func unknownCall(p *memkernel.Part) (memkernel.ToolCall, bool) {
 			c.skip()
 		}
 	}
-	if call.Name == "" {
-		call.Name = typ
-	}
-	if call.Input == "" {
-		call.Input = p.Raw
-	}
+	fillCall(&call, typ, p.Raw)
 	return call, c.err == nil && call.ID != ""
 }

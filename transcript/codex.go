@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -440,6 +441,13 @@ func responsesContent(c *cursor) []memkernel.Part {
 				typ = c.str()
 			case "text", "refusal":
 				text = c.str()
+			case "stdout", "stderr": // of a shell, which has no type
+				typ = cmp.Or(typ, "output_text")
+				if s := c.str(); text == "" || s == "" {
+					text += s
+				} else {
+					text += "\n" + s
+				}
 			case "image_url", "file_url", "file_id":
 				url = c.str()
 			case "file_data":

@@ -37,13 +37,25 @@ func (it *codexItem) pairID() string {
 // for what it says.
 func (it *codexItem) call(raw string) memkernel.Part {
 	c := &memkernel.ToolCall{ID: it.pairID(), Name: it.name, Input: it.input}
+	fillCall(c, it.typ, raw)
+	return memkernel.Part{Kind: memkernel.PartToolUse, Call: c, Raw: raw}
+}
+
+// maxToolName is how long providers take names of tools.
+const maxToolName = 64
+
+// fillCall gives a call of an unknown kind what it lacks: a name that providers take,
+// of its type, and as input the members that say more than which call it is.
+func fillCall(c *memkernel.ToolCall, typ, raw string) {
 	if c.Name == "" {
-		c.Name = strings.TrimSuffix(strings.TrimSuffix(it.typ, "_call"), "_request")
+		name := anthropicID(strings.TrimSuffix(strings.TrimSuffix(typ, "_call"), "_request"))
+		c.Name = name[:min(len(name), maxToolName)]
 	}
 	if c.Input == "" {
-		c.Input = raw
+		c.Input = string(appendWithout(nil, raw, func(k string) bool {
+			return k == "type" || k == "id" || k == "call_id" || k == "name" || k == "status" || isMarkerKey(k)
+		}))
 	}
-	return memkernel.Part{Kind: memkernel.PartToolUse, Call: c, Raw: raw}
 }
 
 // result is an item as the answer to a call. Only an output that is text, or a

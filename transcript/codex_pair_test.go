@@ -31,8 +31,8 @@ func TestItemKinds(t *testing.T) {
 			`{"type":"computer_call_output","call_id":"c","output":{"type":"computer_screenshot","image_url":"https://x/y.png"}}`},
 			"assistant: call c computer {\"type\":\"click\",\"x\":1}\ntool: result c <image>\n"},
 		{"shell", []string{`{"type":"shell_call","call_id":"c","action":{"commands":["ls"]}}`,
-			`{"type":"shell_call_output","call_id":"c","output":[{"stdout":"a","stderr":"","outcome":{"type":"exit","exit_code":0}}]}`},
-			"assistant: call c shell {\"commands\":[\"ls\"]}\ntool: result c <other>\n"},
+			`{"type":"shell_call_output","call_id":"c","output":[{"stdout":"a","stderr":"","outcome":{"type":"exit","exit_code":0}},{"stdout":"b","stderr":"c"}]}`},
+			"assistant: call c shell {\"commands\":[\"ls\"]}\ntool: result c a b\nc\n"},
 		{"patch", []string{`{"type":"apply_patch_call","call_id":"c","operation":{"type":"delete_file","path":"a"}}`,
 			`{"type":"apply_patch_call_output","call_id":"c","status":"failed","output":"no such file"}`},
 			"assistant: call c apply_patch {\"type\":\"delete_file\",\"path\":\"a\"}\ntool: result c failed no such file\n"},
@@ -55,7 +55,8 @@ func TestItemKinds(t *testing.T) {
 			"assistant: <other> <other> <other> <other> <other>\n"},
 		{"compaction", []string{`{"type":"compaction","encrypted_content":"e"}`}, "user(summary): <other>\n"},
 		{"unknown, named", []string{`{"type":"browse_call","call_id":"c","url":"u"}`, `{"type":"browse_output","call_id":"c","page":{"a":[1,2]}}`},
-			"assistant: call c browse {\"type\":\"browse_call\",\"call_id\":\"c\",\"url\":\"u\"}\ntool: result c <other>\n"},
+			"assistant: call c browse {\"url\":\"u\"}\ntool: result c <other>\n"},
+		{"unknown, of another script", []string{`{"type":"запрос","call_id":"c", "a":1 , "status":"x" }`, `{"type":"ответ","call_id":"c","output":""}`}, "assistant: call c ______ {\"a\":1 }\ntool: result c \n"},
 		{"unknown, of no name", []string{`{"type":"x","call_id":"c","input":"i"}`, `{"type":"x","call_id":"c","output":"r"}`}, "assistant: call c x i\ntool: result c r\n"},
 		{"unknown and alone", []string{`{"type":"x","call_id":"c"}`}, "assistant: <other>\n"},
 		{"unknown without an id", []string{`{"type":"x"}`, `{"type":"x_output"}`}, "assistant: <other> <other>\n"},
@@ -312,6 +313,7 @@ func TestItemsElsewhere(t *testing.T) {
 func TestItemsHandedIn(t *testing.T) {
 	for _, tc := range []struct{ output, want string }{
 		{`{"type":"x_output","call_id":"c","output":"long","z":1}`, `{"type":"x_output","call_id":"c","output":"short","z":1}`},
+		{`{"type":"shell_call_output","call_id":"c","output":[{"stdout":"long"}]}`, `{"type":"function_call_output","call_id":"c","output":"short"}`},
 		{`{"type":"x_output","call_id":"c","tools":["long"]}`, `{"type":"function_call_output","call_id":"c","output":"short"}`},
 	} {
 		in, _ := NewIntake(Codex)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/memkernel/memkernel"
 )
@@ -47,7 +48,7 @@ func (in *Intake) functions(planned []memkernel.Message) map[string]bool {
 	maps.Copy(out, calls)
 	for i := range in.session.Messages {
 		for _, p := range in.session.Messages[i].Parts {
-			if isResult(&p) && (isPlainCall(rawType(p.Raw)) || memberOf(p.Raw, "output") != "" && !calls[p.Result.CallID]) {
+			if isResult(&p) && (isPlainCall(rawType(p.Raw)) || strings.HasPrefix(memberOf(p.Raw, "output"), `"`) && !calls[p.Result.CallID]) {
 				delete(out, p.Result.CallID)
 			}
 		}

@@ -114,7 +114,7 @@ prompt) is taken from the usage of each session's first call. The price regimes:
 const leftOutText = `
 Calls that a policy could not plan count for none of them, with what they would have
 cost and shown; what was said in them stands in later prompts. ` + "`answered`" + `: the
-conversation ended with the model's own words; ` + "`no_messages`" + `: nothing stood before it;
+conversation ended with a message of the model's; ` + "`no_messages`" + `: nothing stood before it;
 ` + "`does_not_fit`" + `: the least that must stand was larger than the window less the reserve;
 ` + "`refused`" + `: the plan was refused.
 

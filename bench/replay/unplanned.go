@@ -17,7 +17,7 @@ import (
 // Why a call was not planned.
 const (
 	// Answered: nothing in front of the call asks for an answer, since the
-	// conversation ends with the model's own words.
+	// conversation ends with a message of the model's.
 	Answered = "answered"
 	// NoMessages: nothing stands in front of it.
 	NoMessages = "no_messages"
@@ -71,14 +71,10 @@ func (r *recording) uncounted(n int) (Unplanned, bool) {
 
 // plannable says why the messages before end are no request, "" if they are one.
 func (r *recording) plannable(end int) string {
-	if end > 0 && r.msgs[end-1].Role != memkernel.RoleAssistant {
-		return ""
-	}
-	msgs, _ := transcript.Heal(r.msgs[:end:end], false) // an open call gets a result
 	switch {
-	case len(msgs) == 0:
+	case end == 0:
 		return NoMessages
-	case msgs[len(msgs)-1].Role == memkernel.RoleAssistant:
+	case r.msgs[end-1].Role == memkernel.RoleAssistant:
 		return Answered
 	}
 	return ""

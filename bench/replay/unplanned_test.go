@@ -59,6 +59,20 @@ func TestUnplannedCallsCountForNobody(t *testing.T) {
 	}
 }
 
+// Nobody asks the model while a call of its own is open.
+func TestOpenCallsAreUnplanned(t *testing.T) {
+	s := newScript().user(30, "look").tool("Read", `{"file_path":"a"}`, 0, codeA)
+	s.msgs = slices.Insert(s.msgs, 2, memkernel.Message{Key: "between", Role: memkernel.RoleAssistant, Time: s.now, Parts: []memkernel.Part{textPart("still reading")}})
+	s.tokens = append(s.tokens, 0)
+	for _, policy := range Policies() {
+		r := replayed(t, s.answer(10, "done").record(t, Options{}), policy, 0)
+		if reasons(r) != "1 between answered" || r.Totals.Violations+r.Totals.Faults > 0 {
+			t.Errorf("%s: %s, %+v", policy, reasons(r), r.Totals)
+		}
+		s.msgs, s.tokens = s.msgs[:len(s.msgs)-1], s.tokens[:len(s.tokens)-1]
+	}
+}
+
 // A session of nothing but such calls has figures of nothing.
 func TestNothingToPlan(t *testing.T) {
 	for _, policy := range Policies() {

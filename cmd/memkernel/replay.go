@@ -55,10 +55,10 @@ showed. Nothing is sent anywhere and the project's state is not touched.
 cache-ttl-20 (per cent of the window), clear-tool-uses-10, oracle-90 (per cent of
 the references).
 
-A call that can't be planned counts for none of the policies: nothing stands in front
-of it (no_messages), the conversation ends with the model's own words (answered), the
-least that must stand is too large (does_not_fit), or the plan was refused (refused).
-Such calls are counted by reason; what was said in them stands in later prompts.
+A call that can't be planned counts for none of the policies: nothing stands before it
+(no_messages), a message of the model's does (answered), the least that must stand is
+too large (does_not_fit), or the plan was refused (refused). Such calls are counted by
+reason; what was said in them stands in later prompts.
 
 Transcripts do not hold tools and system prompt. Their size is taken from the first
 call's recorded usage; --room gives the window as room above it.
