@@ -45,7 +45,8 @@ func (it *codexItem) call(raw string) memkernel.Part {
 const maxToolName = 64
 
 // fillCall gives a call of an unknown kind what it lacks: a name that providers take,
-// of its type, and as input the members that say more than which call it is.
+// of its type, and as input the members that say more than which call it is. The input
+// becomes an object if it is none.
 func fillCall(c *memkernel.ToolCall, typ, raw string) {
 	if c.Name == "" {
 		name := anthropicID(strings.TrimSuffix(strings.TrimSuffix(typ, "_call"), "_request"))
@@ -55,6 +56,9 @@ func fillCall(c *memkernel.ToolCall, typ, raw string) {
 		c.Input = string(appendWithout(nil, raw, func(k string) bool {
 			return k == "type" || k == "id" || k == "call_id" || k == "name" || k == "status" || isMarkerKey(k)
 		}))
+	}
+	if !strings.HasPrefix(c.Input, "{") {
+		c.Input = string(appendInput(nil, c))
 	}
 }
 
