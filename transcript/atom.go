@@ -75,6 +75,9 @@ func atomAt(msgs []memkernel.Message, i int) Atom {
 			}
 		}
 	}
+	for ; a.End < len(msgs) && msgs[a.End].Role == memkernel.RoleTool && !HasResults(msgs[a.End]); a.End++ {
+		// what else a tool said of a call that has its result
+	}
 	a.Pending = len(open)
 	return a
 }

@@ -152,6 +152,7 @@ type bodyItems struct {
 	b         *Body
 	reader    *BodyReader
 	functions requestAssembler
+	pairs     pairs
 	open      bool // the last message still takes items of one answer
 	at        span // its bytes
 }
@@ -180,6 +181,11 @@ func (l *bodyItems) add(m memkernel.Message, at span) {
 		b.System = append(b.System, m.Parts...)
 		b.lead = at.end
 		return
+	}
+	if b.Format == FormatResponses {
+		l.pairs.take(b.Messages, &m)
+	} else {
+		adopt(b.Messages, &m)
 	}
 	answer := m.Role == memkernel.RoleAssistant
 	if answer && m.Model == "" {

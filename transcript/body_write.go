@@ -138,33 +138,25 @@ func (w *bodyWriter) list() string {
 	lead := w.b.raw[w.b.list.start:w.b.lead]
 	w.r.dst = append(make([]byte, 0, len(w.b.raw)+4096), '[')
 	w.r.dst = append(w.r.dst, strings.TrimSpace(lead)...)
-	custom := map[string]bool{}
+	out := &outputs{custom: map[string]bool{}}
+	if w.b.Format == FormatResponses {
+		out = newOutputs(w.e.Messages)
+	}
 	for i := range w.e.Messages {
 		switch m := &w.e.Messages[i]; {
 		case w.b.Format == FormatAnthropic:
 			w.r.comma()
 			w.anthropic(i, m)
-		case m.Raw != "":
+		case m.Raw != "" && out.stands(m):
 			w.r.comma()
 			w.r.dst = append(w.r.dst, m.Raw...)
-			noteCustom(custom, m)
 		case w.b.Format == FormatResponses:
-			w.r.responsesMessage(i, noMark, custom)
+			w.r.responsesMessage(i, noMark, out)
 		default:
 			w.r.flushMedia(w.r.chatMessage(i, m, noMark, nil))
 		}
 	}
 	return string(append(w.r.dst, ']'))
-}
-
-// noteCustom remembers the free-form calls of a message, whose outputs are of a type
-// of their own.
-func noteCustom(custom map[string]bool, m *memkernel.Message) {
-	for i := range m.Parts {
-		if c := m.Parts[i].Call; c != nil && c.Custom {
-			custom[c.ID] = true
-		}
-	}
 }
 
 // anthropic writes a message of the Messages API without the client's markers and

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -20,20 +21,21 @@ func isResponsesItem(t string) bool {
 	switch t {
 	case "message", "reasoning", "function_call", "function_call_output", "custom_tool_call",
 		"custom_tool_call_output", "local_shell_call", "local_shell_call_output", "web_search_call",
-		"file_search_call", "code_interpreter_call", "image_generation_call", "computer_call",
-		"computer_call_output", "mcp_call", "mcp_list_tools", "tool_search_call", "tool_search_output",
+		"file_search_call", "code_interpreter_call", "image_generation_call",
+		"mcp_call", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response",
 		"compaction", "compaction_summary", "compaction_trigger", "ghost_snapshot", "item_reference":
 		return true
 	}
-	return false
+	_, ok := clientItem(t)
+	return ok
 }
 
 // codexItem holds the fields of a Responses item.
 type codexItem struct {
-	typ, role, name, namespace, callID, id, input, encrypted, turn string
-	text                                                           string // reasoning summary
-	parts                                                          []memkernel.Part
-	plain, isErr                                                   bool
+	typ, role, name, callID, approval, id, execution, status, input, encrypted, turn string
+	text                                                                             string // reasoning summary
+	parts                                                                            []memkernel.Part
+	plain, isErr                                                                     bool
 }
 
 func parseCodex(rec *Record) error {
@@ -214,19 +216,24 @@ func codexResponse(rec *Record, raw, at string) error {
 	return nil
 }
 
-// codexMessage makes a message of one item; the assembler joins the items of
-// one assistant turn. It is nil for items that say nothing to the model.
-func codexMessage(raw string) (*memkernel.Message, error) {
-	var it codexItem
+// readCodexItem reads the members of an item.
+func readCodexItem(raw string) (it codexItem, err error) {
 	c := cursor{s: raw}
 	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
 		it.field(k, &c)
 	}
-	if err := c.end(); err != nil {
-		return nil, err
-	}
 	if it.typ == "" && it.role != "" {
 		it.typ = "message" // requests may leave it out
+	}
+	return it, c.end()
+}
+
+// codexMessage makes a message of one item; the assembler joins the items of
+// one assistant turn. It is nil for items that say nothing to the model.
+func codexMessage(raw string) (*memkernel.Message, error) {
+	it, err := readCodexItem(raw)
+	if err != nil {
+		return nil, err
 	}
 	m := &memkernel.Message{Key: it.id, Turn: it.turn, Raw: raw}
 	switch it.typ {
@@ -249,15 +256,26 @@ func codexMessage(raw string) (*memkernel.Message, error) {
 		m.Role = memkernel.RoleTool
 		m.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Raw: raw, Result: &memkernel.ToolResult{
 			CallID: it.callID, Name: it.name, Content: it.parts, Text: it.plain, IsError: it.isErr}}}
+		if it.callID == "" {
+			m.Parts[0].Result.CallID = it.id
+		}
 	case "compaction", "compaction_summary":
 		m.Role, m.Origin = memkernel.RoleUser, memkernel.OriginSummary
 		m.Parts = []memkernel.Part{{Kind: memkernel.PartOther, Signature: it.encrypted, Raw: raw}}
 	case "ghost_snapshot", "compaction_trigger":
 		return nil, nil
 	default:
-		// Calls that the provider ran itself, and items yet to be invented.
+		// Calls that the provider ran itself, and items yet to be invented: pairs tells
+		// which of these are calls.
 		m.Role = memkernel.RoleAssistant
-		m.Parts = []memkernel.Part{{Kind: memkernel.PartOther, Raw: raw}}
+		m.Parts = []memkernel.Part{it.other(raw)}
+		switch call, ok := clientItem(it.typ); {
+		case !ok || it.pairID() == "":
+		case call:
+			m.Parts[0] = it.call(raw)
+		default:
+			m.Role, m.Parts[0] = memkernel.RoleTool, it.result(raw)
+		}
 	}
 	return m, nil
 }
@@ -274,10 +292,21 @@ func (it *codexItem) field(key string, c *cursor) {
 		it.name = c.str()
 	case "call_id":
 		it.callID = c.str()
-	case "arguments", "input":
-		it.input = c.str()
-	case "action":
-		it.input = c.raw()
+	case "approval_request_id":
+		it.approval = c.str()
+	case "execution":
+		it.execution = c.str()
+	case "status":
+		it.status = c.str()
+	case "arguments", "input", "action", "actions", "operation":
+		switch c.peek() {
+		case '"':
+			it.input = c.str()
+		case 'n':
+			c.skip()
+		default:
+			it.input = c.raw()
+		}
 	case "encrypted_content":
 		it.encrypted = c.str()
 	case "content":
@@ -303,23 +332,29 @@ func (it *codexItem) field(key string, c *cursor) {
 	}
 }
 
-// output reads a call's output: a string, a list of content parts, or the
-// object {content, success} of early versions.
+// output reads a call's output: a string, a list of content parts, one of them, or the
+// object {content, success} of early versions. Anything else is what it is.
 func (it *codexItem) output(c *cursor) {
-	it.plain = c.peek() == '"'
-	if c.peek() != '{' {
+	switch it.plain = c.peek() == '"'; c.peek() {
+	case '"', '[', 'n':
 		it.parts = responsesContent(c)
 		return
 	}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	raw := c.raw()
+	it.parts = []memkernel.Part{it.other(raw)}
+	in := cursor{s: raw}
+	for k, ok := in.firstKey(); ok; k, ok = in.nextKey() {
 		switch k {
+		case "type":
+			it.parts = responsesContent(&cursor{s: "[" + raw + "]"})
+			return
 		case "content":
-			it.plain = c.peek() == '"'
-			it.parts = responsesContent(c)
+			it.plain = in.peek() == '"'
+			it.parts = responsesContent(&in)
 		case "success":
-			it.isErr = c.raw() == "false"
+			it.isErr = in.raw() == "false"
 		default:
-			c.skip()
+			in.skip()
 		}
 	}
 }
@@ -383,6 +418,13 @@ func responsesContent(c *cursor) []memkernel.Part {
 				typ = c.str()
 			case "text", "refusal":
 				text = c.str()
+			case "stdout", "stderr": // of a shell, which has no type
+				typ = cmp.Or(typ, "output_text")
+				if s := c.str(); text == "" || s == "" {
+					text += s
+				} else {
+					text += "\n" + s
+				}
 			case "image_url", "file_url", "file_id":
 				url = c.str()
 			case "file_data":
@@ -407,7 +449,7 @@ func responsesPart(typ, text, url, data, name, raw string) memkernel.Part {
 		p.Kind, p.Text = memkernel.PartText, text
 	case "refusal":
 		p.Text = text
-	case "input_image":
+	case "input_image", "computer_screenshot":
 		p.Kind, p.Media = memkernel.PartImage, mediaOf(url)
 	case "input_file":
 		p.Kind, p.Text = memkernel.PartDocument, name

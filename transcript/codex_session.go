@@ -20,6 +20,7 @@ type codexAssembler struct {
 	last   int // assistant message that the next token count bills, -1 if none
 	billed string
 	model  string
+	pairs  pairs
 }
 
 func (a *codexAssembler) add(rec *Record) {
@@ -44,6 +45,7 @@ func (a *codexAssembler) add(rec *Record) {
 }
 
 func (a *codexAssembler) message(m *memkernel.Message) {
+	a.pairs.take(a.s.Messages, m)
 	if m.Role != memkernel.RoleAssistant {
 		a.open = -1
 		a.s.push(*m, flags{})
@@ -107,6 +109,7 @@ func (a *codexAssembler) compact(rec *Record) {
 // history reads the items that replace everything before.
 func (a *codexAssembler) history(rec *Record) []memkernel.Message {
 	out := []memkernel.Message{}
+	var ps pairs
 	c := cursor{s: rec.x.history}
 	for ok := c.firstElem(); ok; ok = c.nextElem() {
 		m, err := codexMessage(c.raw())
@@ -114,6 +117,7 @@ func (a *codexAssembler) history(rec *Record) []memkernel.Message {
 			continue
 		}
 		m.Time = rec.x.at
+		ps.take(out, m)
 		if n := len(out); n > 0 && m.Role == memkernel.RoleAssistant && out[n-1].Role == memkernel.RoleAssistant {
 			joinItem(&out[n-1], m)
 			continue

@@ -26,6 +26,9 @@
 // [Render] and [AppendPart] make request bytes. A [Body] is a request on its way, whose
 // conversation can be replaced while all else keeps its bytes.
 //
+// Calls and results need not be of a known kind: items and blocks that name each other
+// by one id are a pair. They keep their bytes for as long as they are shown as they were.
+//
 // A user message is seldom the user's alone: hosts put files, notices, results and other
 // agents' words into it. Each dialect marks the texts that a person typed, and what it
 // doesn't mark is nobody's word; [Typed] takes out of them what hosts put round the

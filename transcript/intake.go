@@ -55,7 +55,8 @@ func (in *Intake) Len() int { return len(in.values) }
 func (in *Intake) Values() []string { return in.values }
 
 // Messages are the canonical messages. Those that were there before an Append are
-// the same values afterwards; a Responses message may have grown.
+// the same values afterwards; a Responses message may have grown, and an item of an
+// unknown kind in it may be a call since it was answered.
 func (in *Intake) Messages() []memkernel.Message {
 	return in.session.Messages[:len(in.session.Messages):len(in.session.Messages)]
 }
@@ -222,6 +223,7 @@ func (it Item) Len() int {
 // message's last value in the list that the items come to, -1 for one that has none.
 func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 	next, n := 0, 0
+	functions := in.functions(planned)
 	if len(in.messages) > 0 && in.messages[0].from > 0 && in.session.System != nil {
 		items, n = append(items, Item{To: in.messages[0].from}), in.messages[0].from
 	}
@@ -231,11 +233,11 @@ func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 		var made []Item
 		switch {
 		case h < 0:
-			made = in.written(m, nil, taken{})
-		case untouched(m, &in.session.Messages[h]), saysSame(m, &in.session.Messages[h]):
+			made = in.written(m, nil, taken{}, functions)
+		case !holdsCall(m, functions) && (untouched(m, &in.session.Messages[h]) || saysSame(m, &in.session.Messages[h])):
 			made = []Item{{From: in.messages[h].from, To: in.messages[h].to}}
 		default:
-			made = in.written(m, &in.session.Messages[h], in.messages[h])
+			made = in.written(m, &in.session.Messages[h], in.messages[h], functions)
 		}
 		if h >= 0 {
 			next = h + 1

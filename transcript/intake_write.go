@@ -1,13 +1,16 @@
 package transcript
 
 import (
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/memkernel/memkernel"
 )
 
 // written spells a message that is not the host's own, or not as the host wrote it.
-func (in *Intake) written(m, host *memkernel.Message, from taken) []Item {
+func (in *Intake) written(m, host *memkernel.Message, from taken, functions map[string]bool) []Item {
 	raw := ""
 	if host != nil && from.to-from.from == 1 {
 		raw = in.values[from.from]
@@ -19,9 +22,9 @@ func (in *Intake) written(m, host *memkernel.Message, from taken) []Item {
 	case Anthropic:
 		values = writeAnthropic(m, raw)
 	case OpenAI:
-		values = in.rendered(FormatOpenAI, m, raw, "content")
+		values = in.rendered(FormatOpenAI, *m, raw, "content", nil)
 	case Codex:
-		values = in.rendered(FormatResponses, m, raw, "output")
+		values = in.rendered(FormatResponses, *m, raw, "output", functions)
 	}
 	items := make([]Item, 0, len(values))
 	for i, v := range values {
@@ -34,10 +37,41 @@ func (in *Intake) written(m, host *memkernel.Message, from taken) []Item {
 	return items
 }
 
+// functions are the calls of items whose results are shown in other words, while the
+// host's item has no member for these: they go out as a function's.
+func (in *Intake) functions(planned []memkernel.Message) map[string]bool {
+	if in.dialect != Codex {
+		return nil
+	}
+	out := reworded(planned, isResult)
+	calls := reworded(planned, isCall)
+	maps.Copy(out, calls)
+	for i := range in.session.Messages {
+		for _, p := range in.session.Messages[i].Parts {
+			if isResult(&p) && (isPlainCall(rawType(p.Raw)) || strings.HasPrefix(memberOf(p.Raw, "output"), `"`) && !calls[p.Result.CallID]) {
+				delete(out, p.Result.CallID)
+			}
+		}
+	}
+	return out
+}
+
+func holdsCall(m *memkernel.Message, ids map[string]bool) bool {
+	return slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return ids[callOf(&p)] })
+}
+
 // rendered spells a message as a request has it. Where it is one of the host's
 // results, only its member of that name changes.
-func (in *Intake) rendered(f Format, m *memkernel.Message, raw, member string) []string {
-	body, _, err := Render(f, &Request{Model: m.Model, Messages: []memkernel.Message{*m}, Source: in.dialect})
+func (in *Intake) rendered(f Format, m memkernel.Message, raw, member string, functions map[string]bool) []string {
+	form := outputs{reworded: functions}
+	function := holdsCall(&m, functions)
+	if function {
+		m.Parts = slices.Clone(m.Parts)
+		for i := range m.Parts {
+			m.Parts[i] = *form.form(&m.Parts[i])
+		}
+	}
+	body, _, err := Render(f, &Request{Model: m.Model, Messages: []memkernel.Message{m}, Source: in.dialect})
 	if err != nil {
 		return nil // the formats are known and no parameters are given
 	}
@@ -52,7 +86,7 @@ func (in *Intake) rendered(f Format, m *memkernel.Message, raw, member string) [
 			values = append(values, c.raw())
 		}
 	}
-	if raw != "" && len(values) == 1 && HasResults(*m) {
+	if raw != "" && len(values) == 1 && HasResults(m) && !function {
 		if v := memberOf(values[0], member); v != "" {
 			values[0] = withMember(raw, member, v)
 		}

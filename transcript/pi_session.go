@@ -48,6 +48,7 @@ func (a *piAssembler) add(rec *Record) {
 		if m.Role == memkernel.RoleAssistant && m.Model != "" {
 			a.s.Model = m.Model
 		}
+		adopt(a.s.Messages, m)
 		e.message = len(a.s.Messages)
 		a.s.Messages = append(a.s.Messages, *m)
 		a.s.flags = append(a.s.flags, flags{unsent: rec.x.unsent, hostSkip: rec.x.hostSkip})

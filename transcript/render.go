@@ -231,12 +231,12 @@ func formatTakes(f Format, p *memkernel.Part) bool {
 	t := rawType(p.Raw)
 	switch f {
 	case FormatAnthropic:
-		return p.Raw != "" && t != "" && !isResponsesItem(t) && t != "refusal" && t != "input_audio" ||
+		return p.Raw != "" && t != "" && !isItemJSON(p.Raw) && t != "refusal" && t != "input_audio" ||
 			t == "compaction" && strings.Contains(p.Raw, `"content"`)
 	case FormatOpenAI:
 		return t == "input_audio" || t == "refusal"
 	}
-	return isResponsesItem(t) && !(t == "compaction" && strings.Contains(p.Raw, `"content"`))
+	return isItemJSON(p.Raw) && !(t == "compaction" && strings.Contains(p.Raw, `"content"`))
 }
 
 // isForeignThinking tells reasoning that Anthropic did not sign: Responses

@@ -123,7 +123,7 @@ func appendToolResult(dst []byte, r *memkernel.ToolResult) []byte {
 	} else {
 		dst = append(dst, '[')
 		for i := range r.Content {
-			dst = appendListed(dst, func(dst []byte) []byte { return appendAnthropic(dst, &r.Content[i]) })
+			dst = appendListed(dst, func(dst []byte) []byte { return appendAnthropic(dst, shownAs(FormatAnthropic, &r.Content[i])) })
 		}
 		dst = append(dst, ']')
 	}
@@ -131,6 +131,15 @@ func appendToolResult(dst []byte, r *memkernel.ToolResult) []byte {
 		dst = append(dst, `,"is_error":true`...)
 	}
 	return append(dst, '}')
+}
+
+// shownAs is a block of a result as a format can show it: one of another provider's is
+// shown as the text that it is, since a result says nothing without what it holds.
+func shownAs(f Format, p *memkernel.Part) *memkernel.Part {
+	if p.Kind != memkernel.PartOther || f == FormatAnthropic && anthropicShape(p) {
+		return p
+	}
+	return &memkernel.Part{Kind: memkernel.PartText, Text: p.Raw}
 }
 
 // appendListed appends what write writes as an element of the list that ends

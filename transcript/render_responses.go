@@ -20,27 +20,30 @@ func dropReasoningKey(k string) bool {
 }
 
 // appendItem appends a recorded Responses item.
-func appendItem(dst []byte, raw, typ string) []byte {
+func appendItem(dst []byte, p *memkernel.Part, typ string) []byte {
 	drop := dropItemKey
-	if typ == "reasoning" || typ == "compaction" || typ == "compaction_summary" {
+	switch typ {
+	case "reasoning", "compaction", "compaction_summary", "mcp_approval_request":
 		drop = dropReasoningKey
 	}
-	return appendWithout(dst, raw, drop)
+	if (p.Call != nil || p.Result != nil) && bodyMemberOf(p.Raw, "call_id") == "" {
+		drop = dropReasoningKey // the id is what ties it to its other half
+	}
+	return appendWithout(dst, p.Raw, drop)
 }
 
 // isItem tells whether the part is an item of its own rather than content of
 // a message item.
 func isItem(p *memkernel.Part) bool {
-	return p.Kind == memkernel.PartToolUse || p.Kind == memkernel.PartToolResult || isThinking(p) ||
-		p.Raw != "" && isResponsesItem(rawType(p.Raw))
+	return p.Kind == memkernel.PartToolUse || p.Kind == memkernel.PartToolResult || isThinking(p) || isItemJSON(p.Raw)
 }
 
 // appendResponses appends an item or a content part of the Responses API.
 func appendResponses(dst []byte, role memkernel.Role, p *memkernel.Part) []byte {
 	if p.Raw != "" {
-		if t := rawType(p.Raw); responsesShape(t, p.Kind) {
-			if isResponsesItem(t) {
-				return appendItem(dst, p.Raw, t)
+		if t, item := itemType(p.Raw); responsesShape(t, item, p.Kind) {
+			if item {
+				return appendItem(dst, p, t)
 			}
 			return appendClean(dst, p.Raw)
 		}
@@ -70,7 +73,7 @@ func appendResponses(dst []byte, role memkernel.Role, p *memkernel.Part) []byte 
 }
 
 // responsesShape tells whether a block's own JSON fits the API.
-func responsesShape(typ string, kind memkernel.PartKind) bool {
+func responsesShape(typ string, item bool, kind memkernel.PartKind) bool {
 	switch kind {
 	case memkernel.PartText:
 		return typ == "input_text" || typ == "output_text" || typ == "message"
@@ -79,7 +82,7 @@ func responsesShape(typ string, kind memkernel.PartKind) bool {
 	case memkernel.PartDocument:
 		return typ == "input_file"
 	}
-	return isResponsesItem(typ)
+	return item
 }
 
 func appendFunctionCall(dst []byte, call *memkernel.ToolCall) []byte {
@@ -122,7 +125,9 @@ func appendOutput(dst []byte, r *memkernel.ToolResult, custom bool) []byte {
 	}
 	dst = append(dst, '[')
 	for i := range r.Content {
-		dst = appendListed(dst, func(dst []byte) []byte { return appendResponses(dst, memkernel.RoleUser, &r.Content[i]) })
+		dst = appendListed(dst, func(dst []byte) []byte {
+			return appendResponses(dst, memkernel.RoleUser, shownAs(FormatResponses, &r.Content[i]))
+		})
 	}
 	return append(dst, ']', '}')
 }
@@ -162,13 +167,13 @@ func (r *renderer) responses() {
 	}
 	r.member("input")
 	r.dst = append(r.dst, '[')
-	custom := map[string]bool{}
+	out := newOutputs(r.req.Messages)
 	for i := range r.req.Messages {
 		mark, ok := marks[i]
 		if !ok {
 			mark = noMark
 		}
-		r.responsesMessage(i, mark, custom)
+		r.responsesMessage(i, mark, out)
 	}
 	r.dst = append(r.dst, ']')
 	r.tools(nil)
@@ -184,7 +189,7 @@ func (r *renderer) responses() {
 }
 
 // responsesMessage writes a message as items, in the order of its parts.
-func (r *renderer) responsesMessage(i, mark int, custom map[string]bool) {
+func (r *renderer) responsesMessage(i, mark int, out *outputs) {
 	m := &r.req.Messages[i]
 	role := sentRole(m.Role)
 	inside := false // a message item is open
@@ -198,7 +203,7 @@ func (r *renderer) responsesMessage(i, mark int, custom map[string]bool) {
 			if inside {
 				r.dst, inside = append(r.dst, ']', '}'), false
 			}
-			r.responsesItem(i, p, custom)
+			r.responsesItem(i, p, out)
 			continue
 		}
 		if !inside {
@@ -217,14 +222,13 @@ func (r *renderer) responsesMessage(i, mark int, custom map[string]bool) {
 	}
 }
 
-func (r *renderer) responsesItem(i int, p *memkernel.Part, custom map[string]bool) {
-	if p.Call != nil && p.Call.Custom {
-		custom[p.Call.ID] = true
-	}
+func (r *renderer) responsesItem(i int, p *memkernel.Part, out *outputs) {
+	out.note(p)
+	p = out.form(p)
 	n := len(r.dst)
 	r.dst = appendListed(r.dst, func(dst []byte) []byte {
 		if p.Raw == "" && isResult(p) {
-			return appendOutput(dst, p.Result, custom[p.Result.CallID])
+			return appendOutput(dst, p.Result, out.custom[p.Result.CallID])
 		}
 		return appendResponses(dst, memkernel.RoleAssistant, p)
 	})

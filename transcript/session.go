@@ -158,6 +158,7 @@ func (s *Session) note(rule string, rec *Record, format string, args ...any) {
 
 // push appends a message to the session and to the line of its branch.
 func (s *Session) push(m memkernel.Message, f flags) int {
+	adopt(s.Messages, &m)
 	i := len(s.Messages)
 	s.Messages = append(s.Messages, m)
 	s.flags = append(s.flags, f)

@@ -65,6 +65,11 @@ func TestSharedViews(t *testing.T) {
 				t.Errorf("%s %v: Heal is not idempotent: %v", name, v, notes)
 			}
 			checkAtoms(t, msgs)
+			for _, c := range Calls(msgs) {
+				if c.Index == 0 || msgs[c.Index-1].Role == memkernel.RoleAssistant {
+					t.Errorf("%s %v: nothing before message %d asks for it", name, v, c.Index)
+				}
+			}
 			req := &Request{Model: s.Model, Messages: trimTail(msgs), Source: s.Dialect, System: s.System}
 			for _, p := range []Provider{ProviderAnthropic, ProviderOpenAI, ProviderResponses, ProviderGemini} {
 				// A host's summary may be followed by what it kept, which begins

@@ -173,3 +173,65 @@ func TestWrite(t *testing.T) {
 		t.Error("a missing folder is no error")
 	}
 }
+
+// Calls that a policy can't plan stop no report: they are counted by reason, the same
+// for every policy of a session, and are in no figure.
+func TestReportOfUnplannedCalls(t *testing.T) {
+	text := `{"model":"claude-opus-4-5","messages":[{"role":"assistant","content":"hello"},{"role":"user","content":"go on"},{"role":"assistant","content":"one moment"},
+		{"role":"assistant","content":"done"},{"role":"user","content":"` + strings.Repeat("a word of its own ", 6000) + `"},{"role":"assistant","content":"long"},{"role":"user","content":"thanks"},{"role":"assistant","content":"bye"}]}`
+	short := `{"model":"claude-opus-4-5","messages":[{"role":"user","content":"hello"},{"role":"assistant","content":"hello"}]}`
+	var sessions []Session
+	for name, text := range map[string]string{"odd": text, "one": short} {
+		s, err := transcript.Load(strings.NewReader(text), name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions = append(sessions, Session{name, s})
+	}
+	opt := Options{Sessions: sessions, Rooms: []int{20_000}, Regimes: Regimes()[:1], NoCurve: true,
+		Policies: []string{replay.Memkernel, replay.AppendLate, replay.Fullest, replay.Oracle}}
+	r, err := Run(context.Background(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range r.Rows {
+		o := w.Totals
+		if w.Session == "odd" && (o.Calls != 2 || o.Unplanned[replay.NoMessages] != 1 || o.Unplanned[replay.Answered] != 1 || o.Unplanned[replay.DoesNotFit] != 1) {
+			t.Errorf("%s: %d calls, %v", w.Policy, o.Calls, o.Unplanned)
+		}
+		if w.Session == "one" && len(o.Unplanned) != 0 {
+			t.Errorf("%s: %v", w.Policy, o.Unplanned)
+		}
+	}
+	md := r.Markdown("x", time.Now())
+	if want := "- odd, claude-5m, fixed part + 20k: 1 `answered`, 1 `does_not_fit`, 1 `no_messages`\n"; !strings.Contains(md, want) || strings.Contains(md, "- one, ") {
+		t.Errorf("the report lacks %q", want)
+	}
+	for _, w := range r.JSON("s").Rows {
+		if w.Totals.Unplanned == nil || w.Totals.Unplanned[replay.Answered] != map[string]int{"odd": 1}[w.Session] {
+			t.Errorf("%s: %+v", w.Session, w.Totals)
+		}
+	}
+}
+
+// The curve's policies are run apart, and count the same calls all the same.
+func TestCurveIsAligned(t *testing.T) {
+	usd := 1.0
+	result := func(left ...replay.Unplanned) *replay.Result {
+		r := &replay.Result{Unplanned: left}
+		for i := range 3 {
+			if len(left) == 0 || i != left[0].Index {
+				r.Calls = append(r.Calls, replay.Call{Index: i, CostUSD: &usd, NetCostUSD: &usd, ResolutionsUSD: &usd, LostUSD: &usd, Input: 10})
+			}
+		}
+		return r
+	}
+	rows := []Row{{Session: "a", result: result()}, {Session: "b", result: result()}, {Session: "a", result: result(replay.Unplanned{Index: 1, Reason: replay.DoesNotFit})}}
+	align(rows, "a")
+	if o := rows[0].Totals; o.Calls != 2 || o.InputTokens != 20 || *o.NetCostUSD != 2 || o.Unplanned[replay.DoesNotFit] != 1 {
+		t.Errorf("%+v", o)
+	}
+	if rows[0].result != nil || rows[1].result == nil || rows[2].result != nil {
+		t.Error("the wrong session was aligned")
+	}
+}

@@ -77,6 +77,8 @@ type Row struct {
 	FixedTokens             int
 	Totals                  replay.Totals
 	Bound                   replay.Bound
+
+	result *replay.Result // until all policies of its session are aligned
 }
 
 // Report is the outcome.
@@ -121,7 +123,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	if !opt.NoCurve {
 		grid = append(grid, r.curveJobs()...)
 	}
-	rows, err := runAll(ctx, opt, grid)
+	rows, err := runAll(ctx, opt, grid, table)
 	for i := range rows {
 		if i < table {
 			r.Rows = append(r.Rows, rows[i]...)
@@ -129,7 +131,27 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 			r.Points = append(r.Points, rows[i]...)
 		}
 	}
+	for s := range opt.Sessions { // the curve's policies are run apart
+		align(r.Points, opt.Sessions[s].Name)
+	}
 	return r, err
+}
+
+// align leaves the same calls out of all rows of a session that still have their
+// results.
+func align(rows []Row, session string) {
+	var results []*replay.Result
+	for i := range rows {
+		if rows[i].Session == session {
+			results = append(results, rows[i].result)
+		}
+	}
+	replay.Align(results)
+	for i := range rows {
+		if rows[i].Session == session {
+			rows[i].Totals, rows[i].Bound, rows[i].result = rows[i].result.Totals, rows[i].result.Bound, nil
+		}
+	}
 }
 
 func (o *Options) setDefaults() {
@@ -144,8 +166,9 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// runAll runs jobs on all processors; rows are in the order of the jobs.
-func runAll(ctx context.Context, opt Options, grid []job) ([][]Row, error) {
+// runAll runs jobs on all processors; rows are in the order of the jobs. Those of the
+// first whole jobs are aligned.
+func runAll(ctx context.Context, opt Options, grid []job, whole int) ([][]Row, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	rows := make([][]Row, len(grid))
@@ -159,6 +182,9 @@ func runAll(ctx context.Context, opt Options, grid []job) ([][]Row, error) {
 				if err != nil {
 					cancel(err)
 					return
+				}
+				if i < whole {
+					align(out, opt.Sessions[grid[i].session].Name)
 				}
 				rows[i] = out
 				if n := int(done.Add(1)); opt.Progress != nil {
@@ -187,7 +213,7 @@ func (j job) run(ctx context.Context, s Session) ([]Row, error) {
 		if policy == replay.Memkernel {
 			ours = res
 		}
-		row := Row{Session: s.Name, Regime: j.regime.Name, Room: j.room, Policy: policy, FixedTokens: res.FixedTokens, Totals: res.Totals, Bound: res.Bound}
+		row := Row{Session: s.Name, Regime: j.regime.Name, Room: j.room, Policy: policy, FixedTokens: res.FixedTokens, result: res}
 		out = append(out, row)
 	}
 	return out, nil

@@ -115,7 +115,7 @@ func (r *Report) soundTargets(c cell) []target {
 		{c, "caused re-reads, of recorded reads", 0.10, 0.03, r.median(c, caused), false, part, 0},
 		{c, "warm hit ratio", 0.95, 0.98, r.median(c, warmHits), true, part, 0},
 		{c, "cost over the oracle's, as much shown", 1.25, 1.08, oracle, false, times, 0},
-		{c, "overflows", 0, 0, sum(func(t *replay.Totals) int { return t.Overflows }), false, whole, 0},
+		{c, "overflows, and calls that don't fit", 0, 0, sum(func(t *replay.Totals) int { return t.Overflows + t.Unplanned[replay.DoesNotFit] }), false, whole, 0},
 		{c, "broken rules of the provider", 0, 0, sum(func(t *replay.Totals) int { return t.Violations }), false, whole, 0},
 	}
 }

@@ -2,7 +2,9 @@ package economics
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +47,7 @@ func (r *Report) Markdown(command string, now time.Time) string {
 	for _, g := range r.Options.Regimes {
 		fmt.Fprintf(&b, "- `%s`: %s, cache entries that live %s\n", g.Name, g.Model, lifetime(g.TTL))
 	}
+	b.WriteString(r.leftOut())
 	b.WriteString("\n## Targets\n\nMedians over the sessions unless a row says otherwise. Costs and tokens are net of the\nfixed part. A saving counts only while as many references are shown as append-late\nshows, or up to 3 points less at the larger room. Smaller rooms have no targets.\n\n" + r.targetTable())
 	if len(r.Points) > 0 {
 		fmt.Fprintf(&b, "\n## Cost against recall\n\n![%s](%s)\n\nEach policy over its one figure, `%s`, room %dk; low and right is good.\n\n%s", r.curveTitle(), PictureFile,
@@ -61,6 +64,29 @@ func (r *Report) Markdown(command string, now time.Time) string {
 		}
 	}
 	return b.String()
+}
+
+// leftOut says which calls are in no figure, "" if there are none.
+func (r *Report) leftOut() string {
+	var lines []string
+	for _, c := range r.cells() {
+		of := r.of(c, r.Options.Policies[0])
+		for _, s := range r.Options.Sessions {
+			w := of[s.Name]
+			if w == nil || len(w.Totals.Unplanned) == 0 {
+				continue
+			}
+			var why []string
+			for _, reason := range slices.Sorted(maps.Keys(w.Totals.Unplanned)) {
+				why = append(why, fmt.Sprintf("%d `%s`", w.Totals.Unplanned[reason], reason))
+			}
+			lines = append(lines, fmt.Sprintf("- %s, %s, fixed part + %dk: %s\n", s.Name, c.regime, c.room/1000, strings.Join(why, ", ")))
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return leftOutText + strings.Join(lines, "")
 }
 
 // lifetime prints a duration in its largest unit.
@@ -82,6 +108,15 @@ had left them, so a policy that keeps more is not credited for what the agent mi
 have done with it. Only the input side is priced, and the summary calls of policies
 that compact; tokens are counted and not billed. The fixed part (tools and system
 prompt) is taken from the usage of each session's first call. The price regimes:
+
+`
+
+const leftOutText = `
+Calls that a policy could not plan count for none of them, with what they would have
+cost and shown; what was said in them stands in later prompts. ` + "`answered`" + `: the
+conversation ended with a message of the model's; ` + "`no_messages`" + `: nothing stood before it;
+` + "`does_not_fit`" + `: the least that must stand was larger than the window less the reserve;
+` + "`refused`" + `: the plan was refused.
 
 `
 

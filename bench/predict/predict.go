@@ -136,6 +136,11 @@ type Call struct {
 // Report is a session's calls and their sums.
 type Report struct {
 	Calls []Call `json:"calls"`
+	// NotCompared counts the calls whose prediction is held against nothing, by reason:
+	// "not_billed" are those whose bill the transcript does not hold, "first" is the one
+	// that gives the fixed part. They are in no sum and no error; what was said in them
+	// stands in later prompts.
+	NotCompared map[string]int `json:"not_compared"`
 	// Calibrated tells whether the bills of earlier calls were used.
 	Calibrated bool `json:"calibrated"`
 	// FixedTokens is the size assumed for tools and system prompt; FixedFrom says
@@ -150,6 +155,12 @@ type Report struct {
 	Classes []Class `json:"classes"`
 	Summary Summary `json:"summary"`
 }
+
+// Why a call is compared with nothing.
+const (
+	NotBilled  = "not_billed"
+	GivesFixed = "first"
+)
 
 // Where the size of the fixed part and the lifetime come from.
 const (

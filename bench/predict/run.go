@@ -20,7 +20,7 @@ func Run(segments []Segment, opt *Options) *Report {
 	if p.opt.Book == nil {
 		p.opt.Book = cachelayout.DefaultBook()
 	}
-	p.report = &Report{Calls: []Call{}, Calibrated: !p.opt.Plain, FixedTokens: p.opt.Fixed, FixedFrom: FixedGiven, Classes: newClasses()}
+	p.report = &Report{Calls: []Call{}, NotCompared: map[string]int{}, Calibrated: !p.opt.Plain, FixedTokens: p.opt.Fixed, FixedFrom: FixedGiven, Classes: newClasses()}
 	p.first(segments)
 	for i := range segments {
 		p.segment(&segments[i], i > 0)
@@ -159,6 +159,12 @@ func (p *predictor) call(st *stretch, c transcript.Call, model cachelayout.Model
 	if p.unanchored && billed != nil {
 		p.report.FixedTokens = max(0, billed.InputTotal()-int(st.prompt(line{ratio: 1}, st.now())))
 		p.unanchored, judged = false, false
+	}
+	switch {
+	case billed == nil:
+		p.report.NotCompared[NotBilled]++
+	case !judged:
+		p.report.NotCompared[GivesFixed]++
 	}
 	o := outcome{model: model, start: c.Start, end: c.End, compacted: compacted, judged: judged}
 	p.predict(st, &o)

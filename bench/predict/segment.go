@@ -30,7 +30,7 @@ func Segments(r io.ReaderAt, size int64, opt *transcript.Options) ([]Segment, er
 	}
 	ends = append(ends, size)
 	var out []Segment
-	known := map[string]bool{}
+	known := map[string]int{}
 	for _, end := range ends {
 		if end == 0 {
 			continue
@@ -51,16 +51,18 @@ func Segments(r io.ReaderAt, size int64, opt *transcript.Options) ([]Segment, er
 }
 
 // newSegment keeps the calls that no earlier segment had. A call is known by the
-// key of its answer; answers without a key are told apart by their time.
-func newSegment(msgs []memkernel.Message, known map[string]bool) (Segment, bool) {
+// key of its answer; answers without a key are told apart by their time, and those of
+// one time by their order.
+func newSegment(msgs []memkernel.Message, known map[string]int) (Segment, bool) {
 	seg := Segment{Messages: msgs}
+	met := map[string]int{}
 	for _, c := range transcript.Calls(msgs) {
 		m := &msgs[c.Index]
 		id := m.Key + "\x00" + m.Time.String()
-		if known[id] && (m.Key != "" || !m.Time.IsZero()) {
+		if met[id]++; met[id] <= known[id] && (m.Key != "" || !m.Time.IsZero()) {
 			continue
 		}
-		known[id] = true
+		known[id] = max(known[id], met[id])
 		seg.Calls = append(seg.Calls, c)
 	}
 	return seg, len(seg.Calls) > 0

@@ -19,30 +19,32 @@ type Bound struct {
 	NetCostUSD *float64 `json:"net_cost_usd"`
 }
 
-// bound sums it up over the calls of a recording.
-func (r *recording) bound() Bound {
-	var out Bound
+// bound is what call n adds to it.
+func (r *recording) bound(n int) Bound {
+	m := r.model(r.calls[n].Start)
+	window := orElse(r.opt.ContextWindow, m.ContextWindow)
+	var tier cachelayout.Tier
+	if len(m.Tiers) > 0 {
+		tier = m.Tiers[0]
+	}
+	write := cheaper(writePrice(m, tier, r.opt.TTL), tier.Input, r.opt.FixedTokens < m.MinCacheTokens)
+	out := Bound{WriteTokens: r.sum(r.seen(n), r.end(n)) - r.large(r.seen(n), r.end(n), budget.LargeResult(window))}
 	var net, fixed bill
-	for n, c := range r.calls {
-		m := r.model(c.Start)
-		window := orElse(r.opt.ContextWindow, m.ContextWindow)
-		var tier cachelayout.Tier
-		if len(m.Tiers) > 0 {
-			tier = m.Tiers[0]
-		}
-		write := cheaper(writePrice(m, tier, r.opt.TTL), tier.Input, r.opt.FixedTokens < m.MinCacheTokens)
-		grown := r.sum(r.seen(n), r.end(n)) - r.large(r.seen(n), r.end(n), budget.LargeResult(window))
-		out.WriteTokens += grown
-		net.add(grown, write)
-		if n == 0 {
-			fixed.add(r.opt.FixedTokens, cheaper(write, tier.Input, true))
-		} else {
-			fixed.add(r.opt.FixedTokens, tier.Read)
-		}
+	net.add(out.WriteTokens, write)
+	if n == 0 {
+		fixed.add(r.opt.FixedTokens, cheaper(write, tier.Input, true))
+	} else {
+		fixed.add(r.opt.FixedTokens, tier.Read)
 	}
 	out.NetCostUSD = net.usd()
 	out.CostUSD = add(out.NetCostUSD, fixed.usd())
 	return out
+}
+
+// add adds another call's share.
+func (b *Bound) add(o Bound) {
+	b.WriteTokens += o.WriteTokens
+	b.CostUSD, b.NetCostUSD = add(b.CostUSD, o.CostUSD), add(b.NetCostUSD, o.NetCostUSD)
 }
 
 // large sums the results over a size.

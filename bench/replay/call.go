@@ -12,6 +12,7 @@ import (
 // dollars. Net figures leave out the fixed part: its tokens, and what they cost in
 // this very call.
 type Call struct {
+	// Index counts the session's calls from 0, with those that were not planned.
 	Index      int       `json:"index"`
 	Key        string    `json:"key"`
 	Time       time.Time `json:"time,omitzero"`
@@ -49,6 +50,8 @@ type Call struct {
 	CausedEdits int `json:"caused_edits,omitempty"`
 
 	Recall recall.Score `json:"recall"`
+
+	bound Bound
 }
 
 // code counts a fault by its name.

@@ -32,8 +32,7 @@ func (p *kernelPolicy) open(ctx context.Context) error {
 
 func (p *kernelPolicy) close() error { return p.k.Close() }
 
-// plan asks for a plan. A prompt that cannot fit is an overflow, as it would be
-// for any policy, and shows nothing.
+// plan asks for a plan.
 func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 	opt := &p.rec.opt
 	if opt.Reopen {
@@ -47,10 +46,6 @@ func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 	}
 	plan, err := p.k.PlanContext(ctx, kernel.PlanRequest{SessionKey: "replay", Model: opt.Model, ContextWindow: opt.ContextWindow,
 		Reserve: opt.Reserve, FixedTokens: opt.FixedTokens, Messages: p.rec.msgs[:end:end], Now: p.rec.calls[n].Start, Resolver: opt.Resolver, TTL: ttl})
-	var small *kernel.TooSmallError
-	if errors.As(err, &small) {
-		return &prompt{call: Call{Overflow: true}}, nil
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -134,7 +134,7 @@ func (r *recording) unit(atom int) unit {
 	return u
 }
 
-// references lists, per call, what the answer refers to, and notes where the last
+// references lists, per call that counts, what the answer refers to, and notes where the last
 // 8,000 tokens begin.
 func (r *recording) references() [][][]recall.Place {
 	tracker := recall.New()
@@ -145,7 +145,10 @@ func (r *recording) references() [][][]recall.Place {
 		for ; told < c.Index; told++ {
 			tracker.Append(r.msgs[told])
 		}
-		out[n], r.recent[n] = tracker.Places(r.msgs[c.Index]), tracker.Recent()
+		r.recent[n] = tracker.Recent()
+		if _, not := r.uncounted(n); !not {
+			out[n] = tracker.Places(r.msgs[c.Index])
+		}
 	}
 	return out
 }

@@ -17,8 +17,14 @@ type recording struct {
 	counter *kernel.MessageCounter
 	msgs    []memkernel.Message
 	calls   []transcript.Call
-	items   []item // the messages in full
-	atoms   []transcript.Atom
+	// numbers count the calls with those in left, which can't be planned.
+	numbers []int
+	left    []Unplanned
+	// others are calls that another policy could not plan: they are made, and not
+	// counted.
+	others []Unplanned
+	items  []item // the messages in full
+	atoms  []transcript.Atom
 	// after counts, per call, the calls since the host's own last compaction, the
 	// first being 1; 0 if there was none yet.
 	after []int
@@ -70,6 +76,10 @@ func recordMessages(view []memkernel.Message, compactions []int, opt Options) (*
 	if n := opt.Limit; n > 0 && n < len(r.calls) {
 		r.calls = r.calls[:n]
 	}
+	for n := range r.calls {
+		r.numbers = append(r.numbers, n)
+	}
+	r.leave()
 	return r, nil
 }
 

@@ -26,6 +26,9 @@
 // what the agent might have done with it. Only the input side is priced, and the
 // summary calls of the policies that compact. Nothing is sent anywhere.
 //
+// A call that can't be planned (see [Unplanned]) is left out for every policy alike: it
+// is in no figure, and what was said in it stands in the prompts of later calls.
+//
 // Tokens are counted, not billed; costs are US dollars by the embedded price book
 // at the time of each call.
 package replay
@@ -34,6 +37,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel/bench/recall"
@@ -80,7 +84,10 @@ type Result struct {
 	ContextWindow int    `json:"context_window"`
 	FixedTokens   int    `json:"fixed_tokens"`
 	Calls         []Call `json:"calls"`
-	Totals        Totals `json:"totals"`
+	// Unplanned are the calls that are in no figure, of this policy or of one that it
+	// is compared with.
+	Unplanned []Unplanned `json:"unplanned"`
+	Totals    Totals      `json:"totals"`
 	// Bound is the same for all policies.
 	Bound Bound `json:"bound"`
 
@@ -119,14 +126,21 @@ func RunOracle(ctx context.Context, s *transcript.Session, as *Result, opt Optio
 	if err != nil {
 		return nil, fmt.Errorf("replay %s: %w", Oracle, err)
 	}
+	rec.others = as.Unplanned
 	return rec.run(ctx, Oracle, as.shown)
 }
 
 // run plans every call in turn and scores what it shows against what the agent
 // went on to say.
 func (r *recording) run(ctx context.Context, name string, goal int) (*Result, error) {
-	if len(r.calls) == 0 {
+	out := &Result{Policy: name, Model: r.opt.Model, ContextWindow: r.window(), FixedTokens: r.opt.FixedTokens,
+		Calls: make([]Call, 0, len(r.calls)), Unplanned: append([]Unplanned{}, r.left...)}
+	switch {
+	case len(r.calls)+len(r.left) == 0:
 		return nil, errors.New("replay: the transcript holds no model call")
+	case len(r.calls) == 0:
+		out.sum()
+		return out, nil
 	}
 	p, err := newPolicy(ctx, name, r, goal)
 	if err != nil {
@@ -134,26 +148,36 @@ func (r *recording) run(ctx context.Context, name string, goal int) (*Result, er
 	}
 	defer p.close()
 	j := &judge{rec: r, tracker: recall.New(), restore: newRestorer(r), rereads: newRereads(r)}
-	out := &Result{Policy: name, Model: r.opt.Model, ContextWindow: r.window(), FixedTokens: r.opt.FixedTokens,
-		Calls: make([]Call, 0, len(r.calls)), Bound: r.bound()}
 	for n := range r.calls {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		pr, err := p.plan(ctx, n)
-		if err != nil {
-			return nil, fmt.Errorf("replay %s: call %d: %w", name, n+1, err)
+		if why, one := refusal(err); err != nil && !one {
+			return nil, fmt.Errorf("replay %s: call %d: %w", name, r.numbers[n]+1, err)
+		} else if err != nil {
+			out.Unplanned = append(out.Unplanned, r.unplanned(n, why, err.Error()))
+			continue
 		}
-		out.Calls = append(out.Calls, j.call(n, pr))
-		out.shown += out.Calls[n].Recall.Shown
+		call := j.call(n, pr)
+		if u, ok := r.uncounted(n); ok {
+			out.Unplanned = append(out.Unplanned, u)
+			continue
+		}
+		out.Calls = append(out.Calls, call)
 	}
+	slices.SortFunc(out.Unplanned, func(a, b Unplanned) int { return a.Index - b.Index })
 	out.sum()
 	return out, nil
 }
 
 // window is the window of the last call.
 func (r *recording) window() int {
-	return orElse(r.opt.ContextWindow, r.model(r.calls[len(r.calls)-1].Start).ContextWindow)
+	var at time.Time
+	if n := len(r.calls); n > 0 {
+		at = r.calls[n-1].Start
+	}
+	return orElse(r.opt.ContextWindow, r.model(at).ContextWindow)
 }
 
 // judge scores the calls of one policy. Its history grows only after a score is
@@ -174,7 +198,8 @@ func (j *judge) call(n int, pr *prompt) Call {
 		j.tracker.Append(j.rec.msgs[j.told])
 	}
 	c := pr.call
-	c.Index, c.Key, c.Time = n, j.rec.msgs[at.Index].Key, at.Start
+	c.Index, c.bound = j.rec.numbers[n], j.rec.bound(n)
+	c.Key, c.Time = j.rec.msgs[at.Index].Key, at.Start
 	m := j.rec.model(at.Start)
 	c.price(pr.bill, m, j.rec.opt.FixedTokens, pr.extra)
 	c.Gap = n > 0 && at.Start.Sub(j.rec.calls[n-1].Start) >= m.TTL(j.rec.opt.TTL)

@@ -34,7 +34,8 @@ func run(t testing.TB, s *transcript.Session, policy string, opt replay.Options)
 }
 
 // TestSharedTranscripts replays every transcript under every policy and holds the
-// kernel to what it promises; the figures are printed with -v. The whole table
+// kernel to what it promises: every call is planned, in the larger window at least; the
+// figures are printed with -v. The whole table
 // takes minutes: it is for the long suite.
 func TestSharedTranscripts(t *testing.T) {
 	files := shared(t)
@@ -48,9 +49,19 @@ func TestSharedTranscripts(t *testing.T) {
 		}
 		for _, window := range []int{128_000, 200_000} {
 			recall := map[string]float64{}
+			var results []*replay.Result
 			for _, policy := range replay.Policies() {
 				opt := replay.Options{ContextWindow: window, FixedTokens: 30_000, Resolver: "memory_get"}
-				r := run(t, s, policy, opt)
+				results = append(results, run(t, s, policy, opt))
+			}
+			replay.Align(results)
+			for _, u := range results[0].Unplanned {
+				if u.Reason != replay.DoesNotFit || window == 200_000 {
+					t.Errorf("%s: call %d is not planned: %s %s", f, u.Index+1, u.Reason, u.Detail)
+				}
+			}
+			for _, r := range results {
+				policy := r.Policy
 				report(t, filepath.Base(f), window, r)
 				if r.Totals.Violations > 0 {
 					t.Errorf("%s: %s: %d violations", f, policy, r.Totals.Violations)

@@ -5,21 +5,23 @@ import "github.com/memkernel/memkernel/bench/recall"
 // Totals sums a replay. Costs are US dollars of the input side, and nil where a
 // price is unknown.
 type Totals struct {
-	Calls            int      `json:"calls"`
-	InputTokens      int      `json:"input_tokens"`
-	CacheReadTokens  int      `json:"cache_read_tokens"`
-	CacheWriteTokens int      `json:"cache_write_tokens"`
-	Write5mTokens    int      `json:"cache_write_5m_tokens"`
-	Write1hTokens    int      `json:"cache_write_1h_tokens"`
-	UncachedTokens   int      `json:"uncached_tokens"`
-	NetInputTokens   int      `json:"net_input_tokens"`
-	NetWriteTokens   int      `json:"net_write_tokens"`
-	CostUSD          *float64 `json:"cost_usd"`
-	NetCostUSD       *float64 `json:"net_cost_usd"`
-	Cuts             int      `json:"cuts"`
-	ColdEvents       int      `json:"cold_events"`
-	Overflows        int      `json:"overflows"`
-	Violations       int      `json:"violations"`
+	// Calls are those that were planned; Unplanned counts the others by reason.
+	Calls            int            `json:"calls"`
+	Unplanned        map[string]int `json:"unplanned"`
+	InputTokens      int            `json:"input_tokens"`
+	CacheReadTokens  int            `json:"cache_read_tokens"`
+	CacheWriteTokens int            `json:"cache_write_tokens"`
+	Write5mTokens    int            `json:"cache_write_5m_tokens"`
+	Write1hTokens    int            `json:"cache_write_1h_tokens"`
+	UncachedTokens   int            `json:"uncached_tokens"`
+	NetInputTokens   int            `json:"net_input_tokens"`
+	NetWriteTokens   int            `json:"net_write_tokens"`
+	CostUSD          *float64       `json:"cost_usd"`
+	NetCostUSD       *float64       `json:"net_cost_usd"`
+	Cuts             int            `json:"cuts"`
+	ColdEvents       int            `json:"cold_events"`
+	Overflows        int            `json:"overflows"`
+	Violations       int            `json:"violations"`
 	// Faults are all faults of the plans, FaultCodes the same by name, and
 	// Controllable those that another choice of what stands would have prevented.
 	Faults       int            `json:"faults"`
@@ -58,12 +60,17 @@ type Totals struct {
 
 // sum adds the calls up.
 func (r *Result) sum() {
-	t := Totals{Calls: len(r.Calls), FaultCodes: map[string]int{}, CostUSD: new(float64), NetCostUSD: new(float64),
+	t := Totals{Calls: len(r.Calls), Unplanned: map[string]int{}, FaultCodes: map[string]int{}, CostUSD: new(float64), NetCostUSD: new(float64),
 		ResolutionsUSD: new(float64), LostUSD: new(float64)}
+	for _, u := range r.Unplanned {
+		t.Unplanned[u.Reason]++
+	}
+	r.Bound = Bound{CostUSD: new(float64), NetCostUSD: new(float64)}
 	var score recall.Score
 	warmRead, warm := 0, 0
 	for i := range r.Calls {
 		c := &r.Calls[i]
+		r.Bound.add(c.bound)
 		t.tokens(c)
 		t.events(c, i)
 		if !c.Cold {
@@ -71,7 +78,7 @@ func (r *Result) sum() {
 		}
 		score.Add(c.Recall)
 	}
-	t.References = score.References
+	t.References, r.shown = score.References, score.Shown
 	t.ReferenceRecall, t.Named, t.Pointer = score.Recall(), share(score.Named, score.References), share(score.Pointer, score.References)
 	t.AnchorRecall = shareOrAll(score.EditsShown, score.Edits)
 	t.CausedShare = share(t.CausedReads+t.CausedEdits, t.RecordedReads)

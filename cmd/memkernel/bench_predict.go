@@ -31,7 +31,8 @@ calls calibrate the prediction; every figure stands beside the one without that.
 A call is cold if it read under 60 % of the prompt before. Recall is the share of the
 cold calls past the lifetime that was foreseen, precision the share of the foreseen
 that were cold. Cold calls within the lifetime are unexplained: what they wrote is in
-no error of writes.`,
+no error of writes. A call without a bill in the transcript is compared with nothing and
+in no figure; such calls are counted, and so is the first, which gives the fixed part.`,
 		Example: `  memkernel bench predict -t session.jsonl
   memkernel bench predict -t monday.jsonl,tuesday.jsonl --json`,
 		Args: noArgs,
@@ -63,6 +64,8 @@ type predictedSession struct {
 	FixedTokens int    `json:"fixed_tokens"`
 	TTLSeconds  int    `json:"ttl_seconds"`
 	TTLFrom     string `json:"ttl_from"`
+	// NotCompared counts by reason the calls that have no bill to be compared with.
+	NotCompared map[string]int `json:"not_compared"`
 	// Unexplained are the calls that were cold within the lifetime.
 	Unexplained []unexplainedCall `json:"unexplained_calls"`
 
@@ -126,6 +129,7 @@ func (a *app) predictSession(path string, opt predict.Options) (*predictedSessio
 	s.calibrated = predict.Run(segments, &opt)
 	opt.Plain = true
 	s.plain = predict.Run(segments, &opt)
+	s.NotCompared = s.calibrated.NotCompared
 	s.Calibrated, s.Plain = s.calibrated.Summary, s.plain.Summary
 	s.FixedTokens, s.TTLSeconds, s.TTLFrom = s.calibrated.FixedTokens, s.calibrated.TTLSeconds, s.calibrated.TTLFrom
 	for i := range s.calibrated.Calls {
@@ -183,7 +187,22 @@ func predictText(d *benchPredictJSON, p painter) string {
 		fmt.Fprintf(b, "  %s%s%s%s%s%s\n", left(name, 26), right(thousands(g.Calls), 7), right(share(g.Predicted), 12), right(share(g.Counted), 9), right(share(g.Quarter), 9), right(ratio, 12))
 	})
 	classTable(b, d.Classes, p)
+	for i := range d.Sessions {
+		s := &d.Sessions[i]
+		for _, l := range wrap(notCompared(s), columns-2) {
+			fmt.Fprintf(b, "  %s\n", p.do(gray, l))
+		}
+	}
 	return b.String()
+}
+
+// notCompared says which calls of a session are in no figure.
+func notCompared(s *predictedSession) string {
+	n := s.NotCompared[predict.NotBilled]
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s calls have no bill in the transcript and are compared with nothing", s.Session, thousands(n))
 }
 
 // classTable lists what content costs by class.

@@ -89,7 +89,7 @@ func members(v any, path string, out map[string][]string) {
 		for k, e := range v {
 			p := strings.TrimPrefix(path+"."+k, ".")
 			add(p, e)
-			if !slices.Contains(anyKeys, p) && !strings.HasSuffix(p, "fault_codes") {
+			if !slices.Contains(anyKeys, p) && !strings.HasSuffix(p, "fault_codes") && !strings.HasSuffix(p, "not_compared") && !strings.HasSuffix(p, "totals.unplanned") {
 				members(e, p, out)
 			}
 		}

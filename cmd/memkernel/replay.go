@@ -55,6 +55,11 @@ showed. Nothing is sent anywhere and the project's state is not touched.
 cache-ttl-20 (per cent of the window), clear-tool-uses-10, oracle-90 (per cent of
 the references).
 
+A call that can't be planned counts for none of the policies: nothing stands before it
+(no_messages), a message of the model's does (answered), the least that must stand is
+too large (does_not_fit), or the plan was refused (refused). Such calls are counted by
+reason; what was said in them stands in later prompts.
+
 Transcripts do not hold tools and system prompt. Their size is taken from the first
 call's recorded usage; --room gives the window as room above it.
 
@@ -137,6 +142,7 @@ func (a *app) runReplay(ctx context.Context, r *replayFlags) error {
 		}
 		doc.Results = append(doc.Results, result)
 	}
+	replay.Align(doc.Results)
 	switch {
 	case a.json && len(doc.Results) == 1:
 		return a.writeJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Results[0]})

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memkernel/memkernel/bench/replay"
@@ -34,6 +36,9 @@ func replayTable(doc *replayJSON, p painter) string {
 			b.WriteString("  " + left("model", replayLabel) + " " + clip(part[0].Model, columns-replayLabel-3) + "\n")
 		}
 		for _, row := range replayRows {
+			if row.name == notPlanned && len(part[0].Unplanned) == 0 {
+				continue
+			}
 			b.WriteString("  " + left(row.name, replayLabel))
 			for _, r := range part {
 				b.WriteString(right(row.of(r), replayCol))
@@ -59,10 +64,15 @@ func ratio(of func(t *replay.Totals) float64) func(*replay.Result) string {
 	return func(r *replay.Result) string { return share(of(&r.Totals)) }
 }
 
+// notPlanned is the row of the calls that count for no policy; without any it is left
+// out.
+const notPlanned = "  not planned"
+
 var replayRows = []replayRow{
 	{"window", func(r *replay.Result) string { return thousands(r.ContextWindow) }},
 	{"  fixed part", func(r *replay.Result) string { return thousands(r.FixedTokens) }},
 	{"calls", number(func(t *replay.Totals) int { return t.Calls })},
+	{notPlanned, func(r *replay.Result) string { return thousands(len(r.Unplanned)) }},
 	{"input tokens", number(func(t *replay.Totals) int { return t.InputTokens })},
 	{"  cache read", number(func(t *replay.Totals) int { return t.CacheReadTokens })},
 	{"  cache write", number(func(t *replay.Totals) int { return t.CacheWriteTokens })},
@@ -100,6 +110,32 @@ func replayNotes(doc *replayJSON) string {
 		"Input side only, and the summary calls of the policies that compact."
 	if r := doc.Recorded; r.Calls > 0 {
 		s += fmt.Sprintf(" As recorded, %d calls with %s tokens of input and %d compactions were %s.", r.Calls, thousands(r.InputTokens), r.Compactions, dollars(r.CostUSD))
+	}
+	if len(doc.Results) > 0 && len(doc.Results[0].Unplanned) > 0 {
+		s += " " + unplannedNote(doc.Results[0])
+	}
+	return s
+}
+
+// unplannedNote says which calls were left out, and why.
+func unplannedNote(r *replay.Result) string {
+	by := map[string][]string{}
+	for _, u := range r.Unplanned {
+		by[u.Reason] = append(by[u.Reason], strconv.Itoa(u.Index+1))
+	}
+	var why []string
+	for _, reason := range slices.Sorted(maps.Keys(by)) {
+		list := by[reason]
+		if len(list) > 5 {
+			list = append(list[:5:5], "…")
+		}
+		why = append(why, fmt.Sprintf("%d %s (call %s)", len(by[reason]), reason, strings.Join(list, ", ")))
+	}
+	s := fmt.Sprintf("%d calls could not be planned and count for no policy: %s.", len(r.Unplanned), strings.Join(why, ", "))
+	for _, u := range r.Unplanned {
+		if u.Detail != "" {
+			return s + " The first says: " + printable(u.Detail) + "."
+		}
 	}
 	return s
 }

@@ -106,7 +106,7 @@ func (r *response) answer() answer {
 	a.bill(r.Usage)
 	if len(r.Output) > 0 {
 		a.message = said(transcript.FormatResponses, r.Output)
-		a.open = a.message == nil || transcript.HasCalls(*a.message)
+		a.open = a.message == nil || transcript.Asks(*a.message)
 	}
 	return a
 }

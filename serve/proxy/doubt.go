@@ -106,11 +106,18 @@ func known(f transcript.Format, parts []memkernel.Part) bool {
 			return false
 		case p.Media != nil && p.Media.Data == "" && p.Media.URL == "" && p.Text == "":
 			return false
-		case p.Result != nil && !known(f, p.Result.Content):
+		case p.Result != nil && !itself(p) && !known(f, p.Result.Content):
 			return false
 		}
 	}
 	return true
+}
+
+// itself tells of a result that is shown as it stands: an item of another kind than
+// functions', whose call tells what it answers.
+func itself(p *memkernel.Part) bool {
+	c := p.Result.Content
+	return len(c) == 1 && c[0].Kind == memkernel.PartOther && c[0].Raw == p.Raw
 }
 
 func typeOf(raw string) string {

@@ -1,0 +1,130 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Why a call was not planned.
+const (
+	// Answered: nothing in front of the call asks for an answer, since the
+	// conversation ends with a message of the model's.
+	Answered = "answered"
+	// NoMessages: nothing stands in front of it.
+	NoMessages = "no_messages"
+	// DoesNotFit: the least that must stand is larger than window − reserve.
+	DoesNotFit = "does_not_fit"
+	// Refused: the kernel refused it for another reason, which Detail has.
+	Refused = "refused"
+)
+
+// Unplanned is a recorded call that could not be planned. It is in no figure, of any
+// policy that is compared with the one that could not.
+type Unplanned struct {
+	// Index counts the session's calls from 0, with those that were planned.
+	Index int       `json:"index"`
+	Key   string    `json:"key"`
+	Time  time.Time `json:"time,omitzero"`
+	// Reason is one of the constants above, Detail says more.
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// unplanned is call n as one that was not planned.
+func (r *recording) unplanned(n int, reason, detail string) Unplanned {
+	c := r.calls[n]
+	return Unplanned{Index: r.numbers[n], Key: r.msgs[c.Index].Key, Time: c.Start, Reason: reason, Detail: detail}
+}
+
+// leave takes the calls out of the recording that nobody can plan, whatever the policy.
+// What they said stands in the prompts of later calls.
+func (r *recording) leave() {
+	var calls []transcript.Call
+	var numbers, after []int
+	for n, c := range r.calls {
+		if why := r.plannable(c.Index); why != "" {
+			r.left = append(r.left, r.unplanned(n, why, ""))
+			continue
+		}
+		calls, numbers, after = append(calls, c), append(numbers, r.numbers[n]), append(after, r.after[n])
+	}
+	r.calls, r.numbers, r.after = calls, numbers, after
+}
+
+// uncounted finds call n among those that another policy could not plan.
+func (r *recording) uncounted(n int) (Unplanned, bool) {
+	i := slices.IndexFunc(r.others, func(u Unplanned) bool { return u.Index == r.numbers[n] })
+	if i < 0 {
+		return Unplanned{}, false
+	}
+	return r.others[i], true
+}
+
+// plannable says why the messages before end are no request, "" if they are one.
+func (r *recording) plannable(end int) string {
+	switch {
+	case end == 0:
+		return NoMessages
+	case r.msgs[end-1].Role == memkernel.RoleAssistant:
+		return Answered
+	}
+	return ""
+}
+
+// refusal tells whether an error concerns one call alone, and why it was not planned.
+// What the machine or the settings are to blame for would come again with every call.
+func refusal(err error) (reason string, ok bool) {
+	var (
+		small  *kernel.TooSmallError
+		window *kernel.WindowError
+		path   *fs.PathError
+		link   *os.LinkError
+		errno  syscall.Errno
+	)
+	switch {
+	case errors.As(err, &small):
+		return DoesNotFit, true
+	case errors.Is(err, kernel.ErrAnswered):
+		return Answered, true
+	case errors.Is(err, kernel.ErrNoMessages):
+		return NoMessages, true
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, &window),
+		errors.As(err, &path), errors.As(err, &link), errors.As(err, &errno):
+		return "", false
+	}
+	return Refused, true
+}
+
+// Align leaves out of every result the calls that one of them could not plan, so that
+// all count the same calls. The results are of one session with the same options.
+func Align(results []*Result) {
+	var all []Unplanned
+	known := func(list []Unplanned, index int) bool {
+		return slices.ContainsFunc(list, func(u Unplanned) bool { return u.Index == index })
+	}
+	for _, r := range results {
+		for _, u := range r.Unplanned {
+			if !known(all, u.Index) {
+				all = append(all, u)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Unplanned) int { return a.Index - b.Index })
+	for _, r := range results {
+		if len(r.Unplanned) == len(all) {
+			continue
+		}
+		r.Unplanned = slices.Clone(all)
+		r.Calls = slices.DeleteFunc(r.Calls, func(c Call) bool { return known(all, c.Index) })
+		r.sum()
+	}
+}
