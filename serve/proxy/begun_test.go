@@ -1,15 +1,18 @@
 package proxy_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -53,6 +56,38 @@ func TestDeadlineExtends(t *testing.T) {
 		}
 		over()
 		s.settle()
+	}
+}
+
+// patient is a planner that is late so many times, and keeps how long it was given.
+type patient struct {
+	*kernel.Kernel
+	late  int
+	given []time.Duration
+}
+
+func (p *patient) PlanContext(ctx context.Context, r kernel.PlanRequest) (*kernel.ContextPlan, error) {
+	d, _ := ctx.Deadline()
+	p.given = append(p.given, time.Until(d).Round(time.Hour))
+	if p.late--; p.late >= 0 {
+		return nil, context.DeadlineExceeded
+	}
+	return p.Kernel.PlanContext(ctx, r)
+}
+
+// A plan that is not ready in time gives the next one of its conversation longer, so that
+// it is made at last.
+func TestDeadlineGrows(t *testing.T) {
+	s := newStage(t, fakemodel.Options{}, proxy.Options{}, nil)
+	p := &patient{Kernel: s.k, late: 4}
+	s.start(p, proxy.Options{Deadline: 10 * time.Hour})
+	for range 6 {
+		s.post(anthropic.path, anthropic.body([]string{anthropic.user("hello")}, false))
+		s.settle()
+	}
+	const h = time.Hour
+	if want := []time.Duration{10 * h, 20 * h, 40 * h, 40 * h, 40 * h, 10 * h}; !slices.Equal(p.given, want) {
+		t.Errorf("given %v, want %v", p.given, want)
 	}
 }
 

@@ -1,9 +1,12 @@
 package proxy
 
 import (
+	"context"
+	"errors"
 	"hash/maphash"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
@@ -183,6 +186,24 @@ func (ln *line) plannedAs(s *planned, told *kernel.Unplanned) {
 	ln.planned = s
 	if ln.unplanned == told {
 		ln.unplanned = nil
+	}
+}
+
+// patience is how long a plan of the line is waited for. Each that was not ready in time
+// doubles it, up to four times: what is too much for one deadline, such as a cut on a
+// machine that is too busy, would never be made.
+func (ln *line) patience(deadline time.Duration) time.Duration {
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	return deadline << min(ln.missed, 2)
+}
+
+// timed counts plans that were not ready in time.
+func (ln *line) timed(err error) {
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	if ln.missed++; !errors.Is(err, context.DeadlineExceeded) {
+		ln.missed = 0
 	}
 }
 

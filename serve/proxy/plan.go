@@ -131,7 +131,8 @@ const giveUp = time.Second
 // again without anybody waiting. The line is held until the kernel has let go; a plan
 // that is recorded all the same goes to late.
 func (x *Proxy) plan(ctx context.Context, ln *line, req kernel.PlanRequest, ask func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error), late func(*kernel.ContextPlan)) (*kernel.ContextPlan, error) {
-	ctx, cancel := context.WithTimeout(ctx, x.opt.Deadline)
+	deadline := ln.patience(x.opt.Deadline)
+	ctx, cancel := context.WithTimeout(ctx, deadline)
 	select {
 	case ln.slot <- struct{}{}: // a free line is never busy, however late this runs
 	default:
@@ -168,7 +169,7 @@ func (x *Proxy) plan(ctx context.Context, ln *line, req kernel.PlanRequest, ask 
 	select {
 	case a := <-done:
 		return a.plan, a.err
-	case <-time.After(min(giveUp, x.opt.Deadline)):
+	case <-time.After(min(giveUp, deadline)):
 		return nil, ctx.Err()
 	}
 }
@@ -200,11 +201,13 @@ func (x *Proxy) planned(ctx context.Context, e *exchange, over *kernel.Overflow)
 			stands(p)
 		}
 	})
-	switch {
-	case errors.Is(err, errBusy):
+	if errors.Is(err, errBusy) {
 		return x.extend(e, passBusy, nil)
+	}
+	e.line.timed(err)
+	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return x.extend(e, passDeadline, fmt.Errorf("no plan within %s", x.opt.Deadline))
+		return x.extend(e, passDeadline, errors.New("no plan in time"))
 	case err != nil:
 		return x.extend(e, passPlan, err)
 	}

@@ -99,6 +99,7 @@ type line struct {
 	mu        sync.Mutex
 	planned   *planned          // the newest plan, nil if there is none
 	unplanned *kernel.Unplanned // the newest request behind it, nil if there is none
+	missed    int               // plans in a row that were not ready in time
 }
 
 // lines are the conversations that the proxy has seen.
