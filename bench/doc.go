@@ -19,6 +19,8 @@
 //	                 nothing
 //	BenchmarkObserve  a committed turn of a long session against one of a short
 //	BenchmarkProxy   an answer's first byte through the proxy against directly
+//	BenchmarkProxyBill  the bill of a session with pauses through the proxy against
+//	                 directly, with plans that come too late and on a busy machine
 //
 // Metrics, beside those of package testing:
 //
@@ -26,6 +28,9 @@
 //	                 reference's time for all texts of the conversation
 //	sync-ms/op       time inside fsync and syncfs, milliseconds per plan; the
 //	                 file system's name is in the benchmark's name
+//	bill-%           what the proxy adds to the bill of all input, in percent;
+//	                 direct-usd and proxy-usd are the bills, unplanned the requests
+//	                 that had no plan in time, cuts those that were cut
 //	added-ms         what the proxy adds to the first byte, medians, milliseconds
 //	cpu-us/turn      processor time per turn, microseconds; x-smallest against the
 //	                 shortest session of the same way

@@ -45,7 +45,7 @@ func (g *ingester) absorb(w *work) []pagevm.HostMessage {
 	if len(fresh) >= parallelFrom && runtime.GOMAXPROCS(0) > 1 && g.indexAhead(fresh) {
 		return g.share(hosts, fresh)
 	}
-	for i := range fresh {
+	for i := 0; i < len(fresh) && !g.stopped(); i++ {
 		g.index(fresh[i : i+1])
 		hosts = append(hosts, g.message(&fresh[i]))
 	}
@@ -107,7 +107,7 @@ func (g *ingester) share(hosts []pagevm.HostMessage, msgs []memkernel.Message) [
 	for range min(runtime.GOMAXPROCS(0), len(msgs)) {
 		wg.Go(func() {
 			own := *g
-			for i := int(next.Add(1)) - 1; i < len(msgs); i = int(next.Add(1)) - 1 {
+			for i := int(next.Add(1)) - 1; i < len(msgs) && !g.stopped(); i = int(next.Add(1)) - 1 {
 				own.out = &all[i].out
 				all[i].host = own.message(&msgs[i])
 			}

@@ -99,7 +99,7 @@ const FaultLeadingAssistant = "leading-assistant"
 // lead puts an opening in front where it is needed.
 func (w *work) lead() {
 	first := 0
-	for first < len(w.msgs)-1 && (w.msgs[first].Role == memkernel.RoleSystem || w.msgs[first].Role == memkernel.RoleDeveloper) {
+	for first < len(w.msgs)-1 && systemRole(w.msgs[first].Role) {
 		first++
 	}
 	m := &w.msgs[first]

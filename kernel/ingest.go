@@ -31,6 +31,7 @@ type ingester struct {
 	out      *capture
 	kept     int // messages that absorb took over
 	ctx      context.Context
+	until    context.Context // ends the work early; nil if it is always done
 	short    *shortener
 	mask     *pagevm.Masker
 	graves   *erasures // what was forgotten, and is not kept again
@@ -61,7 +62,7 @@ func (g *ingester) message(m *memkernel.Message) pagevm.HostMessage {
 	h := pagevm.HostMessage{Key: m.Key, Hash: hashMessage(m), Role: m.Role}
 	overhead := g.count.over.PerMessage
 	firstResult := true
-	for i := 0; i < len(m.Parts); {
+	for i := 0; i < len(m.Parts) && !g.stopped(); {
 		if m.Parts[i].Kind == memkernel.PartToolResult {
 			h.Segments = append(h.Segments, g.result(m, i, overhead, firstResult))
 			firstResult = false
@@ -75,6 +76,9 @@ func (g *ingester) message(m *memkernel.Message) pagevm.HostMessage {
 	}
 	return h
 }
+
+// stopped tells that what is made will not be used.
+func (g *ingester) stopped() bool { return g.until != nil && g.until.Err() != nil }
 
 // runEnd is the end of the run of parts from i on that are no tool results.
 func runEnd(parts []memkernel.Part, i int) int {

@@ -4,6 +4,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // identity is what the provider's cache depends on besides the blocks of p.
@@ -129,7 +130,34 @@ func (w *work) compose() []memkernel.Message {
 		}
 		i = end
 	}
+	if w.format() == transcript.FormatAnthropic {
+		placeSystem(out)
+	}
 	return out
+}
+
+// placeSystem gives a system message whose neighbours left at a cut to the user: the
+// Messages API takes one only between a user's turn and the assistant's, or at the end.
+func placeSystem(msgs []memkernel.Message) {
+	for i := range msgs {
+		if msgs[i].Role != memkernel.RoleSystem {
+			continue
+		}
+		front, back := i-1, i+1
+		for front >= 0 && msgs[front].Role == memkernel.RoleSystem {
+			front--
+		}
+		for back < len(msgs) && msgs[back].Role == memkernel.RoleSystem {
+			back++
+		}
+		if front < 0 {
+			continue // it is part of the system prompt
+		}
+		follows := msgs[front].Role != memkernel.RoleAssistant || transcript.HasResults(msgs[front])
+		if !follows || back < len(msgs) && msgs[back].Role != memkernel.RoleAssistant {
+			msgs[i].Role, msgs[i].Raw = memkernel.RoleUser, ""
+		}
+	}
 }
 
 // shown is message m as items show it: results at their levels, runs without

@@ -69,6 +69,9 @@ type PlanRequest struct {
 	// under what it says; one refusal more gives a smaller one, until there have been
 	// too many in a row (*[OverflowError]).
 	Overflow *Overflow
+	// Unplanned is the newest request that went out since the newest plan without one;
+	// nil if there was none. With Overflow it is the one that was refused.
+	Unplanned *Unplanned
 }
 
 // ContextPlan is the answer to a [PlanRequest]: what to send, and why.

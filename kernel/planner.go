@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
 // PlanContext decides what to send for one model call. It ingests what is new,
 // plans, and records what it planned. A context that is cancelled before the
-// first write leaves nothing behind.
+// first write leaves nothing behind, and is noticed within the work on one message; a
+// plan that is being recorded is recorded, and returned.
 func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan, error) {
 	s, unlock, err := k.open(ctx, req.SessionKey, true)
 	if err != nil {
@@ -21,9 +23,6 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 	defer unlock()
 	w, err := k.plan(ctx, s, req, true)
 	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if err := s.record(w); err != nil {
@@ -35,7 +34,9 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 	}
 	w.faults = append(w.faults, s.damages()...)
 	if k.counter != nil && w.count.kind != budget.Exact && k.ask(ctx, s, w) {
-		return k.planCounted(ctx, s, req)
+		if p, err := k.planCounted(ctx, s, req); ctx.Err() == nil {
+			return p, err
+		}
 	}
 	return w.result(), nil
 }
@@ -58,6 +59,9 @@ func (k *Kernel) planCounted(ctx context.Context, s *session, req PlanRequest) (
 // model call should not fail for that. What is not durable stays in full; if that
 // does not fit, the reason why nothing could be written is the error.
 func (k *Kernel) planUnrecorded(ctx context.Context, s *session, req PlanRequest, cause error) (*ContextPlan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err := s.refresh(false); err != nil { // what was recorded before stands
 		s.forget()
 	}
@@ -102,7 +106,7 @@ func (k *Kernel) Peek(ctx context.Context, req PlanRequest) (*ContextPlan, error
 	if err != nil {
 		return nil, err
 	}
-	return w.result(), ctx.Err()
+	return w.result(), nil
 }
 
 // plan is the heart: a session and a request in, finished work out. It writes
@@ -130,6 +134,10 @@ func (k *Kernel) planFor(ctx context.Context, s *session, req PlanRequest, durab
 		return nil, err
 	}
 	w.measure()
+	if d == nil {
+		w.misses()
+	}
+	w.takeUnplanned()
 	if err := w.learnRefusal(); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
@@ -137,12 +145,12 @@ func (k *Kernel) planFor(ctx context.Context, s *session, req PlanRequest, durab
 		w.takeBackRefused()
 		w.measure()
 	}
-	if d == nil {
-		w.misses()
-	}
 	w.keepCall()
 	if err := w.project(); err != nil {
 		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // what recall found may be less than there is
 	}
 	if d != nil {
 		w.blocks = w.blockList(w.proj) // what the provider's cache holds stays what it was
@@ -190,7 +198,9 @@ func (w *work) project() error {
 	w.cut = w.planCut(w.cutInput(grown, cache))
 	w.wantCut(grown)
 	cache.Forced = w.cut.Force
-	switch {
+	switch err := w.ctx.Err(); {
+	case err != nil:
+		return err
 	case w.cut.Do && w.cut.Reason == string(pagevm.CutDemand), w.cut.Do && w.demand != nil:
 		w.makeDemanded(delta, cache)
 	case w.cut.Do:
@@ -206,6 +216,9 @@ func (w *work) project() error {
 		return err
 	}
 	w.gauge()
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
 	if w.demand == nil {
 		w.flushDue()
 		w.appendBlocks(delta)
@@ -217,8 +230,15 @@ func (w *work) project() error {
 }
 
 // appendBlocks asks Next once more for the same projection, with notes and recalled
-// memory behind the newest message.
+// memory behind the newest message, before system messages that end the request. Where
+// those were sent already nothing may come between, and all waits for the next call.
 func (w *work) appendBlocks(delta pagevm.Delta) {
+	for n := len(w.msgs); w.wishes.Ahead < n && systemRole(w.msgs[n-1-w.wishes.Ahead].Role); {
+		w.wishes.Ahead++
+	}
+	if n := len(w.msgs); w.wishes.Ahead == n || w.wishes.Ahead > n-delta.Align.At {
+		return
+	}
 	w.leadGone = w.proj.Seen[0].Gone
 	blocks := w.fitting(slices.Concat(w.pinNotes(), w.gaugeNote(), w.tellings()))
 	if len(blocks) > 0 {
@@ -234,6 +254,10 @@ func (w *work) grant(delta pagevm.Delta, blocks []pagevm.Block, recall *pagevm.R
 	wishes := w.wishes
 	wishes.Append, wishes.Recall = blocks, recall
 	w.proj, w.decision = w.nextProjection(delta, wishes, w.granted)
+}
+
+func systemRole(r memkernel.Role) bool {
+	return r == memkernel.RoleSystem || r == memkernel.RoleDeveloper
 }
 
 // fitting are the blocks that there is room for. A change that finds none is told

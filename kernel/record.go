@@ -77,6 +77,7 @@ func (s *session) record(w *work) error {
 	if err := s.commitCapture(w); err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
+	w.ctx = context.WithoutCancel(cmp.Or(w.ctx, context.Background())) // what is begun is recorded
 	if err := s.recordLife(w); err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
@@ -219,7 +220,7 @@ func (w *work) newSpans() []Span {
 
 // planDiff is the difference between the line before and the one planned.
 func planDiff(w *work) planBody {
-	p, q := w.prev.proj, w.proj
+	p, q := w.s.line(w.req.Branch, w.req.Model).proj, w.proj // what the record says so far
 	b := planBody{Plan: w.next.planID, Branch: w.req.Branch, Model: w.req.Model, Generation: q.Generation, Epoch: w.s.account.epoch,
 		Ledger: w.next.ledger.Record(), TTL: w.next.ttl, Pace: w.next.pace,
 		Anchor: w.next.anchor, Planned: w.next.planned, Before: w.before, Ratio: w.ratio, Expected: w.next.expected,

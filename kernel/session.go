@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -43,7 +42,7 @@ type session struct {
 	// masker takes secrets out of all that is kept.
 	masker *pagevm.Masker
 
-	mu sync.Mutex // held while the session is planned or observed
+	mu sessionLock // held while the session is planned or observed
 	// held tells that something of it is in memory, used when a call last used it, in
 	// nanoseconds of the system's time; see [Kernel.ReleaseIdle].
 	held    atomic.Bool
@@ -129,7 +128,7 @@ type cutBody struct {
 func (k *Kernel) newSession(key, name string) *session {
 	dir := k.folder(name)
 	s := &session{key: key, name: name, files: dir, root: k.state, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, memory: k.memory, now: k.now, told: map[Net]bool{},
-		flock: flock.New(dir.Path(lockName)),
+		flock: flock.New(dir.Path(lockName)), mu: newSessionLock(),
 		calib: &calibrations{dir: k.state}}
 	s.tracer = newTracer(dir, k.traces)
 	s.init()
@@ -179,7 +178,9 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 		k.sessions[name] = s
 	}
 	k.mu.Unlock()
-	s.mu.Lock()
+	if err := s.mu.LockContext(ctx); err != nil {
+		return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
+	}
 	s.held.Store(true)
 	s.used.Store(time.Now().UnixNano())
 	unlock := s.mu.Unlock

@@ -172,8 +172,11 @@ func (w *work) absorb() error {
 		return err
 	}
 	g := w.ingester()
+	g.until = w.ctx
 	g.keepTaken(w.taken)
-	w.hosts = g.absorb(w)
+	if w.hosts = g.absorb(w); g.stopped() {
+		return w.ctx.Err()
+	}
 	w.next.calls = g.calls
 	w.stats.Ingested = len(w.capture.pages)
 	w.places = places(w.prev.places, g.kept, w.msgs)

@@ -53,7 +53,7 @@ func Next(p *Projection, d Delta, w Wishes, c Cache) (*Projection, Decision) {
 		q.Items = dropCarried(q.Items, q.Carry)
 	}
 	q.Recall = p.Recalled(d.Align)
-	appendBlocks(&q, recall(&q, w, &dec), d.Host)
+	appendBlocks(&q, recall(&q, w, &dec), d.Host, min(max(w.Ahead, 0), len(d.Host)-d.Align.At))
 	dec.Kept = commonItems(p, &q)
 	return &q, dec
 }
@@ -103,11 +103,19 @@ func appendHost(old []Item, fresh []HostMessage, bare map[string]string) []Item 
 	return items
 }
 
-// appendBlocks puts kernel blocks behind the newest host message, each page once.
-func appendBlocks(q *Projection, blocks []Block, host []HostMessage) {
-	if len(blocks) == 0 || len(host) == 0 {
+// appendBlocks puts kernel blocks behind the newest host message but for the last
+// ahead, which are new, each page once.
+func appendBlocks(q *Projection, blocks []Block, host []HostMessage, ahead int) {
+	newest := len(host) - 1 - ahead
+	if len(blocks) == 0 || newest < 0 {
 		return
 	}
+	at := len(q.Items)
+	for at > 0 && slices.ContainsFunc(host[newest+1:], func(m HostMessage) bool { return m.Key == q.Items[at-1].Key }) {
+		at--
+	}
+	behind := q.Items[at:]
+	q.Items = q.Items[:at:at]
 	standing := make(map[string]bool, len(q.Carry)+len(q.Items))
 	for i := range q.Carry {
 		standing[q.Carry[i].Page] = true
@@ -120,9 +128,10 @@ func appendBlocks(q *Projection, blocks []Block, host []HostMessage) {
 			continue
 		}
 		it := b.item()
-		it.Key = host[len(host)-1].Key
+		it.Key = host[newest].Key
 		q.Items = append(q.Items, it)
 	}
+	q.Items = append(q.Items, behind...)
 }
 
 // recall takes note of what retrieval came to, and gives the blocks to append. A

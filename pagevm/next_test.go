@@ -435,3 +435,42 @@ func checkWhole(t *rapid.T, q *Projection, m HostMessage) {
 		t.Fatalf("message %s stands with %d of %d segments", m.Key, n, len(m.Segments))
 	}
 }
+
+// Kernel blocks stand before new messages that end the request, and never before what
+// was sent.
+func TestBlocksAheadOfTheEnd(t *testing.T) {
+	s := &script{}
+	s.user()
+	for i := range 2 {
+		s.add(memkernel.RoleSystem, Place{Atom: s.atom()}, text(fmt.Sprintf("s%d", i), 10))
+	}
+	grow := func(p *Projection, host []HostMessage, ahead int) string {
+		q, _ := Next(p, Delta{Host: host, Places: s.places[:len(host)], Align: Align(p, host)},
+			Wishes{Append: []Block{{Kind: ItemNote, Page: "note", Hash: "h-note", Tokens: 5}}, Ahead: ahead}, Cache{})
+		out := ""
+		for _, it := range q.Items {
+			out += it.Page + "@" + it.Key + " "
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		sent, ahead int
+		want        string
+	}{
+		{0, 0, "u0@m1 s0@m2 s1@m3 note@m3 "},
+		{0, 1, "u0@m1 s0@m2 note@m2 s1@m3 "},
+		{0, 2, "u0@m1 note@m1 s0@m2 s1@m3 "},
+		{1, 2, "u0@m1 note@m1 s0@m2 s1@m3 "},
+		{2, 2, "u0@m1 s0@m2 note@m2 s1@m3 "},
+		{3, 2, "u0@m1 s0@m2 s1@m3 note@m3 "},
+		{0, 3, "u0@m1 s0@m2 s1@m3 "}, // nothing that they could stand behind
+	} {
+		p := &Projection{}
+		if tt.sent > 0 {
+			p, _ = Next(p, Delta{Host: s.host[:tt.sent], Places: s.places[:tt.sent], Align: Align(p, s.host[:tt.sent])}, Wishes{}, Cache{})
+		}
+		if got := grow(p, s.host, tt.ahead); got != tt.want {
+			t.Errorf("%d sent, %d ahead: %s, want %s", tt.sent, tt.ahead, got, tt.want)
+		}
+	}
+}

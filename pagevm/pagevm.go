@@ -29,7 +29,8 @@
 //     cold or the cut is forced; the message that opened the loop never leaves.
 //  5. One cold event makes at most one cut, and none when nothing would change.
 //  6. A page stands once: at its source position, in the carry block, or as a
-//     block of the kernel's behind the message that was newest.
+//     block of the kernel's behind the message that was newest ([Wishes.Ahead]: or
+//     before new ones that end the request).
 //  7. Retrieval is granted once per user turn.
 //
 // The journal's contract, whoever writes ([Journal.Writeback]):

@@ -31,6 +31,10 @@ type Wishes struct {
 	Drop map[string]bool `json:"drop,omitempty"`
 	// Append are kernel blocks to stand behind the newest host message.
 	Append []Block `json:"append,omitempty"`
+	// Ahead is how many host messages at the end, of those that are new, the kernel
+	// blocks stand before: a system message that ends a request belongs to the user's
+	// turn, and nothing may part it from the answer.
+	Ahead int `json:"ahead,omitempty"`
 	// Recall is what retrieval came to, if it ran; its block is among Append.
 	Recall *Recall `json:"recall,omitempty"`
 }

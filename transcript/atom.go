@@ -11,7 +11,7 @@ const (
 	AtomAssistant AtomKind = "assistant"
 	// AtomUser is one plain user message.
 	AtomUser AtomKind = "user"
-	// AtomOther is anything else: a system message, a stray result.
+	// AtomOther is anything else: a system message in front, a stray result.
 	AtomOther AtomKind = "other"
 )
 
@@ -31,11 +31,15 @@ type Atom struct {
 
 // Atoms cuts messages into atoms. They tile the input. Neighbouring assistant
 // messages are one atom, because providers merge them into one turn. An atom
-// reaches to its last result; other user messages in between belong to it.
+// reaches to its last result; other user messages in between belong to it. System
+// messages that follow a user's words or results belong to them.
 func Atoms(msgs []memkernel.Message) []Atom {
 	var atoms []Atom
 	for i := 0; i < len(msgs); {
 		a := atomAt(msgs, i)
+		for a.End < len(msgs) && isSystemRole(msgs[a.End].Role) && !isSystemRole(msgs[i].Role) && msgs[a.End-1].Role != memkernel.RoleAssistant {
+			a.End++
+		}
 		atoms = append(atoms, a)
 		i = a.End
 	}

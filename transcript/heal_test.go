@@ -197,6 +197,13 @@ func TestAtoms(t *testing.T) {
 	if got := Atoms(msgs[:10]); got[4].Closed {
 		t.Error("the newest results are closed before the model saw them")
 	}
+	system := memkernel.Message{Role: memkernel.RoleSystem, Parts: []memkernel.Part{textPart("s")}}
+	told := []memkernel.Message{system, system, user(textPart("a")), system, system, assistant(callPart("1")), user(resultPart("1", "x")), system, assistant(textPart("b")), system, user(textPart("c"))}
+	want = []Atom{{0, 1, AtomOther, 0, true}, {1, 2, AtomOther, 0, true}, {2, 5, AtomUser, 0, true}, {5, 8, AtomAssistant, 0, true},
+		{8, 9, AtomAssistant, 0, false}, {9, 10, AtomOther, 0, false}, {10, 11, AtomUser, 0, false}}
+	if diff := cmp.Diff(want, Atoms(told)); diff != "" {
+		t.Errorf("with system messages (-want +got):\n%s", diff)
+	}
 }
 
 func TestOpenLoop(t *testing.T) {

@@ -36,8 +36,9 @@ plans each request of the Anthropic Messages API and of OpenAI's chat
 completions and responses on its way to --upstream, and streams the answer back
 as it comes. Other paths pass as they are.
 
-In doubt a request goes out with the bytes that the client wrote; the header
-X-Memkernel of the answer and the log say why. The session is the header
+Where no plan is ready within --deadline, what the newest one sent goes out with
+the new messages behind it. In doubt a request goes out with the bytes that the
+client wrote; the header X-Memkernel of the answer and the log say why. The session is the header
 X-Memkernel-Session, else what the request says of it (metadata.user_id,
 prompt_cache_key), else a hash of its beginning.
 
@@ -62,6 +63,8 @@ request has one, can follow pointers by running memkernel get.`,
 	f.StringVar(&p.resolver, "resolver", "", "the tool by which the model can follow pointers, by `name`, or memkernel-get")
 	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's)")
 	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
+	f.Duration("deadline", proxy.DefaultDeadline, "how long a request waits for its plan")
+	f.Bool("one-shots", false, "plan requests without tools that begin no conversation, too")
 	a.pricesFlag(cmd)
 	a.sharedFlag(f)
 	return cmd
@@ -118,7 +121,7 @@ func (a *app) proxyOptions(p *proxyFlags) proxy.Options {
 	return proxy.Options{Upstream: p.upstream, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
 		AllowOrigins: slices.Concat(c.AllowOrigins, p.origins), Private: a.private(),
 		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, Command: a.getCommand(),
-		RetryOverflow: c.RetryOverflow, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: a.logger()}
+		RetryOverflow: c.RetryOverflow, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: a.logger()}
 }
 
 // getCommand is how a shell restores a page from wherever it stands.

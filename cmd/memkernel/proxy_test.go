@@ -39,7 +39,7 @@ func TestProxyVerb(t *testing.T) {
 	go io.Copy(io.Discard, r)
 	compareWithContract(t, "proxy", doc, readContract(t)["memkernel/proxy/v1"])
 	res, err := http.Post(doc["url"].(string)+"/v1/messages", "application/json",
-		strings.NewReader(`{"model":"claude-sonnet-4-6","max_tokens":100,"messages":[{"role":"user","content":"hello"}]}`))
+		strings.NewReader(`{"model":"claude-sonnet-4-6","max_tokens":100,"system":"You are a tester.","messages":[{"role":"user","content":"hello"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,9 @@ const (
 	passBusy       = "busy"           // another request of the conversation is planned
 	passPlan       = "plan_error"     // the kernel refused
 	passInvalid    = "invalid_plan"   // the planned request breaks a rule of the API
-	passSystem     = "system_message" // a system message ends the conversation
+	passSystem     = "system_message" // nothing but system messages
+	passOneShot    = "one_shot"       // a question of a program, without a conversation
+	passFragment   = "fragment"       // a count of what no conversation begins with
 	passAnswered   = "prefill"        // it ends with an answer that is to be gone on with
 )
 
@@ -53,7 +55,7 @@ func doubt(b *transcript.Body) string {
 		return passProbe
 	case b.Messages[n-1].Role == memkernel.RoleAssistant:
 		return passAnswered
-	case b.Messages[n-1].Role == memkernel.RoleSystem || b.Messages[n-1].Role == memkernel.RoleDeveloper:
+	case !slices.ContainsFunc(b.Messages, func(m memkernel.Message) bool { return !isSystem(&m) }):
 		return passSystem
 	}
 	if b.Format != transcript.FormatAnthropic && b.Marked() {
@@ -65,6 +67,31 @@ func doubt(b *transcript.Body) string {
 		}
 	}
 	return ""
+}
+
+func isSystem(m *memkernel.Message) bool {
+	return m.Role == memkernel.RoleSystem || m.Role == memkernel.RoleDeveloper
+}
+
+// oneShot tells of a request that a program makes beside conversations or without one:
+// for a title, a topic, a check whether the API is there. It has one user's turn and no
+// tools; and either no system prompt and no session, or the session of an agent, whose
+// conversations have tools. Nothing of a person's memory is its business, and nothing
+// of it is worth keeping; if it was the first question of a conversation after all, that
+// is planned from the next one on.
+func oneShot(b *transcript.Body, id identity) bool {
+	if len(b.Tools) > 0 {
+		return false
+	}
+	instructed := len(b.System) > 0
+	for i := range b.Messages {
+		m := &b.Messages[i]
+		instructed = instructed || isSystem(m)
+		if m.Role != memkernel.RoleUser && !isSystem(m) {
+			return false
+		}
+	}
+	return id.exact || !instructed && !id.named
 }
 
 var roles = []memkernel.Role{memkernel.RoleUser, memkernel.RoleAssistant, memkernel.RoleTool, memkernel.RoleSystem, memkernel.RoleDeveloper}

@@ -39,6 +39,7 @@ var routes = []struct {
 	{"/v1/messages", transcript.FormatAnthropic, false},
 	{"/chat/completions", transcript.FormatOpenAI, false},
 	{"/responses", transcript.FormatResponses, false},
+	{"/responses/input_tokens", transcript.FormatResponses, true},
 }
 
 // route finds how a request is read; nil if it passes as it is.
@@ -143,13 +144,34 @@ func (x *Proxy) decide(r *http.Request, e *exchange) {
 		e.out = passed(e.data, reason, nil)
 		return
 	}
-	ln := x.lines.of(identify(r.Header, b), len(b.Tools) > 0)
-	if ln.branch != "" && len(b.Tools) == 0 {
-		e.out = passed(e.data, passSide, nil)
+	id := identify(r.Header, b)
+	ln, reason := x.lineOf(e, b, id, r.Header.Get(headerSession) != "")
+	if reason != "" {
+		e.out = passed(e.data, reason, nil)
 		return
 	}
 	e.body, e.line = b, ln
-	e.out = x.planned(r.Context(), ln, b, e.data, e.count, nil)
+	e.out = x.planned(r.Context(), e, nil)
+}
+
+// lineOf finds the conversation that a request is planned in, or why it is in none.
+func (x *Proxy) lineOf(e *exchange, b *transcript.Body, id identity, named bool) (ln *line, reason string) {
+	switch {
+	case e.count:
+		if ln = x.lines.begun(b, id, named); ln == nil {
+			return nil, passFragment
+		}
+		return ln, ""
+	case !named && !x.opt.OneShots && oneShot(b, id):
+		if x.lines.holds(id) {
+			return nil, passSide
+		}
+		return nil, passOneShot
+	}
+	if ln = x.lines.of(id, len(b.Tools) > 0); ln.branch != "" && len(b.Tools) == 0 {
+		return nil, passSide
+	}
+	return ln, ""
 }
 
 // logDecision writes the line of a request. It holds no content and no key; the
@@ -158,7 +180,9 @@ func (x *Proxy) logDecision(e *exchange) {
 	level, msg := slog.LevelInfo, "planned"
 	attrs := []slog.Attr{slog.String("api", string(e.format)), slog.Bool("count", e.count), slog.Int("bytes_in", len(e.data)),
 		slog.Int("bytes_out", len(e.out.body)), slog.Duration("took", e.took)}
-	if p := e.out.plan; p != nil {
+	if e.out.extends {
+		msg, attrs = "extended", append(attrs, slog.String("reason", e.out.reason), slog.Bool("unchanged", e.out.same))
+	} else if p := e.out.plan; p != nil {
 		attrs = append(attrs, slog.String("plan", p.ID), slog.String("model", p.Model), slog.Bool("unchanged", e.out.same), slog.String("cut", cutOf(p)),
 			slog.Int("planned_input_tokens", p.Budgets.PlannedInputTokens), slog.Int("planned_cache_read_tokens", p.Budgets.PlannedCacheReadTokens), slog.String("faults", codes(p.Faults)))
 	} else {

@@ -125,7 +125,7 @@ func (x *Proxy) smaller(ctx context.Context, e *exchange, text string) *outcome 
 	if e.out.plan != nil {
 		over.PlanID = e.out.plan.ID
 	}
-	o := x.planned(ctx, e.line, e.body, e.data, false, over)
+	o := x.planned(ctx, e, over)
 	if o.plan == nil || bytes.Equal(o.body, e.out.body) {
 		x.log.Warn("refused as too long", "retry", "none", "reason", o.reason, "detail", o.detail)
 		return nil
@@ -194,6 +194,9 @@ func (x *Proxy) answered(res *http.Response) error {
 		return nil
 	}
 	res.Header.Set(headerOutcome, e.out.header())
+	if e.out.extends && !e.count && res.StatusCode == http.StatusOK {
+		e.line.sentUnplanned(&kernel.Unplanned{Messages: e.body.Messages, Now: e.began})
+	}
 	if e.count || e.line == nil || res.StatusCode != http.StatusOK {
 		return nil
 	}

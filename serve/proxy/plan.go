@@ -23,20 +23,26 @@ var shells = map[string]bool{"bash": true, "shell": true, "exec": true, "exec_co
 // outcome is what became of a request.
 type outcome struct {
 	body   []byte              // what goes out
-	plan   *kernel.ContextPlan // nil if it passed
-	reason string              // why it passed
+	plan   *kernel.ContextPlan // nil if there was none
+	reason string              // why there was none
 	detail string              // for the log; never a word of the body
-	same   bool                // planned, and sent as it came
+	same   bool                // sent as it came, though not for want of a plan
+	// extends: without a plan, what the newest one sent goes out with the new messages
+	// behind it.
+	extends bool
 }
 
 // header is the value of X-Memkernel.
 func (o *outcome) header() string {
-	if o.plan == nil {
-		return "passed; reason=" + o.reason
-	}
 	state := "body=written"
 	if o.same {
 		state = "body=unchanged"
+	}
+	switch {
+	case o.extends:
+		return "extended; reason=" + o.reason + "; " + state
+	case o.plan == nil:
+		return "passed; reason=" + o.reason
 	}
 	return "planned; cut=" + cutOf(o.plan) + "; " + state
 }
@@ -49,11 +55,12 @@ func cutOf(p *kernel.ContextPlan) string {
 }
 
 // request is what the kernel is asked.
-func (x *Proxy) request(ln *line, b *transcript.Body) kernel.PlanRequest {
+func (x *Proxy) request(e *exchange) kernel.PlanRequest {
+	ln, b := e.line, e.body
 	req := kernel.PlanRequest{SessionKey: ln.session, Branch: ln.branch, Model: b.Model, System: b.System, Tools: b.Tools,
 		Messages: b.Messages, ContextWindow: x.opt.ContextWindow, Reserve: x.opt.Reserve, Format: b.Format, Private: x.opt.Private,
 		ToolChoice: b.Member("tool_choice"), Thinking: b.Member("thinking"), Effort: b.Text("reasoning_effort"),
-		Now: x.opt.Now(), TTL: x.lifetime(b), Resolver: x.resolver(ln, b)}
+		Now: e.began, TTL: x.lifetime(b), Resolver: x.resolver(ln, b)}
 	if b.Format == transcript.FormatAnthropic {
 		req.Effort, req.DropOption = b.Member("output_config"), dropsBlocks(req.Thinking)
 	}
@@ -115,39 +122,54 @@ func Quote(s string) string {
 // errBusy: the conversation's line is at work on another request.
 var errBusy = errors.New("the conversation is being planned or observed")
 
-// plan asks the kernel and waits for as long as the deadline allows. A plan that
-// comes too late is finished all the same, so that the next request finds its work
-// done; it holds the line until then.
-func (x *Proxy) plan(ctx context.Context, ln *line, req kernel.PlanRequest, ask func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)) (*kernel.ContextPlan, error) {
-	timer := time.NewTimer(x.opt.Deadline)
-	defer timer.Stop()
+// giveUp is how long a plan that was cancelled is waited for: one that is being
+// recorded should be sent, and one that is not ends at once.
+const giveUp = time.Second
+
+// plan asks the kernel and waits for as long as the deadline allows. Then the plan is
+// cancelled: what it has taken in is lost, and the observation of the answer takes it in
+// again without anybody waiting. The line is held until the kernel has let go; a plan
+// that is recorded all the same goes to late.
+func (x *Proxy) plan(ctx context.Context, ln *line, req kernel.PlanRequest, ask func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error), late func(*kernel.ContextPlan)) (*kernel.ContextPlan, error) {
+	deadline := ln.patience(x.opt.Deadline)
+	ctx, cancel := context.WithTimeout(ctx, deadline)
 	select {
 	case ln.slot <- struct{}{}: // a free line is never busy, however late this runs
 	default:
 		select {
 		case ln.slot <- struct{}{}:
-		case <-timer.C:
-			return nil, errBusy
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			cancel()
+			return nil, errBusy
 		}
 	}
 	type answer struct {
 		plan *kernel.ContextPlan
 		err  error
 	}
-	done := make(chan answer, 1)
+	done, gone := make(chan answer), make(chan struct{})
+	defer close(gone)
 	x.work.Go(func() {
 		defer func() { <-ln.slot }()
-		p, err := ask(context.WithoutCancel(ctx), req)
-		done <- answer{p, err}
+		defer cancel()
+		p, err := ask(ctx, req)
+		select {
+		case done <- answer{p, err}:
+		case <-gone:
+			if p != nil {
+				late(p)
+			}
+		}
 	})
 	select {
 	case a := <-done:
 		return a.plan, a.err
-	case <-timer.C:
-		return nil, context.DeadlineExceeded
 	case <-ctx.Done():
+	}
+	select {
+	case a := <-done:
+		return a.plan, a.err
+	case <-time.After(min(giveUp, deadline)):
 		return nil, ctx.Err()
 	}
 }
@@ -161,52 +183,68 @@ func passed(data []byte, reason string, err error) *outcome {
 	return o
 }
 
-// planned asks for a plan and writes the body that it says.
-func (x *Proxy) planned(ctx context.Context, ln *line, b *transcript.Body, data []byte, count bool, over *kernel.Overflow) *outcome {
-	req := x.request(ln, b)
-	req.Overflow = over
-	ask := x.planner.PlanContext
-	if count {
-		ask = x.planner.Peek
+// planned asks for a plan and settles what goes out: what it says, or without one what
+// [Proxy.extend] says.
+func (x *Proxy) planned(ctx context.Context, e *exchange, over *kernel.Overflow) *outcome {
+	_, told := e.line.newest()
+	if over != nil && e.out.extends {
+		told = &kernel.Unplanned{Messages: e.body.Messages, Now: e.began}
 	}
-	p, err := x.plan(ctx, ln, req, ask)
-	switch {
-	case errors.Is(err, errBusy):
-		return passed(data, passBusy, nil)
-	case errors.Is(err, context.DeadlineExceeded):
-		return passed(data, passDeadline, fmt.Errorf("no plan within %s", x.opt.Deadline))
-	case err != nil:
-		return passed(data, passPlan, err)
+	req := x.request(e)
+	req.Overflow, req.Unplanned = over, told
+	ask, stands := x.planner.PlanContext, func(p *kernel.ContextPlan) { e.line.plannedAs(newPlanned(e.body, p), told) }
+	if e.count {
+		ask, stands = x.planner.Peek, func(*kernel.ContextPlan) {}
 	}
-	return x.written(b, data, p)
-}
-
-// written is the body that a plan says. Where the messages stay as they are, so do
-// the client's own markers.
-func (x *Proxy) written(b *transcript.Body, data []byte, p *kernel.ContextPlan) *outcome {
-	edit := transcript.BodyEdit{Messages: p.Messages}
-	if b.Format == transcript.FormatAnthropic {
-		edit.Markers = p.Markers
-		if p.Params.ThinkingOff {
-			edit.Thinking = `{"type":"disabled"}`
+	p, err := x.plan(ctx, e.line, req, ask, func(p *kernel.ContextPlan) {
+		if breaks(e.body, p.Messages) == "" {
+			stands(p)
 		}
+	})
+	if errors.Is(err, errBusy) {
+		return x.extend(e, passBusy, nil)
 	}
-	if b.Same(p.Messages) && edit.Thinking == "" && (len(edit.Markers) == 0 || b.Markers().Any()) {
-		return &outcome{body: data, plan: p, same: true}
+	e.line.timed(err)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return x.extend(e, passDeadline, errors.New("no plan in time"))
+	case err != nil:
+		return x.extend(e, passPlan, err)
 	}
-	if rule := breaks(b, p); rule != "" {
-		return passed(data, passInvalid, errors.New(rule))
+	o, err := x.written(e, &transcript.BodyEdit{Messages: p.Messages, Markers: p.Markers}, p.Params.ThinkingOff)
+	if err != nil {
+		return x.extend(e, passInvalid, err)
 	}
-	body, notes := b.Write(edit)
-	o := &outcome{body: body, plan: p}
-	if len(notes) > 0 {
-		o.detail = fmt.Sprintf("%d blocks not sent, the first for rule %s", len(notes), notes[0].Rule)
-	}
+	stands(p)
+	o.plan = p
 	return o
 }
 
-// breaks names a rule of the API that a plan breaks and the client did not.
-func breaks(b *transcript.Body, p *kernel.ContextPlan) string {
+// written is the body with the messages of an edit. Where they stay as they are, so do
+// the client's own markers. An error names a rule of the API that the edit breaks.
+func (x *Proxy) written(e *exchange, edit *transcript.BodyEdit, thinkingOff bool) (*outcome, error) {
+	b := e.body
+	if b.Format != transcript.FormatAnthropic {
+		edit.Markers = nil
+	} else if thinkingOff {
+		edit.Thinking = `{"type":"disabled"}`
+	}
+	if b.Same(edit.Messages) && edit.Thinking == "" && (len(edit.Markers) == 0 || b.Markers().Any()) {
+		return &outcome{body: e.data, same: true}, nil
+	}
+	if rule := breaks(b, edit.Messages); rule != "" {
+		return nil, errors.New(rule)
+	}
+	body, notes := b.Write(*edit)
+	o := &outcome{body: body}
+	if len(notes) > 0 {
+		o.detail = fmt.Sprintf("%d blocks not sent, the first for rule %s", len(notes), notes[0].Rule)
+	}
+	return o, nil
+}
+
+// breaks names a rule of the API that messages break and the client's do not.
+func breaks(b *transcript.Body, planned []memkernel.Message) string {
 	judge := func(msgs []memkernel.Message) map[string]bool {
 		out := map[string]bool{}
 		provider := transcript.Provider(b.Format)
@@ -215,7 +253,7 @@ func breaks(b *transcript.Body, p *kernel.ContextPlan) string {
 		}
 		return out
 	}
-	broken := judge(p.Messages)
+	broken := judge(planned)
 	if len(broken) == 0 {
 		return ""
 	}

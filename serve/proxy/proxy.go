@@ -13,8 +13,12 @@
 //   - Only the Anthropic Messages API (with count_tokens) and OpenAI's chat
 //     completions and responses are read. Every other path passes as it is.
 //   - In doubt a request goes out with the bytes that the client wrote: what can't be
-//     read, what has its history elsewhere, what the kernel can't plan or not in time
-//     (Options.Deadline). The answer's X-Memkernel header and the log say why.
+//     read, what has its history elsewhere, what is no conversation. The answer's
+//     X-Memkernel header and the log say why.
+//   - Where the kernel has no plan, or not in time (Options.Deadline), what the newest
+//     plan sent goes out with the new messages behind it, so that the provider's cache
+//     is read; and the next plan is told. Without a plan before, it is the bytes that
+//     the client wrote.
 //   - A planned request keeps all but its conversation byte for byte, and of the
 //     conversation every message that stands in full. One that the plan leaves as it
 //     is goes out as it is.
@@ -54,8 +58,8 @@ var _ Planner = (*kernel.Kernel)(nil)
 
 // The defaults of [Options].
 const (
-	DefaultDeadline = 250 * time.Millisecond
-	DefaultMaxBody  = 64 << 20 // 64 MiB
+	DefaultDeadline = 3 * time.Second // a plan of a long history on a machine that is busy took 1
+	DefaultMaxBody  = 64 << 20        // 64 MiB
 )
 
 // Options make a proxy. The zero value of a field means its default.
@@ -79,8 +83,12 @@ type Options struct {
 	Resolver, Command string
 	// RetryOverflow plans a request that was refused as too long once more.
 	RetryOverflow bool
-	// Deadline is how long a request waits for its plan.
+	// Deadline is how long a request waits for its plan. Then the plan is cancelled, and
+	// what the newest one sent goes out with the new messages behind it.
 	Deadline time.Duration
+	// OneShots plans requests without tools that begin no conversation that could be told,
+	// too; see doc/proxy.md.
+	OneShots bool
 	// MaxBody is the largest request that is taken, in bytes.
 	MaxBody int64
 	// Logger gets a line per planned request. Nil discards.
@@ -168,6 +176,7 @@ const releaseIdle = 15 * time.Minute
 // then, as [Proxy.Serve] does.
 func (x *Proxy) Release(idle time.Duration) {
 	x.reader.Age()
+	x.lines.release()
 	if k, ok := x.planner.(interface{ ReleaseIdle(time.Duration) int }); ok {
 		k.ReleaseIdle(idle)
 	}

@@ -149,7 +149,7 @@ func TestDoubtPassesTheBytes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.reason == "plan_error" {
-				s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: -1}, up)
+				s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: -1, OneShots: true}, up)
 				r := s.post(tt.path, tt.body)
 				check(t, r, up, tt.body, tt.reason)
 				return
@@ -191,13 +191,13 @@ func TestOtherThingsPass(t *testing.T) {
 // byte as it wrote.
 func TestUnchangedStays(t *testing.T) {
 	up := says(anthropicOK)
-	s := newStage(t, fakemodel.Options{}, proxy.Options{}, up)
+	s := newStage(t, fakemodel.Options{}, proxy.Options{OneShots: true}, up)
 	body := "{\n \"z\":[1 ,2], \"model\":\"claude-sonnet-4-6\",\"max_tokens\": 50,\"messages\":[ {\"content\":[{\"text\":\"h\\u0069\",\"type\":\"text\",\"cache_control\":{\"type\":\"ephemeral\"}}],\"role\":\"user\"} ]\n}"
 	r := s.post("/v1/messages", body)
 	if got, _ := up.last(); got != body || r.outcome() != "planned; cut=none; body=unchanged" {
 		t.Errorf("outcome %q, the upstream got %q", r.outcome(), got)
 	}
-	s = newStage(t, fakemodel.Options{}, proxy.Options{}, up) // a workspace where nothing stands yet
+	s = newStage(t, fakemodel.Options{}, proxy.Options{OneShots: true}, up) // a workspace where nothing stands yet
 	if r := s.post("/v1/chat/completions", `{"model":"gpt-5", "messages":[ {"role":"system","content":"s"}, {"role":"user","content":"hi"}]}`); !strings.HasSuffix(r.outcome(), "body=unchanged") {
 		t.Errorf("outcome %q", r.outcome())
 	}

@@ -8,9 +8,11 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -28,6 +30,8 @@ type identity struct {
 	// shared by all conversations that the client holds within one session.
 	session string
 	exact   bool
+	// named: the client says something of whose it is, be it a session or a user.
+	named bool
 	// root is the hash of the first message, fixed that of who speaks.
 	root, fixed string
 }
@@ -41,6 +45,7 @@ func identify(h http.Header, b *transcript.Body) identity {
 		return id
 	}
 	key, exact := clientKey(b)
+	id.named = key != ""
 	if id.session, id.exact = key, exact; exact {
 		return id
 	}
@@ -90,6 +95,11 @@ type line struct {
 	// next request is planned.
 	slot chan struct{}
 	used int64 // when, counted in requests
+
+	mu        sync.Mutex
+	planned   *planned          // the newest plan, nil if there is none
+	unplanned *kernel.Unplanned // the newest request behind it, nil if there is none
+	missed    int               // plans in a row that were not ready in time
 }
 
 // lines are the conversations that the proxy has seen.
@@ -98,6 +108,8 @@ type lines struct {
 	known map[string]*line
 	mains map[string]*mainLine
 	n     int64
+	// released is n when release was last called.
+	released int64
 }
 
 // mainLine is the conversation of a session that no other one started.
@@ -161,6 +173,33 @@ func (l *lines) of(id identity, tools bool) *line {
 	return ln
 }
 
+// begun finds the conversation that a request which only asks for its size goes on
+// from: the one whose newest plan was made for the most of its messages; nil if there is
+// none. What such a request is of can't be told from it alone: clients have files,
+// tool definitions and prompts counted in the form of a conversation.
+func (l *lines) begun(b *transcript.Body, id identity, named bool) (found *line) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all, most := fingerprints(b.Messages), 0
+	for _, ln := range l.known {
+		s, _ := ln.newest()
+		if s == nil || s.model != b.Model || len(s.host) <= most || named && ln.session != id.session {
+			continue
+		}
+		if len(s.host) <= len(all) && slices.Equal(s.host, all[:len(s.host)]) {
+			found, most = ln, len(s.host)
+		}
+	}
+	return found
+}
+
+// holds tells whether a session has a main conversation.
+func (l *lines) holds(id identity) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return id.exact && l.mains[id.session] != nil
+}
+
 func (l *lines) branch(id identity, tools bool) string {
 	m := l.mains[id.session]
 	if m == nil || tools && !m.tools && m.root != id.root {
@@ -191,6 +230,20 @@ func (l *lines) trim() {
 			delete(l.mains, k)
 		}
 	}
+}
+
+// release lets go of the requests behind plans of conversations that had none since it
+// was last called: the provider's cache has forgotten them, too. The plans stay, since
+// the first request after a pause is the one that has to wait for everything.
+func (l *lines) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, ln := range l.known {
+		if ln.used <= l.released {
+			ln.sentUnplanned(nil)
+		}
+	}
+	l.released = l.n
 }
 
 // hashMessages is the hash of what messages say, whatever cache markers they carry.

@@ -1,0 +1,251 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// planned is the newest plan of a conversation, as much of it as it takes to send it
+// again with what is new behind it: no text that stands in the client's request anyhow.
+//
+//	host   ─ m0 ─ m1 ─ m2 ─ m3 ─ m4        what the client sent, by fingerprint
+//	shown  ─ carry ─ m2' ─ m3 ─ m4 ─ note  what went out for it
+type planned struct {
+	model string
+	host  []uint64
+	shown []shown
+	// sure is where in shown the end begins of which it is certain which of the
+	// client's messages each is.
+	sure        int
+	markers     []transcript.Marker
+	thinkingOff bool
+}
+
+// shown is a message that went out: the client's own, by where it stands in its request,
+// or with a host of -1 one that is kept.
+type shown struct {
+	host int
+	kept *memkernel.Message
+}
+
+// newPlanned keeps a plan that was made for b.
+func newPlanned(b *transcript.Body, p *kernel.ContextPlan) *planned {
+	s := &planned{model: b.Model, host: fingerprints(b.Messages), markers: p.Markers, thinkingOff: p.Params.ThinkingOff}
+	next := 0
+	for i := range p.Messages {
+		m := &p.Messages[i]
+		at := -1
+		if m.Raw != "" {
+			at = slices.IndexFunc(b.Messages[next:], func(own memkernel.Message) bool { return own.Raw == m.Raw })
+		}
+		if at < 0 {
+			s.shown = append(s.shown, shown{-1, keep(m)})
+			continue
+		}
+		next += at + 1
+		s.shown = append(s.shown, shown{host: next - 1})
+	}
+	s.settle(b)
+	return s
+}
+
+// settle finds which of the client's messages stand at the end. In front of those a
+// message that was said twice could be either.
+func (s *planned) settle(b *transcript.Body) {
+	at := len(b.Messages) - 1
+	for s.sure = len(s.shown); s.sure > 0 && at >= 0; s.sure-- {
+		switch m := &s.shown[s.sure-1]; {
+		case m.host >= 0 && b.Messages[m.host].Raw == b.Messages[at].Raw:
+			m.host = at
+			at--
+		case m.host >= 0 || !ours(m.kept):
+			return
+		}
+	}
+}
+
+// ours tells of a message that the kernel added.
+func ours(m *memkernel.Message) bool { return strings.HasPrefix(m.Key, "memkernel:") }
+
+// extended is what went out with the messages behind it that are new in b, and the
+// markers for it. It is nil if b does not go on from there: the client took back or
+// changed what does not stand as it wrote it.
+func (s *planned) extended(b *transcript.Body, marked int) ([]memkernel.Message, []transcript.Marker) {
+	if s.model != b.Model {
+		return nil, nil
+	}
+	same := common(s.host, b.Messages)
+	keep := s.upTo(same)
+	if keep == 0 {
+		return nil, nil
+	}
+	out := make([]memkernel.Message, 0, keep+len(b.Messages)-same)
+	for _, m := range s.shown[:keep] {
+		if m.host >= 0 {
+			out = append(out, b.Messages[m.host])
+		} else {
+			out = append(out, *m.kept)
+		}
+	}
+	out = append(out, b.Messages[same:]...)
+	return out, s.marks(keep, len(out), marked-same+keep)
+}
+
+// upTo is how much of what went out stands for the first n messages of the client, 0
+// if that can't be told.
+func (s *planned) upTo(n int) int {
+	switch n {
+	case 0:
+		return 0
+	case len(s.host):
+		return len(s.shown)
+	}
+	for i := s.sure; i < len(s.shown); i++ {
+		if s.shown[i].host != n-1 {
+			continue
+		}
+		for i++; i < len(s.shown) && s.shown[i].host < 0; {
+			i++
+		}
+		return i
+	}
+	return 0
+}
+
+// marks are the plan's cache markers that stand, and one each at the ends of what was
+// sent last, with the plan and behind it, and of what is sent now.
+func (s *planned) marks(keep, n, marked int) (out []transcript.Marker) {
+	end := -1
+	for _, mk := range s.markers {
+		if mk.Message < keep {
+			out = append(out, mk)
+		}
+		if mk.Message >= 0 && (end < 0 || mk.Message >= s.markers[end].Message) {
+			end = slices.Index(s.markers, mk)
+		}
+	}
+	if end < 0 {
+		return out // the provider needs none
+	}
+	for _, at := range []int{keep, marked, n} {
+		if at >= keep && at <= n && !slices.ContainsFunc(out, func(mk transcript.Marker) bool { return mk.Message == at-1 }) {
+			out = append(out, transcript.Marker{Message: at - 1, Part: transcript.LastPart, TTL: s.markers[end].TTL})
+		}
+	}
+	return out
+}
+
+// common counts the leading messages that are those of host.
+func common(host []uint64, msgs []memkernel.Message) int {
+	n := 0
+	for n < len(host) && n < len(msgs) && host[n] == fingerprint(&msgs[n]) {
+		n++
+	}
+	return n
+}
+
+// seed makes fingerprints those of this process.
+var seed = maphash.MakeSeed()
+
+// fingerprint is the hash of what a message says, however its client wrote it.
+func fingerprint(m *memkernel.Message) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	field(&h, string(m.Role))
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		hashPart(&h, p)
+		field(&h, p.Signature)
+		if p.Result != nil && p.Result.IsError {
+			field(&h, "error")
+		}
+	}
+	return h.Sum64()
+}
+
+func fingerprints(msgs []memkernel.Message) []uint64 {
+	out := make([]uint64, len(msgs))
+	for i := range msgs {
+		out[i] = fingerprint(&msgs[i])
+	}
+	return out
+}
+
+// plannedAs keeps the newest plan of a line, which took in the request told.
+func (ln *line) plannedAs(s *planned, told *kernel.Unplanned) {
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	ln.planned = s
+	if ln.unplanned == told {
+		ln.unplanned = nil
+	}
+}
+
+// patience is how long a plan of the line is waited for. Each that was not ready in time
+// doubles it, up to four times: what is too much for one deadline, such as a cut on a
+// machine that is too busy, would never be made.
+func (ln *line) patience(deadline time.Duration) time.Duration {
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	return deadline << min(ln.missed, 2)
+}
+
+// timed counts plans that were not ready in time.
+func (ln *line) timed(err error) {
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	if ln.missed++; !errors.Is(err, context.DeadlineExceeded) {
+		ln.missed = 0
+	}
+}
+
+// newest is the newest plan of a line, and the newest request that went out behind it;
+// nil if there is none.
+func (ln *line) newest() (*planned, *kernel.Unplanned) {
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	return ln.planned, ln.unplanned
+}
+
+// sentUnplanned keeps the request of an extended plan that was answered.
+func (ln *line) sentUnplanned(u *kernel.Unplanned) {
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	ln.unplanned = u
+}
+
+// extend settles what goes out where there is no plan, and why: what the newest plan
+// sent with the new messages behind it, which costs what they cost. Where there is no
+// such plan the client's own bytes pass.
+func (x *Proxy) extend(e *exchange, reason string, err error) *outcome {
+	o := passed(e.data, reason, err)
+	s, before := e.line.newest()
+	if s == nil {
+		return o
+	}
+	marked := 0
+	if before != nil {
+		marked = len(before.Messages)
+	}
+	msgs, markers := s.extended(e.body, marked)
+	if msgs == nil {
+		return o
+	}
+	w, err := x.written(e, &transcript.BodyEdit{Messages: msgs, Markers: markers}, s.thinkingOff && !spoken(e.body.Messages[common(s.host, e.body.Messages):]))
+	if err != nil {
+		return o
+	}
+	w.extends, w.reason, w.detail = true, reason, o.detail
+	return w
+}
+
+// spoken tells whether a user's turn begins among messages.
+func spoken(msgs []memkernel.Message) bool { return slices.ContainsFunc(msgs, transcript.PlainUser) }
