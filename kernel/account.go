@@ -117,7 +117,26 @@ func (w *work) lastPart(i int) int {
 	if i < len(w.proj.Carry) {
 		return i
 	}
-	return it.Part + max(it.Parts, 1) - 1
+	last := -1
+	for ; ; i-- {
+		last += w.shownParts(w.flat(i))
+		if before := w.flat(i - 1); i == len(w.proj.Carry) || messageOf(before) != messageOf(it) {
+			return last
+		}
+	}
+}
+
+// shownParts counts the parts that an item of a host's message puts into it.
+func (w *work) shownParts(it *pagevm.Item) int {
+	if it.Kind != pagevm.ItemHost || it.Level == pagevm.Full && !it.Bare {
+		return max(it.Parts, 1)
+	}
+	for i := range w.msgs {
+		if w.msgs[i].Key == it.Key {
+			return len(w.shown(&w.msgs[i], []pagevm.Item{*it}).Parts)
+		}
+	}
+	return it.Parts
 }
 
 // flat is the item at i, the carry block counted in; nil behind the last.
@@ -219,13 +238,18 @@ func (w *work) debug() Debug {
 	return d
 }
 
+// shortened tells whether an item shows less of a host's message than came.
+func shortened(it *pagevm.Item) bool {
+	return it.Level != pagevm.Full && (it.Kind == pagevm.ItemResult || it.Kind == pagevm.ItemHost)
+}
+
 // fullTokens is what each item would cost in full that is shown below it.
 func (w *work) fullTokens() map[string]int {
 	m := map[string]int{}
 	at := 0
 	for i := range w.proj.Items {
 		it := &w.proj.Items[i]
-		if !it.Bare && (it.Kind != pagevm.ItemResult || it.Level == pagevm.Full) {
+		if !it.Bare && !shortened(it) {
 			continue
 		}
 		for at < len(w.hosts)-1 && w.hosts[at].Key != it.Key { // both are in the host's order
@@ -250,7 +274,7 @@ func (w *work) included(it *pagevm.Item, fulls map[string]int) Included {
 	if it.Bare {
 		row.FullTokens, row.Note = w.scale(fulls[it.Page]), "without its thinking"
 	}
-	if it.Level != pagevm.Full && it.Kind == pagevm.ItemResult {
+	if shortened(it) {
 		row.FullTokens = w.scale(fulls[it.Page])
 		row.Note = it.Level.String() + ", " + strconv.Itoa(w.scale(fulls[it.Page])) + " tokens in full"
 	}
@@ -355,7 +379,7 @@ func (w *work) reduced() []Reduced {
 		switch it := &w.proj.Items[i]; {
 		case blank(it):
 			out = append(out, Reduced{Page: it.Page, Key: w.hostKey(it.Key), Level: pagevm.Gone, Handle: it.Page})
-		case it.Kind == pagevm.ItemResult && it.Level != pagevm.Full:
+		case shortened(it):
 			out = append(out, Reduced{Page: it.Page, Key: w.hostKey(it.Key), CallID: w.pageCall(it.Page), Level: it.Level, Handle: it.Page})
 		}
 	}
@@ -381,11 +405,39 @@ const maxLargest = 5
 
 // tooSmall says by how much the prompt does not fit, and what is largest in it.
 func (w *work) tooSmall(over int) error {
+	return &TooSmallError{Window: w.window, Reserve: w.reserve, Fixed: w.fixed, Over: over, Largest: w.largestItems(w.proj.Carry, w.proj.Items)}
+}
+
+// largestItems are the largest of what always stands and of some items, by names that
+// say what they are.
+func (w *work) largestItems(lists ...[]pagevm.Item) []budget.Item {
 	items := []budget.Item{{Name: RegionTools, Tokens: w.toolTokens}, {Name: RegionSystem, Tokens: w.systemTokens}}
-	for i := range w.proj.Items {
-		it := &w.proj.Items[i]
-		items = append(items, budget.Item{Name: kindOf(it) + " " + it.Page, Tokens: w.scale(it.Tokens)})
+	for _, list := range lists {
+		for i := range list {
+			items = append(items, budget.Item{Name: w.itemName(&list[i]), Tokens: w.scale(list[i].Tokens)})
+		}
 	}
 	slices.SortStableFunc(items, func(a, b budget.Item) int { return b.Tokens - a.Tokens })
-	return &TooSmallError{Window: w.window, Reserve: w.reserve, Fixed: w.fixed, Over: over, Largest: items[:min(len(items), maxLargest)]}
+	return items[:min(len(items), maxLargest)]
+}
+
+// itemName is the page that an item shows, with the file that it was made of, or with
+// how many media it holds.
+func (w *work) itemName(it *pagevm.Item) string {
+	name := kindOf(it) + " " + it.Page
+	if page := w.page(it.Page); page != nil && len(page.Refs) > 0 {
+		return name + " (" + page.Refs[0].Path + ")"
+	}
+	for i := range w.hosts {
+		for j := range w.hosts[i].Segments {
+			s := &w.hosts[i].Segments[j]
+			if s.Page != it.Page {
+				continue
+			}
+			if n := media(w.segmentParts(i, s)); n > 0 {
+				return name + " (with " + strconv.Itoa(n) + " media, which keep their size)"
+			}
+		}
+	}
+	return name
 }

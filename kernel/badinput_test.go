@@ -325,7 +325,10 @@ func TestTooSmallNamesSizes(t *testing.T) {
 		"tools": func(r *kernel.PlanRequest) {
 			r.Tools = []memkernel.Tool{{Name: "t", Raw: `{"name":"t","d":"` + strings.Repeat("many words ", 40_000) + `"}`}}
 		},
-		"newest":  func(r *kernel.PlanRequest) { r.Messages = nil; r.Prompt = strings.Repeat("many words ", 40_000) },
+		"newest": func(r *kernel.PlanRequest) {
+			paper := memkernel.Part{Kind: memkernel.PartDocument, Text: strings.Repeat("many words ", 40_000), Media: &memkernel.Media{Type: "text/plain"}}
+			r.Messages = []memkernel.Message{{Role: memkernel.RoleUser, Parts: []memkernel.Part{paper}}}
+		},
 		"reserve": func(r *kernel.PlanRequest) { r.Reserve = 64_000 },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,6 +44,19 @@ func (c *capture) add(p *pagevm.Page, content string) {
 	c.contents = append(c.contents, content)
 }
 
+// replace files a page again that has more representations now.
+func (c *capture) replace(p *pagevm.Page, content func() string) {
+	for i := range c.pages {
+		if c.pages[i].ID == p.ID {
+			p.Blob = c.pages[i].Blob
+			*c.pages[i] = *p
+			c.byID, c.texts, c.indexed = nil, nil, 0
+			return
+		}
+	}
+	c.add(p, content())
+}
+
 // fullRep is the representation that holds all of a page's content, nil if none
 // does: what the kernel itself says is kept as it is shown.
 func fullRep(p *pagevm.Page) *pagevm.Rep {

@@ -190,7 +190,7 @@ func (s *session) checkLine(key lineKey, l *line, add func(string, ...any)) {
 			add("projection of %s shows page %s twice", key.model, it.Page)
 		}
 		seen[it.Page] = true
-		if it.Kind != pagevm.ItemResult || it.Level == pagevm.Full {
+		if !shortened(it) {
 			continue
 		}
 		if s.texts[it.Hash] == "" {

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -211,7 +210,7 @@ func (w *work) leftBy(c *Compaction) {
 	c.Atoms = len(gone)
 	for i := range w.proj.Items {
 		it := &w.proj.Items[i]
-		if it.Kind == pagevm.ItemResult && it.Level < levelIn(w.demand.grown, it.Page) {
+		if shortened(it) && it.Level < levelIn(w.demand.grown, it.Page) {
 			c.Lowered++
 		}
 	}
@@ -236,14 +235,11 @@ func (w *work) firstKept() *KeptMessage {
 
 // largest is what takes most of the prompt.
 func (w *work) largest() []LargeItem {
-	items := []LargeItem{{RegionTools, w.toolTokens}, {RegionSystem, w.systemTokens}}
-	for _, list := range [][]pagevm.Item{w.proj.Carry, w.proj.Items} {
-		for i := range list {
-			items = append(items, LargeItem{kindOf(&list[i]) + " " + list[i].Page, w.scale(list[i].Tokens)})
-		}
+	var items []LargeItem
+	for _, it := range w.largestItems(w.proj.Carry, w.proj.Items) {
+		items = append(items, LargeItem(it))
 	}
-	slices.SortStableFunc(items, func(a, b LargeItem) int { return b.Tokens - a.Tokens })
-	return items[:min(len(items), maxLargest)]
+	return items
 }
 
 // compactHint says what a host can do where nothing could be reclaimed.

@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"hash"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
 )
 
 // hashMessage is the hash of what a host message says, the same whether the host
@@ -132,26 +134,75 @@ func resultContent(p *memkernel.Part) string {
 	return text
 }
 
-// textOnly tells whether a result is nothing but text, so that it may be shown at
-// a lower level. Images and opaque content keep their shape.
-func textOnly(r *memkernel.ToolResult) bool {
-	if r.Opaque {
-		return false
-	}
-	for i := range r.Content {
-		if r.Content[i].Kind != memkernel.PartText {
-			return false
-		}
-	}
-	return true
+// textOnly tells whether parts are nothing but text.
+func textOnly(parts []memkernel.Part) bool {
+	return !slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Kind != memkernel.PartText })
 }
 
-// withText is a result part that shows text instead of its content.
-func withText(p *memkernel.Part, text string) memkernel.Part {
-	r := *p.Result
-	r.Content = []memkernel.Part{{Kind: memkernel.PartText, Text: text}}
-	r.Text = true
-	return memkernel.Part{Kind: memkernel.PartToolResult, Result: &r}
+// media counts the images and documents among parts, those of results too.
+func media(parts []memkernel.Part) (n int) {
+	for i := range parts {
+		if r := parts[i].Result; r != nil {
+			n += media(r.Content)
+		}
+		if parts[i].Media != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// textRuns are the runs of text among parts: all else parts them.
+func textRuns(parts []memkernel.Part) (runs [][]memkernel.Part) {
+	for i := 0; i < len(parts); i++ {
+		from := i
+		for i < len(parts) && parts[i].Kind == memkernel.PartText {
+			i++
+		}
+		if i > from {
+			runs = append(runs, parts[from:i])
+		}
+	}
+	return runs
+}
+
+// withText are parts that show text in the place of theirs. What is no text keeps its
+// shape and place; each run of texts shows what stands between two breaks, and where
+// there are fewer breaks the first runs show it.
+func withText(parts []memkernel.Part, text string) []memkernel.Part {
+	runs := len(textRuns(parts))
+	chunks := strings.SplitN(text, pagevm.PartBreak, max(runs, 1))
+	out := make([]memkernel.Part, 0, len(parts))
+	if runs == 0 {
+		return append(out, parts...)
+	}
+	for i := range parts {
+		switch {
+		case parts[i].Kind != memkernel.PartText:
+			out = append(out, parts[i])
+		case i > 0 && parts[i-1].Kind == memkernel.PartText || len(chunks) == 0: // its run has been shown
+		default:
+			if c := chunks[0]; runs == 1 || strings.Trim(c, "\n") != "" {
+				if runs > 1 {
+					c = strings.Trim(c, "\n")
+				}
+				out = append(out, textPart(c))
+			}
+			chunks = chunks[1:]
+		}
+	}
+	return out
+}
+
+// lowered are the parts of an item, showing text.
+func lowered(parts []memkernel.Part, text string) []memkernel.Part {
+	if len(parts) != 1 || parts[0].Result == nil {
+		return withText(parts, text)
+	}
+	r := *parts[0].Result
+	r.Content = withText(r.Content, text)
+	r.Text = len(r.Content) == 1 && r.Content[0].Kind == memkernel.PartText
+	return []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &r}}
 }
 
 // hashResult is the content hash of one tool result part.

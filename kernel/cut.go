@@ -98,7 +98,7 @@ func (w *work) makeCut(delta pagevm.Delta, cache pagevm.Cache) {
 	target := w.cut.TargetTokens
 	for range 3 {
 		w.texts = maps.Clone(texts)
-		wish := w.selectFor(target)
+		wish := w.pressing(w.selectFor(target))
 		wish.Reason = pagevm.CutReason(w.cut.Reason)
 		w.next.spans = spans
 		if span, ok := w.span(wish.Leave); ok {
@@ -121,6 +121,17 @@ func (w *work) makeCut(delta pagevm.Delta, cache pagevm.Cache) {
 		}
 		target = w.fixed + w.standing + (target-w.fixed-w.standing)/3
 	}
+}
+
+// pressing is a wish with what has to be shown shorter for anything to fit.
+func (w *work) pressing(wish *pagevm.CutWish) *pagevm.CutWish {
+	if len(w.pressed) == 0 {
+		return wish
+	}
+	own := *wish // the trace tells what the selector said
+	own.Levels = maps.Clone(wish.Levels)
+	maps.Copy(own.Levels, w.pressed)
+	return &own
 }
 
 // saidBy are the notes on what a carry block shows as it is now: a pin, or a file of

@@ -90,11 +90,12 @@ func runEnd(parts []memkernel.Part, i int) int {
 
 // run makes the page of a run of text, thinking, calls and media.
 func (g *ingester) run(m *memkernel.Message, from, to, overhead int, hash string) pagevm.Segment {
-	id := g.keepRun(m, from, to, conversationPage(g.branch, m.Key, from)).ID
+	page := g.keepRun(m, from, to, conversationPage(g.branch, m.Key, from))
 	hash += "/" + strconv.Itoa(from)
-	s := pagevm.Segment{Kind: pagevm.ItemHost, Part: from, Parts: to - from, Page: id, Type: pagevm.Conversation,
-		Committed: g.committed(id), First: pagevm.Full}
+	s := pagevm.Segment{Kind: pagevm.ItemHost, Part: from, Parts: to - from, Page: page.ID, Type: pagevm.Conversation,
+		Committed: g.committed(page.ID), First: pagevm.Full}
 	s.At[pagevm.Full] = g.shown(m.Parts[from:to], overhead, hash, false)
+	g.levels(&s, page, m.Parts[from:to], overhead)
 	if slices.ContainsFunc(m.Parts[from:to], func(p memkernel.Part) bool { return isThinking(&p) }) {
 		s.Bare = g.shown(m.Parts[from:to], overhead, hash+"/bare", true)
 	}
@@ -173,10 +174,26 @@ func (g *ingester) keepRun(m *memkernel.Message, from, to int, id string) *pagev
 	}
 	page := &pagevm.Page{ID: id, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, MessageKey: m.Key,
 		Role: string(m.Role), Created: m.Time, Masked: c.masked.Total(), MaskedBy: c.masked, Media: media}
-	if strings.HasPrefix(m.Key, promptPrefix) && c.masked == nil && c.lifted == nil {
-		return g.keep(page, c.text, func(*pagevm.Page) []pagevm.Rep { return promptRep(m.Parts[from].Text) })
-	}
-	return g.keep(page, c.text, nil)
+	return g.keep(page, c.text, func(p *pagevm.Page) (reps []pagevm.Rep) {
+		if strings.HasPrefix(m.Key, promptPrefix) && c.masked == nil && c.lifted == nil {
+			reps = promptRep(m.Parts[from].Text)
+		}
+		if old := g.known[p.ID]; old != nil && degraded(old) {
+			reps = append(reps, g.representMessage(m.Parts[from:to], p)...)
+		}
+		return reps
+	})
+}
+
+// degraded tells whether a page has representations that show less than all.
+func degraded(p *pagevm.Page) bool {
+	return slices.ContainsFunc(p.Reps, func(r pagevm.Rep) bool { return r.Level < pagevm.Full })
+}
+
+// representMessage makes the representations of a long message. They are made when it
+// doesn't fit for the first time: all others always stand in full.
+func (g *ingester) representMessage(parts []memkernel.Part, p *pagevm.Page) []pagevm.Rep {
+	return pagevm.RepresentMessage(g.messageInput(parts, p), g.short.opt)
 }
 
 // promptRep keeps the text of a planned prompt as it was sent, so that it is known
@@ -208,28 +225,57 @@ func (g *ingester) result(m *memkernel.Message, i, overhead int, first bool) pag
 	}
 	page := g.keepResult(m, &m.Parts[i], call, s.Page)
 	s.Page, s.Committed = page.ID, g.committed(page.ID)
-	if textOnly(r) {
-		g.levels(&s, page, overhead+g.count.over.PerToolResult)
+	if !r.Opaque {
+		g.levels(&s, page, m.Parts[i:i+1], overhead)
 	}
 	return s
 }
 
 // levels fills in what the degraded representations of a page would cost. One that
-// saves less than a quarter of the level above is not worth what it hides.
-func (g *ingester) levels(s *pagevm.Segment, page *pagevm.Page, overhead int) {
+// saves less than a quarter of what the level above says is not worth what it hides.
+func (g *ingester) levels(s *pagevm.Segment, page *pagevm.Page, parts []memkernel.Part, overhead int) {
+	if !degraded(page) {
+		return
+	}
 	full := s.At[pagevm.Full]
-	above := full.Tokens
+	media := g.mediaTokens(parts)
+	above := full.Tokens - media
 	for _, rep := range page.Reps {
-		tokens := overhead + g.count.text(rep.Text)
-		if 4*tokens > 3*above {
+		if rep.Level == pagevm.Full {
 			continue
 		}
-		above = tokens
-		s.At[rep.Level] = pagevm.Shown{Hash: rep.Hash, Tokens: tokens, Positions: full.Positions, Markable: true}
+		sh := g.lowered(s, parts, rep.Text, rep.Hash, overhead)
+		if text := sh.Tokens - media; 4*text <= 3*above {
+			above = text
+			s.At[rep.Level] = sh
+		}
 	}
-	if full.Tokens > g.large && s.Committed && g.resolver != "" && s.At[pagevm.Pointer].Hash != "" {
+	if s.Kind == pagevm.ItemResult && full.Tokens-media > g.large && s.Committed && g.resolver != "" && s.At[pagevm.Pointer].Hash != "" {
 		s.First = pagevm.Pointer
 	}
+}
+
+// lowered is what a segment costs that shows text in the place of its own.
+func (g *ingester) lowered(s *pagevm.Segment, parts []memkernel.Part, text, hash string, overhead int) pagevm.Shown {
+	sh := g.shown(lowered(parts, text), overhead, hash, false)
+	sh.Image = s.At[pagevm.Full].Image
+	if s.Kind == pagevm.ItemResult {
+		sh.Positions = s.At[pagevm.Full].Positions
+	}
+	return sh
+}
+
+// mediaTokens is what of some parts costs the same at every level.
+func (g *ingester) mediaTokens(parts []memkernel.Part) (n int) {
+	if len(parts) == 1 && parts[0].Result != nil {
+		parts = parts[0].Result.Content
+	}
+	for i := range parts {
+		if parts[i].Kind != memkernel.PartText {
+			n += g.count.part(&parts[i])
+		}
+	}
+	return n
 }
 
 // keepResult captures a tool result and makes its representations.
@@ -249,9 +295,64 @@ func (g *ingester) keepResult(m *memkernel.Message, part *memkernel.Part, call *
 	text, found := g.mask.Find(lean)
 	page.Masked, page.MaskedBy = found.Total(), found
 	return g.keep(page, text, func(p *pagevm.Page) []pagevm.Rep {
-		return g.represent(pagevm.EvidenceInput{Tool: call.Name, Input: input, Text: text, IsError: r.IsError,
-			Bytes: p.Bytes, PageID: p.ID, Blob: p.Hash, Masked: page.Masked, Resolver: g.resolver})
+		in := g.evidence(r, call.Name, input, p)
+		if in.Text = text; !textOnly(r.Content) {
+			in.Text, in.Breaks, _ = g.joined(r.Content)
+		}
+		return g.represent(in)
 	})
+}
+
+// evidence is a result as representations are made of it, but for what it says.
+func (g *ingester) evidence(r *memkernel.ToolResult, tool, input string, p *pagevm.Page) pagevm.EvidenceInput {
+	return pagevm.EvidenceInput{Tool: tool, Input: input, IsError: r.IsError,
+		Bytes: p.Bytes, PageID: p.ID, Blob: p.Hash, Masked: p.Masked, Resolver: g.resolver}
+}
+
+// ownWords is how much of either end of a typed text is taken for the person's own
+// words round what was pasted, in bytes.
+const ownWords = 2 << 10
+
+// messageInput is a message as representations are made of it.
+func (g *ingester) messageInput(parts []memkernel.Part, p *pagevm.Page) pagevm.EvidenceInput {
+	in := pagevm.EvidenceInput{PageID: p.ID, Blob: p.Hash, Masked: p.Masked, Resolver: g.resolver, Message: true}
+	in.Text, in.Breaks, in.Own = g.joined(parts)
+	for _, run := range textRuns(parts) {
+		for i := range run {
+			in.Bytes += int64(len(run[i].Text))
+		}
+	}
+	return in
+}
+
+// joined is what the texts among parts say, secrets masked, and whether there are
+// breaks in it, where a part of another kind stands between two; and the beginnings and
+// ends of those that a person typed, or of all if none is marked so.
+func (g *ingester) joined(parts []memkernel.Part) (joined string, breaks bool, own []pagevm.Range) {
+	var b strings.Builder
+	typed := slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Typed })
+	runs := textRuns(parts)
+	for i, run := range runs {
+		if i > 0 {
+			b.WriteString("\n" + pagevm.PartBreak + "\n")
+		}
+		for j := range run {
+			if j > 0 {
+				b.WriteByte('\n')
+			}
+			lean, _ := g.mask.LiftBase64(strings.ToValidUTF8(run[j].Text, "\uFFFD"))
+			text, _ := g.mask.Mask(lean)
+			if len(runs) > 1 {
+				text = strings.ReplaceAll(text, pagevm.PartBreak, "\u241E")
+			}
+			if at := b.Len(); run[j].Typed == typed {
+				own = append(own, pagevm.Range{Start: at, End: at + min(ownWords, len(text))},
+					pagevm.Range{Start: at + max(0, len(text)-ownWords), End: at + len(text), Tail: true})
+			}
+			b.WriteString(text)
+		}
+	}
+	return b.String(), len(runs) > 1, own
 }
 
 // keepTaken files what healing took out of the conversation. None of it is shown.

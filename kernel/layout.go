@@ -160,8 +160,8 @@ func placeSystem(msgs []memkernel.Message) {
 	}
 }
 
-// shown is message m as items show it: results at their levels, runs without
-// thinking that a cut made invalid.
+// shown is message m as items show it: results and long messages at their levels,
+// runs without thinking that a cut made invalid.
 func (w *work) shown(m *memkernel.Message, items []pagevm.Item) memkernel.Message {
 	full := true
 	for i := range items {
@@ -175,7 +175,7 @@ func (w *work) shown(m *memkernel.Message, items []pagevm.Item) memkernel.Messag
 	for i := range items {
 		it := &items[i]
 		if it.Level != pagevm.Full {
-			c.Parts = append(c.Parts, withText(&m.Parts[it.Part], w.text(it.Hash)))
+			c.Parts = append(c.Parts, lowered(m.Parts[it.Part:it.Part+it.Parts], w.text(it.Hash))...)
 			continue
 		}
 		for j := it.Part; j < it.Part+it.Parts; j++ {

@@ -68,6 +68,12 @@ type line struct {
 	notesShown int
 	// unsent: the newest plan was a compaction's, which is no request.
 	unsent bool
+	// fitted are the pages that stand with a text of their own size, because they are
+	// larger than the room there was.
+	fitted map[string]bool
+	// settled is the generation of the projection that the messages' levels were
+	// compared with.
+	settled int
 	// private: the line has been shown what only private sessions see.
 	private bool
 }

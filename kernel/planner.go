@@ -209,6 +209,9 @@ func (w *work) project() error {
 		w.showNotes(delta, cache)
 	}
 	w.settleCuts(grown)
+	if len(w.pressed) > 0 && w.decision.Cut == nil {
+		w.next.settled = -1 // nothing became of it
+	}
 	if over := w.planned(w.proj) - w.hard; over > 0 && (w.demand == nil || !w.demand.made) {
 		return w.tooSmall(over)
 	}
@@ -274,11 +277,14 @@ func (w *work) fitting(blocks []pagevm.Block) []pagevm.Block {
 }
 
 // splitWindow divides the window among the regions. It fails if what must stand
-// (tools, system, the newest messages) does not fit beside the reserve.
-func (w *work) splitWindow() error {
-	var err error
+// (tools, system, the newest messages) does not fit beside the reserve, and names the
+// largest of it.
+func (w *work) splitWindow() (err error) {
 	w.split, err = budget.Split(budget.Request{Window: w.window, Reserve: w.reserve, Fixed: []budget.Item{
 		{Name: RegionTools, Tokens: w.toolTokens}, {Name: RegionSystem, Tokens: w.systemTokens},
-		{Name: RegionNewest, Tokens: w.scale(w.newestTokens())}}})
+		{Name: RegionNewest, Tokens: w.newestTokens()}}})
+	if small := (*TooSmallError)(nil); errors.As(err, &small) {
+		small.Largest = w.largestItems(w.newestItems())
+	}
 	return err
 }

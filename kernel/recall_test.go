@@ -283,7 +283,8 @@ func TestWorkspaceGivesWay(t *testing.T) {
 	bare := openKernel(t, t.TempDir())
 	defer bare.Close()
 	c := newConversation(13)
-	c.add(memkernel.RoleUser, words(c.code(60_000)))
+	paper := memkernel.Part{Kind: memkernel.PartDocument, Text: c.code(60_000), Media: &memkernel.Media{Type: "text/plain"}}
+	c.add(memkernel.RoleUser, paper) // which keeps its shape
 	made := 0
 	for window := 20_000; window < 60_000; window += 500 {
 		req := private(c)

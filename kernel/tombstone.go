@@ -34,9 +34,9 @@ func (g *ingester) withoutForgotten(m *memkernel.Message) (out []memkernel.Part,
 		if part.Kind == memkernel.PartToolResult {
 			if text, _ := g.mask.Mask(resultContent(part)); g.buried(evidencePage(g.branch, part.Result.CallID), text) {
 				changed = true
-				stub := withText(part, forgottenPart)
-				stub.Result.Opaque = false
-				out = append(out, stub)
+				stub := *part.Result
+				stub.Content, stub.Text, stub.Opaque = []memkernel.Part{textPart(forgottenPart)}, true, false
+				out = append(out, memkernel.Part{Kind: memkernel.PartToolResult, Result: &stub})
 			} else {
 				out = append(out, *part)
 			}

@@ -38,6 +38,8 @@ type work struct {
 
 	msgs []memkernel.Message
 	kept int // leading msgs that are those of the line before
+	// absorbed are the leading hosts that are those of the line before.
+	absorbed int
 	// heard is what an observation goes on from, nil for a plan; unchanged are the
 	// messages that the host vouches for, was those of before that are not kept, byID
 	// all calls, led the place behind an opening that was put in front, examined how
@@ -78,6 +80,8 @@ type work struct {
 	leadGone, carriedGone bool
 	standing              int // its size, calibrated
 	squeezed              int // what it has to give way, calibrated
+	// pressed are pages that were sent, must stand, and have to be shown shorter.
+	pressed map[string]pagevm.Level
 
 	proj     *pagevm.Projection
 	decision pagevm.Decision
@@ -179,7 +183,7 @@ func (w *work) absorb() error {
 	}
 	w.next.calls = g.calls
 	w.stats.Ingested = len(w.capture.pages)
-	w.places = places(w.prev.places, g.kept, w.msgs)
+	w.places, w.absorbed = places(w.prev.places, g.kept, w.msgs), g.kept
 	w.align = pagevm.Align(w.prev.proj, w.hosts)
 	w.next.msgs, w.next.places = w.msgs, w.places
 	if w.align.Rewrite != pagevm.RewriteNone {

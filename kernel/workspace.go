@@ -277,7 +277,7 @@ func (w *work) hostShows(text string) bool {
 // not fit beside them: as far as their floors let them, at this plan if the carry
 // block is made now, else at the cut that has to come.
 func (w *work) squeezeCarried() {
-	over := w.fixed + w.standing + w.scale(w.newestTokens()+carryRoom(w.window)) - w.hard
+	over := w.fixed + w.standing + w.newestTokens() + w.scale(carryRoom(w.window)) - w.hard
 	if over <= 0 || w.standing == 0 {
 		return
 	}

@@ -87,16 +87,14 @@ func (a *appraisal) namesOf(i, j int) (names [pagevm.Full + 1][]pagevm.Name) {
 	m, s := &a.w.msgs[i], &a.w.hosts[i].Segments[j]
 	if s.Kind != pagevm.ItemResult {
 		names[pagevm.Full] = pagevm.Names(saidIn(m.Parts[s.Part : s.Part+s.Parts]))
+	} else if a.w.seen[i].Gone || a.w.page(s.Page) == nil {
 		return names
+	} else {
+		names[pagevm.Full] = pagevm.Names(resultText(m.Parts[s.Part].Result))
 	}
-	page := a.w.page(s.Page)
-	if a.w.seen[i].Gone || page == nil {
-		return names
-	}
-	names[pagevm.Full] = pagevm.Names(resultText(m.Parts[s.Part].Result))
-	for _, rep := range page.Reps {
-		if rep.Level < pagevm.Full && s.At[rep.Level].Hash != "" {
-			names[rep.Level] = pagevm.Names(rep.Text)
+	for l := pagevm.Pointer; l < pagevm.Full; l++ {
+		if s.At[l].Hash != "" {
+			names[l] = pagevm.Names(a.w.text(s.At[l].Hash))
 		}
 	}
 	return names
@@ -129,7 +127,14 @@ func (a *appraisal) dialogue(i, j int) {
 			t.Act = pagevm.ActEdit
 		}
 	}
-	t.Names[pagevm.Full] = a.names(a.found[i][j][pagevm.Full], t.Age)
+	if s.Lowest(true) < pagevm.Full { // mostly pasted: what it asks for stands at every level
+		t.Act, t.InHand = pagevm.ActRead, a.w.places[i].Opener
+	}
+	for l, names := range a.found[i][j] {
+		if len(names) > 0 || pagevm.Level(l) == pagevm.Full {
+			t.Names[l] = a.names(names, t.Age)
+		}
+	}
 	for _, id := range t.Names[pagevm.Full] {
 		a.uses[id].Said++
 	}

@@ -391,7 +391,7 @@ func (b *builder) mayShow(s *Segment, pl Place, want, now Level) string {
 			return RuleFloor
 		case !s.Committed:
 			return RuleNotDurable
-		case !pl.Closed:
+		case !pl.Closed && !b.cache.Forced:
 			return RuleAtomOpen
 		}
 	}

@@ -158,8 +158,8 @@ type Segment struct {
 	At [Full + 1]Shown `json:"at"`
 	// Bare is the run without its thinking; an empty hash if it has none.
 	Bare Shown `json:"bare,omitzero"`
-	// First is the level at which the page is appended: Full, or lower for a
-	// result too large to be shown.
+	// First is the level at which the page is appended: Full, or lower for what is
+	// too large to be shown.
 	First Level `json:"first"`
 	// Superseded marks evidence that a newer read or an edit of the same path
 	// made stale.
@@ -212,7 +212,7 @@ func (s *Segment) at(l Level) (Shown, bool) {
 
 // Lowest is the cheapest level that the segment may take under the floor.
 func (s *Segment) Lowest(resolver bool) Level {
-	if s.Kind != ItemResult || !s.Committed {
+	if !s.Committed {
 		return s.First
 	}
 	floor := Floor(s.Type, resolver)

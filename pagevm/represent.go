@@ -78,6 +78,12 @@ type EvidenceInput struct {
 	// Resolver is the tool or command by which the model can follow a
 	// pointer; "" if there is none.
 	Resolver string
+	// Message tells that it is no tool's result but a message of a person's. Own are
+	// the parts of it that an excerpt keeps before all else.
+	Message bool
+	Own     []Range
+	// Breaks tells that Text was put together of parts, with PartBreak between them.
+	Breaks bool
 }
 
 func (in *EvidenceInput) size() int64 {
@@ -120,6 +126,7 @@ func RepresentEvidence(in EvidenceInput, opt *RepOptions) []Rep {
 	}
 	k, numbered := detectKind(in.Text)
 	s := scanText(in.Text, k, numbered)
+	s.breaks = in.Breaks
 	foot := footer(&in, s)
 	p := s.pick(o.room(len(in.Text), len(foot)))
 	if len(in.Text) >= o.MinBytes {
@@ -168,6 +175,13 @@ func newRep(l Level, text string) Rep {
 // footer tells at the end of a compressed result what it is and how to read
 // the whole.
 func footer(in *EvidenceInput, s *scan) string {
+	if in.Message {
+		f := "\n[this message is shown shortened: of " + plural(s.lines, "line") + ", " + sizeText(in.size()) + "; stored whole as page " + orUnknown(in.PageID)
+		if in.Resolver != "" {
+			f += "; " + howToRead(in.Resolver, in.PageID)
+		}
+		return f + "]"
+	}
 	f := "\n[of " + plural(s.lines, "line") + ", " + sizeText(in.size())
 	if n := min(len(in.Text)/100, 400); s.kind == kindJSON && n >= 80 {
 		f += ", " + jsonShape(in.Text, n)

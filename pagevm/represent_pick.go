@@ -18,6 +18,7 @@ type picker struct {
 	stamp   []int32
 	round   int32
 	heap    []candidateUnit
+	used    int // bytes
 }
 
 // markBytes is what an elision mark costs, with its line break.
@@ -44,8 +45,7 @@ func (s *scan) pick(budget int) *picker {
 	for i := len(p.heap)/2 - 1; i >= 0; i-- {
 		p.down(i)
 	}
-	used := 0
-	for len(p.heap) > 0 && used < budget {
+	for len(p.heap) > 0 && p.used < budget {
 		i := int(p.heap[0].unit)
 		if p.chosen[i] {
 			p.pop()
@@ -65,10 +65,10 @@ func (s *scan) pick(budget int) *picker {
 		}
 		p.pop()
 		c := p.cost(i)
-		if used+c > budget && len(p.order) > 0 {
+		if p.used+c > budget && len(p.order) > 0 {
 			continue
 		}
-		used += c
+		p.used += c
 		p.choose(i)
 	}
 	return p
@@ -244,11 +244,11 @@ func (s *scan) excerpt(dst []byte, keep []bool) []byte {
 			continue
 		}
 		u := s.units[i]
-		dst = s.gap(dst, pos, u.start)
+		dst = s.gapParts(dst, pos, u.start)
 		dst = append(dst, s.text[u.start:u.end]...)
 		pos = u.end
 	}
-	return s.gap(dst, pos, len(s.text))
+	return s.gapParts(dst, pos, len(s.text))
 }
 
 // gap writes what stands for text[a:b]: the bytes themselves if that is no

@@ -27,6 +27,8 @@ type scan struct {
 	kind kind
 	// numbered: the lines carry the numbers of a file read.
 	numbered bool
+	edge     int  // bytes at either end of a huge text that are kept whole
+	breaks   bool // the text has breaks between parts, which stay
 	units    []unit
 	toks     []int32
 	known    []token // by token number
@@ -103,6 +105,12 @@ var byteClass = func() (t [256]uint8) {
 
 // scanText splits text, of a kind, into units and numbers their tokens.
 func scanText(text string, k kind, numbered bool) *scan {
+	return scanEdges(text, k, numbered, edgeScan)
+}
+
+// scanEdges is scanText with so many bytes at either end of a huge text of which
+// every line becomes a unit.
+func scanEdges(text string, k kind, numbered bool, edge int) *scan {
 	size := 64
 	for size < min(len(text), wholeScan)/8 {
 		size <<= 1
@@ -111,6 +119,7 @@ func scanText(text string, k kind, numbered bool) *scan {
 		text:     text,
 		kind:     k,
 		numbered: numbered,
+		edge:     edge,
 		units:    make([]unit, 0, len(text)/48+4),
 		toks:     make([]int32, 0, len(text)/8+8),
 		known:    make([]token, 0, min(len(text), wholeScan)/20+8),
@@ -166,7 +175,7 @@ func (s *scan) unit(a, b int, base float32) {
 	if strong || weak {
 		u.base += s.kind.errorWorth(strong)
 	}
-	inside := len(s.text) > wholeScan && a > edgeScan && b < len(s.text)-edgeScan
+	inside := len(s.text) > wholeScan && a > s.edge && b < len(s.text)-s.edge
 	if inside && (!strong || len(s.units) > maxErrUnit) {
 		s.toks = s.toks[:u.tok]
 		return
