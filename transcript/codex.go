@@ -43,6 +43,7 @@ func parseCodex(rec *Record) error {
 		return cmpErr(c.end(), errNoObject)
 	}
 	var typ, at, payload, id string
+	state := false
 	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
 		switch k {
 		case "type":
@@ -54,6 +55,7 @@ func parseCodex(rec *Record) error {
 		case "id":
 			id = c.str()
 		default:
+			state = state || k == "record_type"
 			c.skip()
 		}
 	}
@@ -75,7 +77,9 @@ func parseCodex(rec *Record) error {
 		return codexResponse(rec, strings.Clone(payload), at)
 	case "":
 		// Rollouts of early versions begin with a bare header.
-		rec.Kind, rec.x.session = KindMeta, strings.Clone(id)
+		if id != "" || state {
+			rec.Kind, rec.x.session = KindMeta, strings.Clone(id)
+		}
 	default:
 		if payload == "" && isResponsesItem(typ) {
 			return codexResponse(rec, strings.Clone(rec.Raw), at)

@@ -173,6 +173,8 @@ func hintFor(err error) string {
 	switch {
 	case errors.As(err, &h):
 		return h.hint
+	case errors.Is(err, transcript.ErrUnread):
+		return fmt.Sprintf("check that it is the session's own file and whole; --dialect, one of %v, says how it is written", transcript.Dialects())
 	case errors.As(err, &line):
 		return "mend or remove that line, or pass --skip-broken to leave out what can't be read"
 	case errors.As(err, &window):
