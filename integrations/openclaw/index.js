@@ -35,7 +35,7 @@ function boundaries(api, at, log) {
       const { daemon, options } = at(ctx?.agentId ?? agentOf(key), undefined, ctx?.workspaceDir);
       await daemon.call(method, { session_key: key, private: options.isPrivate(key), ...params }, { timeoutMs });
     } catch (err) {
-      trouble(log, `${method} ${key}`, err);
+      if (err.code !== "NO_SESSION") trouble(log, `${method} ${key}`, err); // nothing was said in it yet
     }
   };
   listen(api, "before_reset", (e, ctx) => pass("reset", e, ctx, { key: `reset:${ctx?.sessionId ?? ""}`, reason: e?.reason ?? "reset" }, 15_000));

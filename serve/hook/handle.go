@@ -91,6 +91,9 @@ func (h *handler) record(ctx context.Context) (*record, func(), error) {
 // restore is the text from which a session goes on.
 func (h *handler) restore(ctx context.Context, key string) (string, error) {
 	got, err := h.setup.Kernel.Restore(ctx, key)
+	if errors.Is(err, kernel.ErrNoSession) {
+		return "", nil // begun before the hooks were there
+	}
 	if err != nil {
 		return "", err
 	}
