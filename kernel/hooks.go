@@ -43,6 +43,8 @@ type Boundary struct {
 	Compact *CompactWish
 	// Private: see [Turn.Private].
 	Private bool
+	// Source says where the conversation comes from.
+	Source Source
 
 	begins  bool                // the session may begin with it
 	pending bool                // the next plan is to cut
@@ -51,7 +53,7 @@ type Boundary struct {
 
 // turn is the boundary as a turn that is observed.
 func (b *Boundary) turn() Turn {
-	return Turn{SessionKey: b.SessionKey, Branch: b.Branch, Model: b.Model, Messages: b.Messages, Now: b.Now}
+	return Turn{SessionKey: b.SessionKey, Branch: b.Branch, Model: b.Model, Messages: b.Messages, Now: b.Now, Source: b.Source}
 }
 
 // Passed is the answer to a [Boundary].
@@ -291,7 +293,7 @@ func (s *session) lifeAt(out *Passed, b Boundary, point pagevm.CommitPoint, msgs
 	if s.lifeOpt.Off || b.Branch != "" {
 		return nil
 	}
-	if err := s.captureState(b.Branch, msgs); err != nil {
+	if err := s.captureState(b.Branch, msgs, heardOf{from: b.Source}); err != nil {
 		return err
 	}
 	if t := triggers[point]; t != "" && b.Reason != startReason && s.life.state.Changed(s.life.written()) {
@@ -313,9 +315,11 @@ func (s *session) beginLife() error {
 	if l == nil {
 		return nil
 	}
+	from := l.state.Thread.From
 	l.state = checkpoint.State{}
 	s.fallBack(l)
 	l.state = checkpoint.Begin(checkpoint.State{}, l.latest)
+	l.state.Thread.From = from
 	err := l.store.SaveState(l.state)
 	l.stamp = s.lifeStamp()
 	return err
@@ -359,7 +363,7 @@ func (s *session) checkpointOnDemand(w *work, b Boundary) (*checkpoint.Checkpoin
 			return nil, err
 		}
 	}
-	if err := s.captureState("", msgs); err != nil {
+	if err := s.captureState("", msgs, heardOf{from: b.Source}); err != nil {
 		return nil, err
 	}
 	return s.writeCheckpoint(s.checkpointInput(checkpoint.TriggerManual, s.lastReading(b), b.Now))

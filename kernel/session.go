@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
@@ -42,6 +43,7 @@ type session struct {
 	blobs *blob.Store
 	// masker takes secrets out of all that is kept.
 	masker *pagevm.Masker
+	prices *cachelayout.Book
 
 	mu sync.Mutex // held while the session is planned or observed
 	// held tells that something of it is in memory, used when a call last used it, in
@@ -126,7 +128,7 @@ type cutBody struct {
 
 func (k *Kernel) newSession(key, name string) *session {
 	dir := k.folder(name)
-	s := &session{key: key, name: name, files: dir, root: k.state, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, memory: k.memory, now: k.now, told: map[Net]bool{},
+	s := &session{key: key, name: name, files: dir, root: k.state, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, prices: k.prices, memory: k.memory, now: k.now, told: map[Net]bool{},
 		flock: flock.New(dir.Path(lockName)),
 		calib: &calibrations{dir: k.state}}
 	s.tracer = newTracer(dir, k.traces)

@@ -19,6 +19,7 @@ type usage struct {
 
 type turnCall struct {
 	sessionCall
+	sourceCall
 	Branch         string          `json:"branch"`
 	Model          string          `json:"model"`
 	Conversation   *conversation   `json:"conversation"`
@@ -54,7 +55,7 @@ func (s *Server) observeWith(ctx context.Context, p *turnCall, observe func(cont
 		return nil, badParams("hand in the conversation after the turn", "there are no messages to observe")
 	}
 	turn := kernel.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), PlanID: p.PlanID, Usage: p.Usage.billed(h.messages()),
-		Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: s.private(p.Private), More: p.More}
+		Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: s.private(p.Private), More: p.More, Source: p.source()}
 	o, err := observe(ctx, turn)
 	if err != nil {
 		return nil, err

@@ -147,7 +147,7 @@ func (h *handler) gauge(ctx context.Context, r *record, n *news) (line string, e
 	}
 	level, saved := crossed[len(crossed)-1], false
 	if level >= checkpoint.LevelCheckpoint {
-		c, cerr := h.setup.Kernel.Checkpoint(ctx, kernel.Boundary{SessionKey: h.key, Private: h.setup.Private})
+		c, cerr := h.setup.Kernel.Checkpoint(ctx, kernel.Boundary{SessionKey: h.key, Private: h.setup.Private, Source: h.source()})
 		saved, err = c != nil, cerr
 	}
 	return reading.Line(level, saved), err
@@ -195,7 +195,7 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 	if len(n.msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(n.msgs)) {
 		ends = append(ends, len(n.msgs)) // an open turn: its messages are kept
 	}
-	turn := kernel.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private}
+	turn := kernel.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Source: h.source()}
 	commit := h.setup.Kernel.ObserveTurn
 	for i, end := range ends {
 		if end == len(n.msgs) && moments[h.Host][h.e.Name] == beforeCompaction {
@@ -223,9 +223,14 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 	return n, nil
 }
 
+// source is where the session comes from, as the event says it.
+func (h *handler) source() kernel.Source {
+	return kernel.Source{File: h.e.Transcript, Channel: string(h.Host), Agent: h.e.AgentType}
+}
+
 // boundary is the session as it stands now.
 func (h *handler) boundary(r *record, n *news, reason string) kernel.Boundary {
-	b := kernel.Boundary{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Reason: reason}
+	b := kernel.Boundary{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Reason: reason, Source: h.source()}
 	if n != nil {
 		b.Messages = n.msgs
 	}

@@ -20,6 +20,7 @@ type exchange struct {
 	format transcript.Format
 	count  bool // asks for the size of a request only
 	line   *line
+	from   kernel.Source    // what the request says of where it comes from
 	body   *transcript.Body // nil if it could not be read
 	data   []byte           // as the client wrote it
 	out    *outcome
@@ -143,13 +144,14 @@ func (x *Proxy) decide(r *http.Request, e *exchange) {
 		e.out = passed(e.data, reason, nil)
 		return
 	}
+	e.from = sourceOf(r.Header)
 	ln := x.lines.of(identify(r.Header, b), len(b.Tools) > 0)
 	if ln.branch != "" && len(b.Tools) == 0 {
 		e.out = passed(e.data, passSide, nil)
 		return
 	}
 	e.body, e.line = b, ln
-	e.out = x.planned(r.Context(), ln, b, e.data, e.count, nil)
+	e.out = x.planned(r.Context(), ln, e.from, b, e.data, e.count, nil)
 }
 
 // logDecision writes the line of a request. It holds no content and no key; the

@@ -45,7 +45,9 @@ func (x *Proxy) rewrite(p *httputil.ProxyRequest) {
 		}
 	}
 	out.URL.RawQuery = in.URL.RawQuery
-	out.Header.Del(headerSession)
+	for _, name := range []string{headerSession, headerFile, headerChannel, headerAgent} {
+		out.Header.Del(name)
+	}
 	e := exchangeOf(in.Context())
 	if e == nil {
 		return
@@ -125,7 +127,7 @@ func (x *Proxy) smaller(ctx context.Context, e *exchange, text string) *outcome 
 	if e.out.plan != nil {
 		over.PlanID = e.out.plan.ID
 	}
-	o := x.planned(ctx, e.line, e.body, e.data, false, over)
+	o := x.planned(ctx, e.line, e.from, e.body, e.data, false, over)
 	if o.plan == nil || bytes.Equal(o.body, e.out.body) {
 		x.log.Warn("refused as too long", "retry", "none", "reason", o.reason, "detail", o.detail)
 		return nil

@@ -162,9 +162,9 @@ func passed(data []byte, reason string, err error) *outcome {
 }
 
 // planned asks for a plan and writes the body that it says.
-func (x *Proxy) planned(ctx context.Context, ln *line, b *transcript.Body, data []byte, count bool, over *kernel.Overflow) *outcome {
+func (x *Proxy) planned(ctx context.Context, ln *line, from kernel.Source, b *transcript.Body, data []byte, count bool, over *kernel.Overflow) *outcome {
 	req := x.request(ln, b)
-	req.Overflow = over
+	req.Overflow, req.Source = over, from
 	ask := x.planner.PlanContext
 	if count {
 		ask = x.planner.Peek
