@@ -166,11 +166,11 @@ func (s *session) captureState(branch string, msgs []memkernel.Message, h heardO
 	if err != nil {
 		return err
 	}
-	was := l.state.Thread.Usage
 	l.state = checkpoint.UpdateMasked(l.state, msgs, s.masker.Text)
 	s.tell(&l.state, h.from)
-	// Where the newest message says the same it says which it is, too.
-	if now := l.state.Thread.Usage; h.bill != nil && h.bill.Tokens > 0 && (now == was || now.Tokens != h.bill.Tokens) {
+	// A bill may be that of an earlier call than the newest message's; where that says the
+	// same it says which call it was, too.
+	if now := l.state.Thread.Usage; h.bill != nil && h.bill.Tokens > 0 && (now == nil || now.Tokens != h.bill.Tokens && h.bill.At.After(now.At)) {
 		l.state.Thread.Usage = h.bill
 	}
 	if err := l.store.SaveState(l.state); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -106,7 +107,8 @@ func TestCheckpointsNameTheBill(t *testing.T) {
 		return &memkernel.Usage{InputTokens: n, CacheReadTokens: 1000, OutputTokens: 7}
 	}
 	for name, tt := range map[string]struct {
-		message, call int // tokens billed, 0 for none
+		message, call int           // tokens billed, 0 for none
+		late          time.Duration // how long after the message the call was billed
 		want          int
 		source, named bool
 	}{
@@ -114,14 +116,15 @@ func TestCheckpointsNameTheBill(t *testing.T) {
 		"the message":      {message: 120_000, want: 121_000, source: true, named: true},
 		"the call":         {call: 50_000, want: 51_000, source: true},
 		"both, alike":      {message: 50_000, call: 50_000, want: 51_000, source: true, named: true},
-		"the call's newer": {message: 50_000, call: 60_000, want: 61_000, source: true},
+		"the call's newer": {message: 50_000, call: 60_000, late: time.Minute, want: 61_000, source: true},
+		"the call's older": {message: 50_000, call: 60_000, late: -time.Minute, want: 51_000, source: true, named: true},
 	} {
 		dir := t.TempDir()
 		k := openKernel(t, dir)
 		c := newConversation(11)
 		c.user()
 		c.say()
-		turn := kernel.Turn{SessionKey: "s", Model: model, Now: c.now}
+		turn := kernel.Turn{SessionKey: "s", Model: model, Now: c.now.Add(tt.late)}
 		if tt.message > 0 {
 			c.msgs[len(c.msgs)-1].Usage, c.msgs[len(c.msgs)-1].Model = bill(tt.message), model
 		} else {
