@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,7 +13,8 @@ import (
 
 // Schema and SchemaVersion name the format of checkpoints: schema v1 of OpenClaw's
 // context manager, version 1.1 of 2026-02-25, section 5.3, with working.split_turn,
-// working.goal, working.step, constraints, meta.captured and meta.session_state added.
+// working.goal, working.step, constraints, meta.captured, meta.session_state, and in
+// meta.token_usage source, model, message, observed_at and gauge_tokens added.
 const (
 	Schema        = "openclaw/checkpoint"
 	SchemaVersion = 1
@@ -83,12 +85,39 @@ type Meta struct {
 	SessionState Name `yaml:"session_state,omitempty"`
 }
 
-// TokenUsage is the reading at which a checkpoint was written.
+// TokenUsage is how large the prompt was.
 type TokenUsage struct {
-	InputTokens   int `yaml:"input_tokens"`
+	// InputTokens is what the provider billed for the newest call that was observed, or
+	// for want of one our own reading; Source says which.
+	InputTokens int `yaml:"input_tokens"`
+	// ContextWindow is 0 if nobody knows it.
 	ContextWindow int `yaml:"context_window"`
-	// Utilization is the share of the window, rounded to a hundredth.
+	// Utilization is InputTokens' share of the window, rounded to a hundredth.
 	Utilization float64 `yaml:"utilization"`
+	// Source is FromProvider or FromEstimate, "" in checkpoints of older programs.
+	Source Name `yaml:"source,omitempty"`
+	// Model, Message and ObservedAt say which call was billed: by whom, the key of the
+	// answer, when. Each is empty if the host doesn't say.
+	Model      Name `yaml:"model,omitempty"`
+	Message    Name `yaml:"message,omitempty"`
+	ObservedAt Time `yaml:"observed_at,omitempty"`
+	// GaugeTokens is the reading at which the checkpoint was written, with what had come
+	// since that call; 0 if it is InputTokens.
+	GaugeTokens int `yaml:"gauge_tokens,omitempty"`
+}
+
+// Where a size comes from.
+const (
+	FromProvider Name = "provider"
+	FromEstimate Name = "estimate"
+)
+
+// gauge is the reading at which a checkpoint was written.
+func (u TokenUsage) gauge() int {
+	if u.GaugeTokens > 0 {
+		return u.GaugeTokens
+	}
+	return u.InputTokens
 }
 
 // Working says what is going on.
@@ -147,7 +176,9 @@ type Exchange struct {
 
 // Input is what a checkpoint holds and a state does not know.
 type Input struct {
-	SessionKey, SessionFile, Channel, AgentID string
+	SessionKey string
+	// SessionFile, Channel and AgentID count where the state says none.
+	SessionFile, Channel, AgentID string
 	// Now stands in created_at.
 	Now     time.Time
 	Trigger Trigger
@@ -176,7 +207,7 @@ func Redundant(latest *Checkpoint, in Input) bool {
 	if latest == nil || in.Trigger != TriggerAuto || latest.Meta.CompactionCount != in.Compactions {
 		return false
 	}
-	was := latest.Meta.TokenUsage.InputTokens
+	was := latest.Meta.TokenUsage.gauge()
 	delta := in.Reading.Tokens - was
 	return float64(max(delta, -delta)) < dedupeShare*float64(was)
 }
@@ -211,13 +242,31 @@ func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 	return c
 }
 
+// usage is the newest that a provider billed, or else the reading.
+func (s *State) usage(in Input) TokenUsage {
+	r := in.Reading
+	u := TokenUsage{InputTokens: r.Tokens, ContextWindow: r.Window}
+	switch b := s.Thread.Usage; {
+	case b != nil:
+		u.InputTokens, u.Source, u.Model, u.Message, u.ObservedAt = b.Tokens, FromProvider, Name(b.Model), Name(b.Message), stamp(b.At)
+		if r.Tokens != b.Tokens {
+			u.GaugeTokens = r.Tokens
+		}
+	case r.Tokens > 0:
+		u.Source = FromEstimate
+	}
+	share := Reading{Tokens: u.InputTokens, Window: r.Window}.Utilization()
+	u.Utilization, _ = strconv.ParseFloat(strconv.FormatFloat(share, 'f', 2, 64), 64)
+	return u
+}
+
 func (s *State) meta(prev *Checkpoint, in Input) Meta {
-	share, _ := strconv.ParseFloat(strconv.FormatFloat(in.Reading.Utilization(), 'f', 2, 64), 64)
+	from := s.Thread.From
 	return Meta{
 		CheckpointID: checkpointID(number(string(prev.Meta.CheckpointID)) + 1),
-		SessionKey:   Name(in.SessionKey), SessionFile: Name(in.SessionFile), Channel: Name(in.Channel), AgentID: Name(in.AgentID),
+		SessionKey:   Name(in.SessionKey), SessionFile: Name(cmp.Or(from.File, in.SessionFile)), Channel: Name(cmp.Or(from.Channel, in.Channel)), AgentID: Name(cmp.Or(from.Agent, in.AgentID)),
 		CreatedAt: stamp(in.Now), Trigger: in.Trigger, CompactionCount: in.Compactions,
-		TokenUsage:         TokenUsage{in.Reading.Tokens, in.Reading.Window, share},
+		TokenUsage:         s.usage(in),
 		PreviousCheckpoint: prev.Meta.CheckpointID,
 		Captured:           max(s.last(), prev.Meta.Captured),
 		SessionState:       Name(in.SessionState),

@@ -161,6 +161,7 @@ func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
 			}
 		}
 	}
+	r.head = append(r.head, from(c)...)
 	return r
 }
 
@@ -181,12 +182,42 @@ func heading(c *Checkpoint, o RestoreOptions) []string {
 	if n := m.CompactionCount; n > SpiralCount {
 		out = append(out, fmt.Sprintf("Warning: %d compactions in this session. Each one loses more; suggest to the user to go on in a fresh session.\n", n))
 	}
-	if m.TokenUsage.ContextWindow == 0 {
-		return append(out, "Saved: "+m.CreatedAt.Format("2006-01-02 15:04Z")+"\n")
+	saved, u := "Saved: "+m.CreatedAt.Format("2006-01-02 15:04Z"), m.TokenUsage
+	switch {
+	case u.ContextWindow > 0:
+		saved += fmt.Sprintf(", %s/%s tokens%s, %d compactions", thousands(u.InputTokens), thousands(u.ContextWindow), u.billed(), m.CompactionCount)
+	case u.Source == FromProvider:
+		saved += fmt.Sprintf(", %s tokens%s", thousands(u.InputTokens), u.billed())
 	}
-	saved := fmt.Sprintf("Saved: %s, %s/%s tokens, %d compactions\n", m.CreatedAt.Format("2006-01-02 15:04Z"),
-		thousands(m.TokenUsage.InputTokens), thousands(m.TokenUsage.ContextWindow), m.CompactionCount)
-	return append(out, saved)
+	return append(out, saved+"\n")
+}
+
+// billed says that a provider's figure is one.
+func (u TokenUsage) billed() string {
+	if u.Source != FromProvider {
+		return ""
+	}
+	if u.Model == "" {
+		return " billed"
+	}
+	return " billed for " + line(u.Model, nameRunes)
+}
+
+// from says where the session was held.
+func from(c *Checkpoint) []string {
+	var parts []string
+	add := func(what string, n Name, runes int) {
+		if n != "" {
+			parts = append(parts, what+" "+line(n, runes))
+		}
+	}
+	add("channel", c.Meta.Channel, nameRunes)
+	add("agent", c.Meta.AgentID, nameRunes)
+	add("transcript", c.Meta.SessionFile, pathRunes)
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{"From: " + strings.Join(parts, ", ") + "\n"}
 }
 
 // goal is what all of it is for, where that is not what is being worked on.

@@ -32,6 +32,7 @@ Goal: I want to go to Japan in March, budget-friendly
 Working on: 现在签证怎么办？
 Status: in_progress, interrupted at web_search {"query":"visa"}
 Next action: the result of web_search {"query":"visa"}
+From: channel telegram, agent default, transcript sessions/s.jsonl
 Open items:
 - open item 0
 - open item 1
@@ -61,6 +62,7 @@ Saved: 2026-03-09 12:00Z, 162k/200k tokens, 4 compactions
 Working on: 现在签证怎么办？
 Status: in_progress, in the middle of a turn, interrupted at web_search {"query":"visa"}
 Next action: the result of web_search {"query":"visa"}
+From: channel telegram, agent default, transcript sessions/s.jsonl
 Learnings (consider storing them in long-term memory):
 - learning 1
 - learning 0
@@ -145,7 +147,7 @@ func TestRestoreProperties(t *testing.T) {
 
 // begins tells whether a line begins as the package's own lines do.
 func begins(l string) bool {
-	for _, p := range []string{"- ", "  +", "Saved: ", "Goal: ", "Step: ", "Constraints, newest first:", "Working on: ", "Status: in_progress, interrupted at ", "Next action: ", "Open items:", "Decisions, newest first:", "Thread: ", "Files modified", "Files read", "Tools used: ", "Learnings (", "Warning: "} {
+	for _, p := range []string{"- ", "  +", "Saved: ", "Goal: ", "Step: ", "Constraints, newest first:", "Working on: ", "Status: in_progress, interrupted at ", "Next action: ", "From: channel ", "Open items:", "Decisions, newest first:", "Thread: ", "Files modified", "Files read", "Tools used: ", "Learnings (", "Warning: "} {
 		if strings.HasPrefix(l, p) {
 			return true
 		}

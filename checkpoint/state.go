@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -153,8 +154,38 @@ type ThreadState struct {
 	Pending  []Attempt    `json:"pending,omitempty"`
 	// Failures are calls that failed and that nothing has made good.
 	Failures []Failure `json:"failures,omitempty"`
+	// From says where the conversation comes from, Usage what a provider billed for its
+	// newest call; nil if nobody said.
+	From  Source `json:"from,omitzero"`
+	Usage *Usage `json:"usage,omitempty"`
 	// Reader is the position of the reader that finds decisions and open items.
 	Reader summary.State `json:"reader"`
+}
+
+// Source says where a conversation comes from; each member is "" if nobody said.
+type Source struct {
+	// File is the host's transcript.
+	File string `json:"file,omitempty"`
+	// Channel is by what the person writes, such as telegram.
+	Channel string `json:"channel,omitempty"`
+	// Agent is who answers.
+	Agent string `json:"agent,omitempty"`
+}
+
+// Over is s, with what it does not say from another.
+func (s Source) Over(o Source) Source {
+	return Source{cmp.Or(s.File, o.File), cmp.Or(s.Channel, o.Channel), cmp.Or(s.Agent, o.Agent)}
+}
+
+// Usage is what a provider billed for a call.
+type Usage struct {
+	// Tokens is the whole prompt.
+	Tokens int `json:"tokens"`
+	// Model and Message are by whom it was billed and the key of the answer, "" if
+	// unknown; At is when, zero if unknown.
+	Model   string    `json:"model,omitempty"`
+	Message string    `json:"message,omitempty"`
+	At      time.Time `json:"at,omitzero"`
 }
 
 // Delivery is how many parts of a message were captured.
@@ -200,6 +231,8 @@ func Begin(s State, latest *Checkpoint) State {
 	if latest == nil {
 		return s
 	}
+	m := latest.Meta
+	s.Thread.From = s.Thread.From.Over(Source{string(m.SessionFile), string(m.Channel), string(m.AgentID)})
 	through := latest.Meta.Captured
 	s.Decisions.Items = newer(s.Decisions.Items, func(d DecisionCapture) int { return d.Seq }, through)
 	s.Decisions.Constraints = newer(s.Decisions.Constraints, func(c ConstraintCapture) int { return c.Seq }, through)

@@ -99,6 +99,9 @@ func (u *updater) message() {
 	if at := u.time(); at.After(t.At) {
 		t.At = at
 	}
+	if m := u.m; m.Role == memkernel.RoleAssistant && m.Usage != nil && m.Usage.InputTotal() > 0 {
+		t.Usage = &Usage{Tokens: m.Usage.InputTotal(), Model: m.Model, Message: m.Key, At: u.time()}
+	}
 	before := t.Reader
 	t.Reader = summary.UpdateMasked(before, []memkernel.Message{*u.m}, u.mask)
 	if !slices.Equal(before.Todos, t.Reader.Todos) {

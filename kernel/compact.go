@@ -135,12 +135,13 @@ type LargeItem struct {
 // first; then the prompt is cut, durably, so that the next plan begins with what
 // [Passed.Compaction] says. It asks no model and needs no messages if the session
 // was planned in this process: OpenClaw's compact hands none. A host that compacts
-// its own history calls it before, and takes the texts.
+// its own history calls it before, and takes the texts. Without messages a session that
+// is not there is a [NoSessionError].
 func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 	t := b.turn()
-	s, w, unlock, err := k.openBoundary(ctx, &t)
+	s, w, unlock, err := k.openBoundary(ctx, &b, &t)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", pagevm.PointCompaction, err)
 	}
 	defer unlock()
 	b.Now = t.Now

@@ -210,6 +210,10 @@ func TestCompactSaysWhyNot(t *testing.T) {
 		k := openKernel(t, t.TempDir())
 		defer k.Close()
 		c := session(205, 3, 2, 500)
+		if _, err := k.Compact(context.Background(), kernel.Boundary{SessionKey: "s"}); !errors.Is(err, kernel.ErrNoSession) {
+			t.Errorf("no session: %v", err)
+		}
+		observe(t, k, kernel.Turn{Messages: c.msgs})
 		if got := compact(t, k, kernel.Boundary{}); got.Reason != kernel.CompactUnplanned {
 			t.Errorf("no messages: %+v", got)
 		}

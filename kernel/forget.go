@@ -123,7 +123,7 @@ func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, err
 	if perr := k.forgetPast(ctx, &req, out); perr != nil {
 		return nil, fmt.Errorf("forget: %w", perr)
 	}
-	if errors.Is(err, errNoSession) && len(out.Transcripts) > 0 {
+	if errors.Is(err, ErrNoSession) && len(out.Transcripts) > 0 {
 		err = nil
 	}
 	if err != nil {
@@ -158,8 +158,6 @@ func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, err
 	return out, nil
 }
 
-var errNoSession = errors.New("there is no session")
-
 // forgetFolders are the sessions that may hold what is meant, the named one first.
 func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
 	if req.SessionKey == "" {
@@ -187,7 +185,7 @@ func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
 		}
 	}
 	if !slices.Contains(all, own) && len(folders) == 1 {
-		return nil, fmt.Errorf("%w %q; status lists them", errNoSession, req.SessionKey)
+		return nil, k.noSession(req.SessionKey)
 	}
 	return folders, nil
 }

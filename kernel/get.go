@@ -60,6 +60,9 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, erro
 		if e, err := k.endedContent(s.key, page); e != nil || err != nil {
 			return e, err
 		}
+		if c.Detail == "" && !s.keeps() && !s.files.Exists("") {
+			c.Detail = fmt.Sprintf("there is no session %q", shortKey(s.key))
+		}
 	}
 	if from == 0 || c.Reason != ReasonOK {
 		return c, nil

@@ -43,14 +43,17 @@ type Boundary struct {
 	Compact *CompactWish
 	// Private: see [Turn.Private].
 	Private bool
+	// Source says where the conversation comes from.
+	Source Source
 
+	begins  bool                // the session may begin with it
 	pending bool                // the next plan is to cut
 	ending  func(summary.State) // called when all is taken in, before it is committed
 }
 
 // turn is the boundary as a turn that is observed.
 func (b *Boundary) turn() Turn {
-	return Turn{SessionKey: b.SessionKey, Branch: b.Branch, Model: b.Model, Messages: b.Messages, Now: b.Now}
+	return Turn{SessionKey: b.SessionKey, Branch: b.Branch, Model: b.Model, Messages: b.Messages, Now: b.Now, Source: b.Source}
 }
 
 // Passed is the answer to a [Boundary].
@@ -89,10 +92,12 @@ func (k *Kernel) StartSession(ctx context.Context, b Boundary) (*Passed, error) 
 		b.Reason = startReason
 	}
 	k.memory.sessionStarts()
+	b.begins = true
 	return k.pass(ctx, b, pagevm.PointFlush)
 }
 
-// Flush makes durable what is known now.
+// Flush makes durable what is known now. Without messages and updates a session that is
+// not there is a [NoSessionError], here and at the boundaries below.
 func (k *Kernel) Flush(ctx context.Context, b Boundary) (*Passed, error) {
 	return k.pass(ctx, b, pagevm.PointFlush)
 }
@@ -110,9 +115,9 @@ func (k *Kernel) EndSession(ctx context.Context, b Boundary) (*Passed, error) {
 
 func (k *Kernel) pass(ctx context.Context, b Boundary, point pagevm.CommitPoint) (*Passed, error) {
 	t := b.turn()
-	s, w, unlock, err := k.openBoundary(ctx, &t)
+	s, w, unlock, err := k.openBoundary(ctx, &b, &t)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", point, err)
 	}
 	defer unlock()
 	b.Now = t.Now
@@ -131,10 +136,16 @@ func (k *Kernel) pass(ctx context.Context, b Boundary, point pagevm.CommitPoint)
 	return p, nil
 }
 
-// openBoundary is openTurn for a boundary, which may come without messages.
-func (k *Kernel) openBoundary(ctx context.Context, t *Turn) (*session, *work, func(), error) {
+// openBoundary is openTurn for a boundary, which may come without messages. A session
+// that is not there begins with what a host says or writes, and not with its end.
+func (k *Kernel) openBoundary(ctx context.Context, b *Boundary, t *Turn) (*session, *work, func(), error) {
 	if len(t.Messages) > 0 {
 		return k.openTurn(ctx, t)
+	}
+	if !b.begins && len(b.Updates) == 0 {
+		if err := k.known(t.SessionKey); err != nil {
+			return nil, nil, nil, err
+		}
 	}
 	s, unlock, err := k.open(ctx, t.SessionKey, true)
 	if t.Now.IsZero() {
@@ -282,7 +293,7 @@ func (s *session) lifeAt(out *Passed, b Boundary, point pagevm.CommitPoint, msgs
 	if s.lifeOpt.Off || b.Branch != "" {
 		return nil
 	}
-	if err := s.captureState(b.Branch, msgs); err != nil {
+	if err := s.captureState(b.Branch, msgs, heardOf{from: b.Source}); err != nil {
 		return err
 	}
 	if t := triggers[point]; t != "" && b.Reason != startReason && s.life.state.Changed(s.life.written()) {
@@ -304,9 +315,11 @@ func (s *session) beginLife() error {
 	if l == nil {
 		return nil
 	}
+	from := l.state.Thread.From
 	l.state = checkpoint.State{}
 	s.fallBack(l)
 	l.state = checkpoint.Begin(checkpoint.State{}, l.latest)
+	l.state.Thread.From = from
 	err := l.store.SaveState(l.state)
 	l.stamp = s.lifeStamp()
 	return err
@@ -320,13 +333,14 @@ func (s *session) lastReading(b Boundary) checkpoint.Reading {
 
 // Checkpoint writes the working state of the session's main line now, if it says
 // anything that the newest checkpoint does not, and returns what is newest; nil if
-// nothing has been captured.
+// nothing has been captured. A session that is not there, and of which no messages are
+// handed in, is a [NoSessionError].
 func (k *Kernel) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkpoint, error) {
 	b.Branch = ""
 	t := b.turn()
-	s, w, unlock, err := k.openBoundary(ctx, &t)
+	s, w, unlock, err := k.openBoundary(ctx, &b, &t)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
 	defer unlock()
 	b.Now = t.Now
@@ -349,7 +363,7 @@ func (s *session) checkpointOnDemand(w *work, b Boundary) (*checkpoint.Checkpoin
 			return nil, err
 		}
 	}
-	if err := s.captureState("", msgs); err != nil {
+	if err := s.captureState("", msgs, heardOf{from: b.Source}); err != nil {
 		return nil, err
 	}
 	return s.writeCheckpoint(s.checkpointInput(checkpoint.TriggerManual, s.lastReading(b), b.Now))
@@ -368,7 +382,8 @@ type Restored struct {
 }
 
 // Restore gives the text from which a session goes on after a compaction, or in a
-// new conversation: what a plan shows by itself. It changes nothing.
+// new conversation: what a plan shows by itself. It changes nothing. A session of which
+// nothing is kept, in the state directory or the workspace, is a [NoSessionError].
 func (k *Kernel) Restore(ctx context.Context, sessionKey string) (*Restored, error) {
 	s, unlock, err := k.open(ctx, sessionKey, false)
 	if err != nil {
@@ -378,6 +393,9 @@ func (k *Kernel) Restore(ctx context.Context, sessionKey string) (*Restored, err
 	out, err := s.restoreText()
 	if err != nil {
 		return nil, fmt.Errorf("restore session %s: %w", s.key, err)
+	}
+	if out.Text == "" && !s.files.Exists("") && !s.keeps() {
+		return nil, fmt.Errorf("restore: %w", k.noSession(s.key))
 	}
 	return out, nil
 }

@@ -161,7 +161,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: redact: %w", workspaceDir, err)
 	}
-	o.Memory.Sessions.Agent = cmp.Or(o.Memory.Sessions.Agent, o.Life.Agent)
+	o.Memory.Sessions.Agent = cmp.Or(o.Memory.Sessions.Agent, o.Life.Source.Agent)
 	m, err := openMemory(abs, state, o.Memory, masker, o.Now)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)

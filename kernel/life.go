@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/sessions"
 )
 
 // LifeOptions say how a session's working state is kept.
@@ -41,9 +43,14 @@ type LifeOptions struct {
 	// Markdown of the workspace.
 	StateFile StateFileOptions
 	Buffer    BufferOptions
-	// Channel and Agent stand in every checkpoint.
-	Channel, Agent string
+	// Source stands in the checkpoints of sessions of which no call says it better. In
+	// its File "{session}" stands for the session's key.
+	Source Source
 }
+
+// Source says where a session's conversation comes from. What a call says of it stands
+// in the session's checkpoints from then on.
+type Source = checkpoint.Source
 
 // thresholds are those of a window, the host's compaction beginning at its reserve.
 func (o *LifeOptions) thresholds(window, reserve int) checkpoint.Thresholds {
@@ -122,19 +129,36 @@ func (s *session) lifeStamp() fileStamp {
 // captureTurn is captureState for a turn that begins at from. One that stands in the
 // journal was captured: the state, which knows the newest keys only, is not asked about
 // an old one.
-func (s *session) captureTurn(branch string, msgs []memkernel.Message, from int, stands bool) error {
-	if stands && !s.lifeOpt.Off && branch == "" {
+func (s *session) captureTurn(t *Turn, msgs []memkernel.Message, from int, stands bool) error {
+	h := heardOf{from: t.Source}
+	if stands && !s.lifeOpt.Off && t.Branch == "" {
 		if l, err := s.lifeNow(); err != nil || l.state.Old(msgs[max(0, from-rewound):]) {
 			return err
 		}
+	} else {
+		h.bill = t.bill()
 	}
-	return s.captureState(branch, msgs)
+	return s.captureState(t.Branch, msgs, h)
+}
+
+// heardOf is what a call says beside its messages.
+type heardOf struct {
+	from Source
+	bill *checkpoint.Usage
+}
+
+// bill is the turn's usage, nil if it has none.
+func (t *Turn) bill() *checkpoint.Usage {
+	if t.Usage == nil {
+		return nil
+	}
+	return &checkpoint.Usage{Tokens: t.Usage.InputTotal(), Model: t.Model, At: t.Now.UTC().Truncate(time.Second)}
 }
 
 // captureState takes in what the messages of the main line say of the working
 // state, and writes it. A plan does not: what it leaves out is read again from the
 // host's next conversation.
-func (s *session) captureState(branch string, msgs []memkernel.Message) error {
+func (s *session) captureState(branch string, msgs []memkernel.Message, h heardOf) error {
 	if s.lifeOpt.Off || branch != "" {
 		return nil
 	}
@@ -143,6 +167,12 @@ func (s *session) captureState(branch string, msgs []memkernel.Message) error {
 		return err
 	}
 	l.state = checkpoint.UpdateMasked(l.state, msgs, s.masker.Text)
+	s.tell(&l.state, h.from)
+	// A bill may be that of an earlier call than the newest message's; where that says the
+	// same it says which call it was, too.
+	if now := l.state.Thread.Usage; h.bill != nil && h.bill.Tokens > 0 && (now == nil || now.Tokens != h.bill.Tokens && h.bill.At.After(now.At)) {
+		l.state.Thread.Usage = h.bill
+	}
 	if err := l.store.SaveState(l.state); err != nil {
 		return err
 	}
@@ -179,8 +209,40 @@ func (s *session) writeCheckpoint(in checkpoint.Input) (*checkpoint.Checkpoint, 
 
 // checkpointInput is what a checkpoint holds beside the state.
 func (s *session) checkpointInput(t checkpoint.Trigger, r checkpoint.Reading, now time.Time) checkpoint.Input {
-	return checkpoint.Input{SessionKey: s.key, Channel: s.lifeOpt.Channel, AgentID: s.lifeOpt.Agent,
-		Now: now, Trigger: t, Reading: r, Compactions: s.account.compactions}
+	o := &s.lifeOpt.Source
+	in := checkpoint.Input{SessionKey: s.key, SessionFile: strings.ReplaceAll(o.File, "{session}", s.key), Channel: o.Channel,
+		AgentID: cmp.Or(o.Agent, sessions.AgentOf(s.key)), Now: now, Trigger: t, Reading: r, Compactions: s.account.compactions}
+	if s.life != nil && in.Reading.Window == 0 {
+		in.Reading.Window = s.windowOf(s.life.state.Thread.Usage)
+	}
+	return in
+}
+
+// windowOf is the window of the model that a call was billed for, 0 if it is not known or
+// must be a larger one.
+func (s *session) windowOf(u *checkpoint.Usage) int {
+	if u == nil || u.Model == "" {
+		return 0
+	}
+	m, _ := s.prices.Lookup(u.Model, s.now())
+	if m.ContextWindow < u.Tokens {
+		return 0
+	}
+	return m.ContextWindow
+}
+
+// maxSource bounds what a call may say of where a session comes from, in bytes.
+const maxSource = 1024
+
+// tell has a state take what a call says of where the session comes from.
+func (s *session) tell(st *checkpoint.State, from Source) {
+	for _, v := range []*string{&from.File, &from.Channel, &from.Agent} {
+		*v = strings.ToValidUTF8(s.masker.Text(*v), "\uFFFD")
+		if len(*v) > maxSource {
+			*v = strings.ToValidUTF8((*v)[:maxSource], "") + "…"
+		}
+	}
+	st.Thread.From = from.Over(st.Thread.From)
 }
 
 // damages tells, once, what of the state could not be used.
@@ -279,6 +341,7 @@ func (w *work) gaugeNote() []pagevm.Block {
 func (w *work) lifeState(l *life) checkpoint.State {
 	if w.captured == nil || w.capturedOf != l {
 		st := checkpoint.UpdateMasked(l.state, w.msgs, w.s.masker.Text)
+		w.s.tell(&st, w.req.Source)
 		w.captured, w.capturedOf = &st, l
 	}
 	return *w.captured

@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -231,17 +232,17 @@ func TestRecoveryOrder(t *testing.T) {
 		step.spoil()
 		k := all.open(t, dir)
 		r, err := k.Restore(context.Background(), "s")
-		if err != nil || r.Net != step.want {
+		if step.want == "" && errors.Is(err, kernel.ErrNoSession) {
+			k.Close()
+			continue
+		}
+		if err != nil || r.Net != step.want || step.want == "" {
 			t.Errorf("restored from %q, want %q: %v", r.Net, step.want, err)
 			k.Close()
 			continue
 		}
-		if step.want != "" {
-			carries(t, string(step.want), r.Text)
-		} else if r.Text != "" {
-			t.Errorf("from nothing: %q", r.Text)
-		}
-		if damaged := step.want != kernel.NetCheckpoint && step.want != ""; damaged != (len(r.Damaged) > 0) {
+		carries(t, string(step.want), r.Text)
+		if damaged := step.want != kernel.NetCheckpoint; damaged != (len(r.Damaged) > 0) {
 			t.Errorf("%s: damaged are %v", step.want, r.Damaged)
 		}
 		k.Close()

@@ -44,6 +44,8 @@ type Turn struct {
 	// workspace's Markdown. A conversation that was planned as private counts as such; a
 	// door that doesn't say is shared.
 	Private bool
+	// Source says where the conversation comes from.
+	Source Source
 	// More: another turn follows at once, as where a past session is taken in. What
 	// stands in Markdown waits for the last.
 	More bool
@@ -168,7 +170,7 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 		}
 	}
 	_, stands := s.turnChains[o.AdvancementKey]
-	if err := s.captureTurn(t.Branch, w.msgs, turnStart(w.msgs, end), stands); err != nil {
+	if err := s.captureTurn(&t, w.msgs, turnStart(w.msgs, end), stands); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
 	o.Faults = append(o.Faults, s.damages()...)
@@ -305,7 +307,7 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 		s.forget()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}
-	if err := s.captureState(t.Branch, w.msgs); err != nil {
+	if err := s.captureState(t.Branch, w.msgs, heardOf{t.Source, t.bill()}); err != nil {
 		s.forget()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}

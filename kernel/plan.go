@@ -42,6 +42,8 @@ type PlanRequest struct {
 	// Resolver is the tool or command by which the model can follow a pointer;
 	// "" keeps every page at structured or above.
 	Resolver string
+	// Source says where the conversation comes from.
+	Source Source
 	// Private: the session is one person's own, and MEMORY.md and USER.md are there
 	// for it. A door that doesn't say is shared.
 	Private bool

@@ -62,7 +62,7 @@ func (k *Kernel) Salvage(ctx context.Context, req SalvageRequest) (*Salvaged, er
 	if req.Project {
 		key, name = projectFolder, projectFolder
 	} else if name, err = k.folderToSalvage(key); err != nil {
-		return nil, fmt.Errorf("salvage session %s: %w", key, err)
+		return nil, fmt.Errorf("salvage: %w", err)
 	}
 	s, unlock, err := k.hold(ctx, key, name, req.Apply)
 	if err != nil {
@@ -89,7 +89,7 @@ func (k *Kernel) folderToSalvage(key string) (string, error) {
 			return n, nil
 		}
 	}
-	return "", ErrNoSession
+	return "", k.noSession(key)
 }
 
 // hold gives a session with its locks and without reading it: what this process knew

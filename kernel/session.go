@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
@@ -32,15 +33,15 @@ const (
 
 // session is the state of one session on disk, and its lines in memory.
 type session struct {
-	key   string // as the host spells it
-	whose bool   // the folder says so
-	signs bool   // the folder is to say so
-	name  string // the folder's name, from which page ids derive
-	files statedir.Dir
-	root  statedir.Dir // the state directory
-	blobs *blob.Store
-	// masker takes secrets out of all that is kept.
-	masker *pagevm.Masker
+	key    string // as the host spells it
+	whose  bool   // the folder says so
+	signs  bool   // the folder is to say so
+	name   string // the folder's name, from which page ids derive
+	files  statedir.Dir
+	root   statedir.Dir // the state directory
+	blobs  *blob.Store
+	masker *pagevm.Masker // takes secrets out of all that is kept
+	prices *cachelayout.Book
 
 	mu sessionLock // held while the session is planned or observed
 	// held tells that something of it is in memory, used when a call last used it, in
@@ -127,7 +128,7 @@ type cutBody struct {
 
 func (k *Kernel) newSession(key, name string) *session {
 	dir := k.folder(name)
-	s := &session{key: key, name: name, files: dir, root: k.state, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, memory: k.memory, now: k.now, told: map[Net]bool{},
+	s := &session{key: key, name: name, files: dir, root: k.state, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, prices: k.prices, memory: k.memory, now: k.now, told: map[Net]bool{},
 		flock: flock.New(dir.Path(lockName)), mu: newSessionLock(),
 		calib: &calibrations{dir: k.state}}
 	s.tracer = newTracer(dir, k.traces)

@@ -30,7 +30,7 @@ type SessionOptions struct {
 	// NoOwn leaves out the sessions that this kernel keeps journals of.
 	NoOwn bool
 	// Agent is whose sessions this kernel's are, unless their keys name another, as
-	// in agent:NAME:REST. Default: LifeOptions.Agent, or [sessions.DefaultAgent].
+	// in agent:NAME:REST. Default: LifeOptions.Source, or [sessions.DefaultAgent].
 	Agent string
 	// DeltaBytes, DeltaMessages and Settle say how much must be new of a session for
 	// it to be read again; see [sessions.Options]. An explicit Reindex reads all.

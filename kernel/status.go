@@ -192,7 +192,7 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 }
 
 // StatusOf reads what is where and how big. It writes nothing. A session that is asked for
-// and is not there is [ErrNoSession].
+// and is not there is a [NoSessionError].
 func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error) {
 	st := &Status{Others: []OtherSession{}, Unreadable: []Finding{}, StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: k.memoryStatus(ctx), Nets: k.netsStatus(), SummaryModels: k.cooldowns().all()}
 	folders, others, err := k.statusFolders(&o)
@@ -245,7 +245,7 @@ func (k *Kernel) statusFolders(o *StatusOptions) (read []string, others []OtherS
 	if o.Session != "" {
 		name, err := folderOf(k.state, o.Session)
 		if err == nil && !slices.Contains(all, name) {
-			err = fmt.Errorf("status of session %s: %w", o.Session, ErrNoSession)
+			err = fmt.Errorf("status: %w", k.noSession(o.Session))
 		}
 		return []string{name}, nil, err
 	}

@@ -109,9 +109,6 @@ func (r *UsageRow) Expected() (UsageTokens, bool) {
 		e.UncachedTokens + e.CacheReadTokens + e.CacheWrite5mTokens + e.CacheWrite1hTokens}, true
 }
 
-// ErrNoSession is wrapped by the error for a session of which nothing is known.
-var ErrNoSession = errors.New("no such session")
-
 // Usage reads what was billed. It writes nothing. A damaged line is an error that
 // names file and line.
 func (k *Kernel) Usage(ctx context.Context, opt UsageOptions) (*UsageStats, error) {
@@ -125,7 +122,7 @@ func (k *Kernel) Usage(ctx context.Context, opt UsageOptions) (*UsageStats, erro
 			return nil, err
 		}
 		if !slices.Contains(folders, name) {
-			return nil, fmt.Errorf("stats of session %s: %w", opt.Session, ErrNoSession)
+			return nil, fmt.Errorf("stats: %w", k.noSession(opt.Session))
 		}
 		folders = []string{name}
 	}

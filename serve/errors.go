@@ -74,6 +74,10 @@ func asError(err error) *Error {
 		return &e
 	}
 	name, hint := reason(err)
+	var none *kernel.NoSessionError
+	if errors.As(err, &none) {
+		hint = none.Hint("status lists them")
+	}
 	e := newError(codeKernel, name, err.Error(), hint)
 	var small *kernel.TooSmallError
 	switch {
@@ -99,7 +103,7 @@ var reasons = []struct {
 	{kernel.ErrClosed, "STOPPING", "connect again: a new daemon serves the same state"},
 	{kernel.ErrNoMessages, "NO_MESSAGES", "hand in the conversation, or a prompt"},
 	{kernel.ErrAnswered, "ANSWERED", "add the user's words as prompt, or plan before the answer"},
-	{kernel.ErrNoSession, "NO_SESSION", "status lists the sessions"},
+	{kernel.ErrNoSession, "NO_SESSION", ""}, // it says itself what there is
 	{kernel.ErrPrivate, "PRIVATE", "say private, or plan it under another session_key"},
 	{kernel.ErrNoOverflow, "NO_OVERFLOW", "hand in the provider's words as they came, or none"},
 	{markdownstore.ErrDenied, "DENIED", "search cites what can be read"},

@@ -13,6 +13,7 @@ import (
 // boundaryCall is a moment of a session's life.
 type boundaryCall struct {
 	sessionCall
+	sourceCall
 	Branch       string          `json:"branch"`
 	Model        string          `json:"model"`
 	Conversation *conversation   `json:"conversation"`
@@ -69,7 +70,7 @@ func (s *Server) pass(ctx context.Context, p *boundaryCall, wish *kernel.Compact
 func (s *Server) boundary(p *boundaryCall) (kernel.Boundary, *held, error) {
 	h, err := s.receive(heldKey{p.key(), p.Branch}, p.Conversation)
 	return kernel.Boundary{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), Updates: p.Updates, Key: p.Key,
-		Reason: p.Reason, Now: p.Now, Private: s.private(p.Private)}, h, err
+		Reason: p.Reason, Now: p.Now, Private: s.private(p.Private), Source: p.source()}, h, err
 }
 
 type compactCall struct {

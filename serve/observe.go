@@ -10,6 +10,7 @@ import (
 
 type turnCall struct {
 	sessionCall
+	sourceCall
 	Branch         string           `json:"branch"`
 	Model          string           `json:"model"`
 	Conversation   *conversation    `json:"conversation"`
@@ -45,7 +46,7 @@ func (s *Server) observeWith(ctx context.Context, p *turnCall, observe func(cont
 		return nil, badParams("hand in the conversation after the turn", "there are no messages to observe")
 	}
 	turn := kernel.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), PlanID: p.PlanID, Usage: billed(p.Usage, h.messages()),
-		Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: s.private(p.Private), More: p.More}
+		Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: s.private(p.Private), More: p.More, Source: p.source()}
 	o, err := observe(ctx, turn)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/memkernel/memkernel/kernel"
 )
 
 // caller is what the parameters of every call may hold.
@@ -101,6 +103,17 @@ type sessionCall struct {
 	SessionKey string    `json:"session_key"`
 	Now        time.Time `json:"now"`
 	Private    bool      `json:"private"`
+}
+
+// sourceCall is what the calls of a session may say of where it comes from.
+type sourceCall struct {
+	SessionFile string `json:"session_file"`
+	Channel     string `json:"channel"`
+	AgentID     string `json:"agent_id"`
+}
+
+func (s *sourceCall) source() kernel.Source {
+	return kernel.Source{File: s.SessionFile, Channel: s.Channel, Agent: s.AgentID}
 }
 
 func (s *sessionCall) lane() string { return "session " + s.key() }

@@ -62,6 +62,7 @@ func (o *overflow) refusal() *kernel.Overflow {
 
 type planCall struct {
 	sessionCall
+	sourceCall
 	callSettings
 	Conversation *conversation `json:"conversation"`
 	Prompt       string        `json:"prompt"`
@@ -105,7 +106,7 @@ func (s *Server) planWith(ctx context.Context, p *planCall, plan func(context.Co
 	if err != nil {
 		return nil, err
 	}
-	req.Private, req.Messages = s.private(p.Private), h.messages()
+	req.Private, req.Messages, req.Source = s.private(p.Private), h.messages(), p.source()
 	if h != nil {
 		req.Format = first(req.Format, formatOf(h.intake.Dialect()))
 		if p.System == nil {

@@ -143,8 +143,8 @@ func TestBounds(t *testing.T) {
 			t.Errorf("got %+v", r)
 		}
 	}
-	if r := c.call("restore", `{"session_key":"`+strings.Repeat("x", 65_000)+`"}`); r.Error != nil {
-		t.Errorf("got %+v", r.Error)
+	if r := c.call("restore", `{"session_key":"`+strings.Repeat("x", 65_000)+`"}`); r.Error == nil || r.Error.Data.Code != "NO_SESSION" || len(r.Error.Message) > 1000 {
+		t.Errorf("got %+v", r)
 	}
 }
 

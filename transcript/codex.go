@@ -45,6 +45,7 @@ func parseCodex(rec *Record) error {
 		return cmpErr(c.end(), errNoObject)
 	}
 	var typ, at, payload, id string
+	state := false
 	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
 		switch k {
 		case "type":
@@ -56,6 +57,7 @@ func parseCodex(rec *Record) error {
 		case "id":
 			id = c.str()
 		default:
+			state = state || k == "record_type"
 			c.skip()
 		}
 	}
@@ -77,7 +79,9 @@ func parseCodex(rec *Record) error {
 		return codexResponse(rec, strings.Clone(payload), at)
 	case "":
 		// Rollouts of early versions begin with a bare header.
-		rec.Kind, rec.x.session = KindMeta, strings.Clone(id)
+		if id != "" || state {
+			rec.Kind, rec.x.session = KindMeta, strings.Clone(id)
+		}
 	default:
 		if payload == "" && isResponsesItem(typ) {
 			return codexResponse(rec, strings.Clone(rec.Raw), at)

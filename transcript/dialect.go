@@ -45,6 +45,9 @@ func Detect(prefix []byte) (Dialect, error) {
 	if s == "" {
 		return "", ErrEmpty
 	}
+	if isGemini(s) {
+		return "", fmt.Errorf("detect dialect: %w: it is a session of Gemini CLI, which its hooks read (memkernel hook --host gemini)", ErrUnknownDialect)
+	}
 	if s[0] == '[' || s[0] == '{' {
 		if d := sniffDocument(s); d != "" {
 			return d, nil
@@ -61,6 +64,19 @@ func Detect(prefix []byte) (Dialect, error) {
 		s = rest
 	}
 	return "", fmt.Errorf("detect dialect: %w (known are %v)", ErrUnknownDialect, Dialects())
+}
+
+// isGemini tells a session file of Gemini CLI by its head.
+func isGemini(s string) bool {
+	c, has := cursor{s: s}, map[string]bool{}
+	if c.peek() != '{' {
+		return false
+	}
+	for k, ok := c.firstKey(); ok && k != "messages"; k, ok = c.nextKey() {
+		has[k] = true
+		c.skip()
+	}
+	return has["sessionId"] && has["projectHash"]
 }
 
 // sniffLine looks at the keys of one JSONL record. A broken record is judged

@@ -72,6 +72,9 @@ func (d *document) top() error {
 	}
 	switch d.v.peek() {
 	case 0:
+		if d.v.pos < len(d.v.buf) {
+			return d.v.fault("an object or an array")
+		}
 		return fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), ErrEmpty)
 	case '[':
 		return d.elements()

@@ -99,8 +99,10 @@ type extra struct {
 
 var (
 	// ErrEmpty is returned for a transcript without any record.
-	ErrEmpty     = errors.New("transcript is empty")
-	errFirstLine = fmt.Errorf("%w: its first line is not whole yet", ErrEmpty)
+	ErrEmpty = errors.New("transcript is empty")
+	// ErrUnread is returned for a transcript that holds something, of which nothing
+	// could be read.
+	ErrUnread = errors.New("nothing of the transcript could be read")
 	// ErrUnknownDialect is returned when no dialect fits the first bytes.
 	ErrUnknownDialect = errors.New("transcript is in no known dialect")
 	// ErrLineTooLong is returned for a record over Options.MaxLineBytes.

@@ -63,7 +63,7 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 	}
 	s := &Session{Dialect: src.dialect, lines: map[string]*line{"": {}}}
 	asm := newAssembler(s)
-	unknown, any := unknownTypes{s: s}, false
+	unknown, read, fields := unknownTypes{s: s}, false, false
 	src.each(func(rec Record, e error) bool {
 		switch {
 		case e == nil && rec.Kind == KindTorn:
@@ -77,7 +77,8 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 		case rec.Kind == KindUnknown:
 			unknown.add(&rec)
 		}
-		any = any || rec.Kind != KindBlank
+		fields = fields || rec.Kind == KindField
+		read = read || rec.Kind != KindBlank && rec.Kind != KindBroken && rec.Kind != KindUnknown && rec.Kind != KindField
 		if rec.x != nil && rec.x.unread != nil {
 			s.note("unread-usage", &rec, "what the call was billed is not known: %v", rec.x.unread)
 		}
@@ -85,14 +86,28 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 		s.end(&rec)
 		return true
 	})
-	if err == nil && s.Torn != nil && !any {
-		err = fmt.Errorf("read %s: %w", nameOr(o.Name), errFirstLine)
+	if err == nil && !read && (!fields || len(s.Skipped) > 0) {
+		err = s.unread(nameOr(o.Name))
 	}
 	if err != nil {
 		return nil, err
 	}
 	asm.finish()
 	return s, nil
+}
+
+// halfLine is what is the matter with a file that holds less than a line.
+const halfLine = "its first line is not whole; it is cut off, or still being written"
+
+// unread says why nothing of a file was read.
+func (s *Session) unread(name string) error {
+	switch {
+	case len(s.Skipped) > 0:
+		return fmt.Errorf("read %s: %w: no line is a record of %s, the first: %w", name, ErrUnread, s.Dialect, s.Skipped[0])
+	case s.Torn != nil:
+		return fmt.Errorf("read %s: %w: %s", name, ErrUnread, halfLine)
+	}
+	return fmt.Errorf("read %s: %w: no line is a record of %s that is known", name, ErrUnread, s.Dialect)
 }
 
 // end takes note of what a record says of the turn.

@@ -54,7 +54,7 @@ func open(r io.Reader, opt Options) (*source, error) {
 	if src.dialect == "" {
 		if src.dialect, err = Detect(prefix); err != nil {
 			if line := strings.TrimPrefix(string(prefix), bom); n < sniffBytes && !strings.Contains(line, "\n") && cutOff(line) {
-				err = errFirstLine
+				err = fmt.Errorf("%w: %s", ErrUnread, halfLine)
 			}
 			return nil, fmt.Errorf("read %s: %w", nameOr(opt.Name), err)
 		}

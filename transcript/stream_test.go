@@ -276,3 +276,23 @@ func TestStreamIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestUnread: what holds something that can't be read is no empty transcript, in any
+// dialect; the error names the file.
+func TestUnread(t *testing.T) {
+	for name, in := range map[string]string{
+		"a cut first line": `{"type":"user","uuid":"u","sessionId":"s","message":{"role":"us`, "zeros": strings.Repeat("\x00", 4096),
+		"words": "hello\nworld\n", "packed": "\x1f\x8b\x08\x00\x00\n\x00", "wide": "\xff\xfe{\x00}\x00\n\x00", "a page": "<html>\n<body></body>\n</html>",
+		"Gemini CLI": `{"sessionId":"s","projectHash":"h"}` + "\n" + `{"id":"a","type":"user","content":[{"text":"hi"}]}` + "\n",
+		"other JSON": `{"name":"x"}` + "\n" + `{"name":"y"}` + "\n",
+	} {
+		for _, d := range append(Dialects(), "") {
+			for _, broken := range []OnBroken{Skip, Refuse} {
+				_, err := Load(strings.NewReader(in), "the-file", &Options{Dialect: d, OnBroken: broken})
+				if err == nil || errors.Is(err, ErrEmpty) || !strings.Contains(err.Error(), "the-file") {
+					t.Errorf("%s as %q, on broken %d: %v", name, d, broken, err)
+				}
+			}
+		}
+	}
+}

@@ -159,8 +159,12 @@ func (a *app) runGet(ctx context.Context, session, id string) error {
 		return hint(fmt.Errorf("get %s: %s: %s", printable(id), c.Reason, printable(c.Detail)), "its content is gone for good")
 	}
 	if c.Reason != kernel.ReasonOK {
-		return hint(fmt.Errorf("get %s: %s in session %s", printable(id), c.Reason, printable(session)),
-			"name the session with --session; a plan's pointers resolve once it was made with --commit or observed; a file is named by its path")
+		way := "name the session with --session; a plan's pointers resolve once it was made with --commit or observed; a file is named by its path"
+		var none *kernel.NoSessionError
+		if _, err := k.StatusOf(ctx, kernel.StatusOptions{Session: session}); errors.As(err, &none) {
+			way = none.Error() + ": " + hintFor(none) + "; a file is named by its path"
+		}
+		return hint(fmt.Errorf("get %s: %s in session %s", printable(id), c.Reason, printable(session)), "%s", way)
 	}
 	_, err = io.WriteString(a.data(), c.Text)
 	return err

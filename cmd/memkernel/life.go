@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,33 @@ type lifeFlags struct {
 	model      string
 	reason     string
 	view       choice
+	source     sourceFlags
+}
+
+// sourceFlags say where a session comes from.
+type sourceFlags struct{ file, channel, agent string }
+
+func (s *sourceFlags) add(cmd *cobra.Command, file string) {
+	f := cmd.Flags()
+	f.StringVar(&s.file, "session-file", "", "the host's transcript as checkpoints name it, a `path`"+file)
+	f.StringVar(&s.channel, "channel", "", "by what the person writes, as checkpoints name it, such as telegram: a `name`")
+	f.StringVar(&s.agent, "agent", "", "who answers, as checkpoints name it: a `name`")
+}
+
+// fileOfTranscript is said of verbs that take the transcript for the session's file. A
+// plan does not: it looks alike wherever it is made.
+const fileOfTranscript = " (default the file of --transcript)"
+
+// of is the source of a session that was read from a transcript; "" and - are no file.
+func (s *sourceFlags) of(transcript string) kernel.Source {
+	out := kernel.Source{File: s.file, Channel: s.channel, Agent: s.agent}
+	if out.File == "" && transcript != "" && transcript != "-" {
+		out.File = transcript
+		if abs, err := filepath.Abs(transcript); err == nil {
+			out.File = abs
+		}
+	}
+	return out
 }
 
 // boundaryVerb is a verb that passes a boundary.
@@ -62,6 +90,7 @@ or observed of the session counts.`,
 
 func (o *lifeFlags) add(cmd *cobra.Command) {
 	o.transcript.add(cmd)
+	o.source.add(cmd, fileOfTranscript)
 	cmd.Flags().StringVarP(&o.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
 	cmd.Flags().StringVarP(&o.model, "model", "m", "", "model `id` (default the last one that spoke)")
 	viewFlag(cmd, &o.view, "full")
@@ -76,7 +105,7 @@ func (a *app) boundary(o *lifeFlags) (kernel.Boundary, error) {
 // boundaryOf also gives the transcript, an empty one if there is none.
 func (a *app) boundaryOf(o *lifeFlags) (kernel.Boundary, *transcript.Session, error) {
 	session := &transcript.Session{}
-	b := kernel.Boundary{SessionKey: first(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.private()}
+	b := kernel.Boundary{SessionKey: first(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.private(), Source: o.source.of(o.transcript.path)}
 	if o.transcript.path == "" {
 		return b, session, nil
 	}

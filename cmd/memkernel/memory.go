@@ -109,6 +109,7 @@ func (a *app) kernelOptions(book *cachelayout.Book, p embed.Provider) (*kernel.O
 		Life: kernel.LifeOptions{Off: !a.config.Checkpoint.Enabled, Show: a.config.Checkpoint.ShowAt, Checkpoint: a.config.Checkpoint.At,
 			Compact: a.config.Checkpoint.CompactAt, RestoreTokens: int(a.config.Checkpoint.RestoreTokens), Flush: flushOptions(a.config), Progress: progressOptions(a.config),
 			NoCheckpoints: !a.config.Checkpoint.Save,
+			Source:        kernel.Source{File: a.config.Checkpoint.SessionFile, Channel: a.config.Checkpoint.Channel, Agent: a.config.Checkpoint.Agent},
 			StateFile:     kernel.StateFileOptions{Off: !a.config.SessionState.Enabled, MaxBytes: int(a.config.SessionState.MaxSize)},
 			Buffer:        kernel.BufferOptions{Off: !a.config.WorkingBuffer.Enabled, At: a.config.WorkingBuffer.At, MaxBytes: int64(a.config.WorkingBuffer.MaxSize)}},
 		Trace:  kernel.TraceOptions{Off: !a.config.Trace.Enabled, MaxBytes: int64(a.config.Trace.MaxBytes)},

@@ -14,6 +14,7 @@ import (
 // observeFlags are the flags of observe.
 type observeFlags struct {
 	transcript transcriptFlags
+	source     sourceFlags
 	session    string
 	model      string
 	view       choice
@@ -39,6 +40,7 @@ shared (workspace.private).`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.runObserve(cmd.Context(), o) },
 	}
 	o.transcript.add(cmd)
+	o.source.add(cmd, fileOfTranscript)
 	cmd.Flags().StringVarP(&o.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
 	cmd.Flags().StringVarP(&o.model, "model", "m", "", "model `id` (default the last one that spoke)")
 	cmd.Flags().BoolVar(&o.ended, "ended", false, "the session is over: its last turn has ended, whether the file says so or not")
@@ -88,7 +90,7 @@ func (a *app) runObserve(ctx context.Context, o *observeFlags) error {
 	if session.Torn != nil {
 		doc.TornLine = session.Torn.Line
 	}
-	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: first(o.model, session.Model), Private: a.private()}
+	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: first(o.model, session.Model), Private: a.private(), Source: o.source.of(o.transcript.path)}
 	if err := a.observeTurns(ctx, k, turn, session.View(o.view.view()), session.Ended || o.ended, &doc); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 // planFlags are the flags of plan.
 type planFlags struct {
 	transcript transcriptFlags
+	source     sourceFlags
 	session    string
 	model      string
 	window     config.Tokens
@@ -69,6 +70,7 @@ Nothing is written unless --commit is given.`,
 
 func (p *planFlags) add(a *app, cmd *cobra.Command) {
 	p.transcript.add(cmd)
+	p.source.add(cmd, "")
 	f := cmd.Flags()
 	f.StringVarP(&p.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
 	f.StringVarP(&p.model, "model", "m", "", "model `id` (default the last one that spoke)")

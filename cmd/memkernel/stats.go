@@ -79,8 +79,6 @@ func (a *app) runStats(ctx context.Context, s *statsFlags) error {
 func statsHint(err error) error {
 	var damage *pagevm.DamageError
 	switch {
-	case errors.Is(err, kernel.ErrNoSession):
-		return hint(err, "'memkernel status' lists the sessions")
 	case errors.As(err, &damage):
 		return hint(err, "the file is a report and no state: mend that line or move %s away", damage.File)
 	}

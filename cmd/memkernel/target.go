@@ -39,7 +39,7 @@ func (a *app) fillRequest(out *planned, p *planFlags, book *cachelayout.Book) er
 	}
 	req := kernel.PlanRequest{SessionKey: first(p.session, s.ID, kernel.DefaultSession), Model: first(p.model, s.Model),
 		ContextWindow: int(p.window), Reserve: int(p.reserve), FixedTokens: int(p.fixed.Tokens), System: s.System, Tools: s.Tools,
-		Messages: t.messages, Prompt: p.prompt, Now: p.now.Time, Resolver: p.resolver, Deferred: true, Private: a.private(), Overflow: p.overflow.refusal()}
+		Messages: t.messages, Prompt: p.prompt, Now: p.now.Time, Resolver: p.resolver, Deferred: true, Private: a.private(), Overflow: p.overflow.refusal(), Source: p.source.of("")}
 	if req.Model == "" {
 		return hint(fmt.Errorf("plan: the transcript names no model"), "say which one with --model, such as --model claude-sonnet-4-6")
 	}

@@ -170,9 +170,14 @@ func hintFor(err error) string {
 	var line *transcript.LineError
 	var window *kernel.WindowError
 	var small *kernel.TooSmallError
+	var none *kernel.NoSessionError
 	switch {
 	case errors.As(err, &h):
 		return h.hint
+	case errors.As(err, &none):
+		return none.Hint("'memkernel status --all' lists all") + "; plan --commit and observe begin one, as does any verb with its --transcript"
+	case errors.Is(err, transcript.ErrUnread):
+		return fmt.Sprintf("check that it is the session's own file and whole; --dialect, one of %v, says how it is written", transcript.Dialects())
 	case errors.As(err, &line):
 		return "mend or remove that line, or pass --skip-broken to leave out what can't be read"
 	case errors.As(err, &window):

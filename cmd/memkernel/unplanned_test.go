@@ -9,7 +9,7 @@ import (
 )
 
 // odd is a session with calls of every kind that can't be planned: nothing before the
-// first, an answer behind an answer, and a message that fits no window; and with a call
+// first, an answer behind an answer, and a call whose input fits no window; and with a call
 // of a kind that nobody knows.
 func odd(t *testing.T) string {
 	t.Helper()
@@ -25,10 +25,10 @@ func odd(t *testing.T) string {
 	text := `{"type":"session_meta","payload":{"id":"s"}}` + "\n" + `{"type":"turn_context","payload":{"model":"gpt-5.5"}}` + "\n" +
 		said("assistant", "output_text", "hello") + bill("1") +
 		said("user", "input_text", "find parse_header") +
-		item(`{"type":"orbit_call","call_id":"c","where":"parse_header"}`) + bill("2") +
+		item(`{"type":"orbit_call","call_id":"c","where":"parse_header","words":"`+strings.Repeat("a word of its own ", 6000)+`"}`) + bill("2") +
 		item(`{"type":"orbit_output","call_id":"c","moons":["parse_header"]}`) +
 		said("assistant", "output_text", "one moment") + bill("3") + said("assistant", "output_text", "parse_header it is") + bill("4") +
-		said("user", "input_text", strings.Repeat("a word of its own ", 6000)) + said("assistant", "output_text", "long") +
+		said("user", "input_text", "more") + said("assistant", "output_text", "long") +
 		said("user", "input_text", "thanks") + said("assistant", "output_text", "bye") + bill("5")
 	path := filepath.Join(t.TempDir(), "odd.jsonl")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -47,7 +47,7 @@ func TestUnplannedCallsAreTold(t *testing.T) {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	flat := strings.Join(strings.Fields(text), " ")
-	for _, want := range []string{"calls 3 3 3 not planned 3 3 3 ", "3 calls could not be planned and count for no policy: 1 answered (call 4), 1 does_not_fit (call 5), 1 no_messages (call 1). The first says:"} {
+	for _, want := range []string{"calls 3 3 3 not planned 3 3 3 ", "3 calls could not be planned and count for no policy: 1 answered (call 4), 1 does_not_fit (call 3), 1 no_messages (call 1). The first says:"} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -74,7 +74,7 @@ func TestUnplannedCallsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range doc.Results {
-		if len(r.Calls) != 3 || r.Calls[0].Index != 1 || len(r.Unplanned) != 3 || r.Unplanned[2].Reason != "does_not_fit" || r.Unplanned[2].Index != 4 ||
+		if len(r.Calls) != 3 || r.Calls[0].Index != 1 || len(r.Unplanned) != 3 || r.Unplanned[1].Reason != "does_not_fit" || r.Unplanned[1].Index != 2 ||
 			r.Totals.Calls != 3 || len(r.Totals.Unplanned) != 3 || r.Totals.Unplanned["answered"] != 1 {
 			t.Errorf("%s: %+v", r.Policy, r)
 		}

@@ -23,6 +23,14 @@ export const info = {
   transcriptSemantics: { currentTurnFence: "before-current-turn-entry-v1", turnAdvancementIdempotency: "atomic-idempotent-v1" },
 };
 
+/** Where a session comes from, as its checkpoints name it: what the host says, and its key, agent:NAME:CHANNEL:… */
+export function sourceOf({ sessionKey = "", sessionFile = "", agentId, runtimeContext }) {
+  const [, agent, channel] = /^agent:([^:]+):([^:]+):./.exec(sessionKey) ?? [];
+  const file = /[\\/]/.test(sessionFile) ? sessionFile : ""; // of a database it is the key alone
+  const said = { session_file: file, channel: runtimeContext?.messageChannel ?? channel, agent_id: agentId ?? agent };
+  return Object.fromEntries(Object.entries(said).filter(([, v]) => typeof v === "string" && v));
+}
+
 /**
  * @param {{daemon: import("./daemon.js").Daemon, options: any, log: any, addition: (p: any) => Promise<string|undefined>}} parts
  */
@@ -31,7 +39,7 @@ export function makeEngine({ daemon, options, log, addition }) {
 
   const keyOf = (p) => p.sessionKey || p.sessionId;
   const stateOf = (p) => session(options.daemon.workspace, keyOf(p));
-  const base = (p) => ({ session_key: keyOf(p), private: options.isPrivate(p.sessionKey) });
+  const base = (p) => ({ session_key: keyOf(p), private: options.isPrivate(p.sessionKey), ...sourceOf(p) });
 
   /** Calls with a conversation: what the daemon holds does not travel again. */
   async function withConversation(s, messages, method, params, call) {

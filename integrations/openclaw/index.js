@@ -3,7 +3,7 @@
 // it caches may be lost at any moment.
 
 import { daemonFor } from "./daemon.js";
-import { info, makeEngine, trouble } from "./engine.js";
+import { info, makeEngine, sourceOf, trouble } from "./engine.js";
 import { capability, compose, promptLines, tools } from "./memory.js";
 import { options, workspaceOf } from "./options.js";
 import { shared } from "./shared.js";
@@ -33,9 +33,9 @@ function boundaries(api, at, log) {
     if (!key) return;
     try {
       const { daemon, options } = at(ctx?.agentId ?? agentOf(key), undefined, ctx?.workspaceDir);
-      await daemon.call(method, { session_key: key, private: options.isPrivate(key), ...params }, { timeoutMs });
+      await daemon.call(method, { session_key: key, private: options.isPrivate(key), ...sourceOf({ ...ctx, ...event, sessionKey: key }), ...params }, { timeoutMs });
     } catch (err) {
-      trouble(log, `${method} ${key}`, err);
+      if (err.code !== "NO_SESSION") trouble(log, `${method} ${key}`, err); // nothing was said in it yet
     }
   };
   listen(api, "before_reset", (e, ctx) => pass("reset", e, ctx, { key: `reset:${ctx?.sessionId ?? ""}`, reason: e?.reason ?? "reset" }, 15_000));

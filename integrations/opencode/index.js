@@ -16,7 +16,7 @@ export const Memkernel = async ({ client, directory }, options = {}) => {
   const planned = new Map();
   const running = new Set();
 
-  const session = (c, id) => link.session(c, id, { private: true, session_key: `opencode:${id}`, dialect: "anthropic" });
+  const session = (c, id) => link.session(c, id, { private: true, session_key: `opencode:${id}`, channel: "opencode", dialect: "anthropic" });
 
   return {
     "experimental.chat.messages.transform": async (_input, output) => {
@@ -30,7 +30,7 @@ export const Memkernel = async ({ client, directory }, options = {}) => {
       );
       if (!plan) return void planned.delete(id);
       const messages = messagesOf(plan.items, given, all);
-      planned.set(id, { plan: plan.plan_id, model: user.model?.modelID, from: all[0].info.id });
+      planned.set(id, { plan: plan.plan_id, model: user.model?.modelID, agent: user.agent, from: all[0].info.id });
       all.splice(0, all.length, ...messages);
     },
 
@@ -77,7 +77,7 @@ export const Memkernel = async ({ client, directory }, options = {}) => {
     const from = data?.findIndex((m) => m.info.id === last.from) ?? -1;
     if (from < 0) return;
     const messages = values(data.slice(from)).map((v) => v.message);
-    const params = { model: last.model, ...(method === "observe_turn" ? { plan_id: last.plan } : {}) };
+    const params = { model: last.model, agent_id: last.agent, ...(method === "observe_turn" ? { plan_id: last.plan } : {}) };
     await link.attempt("commit", (c, o) => session(c, id).call(method, messages, params, o));
   }
 

@@ -13,7 +13,7 @@ export default function memkernel(pi, options = {}) {
   const state = { link: null, key: "", messages: [], after: [], plan: "", tools: [] };
 
   const link = (ctx) => (state.link ??= new Link({ workspace: ctx.cwd, report: (text) => tell(ctx, text), ...options }));
-  const session = (client, ctx) => link(ctx).session(client, keyOf(ctx), { private: true, dialect: "pi" });
+  const session = (client, ctx) => link(ctx).session(client, keyOf(ctx), { private: true, channel: "pi", session_file: ctx.sessionManager.getSessionFile?.() || undefined, dialect: "pi" });
 
   pi.on("session_start", async (_event, ctx) => {
     state.key = keyOf(ctx);

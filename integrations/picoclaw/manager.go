@@ -160,7 +160,7 @@ func (m *Manager[M]) Clear(ctx context.Context, sessionKey string) error {
 	}
 	defer s.mu.Unlock()
 	_, err = m.k.Reset(ctx, kernel.Boundary{SessionKey: sessionKey, Model: m.opt.Model, Messages: s.in.Messages(), Reason: "clear",
-		Private: m.opt.Private(sessionKey), Now: m.opt.Now()})
+		Private: m.opt.Private(sessionKey), Source: m.opt.Source(sessionKey), Now: m.opt.Now()})
 	if err != nil && !errors.Is(err, kernel.ErrNoSession) {
 		return fmt.Errorf("clear session %q: %w", sessionKey, err)
 	}

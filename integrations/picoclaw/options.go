@@ -31,6 +31,8 @@ type Options[M any] struct {
 	// Private tells whether a session is one person's own; nil is none. A group's is
 	// not.
 	Private func(sessionKey string) bool
+	// Source says where a session comes from, for its checkpoints; nil says nothing.
+	Source func(sessionKey string) kernel.Source
 	// MaxSessions is how many conversations are held in memory; DefaultMaxSessions by
 	// default. The one that was used least recently is read again when it goes on.
 	MaxSessions int
@@ -54,6 +56,9 @@ func (o Options[M]) withDefaults() Options[M] {
 	}
 	if o.History == nil {
 		o.History = func(string) []M { return nil }
+	}
+	if o.Source == nil {
+		o.Source = func(string) kernel.Source { return kernel.Source{} }
 	}
 	if o.Private == nil {
 		o.Private = func(string) bool { return false }

@@ -109,6 +109,7 @@ func (s *session[M]) assemble(ctx context.Context) ([]M, error) {
 	}
 	req := s.call()
 	req.SessionKey, req.Messages, req.Private, req.Now = s.key, msgs[:n], s.m.opt.Private(s.key), s.m.opt.Now()
+	req.Source = s.m.opt.Source(s.key)
 	for i := range msgs[n:] {
 		req.FixedTokens += tokensOf(s.in.Values()[n+i])
 	}
@@ -195,7 +196,7 @@ func (s *session[M]) observe(ctx context.Context) error {
 	if len(msgs) == 0 {
 		return nil
 	}
-	t := kernel.Turn{SessionKey: s.key, Model: s.m.opt.Model, Messages: msgs, Private: s.m.opt.Private(s.key), Now: s.m.opt.Now()}
+	t := kernel.Turn{SessionKey: s.key, Model: s.m.opt.Model, Messages: msgs, Private: s.m.opt.Private(s.key), Source: s.m.opt.Source(s.key), Now: s.m.opt.Now()}
 	last := msgs[len(msgs)-1]
 	if last.Role != memkernel.RoleAssistant || transcript.HasCalls(last) {
 		_, err := s.m.k.ObserveToolResult(ctx, t)
@@ -212,7 +213,7 @@ func (s *session[M]) observe(ctx context.Context) error {
 // compact cuts what the next plan begins with.
 func (s *session[M]) compact(ctx context.Context, req CompactRequest) error {
 	p, err := s.m.k.Compact(ctx, kernel.Boundary{SessionKey: s.key, Model: s.m.opt.Model, Messages: s.in.Messages(), Reason: string(req.Reason),
-		Compact: &kernel.CompactWish{Call: s.call(), Force: req.Reason == Retry}, Private: s.m.opt.Private(s.key), Now: s.m.opt.Now()})
+		Compact: &kernel.CompactWish{Call: s.call(), Force: req.Reason == Retry}, Private: s.m.opt.Private(s.key), Source: s.m.opt.Source(s.key), Now: s.m.opt.Now()})
 	if err != nil {
 		return err
 	}

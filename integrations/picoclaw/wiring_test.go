@@ -64,6 +64,7 @@ type SessionStore interface {
 }
 
 type AgentInstance struct {
+	ID string
 	Workspace, Model string
 	Sessions         SessionStore
 }

@@ -34,7 +34,7 @@ export class Link {
       return await Promise.race([this.#run(use, { signal: stop.signal, timeoutMs: deadlineMs }), late]);
     } catch (err) {
       stop.abort();
-      this.#tell(`memkernel: ${what}: ${err.message}${err.hint ? ` (${err.hint})` : ""}`);
+      if (err.code !== "NO_SESSION") this.#tell(`memkernel: ${what}: ${err.message}${err.hint ? ` (${err.hint})` : ""}`);
       return undefined;
     } finally {
       clearTimeout(timer);

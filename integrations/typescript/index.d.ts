@@ -49,6 +49,8 @@ export interface Conversation { dialect?: Dialect; base?: string; keep?: number;
 export interface SessionParams { session_key?: string; private?: boolean; now?: string; deadline_ms?: number }
 /** What a call was billed, as the provider's answer has it, or with the members of doc/rpc.md. */
 export type Usage = object;
+/** Where a conversation comes from, as the session's checkpoints name it. */
+export interface SourceParams { session_file?: string; channel?: string; agent_id?: string }
 export interface Overflow { text?: string; input_tokens?: number; limit_tokens?: number; plan_id?: string }
 export interface Update { id?: string; key: string; type?: string; field: string; op: "append" | "merge" | "set_with_version"; value?: Json; version?: number; scope: "session" | "project"; session?: string; evidence_ref: string }
 
@@ -57,7 +59,7 @@ export interface CallSettings {
   system?: string | object[]; tools?: object[]; resolver?: string; tool_choice?: string; thinking?: string; effort?: string;
   drop_option?: boolean; format?: "anthropic" | "openai" | "responses"; overflow?: Overflow;
 }
-export interface PlanParams extends SessionParams, CallSettings {
+export interface PlanParams extends SessionParams, SourceParams, CallSettings {
   conversation?: Conversation; prompt?: string; turn?: string; ttl_seconds?: number;
   memories?: { format?: string; answer: Json; scope?: "session" | "project" }[];
   form?: "items" | "body" | "none"; explain?: boolean; max_tokens?: number; known_plan?: string;
@@ -75,13 +77,13 @@ export interface Plan extends Document {
   params: { thinking_off: boolean; drop_option: boolean; betas: string[]; cache_key?: string };
   faults: Fault[]; alerts: Fault[]; conversation?: Mark;
 }
-export interface TurnParams extends SessionParams {
+export interface TurnParams extends SessionParams, SourceParams {
   branch?: string; model?: string; conversation?: Conversation; plan_id?: string; usage?: Usage | null; advancement_key?: string; updates?: Update[]; more?: boolean;
 }
 export interface Observation extends Document {
   outcome: "committed" | "duplicate" | "conflict" | "open_turn"; advancement_key: string; ingested: number; turns: number; conversation?: Mark;
 }
-export interface BoundaryParams extends SessionParams {
+export interface BoundaryParams extends SessionParams, SourceParams {
   branch?: string; model?: string; conversation?: Conversation; updates?: Update[]; key?: string; reason?: string;
 }
 export interface CompactParams extends BoundaryParams { target_tokens?: number; target_share?: number; force?: boolean; call?: CallSettings }

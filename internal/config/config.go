@@ -173,6 +173,9 @@ type Checkpoint struct {
 	At            float64 `key:"at" default:"0.8" range:"0.01..1" doc:"Share of the window from which a checkpoint is written before the next call."`
 	CompactAt     float64 `key:"compact_at" range:"0.01..1" empty:"where the reserve begins" doc:"Share of the window at which the host compacts: what the gauge asks for has happened before."`
 	RestoreTokens Tokens  `key:"restore_tokens" default:"700" range:"50..4k" doc:"Most that the text takes from which a model goes on, and never over a hundredth of the window."`
+	SessionFile   string  `key:"session_file" empty:"none" doc:"The host's transcript, as checkpoints name it, of sessions of which the host doesn't say it; {session} stands for the session's key."`
+	Channel       string  `key:"channel" empty:"none" doc:"By what the person writes, such as telegram, as checkpoints name it, of sessions of which the host doesn't say it."`
+	Agent         string  `key:"agent" empty:"the one that the session's key names" doc:"Who answers, as checkpoints name it, of sessions of which the host doesn't say it."`
 }
 
 // SessionState holds the settings of SESSION-STATE.md.

@@ -8,7 +8,8 @@
 //
 //	event                        what is done                             what is answered
 //	SessionStart                 the session becomes the host's newest    compact, resume, clear: the text to go on from
-//	                                                                      startup, clear: what memory there is
+//	                                                                      startup, clear, compact: what memory there is
+//	                                                                      (Gemini CLI: with the next BeforeAgent)
 //	UserPromptSubmit,            memory is searched for the words         what was recalled, fenced as data with its
 //	  BeforeAgent                                                         origin; the gauge where a threshold was crossed
 //	PreCompact, PreCompress      what is new is committed, flushed, a     Claude: what the summary has to keep
@@ -36,6 +37,11 @@
 // answer hangs on a turn's end, so that Stop may be handed to a process of its own
 // ([Options.Behind]); the session's lock keeps it apart from the next event. If that
 // process is killed, the next event commits what it did not.
+//
+// Gemini CLI writes its list of messages again as a whole, often under new ids; the player
+// (gemini_play.go) knows them again and keeps what was said as it was said first. An
+// answer of the hook's that the session file doesn't show was never heard, and what a
+// session is to begin with is brought again.
 //
 // # Whose memory it is
 //

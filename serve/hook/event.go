@@ -23,8 +23,10 @@ type event struct {
 	// Prompt is what the user wrote.
 	Prompt string `json:"prompt"`
 	// Trigger is why a compaction was begun, Reason why a session ended.
-	Trigger string `json:"trigger"`
-	Reason  string `json:"reason"`
+	// AgentType is the agent that the session runs as, where the host has several kinds.
+	AgentType string `json:"agent_type"`
+	Trigger   string `json:"trigger"`
+	Reason    string `json:"reason"`
 }
 
 // readEvent reads one JSON document to the end.

@@ -238,3 +238,56 @@ func TestHandedOver(t *testing.T) {
 		t.Errorf("handed over: %s", got)
 	}
 }
+
+// TestUnreadTranscripts: a transcript that holds something and can't be read is told as
+// that, by its name, for every host; nothing is committed of it, and once it can be read
+// it is. One that is missing or empty is told nobody.
+func TestUnreadTranscripts(t *testing.T) {
+	stop := map[Host]string{Claude: "Stop", Codex: "Stop", Gemini: "AfterAgent"}
+	for _, h := range Hosts() {
+		good, err := os.ReadFile(filepath.Join("testdata", string(h), "transcript.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := newProject(t, nil)
+		path := filepath.Join(t.TempDir(), "the-file")
+		event := map[string]any{"hook_event_name": stop[h], "transcript_path": path}
+		said := 0
+		for _, bad := range []struct {
+			name, text string
+			silent     bool
+		}{
+			{"empty", "", true}, {"blank", " \n\n", true}, {"half a line", string(good[:len(good)/100]), false}, {"zeros", strings.Repeat("\x00", 99), false},
+			{"zeros and a line", "\x00\x00\x00\n", false}, {"words", "hello\n", false}, {"packed", "\x1f\x8b\x08\n\x00", false}, {"a list", "[]\n", false}, {"other JSON", "{}\n", false},
+			{"a document, cut", `{"sessionId":"s","projectHash":"h","messages":[{"id":"a","type":"us`, false},
+		} {
+			if err := os.WriteFile(path, []byte(bad.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out := p.hook(h, event); out != empty[h] {
+				t.Errorf("%s, %s: %q", h, bad.name, out)
+			}
+			log := p.log()
+			if news := log[said:]; bad.silent != (news == "") || !bad.silent && (!strings.Contains(news, path) || strings.Contains(news, "empty")) {
+				t.Errorf("%s, %s: log: %q", h, bad.name, news)
+			}
+			said = len(log)
+		}
+		if os.Getuid() != 0 { // whom no mode keeps out
+			if err := os.Chmod(path, 0); err != nil {
+				t.Fatal(err)
+			}
+			p.hook(h, event)
+			if news := p.log()[said:]; !strings.Contains(news, path) || !strings.Contains(news, "permission") {
+				t.Errorf("%s: log: %q", h, news)
+			}
+			os.Remove(path)
+		}
+		if err := os.WriteFile(path, good, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if p.hook(h, event); p.turns(h.Key("s1")) == 0 {
+			t.Errorf("%s: nothing is committed: %s", h, p.log())
+		}
+	}
+}

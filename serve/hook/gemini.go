@@ -1,10 +1,7 @@
 package hook
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -33,9 +30,14 @@ type geminiRecord struct {
 	SessionID string         `json:"sessionId"`
 	Messages  []geminiRecord `json:"messages"`
 	Set       *struct {
-		Messages []geminiRecord `json:"messages"`
+		SessionID string         `json:"sessionId"`
+		Messages  []geminiRecord `json:"messages"`
 	} `json:"$set"`
 	RewindTo string `json:"$rewindTo"`
+
+	// rewritten: it came with a list by which the program replaced its own, and not as
+	// a line for itself.
+	rewritten bool
 }
 
 type geminiCall struct {
@@ -51,12 +53,14 @@ func geminiNews(f io.ReaderAt, path string, size int64, from seam) (*news, error
 	if size > maxGemini {
 		return nil, fmt.Errorf("%s: it has %d bytes; at most %d are read", path, size, maxGemini)
 	}
-	records, err := readGemini(io.NewSectionReader(f, 0, size), path)
+	p, err := readGemini(io.NewSectionReader(f, 0, size), path)
 	if err != nil {
 		return nil, err
 	}
-	n := &news{size: size, next: seam{Path: path, Message: from.Message}}
+	n := &news{size: size, next: seam{Path: path, Message: from.Message}, compactions: p.compactions, broken: p.broken}
+	records := p.records()
 	n.msgs = geminiConversation(records)
+	n.all = n.msgs
 	for i := range records {
 		if records[i].Model != "" {
 			n.model = records[i].Model
@@ -74,76 +78,6 @@ func geminiNews(f io.ReaderAt, path string, size int64, from seam) (*news, error
 		}
 	}
 	return n, nil
-}
-
-// readGemini plays the records of a file: the last of an id counts, at the place of
-// its first.
-func readGemini(r io.Reader, path string) ([]geminiRecord, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	var whole geminiRecord
-	if json.Unmarshal(data, &whole) == nil && whole.Messages != nil {
-		return whole.Messages, nil
-	}
-	p := geminiPlayer{at: map[string]int{}}
-	lines := bufio.NewReader(bytes.NewReader(data))
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 {
-			var rec geminiRecord
-			switch bad := json.Unmarshal(trimmed, &rec); {
-			case bad == nil:
-				p.play(rec)
-			case err == nil: // a last line that is cut off comes again
-				return nil, fmt.Errorf("%s:%d: %w", path, n, bad)
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return p.records, nil
-		}
-	}
-}
-
-type geminiPlayer struct {
-	records []geminiRecord
-	at      map[string]int
-}
-
-func (p *geminiPlayer) play(rec geminiRecord) {
-	switch {
-	case rec.RewindTo != "":
-		i, ok := p.at[rec.RewindTo]
-		if !ok {
-			i = 0
-		}
-		p.keep(p.records[:i])
-	case rec.Set != nil:
-		if rec.Set.Messages != nil {
-			p.keep(rec.Set.Messages)
-		}
-	case rec.SessionID != "":
-		for _, m := range rec.Messages {
-			p.play(m)
-		}
-	case rec.ID != "":
-		if i, ok := p.at[rec.ID]; ok {
-			p.records[i] = rec
-			return
-		}
-		p.at[rec.ID] = len(p.records)
-		p.records = append(p.records, rec)
-	}
-}
-
-// keep begins anew with some records.
-func (p *geminiPlayer) keep(records []geminiRecord) {
-	records = slices.Clone(records)
-	p.records, p.at = nil, map[string]int{}
-	for _, r := range records {
-		p.play(r)
-	}
 }
 
 // geminiConversation is what records are in a conversation: the user's words, the
@@ -259,8 +193,9 @@ func (r *geminiRecord) answer() (memkernel.Message, []geminiOpen) {
 }
 
 // said is what a row of type user holds: words, and the results of calls. Beside results
-// stand the program's words; otherwise they are the user's, but for the files that the
-// program shows for an @, which stand in parts of their own.
+// stand the program's words, and so they do in a row that only its rewriting has;
+// otherwise they are the user's, but for the files that the program shows for an @,
+// which stand in parts of their own.
 func (r *geminiRecord) said() (m memkernel.Message, results []memkernel.Part) {
 	m = memkernel.Message{Key: r.ID, Time: r.Timestamp, Role: memkernel.RoleUser}
 	parts := geminiParts(r.Content)
@@ -273,14 +208,20 @@ func (r *geminiRecord) said() (m memkernel.Message, results []memkernel.Part) {
 		}
 		shown = shown || strings.HasPrefix(strings.TrimSpace(p.Text), geminiFiles)
 		if p.Text != "" {
-			m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartText, Text: p.Text, Typed: !shown})
+			m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartText, Text: p.Text, Typed: !shown && !hooked(p.Text)})
 		}
 	}
-	if len(results) > 0 {
+	if len(results) > 0 || r.rewritten {
 		m = transcript.Untyped(m)
 		m.Origin = memkernel.OriginMeta
 	}
 	return m, results
+}
+
+// hooked tells a part in which Gemini CLI puts what a hook said.
+func hooked(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "<hook_context>") && strings.HasSuffix(text, "</hook_context>")
 }
 
 // geminiFiles begins the files that Gemini CLI shows behind a prompt.

@@ -17,11 +17,11 @@ import (
 // geminiMessages reads records as Gemini CLI writes them.
 func geminiMessages(t *testing.T, lines ...string) []memkernel.Message {
 	t.Helper()
-	records, err := readGemini(strings.NewReader(strings.Join(lines, "\n")+"\n"), "test")
+	p, err := readGemini(strings.NewReader(strings.Join(lines, "\n")+"\n"), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return geminiConversation(records)
+	return geminiConversation(p.records())
 }
 
 // shape is what a message is, in one line.

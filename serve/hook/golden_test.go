@@ -89,6 +89,7 @@ func play(t *testing.T, p *project, h Host) string {
 		}
 		answer := p.raw(h, in)
 		checkAnswer(t, h, &e, answer)
+		answer = strings.ReplaceAll(answer, transcript, "$TRANSCRIPT")
 		fmt.Fprintf(&out, "== %s %s\n%s\n", e.Name, e.Source+e.Trigger, strings.TrimSuffix(answer, "\n"))
 	}
 	return out.String()

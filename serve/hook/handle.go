@@ -31,7 +31,7 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 		return a, err
 	}
 	defer unlock()
-	if moments[h.Host][h.e.Name] == beforeCompaction && h.announced(r) {
+	if moments[h.Host][h.e.Name] == beforeCompaction && (h.idle() || h.announced(r)) {
 		return a, nil
 	}
 	if err := h.open(ctx); err != nil {
@@ -88,32 +88,12 @@ func (h *handler) record(ctx context.Context) (*record, func(), error) {
 	return r, unlock, nil
 }
 
-// start gives a session what it goes on from, and what memory there is.
-func (h *handler) start(ctx context.Context, r *record, before string) (answer, error) {
-	var parts []string
-	var errs []error
-	from := h.key
-	switch h.e.Source {
-	case "startup":
-		from = ""
-	case "clear":
-		from = before // a cleared conversation goes on under another id
-	}
-	if h.e.Source != "resume" && h.e.Source != "fork" {
-		r.cut() // the model has seen nothing yet, or only a summary
-		text, err := h.memory(ctx, r)
-		parts, errs = append(parts, text), append(errs, err)
-	}
-	if from != "" {
-		text, err := h.restore(ctx, from)
-		parts, errs = append(parts, text), append(errs, err)
-	}
-	return answer{context: join(parts...)}, errors.Join(errs...)
-}
-
 // restore is the text from which a session goes on.
 func (h *handler) restore(ctx context.Context, key string) (string, error) {
 	got, err := h.setup.Kernel.Restore(ctx, key)
+	if errors.Is(err, kernel.ErrNoSession) {
+		return "", nil // begun before the hooks were there
+	}
 	if err != nil {
 		return "", err
 	}
@@ -136,26 +116,24 @@ func join(parts ...string) string {
 
 // prompt searches memory for what the user wrote, and reads the gauge.
 func (h *handler) prompt(ctx context.Context, r *record) (answer, error) {
-	var restored string
-	var errs []error
-	if r.Restore {
-		r.Restore = false
-		r.cut()
-		text, err := h.restore(ctx, h.key)
-		restored, errs = text, append(errs, err)
+	n, err := readNews(h.Host, h.e.Transcript, r.Seam)
+	if errors.Is(err, transcript.ErrUnread) {
+		err = nil // it may have no more than a head yet; the turn's end tells
 	}
+	errs := []error{known(err)}
+	began, err := h.late(ctx, r, n)
+	errs = append(errs, err)
 	recalled, err := h.recall(ctx, r)
 	errs = append(errs, err)
-	gauge, err := h.gauge(ctx, r)
-	return answer{context: join(restored, recalled, gauge)}, errors.Join(append(errs, err)...)
+	gauge, err := h.gauge(ctx, r, n)
+	return answer{context: join(began, recalled, gauge)}, errors.Join(append(errs, err)...)
 }
 
 // gauge is the line that says how full the context is, where a threshold was crossed
 // since it was last read. At the threshold for it a checkpoint is written before.
-func (h *handler) gauge(ctx context.Context, r *record) (string, error) {
-	n, err := readNews(h.Host, h.e.Transcript, r.Seam)
-	if err != nil {
-		return "", known(err)
+func (h *handler) gauge(ctx context.Context, r *record, n *news) (line string, err error) {
+	if n == nil {
+		return "", nil
 	}
 	reading := checkpoint.Reading{Tokens: n.used(), Window: h.window(first(n.model, h.e.Model, r.Model))}
 	if reading.Tokens == 0 || reading.Window < reading.Tokens {
@@ -169,7 +147,7 @@ func (h *handler) gauge(ctx context.Context, r *record) (string, error) {
 	}
 	level, saved := crossed[len(crossed)-1], false
 	if level >= checkpoint.LevelCheckpoint {
-		c, cerr := h.setup.Kernel.Checkpoint(ctx, kernel.Boundary{SessionKey: h.key, Private: h.setup.Private})
+		c, cerr := h.setup.Kernel.Checkpoint(ctx, kernel.Boundary{SessionKey: h.key, Private: h.setup.Private, Source: h.source()})
 		saved, err = c != nil, cerr
 	}
 	return reading.Line(level, saved), err
@@ -209,11 +187,15 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 		return nil, known(err)
 	}
 	r.Model = first(n.model, h.e.Model, r.Model)
+	if n.broken != nil && n.broken.Error() != r.Broken {
+		r.Broken = n.broken.Error()
+		h.tell(fmt.Errorf("%w; this line is left out, and all others are read", n.broken))
+	}
 	ends := transcript.TurnEnds(n.msgs)
 	if len(n.msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(n.msgs)) {
 		ends = append(ends, len(n.msgs)) // an open turn: its messages are kept
 	}
-	turn := kernel.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private}
+	turn := kernel.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Source: h.source()}
 	commit := h.setup.Kernel.ObserveTurn
 	for i, end := range ends {
 		if end == len(n.msgs) && moments[h.Host][h.e.Name] == beforeCompaction {
@@ -241,9 +223,14 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 	return n, nil
 }
 
+// source is where the session comes from, as the event says it.
+func (h *handler) source() kernel.Source {
+	return kernel.Source{File: h.e.Transcript, Channel: string(h.Host), Agent: h.e.AgentType}
+}
+
 // boundary is the session as it stands now.
 func (h *handler) boundary(r *record, n *news, reason string) kernel.Boundary {
-	b := kernel.Boundary{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Reason: reason}
+	b := kernel.Boundary{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Reason: reason, Source: h.source()}
 	if n != nil {
 		b.Messages = n.msgs
 	}
@@ -266,9 +253,13 @@ func (h *handler) compaction(ctx context.Context, r *record) (answer, error) {
 		return answer{}, err
 	}
 	r.Compaction = &compaction{Path: h.e.Transcript, Size: n.size, At: h.Now()}
-	r.Restore = h.Host == Gemini
 	return answer{summariser: summariserText(p.Checkpoint)}, nil
 }
+
+// idle tells of an announcement of a compaction that is none: Gemini CLI makes one before
+// every call, and only then looks whether the context is full. What it does then is seen
+// in its transcript by the next prompt.
+func (h *handler) idle() bool { return h.Host == Gemini && h.e.Trigger == "auto" }
 
 // announced tells whether the compaction at hand was announced before: hosts do so up
 // to four times.

@@ -33,6 +33,13 @@ type news struct {
 	// size is the transcript's, next the seam for the next time.
 	size int64
 	next seam
+	// all are the messages from the beginning, where the whole file was read.
+	all []memkernel.Message
+	// compactions counts those of the conversation, where its transcript tells.
+	compactions int
+	// broken is the first line that could not be read and was left out, nil if there is
+	// none.
+	broken error
 }
 
 // errNoTranscript says that the host named no transcript, or one that isn't written
@@ -49,7 +56,7 @@ func readNews(h Host, path string, from seam) (*news, error) {
 		return nil, errNoTranscript
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read transcript: %w; it is read with the next event once that is mended", err)
 	}
 	defer f.Close()
 	st, err := f.Stat()
@@ -57,7 +64,7 @@ func readNews(h Host, path string, from seam) (*news, error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: it is no file", path)
+		return nil, fmt.Errorf("read transcript %s: it is no file; the host is to name the session's own", path)
 	}
 	if st.Size() == 0 {
 		return nil, errNoTranscript
@@ -89,6 +96,9 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 		return nil, err
 	}
 	n := &news{msgs: session.View(transcript.Full), model: session.Model, size: size, next: from}
+	if len(session.Skipped) > 0 {
+		n.broken = session.Skipped[0]
+	}
 	n.next.Path = path
 	nameMessages(n.msgs)
 	if !n.ended() {

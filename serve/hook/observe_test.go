@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/suite"
@@ -93,4 +94,27 @@ func size(t *testing.T, path string) int64 {
 		t.Fatal(err)
 	}
 	return st.Size()
+}
+
+// TestCheckpointsNameTheHost: a hook's checkpoint names the transcript, the host, the kind
+// of agent, and what the provider billed last.
+func TestCheckpointsNameTheHost(t *testing.T) {
+	ends := map[Host]string{Claude: "SessionEnd", Codex: "PreCompact", Gemini: "SessionEnd"}
+	for _, h := range Hosts() {
+		p := newProject(t, nil)
+		path, err := filepath.Abs(filepath.Join("testdata", string(h), "transcript.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.hook(h, map[string]any{"hook_event_name": ends[h], "transcript_path": path, "agent_type": "reviewer"})
+		c, err := p.kernel().Get(context.Background(), h.Key("s1"), "cp_001")
+		if err != nil || c.Reason != "OK" {
+			t.Fatalf("%s: %+v, %v, log: %s", h, c, err, p.log())
+		}
+		for _, want := range []string{`session_file: "` + path + `"`, `channel: "` + string(h) + `"`, `agent_id: "reviewer"`, `source: "provider"`} {
+			if !strings.Contains(c.Text, want) {
+				t.Errorf("%s: no %s in:\n%s", h, want, c.Text)
+			}
+		}
+	}
 }

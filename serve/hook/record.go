@@ -38,9 +38,14 @@ type record struct {
 	Told string `json:"told,omitempty"`
 	// Compaction is the last one that was announced.
 	Compaction *compaction `json:"compaction,omitempty"`
-	// Restore: the next prompt is to bring the text to go on from, since this host
-	// tells nobody when a compaction is over.
-	Restore bool `json:"restore,omitempty"`
+	// Begin is what the next prompt is to bring, for hosts that lose what is said where a
+	// session starts; Brought is what a prompt brought, until the transcript shows it.
+	Begin   *beginning `json:"begin,omitempty"`
+	Brought *brought   `json:"brought,omitempty"`
+	// Compactions is how many of them, as the transcript counts, were answered for.
+	Compactions int `json:"compactions,omitempty"`
+	// Broken is the line of the transcript that was told last as unreadable.
+	Broken string `json:"broken,omitempty"`
 
 	// borrowed: another hook holds the session's lock, and what it writes counts.
 	borrowed bool

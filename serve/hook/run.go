@@ -105,7 +105,7 @@ func (h *handler) handOver() bool {
 		return false
 	}
 	slim, err := json.Marshal(map[string]string{"hook_event_name": h.e.Name, "session_id": h.e.SessionID,
-		"transcript_path": h.e.Transcript, "cwd": h.e.Cwd, "model": h.e.Model})
+		"transcript_path": h.e.Transcript, "cwd": h.e.Cwd, "model": h.e.Model, "agent_type": h.e.AgentType})
 	if err == nil {
 		err = h.Behind(slim)
 	}

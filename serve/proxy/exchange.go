@@ -20,6 +20,7 @@ type exchange struct {
 	format transcript.Format
 	count  bool // asks for the size of a request only
 	line   *line
+	from   kernel.Source    // what the request says of where it comes from
 	body   *transcript.Body // nil if it could not be read
 	data   []byte           // as the client wrote it
 	out    *outcome
@@ -144,6 +145,7 @@ func (x *Proxy) decide(r *http.Request, e *exchange) {
 		e.out = passed(e.data, reason, nil)
 		return
 	}
+	e.from = sourceOf(r.Header)
 	id := identify(r.Header, b)
 	ln, reason := x.lineOf(e, b, id, r.Header.Get(headerSession) != "")
 	if reason != "" {

@@ -45,7 +45,9 @@ func (x *Proxy) rewrite(p *httputil.ProxyRequest) {
 		}
 	}
 	out.URL.RawQuery = in.URL.RawQuery
-	out.Header.Del(headerSession)
+	for _, name := range []string{headerSession, headerFile, headerChannel, headerAgent} {
+		out.Header.Del(name)
+	}
 	e := exchangeOf(in.Context())
 	if e == nil {
 		return

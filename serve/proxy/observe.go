@@ -49,7 +49,7 @@ func (x *Proxy) observe(e *exchange, a answer) {
 		x.log.Warn("the bill was not read", "reason", a.unread.Error())
 	}
 	t := kernel.Turn{SessionKey: e.line.session, Branch: e.line.branch, Model: e.body.Model, Messages: e.body.Messages,
-		Usage: a.usage, Now: x.opt.Now(), Private: x.opt.Private}
+		Usage: a.usage, Now: x.opt.Now(), Private: x.opt.Private, Source: e.from}
 	if e.out.plan != nil {
 		t.PlanID = e.out.plan.ID
 	} else {

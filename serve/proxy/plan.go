@@ -191,7 +191,7 @@ func (x *Proxy) planned(ctx context.Context, e *exchange, over *kernel.Overflow)
 		told = &kernel.Unplanned{Messages: e.body.Messages, Now: e.began}
 	}
 	req := x.request(e)
-	req.Overflow, req.Unplanned = over, told
+	req.Overflow, req.Unplanned, req.Source = over, told, e.from
 	ask, stands := x.planner.PlanContext, func(p *kernel.ContextPlan) { e.line.plannedAs(newPlanned(e.body, p), told) }
 	if e.count {
 		ask, stands = x.planner.Peek, func(*kernel.ContextPlan) {}

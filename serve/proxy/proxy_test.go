@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
@@ -396,5 +397,27 @@ func TestSideConversations(t *testing.T) {
 	st, _ := s.k.Status(context.Background())
 	if len(st.Sessions) != 1 || len(st.Sessions[0].Lines) != 2 {
 		t.Errorf("%+v", st.Sessions)
+	}
+}
+
+// TestCheckpointsNameTheSource: the headers of a request say where its session comes from,
+// in the session's checkpoints, beside what the provider billed.
+func TestCheckpointsNameTheSource(t *testing.T) {
+	s := newStage(t, fakemodel.Options{Script: script}, proxy.Options{}, nil)
+	s.turns(anthropic, 2, "X-Memkernel-Session", "s", "X-Memkernel-Channel", "telegram", "X-Memkernel-Agent", "main", "X-Memkernel-Session-File", "/chats/7.jsonl")
+	s.settle()
+	c, err := s.k.Checkpoint(context.Background(), kernel.Boundary{SessionKey: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := c.Meta; m.Channel != "telegram" || m.AgentID != "main" || m.SessionFile != "/chats/7.jsonl" || m.TokenUsage.Source != checkpoint.FromProvider || m.TokenUsage.InputTokens == 0 || m.TokenUsage.Model != "claude-sonnet-4-6" {
+		t.Errorf("%+v", m)
+	}
+	for _, r := range s.model.Requests() {
+		for name := range r.Header {
+			if strings.HasPrefix(name, "X-Memkernel") {
+				t.Errorf("%s was sent on", name)
+			}
+		}
 	}
 }

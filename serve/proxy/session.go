@@ -20,6 +20,11 @@ import (
 const (
 	// headerSession names the session of a request.
 	headerSession = "X-Memkernel-Session"
+	// headerFile, headerChannel and headerAgent say where it comes from, for its
+	// checkpoints.
+	headerFile    = "X-Memkernel-Session-File"
+	headerChannel = "X-Memkernel-Channel"
+	headerAgent   = "X-Memkernel-Agent"
 	// headerOutcome says on the answer what became of the request.
 	headerOutcome = "X-Memkernel"
 )
@@ -52,6 +57,11 @@ func identify(h http.Header, b *transcript.Body) identity {
 	sum := sha256.Sum256([]byte(key + "\x00" + hashParts(b.System) + id.root))
 	id.session = "proxy-" + hex.EncodeToString(sum[:8])
 	return id
+}
+
+// sourceOf is where a request says that its session comes from.
+func sourceOf(h http.Header) kernel.Source {
+	return kernel.Source{File: h.Get(headerFile), Channel: h.Get(headerChannel), Agent: h.Get(headerAgent)}
 }
 
 // sessionMark is the form in which a client writes the session into metadata.user_id;

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -88,5 +89,17 @@ func TestLines(t *testing.T) {
 	}
 	if len(l.known) > maxLines || len(l.mains) > maxLines {
 		t.Errorf("%d lines, %d sessions are remembered", len(l.known), len(l.mains))
+	}
+}
+
+// TestSourceHeaders: a request's own headers say where its session comes from, in its
+// checkpoints, and are not sent on.
+func TestSourceHeaders(t *testing.T) {
+	h := http.Header{}
+	h.Set("X-Memkernel-Session-File", "/chats/7.jsonl")
+	h.Set("X-Memkernel-Channel", "telegram")
+	h.Set("X-Memkernel-Agent", "main")
+	if got, want := sourceOf(h), (kernel.Source{File: "/chats/7.jsonl", Channel: "telegram", Agent: "main"}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -1,0 +1,117 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// beginning is what a session gets where it starts: what memory there is, and the text
+// to go on from of the session From, "" for none.
+type beginning struct {
+	Memory bool   `json:"memory,omitempty"`
+	From   string `json:"from,omitempty"`
+}
+
+// and is both of two.
+func (b *beginning) and(o *beginning) *beginning {
+	if b == nil {
+		return o
+	}
+	if o == nil {
+		return b
+	}
+	return &beginning{Memory: b.Memory || o.Memory, From: first(b.From, o.From)}
+}
+
+// brought is a beginning that a prompt's answer brought. Whether the host took the
+// answer is seen in its transcript: behind the message After, "" for its beginning,
+// stands the text's first line then.
+type brought struct {
+	beginning
+	After string `json:"after,omitempty"`
+	Line  string `json:"line"`
+}
+
+// start gives a session what it goes on from, and what memory there is. Gemini CLI puts
+// what it is told here before the words of the first prompt, and a prompt that begins so
+// it forgets where the session is resumed: it is told with its next prompt.
+func (h *handler) start(ctx context.Context, r *record, before string) (answer, error) {
+	b := &beginning{Memory: h.e.Source != "resume" && h.e.Source != "fork", From: h.key}
+	switch h.e.Source {
+	case "startup":
+		b.From = ""
+	case "clear":
+		b.From = before // a cleared conversation goes on under another id
+	}
+	if h.Host == Gemini {
+		if !b.Memory {
+			b = b.and(r.Begin) // of a start without a prompt
+		}
+		r.Begin = b
+		return answer{}, nil
+	}
+	text, err := h.begin(ctx, r, b)
+	return answer{context: text}, err
+}
+
+// begin is the text of a beginning.
+func (h *handler) begin(ctx context.Context, r *record, b *beginning) (string, error) {
+	var parts []string
+	var errs []error
+	if b.Memory {
+		r.cut() // the model has seen nothing yet, or only a summary
+		text, err := h.memory(ctx, r)
+		parts, errs = append(parts, text), append(errs, err)
+	}
+	if b.From != "" {
+		text, err := h.restore(ctx, b.From)
+		parts, errs = append(parts, text), append(errs, err)
+	}
+	return join(parts...), errors.Join(errs...)
+}
+
+// late is the text of the beginning that is still to be brought: that of a start, of a
+// compaction that the transcript shows, and of an answer that the host never took.
+func (h *handler) late(ctx context.Context, r *record, n *news) (string, error) {
+	if h.Host != Gemini || r.borrowed {
+		return "", nil
+	}
+	var errs []error
+	if b := r.Brought; b != nil && n != nil && !n.shows(b) {
+		r.Begin = r.Begin.and(&b.beginning)
+	}
+	r.Brought = nil
+	if n != nil && n.compactions > r.Compactions {
+		r.Compactions = n.compactions
+		_, err := h.compaction(ctx, r)
+		r.Begin, errs = r.Begin.and(&beginning{Memory: true, From: h.key}), append(errs, err)
+	}
+	b := r.Begin
+	if b == nil {
+		return "", errors.Join(errs...)
+	}
+	text, err := h.begin(ctx, r, b)
+	r.Begin = nil
+	if line, _, _ := strings.Cut(text, "\n"); line != "" {
+		r.Brought = &brought{beginning: *b, Line: line}
+		if n != nil && len(n.all) > 0 {
+			r.Brought.After = n.all[len(n.all)-1].Key
+		}
+	}
+	return text, errors.Join(append(errs, err)...)
+}
+
+// shows tells whether the host took an answer.
+func (n *news) shows(b *brought) bool {
+	from := 1 + slices.IndexFunc(n.all, func(m memkernel.Message) bool { return m.Key == b.After })
+	escaped := strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(b.Line) // as Gemini CLI does
+	return slices.ContainsFunc(n.all[from:], func(m memkernel.Message) bool {
+		return m.Role == memkernel.RoleUser && slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool {
+			return strings.Contains(p.Text, escaped) || strings.Contains(p.Text, b.Line)
+		})
+	})
+}

@@ -1,0 +1,327 @@
+package hook
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// geminiPlayer plays the records of a session file to the conversation as it was said.
+// The file also holds the program's own list of messages, which it replaces as a whole
+// ($set) where it resumes, compresses, masks outputs or gives a call up: then messages
+// are missing that were said, and others stand under new ids, with new times and less
+// content. So a message that was a line of the file stays as it was said, under its
+// first id, whatever the list does with it; it goes where the user takes it back.
+type geminiPlayer struct {
+	rows []*geminiRow
+	at   map[string]*geminiRow // by every id that a row has had
+	// list are the ids of the program's own list; foreign are ids and prints of those in
+	// it that nobody said.
+	list    []string
+	foreign map[string]bool
+	// resumed: the program has begun anew, and the list that follows is what it begins with.
+	resumed bool
+	// compactions counts how often a summary took the place of messages.
+	compactions int
+	// broken is the first line that could not be read, and why.
+	broken error
+}
+
+// geminiRow is a message.
+type geminiRow struct {
+	rec  geminiRecord
+	back bool // taken back
+}
+
+// readGemini plays a file. Lines that can't be read are passed over, as the program
+// does; a file of which nothing can be is an error.
+func readGemini(r io.Reader, path string) (*geminiPlayer, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	p := &geminiPlayer{at: map[string]*geminiRow{}, foreign: map[string]bool{}}
+	var whole geminiRecord
+	if json.Unmarshal(data, &whole) == nil && whole.Messages != nil {
+		for _, m := range whole.Messages {
+			p.play(m)
+		}
+		if slices.ContainsFunc(p.rows, func(r *geminiRow) bool { return r.rec.snapshot() }) {
+			p.compactions++
+		}
+		return p, nil
+	}
+	lines, read := bufio.NewReader(bytes.NewReader(data)), false
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 {
+			var rec geminiRecord
+			bad := json.Unmarshal(trimmed, &rec)
+			if bad == nil && !rec.known() {
+				bad = errors.New("it is no record of a session")
+			}
+			switch {
+			case bad == nil:
+				read = true
+				p.play(rec)
+			case p.broken == nil && (err == nil || !read): // a last line that is cut off comes again
+				p.broken = fmt.Errorf("%s:%d: %w", path, n, bad)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+	}
+	if !read && p.broken != nil {
+		return nil, fmt.Errorf("%w: it is cut off, or no session file of Gemini CLI; nothing of it was read, and the next event tries again", p.broken)
+	}
+	return p, nil
+}
+
+// known tells whether a record is one of those that the file is made of.
+func (r *geminiRecord) known() bool {
+	return r.RewindTo != "" || r.Set != nil || r.SessionID != "" || r.ID != ""
+}
+
+func (p *geminiPlayer) play(rec geminiRecord) {
+	switch {
+	case rec.RewindTo != "":
+		p.rewind(rec.RewindTo)
+	case rec.Set != nil:
+		if rec.Set.Messages != nil {
+			p.rewrite(rec.Set.Messages)
+		}
+		p.resumed = rec.Set.SessionID != ""
+	case rec.SessionID != "":
+		p.resumed = true
+		for _, m := range rec.Messages {
+			p.play(m)
+		}
+	case rec.ID != "":
+		p.add(rec)
+	}
+}
+
+// add takes a message in, or its newer form: the last of an id counts, at the place of
+// its first.
+func (p *geminiPlayer) add(rec geminiRecord) {
+	if r, ok := p.at[rec.ID]; ok {
+		rec.ID, rec.Timestamp, rec.rewritten = r.rec.ID, r.rec.Timestamp, r.rec.rewritten
+		r.rec = rec
+		return
+	}
+	r := &geminiRow{rec: rec}
+	p.rows, p.at[rec.ID] = append(p.rows, r), r
+	if rec.says() {
+		p.list = append(p.list, rec.ID)
+	}
+}
+
+// rewind takes back all from a message on; all, if it is not known.
+func (p *geminiPlayer) rewind(id string) {
+	from, listed := 0, slices.Index(p.list, id)
+	if r, ok := p.at[id]; ok {
+		from = slices.Index(p.rows, r)
+	} else if listed >= 0 { // a summary: to what stood behind it
+		from = len(p.rows)
+		for _, id := range p.list[listed:] {
+			if r := p.at[id]; r != nil {
+				from = min(from, slices.Index(p.rows, r))
+			}
+		}
+	}
+	p.list = p.list[:max(listed, 0)]
+	for _, r := range p.rows[from:] {
+		p.takeBack(r)
+	}
+	p.rows = p.rows[:from]
+}
+
+// takeBack forgets the ids of a row.
+func (p *geminiPlayer) takeBack(r *geminiRow) {
+	r.back = true
+	for id, of := range p.at {
+		if of == r {
+			delete(p.at, id)
+		}
+	}
+}
+
+// rewrite reads a list by which the program replaces its own.
+func (p *geminiPlayer) rewrite(list []geminiRecord) {
+	var ids []string
+	for i := range list {
+		if list[i].ID != "" && list[i].says() {
+			ids = append(ids, list[i].ID)
+		}
+	}
+	old := p.list
+	p.list = ids
+	switch n := len(ids); {
+	case len(p.rows) == 0:
+		p.list = nil
+		for _, rec := range list {
+			if rec.rewritten = true; rec.ID != "" {
+				p.add(rec)
+			}
+		}
+	case !p.resumed && n < len(old) && slices.Equal(ids, old[:n]):
+		for _, id := range old[n:] { // the call failed, and what it began with is given up
+			if r := p.at[id]; r != nil {
+				p.takeBack(r)
+			}
+		}
+		p.rows = slices.DeleteFunc(p.rows, func(r *geminiRow) bool { return r.back })
+	default:
+		p.align(list, len(old) > n && slices.Equal(ids, old[len(old)-n:]))
+	}
+}
+
+// align finds for the messages of a list what they were before. copied tells that the
+// list is made of the newest lines alone, which may repeat what stands before them
+// under other ids.
+func (p *geminiPlayer) align(list []geminiRecord, copied bool) {
+	listed := map[*geminiRow]bool{}
+	for i := range list {
+		if r := p.at[list[i].ID]; r != nil {
+			listed[r] = true
+		}
+	}
+	var gone []*geminiRow // what was said and is not in the list, under any id
+	for _, r := range p.rows {
+		if !listed[r] && r.rec.says() {
+			gone = append(gone, r)
+		}
+	}
+	was := make([]*geminiRow, len(list))
+	whole := true
+	for i, end := len(list)-1, len(gone); i >= 0; i-- {
+		rec := &list[i]
+		if p.at[rec.ID] != nil && !copied || !rec.says() {
+			continue
+		}
+		print := rec.print()
+		at := end - 1
+		for at >= 0 && gone[at].rec.print() != print {
+			at--
+		}
+		if at >= 0 {
+			was[i], end = gone[at], at
+		} else {
+			whole = whole && (!rec.speaks() || p.strange(rec))
+		}
+	}
+	for i := range list {
+		switch r, now := &list[i], p.at[list[i].ID]; {
+		case !r.says() || r.ID == "":
+		case now != nil && copied && whole && was[i] != nil:
+			now.back = true
+			p.at[r.ID] = was[i]
+		case now != nil && copied && whole && p.strange(r):
+			p.takeBack(now)
+		case now != nil: // as it was said
+		case was[i] != nil:
+			p.at[r.ID] = was[i]
+		case len(r.answers()) > 0 && !p.answered(r.answers()):
+			r.rewritten = true
+			p.rows = append(p.rows, &geminiRow{rec: *r})
+			p.at[r.ID] = p.rows[len(p.rows)-1]
+		case !p.foreign[r.ID]:
+			p.foreign[r.ID], p.foreign[r.print()] = true, true
+			if len(gone) > 0 && r.Type == "user" && r.speaks() && !r.setup() {
+				p.compactions++
+			}
+		}
+	}
+	p.rows = slices.DeleteFunc(p.rows, func(r *geminiRow) bool { return r.back })
+}
+
+// strange tells a message of the program's list that nobody said.
+func (p *geminiPlayer) strange(r *geminiRecord) bool { return r.setup() || p.foreign[r.print()] }
+
+// answered tells whether a row holds the results of these calls.
+func (p *geminiPlayer) answered(calls []string) bool {
+	have := map[string]bool{}
+	for _, r := range p.rows {
+		for _, id := range r.rec.answers() {
+			have[id] = true
+		}
+		for i := range r.rec.ToolCalls {
+			if c := &r.rec.ToolCalls[i]; c.result(c.ID) != nil {
+				have[c.ID] = true
+			}
+		}
+	}
+	return !slices.ContainsFunc(calls, func(id string) bool { return id != "" && !have[id] })
+}
+
+// records are the messages as they were said.
+func (p *geminiPlayer) records() []geminiRecord {
+	out := make([]geminiRecord, len(p.rows))
+	for i, r := range p.rows {
+		out[i] = r.rec
+	}
+	return out
+}
+
+// says tells a message of the conversation from what the program told its user.
+func (r *geminiRecord) says() bool { return r.Type == "user" || r.Type == "gemini" }
+
+// words are the texts of a record.
+func (r *geminiRecord) words() string {
+	var b strings.Builder
+	for _, p := range geminiParts(r.Content) {
+		if !p.Thought {
+			b.WriteString(p.Text)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// calls are the ids of the calls in a record, or their names; answers those of the
+// calls whose results are in its content.
+func (r *geminiRecord) calls() (out []string) {
+	for i := range r.ToolCalls {
+		out = append(out, first(r.ToolCalls[i].ID, r.ToolCalls[i].Name))
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, p := range geminiParts(r.Content) {
+		if p.Call != nil {
+			out = append(out, first(p.Call.ID, p.Call.Name))
+		}
+	}
+	return out
+}
+
+func (r *geminiRecord) answers() (out []string) {
+	for _, p := range geminiParts(r.Content) {
+		if p.Response != nil {
+			out = append(out, first(p.Response.ID, p.Response.Name))
+		}
+	}
+	return out
+}
+
+// speaks tells whether a record holds more than results.
+func (r *geminiRecord) speaks() bool { return r.words() != "" || len(r.calls()) > 0 }
+
+// print is what a message keeps where it is written again: all but what tools gave,
+// thoughts and times.
+func (r *geminiRecord) print() string {
+	return r.Type + "\x00" + r.words() + "\x00" + strings.Join(r.calls(), "\x00") + "\x01" + strings.Join(r.answers(), "\x00")
+}
+
+// setup tells the message by which the program begins every list.
+func (r *geminiRecord) setup() bool { return strings.HasPrefix(r.words(), "<session_context>") }
+
+// snapshot tells a summary by which the program begins a compressed list.
+func (r *geminiRecord) snapshot() bool {
+	return r.Type == "user" && strings.HasPrefix(r.words(), "<state_snapshot>")
+}
