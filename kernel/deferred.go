@@ -73,7 +73,7 @@ func (w *work) waits() string {
 	case w.boundLoop():
 		return "the end of the open tool loop, whose thinking a cut would make invalid, or the limit of the window"
 	case len(w.places) > 0 && w.places[len(w.places)-1].InLoop:
-		return "the end of the open tool loop and " + mark + "; or a cold cache"
+		return "the end of the open tool loop, and then " + mark + ", or a cold cache"
 	}
 	return mark + ", or a cold cache"
 }
