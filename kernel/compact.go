@@ -132,6 +132,9 @@ type LargeItem struct {
 // its own history calls it before, and takes the texts.
 func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 	t := b.turn()
+	if err := b.Compact.check(); err != nil {
+		return nil, fmt.Errorf("%s of session %s: %w", pagevm.PointCompaction, b.SessionKey, err)
+	}
 	s, w, unlock, err := k.openBoundary(ctx, &t)
 	if err != nil {
 		return nil, err

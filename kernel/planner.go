@@ -14,6 +14,9 @@ import (
 // plans, and records what it planned. A context that is cancelled before the
 // first write leaves nothing behind.
 func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan, error) {
+	if err := req.Check(); err != nil {
+		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
+	}
 	s, unlock, err := k.open(ctx, req.SessionKey, true)
 	if err != nil {
 		return nil, err
@@ -93,6 +96,9 @@ func (s *session) projectionLost(key lineKey) string {
 // Peek plans without writing anything: what it would ingest counts as committed,
 // and its pointers do not resolve yet.
 func (k *Kernel) Peek(ctx context.Context, req PlanRequest) (*ContextPlan, error) {
+	if err := req.Check(); err != nil {
+		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
+	}
 	s, unlock, err := k.open(ctx, req.SessionKey, false)
 	if err != nil {
 		return nil, err
