@@ -70,8 +70,8 @@ type CutInput struct {
 	Cold, ColdEventUsed bool
 	// Pending is the most that a cut could take out; 0 means that nothing may go.
 	Pending int
-	// OpenLoop tells that a tool loop is open: then only a cold or forced cut
-	// is allowed.
+	// OpenLoop tells that a tool loop is open: then only a forced cut is allowed,
+	// since what the agent has just read is what it works with next.
 	OpenLoop bool
 	// ExpectedTurns is how many calls are still expected.
 	ExpectedTurns float64
@@ -142,8 +142,8 @@ type Figures struct {
 
 // PlanCut decides whether this request is the one to cut:
 //
-//	cold        the cache is cold anyway, a cut saves enough and this cold event
-//	            had none yet
+//	cold        the cache is cold anyway, no tool loop is open, a cut saves enough
+//	            and this cold event had none yet
 //	forced      the planned input is over min(window − reserve, cliff)
 //	high_water  it is over the mark of the room, and no tool loop is open
 //	payback     it is over the cheapest mark, no tool loop is open, and a cut
@@ -157,7 +157,7 @@ func PlanCut(in CutInput) Cut {
 	c := Cut{Reason: ReasonNone, TargetTokens: f.Planned, Figures: f, Force: f.Planned > f.Limit}
 	saves := min(in.Pending, f.Planned-f.ColdLowWater) >= MinSaved
 	switch {
-	case in.Cold && !in.ColdEventUsed && saves:
+	case in.Cold && !in.ColdEventUsed && !in.OpenLoop && saves:
 		c.Reason, c.TargetTokens = ReasonCold, f.ColdLowWater
 	case c.Force && (in.Pending > 0 || f.Planned > f.Budget):
 		c.Reason, c.TargetTokens = ReasonForced, f.LowWater

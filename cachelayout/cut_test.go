@@ -38,7 +38,9 @@ func TestPlanCut(t *testing.T) {
 		{"over the window in a loop", func(in *CutInput) { in.Planned, in.OpenLoop = 160_001, true }, ReasonForced, 45_000, true},
 		{"over the window, nothing known to be pending", func(in *CutInput) { in.Planned, in.Pending = 160_001, 0 }, ReasonForced, 45_000, true},
 		{"cold", func(in *CutInput) { in.Cold, in.ColdLowWater = true, 25_000 }, ReasonCold, 40_000, false},
-		{"cold in a loop", func(in *CutInput) { in.Cold, in.OpenLoop, in.ColdLowWater = true, true, 25_000 }, ReasonCold, 40_000, false},
+		{"cold in a loop", func(in *CutInput) { in.Cold, in.OpenLoop, in.ColdLowWater = true, true, 25_000 }, ReasonNone, 100_000, false},
+		{"cold in a loop, over the mark", func(in *CutInput) { in.Cold, in.OpenLoop, in.Planned = true, true, 159_999 }, ReasonNone, 159_999, false},
+		{"cold in a loop, over the window", func(in *CutInput) { in.Cold, in.OpenLoop, in.Planned = true, true, 160_001 }, ReasonForced, 45_000, true},
 		{"cold with nothing pending", func(in *CutInput) { in.Cold, in.Pending = true, 0 }, ReasonNone, 100_000, false},
 		{"cold event used up", func(in *CutInput) { in.Cold, in.ColdEventUsed = true, true }, ReasonNone, 100_000, false},
 		{"cold event used up, but too large", func(in *CutInput) { in.Cold, in.ColdEventUsed, in.Planned = true, true, 170_000 }, ReasonForced, 45_000, true},
@@ -150,7 +152,7 @@ func TestMarksStayInOrder(t *testing.T) {
 		if in.Cold && in.ColdEventUsed && c.Reason == ReasonCold || c.Reason == ReasonCold && in.Pending < MinSaved {
 			t.Fatalf("cold cut without a right to: %+v", c)
 		}
-		if in.OpenLoop && c.Do && c.Reason != ReasonCold && c.Reason != ReasonForced {
+		if in.OpenLoop && c.Do && c.Reason != ReasonForced {
 			t.Fatalf("%s cut in an open loop", c.Reason)
 		}
 		if f.Planned > f.Budget && !c.Do {

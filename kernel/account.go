@@ -43,7 +43,7 @@ func (w *work) result() *ContextPlan {
 		PlannedCacheWriteTokens: w.bill.Write5mTokens + w.bill.Write1hTokens,
 		PlannedUncachedTokens:   w.bill.UncachedTokens,
 		PlannedCostUSD:          w.bill.CostUSD,
-		TokensAre:               w.count.kind,
+		TokensAre:               w.kind,
 		MarginTokens:            w.window - w.reserve - w.hard,
 		Utilization:             float64(w.before) / float64(w.window),
 	}

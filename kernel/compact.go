@@ -139,6 +139,9 @@ type LargeItem struct {
 // is not there is a [NoSessionError].
 func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 	t := b.turn()
+	if err := b.Compact.check(); err != nil {
+		return nil, fmt.Errorf("%s of session %s: %w", pagevm.PointCompaction, b.SessionKey, err)
+	}
 	s, w, unlock, err := k.openBoundary(ctx, &b, &t)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", pagevm.PointCompaction, err)

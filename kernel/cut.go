@@ -162,7 +162,7 @@ func (w *work) selectFor(target int) *pagevm.CutWish {
 	conversation := w.unscale(target-w.fixed-w.standing) - carry
 	a := w.appraised()
 	return w.choose(pagevm.SelectInput{
-		Host: supersede(w.hosts, w.page), Places: w.places, Seen: w.seen, Traits: a.traits, Names: a.uses,
+		Host: w.supersede(), Places: w.places, Seen: w.seen, Traits: a.traits, Names: a.uses,
 		Target: max(conversation, 0), Resolver: w.req.Resolver != "",
 	})
 }

@@ -17,7 +17,7 @@ type Deferred struct {
 	To   pagevm.Level `json:"to"`
 	// SavedTokens is what the prompt would hold less.
 	SavedTokens int `json:"saved_tokens"`
-	// Why is superseded (a newer read or an edit made the result stale) or
+	// Why is superseded (a newer read, an edit or the same call made it stale) or
 	// changed_in_workspace (a note tells what the carry block does not say yet).
 	Why string `json:"why"`
 	// Waits is what it waits for, a sentence's end.
@@ -51,11 +51,11 @@ func (w *work) deferred() []Deferred {
 	return out
 }
 
-// stale are the standing results that a newer read or an edit made stale, in atoms
-// that are closed, by page.
+// stale are the standing results that were superseded, in atoms that are closed, by
+// page.
 func (w *work) stale() map[string]*pagevm.Segment {
 	out := map[string]*pagevm.Segment{}
-	for i, h := range supersede(w.hosts, w.page) {
+	for i, h := range w.supersede() {
 		for j := range h.Segments {
 			if s := &h.Segments[j]; s.Superseded && s.Kind == pagevm.ItemResult && w.places[i].Closed {
 				out[s.Page] = s
@@ -73,7 +73,7 @@ func (w *work) waits() string {
 	case w.boundLoop():
 		return "the end of the open tool loop, whose thinking a cut would make invalid, or the limit of the window"
 	case len(w.places) > 0 && w.places[len(w.places)-1].InLoop:
-		return "the end of the open tool loop and " + mark + "; or a cold cache"
+		return "the end of the open tool loop, and then " + mark + ", or a cold cache"
 	}
 	return mark + ", or a cold cache"
 }

@@ -14,8 +14,9 @@ const (
 	// FaultRefetch: the model fetched a page by its handle that the prompt did not
 	// show in full.
 	FaultRefetch = string(paging.Refetch)
-	// FaultDuplicateTool: the model read a file again that had not changed, and the
-	// result of its first read did not stand in full.
+	// FaultDuplicateTool: a call ran again that only looks at something, it came to the
+	// same, and its result before did not stand in full. What waits or acts, and what
+	// asks how things stand after an act, is none.
 	FaultDuplicateTool = string(paging.DuplicateTool)
 	// FaultPinned: a page that is pinned does not stand, or below its floor.
 	FaultPinned = string(paging.PinnedInvariantMiss)
@@ -28,8 +29,8 @@ const (
 	// FaultFlushMiss: a boundary was passed and the summary could not be brought up
 	// to the newest message. The messages' pages stand in the journal all the same.
 	FaultFlushMiss = string(paging.FlushMiss)
-	// AlertDuplicateSignature: an equal call ran again though its result stood in
-	// full. No prompt could have prevented it.
+	// AlertDuplicateSignature: such a call ran again though its result stood in full. No
+	// prompt could have prevented it.
 	AlertDuplicateSignature = paging.AlertDuplicateSignature
 )
 

@@ -134,6 +134,9 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if opts != nil {
 		o = *opts
 	}
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("open workspace %s: options: %w", workspaceDir, err)
+	}
 	abs, err := filepath.Abs(workspaceDir)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)

@@ -51,8 +51,8 @@ type line struct {
 	billed   string
 	// restored is the newest record of a line that is being read from disk.
 	restored *planBody
-	// reads are what the model has read, to know it again.
-	reads reads
+	// ran are the calls that ran, to know them again.
+	ran ran
 	// level is the gauge's, so that a threshold is told once.
 	level int
 	// flushAsked is the size at which a flush turn was asked for last, flushSeen how

@@ -11,12 +11,24 @@ import (
 
 // The faults by which a prompt that lacked something shows itself, after ClawVM
 // (EuroMLSys 2026, section 3), and the alert of the same form.
-// reads are what the model has read so far, by canonical call: the page of the
-// newest result. They are a line's, and never changed once made.
-type reads struct {
-	pages map[string]string
-	// messages is how many of the line's messages they cover.
-	messages int
+// ran are the calls that a line has seen. They are a line's, and never changed once
+// made.
+type ran struct {
+	// last is the newest result of each call, by the hash of its canonical form; acts
+	// is which call changed something last, by what it may have changed.
+	last map[string]lastRun
+	acts map[string]int
+	// calls counts them, messages how many of the line's they
+	// come from.
+	calls, messages int
+}
+
+// lastRun is the newest result of a call: its page, the hash of what it said, which
+// call and message it was, and whether the call ever said something else.
+type lastRun struct {
+	page, said string
+	call, at   int
+	moved      bool
 }
 
 // misses looks at what the model did since the last plan for signs that the prompt
@@ -24,24 +36,31 @@ type reads struct {
 // rewrote its past, have nothing to be judged by.
 func (w *work) misses() {
 	if w.prev.planID == "" || w.align.Rewrite != pagevm.RewriteNone {
-		w.next.reads = reads{}
+		w.next.ran = ran{}
 		return
 	}
 	from := len(w.prev.proj.Seen)
 	if !w.calledSince(from) {
 		return
 	}
-	known := w.prev.reads
-	if known.pages = maps.Clone(known.pages); known.pages == nil {
-		known.pages = map[string]string{}
+	j := repeats{w: w, ran: w.prev.ran, from: from, calls: map[string]*memkernel.ToolCall{}}
+	if j.last, j.acts = maps.Clone(j.last), maps.Clone(j.acts); j.last == nil {
+		j.last, j.acts = map[string]lastRun{}, map[string]int{}
 	}
-	for i := known.messages; i < len(w.msgs); i++ {
-		for j := range w.hosts[i].Segments {
-			w.look(i, &w.hosts[i].Segments[j], known.pages, i >= from)
-		}
+	for i := j.messages; i < len(w.msgs); i++ {
+		j.message(i)
 	}
-	known.messages = len(w.msgs)
-	w.next.reads = known
+	j.messages = len(w.msgs)
+	w.next.ran = j.ran
+}
+
+// repeats files what ran, and judges what ran behind message from, which the last plan
+// did not show yet. calls are those met by id: hosts use ids again.
+type repeats struct {
+	ran
+	w     *work
+	from  int
+	calls map[string]*memkernel.ToolCall
 }
 
 // calledSince tells whether any result came in from a message on.
@@ -56,37 +75,98 @@ func (w *work) calledSince(from int) bool {
 	return false
 }
 
-// look files the result of a read, and judges it if it is new.
-func (w *work) look(i int, s *pagevm.Segment, known map[string]string, fresh bool) {
-	if s.Kind != pagevm.ItemResult {
-		return
+func (j *repeats) message(i int) {
+	for k := range j.w.msgs[i].Parts {
+		if c := j.w.msgs[i].Parts[k].Call; c != nil {
+			j.calls[c.ID] = c
+		}
 	}
-	call := w.next.calls[w.msgs[i].Parts[s.Part].Result.CallID]
-	if call == nil {
-		return
+	for k := range j.w.hosts[i].Segments {
+		if s := &j.w.hosts[i].Segments[k]; s.Kind == pagevm.ItemResult {
+			j.result(i, s)
+		}
 	}
-	if fresh && w.req.Resolver != "" && call.Name == w.req.Resolver {
-		w.refetched(w.hosts[i].Key, call)
-		return
-	}
-	if kind, _ := pagevm.ClassifyCall(call.Name, call.Input); kind != pagevm.CallRead {
-		return
-	}
-	signature := pagevm.CanonicalCall(call.Name, call.Input)
-	if before := known[signature]; fresh && before != "" {
-		w.again(w.hosts[i].Key, call, w.page(before), w.page(s.Page))
-	}
-	known[signature] = s.Page
 }
 
-// again judges a read that was made before. If the file has changed it was needed.
-func (w *work) again(key string, call *memkernel.ToolCall, before, now *pagevm.Page) {
-	if before == nil || now == nil || before.ID == now.ID || before.Hash != now.Hash {
+// result files a result, and judges it if it is new.
+func (j *repeats) result(i int, s *pagevm.Segment) {
+	r := j.w.msgs[i].Parts[s.Part].Result
+	call := j.calls[r.CallID]
+	if call == nil {
+		call = j.w.next.calls[r.CallID]
+	}
+	page := j.w.page(s.Page)
+	if call == nil || page == nil {
 		return
 	}
-	level := w.shownBefore(before.ID)
-	f := Fault{Code: FaultDuplicateTool, Page: before.ID, Key: w.hostKey(key), Cause: level.String(), Plan: w.prev.planID,
-		Detail: fmt.Sprintf("%s %s ran again with the same result; its first one stood as %s, generation %d", call.Name, before.Path, level, w.prev.proj.Generation)}
+	if j.w.req.Resolver != "" && call.Name == j.w.req.Resolver {
+		if i >= j.from {
+			j.w.refetched(j.w.hosts[i].Key, call)
+		}
+		return
+	}
+	look, of := pagevm.Looks(call.Name, call.Input)
+	j.ran.calls++
+	if look == pagevm.LookMoving {
+		j.acts[timePasses] = j.ran.calls
+		return
+	}
+	if look != pagevm.LookAct {
+		key := hashText(pagevm.CanonicalCall(call.Name, call.Input))
+		said, nothing := outcome(page, r)
+		if nothing { // which may be otherwise after an edit
+			of = append(of, pagevm.Files)
+		}
+		now := lastRun{page: s.Page, said: said, call: j.ran.calls, at: i}
+		before, again := j.last[key]
+		now.moved = again && (before.moved || before.said != now.said)
+		if again && i >= j.from && before.at < j.from && before.said == now.said && !j.asksAnew(look, of, before) {
+			j.again(j.w.hosts[i].Key, call, before.page)
+		}
+		j.last[key] = now
+	}
+	if look == pagevm.LookAct || look == pagevm.LookUnknown {
+		for _, what := range of {
+			j.acts[what] = j.ran.calls
+		}
+	}
+}
+
+// timePasses is what a call changes that waits.
+const timePasses = "time"
+
+// asksAnew tells whether an equal call had a reason to run again, though it came to the
+// same: something was done that it may depend on, or it asks how things stand, which
+// has changed before, or nothing was done meanwhile but wait.
+func (j *repeats) asksAnew(look pagevm.Look, of []string, before lastRun) bool {
+	for _, what := range of {
+		if j.acts[what] > before.call {
+			return true
+		}
+	}
+	return look != pagevm.LookContent && (before.moved || before.call == j.ran.calls-1 || j.acts[timePasses] > before.call)
+}
+
+// outcome is the hash of what a result says, without what is new on every run, and
+// whether it came to nothing.
+func outcome(page *pagevm.Page, r *memkernel.ToolResult) (hash string, nothing bool) {
+	text := resultText(r)
+	said, nothing := pagevm.CanonicalResult(text)
+	if said != text {
+		return hashText(said), nothing
+	}
+	return page.Hash, nothing
+}
+
+// again judges a call that ran before and came to the same.
+func (j *repeats) again(key string, call *memkernel.ToolCall, page string) {
+	w, level := j.w, j.w.shownBefore(page)
+	what := call.Name
+	if p := w.page(page); p != nil && p.Path != "" {
+		what += " " + p.Path
+	}
+	f := Fault{Code: FaultDuplicateTool, Page: page, Key: w.hostKey(key), Cause: level.String(), Plan: w.prev.planID,
+		Detail: fmt.Sprintf("%s ran again with the same result; its first one stood as %s, generation %d", what, level, w.prev.proj.Generation)}
 	if level == pagevm.Full {
 		f.Code, f.Cause = AlertDuplicateSignature, ""
 		w.alerts = append(w.alerts, f)

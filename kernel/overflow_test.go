@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -154,5 +157,76 @@ func TestCompactOnOverflow(t *testing.T) {
 	checkPlan(t, q, c.msgs)
 	if q.Budgets.ContextWindow != limit || q.Budgets.PlannedInputTokens != got.TokensAfter {
 		t.Errorf("window %d, %d tokens; want %d, %d", q.Budgets.ContextWindow, q.Budgets.PlannedInputTokens, limit, got.TokensAfter)
+	}
+}
+
+// A refusal takes nothing from what is known of the counts: the plan that answers it is
+// measured by the same ratio at least, and by the same margin, and stays under the provider's limit by the provider's
+// own count.
+func TestRefusalKeepsTheCalibration(t *testing.T) {
+	const real = 1.3 // the provider's tokens per token of ours
+	size := func(msgs []memkernel.Message) int { return counted(t, msgs) }
+	for name, refuse := range map[string]func(planned int) *kernel.Overflow{
+		"no figures": func(int) *kernel.Overflow { return &kernel.Overflow{Text: "Input is too long for requested model."} },
+		"the limit":  func(n int) *kernel.Overflow { return &kernel.Overflow{Limit: n * 9 / 10} },
+		"figures in words": func(n int) *kernel.Overflow {
+			return &kernel.Overflow{Text: fmt.Sprintf("prompt is too long: %d tokens > %d maximum", n*9/10, n*8/10)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := openKernel(t, t.TempDir())
+			defer k.Close()
+			c := session(216, 8, 3, 2400)
+			billAt(t, c, real)
+			req := request(c)
+			req.ContextWindow = 60_000
+			ratio := func(p *kernel.ContextPlan) float64 {
+				return float64(p.Budgets.PlannedInputTokens) / float64(size(p.Messages))
+			}
+			p := mustPlan(t, k, req)
+			if r := ratio(p); p.Budgets.TokensAre != budget.Calibrated || math.Abs(r-real) > .1 {
+				t.Fatalf("before: %s, ratio %.2f", p.Budgets.TokensAre, r)
+			}
+			req.Overflow = refuse(p.Budgets.PlannedInputTokens)
+			req.Overflow.PlanID = p.ID
+			q := mustPlan(t, k, req)
+			checkPlan(t, q, c.msgs)
+			if r := ratio(q); q.Budgets.TokensAre != budget.Calibrated || r < ratio(p)-.02 || q.Layout.Made == nil {
+				t.Errorf("after: %s, ratio %.2f, was %.2f; cut %+v", q.Budgets.TokensAre, r, ratio(p), q.Layout.Made)
+			}
+			if n := int(real * float64(size(q.Messages))); n > q.Budgets.ContextWindow-q.Budgets.ReserveTokens {
+				t.Errorf("%d tokens by the provider's count, %d allowed", n, q.Budgets.ContextWindow-q.Budgets.ReserveTokens)
+			}
+			margin := func(p *kernel.ContextPlan) float64 {
+				return float64(p.Budgets.MarginTokens) / float64(p.Budgets.ContextWindow-p.Budgets.ReserveTokens)
+			}
+			if math.Abs(margin(q)-margin(p)) > .02 {
+				t.Errorf("margin of %.3f, was %.3f", margin(q), margin(p))
+			}
+		})
+	}
+}
+
+// counted is what a plan counts for messages before any calibration.
+func counted(t *testing.T, msgs []memkernel.Message) (n int) {
+	t.Helper()
+	counter, err := kernel.NewMessageCounter(nil, "claude-opus-4-5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range msgs {
+		n += counter.Message(&msgs[i])
+	}
+	return n
+}
+
+// billAt records what a provider billed that counts so many tokens for each of ours; 1
+// records nothing.
+func billAt(t *testing.T, c *conversation, real float64) {
+	t.Helper()
+	for i := range c.msgs {
+		if c.msgs[i].Role == memkernel.RoleAssistant && real != 1 {
+			c.msgs[i].Usage = &memkernel.Usage{InputTokens: int(real*float64(counted(t, c.msgs[:i]))) + 1}
+		}
 	}
 }

@@ -153,12 +153,12 @@ func (w *work) anchorShift(p *pagevm.Projection) int {
 // was seen to bill: persisted observations, and the growth from call to call
 // that the transcript recorded.
 func (w *work) calibrate() {
-	w.ratio, w.spread = 1, w.count.spread()
+	w.ratio, w.spread, w.kind = 1, w.count.spread(), w.count.kind
 	cal := w.s.calib.of(w.req.Model)
 	w.learnRecorded(&cal)
 	if w.count.kind == budget.Estimated && cal.Trusted() {
 		w.ratio, w.spread = cal.Factor()
-		w.count.kind = budget.Calibrated
+		w.kind = budget.Calibrated
 	}
 }
 

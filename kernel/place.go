@@ -66,25 +66,45 @@ func growth(hosts []pagevm.HostMessage, at []pagevm.Place, n int) []int {
 	return out
 }
 
-// supersede marks evidence that a newer read or an edit of the same path made
-// stale. It returns a copy; hosts stays as it is.
-func supersede(hosts []pagevm.HostMessage, pages func(string) *pagevm.Page) []pagevm.HostMessage {
-	out := append([]pagevm.HostMessage(nil), hosts...)
+// supersede marks evidence that was replaced: by a newer read or an edit of the same
+// path, and where a call names none by the same call, if it acts on nothing. It returns
+// a copy; w.hosts stays as it is.
+func (w *work) supersede() []pagevm.HostMessage {
+	out := append([]pagevm.HostMessage(nil), w.hosts...)
 	newer := map[string]bool{}
 	for i := len(out) - 1; i >= 0; i-- {
 		for j := range out[i].Segments {
 			s := &out[i].Segments[j]
-			p := pages(s.Page)
-			if p == nil || p.Path == "" {
+			what := w.evidenceOf(i, s)
+			if what == "" {
 				continue
 			}
-			if newer[p.Path] && !s.Superseded {
+			if newer[what] && !s.Superseded {
 				segs := append([]pagevm.Segment(nil), out[i].Segments...)
 				segs[j].Superseded = true
 				out[i].Segments = segs
 			}
-			newer[p.Path] = true
+			newer[what] = true
 		}
 	}
 	return out
+}
+
+// evidenceOf names what a segment shows, "" if nothing can replace it.
+func (w *work) evidenceOf(i int, s *pagevm.Segment) string {
+	p := w.page(s.Page)
+	switch {
+	case p == nil:
+		return ""
+	case p.Path != "" || s.Kind != pagevm.ItemResult:
+		return p.Path
+	}
+	call := w.next.calls[w.msgs[i].Parts[s.Part].Result.CallID]
+	if call == nil {
+		return ""
+	}
+	if look, _ := pagevm.Looks(call.Name, call.Input); look == pagevm.LookAct {
+		return ""
+	}
+	return pagevm.CanonicalCall(call.Name, call.Input)
 }

@@ -16,6 +16,9 @@ import (
 // first write leaves nothing behind, and is noticed within the work on one message; a
 // plan that is being recorded is recorded, and returned.
 func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan, error) {
+	if err := req.Check(); err != nil {
+		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
+	}
 	s, unlock, err := k.open(ctx, req.SessionKey, true)
 	if err != nil {
 		return nil, err
@@ -97,6 +100,9 @@ func (s *session) projectionLost(key lineKey) string {
 // Peek plans without writing anything: what it would ingest counts as committed,
 // and its pointers do not resolve yet.
 func (k *Kernel) Peek(ctx context.Context, req PlanRequest) (*ContextPlan, error) {
+	if err := req.Check(); err != nil {
+		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
+	}
 	s, unlock, err := k.open(ctx, req.SessionKey, false)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,10 @@ func (w *work) recall() (*pagevm.Recall, []pagevm.Block) {
 		return nil, nil
 	}
 	out := &pagevm.Recall{Turn: turn}
-	room := min(tokens, w.hard-w.planned(w.proj)-w.scale(w.count.over.PerMessage))
+	room := min(tokens, w.hard-w.planned(w.proj)) - w.scale(w.count.over.PerMessage)
+	if w.ratio != 1 {
+		room-- // sizes are rounded up apart, and the block's as one
+	}
 	if room < recallFloor {
 		w.leaveMemories(string(retrieval.OverBudget))
 		out.Reason, out.Detail = string(retrieval.NoMatch), "no room is left for it"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
@@ -356,5 +359,59 @@ func TestRecallShare(t *testing.T) {
 	}
 	if !(items[-1] > items[0] && items[0] > items[0.95] && items[0.95] > 0) {
 		t.Errorf("items by share: %v", items)
+	}
+}
+
+// What is recalled for a turn never takes more than its cap, framing included, whatever
+// the counts are scaled by: caps around what a recall takes whole are the hard ones.
+func TestRecallKeepsItsCap(t *testing.T) {
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(7, 9))
+	topics := []string{"queue", "clock", "retry", "ledger", "worker", "budget", "index", "harbour"}
+	for i, topic := range topics {
+		var b strings.Builder
+		for j := range 3 {
+			fmt.Fprintf(&b, "# %s %d.%d\n\n", topic, i, j)
+			for range 1 + rng.IntN(12) {
+				fmt.Fprintf(&b, "The %s keeps %d of the %s — größer, 队列 %x. ", topic, rng.IntN(9e6), topics[rng.IntN(8)], rng.Uint32())
+			}
+			b.WriteString("\n\n")
+		}
+		put(t, dir, "memory/topics/"+topic+".md", b.String())
+	}
+	took := func(tokens, topic int, real float64) int {
+		k, err := kernel.Open(context.Background(), dir, &kernel.Options{StateDir: filepath.Join(dir, ".memkernel"), Memory: kernel.MemoryOptions{RecallTokens: tokens, RecallItems: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer k.Close()
+		if tokens == 9000 && topic == 0 {
+			reindex(t, k)
+		}
+		c := session(int64(400+topic), 7, 1, 2400)
+		c.say()
+		c.add(memkernel.RoleUser, words("What does the "+topics[topic]+" keep, and how many?"))
+		billAt(t, c, real)
+		req := private(c)
+		req.SessionKey, req.ContextWindow = fmt.Sprint("cap", tokens, topic, real), 200_000
+		p := mustPlan(t, k, req)
+		if (p.Budgets.TokensAre == budget.Calibrated) != (real != 1) {
+			t.Fatalf("counts are %s", p.Budgets.TokensAre)
+		}
+		if p.Retrieval.Tokens > tokens {
+			t.Errorf("%s by %v: %d tokens of at most %d", topics[topic], real, p.Retrieval.Tokens, tokens)
+		}
+		return p.Retrieval.Tokens
+	}
+	for _, topic := range suite.Some([]int{0, 1, 2, 3, 4, 5, 6, 7}, 2) {
+		for _, real := range []float64{1, 1.31} {
+			whole := took(9000, topic, real)
+			if whole == 0 {
+				t.Fatalf("nothing is recalled of %s", topics[topic])
+			}
+			for less := range 6 {
+				took(whole-less, topic, real)
+			}
+		}
 	}
 }

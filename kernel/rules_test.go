@@ -168,6 +168,52 @@ func TestRule3ColdOnce(t *testing.T) {
 	}
 }
 
+// TestRule3ColdInALoop: a pause inside an open tool loop takes nothing from the agent,
+// whatever it lasted: what it read before stands when it goes on. Behind the loop's end
+// a cold cache is cut as ever, and inside it what no longer fits, or what the host asks for.
+func TestRule3ColdInALoop(t *testing.T) {
+	k := openKernel(t, t.TempDir())
+	defer k.Close()
+	c := session(86, 5, 2, 7000)
+	big := func() kernel.PlanRequest { r := request(c); r.ContextWindow = 200_000; return r }
+	planned(t, k, big())
+	c.user()
+	last := stream(planned(t, k, big()))
+	for i := range 6 {
+		c.gap(time.Duration(1+i*i) * 7 * time.Minute)
+		c.loop(1+i%3, 3000)
+		p := planned(t, k, big())
+		if !p.Layout.Cold || p.Layout.Made != nil || !strings.HasPrefix(stream(p), last) {
+			t.Fatalf("pause %d in the loop: cold %v, cut %+v", i, p.Layout.Cold, p.Layout.Made)
+		}
+		last = stream(p)
+	}
+	c.gap(time.Hour)
+	if got := compact(t, k, kernel.Boundary{Now: c.now, Compact: &kernel.CompactWish{Tokens: 20_000}}); got.Reason != kernel.CompactOK {
+		t.Errorf("asked for in a cold cache: %+v", got)
+	}
+	c.loop(4, 9000)
+	r := big()
+	r.ContextWindow = planned(t, k, r).Budgets.PlannedInputTokens + 3000
+	r.Reserve = 4000
+	c.gap(time.Hour)
+	r.Now, r.Messages = c.now, request(c).Messages
+	if p := planned(t, k, r); !p.Layout.Cold || p.Layout.Made == nil {
+		t.Errorf("what does not fit is not cut: cold %v", p.Layout.Cold)
+	}
+	c.loop(2, 9000)
+	c.say()
+	c.user()
+	if p := planned(t, k, big()); p.Layout.Cold || p.Layout.Made != nil {
+		t.Errorf("a new turn in a warm cache: cold %v, cut %+v", p.Layout.Cold, p.Layout.Made)
+	}
+	c.grow()
+	c.gap(time.Hour)
+	if p := planned(t, k, big()); p.Layout.Made == nil || p.Layout.Made.Reason != string(pagevm.CutCold) {
+		t.Errorf("a cold cache behind the loop's end: %+v", p.Layout.Made)
+	}
+}
+
 // TestRule4TailOnly: what is new stands behind the previous tail, and the
 // breakpoints stand at both tails.
 func TestRule4TailOnly(t *testing.T) {

@@ -25,9 +25,9 @@ import (
 // decided is then told from what was recorded wrongly.
 var deciders = map[string]int{
 	stepAlign:   1, // pagevm.Align
-	stepPlanCut: 2, // cachelayout.PlanCut
+	stepPlanCut: 3, // cachelayout.PlanCut
 	stepSelect:  2, // pagevm.Select
-	stepNext:    1, // pagevm.Next
+	stepNext:    2, // pagevm.Next
 }
 
 // The names of the deciders in a trace.

@@ -360,8 +360,9 @@ func TestRecordedTrace(t *testing.T) {
 		defer k.Close()
 		c := session(126, 1, 1, 1000)
 		for i := range 6 {
-			c.loop(2, 9000)
+			c.loop(3, 6000)
 			if i == 3 {
+				c.grow()
 				c.gap(3 * time.Hour)
 			}
 			mustPlan(t, k, narrow(c))

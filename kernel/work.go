@@ -31,6 +31,12 @@ type work struct {
 	ratio           float64 // calibrated tokens per counted token
 	spread          float64 // upper bound per calibrated token
 
+	// kind says how far the counts can be trusted.
+	kind budget.Kind
+
+	// asked are window and reserve as the request or the price book has them, the
+	// others as refusals have them.
+	asked           struct{ window, reserve int }
 	window, reserve int
 	lowWater        int // see Options.LowWater
 	hard            int // window minus reserve, the counts' own error taken off
@@ -150,6 +156,7 @@ func (k *Kernel) newWork(s *session, req PlanRequest) (*work, error) {
 	if w.reserve == 0 {
 		w.reserve = budget.DefaultReserve(w.window)
 	}
+	w.asked.window, w.asked.reserve = w.window, w.reserve
 	c, err := newCounter(w.model.Tokenizer, req.Model)
 	if err != nil {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
@@ -220,8 +227,10 @@ func keyAt(hosts []pagevm.HostMessage, i int) string {
 }
 
 // measure fixes what the plan may spend: the calibration, the fixed part, and the
-// hard limit with the counts' own error taken off.
+// hard limit with the counts' own error taken off. A plan that learns from a refusal
+// measures twice, each time from what it was asked for.
 func (w *work) measure() {
+	w.window, w.reserve = w.asked.window, w.asked.reserve
 	w.calibrate()
 	w.applyRefusals()
 	w.measureFixed()

@@ -210,7 +210,9 @@ func cut(p, q *Projection, d Delta, w Wishes, c Cache, dec *Decision) {
 	*q = r
 }
 
-// permit says which rule forbids the cut as a whole, "" if none.
+// permit says which rule forbids the cut as a whole, "" if none. In a cold cache an
+// open loop stands in the way of what we would cut ourselves: not of what the host
+// asks for, and not of a carry block made anew, which lets nothing go.
 func permit(p *Projection, d Delta, w *CutWish, c Cache) string {
 	switch w.Reason {
 	case CutCold:
@@ -225,7 +227,7 @@ func permit(p *Projection, d Delta, w *CutWish, c Cache) string {
 			return RuleNotForced
 		}
 	}
-	if inLoop(d.Places) && !c.Cold && !c.Forced {
+	if inLoop(d.Places) && !c.Forced && !(c.Cold && (w.Reason == CutDemand || w.CarryOnly)) {
 		return RuleOpenLoop
 	}
 	return ""

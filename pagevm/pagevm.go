@@ -25,8 +25,9 @@
 //  3. No page goes below its type's floor, and none whose content is not durable
 //     is degraded or leaves.
 //  4. Atoms (an assistant turn with all its results) leave whole. In an open tool
-//     loop only closed atoms may degrade or leave, and only when the cache is
-//     cold or the cut is forced; the message that opened the loop never leaves.
+//     loop only closed atoms may degrade or leave, and only when the cut is
+//     forced, or asked for by the host while the cache is cold; the message that
+//     opened the loop never leaves.
 //     What is open never leaves; it is shown shorter only where the cut is forced.
 //  5. One cold event makes at most one cut, and none when nothing would change.
 //  6. A page stands once: at its source position, in the carry block, or as a

@@ -135,13 +135,21 @@ func operands(words []string) (ops []string) {
 // the words, and takes redirections out. It stops at what it doesn't
 // understand (substitutions, here documents): what came before still counts.
 func splitCommands(line string) []simpleCommand {
+	cmds, _ := parseShell(line)
+	return cmds
+}
+
+// parseShell is splitCommands; whole tells that it understood the line to its end.
+func parseShell(line string) (cmds []simpleCommand, whole bool) {
 	x := shellLexer{line: line}
-	for x.i < len(line) && x.step() {
+	whole = true
+	for whole && x.i < len(line) {
+		whole = x.step()
 	}
 	if !x.lost {
 		x.endCommand(false)
 	}
-	return x.cmds
+	return x.cmds, whole && !x.lost
 }
 
 type shellLexer struct {

@@ -20,6 +20,11 @@ func TestWholeNumbers(t *testing.T) {
 		`"context_window":200000.5`:                                                  false,
 		`"context_window":"2e5"`:                                                     false,
 		`"max_tokens":1e300`:                                                         false,
+		`"max_tokens":-5`:                                                            false,
+		`"max_tokens":300000,"context_window":200000`:                                false,
+		`"context_window":-1`:                                                        false,
+		`"reserve":-1`:                                                               false,
+		`"overflow":{"input_tokens":5,"limit_tokens":-9}`:                            false,
 	} {
 		r := c.call("peek", head+numbers+"}")
 		if (r.Error == nil) != ok {

@@ -159,6 +159,12 @@ func (p *planCall) request() (*kernel.PlanRequest, error) {
 	if bad != nil {
 		return nil, bad
 	}
+	switch {
+	case p.MaxTokens < 0:
+		return nil, badParams("give how many tokens the answer may have", "max_tokens is negative")
+	case p.ContextWindow > 0 && p.MaxTokens >= p.ContextWindow:
+		return nil, badParams("an answer and its prompt share the window", "max_tokens %d leaves nothing of the context_window of %d", p.MaxTokens, p.ContextWindow)
+	}
 	if p.TTLSeconds < 0 {
 		ttl = kernel.ChooseTTL
 	}
@@ -180,7 +186,11 @@ func (c *callSettings) request() (*kernel.PlanRequest, error) {
 	if err := oneOf("format", c.Format, []string{"", string(transcript.FormatAnthropic), string(transcript.FormatOpenAI), string(transcript.FormatResponses)}); err != nil {
 		return nil, err
 	}
-	for name, n := range map[string]int{"context_window": c.ContextWindow, "reserve": c.Reserve, "fixed_tokens": c.FixedTokens} {
+	sizes := map[string]int{"context_window": c.ContextWindow, "reserve": c.Reserve, "fixed_tokens": c.FixedTokens}
+	if o := req.Overflow; o != nil {
+		sizes["overflow.input_tokens"], sizes["overflow.limit_tokens"] = o.Input, o.Limit
+	}
+	for name, n := range sizes {
 		if n < 0 {
 			return nil, badParams("give a number of tokens", "%s is negative", name)
 		}

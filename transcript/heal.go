@@ -172,8 +172,9 @@ func (h *healer) place(t *turn) *turn {
 }
 
 // calls registers the calls of a message. An id that comes back while its call
-// is open is a copy and left out; after the answer it is another call, which
-// gets an id of its own.
+// waits for its result is a copy and left out; after the answer, or once the
+// conversation has gone on without one, it is another call, which gets an id of its
+// own.
 func (h *healer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
 	parts, owned := m.Parts, false
 	for k := 0; k < len(parts); k++ {
@@ -190,7 +191,7 @@ func (h *healer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
 			if !owned {
 				parts, m.Raw, owned = slices.Clone(parts), "", true
 			}
-			if !h.answered(id) {
+			if h.waits(id, t) {
 				h.note("duplicate-call", i, m.Key, []memkernel.Part{p}, "call %s is open already, the copy was left out", id)
 				parts = slices.Delete(parts, k, k+1)
 				k--
@@ -212,13 +213,18 @@ func (h *healer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
 	return m
 }
 
-// answered tells whether the call that an id means now was.
-func (h *healer) answered(id string) bool {
-	if healed, ok := h.now[id]; ok {
-		return h.done[healed]
+// waits tells whether the call that an id means now still waits for its result when
+// turn t speaks. One of the past may, which only all turns together can tell.
+func (h *healer) waits(id string, t *turn) bool {
+	healed, ok := h.now[id]
+	if !ok {
+		healed, ok = h.past.healed(id)
+		h.reaches = h.reaches || ok && !h.past.done[healed]
+		return false
 	}
-	healed, ok := h.past.healed(id)
-	return ok && h.past.done[healed]
+	return !h.done[healed] && !slices.ContainsFunc(h.turns[h.owner[healed].position:t.position], func(u *turn) bool {
+		return !u.asks || len(u.results) > 0
+	})
 }
 
 func (h *healer) freshID(id string) string {

@@ -178,7 +178,9 @@ func TestWrite(t *testing.T) {
 // for every policy of a session, and are in no figure.
 func TestReportOfUnplannedCalls(t *testing.T) {
 	text := `{"model":"claude-opus-4-5","messages":[{"role":"assistant","content":"hello"},{"role":"user","content":"go on"},{"role":"assistant","content":"one moment"},
-		{"role":"assistant","content":"done"},{"role":"user","content":"` + strings.Repeat("a word of its own ", 6000) + `"},{"role":"assistant","content":"long"},{"role":"user","content":"thanks"},{"role":"assistant","content":"bye"}]}`
+		{"role":"assistant","content":"done"},{"role":"user","content":"write"},
+		{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Write","input":{"file_path":"a","content":"` + strings.Repeat("a word of its own ", 6000) + `"}}]},
+		{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]},{"role":"assistant","content":"long"},{"role":"user","content":"thanks"},{"role":"assistant","content":"bye"}]}`
 	short := `{"model":"claude-opus-4-5","messages":[{"role":"user","content":"hello"},{"role":"assistant","content":"hello"}]}`
 	var sessions []Session
 	for name, text := range map[string]string{"odd": text, "one": short} {
@@ -196,7 +198,7 @@ func TestReportOfUnplannedCalls(t *testing.T) {
 	}
 	for _, w := range r.Rows {
 		o := w.Totals
-		if w.Session == "odd" && (o.Calls != 2 || o.Unplanned[replay.NoMessages] != 1 || o.Unplanned[replay.Answered] != 1 || o.Unplanned[replay.DoesNotFit] != 1) {
+		if w.Session == "odd" && (o.Calls != 3 || o.Unplanned[replay.NoMessages] != 1 || o.Unplanned[replay.Answered] != 1 || o.Unplanned[replay.DoesNotFit] != 1) {
 			t.Errorf("%s: %d calls, %v", w.Policy, o.Calls, o.Unplanned)
 		}
 		if w.Session == "one" && len(o.Unplanned) != 0 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -87,8 +88,10 @@ func TestNothingToPlan(t *testing.T) {
 // the bound; the oracle doesn't plan for it.
 func TestAlign(t *testing.T) {
 	opt := Options{ContextWindow: 4000, Reserve: 500}
-	s := newScript().user(300, "go on").answer(10, "yes").user(9000, "parse_header "+text(20_000)).answer(10, "parse_header").user(30, "thanks")
-	s.answer(10, "parse_header")
+	s := newScript().user(300, "go on").answer(10, "yes")
+	s.wait(time.Minute).say(memkernel.RoleUser, 9000, textPart("parse_header"),
+		memkernel.Part{Kind: memkernel.PartDocument, Text: text(20_000), Media: &memkernel.Media{Type: "text/plain"}})
+	s.answer(10, "parse_header").user(30, "thanks").answer(10, "parse_header")
 	rec := func() *recording { return s.record(t, opt) }
 	ours := replayed(t, rec(), Memkernel, 0)
 	if s := reasons(ours); s != "1 k3 does_not_fit" || ours.Unplanned[0].Detail == "" || ours.Totals.Overflows > 0 {

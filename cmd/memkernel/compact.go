@@ -146,7 +146,7 @@ func (a *app) runCompact(ctx context.Context, o *compactFlags) error {
 
 // compactBoundary reads the transcript, and says what the next call will be like.
 func (a *app) compactBoundary(o *compactFlags, book *cachelayout.Book) (kernel.Boundary, error) {
-	if o.share < 0 || o.share > 1 {
+	if !(o.share >= 0 && o.share <= 1) {
 		return kernel.Boundary{}, usagef("--share %v is no share of the window: give one above 0 and at most 1", o.share)
 	}
 	b, session, err := a.boundaryOf(&o.lifeFlags)

@@ -82,6 +82,9 @@ func (a *app) runHook(cmd *cobra.Command, o *hookFlags) error {
 	if err != nil {
 		return err
 	}
+	if o.deadline <= 0 {
+		return hint(fmt.Errorf("--deadline %v leaves no time", o.deadline), "give how long the host may be kept waiting, such as 2s")
+	}
 	debug.SetGCPercent(400) // a process of so short a life is faster with fewer collections
 	opts := hook.Options{Host: h, StateDir: a.stateDir, Deadline: o.deadline, Problems: a.err,
 		Open: func(ctx context.Context, workspace, stateDir string) (*hook.Setup, error) {

@@ -73,6 +73,9 @@ type nightlyJSON struct {
 }
 
 func (a *app) runNightly(ctx context.Context, f *nightlyFlags) error {
+	if f.idle < 0 {
+		return usagef("--idle %v: give for how long, such as 30m", f.idle)
+	}
 	audit, err := a.auditOptions(&auditFlags{})
 	if err != nil {
 		return err

@@ -28,11 +28,12 @@ type rig struct {
 	dir     string
 	client  *sdk.ClientSession
 	updated chan string
+	acked   chan struct{} // a subscription stands
 }
 
 func connect(t *testing.T, o tools.Options) *rig {
 	t.Helper()
-	r := &rig{T: t, dir: filepath.Join(t.TempDir(), "workspace"), updated: make(chan string, 16)}
+	r := &rig{T: t, dir: filepath.Join(t.TempDir(), "workspace"), updated: make(chan string, 16), acked: make(chan struct{}, 16)}
 	r.put("MEMORY.md", "# Memory\n\nThe deploy window is Tuesday at nine.\n")
 	r.put("memory/2026-03-01.md", "# 2026-03-01\n\nWe chose Postgres for the ledger.\n")
 	r.put("memory/notes.md", "# Notes\n\nThe ledger is replayed every night.\n")
@@ -62,6 +63,14 @@ func connect(t *testing.T, o tools.Options) *rig {
 		ResourceUpdatedHandler: func(_ context.Context, req *sdk.ResourceUpdatedNotificationRequest) {
 			r.updated <- req.Params.URI
 		}})
+	c.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			if method == "notifications/subscriptions/acknowledged" {
+				r.acked <- struct{}{}
+			}
+			return next(ctx, method, req)
+		}
+	})
 	if r.client, err = c.Connect(ctx, here, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -260,6 +269,7 @@ func TestUpdates(t *testing.T) {
 	if err := r.client.Subscribe(context.Background(), &sdk.SubscribeParams{URI: uri}); err != nil {
 		t.Fatal(err)
 	}
+	<-r.acked // Subscribe doesn't wait for it
 	r.call(tools.MemoryAppend, map[string]any{"text": "Freeze begins in December.", "path": "MEMORY.md"})
 	if got := <-r.updated; got != uri {
 		t.Errorf("told of %s", got)

@@ -119,6 +119,12 @@ func New(p Planner, opt Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := (&kernel.PlanRequest{ContextWindow: opt.ContextWindow, Reserve: opt.Reserve}).Check(); err != nil {
+		return nil, fmt.Errorf("proxy options: %w", err)
+	}
+	if opt.Deadline < 0 || opt.MaxBody < 0 {
+		return nil, fmt.Errorf("proxy options: Deadline %s and MaxBody %d are not negative: leave them 0 for the defaults", opt.Deadline, opt.MaxBody)
+	}
 	if opt.AllowOrigins, err = checkOrigins(opt.AllowOrigins); err != nil {
 		return nil, err
 	}

@@ -371,4 +371,10 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("upstream %s: %v", tt.url, err)
 		}
 	}
+	for name, opt := range map[string]proxy.Options{"ContextWindow": {ContextWindow: -1}, "Reserve": {Reserve: -9}, "Deadline": {Deadline: -1}, "MaxBody": {MaxBody: -1}} {
+		opt.Upstream = "https://gate.example"
+		if _, err := proxy.New(nil, opt); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
