@@ -1,10 +1,10 @@
 package consolidation
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -99,7 +99,7 @@ func pieces(f *File) []piece {
 }
 
 // bulleted is an item of a list without order, at the margin.
-var bulleted = regexp.MustCompile(`^[\r\n]*[-*+][ \t]`)
+var bulleted = lazyregexp.New(`^[\r\n]*[-*+][ \t]`)
 
 // underlined makes blocks of paragraphs that only a rule below them makes headings of
 // nothing.

@@ -2,14 +2,14 @@ package consolidation
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // mark is what a masker puts in a secret's place.
-var mark = regexp.MustCompile(`\[masked:([^\]\s]+)\]`)
+var mark = lazyregexp.New(`\[masked:([^\]\s]+)\]`)
 
 // secrets finds the lines that hold what would be masked. The secret itself is never
 // repeated.
@@ -37,8 +37,8 @@ func (a *auditor) secrets() {
 }
 
 var (
-	conflictStart = regexp.MustCompile(`^<{7}(?: |$)`)
-	conflictEnd   = regexp.MustCompile(`^>{7}(?: |$)`)
+	conflictStart = lazyregexp.New(`^<{7}(?: |$)`)
+	conflictEnd   = lazyregexp.New(`^>{7}(?: |$)`)
 )
 
 // conflicts finds what a merge left. Marks in a code block are an example.
@@ -112,7 +112,7 @@ func (a *auditor) files() {
 }
 
 // pageMention is a page of the kernel's, named in memory.
-var pageMention = regexp.MustCompile(`\b(?:cv|ev|rm|sp|ws|nt|rt|fm|su|cy)-[0-9a-f]{16}\b`)
+var pageMention = lazyregexp.New(`\b(?:cv|ev|rm|sp|ws|nt|rt|fm|su|cy)-[0-9a-f]{16}\b`)
 
 // Mentioned are the pages of the kernel's that the files name, by id.
 func (s *Snapshot) Mentioned() map[string]bool {

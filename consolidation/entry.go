@@ -2,10 +2,10 @@ package consolidation
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -116,7 +116,7 @@ func (r *reader) entry(u markdownstore.Unit) {
 }
 
 // comment is an HTML comment; ours begin with a word that we know.
-var comment = regexp.MustCompile(`<!--\s*(?:(from|supersedes)\s+)?((?s:.*?))\s*-->`)
+var comment = lazyregexp.New(`<!--\s*(?:(from|supersedes)\s+)?((?s:.*?))\s*-->`)
 
 // FromMark and SupersedesMark are the comments that say where an entry comes from and
 // what it replaces, to be written at the end of its first line. A reference is a place,
@@ -127,7 +127,7 @@ func SupersedesMark(refs ...string) string {
 }
 
 // leadingTime is the time at which an item of a log begins, with its zone.
-var leadingTime = regexp.MustCompile(`^[*_]{0,3}\[?(\d{1,2}:\d{2}(?::\d{2})?)(?:\s*(?:UTC|GMT|Z|[AaPp][Mm]))?\]?[*_]{0,3}(?:\s*[-–—:|·]\s*|\s+|$)`)
+var leadingTime = lazyregexp.New(`^[*_]{0,3}\[?(\d{1,2}:\d{2}(?::\d{2})?)(?:\s*(?:UTC|GMT|Z|[AaPp][Mm]))?\]?[*_]{0,3}(?:\s*[-–—:|·]\s*|\s+|$)`)
 
 // comments finds the comments in a text; most have none.
 func comments(s string) [][]string {
@@ -206,7 +206,7 @@ func struck(s string) bool {
 }
 
 // isoDate is a date as the files write it.
-var isoDate = regexp.MustCompile(`\b(\d{4})[-/.](\d{2})[-/.](\d{2})\b`)
+var isoDate = lazyregexp.New(`\b(\d{4})[-/.](\d{2})[-/.](\d{2})\b`)
 
 // firstDate is the first date in a text, "" if there is none that a calendar has.
 func firstDate(s string) string {

@@ -4,25 +4,25 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
 
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
 var (
 	// inlineLink is [text](target "title"), images too.
-	inlineLink = regexp.MustCompile(`\[[^\[\]]*\]\(\s*<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+["'(][^)]*)?\s*\)`)
+	inlineLink = lazyregexp.New(`\[[^\[\]]*\]\(\s*<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+["'(][^)]*)?\s*\)`)
 	// definition is [label]: target.
-	definition = regexp.MustCompile(`^\s{0,3}\[[^\]]+\]:\s*<?(\S+?)>?(?:\s+["'(].*)?\s*$`)
-	wikiLink   = regexp.MustCompile(`\[\[([^\[\]\n]+)\]\]`)
+	definition = lazyregexp.New(`^\s{0,3}\[[^\]]+\]:\s*<?(\S+?)>?(?:\s+["'(].*)?\s*$`)
+	wikiLink   = lazyregexp.New(`\[\[([^\[\]\n]+)\]\]`)
 	// memoryPath is a memory file named in running text or in code.
-	memoryPath = regexp.MustCompile("(?:^|[\\s`\"'(])(\\.?/?memory/[\\p{L}\\p{N}_./-]*\\.md)(#[\\p{L}\\p{N}_-]+)?")
-	codeSpan   = regexp.MustCompile("`+[^`]*`+")
+	memoryPath = lazyregexp.New("(?:^|[\\s`\"'(])(\\.?/?memory/[\\p{L}\\p{N}_./-]*\\.md)(#[\\p{L}\\p{N}_-]+)?")
+	codeSpan   = lazyregexp.New("`+[^`]*`+")
 	// codePath is a path in code: below a folder, with an ending.
-	codePath   = regexp.MustCompile(`^(?:\./)?[\p{L}\p{N}_][\p{L}\p{N}_.-]*(?:/[\p{L}\p{N}_.-]+)+\.[A-Za-z]{1,5}$`)
-	lineAnchor = regexp.MustCompile(`^L(\d+)(?:-L?(\d+))?$`)
+	codePath   = lazyregexp.New(`^(?:\./)?[\p{L}\p{N}_][\p{L}\p{N}_.-]*(?:/[\p{L}\p{N}_.-]+)+\.[A-Za-z]{1,5}$`)
+	lineAnchor = lazyregexp.New(`^L(\d+)(?:-L?(\d+))?$`)
 )
 
 // reference is one place that a file refers to.
@@ -229,7 +229,7 @@ func anchors(d markdownstore.Document) map[string]bool {
 }
 
 // handMade is an anchor written as HTML or as an attribute of a heading.
-var handMade = regexp.MustCompile(`(?:id|name)="([^"]+)"|\{#([^}\s]+)\}`)
+var handMade = lazyregexp.New(`(?:id|name)="([^"]+)"|\{#([^}\s]+)\}`)
 
 // slug is a heading's anchor as GitHub makes it: letters and digits in lower case,
 // spaces as hyphens, all else gone.

@@ -1,19 +1,20 @@
 package consolidation
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // What an owning file takes, by the heading that a fact stands under or by what it
 // says.
 var (
-	aboutUser  = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:user|human|owner|operator|opérateur|preferences?|préférences|person(?:al)?|family|familie|contact|benutzer|usuario|utilisateur)(?:[^\p{L}]|$)|用户|主人|偏好|个人`)
-	aboutTools = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:tools?|tooling|infra(?:structure)?|servers?|hosts?|ssh|docker|ports?|deploy(?:ment)?s?|environment|database|vps|network|cli|setup|werkzeuge?|outils?|herramientas)(?:[^\p{L}]|$)|工具|环境|配置|部署|基础设施`)
-	aboutAgent = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:identity|who i am|about me|self|persona|identité|identität|identidad)(?:[^\p{L}]|$)|身份|自我`)
+	aboutUser  = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:user|human|owner|operator|opérateur|preferences?|préférences|person(?:al)?|family|familie|contact|benutzer|usuario|utilisateur)(?:[^\p{L}]|$)|用户|主人|偏好|个人`)
+	aboutTools = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:tools?|tooling|infra(?:structure)?|servers?|hosts?|ssh|docker|ports?|deploy(?:ment)?s?|environment|database|vps|network|cli|setup|werkzeuge?|outils?|herramientas)(?:[^\p{L}]|$)|工具|环境|配置|部署|基础设施`)
+	aboutAgent = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:identity|who i am|about me|self|persona|identité|identität|identidad)(?:[^\p{L}]|$)|身份|自我`)
 )
 
 // owner is the file that a fact belongs to. An owning file must exist, be among
@@ -123,7 +124,7 @@ const mostSlug, mostSlugBytes = 40, 200
 // itself.
 var (
 	reserved = map[string]bool{"observations": true, "working-buffer": true, "session-state": true, "memory": true}
-	devices  = regexp.MustCompile(`^(?:con|prn|aux|nul|conin|conout|(?:com|lpt)[0-9])$`)
+	devices  = lazyregexp.New(`^(?:con|prn|aux|nul|conin|conout|(?:com|lpt)[0-9])$`)
 )
 
 // topicName makes a file's name of a heading: its letters and digits, with the marks
@@ -165,4 +166,4 @@ func headOf(s string, n, bytes int) string {
 }
 
 // digits is a name that could be read as a date.
-var digits = regexp.MustCompile(`\d{4}[-_.]?\d{2}|^\d`)
+var digits = lazyregexp.New(`\d{4}[-_.]?\d{2}|^\d`)

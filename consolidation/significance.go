@@ -2,10 +2,10 @@ package consolidation
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -54,7 +54,7 @@ func IsIdentity(file string) bool {
 
 // important are the words by which people say that something matters to them, in
 // the languages that we were sure of.
-var important = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:` +
+var important = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:` +
 	`important(?:ly)?|crucial|critical|essential|always|never(?: again| ever)?|must(?: not|n'?t)?|from now on|make sure|i (?:really )?(?:want|need|insist|care|hate|love|prefer)|` +
 	`don'?t (?:ever|forget)|remember|non-?negotiable|` +
 	`wichtig|unbedingt|niemals|nie wieder|ab jetzt|ab sofort|ich will|ich möchte|merk dir|vergiss nicht|` +

@@ -1,9 +1,10 @@
 package consolidation
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // Tag says why an entry matters.
@@ -66,9 +67,9 @@ const tagNames = `(?:decision|surprise|human|lesson|identity)`
 const tagBracket = `[*_]{0,3}\[\s*` + tagNames + `(?:\s*[,|/+&]\s*` + tagNames + `)*\s*\][*_]{0,3}:?`
 
 var (
-	leadingTags  = regexp.MustCompile(`(?i)^(?:\s*` + tagBracket + `)+(?:\s+|$)`)
-	trailingTags = regexp.MustCompile(`(?i)(?:^|\s+)(?:` + tagBracket + `\s*)+[.。]?\s*$`)
-	tagName      = regexp.MustCompile(`(?i)` + tagNames)
+	leadingTags  = lazyregexp.New(`(?i)^(?:\s*` + tagBracket + `)+(?:\s+|$)`)
+	trailingTags = lazyregexp.New(`(?i)(?:^|\s+)(?:` + tagBracket + `\s*)+[.。]?\s*$`)
+	tagName      = lazyregexp.New(`(?i)` + tagNames)
 )
 
 // CutTags takes the tags off the beginning and the end of a text. Tags in the
@@ -76,7 +77,7 @@ var (
 func CutTags(text string) (string, Tags) {
 	const emphasis = "*_ \t"
 	var found []Tag
-	for i, re := range [...]*regexp.Regexp{leadingTags, trailingTags} {
+	for i, re := range [...]*lazyregexp.Regexp{leadingTags, trailingTags} {
 		if i == 0 && !strings.HasPrefix(strings.TrimLeft(text, emphasis), "[") || i == 1 && !strings.HasSuffix(strings.TrimRight(text, emphasis+".。:"), "]") {
 			continue // the expressions are slow, and few texts have a tag
 		}
@@ -98,7 +99,7 @@ func CutTags(text string) (string, Tags) {
 
 // bullet is what stands in front of an item's text: indent, marker, the box of a
 // task.
-var bullet = regexp.MustCompile(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?`)
+var bullet = lazyregexp.New(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?`)
 
 // AddTags writes tags into an entry's text, behind its bullet and before its words,
 // beside those that it has.

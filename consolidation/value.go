@@ -2,10 +2,11 @@ package consolidation
 
 import (
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // valueKind is the form of a value. Only values of one kind can disagree.
@@ -30,16 +31,16 @@ type value struct {
 }
 
 var (
-	versionForm = regexp.MustCompile(`^v?(\d{1,4}(?:\.\d{1,5}){1,3}(?:-[a-z]+[.\d]*)?)$`)
-	numberForm  = regexp.MustCompile(`^([$€£¥]?)([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+(?:\.\d+)?)\s?(%|[a-zµ°]{0,12}|[\p{Han}]{0,3})(?:/(?:s|min|h|day|month|year))?$`)
-	clockForm   = regexp.MustCompile(`^([01]?\d|2[0-3]):([0-5]\d)(?:\s?(am|pm|utc|h))?$`)
-	addressForm = regexp.MustCompile(`^(?:[a-z][a-z0-9+.-]*://\S+|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[\w.+-]+@[\w-]+\.[\w.-]+|(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?|localhost(?::\d+)?)$`)
-	nameForm    = regexp.MustCompile(`^[\p{Lu}\p{Lo}][\p{L}\p{M}\p{N}.'’+#/_-]*(?: [\p{Lu}\p{Lo}\p{N}][\p{L}\p{M}\p{N}.'’+#/_-]*){0,2}$`)
+	versionForm = lazyregexp.New(`^v?(\d{1,4}(?:\.\d{1,5}){1,3}(?:-[a-z]+[.\d]*)?)$`)
+	numberForm  = lazyregexp.New(`^([$€£¥]?)([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+(?:\.\d+)?)\s?(%|[a-zµ°]{0,12}|[\p{Han}]{0,3})(?:/(?:s|min|h|day|month|year))?$`)
+	clockForm   = lazyregexp.New(`^([01]?\d|2[0-3]):([0-5]\d)(?:\s?(am|pm|utc|h))?$`)
+	addressForm = lazyregexp.New(`^(?:[a-z][a-z0-9+.-]*://\S+|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[\w.+-]+@[\w-]+\.[\w.-]+|(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?|localhost(?::\d+)?)$`)
+	nameForm    = lazyregexp.New(`^[\p{Lu}\p{Lo}][\p{L}\p{M}\p{N}.'’+#/_-]*(?: [\p{Lu}\p{Lo}\p{N}][\p{L}\p{M}\p{N}.'’+#/_-]*){0,2}$`)
 	// productForm is "PostgreSQL 16".
-	productForm = regexp.MustCompile(`^(\p{Lu}[\p{L}.+#-]*(?: \p{Lu}[\p{L}.+#-]*)?) v?(\d{1,4}(?:\.\d{1,5}){0,3})$`)
+	productForm = lazyregexp.New(`^(\p{Lu}[\p{L}.+#-]*(?: \p{Lu}[\p{L}.+#-]*)?) v?(\d{1,4}(?:\.\d{1,5}){0,3})$`)
 	// repeated is how often something happens at a time.
-	repeated  = regexp.MustCompile(`(?i)\s+(?:every \w+|each \w+|daily|nightly|weekly)$`)
-	tokenForm = regexp.MustCompile("^`([^`\\s]{1,60})`$")
+	repeated  = lazyregexp.New(`(?i)\s+(?:every \w+|each \w+|daily|nightly|weekly)$`)
+	tokenForm = lazyregexp.New("^`([^`\\s]{1,60})`$")
 )
 
 // states are words for how something stands, by the side that they are on: done

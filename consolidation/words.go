@@ -2,14 +2,15 @@ package consolidation
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // linkTarget is what of a link is not read.
-var linkTarget = regexp.MustCompile(`\]\([^)]*\)`)
+var linkTarget = lazyregexp.New(`\]\([^)]*\)`)
 
 // words takes a text apart: words of letters, in lower case; numbers; and every
 // character of a script that writes without spaces by itself.

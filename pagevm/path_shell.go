@@ -139,17 +139,20 @@ func splitCommands(line string) []simpleCommand {
 	return cmds
 }
 
+// shellBytes is how much of a command line is parsed: what is larger carries data.
+const shellBytes = 64 << 10
+
 // parseShell is splitCommands; whole tells that it understood the line to its end.
 func parseShell(line string) (cmds []simpleCommand, whole bool) {
-	x := shellLexer{line: line}
+	x := shellLexer{line: line[:min(len(line), shellBytes)]}
 	whole = true
-	for whole && x.i < len(line) {
+	for whole && x.i < len(x.line) {
 		whole = x.step()
 	}
 	if !x.lost {
 		x.endCommand(false)
 	}
-	return x.cmds, whole && !x.lost
+	return x.cmds, whole && !x.lost && len(line) <= shellBytes
 }
 
 type shellLexer struct {

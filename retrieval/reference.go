@@ -3,15 +3,16 @@ package retrieval
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // reference is a comment at the end of an entry that says where it comes from, or
 // what it replaces, as package consolidation writes it: a place
 // (memory/2026-03-01.md#L3), or the name of a line.
-var reference = regexp.MustCompile(`<!--\s*(from|supersedes)\s+([^>]*?)\s*-->`)
+var reference = lazyregexp.New(`<!--\s*(from|supersedes)\s+([^>]*?)\s*-->`)
 
 // refersTo reads the comments of a passage.
 func refersTo(lines []string) (from, supersedes []string) {
@@ -45,7 +46,7 @@ func lineName(line string) string {
 	return "k-" + hex.EncodeToString(sum[:6])
 }
 
-var comments = regexp.MustCompile(`<!--.*?-->`)
+var comments = lazyregexp.New(`<!--.*?-->`)
 
 // at tells whether a passage stands at a place.
 func (p *place) at(path string, line int) bool {

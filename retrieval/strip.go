@@ -1,12 +1,13 @@
 package retrieval
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // rule matches a horizontal rule, and the line under a heading.
-var rule = regexp.MustCompile(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+)$`)
+var rule = lazyregexp.New(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+)$`)
 
 // ruled is rule, without the work for the many lines that end as no rule does.
 func ruled(text string) bool {

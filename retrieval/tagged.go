@@ -1,11 +1,11 @@
 package retrieval
 
-import "regexp"
+import "github.com/memkernel/memkernel/internal/lazyregexp"
 
 // tagged is an entry that says why it matters, at its beginning (behind bullet, box
 // and time) or its end; the tags are those of package consolidation. What a ( follows
 // is a link.
-var tagged = regexp.MustCompile(`(?i)^\W{0,4}(?:\d{1,9}[.)]\s+)?(?:\[[ x]\]\s+)?(?:\d{1,2}:\d{2}\W{1,4})?\W{0,3}` + tagBracket + `(?:[^(]|$)|` + tagBracket + `\W{0,3}$`)
+var tagged = lazyregexp.New(`(?i)^\W{0,4}(?:\d{1,9}[.)]\s+)?(?:\[[ x]\]\s+)?(?:\d{1,2}:\d{2}\W{1,4})?\W{0,3}` + tagBracket + `(?:[^(]|$)|` + tagBracket + `\W{0,3}$`)
 
 const tagBracket = `\[(?:decision|surprise|human|lesson|identity)\b[^\]()]{0,60}\]`
 

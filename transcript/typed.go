@@ -1,10 +1,10 @@
 package transcript
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // Typed gives what a person typed in m, and is the one place that decides it: own are
@@ -168,7 +168,7 @@ func split(text string) (own, quoted string) {
 }
 
 // listed is an item of a list, behind which indented lines go on with it.
-var listed = regexp.MustCompile(`^\s*(?:[-*+•]|\d{1,3}[.)])\s`)
+var listed = lazyregexp.New(`^\s*(?:[-*+•]|\d{1,3}[.)])\s`)
 
 func indented(line string) bool {
 	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // Options say where an index is and whose it is.
@@ -46,8 +47,8 @@ const (
 )
 
 var (
-	schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
-	ownerName  = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]{0,99}$`)
+	schemaName = lazyregexp.New(`^[a-z_][a-z0-9_]{0,62}$`)
+	ownerName  = lazyregexp.New(`^[\pL\pN][\pL\pN._-]{0,99}$`)
 )
 
 // check fills in the defaults and refuses what can't be.
@@ -146,8 +147,8 @@ func Host(dsn string) string {
 }
 
 var (
-	hostPair     = regexp.MustCompile(`(?:^|\s)(?:host|hostaddr)\s*=\s*\S`)
-	passwordPair = regexp.MustCompile(`(?:^|\s|[?&])password\s*=`)
+	hostPair     = lazyregexp.New(`(?:^|\s)(?:host|hostaddr)\s*=\s*\S`)
+	passwordPair = lazyregexp.New(`(?:^|\s|[?&])password\s*=`)
 )
 
 func isURL(dsn string) bool {
