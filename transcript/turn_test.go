@@ -36,7 +36,7 @@ func TestEndedTurnsStand(t *testing.T) {
 	for name, data := range growing(t) {
 		t.Run(name, func(t *testing.T) {
 			lines := bytes.SplitAfter(data, []byte("\n"))
-			step := len(lines)/50 + 1
+			step := len(lines)/suite.Pick(14, 50) + 1
 			turns := func(data []byte) (keys, texts []string) {
 				s, err := Load(bytes.NewReader(data), name, nil)
 				if err != nil {
@@ -81,7 +81,7 @@ func TestTornLine(t *testing.T) {
 		whole := bytes.Join(lines, nil)
 		last := len(whole) - len(lines[11])
 		for cut := len(lines[0]) + 1; cut < len(whole); cut++ {
-			if cut < last && cut%suite.Pick(211, 13) != 0 || cut > last+suite.Pick(200, 3000) && cut < len(whole)-3 {
+			if cut < last && cut%suite.Pick(601, 13) != 0 || cut > last+suite.Pick(60, 3000) && cut < len(whole)-3 {
 				continue
 			}
 			line := bytes.Count(whole[:cut], []byte("\n")) + 1

@@ -47,7 +47,7 @@ func TestSharedTranscripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, window := range []int{128_000, 200_000} {
+		for _, window := range suite.Some([]int{128_000, 200_000}, 1) {
 			recall := map[string]float64{}
 			var results []*replay.Result
 			for _, policy := range replay.Policies() {
