@@ -55,7 +55,7 @@ func headings(t testing.TB, w *workspace) []string {
 // Deleting the index loses nothing: the next one has the same ids and answers.
 // A second sync opens no file.
 func TestRealWorkspaces(t *testing.T) {
-	for _, w := range suite.Some(realWorkspaces(t), 3) {
+	for _, w := range suite.Some(realWorkspaces(t), 1) {
 		t.Run(filepath.Base(w.root), func(t *testing.T) {
 			questions := headings(t, w)
 			var answers [2][]string

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -371,7 +372,7 @@ func (w *work) reduced() []Reduced {
 		if w.proj.Seen[i].Gone {
 			for j := range w.hosts[i].Segments {
 				s := &w.hosts[i].Segments[j]
-				out = append(out, Reduced{Page: s.Page, Key: w.hostKey(w.hosts[i].Key), CallID: w.callID(i, s), Level: pagevm.Gone, Handle: span[w.hosts[i].Key]})
+				out = append(out, Reduced{Page: s.Page, Key: w.hostKey(w.hosts[i].Key), CallID: w.callID(i, s), Level: pagevm.Gone, Handle: cmp.Or(span[w.hosts[i].Key], s.Page)})
 			}
 		}
 	}

@@ -80,13 +80,13 @@ func picture(n int) memkernel.Part {
 // the trace decides the same again.
 func TestAnySizeIsPlanned(t *testing.T) {
 	kinds := rapid.SampledFrom(slices.Sorted(maps.Keys(bulk)))
-	sizes := rapid.SampledFrom([]int{10, 1_000, 10_000, suite.Pick(20_000, 100_000), suite.Pick(40_000, 400_000)})
+	sizes := rapid.SampledFrom([]int{10, 1_000, 10_000, suite.Pick(15_000, 100_000), suite.Pick(25_000, 400_000)})
 	rapid.Check(t, func(t *rapid.T) {
 		dir := tempDir(t)
 		k, stay := openKernel(t, dir), openKernel(t, tempDir(t))
 		defer func() { k.Close(); stay.Close() }()
 		c := newConversation(rapid.Int64().Draw(t, "seed"))
-		window := rapid.IntRange(16_000, suite.Pick(36_000, 300_000)).Draw(t, "window")
+		window := rapid.IntRange(16_000, suite.Pick(26_000, 300_000)).Draw(t, "window")
 		req := kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: window, Resolver: rapid.SampledFrom([]string{"", "memory_get"}).Draw(t, "resolver")}
 		last, plans, pictures := "", 0, 0
 		parts := func() (out []memkernel.Part) {

@@ -253,7 +253,8 @@ type Reduced struct {
 	// Level is how much of it is shown: gone if it left.
 	Level pagevm.Level `json:"level"`
 	// Handle is what [Kernel.Get] takes to restore it and the prompt names: the
-	// page itself, or the span that it left with.
+	// page itself, or the span that it left with. What a host put in place of messages
+	// that had left was never shown: its page can be had, and no prompt names it.
 	Handle string `json:"handle"`
 }
 

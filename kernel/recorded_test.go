@@ -35,7 +35,7 @@ func TestRecordedCallsReopened(t *testing.T) {
 		t.Fatalf("only %d calls", len(calls))
 	}
 	dir, last, cuts := t.TempDir(), "", 0
-	for n, c := range suite.Some(calls[:300], 38) {
+	for n, c := range suite.Some(calls[:300], 14) {
 		k := openKernel(t, dir)
 		p := mustPlan(t, k, kernel.PlanRequest{SessionKey: "s", Model: s.Model, ContextWindow: 200_000, FixedTokens: 30_000,
 			Messages: append([]memkernel.Message(nil), msgs[:c.Index]...), Now: c.Start, Resolver: "memory_get"})

@@ -166,7 +166,7 @@ func floorOf(set string) float64 {
 }
 
 func TestSets(t *testing.T) {
-	for _, dir := range suite.Some(sets(t), 4) {
+	for _, dir := range suite.Some(sets(t), 2) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			b := open(t, dir)
 			b.Questions = thin(b.Questions)

@@ -336,7 +336,7 @@ func (h *Host) whole(ctx context.Context) error {
 }
 
 // samples is how many reduced pages are restored by a check.
-const samples = 2
+const samples = 4
 
 // restores: what the prompt leaves out can be read.
 func (h *Host) restores(ctx context.Context, p *kernel.ContextPlan) error {

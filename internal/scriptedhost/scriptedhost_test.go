@@ -30,7 +30,7 @@ func setup(t *testing.T, turns int) scriptedhost.Setup {
 // TestSession plays a session of 400 turns, or of 80 in the quick suite, through every
 // event, in one process but for the restarts.
 func TestSession(t *testing.T) {
-	s := setup(t, suite.Pick(80, 400))
+	s := setup(t, suite.Pick(50, 400))
 	h := scriptedhost.New(t.TempDir(), s)
 	ctx := context.Background()
 	if err := h.Open(ctx); err != nil {
