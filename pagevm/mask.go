@@ -205,7 +205,7 @@ func matchSecret(s string, i, floor int) match {
 	case '-':
 		return matchPrivateKey(s, i)
 	}
-	if i == floor || i > 0 && !wordByte(s[i-1]) {
+	if i == floor || i > 0 && !wordByte(s[i-1]) || escaped(s, i) {
 		if m := matchToken(s, i); m.kind != "" {
 			return m
 		}
@@ -216,6 +216,20 @@ func matchSecret(s string, i, floor int) match {
 	}
 	return matchAssignment(s, i)
 }
+
+// escaped tells whether an escape such as \n or \u000a stands right before i, whose last
+// letter belongs to no word.
+func escaped(s string, i int) bool {
+	switch {
+	case i > 1 && s[i-2] == '\\':
+		return strings.IndexByte("nrtbfv", s[i-1]) >= 0
+	case i > 5 && s[i-6] == '\\' && s[i-5] == 'u':
+		return isHex(s[i-4]) && isHex(s[i-3]) && isHex(s[i-2]) && isHex(s[i-1])
+	}
+	return false
+}
+
+func isHex(c byte) bool { return byteClass[c]&cHex != 0 }
 
 func wordByte(c byte) bool { return byteClass[c]&cWord != 0 && c < 0x80 }
 

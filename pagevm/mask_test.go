@@ -85,6 +85,24 @@ func TestMaskLeavesAlone(t *testing.T) {
 	}
 }
 
+// The letter of an escape before a secret is no part of a word.
+func TestMaskBehindEscapes(t *testing.T) {
+	for _, secret := range []string{"AKIA" + "IOSFODNN7EXAMPLE", "ghp_" + alnum[:36], "eyJ" + alnum + ".eyJ" + alnum + "." + alnum, "xoxb-" + "123456789012-" + alnum[:24]} {
+		for _, before := range []string{`\n`, `x\t`, `said \"\r\n`, `a\u000a`, `"\n`, `log: {\"k\":1}\n`} {
+			in := before + secret + `" and`
+			out, n := Mask(in)
+			if n != 1 || strings.Contains(out, secret) || !strings.HasPrefix(out, before) {
+				t.Errorf("%q -> %q (%d)", in, out, n)
+			}
+		}
+	}
+	for _, in := range []string{`C:\u123AKIA` + "IOSFODNN7EXAMPLE", `mnAKIA` + "IOSFODNN7EXAMPLE"} {
+		if out, n := Mask(in); n != 0 {
+			t.Errorf("%q -> %q (%d)", in, out, n)
+		}
+	}
+}
+
 func TestMaskTwiceIsOnce(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{
 		"AKIA" + "IOSFODNN7EXAMPLE", "ghp_" + alnum[:36], "eyJ" + alnum + ".eyJ" + alnum + "." + alnum, "password", "=", ":", " ", "\n",
