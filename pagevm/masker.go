@@ -120,14 +120,79 @@ func (m *Masker) find(s string, depth int) (string, Secrets) {
 	case strings.Contains(s, "\n{"):
 		s = m.maskRecords(s, &found, depth-1)
 	}
+	s = m.maskText(s, &found)
+	if strings.Contains(s, `\n`) {
+		s = m.maskEscaped(s, &found)
+	}
+	return s, found
+}
+
+func (m *Masker) maskText(s string, found *Secrets) string {
 	for range maskRounds {
-		masked := m.maskRules(m.maskOwn(s, &found), &found)
+		masked := m.maskRules(m.maskOwn(s, found), found)
 		if masked == s {
 			break
 		}
 		s = masked
 	}
-	return s, found
+	return s
+}
+
+// maskEscaped masks a text whose line breaks are escaped, such as a file in a string in
+// a line of a log, as what it says: keys and values end where its lines do. Marks have
+// as many line breaks as what they stand for, so that each gets its own form back.
+func (m *Masker) maskEscaped(s string, found *Secrets) string {
+	var escaped []bool // by line break
+	var lines strings.Builder
+	for rest := s; ; {
+		i := strings.IndexAny(rest, "\n\\")
+		if i < 0 || i+1 == len(rest) {
+			lines.WriteString(rest)
+			if strings.HasSuffix(rest, "\n") {
+				escaped = append(escaped, false)
+			}
+			break
+		}
+		lines.WriteString(rest[:i])
+		switch {
+		case rest[i] == '\n':
+			escaped = append(escaped, false)
+			lines.WriteByte('\n')
+			rest = rest[i+1:]
+		case rest[i+1] == 'n':
+			escaped = append(escaped, true)
+			lines.WriteByte('\n')
+			rest = rest[i+2:]
+		default:
+			lines.WriteString(rest[i : i+2])
+			if rest[i+1] == '\n' {
+				escaped = append(escaped, false)
+			}
+			rest = rest[i+2:]
+		}
+	}
+	keep := Masker{}
+	if m != nil {
+		keep = *m
+	}
+	keep.lines = true
+	masked := keep.maskText(lines.String(), found)
+	if masked == lines.String() {
+		return s
+	}
+	var out strings.Builder
+	for k := 0; ; k++ {
+		line, rest, more := strings.Cut(masked, "\n")
+		out.WriteString(line)
+		if !more {
+			return out.String()
+		}
+		if masked = rest; escaped[k] {
+			out.WriteString(`\n`)
+		} else {
+			out.WriteByte('\n')
+		}
+	}
 }
 
 // spares tells whether what a rule found may stand.
