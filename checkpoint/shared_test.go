@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -45,6 +46,7 @@ func load(t testing.TB, file string) []memkernel.Message {
 func sharedFiles(t testing.TB) []string {
 	t.Helper()
 	files, _ := filepath.Glob("../../shared/data/transcripts/*/*.jsonl")
+	files = suite.Some(files, 5)
 	if len(files) == 0 {
 		t.Skip("no ../shared/data/transcripts beside the repository")
 	}
