@@ -187,7 +187,7 @@ func (m *Masker) maskEscaped(s string, found *Secrets) string {
 		if !more {
 			return out.String()
 		}
-		if masked = rest; escaped[k] {
+		if masked = rest; k < len(escaped) && escaped[k] {
 			out.WriteString(`\n`)
 		} else {
 			out.WriteByte('\n')
