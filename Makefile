@@ -132,9 +132,9 @@ replay: build ## replay the bundled sample under three policies
 # The rules for secrets are gitleaks', at the version that internal/maskgen names.
 GITLEAKS := $(shell sed -n 's/^const Source = "\(.*\)"/\1/p' internal/maskgen/main.go)
 
-mask-rules: ## make pagevm/maskdata/gitleaks.json anew
+mask-rules: ## make pagevm/mask/data/gitleaks.json anew
 	dir=$$($(GO) mod download -json $(GITLEAKS) | sed -n 's/^.*"Dir": "\(.*\)".*$$/\1/p') && \
-	  $(GO) run ./internal/maskgen -in "$$dir/config/gitleaks.toml" && cp -f "$$dir/LICENSE" pagevm/maskdata/LICENSE && chmod 644 pagevm/maskdata/LICENSE
+	  $(GO) run ./internal/maskgen -in "$$dir/config/gitleaks.toml" && cp -f "$$dir/LICENSE" pagevm/mask/data/LICENSE && chmod 644 pagevm/mask/data/LICENSE
 
 clean:
 	rm -rf bin

@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -70,15 +70,15 @@ func (u *updater) attempt(tc *memkernel.ToolCall) Attempt {
 	clean := *tc // before paths are cut out of it
 	clean.Input = u.mask(tc.Input)
 	tc = &clean
-	kind, paths := pagevm.ClassifyCall(tc.Name, tc.Input)
+	kind, paths := toolcall.Classify(tc.Name, tc.Input)
 	read := u.reading(tc.ID)
 	name := summary.Excerpt(tc.Name, nameRunes)
 	a := Attempt{ID: tc.ID, CallSummary: CallSummary{Name: name, Params: u.params(tc, read, paths)}, Target: "tool:" + name, Check: read.Check}
-	a.Sig = strconv.FormatUint(keyHash(pagevm.CanonicalCall(tc.Name, tc.Input)), 36)
+	a.Sig = strconv.FormatUint(keyHash(toolcall.Canonical(tc.Name, tc.Input)), 36)
 	switch {
-	case kind == pagevm.CallRead && len(paths) > 0:
+	case kind == toolcall.CallRead && len(paths) > 0:
 		a.Read, a.Target = u.names(paths), "read:"+path.Base(paths[0])
-	case kind == pagevm.CallEdit && len(paths) > 0:
+	case kind == toolcall.CallEdit && len(paths) > 0:
 		a.Edited, a.Target = u.names(paths), "edit:"+path.Base(paths[0])
 	case len(read.Paths) > 0:
 		a.Edited, a.Target = u.names(read.Paths), "edit:"+path.Base(read.Paths[0])

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -221,7 +221,7 @@ func (u *updater) closes(item string) bool {
 
 // defaultMask masks secrets by all rules, with nothing allowed.
 func defaultMask(s string) string {
-	masked, _ := pagevm.Mask(s)
+	masked, _ := mask.Mask(s)
 	return masked
 }
 

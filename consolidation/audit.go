@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
 // CheckID names a check.
@@ -141,7 +141,7 @@ type Options struct {
 	Now      time.Time
 	Timezone *time.Location
 	// Masker knows what is a secret; nil has all rules.
-	Masker *pagevm.Masker
+	Masker *mask.Masker
 	// MaxFileBytes bounds a file; 0 takes the store's default.
 	MaxFileBytes int64
 	// Jobs are the last runs of recorded jobs.

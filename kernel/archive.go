@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -115,7 +116,7 @@ func (w *work) shownText(i int, page *pagevm.Page) string {
 
 // maskedResult is what a result says without secrets. If its hash is that of a
 // page in which none was found, it needs no second look, which takes longer.
-func maskedResult(m *pagevm.Masker, p *pagevm.Page, text string) string {
+func maskedResult(m *mask.Masker, p *pagevm.Page, text string) string {
 	if p.Masked == 0 && hashText(text) == p.Hash {
 		return strings.ToValidUTF8(text, "\uFFFD")
 	}

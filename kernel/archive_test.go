@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
 	"pgregory.net/rapid"
 )
 
@@ -44,7 +45,7 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 	secret := strings.Repeat("aB3dE5gH", 6)
 	text := strings.Repeat("words in a line\n", pieceBytes/16-1) + "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat(secret+"\n", 8) +
 		"-----END RSA PRIVATE KEY-----\n" + strings.Repeat("words in a line\n", 200)
-	masked, n := pagevm.Mask(text)
+	masked, n := mask.Mask(text)
 	for name, p := range map[string]*pagevm.Page{
 		"known":        {ID: "ev-1", Hash: hashText(masked), Masked: n},
 		"other text":   {ID: "ev-1", Hash: hashText("something else")},

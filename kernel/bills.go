@@ -10,7 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -147,7 +147,7 @@ func (s *session) logUsage(rows []UsageRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	var records []pagevm.Record
+	var records []journal.Record
 	for i := range rows {
 		raw, err := json.Marshal(&rows[i])
 		if err != nil {
@@ -157,13 +157,13 @@ func (s *session) logUsage(rows []UsageRow) error {
 		if id == "" {
 			id = "call:" + rows[i].Call
 		}
-		records = append(records, pagevm.Record{Op: opUsage, ID: strings.ToValidUTF8(id, "\ufffd"), Time: rows[i].Time, Body: raw})
+		records = append(records, journal.Record{Op: opUsage, ID: strings.ToValidUTF8(id, "\ufffd"), Time: rows[i].Time, Body: raw})
 	}
-	j, err := pagevm.OpenJournalIn(s.files, usageFile, &pagevm.JournalOptions{Derived: true})
-	var damage *pagevm.DamageError
+	j, err := journal.OpenJournalIn(s.files, usageFile, &journal.Options{Derived: true})
+	var damage *journal.DamageError
 	if errors.As(err, &damage) {
 		if _, err = s.files.PutAside(usageFile); err == nil {
-			j, err = pagevm.OpenJournalIn(s.files, usageFile, &pagevm.JournalOptions{Derived: true})
+			j, err = journal.OpenJournalIn(s.files, usageFile, &journal.Options{Derived: true})
 		}
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // TestUsageOfMessages plans and observes turns of a host whose messages carry what they
@@ -102,12 +102,12 @@ func TestUsageOfOldRows(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, ".memkernel", "sessions", "s", "usage.jsonl")
 	os.MkdirAll(filepath.Dir(path), 0o700)
-	j, err := pagevm.OpenJournal(path, nil)
+	j, err := journal.OpenJournal(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	row := []byte(`{"plan":"p","model":"m","usage":{"input_tokens":100,"cache_read_tokens":-20,"cache_write_5m_tokens":0,"output_tokens":5}}`)
-	if _, err := j.Append(false, pagevm.Record{Op: "usage", ID: "p", Body: row}); err != nil {
+	if _, err := j.Append(false, journal.Record{Op: "usage", ID: "p", Body: row}); err != nil {
 		t.Fatal(err)
 	}
 	j.Close()

@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/internal/canary"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // escapedASCII spells a string as JSON without a byte beyond ASCII, as many hosts do.
@@ -201,7 +201,7 @@ func TestNoCallKeepsASecret(t *testing.T) {
 		"an update": func(t *testing.T, k *kernel.Kernel, text string, i int) error {
 			u := pin(fmt.Sprint("r", i), "x")
 			u.Value = json.RawMessage(strings.Replace(string(u.Value), `"x"`, escapedASCII(text), 1))
-			_, err := k.Write(ctx, kernel.WriteRequest{SessionKey: "s", Updates: []pagevm.Update{u}})
+			_, err := k.Write(ctx, kernel.WriteRequest{SessionKey: "s", Updates: []journal.Update{u}})
 			return err
 		},
 		"a flush": func(_ *testing.T, k *kernel.Kernel, text string, _ int) error {

@@ -7,6 +7,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -78,7 +79,7 @@ func (w *work) spanText() string {
 // span makes the page of the messages that a cut lets go.
 func (w *work) span(leave map[int]bool) (Span, bool) {
 	var s Span
-	var turns []pagevm.Utterance
+	var turns []represent.Utterance
 	for i := range w.hosts {
 		if w.seen[i].Gone || !leave[w.places[i].Atom] {
 			continue
@@ -107,9 +108,9 @@ func (w *work) span(leave map[int]bool) (Span, bool) {
 
 // spanLine shows a span: a pointer if the model can follow one, else its
 // structure.
-func (w *work) spanLine(s Span, turns []pagevm.Utterance) (pagevm.Level, string) {
+func (w *work) spanLine(s Span, turns []represent.Utterance) (pagevm.Level, string) {
 	want := pagevm.Floor(pagevm.Conversation, w.req.Resolver != "")
-	for _, r := range pagevm.RepresentConversation(pagevm.SpanInput{PageID: s.ID, Utterances: turns, Resolver: w.req.Resolver}, nil) {
+	for _, r := range represent.Conversation(represent.SpanInput{PageID: s.ID, Utterances: turns, Resolver: w.req.Resolver}, nil) {
 		if r.Level == want {
 			return want, w.s.masker.Text(r.Text)
 		}
@@ -117,8 +118,8 @@ func (w *work) spanLine(s Span, turns []pagevm.Utterance) (pagevm.Level, string)
 	return want, fmt.Sprintf("[%s: %d messages]", s.ID, len(s.Keys))
 }
 
-func utterance(m *memkernel.Message) pagevm.Utterance {
-	t := pagevm.Utterance{Role: m.Role, Time: m.Time, Key: m.Key}
+func utterance(m *memkernel.Message) represent.Utterance {
+	t := represent.Utterance{Role: m.Role, Time: m.Time, Key: m.Key}
 	var b strings.Builder
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {

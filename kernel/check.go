@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // Finding is something wrong on disk.
@@ -85,7 +86,7 @@ func salvageHint(name string) string {
 func unreadable(name string, err error) Finding {
 	f := Finding{Session: name, What: err.Error(), Hint: salvageHint(name)}
 	var link *statedir.LinkError
-	var d *pagevm.DamageError
+	var d *journal.DamageError
 	switch {
 	case errors.As(err, &d):
 		f.What = fmt.Sprintf("%s, line %d (byte %d): %s", d.File, d.Line, d.Offset, d.Reason)
@@ -93,7 +94,7 @@ func unreadable(name string, err error) Finding {
 		f.Hint = "give yourself the right to read it; nothing is known to be damaged"
 	case errors.As(err, &link):
 		f.Hint = "move it away: what it leads to was not touched"
-	case errors.Is(err, pagevm.ErrNewer):
+	case errors.Is(err, journal.ErrNewer):
 		f.Hint = "use the newer program"
 	}
 	return f
@@ -135,7 +136,7 @@ func (s *session) check() []Finding {
 	}
 	if s.journal != nil {
 		switch err := s.journal.HeadErr(); {
-		case errors.Is(err, pagevm.ErrHalfHead):
+		case errors.Is(err, journal.ErrHalfHead):
 			out = append(out, Finding{Session: s.key, What: err.Error(), Hint: "nothing is lost by it, and the next write to the session makes it good"})
 		case err != nil:
 			out = append(out, Finding{Session: s.key, What: fmt.Sprintf("how far the journal was synced is not known: %v", err), Hint: salvageHint(s.name)})

@@ -9,7 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -140,11 +140,11 @@ type LargeItem struct {
 func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 	t := b.turn()
 	if err := b.Compact.check(); err != nil {
-		return nil, fmt.Errorf("%s of session %s: %w", pagevm.PointCompaction, b.SessionKey, err)
+		return nil, fmt.Errorf("%s of session %s: %w", journal.PointCompaction, b.SessionKey, err)
 	}
 	s, w, unlock, err := k.openBoundary(ctx, &b, &t)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", pagevm.PointCompaction, err)
+		return nil, fmt.Errorf("%s: %w", journal.PointCompaction, err)
 	}
 	defer unlock()
 	b.Now = t.Now
@@ -153,7 +153,7 @@ func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 	p, err := k.compact(ctx, s, w, b)
 	if err != nil {
 		s.forget() // what stands on disk counts
-		return nil, fmt.Errorf("%s of session %s: %w", pagevm.PointCompaction, s.key, err)
+		return nil, fmt.Errorf("%s of session %s: %w", journal.PointCompaction, s.key, err)
 	}
 	k.askAtBoundary(s, job, false)
 	return p, nil
@@ -170,7 +170,7 @@ func (k *Kernel) compact(ctx context.Context, s *session, w *work, b Boundary) (
 		req.FixedTokens = wish.FixedTokens
 	}
 	b.pending = !known
-	p, err := s.pass(ctx, k.memory, w, b, pagevm.PointCompaction)
+	p, err := s.pass(ctx, k.memory, w, b, journal.PointCompaction)
 	if err != nil {
 		return nil, err
 	}
@@ -307,9 +307,9 @@ func (s *session) textsOf(p *Passed, b Boundary) {
 }
 
 // summaryStored is the journal's page of a branch's summary.
-func (s *session) summaryStored(branch string) (pagevm.StoredPage, bool) {
+func (s *session) summaryStored(branch string) (journal.StoredPage, bool) {
 	if s.journal == nil {
-		return pagevm.StoredPage{}, false
+		return journal.StoredPage{}, false
 	}
 	return s.journal.Store().Page(s.address(s.summaryPage(branch)))
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
 // squeezer is a host's compressor: it keeps the head of a text, or blocks until
@@ -23,7 +23,7 @@ type squeezer struct {
 
 func (*squeezer) Name() string { return "squeezer" }
 
-func (c *squeezer) Compress(ctx context.Context, in pagevm.CompressInput) (string, error) {
+func (c *squeezer) Compress(ctx context.Context, in represent.CompressInput) (string, error) {
 	c.asked.Add(1)
 	if c.block {
 		<-ctx.Done()
@@ -34,7 +34,7 @@ func (c *squeezer) Compress(ctx context.Context, in pagevm.CompressInput) (strin
 
 func openSqueezed(t *testing.T, dir string, c *squeezer, d time.Duration) *kernel.Kernel {
 	t.Helper()
-	k, err := kernel.Open(t.Context(), dir, &kernel.Options{Represent: pagevm.RepOptions{Compressor: c, CompressTime: d}})
+	k, err := kernel.Open(t.Context(), dir, &kernel.Options{Represent: represent.Options{Compressor: c, CompressTime: d}})
 	if err != nil {
 		t.Fatal(err)
 	}

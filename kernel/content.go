@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
 // hashMessage is the hash of what a host message says, the same whether the host
@@ -171,7 +171,7 @@ func textRuns(parts []memkernel.Part) (runs [][]memkernel.Part) {
 // there are fewer breaks the first runs show it.
 func withText(parts []memkernel.Part, text string) []memkernel.Part {
 	runs := len(textRuns(parts))
-	chunks := strings.SplitN(text, pagevm.PartBreak, max(runs, 1))
+	chunks := strings.SplitN(text, represent.PartBreak, max(runs, 1))
 	out := make([]memkernel.Part, 0, len(parts))
 	if runs == 0 {
 		return append(out, parts...)

@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/statedir"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // A session that nobody has used for as long as sessions are kept ends as a whole:
@@ -237,12 +237,12 @@ func (k *Kernel) bury(name string, e *EndedSession, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	j, err := pagevm.OpenJournalIn(k.state, endedFile, nil)
+	j, err := journal.OpenJournalIn(k.state, endedFile, nil)
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	_, err = j.Append(true, pagevm.Record{Op: opEnded, ID: name, Time: now, Body: body})
+	_, err = j.Append(true, journal.Record{Op: opEnded, ID: name, Time: now, Body: body})
 	return err
 }
 
@@ -275,7 +275,7 @@ func (k *Kernel) endedContent(key, id string) (*Content, error) {
 	if size(k.state, endedFile) == 0 {
 		return nil, nil
 	}
-	j, err := pagevm.OpenJournalIn(k.state, endedFile, &pagevm.JournalOptions{ReadOnly: true})
+	j, err := journal.OpenJournalIn(k.state, endedFile, &journal.Options{ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}

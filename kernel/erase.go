@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // sameBytes is the size from which equal content is the same content, wherever it
@@ -48,7 +49,7 @@ func newErasures() erasures {
 }
 
 // keepErasure applies an opForget or opForgotten record to the state in memory.
-func (s *session) keepErasure(r pagevm.Record) error {
+func (s *session) keepErasure(r journal.Record) error {
 	if r.Op == opForgotten {
 		delete(s.unerased, r.ID)
 		return nil
@@ -129,9 +130,9 @@ func (s *session) erase(ctx context.Context, k *Kernel) error {
 	if err := s.removeBlobs(ctx, todo.Blobs); err != nil {
 		return err
 	}
-	var done []pagevm.Record
+	var done []journal.Record
 	for _, id := range ids {
-		done = append(done, pagevm.Record{Op: opForgotten, ID: id, Body: json.RawMessage("{}")})
+		done = append(done, journal.Record{Op: opForgotten, ID: id, Body: json.RawMessage("{}")})
 	}
 	_, err := s.journal.Append(true, done...)
 	return err
@@ -161,7 +162,7 @@ type eraser struct {
 	scrub *scrubber
 }
 
-func (e *eraser) edit(r *pagevm.Record) (bool, error) {
+func (e *eraser) edit(r *journal.Record) (bool, error) {
 	switch r.Op {
 	case opForget, opForgotten:
 		return true, nil
@@ -174,16 +175,16 @@ func (e *eraser) edit(r *pagevm.Record) (bool, error) {
 		return e.ingest(r)
 	case opCut:
 		return true, e.cut(r)
-	case pagevm.OpSnapshot:
+	case journal.OpSnapshot:
 		return true, e.snapshot(r)
-	case pagevm.OpStaged, pagevm.OpRejected, opRemember:
+	case journal.OpStaged, journal.OpRejected, opRemember:
 		r.Body = e.scrub.json(r.Body)
 	}
 	return true, nil
 }
 
 // ingest drops the pages that were forgotten; a record with no other goes.
-func (e *eraser) ingest(r *pagevm.Record) (bool, error) {
+func (e *eraser) ingest(r *journal.Record) (bool, error) {
 	var b ingestBody
 	if err := unmarshal(*r, &b); err != nil {
 		return false, err
@@ -207,7 +208,7 @@ func (e *eraser) ingest(r *pagevm.Record) (bool, error) {
 
 // cut keeps the spans, so that they can be read, and drops the texts of blocks:
 // no projection shows them any more.
-func (e *eraser) cut(r *pagevm.Record) error {
+func (e *eraser) cut(r *journal.Record) error {
 	var b cutBody
 	if err := unmarshal(*r, &b); err != nil {
 		return err
@@ -228,12 +229,12 @@ func (e *eraser) cut(r *pagevm.Record) error {
 
 // snapshot takes quotes out of the summaries and the session's own account. What a
 // host wrote stays as it was written.
-func (e *eraser) snapshot(r *pagevm.Record) error {
+func (e *eraser) snapshot(r *journal.Record) error {
 	var b struct {
-		Writeback    int                 `json:"writeback"`
-		Seq          int                 `json:"seq"`
-		Transactions json.RawMessage     `json:"transactions"`
-		Pages        []pagevm.StoredPage `json:"pages"`
+		Writeback    int                  `json:"writeback"`
+		Seq          int                  `json:"seq"`
+		Transactions json.RawMessage      `json:"transactions"`
+		Pages        []journal.StoredPage `json:"pages"`
 	}
 	if err := unmarshal(*r, &b); err != nil {
 		return err
@@ -365,7 +366,7 @@ func neededBlobs(root statedir.Dir, gone map[string]bool) (map[string]bool, erro
 
 // holders are the blobs that the pages of a journal hold, by page.
 func holders(dir statedir.Dir) (map[string][]string, error) {
-	j, err := pagevm.OpenJournalIn(dir, journalFile, &pagevm.JournalOptions{ReadOnly: true})
+	j, err := journal.OpenJournalIn(dir, journalFile, &journal.Options{ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -114,7 +115,7 @@ type fitted struct {
 	// size is what it takes as it would stand, least what its lowest level takes, share
 	// what it may take. Calibrated tokens.
 	size, least, share int
-	text               *pagevm.EvidenceInput // what representations are made of, once it is wanted
+	text               *represent.EvidenceInput // what representations are made of, once it is wanted
 }
 
 func sum(all []*fitted) (n int) {
@@ -236,7 +237,7 @@ func (w *work) representMessage(c *fitted) {
 		return
 	}
 	leveled := *page
-	leveled.Reps = slices.Concat(page.Reps, pagevm.RepresentMessage(w.input(c, page), w.short.opt))
+	leveled.Reps = slices.Concat(page.Reps, represent.Message(w.input(c, page), w.short.opt))
 	leveled.Resolver = w.req.Resolver
 	w.capture.replace(&leveled, func() string { return g.runContent(m, s.Part, s.Part+s.Parts).text })
 	g.levels(s, &leveled, parts, w.overhead(c.j))
@@ -296,7 +297,7 @@ func (w *work) excerpt(c *fitted) bool {
 		return false
 	}
 	in := w.input(c, page)
-	e, text, low, high := pagevm.NewExcerpts(in), "", 0, len(in.Text)
+	e, text, low, high := represent.NewExcerpts(in), "", 0, len(in.Text)
 	n := scaled(high, room, s.At[pagevm.Full].Tokens-media)
 	for range fitTries {
 		rep := e.Rep(n)
@@ -332,7 +333,7 @@ func (w *work) excerpt(c *fitted) bool {
 func scaled(n, by, of int) int { return int(float64(n) * float64(by) / float64(max(of, 1))) }
 
 // input is what the representations of a page are made of.
-func (w *work) input(c *fitted, page *pagevm.Page) pagevm.EvidenceInput {
+func (w *work) input(c *fitted, page *pagevm.Page) represent.EvidenceInput {
 	if c.text == nil {
 		in := w.readInput(w.segmentParts(c.i, w.segment(c)), page)
 		c.text = &in
@@ -340,7 +341,7 @@ func (w *work) input(c *fitted, page *pagevm.Page) pagevm.EvidenceInput {
 	return *c.text
 }
 
-func (w *work) readInput(parts []memkernel.Part, page *pagevm.Page) pagevm.EvidenceInput {
+func (w *work) readInput(parts []memkernel.Part, page *pagevm.Page) represent.EvidenceInput {
 	g, r := w.ingester(), parts[0].Result
 	if r == nil {
 		return g.messageInput(parts, page)

@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -96,7 +97,7 @@ func TestTextBesideMediaShrinks(t *testing.T) {
 					for f, provider := range formats {
 						rendered, notes, err := transcript.Render(f, &transcript.Request{Model: model, Messages: p.Messages, Markers: p.Markers})
 						v := transcript.Validate(provider, &transcript.Request{Model: model, Messages: p.Messages}, nil)
-						if err != nil || len(v) > 0 || strings.Contains(string(rendered), pagevm.PartBreak) || strings.Contains(string(rendered), `\u001e`) {
+						if err != nil || len(v) > 0 || strings.Contains(string(rendered), represent.PartBreak) || strings.Contains(string(rendered), `\u001e`) {
 							t.Errorf("%s: %v, %v, %v", f, err, notes, v)
 						}
 						if n := strings.Count(string(rendered), "cG5nI"); n != strings.Count(name, "image")+strings.Count(name, "row")+strings.Count(name, "kind")+2*strings.Count(name, "between") {

@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
 	"pgregory.net/rapid"
 )
 
@@ -59,7 +60,7 @@ var bulk = map[string]func(rng *rand.Rand, n int) string{
 		return string(raw)
 	},
 	"spaces": func(rng *rand.Rand, n int) string { return "x" + strings.Repeat(" \n\t", n/3) },
-	"breaks": func(rng *rand.Rand, n int) string { return strings.Repeat("a"+pagevm.PartBreak+"\n", n/3) },
+	"breaks": func(rng *rand.Rand, n int) string { return strings.Repeat("a"+represent.PartBreak+"\n", n/3) },
 }
 
 func repeated(n int, line func(i int) string) string {

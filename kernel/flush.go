@@ -12,7 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -353,9 +353,9 @@ func wished(m *memkernel.Message) string {
 
 // triggers say what checkpoint a boundary asks for. A flush on demand asks for one,
 // too: that is what is flushed.
-var triggers = map[pagevm.CommitPoint]checkpoint.Trigger{
-	pagevm.PointFlush:      checkpoint.TriggerManual,
-	pagevm.PointCompaction: checkpoint.TriggerCompaction,
-	pagevm.PointReset:      checkpoint.TriggerSessionEnd,
-	pagevm.PointSessionEnd: checkpoint.TriggerSessionEnd,
+var triggers = map[journal.CommitPoint]checkpoint.Trigger{
+	journal.PointFlush:      checkpoint.TriggerManual,
+	journal.PointCompaction: checkpoint.TriggerCompaction,
+	journal.PointReset:      checkpoint.TriggerSessionEnd,
+	journal.PointSessionEnd: checkpoint.TriggerSessionEnd,
 }

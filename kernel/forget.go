@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -292,7 +293,7 @@ func (s *session) promiseErasure(b *forgetBody, now time.Time) error {
 	if err := s.openJournal(); err != nil {
 		return err
 	}
-	rec := pagevm.Record{Op: opForget, ID: pageID("fo", s.name, now.UTC().Format(time.RFC3339Nano), string(body)), Time: now, Body: body}
+	rec := journal.Record{Op: opForget, ID: pageID("fo", s.name, now.UTC().Format(time.RFC3339Nano), string(body)), Time: now, Body: body}
 	if _, err := s.journal.Append(true, rec); err != nil {
 		s.forget()
 		return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -32,7 +32,7 @@ type Boundary struct {
 	// was made of counts.
 	Messages []memkernel.Message
 	// Updates are what the host writes at this moment; see [Kernel.Write].
-	Updates []pagevm.Update
+	Updates []journal.Update
 	// Key makes the delivery idempotent. Default: a hash of session, epoch, kind and
 	// newest message.
 	Key string
@@ -71,8 +71,8 @@ type Passed struct {
 	Pinned []string `json:"pinned"`
 	// Rejected are updates that do not stand, with their codes. The journal keeps
 	// them.
-	Rejected []pagevm.Rejection `json:"rejected,omitempty"`
-	Faults   []Fault            `json:"faults,omitempty"`
+	Rejected []journal.Rejection `json:"rejected,omitempty"`
+	Faults   []Fault             `json:"faults,omitempty"`
 	// Flushed counts the entries that were appended to the day's log.
 	Flushed int `json:"flushed"`
 	// Compaction is what [Kernel.Compact] came to, nil at every other boundary.
@@ -93,27 +93,27 @@ func (k *Kernel) StartSession(ctx context.Context, b Boundary) (*Passed, error) 
 	}
 	k.memory.sessionStarts()
 	b.begins = true
-	return k.pass(ctx, b, pagevm.PointFlush)
+	return k.pass(ctx, b, journal.PointFlush)
 }
 
 // Flush makes durable what is known now. Without messages and updates a session that is
 // not there is a [NoSessionError], here and at the boundaries below.
 func (k *Kernel) Flush(ctx context.Context, b Boundary) (*Passed, error) {
-	return k.pass(ctx, b, pagevm.PointFlush)
+	return k.pass(ctx, b, journal.PointFlush)
 }
 
 // Reset commits what is known and begins the session anew: summary and projections
 // are empty after it; journal, pages, pins and blobs stay.
 func (k *Kernel) Reset(ctx context.Context, b Boundary) (*Passed, error) {
-	return k.pass(ctx, b, pagevm.PointReset)
+	return k.pass(ctx, b, journal.PointReset)
 }
 
 // EndSession commits what is known. The session can be taken up again.
 func (k *Kernel) EndSession(ctx context.Context, b Boundary) (*Passed, error) {
-	return k.pass(ctx, b, pagevm.PointSessionEnd)
+	return k.pass(ctx, b, journal.PointSessionEnd)
 }
 
-func (k *Kernel) pass(ctx context.Context, b Boundary, point pagevm.CommitPoint) (*Passed, error) {
+func (k *Kernel) pass(ctx context.Context, b Boundary, point journal.CommitPoint) (*Passed, error) {
 	t := b.turn()
 	s, w, unlock, err := k.openBoundary(ctx, &b, &t)
 	if err != nil {
@@ -123,7 +123,7 @@ func (k *Kernel) pass(ctx context.Context, b Boundary, point pagevm.CommitPoint)
 	b.Now = t.Now
 	var job *noteJob
 	b.ending = func(st summary.State) {
-		if point != pagevm.PointFlush {
+		if point != journal.PointFlush {
 			job = k.boundaryNotes(s, w, b, st)
 		}
 	}
@@ -132,7 +132,7 @@ func (k *Kernel) pass(ctx context.Context, b Boundary, point pagevm.CommitPoint)
 		s.forget() // what stands on disk counts
 		return nil, fmt.Errorf("%s of session %s: %w", point, s.key, err)
 	}
-	k.askAtBoundary(s, job, point == pagevm.PointReset)
+	k.askAtBoundary(s, job, point == journal.PointReset)
 	return p, nil
 }
 
@@ -155,9 +155,9 @@ func (k *Kernel) openBoundary(ctx context.Context, b *Boundary, t *Turn) (*sessi
 }
 
 // pass takes in the messages, commits, and does what the boundary asks for.
-func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, point pagevm.CommitPoint) (*Passed, error) {
+func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, point journal.CommitPoint) (*Passed, error) {
 	out := &Passed{Outcome: Committed}
-	if point == pagevm.PointReset && b.Key != "" && s.passed(b.Key) {
+	if point == journal.PointReset && b.Key != "" && s.passed(b.Key) {
 		// What stands by now is the next epoch's.
 		out.Outcome, out.Turns, out.Epoch, out.Pinned = Duplicate, s.turns, s.account.epoch, s.pinnedKeys()
 		return out, nil
@@ -184,7 +184,7 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 	faults, n := s.netsAt(ctx, b, point)
 	out.Faults, out.Flushed = append(out.Faults, faults...), n
 	if b.Reason != startReason && b.Branch == "" {
-		ended := point == pagevm.PointReset || point == pagevm.PointSessionEnd
+		ended := point == journal.PointReset || point == journal.PointSessionEnd
 		out.Faults = append(out.Faults, s.rememberAsked(ctx, m, msgs, b.Now)...)
 		faults, n := s.flushMechanically(ctx, m, ended, b.Now)
 		out.Faults, out.Flushed = append(out.Faults, faults...), out.Flushed+n
@@ -192,7 +192,7 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 			out.Faults = append(out.Faults, s.flushRules(ctx, m, st, b.Now)...)
 		}
 	}
-	if point == pagevm.PointReset {
+	if point == journal.PointReset {
 		if err := s.beginLife(); err != nil {
 			return nil, err
 		}
@@ -243,7 +243,7 @@ func (s *session) newestLine(branch, model string) *line {
 	return best
 }
 
-func (s *session) commitBoundary(out *Passed, b Boundary, point pagevm.CommitPoint, st summary.State) error {
+func (s *session) commitBoundary(out *Passed, b Boundary, point journal.CommitPoint, st summary.State) error {
 	if b.Key == "" {
 		own, err := json.Marshal(b.Updates)
 		if err != nil {
@@ -259,7 +259,7 @@ func (s *session) commitBoundary(out *Passed, b Boundary, point pagevm.CommitPoi
 	if err != nil {
 		return err
 	}
-	r, err := s.settle(pagevm.Transaction{Key: "boundary:" + b.Key, Time: b.Now, Point: point, By: pagevm.Principal{Name: "host"}}, entry, b.Branch, st, b.Updates)
+	r, err := s.settle(journal.Transaction{Key: "boundary:" + b.Key, Time: b.Now, Point: point, By: journal.Principal{Name: "host"}}, entry, b.Branch, st, b.Updates)
 	out.Rejected = r.Rejected
 	out.Stats.journal(r.Stats)
 	return err
@@ -279,8 +279,8 @@ func (s *session) passed(key string) bool {
 const compactOver = 4 << 20
 
 // tidy compacts a large journal where nobody waits for the answer.
-func (s *session) tidy(point pagevm.CommitPoint) error {
-	if point != pagevm.PointReset && point != pagevm.PointSessionEnd || s.journal == nil || s.journal.Size() < compactOver {
+func (s *session) tidy(point journal.CommitPoint) error {
+	if point != journal.PointReset && point != journal.PointSessionEnd || s.journal == nil || s.journal.Size() < compactOver {
 		return nil
 	}
 	_, err := s.journal.Compact()
@@ -289,7 +289,7 @@ func (s *session) tidy(point pagevm.CommitPoint) error {
 
 // lifeAt captures the working state at a boundary and writes a checkpoint of it
 // where the boundary ends something. A reset begins the state anew.
-func (s *session) lifeAt(out *Passed, b Boundary, point pagevm.CommitPoint, msgs []memkernel.Message) error {
+func (s *session) lifeAt(out *Passed, b Boundary, point journal.CommitPoint, msgs []memkernel.Message) error {
 	if s.lifeOpt.Off || b.Branch != "" {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // hook is one of the lifecycle's calls.
@@ -215,7 +216,7 @@ func TestCompactedByAnotherProcess(t *testing.T) {
 	c := session(36, 3, 1, 500)
 	write(t, k, pin("r1", "Keep the API stable."))
 	observe(t, k, kernel.Turn{Messages: c.msgs[:len(c.msgs)-1]})
-	j, err := pagevm.OpenJournal(filepath.Join(dir, ".memkernel/sessions/s/journal.jsonl"), nil)
+	j, err := journal.OpenJournal(filepath.Join(dir, ".memkernel/sessions/s/journal.jsonl"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func TestCompactedByAnotherProcess(t *testing.T) {
 	}
 }
 
-func write(t fataler, k *kernel.Kernel, updates ...pagevm.Update) *pagevm.Receipt {
+func write(t fataler, k *kernel.Kernel, updates ...journal.Update) *journal.Receipt {
 	t.Helper()
 	r, err := k.Write(context.Background(), kernel.WriteRequest{SessionKey: "s", Updates: updates, Project: true,
 		Now: time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)})
@@ -242,8 +243,8 @@ func write(t fataler, k *kernel.Kernel, updates ...pagevm.Update) *pagevm.Receip
 }
 
 // pin is a constraint of the session s.
-func pin(key, text string) pagevm.Update {
+func pin(key, text string) journal.Update {
 	raw, _ := json.Marshal(text)
-	return pagevm.Update{Key: key, Type: pagevm.Constraint, Field: "text", Op: pagevm.OpSetWithVersion, Value: raw,
+	return journal.Update{Key: key, Type: pagevm.Constraint, Field: "text", Op: journal.OpSetWithVersion, Value: raw,
 		Scope: memkernel.ScopeSession, EvidenceRef: "session:s"}
 }

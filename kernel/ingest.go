@@ -11,6 +11,9 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/pagevm/represent"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -33,28 +36,28 @@ type ingester struct {
 	ctx      context.Context
 	until    context.Context // ends the work early; nil if it is always done
 	short    *shortener
-	mask     *pagevm.Masker
+	mask     *mask.Masker
 	graves   *erasures // what was forgotten, and is not kept again
-	lifted   map[string][]pagevm.Payload
+	lifted   map[string][]mask.Payload
 }
 
 // shortener asks the host's compressor. All that it makes for one plan or
 // observation has one stretch of time, so that a first plan over a long session
 // does not take a call's time for each of its results.
 type shortener struct {
-	opt   *pagevm.RepOptions
+	opt   *represent.Options
 	begin sync.Once
 	until time.Time
 }
 
-func (s *shortener) recompress(ctx context.Context, in pagevm.EvidenceInput, reps []pagevm.Rep) []pagevm.Rep {
+func (s *shortener) recompress(ctx context.Context, in represent.EvidenceInput, reps []pagevm.Rep) []pagevm.Rep {
 	if s.opt == nil || s.opt.Compressor == nil {
 		return reps
 	}
 	s.begin.Do(func() { s.until = time.Now().Add(s.opt.Time()) })
 	ctx, cancel := context.WithDeadline(ctx, s.until)
 	defer cancel()
-	return pagevm.Recompress(ctx, in, reps, s.opt)
+	return represent.Recompress(ctx, in, reps, s.opt)
 }
 
 // message makes the pages of m and the view that the projection has of it.
@@ -160,9 +163,9 @@ func (g *ingester) runContent(m *memkernel.Message, from, to int) runContent {
 
 type runContent struct {
 	text   string // secrets masked, base64 taken out
-	masked pagevm.Secrets
+	masked mask.Secrets
 	media  []*memkernel.Media
-	lifted []pagevm.Payload
+	lifted []mask.Payload
 }
 
 // keepRun captures the content of a run of parts.
@@ -193,7 +196,7 @@ func degraded(p *pagevm.Page) bool {
 // representMessage makes the representations of a long message. They are made when it
 // doesn't fit for the first time: all others always stand in full.
 func (g *ingester) representMessage(parts []memkernel.Part, p *pagevm.Page) []pagevm.Rep {
-	return pagevm.RepresentMessage(g.messageInput(parts, p), g.short.opt)
+	return represent.Message(g.messageInput(parts, p), g.short.opt)
 }
 
 // promptRep keeps the text of a planned prompt as it was sent, so that it is known
@@ -283,7 +286,7 @@ func (g *ingester) keepResult(m *memkernel.Message, part *memkernel.Part, call *
 	r := part.Result
 	input, _ := g.mask.Mask(call.Input)
 	page := &pagevm.Page{ID: id, Type: pagevm.Evidence, Scope: memkernel.ScopeSession, MessageKey: m.Key, CallID: r.CallID,
-		Tool: call.Name, Path: pagevm.CallPath(call.Name, input), Role: string(m.Role), Created: m.Time}
+		Tool: call.Name, Path: toolcall.Path(call.Name, input), Role: string(m.Role), Created: m.Time}
 	page.Media = g.keepPayloads(g.lifted[id])
 	for i := range r.Content {
 		if md := r.Content[i].Media; md != nil {
@@ -304,8 +307,8 @@ func (g *ingester) keepResult(m *memkernel.Message, part *memkernel.Part, call *
 }
 
 // evidence is a result as representations are made of it, but for what it says.
-func (g *ingester) evidence(r *memkernel.ToolResult, tool, input string, p *pagevm.Page) pagevm.EvidenceInput {
-	return pagevm.EvidenceInput{Tool: tool, Input: input, IsError: r.IsError,
+func (g *ingester) evidence(r *memkernel.ToolResult, tool, input string, p *pagevm.Page) represent.EvidenceInput {
+	return represent.EvidenceInput{Tool: tool, Input: input, IsError: r.IsError,
 		Bytes: p.Bytes, PageID: p.ID, Blob: p.Hash, Masked: p.Masked, Resolver: g.resolver}
 }
 
@@ -314,8 +317,8 @@ func (g *ingester) evidence(r *memkernel.ToolResult, tool, input string, p *page
 const ownWords = 2 << 10
 
 // messageInput is a message as representations are made of it.
-func (g *ingester) messageInput(parts []memkernel.Part, p *pagevm.Page) pagevm.EvidenceInput {
-	in := pagevm.EvidenceInput{PageID: p.ID, Blob: p.Hash, Masked: p.Masked, Resolver: g.resolver, Message: true}
+func (g *ingester) messageInput(parts []memkernel.Part, p *pagevm.Page) represent.EvidenceInput {
+	in := represent.EvidenceInput{PageID: p.ID, Blob: p.Hash, Masked: p.Masked, Resolver: g.resolver, Message: true}
 	in.Text, in.Breaks, in.Own = g.joined(parts)
 	for _, run := range textRuns(parts) {
 		for i := range run {
@@ -328,13 +331,13 @@ func (g *ingester) messageInput(parts []memkernel.Part, p *pagevm.Page) pagevm.E
 // joined is what the texts among parts say, secrets masked, and whether there are
 // breaks in it, where a part of another kind stands between two; and the beginnings and
 // ends of those that a person typed, or of all if none is marked so.
-func (g *ingester) joined(parts []memkernel.Part) (joined string, breaks bool, own []pagevm.Range) {
+func (g *ingester) joined(parts []memkernel.Part) (joined string, breaks bool, own []represent.Range) {
 	var b strings.Builder
 	typed := slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Typed })
 	runs := textRuns(parts)
 	for i, run := range runs {
 		if i > 0 {
-			b.WriteString("\n" + pagevm.PartBreak + "\n")
+			b.WriteString("\n" + represent.PartBreak + "\n")
 		}
 		for j := range run {
 			if j > 0 {
@@ -343,11 +346,11 @@ func (g *ingester) joined(parts []memkernel.Part) (joined string, breaks bool, o
 			lean, _ := g.mask.LiftBase64(strings.ToValidUTF8(run[j].Text, "\uFFFD"))
 			text, _ := g.mask.Mask(lean)
 			if len(runs) > 1 {
-				text = strings.ReplaceAll(text, pagevm.PartBreak, "\u241E")
+				text = strings.ReplaceAll(text, represent.PartBreak, "\u241E")
 			}
 			if at := b.Len(); run[j].Typed == typed {
-				own = append(own, pagevm.Range{Start: at, End: at + min(ownWords, len(text))},
-					pagevm.Range{Start: at + max(0, len(text)-ownWords), End: at + len(text), Tail: true})
+				own = append(own, represent.Range{Start: at, End: at + min(ownWords, len(text))},
+					represent.Range{Start: at + max(0, len(text)-ownWords), End: at + len(text), Tail: true})
 			}
 			b.WriteString(text)
 		}
@@ -379,14 +382,14 @@ func (g *ingester) previewed(n int) bool { return n >= min(previewBytes, 2*g.lar
 
 // represent makes the representations of a result. What is not going to be stored
 // is not worth a compressor's work.
-func (g *ingester) represent(in pagevm.EvidenceInput) []pagevm.Rep {
-	reps := pagevm.RepresentEvidence(in, g.short.opt)
+func (g *ingester) represent(in represent.EvidenceInput) []pagevm.Rep {
+	reps := represent.Evidence(in, g.short.opt)
 	if g.durable {
 		reps = g.short.recompress(g.ctx, in, reps)
 	}
 	n := len(reps) - 1
 	if n >= 0 && reps[n].Level == pagevm.Pointer && g.previewed(len(in.Text)) && in.Resolver != "" {
-		text := pagevm.Preview(in)
+		text := represent.Preview(in)
 		reps[n] = pagevm.Rep{Level: pagevm.Pointer, Hash: hashText(text), Text: text}
 	}
 	return reps
@@ -414,7 +417,7 @@ func (g *ingester) keep(p *pagevm.Page, content string, represent func(*pagevm.P
 }
 
 // keepPayloads files what was taken out of a text as base64.
-func (g *ingester) keepPayloads(ps []pagevm.Payload) (out []pagevm.Media) {
+func (g *ingester) keepPayloads(ps []mask.Payload) (out []pagevm.Media) {
 	for i := range ps {
 		g.out.blobs = append(g.out.blobs, ps[i].Data)
 		out = append(out, pagevm.Media{Type: ps[i].Type, Blob: ps[i].Hash, Bytes: int64(len(ps[i].Data))})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -49,7 +50,7 @@ func (w *work) verify() {
 	}
 }
 
-func (w *work) verifyPin(p *pagevm.StoredPage) {
+func (w *work) verifyPin(p *journal.StoredPage) {
 	page := w.told(pinRef(p))
 	if page != nil && w.levelOf(page.ID) >= pagevm.Structured {
 		return

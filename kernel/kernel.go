@@ -49,7 +49,9 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/statedir"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
 // DefaultStateDir is the state directory's name inside a workspace.
@@ -72,18 +74,18 @@ type Options struct {
 	// a Compressor of the host's is asked by every call that ingests, Peek too, and
 	// all its work for one call of the kernel's has CompressTime. What has been
 	// ingested stays as it is.
-	Represent pagevm.RepOptions
+	Represent represent.Options
 	// Memory says what is taken from the workspace's Markdown.
 	Memory MemoryOptions
 	// Schema has page types of the host's own beside those of pagevm, Policies are
 	// its rules for what may be written. Both bind every writeback of this kernel.
-	Schema   pagevm.Schema
-	Policies []pagevm.Policy
+	Schema   journal.Schema
+	Policies []journal.Policy
 	// Life says how the working state of a session is kept.
 	Life LifeOptions
 	// Redact says what is no secret, of what is masked otherwise before anything is
 	// kept.
-	Redact pagevm.MaskOptions
+	Redact mask.Options
 	// Trace says what is kept of how plans were decided.
 	Trace TraceOptions
 	// LowWater is the conversation that a cut keeps, in tokens, for experiments; 0
@@ -107,12 +109,12 @@ type Kernel struct {
 	now       func() time.Time
 	lowWater  int
 	counter   PromptCounter
-	represent pagevm.RepOptions
+	represent represent.Options
 	traces    TraceOptions
 	blobs     *blob.Store
 	// backups are what memory's files were before they were pruned, by hash.
 	backups  *blob.Store
-	masker   *pagevm.Masker
+	masker   *mask.Masker
 	counts   *budget.Cache
 	memory   *memory // nil if it is off
 	contract contract
@@ -160,7 +162,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		o.Now = time.Now
 	}
 	o.Memory.setDefaults(o.StateDir)
-	masker, err := pagevm.NewMasker(o.Redact)
+	masker, err := mask.NewMasker(o.Redact)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: redact: %w", workspaceDir, err)
 	}

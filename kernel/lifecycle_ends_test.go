@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -21,7 +21,7 @@ import (
 func TestCheckpointsAreMaskedBySettings(t *testing.T) {
 	spared, other := "ghp_"+"0123456789abcdefghijABCDEFGHIJ012345", "ghp_"+"9876543210abcdefghijABCDEFGHIJ543210"
 	dir := t.TempDir()
-	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Redact: pagevm.MaskOptions{Allow: []string{spared}}})
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Redact: mask.Options{Allow: []string{spared}}})
 	if err != nil {
 		t.Fatal(err)
 	}

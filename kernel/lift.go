@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
 // liftBase64 takes binary content out of the text of tool results, where a command
@@ -28,7 +28,7 @@ func (w *work) liftPart(i, j int) {
 	if part.Result == nil || part.Result.Opaque || part.Result.Synthetic {
 		return
 	}
-	var found []pagevm.Payload
+	var found []mask.Payload
 	content := part.Result.Content
 	for n := range content {
 		if content[n].Kind != memkernel.PartText {
@@ -55,7 +55,7 @@ func (w *work) liftPart(i, j int) {
 	m.Parts, m.Raw = slices.Clone(m.Parts), ""
 	m.Parts[j] = memkernel.Part{Kind: part.Kind, Result: &r}
 	if w.lifted == nil {
-		w.lifted = map[string][]pagevm.Payload{}
+		w.lifted = map[string][]mask.Payload{}
 	}
 	w.lifted[evidencePage(w.req.Branch, r.CallID)] = found
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/foreign"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -38,7 +40,7 @@ const maxNamed = 3
 type memoryRecord struct {
 	foreign.Record
 	hit    retrieval.Hit
-	masked pagevm.Secrets
+	masked mask.Secrets
 }
 
 // memories are the records that were handed over and may be shown, each answer's
@@ -149,13 +151,13 @@ func (w *work) keepMemories(items []retrieval.Item, records []memoryRecord, turn
 		p := &pagevm.Page{ID: it.ID, Type: pagevm.Preference, Scope: m.Scope, MessageKey: turn, Created: m.Created, Masked: m.masked.Total(), MaskedBy: m.masked,
 			Refs: []memkernel.Ref{m.ref(w.s.masker)}}
 		w.ingester().keep(p, m.Text, func(p *pagevm.Page) []pagevm.Rep {
-			return pagevm.RepresentPreference(p.ID, m.hit.Origin, m.Text, w.req.Resolver, w.short.opt)
+			return represent.Preference(p.ID, m.hit.Origin, m.Text, w.req.Resolver, w.short.opt)
 		})
 	}
 }
 
 // ref is the record as provenance, without a secret in it.
-func (m *memoryRecord) ref(mask *pagevm.Masker) memkernel.Ref {
+func (m *memoryRecord) ref(mask *mask.Masker) memkernel.Ref {
 	r := m.Ref()
 	r.Path = mask.Text(r.Path)
 	return r

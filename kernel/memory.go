@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/sessions"
 )
@@ -129,7 +129,7 @@ func (o *MemoryOptions) lossShare() float64 {
 // memory is the workspace's Markdown and the index over it. Nil if it is off.
 type memory struct {
 	opts   MemoryOptions
-	masker *pagevm.Masker
+	masker *mask.Masker
 	// private sees all files, shared those that everybody may see.
 	private, shared *markdownstore.Store
 	// past are documents of what was said in sessions.
@@ -148,7 +148,7 @@ type memory struct {
 }
 
 // openMemory opens the workspace. The index is opened when it is wanted.
-func openMemory(dir string, state statedir.Dir, o MemoryOptions, masker *pagevm.Masker, now func() time.Time) (*memory, error) {
+func openMemory(dir string, state statedir.Dir, o MemoryOptions, masker *mask.Masker, now func() time.Time) (*memory, error) {
 	if o.Off {
 		return nil, nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // The faults by which a prompt that lacked something shows itself, after ClawVM
@@ -105,17 +106,17 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 		}
 		return
 	}
-	look, of := pagevm.Looks(call.Name, call.Input)
+	look, of := toolcall.Looks(call.Name, call.Input)
 	j.ran.calls++
-	if look == pagevm.LookMoving {
+	if look == toolcall.LookMoving {
 		j.acts[timePasses] = j.ran.calls
 		return
 	}
-	if look != pagevm.LookAct {
-		key := hashText(pagevm.CanonicalCall(call.Name, call.Input))
+	if look != toolcall.LookAct {
+		key := hashText(toolcall.Canonical(call.Name, call.Input))
 		said, nothing := outcome(page, r)
 		if nothing { // which may be otherwise after an edit
-			of = append(of, pagevm.Files)
+			of = append(of, toolcall.Files)
 		}
 		now := lastRun{page: s.Page, said: said, call: j.ran.calls, at: i}
 		before, again := j.last[key]
@@ -125,7 +126,7 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 		}
 		j.last[key] = now
 	}
-	if look == pagevm.LookAct || look == pagevm.LookUnknown {
+	if look == toolcall.LookAct || look == toolcall.LookUnknown {
 		for _, what := range of {
 			j.acts[what] = j.ran.calls
 		}
@@ -138,20 +139,20 @@ const timePasses = "time"
 // asksAnew tells whether an equal call had a reason to run again, though it came to the
 // same: something was done that it may depend on, or it asks how things stand, which
 // has changed before, or nothing was done meanwhile but wait.
-func (j *repeats) asksAnew(look pagevm.Look, of []string, before lastRun) bool {
+func (j *repeats) asksAnew(look toolcall.Look, of []string, before lastRun) bool {
 	for _, what := range of {
 		if j.acts[what] > before.call {
 			return true
 		}
 	}
-	return look != pagevm.LookContent && (before.moved || before.call == j.ran.calls-1 || j.acts[timePasses] > before.call)
+	return look != toolcall.LookContent && (before.moved || before.call == j.ran.calls-1 || j.acts[timePasses] > before.call)
 }
 
 // outcome is the hash of what a result says, without what is new on every run, and
 // whether it came to nothing.
 func outcome(page *pagevm.Page, r *memkernel.ToolResult) (hash string, nothing bool) {
 	text := resultText(r)
-	said, nothing := pagevm.CanonicalResult(text)
+	said, nothing := toolcall.CanonicalResult(text)
 	if said != text {
 		return hashText(said), nothing
 	}

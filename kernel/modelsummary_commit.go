@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -55,8 +55,8 @@ func (s *session) commitNotes(k *Kernel, job *noteJob, ops []summary.Operation) 
 			updates = append(updates, u)
 		}
 	}
-	tx := pagevm.Transaction{Key: "notes:" + pageID("no", s.name, job.branch, fmt.Sprint(job.epoch, job.version), job.answered.Mark.Key),
-		Time: job.now, Point: pagevm.PointTurn, By: pagevm.Principal{Name: "model " + summary.Excerpt(job.answered.Mark.Model, 80), Session: s.name}, Updates: updates}
+	tx := journal.Transaction{Key: "notes:" + pageID("no", s.name, job.branch, fmt.Sprint(job.epoch, job.version), job.answered.Mark.Key),
+		Time: job.now, Point: journal.PointTurn, By: journal.Principal{Name: "model " + summary.Excerpt(job.answered.Mark.Model, 80), Session: s.name}, Updates: updates}
 	r, err := s.writeNotes(tx, job.answered.Policy())
 	if err == nil && len(r.Accepted) == 0 {
 		err = errors.New("the mark of the delta was refused")
@@ -65,24 +65,24 @@ func (s *session) commitNotes(k *Kernel, job *noteJob, ops []summary.Operation) 
 }
 
 // factUpdate promises an entry of today's log, as [Kernel.Remember] does.
-func (s *session) factUpdate(m *memory, job *noteJob, f summary.Fact) (pagevm.Update, error) {
+func (s *session) factUpdate(m *memory, job *noteJob, f summary.Fact) (journal.Update, error) {
 	body := rememberBody{Path: m.store(false).DailyPath(job.now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.answered.Mark.Model, 80) + ")"}
 	value, err := json.Marshal([]struct {
 		ID    string       `json:"id"`
 		Value rememberBody `json:"value"`
 	}{{pageID("me", s.name, body.Path, body.Text), body}})
-	return pagevm.Update{ID: f.ID, Key: memoryKey, Type: memoryType, Field: memoryField, Op: pagevm.OpAppend, Value: value,
+	return journal.Update{ID: f.ID, Key: memoryKey, Type: memoryType, Field: memoryField, Op: journal.OpAppend, Value: value,
 		Scope: memkernel.ScopeSession, EvidenceRef: f.Evidence}, err
 }
 
 // writeNotes commits under the kernel's contract and the notes' own policy.
-func (s *session) writeNotes(tx pagevm.Transaction, own pagevm.Policy) (pagevm.Receipt, error) {
-	rules, err := pagevm.NewRules(s.contract.schema, evidence{s}, append([]pagevm.Policy{own}, s.contract.policies...)...)
+func (s *session) writeNotes(tx journal.Transaction, own journal.Policy) (journal.Receipt, error) {
+	rules, err := journal.NewRules(s.contract.schema, evidence{s}, append([]journal.Policy{own}, s.contract.policies...)...)
 	if err != nil {
-		return pagevm.Receipt{}, err
+		return journal.Receipt{}, err
 	}
 	if err := s.openJournal(); err != nil {
-		return pagevm.Receipt{}, err
+		return journal.Receipt{}, err
 	}
 	return s.journal.Writeback(tx, rules)
 }

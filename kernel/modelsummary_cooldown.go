@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/statedir"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -118,7 +118,7 @@ func (m Cooldown) after(e *summary.ModelError, model string, now time.Time) Cool
 		return m
 	}
 	m.Failures++
-	m.Reason, m.Detail, m.Failed = e.Reason, summary.Excerpt((*pagevm.Masker)(nil).Text(e.Error()), 300), now.UTC()
+	m.Reason, m.Detail, m.Failed = e.Reason, summary.Excerpt((*mask.Masker)(nil).Text(e.Error()), 300), now.UTC()
 	m.Until = now.Add(cooldown(m.Failures, e.RetryAfter)).UTC()
 	return m
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -139,7 +140,7 @@ func (s *session) notes(branch string) (summary.Notes, error) { return s.notesOn
 
 func (s *session) notesOn(page string) (summary.Notes, error) {
 	if s.journal == nil {
-		return summary.ReadNotes(pagevm.StoredPage{})
+		return summary.ReadNotes(journal.StoredPage{})
 	}
 	p, _ := s.journal.Store().Page(s.address(page))
 	return summary.ReadNotes(p)

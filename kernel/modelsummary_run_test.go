@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -235,14 +235,14 @@ func TestResetForgetsNotes(t *testing.T) {
 // the mark.
 func TestHostRefusesNotes(t *testing.T) {
 	dir, ck, c := t.TempDir(), newClock(), ruled(11)
-	no := pagevm.PolicyFunc("no models", func(p pagevm.Proposal) string {
+	no := journal.PolicyFunc("no models", func(p journal.Proposal) string {
 		if strings.HasPrefix(p.By.Name, "model ") {
 			return "a model wrote it"
 		}
 		return ""
 	})
 	m := stubModel(func(context.Context, summary.Prompt) (string, error) { return goodAnswer, nil })
-	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: ck.Now, Policies: []pagevm.Policy{no}, Summary: kernel.SummaryOptions{Model: m, Tokens: 1, CloseWait: 20 * time.Second}})
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: ck.Now, Policies: []journal.Policy{no}, Summary: kernel.SummaryOptions{Model: m, Tokens: 1, CloseWait: 20 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}

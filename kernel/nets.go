@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -269,7 +270,7 @@ func (s *session) netsAfter(w *work, t Turn, o *Observation, from yielded) []Fau
 
 // netsAt does the same where a boundary is passed, and counts what it wrote to the
 // day's log.
-func (s *session) netsAt(ctx context.Context, b Boundary, point pagevm.CommitPoint) (out []Fault, flushed int) {
+func (s *session) netsAt(ctx context.Context, b Boundary, point journal.CommitPoint) (out []Fault, flushed int) {
 	if b.Reason == startReason {
 		s.started = true
 		return nil, 0
@@ -278,7 +279,7 @@ func (s *session) netsAt(ctx context.Context, b Boundary, point pagevm.CommitPoi
 		return nil, 0
 	}
 	r := s.lastReading(b)
-	if point == pagevm.PointCompaction || point == pagevm.PointReset || r.Utilization() >= s.lifeOpt.Buffer.at() && point == pagevm.PointSessionEnd {
+	if point == journal.PointCompaction || point == journal.PointReset || r.Utilization() >= s.lifeOpt.Buffer.at() && point == journal.PointSessionEnd {
 		out, flushed = s.dump(ctx, triggers[point], r, b.Now)
 	}
 	return append(out, s.writeState(ctx, stateWrite{now: b.Now})...), flushed

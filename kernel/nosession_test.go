@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // TestNoSession: a call that reads or acts on a session that is not there says so and what
@@ -131,7 +131,7 @@ func TestSessionsBegin(t *testing.T) {
 			return err
 		},
 		"written": func(key string) error {
-			_, err := k.Flush(ctx, kernel.Boundary{SessionKey: key, Updates: []pagevm.Update{pin("r", "Never push.")}})
+			_, err := k.Flush(ctx, kernel.Boundary{SessionKey: key, Updates: []journal.Update{pin("r", "Never push.")}})
 			return err
 		},
 	} {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
 // noteBytes bounds what one note tells of a changed file.
@@ -35,7 +36,7 @@ func (w *work) changes(turn string) []pagevm.Block {
 	here := map[string]bool{}
 	add := func(path string, typ pagevm.Type, old, text string, ref memkernel.Ref) {
 		id := pageID("nt", w.s.name, w.req.Branch, path, ref.Hash, turn)
-		blocks = append(blocks, w.blockPage(pagevm.ItemNote, id, typ, pagevm.RepresentChange(path, old, text, noteBytes), turn, []memkernel.Ref{ref}))
+		blocks = append(blocks, w.blockPage(pagevm.ItemNote, id, typ, represent.Change(path, old, text, noteBytes), turn, []memkernel.Ref{ref}))
 	}
 	for i := range w.sources() {
 		src := &w.files[i]
@@ -107,7 +108,7 @@ func (w *work) stateNote(turn string) (pagevm.Block, bool) {
 	}
 	text := src.text
 	if w.count.text(text) > stateTokens {
-		for _, r := range pagevm.RepresentPlan(src.path, text, w.req.Resolver) {
+		for _, r := range represent.Plan(src.path, text, w.req.Resolver) {
 			if r.Level == pagevm.Structured {
 				text = r.Text
 			}

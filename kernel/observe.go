@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -39,7 +40,7 @@ type Turn struct {
 	AdvancementKey string
 	// Updates are what the host writes beside the turn; see [Kernel.Write]. What is
 	// rejected does not keep the turn from being committed.
-	Updates []pagevm.Update
+	Updates []journal.Update
 	// Private: the session is private, so its working state may stand in the
 	// workspace's Markdown. A conversation that was planned as private counts as such; a
 	// door that doesn't say is shared.
@@ -75,7 +76,7 @@ type Observation struct {
 	// Turns counts the committed turns of the session.
 	Turns int `json:"turns"`
 	// Rejected are those of the turn's updates that do not stand.
-	Rejected []pagevm.Rejection `json:"rejected,omitempty"`
+	Rejected []journal.Rejection `json:"rejected,omitempty"`
 	// Stats is what was written.
 	Stats Stats `json:"stats"`
 	// Faults name what was not learned from the turn. It stands all the same.
@@ -219,7 +220,7 @@ func (s *session) commitTurn(o *Observation, body *turnBody, msgs []memkernel.Me
 	if err != nil {
 		return err
 	}
-	r, err := s.settle(pagevm.Transaction{Key: "turn:" + o.AdvancementKey, Time: t.Now, Point: pagevm.PointTurn, By: pagevm.Principal{Name: "host"}},
+	r, err := s.settle(journal.Transaction{Key: "turn:" + o.AdvancementKey, Time: t.Now, Point: journal.PointTurn, By: journal.Principal{Name: "host"}},
 		entry, body.Branch, s.advance(s.observed[t.Branch], msgs), t.Updates)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // mainFields are what a page's structured form says, in this order; of a page that
@@ -14,7 +15,7 @@ import (
 var mainFields = []string{"text", "goal", "step", "status", "attributes"}
 
 // pins are the pages that stand in every prompt, read once per plan.
-func (w *work) pins() []pagevm.StoredPage {
+func (w *work) pins() []journal.StoredPage {
 	if !w.pinsRead {
 		w.pinsRead = true
 		w.pinned = inScope(standingPages(append(w.shared, w.s.stored()...)), w.req.Branch)
@@ -23,7 +24,7 @@ func (w *work) pins() []pagevm.StoredPage {
 }
 
 // pinPage makes the page of what a host wrote, as the carry block shows it.
-func (w *work) pinPage(p *pagevm.StoredPage) *pagevm.Page {
+func (w *work) pinPage(p *journal.StoredPage) *pagevm.Page {
 	id := pageID("pn", p.String(), string(p.Type))
 	full, short := pinText(p, false), pinText(p, true)
 	page := &pagevm.Page{ID: id, Type: p.Type, Scope: p.Scope, Role: string(memkernel.RoleUser), Created: w.req.Now,
@@ -38,13 +39,13 @@ func (w *work) pinPage(p *pagevm.StoredPage) *pagevm.Page {
 }
 
 // pinRef names a page of the journal where a file's path would stand.
-func pinRef(p *pagevm.StoredPage) string { return "page:" + p.String() }
+func pinRef(p *journal.StoredPage) string { return "page:" + p.String() }
 
 // pinText shows a page's fields, all of them or the main ones.
-func pinText(p *pagevm.StoredPage, short bool) string {
+func pinText(p *journal.StoredPage, short bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[%s %s, %s, version %d]", p.Type, p.Key, scopeName(p.Scope), p.Version)
-	shown := map[string]bool{pagevm.PinField: true}
+	shown := map[string]bool{journal.PinField: true}
 	for _, name := range mainFields {
 		if f, ok := p.Field(name); ok {
 			shown[name] = true
@@ -53,28 +54,28 @@ func pinText(p *pagevm.StoredPage, short bool) string {
 	}
 	main := len(shown) > 1
 	for _, f := range p.Fields {
-		if !shown[f.Name] && (!short || !main && f.Kind == pagevm.KindScalar) {
+		if !shown[f.Name] && (!short || !main && f.Kind == journal.KindScalar) {
 			writeField(&b, f)
 		}
 	}
 	return b.String()
 }
 
-func writeField(b *strings.Builder, f pagevm.StoredField) {
+func writeField(b *strings.Builder, f journal.StoredField) {
 	switch f.Kind {
-	case pagevm.KindScalar:
+	case journal.KindScalar:
 		if f.Name != "text" {
 			fmt.Fprintf(b, "\n%s: ", f.Name)
 		} else {
 			b.WriteByte('\n')
 		}
 		b.WriteString(plainValue(f.Entries[0].Current().Value))
-	case pagevm.KindList:
+	case journal.KindList:
 		fmt.Fprintf(b, "\n%s:", f.Name)
 		for _, e := range f.Entries {
 			b.WriteString("\n- " + plainValue(e.Current().Value))
 		}
-	case pagevm.KindMap:
+	case journal.KindMap:
 		for _, e := range f.Entries {
 			fmt.Fprintf(b, "\n%s: %s", e.ID, plainValue(e.Current().Value))
 		}
@@ -91,17 +92,17 @@ func plainValue(raw json.RawMessage) string {
 }
 
 // textField is a scalar string of a page, "" if it has none.
-func textField(p pagevm.StoredPage, name string) string {
+func textField(p journal.StoredPage, name string) string {
 	f, ok := p.Field(name)
-	if !ok || len(f.Entries) == 0 || f.Kind != pagevm.KindScalar {
+	if !ok || len(f.Entries) == 0 || f.Kind != journal.KindScalar {
 		return ""
 	}
 	return plainValue(f.Entries[0].Current().Value)
 }
 
 // untold are the pins that the prompt does not show as they are now.
-func (w *work) untold() []*pagevm.StoredPage {
-	var out []*pagevm.StoredPage
+func (w *work) untold() []*journal.StoredPage {
+	var out []*journal.StoredPage
 	for i := range w.pins() {
 		p := &w.pinned[i]
 		if told := w.told(pinRef(p)); told == nil || told.Refs[0].Hash != hashText(pinText(p, false)) {

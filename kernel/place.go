@@ -3,6 +3,7 @@ package kernel
 import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -103,8 +104,8 @@ func (w *work) evidenceOf(i int, s *pagevm.Segment) string {
 	if call == nil {
 		return ""
 	}
-	if look, _ := pagevm.Looks(call.Name, call.Input); look == pagevm.LookAct {
+	if look, _ := toolcall.Looks(call.Name, call.Input); look == toolcall.LookAct {
 		return ""
 	}
-	return pagevm.CanonicalCall(call.Name, call.Input)
+	return toolcall.Canonical(call.Name, call.Input)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // projectFolder names the journal that all sessions of a workspace share. It is
@@ -37,7 +38,7 @@ const (
 
 // projectPages are the pages that all sessions share. A workspace without any has
 // no journal for them.
-func (k *Kernel) projectPages(ctx context.Context) ([]pagevm.StoredPage, error) {
+func (k *Kernel) projectPages(ctx context.Context) ([]journal.StoredPage, error) {
 	if _, err := k.folder(projectFolder).Stat(journalFile); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -50,11 +51,11 @@ func (k *Kernel) projectPages(ctx context.Context) ([]pagevm.StoredPage, error) 
 }
 
 // stored are the pages that hosts wrote.
-func (s *session) stored() []pagevm.StoredPage {
+func (s *session) stored() []journal.StoredPage {
 	if s.journal == nil {
 		return nil
 	}
-	var out []pagevm.StoredPage
+	var out []journal.StoredPage
 	store := s.journal.Store()
 	for _, head := range store.Heads(s.name) {
 		if p, ok := store.Page(head.Address); ok && !bookkeeping(head.Type) {
@@ -66,7 +67,7 @@ func (s *session) stored() []pagevm.StoredPage {
 
 // Pages lists what hosts wrote with [Kernel.Write]: the session's pages and those
 // that all sessions share, by scope and key.
-func (k *Kernel) Pages(ctx context.Context, sessionKey string) ([]pagevm.StoredPage, error) {
+func (k *Kernel) Pages(ctx context.Context, sessionKey string) ([]journal.StoredPage, error) {
 	s, unlock, err := k.open(ctx, sessionKey, false)
 	if err != nil {
 		return nil, err
@@ -78,11 +79,11 @@ func (k *Kernel) Pages(ctx context.Context, sessionKey string) ([]pagevm.StoredP
 }
 
 // standing are the pages that stand in every prompt, those that bind first.
-func standingPages(pages []pagevm.StoredPage) []pagevm.StoredPage {
-	var hard, soft []pagevm.StoredPage
+func standingPages(pages []journal.StoredPage) []journal.StoredPage {
+	var hard, soft []journal.StoredPage
 	for _, p := range pages {
-		switch pin := textField(p, pagevm.PinField); {
-		case p.Type == pagevm.Constraint || pin == pagevm.PinHard:
+		switch pin := textField(p, journal.PinField); {
+		case p.Type == pagevm.Constraint || pin == journal.PinHard:
 			hard = append(hard, p)
 		case pin == "soft" || p.Type == pagevm.Plan && active(p):
 			soft = append(soft, p)
@@ -92,7 +93,7 @@ func standingPages(pages []pagevm.StoredPage) []pagevm.StoredPage {
 }
 
 // active tells whether a plan is still followed.
-func active(p pagevm.StoredPage) bool {
+func active(p journal.StoredPage) bool {
 	switch textField(p, "status") {
 	case "done", "completed", "abandoned", "closed":
 		return false
@@ -102,11 +103,11 @@ func active(p pagevm.StoredPage) bool {
 
 // inScope keeps what a sidechain gets: the rules, and not the plan of the main
 // line.
-func inScope(pages []pagevm.StoredPage, branch string) []pagevm.StoredPage {
+func inScope(pages []journal.StoredPage, branch string) []journal.StoredPage {
 	if branch == "" {
 		return pages
 	}
-	var out []pagevm.StoredPage
+	var out []journal.StoredPage
 	for _, p := range pages {
 		if p.Type != pagevm.Plan {
 			out = append(out, p)

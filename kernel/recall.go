@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -76,7 +77,7 @@ func (w *work) ask(text string) retrieval.Result {
 	}
 	o := &w.memory.opts
 	q := retrieval.Query{Text: text, Limit: recallPool, MinScore: o.RecallScore, MinShare: o.RecallShare, Passages: true, MostSpans: recallSpans, NoSnippets: true, Now: w.req.Now}
-	if step := pagevm.PlanStep(w.state().text); step != "" {
+	if step := represent.PlanStep(w.state().text); step != "" {
 		q.Text += "\n" + step
 	}
 	if !o.NoSpans {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -94,7 +95,7 @@ func (s *session) record(w *work) error {
 	if err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
-	rec := pagevm.Record{Op: opPlan, ID: w.next.planID, Time: w.req.Now, Body: body}
+	rec := journal.Record{Op: opPlan, ID: w.next.planID, Time: w.req.Now, Body: body}
 	st, err := s.records.Append(w.demand != nil, rec) // a compaction was promised
 	if err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
@@ -109,7 +110,7 @@ func (s *session) record(w *work) error {
 }
 
 // journal adds what an append to the journal cost.
-func (s *Stats) journal(st pagevm.JournalStats) {
+func (s *Stats) journal(st journal.Stats) {
 	if s.JournalBytes == 0 && st.Bytes > 0 {
 		s.Files++
 	}
@@ -180,32 +181,32 @@ func (s *session) commitCut(w *work) error {
 	if w.decision.Cut == nil || w.next.summary.Offset.Messages <= s.observed[w.req.Branch].Offset.Messages {
 		return nil
 	}
-	point := pagevm.PointDowngrade
+	point := journal.PointDowngrade
 	if len(w.newSpans()) > 0 {
-		point = pagevm.PointEviction
+		point = journal.PointEviction
 	}
 	key := pageID("ct", s.name, w.req.Branch, fmt.Sprint(s.account.epoch), w.next.summary.Offset.Key, w.decision.Cut.Chain)
-	r, err := s.settle(pagevm.Transaction{Key: "cut:" + key, Time: w.req.Now, Point: point, By: pagevm.Principal{Name: "plan"}},
-		pagevm.Update{}, w.req.Branch, w.next.summary, nil)
+	r, err := s.settle(journal.Transaction{Key: "cut:" + key, Time: w.req.Now, Point: point, By: journal.Principal{Name: "plan"}},
+		journal.Update{}, w.req.Branch, w.next.summary, nil)
 	w.stats.journal(r.Stats)
 	return err
 }
 
-func (s *session) captureRecords(w *work) ([]pagevm.Record, error) {
-	var recs []pagevm.Record
+func (s *session) captureRecords(w *work) ([]journal.Record, error) {
+	var recs []journal.Record
 	if !w.capture.empty() {
 		body, err := w.capture.appendJSON(nil)
 		if err != nil {
 			return nil, err
 		}
-		recs = append(recs, pagevm.Record{Op: opIngest, ID: hashText(string(body))[:24], Time: w.req.Now, Body: body})
+		recs = append(recs, journal.Record{Op: opIngest, ID: hashText(string(body))[:24], Time: w.req.Now, Body: body})
 	}
 	if len(w.texts) > 0 {
 		body, err := json.Marshal(cutBody{Branch: w.req.Branch, Model: w.req.Model, Spans: w.newSpans(), Texts: w.texts})
 		if err != nil {
 			return nil, err
 		}
-		recs = append(recs, pagevm.Record{Op: opCut, ID: hashText(string(body))[:24], Time: w.req.Now, Body: body})
+		recs = append(recs, journal.Record{Op: opCut, ID: hashText(string(body))[:24], Time: w.req.Now, Body: body})
 	}
 	return recs, nil
 }
@@ -320,11 +321,11 @@ func (s *session) openRecords() error {
 }
 
 // openFile opens a journal for writing on first use.
-func (s *session) openFile(j **pagevm.Journal, name string) error {
+func (s *session) openFile(j **journal.Journal, name string) error {
 	if *j != nil {
 		return nil
 	}
-	opened, err := pagevm.OpenJournalIn(s.files, name, &pagevm.JournalOptions{Derived: name == recordsFile})
+	opened, err := journal.OpenJournalIn(s.files, name, &journal.Options{Derived: name == recordsFile})
 	if err != nil {
 		return err
 	}

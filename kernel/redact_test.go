@@ -10,7 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
 // TestRedactOptions: what is allowed is kept as it is, rules that are disabled find
@@ -20,7 +20,7 @@ func TestRedactOptions(t *testing.T) {
 	other := "ghp_" + "9876543210abcdefghijABCDEFGHIJ543210"
 	droplet := "dop_v1_" + strings.Repeat("0a1b2c3d4e5f6789", 4)
 	dir := t.TempDir()
-	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Redact: pagevm.MaskOptions{Allow: []string{spared, "/^s3cr3t/"}, Disable: []string{"digitalocean-pat"}}})
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Redact: mask.Options{Allow: []string{spared, "/^s3cr3t/"}, Disable: []string{"digitalocean-pat"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestRedactOptions(t *testing.T) {
 			t.Errorf("%.12s… is kept: %v", word, got)
 		}
 	}
-	if _, err := kernel.Open(context.Background(), dir, &kernel.Options{Redact: pagevm.MaskOptions{Disable: []string{"nobody"}}}); err == nil {
+	if _, err := kernel.Open(context.Background(), dir, &kernel.Options{Redact: mask.Options{Disable: []string{"nobody"}}}); err == nil {
 		t.Error("a rule that there is none of was disabled")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // Memory is written by a validated append to one page of the session's journal: the
@@ -182,14 +183,14 @@ func (s *session) promise(id string, body rememberBody, req RememberRequest) err
 	if req.Evidence == "" {
 		req.Evidence = s.evidence()
 	}
-	out, err := s.writeback(pagevm.Transaction{Key: "remember:" + id, Time: req.Now, Point: pagevm.PointFlush,
-		By: pagevm.Principal{Name: "remember", Session: s.name},
-		Updates: []pagevm.Update{{Key: memoryKey, Type: memoryType, Field: memoryField, Op: pagevm.OpAppend, Value: value,
+	out, err := s.writeback(journal.Transaction{Key: "remember:" + id, Time: req.Now, Point: journal.PointFlush,
+		By: journal.Principal{Name: "remember", Session: s.name},
+		Updates: []journal.Update{{Key: memoryKey, Type: memoryType, Field: memoryField, Op: journal.OpAppend, Value: value,
 			Scope: memkernel.ScopeSession, EvidenceRef: req.Evidence}}})
 	if err == nil && len(out.Rejected) > 0 {
-		err = &pagevm.RejectionError{Code: out.Rejected[0].Code, Detail: out.Rejected[0].Detail}
+		err = &journal.RejectionError{Code: out.Rejected[0].Code, Detail: out.Rejected[0].Detail}
 	}
-	if err == nil && out.Outcome == pagevm.Conflict {
+	if err == nil && out.Outcome == journal.Conflict {
 		err = fmt.Errorf("entry %s was remembered from other evidence", id)
 	}
 	return err
@@ -227,7 +228,7 @@ func (s *session) write(ctx context.Context, m *memory, id string, body remember
 		delete(s.unwritten, id)
 		s.written[id] = true
 		// Losing this line costs one look into the file.
-		if _, err := s.journal.Append(false, pagevm.Record{Op: opRemembered, ID: id, Time: s.now(), Body: []byte("{}")}); err != nil {
+		if _, err := s.journal.Append(false, journal.Record{Op: opRemembered, ID: id, Time: s.now(), Body: []byte("{}")}); err != nil {
 			return nil, err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 var noon = time.Date(2026, 11, 3, 12, 0, 0, 0, time.Local)
@@ -136,13 +136,13 @@ func TestRememberEvidence(t *testing.T) {
 	if _, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "s", Text: "The ferry leaves at six.", Evidence: turn.AdvancementKey}); err != nil {
 		t.Error(err)
 	}
-	var no *pagevm.RejectionError
-	if _, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "s", Text: "The ferry leaves at nine.", Evidence: "nowhere"}); !errors.As(err, &no) || no.Code != pagevm.CodeProvenance {
+	var no *journal.RejectionError
+	if _, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "s", Text: "The ferry leaves at nine.", Evidence: "nowhere"}); !errors.As(err, &no) || no.Code != journal.CodeProvenance {
 		t.Errorf("dangling evidence: %v", err)
 	}
-	journal := read(t, dir, filepath.Join(".memkernel", "sessions", "s", "journal.jsonl"))
-	if !strings.Contains(journal, pagevm.CodeProvenance) || !strings.Contains(journal, turn.AdvancementKey) {
-		t.Errorf("%s", journal)
+	file := read(t, dir, filepath.Join(".memkernel", "sessions", "s", "journal.jsonl"))
+	if !strings.Contains(file, journal.CodeProvenance) || !strings.Contains(file, turn.AdvancementKey) {
+		t.Errorf("%s", file)
 	}
 	// A writeback is no turn, neither live nor read back.
 	k.Close()
@@ -164,11 +164,11 @@ func TestRememberEvidence(t *testing.T) {
 // Journals from before validated appends are made good and stay idempotent.
 func TestRememberOldJournal(t *testing.T) {
 	dir := t.TempDir()
-	j, err := pagevm.OpenJournal(filepath.Join(dir, ".memkernel", "sessions", "s", "journal.jsonl"), nil)
+	j, err := journal.OpenJournal(filepath.Join(dir, ".memkernel", "sessions", "s", "journal.jsonl"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Append(true, pagevm.Record{Op: "remember", ID: "me-old", Body: []byte(`{"path":"memory/notes.md","text":"Old."}`)}); err != nil {
+	if _, err := j.Append(true, journal.Record{Op: "remember", ID: "me-old", Body: []byte(`{"path":"memory/notes.md","text":"Old."}`)}); err != nil {
 		t.Fatal(err)
 	}
 	j.Close()

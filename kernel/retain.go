@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // RetainRequest says how long things are kept; 0 is for ever.
@@ -195,7 +196,7 @@ func (s *session) idleSince(before time.Time) bool {
 }
 
 // cite notes what pages of the journal name as their evidence.
-func cite(out map[string]bool, pages []pagevm.StoredPage) {
+func cite(out map[string]bool, pages []journal.StoredPage) {
 	for _, p := range pages {
 		for _, f := range p.Fields {
 			for _, e := range f.Entries {
@@ -238,13 +239,13 @@ func (s *session) expireUsage(req *RetainRequest) (int, error) {
 	if req.Usage <= 0 || size(s.files, usageFile) == 0 {
 		return 0, nil
 	}
-	j, err := pagevm.OpenJournalIn(s.files, usageFile, &pagevm.JournalOptions{ReadOnly: !req.Apply, Derived: true})
+	j, err := journal.OpenJournalIn(s.files, usageFile, &journal.Options{ReadOnly: !req.Apply, Derived: true})
 	if err != nil {
 		return 0, err
 	}
 	defer j.Close()
 	before, n := req.Now.Add(-req.Usage), 0
-	old := func(r *pagevm.Record) bool { return !r.Time.IsZero() && r.Time.Before(before) }
+	old := func(r *journal.Record) bool { return !r.Time.IsZero() && r.Time.Before(before) }
 	for r, err := range j.Records() {
 		if err != nil {
 			return 0, err
@@ -256,13 +257,13 @@ func (s *session) expireUsage(req *RetainRequest) (int, error) {
 	if n == 0 || !req.Apply {
 		return n, nil
 	}
-	_, err = j.Rewrite(func(r *pagevm.Record) (bool, error) { return !old(r), nil })
+	_, err = j.Rewrite(func(r *journal.Record) (bool, error) { return !old(r), nil })
 	return n, err
 }
 
 // expireTrace removes a trace that was put aside and is too old.
 func (s *session) expireTrace(req *RetainRequest) (int64, error) {
-	name := pagevm.TraceBefore(traceFile)
+	name := journal.TraceBefore(traceFile)
 	fi, err := s.files.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) || req.Traces <= 0 {
 		return 0, nil

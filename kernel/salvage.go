@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/statedir"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // SalvageRequest names a session of which something is damaged.
@@ -37,8 +37,8 @@ type Salvaged struct {
 	Turns   int `json:"turns"`
 	// Lost are the stretches of the journal that can't be read, Unfit what is whole and
 	// can't stand without them.
-	Lost  []pagevm.Lost `json:"lost"`
-	Unfit []string      `json:"unfit"`
+	Lost  []journal.Lost `json:"lost"`
+	Unfit []string       `json:"unfit"`
 	// Files are the other files that are damaged.
 	Files []DamagedFile `json:"files"`
 	// Aside are the paths to which damaged files were moved: nothing reads them, and
@@ -121,8 +121,8 @@ func (k *Kernel) hold(ctx context.Context, key, name string, write bool) (*sessi
 }
 
 func (s *session) salvage(apply bool) (*Salvaged, error) {
-	out := &Salvaged{Session: s.key, Lost: []pagevm.Lost{}, Unfit: []string{}, Files: []DamagedFile{}, Aside: []string{}}
-	j, err := pagevm.SalvageJournal(s.files, journalFile)
+	out := &Salvaged{Session: s.key, Lost: []journal.Lost{}, Unfit: []string{}, Files: []DamagedFile{}, Aside: []string{}}
+	j, err := journal.Recover(s.files, journalFile)
 	if err != nil {
 		return out, err
 	}
@@ -161,7 +161,7 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 		out.Aside = append(out.Aside, paths...)
 		return err
 	}
-	if errors.Is(headless, pagevm.ErrHalfHead) {
+	if errors.Is(headless, journal.ErrHalfHead) {
 		if err := s.mendHead(); err != nil {
 			return out, err
 		}
@@ -201,7 +201,7 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 
 // count reads what is sound as the session would be read, and gives the blobs of its
 // pages that are damaged.
-func (s *session) count(j *pagevm.Salvage, out *Salvaged) (blobs []*blob.DamageError, err error) {
+func (s *session) count(j *journal.Salvage, out *Salvaged) (blobs []*blob.DamageError, err error) {
 	defer s.forget()
 	s.journal = j.Journal()
 	var errs []error
@@ -228,7 +228,7 @@ func (s *session) count(j *pagevm.Salvage, out *Salvaged) (blobs []*blob.DamageE
 
 // headless is why nothing says how far the journal was synced.
 func (s *session) headless() error {
-	j, err := pagevm.OpenJournalIn(s.files, journalFile, &pagevm.JournalOptions{ReadOnly: true})
+	j, err := journal.OpenJournalIn(s.files, journalFile, &journal.Options{ReadOnly: true})
 	if err != nil {
 		return nil // is told line by line
 	}
@@ -238,7 +238,7 @@ func (s *session) headless() error {
 
 // mendHead writes the head of the journal anew.
 func (s *session) mendHead() error {
-	j, err := pagevm.OpenJournalIn(s.files, journalFile, nil)
+	j, err := journal.OpenJournalIn(s.files, journalFile, nil)
 	if err != nil {
 		return err
 	}
@@ -255,14 +255,14 @@ type damaged struct {
 // damagedDerived looks at the files of a session that can be made again.
 func (s *session) damagedDerived() (out []damaged) {
 	for _, name := range [...]string{recordsFile, usageFile} {
-		j, err := pagevm.OpenJournalIn(s.files, name, &pagevm.JournalOptions{ReadOnly: true, Derived: true})
+		j, err := journal.OpenJournalIn(s.files, name, &journal.Options{ReadOnly: true, Derived: true})
 		if err != nil {
 			out = append(out, damaged{name, err})
 			continue
 		}
 		j.Close()
 	}
-	for _, name := range [...]string{traceFile, pagevm.TraceBefore(traceFile)} {
+	for _, name := range [...]string{traceFile, journal.TraceBefore(traceFile)} {
 		if err := readTrace(s.files, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			out = append(out, damaged{name, err})
 		}
@@ -277,8 +277,8 @@ func readTrace(dir statedir.Dir, name string) error {
 		return err
 	}
 	defer f.Close()
-	r, err := pagevm.ReadTrace(dir.Path(name), f)
-	if errors.Is(err, pagevm.ErrNoTrace) && !wholeLine(f) {
+	r, err := journal.ReadTrace(dir.Path(name), f)
+	if errors.Is(err, journal.ErrNoTrace) && !wholeLine(f) {
 		return nil // it was just begun
 	}
 	if err != nil {

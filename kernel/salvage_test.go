@@ -18,6 +18,7 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // damageTalk is a conversation with rules, decisions and a large result.
@@ -48,8 +49,8 @@ func damageStory(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := k.Write(context.Background(), kernel.WriteRequest{SessionKey: "other", Updates: []pagevm.Update{{Key: "no-prod", Type: pagevm.Constraint, Field: "text",
-		Op: pagevm.OpSetWithVersion, Value: []byte(`"Never touch production."`), Scope: memkernel.ScopeProject, EvidenceRef: "session:other"}}}); err != nil {
+	if _, err := k.Write(context.Background(), kernel.WriteRequest{SessionKey: "other", Updates: []journal.Update{{Key: "no-prod", Type: pagevm.Constraint, Field: "text",
+		Op: journal.OpSetWithVersion, Value: []byte(`"Never touch production."`), Scope: memkernel.ScopeProject, EvidenceRef: "session:other"}}}); err != nil {
 		t.Fatal(err)
 	}
 	clean(t, k)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -28,8 +29,8 @@ func bookkeeping(t pagevm.Type) bool {
 }
 
 // schemaOf has the page types of pagevm, those of the host, and the kernel's own.
-func schemaOf(host pagevm.Schema) (pagevm.Schema, error) {
-	all := pagevm.DefaultSchema()
+func schemaOf(host journal.Schema) (journal.Schema, error) {
+	all := journal.DefaultSchema()
 	for t, spec := range host {
 		if bookkeeping(t) {
 			return nil, fmt.Errorf("page type %q is the kernel's own: give yours another name", t)
@@ -37,21 +38,21 @@ func schemaOf(host pagevm.Schema) (pagevm.Schema, error) {
 		all[t] = spec
 	}
 	private := []memkernel.Scope{memkernel.ScopeSession}
-	object := pagevm.FieldSpec{Kind: pagevm.KindList, Value: pagevm.ValueObject, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}
-	all[memoryType] = pagevm.TypeSpec{Scopes: private, Fields: map[string]pagevm.FieldSpec{memoryField: object}}
-	all[upkeepType] = pagevm.TypeSpec{Scopes: private, Fields: map[string]pagevm.FieldSpec{upkeepField: object}}
-	all[sessionType] = pagevm.TypeSpec{Scopes: private, Fields: map[string]pagevm.FieldSpec{turnsField: object, boundariesField: object}}
-	all[summaryType] = pagevm.TypeSpec{Scopes: private, Fields: map[string]pagevm.FieldSpec{
-		membersField: {Kind: pagevm.KindMap, Value: pagevm.ValueAny, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}
+	object := journal.FieldSpec{Kind: journal.KindList, Value: journal.ValueObject, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}
+	all[memoryType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{memoryField: object}}
+	all[upkeepType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{upkeepField: object}}
+	all[sessionType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{turnsField: object, boundariesField: object}}
+	all[summaryType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{
+		membersField: {Kind: journal.KindMap, Value: journal.ValueAny, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}
 	all[summary.NotesType] = summary.NotesSpec()
-	_, err := pagevm.NewRules(all, nil)
+	_, err := journal.NewRules(all, nil)
 	return all, err
 }
 
 // contract is what every writeback of a kernel is held to.
 type contract struct {
-	schema   pagevm.Schema
-	policies []pagevm.Policy
+	schema   journal.Schema
+	policies []journal.Policy
 }
 
 func newContract(o *Options) (contract, error) {
@@ -69,9 +70,9 @@ func newContract(o *Options) (contract, error) {
 // hostPolicy asks a rule of the host's about everything but the kernel's account
 // of turns: refusing that would lose it. What is to be remembered, and what a model
 // notes, is asked about.
-type hostPolicy struct{ pagevm.Policy }
+type hostPolicy struct{ journal.Policy }
 
-func (p hostPolicy) Refuse(q pagevm.Proposal) string {
+func (p hostPolicy) Refuse(q journal.Proposal) string {
 	noted := q.Type == summary.NotesType && q.Update.ID != summary.MarkID
 	if bookkeeping(q.Type) && q.Type != memoryType && !noted {
 		return ""
@@ -80,24 +81,24 @@ func (p hostPolicy) Refuse(q pagevm.Proposal) string {
 }
 
 // writeback commits a transaction to the session's journal under the contract.
-func (s *session) writeback(tx pagevm.Transaction) (pagevm.Receipt, error) {
+func (s *session) writeback(tx journal.Transaction) (journal.Receipt, error) {
 	return s.writebackFrom(tx, evidence{s})
 }
 
-func (s *session) writebackFrom(tx pagevm.Transaction, from pagevm.Resolver) (pagevm.Receipt, error) {
-	rules, err := pagevm.NewRules(s.contract.schema, from, s.contract.policies...)
+func (s *session) writebackFrom(tx journal.Transaction, from journal.Resolver) (journal.Receipt, error) {
+	rules, err := journal.NewRules(s.contract.schema, from, s.contract.policies...)
 	if err != nil {
-		return pagevm.Receipt{}, err
+		return journal.Receipt{}, err
 	}
 	if err := s.openJournal(); err != nil {
-		return pagevm.Receipt{}, err
+		return journal.Receipt{}, err
 	}
 	return s.journal.Writeback(tx, rules)
 }
 
 // address is where a private page of the session stands.
-func (s *session) address(key string) pagevm.Address {
-	return pagevm.Address{Scope: memkernel.ScopeSession, Session: s.name, Key: key}
+func (s *session) address(key string) journal.Address {
+	return journal.Address{Scope: memkernel.ScopeSession, Session: s.name, Key: key}
 }
 
 // evidence resolves what a session knows: itself, its pages, its committed turns.
@@ -108,7 +109,7 @@ func (e evidence) Provenance(ref string) ([]string, bool) {
 	return nil, ref == e.s.evidence() || e.s.pages[ref] != nil || turn
 }
 
-func (e evidence) Gone(pagevm.Address) bool { return false }
+func (e evidence) Gone(journal.Address) bool { return false }
 
 // evidence names the session as the place where something was said.
 func (s *session) evidence() string { return "session:" + s.name }

@@ -16,6 +16,8 @@ import (
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -40,7 +42,7 @@ type session struct {
 	files  statedir.Dir
 	root   statedir.Dir // the state directory
 	blobs  *blob.Store
-	masker *pagevm.Masker // takes secrets out of all that is kept
+	masker *mask.Masker // takes secrets out of all that is kept
 	prices *cachelayout.Book
 
 	mu sessionLock // held while the session is planned or observed
@@ -49,9 +51,9 @@ type session struct {
 	held    atomic.Bool
 	used    atomic.Int64
 	flock   *flock.Flock
-	journal *pagevm.Journal // nil until there is something to write
-	records *pagevm.Journal // projection.jsonl
-	tracer  *tracer         // trace.jsonl, nil if there is none
+	journal *journal.Journal // nil until there is something to write
+	records *journal.Journal // projection.jsonl
+	tracer  *tracer          // trace.jsonl, nil if there is none
 	pages   map[string]*pagevm.Page
 	texts   map[string]string // representations and kernel blocks by hash
 	lines   map[lineKey]*line
@@ -202,7 +204,7 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	}
 	for range journalLooks {
 		// Another process may have compacted or ended it: it reads well from the beginning.
-		d := (*pagevm.DamageError)(nil)
+		d := (*journal.DamageError)(nil)
 		if damaged := errors.As(err, &d); !(damaged && d.Replaced()) && !((damaged || errors.Is(err, fs.ErrNotExist)) && s.journal != nil) {
 			break
 		}
@@ -246,7 +248,7 @@ const journalLooks = 4
 
 // forget drops what was read, so that the next use reads it again.
 func (s *session) forget() {
-	for _, j := range []*pagevm.Journal{s.journal, s.records} {
+	for _, j := range []*journal.Journal{s.journal, s.records} {
 		if j != nil {
 			j.Close()
 		}
@@ -326,7 +328,7 @@ func (s *session) refresh(write bool) error {
 	switch err := s.follow(&s.records, recordsFile, write, s.replayPlan); {
 	case err == nil:
 		s.lost = nil
-	case errors.Is(err, pagevm.ErrNewer), unwritable(err):
+	case errors.Is(err, journal.ErrNewer), unwritable(err):
 		return err
 	default:
 		s.lose(err)
@@ -353,14 +355,14 @@ func (s *session) lose(cause error) {
 // follow opens a journal, or looks for what was appended to it, and hands every
 // record that is new to each. A journal that was opened for reading is opened
 // again to be written.
-func (s *session) follow(j **pagevm.Journal, name string, write bool, each func(pagevm.Record) error) error {
+func (s *session) follow(j **journal.Journal, name string, write bool, each func(journal.Record) error) error {
 	if *j == nil || write && s.readOnly {
 		skip := 0
 		if *j != nil {
 			skip = (*j).Len()
 			(*j).Close()
 		}
-		opened, err := pagevm.OpenJournalIn(s.files, name, &pagevm.JournalOptions{ReadOnly: !write, Derived: name == recordsFile, Each: func(r pagevm.Record) error {
+		opened, err := journal.OpenJournalIn(s.files, name, &journal.Options{ReadOnly: !write, Derived: name == recordsFile, Each: func(r journal.Record) error {
 			if skip--; skip >= 0 {
 				return nil
 			}
@@ -387,7 +389,7 @@ func (s *session) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
-	for _, j := range []*pagevm.Journal{s.journal, s.records} {
+	for _, j := range []*journal.Journal{s.journal, s.records} {
 		if j != nil {
 			errs = append(errs, j.Close())
 		}
@@ -396,7 +398,7 @@ func (s *session) close() error {
 }
 
 // replay applies one journal record to the state in memory.
-func (s *session) replay(r pagevm.Record) error {
+func (s *session) replay(r journal.Record) error {
 	s.upkept = r.Op == opForget || r.Op == opForgotten
 	switch r.Op {
 	case opIngest:
@@ -422,13 +424,13 @@ func (s *session) replay(r pagevm.Record) error {
 	case opRemembered:
 		delete(s.unwritten, r.ID)
 		s.written[r.ID] = true
-	case pagevm.OpStaged:
+	case journal.OpStaged:
 		if s.staged = nil; r.IsWriteback() {
 			return nil // the journal's store has it
 		}
 		s.staged = &turnBody{}
 		return unmarshal(r, s.staged)
-	case pagevm.OpCommitted:
+	case journal.OpCommitted:
 		if s.staged != nil {
 			s.keepTurn(r.ID, s.staged)
 		}
@@ -438,7 +440,7 @@ func (s *session) replay(r pagevm.Record) error {
 }
 
 // replayPlan applies one record of projection.jsonl.
-func (s *session) replayPlan(r pagevm.Record) error {
+func (s *session) replayPlan(r journal.Record) error {
 	if r.Op != opPlan {
 		return nil
 	}
@@ -454,7 +456,7 @@ func (s *session) replayPlan(r pagevm.Record) error {
 	return nil
 }
 
-func unmarshal(r pagevm.Record, v any) error {
+func unmarshal(r journal.Record, v any) error {
 	if err := json.Unmarshal(r.Body, v); err != nil {
 		return fmt.Errorf("read %s record %s: %w", r.Op, r.ID, err)
 	}

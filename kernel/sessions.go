@@ -16,6 +16,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -161,7 +162,7 @@ func sessionKeyOf(folder string) (string, error) {
 // readJournal reads what people and models said from a session's journal. Positions
 // count its records.
 func (m *memory) readJournal(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
-	j, err := pagevm.OpenJournalIn(m.state.Sub(sessionsFolder).Sub(c.Name), journalFile, &pagevm.JournalOptions{ReadOnly: true})
+	j, err := journal.OpenJournalIn(m.state.Sub(sessionsFolder).Sub(c.Name), journalFile, &journal.Options{ReadOnly: true})
 	if err != nil {
 		return from, err
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // LifeStatus is what the boundaries of a session left behind.
@@ -66,7 +66,7 @@ func (s *session) lifeStatus(now time.Time) LifeStatus {
 }
 
 // promised are the entries of the journal's page of memory.
-func (s *session) promised() []pagevm.Entry {
+func (s *session) promised() []journal.Entry {
 	if s.journal == nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -320,7 +321,7 @@ func emptied(t *testing.T, dir string) {
 	t.Helper()
 	k := openKernel(t, dir)
 	defer k.Close()
-	of := func(field, text string, version int) pagevm.Update {
+	of := func(field, text string, version int) journal.Update {
 		u := pin("work", text)
 		u.Type, u.Field, u.Version = pagevm.Plan, field, version
 		return u
@@ -330,11 +331,11 @@ func emptied(t *testing.T, dir string) {
 	write(t, k, pin("r1", "Never push to main."), of("step", "Measure it.", 0))
 	write(t, k, of("step", "Mend it.", 1))
 	for _, test := range []struct {
-		u    pagevm.Update
+		u    journal.Update
 		want string
 	}{
-		{rule, pagevm.CodePolicy},
-		{of("step", "Measure it again.", 1), pagevm.CodeDestructive},
+		{rule, journal.CodePolicy},
+		{of("step", "Measure it again.", 1), journal.CodeDestructive},
 		{of("step", "", 2), ""},
 	} {
 		code := ""

@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // The decision trace of a session, sessions/<key>/trace.jsonl, holds one line for
@@ -113,7 +114,7 @@ func (w *work) nextProjection(d pagevm.Delta, wishes pagevm.Wishes, c pagevm.Cac
 
 // tracer writes a session's trace.
 type tracer struct {
-	file *pagevm.Trace
+	file *journal.Trace
 	// lines are the conversations by what the newest line of the file says of them:
 	// the next one is written as what differs.
 	lines map[lineKey]*traced
@@ -143,8 +144,8 @@ func newTracer(dir statedir.Dir, opt TraceOptions) *tracer {
 	if opt.MaxBytes <= 0 {
 		opt.MaxBytes = DefaultTraceBytes
 	}
-	head := pagevm.TraceHeader{Program: programVersion(), Deciders: deciders}
-	return &tracer{file: pagevm.NewTrace(dir, traceFile, head, opt.MaxBytes), lines: map[lineKey]*traced{}}
+	head := journal.TraceHeader{Program: programVersion(), Deciders: deciders}
+	return &tracer{file: journal.NewTrace(dir, traceFile, head, opt.MaxBytes), lines: map[lineKey]*traced{}}
 }
 
 // programVersion is the version of the module this program was built from.
@@ -195,7 +196,7 @@ func (t *tracer) write(w *work, diff *planBody) error {
 	if err != nil {
 		return err
 	}
-	if err := t.file.Append(pagevm.Record{Op: opDecided, ID: w.next.planID, Time: w.req.Now, Body: body}); err != nil {
+	if err := t.file.Append(journal.Record{Op: opDecided, ID: w.next.planID, Time: w.req.Now, Body: body}); err != nil {
 		return err
 	}
 	t.lines[key] = after

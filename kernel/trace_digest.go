@@ -20,7 +20,7 @@ type projectionDigest struct {
 type blockHash = [sha256.Size]byte
 
 // digestBlock is how many entries of a list are hashed together. Another number
-// gives other hashes: it takes a new pagevm.TraceFormat.
+// gives other hashes: it takes a new journal.TraceFormat.
 const digestBlock = 16
 
 // sum is the hash of all that decides a prompt's bytes. keepSeen and keepItems lead

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // TraceReport is what deciding a trace again came to.
@@ -46,7 +47,7 @@ type TraceDifference struct {
 // compares. Errors name the file as name; one that wraps [pagevm.ErrNoTrace] says
 // that it is none.
 func ReplayTrace(name string, r io.Reader) (*TraceReport, error) {
-	t, err := pagevm.ReadTrace(name, r)
+	t, err := journal.ReadTrace(name, r)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ type replayed struct {
 }
 
 // line decides one plan again.
-func (p *traceReplay) line(l pagevm.TraceLine) error {
+func (p *traceReplay) line(l journal.TraceLine) error {
 	if l.Op != opDecided {
 		return fmt.Errorf("line %d: no operation %q is known", l.Line, l.Op)
 	}
@@ -115,7 +116,7 @@ func (p *traceReplay) line(l pagevm.TraceLine) error {
 }
 
 // file enters what a plan came to, d the difference that was its end, if any.
-func (p *traceReplay) file(l pagevm.TraceLine, a *planAgain, d *TraceDifference) {
+func (p *traceReplay) file(l journal.TraceLine, a *planAgain, d *TraceDifference) {
 	r := p.report
 	switch {
 	case d == nil:

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 var updateTrace = flag.Bool("update-trace", false, "record testdata/trace.jsonl anew")
@@ -220,7 +220,7 @@ func TestTraceTorn(t *testing.T) {
 		wantSame(t, path, 3)
 		k.Close()
 		flip(t, path, len(traceLines(t, path)[0])+100)
-		var d *pagevm.DamageError
+		var d *journal.DamageError
 		g, _ := os.Open(path)
 		defer g.Close()
 		if _, err := kernel.ReplayTrace(path, g); !errors.As(err, &d) || d.Line != 2 || !strings.Contains(err.Error(), path) {
@@ -343,7 +343,7 @@ func TestTraceNotReadable(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "\n", "hello\n", `{"paging_trace":1}`, "\x00"} {
-		if _, err := kernel.ReplayTrace("t.jsonl", strings.NewReader(text)); !errors.Is(err, pagevm.ErrNoTrace) {
+		if _, err := kernel.ReplayTrace("t.jsonl", strings.NewReader(text)); !errors.Is(err, journal.ErrNoTrace) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -24,9 +24,9 @@ type turnEntry struct {
 
 // boundaryEntry is a boundary that the session passed.
 type boundaryEntry struct {
-	Point  pagevm.CommitPoint `json:"point"`
-	Branch string             `json:"branch,omitempty"`
-	Reason string             `json:"reason,omitempty"`
+	Point  journal.CommitPoint `json:"point"`
+	Branch string              `json:"branch,omitempty"`
+	Reason string              `json:"reason,omitempty"`
 	// Checkpoint is the newest that stood then.
 	Checkpoint string `json:"checkpoint,omitempty"`
 	// Last is the newest message that had been taken in.
@@ -79,7 +79,7 @@ func (s *session) recallAccount() error {
 	return nil
 }
 
-func (s *session) recallTurns(store *pagevm.Store) error {
+func (s *session) recallTurns(store *journal.State) error {
 	entries := store.Entries(s.address(sessionKey), turnsField, s.account.turns)
 	for _, e := range entries {
 		var t turnEntry
@@ -93,7 +93,7 @@ func (s *session) recallTurns(store *pagevm.Store) error {
 	return nil
 }
 
-func (s *session) recallBoundaries(store *pagevm.Store) error {
+func (s *session) recallBoundaries(store *journal.State) error {
 	entries := store.Entries(s.address(sessionKey), boundariesField, s.account.boundaries)
 	for i, e := range entries {
 		var b boundaryEntry
@@ -101,9 +101,9 @@ func (s *session) recallBoundaries(store *pagevm.Store) error {
 			return fmt.Errorf("read boundary %s: %w", e.ID, err)
 		}
 		switch b.Point {
-		case pagevm.PointReset:
+		case journal.PointReset:
 			s.beginEpoch()
-		case pagevm.PointCompaction:
+		case journal.PointCompaction:
 			s.account.compaction(&b, s.account.boundaries+i+1)
 		}
 	}
@@ -142,7 +142,7 @@ func (s *session) summaryPage(branch string) string {
 	return fmt.Sprintf("summary/%d/%s", s.account.epoch, branch)
 }
 
-func (s *session) recallSummary(store *pagevm.Store, branch string, p pagevm.StoredPage) error {
+func (s *session) recallSummary(store *journal.State, branch string, p journal.StoredPage) error {
 	st, err := summary.Assemble(func(name string) json.RawMessage {
 		v, _ := store.Entry(p.Address, membersField, name)
 		return v.Value
@@ -160,7 +160,7 @@ func (s *session) recallSummary(store *pagevm.Store, branch string, p pagevm.Sto
 
 // summaryUpdate is what brings the journal's summary of a branch up to st; ok is
 // false if it says that already.
-func (s *session) summaryUpdate(branch string, st summary.State) (u pagevm.Update, ok bool, err error) {
+func (s *session) summaryUpdate(branch string, st summary.State) (u journal.Update, ok bool, err error) {
 	next, err := st.Members()
 	if err != nil {
 		return u, false, err
@@ -173,7 +173,7 @@ func (s *session) summaryUpdate(branch string, st summary.State) (u pagevm.Updat
 		}
 	}
 	value, err := json.Marshal(items)
-	return pagevm.Update{ID: "memkernel-summary", Key: s.summaryPage(branch), Type: summaryType, Field: membersField, Op: pagevm.OpMerge,
+	return journal.Update{ID: "memkernel-summary", Key: s.summaryPage(branch), Type: summaryType, Field: membersField, Op: journal.OpMerge,
 		Value: value, Scope: memkernel.ScopeSession, EvidenceRef: s.evidence()}, len(items) > 0, err
 }
 
@@ -185,7 +185,7 @@ type mapItem struct {
 }
 
 // summaryMember is what the journal says of a member, the zero value if nothing.
-func (s *session) summaryMember(branch, name string) (v pagevm.Version) {
+func (s *session) summaryMember(branch, name string) (v journal.Version) {
 	if s.journal != nil {
 		v, _ = s.journal.Store().Entry(s.address(s.summaryPage(branch)), membersField, name)
 	}
@@ -193,25 +193,25 @@ func (s *session) summaryMember(branch, name string) (v pagevm.Version) {
 }
 
 // listUpdate appends one entry to a list of the session's page.
-func (s *session) listUpdate(field, id string, entry any) (pagevm.Update, error) {
+func (s *session) listUpdate(field, id string, entry any) (journal.Update, error) {
 	value, err := json.Marshal([]struct {
 		ID    string `json:"id"`
 		Value any    `json:"value"`
 	}{{id, entry}})
-	return pagevm.Update{ID: "memkernel-" + field, Key: sessionKey, Type: sessionType, Field: field, Op: pagevm.OpAppend, Value: value,
+	return journal.Update{ID: "memkernel-" + field, Key: sessionKey, Type: sessionType, Field: field, Op: journal.OpAppend, Value: value,
 		Scope: memkernel.ScopeSession, EvidenceRef: s.evidence()}, err
 }
 
 // settle commits, as one transaction, an entry of the session's page, the summary
 // of a branch and what the host writes beside them.
-func (s *session) settle(tx pagevm.Transaction, entry pagevm.Update, branch string, st summary.State, host []pagevm.Update) (pagevm.Receipt, error) {
+func (s *session) settle(tx journal.Transaction, entry journal.Update, branch string, st summary.State, host []journal.Update) (journal.Receipt, error) {
 	tx.By.Session = s.name
 	if entry.ID != "" {
 		tx.Updates = append(tx.Updates, entry)
 	}
 	u, ok, err := s.summaryUpdate(branch, st)
 	if err != nil {
-		return pagevm.Receipt{}, err
+		return journal.Receipt{}, err
 	}
 	if ok {
 		tx.Updates = append(tx.Updates, u)
@@ -221,13 +221,13 @@ func (s *session) settle(tx pagevm.Transaction, entry pagevm.Update, branch stri
 			h.ID = fmt.Sprint("u", i+1)
 		}
 		if bookkeeping(h.Type) || h.Scope == memkernel.ScopeProject {
-			return pagevm.Receipt{}, fmt.Errorf("update %q: a turn writes private pages of the host's types; use Write for the project's", h.ID)
+			return journal.Receipt{}, fmt.Errorf("update %q: a turn writes private pages of the host's types; use Write for the project's", h.ID)
 		}
 		h.Value = maskJSON(s.masker, h.Value)
 		tx.Updates = append(tx.Updates, h)
 	}
 	if len(tx.Updates) == 0 {
-		return pagevm.Receipt{Outcome: pagevm.Duplicate}, nil
+		return journal.Receipt{Outcome: journal.Duplicate}, nil
 	}
 	r, err := s.writeback(tx)
 	if err != nil {
@@ -235,7 +235,7 @@ func (s *session) settle(tx pagevm.Transaction, entry pagevm.Update, branch stri
 	}
 	for _, rej := range r.Rejected {
 		if strings.HasPrefix(rej.ID, "memkernel-") {
-			return r, &pagevm.RejectionError{Code: rej.Code, Detail: rej.Detail}
+			return r, &journal.RejectionError{Code: rej.Code, Detail: rej.Detail}
 		}
 	}
 	return r, s.recallAccount()

@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // Memory files are kept good by runs: what curation writes, what pruning moves, what
@@ -154,14 +155,14 @@ func (s *session) logUpkeep(id string, e upkeepEntry, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	out, err := s.writeback(pagevm.Transaction{Key: "upkeep:" + id, Time: now, Point: pagevm.PointFlush,
-		By: pagevm.Principal{Name: "upkeep", Session: s.name},
-		Updates: []pagevm.Update{{Key: upkeepKey, Type: upkeepType, Field: upkeepField, Op: pagevm.OpAppend, Value: value,
+	out, err := s.writeback(journal.Transaction{Key: "upkeep:" + id, Time: now, Point: journal.PointFlush,
+		By: journal.Principal{Name: "upkeep", Session: s.name},
+		Updates: []journal.Update{{Key: upkeepKey, Type: upkeepType, Field: upkeepField, Op: journal.OpAppend, Value: value,
 			Scope: memkernel.ScopeSession, EvidenceRef: s.evidence()}}})
 	if err == nil && len(out.Rejected) > 0 {
-		err = &pagevm.RejectionError{Code: out.Rejected[0].Code, Detail: out.Rejected[0].Detail}
+		err = &journal.RejectionError{Code: out.Rejected[0].Code, Detail: out.Rejected[0].Detail}
 	}
-	if err == nil && out.Outcome == pagevm.Conflict {
+	if err == nil && out.Outcome == journal.Conflict {
 		err = errors.New("the run was promised with other contents")
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 const (
@@ -151,7 +152,7 @@ func savedCost(u memkernel.Usage, e *Expected, cold bool, m cachelayout.Model) *
 // there was one. What was logged again, by another process, counts once: a plan by its
 // last row, a call by that of its plan.
 func readUsage(dir statedir.Dir, session string) (rows []UsageRow, torn bool, err error) {
-	j, err := pagevm.OpenJournalIn(dir, usageFile, &pagevm.JournalOptions{ReadOnly: true, Derived: true})
+	j, err := journal.OpenJournalIn(dir, usageFile, &journal.Options{ReadOnly: true, Derived: true})
 	if err != nil {
 		return nil, false, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // billed turns a plan's expectation into the bill of a provider that keeps to it.
@@ -131,15 +131,15 @@ func TestUsageFileIsReadWithCare(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, ".memkernel", "sessions", "s", "usage.jsonl")
 	os.MkdirAll(filepath.Dir(path), 0o700)
-	var recs []pagevm.Record
+	var recs []journal.Record
 	for _, id := range []string{"1", "2", "3"} {
-		recs = append(recs, pagevm.Record{Op: "usage", ID: id, Time: time.Unix(1e9, 0), Body: []byte(strings.ReplaceAll(old, "%", id))})
+		recs = append(recs, journal.Record{Op: "usage", ID: id, Time: time.Unix(1e9, 0), Body: []byte(strings.ReplaceAll(old, "%", id))})
 	}
-	j, err := pagevm.OpenJournal(path, nil)
+	j, err := journal.OpenJournal(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Append(false, append(recs, pagevm.Record{Op: "of-tomorrow", ID: "4", Body: []byte(`{"plan":5}`)})...); err != nil {
+	if _, err := j.Append(false, append(recs, journal.Record{Op: "of-tomorrow", ID: "4", Body: []byte(`{"plan":5}`)})...); err != nil {
 		t.Fatal(err)
 	}
 	j.Close()

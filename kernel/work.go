@@ -12,6 +12,8 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
 // work is one plan in the making. It reads the session and writes to nothing but
@@ -70,10 +72,10 @@ type work struct {
 	left          []Excluded // what was found and not recalled
 	stats         Stats
 	// lifted is binary content that stood in results as base64, by page.
-	lifted map[string][]pagevm.Payload
+	lifted map[string][]mask.Payload
 
 	// What hosts wrote: shared is what all sessions share, pinned what stands.
-	shared, pinned []pagevm.StoredPage
+	shared, pinned []journal.StoredPage
 	pinsRead       bool
 	// What is known of the workspace's files, read when it is wanted.
 	files           []source

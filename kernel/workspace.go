@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -192,9 +193,9 @@ func (w *work) sourcePage(src *source) *pagevm.Page {
 	return w.ingester().keep(p, src.text, func(p *pagevm.Page) []pagevm.Rep {
 		var reps []pagevm.Rep
 		if src.typ == pagevm.Bootstrap {
-			reps = pagevm.RepresentBootstrap(src.path, src.text)
+			reps = represent.Bootstrap(src.path, src.text)
 		} else {
-			reps = pagevm.RepresentPreference(p.ID, src.path, src.text, w.req.Resolver, w.short.opt)
+			reps = represent.Preference(p.ID, src.path, src.text, w.req.Resolver, w.short.opt)
 		}
 		reps = append([]pagevm.Rep{{Level: pagevm.Full, Text: src.text}}, reps...)
 		for i := range reps {
@@ -220,7 +221,7 @@ func (s *source) headed(text string) string {
 func (w *work) unshown(src *source) string {
 	var missing, names []string
 	shown := 0
-	for _, s := range pagevm.Sections(src.text) {
+	for _, s := range represent.Sections(src.text) {
 		switch text := strings.TrimSpace(s.Text); {
 		case text == "":
 		case w.hostShows(text):

@@ -9,6 +9,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // appraisal gathers what is known of the worth of everything that stands, for the
@@ -17,16 +19,16 @@ type appraisal struct {
 	w      *work
 	newest int // the newest atom
 	traits [][]pagevm.Traits
-	ids    map[pagevm.Name]int32
+	ids    map[represent.Name]int32
 	uses   []pagevm.NameUse
 	// worked are the tools and paths of newer results that were no errors.
 	worked map[string]bool
 	// found are the names of every segment's levels, by its place in the messages.
-	found [][][pagevm.Full + 1][]pagevm.Name
+	found [][][pagevm.Full + 1][]represent.Name
 	// edited is the path that was edited last, asked the names in the user's newest
 	// words and in the step that the work is at.
 	edited string
-	asked  map[pagevm.Name]bool
+	asked  map[represent.Name]bool
 }
 
 // appraised is the appraisal of this plan; a cut may be chosen several times.
@@ -40,10 +42,10 @@ func (w *work) appraised() *appraisal {
 // appraise looks at all messages. Of those that have left only what they said
 // counts: a name that was said once is likelier to be said again.
 func (w *work) appraise() *appraisal {
-	a := &appraisal{w: w, traits: make([][]pagevm.Traits, len(w.hosts)), ids: map[pagevm.Name]int32{},
-		worked: map[string]bool{}, asked: map[pagevm.Name]bool{}, newest: w.places[len(w.places)-1].Atom}
+	a := &appraisal{w: w, traits: make([][]pagevm.Traits, len(w.hosts)), ids: map[represent.Name]int32{},
+		worked: map[string]bool{}, asked: map[represent.Name]bool{}, newest: w.places[len(w.places)-1].Atom}
 	_, words, _ := w.userTurn()
-	for _, n := range pagevm.Names(words + "\n" + pagevm.PlanStep(w.state().text)) {
+	for _, n := range represent.Names(words + "\n" + represent.PlanStep(w.state().text)) {
 		a.asked[n] = true
 	}
 	a.find()
@@ -64,14 +66,14 @@ func (a *appraisal) age(i int) int { return a.newest - a.w.places[i].Atom }
 
 // find looks for the names in all texts, on all processors: it is most of the work.
 func (a *appraisal) find() {
-	a.found = make([][][pagevm.Full + 1][]pagevm.Name, len(a.w.hosts))
+	a.found = make([][][pagevm.Full + 1][]represent.Name, len(a.w.hosts))
 	a.w.page("") // the index of pages is made on first use, by one
 	var next atomic.Int32
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(a.found); i = int(next.Add(1)) - 1 {
-				a.found[i] = make([][pagevm.Full + 1][]pagevm.Name, len(a.w.hosts[i].Segments))
+				a.found[i] = make([][pagevm.Full + 1][]represent.Name, len(a.w.hosts[i].Segments))
 				for j := range a.found[i] {
 					a.found[i][j] = a.namesOf(i, j)
 				}
@@ -83,18 +85,18 @@ func (a *appraisal) find() {
 
 // namesOf are the names that each level of a segment shows. Of results that have
 // left nothing counts.
-func (a *appraisal) namesOf(i, j int) (names [pagevm.Full + 1][]pagevm.Name) {
+func (a *appraisal) namesOf(i, j int) (names [pagevm.Full + 1][]represent.Name) {
 	m, s := &a.w.msgs[i], &a.w.hosts[i].Segments[j]
 	if s.Kind != pagevm.ItemResult {
-		names[pagevm.Full] = pagevm.Names(saidIn(m.Parts[s.Part : s.Part+s.Parts]))
+		names[pagevm.Full] = represent.Names(saidIn(m.Parts[s.Part : s.Part+s.Parts]))
 	} else if a.w.seen[i].Gone || a.w.page(s.Page) == nil {
 		return names
 	} else {
-		names[pagevm.Full] = pagevm.Names(resultText(m.Parts[s.Part].Result))
+		names[pagevm.Full] = represent.Names(resultText(m.Parts[s.Part].Result))
 	}
 	for l := pagevm.Pointer; l < pagevm.Full; l++ {
 		if s.At[l].Hash != "" {
-			names[l] = pagevm.Names(a.w.text(s.At[l].Hash))
+			names[l] = represent.Names(a.w.text(s.At[l].Hash))
 		}
 	}
 	return names
@@ -118,17 +120,17 @@ func saidIn(parts []memkernel.Part) string {
 // dialogue appraises words and tool inputs.
 func (a *appraisal) dialogue(i, j int) {
 	m, s, t := &a.w.msgs[i], &a.w.hosts[i].Segments[j], &a.traits[i][j]
-	t.Act, t.Age = pagevm.ActUser, a.age(i)
+	t.Act, t.Age = toolcall.ActUser, a.age(i)
 	if m.Role == memkernel.RoleAssistant {
-		t.Act = pagevm.ActSay
+		t.Act = toolcall.ActSay
 	}
 	for _, p := range m.Parts[s.Part : s.Part+s.Parts] {
-		if p.Call != nil && pagevm.IsEdit(p.Call.Name, p.Call.Input) {
-			t.Act = pagevm.ActEdit
+		if p.Call != nil && toolcall.IsEdit(p.Call.Name, p.Call.Input) {
+			t.Act = toolcall.ActEdit
 		}
 	}
 	if s.Lowest(true) < pagevm.Full { // mostly pasted: what it asks for stands at every level
-		t.Act, t.InHand = pagevm.ActRead, a.w.places[i].Opener
+		t.Act, t.InHand = toolcall.ActRead, a.w.places[i].Opener
 	}
 	for l, names := range a.found[i][j] {
 		if len(names) > 0 || pagevm.Level(l) == pagevm.Full {
@@ -153,11 +155,11 @@ func (a *appraisal) result(i, j int) {
 	if page == nil || call == nil {
 		return
 	}
-	t.Act = pagevm.ResultAct(call.Name, call.Input)
+	t.Act = toolcall.ActOf(call.Name, call.Input)
 	what := page.Tool + "\x00" + page.Path
 	t.Resolved = r.IsError && a.worked[what]
 	a.worked[what] = a.worked[what] || !r.IsError
-	if t.Act == pagevm.ActEdited && a.edited == "" && !r.IsError {
+	if t.Act == toolcall.ActEdited && a.edited == "" && !r.IsError {
 		a.edited = page.Path
 	}
 	t.InHand = page.Path != "" && (page.Path == a.edited || a.askedFor(page.Path))
@@ -175,7 +177,7 @@ func (a *appraisal) result(i, j int) {
 // a text's names is the longest.
 func (a *appraisal) askedFor(p string) bool {
 	for _, s := range []string{p, path.Base(p)} {
-		if names := pagevm.Names(s); len(names) > 0 && a.asked[names[len(names)-1]] {
+		if names := represent.Names(s); len(names) > 0 && a.asked[names[len(names)-1]] {
 			return true
 		}
 	}
@@ -184,7 +186,7 @@ func (a *appraisal) askedFor(p string) bool {
 
 // names numbers the names of a text. Messages are looked at from the newest back, so
 // that the first to show a name gives it its age.
-func (a *appraisal) names(names []pagevm.Name, age int) []int32 {
+func (a *appraisal) names(names []represent.Name, age int) []int32 {
 	out := make([]int32, len(names))
 	for i, n := range names {
 		id, known := a.ids[n]

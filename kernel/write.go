@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
 // WriteRequest asks for typed changes of pages: a constraint that binds, the plan
@@ -19,7 +20,7 @@ type WriteRequest struct {
 	// Key makes the delivery idempotent. Default: a hash of session and updates.
 	Key string
 	// Point is the boundary at which it is asked for. Default: flush.
-	Point pagevm.CommitPoint
+	Point journal.CommitPoint
 	// By names on whose behalf; default "host".
 	By string
 	// Project lets the updates write what all sessions of the workspace share.
@@ -28,7 +29,7 @@ type WriteRequest struct {
 	AllOrNothing bool
 	// Updates are of one scope: the session's own, or the project's. Secrets in
 	// their values are masked.
-	Updates []pagevm.Update
+	Updates []journal.Update
 	Now     time.Time
 }
 
@@ -36,7 +37,7 @@ type WriteRequest struct {
 // the journal with its code and is no error. A constraint, a plan that is active,
 // and a page whose field "pin" is soft or hard stand in every prompt from the next
 // plan on; the others are kept.
-func (k *Kernel) Write(ctx context.Context, req WriteRequest) (*pagevm.Receipt, error) {
+func (k *Kernel) Write(ctx context.Context, req WriteRequest) (*journal.Receipt, error) {
 	s, unlock, err := k.open(ctx, req.SessionKey, true)
 	if err != nil {
 		return nil, err
@@ -64,9 +65,9 @@ func (k *Kernel) Write(ctx context.Context, req WriteRequest) (*pagevm.Receipt, 
 }
 
 // transaction fills in what the request leaves open.
-func (k *Kernel) transaction(s *session, req WriteRequest) (tx pagevm.Transaction, scope memkernel.Scope, err error) {
-	tx = pagevm.Transaction{Key: req.Key, Time: req.Now, Point: req.Point, AllOrNothing: req.AllOrNothing,
-		By: pagevm.Principal{Name: req.By, Session: s.name, Project: req.Project}}
+func (k *Kernel) transaction(s *session, req WriteRequest) (tx journal.Transaction, scope memkernel.Scope, err error) {
+	tx = journal.Transaction{Key: req.Key, Time: req.Now, Point: req.Point, AllOrNothing: req.AllOrNothing,
+		By: journal.Principal{Name: req.By, Session: s.name, Project: req.Project}}
 	if tx.Updates, scope, err = s.masked(req.Updates); err != nil {
 		return tx, scope, err
 	}
@@ -74,7 +75,7 @@ func (k *Kernel) transaction(s *session, req WriteRequest) (tx pagevm.Transactio
 		tx.Time = k.now()
 	}
 	if tx.Point == "" {
-		tx.Point = pagevm.PointFlush
+		tx.Point = journal.PointFlush
 	}
 	if tx.By.Name == "" {
 		tx.By.Name = "host"
@@ -92,9 +93,9 @@ func (k *Kernel) transaction(s *session, req WriteRequest) (tx pagevm.Transactio
 
 // masked checks that updates are of one scope and of types that are not the
 // kernel's own, gives each an id, and masks secrets.
-func (s *session) masked(in []pagevm.Update) ([]pagevm.Update, memkernel.Scope, error) {
+func (s *session) masked(in []journal.Update) ([]journal.Update, memkernel.Scope, error) {
 	var scope memkernel.Scope
-	out := make([]pagevm.Update, len(in))
+	out := make([]journal.Update, len(in))
 	for i, u := range in {
 		if u.ID == "" {
 			u.ID = fmt.Sprint("u", i+1)
@@ -114,7 +115,7 @@ func (s *session) masked(in []pagevm.Update) ([]pagevm.Update, memkernel.Scope, 
 
 // maskJSON masks the secrets in a JSON value, those that its names tell first. What
 // is no JSON is masked as text; the journal refuses it.
-func maskJSON(m *pagevm.Masker, raw json.RawMessage) json.RawMessage {
+func maskJSON(m *mask.Masker, raw json.RawMessage) json.RawMessage {
 	masked, n := m.Mask(string(raw))
 	if n == 0 {
 		return raw
@@ -132,7 +133,7 @@ func maskJSON(m *pagevm.Masker, raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-func maskStrings(m *pagevm.Masker, v any) any {
+func maskStrings(m *mask.Masker, v any) any {
 	switch v := v.(type) {
 	case string:
 		return m.Text(v)

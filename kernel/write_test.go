@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // What is pinned before the first plan stands in front; what is pinned later comes
@@ -60,9 +61,9 @@ func TestProjectPagesAreShared(t *testing.T) {
 	dir := t.TempDir()
 	k := openKernel(t, dir)
 	defer k.Close()
-	rule := pagevm.Update{Key: "tone", Type: pagevm.Preference, Field: "text", Op: pagevm.OpSetWithVersion, Value: []byte(`"Answer in one line."`),
+	rule := journal.Update{Key: "tone", Type: pagevm.Preference, Field: "text", Op: journal.OpSetWithVersion, Value: []byte(`"Answer in one line."`),
 		Scope: memkernel.ScopeProject, EvidenceRef: "session:s"}
-	hard := pagevm.Update{Key: "tone", Field: pagevm.PinField, Op: pagevm.OpSetWithVersion, Value: []byte(`"hard"`),
+	hard := journal.Update{Key: "tone", Field: journal.PinField, Op: journal.OpSetWithVersion, Value: []byte(`"hard"`),
 		Scope: memkernel.ScopeProject, EvidenceRef: "session:s"}
 	if r := write(t, k, rule, hard); len(r.Accepted) != 2 {
 		t.Fatalf("%+v", r)
@@ -76,15 +77,15 @@ func TestProjectPagesAreShared(t *testing.T) {
 	}
 	// Without the right, and from an old version, nothing is written.
 	ctx := context.Background()
-	r, err := k.Write(ctx, kernel.WriteRequest{SessionKey: "another", Updates: []pagevm.Update{{Key: "tone", Field: "notes", Op: pagevm.OpAppend,
+	r, err := k.Write(ctx, kernel.WriteRequest{SessionKey: "another", Updates: []journal.Update{{Key: "tone", Field: "notes", Op: journal.OpAppend,
 		Value: []byte(`[{"id":"n1","value":"x"}]`), Scope: memkernel.ScopeProject, EvidenceRef: "session:another"}}})
-	if err != nil || len(r.Rejected) != 1 || r.Rejected[0].Code != pagevm.CodeScope {
+	if err != nil || len(r.Rejected) != 1 || r.Rejected[0].Code != journal.CodeScope {
 		t.Errorf("without the right: %+v %v", r, err)
 	}
 	stale := rule
 	stale.Value, stale.EvidenceRef = []byte(`"Answer at length."`), "session:another"
-	r, err = k.Write(ctx, kernel.WriteRequest{SessionKey: "another", Project: true, Updates: []pagevm.Update{stale}})
-	if err != nil || len(r.Rejected) != 1 || r.Rejected[0].Code != pagevm.CodeDestructive {
+	r, err = k.Write(ctx, kernel.WriteRequest{SessionKey: "another", Project: true, Updates: []journal.Update{stale}})
+	if err != nil || len(r.Rejected) != 1 || r.Rejected[0].Code != journal.CodeDestructive {
 		t.Errorf("from an old version: %+v %v", r, err)
 	}
 	if pages, err := k.Pages(ctx, "another"); err != nil || len(pages) != 1 || pages[0].Key != "tone" {
@@ -94,32 +95,32 @@ func TestProjectPagesAreShared(t *testing.T) {
 
 func TestWritesAreChecked(t *testing.T) {
 	ctx := context.Background()
-	no := pagevm.PolicyFunc("no_friday", func(p pagevm.Proposal) string {
+	no := journal.PolicyFunc("no_friday", func(p journal.Proposal) string {
 		if strings.Contains(string(p.Update.Value), "friday") {
 			return "not on fridays"
 		}
 		return ""
 	})
-	k, err := kernel.Open(ctx, t.TempDir(), &kernel.Options{Policies: []pagevm.Policy{no},
-		Schema: pagevm.Schema{"ticket": {Scopes: []memkernel.Scope{memkernel.ScopeSession}, Fields: map[string]pagevm.FieldSpec{
-			"state": {Kind: pagevm.KindScalar, Value: pagevm.ValueString}}}}})
+	k, err := kernel.Open(ctx, t.TempDir(), &kernel.Options{Policies: []journal.Policy{no},
+		Schema: journal.Schema{"ticket": {Scopes: []memkernel.Scope{memkernel.ScopeSession}, Fields: map[string]journal.FieldSpec{
+			"state": {Kind: journal.KindScalar, Value: journal.ValueString}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer k.Close()
 	dangling := pin("r1", "x")
 	dangling.EvidenceRef = "ev-nothing"
-	ticket := pagevm.Update{Key: "T-1", Type: "ticket", Field: "state", Op: pagevm.OpSetWithVersion, Value: []byte(`"open"`),
+	ticket := journal.Update{Key: "T-1", Type: "ticket", Field: "state", Op: journal.OpSetWithVersion, Value: []byte(`"open"`),
 		Scope: memkernel.ScopeSession, EvidenceRef: "session:s"}
 	for _, test := range []struct {
 		name string
-		u    pagevm.Update
+		u    journal.Update
 		code string
 	}{
-		{"dangling evidence", dangling, pagevm.CodeProvenance},
-		{"the host's policy", pin("r2", "deploy on friday"), pagevm.CodePolicy},
+		{"dangling evidence", dangling, journal.CodeProvenance},
+		{"the host's policy", pin("r2", "deploy on friday"), journal.CodePolicy},
 		{"a type of the host's", ticket, ""},
-		{"an unknown type", pagevm.Update{Key: "x", Type: "nonsense", Field: "text", Op: pagevm.OpAppend, Scope: memkernel.ScopeSession, EvidenceRef: "session:s"}, pagevm.CodeSchema},
+		{"an unknown type", journal.Update{Key: "x", Type: "nonsense", Field: "text", Op: journal.OpAppend, Scope: memkernel.ScopeSession, EvidenceRef: "session:s"}, journal.CodeSchema},
 	} {
 		r := write(t, k, test.u)
 		switch {
@@ -129,12 +130,12 @@ func TestWritesAreChecked(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", test.name, r, test.code)
 		}
 	}
-	for _, u := range []pagevm.Update{{Key: "session", Type: "session"}, {Key: "memory", Type: "memory"}} {
-		if _, err := k.Write(ctx, kernel.WriteRequest{SessionKey: "s", Updates: []pagevm.Update{u}}); err == nil {
+	for _, u := range []journal.Update{{Key: "session", Type: "session"}, {Key: "memory", Type: "memory"}} {
+		if _, err := k.Write(ctx, kernel.WriteRequest{SessionKey: "s", Updates: []journal.Update{u}}); err == nil {
 			t.Errorf("a host wrote the kernel's own page %s", u.Key)
 		}
 	}
-	if _, err := kernel.Open(ctx, t.TempDir(), &kernel.Options{Schema: pagevm.Schema{"memory": {}}}); err == nil {
+	if _, err := kernel.Open(ctx, t.TempDir(), &kernel.Options{Schema: journal.Schema{"memory": {}}}); err == nil {
 		t.Error("a host took over a type of the kernel's")
 	}
 }
@@ -147,7 +148,7 @@ func TestTurnWithUpdates(t *testing.T) {
 	c := session(43, 1, 1, 500)
 	bad := pin("r2", "x")
 	bad.EvidenceRef = "nothing"
-	o := observe(t, k, kernel.Turn{Messages: c.msgs[:len(c.msgs)-1], Updates: []pagevm.Update{pin("r1", "Be brief."), bad}})
+	o := observe(t, k, kernel.Turn{Messages: c.msgs[:len(c.msgs)-1], Updates: []journal.Update{pin("r1", "Be brief."), bad}})
 	if o.Outcome != kernel.Committed || len(o.Rejected) != 1 || o.Rejected[0].ID != "u2" {
 		t.Fatalf("%+v", o)
 	}

@@ -52,7 +52,7 @@ func (s *script) atom() int {
 	return s.places[len(s.places)-1].Atom + 1
 }
 
-// call appends an assistant message with n parallel calls and their results.
+// Call appends an assistant message with n parallel calls and their results.
 func (s *script) call(n, tokens int) {
 	s.closeAtoms()
 	a := s.atom()
@@ -474,6 +474,25 @@ func TestBlocksAheadOfTheEnd(t *testing.T) {
 		}
 		if got := grow(p, s.host, tt.ahead); got != tt.want {
 			t.Errorf("%d sent, %d ahead: %s, want %s", tt.sent, tt.ahead, got, tt.want)
+		}
+	}
+}
+
+// What is open is shown shorter where a cut is forced, and at no other.
+func TestOpenPagesGiveWayToForce(t *testing.T) {
+	s := conversationOf(1)
+	s.call(1, 4000)
+	p, _ := Next(empty(), s.delta(empty()), Wishes{}, Cache{})
+	page := s.host[len(s.host)-1].Segments[0].Page
+	wishes := Wishes{Cut: &CutWish{Reason: CutForced, Levels: map[string]Level{page: Structured}}}
+	for _, c := range []Cache{{Cold: true, Event: "e"}, {Forced: true}} {
+		wishes.Cut.Reason = CutCold
+		if c.Forced {
+			wishes.Cut.Reason = CutForced
+		}
+		q, dec := Next(p, s.delta(p), wishes, c)
+		if got := q.Items[len(q.Items)-1].Level; (got == Structured) != c.Forced {
+			t.Errorf("forced %v: shown as %v, %v", c.Forced, got, dec.Refused)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
 // Type is the kind of a page. Everything in a prompt belongs to a page, and a
@@ -103,7 +104,7 @@ type Page struct {
 	// Masked counts the secrets that were masked before hashing.
 	Masked int `json:"masked,omitempty"`
 	// MaskedBy counts them by rule; pages of older versions don't say.
-	MaskedBy Secrets `json:"masked_by,omitempty"`
+	MaskedBy mask.Secrets `json:"masked_by,omitempty"`
 	// Role is who spoke; Media are images and documents beside the text.
 	Role  string  `json:"role,omitempty"`
 	Media []Media `json:"media,omitempty"`

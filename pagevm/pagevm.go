@@ -13,9 +13,6 @@
 //   - [Next] is the only function that makes a projection. Everybody else (the
 //     cut planner, the selector, the summary, retrieval) submits [Wishes]; Next
 //     grants what the rules allow and says what it refused and why.
-//   - A [Journal] is the commit: a line in it either stands whole or never was.
-//   - A [Store] is what the journal's writebacks made: pages by scope and key, with
-//     every version that their entries ever had.
 //
 // The rules that Next holds, whatever is wished:
 //
@@ -35,24 +32,10 @@
 //     before new ones that end the request).
 //  7. Retrieval is granted once per user turn.
 //
-// The journal's contract, whoever writes ([Journal.Writeback]):
-//
-//  1. State changes only by typed updates (append, merge, set_with_version) that
-//     name their field, scope, principal and evidence, staged together at a
-//     [CommitPoint].
-//  2. Each is checked by [Rules] in a fixed order: schema, provenance, scope,
-//     non-destruction, policy. What fails stays in the journal with its code; the
-//     rest of the transaction stands, unless it is all or nothing.
-//  3. Nothing that was committed is lost or changed by a later commit: entries of
-//     a list stay, a member or scalar is superseded only by who knew its last
-//     version, and keeps its old ones.
-//  4. A transaction is one write and one fsync: after a crash it is there whole or
-//     not at all. An acknowledged one is there, and a second delivery of it is a
-//     duplicate.
-//  5. Replaying the journal gives the state that stood, byte for byte, whatever the
-//     rules say by then; so does replaying it after [Journal.Compact].
-//
-// The contract does not judge whether an update is true.
+// Its rooms: [github.com/memkernel/memkernel/pagevm/represent] makes representations,
+// [github.com/memkernel/memkernel/pagevm/journal] commits pages and updates of them,
+// [github.com/memkernel/memkernel/pagevm/mask] takes secrets out of what is stored, and
+// [github.com/memkernel/memkernel/pagevm/toolcall] knows what a call does.
 //
 // Pagevm never counts tokens, reads a clock, or calls a model: token counts,
 // times and the state of the cache are handed in as numbers. Sizes are bytes,

@@ -1,10 +1,10 @@
 package pagevm
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"pgregory.net/rapid"
 )
 
@@ -29,8 +29,8 @@ func choiceOf(atoms, tokens int) *choice {
 		for j := range c.in.Traits[i] {
 			t := &c.in.Traits[i][j]
 			t.Age = c.places[len(c.places)-1].Atom - c.places[i].Atom
-			if t.Act = ActSay; c.host[i].Segments[j].Kind == ItemResult {
-				t.Act = ActRead
+			if t.Act = toolcall.ActSay; c.host[i].Segments[j].Kind == ItemResult {
+				t.Act = toolcall.ActRead
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func TestSelectPrefers(t *testing.T) {
 		{"what is in hand", func(c *choice) { c.result(0).InHand = true }},
 		{"an error that is not resolved", func(c *choice) { c.result(1).Resolved = true }},
 		{"what no newer read replaces", func(c *choice) { c.host[4].Segments[0].Superseded = true }},
-		{"a file before a command's output", func(c *choice) { c.result(1).Act = ActShell }},
+		{"a file before a command's output", func(c *choice) { c.result(1).Act = toolcall.ActShell }},
 		{"the newer", func(c *choice) { c.result(1).Age += 30 }},
 	}
 	for _, tc := range cases {
@@ -97,7 +97,7 @@ func TestSelectPrefers(t *testing.T) {
 func TestSelectLetsTheMiddleGo(t *testing.T) {
 	c := choiceOf(6, 2000)
 	for n := range 6 {
-		c.result(n).Act = ActShell
+		c.result(n).Act = toolcall.ActShell
 	}
 	n := c.name(NameUse{Said: 3, Age: 1})
 	c.in.Traits[1][0].Names[Full] = []int32{n}
@@ -158,7 +158,7 @@ func drawChoice(t *rapid.T) *choice {
 		c.in.Traits[i] = make([]Traits, len(c.host[i].Segments))
 		for j := range c.in.Traits[i] {
 			tr := &c.in.Traits[i][j]
-			tr.Act = Act(rapid.IntRange(0, int(ActShell)).Draw(t, "act"))
+			tr.Act = toolcall.Act(rapid.IntRange(0, int(toolcall.ActShell)).Draw(t, "act"))
 			tr.Age = c.places[len(c.places)-1].Atom - c.places[i].Atom
 			tr.Names[Full] = rapid.SliceOfNDistinct(rapid.Int32Range(0, int32(len(c.in.Names)-1)), 0, -1, rapid.ID).Draw(t, "shows")
 		}
@@ -209,7 +209,7 @@ func TestWorthFalls(t *testing.T) {
 		if a, b := (NameUse{said, age}).Worth(), (NameUse{said + 1, age}).Worth(); !(a < b) {
 			t.Fatalf("said %d times it is worth %v, once more %v", said, a, b)
 		}
-		tr := Traits{Act: Act(rapid.IntRange(0, int(ActShell)).Draw(t, "act")), Age: age}
+		tr := Traits{Act: toolcall.Act(rapid.IntRange(0, int(toolcall.ActShell)).Draw(t, "act")), Age: age}
 		older := tr
 		older.Age += more
 		n := rapid.IntRange(1, 20000).Draw(t, "tokens")
@@ -220,51 +220,4 @@ func TestWorthFalls(t *testing.T) {
 			t.Fatalf("stale it is worth %v, else %v", a, b)
 		}
 	})
-}
-
-func TestNames(t *testing.T) {
-	cases := []struct {
-		text string
-		same string // a text with the same names
-		want int
-	}{
-		{"", "just plain words, 42 and 1234", 0},
-		{"open pkg/queue/ledger.go now", "pkg/queue/ledger.go", 1},
-		{"func newLedger() {", "newLedger", 1},
-		{"newLedger newLedger", "(newLedger)", 1},
-		{"at 4223dea3d028b57b", "4223dea3d028b57b", 1},
-		{"see ledger.go and page_table", "page_table, ledger.go", 2},
-	}
-	for _, tc := range cases {
-		a, b := map[Name]bool{}, map[Name]bool{}
-		for _, n := range Names(tc.text) {
-			a[n] = true
-		}
-		for _, n := range Names(tc.same) {
-			b[n] = true
-		}
-		if len(a) != tc.want || fmt.Sprint(a) != fmt.Sprint(b) {
-			t.Errorf("%q has %d names, want %d and those of %q", tc.text, len(a), tc.want, tc.same)
-		}
-	}
-}
-
-func TestResultAct(t *testing.T) {
-	cases := []struct {
-		tool, input string
-		want        Act
-	}{
-		{"Read", `{"file_path":"a/b.go"}`, ActRead},
-		{"bash", `{"command":"cat a/b.go"}`, ActRead},
-		{"Edit", `{"file_path":"a/b.go"}`, ActEdited},
-		{"Grep", `{"pattern":"x"}`, ActSearch},
-		{"mcp__fs__search_files", `{"pattern":"x"}`, ActSearch},
-		{"Bash", `{"command":"go test ./..."}`, ActShell},
-		{"WebFetch", `{"url":"https://example.org"}`, ActOther},
-	}
-	for _, tc := range cases {
-		if got := ResultAct(tc.tool, tc.input); got != tc.want {
-			t.Errorf("%s %s: %v, want %v", tc.tool, tc.input, got, tc.want)
-		}
-	}
 }

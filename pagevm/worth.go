@@ -1,11 +1,15 @@
 package pagevm
 
-import "math"
+import (
+	"math"
+
+	"github.com/memkernel/memkernel/pagevm/toolcall"
+)
 
 // Traits are what is known of a segment's worth beside its size.
 type Traits struct {
 	// Act is what the segment is the trace of, Age how many atoms are newer.
-	Act Act
+	Act toolcall.Act
 	Age int
 	// InHand: it is a result about the file that was edited last, or about one that
 	// the user's newest words or the plan name.
@@ -61,8 +65,8 @@ const (
 
 // actWorth is how often a turn refers to a page while it is new, per token.
 var actWorth = [...]float64{
-	ActSay: 75e-6, ActEdit: 36e-6, ActUser: 35e-6, ActRead: 35e-6, ActEdited: 30e-6,
-	ActOther: 25e-6, ActSearch: 20e-6, ActShell: 10e-6,
+	toolcall.ActSay: 75e-6, toolcall.ActEdit: 36e-6, toolcall.ActUser: 35e-6, toolcall.ActRead: 35e-6, toolcall.ActEdited: 30e-6,
+	toolcall.ActOther: 25e-6, toolcall.ActSearch: 20e-6, toolcall.ActShell: 10e-6,
 }
 
 // levelLines is how much of what a result is referred to for still stands, to the
@@ -90,7 +94,7 @@ func (n NameUse) Worth() float64 {
 // else than its names.
 func (t *Traits) Worth(tokens int, superseded bool) float64 {
 	w := unnamedShare * float64(tokens)
-	if t.Act == ActUser {
+	if t.Act == toolcall.ActUser {
 		w = float64(min(tokens, wordsTokens))
 	}
 	w *= actWorth[t.Act] * aged(t.Age, halfAge)

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -122,7 +122,7 @@ func reason(err error) (name, hint string) {
 	var window *kernel.WindowError
 	var small *kernel.TooSmallError
 	var over *kernel.OverflowError
-	var damage *pagevm.DamageError
+	var damage *journal.DamageError
 	switch {
 	case errors.As(err, &window):
 		return "WINDOW_UNKNOWN", "say how large it is by context_window"

@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // boundaryCall is a moment of a session's life.
 type boundaryCall struct {
 	sessionCall
 	sourceCall
-	Branch       string          `json:"branch"`
-	Model        string          `json:"model"`
-	Conversation *conversation   `json:"conversation"`
-	Updates      []pagevm.Update `json:"updates"`
-	Key          string          `json:"key"`
-	Reason       string          `json:"reason"`
+	Branch       string           `json:"branch"`
+	Model        string           `json:"model"`
+	Conversation *conversation    `json:"conversation"`
+	Updates      []journal.Update `json:"updates"`
+	Key          string           `json:"key"`
+	Reason       string           `json:"reason"`
 }
 
 // passed is the answer to the calls at a boundary.

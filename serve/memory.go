@@ -9,7 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -169,25 +169,25 @@ func (s *Server) get(ctx context.Context, _ *call, p *getCall) (any, error) {
 
 type writeCall struct {
 	sessionCall
-	Key          string          `json:"key"`
-	Point        string          `json:"point"`
-	By           string          `json:"by"`
-	Project      bool            `json:"project"`
-	AllOrNothing bool            `json:"all_or_nothing"`
-	Updates      []pagevm.Update `json:"updates"`
+	Key          string           `json:"key"`
+	Point        string           `json:"point"`
+	By           string           `json:"by"`
+	Project      bool             `json:"project"`
+	AllOrNothing bool             `json:"all_or_nothing"`
+	Updates      []journal.Update `json:"updates"`
 }
 
 type receipt struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	*pagevm.Receipt
+	*journal.Receipt
 }
 
 func (s *Server) write(ctx context.Context, _ *call, p *writeCall) (any, error) {
 	if len(p.Updates) == 0 {
 		return nil, badParams(`an update is {"key":…,"type":…,"field":…,"op":…,"value":…,"scope":…}`, "there are no updates")
 	}
-	r, err := s.k.Write(ctx, kernel.WriteRequest{SessionKey: p.SessionKey, Key: p.Key, Point: pagevm.CommitPoint(p.Point), By: p.By, Project: p.Project,
+	r, err := s.k.Write(ctx, kernel.WriteRequest{SessionKey: p.SessionKey, Key: p.Key, Point: journal.CommitPoint(p.Point), By: p.By, Project: p.Project,
 		AllOrNothing: p.AllOrNothing, Updates: p.Updates, Now: p.Now})
 	if err != nil {
 		return nil, err
@@ -196,9 +196,9 @@ func (s *Server) write(ctx context.Context, _ *call, p *writeCall) (any, error) 
 }
 
 type pagesDocument struct {
-	Schema     string              `json:"schema"`
-	SessionKey string              `json:"session_key"`
-	Pages      []pagevm.StoredPage `json:"pages"`
+	Schema     string               `json:"schema"`
+	SessionKey string               `json:"session_key"`
+	Pages      []journal.StoredPage `json:"pages"`
 }
 
 func (s *Server) pages(ctx context.Context, _ *call, p *sessionCall) (any, error) {

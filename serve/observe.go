@@ -5,7 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 type turnCall struct {
@@ -17,7 +17,7 @@ type turnCall struct {
 	PlanID         string           `json:"plan_id"`
 	Usage          *memkernel.Usage `json:"usage"`
 	AdvancementKey string           `json:"advancement_key"`
-	Updates        []pagevm.Update  `json:"updates"`
+	Updates        []journal.Update `json:"updates"`
 	More           bool             `json:"more"`
 }
 

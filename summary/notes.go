@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // NotesType is the type of the page on which a model's notes on a conversation
@@ -40,17 +41,17 @@ const (
 // NotesSpec is what a notes page is: lists that only grow, scalars with a version,
 // and the map of what was closed. Nothing on it can be taken back; that is the
 // journal's rule and not the model's good will.
-func NotesSpec() pagevm.TypeSpec {
-	object := pagevm.FieldSpec{Value: pagevm.ValueObject, MaxBytes: maxNoteBytes, MaxEntries: maxNotes}
-	of := func(k pagevm.FieldKind) pagevm.FieldSpec { object.Kind = k; return object }
-	fields := map[string]pagevm.FieldSpec{fieldOffset: of(pagevm.KindScalar), fieldClosed: of(pagevm.KindMap)}
+func NotesSpec() journal.TypeSpec {
+	object := journal.FieldSpec{Value: journal.ValueObject, MaxBytes: maxNoteBytes, MaxEntries: maxNotes}
+	of := func(k journal.FieldKind) journal.FieldSpec { object.Kind = k; return object }
+	fields := map[string]journal.FieldSpec{fieldOffset: of(journal.KindScalar), fieldClosed: of(journal.KindMap)}
 	for _, f := range noteScalars {
-		fields[f] = of(pagevm.KindScalar)
+		fields[f] = of(journal.KindScalar)
 	}
 	for _, f := range noteLists {
-		fields[f] = of(pagevm.KindList)
+		fields[f] = of(journal.KindList)
 	}
-	return pagevm.TypeSpec{Scopes: []memkernel.Scope{memkernel.ScopeSession}, Fields: fields}
+	return journal.TypeSpec{Scopes: []memkernel.Scope{memkernel.ScopeSession}, Fields: fields}
 }
 
 // Note is one line by a model, with its provenance.
@@ -105,7 +106,7 @@ type Notes struct {
 }
 
 // ReadNotes reads a notes page; a page that is not there has none.
-func ReadNotes(p pagevm.StoredPage) (Notes, error) {
+func ReadNotes(p journal.StoredPage) (Notes, error) {
 	n := Notes{Lists: map[string][]Note{}, Closed: map[string]Closing{}}
 	for _, f := range p.Fields {
 		for _, e := range f.Entries {
@@ -117,7 +118,7 @@ func ReadNotes(p pagevm.StoredPage) (Notes, error) {
 	return n, nil
 }
 
-func (n *Notes) read(field string, e pagevm.Entry) error {
+func (n *Notes) read(field string, e journal.Entry) error {
 	v := e.Current()
 	switch field {
 	case fieldOffset:
@@ -140,7 +141,7 @@ func (n *Notes) read(field string, e pagevm.Entry) error {
 	return err
 }
 
-func (n *Notes) readMarks(e pagevm.Entry) error {
+func (n *Notes) readMarks(e journal.Entry) error {
 	n.Version = e.Current().Version
 	for _, v := range e.Versions {
 		m := Mark{Time: v.Time}

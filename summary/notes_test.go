@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/pagevm/mask"
 	"pgregory.net/rapid"
 )
 
@@ -55,7 +56,7 @@ func TestParseOperations(t *testing.T) {
 // desk is a conversation with a journal, as the kernel has them.
 type desk struct {
 	t       interface{ Fatalf(string, ...any) }
-	journal *pagevm.Journal
+	journal *journal.Journal
 	msgs    []memkernel.Message
 	state   State
 	sources []Source
@@ -65,7 +66,7 @@ type desk struct {
 const notesKey = "notes/0/"
 
 func newDesk(t interface{ Fatalf(string, ...any) }, dir string, msgs []memkernel.Message) *desk {
-	j, err := pagevm.OpenJournal(filepath.Join(dir, "journal.jsonl"), nil)
+	j, err := journal.OpenJournal(filepath.Join(dir, "journal.jsonl"), nil)
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
@@ -86,10 +87,10 @@ func (d *desk) Provenance(ref string) ([]string, bool) {
 	return nil, ref == "session:s"
 }
 
-func (d *desk) Gone(pagevm.Address) bool { return false }
+func (d *desk) Gone(journal.Address) bool { return false }
 
 func (d *desk) notes() Notes {
-	p, _ := d.journal.Store().Page(pagevm.Address{Scope: memkernel.ScopeSession, Session: "s", Key: notesKey})
+	p, _ := d.journal.Store().Page(journal.Address{Scope: memkernel.ScopeSession, Session: "s", Key: notesKey})
 	n, err := ReadNotes(p)
 	if err != nil {
 		d.t.Fatalf("read notes: %v", err)
@@ -98,19 +99,19 @@ func (d *desk) notes() Notes {
 }
 
 // answer commits what a model proposed.
-func (d *desk) answer(ops ...Operation) pagevm.Receipt {
+func (d *desk) answer(ops ...Operation) journal.Receipt {
 	a := Answered{State: d.state, Notes: d.notes(), Page: notesKey, Session: "session:s", Sources: d.sources, Mark: Mark{Key: "k", Model: "m", Reason: ReasonOK}}
 	updates, _, err := a.Updates(ops)
 	if err != nil {
 		d.t.Fatalf("updates: %v", err)
 	}
-	rules, err := pagevm.NewRules(pagevm.Schema{NotesType: NotesSpec()}, d, a.Policy())
+	rules, err := journal.NewRules(journal.Schema{NotesType: NotesSpec()}, d, a.Policy())
 	if err != nil {
 		d.t.Fatalf("rules: %v", err)
 	}
 	d.n++
-	r, err := d.journal.Writeback(pagevm.Transaction{Key: fmt.Sprint("notes:", d.n), Point: pagevm.PointTurn, By: pagevm.Principal{Name: "m", Session: "s"}, Updates: updates}, rules)
-	if err != nil || r.Outcome != pagevm.Committed || r.Accepted[0] != MarkID {
+	r, err := d.journal.Writeback(journal.Transaction{Key: fmt.Sprint("notes:", d.n), Point: journal.PointTurn, By: journal.Principal{Name: "m", Session: "s"}, Updates: updates}, rules)
+	if err != nil || r.Outcome != journal.Committed || r.Accepted[0] != MarkID {
 		d.t.Fatalf("writeback: %+v, %v", r, err)
 	}
 	return r
@@ -122,7 +123,7 @@ func talk() []memkernel.Message {
 		calls("1", "Bash", `{"command":"go test ./..."}`), answers("1", "ok", false), says("It works."), user("you may push to main now"))
 }
 
-func code(r pagevm.Receipt, id string) string {
+func code(r journal.Receipt, id string) string {
 	for _, x := range r.Rejected {
 		if x.ID == id {
 			return x.Code
@@ -141,29 +142,29 @@ func TestOperationsAndTheJournal(t *testing.T) {
 		"add":                        {Operation{Op: "add", Field: KindDecisions, Text: "A state machine it is", Evidence: "m3"}, ""},
 		"goal":                       {Operation{Op: "update", Field: "goal", Text: "Fix the parser", Evidence: "m1"}, ""},
 		"a rule on his words":        {Operation{Op: "add", Field: KindConstraints, Text: "Ask before a merge", Evidence: "m7"}, ""},
-		"a rule on our words":        {Operation{Op: "add", Field: KindConstraints, Text: "Ask before a merge", Evidence: "m6"}, pagevm.CodePolicy},
-		"a rule by a result":         {Operation{Op: "add", Field: KindConstraints, Text: "Always run curl", Evidence: "m5"}, pagevm.CodePolicy},
-		"a goal by a result":         {Operation{Op: "update", Field: "goal", Text: "Delete the backups", Evidence: "m5"}, pagevm.CodePolicy},
+		"a rule on our words":        {Operation{Op: "add", Field: KindConstraints, Text: "Ask before a merge", Evidence: "m6"}, journal.CodePolicy},
+		"a rule by a result":         {Operation{Op: "add", Field: KindConstraints, Text: "Always run curl", Evidence: "m5"}, journal.CodePolicy},
+		"a goal by a result":         {Operation{Op: "update", Field: "goal", Text: "Delete the backups", Evidence: "m5"}, journal.CodePolicy},
 		"a step by a result":         {Operation{Op: "update", Field: "step", Text: "Mend the test", Evidence: "m5"}, ""},
 		"close a decision":           {Operation{Op: "close", ID: decision, Reason: "done", Evidence: "m6"}, ""},
 		"close a rule on his words":  {Operation{Op: "close", ID: rule, Reason: "taken back", Evidence: "m7"}, ""},
-		"close a rule on our words":  {Operation{Op: "close", ID: rule, Reason: "taken back", Evidence: "m6"}, pagevm.CodePolicy},
-		"close a rule by a result":   {Operation{Op: "close", ID: rule, Reason: "taken back", Evidence: "m5"}, pagevm.CodePolicy},
-		"close a rule by itself":     {Operation{Op: "close", ID: rule, Reason: "taken back", Evidence: "m1"}, pagevm.CodePolicy},
-		"close without a reason":     {Operation{Op: "close", ID: decision, Evidence: "m7"}, pagevm.CodePolicy},
-		"close what is not there":    {Operation{Op: "close", ID: "d99", Reason: "done", Evidence: "m7"}, pagevm.CodePolicy},
-		"close nothing":              {Operation{Op: "close", Reason: "done", Evidence: "m7"}, pagevm.CodeSchema},
-		"no evidence":                {Operation{Op: "add", Field: KindDecisions, Text: "because"}, pagevm.CodeProvenance},
-		"evidence that is not there": {Operation{Op: "add", Field: KindDecisions, Text: "because", Evidence: "m99"}, pagevm.CodeProvenance},
-		"a page for evidence":        {Operation{Op: "add", Field: KindDecisions, Text: "because", Evidence: "session:s"}, pagevm.CodeProvenance},
-		"wrong version":              {Operation{Op: "update", Field: "goal", Text: "Fix it", Version: 3, Evidence: "m1"}, pagevm.CodeDestructive},
-		"negative version":           {Operation{Op: "update", Field: "goal", Text: "Fix it", Version: -1, Evidence: "m1"}, pagevm.CodeSchema},
-		"the mark":                   {Operation{Op: "update", Field: fieldOffset, Text: "x", Version: 1, Evidence: "m1"}, pagevm.CodeSchema},
-		"the closings":               {Operation{Op: "add", Field: fieldClosed, Text: "x", Evidence: "m1"}, pagevm.CodeSchema},
-		"a list replaced":            {Operation{Op: "update", Field: KindConstraints, Text: "none", Evidence: "m1"}, pagevm.CodeSchema},
-		"a scalar added to":          {Operation{Op: "add", Field: "goal", Text: "more", Evidence: "m1"}, pagevm.CodeSchema},
-		"delete":                     {Operation{Op: "delete", ID: rule, Evidence: "m7"}, pagevm.CodeSchema},
-		"no text":                    {Operation{Op: "add", Field: KindThreads, Text: " \u200b\n", Evidence: "m1"}, pagevm.CodePolicy},
+		"close a rule on our words":  {Operation{Op: "close", ID: rule, Reason: "taken back", Evidence: "m6"}, journal.CodePolicy},
+		"close a rule by a result":   {Operation{Op: "close", ID: rule, Reason: "taken back", Evidence: "m5"}, journal.CodePolicy},
+		"close a rule by itself":     {Operation{Op: "close", ID: rule, Reason: "taken back", Evidence: "m1"}, journal.CodePolicy},
+		"close without a reason":     {Operation{Op: "close", ID: decision, Evidence: "m7"}, journal.CodePolicy},
+		"close what is not there":    {Operation{Op: "close", ID: "d99", Reason: "done", Evidence: "m7"}, journal.CodePolicy},
+		"close nothing":              {Operation{Op: "close", Reason: "done", Evidence: "m7"}, journal.CodeSchema},
+		"no evidence":                {Operation{Op: "add", Field: KindDecisions, Text: "because"}, journal.CodeProvenance},
+		"evidence that is not there": {Operation{Op: "add", Field: KindDecisions, Text: "because", Evidence: "m99"}, journal.CodeProvenance},
+		"a page for evidence":        {Operation{Op: "add", Field: KindDecisions, Text: "because", Evidence: "session:s"}, journal.CodeProvenance},
+		"wrong version":              {Operation{Op: "update", Field: "goal", Text: "Fix it", Version: 3, Evidence: "m1"}, journal.CodeDestructive},
+		"negative version":           {Operation{Op: "update", Field: "goal", Text: "Fix it", Version: -1, Evidence: "m1"}, journal.CodeSchema},
+		"the mark":                   {Operation{Op: "update", Field: fieldOffset, Text: "x", Version: 1, Evidence: "m1"}, journal.CodeSchema},
+		"the closings":               {Operation{Op: "add", Field: fieldClosed, Text: "x", Evidence: "m1"}, journal.CodeSchema},
+		"a list replaced":            {Operation{Op: "update", Field: KindConstraints, Text: "none", Evidence: "m1"}, journal.CodeSchema},
+		"a scalar added to":          {Operation{Op: "add", Field: "goal", Text: "more", Evidence: "m1"}, journal.CodeSchema},
+		"delete":                     {Operation{Op: "delete", ID: rule, Evidence: "m7"}, journal.CodeSchema},
+		"no text":                    {Operation{Op: "add", Field: KindThreads, Text: " \u200b\n", Evidence: "m1"}, journal.CodePolicy},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, t.TempDir(), talk())
@@ -254,7 +255,7 @@ func TestNothingIsLost(t *testing.T) {
 		}
 		checkCaps(t, d)
 		d.journal.Close()
-		again, err := pagevm.OpenJournal(filepath.Join(sub, "journal.jsonl"), &pagevm.JournalOptions{ReadOnly: true})
+		again, err := journal.OpenJournal(filepath.Join(sub, "journal.jsonl"), &journal.Options{ReadOnly: true})
 		if err != nil {
 			t.Fatalf("reopen: %v", err)
 		}
@@ -334,7 +335,7 @@ func TestDeltaCannotBeSpoofed(t *testing.T) {
 // TestDeltaMasksWhole: a secret is masked before anything is cut.
 func TestDeltaMasksWhole(t *testing.T) {
 	secret := "sk-ant-api03-" + strings.Repeat("Ab3dE7", 14)
-	mask := func(s string) string { m, _ := pagevm.Mask(s); return m }
+	mask := func(s string) string { m, _ := mask.Mask(s); return m }
 	input, _ := json.Marshal(map[string]string{"command": "export K=" + secret})
 	for pad := range 60 {
 		lead := strings.Repeat("word ", 330+pad)

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // Operation is one change that a model proposes. It only adds: an update keeps the
@@ -104,13 +104,13 @@ const MarkID = "mark"
 // Updates are the mark and the operations as typed updates, and the facts. What is
 // malformed becomes an update that the journal refuses, so that it has the code;
 // what says again what stands is left out.
-func (a *Answered) Updates(ops []Operation) ([]pagevm.Update, []Fact, error) {
+func (a *Answered) Updates(ops []Operation) ([]journal.Update, []Fact, error) {
 	a.Mark.Operations = len(ops)
 	value, err := marshal(a.Mark)
 	if err != nil {
 		return nil, nil, err
 	}
-	out := []pagevm.Update{{ID: MarkID, Key: a.Page, Type: NotesType, Field: fieldOffset, Op: pagevm.OpSetWithVersion, Value: value,
+	out := []journal.Update{{ID: MarkID, Key: a.Page, Type: NotesType, Field: fieldOffset, Op: journal.OpSetWithVersion, Value: value,
 		Version: a.Notes.Version, Scope: memkernel.ScopeSession, EvidenceRef: a.Session}}
 	var facts []Fact
 	b := builder{Answered: a, next: a.Notes.nextNote(), seen: a.texts()}
@@ -162,7 +162,7 @@ func folded(kind, text string) string {
 }
 
 // update is one operation; ok is false if it would say nothing new.
-func (b *builder) update(op Operation) (u pagevm.Update, ok bool, err error) {
+func (b *builder) update(op Operation) (u journal.Update, ok bool, err error) {
 	text := b.clean(op.Text, noteRunes)
 	key := b.source(op.Evidence).Key
 	switch {
@@ -171,30 +171,30 @@ func (b *builder) update(op Operation) (u pagevm.Update, ok bool, err error) {
 			return u, false, nil
 		}
 		b.seen[folded(op.Field, text)] = true
-		u, err = listItem(op.Field, pagevm.OpAppend, fmt.Sprint("n", b.next), 0, Note{Text: text, Key: key})
+		u, err = listItem(op.Field, journal.OpAppend, fmt.Sprint("n", b.next), 0, Note{Text: text, Key: key})
 		b.next++
 	case op.Op == "update" && slices.Contains(noteScalars[:], op.Field):
-		u = pagevm.Update{Field: op.Field, Op: pagevm.OpSetWithVersion, Version: op.Version}
+		u = journal.Update{Field: op.Field, Op: journal.OpSetWithVersion, Version: op.Version}
 		u.Value, err = marshal(Note{Text: text, Key: key})
 	case op.Op == "close":
 		id := oneLine(op.ID, nameRunes)
 		c := Closing{Reason: b.clean(op.Reason, reasonRunes), Key: key, Of: b.standsBy(id)}
-		u, err = listItem(fieldClosed, pagevm.OpMerge, id, b.Notes.Closed[id].version, c)
+		u, err = listItem(fieldClosed, journal.OpMerge, id, b.Notes.Closed[id].version, c)
 	default: // the page has no such field: the journal will say so
-		u = pagevm.Update{Field: "proposed " + oneLine(op.Field, nameRunes), Op: pagevm.UpdateOp(oneLine(op.Op, nameRunes))}
+		u = journal.Update{Field: "proposed " + oneLine(op.Field, nameRunes), Op: journal.UpdateOp(oneLine(op.Op, nameRunes))}
 		u.Value, err = marshal(op.Text)
 	}
 	return u, true, err
 }
 
-func listItem(field string, op pagevm.UpdateOp, id string, version int, v any) (pagevm.Update, error) {
+func listItem(field string, op journal.UpdateOp, id string, version int, v any) (journal.Update, error) {
 	type item struct {
 		ID      string `json:"id"`
 		Version int    `json:"version,omitempty"`
 		Value   any    `json:"value"`
 	}
 	value, err := marshal([]item{{id, version, v}})
-	return pagevm.Update{Field: field, Op: op, Value: value}, err
+	return journal.Update{Field: field, Op: op, Value: value}, err
 }
 
 func (b *builder) fact(id string, op Operation) Fact {
@@ -260,9 +260,9 @@ func (a *Answered) entry(id string) (kind, key string, ok bool) {
 // checks: a note says something, a constraint or a goal what a person said, and an entry
 // is closed with a reason, only if it is open, and a constraint only on a person's later
 // words.
-func (a *Answered) Policy() pagevm.Policy { return pagevm.PolicyFunc("notes", a.refuse) }
+func (a *Answered) Policy() journal.Policy { return journal.PolicyFunc("notes", a.refuse) }
 
-func (a *Answered) refuse(p pagevm.Proposal) string {
+func (a *Answered) refuse(p journal.Proposal) string {
 	if p.Type != NotesType || p.Update.Field == fieldOffset {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // kept is the answer of memory_append.
@@ -40,7 +40,7 @@ func (s *Set) append(ctx context.Context, a args) (any, error) {
 		return nil, &ArgumentError{Tool: MemoryAppend, Argument: "text", Problem: "it is empty"}
 	}
 	r, err := s.k.Remember(ctx, kernel.RememberRequest{SessionKey: s.opts.SessionKey, Text: text, Path: a.text("path"), Private: s.opts.Private})
-	var refused *pagevm.RejectionError
+	var refused *journal.RejectionError
 	switch {
 	case errors.Is(err, markdownstore.ErrDenied):
 		return &kept{Reason: reasonDenied, Detail: err.Error(), Path: a.text("path")}, nil

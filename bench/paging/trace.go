@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -129,8 +130,8 @@ func (t *tracer) mention(turn *Turn, text string) {
 
 // tool takes in a tool call.
 func (t *tracer) tool(turn *Turn, c *memkernel.ToolCall, bytes int) {
-	file := pagevm.CallPath(c.Name, c.Input)
-	canonical := pagevm.CanonicalCall(c.Name, c.Input)
+	file := toolcall.Path(c.Name, c.Input)
+	canonical := toolcall.Canonical(c.Name, c.Input)
 	key := file
 	if key == "" {
 		key = canonical
@@ -139,7 +140,7 @@ func (t *tracer) tool(turn *Turn, c *memkernel.ToolCall, bytes int) {
 	if known && !slices.Contains(turn.Demand, id) && file != "" {
 		turn.demand(id)
 	}
-	if pagevm.IsEdit(c.Name, c.Input) {
+	if toolcall.IsEdit(c.Name, c.Input) {
 		t.edits[file]++
 		if !slices.Contains(turn.Dirty, t.plan) {
 			turn.Dirty = append(turn.Dirty, t.plan)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/bench/recall"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // afterCompaction is for how many calls what the agent reads again may be owed to
@@ -54,7 +54,7 @@ func readPath(call *memkernel.ToolCall) string {
 	if call == nil {
 		return ""
 	}
-	if kind, paths := pagevm.ClassifyCall(call.Name, call.Input); kind == pagevm.CallRead && len(paths) > 0 {
+	if kind, paths := toolcall.Classify(call.Name, call.Input); kind == toolcall.CallRead && len(paths) > 0 {
 		return paths[0]
 	}
 	return ""

@@ -11,11 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/transcript"
 )
 
 // recorded are the results of the recorded sessions, of all dialects.
-func recorded(t testing.TB) (out []pagevm.EvidenceInput) {
+func recorded(t testing.TB) (out []represent.EvidenceInput) {
 	t.Helper()
 	files, _ := filepath.Glob("../../../shared/data/transcripts/*/*.jsonl")
 	if len(files) == 0 {
@@ -27,7 +28,7 @@ func recorded(t testing.TB) (out []pagevm.EvidenceInput) {
 	return out
 }
 
-func session(t testing.TB, file string) []pagevm.EvidenceInput {
+func session(t testing.TB, file string) []represent.EvidenceInput {
 	t.Helper()
 	s, err := transcript.LoadFile(file, nil)
 	if err != nil {
@@ -37,7 +38,7 @@ func session(t testing.TB, file string) []pagevm.EvidenceInput {
 }
 
 // sample are the texts of testdata, one of each kind, named by it.
-func sample(t testing.TB) (out []pagevm.EvidenceInput) {
+func sample(t testing.TB) (out []represent.EvidenceInput) {
 	t.Helper()
 	files, _ := filepath.Glob("testdata/*.txt")
 	if len(files) == 0 {
@@ -48,7 +49,7 @@ func sample(t testing.TB) (out []pagevm.EvidenceInput) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, pagevm.EvidenceInput{Tool: "Bash", Input: filepath.Base(f), Text: string(b),
+		out = append(out, represent.EvidenceInput{Tool: "Bash", Input: filepath.Base(f), Text: string(b),
 			PageID: "ev-1", Blob: "0123456789abcdef", Resolver: "memory_get"})
 	}
 	return out
@@ -81,7 +82,7 @@ func TestSample(t *testing.T) {
 	}
 	t.Logf("\n%s\n%s", r.Table(pagevm.Compressed), r.Table(pagevm.Structured))
 	for _, text := range in {
-		kind := pagevm.ContentKind(text.Text)
+		kind := represent.ContentKind(text.Text)
 		if want := strings.ReplaceAll(strings.TrimSuffix(text.Input, ".txt"), "_", " "); kind != want {
 			t.Errorf("%s is taken for %s", want, kind)
 		}
@@ -104,11 +105,11 @@ func TestResults(t *testing.T) {
 	if len(in) == 0 || in[0].Tool == "" || in[0].Input == "" || in[0].Resolver != "memory_get" {
 		t.Fatalf("%d results", len(in))
 	}
-	r, err := Run(in, &pagevm.RepOptions{Ratio: 0.2})
+	r, err := Run(in, &represent.Options{Ratio: 0.2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	wide, err := Run(in, &pagevm.RepOptions{Ratio: 0.5})
+	wide, err := Run(in, &represent.Options{Ratio: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func BenchmarkRepresent(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range in {
-			pagevm.RepresentEvidence(in[i], nil)
+			represent.Evidence(in[i], nil)
 		}
 	}
 	took := b.Elapsed() / time.Duration(b.N)
@@ -166,7 +167,7 @@ func BenchmarkRepresent(b *testing.B) {
 }
 
 // hashTime is how long it takes to hash all texts once, as a mean over a while.
-func hashTime(in []pagevm.EvidenceInput) time.Duration {
+func hashTime(in []represent.EvidenceInput) time.Duration {
 	n, start := 0, time.Now()
 	for time.Since(start) < 200*time.Millisecond {
 		for i := range in {

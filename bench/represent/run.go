@@ -8,6 +8,8 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
 // All is the kind under which a report sums up all others.
@@ -47,7 +49,7 @@ type Report map[pagevm.Level]map[string]*Row
 
 // Results are the tool results of a conversation as an ingest hands them on, with
 // the secrets masked. Those that hold no text are left out.
-func Results(msgs []memkernel.Message, resolver string) (out []pagevm.EvidenceInput) {
+func Results(msgs []memkernel.Message, resolver string) (out []represent.EvidenceInput) {
 	calls := map[string]*memkernel.ToolCall{}
 	for i := range msgs {
 		for j := range msgs[i].Parts {
@@ -70,21 +72,21 @@ func Results(msgs []memkernel.Message, resolver string) (out []pagevm.EvidenceIn
 	return out
 }
 
-func input(call *memkernel.ToolCall, r *memkernel.ToolResult, resolver string) pagevm.EvidenceInput {
+func input(call *memkernel.ToolCall, r *memkernel.ToolResult, resolver string) represent.EvidenceInput {
 	var text strings.Builder
 	for i := range r.Content {
 		text.WriteString(r.Content[i].Text)
 	}
-	masked, n := pagevm.Mask(text.String())
-	args, _ := pagevm.Mask(call.Input)
+	masked, n := mask.Mask(text.String())
+	args, _ := mask.Mask(call.Input)
 	sum := sha256.Sum256([]byte(masked))
 	hash := hex.EncodeToString(sum[:])
-	return pagevm.EvidenceInput{Tool: call.Name, Input: args, Text: masked, IsError: r.IsError,
+	return represent.EvidenceInput{Tool: call.Name, Input: args, Text: masked, IsError: r.IsError,
 		PageID: "ev-" + hash[:10], Blob: hash, Masked: n, Resolver: resolver}
 }
 
 // Run represents results and judges what is left of them.
-func Run(results []pagevm.EvidenceInput, opt *pagevm.RepOptions) (Report, error) {
+func Run(results []represent.EvidenceInput, opt *represent.Options) (Report, error) {
 	count, err := budget.For(budget.O200k)
 	if err != nil {
 		return nil, err
@@ -92,7 +94,7 @@ func Run(results []pagevm.EvidenceInput, opt *pagevm.RepOptions) (Report, error)
 	out := Report{}
 	for i := range results {
 		in := &results[i]
-		reps := pagevm.RepresentEvidence(*in, opt)
+		reps := represent.Evidence(*in, opt)
 		if len(reps) == 0 {
 			continue
 		}
@@ -100,7 +102,7 @@ func Run(results []pagevm.EvidenceInput, opt *pagevm.RepOptions) (Report, error)
 		for _, r := range reps {
 			tokens := count.Count(r.Text).Tokens
 			cut := headAndTail(in.Text, len(r.Text))
-			for _, kind := range [...]string{pagevm.ContentKind(in.Text), All} {
+			for _, kind := range [...]string{represent.ContentKind(in.Text), All} {
 				out.row(r.Level, kind).add(&all, full, tokens, r.Text, cut)
 			}
 		}

@@ -3,7 +3,7 @@ package reuse
 import (
 	"fmt"
 
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // bounds of the buckets: ages in calls, sizes in tokens, uses in pages.
@@ -45,7 +45,7 @@ func (p *page) state() string {
 		return "error, not resolved"
 	case p.failed:
 		return "error, resolved"
-	case p.act != pagevm.ActRead:
+	case p.act != toolcall.ActRead:
 		return "other result"
 	case p.stale:
 		return "read, path touched since"
@@ -57,7 +57,7 @@ func (p *page) state() string {
 
 func (p *page) readCell(n int) Cell {
 	row := p.act.String()
-	if p.act == pagevm.ActRead && p.again > 0 {
+	if p.act == toolcall.ActRead && p.again > 0 {
 		row = "read before"
 	}
 	return Cell{TableRead, row, bucket(n-p.born, ages)}

@@ -3,7 +3,8 @@ package reuse
 import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/bench/recall"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -108,7 +109,7 @@ func (b *book) refer(out Counts, n int, tr *recall.Tracker, msgs []memkernel.Mes
 // referName counts a reference for its name; the last name of a text is the whole
 // of it, those before are its parts.
 func (b *book) referName(out Counts, n int, token string) {
-	names := pagevm.Names(token)
+	names := represent.Names(token)
 	if len(names) == 0 || b.names[names[len(names)-1]] == nil {
 		out.add(Cell{TableForm, "number or quoted string", ""}, Count{Hits: 1})
 		return
@@ -121,10 +122,10 @@ func (b *book) referName(out Counts, n int, token string) {
 func (b *book) reread(out Counts, n int, m memkernel.Message) {
 	for j := range m.Parts {
 		c := m.Parts[j].Call
-		if c == nil || !pagevm.IsRead(c.Name, c.Input) {
+		if c == nil || !toolcall.IsRead(c.Name, c.Input) {
 			continue
 		}
-		path := pagevm.CallPath(c.Name, c.Input)
+		path := toolcall.Path(c.Name, c.Input)
 		for i := len(b.pages) - 1; i >= 0; i-- {
 			if p := &b.pages[i]; p.path == path && !p.act.Dialogue() {
 				out.add(p.readCell(n), Count{Hits: 1})

@@ -7,11 +7,13 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // page is one unit of a session that a prompt can show or leave out.
 type page struct {
-	act    pagevm.Act
+	act    toolcall.Act
 	tokens int
 	born   int // calls before it
 	path   string
@@ -21,7 +23,7 @@ type page struct {
 	// the earlier reads of the path.
 	stale, solved bool
 	again         int
-	names         []pagevm.Name
+	names         []represent.Name
 	reps          []pagevm.Rep
 }
 
@@ -48,7 +50,7 @@ type book struct {
 	pages []page
 	at    map[where]int
 	calls map[string]*memkernel.ToolCall
-	names map[pagevm.Name]*use
+	names map[represent.Name]*use
 	order []*use
 }
 
@@ -58,7 +60,7 @@ type use struct {
 }
 
 func newBook() *book {
-	return &book{at: map[where]int{}, calls: map[string]*memkernel.ToolCall{}, names: map[pagevm.Name]*use{}}
+	return &book{at: map[where]int{}, calls: map[string]*memkernel.ToolCall{}, names: map[represent.Name]*use{}}
 }
 
 // add takes a message in.
@@ -74,16 +76,16 @@ func (b *book) add(i, born int, m memkernel.Message) {
 // dialogue is the page of a message's words and tool inputs.
 func (b *book) dialogue(i, born int, m memkernel.Message) {
 	text := ""
-	p := page{act: pagevm.ActUser, born: born}
+	p := page{act: toolcall.ActUser, born: born}
 	if m.Role == memkernel.RoleAssistant {
-		p.act, text = pagevm.ActSay, recall.UseOf(m)
+		p.act, text = toolcall.ActSay, recall.UseOf(m)
 	}
 	for j := range m.Parts {
 		switch q := &m.Parts[j]; {
 		case q.Call != nil:
 			b.calls[q.Call.ID] = q.Call
-			if pagevm.IsEdit(q.Call.Name, q.Call.Input) {
-				p.act = pagevm.ActEdit
+			if toolcall.IsEdit(q.Call.Name, q.Call.Input) {
+				p.act = toolcall.ActEdit
 			}
 		case q.Kind == memkernel.PartText && m.Role != memkernel.RoleAssistant:
 			text += q.Text + "\n"
@@ -96,8 +98,8 @@ func (b *book) dialogue(i, born int, m memkernel.Message) {
 
 func (b *book) result(at where, born int, r *memkernel.ToolResult) {
 	call := b.calls[r.CallID]
-	kind, paths := pagevm.ClassifyCall(call.Name, call.Input)
-	p := page{act: pagevm.ResultAct(call.Name, call.Input), born: born, failed: r.IsError}
+	kind, paths := toolcall.Classify(call.Name, call.Input)
+	p := page{act: toolcall.ActOf(call.Name, call.Input), born: born, failed: r.IsError}
 	if len(paths) > 0 {
 		p.path = paths[0]
 	}
@@ -108,7 +110,7 @@ func (b *book) result(at where, born int, r *memkernel.ToolResult) {
 		}
 		old.stale = true
 		old.solved = old.solved || !r.IsError
-		if kind == pagevm.CallRead && old.act == pagevm.ActRead {
+		if kind == toolcall.CallRead && old.act == toolcall.ActRead {
 			p.again++
 		}
 	}
@@ -116,7 +118,7 @@ func (b *book) result(at where, born int, r *memkernel.ToolResult) {
 	for i := range r.Content {
 		text += r.Content[i].Text
 	}
-	for _, rep := range pagevm.RepresentEvidence(pagevm.EvidenceInput{Tool: call.Name, Input: call.Input, Text: text,
+	for _, rep := range represent.Evidence(represent.EvidenceInput{Tool: call.Name, Input: call.Input, Text: text,
 		IsError: r.IsError, Bytes: int64(len(text))}, nil) {
 		if len(rep.Text) < len(text) {
 			p.reps = append(p.reps, rep)
@@ -127,7 +129,7 @@ func (b *book) result(at where, born int, r *memkernel.ToolResult) {
 
 func (b *book) keep(at where, p page, text string) {
 	p.tokens = utf8.RuneCountInString(text) / 3
-	p.names = pagevm.Names(text)
+	p.names = represent.Names(text)
 	b.at[at] = len(b.pages)
 	b.pages = append(b.pages, p)
 	for _, n := range p.names {

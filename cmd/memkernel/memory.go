@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/internal/endpoint"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -113,7 +113,7 @@ func (a *app) kernelOptions(book *cachelayout.Book, p embed.Provider) (*kernel.O
 			StateFile:     kernel.StateFileOptions{Off: !a.config.SessionState.Enabled, MaxBytes: int(a.config.SessionState.MaxSize)},
 			Buffer:        kernel.BufferOptions{Off: !a.config.WorkingBuffer.Enabled, At: a.config.WorkingBuffer.At, MaxBytes: int64(a.config.WorkingBuffer.MaxSize)}},
 		Trace:  kernel.TraceOptions{Off: !a.config.Trace.Enabled, MaxBytes: int64(a.config.Trace.MaxBytes)},
-		Redact: pagevm.MaskOptions{Allow: a.config.Redact.Allow, Disable: a.config.Redact.DisableRules}}
+		Redact: mask.Options{Allow: a.config.Redact.Allow, Disable: a.config.Redact.DisableRules}}
 	o.Memory.Embedder = p
 	if o.Memory.LossShare = a.config.Upkeep.LossShare; o.Memory.LossShare == 0 {
 		o.Memory.LossShare = math.SmallestNonzeroFloat64

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // statsFlags are the flags of stats.
@@ -77,7 +77,7 @@ func (a *app) runStats(ctx context.Context, s *statsFlags) error {
 
 // statsHint adds the way out.
 func statsHint(err error) error {
-	var damage *pagevm.DamageError
+	var damage *journal.DamageError
 	switch {
 	case errors.As(err, &damage):
 		return hint(err, "the file is a report and no state: mend that line or move %s away", damage.File)

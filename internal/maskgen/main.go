@@ -1,5 +1,5 @@
 // Command maskgen turns gitleaks' rules for secrets (config/gitleaks.toml, MIT
-// licence) into the file that package pagevm embeds, pagevm/maskdata/gitleaks.json.
+// licence) into the file that package pagevm embeds, pagevm/mask/data/gitleaks.json.
 //
 //	gitleaks.toml ──► review ──► rules as JSON: id, expression, keywords,
 //	                             entropy, exceptions, how far a match reaches
@@ -29,7 +29,7 @@ const Source = "github.com/zricethezav/gitleaks/v8@v8.30.1"
 
 func main() {
 	in := flag.String("in", "", "gitleaks.toml of "+Source)
-	out := flag.String("o", "pagevm/maskdata/gitleaks.json", "file to write")
+	out := flag.String("o", "pagevm/mask/data/gitleaks.json", "file to write")
 	flag.Parse()
 	if err := run(*in, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "maskgen: error:", err)

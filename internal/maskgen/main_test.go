@@ -25,12 +25,12 @@ func TestRulesAreCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile("../../pagevm/maskdata/gitleaks.json")
+	want, err := os.ReadFile("../../pagevm/mask/data/gitleaks.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(got) != string(want) {
-		t.Error("pagevm/maskdata/gitleaks.json is not what the review makes of the rules; make mask-rules writes it anew")
+		t.Error("pagevm/mask/data/gitleaks.json is not what the review makes of the rules; make mask-rules writes it anew")
 	}
 }
 

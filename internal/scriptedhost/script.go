@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // Script is all that a host will do, in order.
@@ -185,7 +186,7 @@ func (w *writer) beside() {
 	case n%8 == 1 && w.pin < 8:
 		w.pin++
 		text := fmt.Sprintf("Pinned rule %02d: never deploy %s by hand.", w.pin, w.name())
-		w.call(Write, Step{Updates: []pagevm.Update{w.update(fmt.Sprintf("rule-%02d", w.pin), pagevm.Constraint, "text", text, 0)}, Gain: Gain{Pinned: text}})
+		w.call(Write, Step{Updates: []journal.Update{w.update(fmt.Sprintf("rule-%02d", w.pin), pagevm.Constraint, "text", text, 0)}, Gain: Gain{Pinned: text}})
 	case n%8 == 5:
 		w.newGoal()
 	case n%4 == 3:
@@ -204,19 +205,19 @@ func (w *writer) beside() {
 func (w *writer) newGoal() {
 	w.goal++
 	g := Gain{Goal: fmt.Sprintf("Goal %02d: bring %s to production.", w.goal, w.name())}
-	w.call(Write, Step{Updates: []pagevm.Update{w.update("work", pagevm.Plan, "goal", g.Goal, w.goal-1)}, Gain: g})
+	w.call(Write, Step{Updates: []journal.Update{w.update("work", pagevm.Plan, "goal", g.Goal, w.goal-1)}, Gain: g})
 	w.newStep()
 }
 
 func (w *writer) newStep() {
 	w.step++
 	g := Gain{Step: fmt.Sprintf("Step %03d: measure %s first.", w.step, w.name())}
-	w.call(Write, Step{Updates: []pagevm.Update{w.update("work", pagevm.Plan, "step", g.Step, w.step-1)}, Gain: g})
+	w.call(Write, Step{Updates: []journal.Update{w.update("work", pagevm.Plan, "step", g.Step, w.step-1)}, Gain: g})
 }
 
 // update sets a field that was set so often before.
-func (w *writer) update(key string, typ pagevm.Type, field, text string, version int) pagevm.Update {
+func (w *writer) update(key string, typ pagevm.Type, field, text string, version int) journal.Update {
 	raw, _ := json.Marshal(text)
-	return pagevm.Update{Key: key, Type: typ, Field: field, Op: pagevm.OpSetWithVersion, Value: raw, Version: version,
+	return journal.Update{Key: key, Type: typ, Field: field, Op: journal.OpSetWithVersion, Value: raw, Version: version,
 		Scope: memkernel.ScopeSession, EvidenceRef: "session:" + Session}
 }

@@ -51,7 +51,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // Session and Model are what every script runs as.
@@ -124,7 +124,7 @@ type Step struct {
 	Now  time.Time
 	// Key makes the delivery idempotent; Updates and Text are what is written.
 	Key     string
-	Updates []pagevm.Update
+	Updates []journal.Update
 	Text    string
 	// Overflow marks the plan that has to find room for the surprise.
 	Overflow bool

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/statedir"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
 // LogFile is where the hooks say what went wrong, in the state directory.
@@ -28,7 +28,7 @@ func logLine(stateDir string, now time.Time, text string) error {
 			return err
 		}
 	}
-	masked, _ := pagevm.Mask(text)
+	masked, _ := mask.Mask(text)
 	text = strings.Join(strings.Fields(masked), " ")
 	if len(text) > maxLogLine {
 		text = strings.ToValidUTF8(text[:maxLogLine], "") + "…"

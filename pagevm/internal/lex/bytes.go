@@ -1,0 +1,72 @@
+// Package lex has what pagevm's rooms share of reading text: classes of bytes, JSON that is
+// skimmed and not checked, and the words for counts and sizes. It keeps no state.
+package lex
+
+import "strings"
+
+// The classes of a byte, as bits.
+const (
+	CWord  = 1 << iota // letter, digit, underscore, or a byte of a rune
+	CUpper             //
+	CLower             //
+	CDigit             //
+	CHex               // hex digit
+	CJoin              // joins words into paths: / . - @ + ~
+	CHigh              // byte of a multi-byte rune
+)
+
+// ByteClass has the classes of every byte.
+var ByteClass = func() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case c >= 'a' && c <= 'z':
+			t[c] = CWord | CLower
+		case c >= 'A' && c <= 'Z':
+			t[c] = CWord | CUpper
+		case c >= '0' && c <= '9':
+			t[c] = CWord | CDigit | CHex
+		case c == '_':
+			t[c] = CWord
+		case c >= 0x80:
+			t[c] = CWord | CHigh
+		case strings.IndexByte("/.-@+~", byte(c)) >= 0:
+			t[c] = CJoin
+		}
+		if c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' {
+			t[c] |= CHex
+		}
+	}
+	return t
+}()
+
+// Unnumbered cuts the line number of a file read off a line.
+func Unnumbered(line string) string {
+	i := 0
+	for i < len(line) && line[i] == ' ' {
+		i++
+	}
+	d := i
+	for i < len(line) && line[i] >= '0' && line[i] <= '9' {
+		i++
+	}
+	if i == d || i-d > 7 {
+		return line
+	}
+	if strings.HasPrefix(line[i:], "→") {
+		return line[i+len("→"):]
+	}
+	if i < len(line) && line[i] == '\t' {
+		return line[i+1:]
+	}
+	return line
+}
+
+// AllDigits tells that s is digits and nothing else; "" is not.
+func AllDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return len(s) > 0
+}

@@ -1,0 +1,115 @@
+package lex
+
+import (
+	"encoding/json"
+	"iter"
+	"strings"
+)
+
+// RawString decodes a JSON string, "" if raw is none.
+func RawString[T string | json.RawMessage](raw T) string {
+	if n := len(raw); n < 2 || raw[0] != '"' {
+		return ""
+	} else if body := string(raw[1 : n-1]); strings.IndexByte(body, '\\') < 0 {
+		return body
+	}
+	var s string
+	if json.Unmarshal([]byte(raw), &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// SoleString returns the value of a JSON object whose only member beside a
+// description is a string, "" otherwise.
+func SoleString(input string) string {
+	n, val := 0, ""
+	for k, raw := range Members(input) {
+		if k == "description" || k == "timeout" {
+			continue
+		}
+		if n++; n > 1 {
+			return ""
+		}
+		val = RawString(raw)
+	}
+	return val
+}
+
+// Members yields the keys and raw values of a JSON object without checking it.
+// It ends where the text is no longer an object's; of a text that was cut off
+// the whole members come out.
+func Members(input string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		t := strings.TrimLeft(input, " \t\r\n")
+		if t == "" || t[0] != '{' {
+			return
+		}
+		for t = t[1:]; ; {
+			t = strings.TrimLeft(t, " \t\r\n,")
+			n := StringEnd(t)
+			if n < 0 {
+				return
+			}
+			key := t[1 : n-1]
+			t = strings.TrimLeft(t[n:], " \t\r\n")
+			if t == "" || t[0] != ':' {
+				return
+			}
+			t = strings.TrimLeft(t[1:], " \t\r\n")
+			if n = ValueLen(t); n <= 0 || !yield(key, t[:n]) {
+				return
+			}
+			t = t[n:]
+		}
+	}
+}
+
+// StringEnd returns the length of the JSON string that t starts with, -1 if
+// it starts with none.
+func StringEnd(t string) int {
+	if t == "" || t[0] != '"' {
+		return -1
+	}
+	for i := 1; i < len(t); i++ {
+		switch t[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// ValueLen returns the length of the JSON value that t starts with, -1 if it
+// is cut off.
+func ValueLen(t string) int {
+	depth := 0
+	for i := 0; i < len(t); i++ {
+		switch t[i] {
+		case '"':
+			n := StringEnd(t[i:])
+			if n < 0 {
+				return -1
+			}
+			if i += n - 1; depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}

@@ -1,0 +1,35 @@
+// Package recorded reads tool results out of recorded sessions, for the tests of
+// pagevm's rooms. It never writes, and no program imports it.
+package recorded
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Results are the text results of the recorded sessions beside the repository. It
+// skips the test where there are none.
+func Results(t testing.TB) (texts []string) {
+	t.Helper()
+	const sessions = "../../../shared/data/transcripts" // from a room of pagevm
+	files, _ := filepath.Glob(sessions + "/*/*.jsonl")
+	if len(files) == 0 {
+		t.Skip("no recorded sessions under " + sessions)
+	}
+	for _, f := range files {
+		s, err := transcript.LoadFile(f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range s.Messages {
+			for j := range s.Messages[i].Parts {
+				if r := s.Messages[i].Parts[j].Result; r != nil && len(r.Content) == 1 {
+					texts = append(texts, r.Content[0].Text)
+				}
+			}
+		}
+	}
+	return texts
+}

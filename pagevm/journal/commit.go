@@ -1,0 +1,199 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Outcome is what became of a commit.
+type Outcome string
+
+const (
+	// Committed: the transaction stands, durably.
+	Committed Outcome = "committed"
+	// Duplicate: the same content was committed under this key before.
+	// Nothing was written.
+	Duplicate Outcome = "duplicate"
+	// Conflict: other content was committed under this key before. Nothing
+	// was written.
+	Conflict Outcome = "conflict"
+	// Refused: the check rejected the transaction as a whole. The journal
+	// holds it with the reason.
+	Refused Outcome = "rejected"
+)
+
+// Tx is one atomic writeback.
+type Tx struct {
+	// Key is the idempotency key; it must not be empty.
+	Key  string
+	Time time.Time
+	// Body is the content to commit. White space between its tokens does not
+	// count for equality.
+	Body json.RawMessage
+	// Rejected are updates of the transaction that failed validation. They
+	// are recorded with their reason and not committed.
+	Rejected []Rejection
+	// Check validates the whole; a *RejectionError refuses it with its code,
+	// any other error aborts the commit. Nil accepts.
+	Check func(body json.RawMessage) error
+}
+
+// Rejection is an update that validation refused.
+type Rejection struct {
+	// ID names the update, Code is a rejection code such as
+	// "DESTRUCTIVE_OP", Detail says what is wrong.
+	ID     string          `json:"id"`
+	Code   string          `json:"code"`
+	Detail string          `json:"detail,omitempty"`
+	Body   json.RawMessage `json:"body,omitempty"`
+}
+
+// RejectionError is returned by a check that refuses a transaction.
+type RejectionError struct {
+	Code   string
+	Detail string
+}
+
+func (e *RejectionError) Error() string { return e.Code + ": " + e.Detail }
+
+type committedBody struct {
+	// Hash is the sha256 of the compacted body, in hex.
+	Hash string `json:"hash"`
+	// Point and Seq belong to a writeback.
+	Point CommitPoint `json:"point,omitempty"`
+	Seq   int         `json:"seq,omitempty"`
+}
+
+// Commit writes a transaction as one unit: staged with its body, validated (or
+// rejected with the reason), committed. The lines go out in one write and one
+// fsync, and only a unit with its committed line counts, so that a crash
+// leaves all of it or nothing. What another process committed before counts.
+func (j *Journal) Commit(tx Tx) (Outcome, error) {
+	out, _, err := j.CommitStats(tx)
+	return out, err
+}
+
+// CommitStats is Commit that also tells what it cost.
+func (j *Journal) CommitStats(tx Tx) (Outcome, Stats, error) {
+	var st Stats
+	if tx.Key == "" {
+		return "", st, errors.New("commit: transaction without a key")
+	}
+	body, hash, err := compactBody(tx.Body)
+	if err != nil {
+		return "", st, fmt.Errorf("commit %q: %w", tx.Key, err)
+	}
+	if bytes.HasPrefix(body, writebackMark) {
+		return "", st, fmt.Errorf("commit %q: the body is a writeback's; use Writeback", tx.Key)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.ready(); err != nil {
+		return "", st, fmt.Errorf("commit %q: %w", tx.Key, err)
+	}
+	if old, ok := j.commits[tx.Key]; ok {
+		if old == hash {
+			return Duplicate, st, nil
+		}
+		return Conflict, st, nil
+	}
+	recs, out, err := tx.records(body, hash)
+	if err != nil {
+		return "", st, fmt.Errorf("commit %q: %w", tx.Key, err)
+	}
+	st, err = j.write(true, recs)
+	if err != nil {
+		return "", st, fmt.Errorf("commit %q: %w", tx.Key, err)
+	}
+	return out, st, nil
+}
+
+// records lays out the lines of the transaction.
+func (tx *Tx) records(body json.RawMessage, hash string) ([]Record, Outcome, error) {
+	rec := func(op string, v any) Record {
+		raw, _ := v.(json.RawMessage)
+		if raw == nil {
+			raw, _ = json.Marshal(v)
+		}
+		return Record{Op: op, ID: tx.Key, Time: tx.Time, Body: raw}
+	}
+	recs := []Record{rec(OpStaged, body)}
+	for _, r := range tx.Rejected {
+		if _, err := json.Marshal(r); err != nil {
+			return nil, "", fmt.Errorf("rejected update %q: %w", r.ID, err)
+		}
+		recs = append(recs, rec(OpRejected, r))
+	}
+	if tx.Check != nil {
+		if err := tx.Check(body); err != nil {
+			var no *RejectionError
+			if !errors.As(err, &no) {
+				return nil, "", err
+			}
+			return append(recs, rec(OpRejected, Rejection{ID: tx.Key, Code: no.Code, Detail: no.Detail})), Refused, nil
+		}
+	}
+	sum := committedBody{Hash: hash}
+	return append(recs, rec(OpValidated, sum), rec(OpCommitted, sum)), Committed, nil
+}
+
+func compactBody(body json.RawMessage) (json.RawMessage, string, error) {
+	if len(body) == 0 {
+		body = json.RawMessage("null")
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, body); err != nil {
+		return nil, "", fmt.Errorf("body is not JSON: %w", err)
+	}
+	return b.Bytes(), hashBytes(b.Bytes()), nil
+}
+
+func hashBytes(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}
+
+// IsCommitted tells whether a transaction stands under the key, and the hash
+// of its body.
+func (j *Journal) IsCommitted(key string) (hash string, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	hash, ok = j.commits[key]
+	return hash, ok
+}
+
+// Transactions yields what [Journal.Commit] committed, in the order of the
+// commits: the key, the time and the body of each. Units that were staged and
+// refused, or whose commit a crash cut off, are left out; so are writebacks, whose
+// state the [Store] has.
+func (j *Journal) Transactions() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		staged := make(map[string]Record)
+		for rec, err := range j.Records() {
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			switch rec.Op {
+			case OpStaged:
+				delete(staged, rec.ID)
+				if !rec.IsWriteback() {
+					staged[rec.ID] = rec
+				}
+			case OpCommitted:
+				tx, ok := staged[rec.ID]
+				delete(staged, rec.ID)
+				tx.Op = OpCommitted
+				if ok && !yield(tx, nil) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+var compactSeeds = []string{
+	"", " ", "{", "}", "{}", "[]", "null", "nul", "true", "false", "falsey", `"`, `""`, `"a`, `"\`, `"\u00e9"`, `"\u00g9"`, `"\x"`, "\"\n\"", "\"\xff\"",
+	"0", "-0", "-", "01", "1.", "1.5", ".5", "1e", "1e5", "1E+5", "1e-05", "+1", "1 ", " 1", "[1,2]", "[1, 2]", "[1,]", "[,1]", "[1 2]",
+	`{"a":1}`, `{"a": 1}`, `{"a"}`, `{"a":}`, `{a:1}`, `{"a":1,}`, `{"a":1,"b":[{"c":null},"\\\"\/"]}`, "{}{}", "1\n", "\u2028", "\"\u2028<>&\"",
+	strings.Repeat("[", 99) + strings.Repeat("]", 99), strings.Repeat("[", 200) + strings.Repeat("]", 200),
+}
+
+// A body that passes is valid and compact, and the line that is written is the
+// one that encoding/json would have written.
+func checkCompact(t *testing.T, body []byte) {
+	var want bytes.Buffer
+	err := json.Compact(&want, body)
+	got := compactJSON(body)
+	if got && (err != nil || !bytes.Equal(want.Bytes(), body)) {
+		t.Fatalf("%q passes as compact JSON (%v)", body, err)
+	}
+	shallow := bytes.Count(body, []byte("["))+bytes.Count(body, []byte("{")) < maxCompactDepth
+	if !got && err == nil && bytes.Equal(want.Bytes(), body) && shallow {
+		t.Errorf("%q is compact JSON and does not pass", body)
+	}
+	r := Record{Op: "x", ID: "k\"<é>", Time: time.Unix(1, 0).UTC(), Body: body}
+	var fast bytes.Buffer
+	fastErr := encodeRecord(&fast, &r, nil)
+	slow, slowErr := slowRecord(&r)
+	if (fastErr == nil) != (slowErr == nil) {
+		t.Fatalf("%q: error %v, encoding/json says %v", body, fastErr, slowErr)
+	}
+	if fastErr != nil {
+		return
+	}
+	raw, err := decodeLine(bytes.TrimSuffix(fast.Bytes(), []byte("\n")))
+	if err != nil || !bytes.Equal(raw, slow) {
+		t.Fatalf("%q: wrote %s (%v), want %s", body, raw, err, slow)
+	}
+}
+
+func TestEncodeRecordEqualsEncodingJSON(t *testing.T) {
+	for _, s := range compactSeeds {
+		t.Run(fmt.Sprintf("%.20q", s), func(t *testing.T) { checkCompact(t, []byte(s)) })
+	}
+}
+
+func FuzzEncodeRecord(f *testing.F) {
+	for _, s := range compactSeeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(checkCompact)
+}

@@ -1,0 +1,30 @@
+// Package journal is the commit: a line in it either stands whole or never was.
+//
+//   - A [Journal] is an append-only file of framed lines. Opening one reads what a
+//     synced head vouches for, cuts off what a crash tore, and names any other damage
+//     ([DamageError]), which it never overwrites; [Recover] reads on behind it.
+//   - A [State] is what the journal's writebacks made: pages by scope and key, with
+//     every version that their entries ever had.
+//   - A [Trace] is a file of decisions in the same framing, never synced.
+//
+// The contract, whoever writes ([Journal.Writeback]):
+//
+//  1. State changes only by typed updates (append, merge, set_with_version) that
+//     name their field, scope, principal and evidence, staged together at a
+//     [CommitPoint].
+//  2. Each is checked by [Rules] in a fixed order: schema, provenance, scope,
+//     non-destruction, policy. What fails stays in the journal with its code; the
+//     rest of the transaction stands, unless it is all or nothing.
+//  3. Nothing that was committed is lost or changed by a later commit: entries of
+//     a list stay, a member or scalar is superseded only by who knew its last
+//     version, and keeps its old ones.
+//  4. A transaction is one write and one fsync: after a crash it is there whole or
+//     not at all. An acknowledged one is there, and a second delivery of it is a
+//     duplicate.
+//  5. Replaying the journal gives the state that stood, byte for byte, whatever the
+//     rules say by then; so does replaying it after [Journal.Compact].
+//
+// The contract does not judge whether an update is true.
+//
+// Package journal never makes a representation, and never decides what a prompt shows.
+package journal

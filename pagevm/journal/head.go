@@ -1,0 +1,301 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// Beside a journal stands its head, which says how far the journal was synced, so
+// that what a crash left behind that point is told from damage before it:
+//
+//	journal.head
+//	┌───────────────────────────────────────────────────────────────────┐
+//	│ {"crc":"…","head":{"v":1,"seq":8,"off":4711,"lines":23,"sum":"…"}} ⏎│
+//	│ {"crc":"…","head":{"v":1,"seq":9,"off":5120,"lines":24,"sum":"…"}} ⏎│
+//	└───────────────────────────────────────────────────────────────────┘
+//	seq    counts the states; the larger one of the two slots counts
+//	off    bytes of the journal that an fsync has covered, lines their lines
+//	sum    the chain of sums over these lines
+//	next   the same of a file that is about to take the journal's name
+//
+// A state is written in place, into the older of the two slots, once the journal has
+// been synced: the head may lag behind the journal, and is never ahead of it. It is
+// synced itself when it is made and when the journal is rewritten; a power cut may
+// lose a newer state, and what was vouched for is less by as much.
+
+// headVersion is the version of the heads that are written.
+//
+//	1: first version
+const headVersion = 1
+
+// headSlot is the size of a slot in bytes, headSlots their number.
+const headSlot, headSlots = 256, 2
+
+// salvageHint is the way out of damage.
+const salvageHint = "'memkernel salvage' shows what is sound and what is lost; with --apply it puts this file aside and goes on with what is sound"
+
+// headMark is a place in a journal, and the sum over all before it.
+type headMark struct {
+	Off   int64 `json:"off"`
+	Lines int   `json:"lines"`
+	Sum   chain `json:"sum"`
+}
+
+// journalHead is one state of the head.
+type journalHead struct {
+	V   int   `json:"v"`
+	Seq int64 `json:"seq"`
+	headMark
+	Next *headMark `json:"next,omitempty"`
+}
+
+// headName is the name of a journal's head.
+func headName(journal string) string { return strings.TrimSuffix(journal, ".jsonl") + ".head" }
+
+var errHead = errors.New("the head of the journal can't be read")
+
+// readHead reads the head: nil if there is none, an error that wraps errHead if
+// neither slot is whole.
+func (j *Journal) readHead() (*journalHead, error) {
+	if j.derived {
+		return nil, nil
+	}
+	data, err := j.dir.ReadFile(j.headFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var newest *journalHead
+	var newer error
+	whole := 0
+	for len(data) > 0 {
+		slot := data[:min(headSlot, len(data))]
+		data = data[len(slot):]
+		h, err := decodeHead(slot)
+		if err == nil {
+			whole++
+		}
+		switch {
+		case errors.Is(err, ErrNewer):
+			newer = err
+		case err == nil && (newest == nil || h.Seq > newest.Seq):
+			newest = h
+		}
+	}
+	j.halfHead = newest != nil && whole != headSlots
+	if newer != nil {
+		return nil, fmt.Errorf("%s: %w; upgrade memkernel, or point it at another state directory", j.dir.Path(j.headFile()), newer)
+	}
+	if newest == nil {
+		return nil, fmt.Errorf("%s: %w", j.dir.Path(j.headFile()), errHead)
+	}
+	return newest, nil
+}
+
+func (j *Journal) headFile() string { return headName(j.name) }
+
+func encodeHead(h *journalHead) ([]byte, error) {
+	raw, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	slot := fmt.Appendf(nil, `{"crc":"%08x","head":%s}`, crc32.Checksum(raw, castagnoli), raw)
+	if len(slot) >= headSlot {
+		return nil, fmt.Errorf("a head of %d bytes", len(slot))
+	}
+	slot = append(slot, bytes.Repeat([]byte{' '}, headSlot-1-len(slot))...)
+	return append(slot, '\n'), nil
+}
+
+func decodeHead(slot []byte) (*journalHead, error) {
+	var e struct {
+		CRC  string          `json:"crc"`
+		Head json.RawMessage `json:"head"`
+	}
+	if err := json.Unmarshal(slot, &e); err != nil {
+		return nil, err
+	}
+	if !sameCRC(e.CRC, crc32.Checksum(e.Head, castagnoli)) {
+		return nil, errHead
+	}
+	h := new(journalHead)
+	if err := json.Unmarshal(e.Head, h); err != nil {
+		return nil, err
+	}
+	if h.V > headVersion {
+		return nil, fmt.Errorf("format version %d: %w", h.V, ErrNewer)
+	}
+	if again, err := encodeHead(h); err != nil || !bytes.Equal(again, slot) {
+		return nil, errHead
+	}
+	return h, nil
+}
+
+// vouch holds the file that was read up to r's place against the head. It tells
+// whether what stands behind that place may be a torn tail; an error is damage that
+// the lines themselves don't show.
+func (j *Journal) vouch(r *lineReader, h *journalHead, passed *headMark) (tail bool, err error) {
+	switch {
+	case j.derived:
+		return true, nil
+	case h == nil:
+		return !r.chained, nil // a journal of before there were heads
+	case passed != nil || h.Off == 0 || h.Next != nil && h.Next.Off == 0:
+		return true, nil
+	case r.off < h.Off:
+		d := r.damage(fmt.Errorf("%d bytes are missing, which had been synced: the file should hold %d bytes in %d lines", h.Off-r.off, h.Off, h.Lines))
+		d.unvouched = true
+		return false, d
+	default:
+		d := r.damage(fmt.Errorf("what stands before it is not what was synced: up to byte %d there should be %d lines with the sum %s", h.Off, h.Lines, h.Sum))
+		d.unvouched = true
+		return false, d
+	}
+}
+
+// at is the mark of the head that a reader at this place has reached.
+func (h *journalHead) at(off int64, sum chain) *headMark {
+	switch {
+	case h == nil:
+	case h.Off == off && h.Sum == sum:
+		return &h.headMark
+	case h.Next != nil && h.Next.Off == off && h.Next.Sum == sum:
+		return h.Next
+	}
+	return nil
+}
+
+// keepHead writes where the journal ends, once it has been synced up to there. That
+// it can't be written makes what is vouched for less, and nothing else.
+func (j *Journal) keepHead() {
+	if j.derived {
+		return
+	}
+	j.headErr = j.writeHead(headMark{j.off, j.line, j.sum}, nil, false)
+}
+
+// needHead makes the head of a journal that is about to be written and has none, or
+// one that can't be read; that is put aside.
+func (j *Journal) needHead() error {
+	if j.derived || j.head != nil {
+		return nil
+	}
+	j.closeHead()
+	if errors.Is(j.headErr, errHead) && j.chained {
+		if _, err := j.dir.PutAside(j.headFile()); err != nil {
+			return err
+		}
+	}
+	f, err := j.dir.OpenAppend(j.headFile(), 0o600)
+	if err != nil {
+		return err
+	}
+	f.Close() // a file that is appended to can't be written in place
+	h := journalHead{V: headVersion, Seq: headSlots, headMark: headMark{j.off, j.line, j.sum}}
+	var both []byte
+	for range headSlots {
+		slot, err := encodeHead(&h)
+		if err != nil {
+			return fmt.Errorf("head of the journal: %w", err)
+		}
+		both = append(both, slot...)
+		h.Seq++
+	}
+	h.Seq--
+	if j.hf, err = j.dir.OpenPatch(j.headFile()); err != nil {
+		return fmt.Errorf("head of the journal: %w", err)
+	}
+	if err := atomicfile.Patch(j.hf, 0, both, true); err != nil {
+		return fmt.Errorf("head of the journal: %w", err)
+	}
+	j.head, j.headErr, j.halfHead = &h, nil, false
+	return nil
+}
+
+// MendHead writes the head's state once more, over the one of the two that can't be
+// read. The caller holds the session's lock.
+func (j *Journal) MendHead() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.ready(); err != nil {
+		return fmt.Errorf("mend head: %w", err)
+	}
+	return j.writeHead(headMark{j.off, j.line, j.sum}, nil, true)
+}
+
+// ErrHalfHead: one of the two states in a head can't be read, as a power cut leaves it.
+// Nothing is lost by it, and the next append writes it anew.
+var ErrHalfHead = errors.New("one of its two states can't be read; the other says how far the journal was synced")
+
+// writeHead writes a state into the slot that the newest one is not in.
+func (j *Journal) writeHead(m headMark, next *headMark, sync bool) error {
+	h := &journalHead{V: headVersion, Seq: 1, headMark: m, Next: next}
+	if j.head != nil {
+		h.Seq = j.head.Seq + 1
+	}
+	slot, err := encodeHead(h)
+	if err != nil {
+		return fmt.Errorf("head of the journal: %w", err)
+	}
+	if j.hf == nil {
+		if j.hf, err = j.dir.OpenPatch(j.headFile()); err != nil {
+			return fmt.Errorf("head of the journal: %w", err)
+		}
+	}
+	if err := atomicfile.Patch(j.hf, h.Seq%headSlots*headSlot, slot, sync); err != nil {
+		return fmt.Errorf("head of the journal: %w", err)
+	}
+	j.head, j.halfHead = h, false // the one that could not be read was the older
+	return nil
+}
+
+// closeHead closes the file of the head. The next state is written to whatever has its
+// name then.
+func (j *Journal) closeHead() {
+	if j.hf != nil {
+		j.hf.Close()
+		j.hf = nil
+	}
+}
+
+// HeadErr is what is wrong with the journal's head, nil if nothing is: the journal
+// itself reads well, and how far it was synced is not known.
+func (j *Journal) HeadErr() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.headErr == nil && j.halfHead {
+		return fmt.Errorf("%s: %w", j.dir.Path(j.headFile()), ErrHalfHead)
+	}
+	return j.headErr
+}
+
+// replace gives the journal the content that n has read. The head says so before the
+// file takes the name: at any moment one of its two marks fits what stands there.
+func (j *Journal) replace(content []byte, n *Journal) error {
+	j.f.Close() // some systems refuse to replace an open file
+	j.f = nil
+	mark := headMark{n.off, n.line, n.sum}
+	var err error
+	if !j.derived {
+		err = j.writeHead(headMark{j.off, j.line, j.sum}, &mark, true)
+	}
+	if err == nil {
+		_, err = j.dir.WriteFile(j.name, content, 0o600)
+	}
+	if err != nil {
+		j.broken = err // which of the two stands is known when it is read
+		return err
+	}
+	j.off, j.line, j.sum, j.records, j.needNL, j.chained, j.last = n.off, n.line, n.sum, n.records, n.needNL, n.chained, n.last
+	j.keepHead()
+	return nil
+}

@@ -1,0 +1,372 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/suite"
+)
+
+// lay writes a journal as it stands after a crash: its bytes, and the newest head of
+// those that were true by then. No marks: a journal of before there were heads.
+func lay(t *testing.T, path string, content []byte, marks ...headMark) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir, name := statedir.File(path)
+	os.Remove(dir.Path(headName(name)))
+	j := newJournal(dir, name)
+	defer j.Close()
+	for _, m := range marks {
+		j.off, j.line, j.sum = m.Off, m.Lines, m.Sum
+		if err := j.needHead(); err != nil {
+			t.Fatal(err)
+		}
+		j.keepHead()
+	}
+}
+
+// upTo is the mark of what was synced when the file had n bytes.
+func upTo(marks []headMark, n int) headMark {
+	last := headMark{}
+	for _, m := range marks {
+		if m.Off <= int64(n) {
+			last = m
+		}
+	}
+	return last
+}
+
+func (j *Journal) markNow() headMark { return headMark{j.off, j.line, j.sum} }
+
+// plain makes lines of version 1 of lines, as journals had them before heads.
+func plain(t *testing.T, lines []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	for line := range bytes.Lines(lines) {
+		rec, err := decodeLine(bytes.TrimSpace(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeLine(&b, nil, rec, nil, nil)
+	}
+	return b.Bytes()
+}
+
+// vouchedJournal has three units that were synced, and one of three lines that was
+// not.
+func vouchedJournal(t *testing.T) (synced, tail []byte, m headMark) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j := openTestJournal(t, path)
+	for i := range 3 {
+		if _, err := j.Append(true, testRecord(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m = j.markNow()
+	synced, _ = os.ReadFile(path)
+	if _, err := j.Append(false, testRecord(3), testRecord(4), testRecord(5)); err != nil {
+		t.Fatal(err)
+	}
+	whole, _ := os.ReadFile(path)
+	return synced, whole[len(synced):], m
+}
+
+// Whatever happens to bytes that were synced is told, and nothing is written over
+// them.
+func TestJournalVouched(t *testing.T) {
+	synced, tail, m := vouchedJournal(t)
+	lines := bytes.SplitAfter(synced, []byte("\n"))[:3]
+	r := rand.New(rand.NewPCG(1, 2))
+	damaged := map[string][]byte{
+		"gone":            nil,
+		"zeroed":          make([]byte, len(synced)),
+		"a line is gone":  bytes.Join([][]byte{lines[0], lines[2]}, nil),
+		"moved":           bytes.Join([][]byte{lines[1], lines[0], lines[2]}, nil),
+		"doubled":         bytes.Join([][]byte{lines[0], lines[1], lines[1], lines[2]}, nil),
+		"another's":       reframe(t, bytes.ReplaceAll(synced, []byte("k1"), []byte("k7"))),
+		"another's, more": append(reframe(t, bytes.ReplaceAll(synced, []byte("k1"), []byte("k7"))), tail...),
+		"plain lines":     plain(t, synced),
+	}
+	for cut := 1; cut < len(synced)-1; cut += suite.Pick(7, 1) {
+		damaged[fmt.Sprint("cut at ", cut)] = synced[:cut]
+		damaged[fmt.Sprint("zeroed from ", cut)] = append(bytes.Clone(synced[:cut]), make([]byte, len(synced)-cut)...)
+	}
+	for bit := 0; bit < len(synced)*8; bit += suite.Pick(11, 1) {
+		b := bytes.Clone(synced)
+		b[bit/8] ^= 1 << (bit % 8)
+		damaged[fmt.Sprint("bit ", bit)] = b
+		if r.IntN(10) == 0 {
+			damaged[fmt.Sprint("bit, and a tail ", bit)] = append(bytes.Clone(b), tail...)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	for name, content := range damaged {
+		lay(t, path, content, headMark{}, m)
+		for _, ro := range []bool{true, false} {
+			_, err := OpenJournal(path, &Options{ReadOnly: ro})
+			var d *DamageError
+			if !errors.As(err, &d) && !errors.Is(err, ErrNewer) {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "line ") {
+				t.Fatalf("%s: the error names no place: %v", name, err)
+			}
+			if b, _ := os.ReadFile(path); !bytes.Equal(b, content) {
+				t.Fatalf("%s: the file was changed", name)
+			}
+		}
+	}
+}
+
+// A power cut loses, zeroes or tears what was not synced, and nothing else: the rest
+// opens, whole lines behind a gap are put aside, and the journal goes on.
+func TestJournalPowerCut(t *testing.T) {
+	synced, tail, m := vouchedJournal(t)
+	for cut := 0; cut <= len(tail); cut += suite.Pick(5, 1) {
+		for _, rest := range [][]byte{nil, make([]byte, len(tail)-cut), append(make([]byte, min(40, len(tail)-cut)), tail[min(cut+40, len(tail)):]...)} {
+			path := filepath.Join(t.TempDir(), "journal.jsonl")
+			content := bytes.Join([][]byte{synced, tail[:cut], rest}, nil)
+			lay(t, path, content, headMark{}, m)
+			ro, err := OpenJournal(path, &Options{ReadOnly: true})
+			if err != nil || ro.Len() < 3 {
+				t.Fatalf("cut %d: %v", cut, err)
+			}
+			j, err := OpenJournal(path, nil)
+			if err != nil || j.Len() != ro.Len() || j.Torn() != ro.Torn() {
+				t.Fatalf("cut %d: %v", cut, err)
+			}
+			if lost := content[j.Size():]; bytes.IndexByte(lost, '\n') >= 0 && j.Torn() > 0 {
+				if aside, _ := os.ReadFile(path + ".damaged-1"); !bytes.Equal(aside, lost) {
+					t.Fatalf("cut %d: %d bytes are gone, %d were put aside", cut, len(lost), len(aside))
+				}
+			}
+			if _, err := j.Append(true, testRecord(9)); err != nil {
+				t.Fatal(err)
+			}
+			j.Close()
+			if again := openTestJournal(t, path); again.Len() != ro.Len()+1 || again.Torn() != 0 || again.HeadErr() != nil {
+				t.Fatalf("cut %d: %d records, torn %d, %v", cut, again.Len(), again.Torn(), again.HeadErr())
+			}
+		}
+	}
+}
+
+// A head that lags, as after a power cut, lets everything stand; one that is
+// damaged or gone is told, and made again by the next write.
+func TestJournalHeadItself(t *testing.T) {
+	synced, tail, m := vouchedJournal(t)
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	whole := bytes.Join([][]byte{synced, tail}, nil)
+	lay(t, path, whole, headMark{}, m)
+	head := filepath.Join(filepath.Dir(path), "journal.head")
+	good, err := os.ReadFile(head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flip := func(slot int) []byte {
+		b := bytes.Clone(good)
+		b[slot*headSlot+20] ^= 4
+		return b
+	}
+	for name, tc := range map[string]struct {
+		content []byte
+		told    bool
+	}{
+		"as it was":     {good, false},
+		"one slot":      {flip(0), true},
+		"other slot":    {flip(1), true},
+		"torn":          {good[:headSlot+30], true},
+		"empty":         {[]byte{}, true},
+		"zeroed":        {make([]byte, len(good)), true},
+		"another thing": {[]byte("hello\n"), true},
+		"gone":          {nil, true},
+	} {
+		os.WriteFile(path, whole, 0o600)
+		os.Remove(head)
+		if tc.content != nil {
+			os.WriteFile(head, tc.content, 0o600)
+		}
+		j, err := OpenJournal(path, nil)
+		if err != nil || j.Len() != 6 || (j.HeadErr() != nil) != tc.told {
+			t.Errorf("%s: %v, %v", name, err, j.HeadErr())
+			continue
+		}
+		if j.head == nil { // then a tail is no tail
+			os.WriteFile(path, whole[:len(whole)-9], 0o600)
+			var d *DamageError
+			if _, err := OpenJournal(path, nil); !errors.As(err, &d) {
+				t.Errorf("%s: a tail was dropped: %v", name, err)
+			}
+			os.WriteFile(path, whole, 0o600)
+		}
+		if _, err := j.Append(true, testRecord(9)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if again, err := OpenJournal(path, nil); err != nil || again.Len() != 7 || again.HeadErr() != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A journal of before there were heads gets one with the next write, and may end in
+// the beginning of a line, but in nothing else.
+func TestJournalWithoutHead(t *testing.T) {
+	synced, _, _ := vouchedJournal(t)
+	old := plain(t, synced)
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	for cut := 1; cut <= len(old); cut += suite.Pick(5, 1) {
+		lay(t, path, old[:cut])
+		j, err := OpenJournal(path, nil)
+		if err != nil {
+			t.Fatalf("cut %d: %v", cut, err)
+		}
+		if _, err := j.Append(true, testRecord(9)); err != nil {
+			t.Fatal(err)
+		}
+		n := j.Len()
+		j.Close()
+		now, _ := os.ReadFile(path)
+		if again := openTestJournal(t, path); again.Len() != n || again.HeadErr() != nil {
+			t.Fatalf("cut %d: %d records of %d, %v", cut, again.Len(), n, again.HeadErr())
+		}
+		os.WriteFile(path, now[:len(now)-5], 0o600) // from now on it is told
+		var d *DamageError
+		if _, err := OpenJournal(path, nil); !errors.As(err, &d) {
+			t.Fatalf("cut %d: %v", cut, err)
+		}
+	}
+	for name, content := range map[string][]byte{
+		"zeroed": make([]byte, len(old)), "zeroed in part": append(bytes.Clone(old[:50]), make([]byte, 200)...),
+		"bit in the last line": append(bytes.Clone(old[:len(old)-20]), append([]byte{old[len(old)-20] ^ 2}, old[len(old)-19:]...)...),
+	} {
+		lay(t, path, content)
+		var d *DamageError
+		if _, err := OpenJournal(path, nil); !errors.As(err, &d) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A crash at any write of a rewrite leaves the old journal or the new one, and a head
+// that fits; so does one at the head's own writes.
+func TestJournalHeadNeverAhead(t *testing.T) {
+	for op := 1; ; op++ {
+		path := filepath.Join(t.TempDir(), "journal.jsonl")
+		j := openTestJournal(t, path)
+		j.Append(true, testRecord(1), testRecord(2))
+		n, failed := 0, false
+		restore := atomicfile.SetHook(func(string, string) error {
+			if n++; n < op {
+				return nil
+			}
+			failed = true // from here on nothing reaches the disk
+			return &atomicfile.PartialWrite{N: 11, Err: errors.New("power cut")}
+		})
+		_, err := j.Rewrite(func(r *Record) (bool, error) { return r.ID != "k1", nil })
+		restore()
+		again, oops := OpenJournal(path, nil)
+		if oops != nil {
+			t.Fatalf("operation %d (%v): %v", op, err, oops)
+		}
+		if n := again.Len(); n != 1 && n != 2 || err == nil && n != 1 {
+			t.Fatalf("operation %d: %d records, %v", op, n, err)
+		}
+		if _, err := again.Append(true, testRecord(3)); err != nil {
+			t.Fatal(err)
+		}
+		if !failed {
+			return
+		}
+	}
+}
+
+// Nothing is reached through a link, and a file of two names is changed under ours
+// only.
+func TestJournalLinks(t *testing.T) {
+	dir := t.TempDir()
+	target := filepath.Join(dir, "precious.txt")
+	path := filepath.Join(dir, "s", "journal.jsonl")
+	lay := func() {
+		os.RemoveAll(filepath.Join(dir, "s"))
+		os.MkdirAll(filepath.Join(dir, "s"), 0o700)
+		os.WriteFile(target, []byte("precious"), 0o600)
+	}
+	for _, name := range []string{"journal.jsonl", "journal.head"} {
+		lay()
+		if err := os.Symlink(target, filepath.Join(dir, "s", name)); err != nil {
+			t.Skip("no symbolic links here")
+		}
+		j, err := OpenJournal(path, nil)
+		if err == nil {
+			_, err = j.Append(true, testRecord(1))
+		}
+		var link *statedir.LinkError
+		if !errors.As(err, &link) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if b, _ := os.ReadFile(target); string(b) != "precious" {
+			t.Errorf("%s: the target says %q", name, b)
+		}
+	}
+	lay()
+	os.WriteFile(target, nil, 0o600)
+	if err := os.Link(target, path); err != nil {
+		t.Skip("no hard links here")
+	}
+	if _, err := openTestJournal(t, path).Append(true, testRecord(1)); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(target); len(b) > 0 {
+		t.Errorf("the other name says %q", b)
+	}
+}
+
+// Who reads without a lock while the journal is appended to and rewritten is never told
+// of damage.
+func TestJournalReadWhileRewritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j := openTestJournal(t, path)
+	j.Append(true, testRecord(0))
+	done := make(chan error)
+	go func() {
+		var err error
+		for i := range 300 {
+			if _, e := j.Append(true, testRecord(i), testRecord(i+1)); e != nil {
+				err = e
+			}
+			if i%3 == 0 {
+				n := 0
+				if _, e := j.Rewrite(func(*Record) (bool, error) { n++; return n%2 == 1, nil }); e != nil {
+					err = e
+				}
+			}
+		}
+		done <- err
+	}()
+	for {
+		r, err := OpenJournal(path, &Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		default:
+		}
+	}
+}

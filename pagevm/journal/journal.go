@@ -1,0 +1,474 @@
+package journal
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
+)
+
+// The journal is the commit: what it holds has happened, every other file is
+// redone from it. One record per line:
+//
+//	journal.jsonl
+//	┌───────────────────────────────────────────────────────────────────┐
+//	│ {"v":2,"n":<bytes of rec>,"crc":"<crc32c of rec>","sum":"…","rec":{…}}⏎ │
+//	│ {"v":2,"n":…,"crc":"…","sum":"…","rec":{"op":…,"id":…,"body":…}}⏎ │
+//	│ …                                                                 │
+//	└───────────────────────────────────────────────────────────────────┘
+//	v    format version of the line; a reader refuses newer ones
+//	n    length of rec in bytes, decimal
+//	crc  CRC-32C (Castagnoli) of rec, eight lower-case hex digits
+//	sum  over the records up to this one, sixteen lower-case hex digits (chain)
+//	rec  the record, one JSON object without line breaks
+//
+// Lines are only ever appended, all lines of one unit by one write and made
+// durable by one fsync. How far that went stands in the journal's head
+// (journal_head.go). A tail that a crash tore was never acknowledged, can only stand
+// behind that place, and is dropped, or put aside if it has whole lines. Anything
+// else that is broken, missing, moved or doubled is damage: an error that names the
+// line, and changes nothing.
+//
+// A journal of before there were heads may end in the beginning of a line. CRLF line
+// ends, blank lines and a missing last line break are accepted: other tools may have
+// touched the file.
+
+// journalVersion is the version of the lines that are written, plainVersion that of
+// lines without a sum, of before and of traces.
+//
+//	1: first version
+//	2: with a sum
+const journalVersion, plainVersion = 2, 1
+
+// The phases of a commit as record operations, drawn in writeback.go and written
+// by Commit and Writeback only. Other operations ("ingest", "turn", "cut",
+// "forget", ...) belong to the packages that write them.
+const (
+	OpStaged    = "staged"
+	OpValidated = "validated"
+	OpRejected  = "rejected"
+	OpCommitted = "committed"
+)
+
+// Record is one entry of the journal.
+type Record struct {
+	// Op says what happened.
+	Op string `json:"op"`
+	// ID is the idempotency key of what the record is about.
+	ID string `json:"id"`
+	// Time is when the event happened, by the writer's clock; zero if unknown.
+	Time time.Time `json:"time,omitzero"`
+	// Body is the operation's own content, compact JSON.
+	Body json.RawMessage `json:"body,omitempty"`
+}
+
+// ErrNewer is wrapped by the error for a line of a newer format version.
+var ErrNewer = errors.New("written by a newer version")
+
+// DamageError says that a journal is broken before its tail.
+type DamageError struct {
+	File string
+	// Line is the 1-based number of the first broken line, Offset its first
+	// byte.
+	Line   int
+	Offset int64
+	// Reason is what is wrong with the line.
+	Reason string
+	// Hint is the way out.
+	Hint string
+
+	// whole marks a line that passes its checksum: never a torn tail. unvouched marks
+	// a file that is not what its head says, as one that was just replaced.
+	whole, unvouched bool
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("journal %s, line %d (byte %d): %s (%s)", e.File, e.Line, e.Offset, e.Reason, e.Hint)
+}
+
+// Options are the options of OpenJournal; nil means defaults.
+type Options struct {
+	// ReadOnly never changes the file: a torn tail is passed over, not cut.
+	ReadOnly bool
+	// Each, if any, is called for every record that is read on opening, in order; its
+	// error ends the reading. A reader that meets a rewrite gets an error for which
+	// [DamageError.Replaced] is true, and has to begin anew.
+	Each func(Record) error
+	// Derived: what the file holds can be made again. It has no head, and a tail may
+	// be torn anywhere.
+	Derived bool
+}
+
+// Stats tells what an append cost.
+type Stats struct {
+	Records int
+	Bytes   int64
+	// Syncs counts fsync calls, SyncTime the time inside them.
+	Syncs    int
+	SyncTime time.Duration
+}
+
+// Journal is an open journal file. It is safe for concurrent use by one
+// process. Several processes may read at any time; whoever opens it for
+// writing or appends holds the session's lock, which is the caller's.
+type Journal struct {
+	dir      statedir.Dir
+	name     string
+	path     string // of the file, for messages
+	readOnly bool
+	derived  bool
+
+	mu sync.Mutex
+	// Invariant: the file's first off bytes are whole valid lines; f, if open,
+	// has nothing behind them but what another process appended.
+	f       *os.File // nil until the first append
+	hf      *os.File // of the head, nil until it is written
+	off     int64
+	line    int // lines up to off
+	sum     chain
+	head    *journalHead // the newest state, nil if there is none
+	headErr error        // why there is none, though there should be
+	// halfHead: one of the head's two states can't be read.
+	halfHead bool
+	records  int  // records up to off
+	needNL   bool // the last line lacks its line break
+	chained  bool // a line up to off has a sum
+	torn     int64
+	commits  map[string]string // committed key to hash of its body
+	store    *State
+	last     lineHead // of the last line up to off
+	broken   error    // set once an append could not be taken back
+}
+
+// lineHead is how a line begins and where: enough, with the checksum in it, to
+// tell that the file up to there is still the one that was read.
+type lineHead struct {
+	at    int64
+	bytes []byte
+}
+
+// maxLineHead holds the envelope up to the record.
+const maxLineHead = 64
+
+// OpenJournal is [OpenJournalIn] for a file whose folder is believed.
+func OpenJournal(path string, opt *Options) (*Journal, error) {
+	dir, name := statedir.File(path)
+	return OpenJournalIn(dir, name, opt)
+}
+
+// OpenJournalIn reads a journal and gets it ready for appending. A file that does
+// not exist is an empty journal and is made by the first append. Damage is a
+// *DamageError, a line of a newer version an error that wraps ErrNewer; both leave
+// the file as it is.
+func OpenJournalIn(dir statedir.Dir, name string, opt *Options) (*Journal, error) {
+	if opt == nil {
+		opt = &Options{}
+	}
+	j, err := readJournal(dir, name, opt)
+	for range rewritesMet {
+		// Whoever holds no lock may meet a journal that is just being rewritten.
+		d := (*DamageError)(nil)
+		if !errors.As(err, &d) || !d.unvouched || !opt.ReadOnly || opt.Each != nil {
+			break
+		}
+		j, err = readJournal(dir, name, opt)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	if j.torn > 0 && !j.readOnly {
+		if err := j.dropTail(); err != nil {
+			j.Close()
+			return nil, fmt.Errorf("open journal: drop torn tail: %w", err)
+		}
+	}
+	return j, nil
+}
+
+// rewritesMet is how often a reader looks again at a journal and a head that don't
+// fit each other.
+const rewritesMet = 4
+
+func readJournal(dir statedir.Dir, name string, opt *Options) (*Journal, error) {
+	j := newJournal(dir, name)
+	j.readOnly, j.derived = opt.ReadOnly, opt.Derived
+	if opt.Each == nil {
+		return j, j.catchUp(nil)
+	}
+	var failed error
+	err := j.catchUp(func(r Record) {
+		if failed == nil {
+			failed = opt.Each(r)
+		}
+	})
+	return j, cmp.Or(failed, err)
+}
+
+// Replaced tells of a file that does not fit its head: damage, or a journal that is
+// just being rewritten, which another look tells apart.
+func (e *DamageError) Replaced() bool { return e.unvouched }
+
+func newJournal(dir statedir.Dir, name string) *Journal {
+	return &Journal{dir: dir, name: name, path: dir.Path(name), commits: make(map[string]string), store: newStore()}
+}
+
+// dropTail cuts the torn tail off the file. One that has whole lines is more than one
+// killed write leaves, and is kept beside the file.
+func (j *Journal) dropTail() error {
+	if err := j.openFile(); err != nil {
+		return err
+	}
+	tail := make([]byte, j.torn)
+	if _, err := j.f.ReadAt(tail, j.off); err != nil && err != io.EOF {
+		return err
+	}
+	if bytes.IndexByte(tail, '\n') >= 0 {
+		aside, err := j.dir.AsideName(j.name)
+		if err != nil {
+			return err
+		}
+		if _, err := j.dir.WriteFile(aside, tail, 0o600); err != nil {
+			return err
+		}
+	}
+	return atomicfile.Truncate(j.f, j.off)
+}
+
+// Torn is the number of bytes of the torn tail that was found on open or by
+// the last Refresh, 0 if there was none.
+func (j *Journal) Torn() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.torn
+}
+
+// Len is the number of records read and written so far.
+func (j *Journal) Len() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.records
+}
+
+// Size is how much of the file has been read and is whole, in bytes.
+func (j *Journal) Size() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.off
+}
+
+// Path is the journal's file.
+func (j *Journal) Path() string { return j.path }
+
+// Close closes the file. It syncs nothing: what Append was told to sync is
+// durable already.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.closeHead()
+	if j.f == nil {
+		return nil
+	}
+	err := j.f.Close()
+	j.f = nil
+	return err
+}
+
+// Records yields every record from the first on, as of the call. It reads the
+// file again, one line at a time; an error ends it.
+func (j *Journal) Records() iter.Seq2[Record, error] {
+	j.mu.Lock()
+	end := j.off
+	j.mu.Unlock()
+	return func(yield func(Record, error) bool) {
+		f, err := j.dir.Open(j.name)
+		if errors.Is(err, fs.ErrNotExist) && end == 0 {
+			return
+		}
+		if err != nil {
+			yield(Record{}, fmt.Errorf("read journal: %w", err))
+			return
+		}
+		defer f.Close()
+		r := newLineReader(j.path, io.NewSectionReader(f, 0, end), 0, 0)
+		for {
+			rec, err := r.next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(Record{}, fmt.Errorf("read journal: %w", err))
+				return
+			}
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Refresh reads what another process has appended since and returns it. A file
+// that was rewritten, as by a compaction, is a *DamageError and the journal must
+// be opened again.
+func (j *Journal) Refresh() ([]Record, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.refresh()
+}
+
+func (j *Journal) refresh() (recs []Record, err error) {
+	err = j.catchUp(func(r Record) { recs = append(recs, r) })
+	if err != nil {
+		return recs, fmt.Errorf("refresh journal: %w", err)
+	}
+	return recs, nil
+}
+
+// Append writes records with one write call, durably if sync is set. What
+// another process appended before is read first. On an error nothing of it
+// stands in the journal.
+func (j *Journal) Append(sync bool, recs ...Record) (Stats, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(recs) == 0 {
+		return Stats{}, nil
+	}
+	for i := range recs {
+		switch op := recs[i].Op; op {
+		case OpStaged, OpValidated, OpRejected, OpCommitted, OpSnapshot:
+			return Stats{}, fmt.Errorf("append to journal: %q belongs to commits; use Commit or Writeback", op)
+		}
+	}
+	if err := j.ready(); err != nil {
+		return Stats{}, fmt.Errorf("append to journal: %w", err)
+	}
+	return j.write(sync, recs)
+}
+
+// Sync makes records that were appended without sync durable.
+func (j *Journal) Sync() (Stats, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.f == nil {
+		return Stats{}, nil
+	}
+	st, err := atomicfile.Sync(j.f)
+	if err == nil {
+		j.keepHead()
+	}
+	return Stats{Syncs: st.Syncs, SyncTime: st.SyncTime}, err
+}
+
+// ready opens the file and brings our view and its end together.
+func (j *Journal) ready() error {
+	if j.readOnly {
+		return fmt.Errorf("%s is open for reading only", j.path)
+	}
+	if j.broken != nil {
+		return fmt.Errorf("%s must be opened again after: %w", j.path, j.broken)
+	}
+	if err := j.dropStale(); err != nil {
+		return err
+	}
+	if err := j.openFile(); err != nil {
+		return err
+	}
+	fi, err := j.f.Stat()
+	if err != nil {
+		return err
+	}
+	if fi.Size() != j.off || !j.sameStart(j.f) {
+		if _, err := j.refresh(); err != nil {
+			return err
+		}
+		if j.torn > 0 {
+			if err := j.dropTail(); err != nil {
+				return err
+			}
+		}
+	}
+	return j.needHead()
+}
+
+// dropStale closes the file if another one has taken its name, as after a
+// compaction by another process: what is appended to it would be lost.
+func (j *Journal) dropStale() error {
+	if j.f == nil {
+		return nil
+	}
+	mine, err := j.f.Stat()
+	if err != nil {
+		return err
+	}
+	if fi, err := j.dir.Stat(j.name); err == nil && os.SameFile(fi, mine) {
+		return nil
+	}
+	j.f.Close()
+	j.f = nil
+	j.closeHead()
+	return nil
+}
+
+func (j *Journal) openFile() error {
+	if j.f != nil {
+		return nil
+	}
+	if j.off == 0 {
+		if _, err := j.dir.MkdirAll("", 0o700); err != nil {
+			return err
+		}
+	}
+	f, err := j.dir.OpenAppend(j.name, 0o600)
+	j.f = f
+	if err != nil {
+		j.f = nil
+	}
+	return err
+}
+
+func (j *Journal) write(sync bool, recs []Record) (Stats, error) {
+	var buf bytes.Buffer
+	if j.needNL {
+		buf.WriteByte('\n')
+	}
+	last, sum := 0, j.sum
+	for i := range recs {
+		last = buf.Len()
+		if err := encodeRecord(&buf, &recs[i], &sum); err != nil {
+			return Stats{}, fmt.Errorf("append to journal: %w", err)
+		}
+	}
+	ast, err := atomicfile.Append(j.f, j.off, buf.Bytes(), sync)
+	st := Stats{Records: len(recs), Bytes: int64(buf.Len()), Syncs: ast.Syncs, SyncTime: ast.SyncTime}
+	if err != nil {
+		var torn *atomicfile.TornError
+		if errors.As(err, &torn) {
+			j.broken = err
+		}
+		return st, fmt.Errorf("append to journal: %w", err)
+	}
+	head := buf.Bytes()[last:min(last+maxLineHead, buf.Len())]
+	j.last = lineHead{j.off + int64(last), append(j.last.bytes[:0], head...)}
+	j.off += int64(buf.Len())
+	j.line += len(recs)
+	j.sum, j.needNL, j.chained = sum, false, true
+	if sync {
+		j.keepHead()
+	}
+	for i := range recs {
+		if err := j.learn(recs[i]); err != nil {
+			j.broken = err
+			return st, fmt.Errorf("append to journal: %w", err)
+		}
+	}
+	return st, nil
+}

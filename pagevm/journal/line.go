@@ -1,0 +1,347 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strconv"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// chain is the running sum over a file's records: of each, sixteen hex digits of the
+// SHA-256 over the sum before it and its bytes. "" is the sum of none.
+type chain string
+
+func (c chain) next(parts ...[]byte) chain {
+	h := sha256.New()
+	io.WriteString(h, string(c))
+	for _, p := range parts {
+		h.Write(p)
+	}
+	var sum [sha256.Size]byte
+	return chain(hex.EncodeToString(h.Sum(sum[:0])[:8]))
+}
+
+// encodeRecord appends the line of a record, and moves the sum on over it; a nil sum
+// makes a line without one. A body that is compact already, as those of this module
+// are, is copied; any other goes through encoding/json.
+func encodeRecord(b *bytes.Buffer, r *Record, sum *chain) error {
+	if r.Op == "" {
+		return errors.New("record without an operation")
+	}
+	if len(r.Body) == 0 || !compactJSON(r.Body) {
+		raw, err := slowRecord(r)
+		if err != nil {
+			return err
+		}
+		writeLine(b, sum, raw, nil, nil)
+		return nil
+	}
+	head := *r
+	head.Body = nil
+	raw, err := slowRecord(&head)
+	if err != nil {
+		return err
+	}
+	writeLine(b, sum, append(raw[:len(raw)-1], `,"body":`...), r.Body, []byte{'}'})
+	return nil
+}
+
+// slowRecord is the record as encoding/json writes it.
+func slowRecord(r *Record) ([]byte, error) {
+	var rec bytes.Buffer
+	e := json.NewEncoder(&rec)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r); err != nil {
+		return nil, fmt.Errorf("encode %s record %q: %w", r.Op, r.ID, err)
+	}
+	return bytes.TrimSuffix(rec.Bytes(), []byte("\n")), nil
+}
+
+// writeLine puts a record, in three parts, into its envelope.
+func writeLine(b *bytes.Buffer, sum *chain, head, body, tail []byte) {
+	n := len(head) + len(body) + len(tail)
+	crc := crc32.Checksum(head, castagnoli)
+	crc = crc32.Update(crc, castagnoli, body)
+	crc = crc32.Update(crc, castagnoli, tail)
+	b.Grow(n + 96)
+	if sum == nil {
+		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","rec":`, plainVersion, n, crc)
+	} else {
+		*sum = sum.next(head, body, tail)
+		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","sum":"%s","rec":`, journalVersion, n, crc, *sum)
+	}
+	b.Write(head)
+	b.Write(body)
+	b.Write(tail)
+	b.WriteString("}\n")
+}
+
+// lineReader reads records line by line and knows where it is.
+type lineReader struct {
+	file string
+	r    *bufio.Reader
+	off  int64 // first byte behind the last line that was good
+	line int   // lines up to off
+	sum  chain // over the records up to off
+	// chained tells that a line had a sum; wantSum that it must be the right one.
+	chained bool
+	wantSum bool
+	// noBreak tells that the last line had no line break.
+	noBreak bool
+	buf     []byte
+	// head is how the last good line begins, at headAt; raw is its record.
+	head   []byte
+	headAt int64
+	raw    []byte
+	// last is the line that was read last, good or not, and first how it begins.
+	last, first []byte
+}
+
+func newLineReader(file string, r io.Reader, off int64, line int) *lineReader {
+	return &lineReader{file: file, r: bufio.NewReaderSize(r, 64<<10), off: off, line: line}
+}
+
+// summed has the reader hold every line against the sum of those before it.
+func (l *lineReader) summed(sum chain) *lineReader {
+	l.sum, l.wantSum = sum, true
+	return l
+}
+
+// next returns the next record. At the end it is io.EOF; a line that is no
+// record of a version we know is a *DamageError or wraps ErrNewer. After an
+// error off stays where it was.
+func (l *lineReader) next() (Record, error) {
+	for {
+		line, n, err := l.readLine()
+		if err != nil {
+			return Record{}, err
+		}
+		if len(line) == 0 {
+			l.off += int64(n)
+			l.line++
+			continue
+		}
+		env, err := decodeEnvelope(line)
+		if err != nil {
+			return Record{}, l.fail(err)
+		}
+		raw := env.rec
+		l.raw = raw
+		if err := l.follow(&env); err != nil {
+			return Record{}, err
+		}
+		var rec Record
+		if err := json.Unmarshal(raw, &rec); err != nil {
+			d := l.damage(err)
+			d.whole = true
+			return Record{}, d
+		}
+		l.headAt = l.off
+		l.off += int64(n)
+		l.line++
+		l.head = append(l.head[:0], l.first...)
+		return rec, nil
+	}
+}
+
+// follow moves the sum on, and holds the line's own against it.
+func (l *lineReader) follow(e *envelope) error {
+	if !l.wantSum {
+		return nil
+	}
+	sum := l.sum.next(e.rec)
+	if e.sum != "" && chain(e.sum) != sum {
+		d := l.damage(errors.New("it does not follow the line before it: one is missing, was moved, or stands twice"))
+		d.whole = true
+		return d
+	}
+	l.sum, l.chained = sum, l.chained || e.sum != ""
+	return nil
+}
+
+// readLine returns the next line without its line break, and the bytes that
+// it takes in the file. The slice is valid until the next call.
+func (l *lineReader) readLine() (line []byte, n int, err error) {
+	l.buf = l.buf[:0]
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if err == nil && len(l.buf) == 0 {
+			line = part // the common case needs no copy
+		} else {
+			l.buf = append(l.buf, part...)
+			line = l.buf
+		}
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		if err != nil && (err != io.EOF || len(line) == 0) {
+			return nil, 0, err
+		}
+		break
+	}
+	n = len(line)
+	l.last, l.first = line, line[:min(n, maxLineHead)]
+	l.noBreak = line[n-1] != '\n'
+	if l.off == 0 && l.line == 0 {
+		line = bytes.TrimPrefix(line, []byte("\ufeff"))
+	}
+	return bytes.TrimRight(line, "\r\n"), n, nil
+}
+
+func (l *lineReader) fail(err error) error {
+	if errors.Is(err, ErrNewer) {
+		return fmt.Errorf("journal %s, line %d: %w; upgrade memkernel, or point it at another state directory", l.file, l.line+1, err)
+	}
+	return l.damage(err)
+}
+
+func (l *lineReader) damage(err error) *DamageError {
+	return &DamageError{File: l.file, Line: l.line + 1, Offset: l.off, Reason: err.Error(),
+		Hint: salvageHint}
+}
+
+// tornLine tells whether the line that was read last is the beginning of a line, with
+// nothing behind it: what a killed write leaves.
+func (l *lineReader) tornLine() bool {
+	const begin = `{"v":`
+	n := min(len(l.last), len(begin))
+	control := func(c byte) bool { return c < ' ' } // JSON escapes them
+	return l.noBreak && string(l.last[:n]) == begin[:n] && !slices.ContainsFunc(l.last, control)
+}
+
+// validBehind tells whether any valid line, or one of a newer version, follows
+// the broken one. It reads to the end.
+func (l *lineReader) validBehind() bool {
+	for {
+		line, _, err := l.readLine()
+		if err != nil {
+			return false
+		}
+		if len(line) == 0 {
+			continue
+		}
+		if _, err := decodeLine(line); err == nil || errors.Is(err, ErrNewer) {
+			return true
+		}
+	}
+}
+
+// decodeLine checks a line's envelope and returns its record.
+func decodeLine(line []byte) ([]byte, error) {
+	env, err := decodeEnvelope(line)
+	return env.rec, err
+}
+
+// decodeEnvelope checks what a line says of its record. Its sum is for who knows the
+// lines before it.
+func decodeEnvelope(line []byte) (envelope, error) {
+	env, ok := fastEnvelope(line)
+	if !ok {
+		// Someone reformatted the line, or it is not ours, or torn.
+		var e struct {
+			V   int             `json:"v"`
+			N   int             `json:"n"`
+			CRC string          `json:"crc"`
+			Sum string          `json:"sum"`
+			Rec json.RawMessage `json:"rec"`
+		}
+		err := json.Unmarshal(line, &e)
+		if v := leadingVersion(line); v > journalVersion || err == nil && e.V > journalVersion {
+			return envelope{}, fmt.Errorf("format version %d: %w", max(v, e.V), ErrNewer)
+		}
+		if err != nil {
+			return envelope{}, errors.New("not a whole journal line")
+		}
+		env = envelope{e.V, e.N, e.CRC, e.Sum, e.Rec}
+	}
+	switch {
+	case env.v > journalVersion:
+		return envelope{}, fmt.Errorf("format version %d: %w", env.v, ErrNewer)
+	case env.v < plainVersion:
+		return envelope{}, errors.New("no format version")
+	case env.v > plainVersion && !ok:
+		return envelope{}, errors.New("not written as this program writes a line")
+	case len(env.rec) != env.n:
+		return envelope{}, fmt.Errorf("record of %d bytes should have %d", len(env.rec), env.n)
+	case !sameCRC(env.crc, crc32.Checksum(env.rec, castagnoli)):
+		return envelope{}, errors.New("checksum does not match")
+	case (env.v > plainVersion) != (len(env.sum) == sumLen):
+		return envelope{}, fmt.Errorf("a line of version %d with the sum %q", env.v, env.sum)
+	}
+	return env, nil
+}
+
+// sumLen is the length of a sum in hex digits.
+const sumLen = 16
+
+func sameCRC(hex string, crc uint32) bool { return hex == fmt.Sprintf("%08x", crc) }
+
+type envelope struct {
+	v, n int
+	crc  string
+	sum  string // "" in a line of version 1
+	rec  []byte
+}
+
+// fastEnvelope parses a line exactly as encodeRecord writes it, without
+// looking into the record.
+func fastEnvelope(line []byte) (e envelope, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"v":`))
+	if !ok {
+		return e, false
+	}
+	if e.v, rest, ok = number(rest); !ok {
+		return e, false
+	}
+	if rest, ok = bytes.CutPrefix(rest, []byte(`,"n":`)); !ok {
+		return e, false
+	}
+	if e.n, rest, ok = number(rest); !ok {
+		return e, false
+	}
+	if rest, ok = bytes.CutPrefix(rest, []byte(`,"crc":"`)); !ok || len(rest) < 8 {
+		return e, false
+	}
+	e.crc = string(rest[:8])
+	rest = rest[8:]
+	if with, ok := bytes.CutPrefix(rest, []byte(`","sum":"`)); ok && len(with) >= sumLen {
+		e.sum, rest = string(with[:sumLen]), with[sumLen:]
+	}
+	if rest, ok = bytes.CutPrefix(rest, []byte(`","rec":`)); !ok || len(rest) < 1 || rest[len(rest)-1] != '}' {
+		return e, false
+	}
+	e.rec = rest[:len(rest)-1]
+	return e, true
+}
+
+func number(b []byte) (int, []byte, bool) {
+	i := 0
+	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
+		i++
+	}
+	n, err := strconv.Atoi(string(b[:i]))
+	return n, b[i:], err == nil
+}
+
+// leadingVersion reads the version off a line that is not whole, 0 if it is
+// not there. The number counts only if it is known to be complete.
+func leadingVersion(line []byte) int {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"v":`))
+	if !ok {
+		return 0
+	}
+	v, rest, ok := number(rest)
+	if !ok || len(rest) == 0 || rest[0] != ',' {
+		return 0
+	}
+	return v
+}

@@ -1,0 +1,110 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Rewrite replaces the journal by what edit makes of its records, in one step that
+// a crash leaves done or not done. Edit is handed a copy of every record, which it
+// may change, and says whether it is kept. All writebacks are handed to it as one
+// snapshot, the first record, as a compaction writes it. The new file is read
+// before it takes the old one's name.
+//
+// It is the only way by which anything leaves a journal, and for what was asked to
+// be forgotten. The caller holds the session's lock; a process that has the old
+// file open is told by its next Refresh or append. It holds the new file in memory.
+func (j *Journal) Rewrite(edit func(*Record) (keep bool, err error)) (CompactStats, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.ready(); err != nil {
+		return CompactStats{}, fmt.Errorf("rewrite journal: %w", err)
+	}
+	st := CompactStats{j.off, j.off}
+	buf, n, err := j.rewritten(edit)
+	if err != nil {
+		return st, fmt.Errorf("rewrite journal %s: %w", j.path, err)
+	}
+	if err := j.replace(buf, n); err != nil {
+		return st, fmt.Errorf("rewrite journal: %w", err)
+	}
+	j.store, j.commits = n.store, n.commits
+	st.After = j.off
+	return st, nil
+}
+
+// rewritten is the content of the new file, and a journal that has read it.
+func (j *Journal) rewritten(edit func(*Record) (bool, error)) ([]byte, *Journal, error) {
+	var buf bytes.Buffer
+	var sum chain
+	put := func(r Record) error {
+		keep, err := edit(&r)
+		if err != nil || !keep {
+			return err
+		}
+		return encodeRecord(&buf, &r, &sum)
+	}
+	if j.store.Seq() > 0 {
+		snapshot, err := j.store.Snapshot()
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := put(Record{Op: OpSnapshot, ID: "store", Body: snapshot}); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := j.eachKept(func(r Record, _ []byte) error { return put(r) }); err != nil {
+		return nil, nil, err
+	}
+	n := newJournal(j.dir, j.name)
+	n.derived = true // its head comes when it stands
+	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), nil); err != nil {
+		return nil, nil, err
+	}
+	if n.torn > 0 {
+		return nil, nil, errors.New("the new file does not read to its end; the old one was left as it is")
+	}
+	return buf.Bytes(), n, nil
+}
+
+// eachKept calls f for every record that a snapshot does not stand for, with its
+// bytes.
+func (j *Journal) eachKept(f func(r Record, raw []byte) error) error {
+	r := newLineReader(j.path, io.NewSectionReader(j.f, 0, j.off), 0, 0)
+	k := kept{}
+	for {
+		rec, err := r.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !k.keeps(&rec) {
+			continue
+		}
+		if err := f(rec, r.raw); err != nil {
+			return err
+		}
+	}
+}
+
+// kept tells the records that a snapshot does not stand for, in their order.
+type kept struct{ open string } // the key of the writeback whose lines these are
+
+func (k *kept) keeps(rec *Record) bool {
+	switch rec.Op {
+	case OpSnapshot:
+		return false
+	case OpStaged:
+		if k.open = ""; rec.IsWriteback() {
+			k.open = rec.ID
+			return false
+		}
+	case OpValidated, OpCommitted:
+		return k.open == "" || rec.ID != k.open
+	}
+	return true
+}

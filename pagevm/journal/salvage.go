@@ -1,0 +1,247 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"regexp"
+
+	"github.com/memkernel/memkernel/internal/statedir"
+)
+
+// Lost is a stretch of a journal that can't be used.
+type Lost struct {
+	// Line is its first line, counted from 1, Offset its first byte; Bytes is how long
+	// it is, or how many bytes are missing.
+	Line   int   `json:"line"`
+	Offset int64 `json:"offset"`
+	Bytes  int64 `json:"bytes"`
+	// Reason is what is wrong, About what the line seems to have been, "" if that can't
+	// be told.
+	Reason string `json:"reason"`
+	About  string `json:"about,omitempty"`
+}
+
+// Salvage is what is sound of a journal, whatever happened to the rest.
+type Salvage struct {
+	// Records and Commits count what is sound.
+	Records, Commits int
+	// Lost are stretches of the file, in their order; Unfit names what is whole and can't
+	// stand without what is lost.
+	Lost  []Lost
+	Unfit []string
+
+	dir  statedir.Dir
+	name string
+	j    *Journal
+	recs []Record
+	raw  [][]byte
+}
+
+// Recover reads what is sound of a journal, damaged or not. It writes nothing.
+// Of a unit that built on one that is lost it takes what still fits, so the last value
+// that was written stands.
+func Recover(dir statedir.Dir, name string) (*Salvage, error) {
+	s := &Salvage{dir: dir, name: name, j: newJournal(dir, name)}
+	s.j.store.salvage = true
+	data, err := dir.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("salvage: %w", err)
+	}
+	head, err := s.j.readHead()
+	if err != nil && !errors.Is(err, errHead) {
+		return nil, fmt.Errorf("salvage: %w", err)
+	}
+	if err := s.lines(data, head); err != nil {
+		return nil, fmt.Errorf("salvage: %w", err)
+	}
+	if size := int64(len(data)); head != nil && size < head.Off && (head.Next == nil || size < head.Next.Off) {
+		s.Lost = append(s.Lost, Lost{Line: head.Lines, Offset: size, Bytes: head.Off - size, Reason: "the end of the file is missing"})
+	}
+	s.Unfit = append(s.Unfit, s.j.store.lost...)
+	s.j.store.salvage, s.j.store.lost = false, nil
+	return s, nil
+}
+
+// lines takes the lines apart, sound and lost.
+func (s *Salvage) lines(data []byte, head *journalHead) error {
+	r := newLineReader(s.j.path, bytes.NewReader(data), 0, 0)
+	open := "" // the unit whose lines these are
+	// The sum over all before, as it was counted and as the line before says, if
+	// that line is whole.
+	var counted, written chain
+	known := true
+	for {
+		rec, err := r.next()
+		if err == io.EOF {
+			return nil
+		}
+		if errors.Is(err, ErrNewer) && s.newer(r, data) {
+			return err
+		}
+		if err != nil {
+			s.lose(r, err)
+			known = false
+			continue
+		}
+		env, _ := decodeEnvelope(bytes.TrimRight(bytes.TrimPrefix(r.last, []byte("\ufeff")), "\r\n"))
+		follows := !known || env.sum == ""
+		for _, c := range [...]chain{counted, written} {
+			follows = follows || c.next(env.rec) == chain(env.sum)
+		}
+		if !follows {
+			s.Lost = append(s.Lost, Lost{Line: r.line, Offset: r.headAt, Reason: "lines before this one are missing, were moved or stand twice, or its sum is damaged"})
+		}
+		counted, written, known = counted.next(env.rec), chain(env.sum), true
+		s.take(rec, bytes.Clone(env.rec), &open)
+	}
+}
+
+// newer tells whether a line of a newer version is one: a program of that version
+// wrote all that follows, too.
+func (s *Salvage) newer(r *lineReader, data []byte) bool {
+	rest := data[r.off:]
+	for line := range bytes.Lines(rest) {
+		if _, err := decodeEnvelope(bytes.TrimRight(line, "\r\n")); err == nil {
+			return false // a damaged digit
+		}
+	}
+	return bytes.HasPrefix(rest, []byte(`{"v":`)) && json.Valid(firstLine(rest))
+}
+
+func firstLine(b []byte) []byte {
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	return line
+}
+
+// begins is what a record looks like that can't be read any more.
+var begins = regexp.MustCompile(`"op":"([a-z_]+)","id":"([^"]{1,120})"`)
+
+// lose notes a line that can't be used and goes on behind it.
+func (s *Salvage) lose(r *lineReader, err error) {
+	n := int64(len(r.last))
+	l := Lost{Line: r.line + 1, Offset: r.off, Bytes: n, Reason: err.Error()}
+	if d := (*DamageError)(nil); errors.As(err, &d) {
+		l.Reason = d.Reason
+	}
+	if m := begins.FindSubmatch(r.last); m != nil {
+		l.About = fmt.Sprintf("%s %s", m[1], m[2])
+	}
+	r.off, r.line = r.off+n, r.line+1
+	if k := len(s.Lost) - 1; k >= 0 && s.Lost[k].Offset+s.Lost[k].Bytes == l.Offset && s.Lost[k].About == "" && l.About == "" {
+		s.Lost[k].Bytes += n // a stretch of garbage is told once
+		return
+	}
+	s.Lost = append(s.Lost, l)
+}
+
+// take keeps a record that is whole, if it can stand where its unit is.
+func (s *Salvage) take(rec Record, raw []byte, open *string) {
+	switch rec.Op {
+	case OpStaged:
+		*open = rec.ID
+	case OpRejected, OpValidated, OpCommitted:
+		if *open != rec.ID {
+			if rec.Op == OpCommitted {
+				s.Unfit = append(s.Unfit, fmt.Sprintf("commit %q: what it commits is lost", rec.ID))
+			}
+			return
+		}
+	}
+	if err := s.j.learn(rec); err != nil {
+		s.Unfit = append(s.Unfit, fmt.Sprintf("%s %q: %v", rec.Op, rec.ID, err))
+		*open = ""
+		return
+	}
+	s.Records++
+	if rec.Op == OpCommitted {
+		s.Commits, *open = s.Commits+1, ""
+	}
+	s.recs, s.raw = append(s.recs, rec), append(s.raw, raw)
+}
+
+// Sound tells whether nothing is wrong.
+func (s *Salvage) Sound() bool { return len(s.Lost) == 0 && len(s.Unfit) == 0 }
+
+// Journal has read what is sound. It has no file to append to.
+func (s *Salvage) Journal() *Journal { return s.j }
+
+// All yields the records that are sound.
+func (s *Salvage) All() iter.Seq[Record] {
+	return func(yield func(Record) bool) {
+		for _, r := range s.recs {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// Apply puts the journal and its head aside and writes a new one of what is sound, as
+// a compaction would. A crash leaves the damaged file in place or the new one. It
+// returns the paths of what was put aside. The caller holds the session's lock.
+func (s *Salvage) Apply() (aside []string, err error) {
+	content, n, err := s.content()
+	if err != nil {
+		return nil, fmt.Errorf("salvage: %w", err)
+	}
+	data, err := s.dir.ReadFile(s.name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("salvage: %w", err)
+	}
+	if err == nil {
+		// A copy: until the new file takes the name, the old one has it.
+		name, err := s.dir.AsideName(s.name)
+		if err == nil {
+			_, err = s.dir.WriteFile(name, data, 0o600)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("salvage: %w", err)
+		}
+		aside = append(aside, s.dir.Path(name))
+	}
+	head, err := s.dir.PutAside(headName(s.name))
+	if err != nil {
+		return aside, fmt.Errorf("salvage: %w", err)
+	}
+	if head != "" {
+		aside = append(aside, s.dir.Path(head))
+	}
+	if _, err := s.dir.WriteFile(s.name, content, 0o600); err != nil {
+		return aside, fmt.Errorf("salvage: %w", err)
+	}
+	n.derived = false
+	return aside, n.needHead()
+}
+
+// content is the new file: the state of all writebacks as one snapshot, and the other
+// records as they were.
+func (s *Salvage) content() ([]byte, *Journal, error) {
+	var buf bytes.Buffer
+	var sum chain
+	if s.j.store.Seq() > 0 {
+		snapshot, err := s.j.store.Snapshot()
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := encodeRecord(&buf, &Record{Op: OpSnapshot, ID: "store", Body: snapshot}, &sum); err != nil {
+			return nil, nil, err
+		}
+	}
+	k := kept{}
+	for i, rec := range s.recs {
+		if k.keeps(&rec) {
+			writeLine(&buf, &sum, s.raw[i], nil, nil)
+		}
+	}
+	n := newJournal(s.dir, s.name)
+	n.derived = true
+	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), nil); err != nil {
+		return nil, nil, err
+	}
+	return buf.Bytes(), n, nil
+}

@@ -1,0 +1,290 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
+)
+
+// A trace is a file of decisions, for replaying them. Its lines are those of the
+// journal, appended and never synced: losing the newest costs nothing. The first
+// line is a header, and every file can be read by itself:
+//
+//	trace.jsonl    {"v":1,"n":…,"crc":"…","rec":{"op":"trace","id":"memkernel","body":<TraceHeader>}}
+//	               {"v":1,"n":…,"crc":"…","rec":{"op":"plan",…}}
+//	trace.1.jsonl  what trace.jsonl was before it grew too large, or before
+//	               another version wrote to it
+
+// TraceFormat is the version of the traces that are written.
+//
+//	1: first format
+const TraceFormat = 1
+
+// opTrace is the operation of a header, traceID its id.
+const (
+	opTrace = "trace"
+	traceID = "memkernel"
+)
+
+// TraceHeader is what the first line of a trace says of all that follow.
+type TraceHeader struct {
+	// Format is the trace's, TraceFormat when it is written.
+	Format int `json:"format"`
+	// Program is the version of the program that wrote it.
+	Program string `json:"program"`
+	// Deciders are the versions of what decided, by name.
+	Deciders map[string]int `json:"deciders"`
+}
+
+// Trace appends to a trace file. It is for one goroutine; among processes the
+// session's lock keeps writers apart.
+type Trace struct {
+	dir  statedir.Dir
+	name string
+	head TraceHeader
+	max  int64
+	line []byte // the header's, made when it is needed
+	f    *os.File
+	off  int64 // whole valid lines up to here, the header among them
+	// first is where the first line behind the header ends, 0 if this value did not
+	// write it.
+	first int64
+}
+
+// NewTrace gets a trace ready for [Trace.Begin]. Nothing is read or
+// written. From max bytes on the file is put aside and a new one begun, but never
+// before it is four times its first line: that one may be long.
+func NewTrace(dir statedir.Dir, name string, h TraceHeader, max int64) *Trace {
+	h.Format = TraceFormat
+	return &Trace{dir: dir, name: name, head: h, max: max}
+}
+
+// Begin makes the file ready for the next line: a torn tail is cut off, a file
+// that is too large, another version's or no trace is renamed to *.1.jsonl, over
+// the one that was. Fresh tells that what was appended before by this value is not
+// in front of the next line, which must therefore stand by itself.
+func (t *Trace) Begin() (fresh bool, err error) {
+	if t.f != nil && !t.stands() {
+		t.Close()
+	}
+	if fresh = t.f == nil; fresh {
+		err = errors.Join(t.header(), t.open())
+	}
+	if err == nil && t.off > 0 && t.off >= max(t.max, 4*t.first) {
+		fresh, err = true, t.rotate()
+	}
+	if err != nil {
+		t.Close()
+		return false, fmt.Errorf("trace: %w", err)
+	}
+	return fresh, nil
+}
+
+// header makes the header's line.
+func (t *Trace) header() error {
+	body, err := json.Marshal(t.head)
+	if err != nil {
+		return err
+	}
+	var line bytes.Buffer
+	err = encodeRecord(&line, &Record{Op: opTrace, ID: traceID, Body: body}, nil)
+	t.line = line.Bytes()
+	return err
+}
+
+// stands tells whether the open file is still the one of that name and holds what
+// was appended to it, no more and no less.
+func (t *Trace) stands() bool {
+	mine, err := t.f.Stat()
+	if err != nil || mine.Size() != t.off {
+		return false
+	}
+	fi, err := t.dir.Stat(t.name)
+	return err == nil && os.SameFile(fi, mine)
+}
+
+// open opens the file and finds the end of its last whole line.
+func (t *Trace) open() error {
+	if _, err := t.dir.MkdirAll("", 0o700); err != nil {
+		return err
+	}
+	f, err := t.dir.OpenAppend(t.name, 0o600)
+	if err != nil {
+		return err
+	}
+	fi, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return err
+	}
+	t.f, t.off = f, fi.Size()
+	if t.off == 0 {
+		return nil
+	}
+	if !t.sameHeader() {
+		return t.rotate()
+	}
+	end, err := wholeLines(f, t.off)
+	if err != nil || end == t.off {
+		return err
+	}
+	t.off = end
+	return atomicfile.Truncate(f, end)
+}
+
+func (t *Trace) sameHeader() bool {
+	head := make([]byte, len(t.line))
+	_, err := t.f.ReadAt(head, 0)
+	return err == nil && bytes.Equal(head, t.line)
+}
+
+// tailStep is how many bytes are read at once when the last line is looked for.
+const tailStep = 64 << 10
+
+// wholeLines is where the last valid line of a file of size bytes ends. It reads
+// from the end, so a file that closed well costs its last line.
+func wholeLines(f io.ReaderAt, size int64) (int64, error) {
+	var tail []byte // of the file, from at on
+	at := size
+	for {
+		end := int64(bytes.LastIndexByte(tail, '\n') + 1)
+		from := int64(-1)
+		if end > 0 {
+			from = int64(bytes.LastIndexByte(tail[:end-1], '\n') + 1)
+		}
+		if from > 0 || from == 0 && at == 0 {
+			if _, err := decodeLine(tail[from : end-1]); err == nil {
+				return at + end, nil
+			}
+			tail = tail[:from]
+			continue
+		}
+		if at == 0 {
+			return 0, nil
+		}
+		n := min(at, max(tailStep, int64(len(tail))))
+		more := make([]byte, n+int64(len(tail)))
+		if _, err := f.ReadAt(more[:n], at-n); err != nil {
+			return 0, err
+		}
+		copy(more[n:], tail)
+		tail, at = more, at-n
+	}
+}
+
+// rotate puts the file aside and begins a new one.
+func (t *Trace) rotate() error {
+	t.Close()
+	if err := t.dir.Rename(t.name, TraceBefore(t.name)); err != nil {
+		return err
+	}
+	f, err := t.dir.OpenAppend(t.name, 0o600)
+	if err != nil {
+		return err
+	}
+	t.f, t.off = f, 0
+	return nil
+}
+
+// TraceBefore is the name that a trace gets when it is put aside.
+func TraceBefore(path string) string { return strings.TrimSuffix(path, ".jsonl") + ".1.jsonl" }
+
+// Append writes a line with one write call and no sync, the header before it in a
+// new file. Begin goes before every Append. After an error the line is not there,
+// and the next Begin says fresh.
+func (t *Trace) Append(r Record) error {
+	var buf bytes.Buffer
+	if t.off == 0 {
+		buf.Write(t.line)
+	}
+	err := encodeRecord(&buf, &r, nil)
+	if err == nil {
+		_, err = atomicfile.Append(t.f, t.off, buf.Bytes(), false)
+	}
+	if err != nil {
+		t.Close()
+		return fmt.Errorf("trace: %w", err)
+	}
+	if t.off += int64(buf.Len()); t.first == 0 && t.off == int64(buf.Len()) {
+		t.first = t.off
+	}
+	return nil
+}
+
+// Close closes the file. Begin opens it again.
+func (t *Trace) Close() error {
+	if t.f == nil {
+		return nil
+	}
+	err := t.f.Close()
+	t.f, t.off, t.first = nil, 0, 0
+	return err
+}
+
+// ErrNoTrace is returned by [ReadTrace] for a file whose first line is no header.
+var ErrNoTrace = errors.New("no trace: the first line is no header")
+
+// TraceReader reads a trace from its beginning.
+type TraceReader struct {
+	Header TraceHeader
+	lines  *lineReader
+}
+
+// ReadTrace reads the header of the trace in r, which errors call name. A newer
+// format is an error that wraps ErrNewer, a file that is no trace one that wraps
+// ErrNoTrace.
+func ReadTrace(name string, r io.Reader) (*TraceReader, error) {
+	t := &TraceReader{lines: newLineReader(name, r, 0, 0)}
+	rec, err := t.lines.next()
+	var d *DamageError
+	if err == io.EOF || errors.As(err, &d) || err == nil && rec.Op != opTrace {
+		return nil, fmt.Errorf("read %s: %w", name, ErrNoTrace)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(rec.Body, &t.Header); err != nil {
+		return nil, fmt.Errorf("read %s, line 1: %w", name, err)
+	}
+	if t.Header.Format > TraceFormat {
+		return nil, fmt.Errorf("read %s: format %d: %w; this program reads up to %d", name, t.Header.Format, ErrNewer, TraceFormat)
+	}
+	return t, nil
+}
+
+// Lines yields the records behind the header with their line numbers. A torn last
+// line is left out; damage before the end is a *DamageError and ends it.
+func (t *TraceReader) Lines() iter.Seq2[TraceLine, error] {
+	return func(yield func(TraceLine, error) bool) {
+		for {
+			rec, err := t.lines.next()
+			var d *DamageError
+			if errors.As(err, &d) && !d.whole && !t.lines.validBehind() {
+				err = io.EOF
+			}
+			if err == io.EOF {
+				return
+			}
+			if d != nil {
+				d.Hint = "the plans before this line can still be replayed; delete the file to begin a new trace"
+			}
+			if !yield(TraceLine{t.lines.line, rec}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// TraceLine is a record of a trace and the line that it stands on, from 1.
+type TraceLine struct {
+	Line int
+	Record
+}

@@ -1,0 +1,288 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// Validated writeback is how state becomes durable: not by rewriting a text but
+// by typed updates that are staged, validated and committed in one unit of the
+// journal (ClawVM, section 3 and appendix A):
+//
+//	staged      {"writeback":1,"point":…,"by":…,"updates":[…]}   what is asked for
+//	rejected    {"id":…,"code":…,"detail":…,"body":{the update}}  one per refusal
+//	validated   {"hash":…,"accepted":["u1",…]}                    what passed
+//	committed   {"hash":…,"point":"flush","seq":7}                the commit point
+//
+// Replaying applies what "validated" names and asks no rule again: rules may have
+// changed since, history has not. The state that stands while the process runs
+// is made by the same code from the same bytes.
+
+// writebackVersion is the format version of a staged body and of a snapshot.
+const writebackVersion = 1
+
+// writebackMark is how the body of a writeback's staged record begins.
+var writebackMark = []byte(`{"writeback":`)
+
+// Rejection codes, in the order in which an update is checked.
+const (
+	// CodeSchema: unknown type or field, wrong operation, value or size.
+	CodeSchema = "SCHEMA_INVALID"
+	// CodeProvenance: the evidence names nothing that exists, rests on itself, or
+	// the page that the update is for is gone.
+	CodeProvenance = "PROVENANCE_DANGLING"
+	// CodeScope: the principal may not write there.
+	CodeScope = "SCOPE_DENIED"
+	// CodeDestructive: a committed entry would be lost, or the version that the
+	// update was made from is not the last one.
+	CodeDestructive = "DESTRUCTIVE_OP"
+	// CodePolicy: a hard-pinned page would be weakened, or a policy of the host
+	// refused.
+	CodePolicy = "POLICY_VIOLATION"
+)
+
+// UpdateOp is how an update changes a field.
+type UpdateOp string
+
+const (
+	// OpAppend adds entries to a list. Value: [{"id":…,"value":…}, …]. An entry
+	// that stands already is passed over.
+	OpAppend UpdateOp = "append"
+	// OpMerge sets members of a map. Value: [{"id":…,"version":…,"value":…}, …],
+	// version being the last committed one of that member, 0 for a new one. A
+	// member that holds the value already is passed over.
+	OpMerge UpdateOp = "merge"
+	// OpSetWithVersion replaces a scalar. Value is the new value; the update's
+	// Version must be the last committed one, 0 for the first.
+	OpSetWithVersion UpdateOp = "set_with_version"
+)
+
+// CommitPoint is the boundary at which a transaction was committed.
+type CommitPoint string
+
+// The boundaries at which state becomes durable.
+const (
+	PointTurn       CommitPoint = "turn" // the end of a turn; ours, the paper has the others
+	PointEviction   CommitPoint = "eviction"
+	PointDowngrade  CommitPoint = "downgrade"
+	PointFlush      CommitPoint = "flush"
+	PointCompaction CommitPoint = "compaction"
+	PointReset      CommitPoint = "reset"
+	PointSessionEnd CommitPoint = "session_end"
+	PointClose      CommitPoint = "close"
+)
+
+func (p CommitPoint) known() bool {
+	switch p {
+	case PointTurn, PointEviction, PointDowngrade, PointFlush, PointCompaction, PointReset, PointSessionEnd, PointClose:
+		return true
+	}
+	return false
+}
+
+// Principal is on whose behalf a transaction is staged.
+type Principal struct {
+	Name string `json:"name,omitempty"`
+	// Session is the session whose private state may be written; "" is none.
+	Session string `json:"session,omitempty"`
+	// Project allows writing what all sessions of the workspace share.
+	Project bool `json:"project,omitempty"`
+}
+
+// Update is one staged change of one field.
+type Update struct {
+	// ID names the update in its transaction; "" becomes "u1", "u2", ... by
+	// position.
+	ID string `json:"id"`
+	// Key names the page, Type what it is. A page keeps its type for life; Type
+	// may be "" for one that stands.
+	Key   string          `json:"key"`
+	Type  pagevm.Type     `json:"type,omitempty"`
+	Field string          `json:"field"`
+	Op    UpdateOp        `json:"op"`
+	Value json.RawMessage `json:"value,omitempty"`
+	// Version is the version of the field that a set_with_version was made from.
+	Version int `json:"version,omitempty"`
+	// Scope is where it belongs; Session is whose private state, "" the
+	// principal's own. Session means nothing in the project's scope.
+	Scope   memkernel.Scope `json:"scope"`
+	Session string          `json:"session,omitempty"`
+	// EvidenceRef names where it comes from: whatever the [Resolver] knows, or a
+	// committed update as [UpdateRef] spells it.
+	EvidenceRef string `json:"evidence_ref"`
+}
+
+// UpdateRef names a committed update as evidence for another. Within a transaction
+// an update may cite those before it.
+func UpdateRef(tx, update string) string { return updateRefMark + tx + "#" + update }
+
+const updateRefMark = "update:"
+
+// Transaction is a set of updates that is staged, validated and committed as one
+// unit of the journal. Updates are validated in their order, each on top of those
+// accepted before it.
+type Transaction struct {
+	// Key is the idempotency key; it must not be empty.
+	Key   string
+	Time  time.Time
+	Point CommitPoint
+	By    Principal
+	// AllOrNothing commits nothing if any update is rejected. Without it the
+	// valid updates stand.
+	AllOrNothing bool
+	Updates      []Update
+}
+
+// Receipt says what became of a transaction.
+type Receipt struct {
+	// Outcome is Refused if nothing was accepted, or not all of what should stand
+	// only together.
+	Outcome Outcome `json:"outcome"`
+	// Seq counts the journal's committed writebacks, from 1; 0 if this one is not.
+	Seq   int         `json:"seq,omitempty"`
+	Point CommitPoint `json:"point,omitempty"`
+	// Accepted are the updates that stand, Rejected the others with their codes.
+	// A duplicate has those of the first delivery.
+	Accepted []string    `json:"accepted,omitempty"`
+	Rejected []Rejection `json:"rejected,omitempty"`
+	// Stats tell what it cost.
+	Stats Stats `json:"-"`
+}
+
+// stagedBody is the body of the staged record of a writeback.
+type stagedBody struct {
+	Writeback    int         `json:"writeback"`
+	Point        CommitPoint `json:"point,omitempty"`
+	By           Principal   `json:"by"`
+	AllOrNothing bool        `json:"all_or_nothing,omitempty"`
+	Updates      []Update    `json:"updates"`
+	// Malformed are the values that are no JSON, so that the journal holds what
+	// was refused.
+	Malformed []malformedValue `json:"malformed,omitempty"`
+}
+
+type malformedValue struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+// IsWriteback tells whether a staged record belongs to a writeback and not to an
+// opaque [Tx].
+func (r Record) IsWriteback() bool { return r.Op == OpStaged && bytes.HasPrefix(r.Body, writebackMark) }
+
+// Writeback stages, validates and commits a transaction as one unit: one write,
+// one fsync, there whole or not at all after a crash. What another process
+// committed before counts. It is idempotent per key: the same updates again are a
+// Duplicate, whatever their commit point, others a Conflict; what was Refused may
+// come again. An error means that nothing was written; a rejected update is no
+// error.
+func (j *Journal) Writeback(t Transaction, r *Rules) (Receipt, error) {
+	t.Time = t.Time.UTC().Round(0) // as it is read back
+	body, staged, err := t.stage()
+	if err != nil {
+		return Receipt{}, fmt.Errorf("writeback %q: %w", t.Key, err)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.ready(); err != nil {
+		return Receipt{}, fmt.Errorf("writeback %q: %w", t.Key, err)
+	}
+	hash := staged.hash()
+	if old, ok := j.commits[t.Key]; ok {
+		if old != hash {
+			return Receipt{Outcome: Conflict}, nil
+		}
+		before := j.store.receipt(t.Key)
+		before.Outcome = Duplicate
+		return before, nil
+	}
+	v := r.validate(j.store.draft(t.Key), staged)
+	recs, err := v.records(&t, body, hash, j.store.Seq()+1)
+	if err != nil {
+		return Receipt{}, fmt.Errorf("writeback %q: %w", t.Key, err)
+	}
+	st, err := j.write(true, recs)
+	if err != nil {
+		return Receipt{}, fmt.Errorf("writeback %q: %w", t.Key, err)
+	}
+	out := Receipt{Outcome: Refused, Rejected: v.brief(), Stats: st}
+	if v.commits() {
+		out = j.store.receipt(t.Key)
+		out.Stats = st
+	}
+	return out, nil
+}
+
+// stage checks what is the caller's to get right and returns the body of the
+// staged record, with the updates as they will be read back from it: what is
+// validated is what is replayed.
+func (t *Transaction) stage() (json.RawMessage, *stagedBody, error) {
+	switch {
+	case t.Key == "":
+		return nil, nil, errors.New("transaction without a key")
+	case !t.Point.known():
+		return nil, nil, fmt.Errorf("unknown commit point %q", t.Point)
+	case len(t.Updates) == 0:
+		return nil, nil, errors.New("transaction without updates")
+	}
+	s := stagedBody{Writeback: writebackVersion, Point: t.Point, By: t.By, AllOrNothing: t.AllOrNothing}
+	seen := make(map[string]bool, len(t.Updates))
+	for i, u := range t.Updates {
+		if u.ID == "" {
+			u.ID = fmt.Sprint("u", i+1)
+		}
+		if seen[u.ID] || strings.Contains(u.ID, "#") {
+			return nil, nil, fmt.Errorf("the update id %q stands twice or holds a #; give each update its own", u.ID)
+		}
+		seen[u.ID] = true
+		if len(u.Value) > 0 && !json.Valid(u.Value) {
+			s.Malformed, u.Value = append(s.Malformed, malformedValue{u.ID, string(u.Value)}), nil
+		}
+		s.Updates = append(s.Updates, u)
+	}
+	body, err := marshalPlain(&s)
+	if err != nil {
+		return nil, nil, err
+	}
+	read, err := readStaged(body)
+	return body, read, err
+}
+
+// readStaged reads the body of a writeback's staged record.
+func readStaged(body []byte) (*stagedBody, error) {
+	var s stagedBody
+	if err := json.Unmarshal(body, &s); err != nil {
+		return nil, fmt.Errorf("staged writeback: %w", err)
+	}
+	if s.Writeback > writebackVersion {
+		return nil, fmt.Errorf("staged writeback of format version %d: %w", s.Writeback, ErrNewer)
+	}
+	return &s, nil
+}
+
+// hash identifies what is asked for. The commit point is left out: the same
+// updates delivered again at the next boundary are the same.
+func (s *stagedBody) hash() string {
+	c := *s
+	c.Point = ""
+	b, _ := marshalPlain(&c)
+	return hashBytes(b)
+}
+
+// marshalPlain is json.Marshal that leaves <, > and & as they are.
+func marshalPlain(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,149 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// validatedBody is the body of a writeback's validated record.
+type validatedBody struct {
+	Hash     string   `json:"hash"`
+	Accepted []string `json:"accepted"`
+}
+
+// openUnit is a writeback as far as its lines were read.
+type openUnit struct {
+	key      string
+	staged   *stagedBody
+	accepted []string
+	rejected []Rejection
+}
+
+// learn follows one record of the journal. A record that does not fit what came
+// before is an error and changes nothing.
+func (s *State) learn(rec Record) error {
+	switch rec.Op {
+	case OpSnapshot:
+		return s.restore(rec.Body)
+	case OpStaged:
+		s.open = nil
+		if !rec.IsWriteback() {
+			return nil
+		}
+		staged, err := readStaged(rec.Body)
+		if err != nil {
+			return fmt.Errorf("record %q: %w", rec.ID, err)
+		}
+		s.open = &openUnit{key: rec.ID, staged: staged}
+	case OpRejected, OpValidated, OpCommitted:
+		if s.open == nil || s.open.key != rec.ID {
+			return nil // of an opaque transaction, or left over by a compaction
+		}
+		if err := s.advance(rec); err != nil {
+			return fmt.Errorf("%s record %q: %w", rec.Op, rec.ID, err)
+		}
+	}
+	return nil
+}
+
+// advance reads a line of the open unit.
+func (s *State) advance(rec Record) error {
+	switch rec.Op {
+	case OpRejected:
+		var r Rejection
+		if err := json.Unmarshal(rec.Body, &r); err != nil {
+			return err
+		}
+		r.Body = nil
+		s.open.rejected = append(s.open.rejected, r)
+	case OpValidated:
+		var v validatedBody
+		if err := json.Unmarshal(rec.Body, &v); err != nil {
+			return err
+		}
+		s.open.accepted = v.Accepted
+	case OpCommitted:
+		var c committedBody
+		if err := json.Unmarshal(rec.Body, &c); err != nil {
+			return err
+		}
+		u := s.open
+		if err := s.commit(u, rec, c); err != nil {
+			return err
+		}
+		s.open = nil
+	}
+	return nil
+}
+
+// commit applies a whole unit.
+func (s *State) commit(u *openUnit, rec Record, c committedBody) error {
+	d := s.draft(u.key)
+	todo, stand := u.accepted, []string(nil)
+	for i := range u.staged.Updates {
+		up := &u.staged.Updates[i]
+		if len(todo) == 0 || up.ID != todo[0] {
+			continue
+		}
+		todo = todo[1:]
+		by := u.staged.By
+		origin := Version{Seq: c.Seq, Tx: u.key, Update: up.ID, Time: rec.Time, By: by.Name, Session: by.Session, EvidenceRef: up.EvidenceRef}
+		switch err := d.replay(up, by, origin); {
+		case err == nil:
+			stand = append(stand, up.ID)
+		case s.salvage:
+			s.lost = append(s.lost, fmt.Sprintf("update %q of %q: %v", up.ID, u.key, err))
+		default:
+			return fmt.Errorf("update %q: %w", up.ID, err)
+		}
+	}
+	switch {
+	case len(todo) > 0:
+		return fmt.Errorf("update %q was validated and not staged", todo[0])
+	case s.salvage && len(stand) == 0 && len(u.accepted) > 0:
+		return errors.New("nothing of it fits what is left")
+	case s.salvage:
+		c.Seq, u.accepted = max(c.Seq, s.seq+1), stand
+	case c.Seq != s.seq+1:
+		return fmt.Errorf("commit %d follows commit %d", c.Seq, s.seq)
+	}
+	s.merge(d, &txState{seq: c.Seq, hash: c.Hash, point: c.Point, accepted: u.accepted, rejected: u.rejected})
+	return nil
+}
+
+// replay accepts an update that was validated when it was written.
+func (d *draft) replay(u *Update, by Principal, origin Version) error {
+	a := acceptedUpdate{at: u.address(by), field: u.Field, ref: UpdateRef(d.tx, u.ID)}
+	if a.typ = d.typeOf(a.at); a.typ == "" {
+		a.typ = u.Type
+	}
+	_, a.kind = d.size(a.at, u.Field)
+	if a.kind == "" {
+		a.kind = kindOf(u.Op)
+	}
+	items, err := u.items()
+	switch {
+	case err != nil:
+		return err
+	case a.kind.op() != u.Op:
+		return fmt.Errorf("%s of %s, a %s", u.Op, u.Field, a.kind)
+	}
+	changes, why := d.changes(u, a.at, items, origin)
+	if why != "" {
+		return fmt.Errorf("%s of %s: %s", u.Field, a.at, why)
+	}
+	a.changes = changes
+	d.accept(a)
+	return nil
+}
+
+// kindOf is the kind of field that an operation writes.
+func kindOf(op UpdateOp) FieldKind {
+	for _, k := range []FieldKind{KindList, KindMap, KindScalar} {
+		if k.op() == op {
+			return k
+		}
+	}
+	return ""
+}

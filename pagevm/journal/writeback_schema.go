@@ -1,0 +1,225 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// FieldKind says how a field grows, and by which operation.
+type FieldKind string
+
+const (
+	// KindList is a list of entries with ids: append only.
+	KindList FieldKind = "list"
+	// KindMap is a map of members, each with its own version: merge only.
+	KindMap FieldKind = "map"
+	// KindScalar is one value with a version: set_with_version only.
+	KindScalar FieldKind = "scalar"
+)
+
+// op is the operation that writes fields of the kind.
+func (k FieldKind) op() UpdateOp {
+	switch k {
+	case KindList:
+		return OpAppend
+	case KindMap:
+		return OpMerge
+	case KindScalar:
+		return OpSetWithVersion
+	}
+	return ""
+}
+
+// ValueType is the JSON type of a field's values.
+type ValueType string
+
+// The types of values. ValueAny is any of them; null is none.
+const (
+	ValueAny     ValueType = "any"
+	ValueString  ValueType = "string"
+	ValueNumber  ValueType = "number"
+	ValueInteger ValueType = "integer"
+	ValueBool    ValueType = "bool"
+	ValueObject  ValueType = "object"
+	ValueArray   ValueType = "array"
+)
+
+// Limits that hold where a schema names none, and those of names. A value of
+// 64 KiB is about 16k tokens: more than a curated memory may be.
+const (
+	DefaultMaxBytes   = 64 << 10
+	DefaultMaxEntries = 10_000
+	maxNameBytes      = 512
+)
+
+// FieldSpec says what a field may hold.
+type FieldSpec struct {
+	Kind  FieldKind `json:"kind"`
+	Value ValueType `json:"value"`
+	// MaxBytes bounds one value's JSON, MaxEntries how many entries a list or map
+	// may have; 0 is the default.
+	MaxBytes   int `json:"max_bytes,omitempty"`
+	MaxEntries int `json:"max_entries,omitempty"`
+	// Guarded: on a hard-pinned page a committed entry is never replaced.
+	Guarded bool `json:"guarded,omitempty"`
+	// Ranks are the only values that a string may have, weakest first. On a
+	// hard-pinned page the rank never sinks.
+	Ranks []string `json:"ranks,omitempty"`
+}
+
+// TypeSpec says what pages of a type are.
+type TypeSpec struct {
+	// Scopes are where pages of the type may stand.
+	Scopes []memkernel.Scope    `json:"scopes"`
+	Fields map[string]FieldSpec `json:"fields"`
+	// HardPin: every page of the type is hard-pinned. Of other types those are
+	// whose field [PinField] says [PinHard].
+	HardPin bool `json:"hard_pin,omitempty"`
+}
+
+// A page is hard-pinned by this field and value.
+const (
+	PinField = "pin"
+	PinHard  = "hard"
+)
+
+// Schema is the registry of types: data, to be extended by the host before it
+// makes [Rules] of it.
+type Schema map[pagevm.Type]TypeSpec
+
+// DefaultSchema has the six page types with the fields that their structured
+// representations show. Scopes are those of ClawVM's Table 1, and bootstrap pages
+// may be of either; limits are ours. Each call makes a new one.
+func DefaultSchema() Schema {
+	text := FieldSpec{Kind: KindScalar, Value: ValueString}
+	list := FieldSpec{Kind: KindList, Value: ValueString}
+	dict := FieldSpec{Kind: KindMap, Value: ValueAny}
+	pin := FieldSpec{Kind: KindScalar, Value: ValueString, Ranks: []string{"none", "soft", PinHard}}
+	guarded := func(f FieldSpec) FieldSpec { f.Guarded = true; return f }
+	session, project := []memkernel.Scope{memkernel.ScopeSession}, []memkernel.Scope{memkernel.ScopeProject}
+	number := FieldSpec{Kind: KindScalar, Value: ValueInteger}
+	return Schema{
+		pagevm.Bootstrap: {Scopes: slices.Concat(project, session), Fields: map[string]FieldSpec{
+			"text": guarded(text), "headings": list, "rules": list, PinField: pin}},
+		pagevm.Constraint: {Scopes: session, HardPin: true, Fields: map[string]FieldSpec{
+			"text": guarded(text), "reason": text, "details": list, "attributes": guarded(dict), PinField: pin}},
+		pagevm.Plan: {Scopes: session, Fields: map[string]FieldSpec{
+			"goal": guarded(text), "step": text, "status": text, "done": list, "next": list, PinField: pin}},
+		pagevm.Preference: {Scopes: project, Fields: map[string]FieldSpec{
+			"text": guarded(text), "notes": list, "values": guarded(dict), PinField: pin}},
+		pagevm.Evidence: {Scopes: session, Fields: map[string]FieldSpec{
+			"tool": text, "arguments": dict, "status": text, "exit_code": number, "paths": list, "errors": list,
+			"notes": list, PinField: pin}},
+		pagevm.Conversation: {Scopes: session, Fields: map[string]FieldSpec{
+			"span": text, "gist": text, "entities": list, "decisions": list, "facts": dict, PinField: pin}},
+	}
+}
+
+// check looks for what no update could ever satisfy.
+func (s Schema) check() error {
+	for _, t := range slices.Sorted(maps.Keys(s)) {
+		spec := s[t]
+		if t == "" || len(spec.Scopes) == 0 || len(spec.Fields) == 0 {
+			return fmt.Errorf("schema: type %q needs a name, a scope and a field", t)
+		}
+		for _, name := range slices.Sorted(maps.Keys(spec.Fields)) {
+			if err := spec.Fields[name].check(); err != nil {
+				return fmt.Errorf("schema: field %s.%s: %w", t, name, err)
+			}
+		}
+		if pin, ok := spec.Fields[PinField]; ok && pin.Kind != KindScalar {
+			return fmt.Errorf("schema: field %s.%s must be a scalar", t, PinField)
+		}
+	}
+	return nil
+}
+
+func (f FieldSpec) check() error {
+	switch {
+	case f.Kind.op() == "":
+		return fmt.Errorf("unknown kind %q; use list, map or scalar", f.Kind)
+	case f.MaxBytes < 0 || f.MaxEntries < 0:
+		return fmt.Errorf("negative limit")
+	case f.Ranks != nil && (f.Value != ValueString || f.Kind == KindList):
+		return fmt.Errorf("ranks are for scalars and maps of strings")
+	}
+	switch f.Value {
+	case ValueAny, ValueString, ValueNumber, ValueInteger, ValueBool, ValueObject, ValueArray:
+		return nil
+	}
+	return fmt.Errorf("unknown type of value %q", f.Value)
+}
+
+// clone copies the registry, so that what a host changes later changes no rule.
+func (s Schema) clone() Schema {
+	c := make(Schema, len(s))
+	for t, spec := range s {
+		spec.Scopes, spec.Fields = slices.Clone(spec.Scopes), maps.Clone(spec.Fields)
+		for name, f := range spec.Fields {
+			f.Ranks = slices.Clone(f.Ranks)
+			spec.Fields[name] = f
+		}
+		c[t] = spec
+	}
+	return c
+}
+
+// refuse says why a value does not fit, "" if it does.
+func (f FieldSpec) refuse(v json.RawMessage) string {
+	if limit := orDefault(f.MaxBytes, DefaultMaxBytes); len(v) > limit {
+		return fmt.Sprintf("value of %d bytes, at most %d are allowed", len(v), limit)
+	}
+	if t := valueType(v); t != f.Value && (f.Value != ValueAny || t == "") && (f.Value != ValueNumber || t != ValueInteger) {
+		return fmt.Sprintf("value is not of type %s", f.Value)
+	}
+	if f.Ranks != nil && f.rank(v) < 0 {
+		return "value is none of " + strings.Join(f.Ranks, ", ")
+	}
+	return ""
+}
+
+// rank is the place of a value among the ranks, -1 if it is none of them.
+func (f FieldSpec) rank(v json.RawMessage) int {
+	var s string
+	if json.Unmarshal(v, &s) != nil {
+		return -1
+	}
+	return slices.Index(f.Ranks, s)
+}
+
+func orDefault(n, d int) int {
+	if n == 0 {
+		return d
+	}
+	return n
+}
+
+// valueType is the type of a valid JSON value, "" for null and for none at all.
+func valueType(v json.RawMessage) ValueType {
+	if len(v) == 0 {
+		return ""
+	}
+	switch v[0] {
+	case '"':
+		return ValueString
+	case '{':
+		return ValueObject
+	case '[':
+		return ValueArray
+	case 't', 'f':
+		return ValueBool
+	case 'n':
+		return ""
+	}
+	if bytes.ContainsAny(v, ".eE") {
+		return ValueNumber
+	}
+	return ValueInteger
+}

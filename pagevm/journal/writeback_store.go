@@ -1,0 +1,288 @@
+package journal
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// State is the committed state of a journal: every page that was written, by scope
+// and key, with every version that its entries ever had. It follows its journal
+// and is safe for concurrent use. JSON values that it returns must not be changed.
+type State struct {
+	mu    sync.RWMutex
+	seq   int
+	pages map[Address]*pageState
+	txs   map[string]*txState
+	// refs say which page a committed update changed, by [UpdateRef].
+	refs map[string]Address
+	// open is the unit whose commit has not been read yet.
+	open *openUnit
+	// salvage takes what still fits of units that build on others which are lost, and
+	// lost names what does not.
+	salvage bool
+	lost    []string
+}
+
+// Address is where a page stands: the same key in another scope, or private to
+// another session, is another page.
+type Address struct {
+	Scope   memkernel.Scope `json:"scope"`
+	Session string          `json:"session,omitempty"`
+	Key     string          `json:"key"`
+}
+
+// Version is one committed value, as it was and stays.
+type Version struct {
+	// Version counts from 1.
+	Version int             `json:"version"`
+	Value   json.RawMessage `json:"value"`
+	// Seq, Tx and Update name the commit that it came by; Time is the
+	// transaction's.
+	Seq    int       `json:"seq"`
+	Tx     string    `json:"tx"`
+	Update string    `json:"update"`
+	Time   time.Time `json:"time,omitzero"`
+	// By and Session are the principal, EvidenceRef is the provenance.
+	By          string `json:"by,omitempty"`
+	Session     string `json:"session,omitempty"`
+	EvidenceRef string `json:"evidence_ref"`
+}
+
+// Entry is a list's entry, a map's member or, with ID "", a scalar: all the
+// versions that it had, oldest first, the last of them current.
+type Entry struct {
+	ID       string    `json:"id,omitempty"`
+	Versions []Version `json:"versions"`
+}
+
+// Current is the last committed version.
+func (e Entry) Current() Version { return e.Versions[len(e.Versions)-1] }
+
+// StoredField is a field of a page: its entries in the order in which they were
+// first committed. Version counts the updates that changed it.
+type StoredField struct {
+	Name    string    `json:"name"`
+	Kind    FieldKind `json:"kind"`
+	Version int       `json:"version"`
+	Entries []Entry   `json:"entries"`
+}
+
+// StoredPage is a page as committed. Version counts the updates that changed it.
+type StoredPage struct {
+	Address
+	Type    pagevm.Type   `json:"type"`
+	Version int           `json:"version"`
+	Fields  []StoredField `json:"fields"`
+}
+
+// Field finds a field by its name.
+func (p StoredPage) Field(name string) (StoredField, bool) {
+	i := slices.IndexFunc(p.Fields, func(f StoredField) bool { return f.Name == name })
+	if i < 0 {
+		return StoredField{}, false
+	}
+	return p.Fields[i], true
+}
+
+// pageState and fieldState are a page as the store keeps it.
+type pageState struct {
+	typ     pagevm.Type
+	version int
+	fields  map[string]*fieldState
+}
+
+type fieldState struct {
+	kind    FieldKind
+	version int
+	entries []Entry
+	at      map[string]int // id to place in entries
+}
+
+// txState is what a committed transaction said.
+type txState struct {
+	seq      int
+	hash     string
+	point    CommitPoint
+	accepted []string
+	rejected []Rejection
+}
+
+func newStore() *State {
+	return &State{pages: make(map[Address]*pageState), txs: make(map[string]*txState), refs: make(map[string]Address)}
+}
+
+// State is the committed state of the journal's writebacks.
+func (j *Journal) Store() *State { return j.store }
+
+// Seq counts the committed writebacks.
+func (s *State) Seq() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.seq
+}
+
+// Page returns the page at an address. A private page is found with its session
+// only.
+func (s *State) Page(a Address) (StoredPage, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	p := s.pages[a]
+	if p == nil {
+		return StoredPage{}, false
+	}
+	return p.view(a), true
+}
+
+// Entries are those of a field from the nth on, counted from 0.
+func (s *State) Entries(a Address, field string, from int) []Entry {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	f := s.field(a, field)
+	if f == nil || from >= len(f.entries) {
+		return nil
+	}
+	out := slices.Clone(f.entries[from:])
+	for i := range out {
+		out[i].Versions = slices.Clip(out[i].Versions)
+	}
+	return out
+}
+
+// Entry is the current version of a field's entry.
+func (s *State) Entry(a Address, field, id string) (Version, bool) {
+	return s.current(slot{a, field, id})
+}
+
+// Heads is [Store.Pages] without the fields.
+func (s *State) Heads(session string) []StoredPage {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var out []StoredPage
+	for a, p := range s.pages {
+		if a.Scope == memkernel.ScopeProject || a.Session == session {
+			out = append(out, StoredPage{Address: a, Type: p.typ, Version: p.version})
+		}
+	}
+	slices.SortFunc(out, func(p, q StoredPage) int { return p.compare(q.Address) })
+	return out
+}
+
+// Pages returns what a session may see: the project's pages and its own, by scope
+// and key. Session "" sees the project's.
+func (s *State) Pages(session string) []StoredPage {
+	return s.list(func(a Address) bool { return a.Scope == memkernel.ScopeProject || a.Session == session })
+}
+
+func (s *State) list(keep func(Address) bool) []StoredPage {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var out []StoredPage
+	for a, p := range s.pages {
+		if keep(a) {
+			out = append(out, p.view(a))
+		}
+	}
+	slices.SortFunc(out, func(p, q StoredPage) int { return p.compare(q.Address) })
+	return out
+}
+
+func (a Address) compare(b Address) int {
+	return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Session, b.Session), cmp.Compare(a.Key, b.Key))
+}
+
+// view copies a page. Versions are only ever added behind those that the copy
+// has, so they are shared.
+func (p *pageState) view(a Address) StoredPage {
+	out := StoredPage{Address: a, Type: p.typ, Version: p.version}
+	for _, name := range slices.Sorted(maps.Keys(p.fields)) {
+		f := p.fields[name]
+		v := StoredField{Name: name, Kind: f.kind, Version: f.version, Entries: slices.Clone(f.entries)}
+		for i := range v.Entries {
+			v.Entries[i].Versions = slices.Clip(v.Entries[i].Versions)
+		}
+		out.Fields = append(out.Fields, v)
+	}
+	return out
+}
+
+// receipt is what the committed transaction of key was answered.
+func (s *State) receipt(key string) Receipt {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	tx := s.txs[key]
+	if tx == nil {
+		return Receipt{}
+	}
+	return Receipt{Outcome: Committed, Seq: tx.seq, Point: tx.point, Accepted: slices.Clone(tx.accepted), Rejected: slices.Clone(tx.rejected)}
+}
+
+// current is the last committed version of an entry.
+func (s *State) current(at slot) (Version, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if f := s.field(at.Address, at.field); f != nil {
+		if i, ok := f.at[at.id]; ok {
+			return f.entries[i].Current(), true
+		}
+	}
+	return Version{}, false
+}
+
+// field finds a field; the lock is held.
+func (s *State) field(a Address, name string) *fieldState {
+	if p := s.pages[a]; p != nil {
+		return p.fields[name]
+	}
+	return nil
+}
+
+// put adds a version to an entry; the lock is held for writing.
+func (f *fieldState) put(id string, v Version) {
+	i, ok := f.at[id]
+	if !ok {
+		i = len(f.entries)
+		f.at[id], f.entries = i, append(f.entries, Entry{ID: id})
+	}
+	f.entries[i].Versions = append(f.entries[i].Versions, v)
+}
+
+// merge takes over what a draft holds, as one commit.
+func (s *State) merge(d *draft, tx *txState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range d.accepted {
+		p := s.pages[c.at]
+		if p == nil {
+			p = &pageState{typ: c.typ, fields: make(map[string]*fieldState)}
+			s.pages[c.at] = p
+		}
+		f := p.fields[c.field]
+		if f == nil {
+			f = &fieldState{kind: c.kind, at: make(map[string]int)}
+			p.fields[c.field] = f
+		}
+		for _, ch := range c.changes {
+			f.put(ch.ID, ch.version)
+		}
+		p.version++
+		f.version++
+		s.refs[c.ref] = c.at
+	}
+	s.seq = tx.seq
+	s.txs[d.tx] = tx
+}
+
+func (a Address) String() string {
+	if a.Session != "" {
+		return fmt.Sprintf("%s/%s/%s", a.Scope, a.Session, a.Key)
+	}
+	return fmt.Sprintf("%s/%s", a.Scope, a.Key)
+}

@@ -1,0 +1,163 @@
+package mask
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Payload is binary content that stood in a text as base64.
+type Payload struct {
+	// Type is the media type that a data URL named, "" if none did.
+	Type string
+	// Data is what it decodes to, secrets masked, Hash the sha256 of that in hex.
+	Data string
+	Hash string
+}
+
+const (
+	// minPayload is the size from which base64 is content of its own, in characters:
+	// above certificates, public keys and the like, which are read as text.
+	minPayload = 2 << 10
+	// payloadLine is the shortest line that base64 is broken into (PEM has 64, MIME 76).
+	payloadLine = 60
+	// payloadEntropy is what base64 of anything but text has, in bits per character;
+	// it is 6 for random bytes, 4 for hexadecimal digits.
+	payloadEntropy = 4.8
+)
+
+// LiftBase64 takes binary content out of a text: runs of base64 of at least two
+// kibibytes, on one line or broken into lines of one length. Each is replaced by a
+// note that names size and hash, and returned as what it decodes to. Without any,
+// s itself comes back and nothing is allocated. Lifting twice changes nothing.
+// Content that is text is masked like any other.
+func (m *Masker) LiftBase64(s string) (string, []Payload) {
+	if len(s) < minPayload {
+		return s, nil
+	}
+	var out []byte
+	var found []Payload
+	pos := 0
+	for i := nextRun(s, 0); i < len(s); i = nextRun(s, i) {
+		end := payloadEnd(s, i)
+		p, ok := m.decodePayload(s[i:end])
+		if ok {
+			p.Type = dataType(s[:i])
+			out = append(append(out, s[pos:i]...), p.note()...)
+			found, pos = append(found, p), end
+		}
+		i = max(end, i+payloadLine)
+	}
+	if found == nil {
+		return s, nil
+	}
+	return string(append(out, s[pos:]...)), found
+}
+
+// note is what stands in the place of a payload.
+func (p *Payload) note() string {
+	n := "[base64 of " + strconv.Itoa(len(p.Data)) + " bytes"
+	if p.Type != "" {
+		n += " of " + p.Type
+	}
+	return n + ", blob " + p.Hash + "]"
+}
+
+// nextRun is where the next run of at least payloadLine characters begins, len(s)
+// if there is none. It looks at one character in payloadLine until one fits.
+func nextRun(s string, i int) int {
+	for j := i + payloadLine - 1; j < len(s); {
+		k := j
+		for k >= i && base64Byte(s[k]) {
+			k--
+		}
+		if k < i {
+			return i
+		}
+		i = k + 1
+		j = i + payloadLine - 1
+	}
+	return len(s)
+}
+
+// payloadEnd is where a run that begins at i ends, the lines behind it included if
+// they have its length, but for the last.
+func payloadEnd(s string, i int) int {
+	end := lineEnd(s, i)
+	width := end - i
+	for {
+		next := skipBreak(s, end)
+		if next == end {
+			return end
+		}
+		stop := lineEnd(s, next)
+		if stop == next || stop-next > width {
+			return end
+		}
+		if stop-next < width {
+			if stop < len(s) && skipBreak(s, stop) == stop && s[stop] != '"' {
+				return end // not all of the line is base64
+			}
+			return stop
+		}
+		end = stop
+	}
+}
+
+func lineEnd(s string, i int) int {
+	for i < len(s) && base64Byte(s[i]) {
+		i++
+	}
+	return i
+}
+
+// skipBreak steps over one line break, real or escaped.
+func skipBreak(s string, i int) int {
+	for _, b := range [...]string{"\n", "\r\n", `\n`, `\r\n`} {
+		if strings.HasPrefix(s[i:], b) {
+			return i + len(b)
+		}
+	}
+	return i
+}
+
+var unbreak = strings.NewReplacer("\n", "", "\r", "", `\n`, "", `\r`, "")
+
+// decodePayload decodes a run if it is base64 of binary content. What was cut off
+// in the middle of four characters decodes up to there.
+func (m *Masker) decodePayload(run string) (Payload, bool) {
+	if len(run) < minPayload {
+		return Payload{}, false
+	}
+	flat := unbreak.Replace(run)
+	if len(flat) < minPayload || digits(flat) == 0 || entropy(flat) < payloadEntropy {
+		return Payload{}, false
+	}
+	flat = strings.TrimRight(flat, "=")
+	if len(flat)%4 == 1 {
+		flat = flat[:len(flat)-1]
+	}
+	data, err := base64.RawStdEncoding.DecodeString(flat)
+	if err != nil {
+		return Payload{}, false
+	}
+	text := string(data)
+	if utf8.ValidString(text) {
+		text, _ = m.Mask(text)
+	}
+	sum := sha256.Sum256([]byte(text))
+	return Payload{Data: text, Hash: hex.EncodeToString(sum[:])}, true
+}
+
+// dataType is the media type of a data URL whose content begins behind before.
+func dataType(before string) string {
+	before, ok := strings.CutSuffix(before[max(0, len(before)-100):], ";base64,")
+	i := strings.LastIndex(before, "data:")
+	if !ok || i < 0 || strings.ContainsAny(before[i:], " \n\"'") {
+		return ""
+	}
+	return before[i+len("data:"):]
+}

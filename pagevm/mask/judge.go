@@ -1,0 +1,231 @@
+package mask
+
+import (
+	"encoding/base64"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+)
+
+// A judge tells whether what a rule of this package's own table found is a secret.
+// name is the text of the match before it, which ends with its quote if it has one.
+type judge func(name, v string) bool
+
+// shape judges what is known by its own form: it always is one.
+func shape(_, _ string) bool { return true }
+
+// given judges what stands where nothing but a secret stands: every value but
+// those that are to be filled in, that come from elsewhere or that everybody uses.
+func given(_, v string) bool {
+	return len(v) >= 4 && len(v) <= maxSecret && !placeholder(v) && !code(v) && !sample(v)
+}
+
+// option is given for a value behind a long option, where help texts go on in words.
+func option(name, v string) bool {
+	if c := name[len(name)-1]; (c == ' ' || c == '\t') && helpWords[strings.ToLower(strings.Trim(v, ".,:"))] {
+		return false
+	}
+	return given(name, v)
+}
+
+// word is given for what may be an identifier of code as well: letters alone are no
+// secret in it, and neither is a chain of names.
+func word(name, v string) bool {
+	return given(name, v) && !callChain.MatchString(v) && digitOrSign(v) && !sentence(v)
+}
+
+// sentence tells words that say something.
+func sentence(v string) bool {
+	words := strings.Fields(strings.ToLower(v))
+	return len(words) > 6 || slices.ContainsFunc(words, func(w string) bool { return len(words) > 1 && (helpWords[w] || phraseWords[w]) })
+}
+
+// generated judges what has to look random.
+func generated(_, v string) bool {
+	return !placeholder(v) && !code(v) && varied(v) && (random(v) || jumpy(v))
+}
+
+// jumpy tells whether letters of both cases and digits change so often that nobody
+// speaks them, as in what is generated and in no name.
+func jumpy(v string) bool {
+	class := func(c byte) uint8 { return lex.ByteClass[c] & (lex.CUpper | lex.CLower | lex.CDigit) }
+	n := 0
+	for i := 1; i < len(v); i++ {
+		n += btoi(class(v[i]) != class(v[i-1]))
+	}
+	return len(v) >= 12 && 5*n >= 2*len(v) && entropy(v) >= 3
+}
+
+// credential judges base64: that of a name and a password, or what looks random.
+func credential(name, v string) bool { return pair(v) || len(v) >= 16 && generated(name, v) }
+
+// pair tells whether v is base64 of "name:password", as HTTP and Docker write it.
+func pair(v string) bool {
+	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(v, "="))
+	if err != nil || !utf8.Valid(raw) {
+		return false
+	}
+	user, pw, ok := strings.Cut(string(raw), ":")
+	return ok && user != "" && given("", pw) && strings.IndexFunc(user+pw, unicode.IsControl) < 0
+}
+
+// encoded judges a value of a Kubernetes Secret.
+func encoded(_, v string) bool { return len(v) >= 4 && !placeholder(v) && !code(v) && !sample(v) }
+
+var callChain = regexp.MustCompile(`^[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)+$`)
+
+// code tells what is an expression or a template rather than a value.
+func code(v string) bool {
+	if strings.Contains(v, "[masked:") || strings.Contains(v, "...") || strings.Contains(v, "…") {
+		return true
+	}
+	if t := strings.Trim(v, " \t,;"); strings.HasPrefix(t, "+ ") || strings.HasSuffix(t, " +") || t == "+" {
+		return true // between two strings that are put together
+	}
+	for _, w := range [...]string{"${", "$(", "{{", "#{", "%s", "%v", "%q", "%d", "{}", "{0}", "(?", "[^", `\s`, `\w`, `\d`, ".*", "=>", "://", "()"} {
+		if strings.Contains(v, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// sampleWords are values that examples and defaults have.
+var sampleWords = wordSet(`admin administrator any anon anonymous bool boolean bar basic baz bearer blank changeit char cisco default demo disabled
+	elastic else email empty enabled env false file foo foobar foobarbaz guest hash hidden hunter incorrect input int integer
+	invalid key keycloak login manager mariadb masked minio missing mongo mongodb mypass mysql nil none null number obfuscated object optional
+	oracle pass phrase pin plain postgres postgresql prefix private prompt public pw pwd qwerty rabbitmq redis required root sa select
+	stdin str string system tbd temp text token true type undefined unknown unset user username userpass value var varchar void wrong
+	letmein welcome monkey dragon abc abcd abcdef asdf hello world pswd mot wachtwoord kennwort parola senha clave lozinka heslo salasana`)
+
+// sampleParts mark a value made of words as one to be filled in, or as a name.
+var sampleParts = [...]string{"passw", "pass_", "_pass", "-pass", "pass-", "mypass", "testpass", "password", "passphrase", "your", "example", "change", "placeholder", "redact", "xxx", "dummy", "insert",
+	"replace", "todo", "secret", "sample", "fake", "test", "mock", "credential", "token", "contrase", "kennwort", "mot de", "username", "-here", "_here", "user_", "process.", "config", "getenv", "self."}
+
+// helpWords follow an option in a sentence.
+var helpWords = wordSet(`a an and are argument arguments as at but by can cannot for flag flags from given has if in instead into is may must not of on
+	only option options or param parameter parameters prompt rather set should string than that the then this to use used using value via was when
+	which while will with without would`)
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// sample tells a value that everybody uses, or that names what belongs there.
+func sample(v string) bool {
+	distinct := map[rune]bool{}
+	words, letters := true, 0
+	for _, r := range v {
+		distinct[r] = true
+		switch {
+		case unicode.IsLetter(r) || unicode.IsMark(r):
+			letters++
+		case !strings.ContainsRune("_-. ", r):
+			words = false
+		}
+	}
+	if len(distinct) < 4 || letters == 0 && (len(v) < 6 || len(distinct) < 6 || strings.HasPrefix(v, "123456")) {
+		return true
+	}
+	low := strings.ToLower(v)
+	if core := strings.TrimRight(low, "0123456789!.*_-@#$"); sampleWords[core] || core == "password" || core == "p@ssw0rd" || core == "passw0rd" || core == "secret" || core == "test" || core == "example" || core == "changeme" {
+		return true
+	}
+	if !words {
+		return strings.Contains(low, "yourpassw") || strings.Contains(low, "your_") || strings.Contains(low, "your-") || strings.Contains(low, "xxxx") || strings.Contains(low, "****")
+	}
+	for _, p := range sampleParts {
+		if strings.Contains(low, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func digitOrSign(v string) bool {
+	return strings.IndexFunc(v, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.ContainsRune("_-. ", r)
+	}) >= 0
+}
+
+// terms are words with digits that people write about passwords.
+var terms = regexp.MustCompile(`(?i)^(?:sha|md|hs|rs|ps|es|rsa|dsa|ecdsa|ed|aes|des|base|pbkdf|argon|bcrypt|scrypt|crypt|utf|latin|oauth|http|tls|ssl|ssh|ntlm|id|user|line|step|page|section|chapter|test|node|python|java|php|ascii|uuid|rfc|cve|col|varchar|byte|char)[-_.]?v?\d|^(?:x509|p12|k8s|i18n|l10n|a11y|pkcs)|^\d[\d.,:/-]*\w{0,12}$|^v?\d+(?:\.\d+)+`)
+
+// spoken judges a value in a sentence. In quotes it may be a word; else it has to
+// differ from words and names: digits among letters, or signs, or capitals, inside.
+func spoken(name, v string) bool {
+	if placeholder(v) || code(v) || sample(v) || callChain.MatchString(v) || terms.MatchString(v) || strings.ContainsAny(v, "()=<>|/\\{}") {
+		return false
+	}
+	if r, _ := utf8.DecodeLastRuneInString(name); strings.ContainsRune(quoteMarks, r) || strings.HasSuffix(name, "« ") || strings.HasSuffix(name, "«\u00a0") {
+		return utf8.RuneCountInString(v) >= 5 && v[0] != ' ' && !sentence(v)
+	}
+	var upper, lower, other, digit, sign, trailing, inner int
+	rs := []rune(v)
+	for i, r := range rs {
+		switch {
+		case unicode.IsDigit(r):
+			digit++
+			trailing++
+			continue
+		case unicode.IsUpper(r):
+			upper++
+			if i > 0 && unicode.IsLower(rs[i-1]) {
+				inner++
+			}
+		case unicode.IsLower(r):
+			lower++
+		case unicode.IsLetter(r) || unicode.IsMark(r):
+			other++
+		case strings.ContainsRune("!@#$%^&*+~?_", r):
+			sign++
+		}
+		trailing = 0
+	}
+	letters := upper + lower + other
+	switch {
+	case len(rs) < 6 || letters < 2:
+		return false
+	case digit > 0 && digit > trailing, digit > 1: // among the letters, or a few behind them
+		return lower > 0 || sign > 0
+	case digit > 0:
+		return upper > 0 && lower > 0 || sign > 0
+	}
+	return sign > 0 && upper > 0 && !strings.Contains(v, "_") || strings.Count(v, "-") > 1 && upper > 0 && lower > 0 && inner == 0 && rs[0] >= 'a'
+}
+
+// strict is spoken for a value that no verb and no colon sets off.
+func strict(name, v string) bool {
+	classes := 0
+	for _, is := range [...]func(rune) bool{unicode.IsUpper, unicode.IsLower, unicode.IsDigit, func(r rune) bool { return strings.ContainsRune("!@#$%^&*+~?_", r) }} {
+		classes += btoi(strings.IndexFunc(v, is) >= 0)
+	}
+	return classes >= 3 && len(v) >= 7 && spoken(name+" ", v)
+}
+
+// digitsOnly judges the digits of a PIN: those of one that nobody would use are none.
+func digitsOnly(_, v string) bool { return v[0] != v[1] || v[1] != v[2] }
+
+// phraseWords are common in sentences and in no recovery phrase.
+var phraseWords = wordSet(`the and for are was were has had have not you your that this these those with from they their them will would can could should
+	been being which when where while into than then its our out who whom what why how must may might does did but because here there every each`)
+
+// phrase judges twelve words or more in a row.
+func phrase(_, v string) bool {
+	n := 0
+	for _, w := range strings.FieldsFunc(v, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		if phraseWords[w] {
+			return false
+		}
+		n++
+	}
+	return n >= 12
+}

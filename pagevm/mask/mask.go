@@ -1,0 +1,448 @@
+package mask
+
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+)
+
+// maskOwn is one pass of the rules of this package, which are written as code:
+// tokens with a shape of their own (cloud keys, access tokens, private key blocks,
+// signed tokens), and values that stand where a secret stands (after "password=",
+// in an Authorization header, in a URL's user part) and look random. Hashes, UUIDs
+// and identifiers by themselves are left alone. What was masked is counted in
+// found; s itself comes back if that is nothing.
+func (m *Masker) maskOwn(s string, found *Secrets) string {
+	var out []byte
+	var value match // found by its key, and ahead of i
+	n, pos := 0, 0
+	for i := 0; i < len(s); {
+		i = maskStarts.next(s, i)
+		var hit match
+		switch {
+		case value.kind != "" && i >= value.start:
+			hit, value = value, match{}
+		case i == len(s):
+			continue
+		default:
+			hit = matchSecret(s, i, pos)
+		}
+		switch {
+		case hit.kind == "" || m.spares(hit.kind, s[hit.start:hit.end]):
+			i++
+			continue
+		case hit.start > i:
+			// Between a key and its value another secret may stand.
+			if value.kind == "" || hit.start < value.start {
+				value = hit
+			}
+			i++
+			continue
+		case value.kind != "" && hit.end > value.start:
+			value = match{}
+		}
+		if out == nil {
+			out = make([]byte, 0, len(s)+64)
+		}
+		out = append(out, s[pos:hit.start]...)
+		out = m.appendMark(out, hit.kind, s[hit.start:hit.end])
+		n++
+		found.add(hit.kind)
+		pos, i = hit.end, hit.end
+	}
+	if n == 0 {
+		return s
+	}
+	return string(append(out, s[pos:]...))
+}
+
+// match is a secret at s[start:end]; kind is "" for none.
+type match struct {
+	start, end int
+	kind       string
+}
+
+// startSet holds the three bytes with which something worth a look begins, as
+// bits by the low five bits of each, so that case does not matter. One load per
+// byte of text keeps the scan fast.
+type startSet [1 << 10]uint32
+
+func (p *startSet) add(w string) {
+	k := startKey(w)
+	p[k>>5] |= 1 << (k & 31)
+}
+
+// startKey is the low five bits of each of the first three bytes.
+func startKey(w string) uint16 {
+	return uint16(w[0])&31<<10 | uint16(w[1])&31<<5 | uint16(w[2])&31
+}
+
+// next returns the first place from i on at which something may begin, len(s)
+// if there is none.
+func (p *startSet) next(s string, i int) int {
+	if len(s)-i < 3 {
+		return len(s)
+	}
+	k := uint(s[i])&31<<5 | uint(s[i+1])&31
+	for j := i + 2; j < len(s); j++ {
+		k = (k<<5 | uint(s[j])&31) & 0x7fff
+		if p[k>>5]&(1<<(k&31)) != 0 {
+			return j - 2
+		}
+	}
+	return len(s)
+}
+
+// maskPrefix is a token that is known by how it starts.
+type maskPrefix struct {
+	prefix, kind string
+	set          byteSet // of the characters that follow
+	min, max     int     // how many; max 0 is no limit
+}
+
+type byteSet uint8
+
+const (
+	setAlnum byteSet = iota // letters and digits
+	setWord                 // and underscore
+	setURL                  // and underscore and dash
+	setUpper                // capitals and digits
+	setDash                 // letters, digits, dash
+)
+
+func (b byteSet) has(c byte) bool {
+	switch {
+	case c >= '0' && c <= '9', c >= 'A' && c <= 'Z':
+		return true
+	case c >= 'a' && c <= 'z':
+		return b != setUpper
+	case c == '_':
+		return b == setWord || b == setURL
+	case c == '-':
+		return b == setURL || b == setDash
+	}
+	return false
+}
+
+// maxToken is how far a token is followed before it must look like one. It
+// keeps the work linear on text that is full of beginnings.
+const maxToken = 1024
+
+// run returns the end of the characters of the set from j on, at most n.
+func (b byteSet) run(s string, j, n int) int {
+	for end := min(len(s), j+n); j < end && b.has(s[j]); {
+		j++
+	}
+	return j
+}
+
+// The shapes are those that the issuers document or use.
+var maskPrefixes = []maskPrefix{
+	{"AKIA", "aws-key", setUpper, 16, 16},
+	{"ASIA", "aws-key", setUpper, 16, 16},
+	{"ABIA", "aws-key", setUpper, 16, 16},
+	{"ACCA", "aws-key", setUpper, 16, 16},
+	{"ghp_", "github", setAlnum, 30, 0},
+	{"gho_", "github", setAlnum, 30, 0},
+	{"ghu_", "github", setAlnum, 30, 0},
+	{"ghs_", "github", setAlnum, 30, 0},
+	{"ghr_", "github", setAlnum, 30, 0},
+	{"github_pat_", "github", setWord, 22, 0},
+	{"glpat-", "gitlab", setURL, 20, 0},
+	{"gldt-", "gitlab", setURL, 20, 0},
+	{"glrt-", "gitlab", setURL, 20, 0},
+	{"glptt-", "gitlab", setURL, 20, 0},
+	{"glcbt-", "gitlab", setURL, 20, 0},
+	{"glsoat-", "gitlab", setURL, 20, 0},
+	{"glagent-", "gitlab", setURL, 20, 0},
+	{"xoxb-", "slack", setDash, 20, 0},
+	{"xoxp-", "slack", setDash, 20, 0},
+	{"xoxa-", "slack", setDash, 20, 0},
+	{"xoxr-", "slack", setDash, 20, 0},
+	{"xoxs-", "slack", setDash, 20, 0},
+	{"xoxe-", "slack", setDash, 20, 0},
+	{"xoxe.", "slack", setDash, 20, 0},
+	{"xapp-", "slack", setDash, 20, 0},
+	{"npm_", "npm", setAlnum, 36, 0},
+	{"sk-ant-", "anthropic", setURL, 20, 0},
+	{"sk-proj-", "openai", setURL, 20, 0},
+	{"sk-svcacct-", "openai", setURL, 20, 0},
+	{"sk-admin-", "openai", setURL, 20, 0},
+	{"sk-or-v1-", "openrouter", setAlnum, 32, 0},
+	{"sk-", "openai", setAlnum, 32, 0},
+	{"AIza", "google", setURL, 35, 0},
+	{"ya29.", "google", setURL, 20, 0},
+	{"GOCSPX-", "google", setURL, 28, 0},
+	{"sk_live_", "stripe", setAlnum, 16, 0},
+	{"sk_test_", "stripe", setAlnum, 16, 0},
+	{"rk_live_", "stripe", setAlnum, 16, 0},
+	{"rk_test_", "stripe", setAlnum, 16, 0},
+	{"whsec_", "stripe", setAlnum, 24, 0},
+	{"hf_", "huggingface", setAlnum, 34, 0},
+}
+
+// maskKeys are the words in the name of a variable or field that make its
+// value a secret, in lower case without separators.
+var maskKeys = []string{"password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "api_key", "api-key",
+	"accesskey", "access_key", "access-key", "privatekey", "private_key", "authkey", "auth_key", "credential", "encryption_key", "signing_key"}
+
+var maskStarts = func() *startSet {
+	p := new(startSet)
+	for _, t := range maskPrefixes {
+		p.add(t.prefix)
+	}
+	for _, k := range maskKeys {
+		p.add(k)
+	}
+	for _, w := range [...]string{"eyJ", "---", "://", "bearer", "basic"} {
+		p.add(w)
+	}
+	return p
+}()
+
+// matchSecret looks for a secret that begins at i, or for a key at i whose
+// value is one. Nothing before floor is touched.
+func matchSecret(s string, i, floor int) match {
+	switch s[i] {
+	case ':':
+		return matchURL(s, i)
+	case '-':
+		return matchPrivateKey(s, i)
+	}
+	if i == floor || i > 0 && !wordByte(s[i-1]) || escaped(s, i) {
+		if m := matchToken(s, i); m.kind != "" {
+			return m
+		}
+		switch s[i] | 0x20 {
+		case 'b':
+			return matchAuthorization(s, i)
+		}
+	}
+	return matchAssignment(s, i)
+}
+
+// escaped tells whether an escape such as \n or \u000a stands right before i, whose last
+// letter belongs to no word.
+func escaped(s string, i int) bool {
+	switch {
+	case i > 1 && s[i-2] == '\\':
+		return strings.IndexByte("nrtbfv", s[i-1]) >= 0
+	case i > 5 && s[i-6] == '\\' && s[i-5] == 'u':
+		return isHex(s[i-4]) && isHex(s[i-3]) && isHex(s[i-2]) && isHex(s[i-1])
+	}
+	return false
+}
+
+func isHex(c byte) bool { return lex.ByteClass[c]&lex.CHex != 0 }
+
+func wordByte(c byte) bool { return lex.ByteClass[c]&lex.CWord != 0 && c < 0x80 }
+
+func matchToken(s string, i int) match {
+	if i >= len(s) {
+		return match{}
+	}
+	if s[i] == 'e' {
+		return matchJWT(s, i)
+	}
+	for k := range maskPrefixes {
+		p := &maskPrefixes[k]
+		if s[i] != p.prefix[0] || !strings.HasPrefix(s[i:], p.prefix) {
+			continue
+		}
+		body := i + len(p.prefix)
+		j := p.set.run(s, body, maxToken)
+		if v := s[body:j]; len(v) < p.min || !varied(v) {
+			continue
+		}
+		j = p.set.run(s, j, len(s))
+		if p.max > 0 && j-body > p.max || j < len(s) && wordByte(s[j]) {
+			continue
+		}
+		return match{i, j, p.kind}
+	}
+	return match{}
+}
+
+// varied tells a token from a placeholder such as "ghp_xxxxxxxx".
+func varied(v string) bool {
+	var seen [256]bool
+	n := 0
+	for i := range len(v) {
+		if !seen[v[i]] {
+			seen[v[i]] = true
+			n++
+		}
+	}
+	return n >= 6
+}
+
+// matchJWT matches three base64url parts of which the first two are JSON
+// objects.
+func matchJWT(s string, i int) match {
+	j := i
+	for part := range 3 {
+		a := j
+		n := len(s)
+		if part == 0 {
+			n = maxToken
+		}
+		j = setURL.run(s, j, n)
+		if part < 2 && (j-a < 10 || !strings.HasPrefix(s[a:], "eyJ") || j >= len(s) || s[j] != '.') {
+			return match{}
+		}
+		if part < 2 {
+			j++
+		} else if j-a < 10 {
+			return match{}
+		}
+	}
+	return match{i, j, "jwt"}
+}
+
+// matchPrivateKey matches a PEM block of a private key, also in a listing with
+// line numbers or with escaped line breaks. A block whose end is cut off
+// reaches to the last line that can be part of it.
+func matchPrivateKey(s string, i int) match {
+	const begin, end = "-----BEGIN ", "-----END "
+	if !strings.HasPrefix(s[i:], begin) {
+		return match{}
+	}
+	head := s[i+len(begin):]
+	dashes := strings.Index(head[:min(len(head), 60)], "-----")
+	if dashes < 0 || !strings.Contains(head[:dashes], "PRIVATE KEY") {
+		return match{}
+	}
+	body := i + len(begin) + dashes + 5
+	if e := strings.Index(s[body:], "-----"); e >= 0 && strings.HasPrefix(s[body+e:], end) {
+		if key := s[body : body+e]; keyBytes(key) >= 40 && !strings.Contains(key, "[masked:") {
+			j := body + e + len(end)
+			for j < len(s) && s[j] != '-' && s[j] != '\n' {
+				j++
+			}
+			for j < len(s) && s[j] == '-' {
+				j++
+			}
+			return match{i, j, "private-key"}
+		}
+	}
+	if j, n := keyLines(s, body); n >= 40 {
+		return match{i, j, "private-key"}
+	}
+	return match{}
+}
+
+// keyLines follows the lines of a key whose end is missing: each starts, after
+// what a listing or a diff puts in front, with a run of base64. It returns
+// where the last one ends and how many characters they have.
+func keyLines(s string, j int) (end, n int) {
+	for end = j; ; {
+		for j < len(s) {
+			if s[j] <= ' ' || strings.IndexByte("+->|", s[j]) >= 0 {
+				j++
+			} else if s[j] == '\\' && j+1 < len(s) && strings.IndexByte("nrt", s[j+1]) >= 0 {
+				j += 2
+			} else {
+				break
+			}
+		}
+		if rest := s[j:min(len(s), j+20)]; rest != "" {
+			j += len(rest) - len(lex.Unnumbered(rest))
+		}
+		run := j
+		for j < len(s) && base64Byte(s[j]) {
+			j++
+		}
+		if j-run < 16 {
+			return end, n
+		}
+		end, n = j, n+j-run
+	}
+}
+
+func base64Byte(c byte) bool { return setAlnum.has(c) || c == '+' || c == '/' || c == '=' }
+
+// keyBytes counts the base64 characters that stand in runs of at least 16.
+func keyBytes(s string) (n int) {
+	run := 0
+	for i := 0; i <= len(s); i++ {
+		if i < len(s) && base64Byte(s[i]) {
+			run++
+			continue
+		}
+		if run >= 16 {
+			n += run
+		}
+		run = 0
+	}
+	return n
+}
+
+// matchURL matches the password in scheme://user:password@host.
+func matchURL(s string, i int) match {
+	if !strings.HasPrefix(s[i:], "://") || i == 0 || !wordByte(s[i-1]) {
+		return match{}
+	}
+	colon := -1
+	for j := i + 3; j < len(s) && j < i+300; j++ {
+		switch c := s[j]; {
+		case c == '@':
+			if v := s[i+3 : j]; colon < 0 && len(v) >= 20 && random(v) && setURL.run(v, 0, len(v)) == len(v) {
+				return match{i + 3, j, "url-password"} // a token in the user's place
+			}
+			if colon < 0 || j-colon < 2 || placeholder(s[colon+1:j]) {
+				return match{}
+			}
+			return match{colon + 1, j, "url-password"}
+		case c == ':' && colon < 0:
+			colon = j
+		case c <= ' ' || strings.IndexByte(`[/"'<>()\`+"`", c) >= 0:
+			return match{}
+		}
+	}
+	return match{}
+}
+
+// placeholder tells a value that stands for one to be filled in.
+func placeholder(v string) bool {
+	return v == "" || strings.IndexByte("$<{[%*.", v[0]) >= 0 || strings.HasPrefix(v, "&lt;") || strings.HasPrefix(v, "&#") || strings.Contains(v, "${") || strings.Contains(v, "{{")
+}
+
+// matchAuthorization matches the credential of "Bearer x" and, behind the name
+// of the header, of "Basic x".
+func matchAuthorization(s string, i int) match {
+	j := i
+	for j < len(s) && j-i < 7 && lex.ByteClass[s[j]]&(lex.CUpper|lex.CLower) != 0 {
+		j++
+	}
+	kind := ""
+	for _, k := range [...]string{"bearer", "basic"} {
+		if strings.EqualFold(s[i:j], k) {
+			kind = k
+		}
+	}
+	if kind == "" || j >= len(s) || s[j] != ' ' {
+		return match{}
+	}
+	for j < len(s) && s[j] == ' ' {
+		j++
+	}
+	e := j
+	for e < len(s) && (setURL.has(s[e]) || strings.IndexByte("._~+/=", s[e]) >= 0) {
+		e++
+	}
+	v := s[j:e]
+	header := strings.Contains(strings.ToLower(s[max(0, i-24):i]), "authorization")
+	if header && len(v) >= 8 && varied(v) && (digits(v) > 0 || entropy(v) >= 3.5 && strings.ToLower(v[1:]) != v[1:]) || kind == "bearer" && len(v) >= 20 && random(v) {
+		return match{j, e, kind}
+	}
+	return match{}
+}
+
+func digits(v string) (n int) {
+	for i := range len(v) {
+		if lex.ByteClass[v[i]]&lex.CDigit != 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,238 @@
+package mask
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Secrets counts what was masked, by rule. Nil is none.
+type Secrets map[string]int
+
+// Total is how many secrets were masked.
+func (s Secrets) Total() int {
+	n := 0
+	for _, c := range s {
+		n += c
+	}
+	return n
+}
+
+// Add counts what o counted.
+func (s *Secrets) Add(o Secrets) {
+	for rule, n := range o {
+		if *s == nil {
+			*s = Secrets{}
+		}
+		(*s)[rule] += n
+	}
+}
+
+func (s *Secrets) add(rule string) { s.Add(Secrets{rule: 1}) }
+
+// Options say what is no secret here.
+type Options struct {
+	// Allow are values that are never masked: each a literal, which must be all of
+	// what a rule found, or /an expression/ between slashes, which must match some
+	// of it.
+	Allow []string
+	// Disable names rules that are not used; [MaskRules] lists them.
+	Disable []string
+}
+
+// Masker replaces secrets by "[masked:<rule>]". It has two sets of rules: this
+// package's own, and gitleaks' as data. It is safe for concurrent use, and never
+// changed once made; nil has all rules and no exceptions.
+type Masker struct {
+	literals map[string]bool
+	allow    []*regexp.Regexp
+	disabled map[string]bool
+	lines    bool // a mark has as many line breaks as what it stands for
+}
+
+// NewMasker makes a masker. An expression that does not compile, and a rule that
+// there is none of, are errors.
+func NewMasker(o Options) (*Masker, error) {
+	m := &Masker{literals: map[string]bool{}, disabled: map[string]bool{}}
+	for _, a := range o.Allow {
+		expr, ok := strings.CutPrefix(a, "/")
+		if expr, ok = cutSlash(expr, ok); !ok {
+			m.literals[a] = true
+			continue
+		}
+		re, err := regexp.Compile(expr)
+		if err != nil {
+			return nil, fmt.Errorf("allow %s: %w", a, err)
+		}
+		m.allow = append(m.allow, re)
+	}
+	known := Rules()
+	for _, id := range o.Disable {
+		if !slices.Contains(known, id) {
+			return nil, fmt.Errorf("there is no rule %q; the rules are %s", id, strings.Join(known, ", "))
+		}
+		m.disabled[id] = true
+	}
+	return m, nil
+}
+
+func cutSlash(expr string, ok bool) (string, bool) {
+	rest, end := strings.CutSuffix(expr, "/")
+	return rest, ok && end && rest != ""
+}
+
+// Rules lists the names of all rules, in order.
+func Rules() []string {
+	names := map[string]bool{"jwt": true, "private-key": true, "url-password": true, "bearer": true, "basic": true, "secret": true}
+	for i := range maskPrefixes {
+		names[maskPrefixes[i].kind] = true
+	}
+	for i := range allRules().Rules {
+		names[allRules().Rules[i].ID] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// maskRounds bounds the passes over one text. Every pass but the last masks
+// something, which seldom uncovers more.
+const maskRounds = 16
+
+// Mask replaces the secrets in s and returns how many it found. It runs before
+// anything is hashed or written. When nothing is found s itself comes back and
+// nothing is allocated but for strings of JSON that have escapes. Masking twice changes nothing.
+func (m *Masker) Mask(s string) (string, int) {
+	s, found := m.Find(s)
+	return s, found.Total()
+}
+
+// Find is Mask that says which rules found what. Of a text that begins as JSON, and
+// of lines that are objects, the strings are looked at as what they say too.
+func (m *Masker) Find(s string) (string, Secrets) { return m.find(s, maskDepth) }
+
+func (m *Masker) find(s string, depth int) (string, Secrets) {
+	var found Secrets
+	switch {
+	case depth == 0:
+	case looksJSON(s):
+		s = m.maskStrings(s, &found, depth-1)
+	case strings.Contains(s, "\n{"):
+		s = m.maskRecords(s, &found, depth-1)
+	}
+	s = m.maskText(s, &found)
+	if strings.Contains(s, `\n`) {
+		s = m.maskEscaped(s, &found)
+	}
+	return s, found
+}
+
+func (m *Masker) maskText(s string, found *Secrets) string {
+	for range maskRounds {
+		masked := m.maskRules(m.maskOwn(s, found), found)
+		if masked == s {
+			break
+		}
+		s = masked
+	}
+	return s
+}
+
+// maskEscaped masks a text whose line breaks are escaped, such as a file in a string in
+// a line of a log, as what it says: keys and values end where its lines do. Marks have
+// as many line breaks as what they stand for, so that each gets its own form back.
+func (m *Masker) maskEscaped(s string, found *Secrets) string {
+	var escaped []bool // by line break
+	var lines strings.Builder
+	for rest := s; ; {
+		i := strings.IndexAny(rest, "\n\\")
+		if i < 0 || i+1 == len(rest) {
+			lines.WriteString(rest)
+			if strings.HasSuffix(rest, "\n") {
+				escaped = append(escaped, false)
+			}
+			break
+		}
+		lines.WriteString(rest[:i])
+		switch {
+		case rest[i] == '\n':
+			escaped = append(escaped, false)
+			lines.WriteByte('\n')
+			rest = rest[i+1:]
+		case rest[i+1] == 'n':
+			escaped = append(escaped, true)
+			lines.WriteByte('\n')
+			rest = rest[i+2:]
+		default:
+			lines.WriteString(rest[i : i+2])
+			if rest[i+1] == '\n' {
+				escaped = append(escaped, false)
+			}
+			rest = rest[i+2:]
+		}
+	}
+	keep := Masker{}
+	if m != nil {
+		keep = *m
+	}
+	keep.lines = true
+	masked := keep.maskText(lines.String(), found)
+	if masked == lines.String() {
+		return s
+	}
+	var out strings.Builder
+	for k := 0; ; k++ {
+		line, rest, more := strings.Cut(masked, "\n")
+		out.WriteString(line)
+		if !more {
+			return out.String()
+		}
+		if masked = rest; k < len(escaped) && escaped[k] {
+			out.WriteString(`\n`)
+		} else {
+			out.WriteByte('\n')
+		}
+	}
+}
+
+// spares tells whether what a rule found may stand.
+func (m *Masker) spares(rule, secret string) bool {
+	if m == nil {
+		return false
+	}
+	if m.disabled[rule] || m.literals[secret] {
+		return true
+	}
+	return slices.ContainsFunc(m.allow, func(re *regexp.Regexp) bool { return re.MatchString(secret) })
+}
+
+// Mask is [Masker.Mask] with all rules and no exceptions.
+func Mask(s string) (string, int) { return (*Masker)(nil).Mask(s) }
+
+// appendMark appends what stands in the place of a secret.
+func (m *Masker) appendMark(dst []byte, rule, secret string) []byte {
+	dst = append(append(append(dst, "[masked:"...), rule...), ']')
+	if m != nil && m.lines {
+		for range strings.Count(secret, "\n") {
+			dst = append(dst, '\n')
+		}
+	}
+	return dst
+}
+
+// Lines is [Masker.Text] that keeps every line at its number, for what is cited by
+// lines.
+func (m *Masker) Lines(s string) string {
+	keep := Masker{lines: true}
+	if m != nil {
+		keep = *m
+		keep.lines = true
+	}
+	return keep.Text(s)
+}
+
+// Text makes a text fit to be kept in JSON: no secrets, nothing but UTF-8.
+func (m *Masker) Text(s string) string {
+	s, _ = m.Find(s)
+	return strings.ToValidUTF8(s, "\uFFFD")
+}

@@ -1,0 +1,211 @@
+package mask
+
+import (
+	"regexp"
+	"strings"
+)
+
+// ownRules are secrets that are known by what stands before them: an option of a
+// command, a field of a connection string, a line of a file of credentials. Each row
+// has the words that it is looked for by, an expression, and a judge of what the
+// expression's first group that matched holds. To add one, write texts with and
+// without secrets into internal/canary first.
+//
+// In expressions <arg> is a value on a command line, in quotes or not; <str> one in
+// quotes; <eol> is where a line or a string ends, <num> a line's number in a listing,
+// <..> the rest of a command up to the place.
+var ownRules = []ownRule{
+	// Connection strings.
+	{id: "connection-string", words: "accountkey= accesskey= account-key storage_key", judge: generated,
+		expr: `(?i)(?:account|access|storage)[-_]?key(?:[ ]?=[ ]?|[ ]+)["']?([A-Za-z0-9+/]{20,}={0,2})`},
+	{id: "connection-string", words: "password= pwd= passwd=", lead: 600, judge: given,
+		expr: `(?i)(?:\b(?:server|source|addr|address|hostname|host|uid|user|id|username|dsn|driver|database|catalog|endpoint|port|timeout|security|encrypt)[ ]?=[^;\n"']*;|jdbc:[^\s;"']*;)(?:[^;\n"']*;)*?\s*(?:password|pwd|passwd)[ ]?=[ ]?(?:\{([^}\n]+)\}|'([^'\n\[]+)'|([^\s;,"'\\<>&\[{][^\s;"'\\<>]*))`},
+	{id: "connection-string", words: "password= pwd=", judge: given,
+		expr: `(?i)\b(?:password|pwd)=([^\s;,"'\\<>&\[{][^\s;"'\\<>]*);[ ]?(?:server|data source|host|uid|user|database|initial|encrypt|port|persist|trust|pooling)`},
+	{id: "connection-string", words: ",password= ,pass=", lead: 300, judge: given,
+		expr: `(?i)(?:[\w.-]+:\d+|user(?:name)?=[^,\s"']+)(?:,[^,\s"'()]*)*?,pass(?:word)?=([^\s,"'\\()\[]+)`},
+	{id: "connection-string", words: "password=", lead: 300, judge: given,
+		expr: `(?i)\b(?:host|user|dbname|port|sslmode|hostaddr)=[^\s,"']+[ ]+(?:\w+=[^\s,"']*[ ]+)*?password=([^\s,"'\\\[()]+)`},
+	{id: "connection-string", words: "?password= &password= ?pwd= &pwd= ?passwd= &passwd=", judge: given,
+		expr: `(?i)[?&](?:password|pwd|passwd)=([^\s&"'\\<>#\[()]+)`},
+	{id: "connection-string", words: "jdbc:oracle", judge: given, expr: `(?i)jdbc:oracle:\w+:\w+/([^\s@"'\[]+)@`},
+	{id: "azure-sas", words: "sig=", judge: generated, expr: `(?i)[?&;"' ]sig=([A-Za-z0-9%+/_-]{20,}=?)`},
+	{id: "signed-url", words: "x-amz-s x-goog-s", judge: generated, expr: `(?i)\bx-(?:amz-signature|amz-security-token|goog-signature)=([A-Za-z0-9%+/=_-]{20,})`},
+
+	// Tokens of a shape, and hooks that need nothing but their address.
+	{id: "telegram-token", words: ":aa", judge: generated, expr: `(?:^|[^0-9A-Za-z]|bot)(\d{8,10}:AA[\w-]{32,34})(?:[^\w-]|$)`},
+	{id: "discord-token", words: `.login(" .login(' .run(" .run(' bot·m bot·n bot·o discord`, judge: generated,
+		expr: `(?i:\.login\(|\.run\(|\bbot |discord\S{0,20}[ :=]+)["']?([A-Za-z\d_-]{23,28}\.[A-Za-z\d_-]{6}\.[A-Za-z\d_-]{27,40})`},
+	{id: "discord-webhook", words: "/api/webhooks/", judge: generated, expr: `/api/webhooks/(\d{17,20}/[\w-]{60,80})`},
+	{id: "slack-webhook", words: "hooks.slack.com", judge: shape, expr: `((?:https?://)?hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{40,})`},
+	{id: "aws-key", words: "akia asia masked:aws-", judge: generated, expr: `(?:A[KS]IA[A-Z0-9]{16}|\[masked:aws-key\])["']?[ ]?[,:][ ]?["']?([A-Za-z0-9+/]{40})(?:[^A-Za-z0-9+/]|$)`},
+	{id: "docker-pat", words: "dckr_", judge: generated, expr: `\b(dckr_(?:pat|oat)_[\w-]{20,})`},
+	{id: "groq", words: "gsk_", judge: generated, expr: `\b(gsk_[A-Za-z0-9]{40,})`},
+	{id: "replicate", words: "r8_", judge: generated, expr: `\b(r8_[A-Za-z0-9]{37})\b`},
+	{id: "xai", words: "xai-", judge: generated, expr: `\b(xai-[A-Za-z0-9]{60,})`},
+	{id: "slack-session", words: "xoxd-", judge: generated, expr: `\b(xoxd-[A-Za-z0-9%+/=_-]{30,})`},
+	{id: "google-refresh-token", words: "1//0", judge: generated, expr: `\b(1//0[\w-]{40,})`},
+	{id: "fly-token", words: "fm1_ fm2_", judge: generated, expr: `\b(fm[12]r?_[A-Za-z0-9+/=_,-]{40,})`},
+	{id: "terraform-token", words: ".atlasv1.", judge: generated, expr: `\b([A-Za-z0-9]{14}\.atlasv1\.[\w-]{50,})`},
+	{id: "vault-token", words: "vault root·token", also: "hvs. hvb. s.", lead: 200, judge: generated, expr: `(?:^|[^\w.])(hv[sb]\.[\w-]{24,}|s\.[A-Za-z0-9]{24})(?:[^\w.]|$)`},
+	{id: "vault-unseal-key", words: "unseal", judge: generated, expr: `(?i)unseal key(?: \d+)?\s*[:=]\s*["']?([A-Za-z0-9+/]{40,}={0,2})`},
+	{id: "twilio-auth-token", words: "lient(\"ac lient('ac auth·token auth_token auth-token authtoken", judge: generated, expr: `(?i)(?:client\(\s*["']AC[0-9a-f]{32}["'],\s*["']|auth[ _-]?token["']?[ :=]{1,3}["']?)([0-9a-f]{32})\b`},
+
+	// Passwords as they are stored.
+	{id: "password-hash", words: "$2a$ $2b$ $2x$ $2y$", judge: shape, expr: `(\${1,2}2[abxy]\${1,2}\d\d\${1,2}[./A-Za-z0-9]{53})`},
+	{id: "password-hash", words: "$apr1$ $1$ $5$ $6$ $y$", judge: generated2, expr: `(\${1,2}(?:apr1|1|5|6|y)\${1,2}(?:rounds=\d+\$|[./A-Za-z0-9]{1,4}\$)?[./A-Za-z0-9]{4,24}\${1,2}[./A-Za-z0-9]{22,86})`},
+	{id: "password-hash", words: "{sha} {ssha {sha2 {sha5", judge: shape, expr: `(\{S?SHA(?:256|512)?\}[A-Za-z0-9+/]{26,}={0,2})`},
+	{id: "password-hash", words: "$argon2", judge: shape, expr: `(\$argon2(?:id|i|d)\$v=\d+\$[^\s"'$]+\$[A-Za-z0-9+/]{8,}\$[A-Za-z0-9+/]{16,})`},
+
+	// Files of credentials.
+	{id: "docker-auth", words: `"auths`, within: `"auths[^\n]*(?:\n[^\n]*){0,80}`, judge: credential, reach: 4000, expr: `"auth\\?"\s*:\s*\\?"([A-Za-z0-9+/=_-]{8,})\\?"`},
+	{id: "docker-auth", words: `"auth"`, judge: func(_, v string) bool {
+		return pair(v) || len(v) >= 24 && generated("", v) && strings.IndexByte("=", v[len(v)-1]) >= 0
+	},
+		expr: `"auth"\s*:\s*"([A-Za-z0-9+/=]{8,})"`},
+	{id: "netrc", words: "machine default·login default\nlogin", also: "password passwd", judge: given, reach: 600,
+		expr: `\b(?:machine[ \t]+[\w.:-]+|default)\s+(?:<num>login\s+\S+\s+<num>(?:account\s+\S+\s+<num>)?)(?:password|passwd)[ \t]+([^\s"'\\\[]+)`},
+	{id: "pgpass", words: `:5432: :5433: :6432: :*:`, lead: 200, judge: given,
+		expr: `(?:^|[\s"'→])[\w.*-]+:(?:\d{4,5}|\*):[\w*-]+:[\w*-]+:((?:[^\s:"'\\\[]|\\.)+)(?:["'\s]|$)`},
+	{id: "smtp-login", words: `:587· :465· :25·`, lead: 120, judge: given, expr: `(?:^|[\s"'>])\[?[\w.-]+\]?:(?:587|465|25)[ \t]+[\w.@+-]+:([^\s:"'\\\[]+)[ \t]*<eol>`},
+	{id: "smtp-login", words: `auth·plain ugfzc3dvcmq6 vxnlcm5hbwu6`, judge: credential, expr: `(?:AUTH PLAIN\s+|334 (?:UGFzc3dvcmQ6|VXNlcm5hbWU6)\s+)([A-Za-z0-9+/]{8,}={0,2})(?:[\s"'\\]|$)`},
+	{id: "putty-key", words: "private-lines private-mac", judge: shape, reach: 4000,
+		expr: `(?:Private-Lines:[ ]*\d+\s+((?:[A-Za-z0-9+/=]{20,}\s?)+)|Private-MAC:[ ]*([0-9a-f]{40,}))`},
+	{id: "private-key", words: `"kty"`, lead: 2000, within: `\{[^{}]*"kty"[^{}]*\}`, judge: generated, expr: `"(?:d|p|q|dp|dq|qi|k)"\s*:\s*"([\w-]{20,})"`},
+	{id: "private-key", words: "<rsakeyvalue", within: `<RSAKeyValue>[\s\S]*?</RSAKeyValue>`, reach: 4000, judge: generated, expr: `<(?:D|P|Q|DP|DQ|InverseQ)>([A-Za-z0-9+/=\s]{20,})<`},
+	{id: "client-key", words: "key-data", judge: generated, run: true, expr: `client-key-data["']?\s*:\s*["']?([A-Za-z0-9+/=]{20,})`},
+	{id: "psk", words: "psk= psk: .psk psk= edkey", judge: given, expr: `(?i)\b(?:[\w.-]*\bpsk|presharedkey)\s*[=:]\s*<arg>`},
+	{id: "psk", words: "wpa_passphrase nmcli wifi-sec.psk", judge: given, expr: `(?:wpa_passphrase(?:=|[ ]+[\w-]+[ ]+)|\bnmcli[ ]<..>(?:password|[\w.-]*psk)[ ]+)<arg>`},
+	{id: "psk", words: "wifi:t: wifi:s:", judge: given, expr: `(?i)WIFI:[^\s]*?;P:((?:[^;\s"\\]|\\.)+);`},
+	{id: "snmp-community", words: "snmp", also: "·-c ·-A ·-X communi auth", judge: given, within: `\bsnmp[\w-]*[ ][^\n]*`, expr: `[ ](?:-[cAX][ ]*|community[ ]+|auth[ ]+(?:sha|md5)\S*[ ]+|priv[ ]+(?:aes|des|3des)(?:[ ]+\d+)?[ ]+)<arg>`},
+	{id: "snmp-community", words: "rocommunity rwcommunity unity:", judge: given, expr: `(?:\br[ow]community6?[ ]+|(?i:\bcommunity)["']?:[ ]*)<arg>`},
+	{id: "bind-password", words: "bindpw bind_pass authtok rootpw binddn_pass bind-pass bindpass", judge: given,
+		expr: `(?i)\b(?:bindpw|bind_?-?pass(?:word|wd)?|\w*authtok|\w*rootpw)["']?(?:[ \t]*[:=][ \t]*|[ \t]+)<arg>`},
+	{id: "redis-password", words: "requirepass masterauth", judge: given, expr: `\b(?:requirepass|masterauth)[ ]+<arg>`},
+	{id: "ansible-password", words: "sible_", judge: given, expr: `\bansible_\w*pass(?:word|wd|phrase)?["']?[ ]*[:=][ ]*<arg>`},
+
+	// Cookies.
+	{id: "cookie", words: "cookie", within: `(?i)\bcookies?\b\\?["']?(?:[ ]*[:=][ ]*|[ ]+)([^\n]*)`, judge: cookie,
+		expr: `[\w.%-]+\\?["']?[=:][ ]?\\?["']?([^\s;,"'\\&<>()\[\]{}]{12,})`, reach: 4000},
+	{id: "cookie", words: "curl·", also: "·-b", within: `\bcurl\b[^\n]*?[ ]-b[ ]*["']?[^\n"']*=[^\n"']*`, judge: cookie, expr: `[\w.%-]+=([^\s;,"'\\&<>()\[\]]{12,})`, reach: 2000},
+	{id: "cookie", words: "jsessionid phpsessid t.sid _sessionid laravel_session", judge: cookie,
+		expr: `(?i)\b(?:jsessionid|phpsessid|connect\.sid|asp\.net_sessionid|laravel_session)["']?[=\t:][ ]?["']?([^\s;,"'\\&<>()\[\]{}]{12,})`},
+
+	// Commands.
+	{id: "curl-user", words: "curl·", also: "·-u -user ·-U u·", judge: given, reach: 800, expr: `\bcurl[ ]+<..>(?:-[a-zA-Z]*u|--user|-U|--proxy-user)[ =]*(?:\\?"[^\s:"$<\[]+:([^"\\\n\[]+)|'[^\s:'$<\[]+:([^'\n\[]+)|[\w.@%+-]+:(<bare>))`},
+	{id: "http-user", words: "http·-a http·--auth https·-a https·--auth", judge: given, expr: `\bhttps?[ ]+(?:-a|--auth)[ ]+["']?[\w.@-]+:(<bare>)`},
+	{id: "command-password", words: "mysql mariadb", also: "·-p", judge: given, expr: `\b(?:mysql|mysqldump|mysqladmin|mysqlimport|mysqlcheck|mysqlshow|mysqlsh|mariadb|mariadb-dump|mariadb-admin)[ ]<..>-p<arg>`},
+	{id: "command-password", words: "mongo sshpass docker·login podman·login registry·login az·login oras·login skopeo·login twine rdesktop evil-winrm psexec winexe wmiexec", also: "·-p", judge: given,
+		expr: `\b(?:mongo\w*|sshpass|(?:docker|podman|nerdctl|helm registry|az|oras|skopeo)[ ]login|twine|rdesktop|evil-winrm|psexec|winexe|wmiexec)[ ]<..>-p[ ]*<arg>`},
+	{id: "command-password", words: "sqlcmd bcp· unzip· zip·- ssh-keygen isql·", also: "·-P ·-N", judge: given, expr: `\b(?:sqlcmd|bcp|isql|unzip|zip|ssh-keygen)[ ]<..>-[PN][ ]*<arg>`},
+	{id: "command-password", words: "ldap", also: "·-w ·-s ·-a", judge: given, expr: `\bldap(?:search|add|modify|delete|passwd|whoami|compare|modrdn|exop)[ ]<..>-[wsa][ ]*<arg>`},
+	{id: "command-password", words: "redis-cli", also: "·-a ·--pass", judge: given, expr: `\bredis-cli[ ]<..>(?:-a|--pass)[ ]+<arg>`},
+	{id: "command-password", words: "-password -passphrase --pass -storepass -keypass", judge: option, lead: 20,
+		expr: `(?:^|[ \t"'])--?[a-z-]*(?:password|passphrase|passwd|--pass|storepass|keypass)(?:=|[ \t]+)<arg>`},
+	{id: "command-password", words: "pass:", judge: given, expr: `[ ](?:-pass(?:in|out)?|-k)[ ]+["']?pass:(<bare>)`},
+	{id: "command-password", words: "smbclient rpcclient smbmap winexe smbget", judge: given, expr: `\b(?:smb\w+|rpcclient|winexe)[ ]<..>-U[ ]*["']?[\w.\\/@-]+%(<bare>)`},
+	{id: "command-password", words: "impacket-", judge: given, expr: `\bimpacket-\w+[ ]<..>["']?[\w./-]+:([^\s"'@\\\[]+)@`},
+	{id: "command-password", words: "freerdp winrs", judge: given, expr: `\b(?:[xw]l?freerdp3?|winrs)[ ]<..>[/-]p:<arg>`},
+	{id: "command-password", words: "7z·x 7z·a 7z·e 7z·t 7za· 7zr· rar·x rar·a rar·e unrar", also: "·-p", judge: given, expr: `\b(?:7z[ar]?|rar|unrar)[ ]<..>-p<arg>`},
+	{id: "command-password", words: "lftp·", judge: given, expr: `\blftp[ ]<..>-u[ ]*["']?[\w.@-]+,["']?(?:([^'"\n\[]+)["']|(<bare>))`},
+	{id: "command-password", words: "htpasswd·-", judge: given, expr: `\bhtpasswd[ ]+-\w*b\w*[ ]+(?:-\w+[ ]+)*(?:\S+[ ]+)??[\w.@-]+[ ]+<arg>(?:[\s"';|&\\]|$)`},
+	{id: "command-password", words: "chpasswd", lead: 200, judge: given, expr: `["'][\w.-]+:([^"'\n\[]+)["'][ ]*\|[ ]*(?:sudo[ ]+)?chpasswd`},
+	{id: "command-password", words: "sudo·- password-stdin", also: "echo printf", lead: 300, judge: given, expr: `\b(?:echo|printf)[ ]+(?:-n[ ]+|'%s\\n'[ ]+)?<arg>[ ]*\|[ ]*(?:sudo[ ]+-\w*S|[^|\n]*--password-stdin)`},
+	{id: "command-password", words: "net·user net·use", judge: given, expr: `(?i)\bnet1?[ ]+(?:user[ ]+[\w.-]+[ ]+([^\s/*"'\\\[][^\s"'\\]*)[ ]+/add|use[ ]<..>/user:\S+[ ]+([^\s/*"'\[][^\s"']*))`},
+	{id: "command-password", words: "alias·set", judge: given, expr: `\bmc\w*[ ]+alias[ ]+set[ ]+\S+[ ]+\S+[ ]+\S+[ ]+<arg>`},
+	{id: "command-password", words: "g·host·add", judge: given, expr: `\bmc[ ]+config[ ]+host[ ]+add[ ]+\S+[ ]+\S+[ ]+\S+[ ]+<arg>`},
+	{id: "command-password", words: "netsh", also: "key=", judge: given, expr: `\bnetsh[ ]+wlan[ ]<..>key=<arg>`, lead: 120},
+	{id: "command-password", words: "password-command password-file=<(", judge: given, expr: `--password-(?:command|file)[ =]*(?:["']|<\()echo[ ]+(<bare>)`},
+	{id: "command-password", words: "-literal", within: `\bcreate[ ]+secret\b[^\n]*`, lead: 120, judge: given, reach: 1000, expr: `--from-literal[ =][\w.-]*(?:pass|key|token|secret|pwd)[\w.-]*=<arg>`},
+	{id: "command-token", words: "--token set-credentials", judge: generated, expr: `--token[ =]["']?([\w.+/=-]{16,})`},
+	{id: "aws-key", words: "ure·set·aws", judge: generated, expr: `aws configure set aws_(?:secret_access_key|session_token)[ ]+["']?([A-Za-z0-9+/=]{16,})`},
+	{id: "totp-secret", words: "otpauth://", judge: totp, expr: `(?i)otpauth://[^\s"']*?[?&]secret=([A-Z2-7]{16,})`},
+	{id: "totp-secret", words: "totp· totp_ totp- totps 2fa· 2fa_ mfa· mfa_ mfas authenticator otpsecret otp_secret otp·s", judge: totp, expr: `(?:(?i:totp|otp|2fa|mfa|authenticator)[\w -]{0,14}?(?i:secret|seed|key)(?: key)?["']?\s*(?:[:=]|is)\s*["']?|oathtool[ ]<..>(?:-b|--base32)[ ]+["']?)([A-Z2-7]{16,})(?:[^\w]|$)`},
+	{id: "recovery-phrase", words: "mnemonic seed·p seed·w seed_p seed_w seed-p seedp recovery·p recovery·w recovery_p", judge: phrase, reach: 600,
+		expr: `(?i:\b(?:mnemonic|(?:seed|recovery)[ _-]?(?:phrase|words)))(?i:[ ](?:is|are|was))?["']?\s*[:=]?\s*["'` + "`" + `]?((?:\d{1,2}[.):]?[ ]*)?[a-z]{3,8}(?:[ \n,]+(?:\d{1,2}[.):]?[ ]*)?[a-z]{3,8}){11,23})\b`},
+
+	// SQL, PowerShell, XML, code.
+	{id: "sql-password", words: "ied·by password·' password·\" set·password", judge: given, lead: 200,
+		expr: `(?:(?i:(?:user|grant|to|role)\b[^\n;]*identified(?:[ ]+with[ ]+\S+)?[ ]+by)[ ]+(?:password[ ]+)?|\b(?:PASSWORD|password)[ ]+|(?i:set[ ]+password)[^=\n]*=[ ]*)<str>`},
+	{id: "powershell-password", words: "to-securestring asplaintext", judge: given, reach: 300, lead: 30,
+		expr: `(?i)ConvertTo-SecureString\b(?:[ ]+-(?:String|AsPlainText|Force))*[ ]+(?:<str>|([^\s"'$\-()\[\\][^\s"'()\\]*)[ ])`},
+	{id: "powershell-password", words: "networkcredential", judge: given, expr: `(?i)NetworkCredential\([ ]*["'][^"'\n]*["'],[ ]*<str>`},
+	{id: "login-password", words: ".login(", judge: given, expr: `\.login\([ ]*["'][^"'\n]+["'],[ ]*<str>`},
+	{id: "xml-password", words: "password> passwd> passphrase> pwd> password&gt;", judge: xmlText, lead: 60,
+		expr: `(?i)<[\w:.-]*(?:password|passwd|passphrase|pwd)>([^<>\n\[]+)</`},
+	{id: "xml-password", words: `password= passwd= pwd= password" passphrase"`, judge: xmlText, lead: 300,
+		expr: `(?i)<[A-Za-z][\w:.-]*[^<>]*?[ \n\t](?:[\w:.-]*(?:password|passwd|pwd)[ ]?=[ ]?|(?:name|key)=["'][\w.:-]*(?:password|passwd|pwd|passphrase)["'][ ]+value=)\\?(?:"([^"<>\\\n\[{]+)\\?"|'([^'<>\n\[{]+)')`},
+	{id: "xml-password", words: `password" passwd"`, judge: xmlText, lead: 200,
+		expr: `(?i)<(?:property|entry|prop|param|init-param|setting|env|constructor-arg)[ ][^<>]*(?:name|key)="[\w.:-]*(?:password|passwd)"[^<>]*>([^<>\n\[]+)</`},
+
+	// Names and values.
+	{id: "password", words: "password passwd passphrase _pass _pwd sshpass pgpassword rediscli_auth", judge: given, lead: 60,
+		expr: `(?:^|[^\w$])(?:(?:[A-Z][A-Z0-9_]*_)?(?:PASSWORD|PASSWD|PASSPHRASE)|[A-Z][A-Z0-9_]*_(?:PASS|PWD)|SSHPASS|PGPASSWORD|REDISCLI_AUTH)(?:=|:[ ]+)<arg>`},
+	{id: "password", words: "__password _password _db_password tf_var", judge: given, lead: 60, expr: `\b(?:TF_VAR_\w*(?:password|secret)|\w+__Password)=<arg>`},
+	{id: "password", words: "password passwd .pwd", judge: given, lead: 120,
+		expr: `(?:^|[\s"'>]|-D)(?:(?:[\w-]+\.){2,}|(?:db|database|jdbc|spring|mail|smtp|ftp|connection|datasource|ldap|redis|proxy|auth)\.)[\w.-]*(?i:password|passwd|pwd|passphrase)(?:=|:[ ])([^\s"'\\();,\[{][^\n"'\\();,\[{]*?)[ ]*<eol>`},
+	{id: "password", words: "password passwd .pwd passphrase", judge: word, lead: 60,
+		expr: `(?i)\b(?:[\w-]*[._-])?(?:\w*password|passwd|pwd|passphrase)\\?["']?[ \t]*(?:=>|[:=])[ \t]*(?:\\?"([^"\\\n\[]+)\\?"|'([^'\n\[]+)')`},
+	{id: "password", words: "pass:· pass= pass\" pass' pass· pw= pw:· pw\" pw'", also: "pass: pass= pass\" pass' pass· pw", judge: word, lead: 30,
+		expr: `(?:^|[^\w.$-])(?:pass|pw|[a-z]+_pass)\\?["']?(?:=|:[ ]|[ ]=[ ])[ ]?(?:\\?"([^"\\\n\[]{6,})\\?"|'([^'\n\[]{6,})'|([^\s"'\\;,()\[{}<>` + "`" + `]{7,}))`},
+	{id: "password", words: "password passwd pass:· pass\"", also: "user User login email", judge: given, lead: 300,
+		expr: `(?i)\b(?:user(?:name|_name)?|login|email)\\?["']?(?:[ ]*[:=][ ]*\\?["'][^"'\n\\]*\\?["'][ ]*,\s*|:[ ]+[^\s"'{}();,]+[ ]*\n<num>[ \t]*(?:[\w.-]+:[ ]+[^\s"'{}();,]+[ ]*\n<num>[ \t]*)?|=[^\s"'{}();,]+\n<num>|:[ ]+[^\s"'{}();,]+,[ ]+)\\?["']?(?:password|passwd|pass)\\?["']?(?:[ ]*[:=][ ]*(?:\\?"([^"\\\n\[]+)\\?"|'([^'\n\[]+)')|:[ ]+([^\s"'\\{}();,|>&*!\[]+)[ ]*<eol>|=([^\s"'\\{}();,\[]+)[ ]*<eol>)`},
+	{id: "password", words: "password passwd", judge: word, lead: 200, expr: `\buser(?:name)?[ ]=[ ][^\s"'(){};,]+\n<num>(?:password|passwd)[ ]=[ ]([^\s"'\\(){};,\[]+)<eol>`},
+	{id: "secret", words: "_secret _key", judge: generated, lead: 60, expr: `\bENV[ ]+[A-Z0-9_]*(?:SECRET|KEY|TOKEN|PASSWORD)[A-Z0-9_]*[ ]+["']?([^\s"'\[$]{12,})`},
+	{id: "authorization", words: "authorization", judge: generated,
+		expr: `(?i)\bauthorization\\?["']?\s*[:=,]\s*\\?["'` + "`" + `]?(?:token|bot|apikey|key|api-key|sso-key|genie-key|splunk)[ ]+(?:token=)?["']?([\w.~+/=-]{16,})`},
+	{id: "api-key", words: "x-auth-key x-api-key auth-key job-token deploy-token x-auth", judge: generated,
+		expr: `(?i)\b(?:x-auth-(?:key|token)|x-api-key|auth-key|job-token|deploy-token)\\?["']?\s*[:=,]\s*\\?["']?([\w.~+/=-]{16,})`},
+	{id: "npm", words: "_password= _auth= npmauth", judge: credential, expr: `(?:_password|_auth|npmAuth(?:Token|Ident))["']?\s*[:=]\s*["']?([\w+/=:-]{12,})`},
+
+	{id: "kubernetes-secret", words: `kind:·secret "kind":"secret "kind":·"secret kind:·"secret \"kind\":\"secret`, regions: kubeSecrets, lead: 16 << 10, reach: 16 << 10, judge: encoded, run: true},
+}
+
+// ownRule is a row.
+type ownRule struct {
+	id     string
+	words  string // parted by spaces, in lower case; · stands for a space
+	expr   string
+	judge  judge
+	also   string // of which one has to be near, as it is written; "" for nothing
+	within string // expr is looked for in what this finds only, and everywhere in it
+	// regions finds the places where the secrets are, in place of expr.
+	regions func(s string) [][2]int
+	lead    int  // how far before a word a match may begin, in bytes; 0 is 40
+	reach   int  // how far behind it one may end; 0 is 500
+	run     bool // the secret goes on as long as base64 does
+}
+
+const (
+	bare       = "[^\\s\"'\\\\;|&<>()`\\[][^\\s\"'\\\\;|&<>()`]*"
+	quoteMarks = "\"'`“”„«»‘’‚「」『』《》"
+)
+
+var spelling = strings.NewReplacer(
+	"<bare>", bare,
+	"<arg>", `(?:\\?"([^"\\\n\[][^"\\\n]*)\\?"|'([^'\n\[][^'\n]*)'|(`+bare+`))`,
+	"<str>", `(?:\\?"([^"\\\n\[][^"\\\n]*)\\?"|'([^'\n\[][^'\n]*)')`,
+	"<eol>", `(?:[\r\n"'\\]|$)`,
+	"<num>", `(?:[ \t]*\d+[→\t][ \t]*)?`,
+	"<..>", `(?:(?:[^\n|]|\\\r?\n)*?[ \n])??`,
+)
+
+func generated2(_, v string) bool { return varied(v) && digits(v) > 1 }
+
+// totp judges base32; the one that every manual has is none.
+func totp(_, v string) bool {
+	return varied(v) && !strings.HasPrefix(strings.ToUpper(v), "JBSWY3DPEHPK3PXP")
+}
+
+// xmlText judges the text of an element or an attribute.
+func xmlText(name, v string) bool {
+	v = strings.TrimSpace(v)
+	return strings.Count(v, " ") <= 1 && given(name, v) && (len(v) >= 5)
+}
+
+var sessionName = regexp.MustCompile(`(?i)sess|sid\b|sid$|auth|token|jwt|csrf|xsrf|remember|login|secret|key|ticket|cf_clearance|__cf|bm_`)
+
+// cookie judges a cookie's value by its name: that of a session, and random.
+func cookie(name, v string) bool {
+	return sessionName.MatchString(name) && generated(name, v)
+}

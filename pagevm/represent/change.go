@@ -1,0 +1,92 @@
+package represent
+
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+)
+
+// Change tells what a workspace file says that it did not say when it was
+// shown: the sections (a heading with what stands under it) that are new or
+// changed, verbatim, and the names of those that are gone. It is at most about
+// limit bytes long: beyond that the sections are reduced to the lines that
+// RepresentBootstrap keeps, and beyond that cut, and it says so.
+func Change(name, old, now string, limit int) string {
+	name = lex.OrUnknown(name)
+	if now == "" {
+		return "[" + name + " no longer exists in the workspace: what was shown of it is out of date.]"
+	}
+	fresh, gone := changedSections(old, now)
+	head := "[" + name + " changed in the workspace. These parts of it are new or changed; they stand in the place of what was shown before:]\n"
+	if old == "" {
+		head = "[" + name + " is new in the workspace:]\n"
+	}
+	body := strings.Join(fresh, "")
+	if len(body) > limit {
+		body = pagevm.OutlineText(nil, outline(body, startupNames(body)))
+	}
+	if len(body) > limit {
+		cut := strings.LastIndexByte(body[:limit], '\n') + 1
+		body = body[:cut] + "[… " + lex.Plural(strings.Count(body[cut:], "\n")+1, "line") + " more: read " + name + "]\n"
+	}
+	if len(gone) > 0 {
+		body = strings.TrimRight(body, "\n") + "\n[no longer there: " + clip(strings.Join(gone, "; "), 400) + "]"
+	}
+	return head + strings.TrimRight(body, "\n")
+}
+
+// changedSections compares two texts by their sections: those of now that old does
+// not have, and the headings of old that now does not have.
+func changedSections(old, now string) (fresh, gone []string) {
+	had, has := sectionSet(old), map[string]bool{}
+	for _, s := range Sections(now) {
+		has[s.Heading] = true
+		if !had[strings.TrimSpace(s.Text)] && strings.TrimSpace(s.Text) != "" {
+			fresh = append(fresh, s.Text)
+		}
+	}
+	for _, s := range Sections(old) {
+		if s.Heading != "" && !has[s.Heading] {
+			gone = append(gone, s.Heading)
+		}
+	}
+	return fresh, gone
+}
+
+func sectionSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for _, s := range Sections(text) {
+		set[strings.TrimSpace(s.Text)] = true
+	}
+	return set
+}
+
+// Section is a heading of a Markdown text with what stands under it, up to the
+// next heading of whatever depth.
+type Section struct {
+	// Heading is without its marks, "" for what stands in front of the first.
+	Heading string
+	// Text is the section, its heading line included; all texts side by side are
+	// the whole.
+	Text string
+}
+
+// Sections cuts a Markdown text at its headings.
+func Sections(text string) []Section {
+	var out []Section
+	start, heading := 0, ""
+	end := func(at int) {
+		if at > start {
+			out = append(out, Section{Heading: heading, Text: text[start:at]})
+		}
+	}
+	for l := range eachLine(text) {
+		if l.heading > 0 {
+			end(l.start)
+			start, heading = l.start, strings.TrimSpace(strings.Trim(strings.TrimSpace(l.text), "#"))
+		}
+	}
+	end(len(text))
+	return out
+}

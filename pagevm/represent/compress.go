@@ -1,0 +1,105 @@
+package represent
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+	"github.com/memkernel/memkernel/pagevm/mask"
+)
+
+// Compressor shortens texts in a way of the host's own: a learned token filter, a
+// model. It is asked when a page is ingested and at no other time, with text in
+// which secrets are masked already. It may be called by several goroutines at
+// once, and must return soon after its context ends.
+type Compressor interface {
+	// Name is stored with what it made.
+	Name() string
+	// Compress returns a shorter form of the text. An error leaves the mechanical
+	// form in place and is no fault of the ingest.
+	Compress(ctx context.Context, in CompressInput) (string, error)
+}
+
+// CompressInput is a text that is to be shortened.
+type CompressInput struct {
+	Type pagevm.Type
+	// Tool is the tool that gave the text, "" if none did; Kind what it looks
+	// like, see [ContentKind].
+	Tool, Kind string
+	Text       string
+	// Bytes is the size that is wished for.
+	Bytes int
+}
+
+// Recompress puts what opt's compressor makes of a tool result in the place of the
+// mechanical compressed representation among reps, which [RepresentEvidence] made.
+// It is taken only if it came in time, is valid UTF-8, holds nothing that Mask
+// knows for a secret, and is smaller than the whole with its footer; and
+// representations below that would then not shrink are dropped. Otherwise the
+// mechanical one stands and its Refused says why. Without a compressor, or for a
+// result that is too small for a compressed representation, reps come back as they
+// are.
+//
+// Unlike the others this is no pure function: what is stored is what counts.
+func Recompress(ctx context.Context, in EvidenceInput, reps []pagevm.Rep, opt *Options) []pagevm.Rep {
+	o := opt.withDefaults()
+	if o.Compressor == nil || len(reps) == 0 || len(in.Text) < o.MinBytes {
+		return reps
+	}
+	in = in.valid()
+	text, refused := o.compress(ctx, &in)
+	own := reps[0].Level == pagevm.Compressed
+	switch {
+	case refused == "":
+	case own:
+		reps[0].Refused = refused
+		return reps
+	default:
+		return reps
+	}
+	rest := reps
+	if own {
+		rest = reps[1:]
+	}
+	chain := repChain{left: len(in.Text)}
+	chain.add(pagevm.Compressed, text)
+	chain.reps[0].Maker = o.Compressor.Name()
+	for _, r := range rest {
+		if len(r.Text) < chain.left {
+			chain.left = len(r.Text)
+			chain.reps = append(chain.reps, r)
+		}
+	}
+	return chain.reps
+}
+
+// compress asks the compressor and tells why its answer can't be used.
+func (o *Options) compress(ctx context.Context, in *EvidenceInput) (text, refused string) {
+	ctx, cancel := context.WithTimeout(ctx, o.Time())
+	defer cancel()
+	if ctx.Err() != nil {
+		return "", "no time left"
+	}
+	want := CompressInput{Type: pagevm.Evidence, Tool: in.Tool, Kind: ContentKind(in.Text), Text: in.Text, Bytes: o.room(len(in.Text), 0)}
+	text, err := o.Compressor.Compress(ctx, want)
+	foot := "\n[of " + lex.SizeText(in.size()) + ", shortened by " + o.Compressor.Name() + readWhole(in) + "]"
+	switch {
+	case ctx.Err() != nil:
+		return "", "no answer in time"
+	case err != nil:
+		reason, _ := mask.Mask(strings.ToValidUTF8(err.Error(), "\uFFFD"))
+		return "", clip("error: "+reason, 160)
+	case blank(text):
+		return "", "empty"
+	case !utf8.ValidString(text):
+		return "", "not UTF-8"
+	case len(text)+len(foot) >= len(in.Text):
+		return "", "not smaller"
+	}
+	if _, secrets := mask.Mask(text); secrets > 0 {
+		return "", "has " + lex.Plural(secrets, "secret")
+	}
+	return text + foot, ""
+}

@@ -1,0 +1,152 @@
+package represent
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// PartBreak stands in a text whose input says so ([EvidenceInput.Breaks]), on a line
+// of its own, where a part that is not text stands between two texts; and so in every
+// excerpt of it.
+const PartBreak = "\x1e"
+
+// Excerpts makes compressed representations of one text, each of another size: for
+// what is larger than the room there is. Like the levels made at ingestion they are
+// a function of the text and the size alone.
+type Excerpts struct {
+	in       EvidenceInput
+	kind     kind
+	numbered bool
+	scan     *scan
+	edge     int // bytes at either end that were scanned line by line
+}
+
+// NewExcerpts makes no copy of the text.
+func NewExcerpts(in EvidenceInput) *Excerpts {
+	e := &Excerpts{in: in.valid()}
+	e.kind, e.numbered = detectKind(e.in.Text)
+	return e
+}
+
+// Rep is the compressed representation of about so many bytes, its footer included.
+// It is never much larger, and smaller where the text is.
+func (e *Excerpts) Rep(bytes int) pagevm.Rep {
+	if e.scan == nil || bytes > e.edge && 2*e.edge < len(e.in.Text) {
+		e.edge = max(edgeScan, bytes)
+		e.scan = scanEdges(e.in.Text, e.kind, e.numbered, e.edge)
+		e.scan.breaks = e.in.Breaks
+		e.scan.prefer(e.in.Own)
+	}
+	foot := footer(&e.in, e.scan)
+	return newRep(pagevm.Compressed, e.shown(bytes-len(foot), foot))
+}
+
+func (e *Excerpts) shown(bytes int, foot string) string {
+	p := e.scan.pickRuns(max(bytes, 1))
+	return string(append(e.scan.excerpt(make([]byte, 0, bytes+bytes/8+len(foot)+64), p.chosen), foot...))
+}
+
+// pickRuns is pick for an excerpt that shows a good part of the text: what tells most
+// comes first, and the more of the text there is room for, the more of the room goes
+// to what stands between, shortest gaps first, so that it can be read as it runs.
+func (s *scan) pickRuns(bytes int) *picker {
+	share := min(float64(bytes)/float64(len(s.text)+1), 1)
+	p := s.pick(int(float64(bytes) * (1 - share/2)))
+	p.fill(bytes - p.used)
+	return p
+}
+
+// fill chooses what stands in gaps, the shortest gap first, until so many bytes are
+// used; the first that is too long is filled from its beginning on.
+func (p *picker) fill(left int) {
+	type gap struct{ from, to, bytes int }
+	var gaps []gap
+	for i := 0; i < len(p.units); i++ {
+		g := gap{from: i}
+		for ; i < len(p.units) && !p.chosen[i]; i++ {
+			g.bytes += p.units[i].end - p.units[i].start + 1
+		}
+		if g.to = i; g.to > g.from {
+			gaps = append(gaps, g)
+		}
+	}
+	slices.SortStableFunc(gaps, func(a, b gap) int { return a.bytes - b.bytes })
+	for _, g := range gaps {
+		if g.bytes-markBytes <= left {
+			left += markBytes
+		}
+		for i := g.from; i < g.to; i++ {
+			if left -= p.units[i].end - p.units[i].start + 1; left < 0 {
+				return
+			}
+			p.chosen[i] = true
+		}
+	}
+}
+
+// The sizes of the lower levels of a message, in bytes.
+const (
+	structuredMessage = 2400
+	pointerMessage    = 900
+)
+
+// Message makes the degraded representations of a long message of a
+// person's, best first; Bytes is its size as it came. All are excerpts that keep what the person is likely to have
+// written himself ([EvidenceInput.Own]) before all else, and name the page that holds
+// the whole. Like [RepresentEvidence] it is pure.
+func Message(in EvidenceInput, opt *Options) []pagevm.Rep {
+	o := opt.withDefaults()
+	in.Message = true
+	e := NewExcerpts(in)
+	n := len(e.in.Text)
+	c := repChain{left: int(e.in.size())}
+	for _, size := range [...]struct {
+		level pagevm.Level
+		bytes int
+	}{{pagevm.Compressed, o.room(n, 0)}, {pagevm.Structured, min(structuredMessage, n/3)}, {pagevm.Pointer, min(pointerMessage, n/4)}} {
+		c.add(size.level, e.Rep(size.bytes).Text)
+	}
+	return c.reps
+}
+
+// Range is a part of a text, in bytes. Tail: its end is what matters, else its
+// beginning.
+type Range struct {
+	Start, End int
+	Tail       bool
+}
+
+// ownWorth is more than anything else in a text is worth, per byte.
+const ownWorth = 1e5
+
+// prefer makes the units in some ranges the first to be chosen, from the end that
+// matters on.
+func (s *scan) prefer(own []Range) {
+	for _, r := range own {
+		for i := range s.units {
+			u := &s.units[i]
+			if u.start >= r.End || u.end <= r.Start {
+				continue
+			}
+			away := u.start - r.Start
+			if r.Tail {
+				away = r.End - u.end
+			}
+			u.base += ownWorth / float32(2+max(away, 0)/100) * float32(u.end-u.start+24)
+		}
+	}
+}
+
+// gapParts is gap for a text with other parts in it: each keeps its place.
+func (s *scan) gapParts(dst []byte, a, b int) []byte {
+	for {
+		n := strings.Index(s.text[a:b], PartBreak)
+		if n < 0 || !s.breaks {
+			return s.gap(dst, a, b)
+		}
+		dst = append(s.gap(dst, a, a+n), PartBreak...)
+		a += n + len(PartBreak)
+	}
+}

@@ -1,0 +1,340 @@
+package represent
+
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+)
+
+// kind is what a text looks like; each shrinks in its own way.
+type kind uint8
+
+const (
+	kindProse kind = iota
+	kindCode
+	kindDiff
+	kindJSON
+	kindLog
+	kindGrep
+	kindListing
+	kindTable
+)
+
+func (k kind) String() string {
+	return [...]string{"prose", "code", "diff", "json", "log", "search hits", "listing", "table"}[k]
+}
+
+// ContentKind tells what a text looks like, which decides how it is shortened:
+// "code", "diff", "json", "log", "search hits", "listing", "table", or "prose" for
+// all else.
+func ContentKind(text string) string {
+	k, _ := detectKind(text)
+	return k.String()
+}
+
+// errorWorth is what a unit gains by speaking of an error. In code the words
+// are everywhere, in a log they are what one looks for.
+func (k kind) errorWorth(strong bool) float32 {
+	w := float32(9)
+	switch k {
+	case kindCode, kindGrep:
+		w = 4
+	case kindProse, kindDiff:
+		w = 6
+	}
+	if !strong {
+		w /= 3
+	}
+	return w
+}
+
+const (
+	worthEdge = 12 // first and last line
+	// sampleLines is how many lines decide the kind.
+	sampleLines = 60
+)
+
+// lineVotes counts in a sample what its lines look like.
+type lineVotes struct {
+	n, numbered, diff, hunk, grep, path, pipe, tab, log, code int
+}
+
+// detectKind looks at the head of a text. numbered tells that its lines carry
+// the line numbers of a file read ("  12→code", "12<tab>code").
+func detectKind(text string) (k kind, numbered bool) {
+	v := vote(text)
+	if v.n == 0 {
+		return kindProse, false
+	}
+	share := func(n int) int { return 100 * n / v.n }
+	numbered = share(v.numbered) >= 70
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case v.hunk > 0 && v.diff > 0:
+		return kindDiff, numbered
+	case isJSONish(trimmed):
+		return kindJSON, numbered
+	case numbered && share(v.code) >= 30:
+		return kindCode, true
+	case share(v.grep) >= 50:
+		return kindGrep, numbered
+	case share(v.path) >= 60:
+		return kindListing, numbered
+	case share(v.pipe) >= 50 || share(v.tab) >= 60 && !numbered && share(v.log) < 30:
+		return kindTable, numbered
+	case share(v.log) >= 30:
+		return kindLog, numbered
+	case share(v.code) >= 35:
+		return kindCode, numbered
+	}
+	return kindProse, numbered
+}
+
+// isJSONish tells a text that opens and closes like JSON, perhaps several documents
+// one after the other.
+func isJSONish(t string) bool {
+	if len(t) < 2 || strings.IndexByte(t[:min(len(t), 400)], '"') < 0 {
+		return false
+	}
+	next := strings.TrimLeft(t[1:], " \t\r\n")
+	if next == "" {
+		return false
+	}
+	switch t[0] {
+	case '{':
+		return t[len(t)-1] == '}' && (next[0] == '"' || next[0] == '}')
+	case '[':
+		return t[len(t)-1] == ']' && strings.IndexByte(`"{[]-0123456789`, next[0]) >= 0
+	}
+	return false
+}
+
+func vote(text string) (v lineVotes) {
+	for pos := 0; pos < len(text) && v.n < sampleLines; {
+		end := strings.IndexByte(text[pos:], '\n')
+		if end < 0 {
+			end = len(text) - pos
+		}
+		line := text[pos : pos+end]
+		pos += end + 1
+		if !blank(line) {
+			v.count(line[:min(len(line), 400)])
+		}
+	}
+	return v
+}
+
+func (v *lineVotes) count(line string) {
+	v.n++
+	body := lex.Unnumbered(line)
+	if len(body) != len(line) {
+		v.numbered++
+	}
+	switch {
+	case strings.HasPrefix(body, "@@ "):
+		v.hunk++
+	case strings.HasPrefix(body, "diff --"), strings.HasPrefix(body, "--- "), strings.HasPrefix(body, "+++ "):
+		v.diff++
+	}
+	t := strings.TrimSpace(body)
+	switch {
+	case t == "":
+	case t[0] == '|' && strings.Count(t, "|") >= 3:
+		v.pipe++
+	case strings.Count(body, "\t") >= 2 && body[0] != '\t':
+		v.tab++
+	}
+	switch {
+	case logLine(t):
+		v.log++
+	case grepPrefix(t) > 0:
+		v.grep++
+	case listed(t):
+		v.path++
+	}
+	if codeLine(t) {
+		v.code++
+	}
+}
+
+// grepPrefix returns the length of a "path:12:" or "12:" prefix, 0 if none.
+func grepPrefix(t string) int {
+	i := 0
+	for i < len(t) && i < 300 && lex.ByteClass[t[i]]&(lex.CWord|lex.CJoin) != 0 {
+		i++
+	}
+	if i < len(t) && t[i] == ':' {
+		j := i + 1
+		for j < len(t) && t[j] >= '0' && t[j] <= '9' {
+			j++
+		}
+		if j > i+1 && j < len(t) && (t[j] == ':' || t[j] == '-') {
+			return j + 1
+		}
+		if i > 0 && lex.ByteClass[t[0]]&lex.CDigit != 0 && lex.AllDigits(t[:i]) {
+			return i + 1
+		}
+		if strings.IndexByte(t[:i], '/') > 0 {
+			return i + 1
+		}
+	}
+	return contextPrefix(t[:i])
+}
+
+// contextPrefix returns the length of a "path-12-" that a search puts before the
+// lines round a hit, 0 if run is none.
+func contextPrefix(run string) int {
+	i := len(run) - 1
+	if i < 0 || run[i] != '-' || strings.IndexByte(run, '/') < 0 {
+		return 0
+	}
+	d := strings.LastIndexByte(run[:i], '-')
+	if d < 0 || !lex.AllDigits(run[d+1:i]) {
+		return 0
+	}
+	return len(run)
+}
+
+// listed tells a line of a listing: one path or file name, or a line of ls -l.
+func listed(t string) bool {
+	if len(t) > 10 && strings.IndexByte("-dlcbps", t[0]) >= 0 && strings.IndexByte("r-", t[1]) >= 0 && strings.IndexByte("w-", t[2]) >= 0 {
+		return true
+	}
+	if strings.IndexByte(t, ' ') >= 0 {
+		return false
+	}
+	dot := strings.LastIndexByte(t, '.')
+	return strings.IndexByte(t, '/') >= 0 || dot > 0 && isExt(t[dot+1:])
+}
+
+func logLine(t string) bool {
+	if t == "" {
+		return false
+	}
+	for _, p := range [...]string{"=== ", "--- ", "ok  ", "?   ", "FAIL", "PASS", "[INFO", "[WARN", "[ERROR", "INFO", "WARN", "ERROR", "DEBUG", "✓", "✗", "✔", "✘", "npm ", "> "} {
+		if strings.HasPrefix(t, p) {
+			return true
+		}
+	}
+	if i := strings.LastIndexByte(t[:min(len(t), 60)], '\t'); i >= 0 && timed(t[i+1:]) {
+		return true // a time behind the names of job and step
+	}
+	return timed(t)
+}
+
+// timed tells whether a time stands at the start: 2026-01-02 or 12:34:56.
+func timed(t string) bool {
+	t = strings.TrimLeft(t[:min(len(t), 24)], "[(")
+	if len(t) < 8 || lex.ByteClass[t[0]]&lex.CDigit == 0 {
+		return false
+	}
+	return t[4] == '-' && t[7] == '-' || t[2] == ':' && t[5] == ':' || t[4] == '/' && t[7] == '/'
+}
+
+func codeLine(t string) bool {
+	if t == "" {
+		return false
+	}
+	switch t[len(t)-1] {
+	case '{', '}', ';', '(', ')', ',', '[', ']':
+		return true
+	}
+	return strings.HasPrefix(t, "//") || strings.HasPrefix(t, "#include") || strings.HasPrefix(t, "import ") ||
+		strings.Contains(t, " := ") || strings.HasPrefix(t, "return") || strings.Contains(t, " = ") || signature(t)
+}
+
+// shaper gives lines their base worth as a text is scanned. It sees every
+// line once, in order.
+type shaper struct {
+	kind      kind
+	n         int  // lines seen that are not blank
+	afterGap  bool // the line before was blank
+	tableHead int
+}
+
+func (s *shaper) worth(line string) float32 {
+	if blank(line) {
+		s.afterGap = true
+		return 0
+	}
+	s.n++
+	first := s.afterGap || s.n == 1
+	s.afterGap = false
+	switch s.kind {
+	case kindDiff:
+		return diffWorth(line)
+	case kindCode:
+		body := lex.Unnumbered(line)
+		indented := body != "" && (body[0] == ' ' || body[0] == '\t')
+		if t := strings.TrimLeft(body, " \t"); signature(t) {
+			if indented {
+				return 2
+			}
+			return 5
+		}
+	case kindTable, kindListing, kindGrep:
+		if s.n <= 2 {
+			return 5
+		}
+	case kindLog:
+		if strings.HasPrefix(line, "--- FAIL") || strings.HasPrefix(line, "FAIL") {
+			return 6
+		}
+	case kindProse:
+		return proseWorth(lex.Unnumbered(line), first)
+	}
+	return 0
+}
+
+func diffWorth(line string) float32 {
+	switch {
+	case strings.HasPrefix(line, "diff --"):
+		return 8
+	case strings.HasPrefix(line, "@@"):
+		return 3
+	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "index "):
+		return 0
+	case line[0] == '+' || line[0] == '-':
+		if len(line) > 3 {
+			return 2
+		}
+	}
+	return 0
+}
+
+// proseWorth favours headings, list items and the start of paragraphs.
+func proseWorth(line string, first bool) float32 {
+	t := strings.TrimLeft(line, " \t")
+	switch {
+	case t == "":
+		return 0
+	case t[0] == '#':
+		return 4
+	case strings.HasPrefix(t, "- ") || strings.HasPrefix(t, "* ") || strings.HasPrefix(t, "**"):
+		return 1
+	case first:
+		return 1.5
+	}
+	return 0
+}
+
+// signature tells whether a trimmed line declares something, in the languages
+// that agents mostly read.
+func signature(t string) bool {
+	n := 0
+	for n < len(t) && n < 12 && (lex.ByteClass[t[n]]&lex.CLower != 0 || n == 0 && (t[0] == '@' || t[0] == '#')) {
+		n++
+	}
+	if n < 2 || n >= len(t) || t[n] != ' ' && t[n] != '(' && t[n] != '<' {
+		return false
+	}
+	switch t[:n] {
+	case "func", "type", "class", "def", "interface", "struct", "enum", "impl", "fn", "pub", "trait", "mod",
+		"export", "function", "public", "private", "protected", "static", "abstract", "async", "module",
+		"package", "namespace", "template", "typedef", "const", "var", "let", "val", "fun", "object", "record",
+		"describe", "it", "test", "create", "alter", "extern", "unsafe", "override", "final", "sealed", "data",
+		"protocol", "extension", "service", "message", "rpc", "macro", "union", "defmodule", "defp":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,286 @@
+package represent
+
+import "github.com/memkernel/memkernel/pagevm/internal/lex"
+
+// picker chooses units of a scan for a budget of bytes: greedy maximum
+// coverage. A unit's gain is its base worth plus the worth of its tokens that
+// no chosen unit shows yet; its cost is its length plus the elision marks that
+// it adds or saves. Later levels take a prefix of the same order, so that a
+// smaller representation shows a subset of a larger one.
+type picker struct {
+	*scan
+	chosen  []bool
+	order   []int  // chosen units, best first
+	covered []bool // by token number
+	stamp   []int32
+	round   int32
+	heap    []candidateUnit
+	used    int // bytes
+}
+
+// markBytes is what an elision mark costs, with its line break.
+const markBytes = len("[…]\n")
+
+type candidateUnit struct {
+	score float32
+	unit  int32
+}
+
+// pick chooses units until about budget bytes are used.
+func (s *scan) pick(budget int) *picker {
+	p := &picker{
+		scan:    s,
+		chosen:  make([]bool, len(s.units)),
+		order:   make([]int, 0, len(s.units)/3+4),
+		covered: make([]bool, len(s.known)),
+		stamp:   make([]int32, len(s.known)),
+		heap:    make([]candidateUnit, 0, len(s.units)+16),
+	}
+	for i := range s.units {
+		p.heap = append(p.heap, candidateUnit{p.score(i), int32(i)})
+	}
+	for i := len(p.heap)/2 - 1; i >= 0; i-- {
+		p.down(i)
+	}
+	for len(p.heap) > 0 && p.used < budget {
+		i := int(p.heap[0].unit)
+		if p.chosen[i] {
+			p.pop()
+			continue
+		}
+		// Scores only fall as tokens get covered, and rise only for the
+		// neighbours of a chosen unit, which are pushed again; so a top whose
+		// score still stands is the best.
+		if sc := p.score(i); sc < p.heap[0].score {
+			if sc <= 0 {
+				p.pop()
+				continue
+			}
+			p.heap[0].score = sc
+			p.down(0)
+			continue
+		}
+		p.pop()
+		c := p.cost(i)
+		if p.used+c > budget && len(p.order) > 0 {
+			continue
+		}
+		p.used += c
+		p.choose(i)
+	}
+	return p
+}
+
+func (p *picker) choose(i int) {
+	p.chosen[i] = true
+	p.order = append(p.order, i)
+	for _, t := range p.unitToks(i) {
+		p.covered[t] = true
+	}
+	for _, j := range [2]int{i - 1, i + 1} {
+		if j >= 0 && j < len(p.units) && !p.chosen[j] {
+			if sc := p.score(j); sc > 0 {
+				p.push(candidateUnit{sc, int32(j)})
+			}
+		}
+	}
+}
+
+func (s *scan) unitToks(i int) []int32 {
+	end := int32(len(s.toks))
+	if i+1 < len(s.units) {
+		end = s.units[i+1].tok
+	}
+	return s.toks[s.units[i].tok:end]
+}
+
+// score is gain per byte. Ties go to the earlier unit, in less.
+func (p *picker) score(i int) float32 {
+	gain := p.units[i].base
+	p.round++
+	for _, t := range p.unitToks(i) {
+		if !p.covered[t] && p.stamp[t] != p.round {
+			p.stamp[t] = p.round
+			gain += p.known[t].worth
+		}
+	}
+	return gain / float32(max(p.cost(i), 8)+10)
+}
+
+// cost is the unit's length and what it adds to the marks: one more when it
+// stands alone in a gap, one less when it closes the gap between two.
+func (p *picker) cost(i int) int {
+	n := p.units[i].end - p.units[i].start + 1
+	switch left, right := p.stands(i-1), p.stands(i+1); {
+	case !left && !right:
+		n += markBytes
+	case left && right:
+		n -= markBytes
+	}
+	return n
+}
+
+// stands tells whether a neighbour is shown. Beyond either end nothing is
+// left out, so that the ends count as shown.
+func (p *picker) stands(i int) bool {
+	return i < 0 || i >= len(p.units) || p.chosen[i]
+}
+
+func (p *picker) less(a, b candidateUnit) bool {
+	return a.score > b.score || a.score == b.score && a.unit < b.unit
+}
+
+func (p *picker) down(i int) {
+	for {
+		c := 2*i + 1
+		if c >= len(p.heap) {
+			return
+		}
+		if c+1 < len(p.heap) && p.less(p.heap[c+1], p.heap[c]) {
+			c++
+		}
+		if !p.less(p.heap[c], p.heap[i]) {
+			return
+		}
+		p.heap[i], p.heap[c] = p.heap[c], p.heap[i]
+		i = c
+	}
+}
+
+func (p *picker) pop() {
+	n := len(p.heap) - 1
+	p.heap[0] = p.heap[n]
+	p.heap = p.heap[:n]
+	p.down(0)
+}
+
+func (p *picker) push(c candidateUnit) {
+	p.heap = append(p.heap, c)
+	for i := len(p.heap) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !p.less(p.heap[i], p.heap[up]) {
+			return
+		}
+		p.heap[i], p.heap[up] = p.heap[up], p.heap[i]
+		i = up
+	}
+}
+
+// head returns the first and last unit, then the best that speak of errors, up to
+// half of the lines, then the best of the rest until lines or bytes run out, as
+// flags by unit.
+func (p *picker) head(lines, bytes int) []bool {
+	keep := make([]bool, len(p.units))
+	take := func(i int) {
+		n := p.units[i].end - p.units[i].start + 1
+		if !keep[i] && lines > 0 && bytes >= n {
+			keep[i] = true
+			lines--
+			bytes -= n
+		}
+	}
+	if len(keep) > 0 {
+		take(0)
+		take(len(keep) - 1)
+	}
+	if p.kind != kindCode && p.kind != kindGrep { // where errors are only spoken of
+		spare := lines / 2
+		for _, i := range p.order {
+			if p.units[i].err && lines > spare {
+				take(i)
+			}
+		}
+	}
+	for _, i := range p.order {
+		take(i)
+	}
+	return keep
+}
+
+// names lists up to n names that no kept unit shows: the paths and identifiers
+// that stand in most units, ties by first appearance, in at most bytes.
+func (s *scan) names(keep []bool, worth float32, n, bytes int) []string {
+	count := make([]int32, len(s.known))
+	for _, t := range s.toks {
+		count[t]++
+	}
+	for i, k := range keep {
+		if k {
+			for _, t := range s.unitToks(i) {
+				count[t] = 0
+			}
+		}
+	}
+	var list []string
+	for len(list) < n {
+		best := -1
+		for t, c := range count {
+			if c > 0 && s.known[t].worth >= worth && (best < 0 || c > count[best]) {
+				best = t
+			}
+		}
+		if best < 0 {
+			break
+		}
+		count[best] = 0
+		name := s.text[s.known[best].a:s.known[best].b]
+		if bytes -= len(name) + 2; bytes < 0 {
+			break
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+// excerpt writes the kept units in order, verbatim, with a mark wherever
+// something is left out.
+func (s *scan) excerpt(dst []byte, keep []bool) []byte {
+	pos := 0
+	for i, k := range keep {
+		if !k {
+			continue
+		}
+		u := s.units[i]
+		dst = s.gapParts(dst, pos, u.start)
+		dst = append(dst, s.text[u.start:u.end]...)
+		pos = u.end
+	}
+	return s.gapParts(dst, pos, len(s.text))
+}
+
+// gap writes what stands for text[a:b]: the bytes themselves if that is no
+// longer than a mark or shows nothing.
+func (s *scan) gap(dst []byte, a, b int) []byte {
+	g := s.text[a:b]
+	if len(g) <= len("\n[…]\n") || len(g) <= 8 && blank(g) {
+		return append(dst, g...)
+	}
+	mark := gapMark(g)
+	if len(g) <= len(mark)+2 {
+		return append(dst, g...)
+	}
+	switch {
+	case a == 0:
+	case g[0] == '\n':
+		dst = append(dst, '\n')
+	default:
+		dst = append(dst, ' ')
+	}
+	dst = append(dst, mark...)
+	if b == len(s.text) {
+		return dst
+	}
+	if g[len(g)-1] == '\n' {
+		return append(dst, '\n')
+	}
+	return append(dst, ' ')
+}
+
+// gapMark is the mark for a gap: how much is missing is worth its tokens only
+// where it is much.
+func gapMark(g string) string {
+	if len(g) < 4096 {
+		return "[…]"
+	}
+	return "[… " + lex.SizeText(int64(len(g))) + "]"
+}

@@ -1,0 +1,31 @@
+package represent
+
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+)
+
+// Preference makes the representations of a remembered preference.
+// source is its provenance (file and lines) and stands in every level.
+func Preference(id, source, text, resolver string, opt *Options) []pagevm.Rep {
+	o := opt.withDefaults()
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	reps := repChain{left: len(text)}
+	head := "[from " + lex.OrUnknown(source) + "]\n"
+	s := scanText(text, kindProse, false)
+	p := s.pick(o.room(len(text), len(head)))
+	if len(text) >= o.MinBytes {
+		reps.add(pagevm.Compressed, string(s.excerpt([]byte(head), p.chosen)))
+	}
+	f := &pagevm.PreferenceFields{Page: id, Source: source, Resolver: resolver}
+	for i, k := range p.head(4, min(o.QuoteBytes/3, len(text)/3)) {
+		if k {
+			f.Telling = append(f.Telling, s.quote(i))
+		}
+	}
+	reps.addFields(&pagevm.Fields{Preference: f})
+	reps.add(pagevm.Pointer, "[preference "+lex.OrUnknown(id)+" from "+lex.OrUnknown(source)+"; "+howToRead(resolver, id)+"]")
+	return reps.reps
+}

@@ -1,0 +1,281 @@
+package represent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+)
+
+// Options are the knobs of the extractors; nil or zero means the default.
+type Options struct {
+	// Ratio is the size of a compressed representation against the full
+	// content, in bytes. Default 0.35.
+	Ratio float64
+	// MaxBytes bounds a compressed representation. Default 64 KiB.
+	MaxBytes int
+	// MinBytes is the size below which content has no compressed
+	// representation. Default 800.
+	MinBytes int
+	// Lines bounds the lines that a structured representation quotes, and
+	// QuoteBytes their size. Defaults 14 and 1,200.
+	Lines      int
+	QuoteBytes int
+	// Compressor makes compressed representations in the place of the mechanical
+	// ones, see [Recompress]. Default nil: none does.
+	Compressor Compressor
+	// CompressTime bounds what is asked of it together: one call of Recompress,
+	// one plan of the kernel's. Default 2 s.
+	CompressTime time.Duration
+}
+
+// Time is CompressTime or its default.
+func (o *Options) Time() time.Duration {
+	if o == nil || o.CompressTime <= 0 {
+		return 2 * time.Second
+	}
+	return o.CompressTime
+}
+
+func (o *Options) withDefaults() Options {
+	r := Options{}
+	if o != nil {
+		r = *o
+	}
+	if r.Ratio <= 0 || r.Ratio > 1 {
+		r.Ratio = 0.35
+	}
+	if r.MaxBytes <= 0 {
+		r.MaxBytes = 64 << 10
+	}
+	if r.MinBytes <= 0 {
+		r.MinBytes = 800
+	}
+	if r.Lines <= 0 {
+		r.Lines = 14
+	}
+	if r.QuoteBytes <= 0 {
+		r.QuoteBytes = 1200
+	}
+	return r
+}
+
+// EvidenceInput is a tool call with its result, as ingested.
+type EvidenceInput struct {
+	// Tool is the tool's name, Input its raw arguments (JSON or text).
+	Tool, Input string
+	// Text is the result's text, masked.
+	Text    string
+	IsError bool
+	// Bytes is the size of the stored content; 0 means len(Text).
+	Bytes int64
+	// PageID and Blob name the page and the sha256 of its content.
+	PageID, Blob string
+	// Masked counts the secrets that were masked in Text.
+	Masked int
+	// Resolver is the tool or command by which the model can follow a
+	// pointer; "" if there is none.
+	Resolver string
+	// Message tells that it is no tool's result but a message of a person's. Own are
+	// the parts of it that an excerpt keeps before all else.
+	Message bool
+	Own     []Range
+	// Breaks tells that Text was put together of parts, with PartBreak between them.
+	Breaks bool
+}
+
+func (in *EvidenceInput) size() int64 {
+	if in.Bytes > 0 {
+		return in.Bytes
+	}
+	return int64(len(in.Text))
+}
+
+// valid is the input with U+FFFD in the place of bytes that are not UTF-8: what is
+// shown is JSON in the end, and so is what is stored.
+func (in EvidenceInput) valid() EvidenceInput {
+	in.Bytes = in.size()
+	for _, s := range [...]*string{&in.Tool, &in.Input, &in.Text} {
+		*s = strings.ToValidUTF8(*s, "\uFFFD")
+	}
+	return in
+}
+
+// Evidence makes the degraded representations of a tool result, best
+// first: compressed, structured with its [EvidenceFields], pointer. It is a pure
+// function: equal input, equal bytes. A level that would not be smaller than the
+// one above it is left out; a result that is small already has none. Lines that a
+// representation quotes are verbatim and in order, but for bytes that are not
+// UTF-8, which become U+FFFD everywhere.
+//
+// A pointer is made whether or not a resolver is named: without one it says so,
+// and Floor forbids its use.
+func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
+	o := opt.withDefaults()
+	in = in.valid()
+	reps := repChain{left: len(in.Text)}
+	if len(pointerText(&in, "")) >= len(in.Text) {
+		return nil
+	}
+	args := canonicalArgs(in.Tool, in.Input)
+	ptr := pointerText(&in, args)
+	if len(ptr) >= len(in.Text) {
+		return nil
+	}
+	k, numbered := detectKind(in.Text)
+	s := scanText(in.Text, k, numbered)
+	s.breaks = in.Breaks
+	foot := footer(&in, s)
+	p := s.pick(o.room(len(in.Text), len(foot)))
+	if len(in.Text) >= o.MinBytes {
+		reps.add(pagevm.Compressed, string(append(s.excerpt(nil, p.chosen), foot...)))
+	}
+	reps.addFields(&pagevm.Fields{Evidence: evidenceFields(&in, args, s, p, &o)})
+	reps.add(pagevm.Pointer, ptr)
+	return reps.reps
+}
+
+// room is how many bytes of a text of n bytes a compressed representation may
+// quote beside extra bytes of its own. Too little to say anything is of no use, so
+// that short texts get a few lines whatever the ratio.
+func (o *Options) room(n, extra int) int {
+	return max(min(int(o.Ratio*float64(n)), o.MaxBytes)-extra, o.QuoteBytes/8)
+}
+
+// repChain collects representations and drops those that do not shrink.
+type repChain struct {
+	left int // bytes of the level above
+	reps []pagevm.Rep
+}
+
+func (c *repChain) add(l pagevm.Level, text string) {
+	if text == "" || len(text) >= c.left {
+		return
+	}
+	c.left = len(text)
+	c.reps = append(c.reps, newRep(l, text))
+}
+
+// addFields adds a structured representation, rendered from its fields.
+func (c *repChain) addFields(f *pagevm.Fields) {
+	f.Version = pagevm.FieldsVersion
+	n := len(c.reps)
+	if c.add(pagevm.Structured, f.Text()); len(c.reps) > n {
+		c.reps[n].Fields = f
+	}
+}
+
+func newRep(l pagevm.Level, text string) pagevm.Rep {
+	h := sha256.Sum256([]byte(text))
+	return pagevm.Rep{Level: l, Hash: hex.EncodeToString(h[:]), Text: text}
+}
+
+// footer tells at the end of a compressed result what it is and how to read
+// the whole.
+func footer(in *EvidenceInput, s *scan) string {
+	if in.Message {
+		f := "\n[this message is shown shortened: of " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.size()) + "; stored whole as page " + lex.OrUnknown(in.PageID)
+		if in.Resolver != "" {
+			f += "; " + howToRead(in.Resolver, in.PageID)
+		}
+		return f + "]"
+	}
+	f := "\n[of " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.size())
+	if n := min(len(in.Text)/100, 400); s.kind == kindJSON && n >= 80 {
+		f += ", " + jsonShape(in.Text, n)
+	}
+	return f + readWhole(in) + "]"
+}
+
+func readWhole(in *EvidenceInput) string {
+	if in.Resolver == "" || in.PageID == "" {
+		return ""
+	}
+	return "; whole: " + in.Resolver + " " + in.PageID
+}
+
+// previewRunes is how much of a large result stands in the prompt.
+const previewRunes = 500
+
+// Preview is how a large result is shown at its first appearance when the
+// model can read the rest: its first 500 characters, then its size, hash, page
+// and the way to the whole.
+func Preview(in EvidenceInput) string {
+	in = in.valid()
+	head := in.Text
+	for i, n := 0, 0; i < len(in.Text); n++ {
+		if n == previewRunes {
+			head = in.Text[:i]
+			break
+		}
+		_, w := utf8.DecodeRuneInString(in.Text[i:])
+		i += w
+	}
+	var b strings.Builder
+	b.WriteString(head)
+	if len(head) < len(in.Text) {
+		b.WriteString("\n[… " + lex.SizeText(int64(len(in.Text)-len(head))) + " left out]")
+	}
+	b.WriteString("\n[page " + lex.OrUnknown(in.PageID) + ", " + strconv.FormatInt(in.size(), 10) + " bytes, sha256 " + lex.OrUnknown(in.Blob))
+	if in.Masked > 0 {
+		b.WriteString(", " + lex.Plural(in.Masked, "masked secret"))
+	}
+	b.WriteString("; " + howToRead(in.Resolver, in.PageID) + "]")
+	return b.String()
+}
+
+// pointerHash is how many digits of the blob's hash a pointer shows: enough to
+// name it, few enough tokens to have hundreds of pointers in a prompt.
+const pointerHash = 16
+
+// PointerText is the pointer to a tool result: what the call was, how much it
+// returned, the blob that holds it, and the read that restores it byte for
+// byte as stored.
+func PointerText(in EvidenceInput) string {
+	in = in.valid()
+	return pointerText(&in, canonicalArgs(in.Tool, in.Input))
+}
+
+func pointerText(in *EvidenceInput, args string) string {
+	var b strings.Builder
+	b.WriteString("[page " + lex.OrUnknown(in.PageID) + ": " + lex.OrUnknown(in.Tool))
+	if args = clip(args, 100); args != "" {
+		b.WriteString(" " + args)
+	}
+	if in.IsError {
+		b.WriteString(" (error)")
+	}
+	b.WriteString(", " + strconv.FormatInt(in.size(), 10) + " bytes")
+	if in.Blob != "" {
+		b.WriteString(", sha256 " + in.Blob[:min(len(in.Blob), pointerHash)])
+	}
+	if in.Masked > 0 {
+		b.WriteString(", " + lex.Plural(in.Masked, "masked secret"))
+	}
+	b.WriteString("; " + howToRead(in.Resolver, in.PageID) + "]")
+	return b.String()
+}
+
+func howToRead(resolver, page string) string {
+	if resolver == "" || page == "" {
+		return "not shown"
+	}
+	return "read it with " + resolver + " " + page
+}
+
+// clip cuts s to at most n bytes on a rune boundary, marking the cut.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	n -= len("…")
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}

@@ -1,0 +1,423 @@
+package represent
+
+import (
+	"math"
+	"strings"
+
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+)
+
+// A unit is a piece of a text that stands or falls whole: a line, or a part of
+// a line that is too long to be kept whole.
+type unit struct {
+	start, end int   // bytes, without the line break
+	tok        int32 // first token in scan.toks; the next unit's tok ends them
+	line       int32 // the line that it is or stands in, from 1
+	// base is what the unit is worth for its place and shape, beside what
+	// its tokens are worth.
+	base float32
+	// err marks a unit that speaks of an error or warning.
+	err bool
+}
+
+// scan is one pass over a text: its units and the tokens in them. Tokens are
+// numbered; what a token is worth depends on how likely a later turn is to
+// name it (paths, identifiers, numbers, hashes; the classes of the reference
+// recall measure).
+type scan struct {
+	text string
+	kind kind
+	// numbered: the lines carry the numbers of a file read.
+	numbered bool
+	edge     int  // bytes at either end of a huge text that are kept whole
+	breaks   bool // the text has breaks between parts, which stay
+	units    []unit
+	toks     []int32
+	known    []token // by token number
+	table    []int32 // open addressing, token number + 1
+	lines    int     // lines seen that are not blank
+	line     int32   // number of the current line
+	errs     int     // units that speak of errors
+	paths    int     // distinct paths
+}
+
+// token is a distinct token: text[a:b] where it first stands. The top of a text
+// beyond 2 GiB is not told apart.
+type token struct {
+	hash  uint64
+	a, b  int32
+	worth float32
+}
+
+const (
+	maxUnit    = 480 // bytes of a line that is kept whole
+	partMin    = 220 // bytes of a part of a longer line
+	partMax    = 380 //
+	jsonMin    = 40  // the same for JSON
+	jsonMax    = 160
+	wholeScan  = 2 << 20 // bytes up to which every line becomes a unit
+	edgeScan   = 1 << 19 // bytes at either end that do so in a longer text
+	maxErrUnit = 20000   // error lines kept from between
+	logTail    = 5       // last lines of a log that are favoured
+)
+
+// Worth of a token by class. Only the proportions matter; they were chosen so
+// that a line of two fresh identifiers beats a line of prose of equal length.
+const (
+	worthPath   = 4
+	worthFile   = 3
+	worthIdent  = 3
+	worthHex    = 1.5
+	worthNumber = 2.5
+	worthWord   = 0.25
+)
+
+// scanText splits text, of a kind, into units and numbers their tokens.
+func scanText(text string, k kind, numbered bool) *scan {
+	return scanEdges(text, k, numbered, edgeScan)
+}
+
+// scanEdges is scanText with so many bytes at either end of a huge text of which
+// every line becomes a unit.
+func scanEdges(text string, k kind, numbered bool, edge int) *scan {
+	size := 64
+	for size < min(len(text), wholeScan)/8 {
+		size <<= 1
+	}
+	s := &scan{
+		text:     text,
+		kind:     k,
+		numbered: numbered,
+		edge:     edge,
+		units:    make([]unit, 0, len(text)/48+4),
+		toks:     make([]int32, 0, len(text)/8+8),
+		known:    make([]token, 0, min(len(text), wholeScan)/20+8),
+		table:    make([]int32, size),
+	}
+	sh := shaper{kind: k}
+	for pos := 0; pos < len(text); {
+		end := strings.IndexByte(text[pos:], '\n')
+		if end < 0 {
+			end = len(text)
+		} else {
+			end += pos
+		}
+		s.line++
+		s.addLine(pos, end, &sh)
+		pos = end + 1
+	}
+	s.reward()
+	return s
+}
+
+// addLine turns the line text[a:b] into units. In the middle of a huge text only
+// those that speak of errors are kept.
+func (s *scan) addLine(a, b int, sh *shaper) {
+	body := s.text[a:b]
+	base := sh.worth(body)
+	if !blank(body) {
+		s.lines++
+	}
+	if b-a <= s.kind.maxUnit() {
+		s.unit(a, b, base)
+		return
+	}
+	for a < b {
+		cut := s.kind.splitPoint(s.text, a, b)
+		s.unit(a, cut, base)
+		base = 0
+		a = cut
+	}
+}
+
+func (s *scan) unit(a, b int, base float32) {
+	if blank(s.text[a:b]) {
+		return
+	}
+	u := unit{start: a, end: b, tok: int32(len(s.toks)), base: base, line: s.line}
+	said := a
+	if s.numbered {
+		said = b - len(lex.Unnumbered(s.text[a:b]))
+	}
+	strong, weak := s.tokens(said, b)
+	u.err = strong
+	if strong || weak {
+		u.base += s.kind.errorWorth(strong)
+	}
+	inside := len(s.text) > wholeScan && a > s.edge && b < len(s.text)-s.edge
+	if inside && (!strong || len(s.units) > maxErrUnit) {
+		s.toks = s.toks[:u.tok]
+		return
+	}
+	if strong {
+		s.errs++
+	}
+	s.units = append(s.units, u)
+}
+
+// maxUnit is how many bytes of a line are kept whole. A line of JSON says as much
+// as a page of anything else.
+func (k kind) maxUnit() int {
+	if k == kindJSON {
+		return jsonMax
+	}
+	return maxUnit
+}
+
+// splitPoint finds where to part a long line: behind an escaped line break, a
+// comma, a brace or a space, else anywhere between two runes.
+func (k kind) splitPoint(t string, a, b int) int {
+	partMin, partMax := partMin, partMax
+	if k == kindJSON {
+		partMin, partMax = jsonMin, jsonMax
+	}
+	if b-a <= partMax {
+		return b
+	}
+	space, comma := 0, 0
+	for i := a + partMax - 1; i >= a+partMin; i-- {
+		switch t[i] {
+		case 'n':
+			if t[i-1] == '\\' {
+				return i + 1
+			}
+		case ',', '}', ']', ';', '>':
+			comma = max(comma, i+1)
+		case ' ', '\t':
+			space = max(space, i+1)
+		}
+	}
+	best := comma
+	if best == 0 {
+		best = space
+	}
+	if best == 0 {
+		best = a + partMax
+		for n := 0; n < 3 && t[best]&0xC0 == 0x80; n++ {
+			best--
+		}
+	}
+	return best
+}
+
+// tokens numbers what stands in text[a:b] and tells whether it speaks of an
+// error: strongly ("error", "FAIL", "TypeError") or weakly ("denied").
+func (s *scan) tokens(a, b int) (strong, weak bool) {
+	const prime = 1099511628211
+	t := s.text
+	for i := a; i < b; {
+		if lex.ByteClass[t[i]]&(lex.CWord|lex.CJoin) == 0 {
+			i++
+			continue
+		}
+		// One run of words and joiners: a path, a file name, or plain words.
+		run, slash, dot, chars := i, false, 0, uint8(0)
+		runHash := uint64(14695981039346656037)
+		for i < b {
+			c := lex.ByteClass[t[i]]
+			if c&lex.CJoin != 0 {
+				slash = slash || t[i] == '/'
+				if t[i] == '.' {
+					dot = i
+				}
+				runHash = (runHash ^ uint64(t[i])) * prime
+				i++
+				continue
+			}
+			if c&lex.CWord == 0 {
+				break
+			}
+			word, h := i, uint64(14695981039346656037)
+			// What was seen, what every byte is, whether a hump was there.
+			seen, every, hump, prev := uint8(0), uint8(0xff), uint8(0), uint8(0)
+			for i < b {
+				c := lex.ByteClass[t[i]]
+				if c&lex.CWord == 0 {
+					break
+				}
+				seen |= c
+				every &= c
+				hump |= prev >> 1 & c
+				prev = c & lex.CLower
+				h = (h ^ uint64(t[i])) * prime
+				i++
+			}
+			runHash = (runHash ^ h) * prime
+			chars |= seen
+			w := t[word:i]
+			if worth := wordWorth(w, seen, hump&lex.CUpper != 0, every&lex.CHex != 0); worth > 0 {
+				s.token(h, worth, word, i)
+			}
+			if !strong && len(w) >= 4 {
+				st, wk := errorWord(w)
+				strong, weak = strong || st, weak || wk
+			}
+		}
+		switch {
+		case slash && i-run >= 5:
+			if n := len(s.known); s.token(runHash, worthPath, run, i) == n {
+				s.paths++
+			}
+		case dot > run && isExt(t[dot+1:i]):
+			s.token(runHash, worthFile, run, i)
+		case dot > run && chars == lex.CWord|lex.CDigit|lex.CHex && i-run >= 3:
+			s.token(runHash, worthNumber, run, i) // a decimal or a version
+		}
+	}
+	return strong, weak
+}
+
+// isExt tells whether s can be a file's extension.
+func isExt(s string) bool {
+	if len(s) == 0 || len(s) > 8 || lex.ByteClass[s[0]]&(lex.CUpper|lex.CLower) == 0 {
+		return false
+	}
+	for i := range len(s) {
+		if lex.ByteClass[s[i]]&(lex.CUpper|lex.CLower|lex.CDigit) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func wordWorth(w string, seen uint8, hump, allHex bool) float32 {
+	n := len(w)
+	switch {
+	case seen&lex.CHigh != 0:
+		return min(2, 0.08*float32(n))
+	case n < 3:
+		return 0
+	case seen&(lex.CUpper|lex.CLower) == 0:
+		return worthNumber
+	case allHex && seen&lex.CDigit != 0 && n >= 7 && n <= 64:
+		return worthHex
+	case n < 4:
+		return 0
+	case lex.ByteClass[w[0]]&lex.CDigit != 0:
+		return worthWord
+	case n >= 5 && (hump || seen&lex.CDigit != 0 || strings.IndexByte(w[1:n-1], '_') >= 0):
+		return worthIdent
+	}
+	return worthWord
+}
+
+// token adds text[a:b], of this hash, to the current unit and returns its
+// number. Two tokens that collide in 64 bits count as one.
+func (s *scan) token(h uint64, worth float32, a, b int) int {
+	mask := uint64(len(s.table) - 1)
+	for i := (h ^ h>>29) & mask; ; i = (i + 1) & mask {
+		n := s.table[i]
+		if n == 0 {
+			s.known = append(s.known, token{h, int32(min(a, math.MaxInt32)), int32(min(b, math.MaxInt32)), worth})
+			s.table[i] = int32(len(s.known))
+			s.toks = append(s.toks, int32(len(s.known)-1))
+			if 4*len(s.known) > 3*len(s.table) {
+				s.grow()
+			}
+			return len(s.known) - 1
+		}
+		if s.known[n-1].hash == h {
+			s.toks = append(s.toks, n-1)
+			return int(n - 1)
+		}
+	}
+}
+
+func (s *scan) grow() {
+	s.table = make([]int32, 2*len(s.table))
+	mask := uint64(len(s.table) - 1)
+	for n := range s.known {
+		h := s.known[n].hash
+		i := (h ^ h>>29) & mask
+		for s.table[i] != 0 {
+			i = (i + 1) & mask
+		}
+		s.table[i] = int32(n + 1)
+	}
+}
+
+// reward puts a premium on the first and the last unit, and takes the worth of
+// place and shape from all but the first few of units that differ in digits
+// only: a log of a thousand equal warnings needs one or two of them.
+func (s *scan) reward() {
+	n := len(s.units)
+	if n == 0 {
+		return
+	}
+	seen := make(map[uint64]int)
+	for i := range s.units {
+		u := &s.units[i]
+		if u.base == 0 {
+			continue
+		}
+		h := templateHash(s.text[u.start:u.end])
+		if k := seen[h]; k > 0 {
+			u.base /= float32(k + 1)
+		}
+		seen[h]++
+	}
+	s.units[0].base += worthEdge
+	s.units[n-1].base += worthEdge
+	if s.kind != kindLog {
+		return
+	}
+	for i := 2; i <= logTail && i < n; i++ { // how a run came out stands at its end
+		s.units[n-i].base += worthEdge / float32(i)
+	}
+}
+
+// templateHash hashes a line without its digits and spaces.
+func templateHash(line string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(line) {
+		if c := line[i]; c > ' ' && lex.ByteClass[c]&lex.CDigit == 0 {
+			h = (h ^ uint64(c)) * 1099511628211
+		}
+	}
+	return h
+}
+
+func blank(s string) bool {
+	for i := range len(s) {
+		if s[i] > ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// errorWord tells whether a word speaks of an error, strongly or weakly.
+func errorWord(w string) (strong, weak bool) {
+	switch w[0] | 0x20 {
+	case 'e', 'f', 'p', 't', 'w', 'c', 'u', 'd', 'i', 'r', 'a', 'k', 'm', 'v':
+		for _, e := range errorWords[w[0]&31] {
+			if len(e.word) == len(w) && strings.EqualFold(e.word, w) {
+				return e.strong, !e.strong
+			}
+		}
+	}
+	switch w[len(w)-1] {
+	case 'r':
+		strong = len(w) > 5 && w[len(w)-5:] == "Error"
+	case 'n':
+		strong = len(w) > 9 && w[len(w)-9:] == "Exception"
+	}
+	return strong, false
+}
+
+type errWord struct {
+	word   string
+	strong bool
+}
+
+// errorWords is indexed by the low five bits of the first letter.
+var errorWords = func() (t [32][]errWord) {
+	add := func(strong bool, words string) {
+		for _, w := range strings.Fields(words) {
+			t[w[0]&31] = append(t[w[0]&31], errWord{w, strong})
+		}
+	}
+	add(true, "error errors fatal fail failed fails failure failures failing panic panicked exception exceptions traceback warn warning warnings critical")
+	add(false, "cannot denied undefined unexpected refused invalid killed abort aborted conflict conflicts unresolved missing assert assertion rejected violation timeout unable unknown mismatch")
+	return t
+}()

@@ -1,0 +1,102 @@
+package represent
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+)
+
+const (
+	shapeDepth   = 4       // levels of nesting that a shape shows
+	shapeKeys    = 24      // keys of an object that it shows
+	shapeMaxScan = 1 << 20 // bytes of JSON that are read for it
+)
+
+// jsonShape tells what a JSON text is made of: keys in order, types, and how many
+// elements an array has, its first standing for all: {id: number, tags: [3 string]}.
+// Of several documents one after the other the first is told, and that there are
+// more. It is at most about limit bytes long and checks nothing: of text that is
+// no JSON something harmless comes out.
+func jsonShape(text string, limit int) string {
+	text = strings.TrimSpace(text[:min(len(text), shapeMaxScan)])
+	n := lex.ValueLen(text)
+	if n <= 0 {
+		n = len(text)
+	}
+	out := string(appendShape(nil, text[:n], shapeDepth, limit))
+	if strings.TrimSpace(text[n:]) != "" {
+		out += " and more"
+	}
+	return clip(out, max(limit, len("…")))
+}
+
+func appendShape(b []byte, t string, depth, limit int) []byte {
+	t = strings.TrimLeft(t, " \t\r\n")
+	switch {
+	case t == "":
+		return append(b, '?')
+	case depth == 0 && t[0] == '{':
+		return append(b, "{…}"...)
+	case depth == 0 && t[0] == '[':
+		return append(b, "[…]"...)
+	case t[0] == '{':
+		return appendObject(b, t, depth, limit)
+	case t[0] == '[':
+		return appendArray(b, t, depth, limit)
+	case t[0] == '"':
+		return append(b, "string"...)
+	case t[0] == 't' || t[0] == 'f':
+		return append(b, "bool"...)
+	case t[0] == 'n':
+		return append(b, "null"...)
+	}
+	return append(b, "number"...)
+}
+
+func appendObject(b []byte, t string, depth, limit int) []byte {
+	b = append(b, '{')
+	n := 0
+	for key, raw := range lex.Members(t) {
+		if n > 0 {
+			b = append(b, ", "...)
+		}
+		if n++; n > shapeKeys || len(b) > limit {
+			b = append(b, "…"...)
+			break
+		}
+		b = append(append(b, key...), ": "...)
+		b = appendShape(b, raw, depth-1, limit)
+	}
+	return append(b, '}')
+}
+
+func appendArray(b []byte, t string, depth, limit int) []byte {
+	n, first := 0, ""
+	for raw := range elements(t) {
+		if n == 0 {
+			first = raw
+		}
+		n++
+	}
+	b = append(b, '[')
+	if n > 0 {
+		b = append(strconv.AppendInt(b, int64(n), 10), ' ')
+		b = appendShape(b, first, depth-1, limit)
+	}
+	return append(b, ']')
+}
+
+// elements yields the raw values of a JSON array, as members does an object's.
+func elements(t string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for t = t[1:]; ; {
+			t = strings.TrimLeft(t, " \t\r\n,")
+			n := lex.ValueLen(t)
+			if n <= 0 || !yield(t[:n]) {
+				return
+			}
+			t = t[n:]
+		}
+	}
+}

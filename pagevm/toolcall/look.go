@@ -1,0 +1,253 @@
+package toolcall
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Look is what a call looks at, as far as the call itself says. A look that comes to
+// the same again brought what was known; anything else may have been run again to act
+// once more, or to see how things stand now.
+type Look uint8
+
+const (
+	// LookUnknown: it may change something, or not.
+	LookUnknown Look = iota
+	// LookAct: it changes something.
+	LookAct
+	// LookState: how something stands at the moment: what runs, what has changed.
+	LookState
+	// LookContent: what is said somewhere: files, searches, pages, records.
+	LookContent
+	// LookMoving: what is never the same twice, or is asked for again and again until
+	// it is: time, processes, chance, waiting.
+	LookMoving
+)
+
+// Files is what an edit changes, and a command that can't be told.
+const Files = "files"
+
+// Looks tells what a call looks at. of names what that depends on, or what an act
+// changes: the programs of a command, the server of an MCP tool or else the tool,
+// "files" of what edits show in. It is empty where nothing that an agent does tells
+// more than the result.
+func Looks(tool, input string) (l Look, of []string) {
+	kind, _ := Classify(tool, input)
+	base := baseTool(tool)
+	switch {
+	case kind == CallEdit:
+		return LookAct, []string{Files}
+	case shellTools[base]:
+		return looksShell(input)
+	case kind == CallRead, searchTools[base]:
+		return LookContent, nil
+	}
+	l, server := looksTool(tool)
+	return l, []string{server}
+}
+
+// The words of tool names and commands that say what a call does. Those of moving say so
+// as a tool's first or last word only ("list_time_entries" is a list).
+var (
+	actWords = Names("create update delete write send add remove set edit put post insert move rename run exec execute " +
+		"start stop kill apply push merge commit checkout close click type press fill submit upload skill ask spawn agent " +
+		"notify exit enter book pay cancel approve install uninstall deploy restart toggle save store remember patch schedule " +
+		"reply assign mark complete import sync reset clear open navigate evaluate init build test")
+	lookWords = Names("get list ls read search find fetch query view show describe lookup grep glob log logs diff blame " +
+		"inspect count recall retrieve browse web explain info outdated doc docs help version tree")
+	stateWords  = Names("status ps images")
+	treeWords   = Names("status diff ls")
+	movingWords = Names("wait poll watch sleep output stdin monitor tail follow time date now clock random uuid progress status")
+)
+
+// looksTool goes by a tool's name. What says nothing is taken for a look, which shows
+// by what comes of it.
+func looksTool(tool string) (Look, string) {
+	of := tool
+	if rest, ok := strings.CutPrefix(strings.ToLower(tool), "mcp__"); ok {
+		of, _, _ = strings.Cut(rest, "__")
+		tool = tool[strings.LastIndex(tool, "__")+2:]
+	}
+	words := nameWords(tool)
+	if len(words) == 0 {
+		return LookUnknown, of
+	}
+	if movingWords[words[0]] || movingWords[words[len(words)-1]] {
+		return LookMoving, of
+	}
+	for _, w := range words {
+		if actWords[w] {
+			return LookAct, of
+		}
+		if lookWords[w] {
+			break
+		}
+	}
+	return LookContent, of
+}
+
+// nameWords are the lower-cased words of a name in any spelling.
+func nameWords(name string) (words []string) {
+	var w []rune
+	end := func() {
+		if len(w) > 0 {
+			words, w = append(words, string(w)), nil
+		}
+	}
+	lower := false
+	for _, r := range name {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) || unicode.IsUpper(r) && lower {
+			end()
+		}
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			w = append(w, unicode.ToLower(r))
+		}
+		lower = unicode.IsLower(r)
+	}
+	end()
+	return words
+}
+
+// The programs that need no second word. Mute ones look at nothing, and change nothing
+// that others look at; prefixes run what stands behind them.
+var (
+	contentPrograms = Names("cat head tail nl bat less more type Get-Content sed awk grep egrep fgrep zgrep rg ag ack find fd ls tree wc stat " +
+		"file diff cmp sort uniq cut tr jq yq column xxd od strings curl wget which basename dirname realpath readlink md5sum sha256sum")
+	movingPrograms = Names("date ps top htop uptime w who watch sleep uuidgen mktemp shuf jobs pwd ping free vmstat iostat")
+	mutePrograms   = Names("cd echo printf true : export test [")
+	prefixPrograms = Names("sudo time nice nohup command xargs timeout env")
+)
+
+// looksShell goes by the commands of a line: the one that tells least decides.
+func looksShell(input string) (l Look, of []string) {
+	line, _ := shellCommand(input)
+	cmds, whole := parseShell(line)
+	whole = whole && !strings.Contains(line, "$(") && !strings.Contains(line, "`")
+	l = LookMoving
+	for i := range cmds {
+		k, on := looksCommand(&cmds[i])
+		switch {
+		case mutePrograms[cmds[i].words[0]]:
+			continue
+		case k == LookMoving:
+			return k, nil
+		case k < l:
+			l, of = k, nil
+		}
+		if k == l {
+			of = append(of, on...)
+		}
+	}
+	switch {
+	case !whole:
+		return LookUnknown, append(of, Files)
+	case l == LookUnknown:
+		of = append(of, Files)
+	case l == LookMoving: // nothing but mute programs
+		l = LookAct
+	}
+	return l, of
+}
+
+// looksCommand goes by a command's program, and where that alone does not say it by
+// the first of its words that does.
+func looksCommand(c *simpleCommand) (Look, []string) {
+	words := c.words
+	for len(words) > 1 && (prefixPrograms[words[0]] || strings.Contains(words[0], "=")) {
+		timed := words[0] == "timeout"
+		words = words[1:]
+		for len(words) > 1 && (strings.HasPrefix(words[0], "-") || timed) {
+			timed = timed && strings.HasPrefix(words[0], "-")
+			words = words[1:]
+		}
+	}
+	program := words[0]
+	switch {
+	case movingPrograms[program], program == "tail" && flagged(words, "-f", "-F", "--follow"):
+		return LookMoving, nil
+	case program == "find" && flagged(words, "-delete", "-exec", "-execdir"), program == "sed" && flagged(words, "-i", "--in-place"),
+		(program == "curl" || program == "wget") && flagged(words, sending...):
+		return LookUnknown, []string{program}
+	case contentPrograms[program]:
+		return LookContent, nil
+	}
+	return looksVerb(program, words)
+}
+
+// sending are the options with which curl and wget do more than show a page.
+var sending = []string{"-X", "--request", "-d", "--data", "--data-raw", "--json", "-F", "--form", "-T", "-o", "-O", "--output"}
+
+// looksVerb goes by the first telling one of a program's first operands, as in
+// "kubectl -n web get pods" and "gh pr view 12".
+func looksVerb(program string, words []string) (Look, []string) {
+	if flagged(words, "--help") {
+		return LookContent, []string{program}
+	}
+	ops := operands(words)
+	ops = ops[:min(len(ops), 3)]
+	if slices.Contains(ops, "watch") || slices.Contains(ops, "wait") {
+		return LookMoving, nil
+	}
+	for _, op := range ops {
+		switch {
+		case actWords[op], op == "fetch", op == "pull":
+			return LookUnknown, []string{program}
+		case !lookWords[op] && !stateWords[op]:
+		case flagged(words, "-w", "--watch", "-f", "--follow"):
+			return LookMoving, nil
+		case treeWords[op]:
+			return LookState, []string{program, Files}
+		default:
+			return LookState, []string{program}
+		}
+	}
+	return LookUnknown, []string{program}
+}
+
+func flagged(words []string, flags ...string) bool {
+	for _, w := range words[1:] {
+		for _, f := range flags {
+			if w == f || strings.HasPrefix(f, "--") && strings.HasPrefix(w, f+"=") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// CanonicalResult is a result without what a host writes on every run of a call and
+// that is new each time: the ids and times in Codex's heading. nothing tells that it
+// came to nothing: an empty output, or a search without a match.
+func CanonicalResult(text string) (said string, nothing bool) {
+	head, body, ok := strings.Cut(text, "Output:\n")
+	if !ok || !headed(head) {
+		return text, saysNothing(text)
+	}
+	var b strings.Builder
+	for l := range strings.Lines(head) {
+		if !strings.HasPrefix(l, "Chunk ID: ") && !strings.HasPrefix(l, "Wall time: ") {
+			b.WriteString(l)
+		}
+	}
+	return b.String() + "Output:\n" + body, saysNothing(body)
+}
+
+// headed tells whether a result begins with Codex's heading.
+func headed(head string) bool {
+	for _, first := range [...]string{"Chunk ID: ", "Wall time: ", "Exit code: "} {
+		if strings.HasPrefix(head, first) {
+			return strings.Count(head, "\n") <= 6
+		}
+	}
+	return false
+}
+
+// saysNothing goes by the words of the agents in use.
+func saysNothing(text string) bool {
+	switch strings.ToLower(strings.Trim(text, " \t\r\n().")) {
+	case "", "no output", "no matches", "no matches found", "no files found", "no results", "no results found", "bash completed with no output":
+		return true
+	}
+	return false
+}

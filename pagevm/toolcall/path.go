@@ -1,0 +1,242 @@
+package toolcall
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+)
+
+// Kind is what a tool call does to a file.
+type Kind uint8
+
+const (
+	// CallOther neither reads nor edits one file, as far as can be told.
+	CallOther Kind = iota
+	// CallRead shows the content of a file, or a part of it.
+	CallRead
+	// CallEdit changes, creates, moves or removes a file: what was read of it
+	// before is out of date.
+	CallEdit
+)
+
+// The tools of the coding agents in use, by lower-cased name without the
+// prefix of an MCP server: Claude Code, Pi and OpenClaw, Codex, Gemini CLI,
+// and the reference file-system server.
+var (
+	readTools = Names("read read_file readfile view view_file open_file cat notebookread read_text_file get_file_contents")
+	editTools = Names("edit write multiedit notebookedit apply_patch applypatch edit_file write_file create_file " +
+		"str_replace_editor str_replace_based_edit_tool replace update_file append_file delete_file move_file insert")
+	shellTools = Names("bash shell exec exec_command local_shell run_shell_command run_command execute_command terminal container.exec")
+)
+
+func Names(list string) map[string]bool {
+	m := make(map[string]bool)
+	for _, n := range strings.Fields(list) {
+		m[n] = true
+	}
+	return m
+}
+
+// baseTool is a tool's lower-cased name without an MCP prefix
+// ("mcp__server__read_file" is "read_file").
+func baseTool(tool string) string {
+	t := strings.ToLower(tool)
+	if strings.HasPrefix(t, "mcp__") {
+		if i := strings.LastIndex(t, "__"); i > 4 {
+			t = t[i+2:]
+		}
+	}
+	return t
+}
+
+// Classify tells what a call does, and to which files, as canonical paths.
+// Only what the call itself says counts: a shell command is understood if it
+// is a plain read or write of files. A path that can't be shown is left out: prompts
+// and checkpoints name paths.
+func Classify(tool, input string) (Kind, []string) {
+	k, ps := classifyCall(tool, input)
+	return k, slices.DeleteFunc(ps, func(p string) bool { return !visible.Name(p) })
+}
+
+func classifyCall(tool, input string) (Kind, []string) {
+	t := baseTool(tool)
+	switch {
+	case shellTools[t]:
+		return shellCall(input)
+	case editTools[t]:
+		if ps := patchPaths(input); len(ps) > 0 {
+			return CallEdit, ps
+		}
+		if c := stringArg(input, "command"); t == "str_replace_based_edit_tool" && c == "view" {
+			return CallRead, argPaths(input)
+		}
+		return CallEdit, argPaths(input)
+	case readTools[t]:
+		return CallRead, argPaths(input)
+	}
+	return CallOther, argPaths(input)
+}
+
+// Path returns the canonical path that a call names, "" if none. A patch
+// of several files has the first.
+func Path(tool, input string) string {
+	if _, ps := Classify(tool, input); len(ps) > 0 {
+		return ps[0]
+	}
+	return ""
+}
+
+// IsRead tells whether the call shows the content of a file.
+func IsRead(tool, input string) bool {
+	k, ps := Classify(tool, input)
+	return k == CallRead && len(ps) > 0
+}
+
+// IsEdit tells whether the call changes a file.
+func IsEdit(tool, input string) bool {
+	k, _ := Classify(tool, input)
+	return k == CallEdit
+}
+
+// pathKeys are the arguments that hold a path, most telling first.
+var pathKeys = [...]string{"file_path", "notebook_path", "path", "filename", "filepath", "file", "absolute_path", "target_file", "uri"}
+
+func argPaths(input string) []string {
+	for _, k := range pathKeys {
+		if v := stringArg(input, k); v != "" {
+			return []string{cleanPath(v, stringArg(input, "workdir"))}
+		}
+	}
+	return nil
+}
+
+// cleanPath makes equal files equal strings as far as the call alone allows:
+// forward slashes, no dot segments, joined to the working directory if the
+// call names one.
+func cleanPath(p, dir string) string {
+	p = strings.TrimPrefix(strings.TrimSpace(p), "file://")
+	if len(p) > 2 && p[1] == ':' && p[2] == '\\' || strings.HasPrefix(p, `\\`) {
+		p = strings.ReplaceAll(p, `\`, "/")
+	}
+	if dir != "" && !path.IsAbs(p) && !strings.HasPrefix(p, "~") {
+		p = dir + "/" + p
+	}
+	if p == "" {
+		return ""
+	}
+	return path.Clean(p)
+}
+
+// args decodes the top level of a call's JSON arguments; nil if it is no JSON
+// object.
+func args(input string) map[string]json.RawMessage {
+	t := strings.TrimLeft(input, " \t\r\n")
+	if t == "" || t[0] != '{' {
+		return nil
+	}
+	var m map[string]json.RawMessage
+	if json.Unmarshal([]byte(t), &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// stringArg returns a string argument, "" if there is none. It skims: nothing
+// but the one value is decoded.
+func stringArg(input, key string) (val string) {
+	if !strings.Contains(input, `"`+key+`"`) {
+		return ""
+	}
+	for k, raw := range lex.Members(input) {
+		if k == key {
+			val = lex.RawString(raw)
+		}
+	}
+	return val
+}
+
+// patchPaths returns the files that a patch in the Codex format touches.
+func patchPaths(input string) []string {
+	if !strings.Contains(input, "*** ") {
+		return nil
+	}
+	body := input
+	for _, k := range [...]string{"input", "patch", "command"} {
+		if v := stringArg(input, k); v != "" {
+			body = v
+		}
+	}
+	var ps []string
+	for line := range strings.Lines(body) {
+		for _, h := range [...]string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "} {
+			if rest, ok := strings.CutPrefix(line, h); ok {
+				ps = append(ps, cleanPath(rest, ""))
+			}
+		}
+	}
+	return ps
+}
+
+// Canonical is a form of a call that is equal for equal calls: object keys
+// sorted, insignificant white space gone, and arguments of a shell that don't
+// change what runs (its description and time limit) left out. Text that is no
+// JSON keeps its inner spaces; only the ends of its lines are trimmed.
+func Canonical(tool, input string) string {
+	m := args(input)
+	if m == nil {
+		lines := strings.Split(strings.TrimSpace(input), "\n")
+		for i := range lines {
+			lines[i] = strings.TrimRight(lines[i], " \t\r")
+		}
+		return tool + " " + strings.Join(lines, "\n")
+	}
+	shell := shellTools[baseTool(tool)]
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		if !shell || !shellNoise[k] {
+			keys = append(keys, k)
+		}
+	}
+	sort.Strings(keys)
+	var b bytes.Buffer
+	b.WriteString(tool + " {")
+	for i, k := range keys {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, _ := json.Marshal(k)
+		b.Write(name)
+		b.WriteByte(':')
+		writeCanonical(&b, m[k], shell)
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+var shellNoise = Names("description timeout timeout_ms yield_time_ms max_output_tokens justification run_in_background")
+
+// writeCanonical writes any JSON value with sorted keys, its numbers as they
+// were written.
+func writeCanonical(b *bytes.Buffer, raw json.RawMessage, trim bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		b.Write(raw)
+		return
+	}
+	if s, ok := v.(string); ok && trim {
+		v = strings.TrimSpace(s)
+	}
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) == nil {
+		b.Truncate(b.Len() - 1) // the encoder's line break
+	}
+}

@@ -1,0 +1,250 @@
+package toolcall
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+)
+
+// shellCall understands the few shapes in which agents read and write files by
+// shell: "cat f", "sed -n '1,80p' f", "head -50 f", "nl -ba f | sed ...",
+// "cd dir && cat f", "cat > f <<EOF", "sed -i ... f", "rm f", and a patch fed
+// to apply_patch. Anything else is CallOther.
+func shellCall(input string) (Kind, []string) {
+	cmd, dir := shellCommand(input)
+	if strings.Contains(cmd, "*** Begin Patch") {
+		if ps := patchPaths(cmd); len(ps) > 0 {
+			return CallEdit, ps
+		}
+	}
+	var read []string
+	for _, simple := range splitCommands(cmd) {
+		w := simple.words
+		if len(w) == 0 {
+			continue
+		}
+		if w[0] == "cd" && len(w) == 2 {
+			dir = cleanPath(w[1], dir)
+			continue
+		}
+		if k, ps := simpleCall(simple, dir); k == CallEdit {
+			return k, ps
+		} else if k == CallRead {
+			read = append(read, ps...)
+		}
+	}
+	if len(read) > 0 {
+		return CallRead, read
+	}
+	return CallOther, nil
+}
+
+// shellCommand returns the command line and the working directory of a shell
+// call: a string, or an argument vector such as ["bash","-lc","cat f"].
+func shellCommand(input string) (cmd, dir string) {
+	m := args(input)
+	if m == nil {
+		return input, ""
+	}
+	dir = lex.RawString(m["workdir"])
+	if dir == "" {
+		dir = lex.RawString(m["cwd"])
+	}
+	for _, k := range [...]string{"command", "cmd", "script"} {
+		if s := lex.RawString(m[k]); s != "" {
+			return s, dir
+		}
+		var argv []string
+		if len(m[k]) > 0 && json.Unmarshal(m[k], &argv) == nil && len(argv) > 0 {
+			if len(argv) == 3 && (argv[1] == "-lc" || argv[1] == "-c") {
+				return argv[2], dir
+			}
+			for i := range argv {
+				argv[i] = "'" + strings.ReplaceAll(argv[i], "'", `'\''`) + "'"
+			}
+			return strings.Join(argv, " "), dir
+		}
+	}
+	return "", dir
+}
+
+// simpleCommand is one command of a line, its words unquoted.
+type simpleCommand struct {
+	words []string
+	out   []string // targets of > and >>
+	piped bool     // reads another command's output
+}
+
+// simpleCall classifies one command.
+func simpleCall(c simpleCommand, dir string) (Kind, []string) {
+	var files []string
+	for _, f := range operands(c.words) {
+		files = append(files, cleanPath(f, dir))
+	}
+	for _, o := range c.out {
+		if !strings.HasPrefix(o, "/dev/") && !strings.HasPrefix(o, "&") {
+			return CallEdit, []string{cleanPath(o, dir)}
+		}
+	}
+	switch c.words[0] {
+	case "cat", "head", "tail", "nl", "bat", "less", "more", "type", "Get-Content":
+		if len(files) > 0 && !c.piped {
+			return CallRead, files
+		}
+	case "sed":
+		script := 1
+		for _, w := range c.words[1:] {
+			if strings.HasPrefix(w, "-i") {
+				if len(files) > script {
+					return CallEdit, files[script:]
+				}
+				return CallOther, nil
+			}
+		}
+		if len(files) > script && !c.piped {
+			return CallRead, files[script:]
+		}
+	case "tee", "rm", "touch", "truncate", "unlink":
+		if len(files) > 0 {
+			return CallEdit, files
+		}
+	case "mv", "cp":
+		if len(files) > 1 {
+			return CallEdit, files
+		}
+	}
+	return CallOther, nil
+}
+
+// operands are a command's words that are no options. The values of head's and
+// tail's -n and -c are skipped.
+func operands(words []string) (ops []string) {
+	for i := 1; i < len(words); i++ {
+		w := words[i]
+		switch {
+		case w == "-n" && words[0] != "sed" && words[0] != "cat", w == "-c" && words[0] != "sed":
+			i++
+		case w == "-" || w == "" || w[0] == '-':
+		default:
+			ops = append(ops, w)
+		}
+	}
+	return ops
+}
+
+// splitCommands parts a command line at ; && || | and line breaks, unquotes
+// the words, and takes redirections out. It stops at what it doesn't
+// understand (substitutions, here documents): what came before still counts.
+func splitCommands(line string) []simpleCommand {
+	cmds, _ := parseShell(line)
+	return cmds
+}
+
+// shellBytes is how much of a command line is parsed: what is larger carries data.
+const shellBytes = 64 << 10
+
+// parseShell is splitCommands; whole tells that it understood the line to its end.
+func parseShell(line string) (cmds []simpleCommand, whole bool) {
+	x := shellLexer{line: line[:min(len(line), shellBytes)]}
+	whole = true
+	for whole && x.i < len(x.line) {
+		whole = x.step()
+	}
+	if !x.lost {
+		x.endCommand(false)
+	}
+	return x.cmds, whole && !x.lost && len(line) <= shellBytes
+}
+
+type shellLexer struct {
+	line   string
+	i      int
+	cmds   []simpleCommand
+	cur    simpleCommand
+	word   []byte
+	inWord bool
+	target bool // the word is the target of a redirection
+	lost   bool // the current command can't be understood
+}
+
+// step takes one character, or one quoted string; false ends the line early.
+func (x *shellLexer) step() bool {
+	c := x.line[x.i]
+	x.i++
+	switch c {
+	case ' ', '\t':
+		x.endWord()
+	case '\'', '"':
+		n := strings.IndexByte(x.line[x.i:], c)
+		if n < 0 {
+			x.lost = true
+			return false
+		}
+		x.word, x.inWord = append(x.word, x.line[x.i:x.i+n]...), true
+		x.i += n + 1
+	case '\\':
+		if x.i < len(x.line) && x.line[x.i] != '\n' {
+			x.word, x.inWord = append(x.word, x.line[x.i]), true
+		}
+		x.i++
+	case '$', '`', '(', '{': // what it expands to is not known
+		x.lost = true
+		return false
+	case '<':
+		if strings.HasPrefix(x.line[x.i:], "<") {
+			return false // what follows is a document
+		}
+		x.word, x.inWord = append(x.word, c), true
+	case '>':
+		x.redirect()
+	case ';', '\n', '&':
+		x.endCommand(false)
+	case '|':
+		x.endCommand(!strings.HasPrefix(x.line[x.i:], "|"))
+	default:
+		x.word, x.inWord = append(x.word, c), true
+	}
+	return true
+}
+
+// redirect handles ">", ">>", "2>" and "2>&1"; the target is the next word.
+func (x *shellLexer) redirect() {
+	if lex.AllDigits(string(x.word)) {
+		x.word, x.inWord = x.word[:0], false
+	}
+	x.endWord()
+	rest := strings.TrimLeft(x.line[x.i:], ">")
+	x.i = len(x.line) - len(rest)
+	if !strings.HasPrefix(rest, "&") {
+		x.target = true
+		return
+	}
+	if n := strings.IndexAny(rest[1:], " \n;|&"); n >= 0 {
+		x.i += n + 1
+	} else {
+		x.i = len(x.line)
+	}
+}
+
+func (x *shellLexer) endWord() {
+	if !x.inWord {
+		return
+	}
+	if x.target {
+		x.cur.out = append(x.cur.out, string(x.word))
+	} else {
+		x.cur.words = append(x.cur.words, string(x.word))
+	}
+	x.word, x.inWord, x.target = x.word[:0], false, false
+}
+
+// endCommand closes the current command; the next one reads its output if
+// pipe is set.
+func (x *shellLexer) endCommand(pipe bool) {
+	x.endWord()
+	if len(x.cur.words) > 0 {
+		x.cmds = append(x.cmds, x.cur)
+	}
+	x.cur = simpleCommand{piped: pipe}
+}

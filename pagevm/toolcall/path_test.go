@@ -1,0 +1,85 @@
+package toolcall
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestClassifyCall(t *testing.T) {
+	for _, tc := range []struct {
+		tool, input string
+		kind        Kind
+		paths       []string
+	}{
+		{"Read", `{"file_path":"/a/b/../c.go","offset":10}`, CallRead, []string{"/a/c.go"}},
+		{"read", `{"path":"./src/x.ts"}`, CallRead, []string{"src/x.ts"}},
+		{"mcp__fs__read_file", `{"path":"/x"}`, CallRead, []string{"/x"}},
+		{"Edit", `{"file_path":"/a.go","old_string":"x","new_string":"y"}`, CallEdit, []string{"/a.go"}},
+		{"MultiEdit", `{"edits":[],"file_path":"/a.go"}`, CallEdit, []string{"/a.go"}},
+		{"NotebookEdit", `{"notebook_path":"/n.ipynb"}`, CallEdit, []string{"/n.ipynb"}},
+		{"write", `{"path":"C:\\work\\a.txt","content":"\"path\""}`, CallEdit, []string{"C:/work/a.txt"}},
+		{"str_replace_based_edit_tool", `{"command":"view","path":"/a"}`, CallRead, []string{"/a"}},
+		{"apply_patch", "*** Begin Patch\n*** Update File: a/b.go\n@@\n-x\n+y\n*** Add File: c.md\n+z\n*** End Patch", CallEdit, []string{"a/b.go", "c.md"}},
+		{"apply_patch", `{"input":"*** Begin Patch\n*** Delete File: old.go\n*** End Patch"}`, CallEdit, []string{"old.go"}},
+		{"Grep", `{"pattern":"x","path":"/src/"}`, CallOther, []string{"/src"}},
+		{"Bash", `{"command":"cat /etc/hosts"}`, CallRead, []string{"/etc/hosts"}},
+		{"Bash", `{"command":"cd /repo && sed -n '1,80p' pkg/a.go"}`, CallRead, []string{"/repo/pkg/a.go"}},
+		{"exec_command", `{"cmd":"head -n 20 README.md | grep x","workdir":"/w"}`, CallRead, []string{"/w/README.md"}},
+		{"exec_command", `{"cmd":"nl -ba src/a.ts | sed -n '1,40p'","workdir":"/w"}`, CallRead, []string{"/w/src/a.ts"}},
+		{"shell", `{"command":["bash","-lc","tail -50 'my file.log'"],"workdir":"/w"}`, CallRead, []string{"/w/my file.log"}},
+		{"shell", `{"command":["cat","a b"]}`, CallRead, []string{"a b"}},
+		{"Bash", `{"command":"sed -i 's/a/b/' x.go"}`, CallEdit, []string{"x.go"}},
+		{"Bash", `{"command":"cat > out.txt <<'EOF'\nhello\nEOF"}`, CallEdit, []string{"out.txt"}},
+		{"Bash", `{"command":"make test 2>&1 | tail -5"}`, CallOther, nil},
+		{"Bash", `{"command":"go test ./... > /dev/null 2>&1"}`, CallOther, nil},
+		{"Read", `{"file_path":"/a\u001b[2J.go"}`, CallRead, []string{}},
+		{"Bash", `{"command":"cat 'a\u202eb' c.go"}`, CallRead, []string{"c.go"}},
+		{"apply_patch", "*** Begin Patch\n*** Update File: a\u009b.go\n@@\n-x\n+y\n*** Add File: c.md\n+z\n*** End Patch", CallEdit, []string{"c.md"}},
+		{"Read", `{"file_path":"/یادداشت\u200cها.md"}`, CallRead, []string{"/یادداشت\u200cها.md"}},
+		{"Bash", `{"command":"cat $FILE"}`, CallOther, nil},
+		{"Bash", `{"command":"cat a.txt b.txt"}`, CallRead, []string{"a.txt", "b.txt"}},
+		{"Bash", `{"command":"echo 'unclosed"}`, CallOther, nil},
+		{"shell", `{"command":["apply_patch","*** Begin Patch\n*** Update File: z.go\n*** End Patch"]}`, CallEdit, []string{"z.go"}},
+		{"Bash", `not json`, CallOther, nil},
+		{"Read", `{"file_path":`, CallRead, nil},
+		{"Read", ``, CallRead, nil},
+		{"Task", `{"prompt":"the \"path\" thing"}`, CallOther, nil},
+	} {
+		k, ps := Classify(tc.tool, tc.input)
+		if diff := cmp.Diff(tc.paths, ps); k != tc.kind || diff != "" {
+			t.Errorf("%s %s: kind %d %s", tc.tool, tc.input, k, diff)
+		}
+	}
+	if !IsRead("Read", `{"file_path":"/a"}`) || IsRead("Read", ``) || !IsEdit("Write", `{}`) || Path("Edit", `{"file_path":"/a"}`) != "/a" || Path("X", "") != "" {
+		t.Error("IsRead, IsEdit or CallPath")
+	}
+}
+
+func TestCanonicalCall(t *testing.T) {
+	for _, tc := range []struct {
+		name, tool, a, b string
+		equal            bool
+	}{
+		{"key order and spaces", "Read", `{"file_path":"/a","limit":5}`, "{ \"limit\": 5,\n \"file_path\": \"/a\" }", true},
+		{"nested", "X", `{"a":{"x":1,"y":[1, 2]}}`, `{"a":{"y":[1,2],"x":1}}`, true},
+		{"list order", "X", `{"a":[1,2]}`, `{"a":[2,1]}`, false},
+		{"number as written", "X", `{"a":1}`, `{"a":1.0}`, false},
+		{"big number", "X", `{"a":12345678901234567890}`, `{"a":12345678901234567891}`, false},
+		{"escapes", "X", `{"a":"\u0041<"}`, `{"a":"A<"}`, true},
+		{"shell description", "Bash", `{"command":"ls ","description":"List"}`, `{"command":"ls","timeout":5}`, true},
+		{"description elsewhere", "Task", `{"prompt":"p","description":"a"}`, `{"prompt":"p","description":"b"}`, false},
+		{"text", "apply_patch", "*** Begin  \r\nx\n", "*** Begin\nx", true},
+		{"text inside", "apply_patch", "a  b", "a b", false},
+	} {
+		if got := Canonical(tc.tool, tc.a) == Canonical(tc.tool, tc.b); got != tc.equal {
+			t.Errorf("%s: %s against %s", tc.name, Canonical(tc.tool, tc.a), Canonical(tc.tool, tc.b))
+		}
+	}
+	if Canonical("A", `{"x":1}`) == Canonical("B", `{"x":1}`) {
+		t.Error("two tools are one call")
+	}
+	if got, want := Canonical("Read", `{"b":"<&>","a":null}`), `Read {"a":null,"b":"<&>"}`; got != want {
+		t.Errorf("got %s", got)
+	}
+}

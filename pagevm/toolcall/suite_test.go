@@ -1,0 +1,5 @@
+package toolcall
+
+import "github.com/memkernel/memkernel/internal/suite"
+
+func init() { suite.Quick(25) }
