@@ -252,7 +252,6 @@ var larger = map[string]int{
 	"kernel.work":            247,
 	"markdownstore.Store":    52,
 	"pagevm/journal.Journal": 41,
-	"pagevm/paging.Engine":   59,
 	"serve.Server":           52,
 	"summary.updater":        42,
 	"transcript":             46,

@@ -1,6 +1,8 @@
 package paging
 
 import (
+	"slices"
+
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -84,6 +86,10 @@ func (e *Engine) handle(r *row) pagevm.Level {
 
 func (e *Engine) commitAll(s *session, at string) {
 	for _, d := range s.dirty {
+		if page := e.rows[d.row].page.ID; slices.Contains(e.lost, page) {
+			e.note(Fault{Code: FlushMiss, Turn: e.turn, Session: s.name, Page: page, Cause: Cause(at), Decision: e.seq})
+			continue
+		}
 		e.commit(d, at)
 	}
 	s.dirty = s.dirty[:0]
@@ -113,18 +119,4 @@ func (e *Engine) commit(d dirt, at string) {
 		e.totals.Commits++
 	}
 	e.out.Commits = append(e.out.Commits, c)
-}
-
-// recall judges a lookup: one that was denied or failed and comes back empty is
-// silent unless it is named here.
-func (e *Engine) recall(s *session, r Recall) {
-	why := CauseDenied
-	switch r.Outcome {
-	case RecallError:
-		why = CauseBackend
-	case RecallDenied:
-	default:
-		return
-	}
-	e.note(Fault{Code: SilentRecall, Turn: e.turn, Session: s.name, Query: r.Query, Cause: why, Decision: e.out.Decision})
 }
