@@ -60,7 +60,7 @@ var arrows = map[string][]string{
 	"bench":               {".", "budget", "cachelayout", "transcript", "kernel", "bench/..."},
 	"bench/recall":        {".", "transcript"},
 	"bench/reuse":         {".", "transcript", "bench/recall", "pagevm", "pagevm/represent", "pagevm/toolcall"},
-	"bench/paging":        {".", "transcript", "pagevm", "pagevm/paging", "pagevm/toolcall"},
+	"bench/paging":        {".", "budget", "kernel", "transcript", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall"},
 	"bench/represent":     {".", "budget", "pagevm", "pagevm/mask", "pagevm/represent"},
 	"bench/relevance":     {".", "budget", "markdownstore", "index", "retrieval"},
 	"bench/peers":         {"budget", "retrieval", "foreign", "kernel", "bench/relevance"},

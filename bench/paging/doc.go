@@ -31,6 +31,13 @@
 // fetch ([Fetches]): a policy of nothing but pointers has as few faults as the whole
 // one, and pays in calls of the resolver.
 //
-// Budgets and page sizes are tokens; in trace-derived workloads one unit is 50
-// tokens, so that the paper's budget of 300 stands for 15,000.
+// The policy memkernel ([KernelPolicy]) is the kernel itself, opened on a workspace of its
+// own and driven through its public API by a host and a model that are played. What its
+// prompts show is read from their words, and judged by the observer of pagevm/paging
+// like the prompts of any other policy. Beside these faults stand those that the kernel
+// named in its plans, which is the stricter judge: a pointer that was followed counts
+// there, as does a call that ran again for a result that was only shortened.
+//
+// Budgets and page sizes are tokens; in trace-derived workloads, and whenever the kernel
+// plays, one unit is 50 tokens, so that the paper's budget of 300 stands for 15,000.
 package paging

@@ -49,7 +49,11 @@ type Result struct {
 	// if neither was run.
 	OracleGap         *int `json:"oracle_gap"`
 	OracleGapInfinite *int `json:"oracle_gap_infinite"`
-	Commits           int  `json:"commits"`
+	// Unforeseen are the explicit faults of the same run when the selector is not told
+	// the turn's demand before it assembles; nil for policies that are not told anyway. A
+	// policy that is told has next to none by construction.
+	Unforeseen *int `json:"unforeseen_faults"`
+	Commits    int  `json:"commits"`
 	// Rejected counts refused writebacks by reason code.
 	Rejected      map[string]int `json:"rejected"`
 	Tokens        int64          `json:"tokens"`
@@ -62,6 +66,9 @@ type Result struct {
 	P95    float64        `json:"decision_p95_us"`
 	Allocs float64        `json:"allocs_per_decision"`
 	Events []paging.Fault `json:"fault_events,omitempty"`
+	// Live are the faults that the kernel itself named in its plans, by code; nil for
+	// the policies of the engine.
+	Live map[string]int `json:"live_faults,omitempty"`
 }
 
 // Run runs a workload under a policy.
@@ -86,6 +93,14 @@ func Run(ctx context.Context, w *Workload, p paging.Policy, budget int, opt Opti
 		gap := r.ExplicitFaults - best.ExplicitFaults
 		*o.gap = &gap
 	}
+	if p.Prefetch {
+		p.Prefetch = false
+		blind, err := runOnce(ctx, w, p, budget, Options{Fixed: opt.Fixed})
+		if err != nil {
+			return nil, err
+		}
+		r.Unforeseen = &blind.ExplicitFaults
+	}
 	return r, nil
 }
 
@@ -96,6 +111,9 @@ type stepper interface {
 }
 
 func runOnce(ctx context.Context, w *Workload, p paging.Policy, budget int, opt Options) (*Result, error) {
+	if p.Upgrade == paging.UpgradeOutside {
+		return runKernel(ctx, w, p, budget, opt)
+	}
 	cfg := paging.Config{Policy: p, Budget: budget, Fixed: opt.Fixed}
 	var s stepper
 	e, err := paging.New(cfg)

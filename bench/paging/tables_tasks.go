@@ -12,12 +12,7 @@ func Table7(ctx context.Context) (*Table, error) {
 		Note: "Which tasks are compacted is a rule of ours; that rules then do not fit at\n180 and do at 300 is a matter of sizes."}
 	paper := map[string][4]float64{"coding": {9, 9, 9, 9}, "debugging": {1, 8, 8, 8}, "writing": {2, 2, 2, 2}, "ops": {11, 11, 11, 11}}
 	for _, k := range kinds {
-		var some []*Workload
-		for _, w := range Tasks() {
-			if strings.HasPrefix(w.Name, k.name+"-") {
-				some = append(some, w)
-			}
-		}
+		some := tasksOf(k.name)
 		var cells []Cell
 		for i, c := range taskRuns {
 			s, err := sumByName(ctx, some, c.policy, c.budget)
@@ -33,6 +28,16 @@ func Table7(ctx context.Context) (*Table, error) {
 		t.row(fmt.Sprintf("%s (%d)", k.name, k.n), cells...)
 	}
 	return t, nil
+}
+
+// tasksOf are the tasks of a kind.
+func tasksOf(kind string) (some []*Workload) {
+	for _, w := range Tasks() {
+		if strings.HasPrefix(w.Name, kind+"-") {
+			some = append(some, w)
+		}
+	}
+	return some
 }
 
 var taskRuns = []struct {

@@ -11,9 +11,9 @@ import (
 )
 
 // Table10 runs trace-derived workloads at the given lengths, 0 for the whole
-// session. A session counts at a length only if it is that long. The second table
-// is ours: what the same runs have to fetch.
-func Table10(ctx context.Context, sessions []*transcript.Session, lengths ...int) ([]*Table, error) {
+// session, the kernel among the policies if it is wanted. A session counts at a length
+// only if it is that long. The second table is ours: what the same runs have to fetch.
+func Table10(ctx context.Context, sessions []*transcript.Session, kernel bool, lengths ...int) ([]*Table, error) {
 	faults := &Table{Name: "Table 10", Title: fmt.Sprintf("explicit faults on %d recorded sessions, budget %d", len(sessions), TraceBudget),
 		Columns: []string{"median", "lowest", "highest", "thrash"}, digits: []int{0, 0, 0, 3}}
 	fetches := &Table{Name: "Table 10, fetches", Title: "what was needed and not shown; medians", Columns: []string{"resolved", "prompt/turn", "fetch/turn", "price/turn"},
@@ -24,7 +24,11 @@ func Table10(ctx context.Context, sessions []*transcript.Session, lengths ...int
 		if n == 0 {
 			label = "all"
 		}
-		for _, name := range []string{pointersOnly, "retrieval", "comp-hybrid", "clawvm"} {
+		policies := []string{pointersOnly, "retrieval", "comp-hybrid", "clawvm"}
+		if kernel {
+			policies = append(policies, KernelPolicy)
+		}
+		for _, name := range policies {
 			rs, err := runAll(ctx, ws, name)
 			if err != nil {
 				return nil, err

@@ -44,7 +44,7 @@ func TestRecordedSessions(t *testing.T) {
 			}
 		}
 	}
-	tables, err := Table10(t.Context(), sessions, 50, 100, 200, 0)
+	tables, err := Table10(t.Context(), sessions, false, 50, 100, 200, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,7 @@ type benchPagingFlags struct {
 	turns       int
 	trace       string
 	replay      string
+	noKernel    bool
 }
 
 func newBenchPaging(a *app) *cobra.Command {
@@ -48,7 +49,7 @@ the name of one that is built in:
   starvation, churn, cascade
   coding-01 ... debugging-01 ... writing-01 ... ops-01 ...
 
-Policies: ` + strings.Join(paging.Policies(), ", ") + `.`,
+Policies: ` + strings.Join(bench.Policies(), ", ") + `.`,
 		Example: `  memkernel bench paging
   memkernel bench paging --workload churn --policy retrieval,clawvm
   memkernel bench paging --workload mine.json --budget 300 --policy clawvm --json
@@ -59,14 +60,15 @@ Policies: ` + strings.Join(paging.Policies(), ", ") + `.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&b.workload, "workload", "w", "", "workload `file`, or the name of a built-in one")
-	f.StringSliceVar(&b.policies, "policy", paging.Policies(), "`policies` to run the workload under")
+	f.StringSliceVar(&b.policies, "policy", bench.Policies(), "`policies` to run the workload under")
 	f.IntSliceVar(&b.budgets, "budget", nil, "`tokens` that a prompt may hold, one or more (default 180; 40 for starvation)")
+	f.BoolVar(&b.noKernel, "no-kernel", false, "leave the kernel's own rows out of the tables, which take some ten seconds")
 	f.IntVar(&b.fixed, "fixed-tokens", 0, "part of the budget that is not paged")
 	f.StringSliceVarP(&b.transcripts, "transcript", "t", nil, "recorded session `files` to replay")
 	f.IntVar(&b.turns, "turns", 0, "how many model calls of each session, 0 for 50, 100, 200 and all")
 	f.StringVar(&b.trace, "trace", "", "write the decision trace of a single run to this `file`")
 	f.StringVar(&b.replay, "replay", "", "re-run every decision of a trace `file`; exit code 3 if one differs")
-	completeWords(cmd, "policy", paging.Policies())
+	completeWords(cmd, "policy", bench.Policies())
 	completeWords(cmd, "workload", append([]string{"families"}, bench.Names()...))
 	return cmd
 }
@@ -108,7 +110,7 @@ func (b *benchPagingFlags) check(cmd *cobra.Command) error {
 		return usagef("--turns is a number from 1 and goes with --transcript")
 	}
 	for _, p := range b.policies {
-		known := choice{of: paging.Policies()}
+		known := choice{of: bench.Policies()}
 		if err := known.Set(p); err != nil {
 			return usagef("--policy %s", err)
 		}
@@ -232,6 +234,9 @@ type tablesJSON struct {
 
 func (a *app) benchTables(ctx context.Context, b *benchPagingFlags) error {
 	tables, err := bench.Tables(ctx)
+	if err == nil && !b.noKernel {
+		tables, err = bench.KernelRows(ctx, tables)
+	}
 	if err != nil {
 		return err
 	}
@@ -270,7 +275,7 @@ func (b *benchPagingFlags) table10(ctx context.Context) ([]*bench.Table, error) 
 	if b.turns > 0 {
 		lengths = []int{b.turns}
 	}
-	return bench.Table10(ctx, sessions, lengths...)
+	return bench.Table10(ctx, sessions, !b.noKernel, lengths...)
 }
 
 // pagingTable draws runs, one a line.
@@ -292,6 +297,9 @@ func pagingTable(rs []*bench.Result, p painter) string {
 		if r.FetchedTokens > 0 {
 			fmt.Fprintf(&b, "    %s followed, %d refetched, %d restored: %s tokens, %s carried\n", plural(r.Resolutions, "pointer"), r.Refetches, r.Restores,
 				thousands(int(r.FetchedTokens)), thousands(int(r.CarriedTokens)))
+		}
+		if r.Unforeseen != nil && *r.Unforeseen > r.ExplicitFaults {
+			fmt.Fprintf(&b, "    %d when the selector isn't told the turn's demand\n", *r.Unforeseen)
 		}
 		if r.Over > 0 {
 			fmt.Fprintf(&b, "    %s %d: %d tokens are missing, first for %s\n", "budget_insufficient", r.BudgetInsufficient, r.Over, clip(r.Short[0].Page, 24))

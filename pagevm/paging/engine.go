@@ -26,7 +26,7 @@ type Engine struct {
 	heap    []pagevm.Step
 	climber climber
 	order   []int32
-	lost    []string // of the prompt that was adopted last
+	outside *Prompt // the turn's, if somebody else assembled it
 }
 
 // New makes an empty engine.

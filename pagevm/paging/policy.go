@@ -79,7 +79,7 @@ type Policy struct {
 	Weights Weights `json:"weights"`
 }
 
-// Policies lists the policies by name, the bare baseline first.
+// Policies lists the policies that an engine runs, by name, the bare baseline first.
 func Policies() []string {
 	return []string{"retrieval", "retrieval+cache", "comp-hybrid", "lru", "clawvm", "oracle"}
 }

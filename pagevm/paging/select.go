@@ -222,7 +222,7 @@ func (e *Engine) adopt(s *session, p Prompt) {
 	e.sort(s)
 	e.seq++
 	room := e.cfg.Budget - e.cfg.Fixed
-	e.lost = p.Lost
+	e.outside = &p
 	e.out.Decision, e.out.Tokens = e.seq, p.Tokens
 	for i := range s.entries {
 		en := &s.entries[i]

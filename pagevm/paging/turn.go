@@ -99,8 +99,9 @@ type Prompt struct {
 	// Tokens is what it holds, the fixed region included.
 	Tokens int
 	// Lost are the pages whose changes were not durable when an event of the turn
-	// destroyed the context.
-	Lost []string
+	// destroyed the context, Rejected those whose changes were refused. All other changes
+	// of the turn are durable at its end.
+	Lost, Rejected []string
 }
 
 // Observe runs one turn whose prompt stands as p says, whatever the engine's policy
@@ -112,7 +113,9 @@ func (e *Engine) Observe(t *Turn, p Prompt) (*Outcome, error) {
 		return nil, err
 	}
 	e.adopt(s, p)
-	return e.close(s, t), nil
+	e.close(s, t)
+	e.outside = nil
+	return &e.out, nil
 }
 
 // open checks a turn and begins it.
@@ -131,6 +134,9 @@ func (e *Engine) close(s *session, t *Turn) *Outcome {
 	e.arrive(s, t)
 	for _, id := range t.Dirty {
 		e.soil(s, id)
+	}
+	if e.outside != nil {
+		e.settle(s, e.outside)
 	}
 	for _, ev := range t.Events {
 		e.strike(s, ev)
