@@ -48,7 +48,7 @@ test-mcp-inspector: build ## the MCP server through the official inspector from 
 # MEMKERNEL_E2E_DIR names a folder that keeps what npm installs (the user's cache folder
 # without it), MEMKERNEL_E2E_TURNS how many turns there are (50 without it).
 e2e: ## real hosts with our plugins, on a fake model server; npm installs them (650 MB)
-	MEMKERNEL_E2E=1 $(GO) test -count=1 -v -timeout 40m ./e2e
+	MEMKERNEL_E2E=1 $(GO) test -count=1 -v -timeout 40m ./internal/e2e
 
 
 check: test ## formatting, vet, and what test does
@@ -71,7 +71,7 @@ XQUAD := $(wildcard ../shared/data/retrieval/xquad-*)
 WORKSPACES := $(wildcard ../shared/data/workspaces/*)
 
 bench-retrieval-quality: build ## the tables of doc/retrieval.md
-	$(BIN) eval $(addprefix --set ,$(wildcard bench/relevance/testdata/languages/*))
+	$(BIN) eval $(addprefix --set ,$(wildcard judge/relevance/testdata/languages/*))
 	$(BIN) eval --set testdata/workspace --questions testdata/questions.jsonl
 	for set in $(XQUAD); do $(BIN) eval --set $$set || exit 1; done
 	for set in $(WORKSPACES); do $(BIN) eval --headings --set $$set || exit 1; done

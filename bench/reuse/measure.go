@@ -2,8 +2,8 @@ package reuse
 
 import (
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
 )
 

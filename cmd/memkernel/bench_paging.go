@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	bench "github.com/memkernel/memkernel/bench/paging"
+	judge "github.com/memkernel/memkernel/judge/paging"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -67,7 +67,7 @@ Policies: ` + strings.Join(paging.Policies(), ", ") + `.`,
 	f.StringVar(&b.trace, "trace", "", "write the decision trace of a single run to this `file`")
 	f.StringVar(&b.replay, "replay", "", "re-run every decision of a trace `file`; exit code 3 if one differs")
 	completeWords(cmd, "policy", paging.Policies())
-	completeWords(cmd, "workload", append([]string{"families"}, bench.Names()...))
+	completeWords(cmd, "workload", append([]string{"families"}, judge.Names()...))
 	return cmd
 }
 
@@ -122,37 +122,37 @@ func (b *benchPagingFlags) check(cmd *cobra.Command) error {
 }
 
 // workloads finds what --workload names: a built-in one first, else a file.
-func (a *app) workloads(name string) ([]*bench.Workload, error) {
+func (a *app) workloads(name string) ([]*judge.Workload, error) {
 	if name == "families" {
-		return bench.Families(), nil
+		return judge.Families(), nil
 	}
-	if w, err := bench.ByName(name); err == nil {
-		return []*bench.Workload{w}, nil
+	if w, err := judge.ByName(name); err == nil {
+		return []*judge.Workload{w}, nil
 	}
 	f, err := a.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hint(fmt.Errorf("no file and no built-in workload %q", name), "built in are families, %s and the tasks; see memkernel bench paging --help", strings.Join(bench.Names()[:7], ", "))
+		return nil, hint(fmt.Errorf("no file and no built-in workload %q", name), "built in are families, %s and the tasks; see memkernel bench paging --help", strings.Join(judge.Names()[:7], ", "))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read workload: %w", err)
 	}
 	defer f.Close()
-	w, err := bench.Read(f, name)
+	w, err := judge.Read(f, name)
 	if err != nil {
 		return nil, hint(err, "the format is described in doc/workload.md")
 	}
-	return []*bench.Workload{w}, nil
+	return []*judge.Workload{w}, nil
 }
 
 // pagingJSON is the document for several runs, pagingOneJSON that for one.
 type pagingJSON struct {
 	Schema  string          `json:"schema"`
-	Results []*bench.Result `json:"results"`
+	Results []*judge.Result `json:"results"`
 }
 
 type pagingOneJSON struct {
 	Schema string `json:"schema"`
-	*bench.Result
+	*judge.Result
 }
 
 func (a *app) benchWorkload(ctx context.Context, b *benchPagingFlags) error {
@@ -165,7 +165,7 @@ func (a *app) benchWorkload(ctx context.Context, b *benchPagingFlags) error {
 		return usagef("--trace goes with one workload, one --policy and one --budget")
 	}
 	doc := pagingJSON{Schema: "memkernel/bench_paging/v1"}
-	if doc.Results, err = runTraced(ctx, ws, b, bench.Options{Fixed: b.fixed, Faults: single, Timing: true}); err != nil {
+	if doc.Results, err = runTraced(ctx, ws, b, judge.Options{Fixed: b.fixed, Faults: single, Timing: true}); err != nil {
 		return err
 	}
 	switch {
@@ -180,7 +180,7 @@ func (a *app) benchWorkload(ctx context.Context, b *benchPagingFlags) error {
 }
 
 // runTraced runs all that is asked for, with a trace if one is.
-func runTraced(ctx context.Context, ws []*bench.Workload, b *benchPagingFlags, opt bench.Options) (out []*bench.Result, err error) {
+func runTraced(ctx context.Context, ws []*judge.Workload, b *benchPagingFlags, opt judge.Options) (out []*judge.Result, err error) {
 	if b.trace != "" {
 		f, oops := os.Create(b.trace)
 		if oops != nil {
@@ -203,10 +203,10 @@ func runTraced(ctx context.Context, ws []*bench.Workload, b *benchPagingFlags, o
 	return out, nil
 }
 
-func runPolicies(ctx context.Context, w *bench.Workload, b *benchPagingFlags, opt bench.Options) (out []*bench.Result, err error) {
+func runPolicies(ctx context.Context, w *judge.Workload, b *benchPagingFlags, opt judge.Options) (out []*judge.Result, err error) {
 	budgets := b.budgets
 	if len(budgets) == 0 {
-		budgets = []int{max(bench.BudgetOf(w.Name), b.fixed+1)}
+		budgets = []int{max(judge.BudgetOf(w.Name), b.fixed+1)}
 	}
 	for _, name := range b.policies {
 		p, err := paging.ByName(name)
@@ -214,7 +214,7 @@ func runPolicies(ctx context.Context, w *bench.Workload, b *benchPagingFlags, op
 			return nil, err
 		}
 		for _, n := range budgets {
-			r, err := bench.Run(ctx, w, p, n, opt)
+			r, err := judge.Run(ctx, w, p, n, opt)
 			if err != nil {
 				return nil, err
 			}
@@ -227,11 +227,11 @@ func runPolicies(ctx context.Context, w *bench.Workload, b *benchPagingFlags, op
 // tablesJSON is the document of the whole evaluation.
 type tablesJSON struct {
 	Schema string         `json:"schema"`
-	Tables []*bench.Table `json:"tables"`
+	Tables []*judge.Table `json:"tables"`
 }
 
 func (a *app) benchTables(ctx context.Context, b *benchPagingFlags) error {
-	tables, err := bench.Tables(ctx)
+	tables, err := judge.Tables(ctx)
 	if err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (a *app) benchTables(ctx context.Context, b *benchPagingFlags) error {
 }
 
 // table10 reads the recorded sessions.
-func (b *benchPagingFlags) table10(ctx context.Context) ([]*bench.Table, error) {
+func (b *benchPagingFlags) table10(ctx context.Context) ([]*judge.Table, error) {
 	var sessions []*transcript.Session
 	for _, f := range b.transcripts {
 		s, err := transcript.LoadFile(f, nil)
@@ -270,11 +270,11 @@ func (b *benchPagingFlags) table10(ctx context.Context) ([]*bench.Table, error) 
 	if b.turns > 0 {
 		lengths = []int{b.turns}
 	}
-	return bench.Table10(ctx, sessions, lengths...)
+	return judge.Table10(ctx, sessions, lengths...)
 }
 
 // pagingTable draws runs, one a line.
-func pagingTable(rs []*bench.Result, p painter) string {
+func pagingTable(rs []*judge.Result, p painter) string {
 	var b strings.Builder
 	last := ""
 	for _, r := range rs {
@@ -302,7 +302,7 @@ func pagingTable(rs []*bench.Result, p painter) string {
 }
 
 // gap is a run's oracle gap, for both horizons.
-func gap(r *bench.Result) string {
+func gap(r *judge.Result) string {
 	if r.OracleGap == nil || r.OracleGapInfinite == nil {
 		return "-"
 	}

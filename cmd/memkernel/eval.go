@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/bench/relevance"
+	"github.com/memkernel/memkernel/judge/relevance"
 	"github.com/memkernel/memkernel/retrieval"
 )
 

@@ -1,6 +1,6 @@
 package replay
 
-import "github.com/memkernel/memkernel/bench/recall"
+import "github.com/memkernel/memkernel/replay/recall"
 
 // Totals sums a replay. Costs are US dollars of the input side, and nil where a
 // price is unknown.

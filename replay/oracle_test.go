@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/bench/recall"
+	"github.com/memkernel/memkernel/replay/recall"
 	"pgregory.net/rapid"
 )
 

@@ -3,9 +3,9 @@ package replay
 import (
 	"time"
 
-	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/replay/recall"
 )
 
 // Call is what one call of a replay would have held and cost, in tokens and US

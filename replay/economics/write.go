@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/bench/replay"
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/replay"
 )
 
 // The files that a report is written to.

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/replay/recall"
 )
 
 // afterCompaction is for how many calls what the agent reads again may be owed to

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
 )
 

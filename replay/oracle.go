@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/memkernel/memkernel/bench/recall"
+	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
 )
 

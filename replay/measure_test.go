@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/bench/recall"
+	"github.com/memkernel/memkernel/replay/recall"
 )
 
 func TestRestoreIsPriced(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/memkernel/memkernel/bench/replay"
+	"github.com/memkernel/memkernel/replay"
 )
 
 // spread is a figure over sessions: its median and its worst value.

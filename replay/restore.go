@@ -3,8 +3,8 @@ package replay
 import (
 	"time"
 
-	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/replay/recall"
 )
 
 // restorer prices what a prompt lacked: had the model fetched it, the page would

@@ -40,8 +40,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
 )
 

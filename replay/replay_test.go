@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/memkernel/memkernel/bench/replay"
 	"github.com/memkernel/memkernel/internal/suite"
+	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -15,7 +15,7 @@ import (
 // there are none.
 func shared(t testing.TB) []string {
 	t.Helper()
-	files, _ := filepath.Glob("../../../shared/data/transcripts/*/*.jsonl")
+	files, _ := filepath.Glob("../../shared/data/transcripts/*/*.jsonl")
 	if len(files) == 0 {
 		t.Skip("no ../shared/data/transcripts beside the repository")
 	}

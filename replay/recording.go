@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/bench/replay"
+	"github.com/memkernel/memkernel/replay"
 )
 
 // policyTable is the table of one window and regime, a line per policy.

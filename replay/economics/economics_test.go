@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/bench/replay"
+	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
 )
 

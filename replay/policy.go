@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/replay/recall"
 )
 
 // The policies, by name.

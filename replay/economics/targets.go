@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/memkernel/memkernel/bench/replay"
+	"github.com/memkernel/memkernel/replay"
 )
 
 // target is something that the kernel should reach in a cell. Floors are a little

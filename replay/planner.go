@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/replay/recall"
 )
 
 // planner finds the cheapest cuts and choices that show a number of references, by

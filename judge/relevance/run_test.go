@@ -225,7 +225,7 @@ func row(set, setting string, m Metrics) string {
 
 // BenchmarkSets judges every question of every set under every setting.
 //
-//	go test -run '^$' -bench Sets -benchtime 1x ./bench/relevance
+//	go test -run '^$' -bench Sets -benchtime 1x ./judge/relevance
 func BenchmarkSets(b *testing.B) {
 	for _, dir := range sets(b) {
 		set := open(b, dir)

@@ -16,7 +16,7 @@ import (
 
 // recording is what went over the plugin's socket while it served calls that were
 // recorded from the real host; the plugin's own tests make it.
-const recording = "../integrations/openclaw/testdata/rpc-2026.9.6.txt"
+const recording = "../../integrations/openclaw/testdata/rpc-2026.9.6.txt"
 
 // rpc is a message of the protocol, as far as the replay needs it.
 type rpc struct {

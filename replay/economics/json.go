@@ -1,6 +1,6 @@
 package economics
 
-import "github.com/memkernel/memkernel/bench/replay"
+import "github.com/memkernel/memkernel/replay"
 
 // Document is the report for programs.
 type Document struct {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/memkernel/memkernel/bench/replay"
+	"github.com/memkernel/memkernel/replay"
 )
 
 // The picture's measures, in pixels, and its axes.

@@ -108,7 +108,7 @@ func TestOpenClaw(t *testing.T) {
 func built(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "memkernel")
-	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/memkernel").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/memkernel").CombinedOutput(); err != nil {
 		t.Fatalf("build memkernel: %v\n%s", err, out)
 	}
 	return binary
@@ -116,7 +116,7 @@ func built(t *testing.T) string {
 
 func pluginDir(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs("../integrations/openclaw")
+	dir, err := filepath.Abs("../../integrations/openclaw")
 	if err != nil {
 		t.Fatal(err)
 	}
