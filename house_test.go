@@ -72,22 +72,21 @@ var arrows = map[string][]string{
 	"replay/economics":     {"transcript", "replay", "internal/atomicfile"},
 	"cmd/memkernel":        {".", "tools", "budget", "cachelayout", "transcript", "pagevm", "pagevm/paging", "markdownstore", "index", "index/analysis", "embed", "retrieval", "foreign", "summary/model", "consolidation", "kernel", "replay", "replay/economics", "judge/paging", "judge/predict", "judge/relevance", "internal/config", "sessions", "internal/endpoint", "index/postgres", "index/qmd", "serve/proxy", "serve", "checkpoint", "serve/mcp", "serve/hook", "internal/statedir", "internal/visible"},
 	"integrations/harness": {".", "kernel", "tools", "transcript"},
-	"budget/internal/...":  {"budget", "budget/internal/..."},
 	"testdata/...":         {"."},
-	"internal/maskgen":     {},
 	"internal/canary":      {},
-	"internal/planhash":    {".", "kernel", "transcript"},
 	"internal/lazyregexp":  {},
 
 	"integrations/picoclaw": {".", "kernel", "transcript"},
 	"internal/e2e":          {},
 	"internal/scriptedhost": {".", "checkpoint", "internal/crashtest", "kernel", "pagevm", "transcript"},
+
+	"internal/tools/gen":      {},
+	"internal/tools/maskgen":  {},
+	"internal/tools/planhash": {".", "kernel", "transcript"},
 }
 
 // thirdParty says which modules outside the standard library a package may use.
 var thirdParty = map[string][]string{
-	"budget":              {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
-	"budget/internal/...": {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"embed":               {"golang.org/x/time/rate"},
 	"embed/static":        {"github.com/dlclark/regexp2", "github.com/rivo/uniseg", "golang.org/x/sys/unix", "golang.org/x/sys/windows", "golang.org/x/text/unicode/norm"},
 	"summary/model":       {"github.com/sashabaranov/go-openai"},
@@ -95,7 +94,6 @@ var thirdParty = map[string][]string{
 	"internal/blob":       {"golang.org/x/sys/unix"},
 	"internal/config":     {"gopkg.in/yaml.v3"},
 	"internal/statedir":   {"github.com/gofrs/flock"},
-	"internal/maskgen":    {"github.com/BurntSushi/toml"},
 	"checkpoint":          {"gopkg.in/yaml.v3"},
 	"consolidation":       {"github.com/rivo/uniseg"},
 	"kernel":              {"github.com/gofrs/flock", "golang.org/x/sys/unix"},
@@ -111,8 +109,10 @@ var thirdParty = map[string][]string{
 	"index/internal/drv":  {"modernc.org/sqlite", "modernc.org/sqlite/vec", "github.com/mattn/go-sqlite3", "github.com/asg017/sqlite-vec-go-bindings/cgo"},
 	"markdownstore":       {"github.com/adrg/frontmatter", "gopkg.in/yaml.v3", "github.com/gofrs/flock"},
 	"bench/peers":         {"github.com/blevesearch/bleve/v2", "modernc.org/sqlite"},
-	"bench":               {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"cmd/memkernel":       {"github.com/spf13/cobra", "github.com/spf13/cobra/doc", "github.com/spf13/pflag", "github.com/schollz/progressbar/v3", "golang.org/x/term", "golang.org/x/sys/unix"},
+
+	"internal/tools/gen":     {"github.com/pkoukk/tiktoken-go-loader"},
+	"internal/tools/maskgen": {"github.com/BurntSushi/toml"},
 }
 
 // goDirs calls f for every folder with Go files, with the files that are not
@@ -243,4 +243,100 @@ func TestFilesStayShort(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestModules holds that the root can be released as it is, since `go install` of a
+// version refuses a module with replacements, and that the modules below it choose the
+// versions that it chooses.
+func TestModules(t *testing.T) {
+	root := readModule(t, "go.mod")
+	for _, l := range root.other {
+		if strings.HasPrefix(l, "replace ") || strings.HasPrefix(l, "exclude ") {
+			t.Errorf("go.mod: %s: a module with this can't be installed by its version", l)
+		}
+	}
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range nested(t) {
+		m := readModule(t, dir+"/go.mod")
+		if m.path != module+"/"+dir || m.goVersion != root.goVersion {
+			t.Errorf("%s/go.mod: module %s for go %s, want %s for %s", dir, m.path, m.goVersion, module+"/"+dir, root.goVersion)
+		}
+		up := strings.Repeat("../", 1+strings.Count(dir, "/"))
+		if len(m.other) != 1 || strings.TrimRight(m.other[0], "/") != "replace "+module+" => "+strings.TrimRight(up, "/") {
+			t.Errorf("%s/go.mod: %q, want only the root replaced by %s", dir, m.other, up)
+		}
+		for path, version := range m.require {
+			if want, ok := root.require[path]; ok && version != want {
+				t.Errorf("%s/go.mod: %s %s, the root has %s", dir, path, version, want)
+			}
+		}
+		if !strings.Contains(string(makefile), " "+dir) {
+			t.Errorf("%s is not among the MODULES of the Makefile, whose targets run its tests", dir)
+		}
+	}
+}
+
+// goMod is what a go.mod says; other are the directives that are neither module, go
+// nor require.
+type goMod struct {
+	path, goVersion string
+	require         map[string]string
+	other           []string
+}
+
+func readModule(t *testing.T, file string) goMod {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, block := goMod{require: map[string]string{}}, ""
+	for line := range strings.Lines(string(b)) {
+		line, _, _ = strings.Cut(line, "//")
+		f := strings.Fields(line)
+		switch {
+		case len(f) == 0:
+			continue
+		case f[0] == ")":
+			block = ""
+			continue
+		case len(f) == 2 && f[1] == "(":
+			block = f[0]
+			continue
+		case block != "":
+			f = append([]string{block}, f...)
+		}
+		switch f[0] {
+		case "module":
+			m.path = f[1]
+		case "go":
+			m.goVersion = f[1]
+		case "require":
+			m.require[f[1]] = f[2]
+		default:
+			m.other = append(m.other, strings.Join(f, " "))
+		}
+	}
+	return m
+}
+
+// nested lists the folders of the modules below the root.
+func nested(t *testing.T) (dirs []string) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "go.mod" && path != "go.mod" {
+			dirs = append(dirs, filepath.ToSlash(filepath.Dir(path)))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(dirs) == 0 {
+		t.Error("no module below the root; bench is one")
+	}
+	return dirs
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // The rules of gitleaks (https://github.com/gitleaks/gitleaks, MIT licence; see
-// maskdata/LICENSE) are data: "make mask-rules" makes the file, and internal/maskgen
+// maskdata/LICENSE) are data: "make mask-rules" makes the file, and internal/tools/maskgen
 // says which of them were left out or changed, and why.
 //
 //	text ──► three bytes of a keyword? ──► the keyword itself? ──► the rule's

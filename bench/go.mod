@@ -1,10 +1,13 @@
-module github.com/memkernel/memkernel/bench/peers
+module github.com/memkernel/memkernel/bench
 
 go 1.26.8
 
 require (
 	github.com/blevesearch/bleve/v2 v2.6.1
+	github.com/google/go-cmp v0.7.0
 	github.com/memkernel/memkernel v0.0.0
+	github.com/pkoukk/tiktoken-go v0.1.8
+	github.com/pkoukk/tiktoken-go-loader v0.0.2
 	modernc.org/sqlite v1.61.1
 )
 
@@ -57,6 +60,4 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 )
 
-replace github.com/memkernel/memkernel => ../..
-
-replace github.com/google/pprof => github.com/google/pprof v0.0.0-20250317173921-a4b03ec1a45e
+replace github.com/memkernel/memkernel => ../

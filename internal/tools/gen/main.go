@@ -2,8 +2,8 @@
 // vocabulary, made from the ranks that the reference tokenizer embeds, and the
 // character classes of its split patterns, made from Go's unicode package.
 //
-// Run it through "go generate ./budget". It reads no network and takes no
-// flags; the same inputs give the same bytes. The formats are described in
+// Run it through "go generate ./budget", which names the folder to write to. It reads
+// no network; the same inputs give the same bytes. The formats are described in
 // budget/table.go and budget/class.go.
 package main
 
@@ -27,7 +27,10 @@ var vocabularies = []struct{ source, table string }{
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("gen: ")
-	if err := run("tables"); err != nil {
+	if len(os.Args) != 2 {
+		log.Fatal("name the folder to write the tables to")
+	}
+	if err := run(os.Args[1]); err != nil {
 		log.Fatal(err)
 	}
 }
