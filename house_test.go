@@ -83,6 +83,7 @@ var arrows = map[string][]string{
 	"internal/tools/gen":      {},
 	"internal/tools/maskgen":  {},
 	"internal/tools/planhash": {".", "kernel", "transcript"},
+	"internal/tools/release":  {},
 }
 
 // thirdParty says which modules outside the standard library a package may use.
