@@ -8,7 +8,7 @@ MODULES := . bench internal/tools
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics plan-hashes demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
+.PHONY: build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics plan-hashes size demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -125,6 +125,10 @@ bench-predict: build ## recorded bills beside what was predicted of them
 # The sample alone where there are no recorded sessions.
 bench-economics: build ## doc/economics.md and its picture: all policies over windows and prices
 	$(BIN) bench economics $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write doc
+
+# FOLDER names another checkout, an older one say.
+size: ## what the program weighs: binary, start, dependencies, code, settings, exported names
+	$(GO) run -C internal/tools ./size $(abspath $(or $(FOLDER),.))
 
 demo: build ## index the bundled workspace, plan the bundled session over it, explain
 	$(BIN) reindex --workspace $(WORKSPACE) --state-dir bin/demo

@@ -84,6 +84,7 @@ var arrows = map[string][]string{
 	"internal/tools/maskgen":  {},
 	"internal/tools/planhash": {".", "kernel", "transcript"},
 	"internal/tools/release":  {},
+	"internal/tools/size":     {},
 }
 
 // thirdParty says which modules outside the standard library a package may use.
@@ -114,6 +115,7 @@ var thirdParty = map[string][]string{
 
 	"internal/tools/gen":     {"github.com/pkoukk/tiktoken-go-loader"},
 	"internal/tools/maskgen": {"github.com/BurntSushi/toml"},
+	"internal/tools/size":    {"golang.org/x/mod/modfile"},
 }
 
 // goDirs calls f for every folder with Go files, with the files that are not
