@@ -22,7 +22,7 @@ type set struct {
 func read(dirs []string, questions int) ([]set, error) {
 	var out []set
 	for _, d := range dirs {
-		s, err := relevance.Read(d)
+		s, err := relevance.Read(d, filepath.Join(d, "qa.jsonl"))
 		if err != nil {
 			return nil, err
 		}

@@ -27,7 +27,7 @@
 // structural carry an equals sign in the printed tables.
 //
 // The real sessions of the trace-derived runs are other ones than the paper's, cut
-// by rules of our own ([FromTranscript]). Beside them stands what the same runs have to
+// by rules of our own (trace.go). Beside them stands what the same runs have to
 // fetch ([Fetches]): a policy of nothing but pointers has as few faults as the whole
 // one, and pays in calls of the resolver.
 //

@@ -8,16 +8,16 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// Budgets are the paper's six token budgets.
-func Budgets() []int { return []int{120, 180, 240, 300, 360, 500} }
+// budgets are the paper's six token budgets.
+func budgets() []int { return []int{120, 180, 240, 300, 360, 500} }
 
 // Families are the four synthetic families.
 func Families() []*Workload {
 	return []*Workload{evidenceHeavy(), interruptionHeavy(), lifecycleTorture(), multiSession()}
 }
 
-// Adversarial are the three stress tests of Table 9.
-func Adversarial() []*Workload { return []*Workload{starvation(), churn(), cascade()} }
+// adversarial are the three stress tests of Table 9.
+func adversarial() []*Workload { return []*Workload{starvation(), churn(), cascade()} }
 
 // Names lists the workloads that are built in: families, then stress tests, then
 // tasks.
@@ -29,7 +29,7 @@ func Names() []string {
 	return out
 }
 
-func builtIn() []*Workload { return slices.Concat(Families(), Adversarial(), Tasks()) }
+func builtIn() []*Workload { return slices.Concat(Families(), adversarial(), tasks()) }
 
 // ByName returns a workload that is built in.
 func ByName(name string) (*Workload, error) {

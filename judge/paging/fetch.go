@@ -32,8 +32,8 @@ type Fetches struct {
 	CarriedTokens int64 `json:"carried_tokens"`
 }
 
-// PerTurn is what fetching cost in tokens, written and carried, by turn.
-func (f *Fetches) PerTurn(turns int) float64 {
+// perTurn is what fetching cost in tokens, written and carried, by turn.
+func (f *Fetches) perTurn(turns int) float64 {
 	return float64(f.FetchedTokens+f.CarriedTokens) / float64(max(turns, 1))
 }
 
@@ -41,10 +41,10 @@ func (f *Fetches) PerTurn(turns int) float64 {
 // Claude's with a lifetime of five minutes.
 const writePrice, readPrice = 1.25, 0.1
 
-// Price is what a turn's input costs in base input tokens, given the mean prompt:
+// price is what a turn's input costs in base input tokens, given the mean prompt:
 // what stands is read, what was fetched is written and then carried, and every
 // resolution or refetch is one more call that reads the prompt.
-func (f *Fetches) Price(turns int, prompt float64) float64 {
+func (f *Fetches) price(turns int, prompt float64) float64 {
 	n := float64(max(turns, 1))
 	calls := 1 + float64(f.Resolutions+f.Refetches)/n
 	return readPrice*(prompt*calls+float64(f.CarriedTokens)/n) + writePrice*float64(f.FetchedTokens)/n

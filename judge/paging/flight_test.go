@@ -111,17 +111,17 @@ func TestFlightIsChecked(t *testing.T) {
 		w.Sessions = append(w.Sessions, "aside")
 		w.Pages = append(w.Pages, Page{ID: "other", Session: "aside", Type: pagevm.Evidence, Tokens: paging.Tokens{Full: 1}},
 			Page{ID: "ours", Type: pagevm.Evidence, Scope: memkernel.ScopeProject, Tokens: paging.Tokens{Full: 1}})
-		if err := w.Check(); err != nil {
+		if err := w.check(); err != nil {
 			t.Fatal(err)
 		}
 		change(w)
-		if err := w.Check(); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := w.check(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
 	w := flight(t)
 	w.Turns[1].Begin, w.Turns[1].End = []string{"log-1"}, []string{"log-1"}
-	if err := w.Check(); err != nil {
+	if err := w.check(); err != nil {
 		t.Errorf("begun and over within a turn: %v", err)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// Regression is one of the six Tier-1 scenarios of Table 3: something goes wrong in
+// regression is one of the six Tier-1 scenarios of Table 3: something goes wrong in
 // a known way, and must be seen with its code.
-type Regression struct {
+type regression struct {
 	Name string
 	// Code is the fault or rejection that the scenario must raise, Cause its reason.
 	Code, Cause string
@@ -20,10 +20,10 @@ type Regression struct {
 	workload    func() *Workload
 }
 
-// Regressions lists the scenarios in the order of Table 3. Each runs under the
+// regressions lists the scenarios in the order of Table 3. Each runs under the
 // policy in which it goes wrong.
-func Regressions() []Regression {
-	return []Regression{
+func regressions() []regression {
+	return []regression{
 		{Name: "post-compaction bootstrap", Code: string(paging.PostCompactionBootstrap), Cause: string(paging.CauseCompaction), policy: "retrieval", workload: lostRules},
 		{Name: "reset dirty-page flush miss", Code: string(paging.FlushMiss), Cause: string(paging.CauseReset), policy: "comp-hybrid", workload: dirtyReset},
 		{Name: "threshold jump race", Code: string(paging.FlushMiss), Cause: string(paging.CauseCompaction), policy: "clawvm", workload: thresholdJump,
@@ -34,9 +34,9 @@ func Regressions() []Regression {
 	}
 }
 
-// Run runs the scenario and returns an error if its code is not raised exactly
+// run runs the scenario and returns an error if its code is not raised exactly
 // once, for its reason, or if anything else goes wrong.
-func (g *Regression) Run(ctx context.Context) error {
+func (g *regression) run(ctx context.Context) error {
 	p, err := paging.ByName(g.policy)
 	if err != nil {
 		return err

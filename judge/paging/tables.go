@@ -11,7 +11,7 @@ import (
 // its tables in order: 3 to 9, LRU, and the weight sweep.
 func Tables(ctx context.Context) ([]*Table, error) {
 	var out []*Table
-	for _, make := range []func(context.Context) (*Table, error){Table3, Table4, Table5, Table6, LRU, Sweep, Table7, Table8, Table9} {
+	for _, make := range []func(context.Context) (*Table, error){table3, table4, table5, table6, lru, sweep, table7, table8, table9} {
 		t, err := make(ctx)
 		if err != nil {
 			return nil, err
@@ -70,12 +70,12 @@ func sumByName(ctx context.Context, ws []*Workload, policy string, budgets ...in
 	return sumOf(ctx, ws, p, budgets...)
 }
 
-// Table3 runs the regressions; 1 stands for one that raises its code.
-func Table3(ctx context.Context) (*Table, error) {
+// table3 runs the regressions; 1 stands for one that raises its code.
+func table3(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 3", Title: "Tier-1 regressions, raised with their code", Columns: []string{"passes"}}
-	for _, g := range Regressions() {
+	for _, g := range regressions() {
 		passes := 1.0
-		if err := g.Run(ctx); err != nil {
+		if err := g.run(ctx); err != nil {
 			if ctx.Err() != nil {
 				return nil, err
 			}
@@ -86,8 +86,8 @@ func Table3(ctx context.Context) (*Table, error) {
 	return t, nil
 }
 
-// Table4 averages over four families and six budgets.
-func Table4(ctx context.Context) (*Table, error) {
+// table4 averages over four families and six budgets.
+func table4(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 4", Title: "means over 4 families and 6 budgets", Columns: []string{"explicit", "thrash"}, digits: []int{1, 3},
 		Note: "Fault counts of the first two rows are structural. Thrash is a property of\nthe workload: ours repeat fewer calls per demand than the paper's."}
 	for _, r := range []struct {
@@ -95,7 +95,7 @@ func Table4(ctx context.Context) (*Table, error) {
 		kind             Kind
 		explicit, thrash float64
 	}{{"retrieval", Structural, 67.8, 3.993}, {"retrieval+cache", Structural, 10.8, 1.642}, {"comp-hybrid", Ours, 1.5, 1.017}, {"clawvm", Structural, 0, 0.901}, {"oracle", Structural, 0, 0.901}} {
-		s, err := sumByName(ctx, Families(), r.policy, Budgets()...)
+		s, err := sumByName(ctx, Families(), r.policy, budgets()...)
 		if err != nil {
 			return nil, err
 		}
@@ -153,8 +153,8 @@ func upgradeBy(u paging.Upgrade) func(*paging.Policy) {
 	return func(p *paging.Policy) { p.Upgrade, p.Weights = u, u.Weights() }
 }
 
-// Table5 switches single features on in the bare baseline.
-func Table5(ctx context.Context) (*Table, error) {
+// table5 switches single features on in the bare baseline.
+func table5(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 5", Title: "additive ablation at budget 180, summed over 4 families"}
 	t, err := ablate(ctx, t, "retrieval", []variant{
 		{"baseline", nil, allStructural, [4]float64{20, 23, 228, 271}},
@@ -170,8 +170,8 @@ func Table5(ctx context.Context) (*Table, error) {
 	return ablate(ctx, t, "clawvm", []variant{{"clawvm", nil, allStructural, [4]float64{}}})
 }
 
-// Table6 takes single features out of ClawVM.
-func Table6(ctx context.Context) (*Table, error) {
+// table6 takes single features out of ClawVM.
+func table6(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 6", Title: "subtractive ablation at budget 180, summed over 4 families"}
 	return ablate(ctx, t, "clawvm", []variant{
 		{"clawvm", nil, allStructural, [4]float64{}},
@@ -184,8 +184,8 @@ func Table6(ctx context.Context) (*Table, error) {
 	})
 }
 
-// LRU compares recency order with utility, budgets 120 to 300.
-func LRU(ctx context.Context) (*Table, error) {
+// lru compares recency order with utility, budgets 120 to 300.
+func lru(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "LRU", Title: "ClawVM with pure recency order, budgets 120 to 300", Columns: []string{"explicit", "thrash"}, digits: []int{0, 3}}
 	for _, p := range []string{"lru", "clawvm"} {
 		s, err := sumByName(ctx, Families(), p, 120, 180, 240, 300)
@@ -197,9 +197,9 @@ func LRU(ctx context.Context) (*Table, error) {
 	return t, nil
 }
 
-// Sweep varies each of the paper's four weights within its range: 21
+// sweep varies each of the paper's four weights within its range: 21
 // configurations, 84 runs.
-func Sweep(ctx context.Context) (*Table, error) {
+func sweep(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Weight sweep", Title: "21 configurations at budget 180, 84 runs", Columns: []string{"explicit", "thrash low", "thrash high"}, digits: []int{0, 3, 3}}
 	for _, v := range sweeps {
 		low, high, explicit := 1e300, 0.0, 0

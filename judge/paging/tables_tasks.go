@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Table7 counts tasks without explicit fault by kind.
-func Table7(ctx context.Context) (*Table, error) {
+// table7 counts tasks without explicit fault by kind.
+func table7(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 7", Title: "tasks without explicit fault, by kind", Columns: []string{"hybrid 180", "hybrid 300", "clawvm 180", "clawvm 300"},
 		Note: "Which tasks are compacted is a rule of ours; that rules then do not fit at\n180 and do at 300 is a matter of sizes."}
 	paper := map[string][4]float64{"coding": {9, 9, 9, 9}, "debugging": {1, 8, 8, 8}, "writing": {2, 2, 2, 2}, "ops": {11, 11, 11, 11}}
 	for _, k := range kinds {
 		var some []*Workload
-		for _, w := range Tasks() {
+		for _, w := range tasks() {
 			if strings.HasPrefix(w.Name, k.name+"-") {
 				some = append(some, w)
 			}
@@ -48,12 +48,12 @@ var taskRuns = []struct {
 	{"clawvm", 300, [5]float64{100, 0, 2639, 1.36, 166}},
 }
 
-// Table8 replays the thirty tasks. Times depend on the machine and are left to the
+// table8 replays the thirty tasks. Times depend on the machine and are left to the
 // benchmarks and to the JSON of a single run.
-func Table8(ctx context.Context) (*Table, error) {
+func table8(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 8", Title: "30 tasks at two budgets", Columns: []string{"success %", "faults/task", "tokens/task", "thrash"}, digits: []int{1, 2, 0, 2}}
 	for _, c := range taskRuns {
-		s, err := sumByName(ctx, Tasks(), c.policy, c.budget)
+		s, err := sumByName(ctx, tasks(), c.policy, c.budget)
 		if err != nil {
 			return nil, err
 		}
@@ -67,9 +67,9 @@ func Table8(ctx context.Context) (*Table, error) {
 	return t, nil
 }
 
-// Table9 runs the stress tests. Pinned misses count beside the explicit faults, as
+// table9 runs the stress tests. Pinned misses count beside the explicit faults, as
 // in the paper's total.
-func Table9(ctx context.Context) (*Table, error) {
+func table9(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 9", Title: "stress tests: explicit faults and pinned misses", Columns: []string{"bootstrap", "pinned", "flush", "dup+refetch"},
 		Note: "All pinned misses are marked budget_insufficient."}
 	for _, r := range []struct {

@@ -14,7 +14,7 @@ import (
 // session. A session counts at a length only if it is that long. The second table
 // is ours: what the same runs have to fetch.
 func Table10(ctx context.Context, sessions []*transcript.Session, lengths ...int) ([]*Table, error) {
-	faults := &Table{Name: "Table 10", Title: fmt.Sprintf("explicit faults on %d recorded sessions, budget %d", len(sessions), TraceBudget),
+	faults := &Table{Name: "Table 10", Title: fmt.Sprintf("explicit faults on %d recorded sessions, budget %d", len(sessions), traceBudget),
 		Columns: []string{"median", "lowest", "highest", "thrash"}, digits: []int{0, 0, 0, 3}}
 	fetches := &Table{Name: "Table 10, fetches", Title: "what was needed and not shown; medians", Columns: []string{"resolved", "prompt/turn", "fetch/turn", "price/turn"},
 		digits: []int{0, 1, 1, 1}, Note: "resolved: pointers followed, a call each; fetch/turn: units written anew and\ncopies carried; price/turn: a write at 1.25, a read at 0.1, and one more\nreading of the prompt for every page fetched"}
@@ -63,7 +63,7 @@ var paper10 = map[string]*[4]float64{
 
 func traces(sessions []*transcript.Session, turns int) (out []*Workload) {
 	for _, s := range sessions {
-		w := FromTranscript(s, s.ID, turns)
+		w := fromTranscript(s, s.ID, turns)
 		if len(w.Turns) >= turns && len(w.Turns) > 0 {
 			out = append(out, w)
 		}
@@ -79,7 +79,7 @@ func runAll(ctx context.Context, ws []*Workload, policy string) ([]*Result, erro
 	}
 	var out []*Result
 	for _, w := range ws {
-		r, err := Run(ctx, w, p, TraceBudget, Options{NoOracle: true})
+		r, err := Run(ctx, w, p, traceBudget, Options{NoOracle: true})
 		if err != nil {
 			return nil, err
 		}
@@ -115,8 +115,8 @@ func fetched(rs []*Result) []Cell {
 	return []Cell{
 		alone(median(rs, func(r *Result) float64 { return float64(r.Resolutions) })),
 		alone(median(rs, func(r *Result) float64 { return r.TokensPerTurn })),
-		alone(median(rs, func(r *Result) float64 { return r.PerTurn(r.Turns) })),
-		alone(median(rs, func(r *Result) float64 { return r.Price(r.Turns, r.TokensPerTurn) })),
+		alone(median(rs, func(r *Result) float64 { return r.perTurn(r.Turns) })),
+		alone(median(rs, func(r *Result) float64 { return r.price(r.Turns, r.TokensPerTurn) })),
 	}
 }
 

@@ -16,9 +16,9 @@ var kinds = []struct {
 	{"coding", 9, 4, 0}, {"debugging", 8, 9, 7}, {"writing", 2, 3, 0}, {"ops", 11, 5, 0},
 }
 
-// Tasks are thirty short tasks of 5 to 14 turns. Debugging tasks gather more
+// tasks are thirty short tasks of 5 to 14 turns. Debugging tasks gather more
 // evidence than the others, and all but one are compacted on the way.
-func Tasks() []*Workload {
+func tasks() []*Workload {
 	var out []*Workload
 	for _, k := range kinds {
 		for i := range k.n {

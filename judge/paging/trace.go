@@ -12,19 +12,19 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// UnitTokens is the size of a token unit of trace-derived workloads: what a pointer
+// unitTokens is the size of a token unit of trace-derived workloads: what a pointer
 // costs in a real prompt. The paper's budget of 300 is then 15,000 tokens.
-const UnitTokens = 50
+const unitTokens = 50
 
 // bytesPerToken turns sizes of texts into tokens; good enough for comparing
 // policies on equal terms.
 const bytesPerToken = 4
 
-// TraceBudget is the budget of Table 10, in units.
-const TraceBudget = 300
+// traceBudget is the budget of Table 10, in units.
+const traceBudget = 300
 
-// FromTranscript makes a workload of the first turns model calls of a recorded
-// session, of all with 0. Sizes are units of [UnitTokens].
+// fromTranscript makes a workload of the first turns model calls of a recorded
+// session, of all with 0. Sizes are units of unitTokens.
 //
 //   - A turn is one model call. A page of evidence is a file, by its canonical path,
 //     or the result of any other call, by its canonical form.
@@ -34,7 +34,7 @@ const TraceBudget = 300
 //   - An edit makes the plan page dirty: it is what the agent has done so far.
 //   - The host's compactions stand where they stood; the session ends with the last
 //     turn.
-func FromTranscript(s *transcript.Session, name string, turns int) *Workload {
+func fromTranscript(s *transcript.Session, name string, turns int) *Workload {
 	t := &tracer{builder: build(name, "main"), pages: map[string]string{}, edits: map[string]int{}, names: map[string]string{}}
 	t.builder.page("main", "bootstrap", pagevm.Bootstrap, paging.PinNone, 1, 40, 0, 12, 0)
 	t.plan = t.builder.page("main", "plan", pagevm.Plan, paging.PinNone, 2, 8, 0, 3, 1)
@@ -165,7 +165,7 @@ func (t *tracer) add(key, file string, bytes int) string {
 
 // units is a size in token units, at least 1.
 func units(bytes int) int {
-	const unit = UnitTokens * bytesPerToken
+	const unit = unitTokens * bytesPerToken
 	return max((bytes+unit-1)/unit, 1)
 }
 

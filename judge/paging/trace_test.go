@@ -30,11 +30,11 @@ func TestRecordedSessions(t *testing.T) {
 	sessions := recorded(t)
 	for _, s := range sessions {
 		for _, n := range []int{50, 100, 200, 0} {
-			w := FromTranscript(s, s.ID, n)
-			if err := w.Check(); err != nil {
+			w := fromTranscript(s, s.ID, n)
+			if err := w.check(); err != nil {
 				t.Fatal(err)
 			}
-			r, err := Run(t.Context(), w, policy(t, "clawvm"), TraceBudget, Options{})
+			r, err := Run(t.Context(), w, policy(t, "clawvm"), traceBudget, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -85,7 +85,7 @@ func Read(r io.Reader, name string) (*Workload, error) {
 		}
 	}
 	if err == nil {
-		err = w.Check()
+		err = w.check()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("workload %s%s: %w", name, lineOf(data, err), err)
@@ -116,8 +116,8 @@ func (f *Fields) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(f))
 }
 
-// Check tells what is wrong with a workload, nil if it can be run.
-func (w *Workload) Check() error {
+// check tells what is wrong with a workload, nil if it can be run.
+func (w *Workload) check() error {
 	if len(w.Sessions) == 0 {
 		return errors.New(`it names no session: list them in "sessions"`)
 	}

@@ -17,7 +17,7 @@ import (
 // TestBuiltInAreWorkloads: what is built in passes the reader, and comes back the
 // same.
 func TestBuiltInAreWorkloads(t *testing.T) {
-	if n := len(Tasks()); n != 30 {
+	if n := len(tasks()); n != 30 {
 		t.Errorf("%d tasks, want 30", n)
 	}
 	for _, w := range builtIn() {
@@ -172,13 +172,13 @@ func TestSameInputSameResult(t *testing.T) {
 }
 
 func TestRegressions(t *testing.T) {
-	for _, g := range Regressions() {
-		if err := g.Run(t.Context()); err != nil {
+	for _, g := range regressions() {
+		if err := g.run(t.Context()); err != nil {
 			t.Error(err)
 		}
 		g.without, g.policy = nil, "clawvm"
 		if g.Code != string(paging.SilentRecall) && g.Code != paging.DestructiveOp {
-			if err := g.Run(t.Context()); err == nil {
+			if err := g.run(t.Context()); err == nil {
 				t.Errorf("%s is raised under the whole policy, too", g.Name)
 			}
 		}

@@ -26,7 +26,7 @@ const (
 
 func newClasses() []Class {
 	out := make([]Class, numClasses)
-	for i, name := range Classes() {
+	for i, name := range classes() {
 		out[i].Class = name
 	}
 	return out

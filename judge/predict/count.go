@@ -21,8 +21,8 @@ const (
 	numClasses    = 8
 )
 
-// Classes lists them.
-func Classes() []string {
+// classes lists them.
+func classes() []string {
 	return []string{ClassUser, ClassInjected, ClassAnswer, ClassThinking, ClassCall, ClassResult, ClassMedia, ClassOther}
 }
 
@@ -32,7 +32,7 @@ type measure struct {
 }
 
 // thinking is the part that some models drop when the user speaks again.
-func (m *measure) thinking() int { return m.tokens[slices.Index(Classes(), ClassThinking)] }
+func (m *measure) thinking() int { return m.tokens[slices.Index(classes(), ClassThinking)] }
 
 func (m *measure) total() (tokens, bytes int) {
 	for i := range m.tokens {
@@ -43,7 +43,7 @@ func (m *measure) total() (tokens, bytes int) {
 }
 
 func (m *measure) add(class string, tokens, bytes int) {
-	i := slices.Index(Classes(), class)
+	i := slices.Index(classes(), class)
 	m.tokens[i] += tokens
 	m.bytes[i] += bytes
 	m.blocks[i]++
@@ -63,7 +63,7 @@ func (s *scale) measure(m *memkernel.Message) measure {
 	for i := range m.Parts {
 		s.part(&out, class, &m.Parts[i])
 	}
-	out.tokens[slices.Index(Classes(), class)] += s.over.PerMessage
+	out.tokens[slices.Index(classes(), class)] += s.over.PerMessage
 	return out
 }
 

@@ -49,22 +49,8 @@ type Bench struct {
 	dir      string
 }
 
-// Open reads a set and indexes it in a temporary folder, which Close removes.
-func Open(ctx context.Context, dir string) (b *Bench, err error) {
-	return OpenFile(ctx, dir, filepath.Join(dir, "qa.jsonl"))
-}
-
-// OpenFile is Open with the questions in a file of any name.
-func OpenFile(ctx context.Context, dir, questions string) (*Bench, error) {
-	set, err := ReadFile(dir, questions)
-	if err != nil {
-		return nil, err
-	}
-	return OpenSet(ctx, set, SQLite)
-}
-
-// OpenSet is Open for questions that were read or made, in an index of any kind.
-func OpenSet(ctx context.Context, set Set, open Opener) (b *Bench, err error) {
+// Open indexes a set's folder in a temporary one, which Close removes.
+func Open(ctx context.Context, set Set, open Opener) (b *Bench, err error) {
 	b = &Bench{Set: set, cache: budget.NewCache(0)}
 	defer func() {
 		if err != nil {
@@ -151,15 +137,6 @@ func (b *Bench) Close() error {
 // hitLimit is how many hits are judged: more than TokenSizes have room for.
 const hitLimit = 80
 
-// Run asks all questions as of a moment and judges the answers.
-func (b *Bench) Run(ctx context.Context, opts *retrieval.Options, now time.Time) (Report, error) {
-	answers, err := b.Ask(ctx, opts, now)
-	if err != nil {
-		return Report{}, err
-	}
-	return Sum(answers), nil
-}
-
 // Answer is what one question came to.
 type Answer struct {
 	Question
@@ -199,9 +176,9 @@ func (b *Bench) age(path, _ string, mod time.Time) (time.Time, bool) {
 	return markdownstore.File{Path: path, ModTime: mod, Class: class}.AgesFrom(time.UTC)
 }
 
-// Newest is the last day that a dated file of the set is of, zero if there is
+// newest is the last day that a dated file of the set is of, zero if there is
 // none: the moment after which its questions could be asked.
-func (b *Bench) Newest(ctx context.Context) (time.Time, error) {
+func (b *Bench) newest(ctx context.Context) (time.Time, error) {
 	var last time.Time
 	for f, err := range b.store.Walk(ctx) {
 		if err != nil {
@@ -217,7 +194,7 @@ func (b *Bench) Newest(ctx context.Context) (time.Time, error) {
 // Moment is when the questions are asked unless somebody says otherwise: on the day
 // after the newest note, or at any time if nothing in the set has a date.
 func (b *Bench) Moment(ctx context.Context) (time.Time, error) {
-	last, err := b.Newest(ctx)
+	last, err := b.newest(ctx)
 	if last.IsZero() {
 		last = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	}

@@ -16,9 +16,18 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
+// openFile reads the questions on a folder and indexes it.
+func openFile(dir, questions string) (*Bench, error) {
+	set, err := Read(dir, questions)
+	if err != nil {
+		return nil, err
+	}
+	return Open(context.Background(), set, SQLite)
+}
+
 func open(t testing.TB, dir string) *Bench {
 	t.Helper()
-	b, err := Open(context.Background(), dir)
+	b, err := openFile(dir, filepath.Join(dir, "qa.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +42,7 @@ func open(t testing.TB, dir string) *Bench {
 // dayAfter is the day after the last note: the worst moment for old ones.
 func dayAfter(t testing.TB, b *Bench) time.Time {
 	t.Helper()
-	last, err := b.Newest(context.Background())
+	last, err := b.newest(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +54,11 @@ func dayAfter(t testing.TB, b *Bench) time.Time {
 
 func run(t testing.TB, b *Bench, o retrieval.Options) Report {
 	t.Helper()
-	r, err := b.Run(context.Background(), &o, dayAfter(t, b))
+	answers, err := b.Ask(context.Background(), &o, dayAfter(t, b))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return Sum(answers)
 }
 
 // Three of four questions have words that stand in one chunk only; that of the
@@ -91,7 +100,7 @@ func TestBadSets(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "qa.jsonl"), []byte(tc.qa), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		b, err := Open(context.Background(), dir)
+		b, err := openFile(dir, filepath.Join(dir, "qa.jsonl"))
 		if err == nil {
 			b.Close()
 		}
@@ -99,7 +108,8 @@ func TestBadSets(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
 		}
 	}
-	if _, err := Open(context.Background(), t.TempDir()); !os.IsNotExist(err) && !strings.Contains(fmt.Sprint(err), "qa.jsonl") {
+	dir := t.TempDir()
+	if _, err := openFile(dir, filepath.Join(dir, "qa.jsonl")); !os.IsNotExist(err) && !strings.Contains(fmt.Sprint(err), "qa.jsonl") {
 		t.Errorf("without a file: %v", err)
 	}
 }
@@ -170,7 +180,7 @@ func TestSets(t *testing.T) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			b := open(t, dir)
 			b.Questions = thin(b.Questions)
-			last, err := b.Newest(context.Background())
+			last, err := b.newest(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -36,13 +36,10 @@ type Evidence struct {
 // maxRow is the longest row of qa.jsonl, in bytes.
 const maxRow = 1 << 20 // 1 MiB
 
-// Read reads the questions of a set's folder. Where a row has evidence_audited,
-// that counts and not evidence. A set without a question is an error: judging it
-// would give zeros that look like a result.
-func Read(dir string) (Set, error) { return ReadFile(dir, filepath.Join(dir, "qa.jsonl")) }
-
-// ReadFile is Read with the questions in a file of any name.
-func ReadFile(dir, path string) (Set, error) {
+// Read reads the questions on a folder from the file at path. Where a row has
+// evidence_audited, that counts and not evidence. A set without a question is an
+// error: judging it would give zeros that look like a result.
+func Read(dir, path string) (Set, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return Set{}, fmt.Errorf("read questions: %w", err)

@@ -49,8 +49,8 @@ func Regimes() []Regime {
 	}
 }
 
-// Rooms are the windows, in tokens above the fixed part.
-func Rooms() []int { return []int{64_000, 128_000, 200_000} }
+// rooms are the windows, in tokens above the fixed part.
+func rooms() []int { return []int{64_000, 128_000, 200_000} }
 
 // Session is a recorded session with its name.
 type Session struct {
@@ -156,7 +156,7 @@ func align(rows []Row, session string) {
 
 func (o *Options) setDefaults() {
 	if len(o.Rooms) == 0 {
-		o.Rooms = Rooms()
+		o.Rooms = rooms()
 	}
 	if len(o.Regimes) == 0 {
 		o.Regimes = Regimes()

@@ -15,11 +15,8 @@ func (p *Prompt) Append(text string) {
 	p.starts = append(p.starts, p.c.append(text))
 }
 
-// Reset empties the prompt.
-func (p *Prompt) Reset() { p.Truncate(0) }
-
-// Truncate keeps the first n texts.
-func (p *Prompt) Truncate(n int) {
+// truncate keeps the first n texts.
+func (p *Prompt) truncate(n int) {
 	if n < 0 || n >= len(p.texts) {
 		return
 	}
@@ -34,7 +31,7 @@ func (p *Prompt) Set(texts []string) {
 	for n < len(texts) && n < len(p.texts) && texts[n] == p.texts[n] {
 		n++
 	}
-	p.Truncate(n)
+	p.truncate(n)
 	for _, t := range texts[n:] {
 		p.Append(t)
 	}

@@ -55,7 +55,7 @@ func (s Score) Recall() float64 {
 	return float64(s.Shown) / float64(s.References)
 }
 
-// Tracker holds a session's history and scores calls against it. Use Call for
+// Tracker holds a session's history and scores calls against it. Use Judge for
 // an assistant's message first, then Append for the same message; one Tracker
 // serves any number of prompts.
 type Tracker struct {
@@ -106,22 +106,16 @@ func (t *Tracker) Append(m memkernel.Message) {
 	t.messages = append(t.messages, msg)
 }
 
-// Call scores the prompt of the call that produced m, an assistant's message
-// that is not yet in the history. Behind tells whether the prompt has a
-// pointer to a place in place of its text; nil means that there are none.
-func (t *Tracker) Call(p *Prompt, m memkernel.Message, behind func(Place) bool) Score {
-	score, _ := t.Judge(p, m, behind)
-	return score
-}
-
-// Judge is Call, and lists beside the score what the message refers to and its
-// prompt neither shows nor names.
+// Judge scores the prompt of the call that produced m, an assistant's message that is
+// not yet in the history, and lists what the message refers to and its prompt neither
+// shows nor names. Behind tells whether the prompt has a pointer to a place in place
+// of its text; nil means that there are none.
 func (t *Tracker) Judge(p *Prompt, m memkernel.Message, behind func(Place) bool) (Score, []Need) {
 	c := call{Tracker: t, prompt: p, behind: behind, recent: t.recent()}
 	for _, tok := range distinct(UseOf(m)) {
 		c.token(tok.text, tok.quoted)
 	}
-	for _, a := range AnchorsOf(m) {
+	for _, a := range anchorsOf(m) {
 		c.anchor(a)
 	}
 	return c.score, distinctNeeds(c.needs)

@@ -174,7 +174,7 @@ func TestAnchors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if d := cmp.Diff(tt.want, AnchorsOf(tool("1", "x", tt.input))); d != "" {
+			if d := cmp.Diff(tt.want, anchorsOf(tool("1", "x", tt.input))); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
@@ -228,7 +228,7 @@ func TestByHand(t *testing.T) {
 			}
 			var p Prompt
 			p.Set(tt.prompt)
-			got := tr.Call(&p, tt.m, tt.behind)
+			got, _ := tr.Judge(&p, tt.m, tt.behind)
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
@@ -294,7 +294,7 @@ func naive(history []memkernel.Message, prompt []string, m memkernel.Message, be
 			sc.Missing++
 		}
 	}
-	for _, a := range AnchorsOf(m) {
+	for _, a := range anchorsOf(m) {
 		newest := -1
 		for i, h := range history {
 			if strings.Contains(TextOf(h), a) {
@@ -370,7 +370,8 @@ func TestTrackerIsNaive(t *testing.T) {
 			}
 			prompt := drawPrompt(t, history)
 			p.Set(prompt)
-			if got, want := tr.Call(&p, m, behind), naive(history, prompt, m, behind); got != want {
+			got, _ := tr.Judge(&p, m, behind)
+			if want := naive(history, prompt, m, behind); got != want {
 				t.Fatalf("call %d: tracker %+v, oracle %+v", i, got, want)
 			}
 			tr.Append(m)
@@ -411,7 +412,7 @@ func TestPromptIsSubstringSearch(t *testing.T) {
 				texts = append(slices.Clone(texts[:n]), rapid.SliceOfN(piece, 0, 3).Draw(t, "tail")...)
 				p.Set(texts)
 			case 2:
-				p.Reset()
+				p.Set(nil)
 				texts = nil
 			}
 			q := strings.ReplaceAll(piece.Draw(t, "query"), "\n", "")

@@ -95,7 +95,8 @@ func replay(msgs []memkernel.Message, from func(texts []string) int) (sum Score,
 	for _, m := range msgs {
 		if m.Role == memkernel.RoleAssistant {
 			p.Set(texts[from(texts):])
-			sum.Add(tr.Call(&p, m, nil))
+			score, _ := tr.Judge(&p, m, nil)
+			sum.Add(score)
 			calls++
 		}
 		tr.Append(m)

@@ -143,11 +143,11 @@ func unquote(q string) string {
 // oldKeys are the input fields that hold an edit's old text.
 var oldKeys = [...]string{"old_string", "oldString", "oldText", "old_text", "old_str"}
 
-// AnchorsOf lists the anchors of a message's edits: the longest line, trimmed,
+// anchorsOf lists the anchors of a message's edits: the longest line, trimmed,
 // of each edit's old text, which the model must have known to the letter.
 // Edits are tool inputs with an old text, lists of them under "edits", and
 // hunks of patches in the "*** Begin Patch" format.
-func AnchorsOf(m memkernel.Message) []string {
+func anchorsOf(m memkernel.Message) []string {
 	var out []string
 	for i := range m.Parts {
 		c := m.Parts[i].Call
