@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,82 +19,96 @@ const module = "github.com/memkernel/memkernel"
 // Changing an arrow means changing this table and that document in the same
 // commit. Test files may import anything.
 var arrows = map[string][]string{
-	".":                   {},
-	"budget":              {},
-	"cachelayout":         {},
-	"embed":               {"internal/statedir", "internal/endpoint", "embed/static"},
-	"embed/static":        {},
-	"embed/embedtest":     {"embed"},
-	"internal/atomicfile": {},
-	"internal/blob":       {"internal/atomicfile", "internal/statedir"},
-	"internal/config":     {},
-	"internal/endpoint":   {},
-	"internal/crashtest":  {"internal/atomicfile", "internal/suite"},
-	"internal/suite":      {"internal/atomicfile"},
-	"internal/safename":   {},
-	"internal/fakemodel":  {},
-	"transcript":          {".", "internal/lazyregexp"},
-	"internal/choice":     {"transcript"},
-	"internal/statedir":   {"internal/atomicfile"},
-	"index":               {".", "internal/atomicfile", "index/analysis", "index/internal/drv"},
-	"index/analysis":      {},
-	"index/watch":         {},
-	"index/postgres":      {"index", "index/analysis", "internal/lazyregexp"},
-	"index/qmd":           {"index", "foreign"},
-	"index/internal/drv":  {},
-	"markdownstore":       {".", "internal/atomicfile", "internal/visible"},
-	"retrieval":           {".", "index", "index/analysis", "internal/lazyregexp", "markdownstore"},
-	"foreign":             {".", "internal/visible"},
-	"sessions":            {".", "transcript", "internal/atomicfile", "internal/statedir", "internal/safename", "internal/visible"},
-	"tools":               {"index", "kernel", "markdownstore", "retrieval", "pagevm/journal"},
-	"internal/escapes":    {},
-	"internal/visible":    {},
-	"serve/mcp":           {"index/watch", "kernel", "markdownstore", "tools"},
-	"serve/hook":          {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "retrieval", "transcript", "pagevm/mask"},
-	"summary":             {".", "internal/choice", "transcript", "pagevm", "pagevm/journal"},
-	"summary/model":       {".", "summary", "internal/endpoint"},
-	"checkpoint":          {".", "internal/atomicfile", "internal/statedir", "summary", "transcript", "pagevm/mask", "pagevm/toolcall"},
-	"consolidation":       {".", "internal/choice", "internal/lazyregexp", "internal/visible", "markdownstore", "transcript", "pagevm/mask"},
-	"kernel":              {".", "budget", "cachelayout", "checkpoint", "internal/atomicfile", "internal/blob", "internal/statedir", "internal/choice", "internal/safename", "internal/visible", "transcript", "markdownstore", "index", "embed", "summary", "retrieval", "foreign", "consolidation", "sessions", "index/watch", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall"},
-	"serve/proxy":         {".", "budget", "kernel", "transcript"},
-	"serve":               {".", "cachelayout", "foreign", "index", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "retrieval", "transcript", "pagevm/journal"},
-	"bench":               {".", "budget", "cachelayout", "transcript", "kernel", "bench/..."},
-	"bench/recall":        {".", "transcript"},
-	"bench/reuse":         {".", "transcript", "bench/recall", "pagevm", "pagevm/represent", "pagevm/toolcall"},
-	"bench/paging":        {".", "budget", "kernel", "transcript", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall"},
-	"bench/represent":     {".", "budget", "pagevm", "pagevm/mask", "pagevm/represent"},
-	"bench/relevance":     {".", "budget", "markdownstore", "index", "retrieval"},
-	"bench/peers":         {"budget", "retrieval", "foreign", "kernel", "bench/relevance"},
-	"bench/predict":       {".", "budget", "cachelayout", "transcript"},
-	"bench/replay":        {".", "budget", "cachelayout", "transcript", "kernel", "bench/recall", "pagevm/toolcall"},
-	"bench/economics":     {"transcript", "bench/replay", "internal/atomicfile"},
-	"cmd/memkernel":       {".", "tools", "budget", "cachelayout", "transcript", "markdownstore", "index", "index/analysis", "embed", "retrieval", "foreign", "summary/model", "consolidation", "kernel", "bench/economics", "bench/paging", "bench/predict", "bench/relevance", "bench/replay", "internal/config", "sessions", "internal/endpoint", "index/postgres", "index/qmd", "serve/proxy", "serve", "checkpoint", "serve/mcp", "serve/hook", "internal/statedir", "internal/visible", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging"},
-	"examples/harness":    {".", "kernel", "tools", "transcript"},
-	"budget/internal/...": {"budget", "budget/internal/..."},
-	"testdata/...":        {"."},
-	"internal/maskgen":    {},
-	"internal/canary":     {},
-	"internal/planhash":   {".", "kernel", "transcript"},
-	"internal/lazyregexp": {},
+	".":             {},
+	"cachelayout":   {},
+	"checkpoint":    {".", "internal/atomicfile", "internal/statedir", "pagevm/mask", "pagevm/toolcall", "summary", "transcript"},
+	"consolidation": {"internal/choice", "internal/lazyregexp", "internal/visible", "markdownstore", "pagevm/mask", "transcript"},
+	"foreign":       {".", "internal/visible"},
+	"markdownstore": {".", "internal/atomicfile", "internal/visible"},
+	"retrieval":     {"index", "index/analysis", "internal/lazyregexp", "markdownstore"},
+	"sessions":      {".", "internal/safename", "internal/statedir", "internal/visible", "transcript"},
+	"tools":         {"index", "kernel", "markdownstore", "pagevm/journal", "retrieval"},
 
+	"bench":           {},
+	"bench/peers":     {"budget", "foreign", "judge/relevance", "kernel", "retrieval"},
+	"bench/represent": {".", "budget", "pagevm", "pagevm/mask", "pagevm/represent"},
+	"bench/reuse":     {".", "pagevm", "pagevm/represent", "pagevm/toolcall", "replay/recall", "transcript"},
+
+	"budget": {},
+
+	"cmd/memkernel": {".", "cachelayout", "checkpoint", "consolidation", "embed", "foreign", "index", "index/analysis", "index/postgres", "index/qmd", "internal/config", "internal/endpoint", "internal/statedir", "internal/visible", "judge/paging", "judge/predict", "judge/relevance", "kernel", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "replay/economics", "retrieval", "serve", "serve/hook", "serve/mcp", "serve/proxy", "sessions", "summary/model", "tools", "transcript"},
+
+	"embed":           {"embed/static", "internal/endpoint", "internal/statedir"},
+	"embed/embedtest": {"embed"},
+	"embed/static":    {},
+
+	"index":              {".", "index/analysis", "index/internal/drv"},
+	"index/analysis":     {},
+	"index/internal/drv": {},
+	"index/postgres":     {"index", "index/analysis", "internal/lazyregexp"},
+	"index/qmd":          {"foreign", "index"},
+	"index/watch":        {},
+
+	"integrations/harness":  {".", "kernel", "tools", "transcript"},
 	"integrations/picoclaw": {".", "kernel", "transcript"},
-	"e2e":                   {},
-	"internal/scriptedhost": {".", "checkpoint", "internal/crashtest", "kernel", "transcript", "pagevm", "pagevm/journal"},
+
+	"internal/atomicfile":     {},
+	"internal/blob":           {"internal/atomicfile", "internal/statedir"},
+	"internal/canary":         {},
+	"internal/choice":         {"transcript"},
+	"internal/config":         {},
+	"internal/crashtest":      {"internal/atomicfile", "internal/suite"},
+	"internal/e2e":            {},
+	"internal/endpoint":       {},
+	"internal/escapes":        {},
+	"internal/fakemodel":      {},
+	"internal/lazyregexp":     {},
+	"internal/safename":       {},
+	"internal/scriptedhost":   {".", "checkpoint", "internal/crashtest", "kernel", "pagevm", "pagevm/journal", "transcript"},
+	"internal/statedir":       {"internal/atomicfile"},
+	"internal/suite":          {"internal/atomicfile"},
+	"internal/tools/gen":      {},
+	"internal/tools/maskgen":  {},
+	"internal/tools/planhash": {".", "kernel", "transcript"},
+	"internal/tools/release":  {},
+	"internal/tools/size":     {},
+	"internal/visible":        {},
+
+	"judge/paging":    {".", "budget", "kernel", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall", "transcript"},
+	"judge/predict":   {".", "budget", "cachelayout", "transcript"},
+	"judge/relevance": {"budget", "index", "markdownstore", "retrieval"},
+
+	"kernel": {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "foreign", "index", "index/watch", "internal/atomicfile", "internal/blob", "internal/choice", "internal/safename", "internal/statedir", "internal/visible", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall", "retrieval", "sessions", "summary", "transcript"},
 
 	"pagevm":                   {".", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
-	"pagevm/mask":              {"pagevm/internal/lex"},
-	"pagevm/journal":           {".", "internal/atomicfile", "internal/statedir", "pagevm", "pagevm/internal/lex"},
-	"pagevm/represent":         {".", "pagevm", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
-	"pagevm/toolcall":          {"internal/visible", "pagevm/internal/lex"},
 	"pagevm/internal/lex":      {},
 	"pagevm/internal/recorded": {"transcript"},
+	"pagevm/journal":           {".", "internal/atomicfile", "internal/statedir", "pagevm", "pagevm/internal/lex"},
+	"pagevm/mask":              {"pagevm/internal/lex"},
 	"pagevm/paging":            {".", "pagevm"},
+	"pagevm/represent":         {".", "pagevm", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
+	"pagevm/toolcall":          {"internal/visible", "pagevm/internal/lex"},
+
+	"replay":           {".", "budget", "cachelayout", "kernel", "pagevm/toolcall", "replay/recall", "transcript"},
+	"replay/economics": {"internal/atomicfile", "replay", "transcript"},
+	"replay/recall":    {"."},
+
+	"serve":       {".", "cachelayout", "foreign", "index", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "pagevm/journal", "retrieval", "transcript"},
+	"serve/hook":  {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
+	"serve/mcp":   {"index/watch", "kernel", "markdownstore", "tools"},
+	"serve/proxy": {".", "budget", "kernel", "transcript"},
+
+	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},
+	"summary/model": {".", "internal/endpoint", "summary"},
+
+	"transcript": {".", "internal/lazyregexp"},
+
+	"budget/internal/...": {"budget", "budget/internal/..."},
+	"testdata/...":        {"."},
 }
 
 // thirdParty says which modules outside the standard library a package may use.
 var thirdParty = map[string][]string{
-	"budget":              {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
-	"budget/internal/...": {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"embed":               {"golang.org/x/time/rate"},
 	"embed/static":        {"github.com/dlclark/regexp2", "github.com/rivo/uniseg", "golang.org/x/sys/unix", "golang.org/x/sys/windows", "golang.org/x/text/unicode/norm"},
 	"summary/model":       {"github.com/sashabaranov/go-openai"},
@@ -101,7 +116,6 @@ var thirdParty = map[string][]string{
 	"internal/blob":       {"golang.org/x/sys/unix"},
 	"internal/config":     {"gopkg.in/yaml.v3"},
 	"internal/statedir":   {"github.com/gofrs/flock"},
-	"internal/maskgen":    {"github.com/BurntSushi/toml"},
 	"checkpoint":          {"gopkg.in/yaml.v3"},
 	"consolidation":       {"github.com/rivo/uniseg"},
 	"kernel":              {"github.com/gofrs/flock", "golang.org/x/sys/unix"},
@@ -117,8 +131,11 @@ var thirdParty = map[string][]string{
 	"index/internal/drv":  {"modernc.org/sqlite", "modernc.org/sqlite/vec", "github.com/mattn/go-sqlite3", "github.com/asg017/sqlite-vec-go-bindings/cgo"},
 	"markdownstore":       {"github.com/adrg/frontmatter", "gopkg.in/yaml.v3", "github.com/gofrs/flock"},
 	"bench/peers":         {"github.com/blevesearch/bleve/v2", "modernc.org/sqlite"},
-	"bench":               {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"cmd/memkernel":       {"github.com/spf13/cobra", "github.com/spf13/cobra/doc", "github.com/spf13/pflag", "github.com/schollz/progressbar/v3", "golang.org/x/term", "golang.org/x/sys/unix"},
+
+	"internal/tools/gen":     {"github.com/pkoukk/tiktoken-go-loader"},
+	"internal/tools/maskgen": {"github.com/BurntSushi/toml"},
+	"internal/tools/size":    {"golang.org/x/mod/modfile"},
 }
 
 // goDirs calls f for every folder with Go files, with the files that are not
@@ -298,4 +315,100 @@ func receiver(t ast.Expr) string {
 		return t.Name
 	}
 	return ""
+}
+
+// TestModules holds that the root can be released as it is, since `go install` of a
+// version refuses a module with replacements, and that the modules below it choose the
+// versions that it chooses.
+func TestModules(t *testing.T) {
+	root := readModule(t, "go.mod")
+	for _, l := range root.other {
+		if strings.HasPrefix(l, "replace ") || strings.HasPrefix(l, "exclude ") {
+			t.Errorf("go.mod: %s: a module with this can't be installed by its version", l)
+		}
+	}
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range nested(t) {
+		m := readModule(t, dir+"/go.mod")
+		if m.path != module+"/"+dir || m.goVersion != root.goVersion {
+			t.Errorf("%s/go.mod: module %s for go %s, want %s for %s", dir, m.path, m.goVersion, module+"/"+dir, root.goVersion)
+		}
+		up := strings.Repeat("../", 1+strings.Count(dir, "/"))
+		if len(m.other) != 1 || strings.TrimRight(m.other[0], "/") != "replace "+module+" => "+strings.TrimRight(up, "/") {
+			t.Errorf("%s/go.mod: %q, want only the root replaced by %s", dir, m.other, up)
+		}
+		for path, version := range m.require {
+			if want, ok := root.require[path]; ok && version != want {
+				t.Errorf("%s/go.mod: %s %s, the root has %s", dir, path, version, want)
+			}
+		}
+		if !strings.Contains(string(makefile), " "+dir) {
+			t.Errorf("%s is not among the MODULES of the Makefile, whose targets run its tests", dir)
+		}
+	}
+}
+
+// goMod is what a go.mod says; other are the directives that are neither module, go
+// nor require.
+type goMod struct {
+	path, goVersion string
+	require         map[string]string
+	other           []string
+}
+
+func readModule(t *testing.T, file string) goMod {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, block := goMod{require: map[string]string{}}, ""
+	for line := range strings.Lines(string(b)) {
+		line, _, _ = strings.Cut(line, "//")
+		f := strings.Fields(line)
+		switch {
+		case len(f) == 0:
+			continue
+		case f[0] == ")":
+			block = ""
+			continue
+		case len(f) == 2 && f[1] == "(":
+			block = f[0]
+			continue
+		case block != "":
+			f = append([]string{block}, f...)
+		}
+		switch f[0] {
+		case "module":
+			m.path = f[1]
+		case "go":
+			m.goVersion = f[1]
+		case "require":
+			m.require[f[1]] = f[2]
+		default:
+			m.other = append(m.other, strings.Join(f, " "))
+		}
+	}
+	return m
+}
+
+// nested lists the folders of the modules below the root.
+func nested(t *testing.T) (dirs []string) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "go.mod" && path != "go.mod" {
+			dirs = append(dirs, filepath.ToSlash(filepath.Dir(path)))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(dirs) == 0 {
+		t.Error("no module below the root; bench is one")
+	}
+	return dirs
 }

@@ -150,18 +150,30 @@ func newTracer(dir statedir.Dir, opt TraceOptions) *tracer {
 
 // programVersion is the version of the module this program was built from.
 var programVersion = sync.OnceValue(func() string {
+	info, _ := debug.ReadBuildInfo()
+	return versionIn(info)
+})
+
+// versionIn is the version of this module in a program, "devel" for one that was built
+// from a folder: as the program's own module, or as what stands in for a required one.
+func versionIn(info *debug.BuildInfo) string {
 	const path = "github.com/memkernel/memkernel"
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
+	if info == nil {
 		return "devel"
 	}
 	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == path && m.Version != "" && m.Version != "(devel)" {
+		if m.Path != path {
+			continue
+		}
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		if m.Version != "" && m.Version != "(devel)" {
 			return m.Version
 		}
 	}
 	return "devel"
-})
+}
 
 // trace writes down how a plan that was recorded was decided. If it can't, the plan
 // says so and the next line stands by itself.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/bench/economics"
-	"github.com/memkernel/memkernel/bench/replay"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/replay"
+	"github.com/memkernel/memkernel/replay/economics"
 	"github.com/memkernel/memkernel/transcript"
 )
 

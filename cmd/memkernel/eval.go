@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/bench/relevance"
+	"github.com/memkernel/memkernel/judge/relevance"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -181,7 +181,7 @@ func (e *evalFlags) open(ctx context.Context, a *app) ([]*relevance.Bench, error
 		if err != nil {
 			return out, err
 		}
-		b, err := relevance.OpenSet(ctx, set, index)
+		b, err := relevance.Open(ctx, set, index)
 		if err != nil {
 			return out, err
 		}
@@ -194,7 +194,7 @@ func (e *evalFlags) read(ctx context.Context, dir string) (relevance.Set, error)
 	if e.headings {
 		return relevance.Headings(ctx, dir)
 	}
-	return relevance.ReadFile(dir, cmp.Or(e.questions, filepath.Join(dir, "qa.jsonl")))
+	return relevance.Read(dir, cmp.Or(e.questions, filepath.Join(dir, "qa.jsonl")))
 }
 
 func closeAll(benches []*relevance.Bench) {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/index/postgres"
+	"github.com/memkernel/memkernel/judge/relevance"
 )
 
 // evalIndex is how eval keeps the index of a set.

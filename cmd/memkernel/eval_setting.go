@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memkernel/memkernel/bench/relevance"
+	"github.com/memkernel/memkernel/judge/relevance"
 	"github.com/memkernel/memkernel/retrieval"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/bench/relevance"
+	"github.com/memkernel/memkernel/judge/relevance"
 )
 
 // showEval prints the figures as tables.

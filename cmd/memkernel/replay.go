@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/bench/replay"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/bench/predict"
+	"github.com/memkernel/memkernel/judge/predict"
 	"github.com/memkernel/memkernel/transcript"
 )
 
