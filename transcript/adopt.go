@@ -54,8 +54,8 @@ func unknownCall(p *memkernel.Part) (memkernel.ToolCall, bool) {
 	}
 	var call memkernel.ToolCall
 	typ := ""
-	c := cursor{s: p.Raw}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	c := scan(p.Raw)
+	for k := range c.fields {
 		switch k {
 		case "type":
 			typ = c.str()

@@ -12,7 +12,7 @@ func parseAnthropic(rec *Record) error {
 		return parseField(rec, anthropicContent)
 	}
 	m := &memkernel.Message{}
-	c := cursor{s: rec.Raw}
+	c := scan(rec.Raw)
 	if c.peek() != '{' {
 		c.skip()
 		return cmpErr(c.end(), errNoObject)
@@ -31,7 +31,7 @@ func parseAnthropic(rec *Record) error {
 
 // parseField reads a member of a request other than its messages.
 func parseField(rec *Record, content func(*cursor) []memkernel.Part) error {
-	c := cursor{s: rec.Raw}
+	c := scan(rec.Raw)
 	x := &extra{}
 	rec.x = x
 	switch rec.Type {
@@ -51,18 +51,17 @@ func parseField(rec *Record, content func(*cursor) []memkernel.Part) error {
 
 // readTools reads tool definitions of any dialect.
 func readTools(c *cursor) (tools []memkernel.Tool) {
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
-		c.peek()
-		start := c.i
+	for range c.elems {
+		start := c.start()
 		var name, typ string
-		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		for k := range c.fields {
 			switch k {
 			case "name":
 				name = c.str()
 			case "type":
 				typ = c.str()
 			case "function", "custom":
-				for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+				for k := range c.fields {
 					if k == "name" {
 						name = c.str()
 					} else {
@@ -77,7 +76,7 @@ func readTools(c *cursor) (tools []memkernel.Tool) {
 			name = typ
 		}
 		if c.err == nil {
-			tools = append(tools, memkernel.Tool{Name: name, Raw: c.s[start:c.i]})
+			tools = append(tools, memkernel.Tool{Name: name, Raw: c.since(start)})
 		}
 	}
 	return tools

@@ -25,7 +25,7 @@ func anthropicContent(c *cursor) []memkernel.Part {
 		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.str()}}
 	}
 	var parts []memkernel.Part
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
+	for range c.elems {
 		if p, ok := anthropicBlock(c); ok {
 			if parts == nil {
 				parts = make([]memkernel.Part, 0, 1)
@@ -40,18 +40,17 @@ func anthropicContent(c *cursor) []memkernel.Part {
 // as text.
 func anthropicBlock(c *cursor) (memkernel.Part, bool) {
 	var b block
-	c.peek()
-	start := c.i
+	start := c.start()
 	if c.peek() == '"' {
 		return memkernel.Part{Kind: memkernel.PartText, Text: c.str()}, true
 	}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		b.field(k, c)
 	}
 	if c.err != nil {
 		return memkernel.Part{}, false
 	}
-	return b.part(c.s[start:c.i]), true
+	return b.part(c.since(start)), true
 }
 
 func (b *block) field(key string, c *cursor) {
@@ -87,7 +86,7 @@ func (b *block) field(key string, c *cursor) {
 }
 
 func readSource(c *cursor) (s source64) {
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		switch k {
 		case "type":
 			s.typ = c.str()

@@ -60,7 +60,7 @@ func (b *Body) listName() string {
 
 // split finds the members, and the elements of the conversation.
 func (b *Body) split() (elements []span, err error) {
-	c := cursor{s: b.raw}
+	c := scan(b.raw)
 	if c.peek() != '{' {
 		c.skip()
 		return nil, cmpErr(c.end(), errNoObject)
@@ -74,7 +74,7 @@ func (b *Body) split() (elements []span, err error) {
 		list := c.peek() == '[' && name == b.listName()
 		from := c.i
 		if list {
-			elements = skipElems(&c)
+			elements = c.spans()
 		} else {
 			c.skip()
 		}
@@ -83,18 +83,6 @@ func (b *Body) split() (elements []span, err error) {
 		}
 	}
 	return elements, c.end()
-}
-
-// skipElems passes over a list and says where its elements are.
-func skipElems(c *cursor) (out []span) {
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
-		c.peek()
-		start := c.i
-		if c.skip(); c.err == nil {
-			out = append(out, span{start, c.i})
-		}
-	}
-	return out
 }
 
 // Member is the JSON of a member's value, "" if there is none. It is a copy: what is
@@ -108,7 +96,7 @@ func (b *Body) Member(name string) string {
 
 // Text is the value of a member that is a string, else "".
 func (b *Body) Text(name string) string {
-	c := cursor{s: b.Member(name)}
+	c := scan(b.Member(name))
 	return c.str()
 }
 
@@ -124,11 +112,11 @@ func (b *Body) member(name string) *bodyMember {
 // fill reads the members that a plan is made of.
 func (b *Body) fill() error {
 	b.Model = b.Text("model")
-	tools := cursor{s: b.Member("tools")}
+	tools := scan(b.Member("tools"))
 	if tools.s != "" {
 		b.Tools = readTools(&tools)
 	}
-	system := cursor{s: b.Member("system")}
+	system := scan(b.Member("system"))
 	if b.Format == FormatResponses {
 		system.s = b.Member("instructions")
 	}

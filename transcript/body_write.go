@@ -206,8 +206,8 @@ func (w *bodyWriter) mark(dst []byte, at wireBlock) []byte {
 // content that is one string becomes one text block, which is the same to the model.
 func (w *bodyWriter) markRaw(dst []byte, i int, raw string) []byte {
 	clean := string(appendClean(nil, raw))
-	c := cursor{s: clean}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	c := scan(clean)
+	for k := range c.fields {
 		if k != "content" {
 			c.skip()
 			continue
@@ -224,11 +224,11 @@ func (w *bodyWriter) markRaw(dst []byte, i int, raw string) []byte {
 func (w *bodyWriter) markBlocks(i int, list string) []byte {
 	var dst []byte
 	n, at := 0, 0
-	eachElem(list, func(s span) {
+	for _, s := range spans(list) {
 		dst = append(dst, list[at:s.end]...)
 		dst = w.mark(dst, wireBlock{i, n})
 		n, at = n+1, s.end
-	})
+	}
 	return append(dst, list[at:]...)
 }
 
@@ -243,23 +243,13 @@ func asBlocks(content string) string {
 // markLast puts a marker on the last element of a list.
 func markLast(list, ttl string) string {
 	end := -1
-	eachElem(list, func(s span) { end = s.end })
+	for _, s := range spans(list) {
+		end = s.end
+	}
 	if end < 0 {
 		return list
 	}
 	return string(insertMember([]byte(list[:end]), cacheControl(ttl))) + list[end:]
-}
-
-// eachElem calls f for the elements of a list.
-func eachElem(list string, f func(span)) {
-	c := cursor{s: list}
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
-		c.peek()
-		start := c.i
-		if c.skip(); c.err == nil {
-			f(span{start, c.i})
-		}
-	}
 }
 
 // BodyMarkers are the cache markers that the client set.
@@ -288,13 +278,13 @@ func (b *Body) findMarkers() BodyMarkers {
 	}
 	hour := func(raw string) bool { return strings.Contains(raw, `"1h"`) }
 	for _, name := range []string{"tools", "system"} {
-		eachElem(b.Member(name), func(s span) {
-			raw := bodyMemberOf(b.Member(name)[s.start:s.end], "cache_control")
+		for _, s := range spans(b.Member(name)) {
+			raw := memberOf(b.Member(name)[s.start:s.end], "cache_control")
 			if raw != "" && raw != "null" {
 				out.Fixed++
 				out.Short = out.Short || !hour(raw)
 			}
-		})
+		}
 	}
 	if raw := b.Member("cache_control"); raw != "" && raw != "null" {
 		out.Automatic, out.Short, out.Long = true, out.Short || !hour(raw), hour(raw)
@@ -303,30 +293,16 @@ func (b *Body) findMarkers() BodyMarkers {
 		if !strings.Contains(b.Messages[i].Raw, "_control") {
 			continue
 		}
-		content := bodyMemberOf(b.Messages[i].Raw, "content")
-		eachElem(content, func(s span) {
-			if raw := bodyMemberOf(content[s.start:s.end], "cache_control"); raw != "" && raw != "null" {
+		content := memberOf(b.Messages[i].Raw, "content")
+		for _, s := range spans(content) {
+			if raw := memberOf(content[s.start:s.end], "cache_control"); raw != "" && raw != "null" {
 				out.Messages++
 				out.Long = out.Long || hour(raw)
 			}
-		})
+		}
 	}
 	return out
 }
 
 // Marked tells whether the body may hold breakpoints in OpenAI's form.
 func (b *Body) Marked() bool { return strings.Contains(b.raw, "_cache_breakpoint\"") }
-
-// bodyMemberOf is the JSON of an object's member, "" if there is none.
-func bodyMemberOf(object, name string) string {
-	c := cursor{s: object}
-	out := ""
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-		if k == name {
-			out = c.raw()
-		} else {
-			c.skip()
-		}
-	}
-	return out
-}

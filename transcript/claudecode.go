@@ -43,13 +43,13 @@ type claudeLine struct {
 }
 
 func parseClaude(rec *Record) error {
-	c := cursor{s: rec.Raw}
+	c := scan(rec.Raw)
 	if c.peek() != '{' {
 		c.skip()
 		return cmpErr(c.end(), errNoObject)
 	}
 	var l claudeLine
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		l.field(k, &c)
 	}
 	if err := c.end(); err != nil {
@@ -140,7 +140,7 @@ func kindOf(c *cursor) (kind string) {
 		c.skip()
 		return ""
 	}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		if k == "kind" {
 			kind = c.str()
 		} else {
@@ -177,11 +177,11 @@ func (l *claudeLine) toMessage(rec *Record) error {
 	m := &memkernel.Message{Key: rec.ID, Time: parseTime(l.time), Turn: strings.Clone(l.turn)}
 	rec.Message = m
 	if l.typ == "system" {
-		c := cursor{s: strings.Clone(l.content)}
+		c := scan(strings.Clone(l.content))
 		m.Role, m.Origin, m.Parts = memkernel.RoleUser, memkernel.OriginMeta, anthropicContent(&c)
 		return c.err
 	}
-	c := cursor{s: strings.Clone(l.message)}
+	c := scan(strings.Clone(l.message))
 	id, stop := anthropicMessage(&c, m)
 	if c.err != nil {
 		return c.err
@@ -214,23 +214,23 @@ func (l *claudeLine) toMessage(rec *Record) error {
 }
 
 func (l *claudeLine) compaction(x *extra) {
-	c := cursor{s: strings.Clone(l.compact)}
+	c := scan(strings.Clone(l.compact))
 	if l.compact == "" {
 		return
 	}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		if k != "preservedSegment" && k != "preservedMessages" {
 			c.skip()
 			continue
 		}
-		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		for k := range c.fields {
 			switch k {
 			case "headUuid":
 				x.keepHead = c.str()
 			case "tailUuid":
 				x.keepTail = c.str()
 			case "uuids":
-				for ok := c.firstElem(); ok; ok = c.nextElem() {
+				for range c.elems {
 					x.keepIDs = append(x.keepIDs, c.str())
 				}
 			default:
@@ -241,16 +241,16 @@ func (l *claudeLine) compaction(x *extra) {
 }
 
 func clearedIDs(raw string) (ids []string) {
-	c := cursor{s: strings.Clone(raw)}
+	c := scan(strings.Clone(raw))
 	if raw == "" {
 		return nil
 	}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		if k != "compactedToolIds" {
 			c.skip()
 			continue
 		}
-		for ok := c.firstElem(); ok; ok = c.nextElem() {
+		for range c.elems {
 			ids = append(ids, c.str())
 		}
 	}
@@ -259,9 +259,8 @@ func clearedIDs(raw string) (ids []string) {
 
 // anthropicMessage reads a Messages object into m and returns its id and why it ended.
 func anthropicMessage(c *cursor, m *memkernel.Message) (id, stop string) {
-	c.peek()
-	start := c.i
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	start := c.start()
+	for k := range c.fields {
 		switch k {
 		case "id":
 			id = c.str()
@@ -280,7 +279,7 @@ func anthropicMessage(c *cursor, m *memkernel.Message) (id, stop string) {
 		}
 	}
 	if c.err == nil {
-		m.Raw = c.s[start:c.i]
+		m.Raw = c.since(start)
 	}
 	return id, stop
 }

@@ -39,14 +39,14 @@ type codexItem struct {
 }
 
 func parseCodex(rec *Record) error {
-	c := cursor{s: rec.Raw}
+	c := scan(rec.Raw)
 	if c.peek() != '{' {
 		c.skip()
 		return cmpErr(c.end(), errNoObject)
 	}
 	var typ, at, payload, id string
 	state := false
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		switch k {
 		case "type":
 			typ = c.str()
@@ -91,8 +91,8 @@ func parseCodex(rec *Record) error {
 }
 
 func codexMeta(rec *Record, payload string) error {
-	c := cursor{s: strings.Clone(payload)}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	c := scan(strings.Clone(payload))
+	for k := range c.fields {
 		switch k {
 		case "id":
 			rec.x.session = c.str()
@@ -117,7 +117,7 @@ func codexInstructions(c *cursor) []memkernel.Part {
 	if c.peek() == '"' {
 		text = c.str()
 	} else {
-		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		for k := range c.fields {
 			if k == "text" {
 				text = c.str()
 			} else {
@@ -132,9 +132,9 @@ func codexInstructions(c *cursor) []memkernel.Part {
 }
 
 func codexCompacted(rec *Record, payload, at string) error {
-	c := cursor{s: strings.Clone(payload)}
+	c := scan(strings.Clone(payload))
 	rec.x.at = parseTime(at)
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		switch k {
 		case "message":
 			rec.x.summary = c.str()
@@ -158,10 +158,10 @@ func codexCompacted(rec *Record, payload, at string) error {
 
 // codexEvent reads the events that matter: token counts and rollbacks.
 func codexEvent(rec *Record, payload string) error {
-	c := cursor{s: payload}
+	c := scan(payload)
 	var typ, info string
 	turns := 0
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		switch k {
 		case "type":
 			typ = c.str()
@@ -191,8 +191,8 @@ func codexUsage(x *extra, info string) {
 	if info == "" {
 		return
 	}
-	c := cursor{s: info}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	c := scan(info)
+	for k := range c.fields {
 		switch k {
 		case "total_token_usage":
 			x.billed = strings.Clone(c.raw())
@@ -222,8 +222,8 @@ func codexResponse(rec *Record, raw, at string) error {
 
 // readCodexItem reads the members of an item.
 func readCodexItem(raw string) (it codexItem, err error) {
-	c := cursor{s: raw}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	c := scan(raw)
+	for k := range c.fields {
 		it.field(k, &c)
 	}
 	if it.typ == "" && it.role != "" {
@@ -324,7 +324,7 @@ func (it *codexItem) field(key string, c *cursor) {
 	case "summary":
 		it.text = summaryText(c)
 	case "internal_chat_message_metadata_passthrough":
-		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		for k := range c.fields {
 			if k == "turn_id" {
 				it.turn = c.str()
 			} else {
@@ -346,11 +346,12 @@ func (it *codexItem) output(c *cursor) {
 	}
 	raw := c.raw()
 	it.parts = []memkernel.Part{it.other(raw)}
-	in := cursor{s: raw}
-	for k, ok := in.firstKey(); ok; k, ok = in.nextKey() {
+	in := scan(raw)
+	for k := range in.fields {
 		switch k {
 		case "type":
-			it.parts = responsesContent(&cursor{s: "[" + raw + "]"})
+			list := scan("[" + raw + "]")
+			it.parts = responsesContent(&list)
 			return
 		case "content":
 			it.plain = in.peek() == '"'
@@ -365,8 +366,8 @@ func (it *codexItem) output(c *cursor) {
 
 func summaryText(c *cursor) string {
 	var texts []string
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
-		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for range c.elems {
+		for k := range c.fields {
 			if k == "text" {
 				texts = append(texts, c.str())
 			} else {
@@ -412,11 +413,10 @@ func responsesContent(c *cursor) []memkernel.Part {
 		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.str()}}
 	}
 	var parts []memkernel.Part
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
+	for range c.elems {
 		var typ, text, url, data, name string
-		c.peek()
-		start := c.i
-		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		start := c.start()
+		for k := range c.fields {
 			switch k {
 			case "type":
 				typ = c.str()
@@ -440,7 +440,7 @@ func responsesContent(c *cursor) []memkernel.Part {
 			}
 		}
 		if c.err == nil {
-			parts = append(parts, responsesPart(typ, text, url, data, name, c.s[start:c.i]))
+			parts = append(parts, responsesPart(typ, text, url, data, name, c.since(start)))
 		}
 	}
 	return parts

@@ -170,8 +170,8 @@ func Asks(m memkernel.Message) bool {
 // API: of a known type, or of another with a call id.
 func itemType(raw string) (typ string, item bool) {
 	called := false
-	c := cursor{s: raw}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	c := scan(raw)
+	for k := range c.fields {
 		switch k {
 		case "type":
 			if typ = c.str(); isResponsesItem(typ) {

@@ -239,7 +239,7 @@ func onlyMoved(notes []Note) bool {
 
 // rawID is an item's call id in quotes, or something that is nowhere.
 func rawID(item string) string {
-	if id := bodyMemberOf(item, "call_id"); id != "" {
+	if id := memberOf(item, "call_id"); id != "" {
 		return id
 	}
 	return "\x00"

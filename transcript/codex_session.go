@@ -110,8 +110,8 @@ func (a *codexAssembler) compact(rec *Record) {
 func (a *codexAssembler) history(rec *Record) []memkernel.Message {
 	out := []memkernel.Message{}
 	var ps pairs
-	c := cursor{s: rec.x.history}
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
+	c := scan(rec.x.history)
+	for range c.elems {
 		m, err := codexMessage(c.raw())
 		if err != nil || m == nil {
 			continue

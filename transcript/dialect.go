@@ -68,7 +68,7 @@ func Detect(prefix []byte) (Dialect, error) {
 
 // isGemini tells a session file of Gemini CLI by its head.
 func isGemini(s string) bool {
-	c, has := cursor{s: s}, map[string]bool{}
+	c, has := scan(s), map[string]bool{}
 	if c.peek() != '{' {
 		return false
 	}
@@ -82,13 +82,13 @@ func isGemini(s string) bool {
 // sniffLine looks at the keys of one JSONL record. A broken record is judged
 // by what stands before the break.
 func sniffLine(line string) Dialect {
-	c := cursor{s: line}
+	c := scan(line)
 	if c.peek() != '{' {
 		return ""
 	}
 	var typ string
 	has := map[string]bool{}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		has[k] = true
 		if k == "type" {
 			typ = c.str()
@@ -113,13 +113,13 @@ func sniffLine(line string) Dialect {
 
 // sniffDocument decides between the JSON dialects, "" if it is neither.
 func sniffDocument(s string) Dialect {
-	c := cursor{s: s}
+	c := scan(s)
 	var v vote
 	if s[0] == '[' {
 		v.messages(&c)
 		return v.verdict()
 	}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		switch k {
 		case "messages":
 			v.messages(&c)
@@ -172,8 +172,8 @@ func (v *vote) model(id string) {
 }
 
 func (v *vote) tools(c *cursor) {
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
-		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for range c.elems {
+		for k := range c.fields {
 			switch k {
 			case "input_schema", "cache_control":
 				v.anthropic += 4
@@ -187,8 +187,8 @@ func (v *vote) tools(c *cursor) {
 
 func (v *vote) messages(c *cursor) {
 	first := true
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
-		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for range c.elems {
+		for k := range c.fields {
 			switch k {
 			case "role":
 				v.role(c.str(), first)
@@ -224,8 +224,8 @@ func (v *vote) role(role string, first bool) {
 }
 
 func (v *vote) blocks(c *cursor) {
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
-		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for range c.elems {
+		for k := range c.fields {
 			if k != "type" {
 				if k == "cache_control" || k == "source" {
 					v.anthropic += 4

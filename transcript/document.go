@@ -138,7 +138,7 @@ func (d *document) member() error {
 	if err := d.v.value(); err != nil {
 		return err
 	}
-	c := cursor{s: string(d.v.buf[d.v.mark+key : d.v.pos])}
+	c := scan(string(d.v.buf[d.v.mark+key : d.v.pos]))
 	name := c.str()
 	if d.v.peek() != ':' {
 		return d.v.fault("':'")

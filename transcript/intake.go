@@ -145,7 +145,7 @@ func (in *Intake) read(value string) (*memkernel.Message, error) {
 		return readItem(value)
 	case Pi:
 		l := piLine{message: value}
-		if c := (cursor{s: value}); c.peek() != '{' {
+		if c := (scan(value)); c.peek() != '{' {
 			return nil, errNoObject
 		}
 		if err = l.toMessage(&rec); err == nil && (rec.x.unsent || rec.x.hostSkip) {
@@ -160,7 +160,7 @@ func (in *Intake) read(value string) (*memkernel.Message, error) {
 
 // readItem reads an item, or a message in the short form that requests may have.
 func readItem(value string) (*memkernel.Message, error) {
-	if c := (cursor{s: value}); c.peek() != '{' {
+	if c := (scan(value)); c.peek() != '{' {
 		return nil, errNoObject
 	}
 	m, err := codexMessage(value)
@@ -174,8 +174,8 @@ func readItem(value string) (*memkernel.Message, error) {
 // content.
 func piSummary(value string, m *memkernel.Message) error {
 	var role, summary string
-	c := cursor{s: value}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	c := scan(value)
+	for k := range c.fields {
 		switch k {
 		case "role":
 			role = c.str()

@@ -75,14 +75,14 @@ func (in *Intake) rendered(f Format, m memkernel.Message, raw, member string, fu
 	if err != nil {
 		return nil // the formats are known and no parameters are given
 	}
-	c := cursor{s: string(body)}
+	c := scan(string(body))
 	var values []string
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		if k != "messages" && k != "input" {
 			c.skip()
 			continue
 		}
-		for ok := c.firstElem(); ok; ok = c.nextElem() {
+		for range c.elems {
 			values = append(values, c.raw())
 		}
 	}
@@ -112,37 +112,6 @@ func writeAnthropic(m *memkernel.Message, raw string) []string {
 		return []string{`{"role":"assistant","content":` + content + "}"}
 	}
 	return []string{`{"role":"user","content":` + content + "}"}
-}
-
-// memberOf is the JSON of a member of an object, "" if it has none.
-func memberOf(raw, name string) string {
-	c := cursor{s: raw}
-	out := ""
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-		if v := c.raw(); k == name {
-			out = v
-		}
-	}
-	return out
-}
-
-// withMember is an object with another value for a member, which is added if it has
-// none. All other bytes stay.
-func withMember(raw, name, value string) string {
-	c := cursor{s: raw}
-	start, end := 0, 0
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-		c.peek()
-		at := c.i
-		c.skip()
-		if k == name {
-			start, end = at, c.i
-		}
-	}
-	if end == 0 {
-		return string(insertMember([]byte(raw), string(appendString(nil, name))+":"+value))
-	}
-	return raw[:start] + value + raw[end:]
 }
 
 // writePi spells a message as Pi and OpenClaw hold it. What the host wrote beside

@@ -12,13 +12,13 @@ func parseOpenAI(rec *Record) error {
 	if rec.Kind == KindField {
 		return parseField(rec, chatContent)
 	}
-	c := cursor{s: rec.Raw}
+	c := scan(rec.Raw)
 	if c.peek() != '{' {
 		c.skip()
 		return cmpErr(c.end(), errNoObject)
 	}
 	var cm chatMessage
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		cm.field(k, &c)
 	}
 	if err := cmpErr(c.end(), c.unread); err != nil {
@@ -27,7 +27,7 @@ func parseOpenAI(rec *Record) error {
 	if cm.role == "" {
 		return fmt.Errorf("message has no role")
 	}
-	m := cm.message(strings.TrimSpace(c.s))
+	m := cm.message(strings.TrimSpace(rec.Raw))
 	rec.Type, rec.ID, rec.Message, rec.x = cm.role, m.Key, m, &extra{}
 	return nil
 }
@@ -66,7 +66,7 @@ func (m *chatMessage) field(key string, c *cursor) {
 			m.reasoning, m.reasoningField = s, key
 		}
 	case "tool_calls":
-		for ok := c.firstElem(); ok; ok = c.nextElem() {
+		for range c.elems {
 			if p, ok := chatCall(c); ok {
 				m.calls = append(m.calls, p)
 			}
@@ -125,9 +125,8 @@ func keepText(parts []memkernel.Part, calls int) []memkernel.Part {
 
 func chatCall(c *cursor) (memkernel.Part, bool) {
 	var call memkernel.ToolCall
-	c.peek()
-	start := c.i
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	start := c.start()
+	for k := range c.fields {
 		switch k {
 		case "id":
 			call.ID = c.str()
@@ -142,11 +141,11 @@ func chatCall(c *cursor) (memkernel.Part, bool) {
 	if c.err != nil {
 		return memkernel.Part{}, false
 	}
-	return memkernel.Part{Kind: memkernel.PartToolUse, Call: &call, Raw: c.s[start:c.i]}, true
+	return memkernel.Part{Kind: memkernel.PartToolUse, Call: &call, Raw: c.since(start)}, true
 }
 
 func chatFunction(c *cursor, call *memkernel.ToolCall) {
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		switch k {
 		case "name":
 			call.Name = c.str()
@@ -163,7 +162,7 @@ func chatContent(c *cursor) []memkernel.Part {
 		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.str()}}
 	}
 	var parts []memkernel.Part
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
+	for range c.elems {
 		if p, ok := chatPart(c); ok {
 			parts = append(parts, p)
 		}
@@ -173,16 +172,15 @@ func chatContent(c *cursor) []memkernel.Part {
 
 func chatPart(c *cursor) (memkernel.Part, bool) {
 	var typ, text, url, data, name string
-	c.peek()
-	start := c.i
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	start := c.start()
+	for k := range c.fields {
 		switch k {
 		case "type":
 			typ = c.str()
 		case "text":
 			text = c.str()
 		case "image_url", "file":
-			for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+			for k := range c.fields {
 				switch k {
 				case "url", "file_id":
 					url = c.str()
@@ -201,7 +199,7 @@ func chatPart(c *cursor) (memkernel.Part, bool) {
 	if c.err != nil {
 		return memkernel.Part{}, false
 	}
-	p := memkernel.Part{Kind: memkernel.PartOther, Raw: c.s[start:c.i]}
+	p := memkernel.Part{Kind: memkernel.PartOther, Raw: c.since(start)}
 	switch typ {
 	case "text":
 		p.Kind, p.Text = memkernel.PartText, text

@@ -41,13 +41,13 @@ type piLine struct {
 }
 
 func parsePi(rec *Record) error {
-	c := cursor{s: rec.Raw}
+	c := scan(rec.Raw)
 	if c.peek() != '{' {
 		c.skip()
 		return cmpErr(c.end(), errNoObject)
 	}
 	l := piLine{keepIndex: -1}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		l.field(k, &c)
 	}
 	if err := c.end(); err != nil {
@@ -73,7 +73,7 @@ func parsePi(rec *Record) error {
 		rec.Message = l.built(rec, piBranchOpen+l.summary+piBranchClose, memkernel.OriginMeta)
 	case "custom_message":
 		rec.Kind = KindMessage
-		cc := cursor{s: strings.Clone(l.content)}
+		cc := scan(strings.Clone(l.content))
 		rec.Message = l.built(rec, "", memkernel.OriginMeta)
 		rec.Message.Parts = piContent(&cc)
 	case "message":
@@ -140,12 +140,12 @@ type piMessage struct {
 }
 
 func (l *piLine) toMessage(rec *Record) error {
-	c := cursor{s: strings.Clone(l.message)}
+	c := scan(strings.Clone(l.message))
 	if c.peek() != '{' {
 		return fmt.Errorf("message entry holds no message object")
 	}
 	var p piMessage
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		p.field(k, &c)
 	}
 	if c.err != nil {
@@ -248,7 +248,7 @@ func piContent(c *cursor) []memkernel.Part {
 		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.str()}}
 	}
 	var parts []memkernel.Part
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
+	for range c.elems {
 		if p, ok := piBlock(c); ok {
 			if parts == nil {
 				parts = make([]memkernel.Part, 0, 2)
@@ -262,9 +262,8 @@ func piContent(c *cursor) []memkernel.Part {
 func piBlock(c *cursor) (memkernel.Part, bool) {
 	var typ, text, thinking, sig, id, name, args, data, mime string
 	redacted := false
-	c.peek()
-	start := c.i
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	start := c.start()
+	for k := range c.fields {
 		switch k {
 		case "type":
 			typ = c.str()
@@ -293,7 +292,7 @@ func piBlock(c *cursor) (memkernel.Part, bool) {
 	if c.err != nil {
 		return memkernel.Part{}, false
 	}
-	p := memkernel.Part{Kind: memkernel.PartOther, Raw: c.s[start:c.i]}
+	p := memkernel.Part{Kind: memkernel.PartOther, Raw: c.since(start)}
 	switch typ {
 	case "text":
 		p.Kind, p.Text = memkernel.PartText, text

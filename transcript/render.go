@@ -87,7 +87,7 @@ func Render(f Format, req *Request) ([]byte, []Note, error) {
 		if p.Name == "thinking" && p.Raw == "" {
 			continue
 		}
-		c := cursor{s: p.Raw}
+		c := scan(p.Raw)
 		if c.skip(); c.end() != nil {
 			return nil, nil, fmt.Errorf("render member %s: %w", p.Name, c.err)
 		}
@@ -213,18 +213,6 @@ func (r *renderer) kin() bool {
 	return false
 }
 
-// rawType returns the type member of a block's JSON.
-func rawType(raw string) string {
-	c := cursor{s: raw}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-		if k == "type" {
-			return c.str()
-		}
-		c.skip()
-	}
-	return ""
-}
-
 // formatTakes judges an unknown block by its type: the item types of one API
 // are rejected by the other.
 func formatTakes(f Format, p *memkernel.Part) bool {
@@ -256,99 +244,4 @@ func isChatReasoning(p *memkernel.Part) bool {
 		return p.Kind == memkernel.PartThinking
 	}
 	return false
-}
-
-// isMarkerKey names the members that mark cache breakpoints.
-func isMarkerKey(k string) bool { return k == "cache_control" || k == "prompt_cache_breakpoint" }
-
-// appendClean appends a block's own JSON without cache markers and without
-// bytes that are not UTF-8. All other bytes stay as they are.
-func appendClean(dst []byte, raw string) []byte {
-	if strings.Contains(raw, `"cache_control"`) || strings.Contains(raw, `"prompt_cache_breakpoint"`) {
-		return appendWithout(dst, raw, isMarkerKey)
-	}
-	return appendValid(dst, raw)
-}
-
-// span is a range of bytes.
-type span struct{ start, end int }
-
-// appendWithout copies an object without some of its members.
-func appendWithout(dst []byte, raw string, drop func(string) bool) []byte {
-	c := cursor{s: raw}
-	cuts := memberCuts(&c, drop, nil)
-	at := 0
-	if c.err == nil {
-		for _, cut := range cuts {
-			dst = appendValid(dst, raw[at:cut.start])
-			at = cut.end
-		}
-	}
-	return appendValid(dst, raw[at:])
-}
-
-// memberCuts finds the members to drop, each with one of the commas beside it,
-// also in the objects of a content list. Members of other values stay: a
-// tool's input may well have one of such a name.
-func memberCuts(c *cursor, drop func(string) bool, cuts []span) []span {
-	kept := -1    // end of the last member that stays
-	open := false // the last cut reaches to the next member
-	c.peek()
-	for k, ok, start := firstMember(c); ok; k, ok, start = nextMember(c) {
-		if open {
-			cuts[len(cuts)-1].end, open = start, false
-		}
-		gone := drop(k)
-		if !gone && k == "content" && c.peek() == '[' {
-			for ok := c.firstElem(); ok; ok = c.nextElem() {
-				cuts = memberCuts(c, drop, cuts)
-			}
-		} else {
-			c.skip()
-		}
-		switch {
-		case !gone:
-			kept = c.i
-		case kept >= 0:
-			cuts, kept = append(cuts, span{kept, c.i}), c.i
-		default:
-			cuts, open = append(cuts, span{start, c.i}), true
-		}
-	}
-	return cuts
-}
-
-// firstMember is firstKey with the position of the key.
-func firstMember(c *cursor) (key string, ok bool, start int) {
-	if c.err != nil || c.peek() != '{' {
-		c.skip()
-		return "", false, 0
-	}
-	at := *c
-	at.i++
-	at.peek()
-	key, ok = c.firstKey()
-	return key, ok, at.i
-}
-
-// nextMember is nextKey with the position of the key.
-func nextMember(c *cursor) (key string, ok bool, start int) {
-	if !c.nextMember() {
-		return "", false, 0
-	}
-	start = c.i
-	key, ok = c.key()
-	return key, ok, start
-}
-
-// insertMember adds a member to the object that ends dst.
-func insertMember(dst []byte, member string) []byte {
-	if n := len(dst); n > 1 && dst[n-1] == '}' {
-		dst = dst[:n-1]
-		if dst[n-2] != '{' {
-			dst = append(dst, ',')
-		}
-		dst = append(append(dst, member...), '}')
-	}
-	return dst
 }

@@ -10,9 +10,9 @@ import (
 // anthropicShape tells whether a block's JSON is what the Messages API takes:
 // its type fits the kind and no member of another host's dialect is in it.
 func anthropicShape(p *memkernel.Part) bool {
-	c := cursor{s: p.Raw}
+	c := scan(p.Raw)
 	typ := ""
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		switch k {
 		case "type":
 			typ = c.str()
@@ -86,7 +86,7 @@ func appendToolUse(dst []byte, call *memkernel.ToolCall) []byte {
 // appendInput appends a call's input as the JSON object that the API wants.
 // Input that is none is wrapped: models do emit broken arguments.
 func appendInput(dst []byte, call *memkernel.ToolCall) []byte {
-	c := cursor{s: call.Input}
+	c := scan(call.Input)
 	if !call.Custom && c.peek() == '{' {
 		if c.skip(); c.end() == nil {
 			return appendValid(dst, call.Input)
@@ -140,21 +140,6 @@ func shownAs(f Format, p *memkernel.Part) *memkernel.Part {
 		return p
 	}
 	return &memkernel.Part{Kind: memkernel.PartText, Text: p.Raw}
-}
-
-// appendListed appends what write writes as an element of the list that ends
-// dst, with a comma if it is not the first, and nothing if write wrote nothing.
-func appendListed(dst []byte, write func([]byte) []byte) []byte {
-	n := len(dst)
-	first := dst[n-1] == '['
-	if !first {
-		dst = append(dst, ',')
-	}
-	m := len(dst)
-	if dst = write(dst); len(dst) == m {
-		return dst[:n]
-	}
-	return dst
 }
 
 func appendAnthropicMedia(dst []byte, p *memkernel.Part) []byte {

@@ -9,9 +9,9 @@ import (
 
 // chatShape tells whether a block's JSON is what chat completions take.
 func chatShape(p *memkernel.Part) bool {
-	c := cursor{s: p.Raw}
+	c := scan(p.Raw)
 	typ, role, fn := "", "", false
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		switch k {
 		case "type":
 			typ = c.str()

@@ -26,7 +26,7 @@ func appendItem(dst []byte, p *memkernel.Part, typ string) []byte {
 	case "reasoning", "compaction", "compaction_summary", "mcp_approval_request":
 		drop = dropReasoningKey
 	}
-	if (p.Call != nil || p.Result != nil) && bodyMemberOf(p.Raw, "call_id") == "" {
+	if (p.Call != nil || p.Result != nil) && memberOf(p.Raw, "call_id") == "" {
 		drop = dropReasoningKey // the id is what ties it to its other half
 	}
 	return appendWithout(dst, p.Raw, drop)

@@ -14,13 +14,13 @@ type toolDef struct {
 
 func readTool(raw string) toolDef {
 	var d toolDef
-	c := cursor{s: raw}
+	c := scan(raw)
 	d.read(&c)
 	return d
 }
 
 func (d *toolDef) read(c *cursor) {
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.fields {
 		switch k {
 		case "type":
 			d.typ = c.str()

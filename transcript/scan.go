@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -72,6 +73,60 @@ func (c *cursor) peek() byte {
 		}
 	}
 	return 0
+}
+
+// scan is a cursor at the beginning of a JSON text.
+func scan(s string) cursor { return cursor{s: s} }
+
+// object is a cursor at the beginning of a JSON object.
+func object(s string) (cursor, error) {
+	c := scan(s)
+	if c.peek() == '{' {
+		return c, nil
+	}
+	c.skip()
+	return c, cmp.Or(c.end(), errNoObject)
+}
+
+// fields enters an object and goes over its keys; the body of the loop reads or skips the
+// value. A value that is no object is skipped and has no keys.
+func (c *cursor) fields(yield func(string) bool) {
+	for k, ok := c.firstKey(); ok && yield(k); k, ok = c.nextKey() {
+	}
+}
+
+// elems enters an array and goes over its elements, which the body of the loop reads. A
+// value that is no array is skipped and has none.
+func (c *cursor) elems(yield func() bool) {
+	for ok := c.firstElem(); ok && yield(); ok = c.nextElem() {
+	}
+}
+
+// text is the string that a member of an object holds, "" if there is none. The object is
+// passed over.
+func (c *cursor) text(member string) (s string) {
+	for k := range c.fields {
+		if k == member {
+			s = c.str()
+		} else {
+			c.skip()
+		}
+	}
+	return s
+}
+
+// start is where the next value begins.
+func (c *cursor) start() int {
+	c.peek()
+	return c.i
+}
+
+// since is all that was read from a start on, "" after an error.
+func (c *cursor) since(start int) string {
+	if c.err != nil {
+		return ""
+	}
+	return c.s[start:c.i]
 }
 
 // end fails unless only white space is left.
@@ -232,7 +287,7 @@ func (c *cursor) skip() {
 	case b == '{':
 		c.skipObject()
 	case b == '[':
-		for ok := c.firstElem(); ok; ok = c.nextElem() {
+		for range c.elems {
 			c.skip()
 		}
 	case b == 't':

@@ -21,7 +21,7 @@ func TestSkipAgreesWithJSON(t *testing.T) {
 			b[i] = rapid.SampledFrom([]byte("{}[]\",:\\u0e1-+.tfn \n\x00z")).Draw(t, "byte")
 		}
 		b = b[:rapid.IntRange(0, len(b)).Draw(t, "cut")]
-		c := cursor{s: string(b)}
+		c := scan(string(b))
 		c.skip()
 		if got, want := c.end() == nil, json.Valid(b); got != want {
 			t.Fatalf("%q: valid = %v, encoding/json says %v (%v)", b, got, want, c.err)
@@ -33,7 +33,7 @@ func TestStringsAgreeWithJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")
 		want, _ := json.Marshal(s)
-		c := cursor{s: string(want)}
+		c := scan(string(want))
 		if got := c.str(); got != s || c.err != nil {
 			t.Fatalf("read %s = %q, %v, want %q", want, got, c.err, s)
 		}
@@ -53,7 +53,7 @@ func TestStringEdges(t *testing.T) {
 		{"all escapes", `"\"\\\/\b\f\n\r\t"`, "\"\\/\b\f\n\r\t"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := cursor{s: tc.in}
+			c := scan(tc.in)
 			if got := c.str(); got != tc.want || c.err != nil {
 				t.Errorf("got %q, %v, want %q", got, c.err, tc.want)
 			}
@@ -69,7 +69,7 @@ func TestDepthIsBounded(t *testing.T) {
 	for i := range b {
 		b[i] = '['
 	}
-	c := cursor{s: string(b)}
+	c := scan(string(b))
 	if c.skip(); c.err != errDepth {
 		t.Errorf("err = %v, want %v", c.err, errDepth)
 	}
