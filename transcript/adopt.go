@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/memkernel/memkernel"
 )
@@ -71,4 +72,54 @@ func unknownCall(p *memkernel.Part) (memkernel.ToolCall, bool) {
 	}
 	fillCall(&call, typ, p.Raw)
 	return call, c.err == nil && call.ID != ""
+}
+
+// maxToolName is how long providers take names of tools.
+const maxToolName = 64
+
+// fillCall gives a call of an unknown kind what it lacks: a name that providers take,
+// of its type, and as input the members that say more than which call it is. The input
+// becomes an object if it is none.
+func fillCall(c *memkernel.ToolCall, typ, raw string) {
+	if c.Name == "" {
+		name := safeID(strings.TrimSuffix(strings.TrimSuffix(typ, "_call"), "_request"))
+		c.Name = name[:min(len(name), maxToolName)]
+	}
+	if c.Input == "" {
+		c.Input = string(appendWithout(nil, raw, func(k string) bool {
+			return k == "type" || k == "id" || k == "call_id" || k == "name" || k == "status" || isMarkerKey(k)
+		}))
+	}
+	if !strings.HasPrefix(c.Input, "{") {
+		c.Input = string(appendInput(nil, c))
+	}
+}
+
+// safeID makes an id, or a name, of the characters that all providers allow.
+func safeID(id string) string {
+	ok := func(r rune) bool {
+		return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}
+	return strings.Map(func(r rune) rune {
+		if ok(r) {
+			return r
+		}
+		return '_'
+	}, id)
+}
+
+// appendInput appends a call's input as the JSON object that the API wants.
+// Input that is none is wrapped: models do emit broken arguments.
+func appendInput(dst []byte, call *memkernel.ToolCall) []byte {
+	c := scan(call.Input)
+	if !call.Custom && c.peek() == '{' {
+		if c.skip(); c.end() == nil {
+			return appendValid(dst, call.Input)
+		}
+	}
+	if strings.TrimSpace(call.Input) == "" {
+		return append(dst, '{', '}')
+	}
+	dst = append(dst, `{"input":`...)
+	return append(appendString(dst, call.Input), '}')
 }

@@ -20,21 +20,7 @@ type block struct {
 type source64 struct{ typ, media, data, url string }
 
 // anthropicContent reads message content: a string or a list of blocks.
-func anthropicContent(c *cursor) []memkernel.Part {
-	if c.peek() == '"' {
-		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.str()}}
-	}
-	var parts []memkernel.Part
-	for range c.elems {
-		if p, ok := anthropicBlock(c); ok {
-			if parts == nil {
-				parts = make([]memkernel.Part, 0, 1)
-			}
-			parts = append(parts, p)
-		}
-	}
-	return parts
-}
+func anthropicContent(c *cursor) []memkernel.Part { return Content(c, anthropicBlock) }
 
 // anthropicBlock reads one content block. A string in a list of blocks reads
 // as text.

@@ -30,7 +30,8 @@ type Body struct {
 	members []bodyMember
 	list    span // the elements of the conversation, without brackets
 	lead    int  // end of the elements that are the system prompt
-	markers BodyMarkers
+	api     *API
+	markers Markers
 }
 
 // bodyMember is a member of the body: all of it, and its value.
@@ -39,9 +40,9 @@ type bodyMember struct {
 	all, value span
 }
 
-// ErrNoConversation is returned for a body whose conversation is not a list of
+// errNoConversation is returned for a body whose conversation is not a list of
 // messages.
-var ErrNoConversation = errors.New("the body holds no list of messages")
+var errNoConversation = errors.New("the body holds no list of messages")
 
 // ReadBody takes a request body apart. A body that can be read in more than one way
 // (a member that stands twice, an element that is no message) is an error.
@@ -50,20 +51,11 @@ func ReadBody(f Format, data []byte) (*Body, error) {
 	return r.Read(f, data)
 }
 
-// listName is the member that holds the conversation.
-func (b *Body) listName() string {
-	if b.Format == FormatResponses {
-		return "input"
-	}
-	return "messages"
-}
-
 // split finds the members, and the elements of the conversation.
 func (b *Body) split() (elements []span, err error) {
-	c := scan(b.raw)
-	if c.peek() != '{' {
-		c.skip()
-		return nil, cmpErr(c.end(), errNoObject)
+	c, err := object(b.raw)
+	if err != nil {
+		return nil, err
 	}
 	seen := map[string]bool{}
 	for name, ok, start := firstMember(&c); ok; name, ok, start = nextMember(&c) {
@@ -71,7 +63,7 @@ func (b *Body) split() (elements []span, err error) {
 			return nil, fmt.Errorf("member %q stands twice", name)
 		}
 		seen[name] = true
-		list := c.peek() == '[' && name == b.listName()
+		list := c.peek() == '[' && name == b.api.List
 		from := c.i
 		if list {
 			elements = c.spans()
@@ -116,19 +108,16 @@ func (b *Body) fill() error {
 	if tools.s != "" {
 		b.Tools = readTools(&tools)
 	}
-	system := scan(b.Member("system"))
-	if b.Format == FormatResponses {
-		system.s = b.Member("instructions")
-	}
-	if system.s != "" && b.Format != FormatOpenAI {
-		b.System = anthropicContent(&system)
+	system := scan(b.Member(b.api.System))
+	if system.peek() != 0 {
+		b.System = b.api.Instructions(&system)
 	}
 	if err := errors.Join(tools.err, system.err); err != nil {
 		return err
 	}
-	m := b.member(b.listName())
+	m := b.member(b.api.List)
 	if m == nil || b.raw[m.value.start] != '[' {
-		return ErrNoConversation
+		return errNoConversation
 	}
 	b.list = span{m.value.start + 1, m.value.end - 1}
 	b.lead = b.list.start
@@ -137,22 +126,22 @@ func (b *Body) fill() error {
 
 // bodyItems collects the elements of the conversation.
 type bodyItems struct {
-	b         *Body
-	reader    *BodyReader
-	functions requestAssembler
-	pairs     pairs
-	open      bool // the last message still takes items of one answer
-	at        span // its bytes
+	b       *Body
+	reader  *BodyReader
+	numbers Numbers
+	pair    func([]memkernel.Message, *memkernel.Message)
+	open    bool // the last message still takes items of one answer
+	at      span // its bytes
 }
 
 // readList reads the conversation.
 func (b *Body) readList(r *BodyReader, elements []span) error {
-	l := bodyItems{b: b, reader: r, functions: requestAssembler{s: &Session{}}}
+	l := bodyItems{b: b, reader: r, pair: b.api.Pair()}
 	b.Messages = make([]memkernel.Message, 0, len(elements))
 	for n, at := range elements {
-		m, err := r.message(b.Format, b.raw[at.start:at.end])
+		m, err := r.message(b, b.raw[at.start:at.end])
 		if err != nil {
-			return fmt.Errorf("%s[%d]: %w", b.listName(), n, err)
+			return fmt.Errorf("%s[%d]: %w", b.api.List, n, err)
 		}
 		l.add(m, at)
 	}
@@ -165,28 +154,24 @@ func (b *Body) readList(r *BodyReader, elements []span) error {
 // answer.
 func (l *bodyItems) add(m memkernel.Message, at span) {
 	b := l.b
-	if b.Format == FormatOpenAI && len(b.Messages) == 0 && isSystemRole(m.Role) {
+	if b.api.System == "" && len(b.Messages) == 0 && isSystemRole(m.Role) {
 		b.System = append(b.System, m.Parts...)
 		b.lead = at.end
 		return
 	}
-	if b.Format == FormatResponses {
-		l.pairs.take(b.Messages, &m)
-	} else {
-		adopt(b.Messages, &m)
-	}
+	l.pair(b.Messages, &m)
 	answer := m.Role == memkernel.RoleAssistant
 	if answer && m.Model == "" {
 		m.Model = b.Model
 	}
-	if b.Format == FormatResponses && answer && l.open {
-		joinItem(&b.Messages[len(b.Messages)-1], &m)
+	if answer && l.open {
+		b.api.Join(&b.Messages[len(b.Messages)-1], &m)
 		l.at.end = at.end
 		return
 	}
 	l.close()
-	l.open, l.at = answer && b.Format == FormatResponses, at
-	l.functions.number(&m)
+	l.open, l.at = answer && b.api.Join != nil, at
+	l.numbers.Number(&m)
 	b.Messages = append(b.Messages, m)
 }
 
@@ -202,22 +187,5 @@ func (l *bodyItems) close() {
 	l.open = false
 }
 
-// withType is a message item whose type is written out.
-func withType(raw string) string {
-	i := strings.IndexByte(raw, '{')
-	if i < 0 || strings.TrimLeft(raw[i+1:], " \t\r\n") == "}" {
-		return raw
-	}
-	return raw[:i+1] + `"type":"message",` + raw[i+1:]
-}
-
 // Source is the dialect of the body's blocks.
-func (b *Body) Source() Dialect {
-	switch b.Format {
-	case FormatOpenAI:
-		return OpenAI
-	case FormatResponses:
-		return Codex
-	}
-	return Anthropic
-}
+func (b *Body) Source() Dialect { return b.Format.Dialect() }

@@ -1,9 +1,8 @@
 package transcript
 
 import (
-	"errors"
+	"cmp"
 	"strings"
-	"time"
 
 	"github.com/memkernel/memkernel"
 )
@@ -11,8 +10,6 @@ import (
 // clearedResult is what Claude Code sends in place of a tool result that a
 // micro-compaction cleared.
 const clearedResult = "[Old tool result content cleared]"
-
-var errNoObject = errors.New("record is not a JSON object")
 
 func isClaudeType(t string) bool {
 	switch t {
@@ -42,11 +39,10 @@ type claudeLine struct {
 	side, meta, summary, hidden, apiError                     bool
 }
 
-func parseClaude(rec *Record) error {
-	c := scan(rec.Raw)
-	if c.peek() != '{' {
-		c.skip()
-		return cmpErr(c.end(), errNoObject)
+func parseClaude(e *Entry) error {
+	c, err := object(e.Raw)
+	if err != nil {
+		return err
 	}
 	var l claudeLine
 	for k := range c.fields {
@@ -55,39 +51,42 @@ func parseClaude(rec *Record) error {
 	if err := c.end(); err != nil {
 		return err
 	}
-	rec.Type, rec.ID, rec.Parent = l.typ, l.id, l.parent
-	rec.Kind = l.kind()
-	rec.ends = l.typ == "system" && l.subtype == "turn_duration" && !l.side
-	if rec.Kind == KindIgnored || rec.Kind == KindUnknown || rec.Kind == KindSummary {
+	e.Type, e.ID, e.Parent = l.typ, l.id, l.parent
+	e.Kind = l.kind()
+	e.Ends = l.typ == "system" && l.subtype == "turn_duration" && !l.side
+	if e.Kind == KindIgnored || e.Kind == KindUnknown || e.Kind == KindSummary {
 		return nil
 	}
-	rec.ID, rec.Parent = strings.Clone(l.id), strings.Clone(l.parent)
-	rec.x = &extra{session: l.session, cwd: l.cwd}
+	e.ID, e.Parent = strings.Clone(l.id), strings.Clone(l.parent)
+	e.About = About{ID: l.session, Cwd: l.cwd}
+	own := &claudeOwn{}
+	e.Own = own
 	if l.side {
-		if rec.x.branch = strings.Clone(l.agent); rec.x.branch == "" {
-			rec.x.branch = unknownBranch
-		}
+		own.branch = cmp.Or(strings.Clone(l.agent), unknownBranch)
 	}
-	switch rec.Kind {
+	switch e.Kind {
 	case KindCompaction:
-		l.compaction(rec.x)
+		l.compaction(own)
 	case KindMicrocompaction:
-		rec.x.cleared = clearedIDs(l.micro)
+		own.cleared = clearedIDs(l.micro)
 	case KindMessage:
-		return l.toMessage(rec)
+		return l.toMessage(e, own)
 	}
 	return nil
 }
 
+// claudeOwn is what the assembler makes something of.
+type claudeOwn struct {
+	branch             string // sidechain id; "?" if only parents tell
+	group              string // records of one group are one message
+	fork               bool   // a plain user message that may open a fork
+	cleared            []string
+	keepHead, keepTail string
+	keepIDs            []string
+}
+
 // unknownBranch marks a sidechain record that names no agent; its parents do.
 const unknownBranch = "?"
-
-func cmpErr(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
-}
 
 func (l *claudeLine) field(key string, c *cursor) {
 	switch key {
@@ -110,7 +109,7 @@ func (l *claudeLine) field(key string, c *cursor) {
 	case "promptId":
 		l.turn = c.str()
 	case "origin":
-		l.from = kindOf(c)
+		l.from = c.text("kind")
 	case "isSidechain":
 		l.side = c.boolean()
 	case "isMeta":
@@ -132,22 +131,6 @@ func (l *claudeLine) field(key string, c *cursor) {
 	default:
 		c.skip()
 	}
-}
-
-// kindOf is the kind that an object names: who is behind a message.
-func kindOf(c *cursor) (kind string) {
-	if c.peek() != '{' {
-		c.skip()
-		return ""
-	}
-	for k := range c.fields {
-		if k == "kind" {
-			kind = c.str()
-		} else {
-			c.skip()
-		}
-	}
-	return kind
 }
 
 func (l *claudeLine) kind() Kind {
@@ -173,9 +156,9 @@ func (l *claudeLine) kind() Kind {
 	return KindIgnored
 }
 
-func (l *claudeLine) toMessage(rec *Record) error {
-	m := &memkernel.Message{Key: rec.ID, Time: parseTime(l.time), Turn: strings.Clone(l.turn)}
-	rec.Message = m
+func (l *claudeLine) toMessage(e *Entry, own *claudeOwn) error {
+	m := &memkernel.Message{Key: e.ID, Time: parseTime(l.time), Turn: strings.Clone(l.turn)}
+	e.Message = m
 	if l.typ == "system" {
 		c := scan(strings.Clone(l.content))
 		m.Role, m.Origin, m.Parts = memkernel.RoleUser, memkernel.OriginMeta, anthropicContent(&c)
@@ -190,22 +173,22 @@ func (l *claudeLine) toMessage(rec *Record) error {
 		m.Role = memkernel.Role(l.typ)
 	}
 	// The host shows its own error messages to the user only.
-	rec.x.unread = c.unread
-	rec.x.unsent = l.apiError || l.hidden && !l.summary
+	e.Unread = c.unread
+	e.Flags.Unsent = l.apiError || l.hidden && !l.summary
 	switch {
 	case l.typ == "assistant" && (m.Model == "<synthetic>" || l.apiError):
 		m.Origin, m.Usage = memkernel.OriginSynthetic, nil
-		rec.x.group = id
+		own.group = id
 	case l.typ == "assistant":
-		rec.x.group = id
+		own.group = id
 		// Each block has a line of its own; what was only thought is followed by more.
-		rec.ends = (stop == "end_turn" || stop == "stop_sequence" || stop == "max_tokens" || stop == "refusal") && Text(*m) != ""
+		e.Ends = (stop == "end_turn" || stop == "stop_sequence" || stop == "max_tokens" || stop == "refusal") && Text(*m) != ""
 	case l.summary:
 		m.Origin = memkernel.OriginSummary
 	case l.meta:
 		m.Origin = memkernel.OriginMeta
 	default:
-		rec.x.fork = rec.Parent != "" && !HasResults(*m)
+		own.fork = e.Parent != "" && !HasResults(*m)
 		if !l.side && !l.hidden && (l.from == "" || l.from == "human") {
 			person(m, true) // what was said with a permission stands beside the result
 		}
@@ -213,7 +196,7 @@ func (l *claudeLine) toMessage(rec *Record) error {
 	return nil
 }
 
-func (l *claudeLine) compaction(x *extra) {
+func (l *claudeLine) compaction(own *claudeOwn) {
 	c := scan(strings.Clone(l.compact))
 	if l.compact == "" {
 		return
@@ -226,12 +209,12 @@ func (l *claudeLine) compaction(x *extra) {
 		for k := range c.fields {
 			switch k {
 			case "headUuid":
-				x.keepHead = c.str()
+				own.keepHead = c.str()
 			case "tailUuid":
-				x.keepTail = c.str()
+				own.keepTail = c.str()
 			case "uuids":
 				for range c.elems {
-					x.keepIDs = append(x.keepIDs, c.str())
+					own.keepIDs = append(own.keepIDs, c.str())
 				}
 			default:
 				c.skip()
@@ -257,38 +240,17 @@ func clearedIDs(raw string) (ids []string) {
 	return ids
 }
 
-// anthropicMessage reads a Messages object into m and returns its id and why it ended.
-func anthropicMessage(c *cursor, m *memkernel.Message) (id, stop string) {
-	start := c.start()
-	for k := range c.fields {
-		switch k {
-		case "id":
-			id = c.str()
-		case "stop_reason":
-			stop = c.str()
-		case "role":
-			m.Role = memkernel.Role(c.str())
-		case "model":
-			m.Model = c.str()
-		case "content":
-			m.Parts = anthropicContent(c)
-		case "usage":
-			m.Usage = c.usage()
-		default:
-			c.skip()
-		}
+// sniffClaude knows a line by the members that all have.
+func sniffClaude(typ string, has map[string]bool) int {
+	if has["uuid"] || has["parentUuid"] || has["sessionId"] || has["isSidechain"] || has["leafUuid"] || isClaudeType(typ) {
+		return 3
 	}
-	if c.err == nil {
-		m.Raw = c.since(start)
-	}
-	return id, stop
+	return 0
 }
 
-// parseTime reads the host's time, zero if it is none.
-func parseTime(s string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
+const claudeName = "claude-code"
+
+// claudeRow are Claude Code's session logs: JSONL, a record per content block.
+var claudeRow = row{Name: claudeName, Sniff: sniffClaude, Parse: parseClaude, Assemble: assembleClaude, Blocks: anthropicName,
+	Notices: []string{"This session is being continued from a previous conversation", "Base directory for this skill:",
+		"Stop hook feedback:", "Your task is to create a detailed summary of", "CRITICAL: Respond with TEXT ONLY"}}

@@ -10,7 +10,7 @@ import (
 // parent ids lead nowhere after a compaction, so they are used for two things
 // only, naming old sidechains and finding forks.
 type claudeAssembler struct {
-	s      *Session
+	log    *Log
 	byID   map[string]int    // record id to message index
 	groups map[string]int    // branch and message id to message index
 	calls  map[string]bool   // branch and call id, to drop repeated lines
@@ -19,34 +19,39 @@ type claudeAssembler struct {
 	side   string            // branch of the last sidechain record
 }
 
-func (a *claudeAssembler) add(rec *Record) {
-	switch rec.Kind {
+func assembleClaude(l *Log) (add func(*Entry), finish func()) {
+	a := claudeAssembler{log: l, byID: map[string]int{}, groups: map[string]int{},
+		calls: map[string]bool{}, sides: map[string]string{}, askers: map[string]int{}}
+	return a.add, nil
+}
+
+func (a *claudeAssembler) add(e *Entry) {
+	switch e.Kind {
 	case KindMessage, KindCompaction, KindMicrocompaction:
 	default:
 		return
 	}
-	if _, dup := a.byID[rec.ID]; dup && rec.ID != "" {
-		a.s.note("duplicate-record", rec, "record %s is in the file twice, the first one counts", rec.ID)
+	if _, dup := a.byID[e.ID]; dup && e.ID != "" {
+		a.log.Note("duplicate-record", e, "record %s is in the file twice, the first one counts", e.ID)
 		return
 	}
-	branch := a.branch(rec)
-	l := a.s.line(branch)
-	if branch == "" {
-		a.s.adopt(rec.x)
-	} else if a.s.ID == "" {
-		a.s.adopt(rec.x)
+	own := e.Own.(*claudeOwn)
+	branch := a.branch(e, own)
+	l := a.log.Branch(branch)
+	if branch == "" || a.log.ID == "" {
+		a.log.Adopt(&e.About)
 	}
-	switch rec.Kind {
+	switch e.Kind {
 	case KindCompaction:
-		a.remember(rec.ID, -1)
-		l.bounds = append(l.bounds, bound{pos: len(l.order), keep: a.kept(l, rec.x)})
+		a.remember(e.ID, -1)
+		l.Bounds = append(l.Bounds, Bound{Pos: len(l.Order), Keep: a.kept(l, own)})
 		a.closeGroups(branch)
 	case KindMicrocompaction:
-		a.remember(rec.ID, -1)
-		l.micros = append(l.micros, micro{pos: len(l.order), ids: rec.x.cleared})
+		a.remember(e.ID, -1)
+		l.Micros = append(l.Micros, Micro{Pos: len(l.Order), IDs: own.cleared, Stub: clearedResult})
 	case KindMessage:
-		rec.Message.Branch = branch
-		a.message(rec, l)
+		e.Message.Branch = branch
+		a.message(e, own, l)
 	}
 }
 
@@ -57,22 +62,22 @@ func (a *claudeAssembler) remember(id string, i int) {
 }
 
 // branch names the sidechain of a record, "" for the main line.
-func (a *claudeAssembler) branch(rec *Record) string {
-	b := rec.x.branch
+func (a *claudeAssembler) branch(e *Entry, own *claudeOwn) string {
+	b := own.branch
 	if b != unknownBranch {
 		return b
 	}
 	switch {
-	case rec.Parent == "":
-		b = rec.ID
-	case a.sides[rec.Parent] != "":
-		b = a.sides[rec.Parent]
+	case e.Parent == "":
+		b = e.ID
+	case a.sides[e.Parent] != "":
+		b = a.sides[e.Parent]
 	case a.side != "":
 		b = a.side
 	default:
-		b = rec.ID
+		b = e.ID
 	}
-	a.sides[rec.ID], a.side = b, b
+	a.sides[e.ID], a.side = b, b
 	return b
 }
 
@@ -87,50 +92,38 @@ func (a *claudeAssembler) closeGroups(branch string) {
 	}
 }
 
-func (a *claudeAssembler) message(rec *Record, l *line) {
-	m, x := rec.Message, rec.x
+func (a *claudeAssembler) message(e *Entry, own *claudeOwn, l *Line) {
+	m := e.Message
 	if m.Role == memkernel.RoleAssistant && m.Origin == "" && m.Model != "" {
-		a.s.Model = m.Model
+		a.log.Model = m.Model
 	}
-	a.dropRepeated(rec)
-	group := m.Branch + "\x00" + x.group
-	if i, ok := a.groups[group]; ok && x.group != "" {
-		a.remember(rec.ID, i)
-		a.join(i, m)
+	a.dropRepeated(e)
+	group := m.Branch + "\x00" + own.group
+	if i, ok := a.groups[group]; ok && own.group != "" {
+		a.remember(e.ID, i)
+		// It stays where its first line stood, so results that were written between its
+		// lines follow it.
+		Join(&a.log.Messages[i], m)
 		return
 	}
-	if x.fork {
-		a.fork(rec, l)
+	if own.fork {
+		a.fork(e, l)
 	}
-	if x.group != "" {
-		if _, taken := a.byID[x.group]; !taken {
-			m.Key = x.group
-			a.byID[x.group] = len(a.s.Messages)
+	if own.group != "" {
+		if _, taken := a.byID[own.group]; !taken {
+			m.Key = own.group
+			a.byID[own.group] = len(a.log.Messages)
 		}
-		a.groups[group] = len(a.s.Messages)
+		a.groups[group] = len(a.log.Messages)
 	}
-	i := a.s.push(*m, flags{unsent: x.unsent, hostSkip: x.hostSkip})
-	a.remember(rec.ID, i)
-}
-
-// join adds another line of a message to it. The message stays where its first
-// line stood, so results that were written between its lines follow it.
-func (a *claudeAssembler) join(i int, m *memkernel.Message) {
-	into := &a.s.Messages[i]
-	into.Parts = append(into.Parts, m.Parts...)
-	into.Raw = ""
-	if m.Usage != nil {
-		into.Usage = m.Usage
-	}
-	if m.Time.After(into.Time) {
-		into.Time = m.Time
-	}
+	i := a.log.Push(*m, e.Flags)
+	a.remember(e.ID, i)
 }
 
 // dropRepeated takes out calls that the file holds already: hosts copy records
 // under new ids when they resume a session.
-func (a *claudeAssembler) dropRepeated(rec *Record) {
-	m := rec.Message
+func (a *claudeAssembler) dropRepeated(e *Entry) {
+	m := e.Message
 	if m.Role != memkernel.RoleAssistant {
 		return
 	}
@@ -139,7 +132,7 @@ func (a *claudeAssembler) dropRepeated(rec *Record) {
 		if p.Call != nil && p.Call.ID != "" {
 			key := m.Branch + "\x00" + p.Call.ID
 			if a.calls[key] {
-				a.s.Notes = append(a.s.Notes, Note{Rule: "duplicate-call", Line: rec.Line, Message: -1, Key: m.Key,
+				a.log.Notes = append(a.log.Notes, Note{Rule: "duplicate-call", Line: e.Line, Message: -1, Key: m.Key,
 					Text: "call " + p.Call.ID + " is in the file twice, the first one counts", Removed: []memkernel.Part{m.Parts[i]}})
 				continue
 			}
@@ -153,15 +146,15 @@ func (a *claudeAssembler) dropRepeated(rec *Record) {
 // fork looks whether this plain user message answers the same record as an
 // earlier one. Then the user went back, and what came in between is an arm of
 // its own. Parallel tool calls share parents too, but are no plain messages.
-func (a *claudeAssembler) fork(rec *Record, l *line) {
-	key := rec.Message.Branch + "\x00" + rec.Parent
+func (a *claudeAssembler) fork(e *Entry, l *Line) {
+	key := e.Message.Branch + "\x00" + e.Parent
 	first, seen := a.askers[key]
-	a.askers[key] = len(a.s.Messages)
+	a.askers[key] = len(a.log.Messages)
 	if !seen {
 		return
 	}
 	pos := -1
-	for at, i := range l.order {
+	for at, i := range l.Order {
 		if i == first {
 			pos = at
 		}
@@ -169,35 +162,29 @@ func (a *claudeAssembler) fork(rec *Record, l *line) {
 	if pos < 0 {
 		return
 	}
-	branch := "fork:" + a.s.Messages[first].Key
-	for _, i := range l.order[pos:] {
-		a.s.Messages[i].Branch = branch
-	}
-	a.s.lines[branch] = l.split(pos)
-	a.s.names = append(a.s.names, branch)
-	a.closeGroups(rec.Message.Branch)
-	a.s.note("fork", rec, "the user went back here; the arm left behind is branch %s", branch)
+	branch := "fork:" + a.log.Messages[first].Key
+	a.log.Fork(l, pos, branch)
+	a.closeGroups(e.Message.Branch)
+	a.log.Note("fork", e, "the user went back here; the arm left behind is branch %s", branch)
 }
 
 // kept finds the positions of the messages that a partial compaction keeps.
-func (a *claudeAssembler) kept(l *line, x *extra) (keep []int) {
-	if x.keepHead == "" && len(x.keepIDs) == 0 {
+func (a *claudeAssembler) kept(l *Line, own *claudeOwn) (keep []int) {
+	if own.keepHead == "" && len(own.keepIDs) == 0 {
 		return nil
 	}
-	head, okHead := a.byID[x.keepHead]
-	tail, okTail := a.byID[x.keepTail]
+	head, okHead := a.byID[own.keepHead]
+	tail, okTail := a.byID[own.keepTail]
 	ids := map[int]bool{}
-	for _, id := range x.keepIDs {
+	for _, id := range own.keepIDs {
 		if i, ok := a.byID[id]; ok {
 			ids[i] = true
 		}
 	}
-	for at, i := range l.order {
+	for at, i := range l.Order {
 		if ids[i] || okHead && okTail && i >= head && i <= tail {
 			keep = append(keep, at)
 		}
 	}
 	return keep
 }
-
-func (a *claudeAssembler) finish() {}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memkernel/memkernel"
 )
@@ -38,11 +39,10 @@ type codexItem struct {
 	plain, isErr                                                                     bool
 }
 
-func parseCodex(rec *Record) error {
-	c := scan(rec.Raw)
-	if c.peek() != '{' {
-		c.skip()
-		return cmpErr(c.end(), errNoObject)
+func parseCodex(e *Entry) error {
+	c, err := object(e.Raw)
+	if err != nil {
+		return err
 	}
 	var typ, at, payload, id string
 	state := false
@@ -64,50 +64,50 @@ func parseCodex(rec *Record) error {
 	if err := c.end(); err != nil {
 		return err
 	}
-	rec.Type, rec.Kind, rec.x = typ, KindUnknown, &extra{}
+	e.Type, e.Kind = typ, KindUnknown
 	switch typ {
 	case "session_meta", "turn_context":
-		rec.Kind = KindMeta
-		return codexMeta(rec, payload)
+		e.Kind = KindMeta
+		return codexMeta(e, payload)
 	case "compacted":
-		rec.Kind = KindCompaction
-		return codexCompacted(rec, payload, at)
+		e.Kind = KindCompaction
+		return codexCompacted(e, payload, at)
 	case "event_msg":
-		rec.Kind = KindIgnored
-		return codexEvent(rec, payload)
+		e.Kind = KindIgnored
+		return codexEvent(e, payload)
 	case "response_item":
-		return codexResponse(rec, strings.Clone(payload), at)
+		return codexResponse(e, strings.Clone(payload), at)
 	case "":
 		// Rollouts of early versions begin with a bare header.
 		if id != "" || state {
-			rec.Kind, rec.x.session = KindMeta, strings.Clone(id)
+			e.Kind, e.About.ID = KindMeta, strings.Clone(id)
 		}
 	default:
 		if payload == "" && isResponsesItem(typ) {
-			return codexResponse(rec, strings.Clone(rec.Raw), at)
+			return codexResponse(e, strings.Clone(e.Raw), at)
 		}
 	}
 	return nil
 }
 
-func codexMeta(rec *Record, payload string) error {
+func codexMeta(e *Entry, payload string) error {
 	c := scan(strings.Clone(payload))
 	for k := range c.fields {
 		switch k {
 		case "id":
-			rec.x.session = c.str()
+			e.About.ID = c.str()
 		case "cwd":
-			rec.x.cwd = c.str()
+			e.About.Cwd = c.str()
 		case "model":
-			rec.x.model = c.str()
+			e.About.Model = c.str()
 		case "base_instructions":
-			rec.x.system = codexInstructions(&c)
+			e.About.System = codexInstructions(&c)
 		default:
 			c.skip()
 		}
 	}
-	if rec.Type == "turn_context" {
-		rec.x.session = ""
+	if e.Type == "turn_context" {
+		e.About.ID = ""
 	}
 	return c.err
 }
@@ -117,13 +117,7 @@ func codexInstructions(c *cursor) []memkernel.Part {
 	if c.peek() == '"' {
 		text = c.str()
 	} else {
-		for k := range c.fields {
-			if k == "text" {
-				text = c.str()
-			} else {
-				c.skip()
-			}
-		}
+		text = c.text("text")
 	}
 	if text == "" {
 		return nil
@@ -131,33 +125,43 @@ func codexInstructions(c *cursor) []memkernel.Part {
 	return []memkernel.Part{{Kind: memkernel.PartText, Text: text}}
 }
 
-func codexCompacted(rec *Record, payload, at string) error {
+// codexOwn is what the assembler makes something of.
+type codexOwn struct {
+	history  string // raw replacement history
+	at       time.Time
+	billed   string // raw running total, tells repeated usage apart
+	usage    *memkernel.Usage
+	rollback int
+}
+
+func codexCompacted(e *Entry, payload, at string) error {
 	c := scan(strings.Clone(payload))
-	rec.x.at = parseTime(at)
+	own, summary := &codexOwn{at: parseTime(at)}, ""
+	e.Own = own
 	for k := range c.fields {
 		switch k {
 		case "message":
-			rec.x.summary = c.str()
+			summary = c.str()
 		case "replacement_history":
-			rec.x.history = c.raw()
+			own.history = c.raw()
 		default:
 			c.skip()
 		}
 	}
-	if rec.x.history == "null" {
-		rec.x.history = ""
+	if own.history == "null" {
+		own.history = ""
 	}
-	if rec.x.summary != "" {
-		rec.Message = &memkernel.Message{
-			Role: memkernel.RoleUser, Time: rec.x.at, Origin: memkernel.OriginSummary,
-			Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: rec.x.summary}},
+	if summary != "" {
+		e.Message = &memkernel.Message{
+			Role: memkernel.RoleUser, Time: own.at, Origin: memkernel.OriginSummary,
+			Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: summary}},
 		}
 	}
 	return c.err
 }
 
 // codexEvent reads the events that matter: token counts and rollbacks.
-func codexEvent(rec *Record, payload string) error {
+func codexEvent(e *Entry, payload string) error {
 	c := scan(payload)
 	var typ, info string
 	turns := 0
@@ -175,48 +179,46 @@ func codexEvent(rec *Record, payload string) error {
 	}
 	switch typ {
 	case "token_count":
-		rec.Kind = KindUsage
-		codexUsage(rec.x, info)
+		e.Kind = KindUsage
+		codexUsage(e, info)
 	case "task_complete", "turn_complete", "turn_aborted":
-		rec.ends = true
+		e.Ends = true
 	case "thread_rolled_back":
-		rec.Kind = KindMeta
-		rec.x.rollback = turns
+		e.Kind, e.Own = KindMeta, &codexOwn{rollback: turns}
 	}
 	return c.err
 }
 
 // codexUsage reads a token_count event.
-func codexUsage(x *extra, info string) {
-	if info == "" {
-		return
-	}
+func codexUsage(e *Entry, info string) {
+	own := &codexOwn{}
+	e.Own = own
 	c := scan(info)
 	for k := range c.fields {
 		switch k {
 		case "total_token_usage":
-			x.billed = strings.Clone(c.raw())
+			own.billed = strings.Clone(c.raw())
 		case "last_token_usage":
-			x.usage = c.usage()
+			own.usage = c.usage()
 		default:
 			c.skip()
 		}
 	}
-	x.unread = c.unread
+	e.Unread = c.unread
 }
 
-func codexResponse(rec *Record, raw, at string) error {
-	rec.Kind = KindMessage
+func codexResponse(e *Entry, raw, at string) error {
+	e.Kind = KindMessage
 	m, err := codexMessage(raw)
 	if err != nil {
 		return err
 	}
 	if m == nil {
-		rec.Kind = KindIgnored
+		e.Kind = KindIgnored
 		return nil
 	}
 	m.Time = parseTime(at)
-	rec.Message, rec.ID = m, m.Key
+	e.Message, e.ID = m, m.Key
 	return nil
 }
 
@@ -324,13 +326,7 @@ func (it *codexItem) field(key string, c *cursor) {
 	case "summary":
 		it.text = summaryText(c)
 	case "internal_chat_message_metadata_passthrough":
-		for k := range c.fields {
-			if k == "turn_id" {
-				it.turn = c.str()
-			} else {
-				c.skip()
-			}
-		}
+		it.turn = cmp.Or(c.text("turn_id"), it.turn)
 	default:
 		c.skip()
 	}
@@ -388,62 +384,43 @@ func (it *codexItem) message(m *memkernel.Message) {
 			m.Parts[0].Raw = m.Raw
 		}
 	case memkernel.RoleUser:
-		if len(m.Parts) > 0 && !slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return p.Kind != memkernel.PartText || !isCodexContext(p.Text) }) {
+		if len(m.Parts) > 0 && !slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return p.Kind != memkernel.PartText || !isHostContext(p.Text) }) {
 			m.Origin = memkernel.OriginMeta
 		}
 		person(m, false)
 	}
 }
 
-// isCodexContext tells whether a text is what Codex put in the user's mouth.
-func isCodexContext(text string) bool {
-	for _, prefix := range [...]string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions",
-		"<turn_aborted>", "<permissions instructions>", "<skill>", "<user_shell_command>", "<INSTRUCTIONS>",
-		"<subagent_notification>"} {
-		if strings.HasPrefix(text, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
 // responsesContent reads the content of a Responses message or output.
-func responsesContent(c *cursor) []memkernel.Part {
-	if c.peek() == '"' {
-		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.str()}}
-	}
-	var parts []memkernel.Part
-	for range c.elems {
-		var typ, text, url, data, name string
-		start := c.start()
-		for k := range c.fields {
-			switch k {
-			case "type":
-				typ = c.str()
-			case "text", "refusal":
-				text = c.str()
-			case "stdout", "stderr": // of a shell, which has no type
-				typ = cmp.Or(typ, "output_text")
-				if s := c.str(); text == "" || s == "" {
-					text += s
-				} else {
-					text += "\n" + s
-				}
-			case "image_url", "file_url", "file_id":
-				url = c.str()
-			case "file_data":
-				data = c.str()
-			case "filename":
-				name = c.str()
-			default:
-				c.skip()
+func responsesContent(c *cursor) []memkernel.Part { return Content(c, responsesBlock) }
+
+func responsesBlock(c *cursor) (memkernel.Part, bool) {
+	var typ, text, url, data, name string
+	start := c.start()
+	for k := range c.fields {
+		switch k {
+		case "type":
+			typ = c.str()
+		case "text", "refusal":
+			text = c.str()
+		case "stdout", "stderr": // of a shell, which has no type
+			typ = cmp.Or(typ, "output_text")
+			if s := c.str(); text == "" || s == "" {
+				text += s
+			} else {
+				text += "\n" + s
 			}
-		}
-		if c.err == nil {
-			parts = append(parts, responsesPart(typ, text, url, data, name, c.since(start)))
+		case "image_url", "file_url", "file_id":
+			url = c.str()
+		case "file_data":
+			data = c.str()
+		case "filename":
+			name = c.str()
+		default:
+			c.skip()
 		}
 	}
-	return parts
+	return responsesPart(typ, text, url, data, name, c.since(start)), c.err == nil
 }
 
 func responsesPart(typ, text, url, data, name, raw string) memkernel.Part {
@@ -474,3 +451,34 @@ func mediaOf(url string) *memkernel.Media {
 	m.Width, m.Height = pixels(t, data)
 	return m
 }
+
+// sniffCodex knows a line of a rollout by its type, and one of an early version, which
+// is a bare item, less surely.
+func sniffCodex(typ string, has map[string]bool) int {
+	switch {
+	case isCodexType(typ), has["payload"] && has["type"], has["record_type"],
+		has["instructions"] && has["id"] && has["timestamp"]:
+		return 4
+	case isResponsesItem(typ):
+		return 1
+	}
+	return 0
+}
+
+const (
+	codexName   = "codex"
+	codexFormat = "responses"
+)
+
+// codexRow are Codex's rollouts, and the items of the Responses API that they hold.
+var codexRow = row{Name: codexName, Sniff: sniffCodex, Parse: parseCodex, Assemble: assembleCodex,
+	Notices: []string{"# AGENTS.md instructions", "<permissions instructions>", "<INSTRUCTIONS>",
+		"Another language model started to solve this problem", "You are performing a CONTEXT CHECKPOINT COMPACTION"},
+	Items: &Items{Read: readItem, Assemble: assembleCodex, Write: writeItems, Reworded: functions},
+	API:   codexAPI}
+
+var codexAPI = &API{Format: codexFormat, List: "input", System: "instructions", Instructions: responsesContent,
+	Element: readBodyItem, Join: joinItem,
+	Pair:   func() func([]memkernel.Message, *memkernel.Message) { return new(pairs).take },
+	Render: renderResponses, Append: appendResponses, Takes: takesResponses, Refuses: refusesResponses,
+	Tools: ToolFlat, Rewrite: rewriteResponses}

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/memkernel/memkernel"
 )
@@ -39,27 +38,6 @@ func (it *codexItem) call(raw string) memkernel.Part {
 	c := &memkernel.ToolCall{ID: it.pairID(), Name: it.name, Input: it.input}
 	fillCall(c, it.typ, raw)
 	return memkernel.Part{Kind: memkernel.PartToolUse, Call: c, Raw: raw}
-}
-
-// maxToolName is how long providers take names of tools.
-const maxToolName = 64
-
-// fillCall gives a call of an unknown kind what it lacks: a name that providers take,
-// of its type, and as input the members that say more than which call it is. The input
-// becomes an object if it is none.
-func fillCall(c *memkernel.ToolCall, typ, raw string) {
-	if c.Name == "" {
-		name := anthropicID(strings.TrimSuffix(strings.TrimSuffix(typ, "_call"), "_request"))
-		c.Name = name[:min(len(name), maxToolName)]
-	}
-	if c.Input == "" {
-		c.Input = string(appendWithout(nil, raw, func(k string) bool {
-			return k == "type" || k == "id" || k == "call_id" || k == "name" || k == "status" || isMarkerKey(k)
-		}))
-	}
-	if !strings.HasPrefix(c.Input, "{") {
-		c.Input = string(appendInput(nil, c))
-	}
 }
 
 // result is an item as the answer to a call. Only an output that is text, or a
@@ -220,17 +198,6 @@ func reworded(msgs []memkernel.Message, half func(*memkernel.Part) bool) map[str
 		}
 	}
 	return out
-}
-
-// callOf is the id of the call that a part is or answers, "" if it is neither.
-func callOf(p *memkernel.Part) string {
-	switch {
-	case isCall(p):
-		return p.Call.ID
-	case isResult(p):
-		return p.Result.CallID
-	}
-	return ""
 }
 
 // newOutputs is what to know of messages before they are written as items.

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ const codexKeepBytes = 80_000
 // codexAssembler joins the items of a rollout. All assistant items up to the
 // next output, user message or token count are one message: one model call.
 type codexAssembler struct {
-	s      *Session
+	log    *Log
 	open   int // assistant message that still takes items, -1 if none
 	last   int // assistant message that the next token count bills, -1 if none
 	billed string
@@ -23,100 +24,97 @@ type codexAssembler struct {
 	pairs  pairs
 }
 
-func (a *codexAssembler) add(rec *Record) {
-	a.s.adopt(rec.x)
-	switch rec.Kind {
+func assembleCodex(l *Log) (add func(*Entry), finish func()) {
+	a := codexAssembler{log: l, open: -1, last: -1}
+	return a.add, nil
+}
+
+func (a *codexAssembler) add(e *Entry) {
+	a.log.Adopt(&e.About)
+	switch e.Kind {
 	case KindMeta:
 		a.open = -1
-		if rec.x.model != "" {
-			a.model = rec.x.model
-		}
-		if rec.x.rollback > 0 {
-			a.rollBack(rec)
+		a.model = cmp.Or(e.About.Model, a.model)
+		if own, ok := e.Own.(*codexOwn); ok && own.rollback > 0 {
+			a.rollBack(e, own.rollback)
 		}
 	case KindUsage:
-		a.bill(rec.x)
+		a.bill(e.Own.(*codexOwn))
 	case KindCompaction:
 		a.open, a.last = -1, -1
-		a.compact(rec)
+		a.compact(e, e.Own.(*codexOwn))
 	case KindMessage:
-		a.message(rec.Message)
+		a.message(e.Message)
 	}
 }
 
 func (a *codexAssembler) message(m *memkernel.Message) {
-	a.pairs.take(a.s.Messages, m)
+	a.pairs.take(a.log.Messages, m)
 	if m.Role != memkernel.RoleAssistant {
 		a.open = -1
-		a.s.push(*m, flags{})
+		a.log.Push(*m, Flags{})
 		return
 	}
 	m.Model = a.model
 	if a.open >= 0 {
-		joinItem(&a.s.Messages[a.open], m)
+		joinItem(&a.log.Messages[a.open], m)
 		return
 	}
-	a.open = a.s.push(*m, flags{})
+	a.open = a.log.Push(*m, Flags{})
 	a.last = a.open
 }
 
 // joinItem adds another item to an assistant message.
 func joinItem(into, m *memkernel.Message) {
-	into.Parts = append(into.Parts, m.Parts...)
-	into.Raw = ""
-	if into.Key == "" {
-		into.Key = m.Key
-	}
-	if m.Time.After(into.Time) {
-		into.Time = m.Time
-	}
+	Join(into, m)
+	into.Key = cmp.Or(into.Key, m.Key)
 }
 
 // bill attaches usage to the call that it bills. The host repeats the event,
 // also with an estimate after a compaction: the running total tells.
-func (a *codexAssembler) bill(x *extra) {
-	if x.billed != "" && x.billed == a.billed {
+func (a *codexAssembler) bill(own *codexOwn) {
+	if own.billed != "" && own.billed == a.billed {
 		return
 	}
-	a.billed = x.billed
-	if x.usage == nil || a.last < 0 {
+	a.billed = own.billed
+	if own.usage == nil || a.last < 0 {
 		return
 	}
-	a.s.Messages[a.last].Usage = x.usage
+	a.log.Messages[a.last].Usage = own.usage
 	a.open, a.last = -1, -1
 }
 
-func (a *codexAssembler) compact(rec *Record) {
-	l := a.s.line("")
-	b := bound{pos: len(l.order)}
-	if rec.x.history != "" {
-		b.lead = a.history(rec)
-	} else if rec.Message != nil {
-		b.lead = append(a.ownWords(l), *rec.Message)
+func (a *codexAssembler) compact(e *Entry, own *codexOwn) {
+	l := a.log.Branch("")
+	b := Bound{Pos: len(l.Order)}
+	if own.history != "" {
+		b.Lead = history(own)
+	} else if e.Message != nil {
+		b.Lead = append(a.ownWords(l), *e.Message)
 	}
-	for _, m := range b.lead {
+	for _, m := range b.Lead {
 		if m.Origin == memkernel.OriginSummary {
-			a.s.push(m, flags{})
+			a.log.Push(m, Flags{})
 		}
 	}
-	b.pos = len(l.order)
-	if b.lead == nil {
-		b.lead = []memkernel.Message{}
+	b.Pos = len(l.Order)
+	if b.Lead == nil {
+		b.Lead = []memkernel.Message{}
 	}
-	l.bounds = append(l.bounds, b)
+	l.Bounds = append(l.Bounds, b)
 }
 
 // history reads the items that replace everything before.
-func (a *codexAssembler) history(rec *Record) []memkernel.Message {
+func history(own *codexOwn) []memkernel.Message {
 	out := []memkernel.Message{}
 	var ps pairs
-	c := scan(rec.x.history)
+	c := scan(own.history)
 	for range c.elems {
 		m, err := codexMessage(c.raw())
 		if err != nil || m == nil {
 			continue
 		}
-		m.Time = rec.x.at
+		m.Time = own.at
 		ps.take(out, m)
 		if n := len(out); n > 0 && m.Role == memkernel.RoleAssistant && out[n-1].Role == memkernel.RoleAssistant {
 			joinItem(&out[n-1], m)
@@ -128,11 +126,11 @@ func (a *codexAssembler) history(rec *Record) []memkernel.Message {
 }
 
 // ownWords collects the newest plain user messages up to codexKeepBytes.
-func (a *codexAssembler) ownWords(l *line) []memkernel.Message {
+func (a *codexAssembler) ownWords(l *Line) []memkernel.Message {
 	var picked []memkernel.Message
 	left := codexKeepBytes
-	for at := len(l.order) - 1; at >= 0 && left > 0; at-- {
-		m := a.s.Messages[l.order[at]]
+	for at := len(l.Order) - 1; at >= 0 && left > 0; at-- {
+		m := a.log.Messages[l.Order[at]]
 		if m.Origin != memkernel.OriginHost || !PlainUser(m) {
 			continue
 		}
@@ -144,29 +142,23 @@ func (a *codexAssembler) ownWords(l *line) []memkernel.Message {
 }
 
 // rollBack takes the last user turns off the main line; they stay as a branch.
-func (a *codexAssembler) rollBack(rec *Record) {
-	l := a.s.line("")
+func (a *codexAssembler) rollBack(e *Entry, turns int) {
+	l := a.log.Branch("")
 	floor := 0
-	if n := len(l.bounds); n > 0 {
-		floor = l.bounds[n-1].pos
+	if n := len(l.Bounds); n > 0 {
+		floor = l.Bounds[n-1].Pos
 	}
-	pos, left := len(l.order), rec.x.rollback
-	for at := len(l.order) - 1; at >= floor && left > 0; at-- {
-		if m := a.s.Messages[l.order[at]]; PlainUser(m) && m.Origin == memkernel.OriginHost {
+	pos, left := len(l.Order), turns
+	for at := len(l.Order) - 1; at >= floor && left > 0; at-- {
+		if m := a.log.Messages[l.Order[at]]; PlainUser(m) && m.Origin == memkernel.OriginHost {
 			pos, left = at, left-1
 		}
 	}
-	if pos == len(l.order) {
+	if pos == len(l.Order) {
 		return
 	}
-	branch := "fork:" + strings.TrimPrefix(a.s.Messages[l.order[pos]].Turn+"/"+strconv.Itoa(rec.Line), "/")
-	for _, i := range l.order[pos:] {
-		a.s.Messages[i].Branch = branch
-	}
-	a.s.lines[branch] = l.split(pos)
-	a.s.names = append(a.s.names, branch)
+	branch := "fork:" + strings.TrimPrefix(a.log.Messages[l.Order[pos]].Turn+"/"+strconv.Itoa(e.Line), "/")
+	a.log.Fork(l, pos, branch)
 	a.open, a.last = -1, -1
-	a.s.note("fork", rec, "the user rolled back %d turns; they are branch %s", rec.x.rollback, branch)
+	a.log.Note("fork", e, "the user rolled back %d turns; they are branch %s", turns, branch)
 }
-
-func (a *codexAssembler) finish() {}

@@ -12,7 +12,6 @@ import (
 type document struct {
 	v     *valueReader
 	src   *source
-	parse parser
 	yield func(Record, error) bool
 	any   bool
 	lead  string // taken already for a value that turned out cut off
@@ -163,7 +162,7 @@ func (d *document) value(kind Kind, name string) error {
 	raw, line, _ := d.v.take()
 	rec := Record{Line: line, Offset: off, Lead: lead, Raw: raw, Kind: kind, Type: name}
 	d.any = true
-	if err := d.src.fill(&rec, d.parse, false); err != nil {
+	if err := d.src.fill(&rec, false); err != nil {
 		return err
 	}
 	if !d.yield(rec, nil) {

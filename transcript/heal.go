@@ -3,7 +3,6 @@ package transcript
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/memkernel/memkernel"
 )
@@ -115,10 +114,6 @@ func (h *healer) dropStray(i int, m memkernel.Message) memkernel.Message {
 	h.note("stray-block", i, m.Key, gone, "%d blocks that a message of role %s can't hold were left out", len(gone), m.Role)
 	m.Parts, m.Raw = slices.DeleteFunc(slices.Clone(m.Parts), stray), ""
 	return h.dropEmpty(i, m)
-}
-
-func isEmptyText(p memkernel.Part) bool {
-	return p.Kind == memkernel.PartText && strings.TrimSpace(p.Text) == ""
 }
 
 // dropEmpty takes out text blocks without text; providers reject them.

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -73,4 +74,24 @@ func partText(b *strings.Builder, p *memkernel.Part) {
 			partText(b, &p.Result.Content[i])
 		}
 	}
+}
+
+func isEmptyText(p memkernel.Part) bool {
+	return p.Kind == memkernel.PartText && strings.TrimSpace(p.Text) == ""
+}
+
+// callOf is the id of the call that a part is or answers, "" if it is neither.
+func callOf(p *memkernel.Part) string {
+	switch {
+	case isCall(p):
+		return p.Call.ID
+	case isResult(p):
+		return p.Result.CallID
+	}
+	return ""
+}
+
+// HoldsCall tells whether a message holds one of some calls, or a result of one.
+func HoldsCall(m *memkernel.Message, ids map[string]bool) bool {
+	return slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return ids[callOf(&p)] })
 }

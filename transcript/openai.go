@@ -1,40 +1,28 @@
 package transcript
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/memkernel/memkernel"
 )
 
 // parseOpenAI reads a value of a chat completions request.
-func parseOpenAI(rec *Record) error {
-	if rec.Kind == KindField {
-		return parseField(rec, chatContent)
-	}
-	c := scan(rec.Raw)
-	if c.peek() != '{' {
-		c.skip()
-		return cmpErr(c.end(), errNoObject)
+func parseOpenAI(e *Entry) error {
+	if e.Kind == KindField {
+		return ParseField(e, chatContent)
 	}
 	var cm chatMessage
-	for k := range c.fields {
-		cm.field(k, &c)
+	err := ParseMessage(e, func(c *cursor) *memkernel.Message {
+		for k := range c.fields {
+			cm.field(k, c)
+		}
+		return cm.message(strings.TrimSpace(e.Raw))
+	})
+	if err == nil {
+		e.Type = cm.role
 	}
-	if err := cmpErr(c.end(), c.unread); err != nil {
-		return err
-	}
-	if cm.role == "" {
-		return fmt.Errorf("message has no role")
-	}
-	m := cm.message(strings.TrimSpace(rec.Raw))
-	rec.Type, rec.ID, rec.Message, rec.x = cm.role, m.Key, m, &extra{}
-	return nil
+	return err
 }
-
-// functionPrefix marks the made-up id of a call of the early protocol, which
-// has none: name and order tie the pair.
-const functionPrefix = "function-"
 
 // chatMessage holds the fields of a chat completions message.
 type chatMessage struct {
@@ -75,7 +63,7 @@ func (m *chatMessage) field(key string, c *cursor) {
 		if c.peek() == '{' {
 			var call memkernel.ToolCall
 			chatFunction(c, &call)
-			call.ID = functionPrefix + call.Name
+			call.ID = MadeID(call.Name)
 			m.calls = append(m.calls, memkernel.Part{Kind: memkernel.PartToolUse, Call: &call})
 		} else {
 			c.skip()
@@ -94,7 +82,7 @@ func (m *chatMessage) message(raw string) *memkernel.Message {
 	case "tool", "function":
 		id := m.callID
 		if m.role == "function" {
-			id = functionPrefix + m.name
+			id = MadeID(m.name)
 		}
 		out.Role = memkernel.RoleTool
 		out.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Raw: raw, Result: &memkernel.ToolResult{
@@ -157,18 +145,7 @@ func chatFunction(c *cursor, call *memkernel.ToolCall) {
 	}
 }
 
-func chatContent(c *cursor) []memkernel.Part {
-	if c.peek() == '"' {
-		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.str()}}
-	}
-	var parts []memkernel.Part
-	for range c.elems {
-		if p, ok := chatPart(c); ok {
-			parts = append(parts, p)
-		}
-	}
-	return parts
-}
+func chatContent(c *cursor) []memkernel.Part { return Content(c, chatPart) }
 
 func chatPart(c *cursor) (memkernel.Part, bool) {
 	var typ, text, url, data, name string
@@ -213,3 +190,65 @@ func chatPart(c *cursor) (memkernel.Part, bool) {
 	}
 	return p, true
 }
+
+// weighOpenAI knows a request of chat completions by its words.
+func weighOpenAI(at Place, word string) int {
+	switch at {
+	case AtMember:
+		switch word {
+		case "max_completion_tokens", "response_format", "stream_options", "frequency_penalty",
+			"presence_penalty", "reasoning_effort", "parallel_tool_calls", "logprobs", "seed":
+			return 2
+		}
+	case AtModel:
+		if !strings.Contains(word, "claude") && (strings.Contains(word, "gpt") || strings.Contains(word, "deepseek") || strings.Contains(word, "gemini")) {
+			return 1
+		}
+	case AtTool:
+		if word == "function" {
+			return 4
+		}
+	case AtMessage:
+		switch word {
+		case "tool_calls", "tool_call_id", "refusal", "function_call", "reasoning_content":
+			return 4
+		}
+	case AtFirst, AtRole:
+		switch word {
+		case "tool", "function", "developer":
+			return 4
+		case "system":
+			// The Messages API takes system messages too, but never as the first.
+			if at == AtFirst {
+				return 4
+			}
+		}
+	case AtType:
+		switch word {
+		case "image_url", "input_audio", "file", "refusal":
+			return 4
+		}
+	}
+	return 0
+}
+
+// writeChat spells a message for a host.
+func writeChat(m memkernel.Message, raw string, _ map[string]bool) []string {
+	return Written(openaiAPI, m, raw, "content")
+}
+
+const (
+	openaiName   = "openai"
+	openaiFormat = "openai"
+)
+
+// openaiRow are requests of chat completions.
+var openaiRow = row{Name: openaiName, Weigh: weighOpenAI, Parse: parseOpenAI, Assemble: assembleOpenAI,
+	Items: &Items{Read: One(parseOpenAI), Assemble: assembleOpenAI, Write: writeChat},
+	API:   openaiAPI}
+
+var openaiAPI = &API{Format: openaiFormat, List: "messages", Element: One(parseOpenAI), Pair: Answers,
+	Render: renderChat, Append: appendChat, Takes: takesChat, Refuses: refusesChat,
+	Tools: ToolNested, Rewrite: rewriteChat}
+
+func assembleOpenAI(l *Log) (add func(*Entry), finish func()) { return Requests(l, true) }

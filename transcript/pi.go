@@ -34,17 +34,22 @@ func isPiSilent(t string) bool {
 	return false
 }
 
+// piOwn is what the assembler makes something of: what a compaction keeps first.
+type piOwn struct {
+	keepHead  string
+	keepIndex int // -1 if absent
+}
+
 // piLine holds the fields of a Pi entry, still in the line's own memory.
 type piLine struct {
 	typ, id, parent, time, cwd, model, summary, message, content, firstKept string
-	version, keepIndex                                                      int
+	keepIndex                                                               int
 }
 
-func parsePi(rec *Record) error {
-	c := scan(rec.Raw)
-	if c.peek() != '{' {
-		c.skip()
-		return cmpErr(c.end(), errNoObject)
+func parsePi(e *Entry) error {
+	c, err := object(e.Raw)
+	if err != nil {
+		return err
 	}
 	l := piLine{keepIndex: -1}
 	for k := range c.fields {
@@ -53,36 +58,37 @@ func parsePi(rec *Record) error {
 	if err := c.end(); err != nil {
 		return err
 	}
-	rec.Type = l.typ
-	rec.ID, rec.Parent = strings.Clone(l.id), strings.Clone(l.parent)
-	rec.x = &extra{keepIndex: -1}
+	e.Type = l.typ
+	e.ID, e.Parent = strings.Clone(l.id), strings.Clone(l.parent)
+	own := &piOwn{keepIndex: -1}
+	e.Own = own
 	switch l.typ {
 	case "session":
-		rec.Kind = KindMeta
-		rec.x.session, rec.x.cwd, rec.x.model, rec.x.version = l.id, l.cwd, l.model, max(l.version, 1)
+		e.Kind = KindMeta
+		e.About = About{ID: l.id, Cwd: l.cwd, Model: l.model}
 	case "model_change":
-		rec.Kind = KindMeta
-		rec.x.model = l.model
+		e.Kind = KindMeta
+		e.About.Model = l.model
 	case "compaction":
-		rec.Kind = KindCompaction
-		rec.x.keepHead, rec.x.keepIndex = strings.Clone(l.firstKept), l.keepIndex
-		rec.Message = l.built(rec, piSummaryOpen+l.summary+piSummaryClose, memkernel.OriginSummary)
+		e.Kind = KindCompaction
+		own.keepHead, own.keepIndex = strings.Clone(l.firstKept), l.keepIndex
+		e.Message = l.built(e, piSummaryOpen+l.summary+piSummaryClose, memkernel.OriginSummary)
 	case "branch_summary":
-		rec.Kind = KindMessage
-		rec.x.unsent = l.summary == ""
-		rec.Message = l.built(rec, piBranchOpen+l.summary+piBranchClose, memkernel.OriginMeta)
+		e.Kind = KindMessage
+		e.Flags.Unsent = l.summary == ""
+		e.Message = l.built(e, piBranchOpen+l.summary+piBranchClose, memkernel.OriginMeta)
 	case "custom_message":
-		rec.Kind = KindMessage
+		e.Kind = KindMessage
 		cc := scan(strings.Clone(l.content))
-		rec.Message = l.built(rec, "", memkernel.OriginMeta)
-		rec.Message.Parts = piContent(&cc)
+		e.Message = l.built(e, "", memkernel.OriginMeta)
+		e.Message.Parts = piContent(&cc)
 	case "message":
-		rec.Kind = KindMessage
-		return l.toMessage(rec)
+		e.Kind = KindMessage
+		return l.toMessage(e)
 	default:
-		rec.Kind = KindUnknown
+		e.Kind = KindUnknown
 		if isPiSilent(l.typ) {
-			rec.Kind = KindIgnored
+			e.Kind = KindIgnored
 		}
 	}
 	return nil
@@ -102,8 +108,6 @@ func (l *piLine) field(key string, c *cursor) {
 		l.cwd = c.str()
 	case "modelId":
 		l.model = c.str()
-	case "version":
-		l.version = c.num()
 	case "summary":
 		l.summary = c.str()
 	case "firstKeptEntryId":
@@ -120,9 +124,9 @@ func (l *piLine) field(key string, c *cursor) {
 }
 
 // built makes a user message of the host's own words.
-func (l *piLine) built(rec *Record, text string, origin memkernel.Origin) *memkernel.Message {
+func (l *piLine) built(e *Entry, text string, origin memkernel.Origin) *memkernel.Message {
 	return &memkernel.Message{
-		Key: rec.ID, Role: memkernel.RoleUser, Time: parseTime(l.time), Origin: origin,
+		Key: e.ID, Role: memkernel.RoleUser, Time: parseTime(l.time), Origin: origin,
 		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}},
 	}
 }
@@ -139,8 +143,9 @@ type piMessage struct {
 	usage                                                 *memkernel.Usage
 }
 
-func (l *piLine) toMessage(rec *Record) error {
-	c := scan(strings.Clone(l.message))
+func (l *piLine) toMessage(e *Entry) error {
+	raw := strings.Clone(l.message)
+	c := scan(raw)
 	if c.peek() != '{' {
 		return fmt.Errorf("message entry holds no message object")
 	}
@@ -151,11 +156,11 @@ func (l *piLine) toMessage(rec *Record) error {
 	if c.err != nil {
 		return c.err
 	}
-	m := &memkernel.Message{Key: rec.ID, Time: parseTime(l.time), Raw: c.s, Parts: p.parts}
+	m := &memkernel.Message{Key: e.ID, Time: parseTime(l.time), Raw: raw, Parts: p.parts}
 	if p.time > 0 {
 		m.Time = time.UnixMilli(p.time).UTC()
 	}
-	rec.Message, rec.x.unread = m, c.unread
+	e.Message, e.Unread = m, c.unread
 	switch p.role {
 	case "user":
 		if m.Role = memkernel.RoleUser; p.from == "" || p.from == "external_user" {
@@ -164,8 +169,8 @@ func (l *piLine) toMessage(rec *Record) error {
 	case "assistant":
 		m.Role, m.Model, m.Usage = memkernel.RoleAssistant, p.model, p.usage
 		// The host leaves unfinished turns out of later requests.
-		rec.x.hostSkip = p.stop == "aborted" || p.stop == "error"
-		rec.ends = p.stop != "" && p.stop != "toolUse"
+		e.Flags.HostSkip = p.stop == "aborted" || p.stop == "error"
+		e.Ends = p.stop != "" && p.stop != "toolUse"
 	case "toolResult":
 		m.Role = memkernel.RoleTool
 		m.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{
@@ -173,7 +178,7 @@ func (l *piLine) toMessage(rec *Record) error {
 	case "bashExecution":
 		m.Role = memkernel.RoleUser
 		m.Parts = []memkernel.Part{{Kind: memkernel.PartText, Text: p.bash()}}
-		rec.x.unsent = p.excluded
+		e.Flags.Unsent = p.excluded
 	default: // custom, hookMessage and what extensions may add
 		m.Role, m.Origin = memkernel.RoleUser, memkernel.OriginMeta
 	}
@@ -190,7 +195,7 @@ func (p *piMessage) field(key string, c *cursor) {
 	case "model":
 		p.model = c.str()
 	case "provenance":
-		p.from = kindOf(c)
+		p.from = c.text("kind")
 	case "stopReason":
 		p.stop = c.str()
 	case "toolCallId":
@@ -243,21 +248,7 @@ func (p *piMessage) bash() string {
 	return s
 }
 
-func piContent(c *cursor) []memkernel.Part {
-	if c.peek() == '"' {
-		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.str()}}
-	}
-	var parts []memkernel.Part
-	for range c.elems {
-		if p, ok := piBlock(c); ok {
-			if parts == nil {
-				parts = make([]memkernel.Part, 0, 2)
-			}
-			parts = append(parts, p)
-		}
-	}
-	return parts
-}
+func piContent(c *cursor) []memkernel.Part { return Content(c, piBlock) }
 
 func piBlock(c *cursor) (memkernel.Part, bool) {
 	var typ, text, thinking, sig, id, name, args, data, mime string
@@ -309,3 +300,20 @@ func piBlock(c *cursor) (memkernel.Part, bool) {
 	}
 	return p, true
 }
+
+// sniffPi knows a line by its type alone.
+func sniffPi(typ string, _ map[string]bool) int {
+	if isPiType(typ) {
+		return 2
+	}
+	return 0
+}
+
+const piName = "pi"
+
+// piRow are the session logs of Pi and OpenClaw, and the messages that these hold.
+var piRow = row{Name: piName, Sniff: sniffPi, Parse: parsePi, Assemble: assemblePi,
+	Notices: []string{piSummaryOpen[:60], piBranchOpen[:60],
+		"[cron:", "[CronResult]", "[Subagent Context]", "[Subagent Task]", "[Inter-session message]", "[System Message]",
+		"Read HEARTBEAT.md if it exists", "A new session was started via /new or /reset", "Pre-compaction memory flush"},
+	Items: &Items{Read: readPi, Assemble: Plain, Apart: true, Write: writePi}}

@@ -32,9 +32,49 @@ func anthropicShape(p *memkernel.Part) bool {
 	case memkernel.PartToolResult:
 		return strings.HasSuffix(typ, "tool_result")
 	case memkernel.PartOther:
-		return formatTakes(FormatAnthropic, p)
+		return takesAnthropic(p)
 	}
 	return typ == string(p.Kind)
+}
+
+// takesAnthropic tells whether a block of an unknown type may be one of the Messages API:
+// it is if it is of none that others have.
+func takesAnthropic(p *memkernel.Part) bool {
+	t := rawType(p.Raw)
+	return p.Raw != "" && t != "" && !isItemJSON(p.Raw) && !takesChat(p) || isAnthropicCompaction(p.Raw)
+}
+
+// isAnthropicCompaction tells a compaction block, whose type an item has, too.
+func isAnthropicCompaction(raw string) bool {
+	return rawType(raw) == "compaction" && strings.Contains(raw, `"content"`)
+}
+
+// refusesAnthropic says why thinking can't be sent.
+func refusesAnthropic(r *renderer, msg int, p *memkernel.Part) string {
+	switch {
+	case otherModel(r, msg) || isForeignThinking(p):
+		return "reasoning of another model"
+	case p.Signature == "":
+		return "thinking without a signature"
+	}
+	return ""
+}
+
+// otherModel tells whether another family of models wrote the message.
+func otherModel(r *renderer, msg int) bool {
+	m := r.Messages[msg].Model
+	return m != "" && m != r.Model && !strings.Contains(m, "claude")
+}
+
+// isForeignThinking tells reasoning that Anthropic did not sign: Responses
+// items, also inside a signature, and fields of chat messages.
+func isForeignThinking(p *memkernel.Part) bool {
+	return isReasoningItem(p) || isChatReasoning(p) || strings.HasPrefix(p.Signature, "{")
+}
+
+// appendBlock is appendAnthropic: a block has no role of its own.
+func appendBlock(dst []byte, _ memkernel.Role, p *memkernel.Part) []byte {
+	return appendAnthropic(dst, p)
 }
 
 // appendAnthropic appends a content block of the Messages API.
@@ -78,38 +118,9 @@ func appendToolUse(dst []byte, call *memkernel.ToolCall) []byte {
 		dst = append(dst, "server_"...)
 	}
 	dst = append(dst, `tool_use","id":`...)
-	dst = append(appendString(dst, anthropicID(call.ID)), `,"name":`...)
+	dst = append(appendString(dst, safeID(call.ID)), `,"name":`...)
 	dst = append(appendString(dst, call.Name), `,"input":`...)
 	return append(appendInput(dst, call), '}')
-}
-
-// appendInput appends a call's input as the JSON object that the API wants.
-// Input that is none is wrapped: models do emit broken arguments.
-func appendInput(dst []byte, call *memkernel.ToolCall) []byte {
-	c := scan(call.Input)
-	if !call.Custom && c.peek() == '{' {
-		if c.skip(); c.end() == nil {
-			return appendValid(dst, call.Input)
-		}
-	}
-	if strings.TrimSpace(call.Input) == "" {
-		return append(dst, '{', '}')
-	}
-	dst = append(dst, `{"input":`...)
-	return append(appendString(dst, call.Input), '}')
-}
-
-// anthropicID makes an id of the characters that the API allows.
-func anthropicID(id string) string {
-	ok := func(r rune) bool {
-		return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	}
-	return strings.Map(func(r rune) rune {
-		if ok(r) {
-			return r
-		}
-		return '_'
-	}, id)
 }
 
 func appendToolResult(dst []byte, r *memkernel.ToolResult) []byte {
@@ -117,13 +128,13 @@ func appendToolResult(dst []byte, r *memkernel.ToolResult) []byte {
 		return dst
 	}
 	dst = append(dst, `{"type":"tool_result","tool_use_id":`...)
-	dst = append(appendString(dst, anthropicID(r.CallID)), `,"content":`...)
+	dst = append(appendString(dst, safeID(r.CallID)), `,"content":`...)
 	if r.Text && len(r.Content) == 1 && r.Content[0].Kind == memkernel.PartText {
 		dst = appendString(dst, r.Content[0].Text)
 	} else {
 		dst = append(dst, '[')
 		for i := range r.Content {
-			dst = appendListed(dst, func(dst []byte) []byte { return appendAnthropic(dst, shownAs(FormatAnthropic, &r.Content[i])) })
+			dst = appendListed(dst, func(dst []byte) []byte { return appendAnthropic(dst, shown(&r.Content[i])) })
 		}
 		dst = append(dst, ']')
 	}
@@ -133,13 +144,12 @@ func appendToolResult(dst []byte, r *memkernel.ToolResult) []byte {
 	return append(dst, '}')
 }
 
-// shownAs is a block of a result as a format can show it: one of another provider's is
-// shown as the text that it is, since a result says nothing without what it holds.
-func shownAs(f Format, p *memkernel.Part) *memkernel.Part {
-	if p.Kind != memkernel.PartOther || f == FormatAnthropic && anthropicShape(p) {
+// shown is a block of a result as the API can show it.
+func shown(p *memkernel.Part) *memkernel.Part {
+	if p.Kind == memkernel.PartOther && anthropicShape(p) {
 		return p
 	}
-	return &memkernel.Part{Kind: memkernel.PartText, Text: p.Raw}
+	return AsText(p)
 }
 
 func appendAnthropicMedia(dst []byte, p *memkernel.Part) []byte {
@@ -162,9 +172,6 @@ func appendAnthropicMedia(dst []byte, p *memkernel.Part) []byte {
 	return append(dst, '}', '}')
 }
 
-// wireBlock points at a part of the request.
-type wireBlock struct{ msg, part int }
-
 // wireMessage is a message as the provider sees it: neighbours of one role
 // merged, tool results first.
 type wireMessage struct {
@@ -172,26 +179,24 @@ type wireMessage struct {
 	blocks []wireBlock
 }
 
-func (r *renderer) part(b wireBlock) *memkernel.Part { return &r.req.Messages[b.msg].Parts[b.part] }
-
-func (r *renderer) anthropic() {
-	lead := r.leading()
-	wire := r.wire(lead)
-	marks := r.marks(wire)
-	if r.req.Model != "" {
+func renderAnthropic(r *renderer) {
+	lead := leading(r)
+	wire := merged(r, lead)
+	marks := marksOf(r, wire)
+	if r.Model != "" {
 		r.member("model")
-		r.dst = appendString(r.dst, r.req.Model)
+		r.dst = appendString(r.dst, r.Model)
 	}
-	if r.req.MaxTokens > 0 {
+	if r.MaxTokens > 0 {
 		r.member("max_tokens")
-		r.dst = strconv.AppendInt(r.dst, int64(r.req.MaxTokens), 10)
+		r.dst = strconv.AppendInt(r.dst, int64(r.MaxTokens), 10)
 	}
-	if r.req.Thinking != "" {
+	if r.Thinking != "" {
 		r.member("thinking")
-		r.dst = append(r.dst, r.req.Thinking...)
+		r.dst = append(r.dst, r.Thinking...)
 	}
-	r.anthropicTools()
-	r.anthropicSystem(lead)
+	r.tools(cacheControl)
+	anthropicSystem(r, lead)
 	r.member("messages")
 	r.dst = append(r.dst, '[')
 	for i, m := range wire {
@@ -211,7 +216,6 @@ func (r *renderer) anthropic() {
 		r.dst = append(r.dst, ']', '}')
 	}
 	r.dst = append(r.dst, ']')
-	r.params()
 }
 
 func cacheControl(ttl string) string {
@@ -222,28 +226,24 @@ func cacheControl(ttl string) string {
 }
 
 // leading counts the system messages in front, which become system blocks.
-func (r *renderer) leading() int {
+func leading(r *renderer) int {
 	n := 0
-	for n < len(r.req.Messages) && isSystemRole(r.req.Messages[n].Role) {
+	for n < len(r.Messages) && isSystemRole(r.Messages[n].Role) {
 		n++
 	}
 	return n
 }
 
-func isSystemRole(role memkernel.Role) bool {
-	return role == memkernel.RoleSystem || role == memkernel.RoleDeveloper
-}
-
-// wire merges the messages from lead on.
-func (r *renderer) wire(lead int) []wireMessage {
+// merged are the messages from lead on as the provider sees them.
+func merged(r *renderer, lead int) []wireMessage {
 	var out []wireMessage
-	for i := lead; i < len(r.req.Messages); i++ {
-		m := &r.req.Messages[i]
+	for i := lead; i < len(r.Messages); i++ {
+		m := &r.Messages[i]
 		role := "user"
 		switch {
 		case m.Role == memkernel.RoleAssistant:
 			role = "assistant"
-		case m.Role == memkernel.RoleSystem && r.req.Source == Anthropic:
+		case m.Role == memkernel.RoleSystem && r.Own:
 			role = "system"
 		case isSystemRole(m.Role):
 			r.note("system-as-user", i, nil, "a system message inside the conversation is sent as a user's")
@@ -262,14 +262,14 @@ func (r *renderer) wire(lead int) []wireMessage {
 	}
 	for i := range out {
 		if out[i].role == "user" {
-			r.resultsFirst(out[i].blocks)
+			resultsFirst(r, out[i].blocks)
 		}
 	}
 	return out
 }
 
 // resultsFirst moves tool results to the front, keeping all else in order.
-func (r *renderer) resultsFirst(blocks []wireBlock) {
+func resultsFirst(r *renderer, blocks []wireBlock) {
 	var rest []wireBlock
 	n := 0
 	for _, b := range blocks {
@@ -283,24 +283,24 @@ func (r *renderer) resultsFirst(blocks []wireBlock) {
 	copy(blocks[n:], rest)
 }
 
-// marks settles which blocks carry a marker.
-func (r *renderer) marks(wire []wireMessage) map[wireBlock]string {
+// marksOf settles which blocks carry a marker.
+func marksOf(r *renderer, wire []wireMessage) map[wireBlock]string {
 	out := map[wireBlock]string{}
-	for _, mk := range r.req.Markers {
+	for _, mk := range r.Markers {
 		if mk.Message < 0 {
 			continue
 		}
-		if b, ok := r.markable(wire, mk); ok {
+		if b, ok := markable(r, wire, mk); ok {
 			out[b] = mk.TTL
 		} else {
-			r.note("marker-lost", min(mk.Message, len(r.req.Messages)-1), nil, "no block before the marker can carry it")
+			r.note("marker-lost", min(mk.Message, len(r.Messages)-1), nil, "no block before the marker can carry it")
 		}
 	}
 	return out
 }
 
 // markable finds the last block at or before a marker that may carry one.
-func (r *renderer) markable(wire []wireMessage, mk Marker) (wireBlock, bool) {
+func markable(r *renderer, wire []wireMessage, mk Marker) (wireBlock, bool) {
 	for i := len(wire) - 1; i >= 0; i-- {
 		for k := len(wire[i].blocks) - 1; k >= 0; k-- {
 			b := wire[i].blocks[k]
@@ -315,19 +315,9 @@ func (r *renderer) markable(wire []wireMessage, mk Marker) (wireBlock, bool) {
 	return wireBlock{}, false
 }
 
-// ttlAt returns the marker on an element of the tools or the system.
-func (r *renderer) ttlAt(where, i, n int) (string, bool) {
-	for _, mk := range r.req.Markers {
-		if mk.Message == where && (mk.Part == i || mk.Part == LastPart && i == n-1) {
-			return mk.TTL, true
-		}
-	}
-	return "", false
-}
-
-func (r *renderer) anthropicSystem(lead int) {
-	parts := r.req.System
-	for _, m := range r.req.Messages[:lead] {
+func anthropicSystem(r *renderer, lead int) {
+	parts := r.System
+	for _, m := range r.Messages[:lead] {
 		parts = append(parts[:len(parts):len(parts)], m.Parts...)
 	}
 	if len(parts) == 0 {

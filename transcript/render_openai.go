@@ -38,7 +38,30 @@ func chatShape(p *memkernel.Part) bool {
 	case memkernel.PartToolResult:
 		return role == "tool"
 	}
-	return formatTakes(FormatOpenAI, p)
+	return takesChat(p)
+}
+
+// takesChat tells the blocks of other types that chat completions have.
+func takesChat(p *memkernel.Part) bool {
+	t := rawType(p.Raw)
+	return t == "input_audio" || t == "refusal"
+}
+
+// refusesChat says why thinking can't be sent.
+func refusesChat(_ *renderer, _ int, p *memkernel.Part) string {
+	if !isChatReasoning(p) {
+		return "thinking that this format has no place for"
+	}
+	return ""
+}
+
+// isChatReasoning tells thinking that came from a field of a chat message.
+func isChatReasoning(p *memkernel.Part) bool {
+	switch p.Signature {
+	case "reasoning_content", "reasoning", "reasoning_text":
+		return p.Kind == memkernel.PartThinking
+	}
+	return false
 }
 
 // appendChat appends a content part, a tool call, a tool message or a
@@ -171,10 +194,10 @@ func resultText(r *memkernel.ToolResult) string {
 const breakpoint = `"prompt_cache_breakpoint":{"mode":"explicit"}`
 
 // marked holds the messages with a marker and the part it asks for.
-func (r *renderer) marked() map[int]int {
+func marked(r *renderer) map[int]int {
 	out := map[int]int{}
-	for _, mk := range r.req.Markers {
-		if mk.Message >= 0 && mk.Message < len(r.req.Messages) {
+	for _, mk := range r.Markers {
+		if mk.Message >= 0 && mk.Message < len(r.Messages) {
 			out[mk.Message] = mk.Part
 		} else if mk.Message == MarkerTools {
 			r.note("marker-lost", -1, nil, "this format marks no tools; the breakpoint on the system prompt covers them")
@@ -183,31 +206,40 @@ func (r *renderer) marked() map[int]int {
 	return out
 }
 
-func (r *renderer) chat() {
-	marks := r.marked()
-	if r.req.Model != "" {
+// sentRole is the role under which OpenAI gets a message.
+func sentRole(role memkernel.Role) memkernel.Role {
+	switch role {
+	case memkernel.RoleAssistant, memkernel.RoleSystem, memkernel.RoleDeveloper:
+		return role
+	}
+	return memkernel.RoleUser
+}
+
+func renderChat(r *renderer) {
+	marks := marked(r)
+	if r.Model != "" {
 		r.member("model")
-		r.dst = appendString(r.dst, r.req.Model)
+		r.dst = appendString(r.dst, r.Model)
 	}
 	r.member("messages")
 	r.dst = append(r.dst, '[')
-	if len(r.req.System) > 0 {
+	if len(r.System) > 0 {
 		r.dst = append(r.dst, `{"role":"system","content":`...)
 		mark := noMark
-		if _, ok := r.ttlAt(MarkerSystem, len(r.req.System)-1, len(r.req.System)); ok {
-			mark = len(r.req.System) - 1
+		if _, ok := r.ttlAt(MarkerSystem, len(r.System)-1, len(r.System)); ok {
+			mark = len(r.System) - 1
 		}
-		r.chatContent(-1, memkernel.RoleSystem, r.req.System, mark)
+		sendContent(r, -1, memkernel.RoleSystem, r.System, mark)
 		r.dst = append(r.dst, '}')
 	}
 	var media []memkernel.Part
-	for i := 0; i < len(r.req.Messages); i++ {
-		m := &r.req.Messages[i]
+	for i := 0; i < len(r.Messages); i++ {
+		m := &r.Messages[i]
 		if !HasResults(*m) {
-			media = r.flushMedia(media)
+			media = flushMedia(r, media)
 		}
-		if end := r.asking(i); end > i+1 {
-			r.chatRun(i, end)
+		if end := asking(r, i); end > i+1 {
+			sendRun(r, i, end)
 			i = end - 1
 			continue
 		}
@@ -215,16 +247,27 @@ func (r *renderer) chat() {
 		if !ok {
 			mark = noMark
 		}
-		media = r.chatMessage(i, m, mark, media)
+		media = sendMessage(r, i, m, mark, media)
 	}
-	r.flushMedia(media)
+	flushMedia(r, media)
 	r.dst = append(r.dst, ']')
 	r.tools(nil)
-	if r.req.MaxTokens > 0 {
+	if r.MaxTokens > 0 {
 		r.member("max_completion_tokens")
-		r.dst = strconv.AppendInt(r.dst, int64(r.req.MaxTokens), 10)
+		r.dst = strconv.AppendInt(r.dst, int64(r.MaxTokens), 10)
 	}
-	r.params()
+}
+
+// rewriteChat writes a conversation in the place of a client's.
+func rewriteChat(r *renderer, e *Envelope) (string, map[string]string) {
+	return r.rewrite(e, func(i int, m *memkernel.Message) {
+		if m.Raw != "" {
+			r.comma()
+			r.dst = append(r.dst, m.Raw...)
+			return
+		}
+		flushMedia(r, sendMessage(r, i, m, noMark, nil))
+	}), nil
 }
 
 const noMark = -2
@@ -232,10 +275,10 @@ const noMark = -2
 // asking returns the end of a run of assistant messages that begins at i, if
 // results for one of them stand behind a later one: calls must be answered by
 // the next message, so such a run has to be one message.
-func (r *renderer) asking(i int) int {
+func asking(r *renderer, i int) int {
 	end, asks := i, false
-	for ; end < len(r.req.Messages) && r.req.Messages[end].Role == memkernel.RoleAssistant; end++ {
-		asks = asks || end > i && HasCalls(r.req.Messages[end-1])
+	for ; end < len(r.Messages) && r.Messages[end].Role == memkernel.RoleAssistant; end++ {
+		asks = asks || end > i && HasCalls(r.Messages[end-1])
 	}
 	if !asks {
 		return i
@@ -243,12 +286,12 @@ func (r *renderer) asking(i int) int {
 	return end
 }
 
-// chatRun writes a run of assistant messages as one.
-func (r *renderer) chatRun(i, end int) {
+// sendRun writes a run of assistant messages as one.
+func sendRun(r *renderer, i, end int) {
 	var parts []memkernel.Part
 	for ; i < end; i++ {
-		for k := range r.req.Messages[i].Parts {
-			p := &r.req.Messages[i].Parts[k]
+		for k := range r.Messages[i].Parts {
+			p := &r.Messages[i].Parts[k]
 			if why := r.refused(i, p); why != "" {
 				r.note("not-sent", i, p, why)
 				continue
@@ -256,19 +299,13 @@ func (r *renderer) chatRun(i, end int) {
 			parts = append(parts, *p)
 		}
 	}
-	r.chatAssistant(end-1, parts)
+	sendAssistant(r, end-1, parts)
 }
 
-func (r *renderer) comma() {
-	if r.dst[len(r.dst)-1] != '[' {
-		r.dst = append(r.dst, ',')
-	}
-}
-
-// chatMessage writes one message and returns the media that wait to be sent
+// sendMessage writes one message and returns the media that wait to be sent
 // behind the tool messages.
-func (r *renderer) chatMessage(i int, m *memkernel.Message, mark int, media []memkernel.Part) []memkernel.Part {
-	if r.req.Source == OpenAI && m.Raw != "" && mark == noMark {
+func sendMessage(r *renderer, i int, m *memkernel.Message, mark int, media []memkernel.Part) []memkernel.Part {
+	if r.Own && m.Raw != "" && mark == noMark {
 		r.comma()
 		r.dst = appendClean(r.dst, m.Raw)
 		return media
@@ -299,23 +336,23 @@ func (r *renderer) chatMessage(i int, m *memkernel.Message, mark int, media []me
 	switch {
 	case len(parts) == 0:
 	case m.Role == memkernel.RoleAssistant:
-		r.chatAssistant(i, parts)
+		sendAssistant(r, i, parts)
 	default:
-		media = r.flushMedia(media)
+		media = flushMedia(r, media)
 		role := sentRole(m.Role)
 		r.comma()
 		r.dst = append(append(append(r.dst, `{"role":"`...), role...), `","content":`...)
 		if mark >= len(parts) || mark == LastPart {
 			mark = len(parts) - 1
 		}
-		r.chatContent(i, role, parts, mark)
+		sendContent(r, i, role, parts, mark)
 		r.dst = append(r.dst, '}')
 	}
 	return media
 }
 
 // flushMedia sends the media of tool results as a user message.
-func (r *renderer) flushMedia(media []memkernel.Part) []memkernel.Part {
+func flushMedia(r *renderer, media []memkernel.Part) []memkernel.Part {
 	if len(media) == 0 {
 		return nil
 	}
@@ -329,8 +366,8 @@ func (r *renderer) flushMedia(media []memkernel.Part) []memkernel.Part {
 	return nil
 }
 
-// chatContent writes content: a string if it is one unmarked text.
-func (r *renderer) chatContent(i int, role memkernel.Role, parts []memkernel.Part, mark int) {
+// sendContent writes content: a string if it is one unmarked text.
+func sendContent(r *renderer, i int, role memkernel.Role, parts []memkernel.Part, mark int) {
 	if len(parts) == 1 && parts[0].Kind == memkernel.PartText && mark < 0 {
 		r.dst = appendString(r.dst, parts[0].Text)
 		return
@@ -348,7 +385,7 @@ func (r *renderer) chatContent(i int, role memkernel.Role, parts []memkernel.Par
 	r.dst = append(r.dst, ']')
 }
 
-func (r *renderer) chatAssistant(i int, parts []memkernel.Part) {
+func sendAssistant(r *renderer, i int, parts []memkernel.Part) {
 	var said, calls, reasoning []memkernel.Part
 	for k, p := range parts {
 		switch {
@@ -370,7 +407,7 @@ func (r *renderer) chatAssistant(i int, parts []memkernel.Part) {
 	if len(said) == 0 {
 		r.dst = append(r.dst, "null"...)
 	} else {
-		r.chatContent(i, memkernel.RoleAssistant, said, noMark)
+		sendContent(r, i, memkernel.RoleAssistant, said, noMark)
 	}
 	for k := range reasoning {
 		if k == 0 {

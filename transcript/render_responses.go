@@ -32,6 +32,26 @@ func appendItem(dst []byte, p *memkernel.Part, typ string) []byte {
 	return appendWithout(dst, p.Raw, drop)
 }
 
+// takesResponses tells whether a block of an unknown type is an item.
+func takesResponses(p *memkernel.Part) bool {
+	return isItemJSON(p.Raw) && !(rawType(p.Raw) == "compaction" && strings.Contains(p.Raw, `"content"`))
+}
+
+// refusesResponses says why reasoning can't be sent.
+func refusesResponses(_ *renderer, _ int, p *memkernel.Part) string {
+	switch {
+	case !isReasoningItem(p):
+		return "thinking of another provider"
+	case p.Signature == "" || p.Signature == "REDACTED":
+		return "reasoning without its encrypted content"
+	}
+	return ""
+}
+
+func isReasoningItem(p *memkernel.Part) bool {
+	return p.Raw != "" && rawType(p.Raw) == "reasoning"
+}
+
 // isItem tells whether the part is an item of its own rather than content of
 // a message item.
 func isItem(p *memkernel.Part) bool {
@@ -126,7 +146,7 @@ func appendOutput(dst []byte, r *memkernel.ToolResult, custom bool) []byte {
 	dst = append(dst, '[')
 	for i := range r.Content {
 		dst = appendListed(dst, func(dst []byte) []byte {
-			return appendResponses(dst, memkernel.RoleUser, shownAs(FormatResponses, &r.Content[i]))
+			return appendResponses(dst, memkernel.RoleUser, AsText(&r.Content[i]))
 		})
 	}
 	return append(dst, ']', '}')
@@ -148,18 +168,18 @@ func appendInputFile(dst []byte, p *memkernel.Part) []byte {
 	return append(appendURL(dst, p.Media), '}')
 }
 
-func (r *renderer) responses() {
-	marks := r.marked()
-	if r.req.Model != "" {
+func renderResponses(r *renderer) {
+	marks := marked(r)
+	if r.Model != "" {
 		r.member("model")
-		r.dst = appendString(r.dst, r.req.Model)
+		r.dst = appendString(r.dst, r.Model)
 	}
 	if _, ok := r.ttlAt(MarkerSystem, LastPart, 0); ok {
 		r.note("marker-lost", -1, nil, "this format marks no instructions")
 	}
-	if len(r.req.System) > 0 {
-		texts := make([]string, 0, len(r.req.System))
-		for _, p := range r.req.System {
+	if len(r.System) > 0 {
+		texts := make([]string, 0, len(r.System))
+		for _, p := range r.System {
 			texts = append(texts, p.Text)
 		}
 		r.member("instructions")
@@ -167,30 +187,42 @@ func (r *renderer) responses() {
 	}
 	r.member("input")
 	r.dst = append(r.dst, '[')
-	out := newOutputs(r.req.Messages)
-	for i := range r.req.Messages {
+	out := newOutputs(r.Messages)
+	for i := range r.Messages {
 		mark, ok := marks[i]
 		if !ok {
 			mark = noMark
 		}
-		r.responsesMessage(i, mark, out)
+		responsesMessage(r, i, mark, out)
 	}
 	r.dst = append(r.dst, ']')
 	r.tools(nil)
-	if r.req.MaxTokens > 0 {
+	if r.MaxTokens > 0 {
 		r.member("max_output_tokens")
-		r.dst = strconv.AppendInt(r.dst, int64(r.req.MaxTokens), 10)
+		r.dst = strconv.AppendInt(r.dst, int64(r.MaxTokens), 10)
 	}
-	if r.req.Thinking != "" {
+	if r.Thinking != "" {
 		r.member("reasoning")
-		r.dst = append(r.dst, r.req.Thinking...)
+		r.dst = append(r.dst, r.Thinking...)
 	}
-	r.params()
+}
+
+// rewriteResponses writes a conversation in the place of a client's.
+func rewriteResponses(r *renderer, e *Envelope) (string, map[string]string) {
+	out := newOutputs(r.Messages)
+	return r.rewrite(e, func(i int, m *memkernel.Message) {
+		if m.Raw != "" && out.stands(m) {
+			r.comma()
+			r.dst = append(r.dst, m.Raw...)
+			return
+		}
+		responsesMessage(r, i, noMark, out)
+	}), nil
 }
 
 // responsesMessage writes a message as items, in the order of its parts.
-func (r *renderer) responsesMessage(i, mark int, out *outputs) {
-	m := &r.req.Messages[i]
+func responsesMessage(r *renderer, i, mark int, out *outputs) {
+	m := &r.Messages[i]
 	role := sentRole(m.Role)
 	inside := false // a message item is open
 	for k := range m.Parts {
@@ -203,7 +235,7 @@ func (r *renderer) responsesMessage(i, mark int, out *outputs) {
 			if inside {
 				r.dst, inside = append(r.dst, ']', '}'), false
 			}
-			r.responsesItem(i, p, out)
+			responsesItem(r, i, p, out)
 			continue
 		}
 		if !inside {
@@ -222,7 +254,7 @@ func (r *renderer) responsesMessage(i, mark int, out *outputs) {
 	}
 }
 
-func (r *renderer) responsesItem(i int, p *memkernel.Part, out *outputs) {
+func responsesItem(r *renderer, i int, p *memkernel.Part, out *outputs) {
 	out.note(p)
 	p = out.form(p)
 	n := len(r.dst)

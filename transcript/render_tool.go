@@ -9,7 +9,7 @@ import (
 // toolDef is a tool definition taken apart.
 type toolDef struct {
 	typ, name, description, schema, strict string
-	nested                                 bool // openai's {"type":"function","function":{…}}
+	nested                                 bool // {"type":"function","function":{…}}
 }
 
 func readTool(raw string) toolDef {
@@ -48,21 +48,32 @@ func (d *toolDef) plain() bool {
 	return d.name != "" && (d.typ == "" || d.typ == "function" || d.typ == "custom" && d.schema != "")
 }
 
-// toolShape tells in which format's shape a definition is.
-func (d *toolDef) shape(raw string) Format {
+// ToolShape is how a definition is written.
+type ToolShape int
+
+const (
+	// ToolFlat is {"type":"function","name","parameters"}, ToolNested the same within
+	// {"type":"function","function":{…}}, ToolSchema {"name","input_schema"}.
+	ToolFlat ToolShape = iota
+	ToolNested
+	ToolSchema
+)
+
+// shape tells in which shape a definition is.
+func (d *toolDef) shape(raw string) ToolShape {
 	switch {
 	case d.nested:
-		return FormatOpenAI
+		return ToolNested
 	case strings.Contains(raw, `"input_schema"`) || strings.Contains(d.typ, "_20"):
-		// Anthropic's own tools carry a date in their type.
-		return FormatAnthropic
+		// Tools that a provider defines itself carry a date in their type.
+		return ToolSchema
 	}
-	return FormatResponses
+	return ToolFlat
 }
 
-// appendTool appends a definition in a format, nothing if it has no place
-// there: tools that another provider runs itself.
-func appendTool(dst []byte, f Format, t *memkernel.Tool) []byte {
+// appendTool appends a definition in a shape, nothing if it has none there: tools that
+// another provider runs itself.
+func appendTool(dst []byte, f ToolShape, t *memkernel.Tool) []byte {
 	d := readTool(t.Raw)
 	if d.shape(t.Raw) == f {
 		return appendClean(dst, t.Raw)
@@ -75,12 +86,12 @@ func appendTool(dst []byte, f Format, t *memkernel.Tool) []byte {
 		schema = `{"type":"object","properties":{}}`
 	}
 	switch f {
-	case FormatAnthropic:
+	case ToolSchema:
 		dst = append(dst, `{"name":`...)
 		dst = appendNamed(dst, &d)
 		dst = append(dst, `,"input_schema":`...)
 		return append(append(dst, schema...), '}')
-	case FormatOpenAI:
+	case ToolNested:
 		dst = append(dst, `{"type":"function","function":{"name":`...)
 	default:
 		dst = append(dst, `{"type":"function","name":`...)
@@ -89,10 +100,10 @@ func appendTool(dst []byte, f Format, t *memkernel.Tool) []byte {
 	dst = append(append(dst, `,"parameters":`...), schema...)
 	if d.strict != "" {
 		dst = append(append(dst, `,"strict":`...), d.strict...)
-	} else if f == FormatResponses {
+	} else if f == ToolFlat {
 		dst = append(dst, `,"strict":false`...)
 	}
-	if f == FormatOpenAI {
+	if f == ToolNested {
 		dst = append(dst, '}')
 	}
 	return append(dst, '}')
@@ -107,23 +118,21 @@ func appendNamed(dst []byte, d *toolDef) []byte {
 	return dst
 }
 
-func (r *renderer) anthropicTools() { r.tools(cacheControl) }
-
 // tools writes the definitions; mark makes the marker member, if the format
 // has one for tools.
 func (r *renderer) tools(mark func(ttl string) string) {
-	if len(r.req.Tools) == 0 {
+	if len(r.Tools) == 0 {
 		return
 	}
 	r.member("tools")
 	r.dst = append(r.dst, '[')
-	for i := range r.req.Tools {
-		t := &r.req.Tools[i]
+	for i := range r.Tools {
+		t := &r.Tools[i]
 		before := len(r.dst)
 		r.dst = appendListed(r.dst, func(dst []byte) []byte {
 			n := len(dst)
-			dst = appendTool(dst, r.format, t)
-			if ttl, ok := r.ttlAt(MarkerTools, i, len(r.req.Tools)); ok && mark != nil && len(dst) > n {
+			dst = appendTool(dst, r.api.Tools, t)
+			if ttl, ok := r.ttlAt(MarkerTools, i, len(r.Tools)); ok && mark != nil && len(dst) > n {
 				dst = insertMember(dst, mark(ttl))
 			}
 			return dst

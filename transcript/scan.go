@@ -14,6 +14,8 @@ import (
 // maxDepth bounds nesting as encoding/json does.
 const maxDepth = 10_000
 
+var errNoObject = errors.New("record is not a JSON object")
+
 var errDepth = errors.New("nesting is deeper than 10000 levels")
 
 // cursor walks one JSON text in place. It validates everything it passes over

@@ -130,7 +130,7 @@ func (v *validator) isCompaction(t *wireMessage) bool {
 }
 
 func (v *validator) isCompactionPart(p *memkernel.Part) bool {
-	return p.Kind == memkernel.PartOther && rawType(p.Raw) == "compaction" && formatTakes(FormatAnthropic, p)
+	return p.Kind == memkernel.PartOther && rawType(p.Raw) == "compaction" && takesAnthropic(p)
 }
 
 // systemTurn judges a system message inside the conversation.

@@ -125,7 +125,7 @@ func (v *valueReader) value() error {
 			v.pos++
 		}
 		if v.pos-v.mark > v.max {
-			return ErrLineTooLong
+			return errLineTooLong
 		}
 		if !v.more() {
 			if depth == 0 && !quoted {
