@@ -7,6 +7,9 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
+// maxAnthropicMarkers is how many cache markers a request may have.
+const maxAnthropicMarkers = 4
+
 // bodyWriter writes the conversation.
 type bodyWriter struct {
 	r             *renderer
@@ -37,7 +40,7 @@ func (w *bodyWriter) settleMarkers() {
 	if own.Automatic {
 		room--
 	}
-	wire := w.single()
+	turns := w.single()
 	w.marks = map[wireBlock]string{}
 	sorted := slices.Clone(w.r.Markers)
 	slices.SortStableFunc(sorted, func(a, b Marker) int { return b.Message - a.Message })
@@ -50,8 +53,8 @@ func (w *bodyWriter) settleMarkers() {
 		}
 		switch {
 		case mk.Message >= 0:
-			at, ok := markable(w.r, wire, mk)
-			if _, taken := w.marks[at]; !ok || taken || own.Automatic && w.last(wire, at) {
+			at, ok := markable(w.r, turns, mk)
+			if _, taken := w.marks[at]; !ok || taken || own.Automatic && w.last(turns, at) {
 				continue
 			}
 			w.marks[at] = mk.TTL
@@ -82,8 +85,8 @@ func (w *bodyWriter) single() []wireMessage {
 }
 
 // last tells whether a block is the request's last, which the provider marks itself.
-func (w *bodyWriter) last(wire []wireMessage, at wireBlock) bool {
-	end, ok := markable(w.r, wire, Marker{Message: len(w.r.Messages), Part: LastPart})
+func (w *bodyWriter) last(turns []wireMessage, at wireBlock) bool {
+	end, ok := markable(w.r, turns, Marker{Message: len(w.r.Messages), Part: LastPart})
 	return ok && end == at
 }
 
@@ -98,29 +101,29 @@ func (w *bodyWriter) message(i int, m *memkernel.Message) {
 	}
 	switch clean := !strings.Contains(m.Raw, "_control"); {
 	case m.Raw != "" && !marked && clean:
-		w.r.dst = append(w.r.dst, m.Raw...)
+		w.r.Dst = append(w.r.Dst, m.Raw...)
 		return
 	case m.Raw != "" && !marked:
-		w.r.dst = appendClean(w.r.dst, m.Raw)
+		w.r.Dst = appendClean(w.r.Dst, m.Raw)
 		return
 	}
 	if m.Raw != "" {
-		w.r.dst = w.markRaw(w.r.dst, i, m.Raw)
+		w.r.Dst = w.markRaw(w.r.Dst, i, m.Raw)
 		return
 	}
 	role := "user"
 	if m.Role == memkernel.RoleAssistant || m.Role == memkernel.RoleSystem {
 		role = string(m.Role)
 	}
-	w.r.dst = append(append(append(w.r.dst, `{"role":"`...), role...), `","content":[`...)
+	w.r.Dst = append(append(append(w.r.Dst, `{"role":"`...), role...), `","content":[`...)
 	for k := range m.Parts {
 		if why := w.r.refused(i, &m.Parts[k]); why != "" {
 			w.r.note("not-sent", i, &m.Parts[k], why)
 			continue
 		}
-		w.r.dst = appendListed(w.r.dst, func(dst []byte) []byte { return w.mark(appendAnthropic(dst, &m.Parts[k]), wireBlock{i, k}) })
+		w.r.Dst = appendListed(w.r.Dst, func(dst []byte) []byte { return w.mark(appendAnthropic(dst, &m.Parts[k]), wireBlock{i, k}) })
 	}
-	w.r.dst = append(w.r.dst, ']', '}')
+	w.r.Dst = append(w.r.Dst, ']', '}')
 }
 
 // mark adds the marker of a block that ends dst, if it has one.
@@ -135,18 +138,11 @@ func (w *bodyWriter) mark(dst []byte, at wireBlock) []byte {
 // content that is one string becomes one text block, which is the same to the model.
 func (w *bodyWriter) markRaw(dst []byte, i int, raw string) []byte {
 	clean := string(appendClean(nil, raw))
-	c := scan(clean)
-	for k := range c.fields {
-		if k != "content" {
-			c.skip()
-			continue
-		}
-		c.peek()
-		dst = append(dst, clean[:c.i]...)
-		dst = append(dst, w.markBlocks(i, asBlocks(c.raw()))...)
-		return append(dst, clean[c.i:]...)
+	content := memberOf(clean, "content")
+	if content == "" {
+		return append(dst, clean...)
 	}
-	return append(dst, clean...)
+	return append(dst, withMember(clean, "content", string(w.markBlocks(i, asBlocks(content))))...)
 }
 
 // markBlocks puts the markers of a message on its content.

@@ -34,10 +34,10 @@ type Body struct {
 	markers Markers
 }
 
-// bodyMember is a member of the body: all of it, and its value.
+// bodyMember is a member of the body.
 type bodyMember struct {
-	name       string
-	all, value span
+	name  string
+	value span
 }
 
 // errNoConversation is returned for a body whose conversation is not a list of
@@ -58,20 +58,20 @@ func (b *Body) split() (elements []span, err error) {
 		return nil, err
 	}
 	seen := map[string]bool{}
-	for name, ok, start := firstMember(&c); ok; name, ok, start = nextMember(&c) {
+	for name := range c.fields {
 		if seen[name] {
 			return nil, fmt.Errorf("member %q stands twice", name)
 		}
 		seen[name] = true
 		list := c.peek() == '[' && name == b.api.List
-		from := c.i
+		from := c.start()
 		if list {
 			elements = c.spans()
 		} else {
 			c.skip()
 		}
 		if c.err == nil {
-			b.members = append(b.members, bodyMember{name, span{start, c.i}, span{from, c.i}})
+			b.members = append(b.members, bodyMember{name, span{from, c.pos()}})
 		}
 	}
 	return elements, c.end()

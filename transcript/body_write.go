@@ -28,7 +28,7 @@ func (b *Body) Same(messages []memkernel.Message) bool {
 
 // Write is the body with another conversation. The notes say what could not be sent.
 func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
-	r := &renderer{api: b.api, Own: true, Model: b.Model, Tools: b.Tools, System: b.System, Messages: e.Messages, Markers: e.Markers}
+	r := &renderer{API: b.api, Own: true, Model: b.Model, Tools: b.Tools, System: b.System, Messages: e.Messages, Markers: e.Markers}
 	list, members := b.api.Rewrite(r, b.envelope())
 	dst := make([]byte, 0, len(b.raw)+len(list)-(b.list.end-b.list.start)+1024)
 	at := 0
@@ -54,7 +54,7 @@ func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 		end := strings.TrimRight(string(dst), " \t\r\n")
 		dst = insertMember([]byte(end), `"thinking":`+e.Thinking)
 	}
-	return dst, r.notes
+	return dst, r.Notes
 }
 
 // envelope is the body but for what is sent in the place of its messages.

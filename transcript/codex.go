@@ -441,17 +441,6 @@ func responsesPart(typ, text, url, data, name, raw string) memkernel.Part {
 	return p
 }
 
-// mediaOf makes a medium of a URL, which may hold the data itself.
-func mediaOf(url string) *memkernel.Media {
-	t, data, ok := dataURL(url)
-	if !ok {
-		return &memkernel.Media{URL: url}
-	}
-	m := &memkernel.Media{Type: t, Data: data}
-	m.Width, m.Height = pixels(t, data)
-	return m
-}
-
 // sniffCodex knows a line of a rollout by its type, and one of an early version, which
 // is a bare item, less surely.
 func sniffCodex(typ string, has map[string]bool) int {

@@ -132,18 +132,6 @@ func replace(msgs []memkernel.Message, raw string, with func(*codexItem, string)
 	}
 }
 
-// Asks tells whether an answer asks the client for something: it calls a tool, or holds
-// an item of an unknown kind that another one may answer.
-func Asks(m memkernel.Message) bool {
-	return HasCalls(m) || slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool {
-		if p.Kind != memkernel.PartOther {
-			return false
-		}
-		it, err := readCodexItem(p.Raw)
-		return err == nil && it.pairID() != ""
-	})
-}
-
 // itemType is the type of a part's JSON, and whether that is an item of the Responses
 // API: of a known type, or of another with a call id.
 func itemType(raw string) (typ string, item bool) {
@@ -232,4 +220,13 @@ func (o *outputs) stands(m *memkernel.Message) bool {
 		same = same && o.form(&m.Parts[i]) == &m.Parts[i]
 	}
 	return same
+}
+
+// MayAsk tells an item of an unknown kind that another one may answer.
+func MayAsk(p memkernel.Part) bool {
+	if p.Kind != memkernel.PartOther {
+		return false
+	}
+	it, err := readCodexItem(p.Raw)
+	return err == nil && it.pairID() != ""
 }

@@ -109,7 +109,10 @@ func isGemini(s string) bool {
 	if c.peek() != '{' {
 		return false
 	}
-	for k, ok := c.firstKey(); ok && k != "messages"; k, ok = c.nextKey() {
+	for k := range c.fields {
+		if k == "messages" {
+			break
+		}
 		has[k] = true
 		c.skip()
 	}

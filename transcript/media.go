@@ -9,6 +9,8 @@ import (
 	"image/png"
 	"io"
 	"strings"
+
+	"github.com/memkernel/memkernel"
 )
 
 // pixels reads the size of an inline image from its header, 0 by 0 if the
@@ -70,4 +72,15 @@ func dataURL(url string) (mediaType, data string, ok bool) {
 	}
 	mediaType, data, ok = strings.Cut(rest, ";base64,")
 	return mediaType, data, ok
+}
+
+// mediaOf makes a medium of a URL, which may hold the data itself.
+func mediaOf(url string) *memkernel.Media {
+	t, data, ok := dataURL(url)
+	if !ok {
+		return &memkernel.Media{URL: url}
+	}
+	m := &memkernel.Media{Type: t, Data: data}
+	m.Width, m.Height = pixels(t, data)
+	return m
 }

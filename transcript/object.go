@@ -38,7 +38,7 @@ func memberCuts(c *cursor, drop func(string) bool, cuts []span) []span {
 	kept := -1    // end of the last member that stays
 	open := false // the last cut reaches to the next member
 	c.peek()
-	for k, ok, start := firstMember(c); ok; k, ok, start = nextMember(c) {
+	for k, start := range c.members {
 		if open {
 			cuts[len(cuts)-1].end, open = start, false
 		}
@@ -62,27 +62,21 @@ func memberCuts(c *cursor, drop func(string) bool, cuts []span) []span {
 	return cuts
 }
 
-// firstMember is firstKey with the position of the key.
-func firstMember(c *cursor) (key string, ok bool, start int) {
+// members is fields with the position of the key.
+func (c *cursor) members(yield func(key string, start int) bool) {
 	if c.err != nil || c.peek() != '{' {
 		c.skip()
-		return "", false, 0
+		return
 	}
 	at := *c
 	at.i++
-	at.peek()
-	key, ok = c.firstKey()
-	return key, ok, at.i
-}
-
-// nextMember is nextKey with the position of the key.
-func nextMember(c *cursor) (key string, ok bool, start int) {
-	if !c.nextMember() {
-		return "", false, 0
+	start := at.start()
+	for k, ok := c.firstKey(); ok && yield(k, start); k, ok = c.key() {
+		if !c.nextMember() {
+			return
+		}
+		start = c.i
 	}
-	start = c.i
-	key, ok = c.key()
-	return key, ok, start
 }
 
 // insertMember adds a member to the object that ends dst.

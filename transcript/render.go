@@ -56,15 +56,15 @@ func Render(f Format, req *Request) ([]byte, []Note, error) {
 	}
 	for _, p := range req.Params {
 		r.member(p.Name)
-		r.dst = append(r.dst, p.Raw...)
+		r.Dst = append(r.Dst, p.Raw...)
 	}
-	return append(r.dst, '}'), r.notes, nil
+	return append(r.Dst, '}'), r.Notes, nil
 }
 
 func (req *Request) renderer(d *row) *renderer {
 	from := rowOf(req.Source)
 	own := from == d
-	return &renderer{api: d.API, Model: req.Model, Tools: req.Tools, System: req.System, Messages: req.Messages,
+	return &renderer{API: d.API, Model: req.Model, Tools: req.Tools, System: req.System, Messages: req.Messages,
 		MaxTokens: req.MaxTokens, Thinking: req.Thinking, Markers: req.Markers,
 		Own: own, Foreign: req.Source != "" && !own && (from == nil || from.Blocks != d.Name)}
 }

@@ -172,50 +172,43 @@ func appendAnthropicMedia(dst []byte, p *memkernel.Part) []byte {
 	return append(dst, '}', '}')
 }
 
-// wireMessage is a message as the provider sees it: neighbours of one role
-// merged, tool results first.
-type wireMessage struct {
-	role   string
-	blocks []wireBlock
-}
-
 func renderAnthropic(r *renderer) {
 	lead := leading(r)
-	wire := merged(r, lead)
-	marks := marksOf(r, wire)
+	turns := merged(r, lead)
+	marks := marksOf(r, turns)
 	if r.Model != "" {
 		r.member("model")
-		r.dst = appendString(r.dst, r.Model)
+		r.Dst = appendString(r.Dst, r.Model)
 	}
 	if r.MaxTokens > 0 {
 		r.member("max_tokens")
-		r.dst = strconv.AppendInt(r.dst, int64(r.MaxTokens), 10)
+		r.Dst = strconv.AppendInt(r.Dst, int64(r.MaxTokens), 10)
 	}
 	if r.Thinking != "" {
 		r.member("thinking")
-		r.dst = append(r.dst, r.Thinking...)
+		r.Dst = append(r.Dst, r.Thinking...)
 	}
-	r.tools(cacheControl)
+	r.writeTools(cacheControl)
 	anthropicSystem(r, lead)
 	r.member("messages")
-	r.dst = append(r.dst, '[')
-	for i, m := range wire {
+	r.Dst = append(r.Dst, '[')
+	for i, m := range turns {
 		if i > 0 {
-			r.dst = append(r.dst, ',')
+			r.Dst = append(r.Dst, ',')
 		}
-		r.dst = append(append(append(r.dst, `{"role":"`...), m.role...), `","content":[`...)
+		r.Dst = append(append(append(r.Dst, `{"role":"`...), m.role...), `","content":[`...)
 		for k, b := range m.blocks {
 			if k > 0 {
-				r.dst = append(r.dst, ',')
+				r.Dst = append(r.Dst, ',')
 			}
-			r.dst = appendAnthropic(r.dst, r.part(b))
+			r.Dst = appendAnthropic(r.Dst, r.part(b))
 			if ttl, ok := marks[b]; ok {
-				r.dst = insertMember(r.dst, cacheControl(ttl))
+				r.Dst = insertMember(r.Dst, cacheControl(ttl))
 			}
 		}
-		r.dst = append(r.dst, ']', '}')
+		r.Dst = append(r.Dst, ']', '}')
 	}
-	r.dst = append(r.dst, ']')
+	r.Dst = append(r.Dst, ']')
 }
 
 func cacheControl(ttl string) string {
@@ -284,13 +277,13 @@ func resultsFirst(r *renderer, blocks []wireBlock) {
 }
 
 // marksOf settles which blocks carry a marker.
-func marksOf(r *renderer, wire []wireMessage) map[wireBlock]string {
+func marksOf(r *renderer, turns []wireMessage) map[wireBlock]string {
 	out := map[wireBlock]string{}
 	for _, mk := range r.Markers {
 		if mk.Message < 0 {
 			continue
 		}
-		if b, ok := markable(r, wire, mk); ok {
+		if b, ok := markable(r, turns, mk); ok {
 			out[b] = mk.TTL
 		} else {
 			r.note("marker-lost", min(mk.Message, len(r.Messages)-1), nil, "no block before the marker can carry it")
@@ -300,10 +293,10 @@ func marksOf(r *renderer, wire []wireMessage) map[wireBlock]string {
 }
 
 // markable finds the last block at or before a marker that may carry one.
-func markable(r *renderer, wire []wireMessage, mk Marker) (wireBlock, bool) {
-	for i := len(wire) - 1; i >= 0; i-- {
-		for k := len(wire[i].blocks) - 1; k >= 0; k-- {
-			b := wire[i].blocks[k]
+func markable(r *renderer, turns []wireMessage, mk Marker) (wireBlock, bool) {
+	for i := len(turns) - 1; i >= 0; i-- {
+		for k := len(turns[i].blocks) - 1; k >= 0; k-- {
+			b := turns[i].blocks[k]
 			if b.msg > mk.Message || b.msg == mk.Message && mk.Part >= 0 && b.part > mk.Part {
 				continue
 			}
@@ -324,16 +317,16 @@ func anthropicSystem(r *renderer, lead int) {
 		return
 	}
 	r.member("system")
-	r.dst = append(r.dst, '[')
+	r.Dst = append(r.Dst, '[')
 	for i := range parts {
-		r.dst = appendListed(r.dst, func(dst []byte) []byte {
+		r.Dst = appendListed(r.Dst, func(dst []byte) []byte {
 			n := len(dst)
 			dst = appendAnthropic(dst, &parts[i])
-			if ttl, ok := r.ttlAt(MarkerSystem, i, len(parts)); ok && len(dst) > n {
+			if ttl, ok := r.TTLAt(MarkerSystem, i, len(parts)); ok && len(dst) > n {
 				dst = insertMember(dst, cacheControl(ttl))
 			}
 			return dst
 		})
 	}
-	r.dst = append(r.dst, ']')
+	r.Dst = append(r.Dst, ']')
 }

@@ -219,18 +219,18 @@ func renderChat(r *renderer) {
 	marks := marked(r)
 	if r.Model != "" {
 		r.member("model")
-		r.dst = appendString(r.dst, r.Model)
+		r.Dst = appendString(r.Dst, r.Model)
 	}
 	r.member("messages")
-	r.dst = append(r.dst, '[')
+	r.Dst = append(r.Dst, '[')
 	if len(r.System) > 0 {
-		r.dst = append(r.dst, `{"role":"system","content":`...)
+		r.Dst = append(r.Dst, `{"role":"system","content":`...)
 		mark := noMark
-		if _, ok := r.ttlAt(MarkerSystem, len(r.System)-1, len(r.System)); ok {
+		if _, ok := r.TTLAt(MarkerSystem, len(r.System)-1, len(r.System)); ok {
 			mark = len(r.System) - 1
 		}
 		sendContent(r, -1, memkernel.RoleSystem, r.System, mark)
-		r.dst = append(r.dst, '}')
+		r.Dst = append(r.Dst, '}')
 	}
 	var media []memkernel.Part
 	for i := 0; i < len(r.Messages); i++ {
@@ -250,11 +250,11 @@ func renderChat(r *renderer) {
 		media = sendMessage(r, i, m, mark, media)
 	}
 	flushMedia(r, media)
-	r.dst = append(r.dst, ']')
-	r.tools(nil)
+	r.Dst = append(r.Dst, ']')
+	r.writeTools(nil)
 	if r.MaxTokens > 0 {
 		r.member("max_completion_tokens")
-		r.dst = strconv.AppendInt(r.dst, int64(r.MaxTokens), 10)
+		r.Dst = strconv.AppendInt(r.Dst, int64(r.MaxTokens), 10)
 	}
 }
 
@@ -263,7 +263,7 @@ func rewriteChat(r *renderer, e *Envelope) (string, map[string]string) {
 	return r.rewrite(e, func(i int, m *memkernel.Message) {
 		if m.Raw != "" {
 			r.comma()
-			r.dst = append(r.dst, m.Raw...)
+			r.Dst = append(r.Dst, m.Raw...)
 			return
 		}
 		flushMedia(r, sendMessage(r, i, m, noMark, nil))
@@ -307,7 +307,7 @@ func sendRun(r *renderer, i, end int) {
 func sendMessage(r *renderer, i int, m *memkernel.Message, mark int, media []memkernel.Part) []memkernel.Part {
 	if r.Own && m.Raw != "" && mark == noMark {
 		r.comma()
-		r.dst = appendClean(r.dst, m.Raw)
+		r.Dst = appendClean(r.Dst, m.Raw)
 		return media
 	}
 	var parts []memkernel.Part
@@ -323,9 +323,9 @@ func sendMessage(r *renderer, i int, m *memkernel.Message, mark int, media []mem
 		}
 		r.comma()
 		if mark == k || mark == LastPart && k == len(m.Parts)-1 {
-			r.dst = appendChatResult(r.dst, p.Result, breakpoint)
+			r.Dst = appendChatResult(r.Dst, p.Result, breakpoint)
 		} else {
-			r.dst = appendChat(r.dst, m.Role, p)
+			r.Dst = appendChat(r.Dst, m.Role, p)
 		}
 		for n := range p.Result.Content {
 			if p.Result.Content[n].Media != nil {
@@ -341,12 +341,12 @@ func sendMessage(r *renderer, i int, m *memkernel.Message, mark int, media []mem
 		media = flushMedia(r, media)
 		role := sentRole(m.Role)
 		r.comma()
-		r.dst = append(append(append(r.dst, `{"role":"`...), role...), `","content":`...)
+		r.Dst = append(append(append(r.Dst, `{"role":"`...), role...), `","content":`...)
 		if mark >= len(parts) || mark == LastPart {
 			mark = len(parts) - 1
 		}
 		sendContent(r, i, role, parts, mark)
-		r.dst = append(r.dst, '}')
+		r.Dst = append(r.Dst, '}')
 	}
 	return media
 }
@@ -357,32 +357,32 @@ func flushMedia(r *renderer, media []memkernel.Part) []memkernel.Part {
 		return nil
 	}
 	r.comma()
-	r.dst = append(r.dst, `{"role":"user","content":[{"type":"text","text":"Attached to the tool results above:"}`...)
+	r.Dst = append(r.Dst, `{"role":"user","content":[{"type":"text","text":"Attached to the tool results above:"}`...)
 	for i := range media {
-		r.dst = append(r.dst, ',')
-		r.dst = appendChat(r.dst, memkernel.RoleUser, &media[i])
+		r.Dst = append(r.Dst, ',')
+		r.Dst = appendChat(r.Dst, memkernel.RoleUser, &media[i])
 	}
-	r.dst = append(r.dst, ']', '}')
+	r.Dst = append(r.Dst, ']', '}')
 	return nil
 }
 
 // sendContent writes content: a string if it is one unmarked text.
 func sendContent(r *renderer, i int, role memkernel.Role, parts []memkernel.Part, mark int) {
 	if len(parts) == 1 && parts[0].Kind == memkernel.PartText && mark < 0 {
-		r.dst = appendString(r.dst, parts[0].Text)
+		r.Dst = appendString(r.Dst, parts[0].Text)
 		return
 	}
-	r.dst = append(r.dst, '[')
+	r.Dst = append(r.Dst, '[')
 	for k := range parts {
-		n := len(r.dst)
-		r.dst = appendListed(r.dst, func(dst []byte) []byte { return appendChat(dst, role, &parts[k]) })
-		if len(r.dst) == n {
+		n := len(r.Dst)
+		r.Dst = appendListed(r.Dst, func(dst []byte) []byte { return appendChat(dst, role, &parts[k]) })
+		if len(r.Dst) == n {
 			r.note("not-sent", i, &parts[k], "this format can't carry the block")
 		} else if k == mark {
-			r.dst = insertMember(r.dst, breakpoint)
+			r.Dst = insertMember(r.Dst, breakpoint)
 		}
 	}
-	r.dst = append(r.dst, ']')
+	r.Dst = append(r.Dst, ']')
 }
 
 func sendAssistant(r *renderer, i int, parts []memkernel.Part) {
@@ -403,24 +403,24 @@ func sendAssistant(r *renderer, i int, parts []memkernel.Part) {
 		return
 	}
 	r.comma()
-	r.dst = append(r.dst, `{"role":"assistant","content":`...)
+	r.Dst = append(r.Dst, `{"role":"assistant","content":`...)
 	if len(said) == 0 {
-		r.dst = append(r.dst, "null"...)
+		r.Dst = append(r.Dst, "null"...)
 	} else {
 		sendContent(r, i, memkernel.RoleAssistant, said, noMark)
 	}
 	for k := range reasoning {
 		if k == 0 {
-			r.dst = append(r.dst, ',')
-			r.dst = appendChat(r.dst, memkernel.RoleAssistant, &reasoning[k])
+			r.Dst = append(r.Dst, ',')
+			r.Dst = appendChat(r.Dst, memkernel.RoleAssistant, &reasoning[k])
 		}
 	}
 	if len(calls) > 0 {
-		r.dst = append(r.dst, `,"tool_calls":[`...)
+		r.Dst = append(r.Dst, `,"tool_calls":[`...)
 		for k := range calls {
-			r.dst = appendListed(r.dst, func(dst []byte) []byte { return appendChat(dst, memkernel.RoleAssistant, &calls[k]) })
+			r.Dst = appendListed(r.Dst, func(dst []byte) []byte { return appendChat(dst, memkernel.RoleAssistant, &calls[k]) })
 		}
-		r.dst = append(r.dst, ']')
+		r.Dst = append(r.Dst, ']')
 	}
-	r.dst = append(r.dst, '}')
+	r.Dst = append(r.Dst, '}')
 }

@@ -172,9 +172,9 @@ func renderResponses(r *renderer) {
 	marks := marked(r)
 	if r.Model != "" {
 		r.member("model")
-		r.dst = appendString(r.dst, r.Model)
+		r.Dst = appendString(r.Dst, r.Model)
 	}
-	if _, ok := r.ttlAt(MarkerSystem, LastPart, 0); ok {
+	if _, ok := r.TTLAt(MarkerSystem, LastPart, 0); ok {
 		r.note("marker-lost", -1, nil, "this format marks no instructions")
 	}
 	if len(r.System) > 0 {
@@ -183,10 +183,10 @@ func renderResponses(r *renderer) {
 			texts = append(texts, p.Text)
 		}
 		r.member("instructions")
-		r.dst = appendString(r.dst, strings.Join(texts, "\n\n"))
+		r.Dst = appendString(r.Dst, strings.Join(texts, "\n\n"))
 	}
 	r.member("input")
-	r.dst = append(r.dst, '[')
+	r.Dst = append(r.Dst, '[')
 	out := newOutputs(r.Messages)
 	for i := range r.Messages {
 		mark, ok := marks[i]
@@ -195,15 +195,15 @@ func renderResponses(r *renderer) {
 		}
 		responsesMessage(r, i, mark, out)
 	}
-	r.dst = append(r.dst, ']')
-	r.tools(nil)
+	r.Dst = append(r.Dst, ']')
+	r.writeTools(nil)
 	if r.MaxTokens > 0 {
 		r.member("max_output_tokens")
-		r.dst = strconv.AppendInt(r.dst, int64(r.MaxTokens), 10)
+		r.Dst = strconv.AppendInt(r.Dst, int64(r.MaxTokens), 10)
 	}
 	if r.Thinking != "" {
 		r.member("reasoning")
-		r.dst = append(r.dst, r.Thinking...)
+		r.Dst = append(r.Dst, r.Thinking...)
 	}
 }
 
@@ -213,7 +213,7 @@ func rewriteResponses(r *renderer, e *Envelope) (string, map[string]string) {
 	return r.rewrite(e, func(i int, m *memkernel.Message) {
 		if m.Raw != "" && out.stands(m) {
 			r.comma()
-			r.dst = append(r.dst, m.Raw...)
+			r.Dst = append(r.Dst, m.Raw...)
 			return
 		}
 		responsesMessage(r, i, noMark, out)
@@ -233,38 +233,38 @@ func responsesMessage(r *renderer, i, mark int, out *outputs) {
 		}
 		if isItem(p) {
 			if inside {
-				r.dst, inside = append(r.dst, ']', '}'), false
+				r.Dst, inside = append(r.Dst, ']', '}'), false
 			}
 			responsesItem(r, i, p, out)
 			continue
 		}
 		if !inside {
 			r.comma()
-			r.dst = append(append(append(r.dst, `{"type":"message","role":"`...), role...), `","content":[`...)
+			r.Dst = append(append(append(r.Dst, `{"type":"message","role":"`...), role...), `","content":[`...)
 			inside = true
 		}
-		n := len(r.dst)
-		r.dst = appendListed(r.dst, func(dst []byte) []byte { return appendResponses(dst, role, p) })
-		if len(r.dst) > n && role != memkernel.RoleAssistant && (k == mark || mark == LastPart && k == len(m.Parts)-1) {
-			r.dst = insertMember(r.dst, breakpoint)
+		n := len(r.Dst)
+		r.Dst = appendListed(r.Dst, func(dst []byte) []byte { return appendResponses(dst, role, p) })
+		if len(r.Dst) > n && role != memkernel.RoleAssistant && (k == mark || mark == LastPart && k == len(m.Parts)-1) {
+			r.Dst = insertMember(r.Dst, breakpoint)
 		}
 	}
 	if inside {
-		r.dst = append(r.dst, ']', '}')
+		r.Dst = append(r.Dst, ']', '}')
 	}
 }
 
 func responsesItem(r *renderer, i int, p *memkernel.Part, out *outputs) {
 	out.note(p)
 	p = out.form(p)
-	n := len(r.dst)
-	r.dst = appendListed(r.dst, func(dst []byte) []byte {
+	n := len(r.Dst)
+	r.Dst = appendListed(r.Dst, func(dst []byte) []byte {
 		if p.Raw == "" && isResult(p) {
 			return appendOutput(dst, p.Result, out.custom[p.Result.CallID])
 		}
 		return appendResponses(dst, memkernel.RoleAssistant, p)
 	})
-	if len(r.dst) == n {
+	if len(r.Dst) == n {
 		r.note("not-sent", i, p, "this format can't carry the block")
 	}
 }

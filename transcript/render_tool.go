@@ -118,28 +118,28 @@ func appendNamed(dst []byte, d *toolDef) []byte {
 	return dst
 }
 
-// tools writes the definitions; mark makes the marker member, if the format
+// writeTools writes the definitions; mark makes the marker member, if the format
 // has one for tools.
-func (r *renderer) tools(mark func(ttl string) string) {
+func (r *renderer) writeTools(mark func(ttl string) string) {
 	if len(r.Tools) == 0 {
 		return
 	}
 	r.member("tools")
-	r.dst = append(r.dst, '[')
+	r.Dst = append(r.Dst, '[')
 	for i := range r.Tools {
 		t := &r.Tools[i]
-		before := len(r.dst)
-		r.dst = appendListed(r.dst, func(dst []byte) []byte {
+		before := len(r.Dst)
+		r.Dst = appendListed(r.Dst, func(dst []byte) []byte {
 			n := len(dst)
-			dst = appendTool(dst, r.api.Tools, t)
-			if ttl, ok := r.ttlAt(MarkerTools, i, len(r.Tools)); ok && mark != nil && len(dst) > n {
+			dst = appendTool(dst, r.API.Tools, t)
+			if ttl, ok := r.TTLAt(MarkerTools, i, len(r.Tools)); ok && mark != nil && len(dst) > n {
 				dst = insertMember(dst, mark(ttl))
 			}
 			return dst
 		})
-		if len(r.dst) == before {
+		if len(r.Dst) == before {
 			r.note("tool-not-sent", -1, nil, "tool "+t.Name+" has no form in this format")
 		}
 	}
-	r.dst = append(r.dst, ']')
+	r.Dst = append(r.Dst, ']')
 }

@@ -39,9 +39,9 @@ type renderer struct {
 	// whose blocks the API does not take.
 	Own, Foreign bool
 
-	api   *API
-	dst   []byte
-	notes []Note
+	API   *API
+	Dst   []byte
+	Notes []Note
 }
 
 func (r *renderer) note(rule string, msg int, p *memkernel.Part, text string) {
@@ -52,18 +52,18 @@ func (r *renderer) note(rule string, msg int, p *memkernel.Part, text string) {
 	if p != nil {
 		n.Removed = []memkernel.Part{*p}
 	}
-	r.notes = append(r.notes, n)
+	r.Notes = append(r.Notes, n)
 }
 
 // member begins a member of the body.
 func (r *renderer) member(name string) {
-	if len(r.dst) == 0 {
-		r.dst = append(make([]byte, 0, 64<<10), '{')
+	if len(r.Dst) == 0 {
+		r.Dst = append(make([]byte, 0, 64<<10), '{')
 	} else {
-		r.dst = append(r.dst, ',')
+		r.Dst = append(r.Dst, ',')
 	}
-	r.dst = appendString(r.dst, name)
-	r.dst = append(r.dst, ':')
+	r.Dst = appendString(r.Dst, name)
+	r.Dst = append(r.Dst, ':')
 }
 
 // refused says why a part can't be sent in this format, "" if it can.
@@ -72,8 +72,8 @@ func (r *renderer) refused(msg int, p *memkernel.Part) string {
 	case isEmptyText(*p):
 		return "empty text"
 	case isThinking(p):
-		return r.api.Refuses(r, msg, p)
-	case p.Kind == memkernel.PartOther && (r.Foreign || !r.api.Takes(p)):
+		return r.API.Refuses(r, msg, p)
+	case p.Kind == memkernel.PartOther && (r.Foreign || !r.API.Takes(p)):
 		return "a block of another provider"
 	}
 	return ""
@@ -82,10 +82,17 @@ func (r *renderer) refused(msg int, p *memkernel.Part) string {
 // wireBlock points at a part of the request.
 type wireBlock struct{ msg, part int }
 
+// wireMessage is a message as the provider sees it: neighbours of one role
+// merged, tool results first.
+type wireMessage struct {
+	role   string
+	blocks []wireBlock
+}
+
 func (r *renderer) part(b wireBlock) *memkernel.Part { return &r.Messages[b.msg].Parts[b.part] }
 
-// ttlAt returns the marker on an element of the tools or the system.
-func (r *renderer) ttlAt(where, i, n int) (string, bool) {
+// TTLAt returns the marker on an element of the tools or the system.
+func (r *renderer) TTLAt(where, i, n int) (string, bool) {
 	for _, mk := range r.Markers {
 		if mk.Message == where && (mk.Part == i || mk.Part == LastPart && i == n-1) {
 			return mk.TTL, true
@@ -95,8 +102,8 @@ func (r *renderer) ttlAt(where, i, n int) (string, bool) {
 }
 
 func (r *renderer) comma() {
-	if r.dst[len(r.dst)-1] != '[' {
-		r.dst = append(r.dst, ',')
+	if r.Dst[len(r.Dst)-1] != '[' {
+		r.Dst = append(r.Dst, ',')
 	}
 }
 
@@ -116,20 +123,20 @@ func isSystemRole(role memkernel.Role) bool {
 // rewrite is a list of messages in the place of a client's; write has what is to stand
 // for one.
 func (r *renderer) rewrite(e *Envelope, write func(i int, m *memkernel.Message)) string {
-	r.dst = append(make([]byte, 0, len(e.Raw)+4096), '[')
-	r.dst = append(r.dst, strings.TrimSpace(e.Lead)...)
+	r.Dst = append(make([]byte, 0, len(e.Raw)+4096), '[')
+	r.Dst = append(r.Dst, strings.TrimSpace(e.Lead)...)
 	for i := range r.Messages {
 		write(i, &r.Messages[i])
 	}
-	return string(append(r.dst, ']'))
+	return string(append(r.Dst, ']'))
 }
 
 // Written spells a message as a request has it. Where it is one of the host's results,
 // raw, only its member of that name changes.
 func Written(api *API, m memkernel.Message, raw, member string) []string {
-	r := &renderer{api: api, Own: true, Model: m.Model, Messages: []memkernel.Message{m}}
+	r := &renderer{API: api, Own: true, Model: m.Model, Messages: []memkernel.Message{m}}
 	api.Render(r)
-	list := memberOf(string(append(r.dst, '}')), api.List)
+	list := memberOf(string(append(r.Dst, '}')), api.List)
 	var values []string
 	for _, s := range spans(list) {
 		values = append(values, list[s.start:s.end])

@@ -123,6 +123,9 @@ func (c *cursor) start() int {
 	return c.i
 }
 
+// pos is behind what was read.
+func (c *cursor) pos() int { return c.i }
+
 // since is all that was read from a start on, "" after an error.
 func (c *cursor) since(start int) string {
 	if c.err != nil {

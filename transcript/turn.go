@@ -1,6 +1,10 @@
 package transcript
 
-import "github.com/memkernel/memkernel"
+import (
+	"slices"
+
+	"github.com/memkernel/memkernel"
+)
 
 // TurnEnds finds where the turns of a conversation end: behind an assistant message
 // that calls no tool and is followed by the user's own words, or by nothing. Each is
@@ -26,4 +30,10 @@ func EndedTurns(msgs []memkernel.Message, ended bool) []int {
 		out = out[:n-1]
 	}
 	return out
+}
+
+// Asks tells whether an answer asks the client for something: it calls a tool, or holds
+// an item of an unknown kind that another one may answer.
+func Asks(m memkernel.Message) bool {
+	return HasCalls(m) || slices.ContainsFunc(m.Parts, MayAsk)
 }

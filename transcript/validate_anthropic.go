@@ -3,7 +3,6 @@ package transcript
 import "github.com/memkernel/memkernel"
 
 const (
-	maxAnthropicMarkers  = 4
 	maxAnthropicMessages = 100_000
 	lookBack             = 20 // positions, the breakpoint's own included
 )
@@ -130,7 +129,7 @@ func (v *validator) isCompaction(t *wireMessage) bool {
 }
 
 func (v *validator) isCompactionPart(p *memkernel.Part) bool {
-	return p.Kind == memkernel.PartOther && rawType(p.Raw) == "compaction" && takesAnthropic(p)
+	return p.Kind == memkernel.PartOther && isAnthropicCompaction(p.Raw)
 }
 
 // systemTurn judges a system message inside the conversation.
