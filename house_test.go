@@ -33,7 +33,7 @@ var arrows = map[string][]string{
 	"internal/suite":      {"internal/atomicfile"},
 	"internal/safename":   {},
 	"internal/fakemodel":  {},
-	"transcript":          {".", "internal/lazyregexp"},
+	"transcript":          {".", "internal/lazyregexp", "transcript/internal/..."},
 	"internal/choice":     {"transcript"},
 	"pagevm":              {".", "internal/atomicfile", "internal/blob", "internal/statedir", "internal/visible"},
 	"internal/statedir":   {"internal/atomicfile"},
@@ -78,6 +78,12 @@ var arrows = map[string][]string{
 	"internal/canary":     {},
 	"internal/planhash":   {".", "kernel", "transcript"},
 	"internal/lazyregexp": {},
+
+	"transcript/internal/wire":       {"."},
+	"transcript/internal/anthropic":  {".", "transcript/internal/wire", "transcript/internal/codex", "transcript/internal/openai"},
+	"transcript/internal/codex":      {".", "transcript/internal/wire", "transcript/internal/openai"},
+	"transcript/internal/claudecode": {".", "transcript/internal/wire", "transcript/internal/anthropic"},
+	"transcript/internal/...":        {".", "transcript/internal/wire"},
 
 	"integrations/picoclaw": {".", "kernel", "transcript"},
 	"e2e":                   {},

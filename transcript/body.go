@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // Body is a request body taken apart, so that its conversation can be replaced and
@@ -28,16 +29,16 @@ type Body struct {
 
 	raw     string
 	members []bodyMember
-	list    span // the elements of the conversation, without brackets
-	lead    int  // end of the elements that are the system prompt
-	api     *API
-	markers Markers
+	list    wire.Span // the elements of the conversation, without brackets
+	lead    int       // end of the elements that are the system prompt
+	api     *wire.API
+	markers BodyMarkers
 }
 
 // bodyMember is a member of the body.
 type bodyMember struct {
 	name  string
-	value span
+	value wire.Span
 }
 
 // errNoConversation is returned for a body whose conversation is not a list of
@@ -52,44 +53,44 @@ func ReadBody(f Format, data []byte) (*Body, error) {
 }
 
 // split finds the members, and the elements of the conversation.
-func (b *Body) split() (elements []span, err error) {
-	c, err := object(b.raw)
+func (b *Body) split() (elements []wire.Span, err error) {
+	c, err := wire.Object(b.raw)
 	if err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
-	for name := range c.fields {
+	for name := range c.Fields {
 		if seen[name] {
 			return nil, fmt.Errorf("member %q stands twice", name)
 		}
 		seen[name] = true
-		list := c.peek() == '[' && name == b.api.List
-		from := c.start()
+		list := c.Peek() == '[' && name == b.api.List
+		from := c.Start()
 		if list {
-			elements = c.spans()
+			elements = c.Spans()
 		} else {
-			c.skip()
+			c.Skip()
 		}
-		if c.err == nil {
-			b.members = append(b.members, bodyMember{name, span{from, c.pos()}})
+		if c.Err == nil {
+			b.members = append(b.members, bodyMember{name, wire.Span{Start: from, End: c.Pos()}})
 		}
 	}
-	return elements, c.end()
+	return elements, c.End()
 }
 
 // Member is the JSON of a member's value, "" if there is none. It is a copy: what is
 // kept of it keeps no body.
 func (b *Body) Member(name string) string {
 	if m := b.member(name); m != nil {
-		return strings.Clone(b.raw[m.value.start:m.value.end])
+		return strings.Clone(b.raw[m.value.Start:m.value.End])
 	}
 	return ""
 }
 
 // Text is the value of a member that is a string, else "".
 func (b *Body) Text(name string) string {
-	c := scan(b.Member(name))
-	return c.str()
+	c := wire.Scan(b.Member(name))
+	return c.Str()
 }
 
 func (b *Body) member(name string) *bodyMember {
@@ -104,23 +105,23 @@ func (b *Body) member(name string) *bodyMember {
 // fill reads the members that a plan is made of.
 func (b *Body) fill() error {
 	b.Model = b.Text("model")
-	tools := scan(b.Member("tools"))
-	if tools.s != "" {
-		b.Tools = readTools(&tools)
+	tools := wire.Scan(b.Member("tools"))
+	if tools.S != "" {
+		b.Tools = wire.ReadTools(&tools)
 	}
-	system := scan(b.Member(b.api.System))
-	if system.peek() != 0 {
+	system := wire.Scan(b.Member(b.api.System))
+	if system.Peek() != 0 {
 		b.System = b.api.Instructions(&system)
 	}
-	if err := errors.Join(tools.err, system.err); err != nil {
+	if err := errors.Join(tools.Err, system.Err); err != nil {
 		return err
 	}
 	m := b.member(b.api.List)
-	if m == nil || b.raw[m.value.start] != '[' {
+	if m == nil || b.raw[m.value.Start] != '[' {
 		return errNoConversation
 	}
-	b.list = span{m.value.start + 1, m.value.end - 1}
-	b.lead = b.list.start
+	b.list = wire.Span{Start: m.value.Start + 1, End: m.value.End - 1}
+	b.lead = b.list.Start
 	return nil
 }
 
@@ -128,18 +129,18 @@ func (b *Body) fill() error {
 type bodyItems struct {
 	b       *Body
 	reader  *BodyReader
-	numbers Numbers
+	numbers wire.Numbers
 	pair    func([]memkernel.Message, *memkernel.Message)
-	open    bool // the last message still takes items of one answer
-	at      span // its bytes
+	open    bool      // the last message still takes items of one answer
+	at      wire.Span // its bytes
 }
 
 // readList reads the conversation.
-func (b *Body) readList(r *BodyReader, elements []span) error {
+func (b *Body) readList(r *BodyReader, elements []wire.Span) error {
 	l := bodyItems{b: b, reader: r, pair: b.api.Pair()}
 	b.Messages = make([]memkernel.Message, 0, len(elements))
 	for n, at := range elements {
-		m, err := r.message(b, b.raw[at.start:at.end])
+		m, err := r.message(b, b.raw[at.Start:at.End])
 		if err != nil {
 			return fmt.Errorf("%s[%d]: %w", b.api.List, n, err)
 		}
@@ -152,11 +153,11 @@ func (b *Body) readList(r *BodyReader, elements []span) error {
 // add files a message: what opens a chat completions request is its system prompt,
 // and all items of the assistant's up to the next output or user message are one
 // answer.
-func (l *bodyItems) add(m memkernel.Message, at span) {
+func (l *bodyItems) add(m memkernel.Message, at wire.Span) {
 	b := l.b
-	if b.api.System == "" && len(b.Messages) == 0 && isSystemRole(m.Role) {
+	if b.api.System == "" && len(b.Messages) == 0 && wire.IsSystemRole(m.Role) {
 		b.System = append(b.System, m.Parts...)
-		b.lead = at.end
+		b.lead = at.End
 		return
 	}
 	l.pair(b.Messages, &m)
@@ -166,7 +167,7 @@ func (l *bodyItems) add(m memkernel.Message, at span) {
 	}
 	if answer && l.open {
 		b.api.Join(&b.Messages[len(b.Messages)-1], &m)
-		l.at.end = at.end
+		l.at.End = at.End
 		return
 	}
 	l.close()
@@ -181,7 +182,7 @@ func (l *bodyItems) close() {
 		m := &l.b.Messages[len(l.b.Messages)-1]
 		m.Key = ""
 		if m.Raw == "" { // joined of several
-			m.Raw = l.reader.text(l.b.raw[l.at.start:l.at.end])
+			m.Raw = l.reader.text(l.b.raw[l.at.Start:l.at.End])
 		}
 	}
 	l.open = false

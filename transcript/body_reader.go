@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // BodyReader reads the bodies of conversations that grow from request to request. A
@@ -72,7 +73,7 @@ func (r *BodyReader) message(b *Body, raw string) (memkernel.Message, error) {
 	if b.api.Join != nil {
 		m.Key = "" // an item's id is not the message's
 	}
-	if !Made(m) {
+	if !wire.Made(m) {
 		r.remember(bodyKey{b.Format, raw}, *m)
 	}
 	return *m, nil

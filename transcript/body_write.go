@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // BodyEdit is what [Body.Write] changes of a body.
@@ -28,13 +29,13 @@ func (b *Body) Same(messages []memkernel.Message) bool {
 
 // Write is the body with another conversation. The notes say what could not be sent.
 func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
-	r := &renderer{API: b.api, Own: true, Model: b.Model, Tools: b.Tools, System: b.System, Messages: e.Messages, Markers: e.Markers}
+	r := &wire.Renderer{API: b.api, Own: true, Model: b.Model, Tools: b.Tools, System: b.System, Messages: e.Messages, Markers: e.Markers}
 	list, members := b.api.Rewrite(r, b.envelope())
-	dst := make([]byte, 0, len(b.raw)+len(list)-(b.list.end-b.list.start)+1024)
+	dst := make([]byte, 0, len(b.raw)+len(list)-(b.list.End-b.list.Start)+1024)
 	at := 0
-	replace := func(s span, with string) {
-		dst = append(append(dst, b.raw[at:s.start]...), with...)
-		at = s.end
+	replace := func(s wire.Span, with string) {
+		dst = append(append(dst, b.raw[at:s.Start]...), with...)
+		at = s.End
 	}
 	thinking := false
 	for _, m := range b.members {
@@ -52,18 +53,21 @@ func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 	dst = append(dst, b.raw[at:]...)
 	if e.Thinking != "" && !thinking {
 		end := strings.TrimRight(string(dst), " \t\r\n")
-		dst = insertMember([]byte(end), `"thinking":`+e.Thinking)
+		dst = wire.InsertMember([]byte(end), `"thinking":`+e.Thinking)
 	}
 	return dst, r.Notes
 }
 
 // envelope is the body but for what is sent in the place of its messages.
-func (b *Body) envelope() *Envelope {
-	return &Envelope{Raw: b.raw, Lead: b.raw[b.list.start:b.lead], Member: b.Member, Messages: b.Messages, Markers: b.markers}
+func (b *Body) envelope() *wire.Envelope {
+	return &wire.Envelope{Raw: b.raw, Lead: b.raw[b.list.Start:b.lead], Member: b.Member, Messages: b.Messages, Markers: b.markers}
 }
 
+// BodyMarkers are the cache markers that a client set: how many, where, for how long.
+type BodyMarkers = wire.Markers
+
 // Markers are the cache markers of the body.
-func (b *Body) Markers() Markers { return b.markers }
+func (b *Body) Markers() BodyMarkers { return b.markers }
 
 // Marked tells whether the body may hold breakpoints in OpenAI's form.
 func (b *Body) Marked() bool { return strings.Contains(b.raw, "_cache_breakpoint\"") }

@@ -1,20 +1,22 @@
 package transcript
 
+import "github.com/memkernel/memkernel/transcript/internal/wire"
+
 // sniffLine looks at the keys of one JSONL record. A broken record is judged
 // by what stands before the break.
 func sniffLine(line string) Dialect {
-	c := scan(line)
-	if c.peek() != '{' {
+	c := wire.Scan(line)
+	if c.Peek() != '{' {
 		return ""
 	}
 	var typ string
 	has := map[string]bool{}
-	for k := range c.fields {
+	for k := range c.Fields {
 		has[k] = true
 		if k == "type" {
-			typ = c.str()
+			typ = c.Str()
 		} else {
-			c.skip()
+			c.Skip()
 		}
 	}
 	best, found := 0, Dialect("")
@@ -31,24 +33,24 @@ func sniffLine(line string) Dialect {
 
 // sniffDocument decides between the JSON dialects, "" if it is none of them.
 func sniffDocument(s string) Dialect {
-	c := scan(s)
+	c := wire.Scan(s)
 	v := vote{make([]int, len(table)), false}
 	if s[0] == '[' {
 		v.messages(&c)
 		return v.verdict()
 	}
-	for k := range c.fields {
+	for k := range c.Fields {
 		switch k {
 		case "messages":
 			v.messages(&c)
 			v.known = true
 		case "model":
-			v.weigh(AtModel, c.str())
+			v.weigh(wire.AtModel, c.Str())
 		case "tools":
 			v.tools(&c)
 		default:
-			v.weigh(AtMember, k)
-			c.skip()
+			v.weigh(wire.AtMember, k)
+			c.Skip()
 		}
 	}
 	// A prefix may end before the messages, inside a long system prompt.
@@ -56,7 +58,7 @@ func sniffDocument(s string) Dialect {
 	for _, n := range v.weights {
 		sum += n
 	}
-	v.known = v.known || c.err != nil && sum >= 2
+	v.known = v.known || c.Err != nil && sum >= 2
 	return v.verdict()
 }
 
@@ -66,7 +68,7 @@ type vote struct {
 	known   bool
 }
 
-func (v *vote) weigh(at Place, word string) {
+func (v *vote) weigh(at wire.Place, word string) {
 	for i := range table {
 		if table[i].Document() {
 			v.weights[i] += table[i].Weigh(at, word)
@@ -85,34 +87,34 @@ func (v *vote) verdict() (found Dialect) {
 	return found
 }
 
-func (v *vote) tools(c *cursor) {
-	for range c.elems {
-		for k := range c.fields {
-			v.weigh(AtTool, k)
-			c.skip()
+func (v *vote) tools(c *wire.Cursor) {
+	for range c.Elems {
+		for k := range c.Fields {
+			v.weigh(wire.AtTool, k)
+			c.Skip()
 		}
 	}
 }
 
-func (v *vote) messages(c *cursor) {
-	at := AtFirst
-	for range c.elems {
-		for k := range c.fields {
+func (v *vote) messages(c *wire.Cursor) {
+	at := wire.AtFirst
+	for range c.Elems {
+		for k := range c.Fields {
 			switch {
 			case k == "role":
-				v.role(c.str(), at)
-			case k == "content" && c.peek() == '[':
+				v.role(c.Str(), at)
+			case k == "content" && c.Peek() == '[':
 				v.blocks(c)
 			default:
-				v.weigh(AtMessage, k)
-				c.skip()
+				v.weigh(wire.AtMessage, k)
+				c.Skip()
 			}
 		}
-		at = AtRole
+		at = wire.AtRole
 	}
 }
 
-func (v *vote) role(role string, at Place) {
+func (v *vote) role(role string, at wire.Place) {
 	switch role {
 	case "tool", "function", "developer", "system", "user", "assistant":
 		v.weigh(at, role)
@@ -120,14 +122,14 @@ func (v *vote) role(role string, at Place) {
 	}
 }
 
-func (v *vote) blocks(c *cursor) {
-	for range c.elems {
-		for k := range c.fields {
+func (v *vote) blocks(c *wire.Cursor) {
+	for range c.Elems {
+		for k := range c.Fields {
 			if k == "type" {
-				v.weigh(AtType, c.str())
+				v.weigh(wire.AtType, c.Str())
 			} else {
-				v.weigh(AtBlock, k)
-				c.skip()
+				v.weigh(wire.AtBlock, k)
+				c.Skip()
 			}
 		}
 	}

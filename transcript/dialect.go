@@ -3,21 +3,28 @@ package transcript
 import (
 	"fmt"
 	"strings"
+
+	"github.com/memkernel/memkernel/transcript/internal/anthropic"
+	"github.com/memkernel/memkernel/transcript/internal/claudecode"
+	"github.com/memkernel/memkernel/transcript/internal/codex"
+	"github.com/memkernel/memkernel/transcript/internal/openai"
+	"github.com/memkernel/memkernel/transcript/internal/pi"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // Dialect names how a host writes its transcripts.
 type Dialect string
 
 // table has the dialects, in the order in which they are named.
-var table = []row{claudeRow, piRow, codexRow, anthropicRow, openaiRow}
+var table = []wire.Dialect{claudecode.Dialect, pi.Dialect, codex.Dialect, anthropic.Dialect, openai.Dialect}
 
 // The names by which others know dialects.
 const (
-	ClaudeCode Dialect = claudeName
-	Pi         Dialect = piName
-	Codex      Dialect = codexName
-	Anthropic  Dialect = anthropicName
-	OpenAI     Dialect = openaiName
+	ClaudeCode Dialect = claudecode.Name
+	Pi         Dialect = pi.Name
+	Codex      Dialect = codex.Name
+	Anthropic  Dialect = anthropic.Name
+	OpenAI     Dialect = openai.Name
 )
 
 // Dialects lists all dialects in a fixed order.
@@ -29,7 +36,7 @@ func Dialects() (out []Dialect) {
 }
 
 // rowOf is the row of a dialect, nil if there is none.
-func rowOf(d Dialect) *row {
+func rowOf(d Dialect) *wire.Dialect {
 	for i := range table {
 		if table[i].Name == string(d) {
 			return &table[i]
@@ -43,7 +50,7 @@ func rowOf(d Dialect) *row {
 func Intakes() (out []Dialect) {
 	for rank := range 3 {
 		for i := range table {
-			if t := &table[i]; t.Items != nil && t.rank() == rank {
+			if t := &table[i]; t.Items != nil && t.Rank() == rank {
 				out = append(out, Dialect(t.Name))
 			}
 		}
@@ -105,16 +112,16 @@ func Detect(prefix []byte) (Dialect, error) {
 
 // isGemini tells a session file of Gemini CLI by its head.
 func isGemini(s string) bool {
-	c, has := scan(s), map[string]bool{}
-	if c.peek() != '{' {
+	c, has := wire.Scan(s), map[string]bool{}
+	if c.Peek() != '{' {
 		return false
 	}
-	for k := range c.fields {
+	for k := range c.Fields {
 		if k == "messages" {
 			break
 		}
 		has[k] = true
-		c.skip()
+		c.Skip()
 	}
 	return has["sessionId"] && has["projectHash"]
 }
@@ -125,11 +132,11 @@ type Format string
 // The formats that others name.
 const (
 	// FormatAnthropic is the Messages API.
-	FormatAnthropic Format = anthropicFormat
+	FormatAnthropic Format = anthropic.Format
 	// FormatOpenAI is chat completions, which many providers speak.
-	FormatOpenAI Format = openaiFormat
+	FormatOpenAI Format = openai.Format
 	// FormatResponses is OpenAI's Responses API.
-	FormatResponses Format = codexFormat
+	FormatResponses Format = codex.Format
 )
 
 // Formats lists all formats, in the order of [Intakes].
@@ -158,7 +165,7 @@ func (d Dialect) Format() Format {
 	return ""
 }
 
-func (f Format) row() *row {
+func (f Format) row() *wire.Dialect {
 	for i := range table {
 		if a := table[i].API; a != nil && a.Format == string(f) {
 			return &table[i]

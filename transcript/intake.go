@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // Intake makes canonical messages of those that a host hands over value by value,
@@ -14,12 +15,12 @@ import (
 // from what went in; see [Intake.Items]. What the host itself leaves out of later
 // requests makes no message. It is not safe for concurrent use.
 type Intake struct {
-	row      *row
+	row      *wire.Dialect
 	values   []string
 	keys     []string
 	messages []taken
-	log      *Log
-	add      func(*Entry)
+	log      *wire.Log
+	add      func(*wire.Entry)
 }
 
 // taken says which values a message, or the system prompt, was made of.
@@ -38,7 +39,7 @@ func NewIntake(d Dialect) (*Intake, error) {
 }
 
 func (in *Intake) reset() {
-	in.log, in.messages = NewLog(), nil
+	in.log, in.messages = wire.NewLog(), nil
 	in.add, _ = in.row.Items.Assemble(in.log)
 }
 
@@ -111,7 +112,7 @@ func (in *Intake) take(value, key string) error {
 		m.Key = key
 	}
 	before := len(in.log.Messages)
-	in.add(&Entry{Kind: KindMessage, Message: m})
+	in.add(&wire.Entry{Kind: wire.KindMessage, Message: m})
 	at := len(in.values)
 	switch after := len(in.log.Messages); {
 	case after > before:
@@ -159,7 +160,7 @@ func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 		switch {
 		case h < 0:
 			made = in.written(m, nil, taken{}, calls)
-		case !HoldsCall(m, calls) && (untouched(m, &in.log.Messages[h]) || saysSame(m, &in.log.Messages[h])):
+		case !wire.HoldsCall(m, calls) && (untouched(m, &in.log.Messages[h]) || saysSame(m, &in.log.Messages[h])):
 			made = []Item{{From: in.messages[h].from, To: in.messages[h].to}}
 		default:
 			made = in.written(m, &in.log.Messages[h], in.messages[h], calls)

@@ -5,7 +5,28 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
+
+// Kind says what a record is to the conversation: "message" carries one or a part of one,
+// "compaction" and "microcompaction" are where the host shortened the past, "usage" is
+// what a call billed, apart from its message, "meta" and "field" describe the session,
+// "summary" is its title, "ignored" says nothing to the model, "unknown" has a type that
+// this package has not met; "blank", "broken" and "torn" could not be read.
+type Kind = wire.Kind
+
+// The kinds that are told apart elsewhere.
+const (
+	KindCompaction      = wire.KindCompaction
+	KindMicrocompaction = wire.KindMicrocompaction
+	// KindTorn is a last line that is not whole yet: its writer is at it. Err says where
+	// it is cut off. It is no error, however broken records are dealt with.
+	KindTorn = wire.KindTorn
+)
+
+// Note reports something that was repaired, taken out or left out: the rule, the line or
+// message concerned, a text for people, and the parts that were taken out.
+type Note = wire.Note
 
 // Record is one line of a JSONL transcript, or one value of a JSON document.
 // Lead, Raw and Tail of all records in order are the file, byte for byte.
@@ -34,7 +55,7 @@ type Record struct {
 	// Err tells what is wrong with a broken record.
 	Err *LineError
 
-	entry *Entry // what its dialect read, nil if there is nothing
+	entry *wire.Entry // what its dialect read, nil if there is nothing
 }
 
 var (

@@ -4,6 +4,18 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
+
+// Marker asks for a cache breakpoint: on which message and part, and for how long.
+type Marker = wire.Marker
+
+// Where a Marker stands if not in a message, and which part it means if not a
+// certain one.
+const (
+	MarkerSystem = wire.MarkerSystem
+	MarkerTools  = wire.MarkerTools
+	LastPart     = wire.LastPart
 )
 
 // Param is a further member of the request body.
@@ -49,22 +61,22 @@ func Render(f Format, req *Request) ([]byte, []Note, error) {
 		if p.Name == "thinking" && p.Raw == "" {
 			continue
 		}
-		c := scan(p.Raw)
-		if c.skip(); c.end() != nil {
-			return nil, nil, fmt.Errorf("render member %s: %w", p.Name, c.err)
+		c := wire.Scan(p.Raw)
+		if c.Skip(); c.End() != nil {
+			return nil, nil, fmt.Errorf("render member %s: %w", p.Name, c.Err)
 		}
 	}
 	for _, p := range req.Params {
-		r.member(p.Name)
+		r.Member(p.Name)
 		r.Dst = append(r.Dst, p.Raw...)
 	}
 	return append(r.Dst, '}'), r.Notes, nil
 }
 
-func (req *Request) renderer(d *row) *renderer {
+func (req *Request) renderer(d *wire.Dialect) *wire.Renderer {
 	from := rowOf(req.Source)
 	own := from == d
-	return &renderer{API: d.API, Model: req.Model, Tools: req.Tools, System: req.System, Messages: req.Messages,
+	return &wire.Renderer{API: d.API, Model: req.Model, Tools: req.Tools, System: req.System, Messages: req.Messages,
 		MaxTokens: req.MaxTokens, Thinking: req.Thinking, Markers: req.Markers,
 		Own: own, Foreign: req.Source != "" && !own && (from == nil || from.Blocks != d.Name)}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // Session is a whole transcript in canonical form.
@@ -33,7 +34,7 @@ type Session struct {
 	// Notes report duplicates, forks, unknown records and the like.
 	Notes []Note
 
-	log *Log
+	log *wire.Log
 }
 
 // Load reads a whole transcript. name stands in errors and may be "". Broken
@@ -47,7 +48,7 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Dialect: Dialect(src.row.Name), log: NewLog()}
+	s := &Session{Dialect: Dialect(src.row.Name), log: wire.NewLog()}
 	add, finish := src.row.Assemble(s.log)
 	unknown, read, fields := unknownTypes{log: s.log}, false, false
 	src.each(func(rec Record, e error) bool {
@@ -60,11 +61,11 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 			return false
 		case rec.Err != nil:
 			s.Skipped = append(s.Skipped, rec.Err)
-		case rec.Kind == KindUnknown:
+		case rec.Kind == wire.KindUnknown:
 			unknown.add(&rec)
 		}
-		fields = fields || rec.Kind == KindField
-		read = read || rec.Kind != KindBlank && rec.Kind != KindBroken && rec.Kind != KindUnknown && rec.Kind != KindField
+		fields = fields || rec.Kind == wire.KindField
+		read = read || rec.Kind != wire.KindBlank && rec.Kind != wire.KindBroken && rec.Kind != wire.KindUnknown && rec.Kind != wire.KindField
 		if e := rec.entry; e != nil {
 			if e.Unread != nil {
 				s.log.Note("unread-usage", e, "what the call was billed is not known: %v", e.Unread)
@@ -103,12 +104,12 @@ func (s *Session) unread(name string) error {
 }
 
 // end takes note of what a record says of the turn.
-func (s *Session) end(e *Entry, d *row) {
+func (s *Session) end(e *wire.Entry, d *wire.Dialect) {
 	switch {
 	case d.Document():
 		s.Ended = true
 	case e.Message != nil && e.Message.Branch != "":
-	case e.Kind == KindMessage, e.Ends:
+	case e.Kind == wire.KindMessage, e.Ends:
 		s.Ended = e.Ends
 	}
 }
@@ -125,7 +126,7 @@ func LoadFile(path string, opt *Options) (*Session, error) {
 
 // unknownTypes notes each unknown record type once, with its count.
 type unknownTypes struct {
-	log  *Log
+	log  *wire.Log
 	seen map[string]int // type to index in Notes
 	n    map[string]int
 }

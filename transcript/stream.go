@@ -8,6 +8,8 @@ import (
 	"io"
 	"iter"
 	"strings"
+
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 const (
@@ -34,7 +36,7 @@ func Stream(r io.Reader, opt *Options) iter.Seq2[Record, error] {
 type source struct {
 	r   io.Reader
 	opt Options
-	row *row
+	row *wire.Dialect
 }
 
 // open reads the first bytes and settles the dialect.
@@ -85,7 +87,7 @@ func (s *source) each(yield func(Record, error) bool) {
 // broken wraps the cause of an unreadable record.
 func (s *source) broken(line int, err error) *LineError {
 	e := &LineError{File: s.opt.Name, Line: line, Err: err}
-	var unread usageError
+	var unread wire.UsageError
 	switch {
 	case errors.As(err, &unread):
 		e.Hint = "hand in the provider's own object, or take it out of the message"
@@ -124,7 +126,7 @@ func (s *source) lines(yield func(Record, error) bool) {
 		}
 		off += int64(len(raw) + len(tail))
 		if any = any || tooLong || strings.TrimSpace(rec.Raw) != ""; !any || !tooLong && strings.TrimSpace(rec.Raw) == "" {
-			rec.Kind = KindBlank
+			rec.Kind = wire.KindBlank
 		} else if err := s.fill(&rec, tooLong); err != nil {
 			yield(rec, err)
 			return
@@ -142,7 +144,7 @@ func (s *source) lines(yield func(Record, error) bool) {
 // records are to be skipped.
 func (s *source) fill(rec *Record, tooLong bool) error {
 	var err error
-	e := &Entry{Line: rec.Line, Raw: rec.Raw, Kind: rec.Kind, Type: rec.Type}
+	e := &wire.Entry{Line: rec.Line, Raw: rec.Raw, Kind: rec.Kind, Type: rec.Type}
 	if tooLong {
 		err = fmt.Errorf("%w: more than %d bytes", errLineTooLong, s.opt.MaxLineBytes)
 	} else {
@@ -153,7 +155,7 @@ func (s *source) fill(rec *Record, tooLong bool) error {
 		return nil
 	}
 	*rec = Record{Line: rec.Line, Offset: rec.Offset, Lead: rec.Lead, Raw: rec.Raw, Tail: rec.Tail,
-		Kind: KindBroken, Err: s.broken(rec.Line, err)}
+		Kind: wire.KindBroken, Err: s.broken(rec.Line, err)}
 	if rec.Tail == "" && !tooLong && cutOff(rec.Raw) {
 		rec.Kind = KindTorn
 		return nil

@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"slices"
-
 	"github.com/memkernel/memkernel"
 )
 
@@ -30,10 +28,4 @@ func EndedTurns(msgs []memkernel.Message, ended bool) []int {
 		out = out[:n-1]
 	}
 	return out
-}
-
-// Asks tells whether an answer asks the client for something: it calls a tool, or holds
-// an item of an unknown kind that another one may answer.
-func Asks(m memkernel.Message) bool {
-	return HasCalls(m) || slices.ContainsFunc(m.Parts, MayAsk)
 }

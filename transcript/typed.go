@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // Typed gives what a person typed in m, and is the one place that decides it: own are
@@ -67,8 +68,8 @@ func Untyped(m memkernel.Message) memkernel.Message {
 // they typed with it. A tool of which others choose the words could pose as a person:
 // its words are not counted as one's.
 func Refusal(tool string, r *memkernel.ToolResult) (own string, ok bool) {
-	text, ok := refusal(r)
-	if _, said, found := strings.Cut(text, saidWith); ok && found && worded[tool] {
+	text, ok := wire.Refusal(r)
+	if _, said, found := strings.Cut(text, wire.SaidWith); ok && found && worded[tool] {
 		own, _ = split(spoken(said))
 	}
 	return own, ok

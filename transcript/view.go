@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // View selects how a session is looked at.
@@ -54,7 +55,7 @@ func (s *Session) ViewBranch(v View, branch string) []memkernel.Message {
 	return s.host(l)
 }
 
-func (s *Session) full(l *Line) []memkernel.Message {
+func (s *Session) full(l *wire.Line) []memkernel.Message {
 	out := make([]memkernel.Message, 0, len(l.Order))
 	for _, i := range l.Order {
 		m := s.Messages[i]
@@ -74,13 +75,13 @@ func (s *Session) Compactions() []int {
 		l = s.log.Lines[s.log.Names[0]]
 	}
 	for _, b := range l.Bounds {
-		out = append(out, len(s.full(&Line{Order: l.Order[:b.Pos]})))
+		out = append(out, len(s.full(&wire.Line{Order: l.Order[:b.Pos]})))
 	}
 	return out
 }
 
-func (s *Session) host(l *Line) []memkernel.Message {
-	var b Bound
+func (s *Session) host(l *wire.Line) []memkernel.Message {
+	var b wire.Bound
 	if n := len(l.Bounds); n > 0 {
 		b = l.Bounds[n-1]
 	}
@@ -111,11 +112,11 @@ func (s *Session) host(l *Line) []memkernel.Message {
 }
 
 // cleared maps a call to the micro-compaction before which its result is a stub.
-func cleared(l *Line) map[string]*Micro {
+func cleared(l *wire.Line) map[string]*wire.Micro {
 	if len(l.Micros) == 0 {
 		return nil
 	}
-	out := map[string]*Micro{}
+	out := map[string]*wire.Micro{}
 	for i := range l.Micros {
 		for _, id := range l.Micros[i].IDs {
 			out[id] = &l.Micros[i]
@@ -126,7 +127,7 @@ func cleared(l *Line) map[string]*Micro {
 
 // answered holds the calls on the line that have results. A turn that the host
 // would leave out as unfinished stays if it has, so that no result is orphaned.
-func (s *Session) answered(l *Line) map[string]bool {
+func (s *Session) answered(l *wire.Line) map[string]bool {
 	if !slices.ContainsFunc(l.Order, func(i int) bool { return s.log.Flags[i].HostSkip }) {
 		return nil
 	}
@@ -146,7 +147,7 @@ func hasCallIn(m memkernel.Message, ids map[string]bool) bool {
 }
 
 // clearResults replaces the cleared results of a message by the host's stub.
-func clearResults(m memkernel.Message, gone map[string]*Micro, at int) memkernel.Message {
+func clearResults(m memkernel.Message, gone map[string]*wire.Micro, at int) memkernel.Message {
 	if gone == nil {
 		return m
 	}
