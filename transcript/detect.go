@@ -15,8 +15,6 @@ func sniffLine(line string) Dialect {
 		has[k] = true
 		if k == "type" {
 			typ = c.Str()
-		} else {
-			c.Skip()
 		}
 	}
 	best, found := 0, Dialect("")
@@ -50,7 +48,6 @@ func sniffDocument(s string) Dialect {
 			v.tools(&c)
 		default:
 			v.weigh(wire.AtMember, k)
-			c.Skip()
 		}
 	}
 	// A prefix may end before the messages, inside a long system prompt.
@@ -91,7 +88,6 @@ func (v *vote) tools(c *wire.Cursor) {
 	for range c.Elems {
 		for k := range c.Fields {
 			v.weigh(wire.AtTool, k)
-			c.Skip()
 		}
 	}
 }
@@ -107,7 +103,6 @@ func (v *vote) messages(c *wire.Cursor) {
 				v.blocks(c)
 			default:
 				v.weigh(wire.AtMessage, k)
-				c.Skip()
 			}
 		}
 		at = wire.AtRole
@@ -125,11 +120,8 @@ func (v *vote) role(role string, at wire.Place) {
 func (v *vote) blocks(c *wire.Cursor) {
 	for range c.Elems {
 		for k := range c.Fields {
-			if k == "type" {
+			if v.weigh(wire.AtBlock, k); k == "type" {
 				v.weigh(wire.AtType, c.Str())
-			} else {
-				v.weigh(wire.AtBlock, k)
-				c.Skip()
 			}
 		}
 	}

@@ -56,6 +56,10 @@ func Render(f Format, req *Request) ([]byte, []Note, error) {
 		return nil, nil, fmt.Errorf("render request: unknown format %q, want %s", f, oneOf(Formats()))
 	}
 	r := req.renderer(d)
+	if req.Model != "" {
+		r.Member("model")
+		r.Dst = wire.AppendString(r.Dst, req.Model)
+	}
 	d.API.Render(r)
 	for _, p := range append([]Param{{"thinking", req.Thinking}}, req.Params...) {
 		if p.Name == "thinking" && p.Raw == "" {

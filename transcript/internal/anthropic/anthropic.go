@@ -3,8 +3,6 @@
 package anthropic
 
 import (
-	"strings"
-
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
@@ -39,8 +37,6 @@ func ReadMessage(c *wire.Cursor, m *memkernel.Message) (id, stop string) {
 			m.Parts = Content(c)
 		case "usage":
 			m.Usage = c.Usage()
-		default:
-			c.Skip()
 		}
 	}
 	if c.Err == nil {
@@ -49,33 +45,13 @@ func ReadMessage(c *wire.Cursor, m *memkernel.Message) (id, stop string) {
 	return id, stop
 }
 
-// weigh knows a request of the Messages API by its words.
-func weigh(at wire.Place, word string) int {
-	switch at {
-	case wire.AtMember:
-		switch word {
-		case "system", "anthropic_version", "anthropic_beta", "stop_sequences", "top_k", "thinking":
-			return 2
-		}
-	case wire.AtModel:
-		if strings.Contains(word, "claude") {
-			return 1
-		}
-	case wire.AtTool:
-		if word == "input_schema" || word == "cache_control" {
-			return 4
-		}
-	case wire.AtBlock:
-		if word == "cache_control" || word == "source" {
-			return 4
-		}
-	case wire.AtType:
-		switch word {
-		case "tool_use", "tool_result", "thinking", "redacted_thinking", "document":
-			return 4
-		}
-	}
-	return 0
+// words know a request of the Messages API.
+var words = []wire.Words{
+	{At: wire.AtMember, Weight: 2, Of: "system anthropic_version anthropic_beta stop_sequences top_k thinking"},
+	{At: wire.AtModel, Weight: 1, Of: "claude"},
+	{At: wire.AtTool, Weight: 4, Of: "input_schema cache_control"},
+	{At: wire.AtBlock, Weight: 4, Of: "cache_control source"},
+	{At: wire.AtType, Weight: 4, Of: "tool_use tool_result thinking redacted_thinking document"},
 }
 
 // write spells a message of the Messages API. Of the host's own all members
@@ -104,7 +80,7 @@ const (
 )
 
 // Dialect are requests of the Messages API.
-var Dialect = wire.Dialect{Name: Name, Weigh: weigh, Parse: parse, Assemble: assemble,
+var Dialect = wire.Dialect{Name: Name, Words: words, Parse: parse, Assemble: assemble,
 	Items: &wire.Items{Read: wire.One(parse), Assemble: assemble, Apart: true, Write: write},
 	API: &wire.API{Format: Format, List: "messages", System: "system", Instructions: Content,
 		Element: wire.One(parse), Pair: wire.Answers,

@@ -25,19 +25,16 @@ func Content(c *wire.Cursor) []memkernel.Part { return wire.Content(c, readBlock
 
 // readBlock reads one content block. A string in a list of blocks reads
 // as text.
-func readBlock(c *wire.Cursor) (memkernel.Part, bool) {
+func readBlock(c *wire.Cursor) memkernel.Part {
 	var b block
 	start := c.Start()
 	if c.Peek() == '"' {
-		return memkernel.Part{Kind: memkernel.PartText, Text: c.Str()}, true
+		return memkernel.Part{Kind: memkernel.PartText, Text: c.Str()}
 	}
 	for k := range c.Fields {
 		b.field(k, c)
 	}
-	if c.Err != nil {
-		return memkernel.Part{}, false
-	}
-	return b.part(c.Since(start)), true
+	return b.part(c.Since(start))
 }
 
 func (b *block) field(key string, c *wire.Cursor) {
@@ -67,8 +64,6 @@ func (b *block) field(key string, c *wire.Cursor) {
 		b.content = Content(c)
 	case "source":
 		b.media = readSource(c)
-	default:
-		c.Skip()
 	}
 }
 
@@ -83,8 +78,6 @@ func readSource(c *wire.Cursor) (s source64) {
 			s.data = c.Str()
 		case "url", "file_id":
 			s.url = c.Str()
-		default:
-			c.Skip()
 		}
 	}
 	return s

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -24,7 +23,6 @@ func shaped(p *memkernel.Part) bool {
 			"role", "annotations", "logprobs":
 			return false
 		}
-		c.Skip()
 	}
 	if c.Err != nil {
 		return false
@@ -179,18 +177,8 @@ func render(r *wire.Renderer) {
 	lead := leading(r)
 	turns := merged(r, lead)
 	marks := marksOf(r, turns)
-	if r.Model != "" {
-		r.Member("model")
-		r.Dst = wire.AppendString(r.Dst, r.Model)
-	}
-	if r.MaxTokens > 0 {
-		r.Member("max_tokens")
-		r.Dst = strconv.AppendInt(r.Dst, int64(r.MaxTokens), 10)
-	}
-	if r.Thinking != "" {
-		r.Member("thinking")
-		r.Dst = append(r.Dst, r.Thinking...)
-	}
+	r.Bound("max_tokens")
+	r.Think("thinking")
 	r.WriteTools(cacheControl)
 	renderSystem(r, lead)
 	r.Member("messages")

@@ -132,8 +132,6 @@ func (l *line) field(key string, c *wire.Cursor) {
 		l.compact = c.Raw()
 	case "microcompactMetadata":
 		l.micro = c.Raw()
-	default:
-		c.Skip()
 	}
 }
 
@@ -207,7 +205,6 @@ func (l *line) compaction(own *extra) {
 	}
 	for k := range c.Fields {
 		if k != "preservedSegment" && k != "preservedMessages" {
-			c.Skip()
 			continue
 		}
 		for k := range c.Fields {
@@ -220,8 +217,6 @@ func (l *line) compaction(own *extra) {
 				for range c.Elems {
 					own.keepIDs = append(own.keepIDs, c.Str())
 				}
-			default:
-				c.Skip()
 			}
 		}
 	}
@@ -234,7 +229,6 @@ func clearedIDs(raw string) (ids []string) {
 	}
 	for k := range c.Fields {
 		if k != "compactedToolIds" {
-			c.Skip()
 			continue
 		}
 		for range c.Elems {

@@ -105,8 +105,6 @@ func readMeta(e *wire.Entry, payload string) error {
 			e.About.Model = c.Str()
 		case "base_instructions":
 			e.About.System = instructions(&c)
-		default:
-			c.Skip()
 		}
 	}
 	if e.Type == "turn_context" {
@@ -147,8 +145,6 @@ func readCompaction(e *wire.Entry, payload, at string) error {
 			summary = c.Str()
 		case "replacement_history":
 			own.history = c.Raw()
-		default:
-			c.Skip()
 		}
 	}
 	if own.history == "null" {
@@ -176,8 +172,6 @@ func readEvent(e *wire.Entry, payload string) error {
 			info = c.Raw()
 		case "num_turns":
 			turns = c.Num()
-		default:
-			c.Skip()
 		}
 	}
 	switch typ {
@@ -203,8 +197,6 @@ func readUsage(e *wire.Entry, info string) {
 			own.billed = strings.Clone(c.Raw())
 		case "last_token_usage":
 			own.usage = c.Usage()
-		default:
-			c.Skip()
 		}
 	}
 	e.Unread = c.Unread
@@ -330,8 +322,6 @@ func (it *item) field(key string, c *wire.Cursor) {
 		it.text = summaryText(c)
 	case "internal_chat_message_metadata_passthrough":
 		it.turn = cmp.Or(c.Text("turn_id"), it.turn)
-	default:
-		c.Skip()
 	}
 }
 
@@ -357,8 +347,6 @@ func (it *item) output(c *wire.Cursor) {
 			it.parts = content(&in)
 		case "success":
 			it.isErr = in.Raw() == "false"
-		default:
-			in.Skip()
 		}
 	}
 }
@@ -369,8 +357,6 @@ func summaryText(c *wire.Cursor) string {
 		for k := range c.Fields {
 			if k == "text" {
 				texts = append(texts, c.Str())
-			} else {
-				c.Skip()
 			}
 		}
 	}
@@ -397,7 +383,7 @@ func (it *item) message(m *memkernel.Message) {
 // content reads the content of a Responses message or output.
 func content(c *wire.Cursor) []memkernel.Part { return wire.Content(c, readBlock) }
 
-func readBlock(c *wire.Cursor) (memkernel.Part, bool) {
+func readBlock(c *wire.Cursor) memkernel.Part {
 	var typ, text, url, data, name string
 	start := c.Start()
 	for k := range c.Fields {
@@ -419,11 +405,9 @@ func readBlock(c *wire.Cursor) (memkernel.Part, bool) {
 			data = c.Str()
 		case "filename":
 			name = c.Str()
-		default:
-			c.Skip()
 		}
 	}
-	return partOf(typ, text, url, data, name, c.Since(start)), c.Err == nil
+	return partOf(typ, text, url, data, name, c.Since(start))
 }
 
 func partOf(typ, text, url, data, name, raw string) memkernel.Part {

@@ -146,8 +146,6 @@ func itemType(raw string) (typ string, item bool) {
 			}
 		case "call_id":
 			called = c.Str() != ""
-		default:
-			c.Skip()
 		}
 	}
 	return typ, typ != "" && called

@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -172,10 +171,6 @@ func appendInputFile(dst []byte, p *memkernel.Part) []byte {
 
 func render(r *wire.Renderer) {
 	marks := openai.Marked(r)
-	if r.Model != "" {
-		r.Member("model")
-		r.Dst = wire.AppendString(r.Dst, r.Model)
-	}
 	if _, ok := r.TTLAt(wire.MarkerSystem, wire.LastPart, 0); ok {
 		r.Note("marker-lost", -1, nil, "this format marks no instructions")
 	}
@@ -199,14 +194,8 @@ func render(r *wire.Renderer) {
 	}
 	r.Dst = append(r.Dst, ']')
 	r.WriteTools(nil)
-	if r.MaxTokens > 0 {
-		r.Member("max_output_tokens")
-		r.Dst = strconv.AppendInt(r.Dst, int64(r.MaxTokens), 10)
-	}
-	if r.Thinking != "" {
-		r.Member("reasoning")
-		r.Dst = append(r.Dst, r.Thinking...)
-	}
+	r.Bound("max_output_tokens")
+	r.Think("reasoning")
 }
 
 // rewrite writes a conversation in the place of a client's.

@@ -58,7 +58,7 @@ func (m *message) field(key string, c *wire.Cursor) {
 		}
 	case "tool_calls":
 		for range c.Elems {
-			if p, ok := readCall(c); ok {
+			if p := readCall(c); c.Err == nil {
 				m.calls = append(m.calls, p)
 			}
 		}
@@ -68,11 +68,7 @@ func (m *message) field(key string, c *wire.Cursor) {
 			readFunction(c, &call)
 			call.ID = wire.MadeID(call.Name)
 			m.calls = append(m.calls, memkernel.Part{Kind: memkernel.PartToolUse, Call: &call})
-		} else {
-			c.Skip()
 		}
-	default:
-		c.Skip()
 	}
 }
 
@@ -114,7 +110,7 @@ func keepText(parts []memkernel.Part, calls int) []memkernel.Part {
 	return parts
 }
 
-func readCall(c *wire.Cursor) (memkernel.Part, bool) {
+func readCall(c *wire.Cursor) memkernel.Part {
 	var call memkernel.ToolCall
 	start := c.Start()
 	for k := range c.Fields {
@@ -125,14 +121,9 @@ func readCall(c *wire.Cursor) (memkernel.Part, bool) {
 			call.Custom = c.Str() == "custom"
 		case "function", "custom":
 			readFunction(c, &call)
-		default:
-			c.Skip()
 		}
 	}
-	if c.Err != nil {
-		return memkernel.Part{}, false
-	}
-	return memkernel.Part{Kind: memkernel.PartToolUse, Call: &call, Raw: c.Since(start)}, true
+	return memkernel.Part{Kind: memkernel.PartToolUse, Call: &call, Raw: c.Since(start)}
 }
 
 func readFunction(c *wire.Cursor, call *memkernel.ToolCall) {
@@ -142,15 +133,13 @@ func readFunction(c *wire.Cursor, call *memkernel.ToolCall) {
 			call.Name = c.Str()
 		case "arguments", "input":
 			call.Input = c.Str()
-		default:
-			c.Skip()
 		}
 	}
 }
 
 func content(c *wire.Cursor) []memkernel.Part { return wire.Content(c, readPart) }
 
-func readPart(c *wire.Cursor) (memkernel.Part, bool) {
+func readPart(c *wire.Cursor) memkernel.Part {
 	var typ, text, url, data, name string
 	start := c.Start()
 	for k := range c.Fields {
@@ -168,16 +157,9 @@ func readPart(c *wire.Cursor) (memkernel.Part, bool) {
 					data = c.Str()
 				case "filename":
 					name = c.Str()
-				default:
-					c.Skip()
 				}
 			}
-		default:
-			c.Skip()
 		}
-	}
-	if c.Err != nil {
-		return memkernel.Part{}, false
 	}
 	p := memkernel.Part{Kind: memkernel.PartOther, Raw: c.Since(start)}
 	switch typ {
@@ -191,48 +173,19 @@ func readPart(c *wire.Cursor) (memkernel.Part, bool) {
 			p.Media = wire.MediaOf(data)
 		}
 	}
-	return p, true
+	return p
 }
 
-// weigh knows a request of chat completions by its words.
-func weigh(at wire.Place, word string) int {
-	switch at {
-	case wire.AtMember:
-		switch word {
-		case "max_completion_tokens", "response_format", "stream_options", "frequency_penalty",
-			"presence_penalty", "reasoning_effort", "parallel_tool_calls", "logprobs", "seed":
-			return 2
-		}
-	case wire.AtModel:
-		if !strings.Contains(word, "claude") && (strings.Contains(word, "gpt") || strings.Contains(word, "deepseek") || strings.Contains(word, "gemini")) {
-			return 1
-		}
-	case wire.AtTool:
-		if word == "function" {
-			return 4
-		}
-	case wire.AtMessage:
-		switch word {
-		case "tool_calls", "tool_call_id", "refusal", "function_call", "reasoning_content":
-			return 4
-		}
-	case wire.AtFirst, wire.AtRole:
-		switch word {
-		case "tool", "function", "developer":
-			return 4
-		case "system":
-			// The Messages API takes system messages too, but never as the first.
-			if at == wire.AtFirst {
-				return 4
-			}
-		}
-	case wire.AtType:
-		switch word {
-		case "image_url", "input_audio", "file", "refusal":
-			return 4
-		}
-	}
-	return 0
+// words know a request of chat completions. The Messages API takes system messages too,
+// but never as the first.
+var words = []wire.Words{
+	{At: wire.AtMember, Weight: 2, Of: "max_completion_tokens response_format stream_options frequency_penalty presence_penalty reasoning_effort parallel_tool_calls logprobs seed"},
+	{At: wire.AtModel, Weight: 1, Of: "gpt deepseek gemini"},
+	{At: wire.AtTool, Weight: 4, Of: "function"},
+	{At: wire.AtMessage, Weight: 4, Of: "tool_calls tool_call_id refusal function_call reasoning_content"},
+	{At: wire.AtFirst, Weight: 4, Of: "tool function developer system"},
+	{At: wire.AtRole, Weight: 4, Of: "tool function developer"},
+	{At: wire.AtType, Weight: 4, Of: "image_url input_audio file refusal"},
 }
 
 // write spells a message for a host.
@@ -246,7 +199,7 @@ const (
 )
 
 // Dialect are requests of chat completions.
-var Dialect = wire.Dialect{Name: Name, Weigh: weigh, Parse: parse, Assemble: assemble,
+var Dialect = wire.Dialect{Name: Name, Words: words, Parse: parse, Assemble: assemble,
 	Items: &wire.Items{Read: wire.One(parse), Assemble: assemble, Write: write},
 	API:   api}
 

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -25,7 +24,6 @@ func shaped(p *memkernel.Part) bool {
 		case "textSignature", "citations", "source", "mimeType":
 			return false
 		}
-		c.Skip()
 	}
 	switch p.Kind {
 	case memkernel.PartText:
@@ -218,10 +216,6 @@ func SentRole(role memkernel.Role) memkernel.Role {
 
 func render(r *wire.Renderer) {
 	marks := Marked(r)
-	if r.Model != "" {
-		r.Member("model")
-		r.Dst = wire.AppendString(r.Dst, r.Model)
-	}
 	r.Member("messages")
 	r.Dst = append(r.Dst, '[')
 	if len(r.System) > 0 {
@@ -253,10 +247,7 @@ func render(r *wire.Renderer) {
 	flushMedia(r, media)
 	r.Dst = append(r.Dst, ']')
 	r.WriteTools(nil)
-	if r.MaxTokens > 0 {
-		r.Member("max_completion_tokens")
-		r.Dst = strconv.AppendInt(r.Dst, int64(r.MaxTokens), 10)
-	}
+	r.Bound("max_completion_tokens")
 }
 
 // rewrite writes a conversation in the place of a client's.

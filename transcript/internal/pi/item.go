@@ -34,8 +34,6 @@ func readSummary(value string, m *memkernel.Message) error {
 			role = c.Str()
 		case "summary":
 			summary = c.Str()
-		default:
-			c.Skip()
 		}
 	}
 	switch {

@@ -121,8 +121,6 @@ func (l *line) field(key string, c *wire.Cursor) {
 		l.message = c.Raw()
 	case "content":
 		l.content = c.Raw()
-	default:
-		c.Skip()
 	}
 }
 
@@ -226,8 +224,6 @@ func (p *message) field(key string, c *wire.Cursor) {
 		p.fullPath = c.Str()
 	case "excludeFromContext":
 		p.excluded = c.Boolean()
-	default:
-		c.Skip()
 	}
 }
 
@@ -253,7 +249,7 @@ func (p *message) bash() string {
 
 func content(c *wire.Cursor) []memkernel.Part { return wire.Content(c, readBlock) }
 
-func readBlock(c *wire.Cursor) (memkernel.Part, bool) {
+func readBlock(c *wire.Cursor) memkernel.Part {
 	var typ, text, thinking, sig, id, name, args, data, mime string
 	redacted := false
 	start := c.Start()
@@ -279,12 +275,7 @@ func readBlock(c *wire.Cursor) (memkernel.Part, bool) {
 			data = c.Str()
 		case "mimeType":
 			mime = c.Str()
-		default:
-			c.Skip()
 		}
-	}
-	if c.Err != nil {
-		return memkernel.Part{}, false
 	}
 	p := memkernel.Part{Kind: memkernel.PartOther, Raw: c.Since(start)}
 	switch typ {
@@ -301,7 +292,7 @@ func readBlock(c *wire.Cursor) (memkernel.Part, bool) {
 		p.Kind, p.Media = memkernel.PartImage, &memkernel.Media{Type: mime, Data: data}
 		p.Media.Width, p.Media.Height = wire.Pixels(mime, data)
 	}
-	return p, true
+	return p
 }
 
 // sniff knows a line by its type alone.

@@ -66,8 +66,6 @@ func unknownCall(p *memkernel.Part) (memkernel.ToolCall, bool) {
 			call.Name = c.Str()
 		case "input", "arguments":
 			call.Input = c.Raw()
-		default:
-			c.Skip()
 		}
 	}
 	FillCall(&call, typ, p.Raw)

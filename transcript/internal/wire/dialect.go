@@ -4,7 +4,12 @@
 // files, views and validity to package transcript.
 package wire
 
-import "github.com/memkernel/memkernel"
+import (
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
 
 // Dialect is what a dialect knows of itself.
 type Dialect struct {
@@ -13,9 +18,9 @@ type Dialect struct {
 	// Sniff tells how sure it is of a line of a session log by its keys and its type: 0 is
 	// not at all. The surest wins, and of equals the first in the table.
 	Sniff func(typ string, has map[string]bool) int
-	// Weigh tells how much a word of a JSON document speaks for it. A dialect has either
-	// this, and its files are one document each, or Sniff, and they have a record a line.
-	Weigh func(at Place, word string) int
+	// Words are what speaks for it in a JSON document. A dialect has either these, and its
+	// files are one document each, or Sniff, and they have a record a line.
+	Words []Words
 	// Parse reads a record, or a value of a document.
 	Parse func(*Entry) error
 	// Assemble puts the entries of a file together; finish may be nil.
@@ -114,7 +119,7 @@ func One(parse func(*Entry) error) func(raw string) (*memkernel.Message, error) 
 func Answers() func(before []memkernel.Message, m *memkernel.Message) { return adopt }
 
 // Document tells whether a file is one JSON document.
-func (d *Dialect) Document() bool { return d.Weigh != nil }
+func (d *Dialect) Document() bool { return d.Words != nil }
 
 // Rank puts requests before other forms that providers take, and these before the rest.
 func (d *Dialect) Rank() int {
@@ -125,6 +130,26 @@ func (d *Dialect) Rank() int {
 		return 1
 	}
 	return 2
+}
+
+// Words are some that speak for a dialect where they stand at a place, and how much each
+// does; of the model's name a part is enough.
+type Words struct {
+	At     Place
+	Weight int
+	Of     string // parted by blanks
+}
+
+// Weigh tells how much a word speaks for the dialect.
+func (d *Dialect) Weigh(at Place, word string) (n int) {
+	for _, w := range d.Words {
+		if w.At == at && slices.ContainsFunc(strings.Fields(w.Of), func(of string) bool {
+			return of == word || at == AtModel && strings.Contains(word, of)
+		}) {
+			n += w.Weight
+		}
+	}
+	return n
 }
 
 // Place is where a word of a document stands.

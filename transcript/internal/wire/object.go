@@ -97,8 +97,6 @@ func MemberOf(object, name string) (value string) {
 	for k := range c.Fields {
 		if k == name {
 			value = c.Raw()
-		} else {
-			c.Skip()
 		}
 	}
 	return value

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -64,6 +65,22 @@ func (r *Renderer) Member(name string) {
 	}
 	r.Dst = AppendString(r.Dst, name)
 	r.Dst = append(r.Dst, ':')
+}
+
+// Bound writes how long the answer may get, if it is said.
+func (r *Renderer) Bound(member string) {
+	if r.MaxTokens > 0 {
+		r.Member(member)
+		r.Dst = strconv.AppendInt(r.Dst, int64(r.MaxTokens), 10)
+	}
+}
+
+// Think writes the member for thinking, if there is one.
+func (r *Renderer) Think(member string) {
+	if r.Thinking != "" {
+		r.Member(member)
+		r.Dst = append(r.Dst, r.Thinking...)
+	}
 }
 
 // Refused says why a part can't be sent in this format, "" if it can.

@@ -48,34 +48,21 @@ func ParseField(e *Entry, content func(*Cursor) []memkernel.Part) error {
 // ReadTools reads tool definitions of any shape.
 func ReadTools(c *Cursor) (tools []memkernel.Tool) {
 	for range c.Elems {
-		start := c.Start()
-		var name, typ string
-		for k := range c.Fields {
-			switch k {
-			case "name":
-				name = c.Str()
-			case "type":
-				typ = c.Str()
-			case "function", "custom":
-				name = cmp.Or(c.Text("name"), name)
-			default:
-				c.Skip()
-			}
-		}
-		if raw := c.Since(start); c.Err == nil {
-			tools = append(tools, memkernel.Tool{Name: cmp.Or(name, typ), Raw: raw})
+		raw := c.Raw()
+		if d := readTool(raw); c.Err == nil {
+			tools = append(tools, memkernel.Tool{Name: cmp.Or(d.name, d.typ), Raw: raw})
 		}
 	}
 	return tools
 }
 
 // Content reads the content of a message: a string, or a list of blocks.
-func Content(c *Cursor, block func(*Cursor) (memkernel.Part, bool)) (parts []memkernel.Part) {
+func Content(c *Cursor, block func(*Cursor) memkernel.Part) (parts []memkernel.Part) {
 	if c.Peek() == '"' {
 		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.Str()}}
 	}
 	for range c.Elems {
-		if p, ok := block(c); ok {
+		if p := block(c); c.Err == nil {
 			parts = append(parts, p)
 		}
 	}

@@ -90,10 +90,17 @@ func Object(s string) (Cursor, error) {
 	return c, cmp.Or(c.End(), ErrNoObject)
 }
 
-// Fields enters an object and goes over its keys; the body of the loop reads or skips the
-// value. A value that is no object is skipped and has no keys.
+// Fields enters an object and goes over its keys. A value that the body of the loop does
+// not read is skipped, and so is one that is no object: it has no keys.
 func (c *Cursor) Fields(yield func(string) bool) {
-	for k, ok := c.firstKey(); ok && yield(k); k, ok = c.nextKey() {
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		at := c.Start()
+		if !yield(k) {
+			return
+		}
+		if c.i == at {
+			c.Skip()
+		}
 	}
 }
 
@@ -110,8 +117,6 @@ func (c *Cursor) Text(member string) (s string) {
 	for k := range c.Fields {
 		if k == member {
 			s = c.Str()
-		} else {
-			c.Skip()
 		}
 	}
 	return s

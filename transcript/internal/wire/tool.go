@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -32,13 +33,13 @@ func (d *toolDef) read(c *Cursor) {
 			d.schema = c.Raw()
 		case "strict":
 			d.strict = c.Raw()
+		case "custom":
+			d.name = cmp.Or(c.Text("name"), d.name)
 		case "function":
 			typ := d.typ
 			d.nested = true
 			d.read(c)
 			d.typ = typ
-		default:
-			c.Skip()
 		}
 	}
 }
