@@ -217,7 +217,11 @@ func Join(into, m *memkernel.Message) {
 
 // Plain puts messages together that stand for themselves.
 func Plain(l *Log) (add func(*Entry), finish func()) {
-	return func(e *Entry) { l.Push(*e.Message, e.Flags) }, nil
+	return func(e *Entry) {
+		if l.Adopt(&e.About); e.Kind == KindMessage {
+			l.Push(*e.Message, e.Flags)
+		}
+	}, nil
 }
 
 // ParseTime reads the host's time, zero if it is none.
