@@ -101,7 +101,13 @@ var arrows = map[string][]string{
 	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},
 	"summary/model": {".", "internal/endpoint", "summary"},
 
-	"transcript": {".", "internal/lazyregexp"},
+	"transcript":                     {".", "internal/lazyregexp", "transcript/internal/anthropic", "transcript/internal/claudecode", "transcript/internal/codex", "transcript/internal/openai", "transcript/internal/pi", "transcript/internal/wire"},
+	"transcript/internal/anthropic":  {".", "transcript/internal/codex", "transcript/internal/openai", "transcript/internal/wire"},
+	"transcript/internal/claudecode": {".", "transcript/internal/anthropic", "transcript/internal/wire"},
+	"transcript/internal/codex":      {".", "transcript/internal/openai", "transcript/internal/wire"},
+	"transcript/internal/openai":     {".", "transcript/internal/wire"},
+	"transcript/internal/pi":         {".", "transcript/internal/wire"},
+	"transcript/internal/wire":       {"."},
 
 	"budget/internal/...": {"budget", "budget/internal/..."},
 	"testdata/...":        {"."},
@@ -271,7 +277,6 @@ var larger = map[string]int{
 	"pagevm/journal.Journal": 41,
 	"serve.Server":           52,
 	"summary.updater":        42,
-	"transcript":             46,
 }
 
 func TestRoomsStaySmall(t *testing.T) {

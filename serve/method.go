@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // method is a name that can be called.
@@ -100,7 +101,7 @@ func (s *Server) initialize(_ context.Context, _ *call, p *initializeCall) (any,
 		return nil, newError(codeVersion, "PROTOCOL_VERSION", "the server speaks version 1 of the protocol only", "use a client and a memkernel of the same protocol")
 	}
 	return initialized{Protocol: Protocol, Server: serverInfo{"memkernel", s.opt.Version}, Workspace: s.opt.Workspace, StateDir: s.opt.StateDir,
-		Capabilities: capabilities{Methods: slices.Sorted(maps.Keys(s.methods)), Dialects: dialects, Forms: forms, Private: s.opt.Private, Tools: s.opt.Tools != nil,
+		Capabilities: capabilities{Methods: slices.Sorted(maps.Keys(s.methods)), Dialects: names(transcript.Intakes()), Forms: forms, Private: s.opt.Private, Tools: s.opt.Tools != nil,
 			MaxLineBytes: s.opt.LineBytes, MaxInFlight: s.opt.InFlight, MaxBatch: maxBatch}}, nil
 }
 

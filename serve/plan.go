@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -12,10 +13,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-var (
-	dialects = []string{string(transcript.Anthropic), string(transcript.OpenAI), string(transcript.Codex), string(transcript.Pi)}
-	forms    = []string{formItems, formBody, formNone}
-)
+var forms = []string{formItems, formBody, formNone}
 
 // The forms in which a plan's messages are handed out.
 const (
@@ -108,7 +106,7 @@ func (s *Server) planWith(ctx context.Context, p *planCall, plan func(context.Co
 	}
 	req.Private, req.Messages, req.Source = s.private(p.Private), h.messages(), p.source()
 	if h != nil {
-		req.Format = first(req.Format, formatOf(h.intake.Dialect()))
+		req.Format = first(req.Format, h.intake.Dialect().Format())
 		if p.System == nil {
 			req.System = h.intake.System()
 		}
@@ -132,19 +130,6 @@ func first(formats ...transcript.Format) transcript.Format {
 		if f != "" {
 			return f
 		}
-	}
-	return ""
-}
-
-// formatOf is the format that a dialect is of, "" for one that goes to any provider.
-func formatOf(d transcript.Dialect) transcript.Format {
-	switch d {
-	case transcript.Anthropic:
-		return transcript.FormatAnthropic
-	case transcript.OpenAI:
-		return transcript.FormatOpenAI
-	case transcript.Codex:
-		return transcript.FormatResponses
 	}
 	return ""
 }
@@ -183,7 +168,7 @@ func (c *callSettings) request() (*kernel.PlanRequest, error) {
 	req := &kernel.PlanRequest{Branch: c.Branch, Model: c.Model, ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens,
 		Resolver: c.Resolver, ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption,
 		Format: transcript.Format(c.Format), Overflow: c.Overflow.refusal()}
-	if err := oneOf("format", c.Format, []string{"", string(transcript.FormatAnthropic), string(transcript.FormatOpenAI), string(transcript.FormatResponses)}); err != nil {
+	if err := oneOf("format", c.Format, append([]string{""}, names(transcript.Formats())...)); err != nil {
 		return nil, err
 	}
 	sizes := map[string]int{"context_window": c.ContextWindow, "reserve": c.Reserve, "fixed_tokens": c.FixedTokens}
@@ -247,6 +232,21 @@ func toolList(raw json.RawMessage) ([]memkernel.Tool, error) {
 		tools = append(tools, memkernel.Tool{Name: name, Raw: string(raw)})
 	}
 	return tools, nil
+}
+
+// names are words of a type of their own as strings.
+// names are words of a type of their own.
+func names[S ~string](words []S) (out []string) {
+	for _, w := range words {
+		out = append(out, string(w))
+	}
+	return out
+}
+
+// anyOf is a list of names in words.
+func anyOf(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 func oneOf(name, value string, of []string) error {

@@ -108,7 +108,7 @@ func (out *planned) spellItems(made *kernel.ContextPlan, h *held, known string) 
 		in = h.intake
 	} else {
 		var err error
-		if in, err = transcript.NewIntake(dialectOf(made.Format)); err != nil {
+		if in, err = transcript.NewIntake(made.Format.Dialect()); err != nil {
 			return err
 		}
 	}
@@ -154,17 +154,6 @@ func (out *planned) markers(made *kernel.ContextPlan, at []int) {
 		}
 		out.Markers = append(out.Markers, row)
 	}
-}
-
-// dialectOf is the dialect that speaks a format.
-func dialectOf(f transcript.Format) transcript.Dialect {
-	switch f {
-	case transcript.FormatOpenAI:
-		return transcript.OpenAI
-	case transcript.FormatResponses:
-		return transcript.Codex
-	}
-	return transcript.Anthropic
 }
 
 // body renders the whole request.

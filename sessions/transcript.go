@@ -24,7 +24,7 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 			return from, fmt.Errorf("read %s: %w", c.Path, err)
 		}
 	}
-	if whole(from.Dialect) {
+	if transcript.Dialect(from.Dialect).Document() {
 		from.Offset, from.Line = 0, 0
 	}
 	at := from
@@ -49,11 +49,6 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 		at.Line = from.Line + rec.Line
 	}
 	return at, nil
-}
-
-// whole tells the dialects that are one document and can't be read from the middle.
-func whole(dialect string) bool {
-	return dialect == string(transcript.Anthropic) || dialect == string(transcript.OpenAI)
 }
 
 // detectBytes is what a dialect is told by.

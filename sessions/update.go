@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // Lister lists conversations. What can't be listed is told to failed beside its
@@ -127,7 +128,7 @@ func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if !enough || sum != l.Prefix || whole(l.Position.Dialect) {
+	if !enough || sum != l.Prefix || transcript.Dialect(l.Position.Dialect).Document() {
 		u.report.Renewed++
 		return nil, true, nil
 	}

@@ -40,7 +40,7 @@ func (v *fixedValue) add(f *pflag.FlagSet) {
 // was billed, or if there is nothing that the transcript doesn't hold: a request has
 // its system prompt and tools in it.
 func (v *fixedValue) implied(s *transcript.Session, msgs []memkernel.Message, system []memkernel.Part, tools []memkernel.Tool, book *cachelayout.Book) (int, error) {
-	request := isRequest(s) && len(s.System)+len(s.Tools) > 0
+	request := s.Dialect.Document() && len(s.System)+len(s.Tools) > 0
 	if !v.auto || request || len(system) > 0 && len(tools) > 0 {
 		return 0, nil
 	}

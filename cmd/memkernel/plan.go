@@ -93,7 +93,9 @@ func (p *planFlags) add(a *app, cmd *cobra.Command) {
 	f.BoolVar(&p.commit, "commit", false, "write the plan and what it ingested to the state folder")
 	f.BoolVar(&p.explain, "explain", false, "draw budgets, regions, decisions, breakpoints and the cache bill")
 	f.BoolVar(&p.all, "all", false, "with --explain: every row of every table")
-	p.format = choice{of: []string{"anthropic", "openai", "responses"}}
+	for _, f := range transcript.Formats() {
+		p.format.of = append(p.format.of, string(f))
+	}
 	f.Var(&p.format, "format", "print the request body alone, in a provider's shape")
 	completeWords(cmd, "format", p.format.of)
 }

@@ -85,7 +85,7 @@ func chooseTarget(s *transcript.Session, msgs []memkernel.Message, p *planFlags)
 			return target{}, usagef("--at %d: the %s view holds %d model calls", p.at, p.view.value, len(calls))
 		}
 		return before(msgs, calls, n)
-	case len(calls) == 0 || isRequest(s) && open(msgs):
+	case len(calls) == 0 || s.Dialect.Document() && open(msgs):
 		if !open(msgs) {
 			return target{}, kernel.ErrNoMessages
 		}
@@ -106,11 +106,6 @@ func before(msgs []memkernel.Message, calls []transcript.Call, n int) (target, e
 		return target{}, hint(fmt.Errorf("plan call %d: nothing stands before it", n), "choose a later call with --at, or plan the next with --prompt")
 	}
 	return target{messages: msgs[:end:end], call: n, of: len(calls), time: c.Start}, nil
-}
-
-// isRequest tells a request about to be sent from a log of what happened.
-func isRequest(s *transcript.Session) bool {
-	return s.Dialect == transcript.Anthropic || s.Dialect == transcript.OpenAI
 }
 
 // open tells whether a model's answer comes next.

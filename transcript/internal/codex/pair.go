@@ -1,10 +1,10 @@
-package transcript
+package codex
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // clientItem tells the kinds of items, beside those of functions, that ask the client
@@ -21,7 +21,7 @@ func clientItem(typ string) (call, ok bool) {
 
 // pairID is what an item and its answer have in common, "" for an item that stands by
 // itself, as those do that the provider ran.
-func (it *codexItem) pairID() string {
+func (it *item) pairID() string {
 	switch {
 	case it.execution == "server":
 		return ""
@@ -35,36 +35,15 @@ func (it *codexItem) pairID() string {
 
 // call is an item as a call. One that says in no known member what it asks for asks
 // for what it says.
-func (it *codexItem) call(raw string) memkernel.Part {
+func (it *item) call(raw string) memkernel.Part {
 	c := &memkernel.ToolCall{ID: it.pairID(), Name: it.name, Input: it.input}
-	fillCall(c, it.typ, raw)
+	wire.FillCall(c, it.typ, raw)
 	return memkernel.Part{Kind: memkernel.PartToolUse, Call: c, Raw: raw}
-}
-
-// maxToolName is how long providers take names of tools.
-const maxToolName = 64
-
-// fillCall gives a call of an unknown kind what it lacks: a name that providers take,
-// of its type, and as input the members that say more than which call it is. The input
-// becomes an object if it is none.
-func fillCall(c *memkernel.ToolCall, typ, raw string) {
-	if c.Name == "" {
-		name := anthropicID(strings.TrimSuffix(strings.TrimSuffix(typ, "_call"), "_request"))
-		c.Name = name[:min(len(name), maxToolName)]
-	}
-	if c.Input == "" {
-		c.Input = string(appendWithout(nil, raw, func(k string) bool {
-			return k == "type" || k == "id" || k == "call_id" || k == "name" || k == "status" || isMarkerKey(k)
-		}))
-	}
-	if !strings.HasPrefix(c.Input, "{") {
-		c.Input = string(appendInput(nil, c))
-	}
 }
 
 // result is an item as the answer to a call. Only an output that is text, or a
 // picture, is taken out of it: all else keeps its shape.
-func (it *codexItem) result(raw string) memkernel.Part {
+func (it *item) result(raw string) memkernel.Part {
 	r := &memkernel.ToolResult{CallID: it.pairID(), Name: it.name, Content: it.parts, Text: it.plain, IsError: it.isErr || it.status == "failed"}
 	if len(r.Content) == 0 || slices.ContainsFunc(r.Content, func(p memkernel.Part) bool { return p.Kind == memkernel.PartOther }) {
 		r.Content, r.Text = []memkernel.Part{{Kind: memkernel.PartOther, Raw: raw}}, false
@@ -91,9 +70,9 @@ func (ps *pairs) take(msgs []memkernel.Message, m *memkernel.Message) {
 		ps.answered, ps.lone, ps.late = map[string]bool{}, map[string]string{}, map[string]string{}
 	}
 	switch p := &m.Parts[0]; {
-	case isCall(p):
+	case wire.IsCall(p):
 		ps.answered[p.Call.ID] = false
-	case isResult(p):
+	case wire.IsResult(p):
 		ps.found(msgs, p.Result.CallID)
 	case p.Kind == memkernel.PartOther && m.Role == memkernel.RoleAssistant:
 		ps.unknown(msgs, m)
@@ -104,18 +83,18 @@ func (ps *pairs) take(msgs []memkernel.Message, m *memkernel.Message) {
 // answers. What was taken for the result just before was on the way to it.
 func (ps *pairs) found(msgs []memkernel.Message, id string) {
 	if raw, ok := ps.lone[id]; ok {
-		replace(msgs, raw, (*codexItem).call)
+		replace(msgs, raw, (*item).call)
 		delete(ps.lone, id)
 	}
 	if raw, ok := ps.late[id]; ok && len(msgs) > 0 && msgs[len(msgs)-1].Parts[0].Raw == raw {
-		replace(msgs[len(msgs)-1:], raw, (*codexItem).other)
+		replace(msgs[len(msgs)-1:], raw, (*item).other)
 	}
 	ps.answered[id] = true
 }
 
 func (ps *pairs) unknown(msgs []memkernel.Message, m *memkernel.Message) {
 	raw := m.Parts[0].Raw
-	it, err := readCodexItem(raw)
+	it, err := readItem(raw)
 	id := it.pairID()
 	if err != nil || id == "" {
 		return
@@ -134,18 +113,18 @@ func (ps *pairs) unknown(msgs []memkernel.Message, m *memkernel.Message) {
 	ps.late[id] = raw
 }
 
-func (it *codexItem) other(raw string) memkernel.Part {
+func (it *item) other(raw string) memkernel.Part {
 	return memkernel.Part{Kind: memkernel.PartOther, Raw: raw}
 }
 
 // replace puts another part in the place of the last that has this JSON.
-func replace(msgs []memkernel.Message, raw string, with func(*codexItem, string) memkernel.Part) {
+func replace(msgs []memkernel.Message, raw string, with func(*item, string) memkernel.Part) {
 	for i := len(msgs) - 1; i >= 0; i-- {
 		for k := range msgs[i].Parts {
 			if msgs[i].Parts[k].Raw != raw {
 				continue
 			}
-			if it, err := readCodexItem(raw); err == nil {
+			if it, err := readItem(raw); err == nil {
 				msgs[i].Parts = slices.Clone(msgs[i].Parts) // others may hold them
 				msgs[i].Parts[k] = with(&it, raw)
 			}
@@ -154,39 +133,25 @@ func replace(msgs []memkernel.Message, raw string, with func(*codexItem, string)
 	}
 }
 
-// Asks tells whether an answer asks the client for something: it calls a tool, or holds
-// an item of an unknown kind that another one may answer.
-func Asks(m memkernel.Message) bool {
-	return HasCalls(m) || slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool {
-		if p.Kind != memkernel.PartOther {
-			return false
-		}
-		it, err := readCodexItem(p.Raw)
-		return err == nil && it.pairID() != ""
-	})
-}
-
 // itemType is the type of a part's JSON, and whether that is an item of the Responses
 // API: of a known type, or of another with a call id.
 func itemType(raw string) (typ string, item bool) {
 	called := false
-	c := cursor{s: raw}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	c := wire.Scan(raw)
+	for k := range c.Fields {
 		switch k {
 		case "type":
-			if typ = c.str(); isResponsesItem(typ) {
+			if typ = c.Str(); isResponsesItem(typ) {
 				return typ, true
 			}
 		case "call_id":
-			called = c.str() != ""
-		default:
-			c.skip()
+			called = c.Str() != ""
 		}
 	}
 	return typ, typ != "" && called
 }
 
-func isItemJSON(raw string) bool {
+func IsItem(raw string) bool {
 	_, item := itemType(raw)
 	return item
 }
@@ -215,27 +180,16 @@ func reworded(msgs []memkernel.Message, half func(*memkernel.Part) bool) map[str
 	for i := range msgs {
 		for k := range msgs[i].Parts {
 			if p := &msgs[i].Parts[k]; p.Raw == "" && half(p) {
-				out[callOf(p)] = true
+				out[wire.CallOf(p)] = true
 			}
 		}
 	}
 	return out
 }
 
-// callOf is the id of the call that a part is or answers, "" if it is neither.
-func callOf(p *memkernel.Part) string {
-	switch {
-	case isCall(p):
-		return p.Call.ID
-	case isResult(p):
-		return p.Result.CallID
-	}
-	return ""
-}
-
 // newOutputs is what to know of messages before they are written as items.
 func newOutputs(msgs []memkernel.Message) *outputs {
-	return &outputs{custom: map[string]bool{}, reworded: reworded(msgs, func(p *memkernel.Part) bool { return isCall(p) || isResult(p) })}
+	return &outputs{custom: map[string]bool{}, reworded: reworded(msgs, func(p *memkernel.Part) bool { return wire.IsCall(p) || wire.IsResult(p) })}
 }
 
 // note takes note of a part that goes out.
@@ -249,7 +203,7 @@ func (o *outputs) note(p *memkernel.Part) {
 // only their makers know: where one half of a pair is reworded, both become a
 // function's.
 func (o *outputs) form(p *memkernel.Part) *memkernel.Part {
-	if p.Raw == "" || !o.reworded[callOf(p)] || isPlainCall(rawType(p.Raw)) {
+	if p.Raw == "" || !o.reworded[wire.CallOf(p)] || isPlainCall(wire.RawType(p.Raw)) {
 		return p
 	}
 	q := *p
@@ -265,4 +219,13 @@ func (o *outputs) stands(m *memkernel.Message) bool {
 		same = same && o.form(&m.Parts[i]) == &m.Parts[i]
 	}
 	return same
+}
+
+// MayAsk tells an item of an unknown kind that another one may answer.
+func MayAsk(p memkernel.Part) bool {
+	if p.Kind != memkernel.PartOther {
+		return false
+	}
+	it, err := readItem(p.Raw)
+	return err == nil && it.pairID() != ""
 }

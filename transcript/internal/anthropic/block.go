@@ -1,9 +1,10 @@
-package transcript
+package anthropic
 
 import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // block collects the fields of an Anthropic content block. Their order in the
@@ -19,86 +20,64 @@ type block struct {
 // source64 is the source object of an image or document.
 type source64 struct{ typ, media, data, url string }
 
-// anthropicContent reads message content: a string or a list of blocks.
-func anthropicContent(c *cursor) []memkernel.Part {
-	if c.peek() == '"' {
-		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.str()}}
-	}
-	var parts []memkernel.Part
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
-		if p, ok := anthropicBlock(c); ok {
-			if parts == nil {
-				parts = make([]memkernel.Part, 0, 1)
-			}
-			parts = append(parts, p)
-		}
-	}
-	return parts
-}
+// Content reads message content: a string or a list of blocks.
+func Content(c *wire.Cursor) []memkernel.Part { return wire.Content(c, readBlock) }
 
-// anthropicBlock reads one content block. A string in a list of blocks reads
+// readBlock reads one content block. A string in a list of blocks reads
 // as text.
-func anthropicBlock(c *cursor) (memkernel.Part, bool) {
+func readBlock(c *wire.Cursor) memkernel.Part {
 	var b block
-	c.peek()
-	start := c.i
-	if c.peek() == '"' {
-		return memkernel.Part{Kind: memkernel.PartText, Text: c.str()}, true
+	start := c.Start()
+	if c.Peek() == '"' {
+		return memkernel.Part{Kind: memkernel.PartText, Text: c.Str()}
 	}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for k := range c.Fields {
 		b.field(k, c)
 	}
-	if c.err != nil {
-		return memkernel.Part{}, false
-	}
-	return b.part(c.s[start:c.i]), true
+	return b.part(c.Since(start))
 }
 
-func (b *block) field(key string, c *cursor) {
+func (b *block) field(key string, c *wire.Cursor) {
 	switch key {
 	case "type":
-		b.typ = c.str()
+		b.typ = c.Str()
 	case "text":
-		b.text = c.str()
+		b.text = c.Str()
 	case "thinking":
-		b.thinking = c.str()
+		b.thinking = c.Str()
 	case "signature":
-		b.signature = c.str()
+		b.signature = c.Str()
 	case "data":
-		b.data = c.str()
+		b.data = c.Str()
 	case "id":
-		b.id = c.str()
+		b.id = c.Str()
 	case "name":
-		b.name = c.str()
+		b.name = c.Str()
 	case "input":
-		b.input = c.raw()
+		b.input = c.Raw()
 	case "tool_use_id":
-		b.callID = c.str()
+		b.callID = c.Str()
 	case "is_error":
-		b.isErr = c.boolean()
+		b.isErr = c.Boolean()
 	case "content":
-		b.plain = c.peek() == '"'
-		b.content = anthropicContent(c)
+		b.plain = c.Peek() == '"'
+		b.content = Content(c)
 	case "source":
 		b.media = readSource(c)
-	default:
-		c.skip()
 	}
 }
 
-func readSource(c *cursor) (s source64) {
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+func readSource(c *wire.Cursor) (s source64) {
+	for k := range c.Fields {
 		switch k {
 		case "type":
-			s.typ = c.str()
+			s.typ = c.Str()
 		case "media_type":
-			s.media = c.str()
+			s.media = c.Str()
 		case "data":
-			s.data = c.str()
+			s.data = c.Str()
 		case "url", "file_id":
-			s.url = c.str()
-		default:
-			c.skip()
+			s.url = c.Str()
 		}
 	}
 	return s
@@ -137,7 +116,7 @@ func (b *block) part(raw string) memkernel.Part {
 func (s source64) media64() *memkernel.Media {
 	m := &memkernel.Media{Type: s.media, Data: s.data, URL: s.url}
 	if s.typ == "base64" {
-		m.Width, m.Height = pixels(m.Type, m.Data)
+		m.Width, m.Height = wire.Pixels(m.Type, m.Data)
 	}
 	return m
 }

@@ -1,4 +1,4 @@
-package transcript
+package wire
 
 import (
 	"strings"
@@ -70,13 +70,13 @@ func simpleEscape(b byte) byte {
 	return b
 }
 
-// appendString writes s as a JSON string, without escaping HTML. Bytes that
+// AppendString writes s as a JSON string, without escaping HTML. Bytes that
 // are not UTF-8 become U+FFFD: no provider takes them.
-func appendString(dst []byte, s string) []byte {
+func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for start := 0; ; {
-		i := plainRun(s, start)
-		dst = appendValid(dst, s[start:i])
+		i := PlainRun(s, start)
+		dst = AppendValid(dst, s[start:i])
 		if i == len(s) {
 			return append(dst, '"')
 		}
@@ -100,8 +100,8 @@ func appendEscape(dst []byte, b byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', digits[b>>4], digits[b&15])
 }
 
-// appendValid appends s with every run of invalid UTF-8 replaced.
-func appendValid(dst []byte, s string) []byte {
+// AppendValid appends s with every run of invalid UTF-8 replaced.
+func AppendValid(dst []byte, s string) []byte {
 	if utf8.ValidString(s) {
 		return append(dst, s...)
 	}

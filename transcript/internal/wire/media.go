@@ -1,4 +1,4 @@
-package transcript
+package wire
 
 import (
 	"encoding/base64"
@@ -9,11 +9,13 @@ import (
 	"image/png"
 	"io"
 	"strings"
+
+	"github.com/memkernel/memkernel"
 )
 
-// pixels reads the size of an inline image from its header, 0 by 0 if the
+// Pixels reads the size of an inline image from its header, 0 by 0 if the
 // format is unknown or the data is damaged. Only the header is decoded.
-func pixels(mediaType, data string) (width, height int) {
+func Pixels(mediaType, data string) (width, height int) {
 	if data == "" {
 		return 0, 0
 	}
@@ -70,4 +72,15 @@ func dataURL(url string) (mediaType, data string, ok bool) {
 	}
 	mediaType, data, ok = strings.Cut(rest, ";base64,")
 	return mediaType, data, ok
+}
+
+// MediaOf makes a medium of a URL, which may hold the data itself.
+func MediaOf(url string) *memkernel.Media {
+	t, data, ok := dataURL(url)
+	if !ok {
+		return &memkernel.Media{URL: url}
+	}
+	m := &memkernel.Media{Type: t, Data: data}
+	m.Width, m.Height = Pixels(t, data)
+	return m
 }

@@ -1,18 +1,19 @@
-package transcript
+package pi
 
 import (
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// piAssembler builds the tree of a Pi session. Entries without ids (version 1)
+// assembler builds the tree of a Pi session. Entries without ids (version 1)
 // form a chain in file order.
-type piAssembler struct {
-	s       *Session
-	entries []piEntry
+type assembler struct {
+	log     *wire.Log
+	entries []entry
 	byID    map[string]int
 }
 
-type piEntry struct {
+type entry struct {
 	parent    int // index, -1 at a root
 	message   int // index into Session.Messages, -1 if none
 	compacts  bool
@@ -23,65 +24,63 @@ type piEntry struct {
 	id        string
 }
 
-func (a *piAssembler) add(rec *Record) {
-	if rec.Kind == KindBlank || rec.Kind == KindBroken {
-		return
-	}
-	if rec.Type == "session" {
-		a.s.adopt(rec.x)
+func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) {
+	a := assembler{log: l, byID: map[string]int{}}
+	return a.add, a.finish
+}
+
+func (a *assembler) add(e *wire.Entry) {
+	if e.Type == "session" {
+		a.log.Adopt(&e.About)
 		// Version 1 counts the header as an entry.
-		a.entries = append(a.entries, piEntry{parent: -1, message: -1, keep: -1, header: true})
+		a.entries = append(a.entries, entry{parent: -1, message: -1, keep: -1, header: true})
 		return
 	}
-	if _, dup := a.byID[rec.ID]; dup && rec.ID != "" {
-		a.s.note("duplicate-record", rec, "entry %s is in the file twice, the first one counts", rec.ID)
+	if _, dup := a.byID[e.ID]; dup && e.ID != "" {
+		a.log.Note("duplicate-record", e, "entry %s is in the file twice, the first one counts", e.ID)
 		return
 	}
-	if rec.x.model != "" {
-		a.s.Model = rec.x.model
+	a.log.Adopt(&e.About)
+	own := e.Own.(*extra)
+	n := entry{parent: a.parent(e), message: -1, compacts: e.Kind == wire.KindCompaction, keep: own.keepIndex, id: e.ID}
+	if i, ok := a.byID[own.keepHead]; ok && own.keepHead != "" {
+		n.keep = i
 	}
-	e := piEntry{parent: a.parent(rec), message: -1, compacts: rec.Kind == KindCompaction, keep: rec.x.keepIndex, id: rec.ID}
-	if i, ok := a.byID[rec.x.keepHead]; ok && rec.x.keepHead != "" {
-		e.keep = i
-	}
-	if m := rec.Message; m != nil {
+	if m := e.Message; m != nil {
 		if m.Role == memkernel.RoleAssistant && m.Model != "" {
-			a.s.Model = m.Model
+			a.log.Model = m.Model
 		}
-		adopt(a.s.Messages, m)
-		e.message = len(a.s.Messages)
-		a.s.Messages = append(a.s.Messages, *m)
-		a.s.flags = append(a.s.flags, flags{unsent: rec.x.unsent, hostSkip: rec.x.hostSkip})
+		n.message = a.log.Add(*m, e.Flags)
 	}
-	if rec.ID != "" {
-		a.byID[rec.ID] = len(a.entries)
+	if e.ID != "" {
+		a.byID[e.ID] = len(a.entries)
 	}
-	a.entries = append(a.entries, e)
+	a.entries = append(a.entries, n)
 }
 
 // parent finds the entry before. An entry whose parent is not in the file
 // follows the one before it in the file, so that a lost line costs no history.
-func (a *piAssembler) parent(rec *Record) int {
+func (a *assembler) parent(e *wire.Entry) int {
 	prev := len(a.entries) - 1
 	for prev >= 0 && a.entries[prev].header {
 		prev--
 	}
-	if rec.ID == "" {
+	if e.ID == "" {
 		return prev
 	}
-	if rec.Parent == "" {
+	if e.Parent == "" {
 		return -1
 	}
-	if i, ok := a.byID[rec.Parent]; ok {
+	if i, ok := a.byID[e.Parent]; ok {
 		return i
 	}
-	a.s.note("lost-parent", rec, "parent %s is not in the file, the entry before it stands in", rec.Parent)
+	a.log.Note("lost-parent", e, "parent %s is not in the file, the entry before it stands in", e.Parent)
 	return prev
 }
 
 // finish walks from the last entry to the root for the main line, then from
 // every other leaf to what is covered already, latest first.
-func (a *piAssembler) finish() {
+func (a *assembler) finish() {
 	leaf := -1
 	for i := range a.entries {
 		if p := a.entries[i].parent; p >= 0 {
@@ -95,7 +94,7 @@ func (a *piAssembler) finish() {
 		return
 	}
 	arms := 1
-	a.s.lines[""] = a.walk(leaf, arms, "")
+	a.log.Lines[""] = a.walk(leaf, arms, "")
 	for i := leaf - 1; i >= 0; i-- {
 		if e := a.entries[i]; e.header || e.hasChild || e.armNumber != 0 {
 			continue
@@ -107,14 +106,13 @@ func (a *piAssembler) finish() {
 		}
 		branch := "fork:" + a.entries[root].id
 		if l := a.walk(i, arms, branch); a.speaks(i, arms) {
-			a.s.lines[branch] = l
-			a.s.names = append(a.s.names, branch)
+			a.log.Arm(branch, l)
 		}
 	}
 }
 
 // speaks tells whether an arm has a message of its own.
-func (a *piAssembler) speaks(leaf, arm int) bool {
+func (a *assembler) speaks(leaf, arm int) bool {
 	for i := leaf; i >= 0 && a.entries[i].armNumber == arm; i = a.entries[i].parent {
 		if a.entries[i].message >= 0 {
 			return true
@@ -125,28 +123,28 @@ func (a *piAssembler) speaks(leaf, arm int) bool {
 
 // walk makes the line from the root to a leaf and marks what it is the first
 // to cover as its own.
-func (a *piAssembler) walk(leaf, arm int, branch string) *line {
+func (a *assembler) walk(leaf, arm int, branch string) *wire.Line {
 	var path []int
 	for i := leaf; i >= 0; i = a.entries[i].parent {
 		path = append(path, i)
 		if e := &a.entries[i]; e.armNumber == 0 {
 			e.armNumber = arm
 			if e.message >= 0 {
-				a.s.Messages[e.message].Branch = branch
+				a.log.Messages[e.message].Branch = branch
 			}
 		}
 	}
-	l := &line{}
+	l := &wire.Line{}
 	at := make(map[int]int, len(path)) // entry to position in order
 	for k := len(path) - 1; k >= 0; k-- {
 		i := path[k]
 		e := a.entries[i]
-		at[i] = len(l.order)
+		at[i] = len(l.Order)
 		if e.compacts {
-			l.bounds = append(l.bounds, bound{pos: len(l.order), keep: keepFrom(at, e.keep, len(l.order), a.s, l)})
+			l.Bounds = append(l.Bounds, wire.Bound{Pos: len(l.Order), Keep: keepFrom(at, e.keep, len(l.Order), a.log, l)})
 		}
 		if e.message >= 0 {
-			l.order = append(l.order, e.message)
+			l.Order = append(l.Order, e.message)
 		}
 	}
 	return l
@@ -154,13 +152,13 @@ func (a *piAssembler) walk(leaf, arm int, branch string) *line {
 
 // keepFrom lists the positions from the first kept entry up to a compaction,
 // without the summaries of earlier ones.
-func keepFrom(at map[int]int, first, end int, s *Session, l *line) (keep []int) {
+func keepFrom(at map[int]int, first, end int, log *wire.Log, l *wire.Line) (keep []int) {
 	from, ok := at[first]
 	if !ok {
 		return nil
 	}
 	for ; from < end; from++ {
-		if s.Messages[l.order[from]].Origin != memkernel.OriginSummary {
+		if log.Messages[l.Order[from]].Origin != memkernel.OriginSummary {
 			keep = append(keep, from)
 		}
 	}

@@ -1,4 +1,4 @@
-package transcript
+package wire
 
 import (
 	"encoding/json"
@@ -21,10 +21,10 @@ func TestSkipAgreesWithJSON(t *testing.T) {
 			b[i] = rapid.SampledFrom([]byte("{}[]\",:\\u0e1-+.tfn \n\x00z")).Draw(t, "byte")
 		}
 		b = b[:rapid.IntRange(0, len(b)).Draw(t, "cut")]
-		c := cursor{s: string(b)}
-		c.skip()
-		if got, want := c.end() == nil, json.Valid(b); got != want {
-			t.Fatalf("%q: valid = %v, encoding/json says %v (%v)", b, got, want, c.err)
+		c := Scan(string(b))
+		c.Skip()
+		if got, want := c.End() == nil, json.Valid(b); got != want {
+			t.Fatalf("%q: valid = %v, encoding/json says %v (%v)", b, got, want, c.Err)
 		}
 	})
 }
@@ -33,13 +33,13 @@ func TestStringsAgreeWithJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")
 		want, _ := json.Marshal(s)
-		c := cursor{s: string(want)}
-		if got := c.str(); got != s || c.err != nil {
-			t.Fatalf("read %s = %q, %v, want %q", want, got, c.err, s)
+		c := Scan(string(want))
+		if got := c.Str(); got != s || c.Err != nil {
+			t.Fatalf("read %s = %q, %v, want %q", want, got, c.Err, s)
 		}
 		var back string
-		if err := json.Unmarshal(appendString(nil, s), &back); err != nil || back != s {
-			t.Fatalf("wrote %q as %s, read back %q, %v", s, appendString(nil, s), back, err)
+		if err := json.Unmarshal(AppendString(nil, s), &back); err != nil || back != s {
+			t.Fatalf("wrote %q as %s, read back %q, %v", s, AppendString(nil, s), back, err)
 		}
 	})
 }
@@ -53,13 +53,13 @@ func TestStringEdges(t *testing.T) {
 		{"all escapes", `"\"\\\/\b\f\n\r\t"`, "\"\\/\b\f\n\r\t"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := cursor{s: tc.in}
-			if got := c.str(); got != tc.want || c.err != nil {
-				t.Errorf("got %q, %v, want %q", got, c.err, tc.want)
+			c := Scan(tc.in)
+			if got := c.Str(); got != tc.want || c.Err != nil {
+				t.Errorf("got %q, %v, want %q", got, c.Err, tc.want)
 			}
 		})
 	}
-	if got := string(appendString(nil, "a\xffb\x01<&>")); got != "\"a\uFFFDb\\u0001<&>\"" {
+	if got := string(AppendString(nil, "a\xffb\x01<&>")); got != "\"a\uFFFDb\\u0001<&>\"" {
 		t.Errorf("appendString = %s", got)
 	}
 }
@@ -69,9 +69,9 @@ func TestDepthIsBounded(t *testing.T) {
 	for i := range b {
 		b[i] = '['
 	}
-	c := cursor{s: string(b)}
-	if c.skip(); c.err != errDepth {
-		t.Errorf("err = %v, want %v", c.err, errDepth)
+	c := Scan(string(b))
+	if c.Skip(); c.Err != errDepth {
+		t.Errorf("err = %v, want %v", c.Err, errDepth)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestCleanCutsOnlyMarkers(t *testing.T) {
 		{`{"input":{"cache_control":1}}`, `{"input":{"cache_control":1}}`},
 		{`{"content":[{"x":1,"cache_control":1},"s",{"cache_control":1,"y":2}],"z": 0}`, `{"content":[{"x":1},"s",{"y":2}],"z": 0}`},
 	} {
-		if diff := cmp.Diff(tc.want, string(appendClean(nil, tc.in))); diff != "" {
+		if diff := cmp.Diff(tc.want, string(AppendClean(nil, tc.in))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.in, diff)
 		}
 	}
