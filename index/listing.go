@@ -6,6 +6,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
 // FileError is a file that could not be listed, read or cut.
@@ -24,45 +26,45 @@ func (e FileError) Error() string {
 
 func (e FileError) Unwrap() error { return e.Err }
 
-// listing is what a source said.
-type listing struct {
-	// files are sorted by path, each once.
-	files []FileStat
-	// stamp is the sum of their hashes.
-	stamp uint64
-	// problems are what could not be listed. What the index holds of them and
+// Listing is what a source of files said.
+type Listing struct {
+	// Files are sorted by path, each once.
+	Files []FileStat
+	// Stamp is the sum of their hashes: equal sums, equal files.
+	Stamp uint64
+	// Problems are what could not be listed. What the index holds of them and
 	// below them is left as it is.
-	problems []FileError
+	Problems []FileError
 }
 
-// list reads a source to its end.
-func list(ctx context.Context, source iter.Seq2[FileStat, error]) (*listing, error) {
-	l := &listing{}
+// List reads a source to its end.
+func List(ctx context.Context, source iter.Seq2[FileStat, error]) (*Listing, error) {
+	l := &Listing{}
 	for f, err := range source {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			l.problems = append(l.problems, FileError{f.Path, err})
+			l.Problems = append(l.Problems, FileError{f.Path, err})
 			continue
 		}
-		l.files = append(l.files, f)
+		l.Files = append(l.Files, f)
 	}
-	if !slices.IsSortedFunc(l.files, byPath) {
-		slices.SortStableFunc(l.files, byPath)
+	if !slices.IsSortedFunc(l.Files, byPath) {
+		slices.SortStableFunc(l.Files, byPath)
 	}
-	l.files = slices.CompactFunc(l.files, func(a, b FileStat) bool { return a.Path == b.Path })
-	for _, f := range l.files {
-		l.stamp += f.hash()
+	l.Files = slices.CompactFunc(l.Files, func(a, b FileStat) bool { return a.Path == b.Path })
+	for _, f := range l.Files {
+		l.Stamp += f.hash()
 	}
 	return l, ctx.Err()
 }
 
 func byPath(a, b FileStat) int { return strings.Compare(a.Path, b.Path) }
 
-// unsure tells whether a file that was not listed may be there all the same.
-func (l *listing) unsure(path string) bool {
-	return slices.ContainsFunc(l.problems, func(p FileError) bool {
+// Unsure tells whether a file that was not listed may be there all the same.
+func (l *Listing) Unsure(path string) bool {
+	return slices.ContainsFunc(l.Problems, func(p FileError) bool {
 		return p.Path == "" || p.Path == path || strings.HasPrefix(path, p.Path+"/")
 	})
 }
@@ -79,7 +81,7 @@ type fileRow struct {
 }
 
 // readFiles reads the table of files, sorted by path.
-func readFiles(ctx context.Context, db execer) ([]fileRow, error) {
+func readFiles(ctx context.Context, db drv.Conn) ([]fileRow, error) {
 	rows, err := db.QueryContext(ctx, "SELECT id, path, size, mtime, hash, chunks, again FROM files")
 	if err != nil {
 		return nil, err
@@ -112,16 +114,16 @@ type work struct {
 
 // compare finds out what there is to do. again includes the files that are to
 // be read whatever their stat.
-func (l *listing) compare(known []fileRow, again bool) work {
+func (l *Listing) compare(known []fileRow, again bool) work {
 	var w work
 	i := 0
 	gone := func() {
-		if r := &known[i]; !l.unsure(r.path) {
+		if r := &known[i]; !l.Unsure(r.path) {
 			w.remove = append(w.remove, r)
 		}
 		i++
 	}
-	for _, f := range l.files {
+	for _, f := range l.Files {
 		for i < len(known) && known[i].path < f.Path {
 			gone()
 		}

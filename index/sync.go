@@ -109,10 +109,10 @@ func (ix *Index) Sync(ctx context.Context, source iter.Seq2[FileStat, error], re
 	s := &syncer{ix: ix, read: read, opts: opts.orDefaults()}
 	err := s.sync(ctx, source)
 	if s.started.IsZero() {
-		return s.report, explain("sync index", ix.path, err)
+		return s.report, explain("sync index", ix.door.path, err)
 	}
 	s.report.Elapsed = time.Since(s.started)
-	return s.report, explain("sync index", ix.path, err)
+	return s.report, explain("sync index", ix.door.path, err)
 }
 
 // syncer is one Sync.
@@ -129,7 +129,7 @@ type syncer struct {
 }
 
 func (s *syncer) sync(ctx context.Context, source iter.Seq2[FileStat, error]) error {
-	h, done, err := s.ix.exclusive(ctx, "sync index", s.opts.Wait)
+	h, done, err := s.ix.door.exclusive(ctx, "sync index", s.opts.Wait)
 	if err != nil {
 		return err
 	}
@@ -141,11 +141,11 @@ func (s *syncer) sync(ctx context.Context, source iter.Seq2[FileStat, error]) er
 	if err := s.rules(ctx); err != nil {
 		return err
 	}
-	l, err := list(ctx, source)
+	l, err := List(ctx, source)
 	if err != nil {
 		return err
 	}
-	s.report.Files, s.report.Failed = len(l.files), l.problems
+	s.report.Files, s.report.Failed = len(l.Files), l.Problems
 	return s.apply(ctx, l)
 }
 
@@ -157,25 +157,25 @@ func (s *syncer) rules(ctx context.Context) error {
 			return err
 		}
 	}
-	if !s.opts.Full && s.meta.chunker == s.ix.opts.Chunker {
+	if !s.opts.Full && s.meta.chunker == s.ix.door.opts.Chunker {
 		return nil
 	}
 	return s.change(ctx, func(tx *sql.Tx, m *meta) error {
-		m.chunker = s.ix.opts.Chunker
+		m.chunker = s.ix.door.opts.Chunker
 		_, err := tx.ExecContext(ctx, "UPDATE files SET again=1 WHERE NOT again")
 		return err
 	})
 }
 
 // apply does what the listing asks for.
-func (s *syncer) apply(ctx context.Context, l *listing) error {
+func (s *syncer) apply(ctx context.Context, l *Listing) error {
 	var again bool
 	err := s.h.read.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM files WHERE again)").Scan(&again)
 	if err != nil {
 		return err
 	}
-	if !again && len(l.problems) == 0 && l.stamp == s.meta.stamp {
-		s.report.Unchanged = len(l.files)
+	if !again && len(l.Problems) == 0 && l.Stamp == s.meta.stamp {
+		s.report.Unchanged = len(l.Files)
 		return nil
 	}
 	known, err := readFiles(ctx, s.h.read)
@@ -202,7 +202,7 @@ func (s *syncer) apply(ctx context.Context, l *listing) error {
 	if err := s.tidy(ctx); err != nil {
 		return err
 	}
-	if err := s.ix.tune(ctx, s.h, false); err != nil {
+	if err := tune(ctx, s.h, s.ix.door.opts, false); err != nil {
 		return err
 	}
 	// What was written will not be written again soon.
@@ -224,7 +224,7 @@ func (s *syncer) change(ctx context.Context, f func(tx *sql.Tx, m *meta) error) 
 			return err
 		}
 		if now.generation != s.meta.generation {
-			return problem("sync index", s.ix.path, ErrBusy, errOvertaken)
+			return problem("sync index", s.ix.door.path, ErrBusy, errOvertaken)
 		}
 		next = now.clone()
 		next.generation++

@@ -98,7 +98,7 @@ func (w *writer) insertAll(f *prepared, file int64, old []oldChunk) error {
 }
 
 // move keeps a chunk and corrects its place.
-func (w *writer) move(r *readyChunk, seq int, o oldChunk) error {
+func (w *writer) move(r *ReadyChunk, seq int, o oldChunk) error {
 	w.kept++
 	if o.seq == seq && o.startLine == r.StartLine && o.endLine == r.EndLine && o.size == r.Tokens && o.date == r.Date {
 		return nil
@@ -110,43 +110,43 @@ func (w *writer) move(r *readyChunk, seq int, o oldChunk) error {
 // insert adds a chunk, its words and, if it is known, its vector.
 func (w *writer) insert(f *prepared, file int64, seq int) error {
 	r := &f.chunks[seq]
-	if r.words == nil {
+	if r.Words == nil {
 		if err := w.analyse(f, r); err != nil {
 			return err
 		}
 	}
 	row := w.meta.nextRow
 	w.meta.nextRow++
-	if _, err := w.insertChunk.ExecContext(w.ctx, row, file, seq, r.ID, r.hash[:], r.StartLine, r.EndLine,
-		r.Tokens, r.words.lang, r.Date, r.trail, r.Keywords, r.Text); err != nil {
+	if _, err := w.insertChunk.ExecContext(w.ctx, row, file, seq, r.ID, r.Hash[:], r.StartLine, r.EndLine,
+		r.Tokens, r.Words.Lang, r.Date, r.TrailText, r.Keywords, r.Text); err != nil {
 		return err
 	}
-	if _, err := w.insertWords.ExecContext(w.ctx, row, r.words.body, r.words.trail, r.words.file); err != nil {
+	if _, err := w.insertWords.ExecContext(w.ctx, row, r.Words.Body, r.Words.Trail, r.Words.File); err != nil {
 		return err
 	}
 	w.added++
-	w.meta.langs[r.words.lang]++
+	w.meta.langs[r.Words.Lang]++
 	if w.copyVector == nil {
 		return nil
 	}
-	if _, err := w.copyVector.ExecContext(w.ctx, row, r.hash[:], w.meta.model, w.meta.dim); err != nil || w.codes == nil {
+	if _, err := w.copyVector.ExecContext(w.ctx, row, r.Hash[:], w.meta.model, w.meta.dim); err != nil || w.codes == nil {
 		return err
 	}
 	var id int64
 	var vector []byte
-	err := w.findVector.QueryRowContext(w.ctx, r.hash[:], w.meta.model, w.meta.dim).Scan(&id, &vector)
+	err := w.findVector.QueryRowContext(w.ctx, r.Hash[:], w.meta.model, w.meta.dim).Scan(&id, &vector)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	if err == nil {
-		w.codes.put(row, file, id, vector)
+		w.codes.Put(row, file, id, vector)
 	}
 	return err
 }
 
 // analyse makes a chunk's words here, for the chunk that stood in the index
 // when it was prepared and is needed once more.
-func (w *writer) analyse(f *prepared, r *readyChunk) error {
+func (w *writer) analyse(f *prepared, r *ReadyChunk) error {
 	if w.a == nil {
 		a, err := analysis.New()
 		if err != nil {
@@ -154,7 +154,7 @@ func (w *writer) analyse(f *prepared, r *readyChunk) error {
 		}
 		w.a = a
 	}
-	r.words = analyse(w.a, f.stat.Path, r.Keywords, r.trail, r.Text)
+	r.Analyse(w.a, f.stat.Path)
 	return nil
 }
 
@@ -162,7 +162,7 @@ func (w *writer) analyse(f *prepared, r *readyChunk) error {
 func (w *writer) remove(o oldChunk) error {
 	w.removed++
 	w.meta.langs[o.lang]--
-	w.codes.drop(o.row)
+	w.codes.Drop(o.row)
 	for _, stmt := range []*sql.Stmt{w.deleteChunk, w.deleteWords, w.deleteVec} {
 		if stmt == nil {
 			continue

@@ -158,7 +158,7 @@ func (c *checker) chunk(a *analysis.Analyzer, s *stored) {
 		return // made by other rules; the next Sync makes it again
 	}
 	s.ready.Analyse(a, s.path)
-	_, want, words := frequencies(&s.ready.Words)
+	_, want, words := frequencies(s.ready.Words)
 	same := words == s.words && len(want) == len(s.have)
 	for t, tf := range want {
 		same = same && float32(s.have[t]) == float32(tf)
