@@ -81,6 +81,8 @@ var arrows = map[string][]string{
 	"internal/planhash":   {".", "kernel", "transcript"},
 	"internal/lazyregexp": {},
 
+	"markdownstore/storetest": {"markdownstore"},
+
 	"integrations/picoclaw": {".", "kernel", "transcript"},
 	"e2e":                   {},
 	"internal/scriptedhost": {".", "checkpoint", "internal/crashtest", "kernel", "pagevm", "transcript"},
