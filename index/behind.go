@@ -35,7 +35,7 @@ func (ix *Index) Behind(ctx context.Context, source iter.Seq2[FileStat, error]) 
 		return false, explain("compare index", ix.door.path, err)
 	}
 	w := l.compare(known, false)
-	return len(w.read)+len(w.remove) > 0, nil
+	return len(w.Read)+len(w.Remove) > 0, nil
 }
 
 // Lag says by how much an index is behind its files.
@@ -76,9 +76,5 @@ func (ix *Index) Lag(ctx context.Context, source iter.Seq2[FileStat, error]) (La
 		return Lag{}, explain("compare index", ix.door.path, err)
 	}
 	w := l.compare(known, false)
-	out := Lag{Files: len(w.read), Removed: len(w.remove), Rules: outdated}
-	for _, j := range w.read {
-		out.Bytes += j.stat.Size
-	}
-	return out, nil
+	return Lag{Files: len(w.Read), Removed: len(w.Remove), Bytes: w.Bytes(), Rules: outdated}, nil
 }

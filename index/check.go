@@ -215,11 +215,11 @@ func (c *checker) file(f fileRow) error {
 
 // texts checks every chunk against its hash, and counts its words.
 func (c *checker) texts() error {
-	a, err := c.ix.analyzers.lend()
+	a, err := c.ix.analyzers.Lend()
 	if err != nil {
 		return err
 	}
-	defer c.ix.analyzers.give(a)
+	defer c.ix.analyzers.Give(a)
 	c.langs, c.terms = map[string]int64{}, map[string]tracks{}
 	seqs := map[int64]int{}
 	_, err = eachText(c.ctx, c.tx, func(t storedText) error {

@@ -244,16 +244,16 @@ func (d *door) reopen(ctx context.Context, make func() error) error {
 
 // writer is use for those who write.
 func (d *door) writer(ctx context.Context, op string) (*handles, func(), error) {
-	if d.opts.ReadOnly {
-		return nil, nil, problem(op, d.path, ErrReadOnly, errors.New("opened for reading"))
+	if err := d.opts.Writable(op, d.path); err != nil {
+		return nil, nil, err
 	}
 	return d.use(ctx)
 }
 
 // exclusive is writer with the lock of those who sync.
 func (d *door) exclusive(ctx context.Context, op string, wait time.Duration) (h *handles, done func(), err error) {
-	if d.opts.ReadOnly {
-		return nil, nil, problem(op, d.path, ErrReadOnly, errors.New("opened for reading"))
+	if err := d.opts.Writable(op, d.path); err != nil {
+		return nil, nil, err
 	}
 	release, err := lock(ctx, d.path, wait)
 	if err != nil {

@@ -90,36 +90,17 @@ const missingStep = 200
 // MissingEmbeddings yields the texts that have no vector of the model, each
 // once. Vectors may be put while it runs; no read stays open between two texts.
 func (ix *Index) MissingEmbeddings(ctx context.Context, model string) iter.Seq2[Missing, error] {
-	return func(yield func(Missing, error) bool) {
-		seen := map[Hash]bool{}
-		for last := int64(-1); ; {
-			step, err := missing(ctx, ix.door, model, last)
-			if err != nil {
-				yield(Missing{}, explain("list missing embeddings", ix.door.path, err))
-				return
-			}
-			if len(step) == 0 {
-				return
-			}
-			for _, c := range step {
-				last = c.row
-				if seen[c.hash] {
-					continue
-				}
-				seen[c.hash] = true
-				if !yield(Missing{c.hash, splitTrail(c.trail), c.body, c.path}, nil) {
-					return
-				}
-			}
-		}
-	}
+	return Once(Steps(-1, func(after int64) ([]Missing, int64, error) {
+		step, last, err := missing(ctx, ix.door, model, after)
+		return step, last, explain("list missing embeddings", ix.door.path, err)
+	}))
 }
 
 // missing reads a step of texts without a vector.
-func missing(ctx context.Context, d *door, model string, after int64) ([]storedText, error) {
+func missing(ctx context.Context, d *door, model string, after int64) (out []Missing, last int64, err error) {
 	h, done, err := d.use(ctx)
 	if err != nil {
-		return nil, err
+		return nil, after, err
 	}
 	defer done()
 	rows, err := h.read.QueryContext(ctx, `SELECT c.row, c.hash, c.trail, c.body, f.path
@@ -127,20 +108,22 @@ func missing(ctx context.Context, d *door, model string, after int64) ([]storedT
 		WHERE c.row>? AND NOT EXISTS (SELECT 1 FROM embedding_cache AS e WHERE e.hash=c.hash AND e.model=?)
 		ORDER BY c.row LIMIT ?`, after, model, missingStep)
 	if err != nil {
-		return nil, err
+		return nil, after, err
 	}
 	defer rows.Close()
-	var out []storedText
+	last = after
 	for rows.Next() {
-		var c storedText
+		var m Missing
 		var hash sql.RawBytes
-		if err := rows.Scan(&c.row, &hash, &c.trail, &c.body, &c.path); err != nil {
-			return nil, err
+		var trail string
+		if err := rows.Scan(&last, &hash, &trail, &m.Text, &m.Path); err != nil {
+			return nil, after, err
 		}
-		copy(c.hash[:], hash)
-		out = append(out, c)
+		copy(m.Hash[:], hash)
+		m.Trail = splitTrail(trail)
+		out = append(out, m)
 	}
-	return out, rows.Err()
+	return out, last, rows.Err()
 }
 
 // PutEmbeddings stores vectors of a model in one transaction. They are kept for

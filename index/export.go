@@ -87,24 +87,10 @@ const exportStep = 256
 // One that is not whole is passed over: it is as good as missing. The index may be
 // written while it runs.
 func (ix *Index) Embeddings(ctx context.Context) iter.Seq2[StoredEmbedding, error] {
-	return func(yield func(StoredEmbedding, error) bool) {
-		for last := int64(-1); ; {
-			step, next, err := storedAfter(ctx, ix.door, last)
-			if err != nil {
-				yield(StoredEmbedding{}, explain("read embeddings", ix.door.path, err))
-				return
-			}
-			for _, e := range step {
-				if !yield(e, nil) {
-					return
-				}
-			}
-			if next == last {
-				return
-			}
-			last = next
-		}
-	}
+	return Steps(-1, func(after int64) ([]StoredEmbedding, int64, error) {
+		step, last, err := storedAfter(ctx, ix.door, after)
+		return step, last, explain("read embeddings", ix.door.path, err)
+	})
 }
 
 func storedAfter(ctx context.Context, d *door, after int64) (out []StoredEmbedding, last int64, err error) {

@@ -2,8 +2,8 @@ package index
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/index/analysis"
@@ -59,11 +59,20 @@ func (o *Options) orDefaults() *Options {
 	return &out
 }
 
+// Writable is ErrReadOnly for those who want to write to an index at a place that was
+// opened for reading.
+func (o *Options) Writable(op, place string) error {
+	if !o.ReadOnly {
+		return nil
+	}
+	return problem(op, place, ErrReadOnly, errors.New("opened for reading"))
+}
+
 // Index is an open index file. Its methods may be called from several
 // goroutines at once.
 type Index struct {
 	door      *door
-	analyzers analyzers
+	analyzers analysis.Pool
 }
 
 // Open opens the index at path, and makes an empty one if there is none and
@@ -88,16 +97,3 @@ func (ix *Index) Close() error { return ix.door.close() }
 
 // Path is the index file, absolute.
 func (ix *Index) Path() string { return ix.door.path }
-
-// analyzers are kept between calls, since they remember words.
-type analyzers struct{ pool sync.Pool }
-
-// lend lends an Analyzer; give takes it back.
-func (as *analyzers) lend() (*analysis.Analyzer, error) {
-	if a, ok := as.pool.Get().(*analysis.Analyzer); ok {
-		return a, nil
-	}
-	return analysis.New()
-}
-
-func (as *analyzers) give(a *analysis.Analyzer) { as.pool.Put(a) }

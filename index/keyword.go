@@ -44,11 +44,11 @@ func (ix *Index) Terms(ctx context.Context, question string) ([]string, error) {
 }
 
 func terms(ix *Index, v *view, question string) ([]string, error) {
-	a, err := ix.analyzers.lend()
+	a, err := ix.analyzers.Lend()
 	if err != nil {
 		return nil, explain("search", ix.door.path, err)
 	}
-	defer ix.analyzers.give(a)
+	defer ix.analyzers.Give(a)
 	return a.Query(question, v.langs), nil
 }
 

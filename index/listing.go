@@ -99,47 +99,73 @@ func readFiles(ctx context.Context, db drv.Conn) ([]fileRow, error) {
 	return out, rows.Err()
 }
 
-// job is a file to be read; row is nil if it is new.
-type job struct {
-	stat FileStat
-	row  *fileRow
+// Work is what a listing and the rows of an index's files, laid side by side, ask for.
+type Work[R any] struct {
+	Read      []Job[R]
+	Remove    []*R
+	Unchanged int
 }
 
-// work is what a listing and the table of files, laid side by side, ask for.
-type work struct {
-	read      []job
-	remove    []*fileRow
-	unchanged int
+// Job is a file to be read; Row is nil if it is new.
+type Job[R any] struct {
+	Stat FileStat
+	Row  *R
 }
 
-// compare finds out what there is to do. again includes the files that are to
-// be read whatever their stat.
-func (l *Listing) compare(known []fileRow, again bool) work {
-	var w work
-	i := 0
-	gone := func() {
-		if r := &known[i]; !l.Unsure(r.path) {
-			w.remove = append(w.remove, r)
-		}
-		i++
+// Bytes are the sizes of the files to be read.
+func (w *Work[R]) Bytes() (n int64) {
+	for _, j := range w.Read {
+		n += j.Stat.Size
 	}
+	return n
+}
+
+// Noted is what an index's row says of a file: when it was read, in ns since 1970, and
+// whether it is to be read again whatever its stat.
+type Noted struct {
+	Path        string
+	Size, Mtime int64
+	Again       bool
+}
+
+// Compare finds out what there is to do. known are sorted by path.
+func Compare[R any](l *Listing, known []R, note func(*R) Noted) Work[R] {
+	var w Work[R]
+	i := 0
 	for _, f := range l.Files {
-		for i < len(known) && known[i].path < f.Path {
-			gone()
+		for ; i < len(known) && note(&known[i]).Path < f.Path; i++ {
+			w.gone(l, &known[i], note)
 		}
-		var row *fileRow
-		if i < len(known) && known[i].path == f.Path {
+		var row *R
+		if i < len(known) && note(&known[i]).Path == f.Path {
 			row = &known[i]
 			i++
 		}
-		if row != nil && row.size == f.Size && row.mtime == nanos(f.ModTime) && !(again && row.again) {
-			w.unchanged++
-			continue
+		if row != nil {
+			if n := note(row); n.Size == f.Size && n.Mtime == f.Nanos() && !n.Again {
+				w.Unchanged++
+				continue
+			}
 		}
-		w.read = append(w.read, job{f, row})
+		w.Read = append(w.Read, Job[R]{f, row})
 	}
-	for i < len(known) {
-		gone()
+	for ; i < len(known); i++ {
+		w.gone(l, &known[i], note)
 	}
 	return w
+}
+
+func (w *Work[R]) gone(l *Listing, row *R, note func(*R) Noted) {
+	if !l.Unsure(note(row).Path) {
+		w.Remove = append(w.Remove, row)
+	}
+}
+
+// job is a file to be read.
+type job = Job[fileRow]
+
+// compare is Compare for this index. again includes the files that are to be read
+// whatever their stat.
+func (l *Listing) compare(known []fileRow, again bool) Work[fileRow] {
+	return Compare(l, known, func(r *fileRow) Noted { return Noted{r.path, r.size, r.mtime, again && r.again} })
 }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"iter"
 	"time"
 
 	"github.com/memkernel/memkernel/index/internal/fts5"
@@ -70,3 +71,44 @@ func Unit(v []float32) ([]float32, error) {
 
 // Problem makes an [*Error] about an index that is kept at a place.
 func Problem(op, place string, kind, cause error) error { return problem(op, place, kind, cause) }
+
+// Steps yields what read returns, step by step, so that nothing stays open between two
+// of them. read is given where the last step ended, first to begin with; a step that
+// ends where it began is the last.
+func Steps[T any, At comparable](first At, read func(after At) (step []T, last At, err error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for at := first; ; {
+			step, last, err := read(at)
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, t := range step {
+				if !yield(t, nil) {
+					return
+				}
+			}
+			if last == at {
+				return
+			}
+			at = last
+		}
+	}
+}
+
+// Once passes on of texts without a vector each once.
+func Once(all iter.Seq2[Missing, error]) iter.Seq2[Missing, error] {
+	return func(yield func(Missing, error) bool) {
+		seen := map[Hash]bool{}
+		for m, err := range all {
+			if err == nil && seen[m.Hash] {
+				continue
+			}
+			seen[m.Hash] = true
+			if !yield(m, err) || err != nil {
+				return
+			}
+		}
+	}
+}

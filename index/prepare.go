@@ -20,7 +20,7 @@ type prepared struct {
 }
 
 // same tells whether the file says what the index has already.
-func (p *prepared) same() bool { return p.row != nil && string(p.row.hash) == string(p.hash) }
+func (p *prepared) same() bool { return p.Row != nil && string(p.Row.hash) == string(p.hash) }
 
 // preparer reads files ahead of the writer.
 type preparer struct {
@@ -80,13 +80,13 @@ func (p *preparer) batch(ctx context.Context, jobs []job, limit int) (batch []*p
 // result.
 func (p *preparer) file(ctx context.Context, j job) (*prepared, error) {
 	f := &prepared{job: j}
-	f.again = fresh(j.stat.ModTime, time.Now())
-	chunks, err := p.read(j.stat.Path)
+	f.again = fresh(j.Stat.ModTime, time.Now())
+	chunks, err := p.read(j.Stat.Path)
 	if err != nil {
 		f.err = err
 		return f, nil
 	}
-	f.chunks, f.hash = Ready(j.stat.Path, chunks)
+	f.chunks, f.hash = Ready(j.Stat.Path, chunks)
 	if f.same() {
 		return f, nil
 	}
@@ -96,8 +96,8 @@ func (p *preparer) file(ctx context.Context, j job) (*prepared, error) {
 // analyse makes the words of the chunks that the index doesn't have.
 func (p *preparer) analyse(ctx context.Context, f *prepared) error {
 	have := map[chunkKey]bool{}
-	if f.row != nil && f.row.chunks > 0 {
-		old, err := oldChunks(ctx, p.h.read, f.row.id)
+	if f.Row != nil && f.Row.chunks > 0 {
+		old, err := oldChunks(ctx, p.h.read, f.Row.id)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (p *preparer) analyse(ctx context.Context, f *prepared) error {
 	}
 	for i := range f.chunks {
 		if r := &f.chunks[i]; !have[r.key()] {
-			r.Analyse(p.a, f.stat.Path)
+			r.Analyse(p.a, f.Stat.Path)
 		}
 	}
 	return nil

@@ -22,8 +22,8 @@ import (
 func Rebuild(ctx context.Context, path string, opts *Options) (*Index, error) {
 	const op = "rebuild index"
 	o := opts.orDefaults()
-	if o.ReadOnly {
-		return nil, problem(op, path, ErrReadOnly, errors.New("opened for reading"))
+	if err := o.Writable(op, path); err != nil {
+		return nil, err
 	}
 	if err := replaceFile(ctx, path, o); err != nil {
 		return nil, explain(op, path, err)

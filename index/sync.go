@@ -36,7 +36,9 @@ const (
 	defaultBatch = 2000
 )
 
-func (o *SyncOptions) orDefaults() SyncOptions {
+// OrDefaults are the options with what they don't say: batch is the default of
+// BatchChunks.
+func (o *SyncOptions) OrDefaults(batch int) SyncOptions {
 	out := SyncOptions{}
 	if o != nil {
 		out = *o
@@ -45,7 +47,7 @@ func (o *SyncOptions) orDefaults() SyncOptions {
 		out.Wait = defaultWait
 	}
 	if out.BatchChunks <= 0 {
-		out.BatchChunks = defaultBatch
+		out.BatchChunks = batch
 	}
 	return out
 }
@@ -106,7 +108,7 @@ type Reader func(path string) ([]Chunk, error)
 // After an error, and after a kill, what was committed stands and the next Sync
 // does the rest.
 func (ix *Index) Sync(ctx context.Context, source iter.Seq2[FileStat, error], read Reader, opts *SyncOptions) (SyncReport, error) {
-	s := &syncer{ix: ix, read: read, opts: opts.orDefaults()}
+	s := &syncer{ix: ix, read: read, opts: opts.OrDefaults(defaultBatch)}
 	err := s.sync(ctx, source)
 	if s.started.IsZero() {
 		return s.report, explain("sync index", ix.door.path, err)
@@ -183,12 +185,10 @@ func (s *syncer) apply(ctx context.Context, l *Listing) error {
 		return err
 	}
 	w := l.compare(known, true)
-	s.report.Unchanged = w.unchanged
-	s.done.FilesTotal = len(w.read)
-	for _, j := range w.read {
-		s.done.BytesTotal += j.stat.Size
-	}
-	if err := s.removeAll(ctx, w.remove); err != nil {
+	s.report.Unchanged = w.Unchanged
+	s.done.FilesTotal = len(w.Read)
+	s.done.BytesTotal = w.Bytes()
+	if err := s.removeAll(ctx, w.Remove); err != nil {
 		return err
 	}
 	if s.done.BytesTotal >= manyBytes {
@@ -196,7 +196,7 @@ func (s *syncer) apply(ctx context.Context, l *Listing) error {
 			return err
 		}
 	}
-	if err := s.readAll(ctx, w.read); err != nil {
+	if err := s.readAll(ctx, w.Read); err != nil {
 		return err
 	}
 	if err := s.tidy(ctx); err != nil {

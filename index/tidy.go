@@ -17,11 +17,11 @@ const reanalyseStep = 500
 // reanalyse makes the words of all chunks again, from the texts in the index,
 // in one transaction: a mixture of two rules would find nothing reliably.
 func (s *syncer) reanalyse(ctx context.Context) error {
-	a, err := s.ix.analyzers.lend()
+	a, err := s.ix.analyzers.Lend()
 	if err != nil {
 		return err
 	}
-	defer s.ix.analyzers.give(a)
+	defer s.ix.analyzers.Give(a)
 	done := 0
 	err = s.change(ctx, func(tx *sql.Tx, m *meta) error {
 		for _, q := range append([]string{fts5.Drop}, fts5.Create...) {
@@ -166,11 +166,11 @@ func (s *syncer) findCommon(ctx context.Context) error {
 
 // sample counts, for every step-th chunk, the words it holds.
 func (s *syncer) sample(ctx context.Context, step int64, count map[string]int) (sampled int, err error) {
-	a, err := s.ix.analyzers.lend()
+	a, err := s.ix.analyzers.Lend()
 	if err != nil {
 		return 0, err
 	}
-	defer s.ix.analyzers.give(a)
+	defer s.ix.analyzers.Give(a)
 	rows, err := s.h.read.QueryContext(ctx, `SELECT c.trail, c.keywords, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
 		WHERE c.row IN (SELECT row FROM chunks INDEXED BY chunks_file WHERE row % ? = 0)`, step)
 	if err != nil {

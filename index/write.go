@@ -29,7 +29,7 @@ func (s *syncer) readAll(ctx context.Context, jobs []job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	a, err := s.ix.analyzers.lend()
+	a, err := s.ix.analyzers.Lend()
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (s *syncer) readAll(ctx context.Context, jobs []job) error {
 	if perr := <-failed; err == nil {
 		err = perr
 	}
-	s.ix.analyzers.give(a)
+	s.ix.analyzers.Give(a)
 	return err
 }
 
@@ -80,7 +80,7 @@ func (s *syncer) writeBatch(ctx context.Context, batch []*prepared) error {
 	s.report = report
 	for _, f := range batch {
 		s.done.Files++
-		s.done.Bytes += f.stat.Size
+		s.done.Bytes += f.Stat.Size
 	}
 	s.done.Chunks = report.ChunksAdded
 	if s.opts.Progress != nil {
@@ -93,31 +93,31 @@ func (s *syncer) writeBatch(ctx context.Context, batch []*prepared) error {
 func (w *writer) file(f *prepared, r *SyncReport) error {
 	switch {
 	case errors.Is(f.err, fs.ErrNotExist):
-		if f.row == nil {
+		if f.Row == nil {
 			return nil
 		}
 		r.Removed++
-		return w.removeFile(f.row)
+		return w.removeFile(f.Row)
 	case errors.Is(f.err, ErrSkip):
 		r.Read++
 		r.Skipped++
 		f.chunks, f.hash = nil, []byte{}
 		return w.replace(f, false)
 	case f.err != nil:
-		r.Failed = append(r.Failed, FileError{f.stat.Path, f.err})
+		r.Failed = append(r.Failed, FileError{f.Stat.Path, f.err})
 		return w.stat(f, true)
 	}
 	r.Read++
-	r.Bytes += f.stat.Size
+	r.Bytes += f.Stat.Size
 	switch {
 	case f.same():
-		if f.row.size != f.stat.Size || f.row.mtime != nanos(f.stat.ModTime) {
+		if f.Row.size != f.Stat.Size || f.Row.mtime != nanos(f.Stat.ModTime) {
 			r.Touched++
 		} else {
 			r.Unchanged++
 		}
 		return w.stat(f, f.again)
-	case f.row == nil:
+	case f.Row == nil:
 		r.Added++
 	default:
 		r.Changed++

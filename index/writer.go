@@ -11,28 +11,28 @@ import (
 // stat notes a file's stat and leaves its chunks as they are. A file that was
 // never read is noted too, without chunks.
 func (w *writer) stat(f *prepared, again bool) error {
-	if f.row == nil {
+	if f.Row == nil {
 		_, err := w.newFile(f, []byte{}, again)
 		return err
 	}
 	_, err := w.tx.ExecContext(w.ctx, "UPDATE files SET size=?, mtime=?, again=? WHERE id=?",
-		f.stat.Size, nanos(f.stat.ModTime), again, f.row.id)
+		f.Stat.Size, nanos(f.Stat.ModTime), again, f.Row.id)
 	w.restamp(f)
 	return err
 }
 
 // restamp replaces the file's part in the stamp.
 func (w *writer) restamp(f *prepared) {
-	w.meta.stamp += f.stat.hash()
-	if f.row != nil {
-		w.meta.stamp -= statHash(f.row.path, f.row.size, f.row.mtime)
+	w.meta.stamp += f.Stat.hash()
+	if f.Row != nil {
+		w.meta.stamp -= statHash(f.Row.path, f.Row.size, f.Row.mtime)
 	}
 }
 
 // newFile adds a row to files.
 func (w *writer) newFile(f *prepared, hash []byte, again bool) (id int64, err error) {
 	res, err := w.tx.ExecContext(w.ctx, `INSERT INTO files(path, size, mtime, hash, chunks, again) VALUES(?, ?, ?, ?, ?, ?)`,
-		f.stat.Path, f.stat.Size, nanos(f.stat.ModTime), hash, len(f.chunks), again)
+		f.Stat.Path, f.Stat.Size, nanos(f.Stat.ModTime), hash, len(f.chunks), again)
 	if err != nil {
 		return 0, err
 	}
@@ -42,7 +42,7 @@ func (w *writer) newFile(f *prepared, hash []byte, again bool) (id int64, err er
 
 // replace makes the index hold what the file says now.
 func (w *writer) replace(f *prepared, again bool) error {
-	if f.row == nil {
+	if f.Row == nil {
 		id, err := w.newFile(f, f.hash, again)
 		if err != nil {
 			return err
@@ -50,16 +50,16 @@ func (w *writer) replace(f *prepared, again bool) error {
 		return w.insertAll(f, id, nil)
 	}
 	_, err := w.tx.ExecContext(w.ctx, "UPDATE files SET size=?, mtime=?, hash=?, chunks=?, again=? WHERE id=?",
-		f.stat.Size, nanos(f.stat.ModTime), f.hash, len(f.chunks), again, f.row.id)
+		f.Stat.Size, nanos(f.Stat.ModTime), f.hash, len(f.chunks), again, f.Row.id)
 	if err != nil {
 		return err
 	}
 	w.restamp(f)
-	old, err := oldChunks(w.ctx, w.tx, f.row.id)
+	old, err := oldChunks(w.ctx, w.tx, f.Row.id)
 	if err != nil {
 		return err
 	}
-	return w.insertAll(f, f.row.id, old)
+	return w.insertAll(f, f.Row.id, old)
 }
 
 // insertAll writes the chunks of a file: those among old stay, the rest of old
@@ -154,7 +154,7 @@ func (w *writer) analyse(f *prepared, r *ReadyChunk) error {
 		}
 		w.a = a
 	}
-	r.Analyse(w.a, f.stat.Path)
+	r.Analyse(w.a, f.Stat.Path)
 	return nil
 }
 
