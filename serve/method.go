@@ -86,8 +86,8 @@ func Methods() []Method {
 // methodNames are the names of all methods, sorted.
 func methodNames() []string {
 	var out []string
-	for _, m := range table() {
-		out = append(out, m.name)
+	for _, m := range Methods() {
+		out = append(out, m.Name)
 	}
 	slices.Sort(out)
 	return out
