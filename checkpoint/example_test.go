@@ -21,7 +21,7 @@ func Example() {
 	_ = store.SaveState(state)
 
 	level := checkpoint.LevelNone // kept from call to call
-	reading, _ := checkpoint.Read(checkpoint.Figures{Window: 200_000, Usage: 150_000, Since: 12_431})
+	reading := checkpoint.Reading{Window: 200_000, Tokens: 162_431}
 	level, crossed := checkpoint.DefaultThresholds().Cross(level, reading)
 	saved := false
 	for _, l := range crossed {

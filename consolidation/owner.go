@@ -44,7 +44,7 @@ func (r *pruner) owner(e *Entry, trail []string) string {
 
 // takes tells whether an owning file can be given more.
 func (r *pruner) takes(name string) bool {
-	f := r.File(name)
+	f := r.snap.File(name)
 	if f == nil || f.Err != nil || f.Doc.Binary {
 		return false
 	}
@@ -94,9 +94,9 @@ func (r *pruner) topic(e *Entry, trail []string) string {
 // spelled is the path by which a file goes already: names that differ in case alone
 // are one where a file system doesn't tell them apart.
 func (r *pruner) spelled(path string) string {
-	for i := range r.Files {
-		if strings.EqualFold(r.Files[i].Path, path) {
-			return r.Files[i].Path
+	for i := range r.snap.Files {
+		if strings.EqualFold(r.snap.Files[i].Path, path) {
+			return r.snap.Files[i].Path
 		}
 	}
 	for _, to := range r.order {

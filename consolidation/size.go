@@ -11,9 +11,9 @@ import (
 func (a *auditor) shown() []*File {
 	var out []*File
 	for _, name := range a.Host.Files {
-		f := a.File(name)
+		f := a.snap.File(name)
 		if name == "MEMORY.md" {
-			f = a.Memory()
+			f = a.snap.Memory()
 		}
 		if f != nil && f.Err == nil {
 			out = append(out, f)

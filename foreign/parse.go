@@ -79,20 +79,6 @@ func (r *reader) parse(doc json.RawMessage, f Format) (*Answer, error) {
 	return a, nil
 }
 
-// Detect tells whose answer a document is, by the members of its records; "" for
-// one without any. An error says that it is nobody's.
-func Detect(data []byte) (Format, error) {
-	doc, err := document(data)
-	if err != nil {
-		return "", fmt.Errorf("read memories: %w", err)
-	}
-	f, err := detect(doc)
-	if err != nil {
-		return "", fmt.Errorf("read memories: %w", err)
-	}
-	return f, nil
-}
-
 var errUnknown = errors.New("nothing in it tells whose search results these are: known are those of QMD (docid, file, snippet), Mem0 (memory) and Cognee (search_result, text)")
 
 func detect(doc json.RawMessage) (Format, error) {

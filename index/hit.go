@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"slices"
 	"time"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
 // hitColumns are read by scanHit, from chunks AS c and files AS f.
@@ -27,7 +29,7 @@ func scanHit(rows *sql.Rows, more ...any) (Hit, error) {
 }
 
 // readHits runs a query whose columns are hitColumns and a score.
-func readHits(ctx context.Context, db execer, query string, args ...any) ([]Hit, error) {
+func readHits(ctx context.Context, db drv.Conn, query string, args ...any) ([]Hit, error) {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ func keep(hits []Hit, want func(path string) bool) []Hit {
 // order, the hit's own left out. It returns nothing if the hit's chunk is no
 // longer there.
 func (ix *Index) Around(ctx context.Context, hit Hit, before, after int) ([]Hit, error) {
-	h, done, err := ix.use(ctx)
+	h, done, err := ix.door.use(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -80,5 +82,5 @@ func (ix *Index) Around(ctx context.Context, hit Hit, before, after int) ([]Hit,
 		FROM chunks AS me JOIN chunks AS c ON c.file=me.file JOIN files AS f ON f.id=c.file
 		WHERE me.row=? AND me.id=? AND c.seq BETWEEN me.seq-? AND me.seq+? AND c.row<>me.row
 		ORDER BY c.seq`, hit.row, hit.ID, max(before, 0), max(after, 0))
-	return out, explain("read neighbours", ix.path, err)
+	return out, explain("read neighbours", ix.door.path, err)
 }

@@ -133,7 +133,7 @@ func TestCommonWords(t *testing.T) {
 	ix := openNew(t)
 	w.sync(t, ix)
 	ctx := context.Background()
-	v, err := ix.cur.look(ctx)
+	v, err := ix.door.cur.look(ctx)
 	if err != nil || !v.isCommon("carolin") || v.isCommon("item7") {
 		t.Fatalf("common words: %v, %v", v.common, err)
 	}
@@ -153,7 +153,7 @@ func TestCommonWords(t *testing.T) {
 	}
 	w.put(t, "x.md", strings.Repeat("other things\n\n", 30))
 	w.sync(t, ix)
-	r := must(ix.cur.reader(ctx))
+	r := must(ix.door.cur.reader(ctx))
 	defer r.tx.Rollback()
 	if got, err := r.telling(ctx, []string{"carolin", "thing"}); err != nil || !cmp.Equal(got, []string{"carolin", "thing"}) {
 		t.Errorf("telling words: %v, %v", got, err)

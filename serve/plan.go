@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/foreign"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
@@ -81,15 +82,15 @@ type memories struct {
 	Scope  string          `json:"scope"`
 }
 
-func (s *Server) plan(ctx context.Context, c *call, p *planCall) (any, error) {
-	return s.planWith(ctx, p, s.k.PlanContext)
+func doPlan(ctx context.Context, d *desk, c *call, p *planCall) (any, error) {
+	return planWith(ctx, d, p, d.k.PlanContext)
 }
 
-func (s *Server) peek(ctx context.Context, c *call, p *planCall) (any, error) {
-	return s.planWith(ctx, p, s.k.Peek)
+func doPeek(ctx context.Context, d *desk, c *call, p *planCall) (any, error) {
+	return planWith(ctx, d, p, d.k.Peek)
 }
 
-func (s *Server) planWith(ctx context.Context, p *planCall, plan func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)) (any, error) {
+func planWith(ctx context.Context, d *desk, p *planCall, plan func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)) (any, error) {
 	if p.Form == "" {
 		p.Form = formItems
 	}
@@ -100,11 +101,11 @@ func (s *Server) planWith(ctx context.Context, p *planCall, plan func(context.Co
 	if err != nil {
 		return nil, err
 	}
-	h, err := s.receive(heldKey{p.key(), p.Branch}, p.Conversation)
+	h, err := d.held.receive(heldKey{p.key(), p.Branch}, p.Conversation)
 	if err != nil {
 		return nil, err
 	}
-	req.Private, req.Messages, req.Source = s.private(p.Private), h.messages(), p.source()
+	req.Private, req.Messages, req.Source = d.opt.private(p.Private), h.messages(), p.source()
 	if h != nil {
 		req.Format = first(req.Format, h.intake.Dialect().Format())
 		if p.System == nil {
@@ -115,12 +116,12 @@ func (s *Server) planWith(ctx context.Context, p *planCall, plan func(context.Co
 	if err != nil {
 		return nil, err
 	}
-	out := s.planned(made, p.Explain)
-	if err := s.spell(out, p, made, h); err != nil {
+	out := plannedOf(d.opt, made, p.Explain)
+	if err := spell(d.opt, out, p, made, h); err != nil {
 		return nil, err
 	}
 	if h != nil {
-		out.Conversation = s.held.put(h)
+		out.Conversation = d.held.put(h)
 	}
 	return out, nil
 }
@@ -259,12 +260,12 @@ func oneOf(name, value string, of []string) error {
 }
 
 // outputTokens bounds an answer that a request body has to bound.
-func (s *Server) outputTokens(p *planCall, made *kernel.ContextPlan) int {
+func outputTokens(prices *cachelayout.Book, p *planCall, made *kernel.ContextPlan) int {
 	if p.MaxTokens > 0 {
 		return p.MaxTokens
 	}
 	n := made.Budgets.ReserveTokens
-	if m, ok := s.opt.Prices.Lookup(made.Model, time.Now()); ok && m.MaxOutput > 0 {
+	if m, ok := prices.Lookup(made.Model, time.Now()); ok && m.MaxOutput > 0 {
 		n = min(n, m.MaxOutput)
 	}
 	return n

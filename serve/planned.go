@@ -69,33 +69,34 @@ type note struct {
 	Text string `json:"text"`
 }
 
-func (s *Server) planned(p *kernel.ContextPlan, explain bool) *planned {
+// plannedOf is the answer but for the messages.
+func plannedOf(o *Options, p *kernel.ContextPlan, explain bool) *planned {
 	out := &planned{Schema: "memkernel/rpc_plan/v1", PlanID: p.ID, SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Generation: p.Generation,
 		Cut: p.Layout.Made != nil, Cold: p.Layout.Cold, FlushDue: p.FlushDue, Budgets: p.Budgets, Regions: list(p.Regions), Params: p.Params,
 		Recall: p.Retrieval, Reduced: list(p.Reduced), Faults: list(p.Faults), Alerts: list(p.Alerts), Stats: p.Stats, Format: p.Format,
 		Markers: []marker{}, Notes: []note{}}
 	out.Params.Betas, out.Recall.Citations = list(out.Params.Betas), list(out.Recall.Citations)
 	if explain {
-		out.Layout, out.Deferred = s.layout(p), list(p.Deferred)
+		out.Layout, out.Deferred = layoutOf(o, p), list(p.Deferred)
 		out.Debug = &kernel.Debug{Included: list(p.Debug.Included), Excluded: list(p.Debug.Excluded)}
 	}
 	return out
 }
 
-func (s *Server) layout(p *kernel.ContextPlan) any {
-	if s.opt.Documents.Layout != nil {
-		return s.opt.Documents.Layout(p)
+func layoutOf(o *Options, p *kernel.ContextPlan) any {
+	if o.Documents.Layout != nil {
+		return o.Documents.Layout(p)
 	}
 	return p.Layout
 }
 
 // spell hands the messages out in the form that was asked for.
-func (s *Server) spell(out *planned, p *planCall, made *kernel.ContextPlan, h *held) error {
+func spell(o *Options, out *planned, p *planCall, made *kernel.ContextPlan, h *held) error {
 	switch p.Form {
 	case formItems:
 		return out.spellItems(made, h, p.KnownPlan)
 	case formBody:
-		return s.body(out, p, made, h)
+		return spellBody(o, out, p, made, h)
 	}
 	return nil
 }
@@ -156,14 +157,14 @@ func (out *planned) markers(made *kernel.ContextPlan, at []int) {
 	}
 }
 
-// body renders the whole request.
-func (s *Server) body(out *planned, p *planCall, made *kernel.ContextPlan, h *held) error {
+// spellBody renders the whole request.
+func spellBody(o *Options, out *planned, p *planCall, made *kernel.ContextPlan, h *held) error {
 	req := transcript.Request{Model: made.Model, Tools: made.Tools, System: made.System, Messages: made.Messages, Markers: made.Markers}
 	if h != nil {
 		req.Source = h.intake.Dialect()
 	}
 	if made.Format == transcript.FormatAnthropic {
-		req.MaxTokens = s.outputTokens(p, made) // the Messages API insists on it
+		req.MaxTokens = outputTokens(o.Prices, p, made) // the Messages API insists on it
 		if made.Params.ThinkingOff {
 			req.Thinking = `{"type":"disabled"}`
 		}

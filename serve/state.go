@@ -12,8 +12,8 @@ type statusDocument struct {
 	*kernel.Status
 }
 
-func (s *Server) status(ctx context.Context, _ *call, _ *caller) (any, error) {
-	st, err := s.k.Status(ctx)
+func doStatus(ctx context.Context, d *desk, _ *call, _ *caller) (any, error) {
+	st, err := d.k.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -30,12 +30,12 @@ type checked struct {
 	Findings []kernel.Finding `json:"findings"`
 }
 
-func (s *Server) check(ctx context.Context, _ *call, _ *caller) (any, error) {
-	found, err := s.k.Check(ctx)
+func doCheck(ctx context.Context, d *desk, _ *call, _ *caller) (any, error) {
+	found, err := d.k.Check(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return checked{"memkernel/check/v1", s.k.StateDir(), len(found) == 0, list(found)}, nil
+	return checked{"memkernel/check/v1", d.k.StateDir(), len(found) == 0, list(found)}, nil
 }
 
 type usageCall struct {
@@ -44,13 +44,13 @@ type usageCall struct {
 	Since      time.Time `json:"since"`
 }
 
-func (s *Server) usage(ctx context.Context, _ *call, p *usageCall) (any, error) {
-	st, err := s.k.Usage(ctx, kernel.UsageOptions{Session: p.SessionKey, Since: p.Since, Location: s.opt.Location})
+func doUsage(ctx context.Context, d *desk, _ *call, p *usageCall) (any, error) {
+	st, err := d.k.Usage(ctx, kernel.UsageOptions{Session: p.SessionKey, Since: p.Since, Location: d.opt.Location})
 	if err != nil {
 		return nil, err
 	}
-	if s.opt.Documents.Usage != nil {
-		return s.opt.Documents.Usage(st), nil
+	if d.opt.Documents.Usage != nil {
+		return d.opt.Documents.Usage(st), nil
 	}
 	return st, nil
 }
@@ -67,10 +67,10 @@ type retained struct {
 }
 
 // retain keeps what the configuration says, as the verb does.
-func (s *Server) retain(ctx context.Context, _ *call, p *retainCall) (any, error) {
-	req := s.opt.Retain
+func doRetain(ctx context.Context, d *desk, _ *call, p *retainCall) (any, error) {
+	req := d.opt.Retain
 	req.Apply, req.Now = p.Apply, p.Now
-	out, err := s.k.Retain(ctx, req)
+	out, err := d.k.Retain(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (r rawID) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 // progressEvery keeps a client from being flooded.
 const progressEvery = 100 * time.Millisecond
 
-func (s *Server) reindex(ctx context.Context, c *call, p *reindexCall) (any, error) {
+func doReindex(ctx context.Context, d *desk, c *call, p *reindexCall) (any, error) {
 	if p.WaitMS < 0 {
 		return nil, badParams("give milliseconds", "wait_ms is negative")
 	}
@@ -118,12 +118,12 @@ func (s *Server) reindex(ctx context.Context, c *call, p *reindexCall) (any, err
 			}
 		}
 	}
-	r, err := s.k.Reindex(ctx, opts)
+	r, err := d.k.Reindex(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	if s.opt.Documents.Reindex != nil {
-		return s.opt.Documents.Reindex(r, s.k.IndexPath()), nil
+	if d.opt.Documents.Reindex != nil {
+		return d.opt.Documents.Reindex(r, d.k.IndexPath()), nil
 	}
 	return r, nil
 }

@@ -70,7 +70,7 @@ func newDesk(t interface{ Fatalf(string, ...any) }, dir string, msgs []memkernel
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
-	d := &desk{t: t, journal: j, msgs: msgs, state: Update(State{}, msgs)}
+	d := &desk{t: t, journal: j, msgs: msgs, state: update(State{}, msgs)}
 	d.sources = DeltaOf(msgs, "", nil, 1<<20).Sources
 	for i := range d.sources {
 		d.sources[i].Page = "cv-" + d.sources[i].Key
@@ -134,7 +134,7 @@ func code(r journal.Receipt, id string) string {
 
 func TestOperationsAndTheJournal(t *testing.T) {
 	msgs := talk()
-	rule, decision := Update(State{}, msgs).Constraints[0].ID, Update(State{}, msgs).Decisions[0].ID
+	rule, decision := update(State{}, msgs).Constraints[0].ID, update(State{}, msgs).Decisions[0].ID
 	for name, c := range map[string]struct {
 		op   Operation
 		want string // the code, "" if it stands
@@ -200,7 +200,7 @@ func TestNotesInTheText(t *testing.T) {
 		t.Errorf("the list is\n%s", all)
 	}
 	// Said again, it holds again.
-	again := Update(d.state, []memkernel.Message{{Key: "later", Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Never push to main.", Typed: true}}}})
+	again := update(d.state, []memkernel.Message{{Key: "later", Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Never push to main.", Typed: true}}}})
 	if text := RenderNoted(again, d.notes(), 1200, nil, pointer); strings.Contains(text, "closed") {
 		t.Errorf("a rule that was said again is closed in\n%s", text)
 	}

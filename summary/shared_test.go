@@ -39,11 +39,11 @@ func readSession(t testing.TB, file string) []memkernel.Message {
 func TestSharedTranscripts(t *testing.T) {
 	const limit = 1200
 	for name, msgs := range sessions(t) {
-		whole := Update(State{}, msgs)
+		whole := update(State{}, msgs)
 		var step State
 		for i := 0; i < len(msgs); {
 			n := min(1+i%7, len(msgs)-i)
-			step = roundTrip(t, Update(step, msgs[i:i+n]))
+			step = roundTrip(t, update(step, msgs[i:i+n]))
 			i += n
 		}
 		diffStates(t, name, whole, step)
@@ -87,14 +87,14 @@ func BenchmarkUpdate(b *testing.B) {
 		b.SetBytes(int64(size))
 		b.ReportAllocs()
 		for b.Loop() {
-			Update(State{}, msgs)
+			update(State{}, msgs)
 		}
 	})
-	s := Update(State{}, msgs[:len(msgs)-1])
+	s := update(State{}, msgs[:len(msgs)-1])
 	b.Run("one message", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			Update(s, msgs[len(msgs)-1:])
+			update(s, msgs[len(msgs)-1:])
 		}
 	})
 	b.Run("render", func(b *testing.B) {

@@ -12,12 +12,33 @@
 package drv
 
 import (
+	"context"
+	"database/sql"
 	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 )
+
+// Conn is what *sql.DB, *sql.Tx and *sql.Conn have in common.
+type Conn interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// JSONList is a list of numbers as SQLite's json_each reads it.
+func JSONList(numbers []int64) string {
+	b := []byte{'['}
+	for i, n := range numbers {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	return string(append(b, ']'))
+}
 
 // Mode says what a connection may do.
 type Mode string

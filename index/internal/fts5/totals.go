@@ -1,9 +1,11 @@
-package index
+package fts5
 
 import (
 	"context"
 	"database/sql"
 	"errors"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
 // SQLite before 3.54 forgets, when a row is deleted from a contentless
@@ -12,19 +14,19 @@ import (
 // every change scores would drift away from those of a fresh index. Where such
 // a version writes, the totals are put right in the same transaction.
 
-// forgetful tells whether the SQLite behind a connection does that.
-func forgetful(ctx context.Context, db execer) (bool, error) {
+// Forgetful tells whether the SQLite behind a connection does that.
+func Forgetful(ctx context.Context, db drv.Conn) (bool, error) {
 	var old bool
 	err := db.QueryRowContext(ctx, `SELECT CAST(substr(v, 1, instr(v, '.')-1) AS INTEGER)*1000
 		+ CAST(substr(v, instr(v, '.')+1) AS REAL) < 3054 FROM (SELECT sqlite_version() AS v)`).Scan(&old)
 	return old, err
 }
 
-// mendTotals writes the totals anew. They stand in the first row of
+// MendTotals writes the totals anew. They stand in the first row of
 // chunks_fts_data: the number of rows, then the number of words in each column,
 // each a varint; chunks_fts_docsize has the same for every row. Releasing a
 // savepoint makes the full-text module write out what it holds in memory.
-func mendTotals(ctx context.Context, tx execer) error {
+func MendTotals(ctx context.Context, tx drv.Conn) error {
 	for _, q := range []string{"SAVEPOINT totals", "RELEASE totals"} {
 		if _, err := tx.ExecContext(ctx, q); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package index
+package fts5
 
 import (
 	"bytes"
@@ -7,22 +7,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// The word lists of chunks_fts are read here as they lie in the file, in the
-// format that fts5_index.c of SQLite describes at its head and has kept since
-// version 4 (the version stands in chunks_fts_config): every term's rows and
-// places, in segments of pages. SQLite itself, asked for bm25, reads a row of
-// another table for each chunk that holds a word, which is most of its time.
-//
-//	page     first row u16 │ size u16 │ content │ where its terms begin
-//	content  term  row  places  row  places ... term ...
-//
-// The first row of a term and of a page is written in full, the others by
-// their distance; places are counted in bytes, and go on on the next page.
-
-// errStrange says that the word lists are not as this package knows them. It
-// never leaves the package: SQLite is asked instead.
+// errStrange says that the word lists are not as this package knows them.
 var errStrange = errors.New("word lists of an unknown form")
 
 // listVersion is the version of the format that is read here.
@@ -107,7 +96,7 @@ func (s *segment) span(key []byte) (from, to int64) {
 }
 
 // readSegments reads which segments there are and where their pages begin.
-func readSegments(ctx context.Context, db execer, structure []byte) ([]segment, error) {
+func readSegments(ctx context.Context, db drv.Conn, structure []byte) ([]segment, error) {
 	segments, err := parseSegments(structure)
 	if err != nil {
 		return nil, err
@@ -136,8 +125,8 @@ func readSegments(ctx context.Context, db execer, structure []byte) ([]segment, 
 }
 
 // readPages fetches pages by their keys in chunks_fts_data.
-func readPages(ctx context.Context, db execer, ids []int64) (map[int64][]byte, error) {
-	rows, err := db.QueryContext(ctx, "SELECT id, block FROM chunks_fts_data WHERE id IN (SELECT value FROM json_each(?))", jsonList(ids))
+func readPages(ctx context.Context, db drv.Conn, ids []int64) (map[int64][]byte, error) {
+	rows, err := db.QueryContext(ctx, "SELECT id, block FROM chunks_fts_data WHERE id IN (SELECT value FROM json_each(?))", drv.JSONList(ids))
 	if err != nil {
 		return nil, err
 	}

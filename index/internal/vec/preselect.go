@@ -1,4 +1,4 @@
-package index
+package vec
 
 import (
 	"cmp"
@@ -16,11 +16,30 @@ type pick struct {
 	far float32
 }
 
+// Pick is a vector in use: the row that it belongs to, and its id in embedding_cache.
+type Pick struct{ Row, ID int64 }
+
+// Nearest finds the vectors among which the k nearest to v, of length 1, are, as far as
+// codes tell. allowed, if not nil, says the vectors of which files count.
+func (t *Table) Nearest(v []float32, k int, allowed func(file int64) bool) []Pick {
+	room, _ := t.dists.Get().([]uint16)
+	if cap(room) < t.n {
+		room = make([]uint16, 0, t.n+t.n/8)
+	}
+	picks := t.preselect(v, k, allowed, room)
+	t.dists.Put(room)
+	out := make([]Pick, len(picks))
+	for i, p := range picks {
+		out[i] = Pick{p.row(p.at), p.ids[p.at]}
+	}
+	return out
+}
+
 // preselect finds the entries among which the k nearest are, as far as codes tell:
 // first by the signs alone, of those by all planes. allowed, if not nil, says which
 // entries count; the others take nobody's place. dists is room for a distance per
 // entry.
-func (t *codeTable) preselect(v []float32, k int, allowed func(s *slab, at int) bool, dists []uint16) []pick {
+func (t *Table) preselect(v []float32, k int, allowed func(file int64) bool, dists []uint16) []pick {
 	k = max(k, tunedK)
 	q := t.coder.ask(v)
 	near := t.bySigns(q, (t.among*k+tunedK-1)/tunedK, allowed, dists)
@@ -58,7 +77,7 @@ func nearest(all []pick, n int) []pick {
 
 // bySigns finds the n entries that are nearest by their signs, and all that are as
 // near as the last.
-func (t *codeTable) bySigns(q *asked, n int, allowed func(*slab, int) bool, dists []uint16) []pick {
+func (t *Table) bySigns(q *asked, n int, allowed func(file int64) bool, dists []uint16) []pick {
 	d, count := t.scan(q, dists)
 	// Entries that aren't allowed may have to be replaced by others further off.
 	out := make([]pick, 0, n+n/4)
@@ -75,7 +94,7 @@ func (t *codeTable) bySigns(q *asked, n int, allowed func(*slab, int) bool, dist
 }
 
 // scan finds how far every entry is by its signs, and how many are so far.
-func (t *codeTable) scan(q *asked, dists []uint16) (d []uint16, count []int) {
+func (t *Table) scan(q *asked, dists []uint16) (d []uint16, count []int) {
 	words := t.coder.words
 	d, count = dists[:0], make([]int, max(64*words+1, farSteps))
 	for _, s := range t.slabs {
@@ -96,12 +115,12 @@ func (t *codeTable) scan(q *asked, dists []uint16) (d []uint16, count []int) {
 }
 
 // collect appends the allowed entries with a distance of from to to, exclusive.
-func (t *codeTable) collect(out []pick, d []uint16, from, to uint16, allowed func(*slab, int) bool) []pick {
+func (t *Table) collect(out []pick, d []uint16, from, to uint16, allowed func(file int64) bool) []pick {
 	for _, s := range t.slabs {
 		mine := d[:len(s.rows)]
 		d = d[len(s.rows):]
 		for i, x := range mine {
-			if x-from < to-from && (allowed == nil || allowed(s, i)) {
+			if x-from < to-from && (allowed == nil || allowed(s.files[i])) {
 				out = append(out, pick{slab: s, at: i})
 			}
 		}

@@ -1,4 +1,4 @@
-package index
+package vec
 
 import (
 	"encoding/binary"
@@ -64,7 +64,7 @@ func decodeSlab(number, stamp int64, b []byte, planes, words int) (*slab, error)
 	size := slabHead + 8*planes*words
 	n := len(b) / size
 	if len(b)%size != 0 || n > slabRows {
-		return nil, fmt.Errorf("%w: slab %d has %d bytes, which is no number of entries of %d", errCodes, number, len(b), size)
+		return nil, fmt.Errorf("%w: slab %d has %d bytes, which is no number of entries of %d", errDamaged, number, len(b), size)
 	}
 	s := &slab{number: number, stamp: stamp, rows: make([]uint16, n), files: make([]int64, n), ids: make([]int64, n),
 		numbers: make([]float32, 3*n), signs: make([]uint64, n*words), fine: make([]uint64, n*words*(planes-1))}
@@ -73,7 +73,7 @@ func decodeSlab(number, stamp int64, b []byte, planes, words int) (*slab, error)
 		e := b[i*slabHead:]
 		s.rows[i], s.files[i], s.ids[i] = le.Uint16(e), int64(le.Uint64(e[2:])), int64(le.Uint64(e[10:]))
 		if s.rows[i] >= slabRows || i > 0 && s.rows[i] <= s.rows[i-1] {
-			return nil, fmt.Errorf("%w: slab %d has its rows out of order", errCodes, number)
+			return nil, fmt.Errorf("%w: slab %d has its rows out of order", errDamaged, number)
 		}
 		for j := range 3 {
 			s.numbers[3*i+j] = math.Float32frombits(le.Uint32(e[18+4*j:]))
@@ -120,4 +120,12 @@ func (s *slab) drop(row int64, words int) {
 	s.numbers = slices.Delete(s.numbers, 3*i, 3*i+3)
 	s.signs = slices.Delete(s.signs, words*i, words*(i+1))
 	s.fine = slices.Delete(s.fine, low*i, low*(i+1))
+}
+
+// same tells whether an entry is as it should be.
+func (s *slab) same(i int, w slabEntry, words int) bool {
+	low := len(w.planes) - words
+	return s.files[i] == w.file && s.ids[i] == w.id && slices.Equal(s.signs[i*words:(i+1)*words], w.planes[:words]) &&
+		slices.Equal(s.fine[i*low:(i+1)*low], w.planes[words:]) &&
+		slices.Equal(s.numbers[3*i:3*i+3], []float32{w.square, w.scale, w.sum})
 }

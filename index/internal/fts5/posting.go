@@ -1,4 +1,4 @@
-package index
+package fts5
 
 // termMark begins the terms of the main index in the word lists; the table has
 // no other.
@@ -82,7 +82,7 @@ func (d *decoder) part(b []byte) error {
 }
 
 // columnWeights are those of chunks_fts, in the order of its columns.
-var columnWeights = [...]float64{weightBody, weightTrail, weightFile}
+var columnWeights = [...]float64{WeightBody, WeightTrail, WeightFile}
 
 // emit weighs the places of a row: a place each varint, but for a 1, which
 // says that the column follows.

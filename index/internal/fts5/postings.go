@@ -1,4 +1,4 @@
-package index
+package fts5
 
 import "sync"
 

@@ -1,15 +1,14 @@
-package index
+package fts5
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
 // wordLists is what searches keep in memory of the word lists: where they are, how
@@ -33,7 +32,7 @@ type wordLists struct {
 
 // loadLists reads what is kept. rows and mean are taken from the totals that
 // bm25 uses.
-func loadLists(ctx context.Context, db execer, structure []byte) (*wordLists, error) {
+func loadLists(ctx context.Context, db drv.Conn, structure []byte) (*wordLists, error) {
 	var version string
 	var totals []byte
 	err := db.QueryRowContext(ctx, `SELECT ifnull((SELECT v FROM chunks_fts_config WHERE k='version'), ''),
@@ -60,7 +59,7 @@ func loadLists(ctx context.Context, db execer, structure []byte) (*wordLists, er
 	return l, nil
 }
 
-func (l *wordLists) readLengths(ctx context.Context, db execer) error {
+func (l *wordLists) readLengths(ctx context.Context, db drv.Conn) error {
 	rows, err := db.QueryContext(ctx, "SELECT id, sz FROM chunks_fts_docsize ORDER BY id")
 	if err != nil {
 		return err
@@ -92,16 +91,10 @@ func (l *wordLists) readLengths(ctx context.Context, db execer) error {
 // deleted chunks are not given out again, but take up memory here.
 func maxSparse(n int64) int64 { return 64*n + 1<<20 }
 
-// scoredRow is a chunk's row and its −bm25.
-type scoredRow struct {
-	row   int64
-	score float64
-}
-
 // top finds the n best rows for the words, best first, equal ones by row: what
 // SQLite's bm25 would say.
 // held is told in how many chunks each word stands.
-func (l *wordLists) top(ctx context.Context, db execer, terms []string, n int, held func(term string, chunks int)) ([]scoredRow, error) {
+func (l *wordLists) top(ctx context.Context, db drv.Conn, terms []string, n int, held func(term string, chunks int)) ([]Row, error) {
 	lists, err := l.find(ctx, db, terms)
 	if err != nil {
 		return nil, err
@@ -131,7 +124,7 @@ type sums struct {
 }
 
 // find returns the lists of words: those that are kept, and the others from the file.
-func (l *wordLists) find(ctx context.Context, db execer, terms []string) ([]*postings, error) {
+func (l *wordLists) find(ctx context.Context, db drv.Conn, terms []string) ([]*postings, error) {
 	out := make([]*postings, len(terms))
 	var missing []string
 	for i, t := range terms {
@@ -163,7 +156,7 @@ func (l *wordLists) find(ctx context.Context, db execer, terms []string) ([]*pos
 const maxPages = 1 << 18
 
 // fetch reads all pages on which the words' rows stand.
-func (l *wordLists) fetch(ctx context.Context, db execer, terms []string) (map[int64][]byte, error) {
+func (l *wordLists) fetch(ctx context.Context, db drv.Conn, terms []string) (map[int64][]byte, error) {
 	var ids []int64
 	for _, t := range terms {
 		key := append([]byte{termMark}, t...)
@@ -182,25 +175,19 @@ func (l *wordLists) fetch(ctx context.Context, db execer, terms []string) (map[i
 	return readPages(ctx, db, slices.Compact(ids))
 }
 
-// The constants of bm25, as FTS5 has them.
-const (
-	bm25K1 = 1.2
-	bm25B  = 0.75
-)
-
 // add adds a word's share to the sums. The formula is that of fts5_aux.c, in the same
 // order of operations.
 func (l *wordLists) add(sums []float64, touched []int32, found *postings) []int32 {
 	hits := float64(found.n)
 	idf := math.Log((l.rows - hits + 0.5) / (hits + 0.5))
 	if idf <= 0 {
-		idf = 1e-6
+		idf = Least
 	}
 	for c := found.start(); c.next(); {
 		if sums[c.at] == 0 {
 			touched = append(touched, c.at)
 		}
-		sums[c.at] += idf * ((c.freq * (bm25K1 + 1)) / (c.freq + l.norm(l.lengths[c.at])))
+		sums[c.at] += idf * ((c.freq * (K1 + 1)) / (c.freq + l.norm(l.lengths[c.at])))
 	}
 	return touched
 }
@@ -210,7 +197,7 @@ func (l *wordLists) norm(length uint32) float64 {
 	if int(length) < len(l.norms) {
 		return l.norms[length]
 	}
-	return bm25K1 * (1 - bm25B + bm25B*float64(length)/l.mean)
+	return K1 * (1 - B + B*float64(length)/l.mean)
 }
 
 // maxNorms bounds the lengths whose norm is kept.
@@ -260,59 +247,20 @@ type posting struct {
 }
 
 // best sorts out the n rows with the highest sums.
-func (l *wordLists) best(sums []float64, touched []int32, n int) []scoredRow {
-	order := func(a, b scoredRow) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.row, b.row)) }
+func (l *wordLists) best(sums []float64, touched []int32, n int) []Row {
+	order := func(a, b Row) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Row, b.Row)) }
 	n = min(n, len(touched))
-	out, floor := make([]scoredRow, 0, 2*n), 0.0
+	out, floor := make([]Row, 0, 2*n), 0.0
 	for _, at := range touched {
 		if sums[at] < floor {
 			continue
 		}
 		if len(out) == 2*n {
 			slices.SortFunc(out, order)
-			out, floor = out[:n], out[n-1].score
+			out, floor = out[:n], out[n-1].Score
 		}
-		out = append(out, scoredRow{l.base + int64(at), sums[at]})
+		out = append(out, Row{l.base + int64(at), sums[at]})
 	}
 	slices.SortFunc(out, order)
 	return out[:n]
-}
-
-// allPlain tells whether words stand in the index as they are: SQLite's own
-// tokenizer neither splits nor changes them.
-func allPlain(terms []string) bool {
-	return !slices.ContainsFunc(terms, func(t string) bool {
-		return t == "" || strings.ContainsFunc(t, func(r rune) bool {
-			return r < 0x80 && (r < 'a' || r > 'z') && (r < '0' || r > '9')
-		})
-	})
-}
-
-// listCache holds the word lists of the state of the file last seen.
-type listCache struct {
-	mu        sync.Mutex
-	structure []byte
-	lists     *wordLists
-	strange   bool
-}
-
-// get returns the word lists of the file as db sees it, with this structure record,
-// or errStrange if SQLite
-// is to be asked instead: also for the first search of a new state, since
-// reading what is kept takes longer than that.
-func (c *listCache) get(ctx context.Context, db execer, structure []byte) (_ *wordLists, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !bytes.Equal(structure, c.structure) {
-		c.structure, c.lists, c.strange = structure, nil, false
-		return nil, errStrange
-	}
-	if c.lists == nil && !c.strange {
-		c.lists, err = loadLists(ctx, db, structure)
-		c.strange = errors.Is(err, errStrange)
-	}
-	if c.strange {
-		return nil, errStrange
-	}
-	return c.lists, err
 }
