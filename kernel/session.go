@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -53,7 +54,7 @@ type session struct {
 	flock   *flock.Flock
 	journal *journal.Journal // nil until there is something to write
 	records *journal.Journal // projection.jsonl
-	tracer  *tracer          // trace.jsonl, nil if there is none
+	tracer  *trace.Writer    // trace.jsonl, nil if there is none
 	pages   map[string]*pagevm.Page
 	texts   map[string]string // representations and kernel blocks by hash
 	lines   map[lineKey]*line
@@ -253,7 +254,7 @@ func (s *session) forget() {
 			j.Close()
 		}
 	}
-	s.tracer.forget()
+	s.tracer.Forget()
 	s.held.Store(false)
 	s.journal, s.records, s.staged, s.turns, s.readOnly = nil, nil, nil, 0, true
 	s.init()
@@ -394,7 +395,7 @@ func (s *session) close() error {
 			errs = append(errs, j.Close())
 		}
 	}
-	return errors.Join(append(errs, s.tracer.close())...)
+	return errors.Join(append(errs, s.tracer.Close())...)
 }
 
 // replay applies one journal record to the state in memory.
