@@ -54,7 +54,7 @@ var arrows = map[string][]string{
 	"summary/model":       {".", "summary", "internal/endpoint"},
 	"checkpoint":          {".", "internal/atomicfile", "internal/statedir", "summary", "transcript", "pagevm/mask", "pagevm/toolcall"},
 	"consolidation":       {".", "internal/choice", "internal/lazyregexp", "internal/visible", "markdownstore", "transcript", "pagevm/mask"},
-	"kernel":              {".", "budget", "cachelayout", "checkpoint", "internal/atomicfile", "internal/blob", "internal/statedir", "internal/choice", "internal/safename", "internal/visible", "transcript", "markdownstore", "index", "embed", "summary", "retrieval", "foreign", "consolidation", "sessions", "index/watch", "kernel/internal/notes", "kernel/internal/trace", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall"},
+	"kernel":              {".", "budget", "cachelayout", "checkpoint", "internal/atomicfile", "internal/blob", "internal/statedir", "internal/choice", "internal/safename", "internal/visible", "transcript", "markdownstore", "index", "embed", "summary", "retrieval", "foreign", "consolidation", "sessions", "index/watch", "kernel/internal/notes", "kernel/internal/trace", "kernel/internal/upkeep", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall"},
 	"serve/proxy":         {".", "budget", "kernel", "transcript"},
 	"serve":               {".", "cachelayout", "foreign", "index", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "retrieval", "transcript", "pagevm/journal"},
 	"bench":               {".", "budget", "cachelayout", "transcript", "kernel", "bench/..."},
@@ -89,8 +89,9 @@ var arrows = map[string][]string{
 	"pagevm/internal/recorded": {"transcript"},
 	"pagevm/paging":            {".", "pagevm"},
 
-	"kernel/internal/notes": {".", "internal/statedir", "pagevm", "pagevm/journal", "pagevm/mask", "summary"},
-	"kernel/internal/trace": {"cachelayout", "internal/statedir", "pagevm", "pagevm/journal"},
+	"kernel/internal/notes":  {".", "internal/statedir", "pagevm", "pagevm/journal", "pagevm/mask", "summary"},
+	"kernel/internal/upkeep": {"consolidation", "internal/atomicfile", "internal/blob", "internal/statedir", "markdownstore", "pagevm", "pagevm/mask", "summary"},
+	"kernel/internal/trace":  {"cachelayout", "internal/statedir", "pagevm", "pagevm/journal"},
 }
 
 // thirdParty says which modules outside the standard library a package may use.
@@ -248,10 +249,10 @@ var larger = map[string]int{
 	"index":                  44,
 	"index.Index":            49,
 	"index/postgres.Index":   50,
-	"kernel":                 115,
-	"kernel.Kernel":          130,
+	"kernel":                 107,
+	"kernel.Kernel":          116,
 	"kernel.memory":          57,
-	"kernel.session":         179,
+	"kernel.session":         177,
 	"kernel.work":            242,
 	"markdownstore.Store":    52,
 	"pagevm/journal.Journal": 41,

@@ -178,7 +178,7 @@ func (k *Kernel) mentioned(ctx context.Context, cited map[string]bool) (map[stri
 	if k.memory == nil {
 		return out, nil
 	}
-	snap, err := k.snapshot(ctx)
+	snap, err := k.upkeep.Snapshot(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("which sessions memory names can't be told: %w", err)
 	}

@@ -50,6 +50,7 @@ import (
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -115,6 +116,7 @@ type Kernel struct {
 	blobs     *blob.Store
 	// backups are what memory's files were before they were pruned, by hash.
 	backups  *blob.Store
+	upkeep   *upkeep.Keeper
 	masker   *mask.Masker
 	counts   *budget.Cache
 	memory   *memory // nil if it is off
@@ -199,6 +201,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		sessions:  map[string]*session{},
 		keep:      max(cmp.Or(o.KeepSessions, DefaultKeepSessions), 1),
 	}
+	k.upkeep = k.newKeeper()
 	if m != nil {
 		m.private.Guard(k.refuseLoss)
 	}

@@ -285,6 +285,18 @@ func unwritable(err error) bool {
 // lockRetry is how often a lock that another process holds is tried.
 const lockRetry = 2 * time.Millisecond
 
+// wait waits for a time, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
 // lockFile takes the session's lock among processes, waiting as long as ctx lets
 // it.
 func (s *session) lockFile(ctx context.Context) error {
@@ -294,7 +306,7 @@ func (s *session) lockFile(ctx context.Context) error {
 	for {
 		ok, err := s.tryLock(ctx)
 		if err == nil && !ok {
-			err = wait(ctx, lockRetry, true)
+			err = wait(ctx, lockRetry)
 		}
 		if err != nil {
 			return fmt.Errorf("lock session %s: %w", s.key, err)
