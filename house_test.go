@@ -81,7 +81,10 @@ var arrows = map[string][]string{
 	"judge/predict":   {".", "budget", "cachelayout", "transcript"},
 	"judge/relevance": {"budget", "index", "markdownstore", "retrieval"},
 
-	"kernel": {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "foreign", "index", "index/watch", "internal/atomicfile", "internal/blob", "internal/choice", "internal/safename", "internal/statedir", "internal/visible", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall", "retrieval", "sessions", "summary", "transcript"},
+	"kernel":                 {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "foreign", "index", "index/watch", "internal/atomicfile", "internal/blob", "internal/choice", "internal/safename", "internal/statedir", "internal/visible", "kernel/internal/notes", "kernel/internal/trace", "kernel/internal/upkeep", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall", "retrieval", "sessions", "summary", "transcript"},
+	"kernel/internal/notes":  {".", "internal/statedir", "pagevm", "pagevm/journal", "pagevm/mask", "summary"},
+	"kernel/internal/trace":  {"cachelayout", "internal/statedir", "pagevm", "pagevm/journal"},
+	"kernel/internal/upkeep": {"consolidation", "internal/atomicfile", "internal/blob", "internal/statedir", "markdownstore", "pagevm", "pagevm/mask", "summary"},
 
 	"pagevm":                   {".", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
 	"pagevm/internal/lex":      {},
@@ -268,11 +271,11 @@ const maxRoom = 40
 var larger = map[string]int{
 	"cmd/memkernel":          74,
 	"cmd/memkernel.app":      132,
-	"kernel":                 122,
-	"kernel.Kernel":          133,
+	"kernel":                 107,
+	"kernel.Kernel":          116,
 	"kernel.memory":          57,
-	"kernel.session":         179,
-	"kernel.work":            247,
+	"kernel.session":         177,
+	"kernel.work":            242,
 	"pagevm/journal.Journal": 41,
 }
 

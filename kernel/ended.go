@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -108,7 +109,7 @@ func lastWrite(dir statedir.Dir, now time.Time, also ...string) (last time.Time,
 		}
 		bytes += fi.Size()
 		switch name := d.Name(); {
-		case strings.HasSuffix(name, "lock"), name == usageFile, name == oldTraceFile:
+		case strings.HasSuffix(name, "lock"), name == usageFile, name == trace.OldFile:
 			return nil
 		case (name == journalFile || name == journalHead) && len(also) == 0:
 			return nil
@@ -177,7 +178,7 @@ func (k *Kernel) mentioned(ctx context.Context, cited map[string]bool) (map[stri
 	if k.memory == nil {
 		return out, nil
 	}
-	snap, err := k.snapshot(ctx)
+	snap, err := k.upkeep.Snapshot(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("which sessions memory names can't be told: %w", err)
 	}

@@ -269,7 +269,7 @@ func (s *session) removeFiles(todo *forgetBody, forgot bool) error {
 		s.records.Close()
 		s.records = nil
 	}
-	s.tracer.forget()
+	s.tracer.Forget()
 	return filepath.WalkDir(s.files.Path(""), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -209,7 +209,7 @@ func (k *Kernel) promiseForget(ctx context.Context, folder string, req *ForgetRe
 		out.Bytes += p.Bytes
 	}
 	out.Elsewhere = append(out.Elsewhere, s.elsewhere(pages)...)
-	quoting, err := k.quoting(s.scrubberOf(pages))
+	quoting, err := k.upkeep.Quoting(s.scrubberOf(pages).text)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -121,7 +122,7 @@ func (k *Kernel) pass(ctx context.Context, b Boundary, point journal.CommitPoint
 	}
 	defer unlock()
 	b.Now = t.Now
-	var job *noteJob
+	var job *notes.Job
 	b.ending = func(st summary.State) {
 		if point != journal.PointFlush {
 			job = k.boundaryNotes(s, w, b, st)

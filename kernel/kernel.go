@@ -49,6 +49,8 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -114,12 +116,13 @@ type Kernel struct {
 	blobs     *blob.Store
 	// backups are what memory's files were before they were pruned, by hash.
 	backups  *blob.Store
+	upkeep   *upkeep.Keeper
 	masker   *mask.Masker
 	counts   *budget.Cache
 	memory   *memory // nil if it is off
 	contract contract
 	life     LifeOptions
-	notes    *noteTaker // nil without a model
+	notes    *notes.Taker // nil without a model
 
 	keep int // sessions in memory
 
@@ -198,11 +201,12 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		sessions:  map[string]*session{},
 		keep:      max(cmp.Or(o.KeepSessions, DefaultKeepSessions), 1),
 	}
+	k.upkeep = k.newKeeper()
 	if m != nil {
 		m.private.Guard(k.refuseLoss)
 	}
 	if o.Summary.Model != nil {
-		k.notes = newNoteTaker(o.Summary, k.cooldowns())
+		k.notes = notes.NewTaker(notes.Options(o.Summary.filled()), state, o.Now)
 	}
 	m.begin()
 	return k, ctx.Err()
@@ -211,7 +215,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 // Close releases the kernel's sessions. It is idempotent. A model that is asked for
 // notes gets [SummaryOptions.CloseWait] to answer.
 func (k *Kernel) Close() error {
-	k.notes.stop()
+	k.notes.Stop()
 	k.mu.Lock()
 	closed, open := k.closed, k.sessions
 	k.closed, k.sessions = true, map[string]*session{}

@@ -201,7 +201,7 @@ func (w *work) project() error {
 	}
 	w.chooseLifetimes()
 	cache := w.cache(grown)
-	w.cut = w.planCut(w.cutInput(grown, cache))
+	w.cut = w.decided.PlanCut(w.cutInput(grown, cache))
 	w.wantCut(grown)
 	cache.Forced = w.cut.Force
 	switch err := w.ctx.Err(); {

@@ -28,7 +28,7 @@ func (k *Kernel) folder(name string) statedir.Dir {
 	return sessionDir(k.state, name)
 }
 
-// The files of a session's folder, beside recordsFile, usageFile and traceFile.
+// The files of a session's folder, beside recordsFile, usageFile and trace.File.
 const (
 	sessionsFolder = "sessions"
 	journalFile    = "journal.jsonl"

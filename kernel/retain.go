@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -263,7 +264,7 @@ func (s *session) expireUsage(req *RetainRequest) (int, error) {
 
 // expireTrace removes a trace that was put aside and is too old.
 func (s *session) expireTrace(req *RetainRequest) (int64, error) {
-	name := journal.TraceBefore(traceFile)
+	name := journal.TraceBefore(trace.File)
 	fi, err := s.files.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) || req.Traces <= 0 {
 		return 0, nil

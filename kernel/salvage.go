@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -262,7 +263,7 @@ func (s *session) damagedDerived() (out []damaged) {
 		}
 		j.Close()
 	}
-	for _, name := range [...]string{traceFile, journal.TraceBefore(traceFile)} {
+	for _, name := range [...]string{trace.File, journal.TraceBefore(trace.File)} {
 		if err := readTrace(s.files, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			out = append(out, damaged{name, err})
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -53,7 +54,7 @@ type session struct {
 	flock   *flock.Flock
 	journal *journal.Journal // nil until there is something to write
 	records *journal.Journal // projection.jsonl
-	tracer  *tracer          // trace.jsonl, nil if there is none
+	tracer  *trace.Writer    // trace.jsonl, nil if there is none
 	pages   map[string]*pagevm.Page
 	texts   map[string]string // representations and kernel blocks by hash
 	lines   map[lineKey]*line
@@ -253,7 +254,7 @@ func (s *session) forget() {
 			j.Close()
 		}
 	}
-	s.tracer.forget()
+	s.tracer.Forget()
 	s.held.Store(false)
 	s.journal, s.records, s.staged, s.turns, s.readOnly = nil, nil, nil, 0, true
 	s.init()
@@ -284,6 +285,18 @@ func unwritable(err error) bool {
 // lockRetry is how often a lock that another process holds is tried.
 const lockRetry = 2 * time.Millisecond
 
+// wait waits for a time, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
 // lockFile takes the session's lock among processes, waiting as long as ctx lets
 // it.
 func (s *session) lockFile(ctx context.Context) error {
@@ -293,7 +306,7 @@ func (s *session) lockFile(ctx context.Context) error {
 	for {
 		ok, err := s.tryLock(ctx)
 		if err == nil && !ok {
-			err = wait(ctx, lockRetry, true)
+			err = wait(ctx, lockRetry)
 		}
 		if err != nil {
 			return fmt.Errorf("lock session %s: %w", s.key, err)
@@ -394,7 +407,7 @@ func (s *session) close() error {
 			errs = append(errs, j.Close())
 		}
 	}
-	return errors.Join(append(errs, s.tracer.close())...)
+	return errors.Join(append(errs, s.tracer.Close())...)
 }
 
 // replay applies one journal record to the state in memory.

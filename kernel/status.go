@@ -194,7 +194,7 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 // StatusOf reads what is where and how big. It writes nothing. A session that is asked for
 // and is not there is a [NoSessionError].
 func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error) {
-	st := &Status{Others: []OtherSession{}, Unreadable: []Finding{}, StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: k.memoryStatus(ctx), Nets: k.netsStatus(), SummaryModels: k.cooldowns().all()}
+	st := &Status{Others: []OtherSession{}, Unreadable: []Finding{}, StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: k.memoryStatus(ctx), Nets: k.netsStatus(), SummaryModels: k.cooldowns()}
 	folders, others, err := k.statusFolders(&o)
 	if err != nil {
 		return nil, err

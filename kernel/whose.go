@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 )
 
 // A session's folder has the name that package safename makes of its key, and says
@@ -139,7 +140,7 @@ var traceNames = regexp.MustCompile(`"before":\{"version":\d+,"session":("(?:[^"
 // traces and its newest checkpoint.
 func keysNamed(dir statedir.Dir) []string {
 	var out []string
-	for _, name := range []string{traceFile, oldTraceFile} {
+	for _, name := range []string{trace.File, trace.OldFile} {
 		f, err := dir.Open(name)
 		if err != nil {
 			continue

@@ -1,4 +1,4 @@
-package kernel
+package upkeep
 
 import (
 	"context"
@@ -12,44 +12,37 @@ import (
 // Undone says what an undo brought back.
 type Undone struct {
 	// Run is the pruning that was taken back, Time when it was.
-	Run  string    `json:"run"`
-	Time time.Time `json:"time"`
+	Run  string
+	Time time.Time
 	// Files are those that are as they were.
-	Files []string `json:"files"`
+	Files []string
 }
 
 // UndoPrune takes back the last pruning: its files become what they were, and what
 // left may come again. If one of them has changed since, nothing is done, and the
 // error names it.
-func (k *Kernel) UndoPrune(ctx context.Context, now time.Time) (*Undone, error) {
-	if now.IsZero() {
-		now = k.now()
-	}
-	u, unlock, err := k.beginUpkeep(ctx, runUndo, now)
+func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*Undone, error) {
+	r, unlock, err := k.begin(ctx, kindUndo, now, true)
 	if err != nil {
-		return nil, fmt.Errorf("undo: %w", err)
+		return nil, err
 	}
 	defer unlock()
-	out, err := u.undo(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("undo: %w", err)
-	}
-	return out, ctx.Err()
+	return r.undo(ctx)
 }
 
-func (u *upkeep) undo(ctx context.Context) (*Undone, error) {
-	i := len(u.log) - 1
-	for i >= 0 && (u.log[i].run.Kind != runPrune || u.log[i].undone) {
+func (r *run) undo(ctx context.Context) (*Undone, error) {
+	i := len(r.log) - 1
+	for i >= 0 && (r.log[i].run.Kind != kindPrune || r.log[i].undone) {
 		i--
 	}
 	if i < 0 {
 		return nil, errors.New("nothing was pruned that could be taken back")
 	}
-	last := &u.log[i]
+	last := &r.log[i]
 	out := &Undone{Run: last.id, Time: last.run.Time, Files: []string{}}
 	var changed []string
 	for j := range last.run.Steps {
-		ok, err := u.takeBack(last, &last.run.Steps[j])
+		ok, err := r.takeBack(last, &last.run.Steps[j])
 		if err != nil {
 			return nil, err
 		}
@@ -61,20 +54,20 @@ func (u *upkeep) undo(ctx context.Context) (*Undone, error) {
 	}
 	if len(changed) > 0 {
 		return nil, fmt.Errorf("%s changed since %s, so nothing was taken back: what they were is in %s by the hashes that the project's journal names for %s",
-			strings.Join(changed, ", "), last.run.Time.Format(time.RFC3339), u.backups.Dir(), last.id)
+			strings.Join(changed, ", "), last.run.Time.Format(time.RFC3339), r.Backups.Dir(), last.id)
 	}
-	u.run.Undoes = last.id
-	_, err := u.commit(ctx)
+	r.promise.Undoes = last.id
+	_, err := r.commit(ctx)
 	return out, err
 }
 
 // takeBack promises that a file becomes what it was, if it is what the run left.
-func (u *upkeep) takeBack(last *loggedRun, st *upkeepStep) (ok bool, err error) {
-	l, err := u.memory.private.ReadFile(st.Path)
+func (r *run) takeBack(last *logged, st *step) (ok bool, err error) {
+	l, err := r.Files.ReadFile(st.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	before, err := u.backup(st.Before)
+	before, err := r.backup(st.Before)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("what %s was before %s is no longer kept: retention, or a request to forget what it quotes, removed the backup", st.Path, last.id)
 	}
@@ -83,12 +76,12 @@ func (u *upkeep) takeBack(last *loggedRun, st *upkeepStep) (ok bool, err error) 
 	}
 	if st.Clear {
 		// What was appended since stands behind what comes back, what stayed in it.
-		u.becomes(st.Path, l.Text, before+strings.TrimPrefix(l.Text, foreignBuffer(before)))
+		r.becomes(st.Path, l.Text, before+strings.TrimPrefix(l.Text, r.Buffer.Foreign(before)))
 		return true, nil
 	}
 	if l.Hash != last.done.Files[st.Path] {
 		return false, nil
 	}
-	u.becomes(st.Path, l.Text, before)
+	r.becomes(st.Path, l.Text, before)
 	return true, nil
 }

@@ -1,4 +1,4 @@
-package kernel
+package trace
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// TraceReport is what deciding a trace again came to.
-type TraceReport struct {
+// Report is what deciding a trace again came to.
+type Report struct {
 	// Program wrote the trace.
 	Program string
 	// Plans is how many plans came out the same, Decisions how many calls of
@@ -22,16 +22,16 @@ type TraceReport struct {
 	Plans, Decisions int
 	// Difference is the first decision that does not come out as it was recorded,
 	// nil if all do. Nothing behind it was looked at.
-	Difference *TraceDifference
+	Difference *Difference
 	// Other are the decisions of other versions that come out otherwise now, which
 	// is no fault of the trace; FirstOther is the first. Skipped are the plans that
 	// could not be decided again for that.
 	Other, Skipped int
-	FirstOther     *TraceDifference
+	FirstOther     *Difference
 }
 
-// TraceDifference is a field of a trace that comes out otherwise.
-type TraceDifference struct {
+// Difference is a field of a trace that comes out otherwise.
+type Difference struct {
 	// Line counts from 1; Plan is the plan that it is about.
 	Line int
 	Plan string
@@ -43,15 +43,15 @@ type TraceDifference struct {
 	Recorded, Now string
 }
 
-// ReplayTrace decides again all that the decision trace in r says was decided, and
-// compares. Errors name the file as name; one that wraps [pagevm.ErrNoTrace] says
+// Replay decides again all that the decision trace in r says was decided, and
+// compares. Errors name the file as name; one that wraps [journal.ErrNoTrace] says
 // that it is none.
-func ReplayTrace(name string, r io.Reader) (*TraceReport, error) {
+func Replay(name string, r io.Reader) (*Report, error) {
 	t, err := journal.ReadTrace(name, r)
 	if err != nil {
 		return nil, err
 	}
-	p := &traceReplay{report: &TraceReport{Program: t.Header.Program}, other: map[string]bool{}, lines: map[lineKey]*replayed{}}
+	p := &replay{report: &Report{Program: t.Header.Program}, other: map[string]bool{}, lines: map[conversation]*replayed{}}
 	for d, version := range deciders {
 		p.other[d] = t.Header.Deciders[d] != version
 	}
@@ -69,31 +69,31 @@ func ReplayTrace(name string, r io.Reader) (*TraceReport, error) {
 	return p.report, nil
 }
 
-// traceReplay decides again.
-type traceReplay struct {
-	report *TraceReport
+// replay decides again.
+type replay struct {
+	report *Report
 	other  map[string]bool // deciders of another version
-	lines  map[lineKey]*replayed
+	lines  map[conversation]*replayed
 }
 
 // replayed is how far a conversation was decided again.
 type replayed struct {
-	traceBase
+	base
 	plan string // "" from a plan on that could not be
 }
 
 // line decides one plan again.
-func (p *traceReplay) line(l journal.TraceLine) error {
+func (p *replay) line(l journal.TraceLine) error {
 	if l.Op != opDecided {
 		return fmt.Errorf("line %d: no operation %q is known", l.Line, l.Op)
 	}
-	var rec traceLine
+	var rec line
 	dec := json.NewDecoder(bytes.NewReader(l.Body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&rec); err != nil {
 		return fmt.Errorf("line %d: %w", l.Line, err)
 	}
-	key := lineKey{rec.Branch, rec.Model}
+	key := conversation{rec.Branch, rec.Model}
 	base, err := p.base(key, &rec)
 	if err != nil {
 		return fmt.Errorf("line %d: %w", l.Line, err)
@@ -108,7 +108,7 @@ func (p *traceReplay) line(l journal.TraceLine) error {
 		return fmt.Errorf("line %d: %w", l.Line, err)
 	}
 	p.file(l, again, d)
-	p.lines[key] = &replayed{traceBase: again.base, plan: l.ID}
+	p.lines[key] = &replayed{base: again.base, plan: l.ID}
 	if d != nil {
 		p.lines[key] = &replayed{}
 	}
@@ -116,7 +116,7 @@ func (p *traceReplay) line(l journal.TraceLine) error {
 }
 
 // file enters what a plan came to, d the difference that was its end, if any.
-func (p *traceReplay) file(l journal.TraceLine, a *planAgain, d *TraceDifference) {
+func (p *replay) file(l journal.TraceLine, a *planAgain, d *Difference) {
 	r := p.report
 	switch {
 	case d == nil:
@@ -138,8 +138,8 @@ func (p *traceReplay) file(l journal.TraceLine, a *planAgain, d *TraceDifference
 
 // base is what a line goes on from, its own conversation laid over it; nil if that
 // could not be decided again.
-func (p *traceReplay) base(key lineKey, rec *traceLine) (*traceBase, error) {
-	b := traceBase{proj: rec.Before}
+func (p *replay) base(key conversation, rec *line) (*base, error) {
+	b := base{proj: rec.Before}
 	if rec.Before == nil {
 		before := p.lines[key]
 		switch {
@@ -148,7 +148,7 @@ func (p *traceReplay) base(key lineKey, rec *traceLine) (*traceBase, error) {
 		case before == nil || before.plan != rec.After:
 			return nil, fmt.Errorf("it goes on from plan %q, which is not the one before it", rec.After)
 		}
-		b = before.traceBase
+		b = before.base
 	}
 	if rec.KeepHost < 0 || rec.KeepHost > len(b.hosts) || rec.KeepPlaces < 0 || rec.KeepPlaces > len(b.places) {
 		return nil, fmt.Errorf("it keeps more than there is: keep_host %d of %d, keep_places %d of %d", rec.KeepHost, len(b.hosts), rec.KeepPlaces, len(b.places))
@@ -163,8 +163,8 @@ func (p *traceReplay) base(key lineKey, rec *traceLine) (*traceBase, error) {
 
 // planAgain decides one plan again.
 type planAgain struct {
-	rec  *traceLine
-	base traceBase // before, and after the plan was run, behind it
+	rec  *line
+	base base // before, and after the plan was run, behind it
 
 	align pagevm.Alignment
 	grown *pagevm.Projection // what the first Next came to
@@ -172,12 +172,12 @@ type planAgain struct {
 	wish  *pagevm.CutWish    // the selector's newest, as recorded
 	// others are the decisions of other versions that came out otherwise. foreign:
 	// one of them is the reason why the plan can't be decided to its end.
-	others  []*TraceDifference
+	others  []*Difference
 	foreign bool
 }
 
 // run decides and gives the first field that differs, nil if none does.
-func (a *planAgain) run(other map[string]bool) (*TraceDifference, error) {
+func (a *planAgain) run(other map[string]bool) (*Difference, error) {
 	a.align = pagevm.Align(a.base.proj, a.base.hosts)
 	d, err := differ("align", a.rec.Align, a.align)
 	if d != nil || err != nil {
@@ -187,7 +187,7 @@ func (a *planAgain) run(other map[string]bool) (*TraceDifference, error) {
 		s := &a.rec.Steps[i]
 		d, err := a.step(i, s)
 		if err != nil && other[s.Decider] {
-			d, err = &TraceDifference{Field: fmt.Sprintf("steps[%d].in", i), Recorded: string(s.In), Now: err.Error()}, nil
+			d, err = &Difference{Field: fmt.Sprintf("steps[%d].in", i), Recorded: string(s.In), Now: err.Error()}, nil
 		}
 		switch {
 		case err != nil:
@@ -203,7 +203,7 @@ func (a *planAgain) run(other map[string]bool) (*TraceDifference, error) {
 }
 
 // otherwise files what a decider says otherwise now.
-func (a *planAgain) otherwise(decider string, d *TraceDifference, other map[string]bool) *TraceDifference {
+func (a *planAgain) otherwise(decider string, d *Difference, other map[string]bool) *Difference {
 	if d == nil {
 		return nil
 	}
@@ -215,7 +215,7 @@ func (a *planAgain) otherwise(decider string, d *TraceDifference, other map[stri
 }
 
 // finish compares what the plan came to.
-func (a *planAgain) finish(other map[string]bool) (*TraceDifference, error) {
+func (a *planAgain) finish(other map[string]bool) (*Difference, error) {
 	if a.proj == nil {
 		return nil, fmt.Errorf("chosen: %d is no step that made a projection", a.rec.Chosen)
 	}
@@ -229,7 +229,7 @@ func (a *planAgain) finish(other map[string]bool) (*TraceDifference, error) {
 }
 
 // step calls one decider again.
-func (a *planAgain) step(i int, s *traceStep) (*TraceDifference, error) {
+func (a *planAgain) step(i int, s *step) (*Difference, error) {
 	field := fmt.Sprintf("steps[%d].out", i)
 	switch s.Decider {
 	case stepPlanCut:
@@ -242,7 +242,7 @@ func (a *planAgain) step(i int, s *traceStep) (*TraceDifference, error) {
 	return nil, fmt.Errorf("no decider of that name is known")
 }
 
-func (a *planAgain) planCut(field string, s *traceStep) (*TraceDifference, error) {
+func (a *planAgain) planCut(field string, s *step) (*Difference, error) {
 	var f cutIn
 	err := json.Unmarshal(s.In, &f)
 	if err == nil {
@@ -254,7 +254,7 @@ func (a *planAgain) planCut(field string, s *traceStep) (*TraceDifference, error
 	return differ(field, s.Out, cachelayout.PlanCut(a.base.cut))
 }
 
-func (a *planAgain) choose(field string, s *traceStep) (*TraceDifference, error) {
+func (a *planAgain) choose(field string, s *step) (*Difference, error) {
 	var in selectIn
 	a.wish = new(pagevm.CutWish)
 	if err := json.Unmarshal(s.Out, a.wish); err != nil {
@@ -296,7 +296,7 @@ func patched(hosts []pagevm.HostMessage, patches []segmentPatch) ([]pagevm.HostM
 	return out, nil
 }
 
-func (a *planAgain) next(field string, s *traceStep, chosen bool) (*TraceDifference, error) {
+func (a *planAgain) next(field string, s *step, chosen bool) (*Difference, error) {
 	var in nextIn
 	if err := json.Unmarshal(s.In, &in); err != nil {
 		return nil, err
@@ -319,7 +319,7 @@ func (a *planAgain) next(field string, s *traceStep, chosen bool) (*TraceDiffere
 
 // differ compares two values as JSON and gives the first field that is not the
 // same, in the order of their names; nil if none is.
-func differ(field string, recorded, now any) (*TraceDifference, error) {
+func differ(field string, recorded, now any) (*Difference, error) {
 	a, err := tree(recorded)
 	if err != nil {
 		return nil, err
@@ -345,7 +345,7 @@ func tree(v any) (out any, err error) {
 // absent stands for a field or element that is not there.
 type absent struct{}
 
-func firstDifference(field string, a, b any) *TraceDifference {
+func firstDifference(field string, a, b any) *Difference {
 	switch x := a.(type) {
 	case map[string]any:
 		if y, ok := b.(map[string]any); ok {
@@ -364,10 +364,10 @@ func firstDifference(field string, a, b any) *TraceDifference {
 			}
 		}
 	}
-	return &TraceDifference{Field: field, Recorded: asJSON(a), Now: asJSON(b)}
+	return &Difference{Field: field, Recorded: asJSON(a), Now: asJSON(b)}
 }
 
-func firstMember(field string, a, b map[string]any) *TraceDifference {
+func firstMember(field string, a, b map[string]any) *Difference {
 	names := maps.Clone(a)
 	maps.Copy(names, b)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -389,7 +389,7 @@ func firstMember(field string, a, b map[string]any) *TraceDifference {
 	return nil
 }
 
-func firstElement(field string, a, b []any) *TraceDifference {
+func firstElement(field string, a, b []any) *Difference {
 	for i := range max(len(a), len(b)) {
 		x, y := any(absent{}), any(absent{})
 		if i < len(a) {

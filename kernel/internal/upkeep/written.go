@@ -1,4 +1,4 @@
-package kernel
+package upkeep
 
 import (
 	"errors"
@@ -10,10 +10,10 @@ import (
 // promised and the backups hold. What stands there otherwise than it was written is
 // somebody else's, and so is everything of which there is no record. Backups are read
 // when they are first asked for; err says why one could not be.
-func (u *upkeep) wrote() (wrote func(path, marker, text string) bool, err func() error) {
+func (r *run) wrote() (wrote func(path, marker, text string) bool, err func() error) {
 	adds := map[string]map[string]string{} // by path and marker: the backup of what was added
-	for i := range u.log {
-		for _, st := range u.log[i].run.Steps {
+	for i := range r.log {
+		for _, st := range r.log[i].run.Steps {
 			if st.Add != "" {
 				if adds[st.Path] == nil {
 					adds[st.Path] = map[string]string{}
@@ -30,9 +30,9 @@ func (u *upkeep) wrote() (wrote func(path, marker, text string) bool, err func()
 			var lines map[string]bool
 			var err error
 			if marker == "" {
-				lines, err = u.prunedInto(path)
+				lines, err = r.prunedInto(path)
 			} else if hash := adds[path][marker]; hash != "" {
-				lines, err = u.linesOfBackup(hash)
+				lines, err = r.linesOfBackup(hash)
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) && failed == nil {
 				failed = err
@@ -47,21 +47,21 @@ func (u *upkeep) wrote() (wrote func(path, marker, text string) bool, err func()
 
 // prunedInto are the lines that prunings wrote into a file that they took something
 // out of.
-func (u *upkeep) prunedInto(path string) (map[string]bool, error) {
+func (r *run) prunedInto(path string) (map[string]bool, error) {
 	out := map[string]bool{}
-	for i := range u.log {
-		for _, st := range u.log[i].run.Steps {
-			if u.log[i].run.Kind != runPrune || st.Path != path || st.After == "" {
+	for i := range r.log {
+		for _, st := range r.log[i].run.Steps {
+			if r.log[i].run.Kind != kindPrune || st.Path != path || st.After == "" {
 				continue
 			}
-			before, err := u.linesOfBackup(st.Before)
+			before, err := r.linesOfBackup(st.Before)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 			if err != nil {
 				return nil, err
 			}
-			after, err := u.linesOfBackup(st.After)
+			after, err := r.linesOfBackup(st.After)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
@@ -76,8 +76,8 @@ func (u *upkeep) prunedInto(path string) (map[string]bool, error) {
 }
 
 // linesOfBackup are the lines of a backup.
-func (u *upkeep) linesOfBackup(hash string) (map[string]bool, error) {
-	text, err := u.backup(hash)
+func (r *run) linesOfBackup(hash string) (map[string]bool, error) {
+	text, err := r.backup(hash)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,9 @@
-package kernel
+package notes
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Cooldown is how it stands with a model that is asked for notes. It is shared by
+// Cooldown is how it stands with a model that is asked for notes, as the file has it. It is shared by
 // all sessions of a state directory, since they have one account at one server.
 type Cooldown struct {
 	Model string `json:"model"`
@@ -42,16 +44,15 @@ func cooldown(failures int, asked time.Duration) time.Duration {
 	return min(max(d, asked), longestCooldown)
 }
 
-// cooldowns is the file summary-model.json. It is derived: a damaged one is
+// Cooldowns is the file summary-model.json. It is derived: a damaged one is
 // started anew, and losing it costs one request.
-type cooldowns struct {
+type Cooldowns struct {
 	dir statedir.Dir // the state directory
 	mu  sync.Mutex
 }
 
-func (k *Kernel) cooldowns() *cooldowns {
-	return &cooldowns{dir: k.state}
-}
+// OpenCooldowns gives those of a state directory. Nothing is read or written yet.
+func OpenCooldowns(state statedir.Dir) *Cooldowns { return &Cooldowns{dir: state} }
 
 // cooldownsFile holds the cool-downs of a state directory.
 const cooldownsFile = "summary-model.json"
@@ -63,7 +64,7 @@ type cooldownFile struct {
 
 // read is the file as it stands, since other processes write it too. ok is false
 // if a newer version wrote it: it is left alone.
-func (c *cooldowns) read() (f cooldownFile, ok bool) {
+func (c *Cooldowns) read() (f cooldownFile, ok bool) {
 	raw, err := c.dir.ReadFile(cooldownsFile)
 	if err == nil {
 		err = json.Unmarshal(raw, &f)
@@ -79,14 +80,14 @@ func (c *cooldowns) read() (f cooldownFile, ok bool) {
 }
 
 // cooling tells whether a model is to be left alone.
-func (c *cooldowns) cooling(model string, now time.Time) bool {
+func (c *Cooldowns) cooling(model string, now time.Time) bool {
 	f, _ := c.read()
 	return now.Before(f.Models[model].Until)
 }
 
 // note keeps what came of a request. What can't be written is not: the model is
 // then asked too early, which does no harm.
-func (c *cooldowns) note(model string, e *summary.ModelError, now time.Time) {
+func (c *Cooldowns) note(model string, e *summary.ModelError, now time.Time) {
 	if e != nil && !e.Reason.Counts() {
 		return
 	}
@@ -123,11 +124,11 @@ func (m Cooldown) after(e *summary.ModelError, model string, now time.Time) Cool
 	return m
 }
 
-// all are the models that were asked, by name.
-func (c *cooldowns) all() []Cooldown {
+// All are the models that were asked, by name.
+func (c *Cooldowns) All() []Cooldown {
 	f, _ := c.read()
 	out := []Cooldown{}
-	for _, name := range sortedKeys(f.Models) {
+	for _, name := range slices.Sorted(maps.Keys(f.Models)) {
 		out = append(out, f.Models[name])
 	}
 	return out

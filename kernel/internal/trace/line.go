@@ -1,4 +1,4 @@
-package kernel
+package trace
 
 import (
 	"encoding/json"
@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// traceLine is the body of a trace's record: one plan.
-type traceLine struct {
+// line is the body of a trace's record: one plan.
+type line struct {
 	Branch string `json:"branch,omitempty"`
 	Model  string `json:"model"`
 	// After is the plan that the line goes on from. Without one it stands by
@@ -25,7 +25,7 @@ type traceLine struct {
 	KeepPlaces int                  `json:"keep_places,omitempty"`
 	Places     []pagevm.Place       `json:"places,omitempty"`
 	Align      pagevm.Alignment     `json:"align"`
-	Steps      []traceStep          `json:"steps"`
+	Steps      []step               `json:"steps"`
 	// Chosen is the step whose projection is the plan's; Generation and Projection
 	// are its, the latter a hash.
 	Chosen     int    `json:"chosen"`
@@ -33,8 +33,8 @@ type traceLine struct {
 	Projection string `json:"projection"`
 }
 
-// traceStep is one call of a decider: In is what it was given, Out what it decided.
-type traceStep struct {
+// step is one call of a decider: In is what it was given, Out what it decided.
+type step struct {
 	Decider string          `json:"decider"`
 	In      json.RawMessage `json:"in"`
 	Out     json.RawMessage `json:"out"`
@@ -69,93 +69,93 @@ type nextIn struct {
 	Cache    pagevm.Cache     `json:"cache"`
 }
 
-// traceLine writes the plan against what the trace has of the conversation, nil if
-// that is nothing of use, and gives what it has then.
-func (w *work) traceLine(before *traced, diff *planBody) (*traceLine, *traced, error) {
-	line := &traceLine{Branch: w.req.Branch, Model: w.req.Model, Align: w.align, Generation: w.proj.Generation, Chosen: -1}
-	after := &traced{plan: w.next.planID}
-	base := &traceBase{}
+// lineOf writes a plan against what the trace has of the conversation, nil if that is
+// nothing of use, and gives what it has then.
+func lineOf(p *Plan, before *traced) (*line, *traced, error) {
+	l := &line{Branch: p.Branch, Model: p.Model, Align: p.Align, Generation: p.After.Generation, Chosen: -1}
+	after := &traced{plan: p.ID}
+	from := &base{}
 	if before == nil {
-		line.Before = w.prev.proj
+		l.Before = p.Before
 	} else {
-		base, after.digest = &before.traceBase, before.digest
-		line.After = before.plan
+		from, after.digest = &before.base, before.digest
+		l.After = before.plan
 	}
-	line.KeepHost = sameHosts(base.hosts, w.hosts)
-	line.Host = w.hosts[line.KeepHost:]
-	line.KeepPlaces = common(base.places, w.places)
-	line.Places = w.places[line.KeepPlaces:]
-	after.traceBase = traceBase{proj: w.proj, hosts: w.hosts, places: w.places, cut: base.cut}
-	line.Projection = after.digest.sum(w.proj, diff.KeepSeen, diff.KeepItems)
-	for i := range w.decided {
-		if n := w.decided[i].fwd; n != nil && n.proj == w.proj {
-			line.Chosen = i
+	l.KeepHost = sameHosts(from.hosts, p.Host)
+	l.Host = p.Host[l.KeepHost:]
+	l.KeepPlaces = common(from.places, p.Places)
+	l.Places = p.Places[l.KeepPlaces:]
+	after.base = base{proj: p.After, hosts: p.Host, places: p.Places, cut: from.cut}
+	l.Projection = after.digest.sum(p.After, p.KeepSeen, p.KeepItems)
+	for i, c := range p.Trail.calls {
+		if c.fwd != nil && c.fwd.proj == p.After {
+			l.Chosen = i
 		}
 	}
 	var err error
-	line.Steps, err = w.traceSteps(&after.cut)
-	return line, after, err
+	l.Steps, err = steps(p, &after.cut)
+	return l, after, err
 }
 
-// traceSteps writes the calls of deciders. cut is what the cut planner was given
-// last, before and after.
-func (w *work) traceSteps(cut *cachelayout.CutInput) ([]traceStep, error) {
+// steps writes the calls of deciders. cut is what the cut planner was given last,
+// before and after.
+func steps(p *Plan, cut *cachelayout.CutInput) ([]step, error) {
 	var grown []pagevm.Seen
 	var wish *pagevm.CutWish
-	steps := make([]traceStep, 0, len(w.decided))
-	for i := range w.decided {
+	all := make([]step, 0, len(p.Trail.calls))
+	for i := range p.Trail.calls {
 		var in, out any
 		var err error
 		name := stepNext
-		switch d := &w.decided[i]; {
+		switch d := &p.Trail.calls[i]; {
 		case d.cut != nil:
 			name, out = stepPlanCut, &d.cut.out
 			in, err = changedFields(cut, &d.cut.in)
 			*cut = d.cut.in
 		case d.sel != nil:
 			name, out, wish = stepSelect, &d.sel.out, d.sel.wish
-			in, err = w.traceSelect(&d.sel.in, grown)
+			in, err = selectInOf(p, &d.sel.in, grown)
 		default:
-			in, out = traceNext(d.fwd, wish), &d.fwd.out
+			in, out = nextInOf(d.fwd, wish), &d.fwd.out
 			if grown == nil {
 				grown = d.fwd.proj.Seen
 			}
 		}
 		if err == nil {
-			steps, err = appendStep(steps, name, in, out)
+			all, err = appendStep(all, name, in, out)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("step %d, %s: %w", i, name, err)
 		}
 	}
-	return steps, nil
+	return all, nil
 }
 
-func appendStep(steps []traceStep, name string, in, out any) ([]traceStep, error) {
+func appendStep(all []step, name string, in, out any) ([]step, error) {
 	rawIn, err := json.Marshal(in)
 	if err != nil {
 		return nil, err
 	}
 	rawOut, err := json.Marshal(out)
-	return append(steps, traceStep{name, rawIn, rawOut}), err
+	return append(all, step{name, rawIn, rawOut}), err
 }
 
-// traceSelect writes what the selector was given. Seen is what the first Next of
-// the plan came to.
-func (w *work) traceSelect(in *pagevm.SelectInput, seen []pagevm.Seen) (selectIn, error) {
+// selectInOf is what the selector was given. Seen is what the first Next of the plan
+// came to.
+func selectInOf(p *Plan, in *pagevm.SelectInput, seen []pagevm.Seen) (selectIn, error) {
 	var out selectIn
-	if len(in.Host) != len(w.hosts) || common(in.Places, w.places) != len(in.Places) {
+	if len(in.Host) != len(p.Host) || common(in.Places, p.Places) != len(in.Places) {
 		return out, errors.New("the selector was given another conversation than Next")
 	}
 	for i := range in.Host {
-		if sameHost(&in.Host[i], &w.hosts[i]) {
+		if sameHost(&in.Host[i], &p.Host[i]) {
 			continue
 		}
-		if len(in.Host[i].Segments) != len(w.hosts[i].Segments) {
+		if len(in.Host[i].Segments) != len(p.Host[i].Segments) {
 			return out, fmt.Errorf("the selector was given other segments of message %d than Next", i)
 		}
 		for j := range in.Host[i].Segments {
-			f, err := changedFields(&w.hosts[i].Segments[j], &in.Host[i].Segments[j])
+			f, err := changedFields(&p.Host[i].Segments[j], &in.Host[i].Segments[j])
 			if err != nil {
 				return out, err
 			}
@@ -174,8 +174,8 @@ func (w *work) traceSelect(in *pagevm.SelectInput, seen []pagevm.Seen) (selectIn
 	return out, err
 }
 
-// traceNext writes what Next was given; wish is the selector's newest.
-func traceNext(d *decidedNext, wish *pagevm.CutWish) nextIn {
+// nextInOf is what Next was given; wish is the selector's newest.
+func nextInOf(d *decidedNext, wish *pagevm.CutWish) nextIn {
 	in := nextIn{Wishes: d.wishes, Cache: d.cache}
 	if c := d.wishes.Cut; c != nil && c == wish {
 		in.Wishes.Cut, in.Selected, in.Reason = nil, true, c.Reason
