@@ -35,6 +35,7 @@ var arrows = map[string][]string{
 	"transcript":          {".", "internal/lazyregexp"},
 	"internal/choice":     {"transcript"},
 	"internal/statedir":   {"internal/atomicfile"},
+	"internal/store":      {"internal/atomicfile", "internal/statedir"},
 	"index":               {".", "internal/atomicfile", "index/analysis", "index/internal/drv"},
 	"index/analysis":      {},
 	"index/watch":         {},
@@ -80,6 +81,7 @@ var arrows = map[string][]string{
 	"e2e":                   {},
 	"internal/scriptedhost": {".", "checkpoint", "internal/crashtest", "kernel", "transcript", "pagevm", "pagevm/journal"},
 
+	"internal/store/memstore":  {"internal/store"}, // for tests
 	"pagevm":                   {".", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
 	"pagevm/mask":              {"pagevm/internal/lex"},
 	"pagevm/journal":           {".", "internal/atomicfile", "internal/statedir", "pagevm", "pagevm/internal/lex"},
