@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // JobsFile is where recorded jobs write down how they went, in the state folder:
@@ -63,11 +63,10 @@ func (k *Kernel) Audit(ctx context.Context, o AuditOptions) (*consolidation.Repo
 	if o.Limits == (consolidation.Limits{}) {
 		o.Limits = consolidation.DefaultLimits()
 	}
-	store := &k.memory.opts.Store
-	co := consolidation.Options{Limits: o.Limits, Host: o.Host, Only: o.Only, Skip: o.Skip, Now: o.Now, Timezone: store.Timezone,
-		Masker: k.masker, MaxFileBytes: store.MaxFileBytes, Jobs: jobs}
-	_, err = os.Stat(k.stateDir)
-	state := err == nil
+	opts := &k.memory.opts.Store
+	co := consolidation.Options{Limits: o.Limits, Host: o.Host, Only: o.Only, Skip: o.Skip, Now: o.Now, Timezone: opts.Timezone,
+		Masker: k.masker, MaxFileBytes: opts.MaxFileBytes, Jobs: jobs}
+	state := store.Exists(k.state, "")
 	if state {
 		readable := sync.OnceValue(func() map[string]bool { return k.readable(ctx) })
 		co.Resolves = func(id string) bool { return readable()[id] }
@@ -111,7 +110,7 @@ func (k *Kernel) recordedJobs(files []string) ([]consolidation.Job, error) {
 	for _, file := range append([]string{own}, files...) {
 		read := os.ReadFile
 		if file == own {
-			read = func(string) ([]byte, error) { return k.state.ReadFile(JobsFile) }
+			read = func(string) ([]byte, error) { return k.state.Get(JobsFile) }
 		}
 		data, err := read(file)
 		if file == own && errors.Is(err, fs.ErrNotExist) {
@@ -215,9 +214,9 @@ func (k *Kernel) auditBlobs(ctx context.Context, r *consolidation.Report, now ti
 		return nil
 	}
 	n, bytes, example := 0, int64(0), ""
-	err = k.unneeded(needed, func(info blob.Info) error {
-		fi, err := k.state.Stat("blobs/" + info.Hash[:2] + "/" + info.Hash)
-		if err != nil || now.Sub(fi.ModTime()) < orphanAge {
+	err = k.unneeded(needed, func(info store.BlobInfo) error {
+		at, err := k.blobs.Stat(info.Hash)
+		if err != nil || now.Sub(at.Time) < orphanAge {
 			return nil
 		}
 		if n++; n == 1 {

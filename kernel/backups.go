@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -87,7 +86,7 @@ func (k *Kernel) retainBackups(ctx context.Context, req *RetainRequest, out *Ret
 	if req.Backups <= 0 || k.memory == nil {
 		return nil
 	}
-	if _, err := os.Stat(k.backups.Dir()); errors.Is(err, fs.ErrNotExist) {
+	if _, err := k.state.Stat(backupsFolder); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	begin := k.readUpkeep
@@ -122,8 +121,8 @@ func (k *Kernel) retainBackups(ctx context.Context, req *RetainRequest, out *Ret
 // oldBackup tells whether a backup that no run names, as a kill leaves it, is older than a
 // time.
 func (u *upkeep) oldBackup(hash string, before time.Time) bool {
-	fi, err := os.Stat(u.backups.File(hash))
-	return err == nil && fi.ModTime().Before(before)
+	info, err := u.backups.Stat(hash)
+	return err == nil && info.Time.Before(before)
 }
 
 // neededBackups are the backups that runs still need, and all that runs name.

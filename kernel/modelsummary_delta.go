@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -152,14 +153,14 @@ const notesLock = "summary.lock"
 
 // runNotes asks about a delta and commits what is answered.
 func (k *Kernel) runNotes(ctx context.Context, job *noteJob) {
-	lock, err := k.folder(job.name).Lock(notesLock)
-	if err != nil {
-		return
+	if !store.Exists(k.folder(job.name), "") {
+		return // the session ended
 	}
-	if ok, err := lock.TryLock(); !ok || err != nil {
+	release, err := k.folder(job.name).Lock(notesLock, store.Alone)
+	if err != nil {
 		return // another process asks
 	}
-	defer lock.Close()
+	defer release()
 	if !k.stillDue(ctx, job) {
 		return
 	}

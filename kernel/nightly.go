@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // The steps of a nightly run, by the names under which they are recorded.
@@ -167,21 +167,15 @@ func wait(ctx context.Context, d time.Duration, do bool) error {
 
 // lockNightly lets one process at a time do a night's upkeep.
 func (k *Kernel) lockNightly() (func(), error) {
-	if _, err := k.state.MkdirAll("", 0o700); err != nil {
-		return nil, err
-	}
 	ignoreState(k.state)
-	f, err := k.state.Lock("nightly.lock")
+	release, err := k.state.Lock("nightly.lock", store.Alone)
+	if held := (*store.LockedError)(nil); errors.As(err, &held) {
+		return nil, ErrNightlyRuns
+	}
 	if err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
-	switch ok, err := f.TryLock(); {
-	case err != nil:
-		return nil, fmt.Errorf("lock: %w", err)
-	case !ok:
-		return nil, ErrNightlyRuns
-	}
-	return func() { f.Close() }, nil
+	return release, nil
 }
 
 // busy says which session was written to within a time, "" if none was.
@@ -201,7 +195,7 @@ func (k *Kernel) busy(idle time.Duration, now time.Time) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if age := now.Sub(fi.ModTime()); age < idle {
+		if age := now.Sub(fi.Time); age < idle {
 			return fmt.Sprintf("session %s was at work %s ago, and %s of quiet are asked for", f, max(age, 0).Round(time.Second), idle), nil
 		}
 	}
@@ -221,21 +215,18 @@ func (k *Kernel) recordJob(name, failure string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	old, err := k.state.ReadFile(JobsFile)
+	old, err := k.state.Get(JobsFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("record the job %s: %w", name, err)
 	}
 	// A line that a kill cut short is ended, so that the next can be read.
 	if n := len(old); n > 0 && old[n-1] != '\n' || n > mostJobBytes {
-		_, err := k.state.WriteFile(JobsFile, append(wholeLines(old), append(line, '\n')...), 0o600)
+		_, err := k.state.Put(store.Synced, store.Doc{Name: JobsFile, Data: append(wholeLines(old), append(line, '\n')...)})
 		return err
 	}
-	f, err := k.state.OpenAppend(JobsFile, 0o600)
-	if err != nil {
-		return fmt.Errorf("record the job %s: %w", name, err)
-	}
+	f := k.state.Journal(JobsFile)
 	defer f.Close()
-	_, err = atomicfile.Append(f, int64(len(old)), append(line, '\n'), true)
+	_, err = f.Append(int64(len(old)), append(line, '\n'), true)
 	return err
 }
 

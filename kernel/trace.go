@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -137,7 +137,7 @@ type traceBase struct {
 }
 
 // newTracer gives the tracer of the session in dir, nil if there is to be none.
-func newTracer(dir statedir.Dir, opt TraceOptions) *tracer {
+func newTracer(dir store.Store, opt TraceOptions) *tracer {
 	if opt.Off {
 		return nil
 	}

@@ -61,7 +61,7 @@ func (u *upkeep) undo(ctx context.Context) (*Undone, error) {
 	}
 	if len(changed) > 0 {
 		return nil, fmt.Errorf("%s changed since %s, so nothing was taken back: what they were is in %s by the hashes that the project's journal names for %s",
-			strings.Join(changed, ", "), last.run.Time.Format(time.RFC3339), u.backups.Dir(), last.id)
+			strings.Join(changed, ", "), last.run.Time.Format(time.RFC3339), u.state.Where(backupsFolder), last.id)
 	}
 	u.run.Undoes = last.id
 	_, err := u.commit(ctx)

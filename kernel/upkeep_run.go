@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -18,7 +18,7 @@ type upkeep struct {
 	*Kernel
 	s     *session
 	log   []loggedRun
-	batch *blob.Batch
+	batch *store.Batch
 	run   upkeepRun
 	// held are files that can't be backed up.
 	held []string

@@ -389,10 +389,14 @@ func TestHandles(t *testing.T) {
 		if i, err := s.Stat("z/y"); err != nil || !i.Folder {
 			t.Fatalf("stat of a folder: %+v, %v", i, err)
 		}
-		aside, err := store.PutAside(s, "z/y/j")
-		must(err)
-		if again, err := store.PutAside(s, "z/y/j"); aside != "z/y/j.damaged-1" || !store.IsAside(aside) || again != "" || err != nil {
-			t.Fatalf("put aside as %q, then %q, %v", aside, again, err)
+		for _, want := range []string{"z/y/j.damaged-1", "z/y/j.damaged-2", ""} {
+			if aside, err := store.PutAside(s, "z/y/j"); err != nil || aside != want || want != "" && !store.IsAside(aside) {
+				t.Fatalf("put aside as %q, %v, want %q", aside, err, want)
+			}
+			if want == "z/y/j.damaged-1" {
+				_, err = s.Put(store.Synced, store.Doc{Name: "z/y/j", Data: []byte("again")})
+				must(err)
+			}
 		}
 	})
 }

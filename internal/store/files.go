@@ -100,49 +100,66 @@ func (s files) List(folder string) ([]Entry, error) {
 	return out, err
 }
 
-func (s files) Put(how Durability, docs ...Doc) (Stats, error) {
-	var st Stats
-	if how == Once {
-		return st, s.putOnce(docs, &st)
-	}
-	var g *atomicfile.Group // of the folder in which it stages
-	in := ""
-	commit := func() error {
-		if g == nil {
-			return nil
+func (s files) Put(how Durability, docs ...Doc) (st Stats, err error) {
+	switch how {
+	case Once:
+		err = s.putOnce(docs, &st)
+	case Unsynced:
+		err = s.putUnsynced(docs, &st)
+	default:
+		for i := 0; i < len(docs) && err == nil; i++ {
+			err = s.putSynced(docs[i], &st)
 		}
-		done, err := g.CommitUnsynced()
-		st.Add(Stats(done))
-		g = nil
+	}
+	return st, err
+}
+
+func (s files) putSynced(d Doc, st *Stats) error {
+	made, err := s.dir.MkdirAll(path.Dir(d.Name), dirPerm)
+	st.Add(Stats(made))
+	if err != nil {
 		return err
 	}
+	made, err = s.dir.WriteFile(d.Name, d.Data, filePerm)
+	st.Add(Stats(made))
+	return err
+}
+
+// putUnsynced writes those of one folder that follow each other together.
+func (s files) putUnsynced(docs []Doc, st *Stats) error {
+	for len(docs) > 0 {
+		folder, n := path.Dir(docs[0].Name), 1
+		for n < len(docs) && path.Dir(docs[n].Name) == folder {
+			n++
+		}
+		if err := s.putGroup(folder, docs[:n], st); err != nil {
+			return err
+		}
+		docs = docs[n:]
+	}
+	return nil
+}
+
+func (s files) putGroup(folder string, docs []Doc, st *Stats) error {
+	made, err := s.dir.MkdirAll(folder, dirPerm)
+	st.Add(Stats(made))
+	if err != nil {
+		return err
+	}
+	g := atomicfile.NewGroup(s.dir.Path(folder))
+	defer g.Abort()
 	for _, d := range docs {
-		folder := path.Dir(d.Name)
-		made, err := s.dir.MkdirAll(folder, dirPerm)
-		st.Add(Stats(made))
-		if err == nil && how == Synced {
-			made, err = s.dir.WriteFile(d.Name, d.Data, filePerm)
-			st.Add(Stats(made))
-		} else if err == nil {
-			if g != nil && folder != in {
-				err = commit()
-			}
-			if g == nil {
-				g, in = atomicfile.NewGroup(s.dir.Path(folder)), folder
-			}
-			var at string
-			if at, err = s.dir.Check(d.Name); err == nil {
-				err = g.Write(at, d.Data, filePerm)
-			}
+		at, err := s.dir.Check(d.Name)
+		if err == nil {
+			err = g.Write(at, d.Data, filePerm)
 		}
 		if err != nil {
-			if g != nil {
-				g.Abort()
-			}
-			return st, err
+			return err
 		}
 	}
-	return st, commit()
+	made, err = g.CommitUnsynced()
+	st.Add(Stats(made))
+	return err
 }
 
 // tempFolder holds what is put Once until it is whole.

@@ -43,8 +43,8 @@ type Store interface {
 	// Put gives documents and journals a new content, whether or not the names had one.
 	// At any instant, and after a kill at any instant, each has its old content or its
 	// new one, whole; after a power cut too, but for what was put Unsynced. How says what
-	// is durable when it returns nil. After an error those before the one that failed
-	// stand, and that one has the old content or the new.
+	// is durable when it returns nil; after an error a beginning of them has the new
+	// content.
 	Put(how Durability, docs ...Doc) (Stats, error)
 	// Move gives what stands under a name another one, over what has it; a folder takes
 	// with it what stands in it. It is done or not done. Synced, the old name is gone for
