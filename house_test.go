@@ -247,7 +247,7 @@ var larger = map[string]int{
 	"kernel":                 122,
 	"kernel.Kernel":          133,
 	"kernel.memory":          57,
-	"kernel.session":         179,
+	"kernel.session":         178,
 	"kernel.work":            247,
 	"markdownstore.Store":    52,
 	"pagevm/journal.Journal": 41,
@@ -298,4 +298,74 @@ func receiver(t ast.Expr) string {
 		return t.Name
 	}
 	return ""
+}
+
+// stored are the packages that keep state, and reach it by internal/store alone.
+var stored = []string{"kernel", "checkpoint", "sessions", "summary", "summary/...", "pagevm", "pagevm/..."}
+
+// onDisk are their files that use package os all the same, each with what it reaches,
+// which is no state of a store. The list only gets shorter.
+var onDisk = map[string]string{
+	"kernel/audit.go":          "records of jobs that other programs wrote, by the path that the user names",
+	"kernel/audit_index.go":    "the index's own file, of which a copy is checked",
+	"kernel/backend.go":        "the folder of the index's own file",
+	"kernel/doctor.go":         "whether the state directory itself can be written to",
+	"kernel/kernel.go":         "whether the workspace is there",
+	"kernel/media.go":          "images and documents of the workspace",
+	"kernel/syncer.go":         "the number of the process",
+	"sessions/conversation.go": "transcripts of hosts",
+	"sessions/transcript.go":   "transcripts of hosts",
+}
+
+// What keeps state touches no disk for it: of package os it uses nothing, and of io/fs
+// the errors. That it imports neither internal/atomicfile nor internal/statedir nor
+// flock, the table of arrows says.
+func TestStateIsKeptInAStore(t *testing.T) {
+	seen := map[string]bool{}
+	goDirs(t, func(dir string, files []string) {
+		if !matches(stored, dir) {
+			return
+		}
+		for _, below := range []string{"internal/atomicfile", "internal/statedir"} {
+			if allowed, _ := row(arrows, dir); matches(allowed, below) {
+				t.Errorf("the table of arrows lets %s import %s", dir, below)
+			}
+		}
+		for _, file := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := filepath.ToSlash(file)
+			ast.Inspect(f, func(n ast.Node) bool {
+				sel, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				pkg, ok := sel.X.(*ast.Ident)
+				switch {
+				case !ok || pkg.Name != "os" && pkg.Name != "fs" || pkg.Name == "fs" && strings.HasPrefix(sel.Sel.Name, "Err"):
+				case !imported(f, pkg.Name):
+				case onDisk[name] == "":
+					t.Errorf("%s uses %s.%s: state is kept in a store.Store", file, pkg.Name, sel.Sel.Name)
+				default:
+					seen[name] = true
+				}
+				return true
+			})
+		}
+	})
+	for name := range onDisk {
+		if !seen[name] {
+			t.Errorf("%s uses neither os nor io/fs: take it out of the list", name)
+		}
+	}
+}
+
+// imported tells whether a name is that of package os or io/fs in a file.
+func imported(f *ast.File, name string) bool {
+	return slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool {
+		p := strings.Trim(s.Path.Value, `"`)
+		return p == name || p == "io/"+name
+	})
 }
