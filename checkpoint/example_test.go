@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 
 	"github.com/memkernel/memkernel/checkpoint"
 )
@@ -14,7 +14,7 @@ import (
 func Example() {
 	dir, _ := os.MkdirTemp("", "session")
 	defer os.RemoveAll(dir)
-	store := checkpoint.NewStore(statedir.At(dir))
+	store := checkpoint.NewStore(store.Files(dir))
 	session, _ := store.Resume()
 
 	state := checkpoint.Update(session.State, japan())

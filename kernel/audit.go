@@ -3,12 +3,11 @@ package kernel
 import (
 	"context"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
 
@@ -49,19 +48,19 @@ func (k *Kernel) Audit(ctx context.Context, o AuditOptions) (*consolidation.Repo
 	if o.Limits == (consolidation.Limits{}) {
 		o.Limits = consolidation.DefaultLimits()
 	}
-	store := &k.memory.opts.Store
+	opts := &k.memory.opts.Store
 	now := k.nowOr(o.Now)
-	co := consolidation.Options{Limits: o.Limits, Host: o.Host, Only: o.Only, Skip: o.Skip, Now: now, Timezone: store.Timezone,
-		Masker: k.masker, MaxFileBytes: store.MaxFileBytes}
-	_, err := os.Stat(k.stateDir)
-	if err == nil {
+	co := consolidation.Options{Limits: o.Limits, Host: o.Host, Only: o.Only, Skip: o.Skip, Now: now, Timezone: opts.Timezone,
+		Masker: k.masker, MaxFileBytes: opts.MaxFileBytes}
+	state := store.Exists(k.state, "")
+	if state {
 		readable := sync.OnceValue(func() map[string]bool { return k.readable(ctx) })
 		co.Resolves = func(id string) bool { return readable()[id] }
 	}
 	check := func(id consolidation.CheckID, run func(context.Context, *consolidation.Report, time.Time) error) upkeep.StateCheck {
 		return upkeep.StateCheck{ID: id, Run: func(ctx context.Context, r *consolidation.Report) error { return run(ctx, r, now) }}
 	}
-	return k.upkeep.Audit(ctx, upkeep.AuditOptions{Options: co, Prune: o.Prune.filled(), JobFiles: o.JobFiles, NoState: err != nil, State: []upkeep.StateCheck{
+	return k.upkeep.Audit(ctx, upkeep.AuditOptions{Options: co, Prune: o.Prune.filled(), JobFiles: o.JobFiles, NoState: !state, State: []upkeep.StateCheck{
 		check(consolidation.CheckBlobs, k.auditBlobs), check(consolidation.CheckJournals, k.auditJournals), check(consolidation.CheckIndex, k.auditIndex)}})
 }
 
@@ -131,9 +130,9 @@ func (k *Kernel) auditBlobs(ctx context.Context, r *consolidation.Report, now ti
 		return nil
 	}
 	n, bytes, example := 0, int64(0), ""
-	err = k.unneeded(needed, func(info blob.Info) error {
-		fi, err := k.state.Stat("blobs/" + info.Hash[:2] + "/" + info.Hash)
-		if err != nil || now.Sub(fi.ModTime()) < orphanAge {
+	err = k.unneeded(needed, func(info store.BlobInfo) error {
+		at, err := k.blobs.Stat(info.Hash)
+		if err != nil || now.Sub(at.Time) < orphanAge {
 			return nil
 		}
 		if n++; n == 1 {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -42,7 +42,7 @@ func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.folder(projectFolder).Exists("") {
+	if store.Exists(k.folder(projectFolder), "") {
 		folders = append(folders, projectFolder)
 	}
 	for _, f := range folders {
@@ -85,14 +85,13 @@ func salvageHint(name string) string {
 // unreadable is a session that can't be read.
 func unreadable(name string, err error) Finding {
 	f := Finding{Session: name, What: err.Error(), Hint: salvageHint(name)}
-	var link *statedir.LinkError
 	var d *journal.DamageError
 	switch {
 	case errors.As(err, &d):
 		f.What = fmt.Sprintf("%s, line %d (byte %d): %s", d.File, d.Line, d.Offset, d.Reason)
 	case errors.Is(err, fs.ErrPermission):
 		f.Hint = "give yourself the right to read it; nothing is known to be damaged"
-	case errors.As(err, &link):
+	case store.Foreign(err):
 		f.Hint = "move it away: what it leads to was not touched"
 	case errors.Is(err, journal.ErrNewer):
 		f.Hint = "use the newer program"

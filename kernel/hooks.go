@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -395,7 +396,7 @@ func (k *Kernel) Restore(ctx context.Context, sessionKey string) (*Restored, err
 	if err != nil {
 		return nil, fmt.Errorf("restore session %s: %w", s.key, err)
 	}
-	if out.Text == "" && !s.files.Exists("") && !s.keeps() {
+	if out.Text == "" && !store.Exists(s.files, "") && !s.keeps() {
 		return nil, fmt.Errorf("restore: %w", k.noSession(s.key))
 	}
 	return out, nil

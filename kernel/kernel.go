@@ -47,8 +47,7 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/blob"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -106,16 +105,16 @@ type Options struct {
 type Kernel struct {
 	workspace string
 	stateDir  string
-	state     statedir.Dir // the same, as the way to its files
+	state     store.Store // what is kept there
 	prices    *cachelayout.Book
 	now       func() time.Time
 	lowWater  int
 	counter   PromptCounter
 	represent represent.Options
 	traces    TraceOptions
-	blobs     *blob.Store
+	blobs     *store.Blobs
 	// backups are what memory's files were before they were pruned, by hash.
-	backups  *blob.Store
+	backups  *store.Blobs
 	upkeep   *upkeep.Keeper
 	masker   *mask.Masker
 	counts   *budget.Cache
@@ -153,11 +152,11 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	}
 	if o.StateDir == "" {
 		o.StateDir = filepath.Join(abs, DefaultStateDir)
-		if _, err := statedir.At(abs).Check(DefaultStateDir); err != nil {
+		if _, err := store.FilesIn(abs, DefaultStateDir); err != nil {
 			return nil, fmt.Errorf("open workspace %s: %w; if you made it so, name the folder itself as the state directory", workspaceDir, err)
 		}
 	}
-	state := statedir.At(o.StateDir)
+	state := store.Files(o.StateDir)
 	if o.Prices == nil {
 		o.Prices = cachelayout.DefaultBook()
 	}
@@ -195,8 +194,8 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		counter:   o.Counter,
 		represent: o.Represent,
 		traces:    o.Trace,
-		blobs:     blob.Open(state.Sub("blobs")),
-		backups:   blob.Open(state.Sub("backups")),
+		blobs:     store.BlobsIn(state.In(blobsFolder)),
+		backups:   store.BlobsIn(state.In(upkeep.BackupsFolder)),
 		counts:    budget.NewCache(0),
 		sessions:  map[string]*session{},
 		keep:      max(cmp.Or(o.KeepSessions, DefaultKeepSessions), 1),

@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -134,7 +134,7 @@ type memory struct {
 	private, shared *markdownstore.Store
 	// past are documents of what was said in sessions.
 	past  *sessions.Store
-	state statedir.Dir
+	state store.Store
 	now   func() time.Time
 
 	mu        sync.Mutex // guards what follows
@@ -148,7 +148,7 @@ type memory struct {
 }
 
 // openMemory opens the workspace. The index is opened when it is wanted.
-func openMemory(dir string, state statedir.Dir, o MemoryOptions, masker *mask.Masker, now func() time.Time) (*memory, error) {
+func openMemory(dir string, state store.Store, o MemoryOptions, masker *mask.Masker, now func() time.Time) (*memory, error) {
 	if o.Off {
 		return nil, nil
 	}

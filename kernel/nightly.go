@@ -92,9 +92,6 @@ func (k *Kernel) Nightly(ctx context.Context, req NightlyRequest) (*Nightly, err
 		out.Skipped = busy
 		return out, err
 	}
-	if _, err := k.state.MkdirAll("", 0o700); err != nil {
-		return nil, fmt.Errorf("nightly: %w", err)
-	}
 	ignoreState(k.state)
 	jobs := []upkeep.Job{{Name: StepAudit, Run: func() error { return k.nightAudit(ctx, &req, out) }}, {Name: StepCurate, Run: func() error { return k.nightCurate(ctx, &req, out) }},
 		{Name: StepPrune, Run: func() error { return k.nightPrune(ctx, &req, out) }}}
@@ -150,7 +147,7 @@ func (k *Kernel) busy(idle time.Duration, now time.Time) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if age := now.Sub(fi.ModTime()); age < idle {
+		if age := now.Sub(fi.Time); age < idle {
 			return fmt.Sprintf("session %s was at work %s ago, and %s of quiet are asked for", f, max(age, 0).Round(time.Second), idle), nil
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/sessions"
 )
@@ -97,10 +98,9 @@ func (k *Kernel) Reindex(ctx context.Context, opts *ReindexOptions) (*ReindexRep
 
 func (m *memory) reindex(ctx context.Context, opts *ReindexOptions) (*ReindexReport, error) {
 	r := &ReindexReport{}
-	if _, err := m.state.MkdirAll("", 0o700); err != nil {
+	if err := ignoreState(m.state); err != nil && !store.Exists(m.state, "") {
 		return r, fmt.Errorf("reindex: %w", err)
 	}
-	ignoreState(m.state)
 	if err := m.readPast(ctx, opts, r); err != nil {
 		return r, fmt.Errorf("reindex: %w", err)
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/sessions"
@@ -46,7 +46,7 @@ const pastDir = "transcripts"
 func (m *memory) openPast() {
 	o := &m.opts.Sessions
 	mask := func(s string) string { return m.masker.Text(s) }
-	m.past = sessions.Open(m.state.Sub(pastDir), &sessions.Options{Mask: mask, Location: m.location(),
+	m.past = sessions.Open(m.state.In(pastDir), &sessions.Options{Mask: mask, Location: m.location(),
 		DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages, Settle: o.Settle})
 }
 
@@ -97,27 +97,27 @@ func (m *memory) transcripts(src sessions.Source) sessions.Lister {
 
 // ownSessions lists the sessions that this state directory has journals of.
 func (m *memory) ownSessions(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
-	in := m.state.Sub(sessionsFolder)
-	root := in.Path("")
-	entries, err := in.ReadDir("")
+	in := m.state.In(sessionsFolder)
+	root := in.Where("")
+	entries, err := in.List("")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		failed(root, fmt.Errorf("list sessions: %w", err))
 	}
 	for _, e := range entries {
-		path := in.Sub(e.Name()).Path(journalFile)
-		fi, err := in.Sub(e.Name()).Stat(journalFile)
+		path := in.In(e.Name).Where(journalFile)
+		fi, err := in.In(e.Name).Stat(journalFile)
 		if err != nil {
 			continue // nothing was said in it yet
 		}
-		key, err := sessionKeyIn(m.state, e.Name())
-		if err == nil && key == e.Name() {
+		key, err := sessionKeyIn(m.state, e.Name)
+		if err == nil && key == e.Name {
 			_, err = sessionKeyOf(key)
 		}
 		if err != nil {
 			failed(path, err)
 			continue
 		}
-		c := sessions.Conversation{Agent: m.agent(key), Key: key, Name: e.Name(), Path: path, Size: fi.Size(), ModTime: fi.ModTime(), Read: m.readJournal}
+		c := sessions.Conversation{Agent: m.agent(key), Key: key, Name: e.Name, Path: path, Size: fi.Size, ModTime: fi.Time, Read: m.readJournal}
 		if !yield(c) || ctx.Err() != nil {
 			return
 		}
@@ -162,7 +162,7 @@ func sessionKeyOf(folder string) (string, error) {
 // readJournal reads what people and models said from a session's journal. Positions
 // count its records.
 func (m *memory) readJournal(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
-	j, err := journal.OpenJournalIn(m.state.Sub(sessionsFolder).Sub(c.Name), journalFile, &journal.Options{ReadOnly: true})
+	j, err := journal.OpenJournalIn(m.state.In(sessionsFolder).In(c.Name), journalFile, &journal.Options{ReadOnly: true})
 	if err != nil {
 		return from, err
 	}
@@ -207,7 +207,7 @@ func (m *memory) said(p *pagevm.Page, content map[string]string, seen map[string
 		stored, ok = rep.Text, true
 	}
 	if !ok && p.Blob != "" {
-		b, err := blob.Open(m.state.Sub("blobs")).Get(p.Blob)
+		b, err := store.BlobsIn(m.state.In(blobsFolder)).Get(p.Blob)
 		stored, ok = string(b), err == nil // gone by retention otherwise
 	}
 	seen[p.ID] = ok

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // Status is what stands in a state directory.
@@ -253,9 +253,9 @@ func (k *Kernel) statusFolders(o *StatusOptions) (read []string, others []OtherS
 		s := OtherSession{Folder: f}
 		for _, name := range []string{journalFile, recordsFile} {
 			if fi, err := k.folder(f).Stat(name); err == nil {
-				s.Bytes += fi.Size()
-				if fi.ModTime().After(s.Last) {
-					s.Last = fi.ModTime()
+				s.Bytes += fi.Size
+				if fi.Time.After(s.Last) {
+					s.Last = fi.Time
 				}
 			}
 		}
@@ -331,8 +331,8 @@ func (m *memory) indexStatus(ctx context.Context) IndexStatus {
 // sessionFolders lists the folders of all sessions.
 func (k *Kernel) sessionFolders() ([]string, error) { return sessionFolders(k.state) }
 
-func sessionFolders(state statedir.Dir) ([]string, error) {
-	entries, err := state.ReadDir(sessionsFolder)
+func sessionFolders(state store.Store) ([]string, error) {
+	entries, err := state.List(sessionsFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -341,8 +341,8 @@ func sessionFolders(state statedir.Dir) ([]string, error) {
 	}
 	var out []string
 	for _, e := range entries {
-		if e.IsDir() {
-			out = append(out, e.Name())
+		if e.Folder {
+			out = append(out, e.Name)
 		}
 	}
 	return out, nil
@@ -379,12 +379,12 @@ func (s *session) countMasked(by map[string]int) {
 	}
 }
 
-func size(dir statedir.Dir, name string) int64 {
+func size(dir store.Store, name string) int64 {
 	st, err := dir.Stat(name)
 	if err != nil {
 		return 0
 	}
-	return st.Size()
+	return st.Size
 }
 
 // IndexPath is where the index over the workspace's Markdown is kept, a file or the

@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"encoding/json"
+
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // recordFormat is the version of sync.json.
@@ -22,13 +24,13 @@ const syncRecordName = "sync.json"
 func (m *memory) keepRun(run *SyncRun) {
 	data, err := json.Marshal(syncRecord{recordFormat, *run})
 	if err == nil {
-		_, _ = m.state.WriteFile(syncRecordName, append(data, '\n'), 0o600)
+		_, _ = m.state.Put(store.Synced, store.Doc{Name: syncRecordName, Data: append(data, '\n')})
 	}
 }
 
 // lastRun reads the run that was last written down, nil if none can be read.
 func (m *memory) lastRun() *SyncRun {
-	data, err := m.state.ReadFile(syncRecordName)
+	data, err := m.state.Get(syncRecordName)
 	var r syncRecord
 	if err != nil || json.Unmarshal(data, &r) != nil || r.Format != recordFormat {
 		return nil

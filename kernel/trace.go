@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -28,7 +28,7 @@ const DefaultTraceBytes = 64 << 20
 const FaultNotTraced = "not_traced"
 
 // newTracer gives the tracer of the session in dir, nil if there is to be none.
-func newTracer(dir statedir.Dir, opt TraceOptions) *trace.Writer {
+func newTracer(dir store.Store, opt TraceOptions) *trace.Writer {
 	if opt.Off {
 		return nil
 	}

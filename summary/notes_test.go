@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"pgregory.net/rapid"
@@ -66,7 +66,7 @@ type desk struct {
 const notesKey = "notes/0/"
 
 func newDesk(t interface{ Fatalf(string, ...any) }, dir string, msgs []memkernel.Message) *desk {
-	j, err := journal.OpenJournal(filepath.Join(dir, "journal.jsonl"), nil)
+	j, err := journal.OpenJournalIn(store.Files(dir), "journal.jsonl", nil)
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
@@ -255,7 +255,7 @@ func TestNothingIsLost(t *testing.T) {
 		}
 		checkCaps(t, d)
 		d.journal.Close()
-		again, err := journal.OpenJournal(filepath.Join(sub, "journal.jsonl"), &journal.Options{ReadOnly: true})
+		again, err := journal.OpenJournalIn(store.Files(sub), "journal.jsonl", &journal.Options{ReadOnly: true})
 		if err != nil {
 			t.Fatalf("reopen: %v", err)
 		}

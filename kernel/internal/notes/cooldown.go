@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -47,12 +47,12 @@ func cooldown(failures int, asked time.Duration) time.Duration {
 // Cooldowns is the file summary-model.json. It is derived: a damaged one is
 // started anew, and losing it costs one request.
 type Cooldowns struct {
-	dir statedir.Dir // the state directory
-	mu  sync.Mutex
+	state store.Store // of the state directory
+	mu    sync.Mutex
 }
 
 // OpenCooldowns gives those of a state directory. Nothing is read or written yet.
-func OpenCooldowns(state statedir.Dir) *Cooldowns { return &Cooldowns{dir: state} }
+func OpenCooldowns(state store.Store) *Cooldowns { return &Cooldowns{state: state} }
 
 // cooldownsFile holds the cool-downs of a state directory.
 const cooldownsFile = "summary-model.json"
@@ -65,7 +65,7 @@ type cooldownFile struct {
 // read is the file as it stands, since other processes write it too. ok is false
 // if a newer version wrote it: it is left alone.
 func (c *Cooldowns) read() (f cooldownFile, ok bool) {
-	raw, err := c.dir.ReadFile(cooldownsFile)
+	raw, err := c.state.Get(cooldownsFile)
 	if err == nil {
 		err = json.Unmarshal(raw, &f)
 	}
@@ -106,10 +106,7 @@ func (c *Cooldowns) note(model string, e *summary.ModelError, now time.Time) {
 	if err != nil {
 		return
 	}
-	if _, err := c.dir.MkdirAll("", 0o700); err != nil {
-		return
-	}
-	_, _ = c.dir.WriteFile(cooldownsFile, raw, 0o600)
+	_, _ = c.state.Put(store.Synced, store.Doc{Name: cooldownsFile, Data: raw})
 }
 
 func (m Cooldown) after(e *summary.ModelError, model string, now time.Time) Cooldown {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -19,7 +19,7 @@ const bytesPerToken = 3
 type Said struct {
 	// Folder is the session's, Page the key of the branch's notes in this Epoch, and
 	// Evidence names the session as the place where something was said.
-	Folder         statedir.Dir
+	Folder         store.Store
 	Branch         string
 	Epoch          int
 	Page, Evidence string
@@ -39,7 +39,7 @@ type Said struct {
 
 // Job is a delta on its way to the model.
 type Job struct {
-	Folder statedir.Dir
+	Folder store.Store
 	Branch string
 	// Epoch and Version, of the notes, are as they were when the delta was taken.
 	Epoch, Version int
@@ -159,14 +159,14 @@ const lockName = "summary.lock"
 
 // ask asks about a delta and hands over what is answered.
 func (n *Taker) ask(ctx context.Context, job *Job, s Session) {
-	lock, err := job.Folder.Lock(lockName)
-	if err != nil {
-		return
+	if !store.Exists(job.Folder, "") {
+		return // the session ended
 	}
-	if ok, err := lock.TryLock(); !ok || err != nil {
+	release, err := job.Folder.Lock(lockName, store.Alone)
+	if err != nil {
 		return // another process asks
 	}
-	defer lock.Close()
+	defer release()
 	if !s.Current(ctx, job) {
 		return // another process was faster
 	}

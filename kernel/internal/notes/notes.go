@@ -22,7 +22,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -64,7 +64,7 @@ type Taker struct {
 
 // NewTaker gives one that keeps cool-downs in a state directory. All options are
 // taken as they are.
-func NewTaker(o Options, state statedir.Dir, now func() time.Time) *Taker {
+func NewTaker(o Options, state store.Store, now func() time.Time) *Taker {
 	n := &Taker{opt: o, now: now, calm: OpenCooldowns(state), asking: map[string]bool{}}
 	n.ctx, n.abort = context.WithCancel(context.Background())
 	return n
@@ -75,7 +75,7 @@ func NewTaker(o Options, state statedir.Dir, now func() time.Time) *Taker {
 func (n *Taker) Start(job *Job, s Session) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	session := job.Folder.Path("")
+	session := job.Folder.Where("")
 	if n.closed || n.asking[session] || len(n.asking) >= maxAsking {
 		return
 	}
@@ -99,11 +99,11 @@ func (n *Taker) end(session string) {
 }
 
 // Busy tells whether Start would refuse a job of the session in a folder.
-func (n *Taker) Busy(folder statedir.Dir) bool {
+func (n *Taker) Busy(folder store.Store) bool {
 	if n == nil {
 		return true
 	}
-	session := folder.Path("")
+	session := folder.Where("")
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.closed || n.asking[session] || len(n.asking) >= maxAsking

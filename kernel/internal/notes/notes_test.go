@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -39,23 +39,26 @@ func (d *desk) Commit(_ *notes.Job, u []journal.Update, f []summary.Fact) error 
 }
 
 // said is an ended turn in a folder.
-func said(dir statedir.Dir) *notes.Said {
+func said(dir store.Store) *notes.Said {
 	msgs := []memkernel.Message{
 		{Key: "k1", Role: memkernel.RoleUser, Time: noon, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Never push to main.", Typed: true}}},
 		{Key: "k2", Role: memkernel.RoleAssistant, Time: noon, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Agreed.", Typed: true}}}}
 	hosts := []pagevm.HostMessage{{Key: "k1", Segments: []pagevm.Segment{{Page: "cv-1"}}}, {Key: "k2", Segments: []pagevm.Segment{{Page: "cv-2"}}}}
 	st := summary.State{}
 	st.Offset.Key = "k2"
-	return &notes.Said{Folder: dir.Sub("s"), Page: "notes/0/", Evidence: "session:s", Messages: msgs, Hosts: hosts, Ended: 2,
+	return &notes.Said{Folder: dir.In("s"), Page: "notes/0/", Evidence: "session:s", Messages: msgs, Hosts: hosts, Ended: 2,
 		Summary: st, Mask: func(s string) string { return s }, Now: noon.Add(time.Minute)}
 }
 
 const answer = `{"ops":[{"op":"add","field":"open_threads","text":"Measure it","evidence":"m1"},{"op":"remember","text":"Nobody pushes to main","evidence":"m1"}]}`
 
 // asked starts a job and waits for what comes of it.
-func asked(t *testing.T, dir statedir.Dir, o notes.Options, d *desk) {
+func asked(t *testing.T, dir store.Store, o notes.Options, d *desk) {
 	t.Helper()
 	o.Model, o.Timeout, o.DeltaTokens, o.CloseWait = answers(answer), time.Minute, 1000, time.Minute
+	if _, err := dir.In("s").Put(store.Unsynced, store.Doc{Name: "journal.jsonl"}); err != nil {
+		t.Fatal(err)
+	}
 	n := notes.NewTaker(o, dir, func() time.Time { return noon })
 	if job := n.Job(said(dir)); job != nil {
 		n.Start(job, d)
@@ -79,10 +82,7 @@ func TestADeltaIsCommittedOnce(t *testing.T) {
 		"overtaken":     {notes.Options{}, desk{stale: true}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := statedir.At(t.TempDir())
-			if _, err := dir.MkdirAll("s", 0o700); err != nil {
-				t.Fatal(err)
-			}
+			dir := store.Files(t.TempDir())
 			asked(t, dir, c.o, &c.d)
 			if c.d.commits != c.commits || len(c.d.facts) != c.facts || c.commits > 0 && len(c.d.updates) != 2 {
 				t.Errorf("%d commits, updates %+v, facts %+v", c.d.commits, c.d.updates, c.d.facts)
@@ -94,10 +94,7 @@ func TestADeltaIsCommittedOnce(t *testing.T) {
 // TestUnwrittenNotesCoolDown: an answer that can't be committed leaves the model alone
 // for a while, and a delta is not even made then.
 func TestUnwrittenNotesCoolDown(t *testing.T) {
-	dir := statedir.At(t.TempDir())
-	if _, err := dir.MkdirAll("s", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	dir := store.Files(t.TempDir())
 	d := &desk{refuses: errors.New("the disk is full")}
 	asked(t, dir, notes.Options{}, d)
 	asked(t, dir, notes.Options{}, d)

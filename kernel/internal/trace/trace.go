@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -148,7 +148,7 @@ type base struct {
 // NewWriter gets the trace of the session in dir ready; nothing is read or written.
 // program is the version of what writes it. From maxBytes on, or four times its first
 // line if that is more, the file is put aside and begun anew.
-func NewWriter(dir statedir.Dir, program string, maxBytes int64) *Writer {
+func NewWriter(dir store.Store, program string, maxBytes int64) *Writer {
 	head := journal.TraceHeader{Program: program, Deciders: deciders}
 	return &Writer{file: journal.NewTrace(dir, File, head, maxBytes), lines: map[conversation]*traced{}}
 }

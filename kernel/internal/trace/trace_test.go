@@ -10,7 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -30,7 +30,7 @@ func messages(n int) (hosts []pagevm.HostMessage, places []pagevm.Place) {
 // Forget, stands by itself; a changed line is told by its number.
 func TestWrittenPlansReplay(t *testing.T) {
 	dir := t.TempDir()
-	w := trace.NewWriter(statedir.At(dir), "v1.2.3", 1<<20)
+	w := trace.NewWriter(store.Files(dir), "v1.2.3", 1<<20)
 	defer w.Close()
 	before := &pagevm.Projection{Version: pagevm.ProjectionVersion, Session: "s"}
 	for i := range 20 {

@@ -89,11 +89,11 @@ func (k *Keeper) auditSize(ctx context.Context, r *consolidation.Report, o *Audi
 // recordedJobs reads how recorded jobs went. A record that was named must exist.
 func (k *Keeper) recordedJobs(files []string) ([]consolidation.Job, error) {
 	var out []consolidation.Job
-	own := k.State.Path(JobsFile)
+	own := k.State.Where(JobsFile)
 	for _, file := range append([]string{own}, files...) {
 		read := os.ReadFile
 		if file == own {
-			read = func(string) ([]byte, error) { return k.State.ReadFile(JobsFile) }
+			read = func(string) ([]byte, error) { return k.State.Get(JobsFile) }
 		}
 		data, err := read(file)
 		if file == own && errors.Is(err, fs.ErrNotExist) {

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/store"
 )
+
+// BackupsFolder is where the backups are, in the state directory.
+const BackupsFolder = "backups"
 
 // Backups hold files byte for byte, or they are none; and secrets do not get into the
 // state folder. So a text that holds what is taken for a secret is never backed up, and a
@@ -28,7 +30,7 @@ func (k *Keeper) secret(text string) bool { return k.Masker.Text(text) != text }
 // keep puts a text among the backups, unless it holds a secret, and gives its hash.
 func (r *run) keep(text string) string {
 	if r.secret(text) {
-		return blob.Sum([]byte(text))
+		return store.Sum([]byte(text))
 	}
 	return r.batch.AddString(text)
 }
@@ -98,7 +100,7 @@ func (k *Keeper) RetainBackups(ctx context.Context, before, now time.Time, apply
 	if k.Files == nil {
 		return 0, 0, nil
 	}
-	if _, err := os.Stat(k.Backups.Dir()); errors.Is(err, fs.ErrNotExist) {
+	if _, err := k.State.Stat(BackupsFolder); errors.Is(err, fs.ErrNotExist) {
 		return 0, 0, nil
 	}
 	r, unlock, err := k.begin(ctx, kindSeen, now, apply)
@@ -128,8 +130,8 @@ func (k *Keeper) RetainBackups(ctx context.Context, before, now time.Time, apply
 // oldBackup tells whether a backup that no run names, as a kill leaves it, is older than a
 // time.
 func (k *Keeper) oldBackup(hash string, before time.Time) bool {
-	fi, err := os.Stat(k.Backups.File(hash))
-	return err == nil && fi.ModTime().Before(before)
+	info, err := k.Backups.Stat(hash)
+	return err == nil && info.Time.Before(before)
 }
 
 // neededBackups are the backups that runs still need, and all that runs name.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -63,7 +63,7 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*Curated, error) 
 	}
 	graves := gravesOf(r.log)
 	o := consolidation.CurateOptions{Day: r.promise.Day, NearDuplicate: opt.NearDuplicate, Buffer: buffer,
-		BufferRef: r.Buffer.Path() + "@" + blob.Sum([]byte(buffer))[:12], Retired: func(key string) bool { return graves[key] }, Taken: r.taken()}
+		BufferRef: r.Buffer.Path() + "@" + store.Sum([]byte(buffer))[:12], Retired: func(key string) bool { return graves[key] }, Taken: r.taken()}
 	if o.Extra, err = opt.Extra(r.promise.Day); err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (r *run) taken() int {
 // hasRead tells whether a curation has read all of the buffer.
 func (r *run) hasRead(buffer string) bool {
 	m := r.lastRead()
-	return m != nil && m.Hash == blob.Sum([]byte(buffer)) && m.Bytes == len(buffer)
+	return m != nil && m.Hash == store.Sum([]byte(buffer)) && m.Bytes == len(buffer)
 }
 
 // lastRead is what a curation has last read of the buffer, nil if none has.

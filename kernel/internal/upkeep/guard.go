@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // LossOf says what a change of a file would lose, nil if so much may be lost, or all of
 // it is backed up.
 func (k *Keeper) LossOf(path, before, after string) (*consolidation.Loss, error) {
-	if k.LossShare <= 0 || k.Backups.Has(blob.Sum([]byte(before))) {
+	if k.LossShare <= 0 || k.Backups.Has(store.Sum([]byte(before))) {
 		return nil, nil
 	}
 	snap, err := k.Snapshot(context.Background())

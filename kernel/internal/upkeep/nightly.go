@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // JobsFile is where recorded jobs write down how they went, in the state directory:
@@ -99,17 +99,14 @@ func wait(ctx context.Context, d time.Duration, do bool) error {
 
 // lockNightly lets one process at a time do a night's upkeep.
 func (k *Keeper) lockNightly() (func(), error) {
-	f, err := k.State.Lock("nightly.lock")
+	release, err := k.State.Lock("nightly.lock", store.Alone)
+	if held := (*store.LockedError)(nil); errors.As(err, &held) {
+		return nil, ErrRuns
+	}
 	if err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
-	switch ok, err := f.TryLock(); {
-	case err != nil:
-		return nil, fmt.Errorf("lock: %w", err)
-	case !ok:
-		return nil, ErrRuns
-	}
-	return func() { f.Close() }, nil
+	return release, nil
 }
 
 // mostJobBytes is how large the record of jobs gets before its older half goes.
@@ -125,21 +122,18 @@ func (k *Keeper) recordJob(name, failure string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	old, err := k.State.ReadFile(JobsFile)
+	old, err := k.State.Get(JobsFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("record the job %s: %w", name, err)
 	}
 	// A line that a kill cut short is ended, so that the next can be read.
 	if n := len(old); n > 0 && old[n-1] != '\n' || n > mostJobBytes {
-		_, err := k.State.WriteFile(JobsFile, append(wholeLines(old), append(line, '\n')...), 0o600)
+		_, err := k.State.Put(store.Synced, store.Doc{Name: JobsFile, Data: append(wholeLines(old), append(line, '\n')...)})
 		return err
 	}
-	f, err := k.State.OpenAppend(JobsFile, 0o600)
-	if err != nil {
-		return fmt.Errorf("record the job %s: %w", name, err)
-	}
+	f := k.State.Journal(JobsFile)
 	defer f.Close()
-	_, err = atomicfile.Append(f, int64(len(old)), append(line, '\n'), true)
+	_, err = f.Append(int64(len(old)), append(line, '\n'), true)
 	return err
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // PruneOptions say what leaves the files of memory.
@@ -133,7 +133,7 @@ func (r *run) readOfBuffer(ctx context.Context, out *Pruned) (string, *mark, err
 	}
 	out.BufferLeft = len(text)
 	m := r.lastRead()
-	if m == nil || len(text) < m.Bytes || m.Bytes == 0 || blob.Sum([]byte(text[:m.Bytes])) != m.Hash {
+	if m == nil || len(text) < m.Bytes || m.Bytes == 0 || store.Sum([]byte(text[:m.Bytes])) != m.Hash {
 		return "", nil, nil
 	}
 	read := text[:m.Bytes]

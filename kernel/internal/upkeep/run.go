@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -19,7 +19,7 @@ type run struct {
 	*Keeper
 	journal Journal
 	log     []logged
-	batch   *blob.Batch
+	batch   *store.Batch
 	promise promise
 	// held are files that can't be backed up.
 	held []string

@@ -54,7 +54,7 @@ func (r *run) undo(ctx context.Context) (*Undone, error) {
 	}
 	if len(changed) > 0 {
 		return nil, fmt.Errorf("%s changed since %s, so nothing was taken back: what they were is in %s by the hashes that the project's journal names for %s",
-			strings.Join(changed, ", "), last.run.Time.Format(time.RFC3339), r.Backups.Dir(), last.id)
+			strings.Join(changed, ", "), last.run.Time.Format(time.RFC3339), r.State.Where(BackupsFolder), last.id)
 	}
 	r.promise.Undoes = last.id
 	_, err := r.commit(ctx)

@@ -27,8 +27,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/blob"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -49,13 +48,13 @@ type Keeper struct {
 	Files        *markdownstore.Store
 	MaxFileBytes int64
 	// Backups are what files were and became, by hash.
-	Backups *blob.Store
+	Backups *store.Blobs
 	Masker  *mask.Masker
 	// LossShare is the share of MEMORY.md's lines that a change may lose; 0 and less
 	// refuses none.
 	LossShare float64
-	// State is the state directory, for the record of jobs.
-	State   statedir.Dir
+	// State is the state directory, for the record of jobs and the run's lock.
+	State   store.Store
 	Project Project
 	Buffer  Buffer
 	// Changed is called when files may have changed.

@@ -10,8 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/blob"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -59,8 +58,8 @@ func keeper(t *testing.T) (k *upkeep.Keeper, l *ledger, dir string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { files.Close() })
-	state := statedir.At(filepath.Join(dir, ".memkernel"))
-	return &upkeep.Keeper{Files: files, Backups: blob.Open(state.Sub("backups")), LossShare: .3, State: state, Project: l, Buffer: noBuffer{}, Changed: func() {}}, l, dir
+	state := store.Files(filepath.Join(dir, ".memkernel"))
+	return &upkeep.Keeper{Files: files, Backups: store.BlobsIn(state.In(upkeep.BackupsFolder)), LossShare: .3, State: state, Project: l, Buffer: noBuffer{}, Changed: func() {}}, l, dir
 }
 
 func put(t *testing.T, dir, name, text string) {
@@ -139,9 +138,6 @@ func TestLosses(t *testing.T) {
 // that was run.
 func TestJobs(t *testing.T) {
 	k, _, _ := keeper(t)
-	if _, err := k.State.MkdirAll("", 0o700); err != nil {
-		t.Fatal(err)
-	}
 	ran := 0
 	ok := func() error { ran++; return nil }
 	bad := func() error { ran++; return errors.New("two\nlines") }
@@ -149,7 +145,7 @@ func TestJobs(t *testing.T) {
 	if err != nil || ran != 2 || len(came) != 3 || came[0].Outcome != "ok" || came[1].Outcome != "failed" || came[2].Error != "b failed" {
 		t.Errorf("%+v, %v", came, err)
 	}
-	record, err := k.State.ReadFile(upkeep.JobsFile)
+	record, err := k.State.Get(upkeep.JobsFile)
 	if err != nil || strings.Count(string(record), "\n") != 2 || !strings.Contains(string(record), `"two lines"`) {
 		t.Errorf("the record is %q, %v", record, err)
 	}

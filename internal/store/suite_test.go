@@ -1,5 +1,5 @@
-package blob
+package store
 
 import "github.com/memkernel/memkernel/internal/suite"
 
-func init() { suite.Quick(0) }
+func init() { suite.Quick(30) }

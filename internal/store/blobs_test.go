@@ -1,10 +1,9 @@
-package blob
+package store
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,15 +11,15 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/statedir"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
-func commit(t *testing.T, s *Store, contents ...string) Stats {
+func fileOf(s *Blobs, hash string) string { return s.in.Where(blobName(hash)) }
+
+func commit(t *testing.T, s *Blobs, contents ...string) Stats {
 	t.Helper()
 	b := s.NewBatch()
 	for _, c := range contents {
@@ -34,7 +33,7 @@ func commit(t *testing.T, s *Store, contents ...string) Stats {
 }
 
 func TestPutAndGet(t *testing.T) {
-	s := Open(statedir.At(filepath.Join(t.TempDir(), "blobs")))
+	s := BlobsIn(Files(filepath.Join(t.TempDir(), "blobs")))
 	b := s.NewBatch()
 	h := b.AddString("hello")
 	if h2 := b.Add([]byte("hello")); h2 != h || b.Len() != 1 {
@@ -48,7 +47,7 @@ func TestPutAndGet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st.Added != 2 || st.AddedBytes != 5 || st.Syncs == 0 {
+	if st.Files != 2 || st.Bytes != 5 || st.Syncs == 0 {
 		t.Errorf("stats = %+v", st)
 	}
 	for hash, want := range map[string]string{h: "hello", empty: ""} {
@@ -56,52 +55,42 @@ func TestPutAndGet(t *testing.T) {
 		if err != nil || string(got) != want {
 			t.Errorf("Get(%s) = %q, %v", hash, got, err)
 		}
-		r, err := s.Reader(hash)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err = io.ReadAll(r)
-		r.Close()
-		if err != nil || string(got) != want {
-			t.Errorf("Reader(%s) = %q, %v", hash, got, err)
-		}
 	}
-	info, err := s.Stat(h)
-	if err != nil || info != (Info{h, 5}) {
+	if info, err := s.Stat(h); err != nil || info.Size != 5 {
 		t.Errorf("Stat = %+v, %v", info, err)
 	}
 }
 
 func TestExistingBlobIsNotWrittenAgain(t *testing.T) {
 	dir := t.TempDir()
-	commit(t, Open(statedir.At(dir)), "a", "b")
-	s := Open(statedir.At(dir))
-	if st := commit(t, s, "a"); st.Added != 0 || st.Existing != 1 || st.Syncs == 0 {
+	commit(t, BlobsIn(Files(dir)), "a", "b")
+	s := BlobsIn(Files(dir))
+	if st := commit(t, s, "a"); st.Files != 0 || st.Syncs == 0 {
 		t.Errorf("first commit of a new store must settle the name: %+v", st)
 	}
-	if st := commit(t, s, "a"); st.Added != 0 || st.Syncs != 0 {
+	if st := commit(t, s, "a"); st.Files != 0 || st.Syncs != 0 {
 		t.Errorf("known durable blob costs syncs: %+v", st)
 	}
 	// A file cut short by a crash is replaced.
-	f := s.File(Sum([]byte("b")))
+	f := fileOf(s, Sum([]byte("b")))
 	if err := os.Truncate(f, 0); err != nil {
 		t.Fatal(err)
 	}
-	if st := commit(t, s, "b"); st.Added != 1 {
+	if st := commit(t, s, "b"); st.Files != 1 {
 		t.Errorf("short file not replaced: %+v", st)
 	}
 }
 
 func TestDamageIsNamed(t *testing.T) {
-	s := Open(statedir.At(t.TempDir()))
+	s := BlobsIn(Files(t.TempDir()))
 	commit(t, s, "content")
 	h := Sum([]byte("content"))
-	if err := os.WriteFile(s.File(h), []byte("CONTENT"), 0o600); err != nil {
+	if err := os.WriteFile(fileOf(s, h), []byte("CONTENT"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err := s.Get(h)
 	var d *DamageError
-	if !errors.As(err, &d) || d.File != s.File(h) || d.Hash != h || d.Hint == "" {
+	if !errors.As(err, &d) || d.File != fileOf(s, h) || d.Hash != h || d.Hint == "" {
 		t.Errorf("Get = %v", err)
 	}
 	if err := s.Verify(h); !errors.As(err, &d) {
@@ -111,17 +100,17 @@ func TestDamageIsNamed(t *testing.T) {
 
 func TestNotFoundAndBadHash(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
-	s := Open(statedir.At(dir))
+	s := BlobsIn(Files(dir))
 	_, err := s.Get(strings.Repeat("0", 64))
-	if !errors.Is(err, ErrNotFound) || !errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, ErrNoBlob) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing: %v", err)
 	}
 	for _, h := range []string{"", "../../etc/passwd", strings.Repeat("A", 64), strings.Repeat("0", 63)} {
 		if _, err := s.Get(h); !errors.Is(err, ErrBadHash) {
 			t.Errorf("Get(%q): %v", h, err)
 		}
-		if _, err := s.Reader(h); !errors.Is(err, ErrBadHash) {
-			t.Errorf("Reader(%q): %v", h, err)
+		if err := s.Verify(h); !errors.Is(err, ErrBadHash) {
+			t.Errorf("Verify(%q): %v", h, err)
 		}
 		if err := s.Delete(h); !errors.Is(err, ErrBadHash) {
 			t.Errorf("Delete(%q): %v", h, err)
@@ -136,9 +125,9 @@ func TestNotFoundAndBadHash(t *testing.T) {
 }
 
 func TestWalkAndDelete(t *testing.T) {
-	s := Open(statedir.At(t.TempDir()))
+	s := BlobsIn(Files(t.TempDir()))
 	commit(t, s, "a", "b", "c")
-	os.WriteFile(filepath.Join(s.Dir(), "README"), nil, 0o600)
+	os.WriteFile(filepath.Join(s.in.Where(""), "README"), nil, 0o600)
 	walk := func() (hs []string) {
 		for i, err := range s.Walk() {
 			if err != nil {
@@ -161,58 +150,24 @@ func TestWalkAndDelete(t *testing.T) {
 	if diff := cmp.Diff([]string{hs[0], hs[2]}, walk()); diff != "" {
 		t.Error(diff)
 	}
-	if st := commit(t, s, "a", "b", "c"); st.Added != 1 {
+	if st := commit(t, s, "a", "b", "c"); st.Files != 1 {
 		t.Errorf("deleted blob is written again: %+v", st)
 	}
 }
 
-// zeros yields n bytes without holding them.
-type zeros struct{ n int64 }
-
-func (z *zeros) Read(p []byte) (int, error) {
-	if z.n == 0 {
-		return 0, io.EOF
-	}
-	n := min(int64(len(p)), z.n)
-	clear(p[:n])
-	z.n -= n
-	return int(n), nil
-}
-
-func TestStream(t *testing.T) {
-	s := Open(statedir.At(t.TempDir()))
-	b := s.NewBatch()
-	const size = 50 << 20
-	h, n, err := b.AddReader(&zeros{size})
-	if err != nil || n != size {
-		t.Fatalf("AddReader = %d, %v", n, err)
-	}
-	if h2, _, err := b.AddReader(&zeros{size}); err != nil || h2 != h {
-		t.Fatalf("again: %s, %v", h2, err)
-	}
-	if st, err := b.Commit(t.Context()); err != nil || st.Added != 1 || st.AddedBytes != size {
-		t.Fatalf("commit = %+v, %v", st, err)
-	}
-	if err := s.Verify(h); err != nil {
-		t.Error(err)
-	}
-	noTemps(t, s)
-}
-
-func noTemps(t *testing.T, s *Store) {
+func noTemps(t *testing.T, s *Blobs) {
 	t.Helper()
-	entries, _ := os.ReadDir(filepath.Join(s.Dir(), "tmp"))
+	entries, _ := os.ReadDir(filepath.Join(s.in.Where(""), "tmp"))
 	for _, e := range entries {
 		t.Errorf("litter: %s", e.Name())
 	}
 }
 
 func TestCancelledCommitLeavesNothing(t *testing.T) {
-	s := Open(statedir.At(t.TempDir()))
+	s := BlobsIn(Files(t.TempDir()))
 	ctx, cancel := context.WithCancel(t.Context())
 	b := s.NewBatch()
 	b.AddString("x")
-	b.AddReader(strings.NewReader("y"))
 	cancel()
 	if _, err := b.Commit(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
@@ -228,7 +183,7 @@ func TestCancelledCommitLeavesNothing(t *testing.T) {
 func TestFailEveryOperation(t *testing.T) {
 	for _, size := range []int{1, suite.Pick(12, 40)} {
 		for n := 0; ; n++ {
-			s := Open(statedir.At(filepath.Join(t.TempDir(), "blobs")))
+			s := BlobsIn(Files(filepath.Join(t.TempDir(), "blobs")))
 			if !failOnce(t, s, size, n) {
 				break
 			}
@@ -246,7 +201,7 @@ func TestFailEveryOperation(t *testing.T) {
 	}
 }
 
-func failOnce(t *testing.T, s *Store, size, n int) (failed bool) {
+func failOnce(t *testing.T, s *Blobs, size, n int) (failed bool) {
 	t.Helper()
 	i := 0
 	restore := atomicfile.SetHook(func(op, path string) error {
@@ -283,15 +238,15 @@ func BenchmarkCommit400(b *testing.B) {
 	for _, mode := range []string{"first", "new", "existing"} {
 		b.Run(mode, func(b *testing.B) {
 			b.ReportAllocs()
-			s := Open(statedir.At(b.TempDir()))
+			s := BlobsIn(Files(b.TempDir()))
 			var st Stats
 			n := 0
 			for b.Loop() {
 				switch mode {
 				case "first":
-					s = Open(statedir.At(filepath.Join(b.TempDir(), "blobs")))
+					s = BlobsIn(Files(filepath.Join(b.TempDir(), "blobs")))
 				case "existing":
-					s = Open(statedir.At(s.Dir()))
+					s = BlobsIn(Files(s.in.Where("")))
 				}
 				gen := n
 				if mode == "existing" {
