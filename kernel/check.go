@@ -106,7 +106,7 @@ func (m *memory) check(ctx context.Context) []Finding {
 	if m == nil {
 		return nil
 	}
-	ix, err := m.reader(ctx)
+	ix, err := m.Index(ctx)
 	if errors.Is(err, index.ErrMissing) || errors.Is(err, index.ErrOlder) {
 		return nil
 	}

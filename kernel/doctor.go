@@ -270,7 +270,7 @@ func (d *doctor) vectors(st *IndexStatus) {
 
 // deep holds the index against itself.
 func (d *doctor) deep() {
-	ix, err := d.k.memory.reader(d.ctx)
+	ix, err := d.k.memory.Index(d.ctx)
 	if err != nil {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel/embed"
+	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 )
 
 // embedding looks at where vectors come from.
@@ -27,7 +28,7 @@ func (d *doctor) embedding() {
 		d.Add(AreaEmbedding, Healthy, p.Model()+" is configured; it was not asked", "--network asks it for one vector")
 		return
 	}
-	v, err := p.EmbedQuery(d.ctx, probeText)
+	v, err := p.EmbedQuery(d.ctx, mem.ProbeText)
 	if err != nil {
 		d.Add(AreaEmbedding, Failing, err.Error(), "until it answers, search is by words alone")
 		return
@@ -38,7 +39,7 @@ func (d *doctor) embedding() {
 
 // vectorLength compares the model's vectors with those of the index.
 func (d *doctor) vectorLength(p embed.Provider, length int) {
-	ix, err := d.k.memory.reader(d.ctx)
+	ix, err := d.k.memory.Index(d.ctx)
 	if err != nil {
 		return // which index says
 	}
@@ -53,7 +54,7 @@ func (d *doctor) dayBudget(b *embed.Budget) {
 	if b == nil {
 		return
 	}
-	if n, tokens, err := d.k.memory.neverEmbedded(d.ctx); err == nil && n > 0 { // which index can't be read says another check
+	if n, tokens, err := d.k.memory.NeverEmbedded(d.ctx); err == nil && n > 0 { // which index can't be read says another check
 		d.Add(AreaEmbedding, Warning, fmt.Sprintf("%d texts will never get a vector: the longest takes about %d tokens, more than a whole day has", n, tokens),
 			fmt.Sprintf("raise embedding.daily_tokens to %d at least", tokens))
 	}

@@ -176,7 +176,10 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		err = o.Life.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, errors.Join(err, m.close()))
+		if m != nil {
+			err = errors.Join(err, m.Close())
+		}
+		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
 	k := &Kernel{
 		contract:  c,
@@ -204,7 +207,9 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if o.Summary.Model != nil {
 		k.notes = newNoteTaker(o.Summary, k.cooldowns())
 	}
-	m.begin()
+	if m != nil {
+		m.Sync.Begin()
+	}
 	return k, ctx.Err()
 }
 
@@ -221,7 +226,7 @@ func (k *Kernel) Close() error {
 		errs = append(errs, s.close())
 	}
 	if m := k.memory; m != nil && !closed {
-		errs = append(errs, m.close())
+		errs = append(errs, m.Close())
 	}
 	return errors.Join(errs...)
 }

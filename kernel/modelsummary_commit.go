@@ -36,7 +36,7 @@ func (k *Kernel) commitNotes(job *noteJob, ops []summary.Operation) error {
 	}
 	s.redo(ctx, k.memory)
 	if k.memory != nil {
-		k.memory.fresh.written()
+		k.memory.Sync.Written()
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (s *session) commitNotes(k *Kernel, job *noteJob, ops []summary.Operation) 
 
 // factUpdate promises an entry of today's log, as [Kernel.Remember] does.
 func (s *session) factUpdate(m *memory, job *noteJob, f summary.Fact) (journal.Update, error) {
-	body := rememberBody{Path: m.store(false).DailyPath(job.now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.answered.Mark.Model, 80) + ")"}
+	body := rememberBody{Path: m.Store(false).DailyPath(job.now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.answered.Mark.Model, 80) + ")"}
 	value, err := json.Marshal([]struct {
 		ID    string       `json:"id"`
 		Value rememberBody `json:"value"`

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/statedir"
+	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/sessions"
@@ -40,86 +41,42 @@ type SessionOptions struct {
 	Settle        time.Duration
 }
 
-// pastDir is where documents of past sessions are kept, in the state directory.
-const pastDir = "transcripts"
-
-func (m *memory) openPast() {
-	o := &m.opts.Sessions
-	mask := func(s string) string { return m.masker.Text(s) }
-	m.past = sessions.Open(m.state.Sub(pastDir), &sessions.Options{Mask: mask, Location: m.location(),
-		DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages, Settle: o.Settle})
-}
-
-func (m *memory) location() *time.Location {
-	if loc := m.opts.Store.Timezone; loc != nil {
-		return loc
-	}
-	return time.Local
-}
-
-// agent is whose a session is: the one that its key names, or the kernel's.
-func (m *memory) agent(key string) string {
-	return cmp.Or(sessions.AgentOf(key), m.opts.Sessions.Agent, sessions.DefaultAgent)
-}
-
-// readPast makes documents of what is new in past sessions. What can't be read is
-// told as skipped.
-func (m *memory) readPast(ctx context.Context, opts *ReindexOptions, r *ReindexReport) error {
-	o := &m.opts.Sessions
-	if !o.Enabled {
-		return nil
-	}
-	from := []sessions.Lister{}
-	for _, src := range o.Sources {
-		from = append(from, m.transcripts(src))
-	}
+// room are the options as package memory has them.
+func (o *SessionOptions) room(state statedir.Dir) mem.SessionOptions {
+	out := mem.SessionOptions{Enabled: o.Enabled, Sources: o.Sources, Agent: o.Agent, DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages, Settle: o.Settle,
+		Folder: func(key string) (string, error) { return folderOf(state, key) }}
 	if !o.NoOwn {
-		from = append(from, m.ownSessions)
+		out.Own = ownSessions(state)
 	}
-	report, err := m.past.Update(ctx, sessions.UpdateOptions{All: !opts.delta, Wait: !opts.delta, Now: m.now()}, from...)
-	if errors.Is(err, sessions.ErrBusy) {
-		err = nil // the other process does it
-	}
-	r.Sessions = report
-	return err
+	return out
 }
 
-// transcripts lists those of a source; those that are nobody's are the kernel's
-// agent's.
-func (m *memory) transcripts(src sessions.Source) sessions.Lister {
+// ownSessions lists the sessions that a state directory has journals of.
+func ownSessions(state statedir.Dir) sessions.Lister {
+	in := state.Sub(sessionsFolder)
 	return func(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
-		src.Find(ctx, func(c sessions.Conversation) bool {
-			c.Agent = cmp.Or(c.Agent, m.agent(c.Key))
-			return yield(c)
-		}, failed)
-	}
-}
-
-// ownSessions lists the sessions that this state directory has journals of.
-func (m *memory) ownSessions(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
-	in := m.state.Sub(sessionsFolder)
-	root := in.Path("")
-	entries, err := in.ReadDir("")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		failed(root, fmt.Errorf("list sessions: %w", err))
-	}
-	for _, e := range entries {
-		path := in.Sub(e.Name()).Path(journalFile)
-		fi, err := in.Sub(e.Name()).Stat(journalFile)
-		if err != nil {
-			continue // nothing was said in it yet
+		entries, err := in.ReadDir("")
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed(in.Path(""), fmt.Errorf("list sessions: %w", err))
 		}
-		key, err := sessionKeyIn(m.state, e.Name())
-		if err == nil && key == e.Name() {
-			_, err = sessionKeyOf(key)
-		}
-		if err != nil {
-			failed(path, err)
-			continue
-		}
-		c := sessions.Conversation{Agent: m.agent(key), Key: key, Name: e.Name(), Path: path, Size: fi.Size(), ModTime: fi.ModTime(), Read: m.readJournal}
-		if !yield(c) || ctx.Err() != nil {
-			return
+		for _, e := range entries {
+			path := in.Sub(e.Name()).Path(journalFile)
+			fi, err := in.Sub(e.Name()).Stat(journalFile)
+			if err != nil {
+				continue // nothing was said in it yet
+			}
+			key, err := sessionKeyIn(state, e.Name())
+			if err == nil && key == e.Name() {
+				_, err = sessionKeyOf(key)
+			}
+			if err != nil {
+				failed(path, err)
+				continue
+			}
+			c := sessions.Conversation{Key: key, Name: e.Name(), Path: path, Size: fi.Size(), ModTime: fi.ModTime(), Read: journalReader(state)}
+			if !yield(c) || ctx.Err() != nil {
+				return
+			}
 		}
 	}
 }
@@ -159,46 +116,49 @@ func sessionKeyOf(folder string) (string, error) {
 	return "", fmt.Errorf("session %s: its key can't be told from its folder, so nobody knows whose it is: it is not searched", folder)
 }
 
-// readJournal reads what people and models said from a session's journal. Positions
-// count its records.
-func (m *memory) readJournal(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
-	j, err := journal.OpenJournalIn(m.state.Sub(sessionsFolder).Sub(c.Name), journalFile, &journal.Options{ReadOnly: true})
-	if err != nil {
-		return from, err
-	}
-	defer j.Close()
-	at, seen := sessions.Position{Dialect: "journal"}, map[string]bool{}
-	for rec, err := range j.Records() {
-		if err == nil {
-			err = ctx.Err()
-		}
+// journalReader reads what people and models said from the journals of sessions.
+// Positions count their records.
+func journalReader(state statedir.Dir) func(context.Context, *sessions.Conversation, sessions.Position, func(sessions.Turn) error) (sessions.Position, error) {
+	blobs := blob.Open(state.Sub("blobs"))
+	return func(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
+		j, err := journal.OpenJournalIn(state.Sub(sessionsFolder).Sub(c.Name), journalFile, &journal.Options{ReadOnly: true})
 		if err != nil {
 			return from, err
 		}
-		at.Line++
-		if rec.Op != opIngest {
-			continue
-		}
-		var b ingestBody
-		if err := unmarshal(rec, &b); err != nil {
-			return from, err
-		}
-		for _, p := range b.Pages {
-			t, ok := m.said(p, b.Content, seen)
-			if t.Line = at.Line; !ok || at.Line <= from.Line {
-				continue
+		defer j.Close()
+		at, seen := sessions.Position{Dialect: "journal"}, map[string]bool{}
+		for rec, err := range j.Records() {
+			if err == nil {
+				err = ctx.Err()
 			}
-			if err := turn(t); err != nil {
+			if err != nil {
 				return from, err
 			}
+			at.Line++
+			if rec.Op != opIngest {
+				continue
+			}
+			var b ingestBody
+			if err := unmarshal(rec, &b); err != nil {
+				return from, err
+			}
+			for _, p := range b.Pages {
+				t, ok := turnIn(p, b.Content, blobs, seen)
+				if t.Line = at.Line; !ok || at.Line <= from.Line {
+					continue
+				}
+				if err := turn(t); err != nil {
+					return from, err
+				}
+			}
 		}
+		at.Offset = j.Size()
+		return at, nil
 	}
-	at.Offset = j.Size()
-	return at, nil
 }
 
-// said is what a page of a conversation says, the first time that it comes.
-func (m *memory) said(p *pagevm.Page, content map[string]string, seen map[string]bool) (sessions.Turn, bool) {
+// turnIn is what a page of a conversation says, the first time that it comes.
+func turnIn(p *pagevm.Page, content map[string]string, blobs *blob.Store, seen map[string]bool) (sessions.Turn, bool) {
 	if p.Type != pagevm.Conversation || p.Role != "user" && p.Role != "assistant" || seen[p.ID] {
 		return sessions.Turn{}, false
 	}
@@ -207,7 +167,7 @@ func (m *memory) said(p *pagevm.Page, content map[string]string, seen map[string
 		stored, ok = rep.Text, true
 	}
 	if !ok && p.Blob != "" {
-		b, err := blob.Open(m.state.Sub("blobs")).Get(p.Blob)
+		b, err := blobs.Get(p.Blob)
 		stored, ok = string(b), err == nil // gone by retention otherwise
 	}
 	seen[p.ID] = ok
@@ -249,11 +209,11 @@ type PastStatus struct {
 
 func (m *memory) pastStatus() PastStatus {
 	o := &m.opts.Sessions
-	st := PastStatus{Enabled: o.Enabled, Agent: m.agent(""), Sources: []string{}, Own: o.Enabled && !o.NoOwn}
+	st := PastStatus{Enabled: o.Enabled, Agent: m.Agent(""), Sources: []string{}, Own: o.Enabled && !o.NoOwn}
 	for _, src := range o.Sources {
 		st.Sources = append(st.Sources, src.Path)
 	}
-	n, err := m.past.Stats()
+	n, err := m.Past.Stats()
 	if err != nil {
 		st.Error = err.Error()
 	}
@@ -266,17 +226,17 @@ func (m *memory) pastStatus() PastStatus {
 func (k *Kernel) forgetPast(ctx context.Context, req *ForgetRequest, out *Forgotten) error {
 	m := k.memory
 	out.Transcripts = []sessions.Forgotten{}
-	if m == nil || !req.Session || !m.past.Exists() && !m.opts.Sessions.Enabled {
+	if m == nil || !req.Session || !m.Past.Exists() && !m.opts.Sessions.Enabled {
 		return nil
 	}
-	found, err := m.past.Matching(req.SessionKey)
+	found, err := m.Past.Matching(req.SessionKey)
 	if err == nil && req.Apply {
 		var name string
 		if name, err = folderOf(k.state, req.SessionKey); err != nil {
 			return err
 		}
-		own := sessions.Folder(m.agent(req.SessionKey), name)
-		found, err = m.past.Forget(ctx, sessions.ForgetRequest{Key: req.SessionKey, Folders: []string{own}, Reason: m.masker.Text(req.Reason), Now: req.Now})
+		own := sessions.Folder(m.Agent(req.SessionKey), name)
+		found, err = m.Past.Forget(ctx, sessions.ForgetRequest{Key: req.SessionKey, Folders: []string{own}, Reason: k.masker.Text(req.Reason), Now: req.Now})
 	}
 	out.Transcripts = append(out.Transcripts, found...)
 	return err
@@ -284,7 +244,7 @@ func (k *Kernel) forgetPast(ctx context.Context, req *ForgetRequest, out *Forgot
 
 // forgetSaid forgets what pages say in the documents of past sessions.
 func (m *memory) forgetSaid(ctx context.Context, s *session, pages []*pagevm.Page) error {
-	if m == nil || !m.past.Exists() {
+	if m == nil || !m.Past.Exists() {
 		return nil
 	}
 	var turns []sessions.Turn
@@ -304,24 +264,16 @@ func (m *memory) forgetSaid(ctx context.Context, s *session, pages []*pagevm.Pag
 	if len(turns) == 0 {
 		return nil
 	}
-	return m.past.ForgetTurns(ctx, turns)
+	return m.Past.ForgetTurns(ctx, turns)
 }
 
 // dropPast takes what was forgotten out of the index now. Where that can't be done
 // now, searches leave it out until it is.
 func (m *memory) dropPast(ctx context.Context, out *Forgotten) {
-	if m == nil || !m.past.Exists() {
+	if m == nil || !m.Past.Exists() {
 		return
 	}
-	if _, err := m.reader(ctx); err != nil {
-		return
-	}
-	r := &ReindexReport{}
-	ix, err := m.writer(ctx, r, false)
-	if err == nil {
-		err = errors.Join(m.sync(ctx, ix, &ReindexOptions{}, r), ix.Close())
-	}
-	if err != nil {
+	if err := m.Drop(ctx); err != nil {
 		out.Elsewhere = append(out.Elsewhere, "the index, where nobody finds it any more: the next reindex removes it ("+err.Error()+")")
 	}
 }
@@ -332,10 +284,10 @@ var sources = []string{SourceMemory, SourceSessions}
 // The sources of memory.
 const (
 	// SourceMemory are the workspace's files.
-	SourceMemory = "memory"
+	SourceMemory = mem.SourceMemory
 	// SourceSessions is what was said: in this session and no longer shown, and in
 	// others.
-	SourceSessions = "sessions"
+	SourceSessions = mem.SourceSessions
 )
 
 func checkSource(source string) error {

@@ -285,7 +285,7 @@ func (k *Kernel) memoryStatus(ctx context.Context) MemoryStatus {
 	if o.Embedder != nil {
 		st.Embedder = o.Embedder.Model()
 	}
-	st.NeverEmbedded, _, _ = m.neverEmbedded(ctx) // an index that can't be read says so itself
+	st.NeverEmbedded, _, _ = m.NeverEmbedded(ctx) // an index that can't be read says so itself
 	st.Index, st.Sync, st.Sessions = m.indexStatus(ctx), m.syncStatus(), m.pastStatus()
 	return st
 }
@@ -310,7 +310,7 @@ func (m *memory) indexStatus(ctx context.Context) IndexStatus {
 		}
 		return st
 	}
-	ix, err := m.reader(ctx)
+	ix, err := m.Index(ctx)
 	if err != nil {
 		return fail(err)
 	}
@@ -320,7 +320,7 @@ func (m *memory) indexStatus(ctx context.Context) IndexStatus {
 	}
 	st.Files, st.Unread, st.Chunks, st.TextBytes, st.FileBytes = s.Files, s.Unread, s.Chunks, s.TextBytes, s.FileBytes
 	st.Model, st.Vectors = s.Model, s.Vectors
-	st.Lag, err = ix.Lag(ctx, m.files(ctx, nil))
+	st.Lag, err = m.Behind(ctx, ix)
 	if err != nil {
 		return fail(err)
 	}

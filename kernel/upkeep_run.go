@@ -115,7 +115,7 @@ func (u *upkeep) commit(ctx context.Context) (*upkeepDone, error) {
 		return nil, err
 	}
 	done, err := u.finishRun(ctx, u.s, u.runID(), &u.run)
-	u.memory.fresh.written()
+	u.memory.Sync.Written()
 	return done, err
 }
 
