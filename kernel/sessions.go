@@ -46,37 +46,39 @@ func (o *SessionOptions) room(state statedir.Dir) mem.SessionOptions {
 	out := mem.SessionOptions{Enabled: o.Enabled, Sources: o.Sources, Agent: o.Agent, DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages, Settle: o.Settle,
 		Folder: func(key string) (string, error) { return folderOf(state, key) }}
 	if !o.NoOwn {
-		out.Own = ownSessions(state)
+		out.Own = journals{state}.list
 	}
 	return out
 }
 
-// ownSessions lists the sessions that a state directory has journals of.
-func ownSessions(state statedir.Dir) sessions.Lister {
-	in := state.Sub(sessionsFolder)
-	return func(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
-		entries, err := in.ReadDir("")
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed(in.Path(""), fmt.Errorf("list sessions: %w", err))
+// journals are those of the sessions in a state directory, as past sessions.
+type journals struct{ state statedir.Dir }
+
+// list lists the sessions.
+func (m journals) list(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
+	in := m.state.Sub(sessionsFolder)
+	root := in.Path("")
+	entries, err := in.ReadDir("")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		failed(root, fmt.Errorf("list sessions: %w", err))
+	}
+	for _, e := range entries {
+		path := in.Sub(e.Name()).Path(journalFile)
+		fi, err := in.Sub(e.Name()).Stat(journalFile)
+		if err != nil {
+			continue // nothing was said in it yet
 		}
-		for _, e := range entries {
-			path := in.Sub(e.Name()).Path(journalFile)
-			fi, err := in.Sub(e.Name()).Stat(journalFile)
-			if err != nil {
-				continue // nothing was said in it yet
-			}
-			key, err := sessionKeyIn(state, e.Name())
-			if err == nil && key == e.Name() {
-				_, err = sessionKeyOf(key)
-			}
-			if err != nil {
-				failed(path, err)
-				continue
-			}
-			c := sessions.Conversation{Key: key, Name: e.Name(), Path: path, Size: fi.Size(), ModTime: fi.ModTime(), Read: journalReader(state)}
-			if !yield(c) || ctx.Err() != nil {
-				return
-			}
+		key, err := sessionKeyIn(m.state, e.Name())
+		if err == nil && key == e.Name() {
+			_, err = sessionKeyOf(key)
+		}
+		if err != nil {
+			failed(path, err)
+			continue
+		}
+		c := sessions.Conversation{Key: key, Name: e.Name(), Path: path, Size: fi.Size(), ModTime: fi.ModTime(), Read: m.read}
+		if !yield(c) || ctx.Err() != nil {
+			return
 		}
 	}
 }
@@ -116,49 +118,46 @@ func sessionKeyOf(folder string) (string, error) {
 	return "", fmt.Errorf("session %s: its key can't be told from its folder, so nobody knows whose it is: it is not searched", folder)
 }
 
-// journalReader reads what people and models said from the journals of sessions.
-// Positions count their records.
-func journalReader(state statedir.Dir) func(context.Context, *sessions.Conversation, sessions.Position, func(sessions.Turn) error) (sessions.Position, error) {
-	blobs := blob.Open(state.Sub("blobs"))
-	return func(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
-		j, err := journal.OpenJournalIn(state.Sub(sessionsFolder).Sub(c.Name), journalFile, &journal.Options{ReadOnly: true})
+// read reads what people and models said from a session's journal. Positions
+// count its records.
+func (m journals) read(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
+	j, err := journal.OpenJournalIn(m.state.Sub(sessionsFolder).Sub(c.Name), journalFile, &journal.Options{ReadOnly: true})
+	if err != nil {
+		return from, err
+	}
+	defer j.Close()
+	at, seen := sessions.Position{Dialect: "journal"}, map[string]bool{}
+	for rec, err := range j.Records() {
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err != nil {
 			return from, err
 		}
-		defer j.Close()
-		at, seen := sessions.Position{Dialect: "journal"}, map[string]bool{}
-		for rec, err := range j.Records() {
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				return from, err
-			}
-			at.Line++
-			if rec.Op != opIngest {
+		at.Line++
+		if rec.Op != opIngest {
+			continue
+		}
+		var b ingestBody
+		if err := unmarshal(rec, &b); err != nil {
+			return from, err
+		}
+		for _, p := range b.Pages {
+			t, ok := m.said(p, b.Content, seen)
+			if t.Line = at.Line; !ok || at.Line <= from.Line {
 				continue
 			}
-			var b ingestBody
-			if err := unmarshal(rec, &b); err != nil {
+			if err := turn(t); err != nil {
 				return from, err
 			}
-			for _, p := range b.Pages {
-				t, ok := turnIn(p, b.Content, blobs, seen)
-				if t.Line = at.Line; !ok || at.Line <= from.Line {
-					continue
-				}
-				if err := turn(t); err != nil {
-					return from, err
-				}
-			}
 		}
-		at.Offset = j.Size()
-		return at, nil
 	}
+	at.Offset = j.Size()
+	return at, nil
 }
 
-// turnIn is what a page of a conversation says, the first time that it comes.
-func turnIn(p *pagevm.Page, content map[string]string, blobs *blob.Store, seen map[string]bool) (sessions.Turn, bool) {
+// said is what a page of a conversation says, the first time that it comes.
+func (m journals) said(p *pagevm.Page, content map[string]string, seen map[string]bool) (sessions.Turn, bool) {
 	if p.Type != pagevm.Conversation || p.Role != "user" && p.Role != "assistant" || seen[p.ID] {
 		return sessions.Turn{}, false
 	}
@@ -167,7 +166,7 @@ func turnIn(p *pagevm.Page, content map[string]string, blobs *blob.Store, seen m
 		stored, ok = rep.Text, true
 	}
 	if !ok && p.Blob != "" {
-		b, err := blobs.Get(p.Blob)
+		b, err := blob.Open(m.state.Sub("blobs")).Get(p.Blob)
 		stored, ok = string(b), err == nil // gone by retention otherwise
 	}
 	seen[p.ID] = ok
