@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
@@ -172,24 +171,4 @@ func (l EmbedLimit) allows(e EmbedEstimate) error {
 		return nil
 	}
 	return &EmbedLimitError{e, l}
-}
-
-// auditIndex checks the index without leaving anything beside it.
-func (k *Kernel) auditIndex(ctx context.Context, r *consolidation.Report, _ time.Time) error {
-	found, err := k.memory.Audit(ctx, k.memory.opts.IndexPath)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, index.ErrMissing):
-		r.Skip(consolidation.CheckIndex, "there is no index yet")
-	case errors.Is(err, mem.ErrCopy), errors.Is(err, mem.ErrWritten):
-		r.Skip(consolidation.CheckIndex, err.Error())
-	case err != nil:
-		found = []error{err}
-	}
-	for _, err := range found {
-		f := indexFinding(err)
-		r.Add(consolidation.CheckIndex, consolidation.Finding{Severity: consolidation.Error, What: f.What, Hint: f.Hint})
-	}
-	return nil
 }

@@ -191,35 +191,6 @@ func turnOf(p *pagevm.Page, stored string) sessions.Turn {
 	return sessions.Turn{Role: p.Role, Time: p.Created, Text: strings.Join(said, "\n")}
 }
 
-// PastStatus counts what is kept of past sessions.
-type PastStatus struct {
-	Enabled bool   `json:"enabled"`
-	Agent   string `json:"agent"`
-	// Sources are the folders of transcripts, Own tells whether the kernel's own
-	// sessions are read too.
-	Sources   []string `json:"sources"`
-	Own       bool     `json:"own"`
-	Sessions  int      `json:"sessions"`
-	Turns     int      `json:"turns"`
-	Forgotten int      `json:"forgotten"`
-	// Error is why they can't be counted, "" if they can.
-	Error string `json:"error,omitempty"`
-}
-
-func (m *memory) pastStatus() PastStatus {
-	o := &m.opts.Sessions
-	st := PastStatus{Enabled: o.Enabled, Agent: m.Agent(""), Sources: []string{}, Own: o.Enabled && !o.NoOwn}
-	for _, src := range o.Sources {
-		st.Sources = append(st.Sources, src.Path)
-	}
-	n, err := m.Past.Stats()
-	if err != nil {
-		st.Error = err.Error()
-	}
-	st.Sessions, st.Turns, st.Forgotten = n.Conversations, n.Turns, n.Forgotten
-	return st
-}
-
 // forgetPast forgets the conversations of a session, or says which would be. It
 // comes before all else of the session goes, since from here on nobody finds them.
 func (k *Kernel) forgetPast(ctx context.Context, req *ForgetRequest, out *Forgotten) error {

@@ -86,20 +86,3 @@ type WatchState struct {
 	// Detail is why it is off, or sees only a part; "" if there is nothing to say.
 	Detail string `json:"detail,omitempty"`
 }
-
-// SyncStatus says how the index is kept up to date in the background.
-type SyncStatus struct {
-	OnStart         bool       `json:"on_session_start"`
-	OnSearch        bool       `json:"on_search"`
-	IntervalSeconds float64    `json:"interval_seconds"`
-	Watch           WatchState `json:"watch"`
-	// Last is the last run, of this kernel or else of another process; nil if none is
-	// known.
-	Last *SyncRun `json:"last,omitempty"`
-}
-
-func (m *memory) syncStatus() SyncStatus {
-	o := &m.opts.Sync
-	watching, last := m.Sync.Status()
-	return SyncStatus{OnStart: o.OnStart, OnSearch: o.OnSearch, IntervalSeconds: o.Interval.Seconds(), Watch: WatchState(watching), Last: syncRun(last)}
-}
