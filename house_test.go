@@ -248,7 +248,7 @@ var larger = map[string]int{
 	"index":                  44,
 	"index.Index":            49,
 	"index/postgres.Index":   50,
-	"kernel":                 113,
+	"kernel":                 114,
 	"kernel.Kernel":          131,
 	"kernel.session":         179,
 	"kernel.work":            247,

@@ -1,12 +1,11 @@
-// Package memory is the workspace's memory as it is searched: the Markdown, media and
-// past sessions that belong to it, the index over them, who may see what of it, and how
-// the index is made, filled with vectors, moved and checked.
+// Package memory is the workspace's memory as it is searched and read: the Markdown,
+// media and past sessions that belong to it, the index over them, who may see what of
+// it, and how the index is made, filled with vectors, moved and checked.
 //
 // It writes to the index and to the documents of past sessions, and never to the
-// workspace's files. What a host asked for, plans, and the journals of sessions it
-// knows nothing of: a session is a key here, and its conversation what a
-// [sessions.Lister] lists. Package syncer below it says when the index is brought up
-// to date.
+// workspace's files. It knows nothing of kernels, plans and journals: a session is a key
+// here, and its conversation what a [sessions.Lister] lists. Package syncer below it says
+// when the index is brought up to date.
 package memory
 
 import (
@@ -29,8 +28,8 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// Options say what memory is and where its index is kept. All that has no default of
-// its own must be set.
+// Options say what memory is and where its index is kept. Store, State, Prepare, Masker,
+// Now, Backend and Sessions.Folder must be set.
 type Options struct {
 	// Store are the settings of the workspace; Private is set here.
 	Store markdownstore.Options

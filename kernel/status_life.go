@@ -1,0 +1,86 @@
+package kernel
+
+import (
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// LifeStatus is what the boundaries of a session left behind.
+type LifeStatus struct {
+	// Epoch counts the resets, Compactions the host's since the last one;
+	// LastCompaction is when the newest was.
+	Epoch          int       `json:"epoch"`
+	Compactions    int       `json:"compactions"`
+	LastCompaction time.Time `json:"last_compaction,omitzero"`
+	// Checkpoints are on disk, newest first.
+	Checkpoints []string `json:"checkpoints"`
+	// Flushed counts the entries of the day's logs that flushes wrote, LastFlush is
+	// when the newest was.
+	Flushed   int       `json:"flushed"`
+	LastFlush time.Time `json:"last_flush,omitzero"`
+	// CutWaiting: a compaction was asked for that the next plan makes.
+	CutWaiting bool `json:"cut_waiting"`
+	// Warning tells of a session that was compacted again and again of late.
+	Warning string `json:"warning,omitempty"`
+}
+
+// CutStatus is a cut of a line, its tokens without tools and system, as counted.
+type CutStatus struct {
+	Time   time.Time `json:"time,omitzero"`
+	Reason string    `json:"reason"`
+	Before int       `json:"tokens_before"`
+	After  int       `json:"tokens_after"`
+}
+
+// lifeStatus reads what the boundaries left, by the clock now.
+func (s *session) lifeStatus(now time.Time) LifeStatus {
+	st := LifeStatus{Epoch: s.account.epoch, Compactions: s.account.compactions, Checkpoints: []string{}}
+	if n := len(s.account.compacted); n > 0 {
+		st.LastCompaction = s.account.compacted[n-1]
+	}
+	if ids, err := checkpoint.NewStore(s.files).List(); err == nil {
+		st.Checkpoints = append(st.Checkpoints, ids...)
+	}
+	for _, e := range s.promised() {
+		if strings.HasPrefix(e.ID, "fl-") {
+			st.Flushed++
+			if t := e.Current().Time; t.After(st.LastFlush) {
+				st.LastFlush = t
+			}
+		}
+	}
+	for branch, n := range s.account.pending {
+		done := 0
+		for key, l := range s.lines {
+			if key.branch == branch {
+				done = max(done, l.compacted)
+			}
+		}
+		st.CutWaiting = st.CutWaiting || done < n
+	}
+	st.Warning = s.spiral(s.newestLine("", ""), now)
+	return st
+}
+
+// promised are the entries of the journal's page of memory.
+func (s *session) promised() []journal.Entry {
+	if s.journal == nil {
+		return nil
+	}
+	p, _ := s.journal.Store().Page(s.address(memoryKey))
+	f, _ := p.Field(memoryField)
+	return f.Entries
+}
+
+// breakerStatus fills in what cuts of a line came to.
+func (st *LineStatus) breakerStatus(l *line, o ProgressOptions) {
+	st.FutileCuts, st.Refusals, st.LearnedWindow = l.breaker.Futile, l.overflow.Tries, l.overflow.Window
+	st.BreakerOpen = l.breaker.Futile >= o.withDefaults().Futile
+	if n := len(l.proj.Cuts); n > 0 {
+		c := &l.proj.Cuts[n-1]
+		st.LastCut = &CutStatus{Time: c.Time, Reason: c.Reason, Before: c.Before, After: c.After}
+	}
+}
