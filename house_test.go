@@ -82,10 +82,12 @@ var arrows = map[string][]string{
 	"judge/predict":   {".", "budget", "cachelayout", "transcript"},
 	"judge/relevance": {"budget", "index", "markdownstore", "retrieval"},
 
-	"kernel":                 {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "foreign", "index", "index/watch", "internal/choice", "internal/safename", "internal/store", "internal/visible", "kernel/internal/notes", "kernel/internal/trace", "kernel/internal/upkeep", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall", "retrieval", "sessions", "summary", "transcript"},
-	"kernel/internal/notes":  {".", "internal/store", "pagevm", "pagevm/journal", "pagevm/mask", "summary"},
-	"kernel/internal/trace":  {"cachelayout", "internal/store", "pagevm", "pagevm/journal"},
-	"kernel/internal/upkeep": {"consolidation", "internal/store", "markdownstore", "pagevm", "pagevm/mask", "summary"},
+	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "foreign", "index", "index/watch", "internal/choice", "internal/safename", "internal/store", "internal/visible", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/trace", "kernel/internal/upkeep", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall", "retrieval", "sessions", "summary", "transcript"},
+	"kernel/internal/memory":        {"embed", "index", "internal/store", "internal/visible", "kernel/internal/memory/syncer", "markdownstore", "pagevm/mask", "retrieval", "sessions"},
+	"kernel/internal/memory/syncer": {"index", "index/watch", "internal/store"},
+	"kernel/internal/notes":         {".", "internal/store", "pagevm", "pagevm/journal", "pagevm/mask", "summary"},
+	"kernel/internal/trace":         {"cachelayout", "internal/store", "pagevm", "pagevm/journal"},
+	"kernel/internal/upkeep":        {"consolidation", "internal/store", "markdownstore", "pagevm", "pagevm/mask", "summary"},
 
 	"pagevm":                   {".", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
 	"pagevm/internal/lex":      {},
@@ -270,11 +272,10 @@ const maxRoom = 40
 var larger = map[string]int{
 	"cmd/memkernel":          74,
 	"cmd/memkernel.app":      132,
-	"kernel":                 131,
-	"kernel.Kernel":          198,
-	"kernel.memory":          57,
-	"kernel.session":         272,
-	"kernel.work":            244,
+	"kernel":                 109,
+	"kernel.Kernel":          136,
+	"kernel.session":         184,
+	"kernel.work":            242,
 	"pagevm/journal.Journal": 41,
 }
 

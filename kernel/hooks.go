@@ -93,7 +93,9 @@ func (k *Kernel) StartSession(ctx context.Context, b Boundary) (*Passed, error) 
 	if b.Reason == "" {
 		b.Reason = startReason
 	}
-	k.memory.sessionStarts()
+	if k.memory != nil {
+		k.memory.Sync.SessionStarts()
+	}
 	b.begins = true
 	return k.pass(ctx, b, journal.PointFlush)
 }

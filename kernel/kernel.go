@@ -178,7 +178,10 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		err = o.Life.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, errors.Join(err, m.close()))
+		if m != nil {
+			err = errors.Join(err, m.Close())
+		}
+		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
 	k := &Kernel{
 		contract:  c,
@@ -207,7 +210,9 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if o.Summary.Model != nil {
 		k.notes = notes.NewTaker(notes.Options(o.Summary.filled()), state, o.Now)
 	}
-	m.begin()
+	if m != nil {
+		m.Sync.Begin()
+	}
 	return k, ctx.Err()
 }
 
@@ -224,7 +229,7 @@ func (k *Kernel) Close() error {
 		errs = append(errs, s.close())
 	}
 	if m := k.memory; m != nil && !closed {
-		errs = append(errs, m.close())
+		errs = append(errs, m.Close())
 	}
 	return errors.Join(errs...)
 }

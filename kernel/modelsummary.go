@@ -129,7 +129,7 @@ func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary
 	}
 	s.redo(ctx, n.k.memory)
 	if n.k.memory != nil {
-		n.k.memory.fresh.written()
+		n.k.memory.Sync.Written()
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (s *session) commitNotes(m *memory, job *notes.Job, updates []journal.Updat
 
 // factUpdate promises an entry of today's log, as [Kernel.Remember] does.
 func (s *session) factUpdate(m *memory, job *notes.Job, f summary.Fact) (journal.Update, error) {
-	body := rememberBody{Path: m.store(false).DailyPath(job.Now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.Answered.Mark.Model, 80) + ")"}
+	body := rememberBody{Path: m.Store(false).DailyPath(job.Now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.Answered.Mark.Model, 80) + ")"}
 	value, err := json.Marshal([]struct {
 		ID    string       `json:"id"`
 		Value rememberBody `json:"value"`

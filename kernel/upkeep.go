@@ -24,7 +24,7 @@ func (k *Kernel) newKeeper() *upkeep.Keeper {
 	u := &upkeep.Keeper{Backups: k.backups, Masker: k.masker, State: k.state, Project: project{k}}
 	if m := k.memory; m != nil {
 		u.Files, u.MaxFileBytes, u.LossShare = m.private, m.opts.Store.MaxFileBytes, m.opts.lossShare()
-		u.Buffer, u.Changed = buffer{k}, m.fresh.written
+		u.Buffer, u.Changed = buffer{k}, m.Sync.Written
 	}
 	return u
 }

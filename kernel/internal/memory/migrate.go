@@ -1,4 +1,4 @@
-package kernel
+package memory
 
 import (
 	"context"
@@ -17,11 +17,8 @@ type MigrateOptions struct {
 	// Wait is how long to wait for another process that writes the target.
 	Wait time.Duration
 	// Progress, if not nil, is told how far it is.
-	Progress func(ReindexProgress)
+	Progress func(Progress)
 }
-
-// StageVectors is the stage of a migration in which vectors are copied.
-const StageVectors = "vectors"
 
 // MigrateReport says what a migration did.
 type MigrateReport struct {
@@ -39,43 +36,31 @@ type MigrateReport struct {
 	Behind bool
 }
 
-// Migrate makes the index at To hold what the one at From holds: chunks, the model
-// in use, and all vectors that were ever paid for. From is only read, unless it is
-// damaged or of an older format: then it is made anew first, which keeps its
-// vectors. Where there is none, or where its chunks were cut by other rules, To is
-// made from the files. A migration that was cut short goes on where it ended when
-// it is run again.
-func (k *Kernel) Migrate(ctx context.Context, o MigrateOptions) (*MigrateReport, error) {
-	if k.memory == nil {
-		return nil, errors.New("migrate: memory is switched off")
-	}
-	if o.From.Place == o.To.Place {
-		return nil, fmt.Errorf("migrate: source and target are both %s", o.From.Place)
-	}
-	ignoreState(k.state)
-	m := &migration{memory: k.memory, o: o, r: &MigrateReport{From: o.From.Place, To: o.To.Place}}
-	if err := m.run(ctx); err != nil {
-		return m.r, fmt.Errorf("migrate: %w", err)
-	}
-	return m.r, nil
+// Migrate makes the index at To hold what the one at From holds: chunks, the model in
+// use, and all vectors.
+func (m *Memory) Migrate(ctx context.Context, o *MigrateOptions) (*MigrateReport, error) {
+	mig := &migration{corpus: &m.corpus, o: o, r: &MigrateReport{From: o.From.Place, To: o.To.Place},
+		source: opened{backend: o.From, rules: m.index.rules}, target: opened{backend: o.To, rules: m.index.rules}}
+	return mig.r, mig.run(ctx)
 }
 
 type migration struct {
-	*memory
-	o MigrateOptions
-	r *MigrateReport
+	corpus         *corpus
+	source, target opened
+	o              *MigrateOptions
+	r              *MigrateReport
 	// from is nil if there is none.
 	from, to Index
 }
 
 func (m *migration) run(ctx context.Context) (err error) {
-	if err := m.source(ctx); err != nil {
+	if err := m.open(ctx); err != nil {
 		return err
 	}
 	if m.from != nil {
 		defer m.from.Close()
 	}
-	if m.to, err = m.o.To.Open(ctx, m.indexOptions()); err != nil {
+	if m.to, err = m.o.To.Open(ctx, m.target.options()); err != nil {
 		return err
 	}
 	defer m.to.Close()
@@ -93,14 +78,14 @@ func (m *migration) run(ctx context.Context) (err error) {
 	if m.r.Stats, err = m.to.Stats(ctx); err != nil {
 		return err
 	}
-	lag, err := m.to.Lag(ctx, m.files(ctx, nil))
+	lag, err := m.to.Lag(ctx, m.corpus.files(ctx, nil))
 	m.r.Behind = !lag.Zero()
 	return err
 }
 
-// source opens the index that is copied.
-func (m *migration) source(ctx context.Context) error {
-	o := m.indexOptions()
+// open opens the index that is copied.
+func (m *migration) open(ctx context.Context) error {
+	o := m.source.options()
 	o.ReadOnly = true
 	ix, err := m.o.From.Open(ctx, o)
 	switch {
@@ -122,17 +107,17 @@ func (m *migration) source(ctx context.Context) error {
 
 // restore makes the source anew from the files; its vectors stay.
 func (m *migration) restore(ctx context.Context) error {
-	ix, err := m.o.From.Rebuild(ctx, m.indexOptions())
+	ix, err := m.o.From.Rebuild(ctx, m.source.options())
 	if err != nil {
 		return err
 	}
 	defer ix.Close()
-	return m.memory.sync(ctx, ix, &ReindexOptions{Wait: m.o.Wait}, &ReindexReport{})
+	return update(ctx, m.corpus, &m.source, ix, &ReindexOptions{Wait: m.o.Wait}, &Report{})
 }
 
 // chunks copies files and chunks, or makes them from the files.
 func (m *migration) chunks(ctx context.Context) error {
-	rules := m.indexOptions().Chunker
+	rules := m.target.rules.Chunker
 	if m.from != nil {
 		was, err := m.from.Chunker(ctx)
 		if err != nil {
@@ -143,17 +128,12 @@ func (m *migration) chunks(ctx context.Context) error {
 		}
 	}
 	if m.r.Made != "" {
-		r := &ReindexReport{}
-		err := m.memory.sync(ctx, m.to, &ReindexOptions{Wait: m.o.Wait, Progress: m.o.Progress}, r)
+		r := &Report{}
+		err := update(ctx, m.corpus, &m.target, m.to, &ReindexOptions{Wait: m.o.Wait, Progress: m.o.Progress}, r)
 		m.r.SyncReport = r.SyncReport
 		return err
 	}
-	o := &index.SyncOptions{Wait: m.o.Wait}
-	if m.o.Progress != nil {
-		o.Progress = func(p index.Progress) {
-			m.o.Progress(ReindexProgress{Stage: StageIndex, Done: p.Bytes, Total: p.BytesTotal, Files: p.Files, Chunks: p.Chunks})
-		}
-	}
+	o := &index.SyncOptions{Wait: m.o.Wait, Progress: indexing(m.o.Progress)}
 	var err error
 	m.r.SyncReport, err = m.to.Sync(ctx, m.from.Files(ctx), func(path string) ([]index.Chunk, error) { return m.from.FileChunks(ctx, path) }, o)
 	return err
@@ -188,7 +168,7 @@ func (m *migration) vectors(ctx context.Context) error {
 		done += len(step)
 		step = step[:0]
 		if m.o.Progress != nil {
-			m.o.Progress(ReindexProgress{Stage: StageVectors, Done: int64(done), Total: max(int64(done), int64(stats.Cached)), Files: m.r.Files, Chunks: m.r.ChunksAdded})
+			m.o.Progress(Progress{Stage: StageVectors, Done: int64(done), Total: max(int64(done), int64(stats.Cached)), Files: m.r.Files, Chunks: m.r.ChunksAdded})
 		}
 		return nil
 	}
