@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -56,7 +57,7 @@ var arrows = map[string][]string{
 	"consolidation":       {".", "internal/choice", "internal/lazyregexp", "internal/visible", "markdownstore", "transcript", "pagevm/mask"},
 	"kernel":              {".", "budget", "cachelayout", "checkpoint", "internal/atomicfile", "internal/blob", "internal/statedir", "internal/choice", "internal/safename", "internal/visible", "transcript", "markdownstore", "index", "embed", "summary", "retrieval", "foreign", "consolidation", "sessions", "index/watch", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall"},
 	"serve/proxy":         {".", "budget", "kernel", "transcript"},
-	"serve":               {".", "cachelayout", "foreign", "index", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "retrieval", "transcript", "pagevm/journal"},
+	"serve":               {".", "cachelayout", "foreign", "index", "internal/atomicfile", "internal/document", "internal/statedir", "kernel", "markdownstore", "retrieval", "transcript", "pagevm/journal"},
 	"bench":               {".", "budget", "cachelayout", "transcript", "kernel", "bench/..."},
 	"bench/recall":        {".", "transcript"},
 	"bench/reuse":         {".", "transcript", "bench/recall", "pagevm", "pagevm/represent", "pagevm/toolcall"},
@@ -67,10 +68,11 @@ var arrows = map[string][]string{
 	"bench/predict":       {".", "budget", "cachelayout", "transcript"},
 	"bench/replay":        {".", "budget", "cachelayout", "transcript", "kernel", "bench/recall", "pagevm/toolcall"},
 	"bench/economics":     {"transcript", "bench/replay", "internal/atomicfile"},
-	"cmd/memkernel":       {".", "tools", "budget", "cachelayout", "transcript", "markdownstore", "index", "index/analysis", "embed", "retrieval", "foreign", "summary/model", "consolidation", "kernel", "bench/economics", "bench/paging", "bench/predict", "bench/relevance", "bench/replay", "internal/config", "sessions", "internal/endpoint", "index/postgres", "index/qmd", "serve/proxy", "serve", "checkpoint", "serve/mcp", "serve/hook", "internal/statedir", "internal/visible", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging"},
+	"cmd/memkernel":       {".", "tools", "budget", "cachelayout", "transcript", "markdownstore", "index", "index/analysis", "embed", "retrieval", "foreign", "summary/model", "consolidation", "kernel", "bench/economics", "bench/paging", "bench/predict", "bench/relevance", "bench/replay", "internal/config", "internal/document", "sessions", "internal/endpoint", "index/postgres", "index/qmd", "serve/proxy", "serve", "checkpoint", "serve/mcp", "serve/hook", "internal/statedir", "internal/visible", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging"},
 	"examples/harness":    {".", "kernel", "tools", "transcript"},
 	"budget/internal/...": {"budget", "budget/internal/..."},
 	"testdata/...":        {"."},
+	"internal/document":   {"cachelayout", "index", "kernel", "markdownstore", "pagevm", "retrieval", "transcript"},
 	"internal/maskgen":    {},
 	"internal/canary":     {},
 	"internal/planhash":   {".", "kernel", "transcript"},
@@ -232,6 +234,37 @@ func TestEveryPackageHasOneComment(t *testing.T) {
 		}
 	})
 }
+
+// TestEveryDocumentHasOneMaker: the name of a document's form is written where the
+// document is made, and nowhere else.
+func TestEveryDocumentHasOneMaker(t *testing.T) {
+	at := map[string][]string{}
+	goDirs(t, func(dir string, files []string) {
+		for _, file := range files {
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && schemaName.MatchString(l.Value) {
+					at[l.Value] = append(at[l.Value], fset.Position(l.Pos()).String())
+				}
+				return true
+			})
+		}
+	})
+	if len(at) < 30 {
+		t.Fatalf("only %d documents were found", len(at))
+	}
+	for name, places := range at {
+		if len(places) > 1 {
+			t.Errorf("%s is made at %v, want one maker: internal/document has those of several doors", name, places)
+		}
+	}
+}
+
+var schemaName = regexp.MustCompile("^[\"`]memkernel/[a-z_]+/v[0-9]+[\"`]$")
 
 // maxRoom is how many methods a type may have, and how many files a package, tests
 // apart: what has more is several things under one name.

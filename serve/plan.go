@@ -117,7 +117,7 @@ func (s *Server) planWith(ctx context.Context, p *planCall, plan func(context.Co
 	if err != nil {
 		return nil, err
 	}
-	out := s.planned(made, p.Explain)
+	out := plannedOf(made, p.Explain)
 	if err := s.spell(out, p, made, h); err != nil {
 		return nil, err
 	}

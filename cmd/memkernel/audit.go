@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -183,7 +184,7 @@ func auditDocument(workspace string, r *consolidation.Report) auditJSON {
 		Checks: r.Checks, Findings: []auditFinding{}}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		out := auditFinding{string(f.Check), string(f.Severity), f.Path, f.StartLine, f.EndLine, f.What, f.Hint, []auditPlace{}, list(f.Dropped)}
+		out := auditFinding{string(f.Check), string(f.Severity), f.Path, f.StartLine, f.EndLine, f.What, f.Hint, []auditPlace{}, document.List(f.Dropped)}
 		for _, p := range f.Others {
 			out.Others = append(out.Others, auditPlace{p.Path, p.StartLine, p.EndLine})
 		}

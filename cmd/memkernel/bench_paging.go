@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	bench "github.com/memkernel/memkernel/bench/paging"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -170,7 +171,7 @@ func (a *app) benchWorkload(ctx context.Context, b *benchPagingFlags) error {
 	}
 	switch {
 	case a.json && single:
-		doc.Results[0].Events = list(doc.Results[0].Events)
+		doc.Results[0].Events = document.List(doc.Results[0].Events)
 		return a.writeJSON(pagingOneJSON{doc.Schema, doc.Results[0]})
 	case a.json:
 		return a.writeJSON(doc)

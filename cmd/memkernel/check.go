@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -23,13 +24,6 @@ salvage' mends a session.`,
 	}
 }
 
-type checkJSON struct {
-	Schema   string           `json:"schema"`
-	StateDir string           `json:"state_dir"`
-	OK       bool             `json:"ok"`
-	Findings []kernel.Finding `json:"findings"`
-}
-
 func (a *app) runCheck(ctx context.Context) error {
 	k, err := a.kernel(ctx, nil)
 	if err != nil {
@@ -41,7 +35,7 @@ func (a *app) runCheck(ctx context.Context) error {
 		return err
 	}
 	if a.json {
-		err = a.writeJSON(checkJSON{"memkernel/check/v1", k.StateDir(), len(found) == 0, list(found)})
+		err = a.writeJSON(document.OfCheck(k.StateDir(), found))
 	} else {
 		err = a.showFindings(k.StateDir(), found)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -235,7 +236,7 @@ func (a *app) runUndo(ctx context.Context, k *kernel.Kernel, f *pruneFlags) erro
 func (a *app) pruneOptions(include []string) kernel.PruneOptions {
 	c, audit := &a.config.Upkeep, a.auditHost()
 	o := kernel.PruneOptions{MemoryLines: orNone(c.MemoryLines), ObservationLines: orNone(a.config.Audit.ObservationLines), ObservationRest: c.ObservationRest,
-		ObservationDays: c.ObservationDays, DoneDays: c.DoneDays, LogDays: orNone(c.LogDays), NearDuplicate: a.config.Audit.NearDuplicate, Owners: list(c.Owners),
+		ObservationDays: c.ObservationDays, DoneDays: c.DoneDays, LogDays: orNone(c.LogDays), NearDuplicate: a.config.Audit.NearDuplicate, Owners: document.List(c.Owners),
 		Include: slices.Concat(c.Include, include)}
 	if share := a.config.Audit.SizeWarning; share > 0 {
 		o.OwnerChars = int(share * float64(audit.FileLimit))

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -82,7 +83,7 @@ func (a *app) runDoctor(ctx context.Context, f *doctorFlags) error {
 	}
 	d.Symptoms = append(own.Symptoms, d.Symptoms...)
 	if a.json {
-		err = a.writeJSON(doctorJSON{"memkernel/doctor/v1", !d.Failing(), list(d.Symptoms)})
+		err = a.writeJSON(doctorJSON{"memkernel/doctor/v1", !d.Failing(), document.List(d.Symptoms)})
 	} else {
 		_, err = a.out.Write([]byte(doctorText(d, a.painter())))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/bench/relevance"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -127,7 +128,7 @@ func (a *app) runEval(ctx context.Context, e *evalFlags) error {
 	if err != nil {
 		return hint(err, "a set is a folder of Markdown files with qa.jsonl; see 'memkernel eval --help'")
 	}
-	doc := evalJSON{Schema: "memkernel/eval/v1", With: list(append(e.with[:len(e.with):len(e.with)], first.off...))}
+	doc := evalJSON{Schema: "memkernel/eval/v1", With: document.List(append(e.with[:len(e.with):len(e.with)], first.off...))}
 	for _, b := range benches {
 		doc.Sets = append(doc.Sets, b.Name)
 		if err := errors.Join(first.ask(ctx, b), e.askAgain(ctx, second, b)); err != nil {
@@ -144,7 +145,7 @@ func (a *app) runEval(ctx context.Context, e *evalFlags) error {
 		}
 	}
 	if e.compared {
-		doc.Compare = &evalCompared{list(e.compare), relevance.Sum(second.answers), relevance.Compare(first.answers, second.answers)}
+		doc.Compare = &evalCompared{document.List(e.compare), relevance.Sum(second.answers), relevance.Compare(first.answers, second.answers)}
 	}
 	if a.json {
 		return a.writeJSON(doc)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -41,12 +42,6 @@ found among past ones either, nor is its transcript, or a copy of it, read again
 	return cmd
 }
 
-type forgetJSON struct {
-	Schema     string `json:"schema"`
-	SessionKey string `json:"session_key"`
-	*kernel.Forgotten
-}
-
 func (a *app) runForget(ctx context.Context, f *forgetFlags, ids []string) error {
 	if f.all == (len(ids) > 0) {
 		return usagef("forget needs the ids of pages, spans or blobs, or --all for the whole session")
@@ -61,7 +56,7 @@ func (a *app) runForget(ctx context.Context, f *forgetFlags, ids []string) error
 		return err
 	}
 	if a.json {
-		return a.writeJSON(forgetJSON{"memkernel/forget/v1", f.session, out})
+		return a.writeJSON(document.OfForgotten(f.session, out))
 	}
 	return a.showForgotten(out)
 }
@@ -120,11 +115,6 @@ func (a *app) retention() kernel.RetainRequest {
 	return kernel.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.BlobsDays), Usage: days(c.UsageDays), Traces: days(c.TraceDays), Backups: days(c.BackupsDays)}
 }
 
-type retainJSON struct {
-	Schema string `json:"schema"`
-	*kernel.Retained
-}
-
 func (a *app) runRetain(ctx context.Context, f *retainFlags) error {
 	k, err := a.kernel(ctx, nil)
 	if err != nil {
@@ -138,7 +128,7 @@ func (a *app) runRetain(ctx context.Context, f *retainFlags) error {
 		return err
 	}
 	if a.json {
-		return a.writeJSON(retainJSON{"memkernel/retain/v1", out})
+		return a.writeJSON(document.OfRetained(out))
 	}
 	return a.showRetained(out)
 }

@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
@@ -57,35 +56,6 @@ What has a slash in it or ends in .md is a path; everything else is an id.`,
 	return cmd
 }
 
-// getJSON is the document of get --json, for pages and for files.
-type getJSON struct {
-	Schema     string `json:"schema"`
-	SessionKey string `json:"session_key"`
-	ID         string `json:"id"`
-	Reason     string `json:"reason"`
-	Detail     string `json:"detail"`
-	Bytes      int    `json:"bytes"`
-	// Encoding is utf-8, or base64 for content that is no text.
-	Encoding string   `json:"encoding"`
-	Text     string   `json:"text"`
-	Pages    []string `json:"pages"`
-	// Path and the lines are those of a file, "" and 0 for a page.
-	Path      string `json:"path"`
-	StartLine int    `json:"start_line"`
-	EndLine   int    `json:"end_line"`
-	Truncated bool   `json:"truncated"`
-	// References are what of a page is stored as blobs.
-	References []kernel.Reference `json:"references"`
-}
-
-func getDocument(id, reason, text string) getJSON {
-	doc := getJSON{Schema: "memkernel/get/v1", ID: id, Reason: reason, Bytes: len(text), Encoding: "utf-8", Text: text, Pages: []string{}, References: []kernel.Reference{}}
-	if !utf8.ValidString(text) {
-		doc.Encoding, doc.Text = "base64", base64.StdEncoding.EncodeToString([]byte(text))
-	}
-	return doc
-}
-
 // runRead prints lines of a file.
 func (a *app) runRead(ctx context.Context, session, arg string, pl place) error {
 	if err := a.memoryOn(); err != nil {
@@ -101,9 +71,7 @@ func (a *app) runRead(ctx context.Context, session, arg string, pl place) error 
 		return a.refused(arg, pl.path, err)
 	}
 	if a.json {
-		doc := getDocument(arg, string(c.Reason), c.Text)
-		doc.Detail, doc.Path, doc.StartLine, doc.EndLine, doc.Truncated = c.Detail, c.Path, c.StartLine, c.EndLine, c.Truncated
-		return a.writeJSON(doc)
+		return a.writeJSON(document.OfLines(arg, c))
 	}
 	if c.Reason != markdownstore.ReasonOK {
 		a.tip("%s: %s", printable(c.Path), c.Detail)
@@ -122,9 +90,7 @@ func (a *app) refused(arg, path string, err error) error {
 		return err
 	}
 	if a.json {
-		doc := getDocument(arg, string(retrieval.Denied), "")
-		doc.Path, doc.Detail = path, err.Error()
-		if err := a.writeJSON(doc); err != nil {
+		if err := a.writeJSON(document.OfDenied(arg, path, err)); err != nil {
 			return err
 		}
 	}
@@ -143,9 +109,7 @@ func (a *app) runGet(ctx context.Context, session, id string) error {
 		return err
 	}
 	if a.json {
-		doc := getDocument(c.ID, c.Reason, c.Text)
-		doc.SessionKey, doc.Pages, doc.Detail, doc.References = session, list(c.Pages), c.Detail, list(c.References)
-		if err := a.writeJSON(doc); err != nil {
+		if err := a.writeJSON(document.OfPage(session, c)); err != nil {
 			return err
 		}
 	}

@@ -16,11 +16,3 @@ func (a *app) writeJSON(v any) error {
 	}
 	return nil
 }
-
-// list is s, or the empty list: JSON output has no null where a list belongs.
-func list[T any](s []T) []T {
-	if s == nil {
-		return []T{}
-	}
-	return s
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -202,18 +203,10 @@ func (a *app) runCheckpoint(ctx context.Context, o *lifeFlags) error {
 		return err
 	}
 	if a.json {
-		doc := getDocument(got.ID, got.Reason, got.Text)
-		doc.SessionKey = b.SessionKey
-		return a.writeJSON(doc)
+		return a.writeJSON(document.OfPage(b.SessionKey, got))
 	}
 	_, err = io.WriteString(a.data(), got.Text)
 	return err
-}
-
-type restoreJSON struct {
-	Schema     string `json:"schema"`
-	SessionKey string `json:"session_key"`
-	*kernel.Restored
 }
 
 func newRestore(a *app) *cobra.Command {
@@ -245,7 +238,7 @@ func (a *app) runRestore(ctx context.Context, session string) error {
 		a.tip("%s", printable(d))
 	}
 	if a.json {
-		return a.writeJSON(restoreJSON{"memkernel/restore/v1", session, r})
+		return a.writeJSON(document.OfRestored(session, r))
 	}
 	if r.Text == "" {
 		a.tip("there is no checkpoint of session %s, and nothing of it in SESSION-STATE.md or the working buffer", printable(session))

@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/endpoint"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -25,7 +26,7 @@ func memoryOptions(c *config.Config) kernel.MemoryOptions {
 		Off: !w.Enabled,
 		Store: markdownstore.Options{Timezone: w.Timezone.Location(), MaxFileBytes: int64(w.MaxFileSize),
 			ChunkTokens: int(c.Chunking.Tokens), OverlapTokens: orNone(int(c.Chunking.Overlap))},
-		Bootstrap: list(w.Bootstrap), WorkspaceTokens: int(w.MaxTokens), NoRemembered: !w.Memory, NoDailyLogs: !w.DailyLogs,
+		Bootstrap: document.List(w.Bootstrap), WorkspaceTokens: int(w.MaxTokens), NoRemembered: !w.Memory, NoDailyLogs: !w.DailyLogs,
 		RecallTokens: int(r.MaxTokens), RecallItems: r.MaxItems, RecallScore: r.MinScore, RecallShare: r.MinShare, NoSpans: !r.SessionSpans,
 		Ranking: ranking(r), BusyTimeout: time.Duration(c.Index.BusyTimeout), Sessions: pastSessions(&r.Sessions),
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -43,28 +44,6 @@ is the file in the state folder, sqlite:FILE one elsewhere.`,
 	f.StringVar(&m.from, "from", "", "the `backend` that it is copied from (default the other of sqlite and postgres)")
 	f.DurationVar(&m.wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
 	return cmd
-}
-
-// migrateJSON is the document of migrate --json.
-type migrateJSON struct {
-	Schema string           `json:"schema"`
-	From   string           `json:"from"`
-	To     string           `json:"to"`
-	Copied bool             `json:"copied"`
-	Why    string           `json:"why"`
-	Files  reindexFiles     `json:"files"`
-	Chunks reindexChunks    `json:"chunks"`
-	Vector migrateVectors   `json:"vectors"`
-	Checks int              `json:"compared"`
-	Failed []kernel.Skipped `json:"skipped"`
-	Behind bool             `json:"behind"`
-}
-
-type migrateVectors struct {
-	Model  string `json:"model"`
-	Copied int    `json:"copied"`
-	There  int    `json:"there"`
-	Total  int64  `json:"total"`
 }
 
 // sqliteFile begins a backend that is a file elsewhere than in the state folder.
@@ -128,7 +107,7 @@ func (a *app) runMigrate(ctx context.Context, f *migrateFlags) error {
 	if err != nil {
 		return indexError(err)
 	}
-	doc := migrateDocument(r)
+	doc := document.OfMigrate(r)
 	if a.json {
 		err = a.writeJSON(doc)
 	} else {
@@ -155,19 +134,7 @@ func (a *app) placeOf(name string) (kernel.Backend, error) {
 // isConfigured tells whether the configuration could name it.
 func isConfigured(name string) bool { return !strings.HasPrefix(name, sqliteFile) }
 
-func migrateDocument(r *kernel.MigrateReport) *migrateJSON {
-	doc := &migrateJSON{Schema: "memkernel/migrate/v1", From: r.From, To: r.To, Copied: r.Made == "", Why: first(r.Made, r.Restored),
-		Files:  reindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
-		Chunks: reindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
-		Vector: migrateVectors{Model: r.Stats.Model, Copied: r.VectorsCopied, There: r.VectorsThere, Total: int64(r.Stats.Cached)},
-		Checks: r.Compared, Failed: []kernel.Skipped{}, Behind: r.Behind}
-	for _, f := range r.Failed {
-		doc.Failed = append(doc.Failed, kernel.Skipped{Path: f.Path, Reason: f.Err.Error()})
-	}
-	return doc
-}
-
-func migrateText(d *migrateJSON, p painter) string {
+func migrateText(d *document.Migrate, p painter) string {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
 		for i, l := range wrap(fmt.Sprintf(format, args...), columns-9) {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -112,7 +113,7 @@ func (a *app) runNightly(ctx context.Context, f *nightlyFlags) error {
 }
 
 func (a *app) showNightly(n *kernel.Nightly, commits []string) error {
-	doc := nightlyJSON{Schema: "memkernel/nightly/v1", Nightly: n, Commits: list(commits), Notes: []string{}}
+	doc := nightlyJSON{Schema: "memkernel/nightly/v1", Nightly: n, Commits: document.List(commits), Notes: []string{}}
 	if n.Audit != nil {
 		doc.Findings = len(n.Audit.Findings)
 	}
@@ -121,7 +122,7 @@ func (a *app) showNightly(n *kernel.Nightly, commits []string) error {
 	}
 	if n.Pruned != nil {
 		doc.Moved, doc.Suggestions = len(n.Pruned.Moves), len(n.Pruned.Suggestions)
-		doc.Notes = list(slices.Concat(n.Pruned.Over, unknownNames(n.Pruned.Unknown), n.Pruned.Kept))
+		doc.Notes = document.List(slices.Concat(n.Pruned.Over, unknownNames(n.Pruned.Unknown), n.Pruned.Kept))
 	}
 	var err error
 	if a.json {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/document"
 )
 
 func newPrices(a *app) *cobra.Command {
@@ -89,7 +90,7 @@ func chooseModels(all []cachelayout.Model, names []string) []cachelayout.Model {
 func priceDocument(m *cachelayout.Model) priceJSON {
 	p := priceJSON{ID: m.ID, Provider: m.Provider, Tokenizer: m.Tokenizer, ContextWindow: m.ContextWindow, MaxOutput: m.MaxOutput,
 		MinCacheTokens: m.MinCacheTokens, Cache: string(m.Cache), TTLSeconds: []int{}, PreservedThinking: m.PreservedThinking,
-		EffectiveFrom: m.EffectiveFrom, AsOf: m.AsOf, Source: m.Source, Note: m.Note, Priced: m.Priced(), Tiers: list(m.Tiers)}
+		EffectiveFrom: m.EffectiveFrom, AsOf: m.AsOf, Source: m.Source, Note: m.Note, Priced: m.Priced(), Tiers: document.List(m.Tiers)}
 	for _, t := range m.TTLs {
 		p.TTLSeconds = append(p.TTLSeconds, int(t/time.Second))
 	}

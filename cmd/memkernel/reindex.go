@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -45,94 +46,6 @@ another model, the vectors of the old one are used until the new are complete.`,
 	return cmd
 }
 
-// reindexJSON is the document of reindex --json.
-type reindexJSON struct {
-	Schema string `json:"schema"`
-	Index  string `json:"index"`
-	// Rebuilt is why the index was made anew, "" if it was not.
-	Rebuilt string `json:"rebuilt"`
-	// Aside is where the old file is kept, "" if it is not.
-	Aside   string         `json:"aside"`
-	Files   reindexFiles   `json:"files"`
-	Chunks  reindexChunks  `json:"chunks"`
-	Vectors reindexVectors `json:"vectors"`
-	// Sessions were read, if past sessions are searched.
-	Sessions reindexSessions `json:"sessions"`
-	// Skipped files were not indexed, Notes are oddities of those that were.
-	Skipped []kernel.Skipped `json:"skipped"`
-	Notes   []kernel.Skipped `json:"notes"`
-	// Bytes were read in Seconds.
-	Bytes           int64   `json:"bytes"`
-	Seconds         float64 `json:"seconds"`
-	MBPerSecond     float64 `json:"mb_per_second"`
-	ChunksPerSecond float64 `json:"chunks_per_second"`
-	IndexBytes      int64   `json:"index_bytes"`
-}
-
-type reindexSessions struct {
-	Listed    int `json:"listed"`
-	Read      int `json:"read"`
-	Turns     int `json:"turns"`
-	Forgotten int `json:"forgotten"`
-	Removed   int `json:"removed"`
-}
-
-type reindexFiles struct {
-	Listed    int `json:"listed"`
-	Added     int `json:"added"`
-	Changed   int `json:"changed"`
-	Removed   int `json:"removed"`
-	Unchanged int `json:"unchanged"`
-	Read      int `json:"read"`
-}
-
-type reindexChunks struct {
-	Added      int   `json:"added"`
-	Removed    int   `json:"removed"`
-	Kept       int   `json:"kept"`
-	Reanalysed int   `json:"reanalysed"`
-	Total      int64 `json:"total"`
-}
-
-type reindexVectors struct {
-	Model    string `json:"model"`
-	Embedded int    `json:"embedded"`
-	Refused  int    `json:"refused"`
-	// RefusedReason is why the first was, "" if none were.
-	RefusedReason string `json:"refused_reason"`
-	Total         int64  `json:"total"`
-	// Estimate is what had to be embedded, as counted before; null without a
-	// provider.
-	Estimate *estimateJSON `json:"estimate"`
-	// Error is why vectors are missing, "" if none are.
-	Error string `json:"error"`
-}
-
-// estimateJSON is what lacked a vector, and what it costs.
-type estimateJSON struct {
-	Texts  int `json:"texts"`
-	Tokens int `json:"tokens"`
-	// CostUSD is null if the price is not known.
-	CostUSD     *float64 `json:"cost_usd"`
-	PriceSource string   `json:"price_source"`
-	PriceAsOf   string   `json:"price_as_of"`
-	text        string
-}
-
-func estimateDocument(e *kernel.EmbedEstimate) *estimateJSON {
-	if e == nil {
-		return nil
-	}
-	doc := &estimateJSON{Texts: e.Texts, Tokens: e.Tokens, text: e.String()}
-	if usd, known := e.USD(); known {
-		doc.CostUSD = &usd
-	}
-	if e.Price != nil {
-		doc.PriceSource, doc.PriceAsOf = e.Price.Source, e.Price.AsOf
-	}
-	return doc
-}
-
 func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
 	if f.wait < 0 {
 		return usagef("--wait %v: give how long to wait, such as 30s", f.wait)
@@ -158,7 +71,7 @@ func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
 	if err != nil {
 		return indexError(err)
 	}
-	doc := reindexDocument(r, k.IndexPath())
+	doc := document.OfReindex(r, k.IndexPath())
 	if a.json {
 		err = a.writeJSON(doc)
 	} else {
@@ -173,31 +86,7 @@ func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
 	return hint(r.EmbedErr, "%s", embedHint(r.EmbedErr))
 }
 
-func reindexDocument(r *kernel.ReindexReport, path string) *reindexJSON {
-	doc := &reindexJSON{Schema: "memkernel/reindex/v1", Index: path, Rebuilt: r.Rebuilt, Aside: r.Aside,
-		Files:    reindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
-		Chunks:   reindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
-		Vectors:  reindexVectors{Model: r.Stats.Model, Total: r.Stats.Vectors},
-		Sessions: reindexSessions{Listed: r.Sessions.Conversations, Read: r.Sessions.Read, Turns: r.Sessions.Turns, Forgotten: r.Sessions.Forgotten, Removed: r.Sessions.Removed},
-		Skipped:  list(r.Skipped), Notes: list(r.Notes), Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
-		MBPerSecond: r.MBPerSecond(), ChunksPerSecond: r.ChunksPerSecond(), IndexBytes: r.Stats.FileBytes}
-	for _, f := range r.Failed {
-		doc.Skipped = append(doc.Skipped, kernel.Skipped{Path: f.Path, Reason: f.Err.Error()})
-	}
-	doc.Vectors.Estimate = estimateDocument(r.Estimate)
-	if e := r.Embedded; e != nil {
-		doc.Vectors.Embedded, doc.Vectors.Refused = e.Embedded+e.Repeated, e.Refused
-		if e.RefusedErr != nil {
-			doc.Vectors.RefusedReason = e.RefusedErr.Error()
-		}
-	}
-	if r.EmbedErr != nil {
-		doc.Vectors.Error = r.EmbedErr.Error()
-	}
-	return doc
-}
-
-func reindexText(d *reindexJSON, p painter) string {
+func reindexText(d *document.Reindex, p painter) string {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
 		for i, l := range wrap(fmt.Sprintf(format, args...), columns-9) {
@@ -236,7 +125,7 @@ func reindexText(d *reindexJSON, p painter) string {
 		row("", "refused: %s", printable(why))
 	}
 	if e := d.Vectors.Estimate; e != nil && e.Texts > 0 {
-		row("", "estimated before: %s%s", e.text, priced(e))
+		row("", "estimated before: %s%s", e.Text, priced(e))
 	}
 	if d.Files.Read > 0 {
 		row("speed", "%s in %s: %.1f MB/s, %s chunks/s", size(d.Bytes), time.Duration(d.Seconds*float64(time.Second)).Round(time.Millisecond), d.MBPerSecond, thousands(int(d.ChunksPerSecond)))
@@ -251,7 +140,7 @@ func reindexText(d *reindexJSON, p painter) string {
 }
 
 // priced says where a price is from.
-func priced(e *estimateJSON) string {
+func priced(e *document.Estimate) string {
 	if e.PriceSource == "" {
 		return ""
 	}

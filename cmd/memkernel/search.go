@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -67,18 +68,6 @@ func queryArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// searchJSON is the document of search --json.
-type searchJSON struct {
-	Schema  string           `json:"schema"`
-	Query   string           `json:"query"`
-	Results []retrieval.Hit  `json:"results"`
-	Reason  retrieval.Reason `json:"reason"`
-	Mode    retrieval.Mode   `json:"mode"`
-	Detail  string           `json:"detail"`
-	// Behind says by how much the index is behind, absent if it is not.
-	Behind *index.Lag `json:"behind,omitempty"`
-}
-
 func (a *app) runSearch(ctx context.Context, query string, s *searchFlags) error {
 	switch {
 	case s.max < 1:
@@ -99,7 +88,7 @@ func (a *app) runSearch(ctx context.Context, query string, s *searchFlags) error
 		return err
 	}
 	if a.json {
-		err = a.writeJSON(searchJSON{"memkernel/search/v1", query, list(res.Hits), res.Reason, res.Mode, res.Detail, res.Behind})
+		err = a.writeJSON(document.OfSearch(query, res))
 	} else {
 		err = a.showHits(query, res, s.explain)
 	}

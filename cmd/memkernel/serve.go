@@ -94,10 +94,5 @@ func (a *app) openServed(ctx context.Context) (*kernel.Kernel, *serve.Options, e
 	}
 	return k, &serve.Options{Workspace: workspace, StateDir: state, Private: a.private(), Prices: book, Version: buildVersion().Version, Location: a.config.Workspace.Timezone.Location(),
 		Tools:  toolsOf(k),
-		Retain: a.retention(),
-		Documents: serve.Documents{
-			Layout:  func(p *kernel.ContextPlan) any { return layoutDocument(p) },
-			Reindex: func(r *kernel.ReindexReport, path string) any { return reindexDocument(r, path) },
-			Usage:   func(st *kernel.UsageStats) any { return newStatsJSON(st) },
-		}}, nil
+		Retain: a.retention()}, nil
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -69,7 +69,7 @@ func (a *app) runStats(ctx context.Context, s *statsFlags) error {
 		a.tip("the last line of %s was cut off and is left out", path)
 	}
 	if a.json {
-		return a.writeJSON(newStatsJSON(st))
+		return a.writeJSON(document.OfUsage(st))
 	}
 	_, err = a.out.Write([]byte(statsText(st, a.painter(), a.width())))
 	return err
@@ -115,45 +115,4 @@ func writeWhole(path, text string) error {
 		os.Remove(f.Name())
 	}
 	return err
-}
-
-// statsJSON is the document of stats.
-type statsJSON struct {
-	Schema string `json:"schema"`
-	*kernel.UsageStats
-	Calls []statsCall `json:"calls"`
-}
-
-// statsCall is one call.
-type statsCall struct {
-	Time    time.Time `json:"time"`
-	Session string    `json:"session"`
-	Branch  string    `json:"branch"`
-	Model   string    `json:"model"`
-	Plan    string    `json:"plan"`
-	// Planned is null where it was not recorded.
-	Planned        *kernel.UsageTokens `json:"planned"`
-	Billed         kernel.UsageTokens  `json:"billed"`
-	PlannedCostUSD *float64            `json:"planned_cost_usd"`
-	BilledCostUSD  *float64            `json:"billed_cost_usd"`
-	Cut            bool                `json:"cut"`
-	SavedTokens    int                 `json:"saved_tokens"`
-	SavedCostUSD   *float64            `json:"saved_cost_usd"`
-	ColdExpected   *bool               `json:"cold_expected"`
-	ColdSeen       *bool               `json:"cold_seen"`
-}
-
-func newStatsJSON(st *kernel.UsageStats) statsJSON {
-	doc := statsJSON{Schema: "memkernel/stats/v1", UsageStats: st, Calls: []statsCall{}}
-	for i := range st.Calls {
-		r := &st.Calls[i]
-		c := statsCall{Time: r.Time.UTC(), Session: r.Session, Branch: r.Branch, Model: r.Model, Plan: r.Plan,
-			Billed: r.Billed(), BilledCostUSD: r.BilledCostUSD, SavedCostUSD: r.SavedCostUSD, ColdSeen: r.ColdSeen}
-		if planned, ok := r.Expected(); ok {
-			c.Planned, c.PlannedCostUSD, c.Cut, c.SavedTokens = &planned, r.Planned.CostUSD, r.Planned.Cut, r.Planned.SavedTokens
-			c.ColdExpected = &r.Planned.Cold
-		}
-		doc.Calls = append(doc.Calls, c)
-	}
-	return doc
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -25,11 +26,6 @@ counted. --all reads every session, --session one.`, kernel.StatusSessions),
 	return cmd
 }
 
-type statusJSON struct {
-	Schema string `json:"schema"`
-	*kernel.Status
-}
-
 func (a *app) runStatus(ctx context.Context, o kernel.StatusOptions) error {
 	k, err := a.kernel(ctx, nil)
 	if err != nil {
@@ -40,12 +36,8 @@ func (a *app) runStatus(ctx context.Context, o kernel.StatusOptions) error {
 	if err != nil {
 		return err
 	}
-	st.Sessions = list(st.Sessions)
-	for i := range st.Sessions {
-		st.Sessions[i].Lines = list(st.Sessions[i].Lines)
-	}
 	if a.json {
-		return a.writeJSON(statusJSON{"memkernel/status/v1", st})
+		return a.writeJSON(document.OfStatus(st))
 	}
 	_, err = a.out.Write([]byte(statusText(st, a.painter())))
 	return err
