@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -111,7 +112,7 @@ func (a *app) trustQMD() error {
 		return nil
 	}
 	return hint(fmt.Errorf("%s: index.backend: a program would be started, and this file may have come with the project", a.config.Origin("index.backend")),
-		"if you want that, say so by --config %s; else set index.backend to sqlite", first(a.configFile, "FILE"))
+		"if you want that, say so by --config %s; else set index.backend to sqlite", cmp.Or(a.configFile, "FILE"))
 }
 
 // qmdBackend is the SQLite file with QMD before it.
@@ -121,7 +122,7 @@ func (a *app) qmdBackend() (kernel.Backend, error) {
 	if err != nil {
 		return kernel.Backend{}, err
 	}
-	o := qmd.Options{Command: q.Command, Mode: q.Mode, Collection: first(q.Collection, filepath.Base(dir)), Dir: dir, Timeout: time.Duration(q.Timeout)}
+	o := qmd.Options{Command: q.Command, Mode: q.Mode, Collection: cmp.Or(q.Collection, filepath.Base(dir)), Dir: dir, Timeout: time.Duration(q.Timeout)}
 	file := kernel.SQLite(a.indexPath())
 	beside := func(ix kernel.Index, err error) (kernel.Index, error) {
 		if err != nil {

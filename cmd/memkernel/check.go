@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
 )
 
 func newCheck(a *app) *cobra.Command {
@@ -37,27 +35,10 @@ func (a *app) runCheck(ctx context.Context) error {
 	if a.json {
 		err = a.writeJSON(document.OfCheck(k.StateDir(), found))
 	} else {
-		err = a.showFindings(k.StateDir(), found)
+		err = drawCheck(a.out, k.StateDir(), found)
 	}
 	if err == nil && len(found) > 0 {
 		return &findings{len(found)}
 	}
 	return err
-}
-
-func (a *app) showFindings(dir string, found []kernel.Finding) error {
-	if len(found) == 0 {
-		_, err := fmt.Fprintf(a.out, "%s: nothing found\n", printable(dir))
-		return err
-	}
-	for _, f := range found {
-		where := first(f.Session, "blobs")
-		if _, err := fmt.Fprintf(a.out, "%s: %s\n", printable(where), printable(f.What)); err != nil {
-			return err
-		}
-		if f.Hint != "" {
-			fmt.Fprintf(a.out, "  %s\n", printable(f.Hint))
-		}
-	}
-	return nil
 }

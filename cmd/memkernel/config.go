@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,7 +22,7 @@ func (a *app) readConfig(cmd *cobra.Command) error {
 			return hint(fmt.Errorf("read configuration: %w", err), "name the file with --config if you made it so")
 		}
 	}
-	path := first(a.configPath, filepath.Join(a.stateDir, name))
+	path := cmp.Or(a.configPath, filepath.Join(a.stateDir, name))
 	c, err := config.Load(path)
 	switch {
 	case err == nil:

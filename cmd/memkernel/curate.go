@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,7 +71,7 @@ func (a *app) runCurate(ctx context.Context, f *curateFlags) error {
 	if a.json {
 		return a.writeJSON(curateJSON{"memkernel/curate/v1", out})
 	}
-	if err := a.showCurated(out); err != nil {
+	if err := drawCurated(a.out, out, a.painter()); err != nil {
 		return err
 	}
 	if !out.Applied && len(out.Entries) > 0 {
@@ -94,47 +93,6 @@ func (a *app) upkeeper(ctx context.Context) (*kernel.Kernel, error) {
 		return nil, err
 	}
 	return a.kernel(ctx, nil)
-}
-
-func (a *app) showCurated(out *kernel.Curated) error {
-	p := a.painter()
-	for i := range out.Entries {
-		e := &out.Entries[i]
-		for n, l := range wrap(strings.TrimSpace(e.Tags.String()+" "+e.Text), columns-4) {
-			lead := "    "
-			if n == 0 {
-				lead = "  + "
-			}
-			fmt.Fprintf(a.out, "%s%s\n", lead, l)
-		}
-		from := "from " + e.From
-		if e.Replaces != "" {
-			from += fmt.Sprintf(", in the place of %q", e.Replaces)
-		}
-		for _, l := range wrap(from, columns-6) {
-			fmt.Fprintf(a.out, "      %s\n", p.do(gray, l))
-		}
-	}
-	done := doneTo(len(out.Entries), out.Applied)
-	what := fmt.Sprintf("%s of %s %s added to %s", entryCount(len(out.Entries)), out.Day, done, out.Path)
-	if len(out.Entries) == 0 {
-		what = "nothing of " + out.Day + " that " + out.Path + " doesn't have"
-	}
-	if out.Left > 0 {
-		what += fmt.Sprintf(", %d more keep", out.Left)
-	}
-	if m := &out.Advice; m.Model != "" {
-		what += fmt.Sprintf("; %s: %s, %d operations taken, %d refused", m.Model, m.Reason, m.Accepted, len(m.Refused))
-	}
-	_, err := fmt.Fprintf(a.out, "%s; %s of the working buffer read\n", printable(what), size(int64(out.BufferBytes)))
-	return err
-}
-
-func entryCount(n int) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return thousands(n) + " entries"
 }
 
 // pruneFlags are the flags of prune.
@@ -207,7 +165,7 @@ func (a *app) runPrune(ctx context.Context, f *pruneFlags) error {
 	if a.json {
 		return a.writeJSON(pruneJSON{"memkernel/prune/v1", out})
 	}
-	if err := a.showPruned(out); err != nil {
+	if err := drawPruned(a.out, out, a.painter()); err != nil {
 		return err
 	}
 	if !out.Applied && (len(out.Moves) > 0 || out.BufferBytes > 0) {
@@ -244,73 +202,4 @@ func (a *app) pruneOptions(include []string) kernel.PruneOptions {
 	return o
 }
 
-// shownMove is how much of a block the text shows, in characters.
-const shownMove = 100
-
-// shownSuggestions is how many suggestions the text shows.
-const shownSuggestions = 20
-
-func (a *app) showPruned(out *kernel.Pruned) error {
-	p := a.painter()
-	for i := range out.Moves {
-		m := &out.Moves[i]
-		to := m.To
-		if to == "" {
-			to = "nowhere: it stands elsewhere, too"
-		}
-		fmt.Fprintf(a.out, "%s -> %s %s\n", p.do(bold, fmt.Sprintf("%s:%d", printable(m.From), m.Line)), printable(to), p.do(gray, "("+string(m.Why)+")"))
-		fmt.Fprintf(a.out, "    %s\n", printable(clipped(m.Text, shownMove)))
-	}
-	for i := range out.Changes {
-		c := &out.Changes[i]
-		fmt.Fprintf(a.out, "%s: %s to %d lines\n", printable(c.Path), thousands(c.LinesBefore), c.LinesAfter)
-	}
-	for i := range out.Suggestions {
-		s := &out.Suggestions[i]
-		if i == shownSuggestions {
-			fmt.Fprintf(a.out, "%s\n", p.do(gray, fmt.Sprintf("and %s more that could leave; --json has all", thousands(len(out.Suggestions)-i))))
-			break
-		}
-		fmt.Fprintf(a.out, "%s stays %s\n", p.do(bold, fmt.Sprintf("%s:%d", printable(s.Path), s.Line)), p.do(gray, printable(fmt.Sprintf("(%s; --include %q lets it leave)", s.Why, s.Include))))
-		fmt.Fprintf(a.out, "    %s\n", printable(clipped(s.Text, shownMove)))
-	}
-	for _, over := range slices.Concat(out.Over, unknownNames(out.Unknown), out.Kept) {
-		for _, l := range wrap("note: "+over, columns) {
-			fmt.Fprintln(a.out, p.do(yellow, l))
-		}
-	}
-	done := doneTo(len(out.Moves), out.Applied)
-	_, err := fmt.Fprintf(a.out, "%s %s moved, %s of the working buffer emptied, %s left\n", entryCount(len(out.Moves)), done, size(int64(out.BufferBytes)), size(int64(out.BufferLeft)))
-	return err
-}
-
-// unknownNames says which names of --include name nothing.
-func unknownNames(names []string) []string {
-	var out []string
-	for _, n := range names {
-		out = append(out, fmt.Sprintf("%q names no file that is pruned, no heading in one and no entry", n))
-	}
-	return out
-}
-
-// clipped is the beginning of a text, on one line.
-func clipped(s string, n int) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) <= n {
-		return string(r)
-	}
-	return string(r[:n]) + "…"
-}
-
 var errSteps = errors.New("a step failed")
-
-// doneTo is the verb for what was, or would be, done to n things.
-func doneTo(n int, applied bool) string {
-	switch {
-	case !applied:
-		return "would be"
-	case n == 1:
-		return "was"
-	}
-	return "were"
-}

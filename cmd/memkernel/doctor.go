@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -85,7 +83,7 @@ func (a *app) runDoctor(ctx context.Context, f *doctorFlags) error {
 	if a.json {
 		err = a.writeJSON(doctorJSON{"memkernel/doctor/v1", !d.Failing(), document.List(d.Symptoms)})
 	} else {
-		_, err = a.out.Write([]byte(doctorText(d, a.painter())))
+		err = drawDoctor(a.out, d, a.painter())
 	}
 	if err == nil && d.Failing() {
 		return &findings{len(d.Symptoms)}
@@ -107,28 +105,4 @@ func (a *app) examine(f *doctorFlags) *kernel.Diagnosis {
 		d.Add(areaConfig, kernel.Healthy, a.configFile+" was read", "")
 	}
 	return d
-}
-
-func doctorText(d *kernel.Diagnosis, p painter) string {
-	colours := map[kernel.Health]style{kernel.Healthy: green, kernel.Warning: yellow, kernel.Failing: red}
-	counts := map[kernel.Health]int{}
-	var b strings.Builder
-	const indent = 16
-	for i := range d.Symptoms {
-		s := &d.Symptoms[i]
-		counts[s.State]++
-		head := p.do(colours[s.State], left(string(s.State), 5)) + left(s.Area, indent-5)
-		for _, l := range wrap(s.What, columns-indent) {
-			b.WriteString(head + l + "\n")
-			head = strings.Repeat(" ", indent)
-		}
-		if next := i + 1; next < len(d.Symptoms) && d.Symptoms[next].Area == s.Area && d.Symptoms[next].Hint == s.Hint {
-			continue // said once, behind the last
-		}
-		for _, l := range wrap(s.Hint, columns-indent-2) {
-			b.WriteString(strings.Repeat(" ", indent+2) + p.do(gray, l) + "\n")
-		}
-	}
-	fmt.Fprintf(&b, "%d fail, %s, %d ok\n", counts[kernel.Failing], plural(counts[kernel.Warning], "warning"), counts[kernel.Healthy])
-	return b.String()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -55,7 +56,7 @@ func (a *app) trustEmbedding() error {
 	case address == "" && (e.Provider == embed.ProviderOllama || e.Provider == embed.ProviderAuto && e.ModelDir != ""):
 		// On this machine by themselves.
 	case !onThisMachine(address):
-		return refuse("embedding.provider", "text of the workspace would be sent to "+first(host(address), embed.Host(e.Provider)))
+		return refuse("embedding.provider", "text of the workspace would be sent to "+cmp.Or(host(address), embed.Host(e.Provider)))
 	}
 	if e.APIKeyEnv != "" {
 		return refuse("embedding.api_key_env", "a variable of the environment would be sent to "+host(address))

@@ -88,28 +88,8 @@ its own section.`,
 
 // evalJSON is the document of eval.
 type evalJSON struct {
-	Schema string   `json:"schema"`
-	Sets   []string `json:"sets"`
-	With   []string `json:"with"`
-	relevance.Report
-	Ranks   []evalRanks   `json:"ranks,omitempty"`
-	Compare *evalCompared `json:"compare,omitempty"`
-	// Ablation and LeaveOneOut are given where they were asked for.
-	Ablation    []relevance.Ablation `json:"ablation,omitempty"`
-	LeaveOneOut []relevance.Fold     `json:"leave_one_out,omitempty"`
-}
-
-// evalRanks are the ranks of one question's evidence.
-type evalRanks struct {
-	ID    string `json:"id"`
-	Ranks []int  `json:"ranks"`
-}
-
-// evalCompared is the second run, and what it is above the first.
-type evalCompared struct {
-	With []string `json:"with"`
-	relevance.Report
-	Differences []relevance.Difference `json:"differences"`
+	Schema string `json:"schema"`
+	evaluation
 }
 
 func (a *app) runEval(ctx context.Context, e *evalFlags) error {
@@ -128,7 +108,8 @@ func (a *app) runEval(ctx context.Context, e *evalFlags) error {
 	if err != nil {
 		return hint(err, "a set is a folder of Markdown files with qa.jsonl; see 'memkernel eval --help'")
 	}
-	doc := evalJSON{Schema: "memkernel/eval/v1", With: document.List(append(e.with[:len(e.with):len(e.with)], first.off...))}
+	doc := evalJSON{Schema: "memkernel/eval/v1"}
+	doc.With = document.List(append(e.with[:len(e.with):len(e.with)], first.off...))
 	for _, b := range benches {
 		doc.Sets = append(doc.Sets, b.Name)
 		if err := errors.Join(first.ask(ctx, b), e.askAgain(ctx, second, b)); err != nil {
@@ -150,7 +131,7 @@ func (a *app) runEval(ctx context.Context, e *evalFlags) error {
 	if a.json {
 		return a.writeJSON(doc)
 	}
-	return a.showEval(&doc)
+	return drawEval(a.out, &doc.evaluation, a.painter())
 }
 
 // check refuses what makes no sense together.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/pflag"
 
 	"github.com/memkernel/memkernel"
@@ -50,9 +48,4 @@ func (v *fixedValue) implied(s *transcript.Session, msgs []memkernel.Message, sy
 	}
 	msgs, _ = transcript.Heal(msgs, false)
 	return counter.Fixed(msgs, system, tools), nil
-}
-
-// fixedRemark says where the fixed part comes from, and how to have another.
-func fixedRemark(n int) string {
-	return fmt.Sprintf("%s tokens of system prompt and tools that the transcript doesn't hold, implied by its first billed call; --fixed-tokens=%d says so by hand, and 0 leaves them out", thousands(n), n)
 }

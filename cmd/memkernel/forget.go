@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -58,32 +59,13 @@ func (a *app) runForget(ctx context.Context, f *forgetFlags, ids []string) error
 	if a.json {
 		return a.writeJSON(document.OfForgotten(f.session, out))
 	}
-	return a.showForgotten(out)
-}
-
-func (a *app) showForgotten(out *kernel.Forgotten) error {
-	for _, p := range out.Pages {
-		what := strings.TrimSpace(first(p.Tool, string(p.Type)) + " " + p.Path)
-		fmt.Fprintf(a.out, "%s  %s  %s%s\n", printable(p.ID), printable(what), size(p.Bytes), atTime(p.Created))
+	if err := drawForgotten(a.out, out); err != nil {
+		return err
 	}
-	for _, t := range out.Transcripts {
-		fmt.Fprintf(a.out, "%s of agent %s  searched: %s  %s stays\n", printable(t.Key), printable(t.Agent), plural(t.Turns, "turn"), printable(t.Path))
-	}
-	for _, e := range out.Elsewhere {
-		fmt.Fprintf(a.out, "stays: %s\n", printable(e))
-	}
-	if n := len(out.Backups); n > 0 {
-		fmt.Fprintf(a.out, "goes too: %s of memory's files that quote it; what was pruned then can't be undone\n", plural(n, "backup"))
-	}
-	done := "would be forgotten"
-	if out.Applied {
-		done = "forgotten"
-	}
-	_, err := fmt.Fprintf(a.out, "%s of %s %s, %s removed, %d kept for others\n", plural(len(out.Pages), "page"), size(out.Bytes), done, plural(len(out.Blobs), "blob"), len(out.Kept))
 	if !out.Applied && len(out.Pages)+len(out.Transcripts) > 0 {
 		a.tip("nothing was changed; --apply does it, and there is no way back")
 	}
-	return err
+	return nil
 }
 
 // retainFlags are the flags of retain.
@@ -138,7 +120,7 @@ func (a *app) showRetained(out *kernel.Retained) error {
 		fmt.Fprintf(a.out, "%s: %s too old, %d as old are pointed to; %s of usage, %s of trace\n", printable(s.Session), plural(s.Pages, "page"), s.Pointed, plural(s.UsageRows, "row"), size(s.TraceBytes))
 	}
 	for _, f := range out.Unreadable {
-		fmt.Fprintf(a.out, "%s can't be read, and no blob goes: %s\n", printable(first(f.Session, "a session")), printable(f.What))
+		fmt.Fprintf(a.out, "%s can't be read, and no blob goes: %s\n", printable(cmp.Or(f.Session, "a session")), printable(f.What))
 		a.tip("%s", f.Hint)
 	}
 	done := "would be removed"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -106,7 +107,7 @@ func (a *app) boundary(o *lifeFlags) (kernel.Boundary, error) {
 // boundaryOf also gives the transcript, an empty one if there is none.
 func (a *app) boundaryOf(o *lifeFlags) (kernel.Boundary, *transcript.Session, error) {
 	session := &transcript.Session{}
-	b := kernel.Boundary{SessionKey: first(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.private(), Source: o.source.of(o.transcript.path)}
+	b := kernel.Boundary{SessionKey: cmp.Or(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.private(), Source: o.source.of(o.transcript.path)}
 	if o.transcript.path == "" {
 		return b, session, nil
 	}
@@ -118,7 +119,7 @@ func (a *app) boundaryOf(o *lifeFlags) (kernel.Boundary, *transcript.Session, er
 	if session, err = a.load(src); err != nil {
 		return b, nil, err
 	}
-	b.SessionKey, b.Model = first(o.session, session.ID, kernel.DefaultSession), first(o.model, session.Model)
+	b.SessionKey, b.Model = cmp.Or(o.session, session.ID, kernel.DefaultSession), cmp.Or(o.model, session.Model)
 	b.Messages = session.View(o.view.view())
 	return b, session, nil
 }
@@ -153,7 +154,7 @@ func (a *app) runBoundary(ctx context.Context, v boundaryVerb, o *lifeFlags) err
 // showPassed prints what a boundary left behind.
 func (a *app) showPassed(b kernel.Boundary, verb string, p *kernel.Passed) {
 	fmt.Fprintf(a.out, "session %s: %s %s, %s ingested, %s, checkpoint %s, reset %s\n", clip(b.SessionKey, columns), verb, p.Outcome,
-		plural(p.Ingested, "page"), plural(p.Turns, "turn"), first(p.Checkpoint, "none"), plural(p.Epoch, "time"))
+		plural(p.Ingested, "page"), plural(p.Turns, "turn"), cmp.Or(p.Checkpoint, "none"), plural(p.Epoch, "time"))
 	if p.Flushed > 0 {
 		fmt.Fprintf(a.out, "  %s to the day's log\n", plural(p.Flushed, "new line"))
 	}

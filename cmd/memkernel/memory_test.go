@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"io"
-	"strings"
+	"strconv"
 	"testing"
 	"time"
 
@@ -125,53 +123,4 @@ func citationOf(name string, from, n int) string {
 	return s
 }
 
-func itoa(n int) string { return strings.ReplaceAll(thousands(n), ",", "") }
-
-// TestMarker: painting adds colour and nothing else, and finds other forms of a
-// word.
-func TestMarker(t *testing.T) {
-	m := newMarker("deploys 数据库", painter{on: true})
-	if got, want := shown(m.text("We deployed 数据, the deploy: ok")), "We \x1b[33mdeployed\x1b[0m \x1b[33m数据\x1b[0m, the \x1b[33mdeploy\x1b[0m: ok"; got != want {
-		t.Fatalf("got %q, want %q", got, want)
-	}
-	strip := strings.NewReplacer("\x1b[33m", "", "\x1b[0m", "")
-	rapid.Check(t, func(t *rapid.T) {
-		line := printable(rapid.String().Draw(t, "line"))
-		if got := strip.Replace(shown(m.text(line))); got != line {
-			t.Fatalf("%q became %q", line, got)
-		}
-		if got := newMarker("deploy", painter{}).text(line); got != line {
-			t.Fatalf("without colour %q became %q", line, got)
-		}
-	})
-}
-
-// TestBars draws both stages on a writer, without colour, and wipes them.
-func TestBars(t *testing.T) {
-	var out bytes.Buffer
-	b := &bars{w: &out}
-	b.show(kernel.ReindexProgress{Stage: kernel.StageIndex})
-	if out.Len() > 0 {
-		t.Errorf("nothing to do draws %q", out.String())
-	}
-	for done := int64(1); done <= 4; done++ {
-		b.show(kernel.ReindexProgress{Stage: kernel.StageIndex, Done: done << 20, Total: 4 << 20})
-	}
-	b.show(kernel.ReindexProgress{Stage: kernel.StageEmbed, Done: 1, Total: 2})
-	b.done()
-	text := out.String()
-	if !strings.Contains(text, "reading files") || !strings.Contains(text, "embedding") || strings.Contains(text, "\x1b[3") {
-		t.Errorf("drew %q", text)
-	}
-	if last := text[strings.LastIndexByte(strings.TrimRight(text, "\r"), '\r')+1:]; strings.TrimSpace(last) != "" {
-		t.Errorf("the line is left with %q", last)
-	}
-	var none *bars
-	none.done()
-	if u := (&ui{err: &out}); u.bars() != nil {
-		t.Error("there are bars where there is no terminal")
-	}
-	if u := (&ui{err: io.Discard, quiet: true}); u.bars() != nil {
-		t.Error("there are bars with --quiet")
-	}
-}
+func itoa(n int) string { return strconv.Itoa(n) }

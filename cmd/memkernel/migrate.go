@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -111,7 +110,7 @@ func (a *app) runMigrate(ctx context.Context, f *migrateFlags) error {
 	if a.json {
 		err = a.writeJSON(doc)
 	} else {
-		_, err = a.out.Write([]byte(migrateText(doc, a.painter())))
+		err = drawMigrate(a.out, doc, a.painter())
 	}
 	if err == nil && r.Behind {
 		a.tip("files have changed since they were indexed: run 'memkernel reindex' with index.backend %s", f.to)
@@ -133,30 +132,3 @@ func (a *app) placeOf(name string) (kernel.Backend, error) {
 
 // isConfigured tells whether the configuration could name it.
 func isConfigured(name string) bool { return !strings.HasPrefix(name, sqliteFile) }
-
-func migrateText(d *document.Migrate, p painter) string {
-	var b strings.Builder
-	row := func(name, format string, args ...any) {
-		for i, l := range wrap(fmt.Sprintf(format, args...), columns-9) {
-			if i > 0 {
-				name = ""
-			}
-			fmt.Fprintf(&b, "%s %s\n", p.do(bold, left(name, 8)), l)
-		}
-	}
-	row("from", "%s", d.From)
-	row("to", "%s", d.To)
-	if d.Why != "" {
-		row("made", "from the files: %s", d.Why)
-	}
-	row("files", "%s: %s added, %s changed, %s removed, %s unchanged", thousands(d.Files.Listed), thousands(d.Files.Added), thousands(d.Files.Changed), thousands(d.Files.Removed), thousands(d.Files.Unchanged))
-	row("chunks", "%s: %s added, %s removed", thousands(int(d.Chunks.Total)), thousands(d.Chunks.Added), thousands(d.Chunks.Removed))
-	row("vectors", "%s: %s copied, %s were there", thousands(int(d.Vector.Total)), thousands(d.Vector.Copied), thousands(d.Vector.There))
-	if d.Checks > 0 {
-		row("compared", "%s chunks and vectors, all alike", thousands(d.Checks))
-	}
-	for _, s := range d.Failed {
-		row("skipped", "%s", told(s))
-	}
-	return b.String()
-}

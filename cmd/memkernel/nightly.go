@@ -216,7 +216,7 @@ func (a *app) runGuard(ctx context.Context, f *guardFlags) error {
 	if a.json {
 		err = a.writeJSON(guardJSON{"memkernel/guard/v1", loss})
 	} else {
-		err = a.showLoss(loss)
+		err = drawLoss(a.out, loss)
 	}
 	if err == nil && loss.Refused {
 		a.tip("bring the lines back, or into the file that owns them; 'memkernel prune' moves them so that nothing is lost")
@@ -242,12 +242,4 @@ func (a *app) textOf(name string) (*string, error) {
 	}
 	text := string(data)
 	return &text, nil
-}
-
-func (a *app) showLoss(loss *consolidation.Loss) error {
-	for _, l := range loss.Lost {
-		fmt.Fprintf(a.out, "%5d  %s\n", l.Line, printable(l.Text))
-	}
-	_, err := fmt.Fprintf(a.out, "%s lost %d of %s, %.0f %%; %.0f %% may be\n", loss.Path, len(loss.Lost), plural(loss.Lines, "line"), 100*loss.Share, 100*loss.Limit)
-	return err
 }

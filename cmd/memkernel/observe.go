@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -86,11 +87,11 @@ func (a *app) runObserve(ctx context.Context, o *observeFlags) error {
 		return err
 	}
 	defer k.Close()
-	doc := observeJSON{Schema: "memkernel/observe/v1", SessionKey: first(o.session, session.ID, kernel.DefaultSession)}
+	doc := observeJSON{Schema: "memkernel/observe/v1", SessionKey: cmp.Or(o.session, session.ID, kernel.DefaultSession)}
 	if session.Torn != nil {
 		doc.TornLine = session.Torn.Line
 	}
-	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: first(o.model, session.Model), Private: a.private(), Source: o.source.of(o.transcript.path)}
+	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.private(), Source: o.source.of(o.transcript.path)}
 	if err := a.observeTurns(ctx, k, turn, session.View(o.view.view()), session.Ended || o.ended, &doc); err != nil {
 		return err
 	}

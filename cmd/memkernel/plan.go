@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -129,6 +128,17 @@ type planned struct {
 	implied bool
 }
 
+// drawn is what a drawing shows of it.
+func (out *planned) drawn() *drawnPlan {
+	host := len(out.request.Messages)
+	if out.request.Prompt != "" {
+		host++
+	}
+	return &drawnPlan{Plan: out.plan, Model: out.model, Dialect: out.session.Dialect, View: out.view, Call: out.target.call, Calls: out.target.of,
+		CallTime: out.target.time, Now: out.request.Now, HostMessages: host, FixedTokens: out.request.FixedTokens, Implied: out.implied,
+		Committed: !out.peek, Recorded: out.recorded}
+}
+
 func (a *app) runPlan(ctx context.Context, cmd *cobra.Command, p *planFlags) error {
 	if err := p.check(cmd); err != nil {
 		return err
@@ -217,10 +227,9 @@ func (a *app) showPlan(out *planned, p *planFlags) error {
 		}
 		return a.writeJSON(doc)
 	case p.explain:
-		_, err := a.out.Write(explain(out, a.painter(), p.all))
-		return err
+		return drawPlan(a.out, out.drawn(), a.painter(), p.all)
 	}
-	if _, err := fmt.Fprint(a.out, summaryText(out)); err != nil {
+	if err := drawSummary(a.out, out.drawn()); err != nil {
 		return err
 	}
 	a.tip("--explain shows why, --json the whole plan, --format anthropic the request body")

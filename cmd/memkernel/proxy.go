@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -89,7 +89,7 @@ func (a *app) runProxy(ctx context.Context, p *proxyFlags) error {
 	if len(a.config.Proxy.AllowOrigins) > 0 && a.configPath == "" {
 		const key = "proxy.allow_origins"
 		return hint(fmt.Errorf("%s: %s would let web pages in, and this file may have come with the project", a.config.Origin(key), key),
-			"if you want that, say so by --config %s or --allow-origin", first(a.configFile, "FILE"))
+			"if you want that, say so by --config %s or --allow-origin", cmp.Or(a.configFile, "FILE"))
 	}
 	book, err := a.book()
 	if err != nil {
@@ -144,7 +144,7 @@ func (a *app) logger() *slog.Logger {
 		o.Level = slog.LevelWarn
 	}
 	if a.json {
-		return slog.New(slog.NewJSONHandler(screen{bare(a.err), visible.JSON}, o))
+		return slog.New(slog.NewJSONHandler(documentScreen(a.err), o))
 	}
 	return slog.New(slog.NewTextHandler(a.err, o))
 }

@@ -149,8 +149,7 @@ func (a *app) runReplay(ctx context.Context, r *replayFlags) error {
 	case a.json:
 		return a.writeJSON(doc)
 	}
-	_, err = a.out.Write([]byte(replayTable(&doc, a.painter())))
-	return err
+	return drawReplay(a.out, doc.Recorded, doc.Results, a.painter())
 }
 
 func (r *replayFlags) check() error {

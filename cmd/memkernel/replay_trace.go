@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -103,7 +104,7 @@ func (d *decisionsJSON) text() string {
 
 func (d *decisionJSON) write(b *strings.Builder) {
 	for _, row := range [][2]string{{"plan", d.Plan}, {"decided by", d.Decider}, {"field", d.Field},
-		{"recorded", first(d.Recorded, "nothing")}, {"replayed", first(d.Replayed, "nothing")}} {
+		{"recorded", cmp.Or(d.Recorded, "nothing")}, {"replayed", cmp.Or(d.Replayed, "nothing")}} {
 		fmt.Fprintf(b, "  %-10s  %s\n", row[0], row[1])
 	}
 }

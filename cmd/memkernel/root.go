@@ -28,7 +28,7 @@ type app struct {
 
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, u *ui, args []string) int {
-	u.out, u.err = screen{bare(u.out), shown}, screen{bare(u.err), shown}
+	u.out, u.err = textScreen(u.out), textScreen(u.err)
 	a := &app{ui: u}
 	root := newRoot(a)
 	root.SetArgs(args)

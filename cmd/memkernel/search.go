@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +88,7 @@ func (a *app) runSearch(ctx context.Context, query string, s *searchFlags) error
 	if a.json {
 		err = a.writeJSON(document.OfSearch(query, res))
 	} else {
-		err = a.showHits(query, res, s.explain)
+		err = drawHits(a.out, query, res, a.painter(), s.explain)
 	}
 	if err != nil {
 		return err
@@ -122,80 +120,4 @@ func (a *app) concludeSearch(res *retrieval.Result) error {
 		a.tip("%s", res.Detail)
 	}
 	return nil
-}
-
-// behindBy says how many files an index is behind by, "" if that is not known.
-func behindBy(l *index.Lag) string {
-	if l == nil || l.Zero() {
-		return ""
-	}
-	return fmt.Sprintf(" (%d changed, %d gone)", l.Files, l.Removed)
-}
-
-// showHits prints a block per hit.
-func (a *app) showHits(query string, res *retrieval.Result, explain bool) error {
-	p := a.painter()
-	mark := newMarker(query, p)
-	var b strings.Builder
-	for i := range res.Hits {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		showHit(&b, &res.Hits[i], p, mark, explain)
-	}
-	_, err := a.out.Write([]byte(b.String()))
-	return err
-}
-
-func showHit(b *strings.Builder, h *retrieval.Hit, p painter, mark *marker, explain bool) {
-	head := fmt.Sprintf("%.2f", h.Score)
-	if h.Date != "" {
-		head += "  " + h.Date
-	}
-	fmt.Fprintf(b, "%s  %s\n", p.do(bold, printable(h.Citation)), head)
-	if by := h.SupersededBy; by == h.Citation {
-		fmt.Fprintf(b, "  %s\n", p.do(yellow, "no longer holds, it says"))
-	} else if by != "" {
-		fmt.Fprintf(b, "  %s\n", p.do(yellow, "superseded by "+printable(by)))
-	}
-	if len(h.Trail) > 0 {
-		fmt.Fprintf(b, "  %s\n", p.do(gray, clip(strings.Join(h.Trail, " › "), columns-2)))
-	}
-	if explain {
-		for _, l := range wrap(scoreText(h), columns-4) {
-			fmt.Fprintf(b, "  %s\n", p.do(cyan, l))
-		}
-	}
-	for _, line := range strings.Split(strings.TrimRight(h.Snippet, "\n"), "\n") {
-		for i, l := range wrap(line, columns-6) {
-			fmt.Fprintf(b, "    %s%s\n", strings.Repeat(" ", 2*min(i, 1)), mark.text(l))
-		}
-	}
-}
-
-// scoreText says what a score is made of.
-func scoreText(h *retrieval.Hit) string {
-	s := &h.Parts
-	parts := []string{fmt.Sprintf("%.3f", s.Merged)}
-	if s.Decay != 1 {
-		parts[0] += fmt.Sprintf(" × %.3f for %s = %.3f", s.Decay, days(s.AgeDays), h.Score)
-	}
-	side := func(name string, score float64, rank int) {
-		if rank > 0 {
-			parts = append(parts, fmt.Sprintf("%s %.3f (no. %d)", name, score, rank))
-		}
-	}
-	side("words", s.Keyword, s.KeywordRank)
-	side("meaning", s.Vector, s.VectorRank)
-	if s.Similarity > 0 {
-		parts = append(parts, fmt.Sprintf("%.0f %% like one above", 100*s.Similarity))
-	}
-	return strings.Join(parts, ", ")
-}
-
-func days(n float64) string {
-	if d := time.Duration(n * 24 * float64(time.Hour)); d < 48*time.Hour {
-		return fmt.Sprintf("%.0f hours", d.Hours())
-	}
-	return fmt.Sprintf("%.0f days", n)
 }

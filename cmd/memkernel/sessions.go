@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -53,7 +54,7 @@ func (a *app) trustFolder(path string) error {
 		return err
 	}
 	return hint(fmt.Errorf("%s: %s: %s is outside the workspace, and this file may have come with the project", a.config.Origin(key), key, path),
-		"if you want that, say so by --config %s", first(a.configFile, "FILE"))
+		"if you want that, say so by --config %s", cmp.Or(a.configFile, "FILE"))
 }
 
 // within tells whether a path leads into a folder, links followed as far as they are

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
@@ -71,8 +70,7 @@ func (a *app) runStats(ctx context.Context, s *statsFlags) error {
 	if a.json {
 		return a.writeJSON(document.OfUsage(st))
 	}
-	_, err = a.out.Write([]byte(statsText(st, a.painter(), a.width())))
-	return err
+	return drawStats(a.out, st, a.painter())
 }
 
 // statsHint adds the way out.
@@ -83,20 +81,6 @@ func statsHint(err error) error {
 		return hint(err, "the file is a report and no state: mend that line or move %s away", damage.File)
 	}
 	return err
-}
-
-// minWidth is the least that a table can be drawn in.
-const minWidth = 44
-
-// width is how many columns text may take: the terminal's, and never more than
-// the rules allow.
-func (u *ui) width() int {
-	if f, ok := bare(u.out).(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return min(max(w, minWidth), columns)
-		}
-	}
-	return columns
 }
 
 // writeWhole writes a file beside its place and moves it there, so that no half of

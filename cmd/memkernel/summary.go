@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -59,7 +60,7 @@ func (a *app) trustSummary() error {
 	}
 	switch {
 	case !onThisMachine(string(c.BaseURL)):
-		return refuse("summary.model.provider", "what is said in sessions would be sent to "+first(host(string(c.BaseURL)), c.Provider))
+		return refuse("summary.model.provider", "what is said in sessions would be sent to "+cmp.Or(host(string(c.BaseURL)), c.Provider))
 	case c.APIKeyEnv != "":
 		return refuse("summary.model.api_key_env", "a variable of the environment would be sent to "+host(string(c.BaseURL)))
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -37,7 +38,7 @@ func (a *app) fillRequest(out *planned, p *planFlags, book *cachelayout.Book) er
 	if err != nil {
 		return err
 	}
-	req := kernel.PlanRequest{SessionKey: first(p.session, s.ID, kernel.DefaultSession), Model: first(p.model, s.Model),
+	req := kernel.PlanRequest{SessionKey: cmp.Or(p.session, s.ID, kernel.DefaultSession), Model: cmp.Or(p.model, s.Model),
 		ContextWindow: int(p.window), Reserve: int(p.reserve), FixedTokens: int(p.fixed.Tokens), System: s.System, Tools: s.Tools,
 		Messages: t.messages, Prompt: p.prompt, Now: p.now.Time, Resolver: p.resolver, Deferred: true, Private: a.private(), Overflow: p.overflow.refusal(), Source: p.source.of("")}
 	if req.Model == "" {
@@ -127,16 +128,6 @@ func lastTime(msgs []memkernel.Message) time.Time {
 	return time.Time{}
 }
 
-// first is the first of the words that is not empty.
-func first(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
-}
-
 // readSystem reads a system prompt: text, or JSON as the Messages API takes it.
 func (a *app) readSystem(path string) ([]memkernel.Part, error) {
 	data, err := a.readAll(path)
@@ -183,7 +174,7 @@ func (a *app) readTools(path string) ([]memkernel.Tool, error) {
 		if err := json.Unmarshal(raw, &t); err != nil {
 			return nil, fmt.Errorf("read tools %s: definition %d: %w", path, i+1, err)
 		}
-		name := first(t.Name, t.Function.Name, t.Type)
+		name := cmp.Or(t.Name, t.Function.Name, t.Type)
 		if name == "" {
 			return nil, fmt.Errorf("read tools %s: definition %d has no name", path, i+1)
 		}

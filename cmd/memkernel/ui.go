@@ -116,15 +116,31 @@ func (u *ui) progress(format string, args ...any) {
 // progressDone wipes the line of progress.
 func (u *ui) progressDone() { u.progress("") }
 
-// painter decides about colour for standard output, in this one place.
+// painter decides about colour and width of standard output, in this one place.
 func (u *ui) painter() painter {
+	p := painter{Width: u.width()}
 	switch u.color {
 	case "always":
-		return painter{on: true}
+		p.Color = true
 	case "never":
-		return painter{}
+	default:
+		p.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(u.out)
 	}
-	return painter{on: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(u.out)}
+	return p
+}
+
+// minWidth is the least that a table can be drawn in.
+const minWidth = 44
+
+// width is how many columns text may take: the terminal's, and never more than
+// the rules allow.
+func (u *ui) width() int {
+	if f, ok := bare(u.out).(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return min(max(w, minWidth), columns)
+		}
+	}
+	return columns
 }
 
 func isTerminal(w io.Writer) bool {
@@ -226,4 +242,23 @@ func signalCode(s os.Signal) int {
 		return exitSignal + int(n)
 	}
 	return exitError
+}
+
+// data is standard output for what is read byte for byte: exact, but on a terminal.
+func (u *ui) data() io.Writer {
+	if isTerminal(u.out) {
+		return u.out
+	}
+	return bare(u.out)
+}
+
+// document is standard output for JSON, which stays JSON on a terminal too.
+func (u *ui) document() io.Writer { return documentScreen(u.out) }
+
+// bars are there on a terminal that can go back in a line, and not with --quiet.
+func (u *ui) bars() *bars {
+	if u.quiet || os.Getenv("TERM") == "dumb" || !isTerminal(u.err) {
+		return nil
+	}
+	return newBars(u.err)
 }

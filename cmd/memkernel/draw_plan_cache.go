@@ -42,7 +42,7 @@ func lifetime(d time.Duration) string {
 
 // bill is what the call should read, write and cost.
 func (s *sheet) bill() {
-	l := &s.out.plan.Layout
+	l := &s.out.Plan.Layout
 	b := l.Bill
 	clock := "warm"
 	if l.Cold {
@@ -50,7 +50,7 @@ func (s *sheet) bill() {
 	}
 	s.section("Cache, predicted", clock)
 	total := b.Total()
-	tier := s.out.model.TierFor(total)
+	tier := s.out.Model.TierFor(total)
 	s.line("  ", s.do(gray, left("", 14)), s.do(gray, right("tokens", 11)), s.do(gray, right("share", 10)), s.do(gray, right("cost", 12)), s.do(gray, right("$/million", 12)))
 	row := func(name string, n int, price *float64, as style) {
 		s.line("  ", s.do(as, left(name, 14)), right(thousands(n), 11), right(percent(n, total), 10), right(cost(n, price), 12), right(rate(price), 12))
@@ -62,7 +62,7 @@ func (s *sheet) bill() {
 	s.line("  ", left("total", 14), right(thousands(total), 11), right("", 10), right(dollars(b.CostUSD), 12))
 	s.line("  ", left("without cache", 14), right(thousands(total), 11), right("", 10), right(dollars(b.NoLayoutCostUSD), 12), s.savedRemark(b))
 	if made := l.Made; made != nil && l.Cold {
-		whole := int(s.out.plan.Budgets.Utilization*float64(s.out.plan.Budgets.ContextWindow) + 0.5)
+		whole := int(s.out.Plan.Budgets.Utilization*float64(s.out.Plan.Budgets.ContextWindow) + 0.5)
 		s.text("uncut", fmt.Sprintf("%s tokens, written anew for %s", thousands(whole), cost(whole, tier.Write5m)), "")
 	}
 	s.text("clock", l.Clock, "")
@@ -118,7 +118,7 @@ func changeText(c cachelayout.Change) string {
 
 // cut is what the cut planner thought, and what came of it.
 func (s *sheet) cut() {
-	plan := s.out.plan
+	plan := s.out.Plan
 	c, f := plan.Layout.Cut, plan.Layout.Cut.Figures
 	verdict := "none, append only"
 	if plan.Layout.Made != nil {
@@ -201,7 +201,7 @@ func keepText(f cachelayout.Figures) string {
 
 // ahead is how long things live, and what to do until the next call.
 func (s *sheet) ahead() {
-	l := &s.out.plan.Layout
+	l := &s.out.Plan.Layout
 	s.text("lifetimes", fmt.Sprintf("tools and system %s: %s", lifetime(l.Lifetimes.Fixed), l.Lifetimes.FixedWhy), "")
 	s.text("", fmt.Sprintf("messages %s: %s", lifetime(l.Lifetimes.Messages), l.Lifetimes.MessagesWhy), "")
 	a := l.Advice

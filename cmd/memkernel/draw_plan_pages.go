@@ -78,8 +78,8 @@ func groups(all []fate) []group {
 
 // pages says what was kept, degraded and dropped.
 func (s *sheet) pages() {
-	all := fates(s.out.plan)
-	s.section("Pages", pagesLine(s.out.plan))
+	all := fates(s.out.Plan)
+	s.section("Pages", pagesLine(s.out.Plan))
 	s.line("  ", s.do(gray, left("shown as", 12)), s.do(gray, left("kind", 14)), s.do(gray, right("pages", 6)), s.do(gray, right("in full", 10)), s.do(gray, right("planned", 10)))
 	for _, g := range groups(all) {
 		s.line("  ", s.level(g.level, 12), left(g.kind, 14), right(thousands(g.pages), 6), right(thousands(g.before), 10), right(thousands(g.after), 10))

@@ -13,7 +13,7 @@ const recordedTail = 10
 // recorded compares what the cache should have done at every recorded call with
 // what was billed.
 func (s *sheet) recorded() {
-	r := s.out.recorded
+	r := s.out.Recorded
 	if r == nil || len(r.Calls) == 0 {
 		s.section("Recorded calls", "none with usage")
 		return
@@ -42,11 +42,11 @@ func (s *sheet) recorded() {
 
 // upToTarget leaves out calls that came after the one that is planned.
 func (s *sheet) upToTarget(calls []predict.Call) []predict.Call {
-	if s.out.target.call == 0 || s.out.target.time.IsZero() {
+	if s.out.Call == 0 || s.out.CallTime.IsZero() {
 		return calls
 	}
 	n := len(calls)
-	for n > 1 && calls[n-1].Start.After(s.out.target.time) {
+	for n > 1 && calls[n-1].Start.After(s.out.CallTime) {
 		n--
 	}
 	return calls[:n]

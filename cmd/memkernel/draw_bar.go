@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -18,13 +17,8 @@ type bars struct {
 	bar   *progressbar.ProgressBar
 }
 
-// bars are there on a terminal that can go back in a line, and not with --quiet.
-func (u *ui) bars() *bars {
-	if u.quiet || os.Getenv("TERM") == "dumb" || !isTerminal(u.err) {
-		return nil
-	}
-	return &bars{w: bare(u.err)}
-}
+// newBars draws on a terminal that can go back in a line.
+func newBars(w io.Writer) *bars { return &bars{w: bare(w)} }
 
 // show moves the bar to where the reindex is.
 func (b *bars) show(p kernel.ReindexProgress) {

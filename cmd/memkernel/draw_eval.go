@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -9,17 +10,40 @@ import (
 	"github.com/memkernel/memkernel/bench/relevance"
 )
 
+// evaluation is what eval found: figures, ranks, and a second run beside the first.
+type evaluation struct {
+	Sets []string `json:"sets"`
+	With []string `json:"with"`
+	relevance.Report
+	Ranks   []evalRanks   `json:"ranks,omitempty"`
+	Compare *evalCompared `json:"compare,omitempty"`
+	// Ablation and LeaveOneOut are given where they were asked for.
+	Ablation    []relevance.Ablation `json:"ablation,omitempty"`
+	LeaveOneOut []relevance.Fold     `json:"leave_one_out,omitempty"`
+}
+
+// evalRanks are the ranks of one question's evidence.
+type evalRanks struct {
+	ID    string `json:"id"`
+	Ranks []int  `json:"ranks"`
+}
+
+// evalCompared is the second run, and what it is above the first.
+type evalCompared struct {
+	With []string `json:"with"`
+	relevance.Report
+	Differences []relevance.Difference `json:"differences"`
+}
+
 // showEval prints the figures as tables.
-func (a *app) showEval(doc *evalJSON) error {
+func drawEval(w io.Writer, doc *evaluation, p painter) error {
 	var b strings.Builder
 	if len(doc.Ranks) > 0 {
 		for _, r := range doc.Ranks {
 			fmt.Fprintf(&b, "%s %s\n", r.ID, strings.Trim(fmt.Sprint(r.Ranks), "[]"))
 		}
-		_, err := a.out.Write([]byte(b.String()))
-		return err
+		return flush(w, &b)
 	}
-	p := a.painter()
 	title := func(format string, args ...any) { fmt.Fprintf(&b, "%s\n", p.do(bold, fmt.Sprintf(format, args...))) }
 	title("%d questions of %s", doc.Questions, strings.Join(doc.Sets, ", "))
 	evalTable(&b, doc.Report)
@@ -41,8 +65,7 @@ func (a *app) showEval(doc *evalJSON) error {
 		title("weights chosen on the other sets, those in use, no signals")
 		foldTable(&b, doc.LeaveOneOut)
 	}
-	_, err := a.out.Write([]byte(b.String()))
-	return err
+	return flush(w, &b)
 }
 
 // evalTable prints a report, a row per category and one for all.

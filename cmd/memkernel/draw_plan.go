@@ -1,40 +1,52 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/bench/predict"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // columns is the width that every line keeps to.
 const columns = 80
 
+// drawnPlan is a plan with what is known of the call that it is for.
+type drawnPlan struct {
+	Plan *kernel.ContextPlan
+	// Model is the price book's row.
+	Model cachelayout.Model
+	// Dialect and View are those of the transcript; Dialect is "" without one.
+	Dialect transcript.Dialect
+	View    transcript.View
+	// Call of Calls of the view, from 1, began at CallTime; it is 0 for one that is
+	// still to come.
+	Call, Calls int
+	CallTime    time.Time
+	// Now is when the planned call is made.
+	Now time.Time
+	// HostMessages came from the host, a prompt included.
+	HostMessages int
+	// FixedTokens is the size of what the transcript doesn't hold, Implied that the
+	// recorded usage says so.
+	FixedTokens int
+	Implied     bool
+	Committed   bool
+	// Recorded compares the recorded calls with their bills; nil draws none.
+	Recorded *predict.Report
+}
+
 // sheet collects the lines of an explanation.
 type sheet struct {
 	painter
 	b   strings.Builder
-	out *planned
+	out *drawnPlan
 	all bool
-}
-
-// explain draws a plan: what the window holds, what was decided and why, where
-// the cache stands and what the call should cost.
-func explain(out *planned, p painter, all bool) []byte {
-	s := &sheet{painter: p, out: out, all: all}
-	s.header()
-	s.window()
-	s.budget()
-	s.pages()
-	s.memory()
-	s.cut()
-	s.deferred()
-	s.breakpoints()
-	s.bill()
-	s.faults()
-	s.recorded()
-	return []byte(s.b.String())
 }
 
 // line writes a line; its parts may be coloured.
@@ -70,39 +82,32 @@ func (s *sheet) text(label, sentence string, as style) {
 
 // header says what was planned.
 func (s *sheet) header() {
-	plan, t := s.out.plan, s.out.target
+	plan := s.out.Plan
 	s.line(s.do(bold, "memkernel plan"), "  ", clip(plan.SessionKey, columns-16))
 	source := "no transcript"
-	if d := s.out.session.Dialect; d != "" {
-		source = fmt.Sprintf("%s, %s view", d, s.out.view)
+	if d := s.out.Dialect; d != "" {
+		source = fmt.Sprintf("%s, %s view", d, s.out.View)
 	}
 	s.text("source", source, "")
-	s.text("call", callName(t)+atTime(s.out.request.Now), "")
+	s.text("call", callName(s.out)+atTime(s.out.Now), "")
 	s.text("model", plan.Model+modelRemark(s.out), "")
-	s.text("messages", fmt.Sprintf("%s from the host, %s in the prompt", thousands(len(s.out.request.Messages)+prompts(s.out)), thousands(len(plan.Messages))), "")
+	s.text("messages", fmt.Sprintf("%s from the host, %s in the prompt", thousands(s.out.HostMessages), thousands(len(plan.Messages))), "")
 	s.text("tokens", fmt.Sprintf("%s planned, counts are %s", thousands(plan.Budgets.PlannedInputTokens), plan.Budgets.TokensAre), "")
-	if s.out.implied {
-		s.text("fixed part", fixedRemark(s.out.request.FixedTokens), "")
+	if s.out.Implied {
+		s.text("fixed part", fixedRemark(s.out.FixedTokens), "")
 	}
-	if s.out.peek {
+	if !s.out.Committed {
 		s.text("state", "nothing was written; pointers resolve once the plan is committed", "")
 	} else {
 		s.text("state", fmt.Sprintf("committed as plan %s, generation %d", plan.ID, plan.Generation), "")
 	}
 }
 
-func prompts(out *planned) int {
-	if out.request.Prompt != "" {
-		return 1
+func callName(t *drawnPlan) string {
+	if t.Call == 0 {
+		return fmt.Sprintf("the next one, after %s", plural(t.Calls, "recorded call"))
 	}
-	return 0
-}
-
-func callName(t target) string {
-	if t.call == 0 {
-		return fmt.Sprintf("the next one, after %s", plural(t.of, "recorded call"))
-	}
-	return fmt.Sprintf("%s of %s recorded", thousands(t.call), thousands(t.of))
+	return fmt.Sprintf("%s of %s recorded", thousands(t.Call), thousands(t.Calls))
 }
 
 // plural is "1 call" or "7 calls".
@@ -120,8 +125,8 @@ func atTime(t time.Time) string {
 	return ", at " + t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-func modelRemark(out *planned) string {
-	m := out.model
+func modelRemark(out *drawnPlan) string {
+	m := out.Model
 	switch {
 	case m.ID == "" || m.AsOf == "" && !m.Priced():
 		return " (not in the price book: behaviour assumed, cost unpriced)"
@@ -133,7 +138,7 @@ func modelRemark(out *planned) string {
 
 // budget is the arithmetic from the window down to what is free.
 func (s *sheet) budget() {
-	b := s.out.plan.Budgets
+	b := s.out.Plan.Budgets
 	s.section("Budget", "tokens")
 	row := func(sign, name string, n int, remark string) {
 		s.line("  ", sign, " ", left(name, 14), right(thousands(n), 11), "   ", s.do(gray, clip(remark, columns-33)))
@@ -149,7 +154,7 @@ func (s *sheet) budget() {
 
 // deferred sums up what waits for a cut. Where nothing does it says nothing.
 func (s *sheet) deferred() {
-	rows := s.out.plan.Deferred
+	rows := s.out.Plan.Deferred
 	if len(rows) == 0 {
 		return
 	}
@@ -171,7 +176,7 @@ func (s *sheet) deferred() {
 
 // faults are what went wrong, by name.
 func (s *sheet) faults() {
-	faults := s.out.plan.Faults
+	faults := s.out.Plan.Faults
 	if len(faults) == 0 {
 		s.section("Faults", "none")
 		return
@@ -183,7 +188,7 @@ func (s *sheet) faults() {
 	}
 	for _, f := range show {
 		detail := f.Detail
-		if id := first(f.Page, f.Key); id != "" && !strings.Contains(detail, id) {
+		if id := cmp.Or(f.Page, f.Key); id != "" && !strings.Contains(detail, id) {
 			detail += " (" + id + ")"
 		}
 		for i, l := range wrap(detail, columns-26) {
@@ -207,35 +212,6 @@ func (s *sheet) more(of, shown int) {
 	}
 }
 
-// summaryText is the plan in a few lines.
-func summaryText(out *planned) string {
-	plan := out.plan
-	b := plan.Budgets
-	var w strings.Builder
-	fmt.Fprintf(&w, "session   %s\n", clip(plan.SessionKey, columns-10))
-	fmt.Fprintf(&w, "call      %s%s\n", callName(out.target), atTime(out.request.Now))
-	fmt.Fprintf(&w, "model     %s\n", clip(plan.Model, columns-10))
-	fmt.Fprintf(&w, "plan      %s of %s tokens (%s), %s reserved, %s\n", thousands(b.PlannedInputTokens), thousands(b.ContextWindow), b.TokensAre,
-		thousands(b.ReserveTokens), plural(len(plan.Messages), "message"))
-	if out.implied {
-		for i, l := range wrap(fixedRemark(out.request.FixedTokens), columns-10) {
-			fmt.Fprintf(&w, "%s%s\n", left([]string{"fixed", ""}[min(i, 1)], 10), l)
-		}
-	}
-	fmt.Fprintf(&w, "cut       %s\n", cutName(plan))
-	fmt.Fprintf(&w, "pages     %s\n", pagesLine(plan))
-	if m := memoryLine(plan); m != "" {
-		fmt.Fprintf(&w, "memory    %s\n", m)
-	}
-	bill := plan.Layout.Bill
-	fmt.Fprintf(&w, "cache     %s read, %s written, %s uncached\n", thousands(bill.ReadTokens), thousands(bill.Write5mTokens+bill.Write1hTokens), thousands(bill.UncachedTokens))
-	fmt.Fprintf(&w, "cost      %s%s\n", dollars(bill.CostUSD), saving(bill.CostUSD, bill.NoLayoutCostUSD))
-	if n := len(plan.Faults); n > 0 {
-		fmt.Fprintf(&w, "faults    %s\n", plural(n, "fault"))
-	}
-	return w.String()
-}
-
 // saving compares a cost with that of no layout.
 func saving(cost, without *float64) string {
 	if cost == nil || without == nil || *without <= 0 {
@@ -252,4 +228,56 @@ func cutName(plan *kernel.ContextPlan) string {
 		return fmt.Sprintf("%s, from %s to %s tokens", made.Reason, thousands(made.Before), thousands(made.After))
 	}
 	return "none"
+}
+
+// explain draws a plan: what the window holds, what was decided and why, where
+// the cache stands and what the call should cost.
+func drawPlan(w io.Writer, out *drawnPlan, p painter, all bool) error {
+	s := &sheet{painter: p, out: out, all: all}
+	s.header()
+	s.window()
+	s.budget()
+	s.pages()
+	s.memory()
+	s.cut()
+	s.deferred()
+	s.breakpoints()
+	s.bill()
+	s.faults()
+	s.recorded()
+	return flush(w, &s.b)
+}
+
+// summaryText is the plan in a few lines.
+func drawSummary(w io.Writer, out *drawnPlan) error {
+	plan := out.Plan
+	budgets := plan.Budgets
+	var b strings.Builder
+	fmt.Fprintf(&b, "session   %s\n", clip(plan.SessionKey, columns-10))
+	fmt.Fprintf(&b, "call      %s%s\n", callName(out), atTime(out.Now))
+	fmt.Fprintf(&b, "model     %s\n", clip(plan.Model, columns-10))
+	fmt.Fprintf(&b, "plan      %s of %s tokens (%s), %s reserved, %s\n", thousands(budgets.PlannedInputTokens), thousands(budgets.ContextWindow), budgets.TokensAre,
+		thousands(budgets.ReserveTokens), plural(len(plan.Messages), "message"))
+	if out.Implied {
+		for i, l := range wrap(fixedRemark(out.FixedTokens), columns-10) {
+			fmt.Fprintf(&b, "%s%s\n", left([]string{"fixed", ""}[min(i, 1)], 10), l)
+		}
+	}
+	fmt.Fprintf(&b, "cut       %s\n", cutName(plan))
+	fmt.Fprintf(&b, "pages     %s\n", pagesLine(plan))
+	if m := memoryLine(plan); m != "" {
+		fmt.Fprintf(&b, "memory    %s\n", m)
+	}
+	bill := plan.Layout.Bill
+	fmt.Fprintf(&b, "cache     %s read, %s written, %s uncached\n", thousands(bill.ReadTokens), thousands(bill.Write5mTokens+bill.Write1hTokens), thousands(bill.UncachedTokens))
+	fmt.Fprintf(&b, "cost      %s%s\n", dollars(bill.CostUSD), saving(bill.CostUSD, bill.NoLayoutCostUSD))
+	if n := len(plan.Faults); n > 0 {
+		fmt.Fprintf(&b, "faults    %s\n", plural(n, "fault"))
+	}
+	return flush(w, &b)
+}
+
+// fixedRemark says where the fixed part comes from, and how to have another.
+func fixedRemark(n int) string {
+	return fmt.Sprintf("%s tokens of system prompt and tools that the transcript doesn't hold, implied by its first billed call; --fixed-tokens=%d says so by hand, and 0 leaves them out", thousands(n), n)
 }

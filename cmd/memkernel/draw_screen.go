@@ -47,13 +47,7 @@ func bare(w io.Writer) io.Writer {
 	return w
 }
 
-// data is standard output for what is read byte for byte: exact, but on a terminal.
-func (u *ui) data() io.Writer {
-	if isTerminal(u.out) {
-		return u.out
-	}
-	return bare(u.out)
-}
-
-// document is standard output for JSON, which stays JSON on a terminal too.
-func (u *ui) document() io.Writer { return screen{bare(u.out), visible.JSON} }
+// textScreen shows text before a writer, documentScreen a document in JSON, which stays
+// JSON.
+func textScreen(w io.Writer) io.Writer     { return screen{bare(w), shown} }
+func documentScreen(w io.Writer) io.Writer { return screen{bare(w), visible.JSON} }

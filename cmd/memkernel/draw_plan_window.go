@@ -47,7 +47,7 @@ func bands(plan *kernel.ContextPlan) []band {
 
 // window draws the window as a bar and as a table.
 func (s *sheet) window() {
-	plan := s.out.plan
+	plan := s.out.Plan
 	all := bands(plan)
 	s.section("Window", thousands(plan.Budgets.ContextWindow)+" tokens")
 	const cells = columns - 4
@@ -94,7 +94,7 @@ func apportion(all []band, cells int) []int {
 
 // breakpoints lists the cache markers.
 func (s *sheet) breakpoints() {
-	l := &s.out.plan.Layout
+	l := &s.out.Plan.Layout
 	if len(l.Breakpoints) == 0 {
 		s.section("Breakpoints", "none")
 	} else {
@@ -111,8 +111,8 @@ func (s *sheet) breakpoints() {
 
 // place is the message that a marker stands in, from 1.
 func (s *sheet) place(i int) string {
-	if i < len(s.out.plan.Markers) {
-		if m := s.out.plan.Markers[i].Message; m >= 0 {
+	if i < len(s.out.Plan.Markers) {
+		if m := s.out.Plan.Markers[i].Message; m >= 0 {
 			return thousands(m + 1)
 		}
 	}

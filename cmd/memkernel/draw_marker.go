@@ -19,10 +19,10 @@ type marker struct {
 
 func newMarker(query string, p painter) *marker {
 	m := &marker{painter: p}
-	if p.on {
+	if p.Color {
 		a, err := analysis.New()
 		if err != nil {
-			m.on = false
+			m.Color = false
 			return m
 		}
 		m.a, m.terms = a, a.Query(query, nil)
@@ -32,7 +32,7 @@ func newMarker(query string, p painter) *marker {
 
 // text paints a line.
 func (m *marker) text(line string) string {
-	if !m.on {
+	if !m.Color {
 		return line
 	}
 	var b strings.Builder

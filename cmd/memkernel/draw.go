@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -10,7 +11,11 @@ import (
 )
 
 // painter colours text, or leaves it alone.
-type painter struct{ on bool }
+type painter struct {
+	Color bool
+	// Width is how many columns a drawing that can be narrower may take.
+	Width int
+}
 
 // style is an ANSI attribute.
 type style string
@@ -29,7 +34,7 @@ const (
 )
 
 func (p painter) do(s style, text string) string {
-	if !p.on || text == "" {
+	if !p.Color || text == "" {
 		return text
 	}
 	return ours("\x1b["+string(s)+"m") + text + ours("\x1b[0m")
@@ -133,4 +138,10 @@ func wrap(s string, n int) []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// flush writes a drawing at once: a screen shows what is written at once as one text.
+func flush(w io.Writer, b *strings.Builder) error {
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -21,35 +22,6 @@ const (
 type replayRow struct {
 	name string
 	of   func(r *replay.Result) string
-}
-
-// replayTable puts the policies side by side, as many as fit.
-func replayTable(doc *replayJSON, p painter) string {
-	var b strings.Builder
-	for part := range slices.Chunk(doc.Results, replayWide) {
-		b.WriteString(p.do(bold, left("memkernel replay", replayLabel+2)))
-		for _, r := range part {
-			b.WriteString(p.do(bold, right(r.Policy, replayCol)))
-		}
-		b.WriteString("\n")
-		if part[0] == doc.Results[0] {
-			b.WriteString("  " + left("model", replayLabel) + " " + clip(part[0].Model, columns-replayLabel-3) + "\n")
-		}
-		for _, row := range replayRows {
-			if row.name == notPlanned && len(part[0].Unplanned) == 0 {
-				continue
-			}
-			b.WriteString("  " + left(row.name, replayLabel))
-			for _, r := range part {
-				b.WriteString(right(row.of(r), replayCol))
-			}
-			b.WriteString("\n")
-		}
-	}
-	for _, l := range wrap(replayNotes(doc), columns-2) {
-		b.WriteString("  " + p.do(gray, l) + "\n")
-	}
-	return b.String()
 }
 
 func number(of func(t *replay.Totals) int) func(*replay.Result) string {
@@ -105,14 +77,14 @@ var replayRows = []replayRow{
 }
 
 // replayNotes says what to keep in mind, and what was billed in truth.
-func replayNotes(doc *replayJSON) string {
+func replayNotes(recorded replay.Recorded, results []*replay.Result) string {
 	s := "What is replayed is what was recorded: the agent could only use what its host's own compactions had left it. " +
 		"Input side only, and the summary calls of the policies that compact."
-	if r := doc.Recorded; r.Calls > 0 {
+	if r := recorded; r.Calls > 0 {
 		s += fmt.Sprintf(" As recorded, %d calls with %s tokens of input and %d compactions were %s.", r.Calls, thousands(r.InputTokens), r.Compactions, dollars(r.CostUSD))
 	}
-	if len(doc.Results) > 0 && len(doc.Results[0].Unplanned) > 0 {
-		s += " " + unplannedNote(doc.Results[0])
+	if len(results) > 0 && len(results[0].Unplanned) > 0 {
+		s += " " + unplannedNote(results[0])
 	}
 	return s
 }
@@ -138,4 +110,33 @@ func unplannedNote(r *replay.Result) string {
 		}
 	}
 	return s
+}
+
+// replayTable puts the policies side by side, as many as fit.
+func drawReplay(w io.Writer, recorded replay.Recorded, results []*replay.Result, p painter) error {
+	var b strings.Builder
+	for part := range slices.Chunk(results, replayWide) {
+		b.WriteString(p.do(bold, left("memkernel replay", replayLabel+2)))
+		for _, r := range part {
+			b.WriteString(p.do(bold, right(r.Policy, replayCol)))
+		}
+		b.WriteString("\n")
+		if part[0] == results[0] {
+			b.WriteString("  " + left("model", replayLabel) + " " + clip(part[0].Model, columns-replayLabel-3) + "\n")
+		}
+		for _, row := range replayRows {
+			if row.name == notPlanned && len(part[0].Unplanned) == 0 {
+				continue
+			}
+			b.WriteString("  " + left(row.name, replayLabel))
+			for _, r := range part {
+				b.WriteString(right(row.of(r), replayCol))
+			}
+			b.WriteString("\n")
+		}
+	}
+	for _, l := range wrap(replayNotes(recorded, results), columns-2) {
+		b.WriteString("  " + p.do(gray, l) + "\n")
+	}
+	return flush(w, &b)
 }

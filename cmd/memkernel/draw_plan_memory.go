@@ -58,7 +58,7 @@ func leftOut(plan *kernel.ContextPlan) []kernel.Excluded {
 // memory says what memory adds to the prompt, and what it left out. Where there is
 // none it says nothing.
 func (s *sheet) memory() {
-	plan := s.out.plan
+	plan := s.out.Plan
 	r := &plan.Retrieval
 	files, left := memoryRows(plan), leftOut(plan)
 	if len(files) == 0 && len(left) == 0 && r.Items == 0 && r.Reason == "DISABLED" {

@@ -2,30 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/memkernel/memkernel/kernel"
 )
-
-// statsText is the table and the picture for a terminal of so many columns.
-func statsText(st *kernel.UsageStats, p painter, columns int) string {
-	b := &strings.Builder{}
-	t := &st.Total
-	fmt.Fprintf(b, "%s  %s\n", p.do(bold, "stats"), statsHead(st))
-	if t.Calls == 0 {
-		for _, l := range wrap("nothing was observed with its usage yet, or nothing that the flags ask for", columns-2) {
-			b.WriteString("  " + l + "\n")
-		}
-		return b.String()
-	}
-	againstBill(b, t, p, columns)
-	said(b, t, p, columns)
-	picture(b, st, p, columns)
-	sums(b, "by session", st.Sessions, p, columns)
-	sums(b, "by day", st.Days, p, columns)
-	sums(b, "by model", st.Models, p, columns)
-	return b.String()
-}
 
 // statsHead says how much there is.
 func statsHead(st *kernel.UsageStats) string {
@@ -216,4 +197,25 @@ func costOf(s *kernel.UsageSum) string {
 		return dollars(s.BilledCostUSD) + "+"
 	}
 	return dollars(s.BilledCostUSD)
+}
+
+// statsText is the table and the picture for a terminal of so many columns.
+func drawStats(w io.Writer, st *kernel.UsageStats, p painter) error {
+	columns := p.Width
+	b := &strings.Builder{}
+	t := &st.Total
+	fmt.Fprintf(b, "%s  %s\n", p.do(bold, "stats"), statsHead(st))
+	if t.Calls == 0 {
+		for _, l := range wrap("nothing was observed with its usage yet, or nothing that the flags ask for", columns-2) {
+			b.WriteString("  " + l + "\n")
+		}
+		return flush(w, b)
+	}
+	againstBill(b, t, p, columns)
+	said(b, t, p, columns)
+	picture(b, st, p, columns)
+	sums(b, "by session", st.Sessions, p, columns)
+	sums(b, "by day", st.Days, p, columns)
+	sums(b, "by model", st.Models, p, columns)
+	return flush(w, b)
 }
