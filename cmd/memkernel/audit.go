@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -101,7 +102,7 @@ func (a *app) runAudit(ctx context.Context, f *auditFlags) error {
 	if a.json {
 		err = a.writeJSON(auditDocument(a.workspace, r))
 	} else {
-		err = drawAudit(a.out, r, a.painter(), f.all)
+		err = display.Audit(a.out, r, a.painter(), f.all)
 	}
 	if err == nil && len(r.Findings) > 0 {
 		return &findings{len(r.Findings)}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	bench "github.com/memkernel/memkernel/bench/paging"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
@@ -176,7 +177,7 @@ func (a *app) benchWorkload(ctx context.Context, b *benchPagingFlags) error {
 	case a.json:
 		return a.writeJSON(doc)
 	}
-	return drawPaging(a.out, doc.Results, a.painter())
+	return display.Paging(a.out, doc.Results, a.painter())
 }
 
 // runTraced runs all that is asked for, with a trace if one is.
@@ -248,11 +249,11 @@ func (a *app) benchTables(ctx context.Context, b *benchPagingFlags) error {
 	p := a.painter()
 	for _, t := range tables {
 		head, rest, _ := strings.Cut(t.Text(), "\n")
-		if _, err := fmt.Fprintf(a.out, "%s\n%s\n", p.do(bold, head), rest); err != nil {
+		if _, err := fmt.Fprintf(a.out, "%s\n%s\n", p.Paint(display.Bold, head), rest); err != nil {
 			return err
 		}
 	}
-	_, err = io.WriteString(a.out, p.do(gray, "ours, then (the paper's); = follows from our workloads' rules, ~ from sizes")+"\n")
+	_, err = io.WriteString(a.out, p.Paint(display.Gray, "ours, then (the paper's); = follows from our workloads' rules, ~ from sizes")+"\n")
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/bench/predict"
+	"github.com/memkernel/memkernel/internal/display"
 )
 
 // benchPredictFlags are the flags of bench predict.
@@ -109,7 +110,7 @@ func (a *app) runBenchPredict(b *benchPredictFlags) error {
 	if a.json {
 		return a.writeJSON(doc)
 	}
-	return drawPredictions(a.out, doc.drawn(), a.painter())
+	return display.Predict(a.out, doc.drawn(), a.painter())
 }
 
 func (a *app) predictSession(path string, opt predict.Options) (*predictedSession, error) {
@@ -153,9 +154,11 @@ func (d *benchPredictJSON) sum() {
 }
 
 // drawn is what a drawing shows of it.
-func (d *benchPredictJSON) drawn() *predictions {
-	of := func(s *predictedSums) predicted { return predicted{Calibrated: s.Calibrated, Plain: s.Plain} }
-	out := &predictions{Total: of(&d.Total), Recorded: of(&d.Recorded), Classes: d.Classes}
+func (d *benchPredictJSON) drawn() *display.Predictions {
+	of := func(s *predictedSums) display.Predicted {
+		return display.Predicted{Calibrated: s.Calibrated, Plain: s.Plain}
+	}
+	out := &display.Predictions{Total: of(&d.Total), Recorded: of(&d.Recorded), Classes: d.Classes}
 	for i := range d.Sessions {
 		s := of(&d.Sessions[i].predictedSums)
 		s.Name, s.NotCompared = d.Sessions[i].Session, d.Sessions[i].NotCompared

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 )
 
@@ -35,7 +36,7 @@ func (a *app) runCheck(ctx context.Context) error {
 	if a.json {
 		err = a.writeJSON(document.OfCheck(k.StateDir(), found))
 	} else {
-		err = drawCheck(a.out, k.StateDir(), found)
+		err = display.Check(a.out, k.StateDir(), found)
 	}
 	if err == nil && len(found) > 0 {
 		return &findings{len(found)}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -139,7 +140,7 @@ func (a *app) runCompact(ctx context.Context, o *compactFlags) error {
 	a.showPassed(b, "compact", p)
 	a.showCompaction(p.Compaction)
 	if n := b.Compact.FixedTokens; n > 0 && n == p.Compaction.FixedTokens {
-		a.tip("the figures have %s", fixedRemark(n))
+		a.tip("the figures have %s", display.FixedRemark(n))
 	}
 	return nil
 }
@@ -166,23 +167,23 @@ func (a *app) compactBoundary(o *compactFlags, book *cachelayout.Book) (kernel.B
 // showCompaction prints what a compaction came to.
 func (a *app) showCompaction(c *kernel.Compaction) {
 	if c.Reason == kernel.CompactOK {
-		fmt.Fprintf(a.out, "  %s tokens before, %s after: %s reclaimed\n", thousands(c.TokensBefore), thousands(c.TokensAfter), thousands(c.ReclaimedTokens))
-		fmt.Fprintf(a.out, "  %s in %s left, %s shown shorter\n", plural(c.Messages, "message"), plural(c.Atoms, "atom"), plural(c.Lowered, "result"))
+		fmt.Fprintf(a.out, "  %s tokens before, %s after: %s reclaimed\n", display.Thousands(c.TokensBefore), display.Thousands(c.TokensAfter), display.Thousands(c.ReclaimedTokens))
+		fmt.Fprintf(a.out, "  %s in %s left, %s shown shorter\n", display.Plural(c.Messages, "message"), display.Plural(c.Atoms, "atom"), display.Plural(c.Lowered, "result"))
 		if c.FirstKept != nil {
-			fmt.Fprintf(a.out, "  kept from message %d on: %s\n", c.FirstKept.Index+1, clip(c.FirstKept.Key, columns-40))
+			fmt.Fprintf(a.out, "  kept from message %d on: %s\n", c.FirstKept.Index+1, display.Clip(c.FirstKept.Key, display.Columns-40))
 		}
 	} else {
-		fmt.Fprintf(a.out, "  0 tokens reclaimed of %s: %s\n", thousands(c.TokensBefore), c.Reason)
+		fmt.Fprintf(a.out, "  0 tokens reclaimed of %s: %s\n", display.Thousands(c.TokensBefore), c.Reason)
 	}
 	if c.Detail != "" {
-		a.tip("%s", printable(c.Detail))
+		a.tip("%s", display.Printable(c.Detail))
 	}
 	for _, it := range c.Largest {
 		if it.Tokens > 0 {
-			fmt.Fprintf(a.out, "  %8s  %s\n", thousands(it.Tokens), clip(it.Name, columns-12))
+			fmt.Fprintf(a.out, "  %8s  %s\n", display.Thousands(it.Tokens), display.Clip(it.Name, display.Columns-12))
 		}
 	}
 	if c.Warning != "" {
-		a.tip("%s", printable(c.Warning))
+		a.tip("%s", display.Printable(c.Warning))
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -71,7 +72,7 @@ func (a *app) runCurate(ctx context.Context, f *curateFlags) error {
 	if a.json {
 		return a.writeJSON(curateJSON{"memkernel/curate/v1", out})
 	}
-	if err := drawCurated(a.out, out, a.painter()); err != nil {
+	if err := display.Curated(a.out, out, a.painter()); err != nil {
 		return err
 	}
 	if !out.Applied && len(out.Entries) > 0 {
@@ -165,7 +166,7 @@ func (a *app) runPrune(ctx context.Context, f *pruneFlags) error {
 	if a.json {
 		return a.writeJSON(pruneJSON{"memkernel/prune/v1", out})
 	}
-	if err := drawPruned(a.out, out, a.painter()); err != nil {
+	if err := display.Pruned(a.out, out, a.painter()); err != nil {
 		return err
 	}
 	if !out.Applied && (len(out.Moves) > 0 || out.BufferBytes > 0) {
@@ -183,9 +184,9 @@ func (a *app) runUndo(ctx context.Context, k *kernel.Kernel, f *pruneFlags) erro
 		return a.writeJSON(undoJSON{"memkernel/undo/v1", out})
 	}
 	for _, path := range out.Files {
-		fmt.Fprintf(a.out, "  %s\n", printable(path))
+		fmt.Fprintf(a.out, "  %s\n", display.Printable(path))
 	}
-	_, err = fmt.Fprintf(a.out, "taken back: the pruning of %s, %s\n", out.Time.Format(time.RFC3339), plural(len(out.Files), "file"))
+	_, err = fmt.Fprintf(a.out, "taken back: the pruning of %s, %s\n", out.Time.Format(time.RFC3339), display.Plural(len(out.Files), "file"))
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -83,7 +84,7 @@ func (a *app) runDoctor(ctx context.Context, f *doctorFlags) error {
 	if a.json {
 		err = a.writeJSON(doctorJSON{"memkernel/doctor/v1", !d.Failing(), document.List(d.Symptoms)})
 	} else {
-		err = drawDoctor(a.out, d, a.painter())
+		err = display.Doctor(a.out, d, a.painter())
 	}
 	if err == nil && d.Failing() {
 		return &findings{len(d.Symptoms)}

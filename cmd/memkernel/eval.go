@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/bench/relevance"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -89,7 +90,7 @@ its own section.`,
 // evalJSON is the document of eval.
 type evalJSON struct {
 	Schema string `json:"schema"`
-	evaluation
+	display.Evaluation
 }
 
 func (a *app) runEval(ctx context.Context, e *evalFlags) error {
@@ -122,16 +123,16 @@ func (a *app) runEval(ctx context.Context, e *evalFlags) error {
 	doc.Report = relevance.Sum(first.answers)
 	if e.ranks {
 		for _, x := range first.answers {
-			doc.Ranks = append(doc.Ranks, evalRanks{x.ID, x.Ranks})
+			doc.Ranks = append(doc.Ranks, display.Ranks{ID: x.ID, Ranks: x.Ranks})
 		}
 	}
 	if e.compared {
-		doc.Compare = &evalCompared{document.List(e.compare), relevance.Sum(second.answers), relevance.Compare(first.answers, second.answers)}
+		doc.Compare = &display.Compared{With: document.List(e.compare), Report: relevance.Sum(second.answers), Differences: relevance.Compare(first.answers, second.answers)}
 	}
 	if a.json {
 		return a.writeJSON(doc)
 	}
-	return drawEval(a.out, &doc.evaluation, a.painter())
+	return display.Eval(a.out, &doc.Evaluation, a.painter())
 }
 
 // check refuses what makes no sense together.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
@@ -75,7 +76,7 @@ func TestPlanCountsTheFixedPart(t *testing.T) {
 	}
 	ws := t.TempDir()
 	_, text, stderr := invoke(t, "compact", "-t", sample, "--view", "host", "--session", "c", "--workspace", ws)
-	before := "  " + thousands(doc.Budgets.Planned)[:2]
+	before := "  " + display.Thousands(doc.Budgets.Planned)[:2]
 	if !strings.Contains(text, before) || !strings.Contains(stderr, "--fixed-tokens="+strconv.Itoa(doc.FixedTokens)) {
 		t.Errorf("compact says %s\n%s; the plan had %d tokens", text, stderr, doc.Budgets.Planned)
 	}

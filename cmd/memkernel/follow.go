@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -42,9 +43,9 @@ func (a *app) showRun(r kernel.SyncRun) {
 	if r.Error == "" && r.Files+r.Removed == 0 {
 		return
 	}
-	line := fmt.Sprintf("%s  by %s: %s read, %d gone", r.Time.UTC().Format("15:04:05"), r.Reason, plural(r.Files, "file"), r.Removed)
+	line := fmt.Sprintf("%s  by %s: %s read, %d gone", r.Time.UTC().Format("15:04:05"), r.Reason, display.Plural(r.Files, "file"), r.Removed)
 	if r.Error != "" {
-		line += "; " + printable(r.Error)
+		line += "; " + display.Printable(r.Error)
 	}
 	fmt.Fprintln(a.out, line)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -59,7 +60,7 @@ func (a *app) runForget(ctx context.Context, f *forgetFlags, ids []string) error
 	if a.json {
 		return a.writeJSON(document.OfForgotten(f.session, out))
 	}
-	if err := drawForgotten(a.out, out); err != nil {
+	if err := display.Forgotten(a.out, out); err != nil {
 		return err
 	}
 	if !out.Applied && len(out.Pages)+len(out.Transcripts) > 0 {
@@ -117,10 +118,10 @@ func (a *app) runRetain(ctx context.Context, f *retainFlags) error {
 
 func (a *app) showRetained(out *kernel.Retained) error {
 	for _, s := range out.Sessions {
-		fmt.Fprintf(a.out, "%s: %s too old, %d as old are pointed to; %s of usage, %s of trace\n", printable(s.Session), plural(s.Pages, "page"), s.Pointed, plural(s.UsageRows, "row"), size(s.TraceBytes))
+		fmt.Fprintf(a.out, "%s: %s too old, %d as old are pointed to; %s of usage, %s of trace\n", display.Printable(s.Session), display.Plural(s.Pages, "page"), s.Pointed, display.Plural(s.UsageRows, "row"), display.Size(s.TraceBytes))
 	}
 	for _, f := range out.Unreadable {
-		fmt.Fprintf(a.out, "%s can't be read, and no blob goes: %s\n", printable(cmp.Or(f.Session, "a session")), printable(f.What))
+		fmt.Fprintf(a.out, "%s can't be read, and no blob goes: %s\n", display.Printable(cmp.Or(f.Session, "a session")), display.Printable(f.What))
 		a.tip("%s", f.Hint)
 	}
 	done := "would be removed"
@@ -128,17 +129,17 @@ func (a *app) showRetained(out *kernel.Retained) error {
 		done = "removed"
 	}
 	for _, e := range out.Ended {
-		fmt.Fprintf(a.out, "%s: last used%s; all of it %s, %s\n", printable(e.Session), strings.TrimPrefix(atTime(e.Last), ", at"), done, size(e.Bytes))
+		fmt.Fprintf(a.out, "%s: last used%s; all of it %s, %s\n", display.Printable(e.Session), strings.TrimPrefix(display.AtTime(e.Last), ", at"), done, display.Size(e.Bytes))
 	}
 	for _, key := range out.Cited {
-		fmt.Fprintf(a.out, "%s: as old, and kept: memory names pages of it\n", printable(key))
+		fmt.Fprintf(a.out, "%s: as old, and kept: memory names pages of it\n", display.Printable(key))
 	}
-	_, err := fmt.Fprintf(a.out, "%s of %s %s, %d of them held by nothing\n", plural(out.Blobs, "blob"), size(out.BlobBytes), done, out.Orphans)
+	_, err := fmt.Fprintf(a.out, "%s of %s %s, %d of them held by nothing\n", display.Plural(out.Blobs, "blob"), display.Size(out.BlobBytes), done, out.Orphans)
 	if a.config.Retention == (config.Retention{}) {
 		a.tip("everything is kept for ever; retention.blobs_days, sessions_days, usage_days, trace_days and backups_days bound that")
 	}
 	if out.Backups > 0 && err == nil {
-		_, err = fmt.Fprintf(a.out, "%s of memory's files, %s, %s\n", plural(out.Backups, "backup"), size(out.BackupBytes), done)
+		_, err = fmt.Fprintf(a.out, "%s of memory's files, %s, %s\n", display.Plural(out.Backups, "backup"), display.Size(out.BackupBytes), done)
 	}
 	if !out.Applied && (out.Blobs+out.Backups > 0 || len(out.Sessions)+len(out.Ended) > 0) {
 		a.tip("nothing was changed; --apply does it")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -74,7 +75,7 @@ func (a *app) runRead(ctx context.Context, session, arg string, pl place) error 
 		return a.writeJSON(document.OfLines(arg, c))
 	}
 	if c.Reason != markdownstore.ReasonOK {
-		a.tip("%s: %s", printable(c.Path), c.Detail)
+		a.tip("%s: %s", display.Printable(c.Path), c.Detail)
 		return nil
 	}
 	if c.Truncated {
@@ -94,7 +95,7 @@ func (a *app) refused(arg, path string, err error) error {
 			return err
 		}
 	}
-	return hint(fmt.Errorf("get %s: %s: %w", printable(arg), retrieval.Denied, err), "search cites what can be read")
+	return hint(fmt.Errorf("get %s: %s: %w", display.Printable(arg), retrieval.Denied, err), "search cites what can be read")
 }
 
 // runGet prints a page.
@@ -120,7 +121,7 @@ func (a *app) runGet(ctx context.Context, session, id string) error {
 		return nil
 	}
 	if c.Reason == kernel.ReasonForgotten {
-		return hint(fmt.Errorf("get %s: %s: %s", printable(id), c.Reason, printable(c.Detail)), "its content is gone for good")
+		return hint(fmt.Errorf("get %s: %s: %s", display.Printable(id), c.Reason, display.Printable(c.Detail)), "its content is gone for good")
 	}
 	if c.Reason != kernel.ReasonOK {
 		way := "name the session with --session; a plan's pointers resolve once it was made with --commit or observed; a file is named by its path"
@@ -128,7 +129,7 @@ func (a *app) runGet(ctx context.Context, session, id string) error {
 		if _, err := k.StatusOf(ctx, kernel.StatusOptions{Session: session}); errors.As(err, &none) {
 			way = none.Error() + ": " + hintFor(none) + "; a file is named by its path"
 		}
-		return hint(fmt.Errorf("get %s: %s in session %s", printable(id), c.Reason, printable(session)), "%s", way)
+		return hint(fmt.Errorf("get %s: %s in session %s", display.Printable(id), c.Reason, display.Printable(session)), "%s", way)
 	}
 	_, err = io.WriteString(a.data(), c.Text)
 	return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
@@ -69,8 +70,8 @@ func TestSharedSessions(t *testing.T) {
 				continue
 			}
 			for i, l := range strings.Split(got, "\n") {
-				if width(l) > columns {
-					t.Errorf("%s %v: line %d is %d columns wide", filepath.Base(f), args, i+1, width(l))
+				if display.Width(l) > display.Columns {
+					t.Errorf("%s %v: line %d is %d columns wide", filepath.Base(f), args, i+1, display.Width(l))
 				}
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve/hook"
 )
@@ -97,7 +98,7 @@ func (a *app) runHook(cmd *cobra.Command, o *hookFlags) error {
 	if !o.wait {
 		opts.Behind = func(event []byte) error { return a.commitBehind(cmd, h, event) }
 	}
-	return hook.Run(cmd.Context(), opts, a.in, bare(a.out))
+	return hook.Run(cmd.Context(), opts, a.in, display.Bare(a.out))
 }
 
 // hookSetup opens the event's workspace. Vectors are asked for only where that can't

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
@@ -153,19 +154,19 @@ func (a *app) runBoundary(ctx context.Context, v boundaryVerb, o *lifeFlags) err
 
 // showPassed prints what a boundary left behind.
 func (a *app) showPassed(b kernel.Boundary, verb string, p *kernel.Passed) {
-	fmt.Fprintf(a.out, "session %s: %s %s, %s ingested, %s, checkpoint %s, reset %s\n", clip(b.SessionKey, columns), verb, p.Outcome,
-		plural(p.Ingested, "page"), plural(p.Turns, "turn"), cmp.Or(p.Checkpoint, "none"), plural(p.Epoch, "time"))
+	fmt.Fprintf(a.out, "session %s: %s %s, %s ingested, %s, checkpoint %s, reset %s\n", display.Clip(b.SessionKey, display.Columns), verb, p.Outcome,
+		display.Plural(p.Ingested, "page"), display.Plural(p.Turns, "turn"), cmp.Or(p.Checkpoint, "none"), display.Plural(p.Epoch, "time"))
 	if p.Flushed > 0 {
-		fmt.Fprintf(a.out, "  %s to the day's log\n", plural(p.Flushed, "new line"))
+		fmt.Fprintf(a.out, "  %s to the day's log\n", display.Plural(p.Flushed, "new line"))
 	}
 	if len(p.Pinned) > 0 {
-		fmt.Fprintf(a.out, "  %s in every prompt\n", plural(len(p.Pinned), "page"))
+		fmt.Fprintf(a.out, "  %s in every prompt\n", display.Plural(len(p.Pinned), "page"))
 	}
 	for _, r := range p.Rejected {
-		a.tip("%s: %s", r.Code, printable(r.Detail))
+		a.tip("%s: %s", r.Code, display.Printable(r.Detail))
 	}
 	for _, f := range p.Faults {
-		a.tip("%s: %s", f.Code, printable(f.Detail))
+		a.tip("%s: %s", f.Code, display.Printable(f.Detail))
 	}
 }
 
@@ -236,13 +237,13 @@ func (a *app) runRestore(ctx context.Context, session string) error {
 		return err
 	}
 	for _, d := range r.Damaged {
-		a.tip("%s", printable(d))
+		a.tip("%s", display.Printable(d))
 	}
 	if a.json {
 		return a.writeJSON(document.OfRestored(session, r))
 	}
 	if r.Text == "" {
-		a.tip("there is no checkpoint of session %s, and nothing of it in SESSION-STATE.md or the working buffer", printable(session))
+		a.tip("there is no checkpoint of session %s, and nothing of it in SESSION-STATE.md or the working buffer", display.Printable(session))
 		return nil
 	}
 	if r.Net != kernel.NetCheckpoint {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/serve/hook"
 	"github.com/memkernel/memkernel/serve/mcp"
@@ -68,7 +69,7 @@ func (a *app) runMCP(ctx context.Context, o *mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	return s.Serve(ctx, a.in, bare(a.out))
+	return s.Serve(ctx, a.in, display.Bare(a.out))
 }
 
 // mcpOptions are the flags as the server takes them.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -99,10 +100,10 @@ func (a *app) runMigrate(ctx context.Context, f *migrateFlags) error {
 	o := kernel.MigrateOptions{From: from, To: to, Wait: max(f.wait, 1)}
 	bars := a.bars()
 	if bars != nil {
-		o.Progress = bars.show
+		o.Progress = bars.Show
 	}
 	r, err := k.Migrate(ctx, o)
-	bars.done()
+	bars.Done()
 	if err != nil {
 		return indexError(err)
 	}
@@ -110,7 +111,7 @@ func (a *app) runMigrate(ctx context.Context, f *migrateFlags) error {
 	if a.json {
 		err = a.writeJSON(doc)
 	} else {
-		err = drawMigrate(a.out, doc, a.painter())
+		err = display.Migrate(a.out, doc, a.painter())
 	}
 	if err == nil && r.Behind {
 		a.tip("files have changed since they were indexed: run 'memkernel reindex' with index.backend %s", f.to)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -122,7 +123,7 @@ func (a *app) showNightly(n *kernel.Nightly, commits []string) error {
 	}
 	if n.Pruned != nil {
 		doc.Moved, doc.Suggestions = len(n.Pruned.Moves), len(n.Pruned.Suggestions)
-		doc.Notes = document.List(slices.Concat(n.Pruned.Over, unknownNames(n.Pruned.Unknown), n.Pruned.Kept))
+		doc.Notes = document.List(slices.Concat(n.Pruned.Over, display.UnknownNames(n.Pruned.Unknown), n.Pruned.Kept))
 	}
 	var err error
 	if a.json {
@@ -138,27 +139,27 @@ func (a *app) showNightly(n *kernel.Nightly, commits []string) error {
 
 func nightlyText(n *nightlyJSON) string {
 	if n.Skipped != "" {
-		return printable("nothing was done: "+n.Skipped) + "\n"
+		return display.Printable("nothing was done: "+n.Skipped) + "\n"
 	}
-	came := map[string]string{kernel.StepAudit: plural(n.Findings, "finding"), kernel.StepCurate: entryCount(n.Added) + " added", kernel.StepPrune: entryCount(n.Moved) + " moved"}
+	came := map[string]string{kernel.StepAudit: display.Plural(n.Findings, "finding"), kernel.StepCurate: display.EntryCount(n.Added) + " added", kernel.StepPrune: display.EntryCount(n.Moved) + " moved"}
 	var b strings.Builder
 	for _, s := range n.Steps {
 		what := came[s.Step]
 		if s.Outcome != "ok" {
 			what = s.Outcome + ": " + s.Error
 		}
-		fmt.Fprintf(&b, "%-7s %s\n", s.Step, printable(what))
+		fmt.Fprintf(&b, "%-7s %s\n", s.Step, display.Printable(what))
 	}
 	for _, note := range n.Notes {
-		for i, l := range wrap(note, columns-8) {
-			fmt.Fprintf(&b, "%-7s %s\n", []string{"note", ""}[min(i, 1)], printable(l))
+		for i, l := range display.Wrap(note, display.Columns-8) {
+			fmt.Fprintf(&b, "%-7s %s\n", []string{"note", ""}[min(i, 1)], display.Printable(l))
 		}
 	}
 	if n.Suggestions > 0 {
-		fmt.Fprintf(&b, "%-7s %s of other people's could leave; 'memkernel prune' lists them\n", "note", entryCount(n.Suggestions))
+		fmt.Fprintf(&b, "%-7s %s of other people's could leave; 'memkernel prune' lists them\n", "note", display.EntryCount(n.Suggestions))
 	}
 	for _, c := range n.Commits {
-		fmt.Fprintf(&b, "%-7s %s\n", "git", printable(c))
+		fmt.Fprintf(&b, "%-7s %s\n", "git", display.Printable(c))
 	}
 	return b.String()
 }
@@ -216,7 +217,7 @@ func (a *app) runGuard(ctx context.Context, f *guardFlags) error {
 	if a.json {
 		err = a.writeJSON(guardJSON{"memkernel/guard/v1", loss})
 	} else {
-		err = drawLoss(a.out, loss)
+		err = display.Loss(a.out, loss)
 	}
 	if err == nil && loss.Refused {
 		a.tip("bring the lines back, or into the file that owns them; 'memkernel prune' moves them so that nothing is lost")

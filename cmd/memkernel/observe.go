@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -164,8 +165,8 @@ func (a *app) showObserved(d *observeJSON) error {
 			return err
 		}
 	} else {
-		fmt.Fprintf(a.out, "session %s: %s committed, %d known before, %s ingested, %s in all\n", clip(d.SessionKey, columns),
-			plural(d.Committed, "turn"), d.Duplicate, plural(d.Ingested, "page"), plural(d.Turns, "turn"))
+		fmt.Fprintf(a.out, "session %s: %s committed, %d known before, %s ingested, %s in all\n", display.Clip(d.SessionKey, display.Columns),
+			display.Plural(d.Committed, "turn"), d.Duplicate, display.Plural(d.Ingested, "page"), display.Plural(d.Turns, "turn"))
 		if d.Open {
 			a.tip("the last turn may go on: what is whole of it is kept, and it is committed once the file says that it has ended; --ended says so")
 		}

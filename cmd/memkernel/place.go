@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/display"
 )
 
 // place is a run of lines in a file. Zero means from the beginning, and all.
@@ -28,7 +30,7 @@ func parsePlace(s string) (pl place, isPath bool, err error) {
 		return pl, true, nil
 	}
 	if head, rest, ok := cutBehindName(s); ok {
-		return pl, true, usagef("get %s: %q are no lines: write %s:FROM, %s:FROM:LINES or what search cites", printable(s), rest, head, head)
+		return pl, true, usagef("get %s: %q are no lines: write %s:FROM, %s:FROM:LINES or what search cites", display.Printable(s), rest, head, head)
 	}
 	return pl, pathLike(s), nil
 }
@@ -55,7 +57,7 @@ func (pl *place) take(s, from, lines, first, last string) error {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return usagef("get %s: lines are counted from 1", printable(s))
+			return usagef("get %s: lines are counted from 1", display.Printable(s))
 		}
 		*to = n
 		return nil
@@ -73,7 +75,7 @@ func (pl *place) take(s, from, lines, first, last string) error {
 	case first != "" && last == "":
 		pl.lines = 1
 	case last != "" && end < pl.from:
-		return usagef("get %s: line %d is before line %d", printable(s), end, pl.from)
+		return usagef("get %s: line %d is before line %d", display.Printable(s), end, pl.from)
 	case last != "":
 		pl.lines = end - pl.from + 1
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel/bench/predict"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -129,12 +130,12 @@ type planned struct {
 }
 
 // drawn is what a drawing shows of it.
-func (out *planned) drawn() *drawnPlan {
+func (out *planned) drawn() *display.Plan {
 	host := len(out.request.Messages)
 	if out.request.Prompt != "" {
 		host++
 	}
-	return &drawnPlan{Plan: out.plan, Model: out.model, Dialect: out.session.Dialect, View: out.view, Call: out.target.call, Calls: out.target.of,
+	return &display.Plan{Plan: out.plan, Model: out.model, Dialect: out.session.Dialect, View: out.view, Call: out.target.call, Calls: out.target.of,
 		CallTime: out.target.time, Now: out.request.Now, HostMessages: host, FixedTokens: out.request.FixedTokens, Implied: out.implied,
 		Committed: !out.peek, Recorded: out.recorded}
 }
@@ -227,9 +228,9 @@ func (a *app) showPlan(out *planned, p *planFlags) error {
 		}
 		return a.writeJSON(doc)
 	case p.explain:
-		return drawPlan(a.out, out.drawn(), a.painter(), p.all)
+		return display.Explain(a.out, out.drawn(), a.painter(), p.all)
 	}
-	if err := drawSummary(a.out, out.drawn()); err != nil {
+	if err := display.Summary(a.out, out.drawn()); err != nil {
 		return err
 	}
 	a.tip("--explain shows why, --json the whole plan, --format anthropic the request body")

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 )
 
@@ -71,7 +72,7 @@ func (a *app) runPrices(names []string) error {
 		a.tip("no model's id contains %s", strings.Join(names, " or "))
 		return nil
 	}
-	return drawPrices(a.out, models, a.painter())
+	return display.Prices(a.out, models, a.painter())
 }
 
 // chooseModels keeps the models whose id contains one of the names.
@@ -141,7 +142,7 @@ func (a *app) importPrices(path, format, output string) error {
 	if err != nil {
 		return err
 	}
-	a.tip("%s imported, %d left out", plural(len(rows), "row"), len(skipped))
+	a.tip("%s imported, %d left out", display.Plural(len(rows), "row"), len(skipped))
 	for _, s := range skipped[:min(len(skipped), 3)] {
 		a.tip("left out: %s: %s", s.ID, s.Reason)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -144,7 +145,7 @@ func (a *app) logger() *slog.Logger {
 		o.Level = slog.LevelWarn
 	}
 	if a.json {
-		return slog.New(slog.NewJSONHandler(documentScreen(a.err), o))
+		return slog.New(slog.NewJSONHandler(display.DocumentScreen(a.err), o))
 	}
 	return slog.New(slog.NewTextHandler(a.err, o))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -64,10 +65,10 @@ func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
 	opts := &kernel.ReindexOptions{Full: f.full, Approved: f.yes, Wait: max(f.wait, 1)}
 	bars := a.bars()
 	if bars != nil {
-		opts.Progress = bars.show
+		opts.Progress = bars.Show
 	}
 	r, err := k.Reindex(ctx, opts)
-	bars.done()
+	bars.Done()
 	if err != nil {
 		return indexError(err)
 	}
@@ -75,7 +76,7 @@ func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
 	if a.json {
 		err = a.writeJSON(doc)
 	} else {
-		err = drawReindex(a.out, doc, a.painter())
+		err = display.Reindex(a.out, doc, a.painter())
 	}
 	if err == nil && f.watch {
 		return a.follow(ctx)

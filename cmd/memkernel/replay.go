@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/bench/replay"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -149,7 +150,7 @@ func (a *app) runReplay(ctx context.Context, r *replayFlags) error {
 	case a.json:
 		return a.writeJSON(doc)
 	}
-	return drawReplay(a.out, doc.Recorded, doc.Results, a.painter())
+	return display.Replay(a.out, doc.Recorded, doc.Results, a.painter())
 }
 
 func (r *replayFlags) check() error {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
@@ -87,16 +88,16 @@ func (a *app) replayDecisions(path string, r io.Reader) error {
 func (d *decisionsJSON) text() string {
 	var b strings.Builder
 	if x := d.Difference; x != nil {
-		fmt.Fprintf(&b, "line %d differs, after %s plans that are the same\n", x.Line, thousands(d.Plans))
+		fmt.Fprintf(&b, "line %d differs, after %s plans that are the same\n", x.Line, display.Thousands(d.Plans))
 		x.write(&b)
 	} else {
-		fmt.Fprintf(&b, "%s plans, %s decisions, every one the same\n", thousands(d.Plans), thousands(d.Decisions))
+		fmt.Fprintf(&b, "%s plans, %s decisions, every one the same\n", display.Thousands(d.Plans), display.Thousands(d.Decisions))
 	}
 	if o := d.OtherVersion; o != nil {
-		fmt.Fprintf(&b, "%s more were decided by another version and come out otherwise now, first on line %d\n", thousands(o.Decisions), o.First.Line)
+		fmt.Fprintf(&b, "%s more were decided by another version and come out otherwise now, first on line %d\n", display.Thousands(o.Decisions), o.First.Line)
 		o.First.write(&b)
 		if o.SkippedPlans > 0 {
-			fmt.Fprintf(&b, "%s plans could not be decided again for that\n", thousands(o.SkippedPlans))
+			fmt.Fprintf(&b, "%s plans could not be decided again for that\n", display.Thousands(o.SkippedPlans))
 		}
 	}
 	return b.String()
@@ -137,9 +138,9 @@ func (a *app) replayPaging(path string, r io.Reader) error {
 	case a.json:
 		err = a.writeJSON(doc)
 	case diff == nil:
-		_, err = fmt.Fprintf(a.out, "%s turns, every decision the same\n", thousands(turns))
+		_, err = fmt.Fprintf(a.out, "%s turns, every decision the same\n", display.Thousands(turns))
 	default:
-		_, err = fmt.Fprintf(a.out, "line %d differs, after %s turns that are the same\n  recorded %s\n  replayed %s\n", diff.Line, thousands(turns), diff.Recorded, diff.Replayed)
+		_, err = fmt.Fprintf(a.out, "line %d differs, after %s turns that are the same\n  recorded %s\n  replayed %s\n", diff.Line, display.Thousands(turns), diff.Recorded, diff.Replayed)
 	}
 	if err == nil && diff != nil {
 		err = &findings{1}

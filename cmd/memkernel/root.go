@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -28,7 +29,7 @@ type app struct {
 
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, u *ui, args []string) int {
-	u.out, u.err = textScreen(u.out), textScreen(u.err)
+	u.out, u.err = display.TextScreen(u.out), display.TextScreen(u.err)
 	a := &app{ui: u}
 	root := newRoot(a)
 	root.SetArgs(args)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -63,22 +64,22 @@ func (a *app) runSalvage(ctx context.Context, req kernel.SalvageRequest) error {
 
 func (a *app) showSalvaged(s *kernel.Salvaged) {
 	line := func(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
-	line("session %s: %s, %s and %s of the journal are sound", printable(s.Session), plural(s.Turns, "turn"), plural(s.Pages, "page"), plural(s.Records, "record"))
+	line("session %s: %s, %s and %s of the journal are sound", display.Printable(s.Session), display.Plural(s.Turns, "turn"), display.Plural(s.Pages, "page"), display.Plural(s.Records, "record"))
 	for _, l := range s.Lost {
 		about := ""
 		if l.About != "" {
 			about = " (" + l.About + ")"
 		}
-		line("  lost      line %d, byte %d, %d bytes%s: %s", l.Line, l.Offset, l.Bytes, printable(about), printable(l.Reason))
+		line("  lost      line %d, byte %d, %d bytes%s: %s", l.Line, l.Offset, l.Bytes, display.Printable(about), display.Printable(l.Reason))
 	}
 	for _, u := range s.Unfit {
-		line("  unusable  %s", printable(u))
+		line("  unusable  %s", display.Printable(u))
 	}
 	for _, f := range s.Files {
-		line("  damaged   %s: %s", printable(f.Path), printable(f.Reason))
+		line("  damaged   %s: %s", display.Printable(f.Path), display.Printable(f.Reason))
 	}
 	for _, p := range s.Aside {
-		line("  put aside %s", printable(p))
+		line("  put aside %s", display.Printable(p))
 	}
 	switch {
 	case s.Sound:

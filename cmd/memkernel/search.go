@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/retrieval"
@@ -88,7 +89,7 @@ func (a *app) runSearch(ctx context.Context, query string, s *searchFlags) error
 	if a.json {
 		err = a.writeJSON(document.OfSearch(query, res))
 	} else {
-		err = drawHits(a.out, query, res, a.painter(), s.explain)
+		err = display.Hits(a.out, query, res, a.painter(), s.explain)
 	}
 	if err != nil {
 		return err
@@ -106,7 +107,7 @@ func (a *app) concludeSearch(res *retrieval.Result) error {
 	case retrieval.BackendError:
 		return indexError(res.Err)
 	case retrieval.StaleIndex:
-		a.tip("files have changed since they were indexed%s: run 'memkernel reindex'", behindBy(res.Behind))
+		a.tip("files have changed since they were indexed%s: run 'memkernel reindex'", display.BehindBy(res.Behind))
 	case retrieval.Disabled:
 		if errors.Is(res.Err, index.ErrMissing) {
 			a.tip("there is no index yet: run 'memkernel reindex'")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
 )
@@ -61,7 +62,7 @@ func (a *app) runServe(ctx context.Context, s *serveFlags) error {
 	a.grace.Store(int64(serve.DefaultDrain + graceAfterSignal))
 	d := &serve.Daemon{StateDir: a.stateDir, Open: a.openServed, Idle: s.idle}
 	if s.stdio {
-		d.In, d.Out = a.in, bare(a.out)
+		d.In, d.Out = a.in, display.Bare(a.out)
 	} else {
 		d.Listening = func(socket string, joined bool) {
 			fmt.Fprintln(a.out, socket)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -60,7 +61,7 @@ func (a *app) runStats(ctx context.Context, s *statsFlags) error {
 		return statsHint(err)
 	}
 	if s.html != "" {
-		if err := writeWhole(s.html, statsPage(st, a.config.Workspace.Timezone.Location())); err != nil {
+		if err := writeWhole(s.html, display.StatsPage(st, a.config.Workspace.Timezone.Location())); err != nil {
 			return fmt.Errorf("write page: %w", err)
 		}
 	}
@@ -70,7 +71,7 @@ func (a *app) runStats(ctx context.Context, s *statsFlags) error {
 	if a.json {
 		return a.writeJSON(document.OfUsage(st))
 	}
-	return drawStats(a.out, st, a.painter())
+	return display.Stats(a.out, st, a.painter())
 }
 
 // statsHint adds the way out.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -106,8 +107,8 @@ func TestStatsGolden(t *testing.T) {
 		}
 	}
 	for i, l := range strings.Split(text, "\n") {
-		if width(l) > columns {
-			t.Errorf("line %d is %d columns wide", i+1, width(l))
+		if display.Width(l) > display.Columns {
+			t.Errorf("line %d is %d columns wide", i+1, display.Width(l))
 		}
 	}
 }

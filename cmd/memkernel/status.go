@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -38,5 +39,5 @@ func (a *app) runStatus(ctx context.Context, o kernel.StatusOptions) error {
 	if a.json {
 		return a.writeJSON(document.OfStatus(st))
 	}
-	return drawStatus(a.out, st, a.painter())
+	return display.Status(a.out, st, a.painter())
 }

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -109,7 +110,7 @@ func oneLine(s string) string {
 // progress shows how far a slow verb is, on a terminal.
 func (u *ui) progress(format string, args ...any) {
 	if !u.quiet && isTerminal(u.err) {
-		fmt.Fprintf(u.err, ours("\r\x1b[K")+format, args...)
+		fmt.Fprintf(u.err, display.Ours("\r\x1b[K")+format, args...)
 	}
 }
 
@@ -117,8 +118,8 @@ func (u *ui) progress(format string, args ...any) {
 func (u *ui) progressDone() { u.progress("") }
 
 // painter decides about colour and width of standard output, in this one place.
-func (u *ui) painter() painter {
-	p := painter{Width: u.width()}
+func (u *ui) painter() display.Style {
+	p := display.Style{Width: u.width()}
 	switch u.color {
 	case "always":
 		p.Color = true
@@ -129,22 +130,19 @@ func (u *ui) painter() painter {
 	return p
 }
 
-// minWidth is the least that a table can be drawn in.
-const minWidth = 44
-
 // width is how many columns text may take: the terminal's, and never more than
 // the rules allow.
 func (u *ui) width() int {
-	if f, ok := bare(u.out).(*os.File); ok {
+	if f, ok := display.Bare(u.out).(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return min(max(w, minWidth), columns)
+			return min(max(w, display.MinWidth), display.Columns)
 		}
 	}
-	return columns
+	return display.Columns
 }
 
 func isTerminal(w io.Writer) bool {
-	f, ok := bare(w).(*os.File)
+	f, ok := display.Bare(w).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -249,16 +247,16 @@ func (u *ui) data() io.Writer {
 	if isTerminal(u.out) {
 		return u.out
 	}
-	return bare(u.out)
+	return display.Bare(u.out)
 }
 
 // document is standard output for JSON, which stays JSON on a terminal too.
-func (u *ui) document() io.Writer { return documentScreen(u.out) }
+func (u *ui) document() io.Writer { return display.DocumentScreen(u.out) }
 
 // bars are there on a terminal that can go back in a line, and not with --quiet.
-func (u *ui) bars() *bars {
+func (u *ui) bars() *display.Bars {
 	if u.quiet || os.Getenv("TERM") == "dumb" || !isTerminal(u.err) {
 		return nil
 	}
-	return newBars(u.err)
+	return display.NewBars(u.err)
 }

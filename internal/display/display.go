@@ -1,4 +1,9 @@
-package main
+// Package display draws what the kernel and the judges say for people: explanations of
+// plans, tables, plots, a page of HTML, bars. Its functions take plain data, a writer and
+// a style, write a drawing at once and give the writer's error. It never opens a kernel,
+// reads a file or decides what is shown. Text keeps to Columns columns, nothing is said by
+// colour alone, and what others wrote passes a screen before a terminal.
+package display
 
 import (
 	"fmt"
@@ -10,38 +15,47 @@ import (
 	"github.com/memkernel/memkernel/internal/visible"
 )
 
-// painter colours text, or leaves it alone.
-type painter struct {
+const (
+	// Columns is the width that every line keeps to.
+	Columns = 80
+	// MinWidth is the least that a table can be drawn in.
+	MinWidth = 44
+)
+
+// Style is how a drawing looks.
+type Style struct {
+	// Color tells whether text is coloured.
 	Color bool
 	// Width is how many columns a drawing that can be narrower may take.
 	Width int
 }
 
-// style is an ANSI attribute.
-type style string
+// Ink is an ANSI attribute.
+type Ink string
 
 const (
-	bold   style = "1"
-	dim    style = "2"
-	red    style = "31"
-	green  style = "32"
-	yellow style = "33"
-	blue   style = "34"
-	purple style = "35"
-	cyan   style = "36"
-	white  style = "37"
-	gray   style = "90"
+	Bold   Ink = "1"
+	dim    Ink = "2"
+	red    Ink = "31"
+	green  Ink = "32"
+	yellow Ink = "33"
+	blue   Ink = "34"
+	purple Ink = "35"
+	cyan   Ink = "36"
+	white  Ink = "37"
+	Gray   Ink = "90"
 )
 
-func (p painter) do(s style, text string) string {
+// Paint colours text, or leaves it alone.
+func (p Style) Paint(s Ink, text string) string {
 	if !p.Color || text == "" {
 		return text
 	}
-	return ours("\x1b["+string(s)+"m") + text + ours("\x1b[0m")
+	return Ours("\x1b["+string(s)+"m") + text + Ours("\x1b[0m")
 }
 
-// thousands writes 1234567 as 1,234,567.
-func thousands(n int) string {
+// Thousands writes 1234567 as 1,234,567.
+func Thousands(n int) string {
 	s := strconv.Itoa(n)
 	sign := ""
 	if n < 0 {
@@ -85,17 +99,17 @@ func dollars(v *float64) string {
 	return fmt.Sprintf("$%.4f", *v)
 }
 
-// width is the number of columns that a text without colour takes.
-func width(s string) int { return utf8.RuneCountInString(s) }
+// Width is the number of columns that a text without colour takes.
+func Width(s string) int { return utf8.RuneCountInString(s) }
 
 // left and right pad to a width; text that is too long is cut with a tilde.
-func left(s string, n int) string  { s = clip(s, n); return s + strings.Repeat(" ", n-width(s)) }
-func right(s string, n int) string { s = clip(s, n); return strings.Repeat(" ", n-width(s)) + s }
+func left(s string, n int) string  { s = Clip(s, n); return s + strings.Repeat(" ", n-Width(s)) }
+func right(s string, n int) string { s = Clip(s, n); return strings.Repeat(" ", n-Width(s)) + s }
 
-// clip shortens a text to n columns.
-func clip(s string, n int) string {
-	s = printable(s)
-	if width(s) <= n {
+// Clip shortens a text to n columns.
+func Clip(s string, n int) string {
+	s = Printable(s)
+	if Width(s) <= n {
 		return s
 	}
 	if n < 2 {
@@ -105,20 +119,20 @@ func clip(s string, n int) string {
 	return string(r[:n-1]) + "~"
 }
 
-// printable is a text on one line as a screen shows it, so that its columns can be
+// Printable is a text on one line as a screen shows it, so that its columns can be
 // counted.
-func printable(s string) string {
+func Printable(s string) string {
 	return visible.Text(spaces.Replace(s))
 }
 
 var spaces = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ")
 
-// wrap breaks a text at spaces into lines of at most n columns.
-func wrap(s string, n int) []string {
+// Wrap breaks a text at spaces into lines of at most n columns.
+func Wrap(s string, n int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(printable(s)) {
-		for width(word) > n {
+	for _, word := range strings.Fields(Printable(s)) {
+		for Width(word) > n {
 			if line != "" {
 				lines, line = append(lines, line), ""
 			}
@@ -128,7 +142,7 @@ func wrap(s string, n int) []string {
 		switch {
 		case line == "":
 			line = word
-		case width(line)+1+width(word) <= n:
+		case Width(line)+1+Width(word) <= n:
 			line += " " + word
 		default:
 			lines, line = append(lines, line), word

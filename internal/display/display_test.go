@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 func TestThousands(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 7: "7", 999: "999", 1000: "1,000", -1234567: "-1,234,567", 100000: "100,000"} {
-		if got := thousands(n); got != want {
+		if got := Thousands(n); got != want {
 			t.Errorf("thousands(%d) = %q, want %q", n, got, want)
 		}
 	}
@@ -37,15 +37,15 @@ func TestFieldsKeepTheirWidth(t *testing.T) {
 		s := rapid.String().Draw(t, "text")
 		n := rapid.IntRange(2, 40).Draw(t, "columns")
 		for _, f := range []string{left(s, n), right(s, n)} {
-			if width(f) != n {
-				t.Fatalf("%q is %d columns wide, want %d", f, width(f), n)
+			if Width(f) != n {
+				t.Fatalf("%q is %d columns wide, want %d", f, Width(f), n)
 			}
 			if strings.ContainsAny(f, "\x1b\n\r\t\a") {
 				t.Fatalf("%q holds a control character", f)
 			}
 		}
-		for _, l := range wrap(s, n) {
-			if width(l) > n {
+		for _, l := range Wrap(s, n) {
+			if Width(l) > n {
 				t.Fatalf("wrap gave %q, over %d columns", l, n)
 			}
 		}
@@ -85,17 +85,17 @@ func TestLifetime(t *testing.T) {
 // TestMarker: painting adds colour and nothing else, and finds other forms of a
 // word.
 func TestMarker(t *testing.T) {
-	m := newMarker("deploys 数据库", painter{Color: true})
+	m := newMarker("deploys 数据库", Style{Color: true})
 	if got, want := shown(m.text("We deployed 数据, the deploy: ok")), "We \x1b[33mdeployed\x1b[0m \x1b[33m数据\x1b[0m, the \x1b[33mdeploy\x1b[0m: ok"; got != want {
 		t.Fatalf("got %q, want %q", got, want)
 	}
 	strip := strings.NewReplacer("\x1b[33m", "", "\x1b[0m", "")
 	rapid.Check(t, func(t *rapid.T) {
-		line := printable(rapid.String().Draw(t, "line"))
+		line := Printable(rapid.String().Draw(t, "line"))
 		if got := strip.Replace(shown(m.text(line))); got != line {
 			t.Fatalf("%q became %q", line, got)
 		}
-		if got := newMarker("deploy", painter{}).text(line); got != line {
+		if got := newMarker("deploy", Style{}).text(line); got != line {
 			t.Fatalf("without colour %q became %q", line, got)
 		}
 	})
@@ -104,16 +104,16 @@ func TestMarker(t *testing.T) {
 // TestBars draws both stages on a writer, without colour, and wipes them.
 func TestBars(t *testing.T) {
 	var out bytes.Buffer
-	b := newBars(&out)
-	b.show(kernel.ReindexProgress{Stage: kernel.StageIndex})
+	b := NewBars(&out)
+	b.Show(kernel.ReindexProgress{Stage: kernel.StageIndex})
 	if out.Len() > 0 {
 		t.Errorf("nothing to do draws %q", out.String())
 	}
 	for done := int64(1); done <= 4; done++ {
-		b.show(kernel.ReindexProgress{Stage: kernel.StageIndex, Done: done << 20, Total: 4 << 20})
+		b.Show(kernel.ReindexProgress{Stage: kernel.StageIndex, Done: done << 20, Total: 4 << 20})
 	}
-	b.show(kernel.ReindexProgress{Stage: kernel.StageEmbed, Done: 1, Total: 2})
-	b.done()
+	b.Show(kernel.ReindexProgress{Stage: kernel.StageEmbed, Done: 1, Total: 2})
+	b.Done()
 	text := out.String()
 	if !strings.Contains(text, "reading files") || !strings.Contains(text, "embedding") || strings.Contains(text, "\x1b[3") {
 		t.Errorf("drew %q", text)
@@ -121,6 +121,6 @@ func TestBars(t *testing.T) {
 	if last := text[strings.LastIndexByte(strings.TrimRight(text, "\r"), '\r')+1:]; strings.TrimSpace(last) != "" {
 		t.Errorf("the line is left with %q", last)
 	}
-	var none *bars
-	none.done()
+	var none *Bars
+	none.Done()
 }

@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"slices"
@@ -12,13 +12,13 @@ import (
 // marker paints the words of a question where they stand in a text, as the index
 // compares words: whatever their form. Without colour it changes nothing.
 type marker struct {
-	painter
+	Style
 	a     *analysis.Analyzer
 	terms []string
 }
 
-func newMarker(query string, p painter) *marker {
-	m := &marker{painter: p}
+func newMarker(query string, p Style) *marker {
+	m := &marker{Style: p}
 	if p.Color {
 		a, err := analysis.New()
 		if err != nil {
@@ -63,7 +63,7 @@ func wordEnd(s string) int {
 
 func (m *marker) word(w string) string {
 	if w != "" && slices.ContainsFunc(m.a.Query(w, nil), func(t string) bool { return slices.Contains(m.terms, t) }) {
-		return m.do(yellow, w)
+		return m.Paint(yellow, w)
 	}
 	return w
 }

@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"cmp"
@@ -13,11 +13,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// columns is the width that every line keeps to.
-const columns = 80
-
-// drawnPlan is a plan with what is known of the call that it is for.
-type drawnPlan struct {
+// Plan is a plan with what is known of the call that it is for.
+type Plan struct {
 	Plan *kernel.ContextPlan
 	// Model is the price book's row.
 	Model cachelayout.Model
@@ -43,10 +40,57 @@ type drawnPlan struct {
 
 // sheet collects the lines of an explanation.
 type sheet struct {
-	painter
+	Style
 	b   strings.Builder
-	out *drawnPlan
+	out *Plan
 	all bool
+}
+
+// Explain draws a plan: what the window holds, what was decided and why, where the
+// cache stands and what the call should cost; all shows every row of every table.
+func Explain(w io.Writer, out *Plan, p Style, all bool) error {
+	s := &sheet{Style: p, out: out, all: all}
+	s.header()
+	s.window()
+	s.budget()
+	s.pages()
+	s.memory()
+	s.cut()
+	s.deferred()
+	s.breakpoints()
+	s.bill()
+	s.faults()
+	s.recorded()
+	return flush(w, &s.b)
+}
+
+// Summary is the plan in a few lines.
+func Summary(w io.Writer, out *Plan) error {
+	plan := out.Plan
+	budgets := plan.Budgets
+	var b strings.Builder
+	fmt.Fprintf(&b, "session   %s\n", Clip(plan.SessionKey, Columns-10))
+	fmt.Fprintf(&b, "call      %s%s\n", callName(out), AtTime(out.Now))
+	fmt.Fprintf(&b, "model     %s\n", Clip(plan.Model, Columns-10))
+	fmt.Fprintf(&b, "plan      %s of %s tokens (%s), %s reserved, %s\n", Thousands(budgets.PlannedInputTokens), Thousands(budgets.ContextWindow), budgets.TokensAre,
+		Thousands(budgets.ReserveTokens), Plural(len(plan.Messages), "message"))
+	if out.Implied {
+		for i, l := range Wrap(FixedRemark(out.FixedTokens), Columns-10) {
+			fmt.Fprintf(&b, "%s%s\n", left([]string{"fixed", ""}[min(i, 1)], 10), l)
+		}
+	}
+	fmt.Fprintf(&b, "cut       %s\n", cutName(plan))
+	fmt.Fprintf(&b, "pages     %s\n", pagesLine(plan))
+	if m := memoryLine(plan); m != "" {
+		fmt.Fprintf(&b, "memory    %s\n", m)
+	}
+	bill := plan.Layout.Bill
+	fmt.Fprintf(&b, "cache     %s read, %s written, %s uncached\n", Thousands(bill.ReadTokens), Thousands(bill.Write5mTokens+bill.Write1hTokens), Thousands(bill.UncachedTokens))
+	fmt.Fprintf(&b, "cost      %s%s\n", dollars(bill.CostUSD), saving(bill.CostUSD, bill.NoLayoutCostUSD))
+	if n := len(plan.Faults); n > 0 {
+		fmt.Fprintf(&b, "faults    %s\n", Plural(n, "fault"))
+	}
+	return flush(w, &b)
 }
 
 // line writes a line; its parts may be coloured.
@@ -59,42 +103,42 @@ func (s *sheet) linef(format string, args ...any) { s.line(fmt.Sprintf(format, a
 
 // section begins a part of the sheet, with a remark at the right edge.
 func (s *sheet) section(title, remark string) {
-	remark = clip(remark, columns-width(title)-2)
-	gap := columns - width(title) - width(remark)
+	remark = Clip(remark, Columns-Width(title)-2)
+	gap := Columns - Width(title) - Width(remark)
 	s.line()
-	s.line(s.do(bold, title), strings.Repeat(" ", max(gap, 1)), s.do(gray, remark))
+	s.line(s.Paint(Bold, title), strings.Repeat(" ", max(gap, 1)), s.Paint(Gray, remark))
 }
 
 // text writes a sentence under a section, wrapped, behind a short label.
-func (s *sheet) text(label, sentence string, as style) {
+func (s *sheet) text(label, sentence string, as Ink) {
 	const indent = 15
-	for i, l := range wrap(sentence, columns-indent) {
+	for i, l := range Wrap(sentence, Columns-indent) {
 		head := ""
 		if i == 0 {
 			head = label
 		}
 		if as != "" {
-			l = s.do(as, l)
+			l = s.Paint(as, l)
 		}
-		s.line("  ", s.do(gray, left(head, indent-2)), l)
+		s.line("  ", s.Paint(Gray, left(head, indent-2)), l)
 	}
 }
 
 // header says what was planned.
 func (s *sheet) header() {
 	plan := s.out.Plan
-	s.line(s.do(bold, "memkernel plan"), "  ", clip(plan.SessionKey, columns-16))
+	s.line(s.Paint(Bold, "memkernel plan"), "  ", Clip(plan.SessionKey, Columns-16))
 	source := "no transcript"
 	if d := s.out.Dialect; d != "" {
 		source = fmt.Sprintf("%s, %s view", d, s.out.View)
 	}
 	s.text("source", source, "")
-	s.text("call", callName(s.out)+atTime(s.out.Now), "")
+	s.text("call", callName(s.out)+AtTime(s.out.Now), "")
 	s.text("model", plan.Model+modelRemark(s.out), "")
-	s.text("messages", fmt.Sprintf("%s from the host, %s in the prompt", thousands(s.out.HostMessages), thousands(len(plan.Messages))), "")
-	s.text("tokens", fmt.Sprintf("%s planned, counts are %s", thousands(plan.Budgets.PlannedInputTokens), plan.Budgets.TokensAre), "")
+	s.text("messages", fmt.Sprintf("%s from the host, %s in the prompt", Thousands(s.out.HostMessages), Thousands(len(plan.Messages))), "")
+	s.text("tokens", fmt.Sprintf("%s planned, counts are %s", Thousands(plan.Budgets.PlannedInputTokens), plan.Budgets.TokensAre), "")
 	if s.out.Implied {
-		s.text("fixed part", fixedRemark(s.out.FixedTokens), "")
+		s.text("fixed part", FixedRemark(s.out.FixedTokens), "")
 	}
 	if !s.out.Committed {
 		s.text("state", "nothing was written; pointers resolve once the plan is committed", "")
@@ -103,29 +147,30 @@ func (s *sheet) header() {
 	}
 }
 
-func callName(t *drawnPlan) string {
+func callName(t *Plan) string {
 	if t.Call == 0 {
-		return fmt.Sprintf("the next one, after %s", plural(t.Calls, "recorded call"))
+		return fmt.Sprintf("the next one, after %s", Plural(t.Calls, "recorded call"))
 	}
-	return fmt.Sprintf("%s of %s recorded", thousands(t.Call), thousands(t.Calls))
+	return fmt.Sprintf("%s of %s recorded", Thousands(t.Call), Thousands(t.Calls))
 }
 
-// plural is "1 call" or "7 calls".
-func plural(n int, noun string) string {
+// Plural is "1 call" or "7 calls".
+func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return thousands(n) + " " + noun + "s"
+	return Thousands(n) + " " + noun + "s"
 }
 
-func atTime(t time.Time) string {
+// AtTime is a moment behind a comma, "" if it is not known.
+func AtTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return ", at " + t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-func modelRemark(out *drawnPlan) string {
+func modelRemark(out *Plan) string {
 	m := out.Model
 	switch {
 	case m.ID == "" || m.AsOf == "" && !m.Priced():
@@ -141,7 +186,7 @@ func (s *sheet) budget() {
 	b := s.out.Plan.Budgets
 	s.section("Budget", "tokens")
 	row := func(sign, name string, n int, remark string) {
-		s.line("  ", sign, " ", left(name, 14), right(thousands(n), 11), "   ", s.do(gray, clip(remark, columns-33)))
+		s.line("  ", sign, " ", left(name, 14), right(Thousands(n), 11), "   ", s.Paint(Gray, Clip(remark, Columns-33)))
 	}
 	row(" ", "window", b.ContextWindow, "")
 	row("-", "reserve", b.ReserveTokens, "kept for the answer")
@@ -162,14 +207,14 @@ func (s *sheet) deferred() {
 	for i := range rows {
 		saved += rows[i].SavedTokens
 	}
-	s.section("Deferred", fmt.Sprintf("%s, %s tokens", plural(len(rows), "change"), thousands(saved)))
+	s.section("Deferred", fmt.Sprintf("%s, %s tokens", Plural(len(rows), "change"), Thousands(saved)))
 	s.text("waits for", rows[0].Waits, "")
 	shown := rows
 	if !s.all && len(shown) > maxRows {
 		shown = shown[:maxRows]
 	}
 	for _, r := range shown {
-		s.line("  ", left(r.Page, 24), s.do(gray, left(r.Why, 24)), s.level(r.To.String(), 12), right(thousands(r.SavedTokens), 16))
+		s.line("  ", left(r.Page, 24), s.Paint(Gray, left(r.Why, 24)), s.level(r.To.String(), 12), right(Thousands(r.SavedTokens), 16))
 	}
 	s.more(len(rows), len(shown))
 }
@@ -181,7 +226,7 @@ func (s *sheet) faults() {
 		s.section("Faults", "none")
 		return
 	}
-	s.section("Faults", plural(len(faults), "fault"))
+	s.section("Faults", Plural(len(faults), "fault"))
 	show := faults
 	if !s.all && len(show) > maxRows {
 		show = show[:maxRows]
@@ -191,12 +236,12 @@ func (s *sheet) faults() {
 		if id := cmp.Or(f.Page, f.Key); id != "" && !strings.Contains(detail, id) {
 			detail += " (" + id + ")"
 		}
-		for i, l := range wrap(detail, columns-26) {
+		for i, l := range Wrap(detail, Columns-26) {
 			code := f.Code
 			if i > 0 {
 				code = ""
 			}
-			s.line("  ", s.do(yellow, left(code, 22)), "  ", l)
+			s.line("  ", s.Paint(yellow, left(code, 22)), "  ", l)
 		}
 	}
 	s.more(len(faults), len(show))
@@ -208,7 +253,7 @@ const maxRows = 10
 // more says what was left out of a table.
 func (s *sheet) more(of, shown int) {
 	if of > shown {
-		s.line("  ", s.do(gray, fmt.Sprintf("and %s more; --all shows them", thousands(of-shown))))
+		s.line("  ", s.Paint(Gray, fmt.Sprintf("and %s more; --all shows them", Thousands(of-shown))))
 	}
 }
 
@@ -225,59 +270,12 @@ func saving(cost, without *float64) string {
 
 func cutName(plan *kernel.ContextPlan) string {
 	if made := plan.Layout.Made; made != nil {
-		return fmt.Sprintf("%s, from %s to %s tokens", made.Reason, thousands(made.Before), thousands(made.After))
+		return fmt.Sprintf("%s, from %s to %s tokens", made.Reason, Thousands(made.Before), Thousands(made.After))
 	}
 	return "none"
 }
 
-// explain draws a plan: what the window holds, what was decided and why, where
-// the cache stands and what the call should cost.
-func drawPlan(w io.Writer, out *drawnPlan, p painter, all bool) error {
-	s := &sheet{painter: p, out: out, all: all}
-	s.header()
-	s.window()
-	s.budget()
-	s.pages()
-	s.memory()
-	s.cut()
-	s.deferred()
-	s.breakpoints()
-	s.bill()
-	s.faults()
-	s.recorded()
-	return flush(w, &s.b)
-}
-
-// summaryText is the plan in a few lines.
-func drawSummary(w io.Writer, out *drawnPlan) error {
-	plan := out.Plan
-	budgets := plan.Budgets
-	var b strings.Builder
-	fmt.Fprintf(&b, "session   %s\n", clip(plan.SessionKey, columns-10))
-	fmt.Fprintf(&b, "call      %s%s\n", callName(out), atTime(out.Now))
-	fmt.Fprintf(&b, "model     %s\n", clip(plan.Model, columns-10))
-	fmt.Fprintf(&b, "plan      %s of %s tokens (%s), %s reserved, %s\n", thousands(budgets.PlannedInputTokens), thousands(budgets.ContextWindow), budgets.TokensAre,
-		thousands(budgets.ReserveTokens), plural(len(plan.Messages), "message"))
-	if out.Implied {
-		for i, l := range wrap(fixedRemark(out.FixedTokens), columns-10) {
-			fmt.Fprintf(&b, "%s%s\n", left([]string{"fixed", ""}[min(i, 1)], 10), l)
-		}
-	}
-	fmt.Fprintf(&b, "cut       %s\n", cutName(plan))
-	fmt.Fprintf(&b, "pages     %s\n", pagesLine(plan))
-	if m := memoryLine(plan); m != "" {
-		fmt.Fprintf(&b, "memory    %s\n", m)
-	}
-	bill := plan.Layout.Bill
-	fmt.Fprintf(&b, "cache     %s read, %s written, %s uncached\n", thousands(bill.ReadTokens), thousands(bill.Write5mTokens+bill.Write1hTokens), thousands(bill.UncachedTokens))
-	fmt.Fprintf(&b, "cost      %s%s\n", dollars(bill.CostUSD), saving(bill.CostUSD, bill.NoLayoutCostUSD))
-	if n := len(plan.Faults); n > 0 {
-		fmt.Fprintf(&b, "faults    %s\n", plural(n, "fault"))
-	}
-	return flush(w, &b)
-}
-
-// fixedRemark says where the fixed part comes from, and how to have another.
-func fixedRemark(n int) string {
-	return fmt.Sprintf("%s tokens of system prompt and tools that the transcript doesn't hold, implied by its first billed call; --fixed-tokens=%d says so by hand, and 0 leaves them out", thousands(n), n)
+// FixedRemark says where the fixed part comes from, and how to have another.
+func FixedRemark(n int) string {
+	return fmt.Sprintf("%s tokens of system prompt and tools that the transcript doesn't hold, implied by its first billed call; --fixed-tokens=%d says so by hand, and 0 leaves them out", Thousands(n), n)
 }

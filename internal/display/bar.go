@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"io"
@@ -9,31 +9,31 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// bars draw how far a reindex is: bytes of files that are read, then texts that
+// Bars draw how far a reindex is: bytes of files that are read, then texts that
 // are embedded. They use no colour.
-type bars struct {
+type Bars struct {
 	w     io.Writer
 	stage string
 	bar   *progressbar.ProgressBar
 }
 
-// newBars draws on a terminal that can go back in a line.
-func newBars(w io.Writer) *bars { return &bars{w: bare(w)} }
+// NewBars draws on a terminal that can go back in a line.
+func NewBars(w io.Writer) *Bars { return &Bars{w: Bare(w)} }
 
-// show moves the bar to where the reindex is.
-func (b *bars) show(p kernel.ReindexProgress) {
+// Show moves the bar to where the reindex is.
+func (b *Bars) Show(p kernel.ReindexProgress) {
 	if p.Total <= 0 {
 		return
 	}
 	if b.stage != p.Stage {
-		b.done()
+		b.Done()
 		b.stage, b.bar = p.Stage, b.begin(p)
 	}
 	b.bar.ChangeMax64(p.Total)
 	b.bar.Set64(min(p.Done, p.Total))
 }
 
-func (b *bars) begin(p kernel.ReindexProgress) *progressbar.ProgressBar {
+func (b *Bars) begin(p kernel.ReindexProgress) *progressbar.ProgressBar {
 	name := "reading files"
 	switch p.Stage {
 	case kernel.StageEmbed:
@@ -46,8 +46,8 @@ func (b *bars) begin(p kernel.ReindexProgress) *progressbar.ProgressBar {
 		progressbar.OptionShowBytes(p.Stage == kernel.StageIndex), progressbar.OptionClearOnFinish(), progressbar.OptionEnableColorCodes(false))
 }
 
-// done wipes the bar.
-func (b *bars) done() {
+// Done wipes the bar.
+func (b *Bars) Done() {
 	if b != nil && b.bar != nil {
 		b.bar.Clear()
 		b.bar = nil

@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"fmt"
@@ -19,10 +19,10 @@ func (s *sheet) recorded() {
 		return
 	}
 	s.section("Recorded calls: predicted from messages and times alone, against the bill", "")
-	s.line(left("", 17), s.do(gray, right("cache read", 25)), s.do(gray, right("cache write", 35)))
-	s.line("  ", s.do(gray, right("call", 5)), "  ", s.do(gray, left("time", 8)),
-		s.do(gray, right("predicted", 10)), s.do(gray, right("billed", 9)), s.do(gray, right("error", 9)), "  ",
-		s.do(gray, right("predicted", 10)), s.do(gray, right("billed", 9)), s.do(gray, right("error", 9)), "   ")
+	s.line(left("", 17), s.Paint(Gray, right("cache read", 25)), s.Paint(Gray, right("cache write", 35)))
+	s.line("  ", s.Paint(Gray, right("call", 5)), "  ", s.Paint(Gray, left("time", 8)),
+		s.Paint(Gray, right("predicted", 10)), s.Paint(Gray, right("billed", 9)), s.Paint(Gray, right("error", 9)), "  ",
+		s.Paint(Gray, right("predicted", 10)), s.Paint(Gray, right("billed", 9)), s.Paint(Gray, right("error", 9)), "   ")
 	rows := r.Calls
 	if !s.all {
 		rows = s.upToTarget(rows)
@@ -35,7 +35,7 @@ func (s *sheet) recorded() {
 	s.line("  ", left("sum of judged", 15), right(millions(sum.Predicted.Read), 10), right(millions(sum.Recorded.Read), 9), right(signed(sum.Predicted.Read, sum.Recorded.Read), 9), "  ",
 		right(millions(sum.Predicted.Write), 10), right(millions(sum.Recorded.Write), 9), right(signed(sum.Predicted.Write, sum.Recorded.Write), 9))
 	if len(rows) < len(r.Calls) {
-		s.line("  ", s.do(gray, fmt.Sprintf("%d of %s calls, up to the planned one; --all shows every one", len(rows), thousands(len(r.Calls)))))
+		s.line("  ", s.Paint(Gray, fmt.Sprintf("%d of %s calls, up to the planned one; --all shows every one", len(rows), Thousands(len(r.Calls)))))
 	}
 	s.verdict(r)
 }
@@ -66,9 +66,9 @@ func (s *sheet) recordedRow(c *predict.Call) {
 	case c.RecordedCold:
 		mark = "w?"
 	}
-	s.line("  ", right(thousands(c.Index+1), 5), "  ", left(c.Start.UTC().Format("15:04:05"), 8),
-		right(thousands(c.Predicted.Read), 10), right(thousands(c.Recorded.Read), 9), s.errorOf(c.ReadError, c.Judged), "  ",
-		right(thousands(c.Predicted.Write), 10), right(thousands(c.Recorded.Write), 9), s.errorOf(c.WriteError, c.Judged), " ", s.do(yellow, mark))
+	s.line("  ", right(Thousands(c.Index+1), 5), "  ", left(c.Start.UTC().Format("15:04:05"), 8),
+		right(Thousands(c.Predicted.Read), 10), right(Thousands(c.Recorded.Read), 9), s.errorOf(c.ReadError, c.Judged), "  ",
+		right(Thousands(c.Predicted.Write), 10), right(Thousands(c.Recorded.Write), 9), s.errorOf(c.WriteError, c.Judged), " ", s.Paint(yellow, mark))
 }
 
 // errorOf is a relative error, coloured by size.
@@ -83,13 +83,13 @@ func (s *sheet) errorOf(v float64, judged bool) string {
 	case v > 0.1:
 		colour = yellow
 	}
-	return s.do(colour, right(share(v), 9))
+	return s.Paint(colour, right(share(v), 9))
 }
 
 // millions shortens a sum that would not fit its column.
 func millions(n int) string {
 	if n < 1_000_000 {
-		return thousands(n)
+		return Thousands(n)
 	}
 	return fmt.Sprintf("%.2f M", float64(n)/1e6)
 }
@@ -105,16 +105,16 @@ func signed(got, want int) string {
 // verdict condenses the comparison.
 func (s *sheet) verdict(r *predict.Report) {
 	sum := r.Summary
-	s.text("judged", fmt.Sprintf("%s of %s billed", plural(sum.Calls, "call"), thousands(len(r.Calls))), "")
-	s.text("warm or cold", fmt.Sprintf("right for %s of %s; %s of %s billed as cold foreseen, %s unexplained", share(sum.RightShare), plural(sum.Temperate, "call"), thousands(sum.Foreseen), thousands(sum.Cold), thousands(sum.Unexplained)), "")
+	s.text("judged", fmt.Sprintf("%s of %s billed", Plural(sum.Calls, "call"), Thousands(len(r.Calls))), "")
+	s.text("warm or cold", fmt.Sprintf("right for %s of %s; %s of %s billed as cold foreseen, %s unexplained", share(sum.RightShare), Plural(sum.Temperate, "call"), Thousands(sum.Foreseen), Thousands(sum.Cold), Thousands(sum.Unexplained)), "")
 	s.text("error, read", fmt.Sprintf("median %s, 90th percentile %s", share(sum.ReadMedian), share(sum.ReadP90)), "")
 	s.text("error, write", fmt.Sprintf("median %s, 90th percentile %s", share(sum.WriteMedian), share(sum.WriteP90)), "")
 	from := "as given"
 	if r.FixedFrom == predict.FixedFirstCall {
 		from = "inferred from the first billed call"
 	}
-	s.text("assumed", fmt.Sprintf("fixed part %s tokens, %s; entries live %s", thousands(r.FixedTokens), from, lifetime(seconds(r.TTLSeconds))), "")
-	s.text("marks", "c cold, as billed; c? and w? predicted cold or warm, billed otherwise; cut the host compacted; 1st gives the fixed part", gray)
+	s.text("assumed", fmt.Sprintf("fixed part %s tokens, %s; entries live %s", Thousands(r.FixedTokens), from, lifetime(seconds(r.TTLSeconds))), "")
+	s.text("marks", "c cold, as billed; c? and w? predicted cold or warm, billed otherwise; cut the host compacted; 1st gives the fixed part", Gray)
 }
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }

@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"fmt"
@@ -24,8 +24,37 @@ type replayRow struct {
 	of   func(r *replay.Result) string
 }
 
+// Replay puts the policies side by side, as many as fit.
+func Replay(w io.Writer, recorded replay.Recorded, results []*replay.Result, p Style) error {
+	var b strings.Builder
+	for part := range slices.Chunk(results, replayWide) {
+		b.WriteString(p.Paint(Bold, left("memkernel replay", replayLabel+2)))
+		for _, r := range part {
+			b.WriteString(p.Paint(Bold, right(r.Policy, replayCol)))
+		}
+		b.WriteString("\n")
+		if part[0] == results[0] {
+			b.WriteString("  " + left("model", replayLabel) + " " + Clip(part[0].Model, Columns-replayLabel-3) + "\n")
+		}
+		for _, row := range replayRows {
+			if row.name == notPlanned && len(part[0].Unplanned) == 0 {
+				continue
+			}
+			b.WriteString("  " + left(row.name, replayLabel))
+			for _, r := range part {
+				b.WriteString(right(row.of(r), replayCol))
+			}
+			b.WriteString("\n")
+		}
+	}
+	for _, l := range Wrap(replayNotes(recorded, results), Columns-2) {
+		b.WriteString("  " + p.Paint(Gray, l) + "\n")
+	}
+	return flush(w, &b)
+}
+
 func number(of func(t *replay.Totals) int) func(*replay.Result) string {
-	return func(r *replay.Result) string { return thousands(of(&r.Totals)) }
+	return func(r *replay.Result) string { return Thousands(of(&r.Totals)) }
 }
 
 func money(of func(t *replay.Totals) *float64) func(*replay.Result) string {
@@ -41,10 +70,10 @@ func ratio(of func(t *replay.Totals) float64) func(*replay.Result) string {
 const notPlanned = "  not planned"
 
 var replayRows = []replayRow{
-	{"window", func(r *replay.Result) string { return thousands(r.ContextWindow) }},
-	{"  fixed part", func(r *replay.Result) string { return thousands(r.FixedTokens) }},
+	{"window", func(r *replay.Result) string { return Thousands(r.ContextWindow) }},
+	{"  fixed part", func(r *replay.Result) string { return Thousands(r.FixedTokens) }},
 	{"calls", number(func(t *replay.Totals) int { return t.Calls })},
-	{notPlanned, func(r *replay.Result) string { return thousands(len(r.Unplanned)) }},
+	{notPlanned, func(r *replay.Result) string { return Thousands(len(r.Unplanned)) }},
 	{"input tokens", number(func(t *replay.Totals) int { return t.InputTokens })},
 	{"  cache read", number(func(t *replay.Totals) int { return t.CacheReadTokens })},
 	{"  cache write", number(func(t *replay.Totals) int { return t.CacheWriteTokens })},
@@ -81,7 +110,7 @@ func replayNotes(recorded replay.Recorded, results []*replay.Result) string {
 	s := "What is replayed is what was recorded: the agent could only use what its host's own compactions had left it. " +
 		"Input side only, and the summary calls of the policies that compact."
 	if r := recorded; r.Calls > 0 {
-		s += fmt.Sprintf(" As recorded, %d calls with %s tokens of input and %d compactions were %s.", r.Calls, thousands(r.InputTokens), r.Compactions, dollars(r.CostUSD))
+		s += fmt.Sprintf(" As recorded, %d calls with %s tokens of input and %d compactions were %s.", r.Calls, Thousands(r.InputTokens), r.Compactions, dollars(r.CostUSD))
 	}
 	if len(results) > 0 && len(results[0].Unplanned) > 0 {
 		s += " " + unplannedNote(results[0])
@@ -106,37 +135,8 @@ func unplannedNote(r *replay.Result) string {
 	s := fmt.Sprintf("%d calls could not be planned and count for no policy: %s.", len(r.Unplanned), strings.Join(why, ", "))
 	for _, u := range r.Unplanned {
 		if u.Detail != "" {
-			return s + " The first says: " + printable(u.Detail) + "."
+			return s + " The first says: " + Printable(u.Detail) + "."
 		}
 	}
 	return s
-}
-
-// replayTable puts the policies side by side, as many as fit.
-func drawReplay(w io.Writer, recorded replay.Recorded, results []*replay.Result, p painter) error {
-	var b strings.Builder
-	for part := range slices.Chunk(results, replayWide) {
-		b.WriteString(p.do(bold, left("memkernel replay", replayLabel+2)))
-		for _, r := range part {
-			b.WriteString(p.do(bold, right(r.Policy, replayCol)))
-		}
-		b.WriteString("\n")
-		if part[0] == results[0] {
-			b.WriteString("  " + left("model", replayLabel) + " " + clip(part[0].Model, columns-replayLabel-3) + "\n")
-		}
-		for _, row := range replayRows {
-			if row.name == notPlanned && len(part[0].Unplanned) == 0 {
-				continue
-			}
-			b.WriteString("  " + left(row.name, replayLabel))
-			for _, r := range part {
-				b.WriteString(right(row.of(r), replayCol))
-			}
-			b.WriteString("\n")
-		}
-	}
-	for _, l := range wrap(replayNotes(recorded, results), columns-2) {
-		b.WriteString("  " + p.do(gray, l) + "\n")
-	}
-	return flush(w, &b)
 }

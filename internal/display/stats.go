@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"fmt"
@@ -8,18 +8,39 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
+// Stats is the table and the picture for a terminal of the style's width.
+func Stats(w io.Writer, st *kernel.UsageStats, p Style) error {
+	columns := p.Width
+	b := &strings.Builder{}
+	t := &st.Total
+	fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "stats"), statsHead(st))
+	if t.Calls == 0 {
+		for _, l := range Wrap("nothing was observed with its usage yet, or nothing that the flags ask for", columns-2) {
+			b.WriteString("  " + l + "\n")
+		}
+		return flush(w, b)
+	}
+	againstBill(b, t, p, columns)
+	said(b, t, p, columns)
+	picture(b, st, p, columns)
+	sums(b, "by session", st.Sessions, p, columns)
+	sums(b, "by day", st.Days, p, columns)
+	sums(b, "by model", st.Models, p, columns)
+	return flush(w, b)
+}
+
 // statsHead says how much there is.
 func statsHead(st *kernel.UsageStats) string {
-	head := fmt.Sprintf("%s of %s", plural(st.Total.Calls, "call"), plural(len(st.Sessions), "session"))
+	head := fmt.Sprintf("%s of %s", Plural(st.Total.Calls, "call"), Plural(len(st.Sessions), "session"))
 	if st.Total.Turns > 0 {
-		head += ", " + plural(st.Total.Turns, "turn")
+		head += ", " + Plural(st.Total.Turns, "turn")
 	}
 	return head
 }
 
 // againstBill is what was planned beside what was billed, over the calls that have
 // both; where none has, it is the bill.
-func againstBill(b *strings.Builder, t *kernel.UsageSum, p painter, columns int) {
+func againstBill(b *strings.Builder, t *kernel.UsageSum, p Style, columns int) {
 	const name, number, off = 16, 13, 11
 	compared := t.Compared > 0
 	wide := compared && columns >= 2+name+2*number+off
@@ -33,7 +54,7 @@ func againstBill(b *strings.Builder, t *kernel.UsageSum, p painter, columns int)
 		}
 		return strings.TrimRight(out, " ")
 	}
-	fmt.Fprintf(b, "  %s\n", p.do(gray, line("", "planned", "billed", "off by")))
+	fmt.Fprintf(b, "  %s\n", p.Paint(Gray, line("", "planned", "billed", "off by")))
 	billed, cost := t.Billed, costOf(t)
 	if compared {
 		billed, cost = t.BilledCompared, dollars(t.ComparedCostUSD)
@@ -49,16 +70,16 @@ func againstBill(b *strings.Builder, t *kernel.UsageSum, p painter, columns int)
 		{"  uncached", t.Planned.UncachedTokens, billed.UncachedTokens},
 	} {
 		if row.planned != 0 || row.billed != 0 {
-			b.WriteString("  " + line(row.what, thousands(row.planned), thousands(row.billed), signed(row.planned, row.billed)) + "\n")
+			b.WriteString("  " + line(row.what, Thousands(row.planned), Thousands(row.billed), signed(row.planned, row.billed)) + "\n")
 		}
 	}
 	fmt.Fprintf(b, "  %s\n", line("cost of input", dollars(t.PlannedCostUSD), cost, ""))
 }
 
 // said is what sums alone do not show.
-func said(b *strings.Builder, t *kernel.UsageSum, p painter, columns int) {
+func said(b *strings.Builder, t *kernel.UsageSum, p Style, columns int) {
 	line := func(name, text string) {
-		for _, l := range wrap(text, columns-18) {
+		for _, l := range Wrap(text, columns-18) {
 			fmt.Fprintf(b, "  %s%s\n", left(name, 16), l)
 			name = ""
 		}
@@ -66,18 +87,18 @@ func said(b *strings.Builder, t *kernel.UsageSum, p painter, columns int) {
 	line("hit ratio", optionalShare(t.HitRatio)+" of what was billed was read from the cache")
 	if t.Compared > 0 {
 		line("error per call", fmt.Sprintf("input %s, read %s, write %s (medians)", optionalShare(t.InputError), optionalShare(t.ReadError), optionalShare(t.WriteError)))
-		line("cold calls", fmt.Sprintf("%s expected, %s seen, %s of them expected", thousands(t.ColdExpected), thousands(t.ColdSeen), thousands(t.ColdBoth)))
-		line("cuts", fmt.Sprintf("%s kept %s tokens out of prompts, worth %s", thousands(t.Cuts), thousands(t.SavedTokens), dollars(t.SavedCostUSD)))
+		line("cold calls", fmt.Sprintf("%s expected, %s seen, %s of them expected", Thousands(t.ColdExpected), Thousands(t.ColdSeen), Thousands(t.ColdBoth)))
+		line("cuts", fmt.Sprintf("%s kept %s tokens out of prompts, worth %s", Thousands(t.Cuts), Thousands(t.SavedTokens), dollars(t.SavedCostUSD)))
 	}
 	if t.Unpriced > 0 {
-		line("unpriced", plural(t.Unpriced, "call")+" of models without a price, in no cost above")
+		line("unpriced", Plural(t.Unpriced, "call")+" of models without a price, in no cost above")
 	}
 	if n := t.Calls - t.Compared; n > 0 {
 		more := ""
 		if t.Compared > 0 {
-			more = fmt.Sprintf(", with %s tokens of input", thousands(t.Billed.InputTokens-t.BilledCompared.InputTokens))
+			more = fmt.Sprintf(", with %s tokens of input", Thousands(t.Billed.InputTokens-t.BilledCompared.InputTokens))
 		}
-		line("not compared", plural(n, "call")+" without a known plan"+more)
+		line("not compared", Plural(n, "call")+" without a known plan"+more)
 	}
 }
 
@@ -89,18 +110,18 @@ func optionalShare(v *float64) string {
 }
 
 // picture draws the calls in the order of time.
-func picture(b *strings.Builder, st *kernel.UsageStats, p painter, columns int) {
+func picture(b *strings.Builder, st *kernel.UsageStats, p Style, columns int) {
 	const name, most = 16, 14
 	n := columns - 2 - name - most
-	draw := func(label string, colour style, of func(r *kernel.UsageRow) int) {
+	draw := func(label string, colour Ink, of func(r *kernel.UsageRow) int) {
 		values := make([]int, len(st.Calls))
 		for i := range st.Calls {
 			values[i] = of(&st.Calls[i])
 		}
 		line, top := sparkline(values, n)
-		fmt.Fprintf(b, "  %s%s%s\n", left(label, name), p.do(colour, line), p.do(gray, right("max "+compact(top), columns-2-name-width(line))))
+		fmt.Fprintf(b, "  %s%s%s\n", left(label, name), p.Paint(colour, line), p.Paint(Gray, right("max "+compact(top), columns-2-name-Width(line))))
 	}
-	b.WriteString(p.do(bold, "over time") + "\n")
+	b.WriteString(p.Paint(Bold, "over time") + "\n")
 	if st.Total.Compared > 0 {
 		draw("planned input", cyan, func(r *kernel.UsageRow) int { return r.PlannedInputTokens })
 	}
@@ -152,22 +173,22 @@ func compact(n int) string {
 	case n >= 10_000:
 		return fmt.Sprintf("%.0fk", float64(n)/1e3)
 	}
-	return thousands(n)
+	return Thousands(n)
 }
 
 // sums is a table of sums. Columns that do not fit are left out, the last first.
-func sums(b *strings.Builder, title string, rows []kernel.UsageSum, p painter, columns int) {
+func sums(b *strings.Builder, title string, rows []kernel.UsageSum, p Style, columns int) {
 	cells := []struct {
 		head  string
 		width int
 		of    func(s *kernel.UsageSum) string
 	}{
-		{"calls", 7, func(s *kernel.UsageSum) string { return thousands(s.Calls) }},
+		{"calls", 7, func(s *kernel.UsageSum) string { return Thousands(s.Calls) }},
 		{"input", 8, func(s *kernel.UsageSum) string { return compact(s.Billed.InputTokens) }},
 		{"hits", 9, func(s *kernel.UsageSum) string { return optionalShare(s.HitRatio) }},
 		{"cost", 11, costOf},
 		{"error", 9, func(s *kernel.UsageSum) string { return optionalShare(s.InputError) }},
-		{"cold", 6, func(s *kernel.UsageSum) string { return thousands(s.ColdSeen) }},
+		{"cold", 6, func(s *kernel.UsageSum) string { return Thousands(s.ColdSeen) }},
 		{"saved", 8, func(s *kernel.UsageSum) string { return compact(s.SavedTokens) }},
 	}
 	const leastName = 20
@@ -181,7 +202,7 @@ func sums(b *strings.Builder, title string, rows []kernel.UsageSum, p painter, c
 	for _, c := range cells[:n] {
 		head += right(c.head, c.width)
 	}
-	fmt.Fprintf(b, "%s\n  %s\n", p.do(bold, title), p.do(gray, head))
+	fmt.Fprintf(b, "%s\n  %s\n", p.Paint(Bold, title), p.Paint(Gray, head))
 	for i := range rows {
 		line := left(rows[i].Name, leastName+room)
 		for _, c := range cells[:n] {
@@ -197,25 +218,4 @@ func costOf(s *kernel.UsageSum) string {
 		return dollars(s.BilledCostUSD) + "+"
 	}
 	return dollars(s.BilledCostUSD)
-}
-
-// statsText is the table and the picture for a terminal of so many columns.
-func drawStats(w io.Writer, st *kernel.UsageStats, p painter) error {
-	columns := p.Width
-	b := &strings.Builder{}
-	t := &st.Total
-	fmt.Fprintf(b, "%s  %s\n", p.do(bold, "stats"), statsHead(st))
-	if t.Calls == 0 {
-		for _, l := range wrap("nothing was observed with its usage yet, or nothing that the flags ask for", columns-2) {
-			b.WriteString("  " + l + "\n")
-		}
-		return flush(w, b)
-	}
-	againstBill(b, t, p, columns)
-	said(b, t, p, columns)
-	picture(b, st, p, columns)
-	sums(b, "by session", st.Sessions, p, columns)
-	sums(b, "by day", st.Days, p, columns)
-	sums(b, "by model", st.Models, p, columns)
-	return flush(w, b)
 }

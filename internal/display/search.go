@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"fmt"
@@ -10,8 +10,9 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// showHits prints a block per hit.
-func drawHits(w io.Writer, query string, res *retrieval.Result, p painter, explain bool) error {
+// Hits prints a block per hit, the words of the question marked; explain adds what each
+// score is made of.
+func Hits(w io.Writer, query string, res *retrieval.Result, p Style, explain bool) error {
 	mark := newMarker(query, p)
 	var b strings.Builder
 	for i := range res.Hits {
@@ -23,27 +24,27 @@ func drawHits(w io.Writer, query string, res *retrieval.Result, p painter, expla
 	return flush(w, &b)
 }
 
-func showHit(b *strings.Builder, h *retrieval.Hit, p painter, mark *marker, explain bool) {
+func showHit(b *strings.Builder, h *retrieval.Hit, p Style, mark *marker, explain bool) {
 	head := fmt.Sprintf("%.2f", h.Score)
 	if h.Date != "" {
 		head += "  " + h.Date
 	}
-	fmt.Fprintf(b, "%s  %s\n", p.do(bold, printable(h.Citation)), head)
+	fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, Printable(h.Citation)), head)
 	if by := h.SupersededBy; by == h.Citation {
-		fmt.Fprintf(b, "  %s\n", p.do(yellow, "no longer holds, it says"))
+		fmt.Fprintf(b, "  %s\n", p.Paint(yellow, "no longer holds, it says"))
 	} else if by != "" {
-		fmt.Fprintf(b, "  %s\n", p.do(yellow, "superseded by "+printable(by)))
+		fmt.Fprintf(b, "  %s\n", p.Paint(yellow, "superseded by "+Printable(by)))
 	}
 	if len(h.Trail) > 0 {
-		fmt.Fprintf(b, "  %s\n", p.do(gray, clip(strings.Join(h.Trail, " › "), columns-2)))
+		fmt.Fprintf(b, "  %s\n", p.Paint(Gray, Clip(strings.Join(h.Trail, " › "), Columns-2)))
 	}
 	if explain {
-		for _, l := range wrap(scoreText(h), columns-4) {
-			fmt.Fprintf(b, "  %s\n", p.do(cyan, l))
+		for _, l := range Wrap(scoreText(h), Columns-4) {
+			fmt.Fprintf(b, "  %s\n", p.Paint(cyan, l))
 		}
 	}
 	for _, line := range strings.Split(strings.TrimRight(h.Snippet, "\n"), "\n") {
-		for i, l := range wrap(line, columns-6) {
+		for i, l := range Wrap(line, Columns-6) {
 			fmt.Fprintf(b, "    %s%s\n", strings.Repeat(" ", 2*min(i, 1)), mark.text(l))
 		}
 	}
@@ -76,8 +77,8 @@ func days(n float64) string {
 	return fmt.Sprintf("%.0f days", n)
 }
 
-// behindBy says how many files an index is behind by, "" if that is not known.
-func behindBy(l *index.Lag) string {
+// BehindBy says how many files an index is behind by, "" if that is not known.
+func BehindBy(l *index.Lag) string {
 	if l == nil || l.Zero() {
 		return ""
 	}

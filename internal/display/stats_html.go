@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"fmt"
@@ -26,8 +26,8 @@ svg{width:100%;height:auto}svg text{fill:var(--soft);font-size:11px}
 </style></head><body>
 `
 
-// statsPage is a page that needs nothing but itself: no network and no script.
-func statsPage(st *kernel.UsageStats, where *time.Location) string {
+// StatsPage is a page that needs nothing but itself: no network and no script.
+func StatsPage(st *kernel.UsageStats, where *time.Location) string {
 	var b strings.Builder
 	b.WriteString(pageHead)
 	fmt.Fprintf(&b, "<h1>memkernel stats</h1>\n<p>%s%s.</p>\n", statsHead(st), period(st, where))
@@ -118,10 +118,10 @@ func pageTable(b *strings.Builder, title string, rows []kernel.UsageSum) {
 	b.WriteString("</tr>\n")
 	for i := range rows {
 		s := &rows[i]
-		fmt.Fprintf(b, "<tr><td>%s</td>", html.EscapeString(printable(s.Name)))
-		for _, c := range []string{thousands(s.Calls), thousands(s.Turns), thousands(s.Planned.InputTokens), thousands(s.Billed.InputTokens), optionalShare(s.HitRatio),
-			dollars(s.PlannedCostUSD), costOf(s), optionalShare(s.InputError), thousands(s.ColdExpected), thousands(s.ColdSeen),
-			thousands(s.Cuts), thousands(s.SavedTokens), dollars(s.SavedCostUSD)} {
+		fmt.Fprintf(b, "<tr><td>%s</td>", html.EscapeString(Printable(s.Name)))
+		for _, c := range []string{Thousands(s.Calls), Thousands(s.Turns), Thousands(s.Planned.InputTokens), Thousands(s.Billed.InputTokens), optionalShare(s.HitRatio),
+			dollars(s.PlannedCostUSD), costOf(s), optionalShare(s.InputError), Thousands(s.ColdExpected), Thousands(s.ColdSeen),
+			Thousands(s.Cuts), Thousands(s.SavedTokens), dollars(s.SavedCostUSD)} {
 			fmt.Fprintf(b, "<td>%s</td>", c)
 		}
 		b.WriteString("</tr>\n")

@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"fmt"
@@ -80,11 +80,11 @@ func groups(all []fate) []group {
 func (s *sheet) pages() {
 	all := fates(s.out.Plan)
 	s.section("Pages", pagesLine(s.out.Plan))
-	s.line("  ", s.do(gray, left("shown as", 12)), s.do(gray, left("kind", 14)), s.do(gray, right("pages", 6)), s.do(gray, right("in full", 10)), s.do(gray, right("planned", 10)))
+	s.line("  ", s.Paint(Gray, left("shown as", 12)), s.Paint(Gray, left("kind", 14)), s.Paint(Gray, right("pages", 6)), s.Paint(Gray, right("in full", 10)), s.Paint(Gray, right("planned", 10)))
 	for _, g := range groups(all) {
-		s.line("  ", s.level(g.level, 12), left(g.kind, 14), right(thousands(g.pages), 6), right(thousands(g.before), 10), right(thousands(g.after), 10))
-		for _, l := range wrap(g.reason, columns-16) {
-			s.line(strings.Repeat(" ", 14), s.do(gray, l))
+		s.line("  ", s.level(g.level, 12), left(g.kind, 14), right(Thousands(g.pages), 6), right(Thousands(g.before), 10), right(Thousands(g.after), 10))
+		for _, l := range Wrap(g.reason, Columns-16) {
+			s.line(strings.Repeat(" ", 14), s.Paint(Gray, l))
 		}
 	}
 	s.pageRows(all)
@@ -92,8 +92,8 @@ func (s *sheet) pages() {
 
 // level is a page's level in its colour.
 func (s *sheet) level(name string, n int) string {
-	colour := map[string]style{"full": green, "compressed": cyan, "structured": yellow, "pointer": purple, "gone": red}[name]
-	return s.do(colour, left(name, n))
+	colour := map[string]Ink{"full": green, "compressed": cyan, "structured": yellow, "pointer": purple, "gone": red}[name]
+	return s.Paint(colour, left(name, n))
 }
 
 // pageRows lists single pages: those that lost most, or every one with --all.
@@ -113,9 +113,9 @@ func (s *sheet) pageRows(all []fate) {
 		rows = rows[:min(of, maxRows)]
 	}
 	s.line()
-	s.line("  ", s.do(gray, left(title, 28)), s.do(gray, left("kind", 14)), s.do(gray, left("shown as", 12)), s.do(gray, right("in full", 10)), s.do(gray, right("planned", 10)))
+	s.line("  ", s.Paint(Gray, left(title, 28)), s.Paint(Gray, left("kind", 14)), s.Paint(Gray, left("shown as", 12)), s.Paint(Gray, right("in full", 10)), s.Paint(Gray, right("planned", 10)))
 	for _, f := range rows {
-		s.line("  ", left(clip(f.id, 27), 28), left(f.kind, 14), s.level(f.level, 12), right(thousands(f.before), 10), right(thousands(f.after), 10))
+		s.line("  ", left(Clip(f.id, 27), 28), left(f.kind, 14), s.level(f.level, 12), right(Thousands(f.before), 10), right(Thousands(f.after), 10))
 	}
 	s.more(of, len(rows))
 }
@@ -130,5 +130,5 @@ func pagesLine(plan *kernel.ContextPlan) string {
 			less++
 		}
 	}
-	return fmt.Sprintf("%s in full, %s degraded, %s dropped", thousands(full), thousands(less), thousands(len(plan.Debug.Excluded)-len(leftOut(plan))))
+	return fmt.Sprintf("%s in full, %s degraded, %s dropped", Thousands(full), Thousands(less), Thousands(len(plan.Debug.Excluded)-len(leftOut(plan))))
 }

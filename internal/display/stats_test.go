@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"encoding/xml"
@@ -24,17 +24,17 @@ func TestStatsFitsAnyWidth(t *testing.T) {
 		}
 		st.Total = kernel.UsageSum{Calls: n, Name: "total"}
 		st.Sessions = []kernel.UsageSum{{Name: rapid.String().Draw(rt, "session"), Calls: n}}
-		w := rapid.IntRange(minWidth, columns).Draw(rt, "width")
+		w := rapid.IntRange(MinWidth, Columns).Draw(rt, "width")
 		var drawn strings.Builder
-		if err := drawStats(&drawn, st, painter{Width: w}); err != nil {
+		if err := Stats(&drawn, st, Style{Width: w}); err != nil {
 			rt.Fatal(err)
 		}
 		for i, l := range strings.Split(drawn.String(), "\n") {
-			if width(l) > w {
-				rt.Fatalf("line %d is %d columns wide, %d there are: %q", i+1, width(l), w, l)
+			if Width(l) > w {
+				rt.Fatalf("line %d is %d columns wide, %d there are: %q", i+1, Width(l), w, l)
 			}
 		}
-		wholePage(t, statsPage(st, time.UTC))
+		wholePage(t, StatsPage(st, time.UTC))
 	})
 }
 

@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"fmt"
@@ -36,10 +36,10 @@ func memoryLine(plan *kernel.ContextPlan) string {
 		tokens += files[i].Tokens
 	}
 	if len(files) > 0 {
-		parts = append(parts, fmt.Sprintf("%s (%s tokens)", plural(len(files), "file"), thousands(tokens)))
+		parts = append(parts, fmt.Sprintf("%s (%s tokens)", Plural(len(files), "file"), Thousands(tokens)))
 	}
 	if r := &plan.Retrieval; r.Items > 0 {
-		parts = append(parts, fmt.Sprintf("%s recalled (%s tokens)", plural(r.Items, "item"), thousands(r.Tokens)))
+		parts = append(parts, fmt.Sprintf("%s recalled (%s tokens)", Plural(r.Items, "item"), Thousands(r.Tokens)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -88,9 +88,9 @@ func (s *sheet) memory() {
 func (s *sheet) memoryRow(kind, name, level string, tokens int) {
 	count := ""
 	if tokens >= 0 {
-		count = thousands(tokens)
+		count = Thousands(tokens)
 	}
-	s.line("  ", s.do(gray, left(kind, 12)), left(clip(name, 41), 42), s.level(level, 12), right(count, 10))
+	s.line("  ", s.Paint(Gray, left(kind, 12)), left(Clip(name, 41), 42), s.level(level, 12), right(count, 10))
 }
 
 func (s *sheet) leftRows(rows []kernel.Excluded) {
@@ -99,7 +99,7 @@ func (s *sheet) leftRows(rows []kernel.Excluded) {
 		shown = rows[:maxRows]
 	}
 	for _, r := range shown {
-		s.line("  ", s.do(gray, left("left out", 12)), left(clip(r.ID, 41), 42), s.do(gray, clip(r.Reason, columns-56)))
+		s.line("  ", s.Paint(Gray, left("left out", 12)), left(Clip(r.ID, 41), 42), s.Paint(Gray, Clip(r.Reason, Columns-56)))
 	}
 	s.more(len(rows), len(shown))
 }

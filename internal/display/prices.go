@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"fmt"
@@ -9,33 +9,10 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 )
 
-func rateOf(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	if s := fmt.Sprintf("%.5g", *v); len(s) < 7 {
-		return s
-	}
-	return fmt.Sprintf("%.2g", *v)
-}
-
-// shortTokens writes 200000 as 200k.
-func shortTokens(n int) string {
-	switch {
-	case n <= 0:
-		return "-"
-	case n >= 1_000_000:
-		return fmt.Sprintf("%.3gm", float64(n)/1e6)
-	case n%1000 == 0:
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return thousands(n)
-}
-
-// pricesTable lists models, a line per tier, and numbers the sources below.
-func drawPrices(w io.Writer, models []cachelayout.Model, p painter) error {
+// Prices lists models, a line per tier, and numbers the sources below.
+func Prices(w io.Writer, models []cachelayout.Model, p Style) error {
 	var b strings.Builder
-	b.WriteString(p.do(bold, left("model", 22)+right("window", 7)+right("input", 7)+right("read", 7)+right("short", 7)+right("long", 6)+right("output", 7)+"  "+left("as of", 10)+right("src", 4)) + "\n")
+	b.WriteString(p.Paint(Bold, left("model", 22)+right("window", 7)+right("input", 7)+right("read", 7)+right("short", 7)+right("long", 6)+right("output", 7)+"  "+left("as of", 10)+right("src", 4)) + "\n")
 	var sources []string
 	for i := range models {
 		m := &models[i]
@@ -59,18 +36,41 @@ func drawPrices(w io.Writer, models []cachelayout.Model, p painter) error {
 			b.WriteString(strings.TrimRight(left(name, 22)+right(window, 7)+right(rateOf(t.Input), 7)+right(rateOf(t.Read), 7)+right(rateOf(t.Write5m), 7)+right(rateOf(t.Write1h), 6)+right(rateOf(t.Output), 7)+rest, " ") + "\n")
 		}
 		if m.EffectiveFrom != "" {
-			b.WriteString(p.do(gray, "  from "+m.EffectiveFrom) + "\n")
+			b.WriteString(p.Paint(Gray, "  from "+m.EffectiveFrom) + "\n")
 		}
 	}
-	b.WriteString("\n" + p.do(gray, "US dollars per million tokens; short and long are cache writes by lifetime") + "\n")
+	b.WriteString("\n" + p.Paint(Gray, "US dollars per million tokens; short and long are cache writes by lifetime") + "\n")
 	for i, s := range sources {
-		for n, l := range wrap(s, columns-6) {
+		for n, l := range Wrap(s, Columns-6) {
 			head := "     "
 			if n == 0 {
 				head = left(fmt.Sprintf("[%d]", i+1), 5)
 			}
-			b.WriteString(p.do(gray, head+l) + "\n")
+			b.WriteString(p.Paint(Gray, head+l) + "\n")
 		}
 	}
 	return flush(w, &b)
+}
+
+func rateOf(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	if s := fmt.Sprintf("%.5g", *v); len(s) < 7 {
+		return s
+	}
+	return fmt.Sprintf("%.2g", *v)
+}
+
+// shortTokens writes 200000 as 200k.
+func shortTokens(n int) string {
+	switch {
+	case n <= 0:
+		return "-"
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.3gm", float64(n)/1e6)
+	case n%1000 == 0:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return Thousands(n)
 }

@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"fmt"
@@ -12,14 +12,14 @@ type band struct {
 	name   string
 	tokens int
 	sign   byte // what it is drawn with
-	colour style
+	colour Ink
 }
 
 // signs draws the regions; a sign is never used twice, so that the bar can be
 // read without colour.
 var signs = map[string]struct {
 	sign   byte
-	colour style
+	colour Ink
 }{
 	kernel.RegionTools:      {'T', purple},
 	kernel.RegionSystem:     {'S', blue},
@@ -42,28 +42,28 @@ func bands(plan *kernel.ContextPlan) []band {
 		out = append(out, band{r.Name, r.Tokens, look.sign, look.colour})
 	}
 	free := b.ContextWindow - b.ReserveTokens - b.MarginTokens - b.PlannedInputTokens
-	return append(out, band{"free", max(free, 0), '.', gray}, band{"margin", b.MarginTokens, ':', gray}, band{"reserve", b.ReserveTokens, '/', gray})
+	return append(out, band{"free", max(free, 0), '.', Gray}, band{"margin", b.MarginTokens, ':', Gray}, band{"reserve", b.ReserveTokens, '/', Gray})
 }
 
 // window draws the window as a bar and as a table.
 func (s *sheet) window() {
 	plan := s.out.Plan
 	all := bands(plan)
-	s.section("Window", thousands(plan.Budgets.ContextWindow)+" tokens")
-	const cells = columns - 4
+	s.section("Window", Thousands(plan.Budgets.ContextWindow)+" tokens")
+	const cells = Columns - 4
 	parts := []string{"  ["}
 	for i, n := range apportion(all, cells) {
-		parts = append(parts, s.do(all[i].colour, strings.Repeat(string(all[i].sign), n)))
+		parts = append(parts, s.Paint(all[i].colour, strings.Repeat(string(all[i].sign), n)))
 	}
 	s.line(append(parts, "]")...)
 	s.line()
-	s.line("    ", s.do(gray, left("region", 14)), s.do(gray, right("tokens", 11)), s.do(gray, right("of window", 12)))
+	s.line("    ", s.Paint(Gray, left("region", 14)), s.Paint(Gray, right("tokens", 11)), s.Paint(Gray, right("of window", 12)))
 	for i, b := range all {
 		if i == len(plan.Regions) {
-			s.linef("    %s%s%s", left("planned", 14), right(thousands(plan.Budgets.PlannedInputTokens), 11), right(percent(plan.Budgets.PlannedInputTokens, plan.Budgets.ContextWindow), 12))
+			s.linef("    %s%s%s", left("planned", 14), right(Thousands(plan.Budgets.PlannedInputTokens), 11), right(percent(plan.Budgets.PlannedInputTokens, plan.Budgets.ContextWindow), 12))
 		}
 		mini := strings.Repeat(string(b.sign), int(float64(b.tokens)/float64(max(plan.Budgets.ContextWindow, 1))*34+0.5))
-		s.line("  ", s.do(b.colour, string(b.sign)), " ", left(b.name, 14), right(thousands(b.tokens), 11), right(percent(b.tokens, plan.Budgets.ContextWindow), 12), "   ", s.do(b.colour, clip(mini, columns-44)))
+		s.line("  ", s.Paint(b.colour, string(b.sign)), " ", left(b.name, 14), right(Thousands(b.tokens), 11), right(percent(b.tokens, plan.Budgets.ContextWindow), 12), "   ", s.Paint(b.colour, Clip(mini, Columns-44)))
 	}
 }
 
@@ -98,11 +98,11 @@ func (s *sheet) breakpoints() {
 	if len(l.Breakpoints) == 0 {
 		s.section("Breakpoints", "none")
 	} else {
-		s.section("Breakpoints", plural(len(l.Breakpoints), "marker"))
-		s.line("    ", s.do(gray, left("region", 13)), s.do(gray, right("message", 8)), s.do(gray, right("tokens up to", 14)), s.do(gray, right("lives", 7)), "   ", s.do(gray, "why"))
+		s.section("Breakpoints", Plural(len(l.Breakpoints), "marker"))
+		s.line("    ", s.Paint(Gray, left("region", 13)), s.Paint(Gray, right("message", 8)), s.Paint(Gray, right("tokens up to", 14)), s.Paint(Gray, right("lives", 7)), "   ", s.Paint(Gray, "why"))
 	}
 	for i, b := range l.Breakpoints {
-		s.line(fmt.Sprintf("  %d ", i+1), left(b.Region, 13), right(s.place(i), 8), right(thousands(b.CumulativeTokens), 14), right(lifetime(b.TTL), 7), "   ", clip(whyMarker(b.Why), columns-49))
+		s.line(fmt.Sprintf("  %d ", i+1), left(b.Region, 13), right(s.place(i), 8), right(Thousands(b.CumulativeTokens), 14), right(lifetime(b.TTL), 7), "   ", Clip(whyMarker(b.Why), Columns-49))
 	}
 	for _, n := range l.Notes {
 		s.text("note", n, "")
@@ -113,7 +113,7 @@ func (s *sheet) breakpoints() {
 func (s *sheet) place(i int) string {
 	if i < len(s.out.Plan.Markers) {
 		if m := s.out.Plan.Markers[i].Message; m >= 0 {
-			return thousands(m + 1)
+			return Thousands(m + 1)
 		}
 	}
 	return "-"

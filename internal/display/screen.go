@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"crypto/rand"
@@ -26,8 +26,8 @@ func (s screen) Write(p []byte) (int, error) {
 // it: it is another in every process.
 var seal = "\x1b" + rand.Text()
 
-// ours lets a sequence pass a screen that shows text.
-func ours(sequence string) string { return seal + sequence + seal }
+// Ours lets a sequence pass a screen that shows text.
+func Ours(sequence string) string { return seal + sequence + seal }
 
 // shown is a text with all control sequences visible but ours.
 func shown(s string) string {
@@ -39,15 +39,16 @@ func shown(s string) string {
 	return strings.Join(parts, "")
 }
 
-// bare is the writer behind a screen.
-func bare(w io.Writer) io.Writer {
+// Bare is the writer behind a screen.
+func Bare(w io.Writer) io.Writer {
 	if s, ok := w.(screen); ok {
 		return s.Writer
 	}
 	return w
 }
 
-// textScreen shows text before a writer, documentScreen a document in JSON, which stays
-// JSON.
-func textScreen(w io.Writer) io.Writer     { return screen{bare(w), shown} }
-func documentScreen(w io.Writer) io.Writer { return screen{bare(w), visible.JSON} }
+// TextScreen shows text before a writer.
+func TextScreen(w io.Writer) io.Writer { return screen{Bare(w), shown} }
+
+// DocumentScreen shows a document in JSON, which stays JSON, before a writer.
+func DocumentScreen(w io.Writer) io.Writer { return screen{Bare(w), visible.JSON} }

@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"fmt"
@@ -51,19 +51,19 @@ func (s *sheet) bill() {
 	s.section("Cache, predicted", clock)
 	total := b.Total()
 	tier := s.out.Model.TierFor(total)
-	s.line("  ", s.do(gray, left("", 14)), s.do(gray, right("tokens", 11)), s.do(gray, right("share", 10)), s.do(gray, right("cost", 12)), s.do(gray, right("$/million", 12)))
-	row := func(name string, n int, price *float64, as style) {
-		s.line("  ", s.do(as, left(name, 14)), right(thousands(n), 11), right(percent(n, total), 10), right(cost(n, price), 12), right(rate(price), 12))
+	s.line("  ", s.Paint(Gray, left("", 14)), s.Paint(Gray, right("tokens", 11)), s.Paint(Gray, right("share", 10)), s.Paint(Gray, right("cost", 12)), s.Paint(Gray, right("$/million", 12)))
+	row := func(name string, n int, price *float64, as Ink) {
+		s.line("  ", s.Paint(as, left(name, 14)), right(Thousands(n), 11), right(percent(n, total), 10), right(cost(n, price), 12), right(rate(price), 12))
 	}
 	row("read", b.ReadTokens, tier.Read, green)
 	row("write, short", b.Write5mTokens, tier.Write5m, yellow)
 	row("write, long", b.Write1hTokens, tier.Write1h, yellow)
 	row("uncached", b.UncachedTokens, tier.Input, red)
-	s.line("  ", left("total", 14), right(thousands(total), 11), right("", 10), right(dollars(b.CostUSD), 12))
-	s.line("  ", left("without cache", 14), right(thousands(total), 11), right("", 10), right(dollars(b.NoLayoutCostUSD), 12), s.savedRemark(b))
+	s.line("  ", left("total", 14), right(Thousands(total), 11), right("", 10), right(dollars(b.CostUSD), 12))
+	s.line("  ", left("without cache", 14), right(Thousands(total), 11), right("", 10), right(dollars(b.NoLayoutCostUSD), 12), s.savedRemark(b))
 	if made := l.Made; made != nil && l.Cold {
 		whole := int(s.out.Plan.Budgets.Utilization*float64(s.out.Plan.Budgets.ContextWindow) + 0.5)
-		s.text("uncut", fmt.Sprintf("%s tokens, written anew for %s", thousands(whole), cost(whole, tier.Write5m)), "")
+		s.text("uncut", fmt.Sprintf("%s tokens, written anew for %s", Thousands(whole), cost(whole, tier.Write5m)), "")
 	}
 	s.text("clock", l.Clock, "")
 	s.text("first change", changeText(l.Change), "")
@@ -79,9 +79,9 @@ func (s *sheet) savedRemark(b cachelayout.Bill) string {
 	}
 	v := 1 - *b.CostUSD / *b.NoLayoutCostUSD
 	if v < 0 {
-		return s.do(red, fmt.Sprintf("   %s dearer", share(-v)))
+		return s.Paint(red, fmt.Sprintf("   %s dearer", share(-v)))
 	}
-	return s.do(green, fmt.Sprintf("   %s saved", share(v)))
+	return s.Paint(green, fmt.Sprintf("   %s saved", share(v)))
 }
 
 // cost is n tokens at a price per million.
@@ -111,9 +111,9 @@ func changeText(c cachelayout.Change) string {
 	case cachelayout.ChangeNone:
 		return "none: the request is the same as the one before"
 	case cachelayout.ChangeAppend:
-		return fmt.Sprintf("none: it extends the request before, of which %s tokens stand", thousands(c.KeptTokens))
+		return fmt.Sprintf("none: it extends the request before, of which %s tokens stand", Thousands(c.KeptTokens))
 	}
-	return fmt.Sprintf("%s; %s tokens stand, %s are broken", c, thousands(c.KeptTokens), thousands(c.BrokenTokens))
+	return fmt.Sprintf("%s; %s tokens stand, %s are broken", c, Thousands(c.KeptTokens), Thousands(c.BrokenTokens))
 }
 
 // cut is what the cut planner thought, and what came of it.
@@ -128,20 +128,20 @@ func (s *sheet) cut() {
 	}
 	s.section("Cut", verdict)
 	if made := plan.Layout.Made; made != nil {
-		s.text("made", fmt.Sprintf("%s: from %s to %s tokens of messages%s", reasonText(made.Reason), thousands(made.Before), thousands(made.After), eventText(made.Event)), "")
+		s.text("made", fmt.Sprintf("%s: from %s to %s tokens of messages%s", reasonText(made.Reason), Thousands(made.Before), Thousands(made.After), eventText(made.Event)), "")
 	} else if c.Do {
 		s.text("wished", reasonText(c.Reason), "")
 	}
-	s.text("marks", fmt.Sprintf("high water %s, low water %s, low water when cold %s, limit %s", thousands(f.HighWater), thousands(f.LowWater), thousands(f.ColdLowWater), thousands(f.Limit)), "")
-	s.text("growth", fmt.Sprintf("median %s, largest %s tokens a call (last ten), mean %s", thousands(f.MedianGrowth), thousands(f.MaxGrowth), thousands(f.MeanGrowth)), "")
+	s.text("marks", fmt.Sprintf("high water %s, low water %s, low water when cold %s, limit %s", Thousands(f.HighWater), Thousands(f.LowWater), Thousands(f.ColdLowWater), Thousands(f.Limit)), "")
+	s.text("growth", fmt.Sprintf("median %s, largest %s tokens a call (last ten), mean %s", Thousands(f.MedianGrowth), Thousands(f.MaxGrowth), Thousands(f.MeanGrowth)), "")
 	s.text("memory", keepText(f), "")
 	s.text("payback", paybackText(f), "")
 	s.text("optimum", optimumText(f), "")
 	if f.Cliff > 0 {
-		s.text("price cliff", fmt.Sprintf("above %s tokens the whole request costs more", thousands(f.Cliff)), "")
+		s.text("price cliff", fmt.Sprintf("above %s tokens the whole request costs more", Thousands(f.Cliff)), "")
 	}
 	for _, p := range clipRows(s, plan.Layout.Cuts) {
-		s.text(fmt.Sprintf("gen %d", p.Generation), fmt.Sprintf("%s, %s to %s tokens%s", p.Reason, thousands(p.Before), thousands(p.After), atTime(p.Time)), "")
+		s.text(fmt.Sprintf("gen %d", p.Generation), fmt.Sprintf("%s, %s to %s tokens%s", p.Reason, Thousands(p.Before), Thousands(p.After), AtTime(p.Time)), "")
 	}
 	s.refusals(plan)
 }
@@ -157,7 +157,7 @@ func (s *sheet) refusals(plan *kernel.ContextPlan) {
 		counts[r.Rule]++
 	}
 	for _, rule := range order {
-		s.text("refused", fmt.Sprintf("%s, by rule: %s", plural(counts[rule], "item"), rule), "")
+		s.text("refused", fmt.Sprintf("%s, by rule: %s", Plural(counts[rule], "item"), rule), "")
 	}
 }
 
@@ -196,7 +196,7 @@ func eventText(event string) string {
 // keepText is what keeping the low-water conversation costs.
 func keepText(f cachelayout.Figures) string {
 	return fmt.Sprintf("keeping it costs %s of %s base tokens a call, a miss %s; %.1f %% of calls meet a cold cache",
-		thousands(int(f.MemoryCost)), thousands(int(f.CallCost)), thousands(int(f.MissCost)), 100*f.ColdRate)
+		Thousands(int(f.MemoryCost)), Thousands(int(f.CallCost)), Thousands(int(f.MissCost)), 100*f.ColdRate)
 }
 
 // ahead is how long things live, and what to do until the next call.
@@ -211,13 +211,13 @@ func (s *sheet) ahead() {
 	s.text("expires", a.ExpiresAt.UTC().Format("2006-01-02 15:04:05")+", if no request starts before", "")
 	if !a.SummariseBy.IsZero() {
 		s.text("summarise", fmt.Sprintf("by %s: a model's summary then reads for %s base tokens, later for %s",
-			a.SummariseBy.UTC().Format("15:04:05"), thousands(int(a.SummaryWarm)), thousands(int(a.SummaryCold))), "")
+			a.SummariseBy.UTC().Format("15:04:05"), Thousands(int(a.SummaryWarm)), Thousands(int(a.SummaryCold))), "")
 	}
 	verdict := "not worth it"
 	if a.KeepAlive {
 		verdict = fmt.Sprintf("every %s until %s", a.KeepAliveEvery, a.KeepAliveUntil.UTC().Format("15:04:05"))
 	}
-	s.text("keep alive", fmt.Sprintf("%s: a repetition costs %s base tokens, expiry %s", verdict, thousands(int(a.Ping)), thousands(int(a.Expiry))), "")
+	s.text("keep alive", fmt.Sprintf("%s: a repetition costs %s base tokens, expiry %s", verdict, Thousands(int(a.Ping)), Thousands(int(a.Expiry))), "")
 }
 
 // paybackText is n*, the number of calls after which a warm cut has paid.
@@ -226,7 +226,7 @@ func paybackText(f cachelayout.Figures) string {
 	if f.BreakEvenTurns >= 0 {
 		when = fmt.Sprintf("after n* = %.1f calls", f.BreakEvenTurns)
 	}
-	s := fmt.Sprintf("a warm cut would save %s and rewrite %s tokens: pays %s", thousands(f.Saved), thousands(f.Rewritten), when)
+	s := fmt.Sprintf("a warm cut would save %s and rewrite %s tokens: pays %s", Thousands(f.Saved), Thousands(f.Rewritten), when)
 	if f.ExpectedTurns > 0 {
 		s += fmt.Sprintf(", %.0f expected", f.ExpectedTurns)
 	}
@@ -243,5 +243,5 @@ func optimumText(f cachelayout.Figures) string {
 	if f.EOQHighWater < 0 || f.EOQBatch < 0 {
 		return "by price alone never cut (" + ratios + ")"
 	}
-	return fmt.Sprintf("by price H* = %s, batches of %s (%s)", thousands(int(f.EOQHighWater)), thousands(int(f.EOQBatch)), ratios)
+	return fmt.Sprintf("by price H* = %s, batches of %s (%s)", Thousands(int(f.EOQHighWater)), Thousands(int(f.EOQBatch)), ratios)
 }

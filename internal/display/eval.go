@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"fmt"
@@ -10,33 +10,33 @@ import (
 	"github.com/memkernel/memkernel/bench/relevance"
 )
 
-// evaluation is what eval found: figures, ranks, and a second run beside the first.
-type evaluation struct {
+// Evaluation is what eval found: figures, ranks, and a second run beside the first.
+type Evaluation struct {
 	Sets []string `json:"sets"`
 	With []string `json:"with"`
 	relevance.Report
-	Ranks   []evalRanks   `json:"ranks,omitempty"`
-	Compare *evalCompared `json:"compare,omitempty"`
+	Ranks   []Ranks   `json:"ranks,omitempty"`
+	Compare *Compared `json:"compare,omitempty"`
 	// Ablation and LeaveOneOut are given where they were asked for.
 	Ablation    []relevance.Ablation `json:"ablation,omitempty"`
 	LeaveOneOut []relevance.Fold     `json:"leave_one_out,omitempty"`
 }
 
-// evalRanks are the ranks of one question's evidence.
-type evalRanks struct {
+// Ranks are the ranks of one question's evidence.
+type Ranks struct {
 	ID    string `json:"id"`
 	Ranks []int  `json:"ranks"`
 }
 
-// evalCompared is the second run, and what it is above the first.
-type evalCompared struct {
+// Compared is the second run, and what it is above the first.
+type Compared struct {
 	With []string `json:"with"`
 	relevance.Report
 	Differences []relevance.Difference `json:"differences"`
 }
 
-// showEval prints the figures as tables.
-func drawEval(w io.Writer, doc *evaluation, p painter) error {
+// Eval prints the figures as tables.
+func Eval(w io.Writer, doc *Evaluation, p Style) error {
 	var b strings.Builder
 	if len(doc.Ranks) > 0 {
 		for _, r := range doc.Ranks {
@@ -44,7 +44,7 @@ func drawEval(w io.Writer, doc *evaluation, p painter) error {
 		}
 		return flush(w, &b)
 	}
-	title := func(format string, args ...any) { fmt.Fprintf(&b, "%s\n", p.do(bold, fmt.Sprintf(format, args...))) }
+	title := func(format string, args ...any) { fmt.Fprintf(&b, "%s\n", p.Paint(Bold, fmt.Sprintf(format, args...))) }
 	title("%d questions of %s", doc.Questions, strings.Join(doc.Sets, ", "))
 	evalTable(&b, doc.Report)
 	if c := doc.Compare; c != nil {
@@ -74,7 +74,7 @@ func evalTable(b *strings.Builder, r relevance.Report) {
 		"%", "n", "R@1", "R@5", "R@10", "±", "MRR", "nDCG", "500 t", "1k t", "2k t", "file1")
 	row := func(name string, c relevance.Category) {
 		m, i := c.Metrics, c.Intervals["recall_at_10"]
-		fmt.Fprintf(b, "  %-12s %5d", clip(printable(name), 12), m.Questions)
+		fmt.Fprintf(b, "  %-12s %5d", Clip(Printable(name), 12), m.Questions)
 		for _, v := range []float64{m.RecallAt1, m.RecallAt5, m.RecallAt10, (i.High - i.Low) / 2, m.MRR, m.NDCGAt10,
 			m.WithinTokens["500"], m.WithinTokens["1000"], m.WithinTokens["2000"], m.FileHitAt1} {
 			fmt.Fprintf(b, " %5.1f", 100*v)
@@ -105,7 +105,7 @@ func ablationTable(b *strings.Builder, as []relevance.Ablation) {
 	fmt.Fprintf(b, "  %-10s %6s %7s %7s %7s %7s", "", "weight", "R@10", "1k t", "nDCG", "file1")
 	categories := slices.Sorted(maps.Keys(as[0].Categories))
 	for _, c := range categories {
-		fmt.Fprintf(b, " %8s", clip(printable(c), 8))
+		fmt.Fprintf(b, " %8s", Clip(Printable(c), 8))
 	}
 	b.WriteByte('\n')
 	for _, x := range as {
@@ -129,7 +129,7 @@ func ablationTable(b *strings.Builder, as []relevance.Ablation) {
 func foldTable(b *strings.Builder, folds []relevance.Fold) {
 	fmt.Fprintf(b, "  %-12s %20s %20s %20s\n", "", "others' R@10 1k nDCG", "in use", "BM25 alone")
 	for _, f := range folds {
-		fmt.Fprintf(b, "  %-12s", clip(printable(f.Set), 12))
+		fmt.Fprintf(b, "  %-12s", Clip(Printable(f.Set), 12))
 		for _, m := range []relevance.Metrics{f.Unseen, f.Given, f.Bare} {
 			fmt.Fprintf(b, "       %4.1f %4.1f %4.1f", 100*m.RecallAt10, 100*m.WithinTokens["1000"], 100*m.NDCGAt10)
 		}
