@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,8 +24,6 @@ type auditFlags struct {
 func newAudit(a *app) *cobra.Command {
 	f := &auditFlags{}
 	cmd := &cobra.Command{
-		Use:   "audit",
-		Short: "find what is wrong with memory: stale, too large, doubled, contradictory",
 		Long: `audit reads the workspace's Markdown and the state folder and says what is wrong:
 what nobody has looked after, what the host will not show to the model, links that
 lead nowhere, what is said twice or in two ways, secrets, damaged text, and whether
@@ -36,7 +33,7 @@ audit of the configuration has the thresholds.`,
 		Example: `  memkernel audit --skip stale_files
   memkernel audit --only contradictions,links --json`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runAudit(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runAudit(cmd.Context(), a, f) },
 	}
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.only, "only", nil, "run these `checks` alone")
@@ -79,18 +76,18 @@ type auditPlace struct {
 	EndLine   int    `json:"end_line"`
 }
 
-func (a *app) runAudit(ctx context.Context, f *auditFlags) error {
+func runAudit(ctx context.Context, a *app, f *auditFlags) error {
 	if f.list {
-		return a.listChecks()
+		return listChecks(a)
 	}
 	if err := a.memoryOn(); err != nil {
 		return err
 	}
-	o, err := a.auditOptions(f)
+	o, err := auditRequest(a, f)
 	if err != nil {
 		return err
 	}
-	k, err := a.kernel(ctx, nil)
+	k, err := a.openKernel(ctx, needs{})
 	if err != nil {
 		return err
 	}
@@ -111,7 +108,7 @@ func (a *app) runAudit(ctx context.Context, f *auditFlags) error {
 }
 
 // listChecks prints the names of the checks.
-func (a *app) listChecks() error {
+func listChecks(a *app) error {
 	if a.json {
 		return usagef("--list is for people; --json names every check that ran")
 	}
@@ -123,14 +120,24 @@ func (a *app) listChecks() error {
 	return nil
 }
 
-// auditOptions brings configuration and flags together.
-func (a *app) auditOptions(f *auditFlags) (kernel.AuditOptions, error) {
-	c := &a.config.Audit
-	o := kernel.AuditOptions{Now: f.now.Time, Prune: a.pruneOptions(nil), JobFiles: c.Jobs, Limits: consolidation.Limits{
-		StateAge: time.Duration(c.StateAge), ObservationLines: c.ObservationLines, LogGrace: time.Duration(c.LogGrace),
-		FileAge: time.Duration(c.FileAge), MemoryAge: time.Duration(c.MemoryAge), SizeWarning: c.SizeWarning,
-		NearDuplicate: c.NearDuplicate, JobAge: time.Duration(c.JobAge)}}
-	o.Host = a.auditHost()
+func auditDocument(workspace string, r *consolidation.Report) auditJSON {
+	doc := auditJSON{Schema: "memkernel/audit/v1", Workspace: workspace, Clean: len(r.Findings) == 0, Files: r.Files, Entries: r.Entries,
+		Checks: r.Checks, Findings: []auditFinding{}}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		out := auditFinding{string(f.Check), string(f.Severity), f.Path, f.StartLine, f.EndLine, f.What, f.Hint, []auditPlace{}, document.List(f.Dropped)}
+		for _, p := range f.Others {
+			out.Others = append(out.Others, auditPlace{p.Path, p.StartLine, p.EndLine})
+		}
+		doc.Findings = append(doc.Findings, out)
+	}
+	return doc
+}
+
+// auditRequest brings configuration and flags together.
+func auditRequest(a *app, f *auditFlags) (kernel.AuditOptions, error) {
+	o := a.auditOptions()
+	o.Now = f.now.Time
 	const way = "'memkernel audit --list' names the checks"
 	var err error
 	if o.Only, err = checkIDs(f.only); err != nil {
@@ -139,7 +146,7 @@ func (a *app) auditOptions(f *auditFlags) (kernel.AuditOptions, error) {
 	if o.Skip, err = checkIDs(f.skip); err != nil {
 		return o, &usageError{"--skip: " + err.Error(), way}
 	}
-	skip, err := checkIDs(c.Skip)
+	skip, err := checkIDs(a.config.Audit.Skip)
 	if err != nil {
 		return o, hint(fmt.Errorf("read configuration: %s: audit.skip: %w", a.config.Origin("audit.skip"), err), way)
 	}
@@ -147,21 +154,6 @@ func (a *app) auditOptions(f *auditFlags) (kernel.AuditOptions, error) {
 		o.Skip = append(o.Skip, skip...)
 	}
 	return o, nil
-}
-
-// auditHost is the host whose limits hold.
-func (a *app) auditHost() consolidation.Host {
-	c := &a.config.Audit
-	h, _ := consolidation.HostByName(c.Host)
-	h.FileLimit, h.TotalLimit = firstInt(c.FileLimit, h.FileLimit), firstInt(c.TotalLimit, h.TotalLimit)
-	return h
-}
-
-func firstInt(a, b int) int {
-	if a > 0 {
-		return a
-	}
-	return b
 }
 
 // checkIDs reads the names of checks.
@@ -178,18 +170,4 @@ func checkIDs(names []string) ([]consolidation.CheckID, error) {
 		out = append(out, consolidation.CheckID(n))
 	}
 	return out, nil
-}
-
-func auditDocument(workspace string, r *consolidation.Report) auditJSON {
-	doc := auditJSON{Schema: "memkernel/audit/v1", Workspace: workspace, Clean: len(r.Findings) == 0, Files: r.Files, Entries: r.Entries,
-		Checks: r.Checks, Findings: []auditFinding{}}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		out := auditFinding{string(f.Check), string(f.Severity), f.Path, f.StartLine, f.EndLine, f.What, f.Hint, []auditPlace{}, document.List(f.Dropped)}
-		for _, p := range f.Others {
-			out.Others = append(out.Others, auditPlace{p.Path, p.StartLine, p.EndLine})
-		}
-		doc.Findings = append(doc.Findings, out)
-	}
-	return doc
 }

@@ -4,9 +4,7 @@ import "github.com/spf13/cobra"
 
 func newBench(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "bench",
-		Short: "run a benchmark and stand its figures beside published ones",
-		Args:  cobra.ArbitraryArgs,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()

@@ -42,7 +42,7 @@ seconds per session and processor.`,
 		Example: `  memkernel bench economics -t session.jsonl
   memkernel bench economics -t a.jsonl -t b.jsonl --room 128k --write doc`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runEconomics(cmd.Context(), e) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runEconomics(cmd.Context(), a, e) },
 	}
 	f := cmd.Flags()
 	f.StringSliceVarP(&e.transcripts, "transcript", "t", nil, "recorded session `files`")
@@ -64,7 +64,7 @@ func regimeNames() []string {
 	return out
 }
 
-func (a *app) runEconomics(ctx context.Context, e *economicsFlags) error {
+func runEconomics(ctx context.Context, a *app, e *economicsFlags) error {
 	opt, err := e.options()
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ Policies: ` + strings.Join(paging.Policies(), ", ") + `.`,
   memkernel bench paging --workload churn --policy clawvm --trace churn.jsonl
   memkernel bench paging --replay churn.jsonl`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runBenchPaging(cmd, b) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runBenchPaging(a, cmd, b) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&b.workload, "workload", "w", "", "workload `file`, or the name of a built-in one")
@@ -73,17 +73,17 @@ Policies: ` + strings.Join(paging.Policies(), ", ") + `.`,
 	return cmd
 }
 
-func (a *app) runBenchPaging(cmd *cobra.Command, b *benchPagingFlags) error {
+func runBenchPaging(a *app, cmd *cobra.Command, b *benchPagingFlags) error {
 	if err := b.check(cmd); err != nil {
 		return err
 	}
 	switch {
 	case b.replay != "":
-		return a.replayTrace(b.replay)
+		return replayTrace(a, b.replay)
 	case b.workload != "":
-		return a.benchWorkload(cmd.Context(), b)
+		return benchWorkload(cmd.Context(), a, b)
 	}
-	return a.benchTables(cmd.Context(), b)
+	return benchTables(cmd.Context(), a, b)
 }
 
 // check refuses flags that do not go together.
@@ -124,7 +124,7 @@ func (b *benchPagingFlags) check(cmd *cobra.Command) error {
 }
 
 // workloads finds what --workload names: a built-in one first, else a file.
-func (a *app) workloads(name string) ([]*bench.Workload, error) {
+func workloads(a *app, name string) ([]*bench.Workload, error) {
 	if name == "families" {
 		return bench.Families(), nil
 	}
@@ -157,8 +157,8 @@ type pagingOneJSON struct {
 	*bench.Result
 }
 
-func (a *app) benchWorkload(ctx context.Context, b *benchPagingFlags) error {
-	ws, err := a.workloads(b.workload)
+func benchWorkload(ctx context.Context, a *app, b *benchPagingFlags) error {
+	ws, err := workloads(a, b.workload)
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ type tablesJSON struct {
 	Tables []*bench.Table `json:"tables"`
 }
 
-func (a *app) benchTables(ctx context.Context, b *benchPagingFlags) error {
+func benchTables(ctx context.Context, a *app, b *benchPagingFlags) error {
 	tables, err := bench.Tables(ctx)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ in no figure; such calls are counted, and so is the first, which gives the fixed
 		Example: `  memkernel bench predict -t session.jsonl
   memkernel bench predict -t monday.jsonl,tuesday.jsonl --json`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runBenchPredict(b) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runBenchPredict(a, b) },
 	}
 	f := cmd.Flags()
 	f.StringSliceVarP(&b.transcripts, "transcript", "t", nil, "recorded session `files`")
@@ -84,7 +84,7 @@ type unexplainedCall struct {
 	Recorded   predict.Tokens `json:"recorded"`
 }
 
-func (a *app) runBenchPredict(b *benchPredictFlags) error {
+func runBenchPredict(a *app, b *benchPredictFlags) error {
 	if len(b.transcripts) == 0 {
 		return usagef("bench predict needs --transcript FILE")
 	}
@@ -99,7 +99,7 @@ func (a *app) runBenchPredict(b *benchPredictFlags) error {
 	doc := benchPredictJSON{Schema: "memkernel/bench_predict/v1", Sessions: []predictedSession{}}
 	for _, path := range b.transcripts {
 		a.progress("predicting %s", path)
-		s, err := a.predictSession(path, opt)
+		s, err := predictSession(a, path, opt)
 		a.progressDone()
 		if err != nil {
 			return err
@@ -113,7 +113,7 @@ func (a *app) runBenchPredict(b *benchPredictFlags) error {
 	return display.Predict(a.out, doc.drawn(), a.painter())
 }
 
-func (a *app) predictSession(path string, opt predict.Options) (*predictedSession, error) {
+func predictSession(a *app, path string, opt predict.Options) (*predictedSession, error) {
 	src, err := a.openSource(&transcriptFlags{path: path, dialect: choice{value: "auto"}})
 	if err != nil {
 		return nil, err

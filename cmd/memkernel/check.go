@@ -11,20 +11,18 @@ import (
 
 func newCheck(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "check",
-		Short: "verify everything that the state folder holds",
 		Long: `check reads every journal from end to end and holds it against what was synced,
 restores every page and compares it with its hash, reads all checkpoints and captured
 state, blobs, backups, traces and the index, and looks for prompts that show what can't
 be restored. It changes nothing. The exit code is 3 if it finds something; 'memkernel
 salvage' mends a session.`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runCheck(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runCheck(cmd.Context(), a) },
 	}
 }
 
-func (a *app) runCheck(ctx context.Context) error {
-	k, err := a.kernel(ctx, nil)
+func runCheck(ctx context.Context, a *app) error {
+	k, err := a.openKernel(ctx, needs{})
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,8 +29,7 @@ type compactFlags struct {
 
 func newCompact(a *app) *cobra.Command {
 	o := &compactFlags{}
-	cmd := &cobra.Command{Use: "compact", Short: "make room in a session now, or before its host does",
-		Long: `compact takes in what the conversation holds, checkpoints it, flushes it to the log
+	cmd := &cobra.Command{Long: `compact takes in what the conversation holds, checkpoints it, flushes it to the log
 of today and sums it up; then it cuts the prompt. The next plan begins with what
 was cut, and has the size that compact prints. No model is asked: the summary is
 ready. If nothing can be reclaimed, it says why and changes nothing.
@@ -48,7 +46,7 @@ and the tools is taken from the first call with recorded usage, as plan takes it
   memkernel compact -t session.jsonl --text > resume.txt
   memkernel compact -t session.jsonl --overflow "prompt is too long: 214007 tokens > 200000 maximum"`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runCompact(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runCompact(cmd.Context(), a, o) },
 	}
 	o.add(cmd)
 	o.addOwn(a, cmd)
@@ -71,57 +69,22 @@ func (o *compactFlags) addOwn(a *app, cmd *cobra.Command) {
 	a.sharedFlag(f)
 }
 
-// overflowFlag is a provider's refusal: a text, or the name of a file that holds it.
-type overflowFlag struct {
-	set  bool
-	text string
-}
-
-func (o *overflowFlag) String() string { return o.text }
-func (o *overflowFlag) Type() string   { return "text" }
-
-// Set takes a file's content if there is one of that name.
-func (o *overflowFlag) Set(s string) error {
-	o.set, o.text = true, s
-	if len(s) > 4096 || strings.ContainsAny(s, "\n\x00") {
-		return nil
-	}
-	fi, err := os.Stat(s)
-	if err != nil || !fi.Mode().IsRegular() {
-		return nil
-	}
-	data, err := os.ReadFile(s)
-	if err != nil {
-		return fmt.Errorf("read the refusal: %w", err)
-	}
-	o.text = string(data)
-	return nil
-}
-
-// refusal is what was handed in, nil if nothing was.
-func (o *overflowFlag) refusal() *kernel.Overflow {
-	if !o.set {
-		return nil
-	}
-	return &kernel.Overflow{Text: o.text}
-}
-
 type compactJSON struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
 	*kernel.Passed
 }
 
-func (a *app) runCompact(ctx context.Context, o *compactFlags) error {
+func runCompact(ctx context.Context, a *app, o *compactFlags) error {
 	book, err := a.book()
 	if err != nil {
 		return err
 	}
-	b, err := a.compactBoundary(o, book)
+	b, err := compactBoundary(a, o, book)
 	if err != nil {
 		return err
 	}
-	k, err := a.kernel(ctx, book)
+	k, err := a.openKernel(ctx, needs{prices: book})
 	if err != nil {
 		return err
 	}
@@ -137,8 +100,8 @@ func (a *app) runCompact(ctx context.Context, o *compactFlags) error {
 		_, err := fmt.Fprintln(a.out, strings.TrimSpace(c.Restore+"\n\n"+c.Summary))
 		return err
 	}
-	a.showPassed(b, "compact", p)
-	a.showCompaction(p.Compaction)
+	showPassed(a, b, "compact", p)
+	showCompaction(a, p.Compaction)
 	if n := b.Compact.FixedTokens; n > 0 && n == p.Compaction.FixedTokens {
 		a.tip("the figures have %s", display.FixedRemark(n))
 	}
@@ -146,11 +109,11 @@ func (a *app) runCompact(ctx context.Context, o *compactFlags) error {
 }
 
 // compactBoundary reads the transcript, and says what the next call will be like.
-func (a *app) compactBoundary(o *compactFlags, book *cachelayout.Book) (kernel.Boundary, error) {
+func compactBoundary(a *app, o *compactFlags, book *cachelayout.Book) (kernel.Boundary, error) {
 	if !(o.share >= 0 && o.share <= 1) {
 		return kernel.Boundary{}, usagef("--share %v is no share of the window: give one above 0 and at most 1", o.share)
 	}
-	b, session, err := a.boundaryOf(&o.lifeFlags)
+	b, session, err := boundaryOf(a, &o.lifeFlags)
 	if err != nil {
 		return b, err
 	}
@@ -165,7 +128,7 @@ func (a *app) compactBoundary(o *compactFlags, book *cachelayout.Book) (kernel.B
 }
 
 // showCompaction prints what a compaction came to.
-func (a *app) showCompaction(c *kernel.Compaction) {
+func showCompaction(a *app, c *kernel.Compaction) {
 	if c.Reason == kernel.CompactOK {
 		fmt.Fprintf(a.out, "  %s tokens before, %s after: %s reclaimed\n", display.Thousands(c.TokensBefore), display.Thousands(c.TokensAfter), display.Thousands(c.ReclaimedTokens))
 		fmt.Fprintf(a.out, "  %s in %s left, %s shown shorter\n", display.Plural(c.Messages, "message"), display.Plural(c.Atoms, "atom"), display.Plural(c.Lowered, "result"))

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -25,8 +23,6 @@ type curateFlags struct {
 func newCurate(a *app) *cobra.Command {
 	f := &curateFlags{}
 	cmd := &cobra.Command{
-		Use:   "curate",
-		Short: "bring what a day came to into MEMORY.md",
 		Long: `curate reads the day's log and that of the day before, the working buffer, the
 checkpoints of the day, and what the logs of two weeks hold with a tag, and appends
 up to eight entries to MEMORY.md that aren't there yet, under the day's heading:
@@ -38,7 +34,7 @@ within bounds. It shows what it would write unless --apply is given.`,
 		Example: `  memkernel curate
   memkernel curate --date 2026-03-09 --apply`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runCurate(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runCurate(cmd.Context(), a, f) },
 	}
 	cmd.Flags().BoolVar(&f.apply, "apply", false, "write it; without it nothing is written")
 	cmd.Flags().StringVar(&f.date, "date", "", "the `day` that is read, as 2026-03-09 (default today)")
@@ -51,11 +47,11 @@ type curateJSON struct {
 	*kernel.Curated
 }
 
-func (a *app) runCurate(ctx context.Context, f *curateFlags) error {
+func runCurate(ctx context.Context, a *app, f *curateFlags) error {
 	if _, ok := markdownstore.ParseDate(f.date, time.UTC); f.date != "" && !ok {
 		return usagef("--date %q is not a day such as 2026-03-09", f.date)
 	}
-	k, err := a.upkeeper(ctx)
+	k, err := openUpkeep(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -81,21 +77,6 @@ func (a *app) runCurate(ctx context.Context, f *curateFlags) error {
 	return nil
 }
 
-// curateRequest has what the configuration says of curation: the model is that of
-// section summary.model.
-func (a *app) curateRequest() (kernel.CurateRequest, error) {
-	o, err := a.summaryOptions()
-	return kernel.CurateRequest{NearDuplicate: a.config.Audit.NearDuplicate, Model: o.Model}, err
-}
-
-// upkeeper opens the kernel for the verbs that keep memory's files good.
-func (a *app) upkeeper(ctx context.Context) (*kernel.Kernel, error) {
-	if err := a.memoryOn(); err != nil {
-		return nil, err
-	}
-	return a.kernel(ctx, nil)
-}
-
 // pruneFlags are the flags of prune.
 type pruneFlags struct {
 	apply, undo bool
@@ -106,8 +87,6 @@ type pruneFlags struct {
 func newPrune(a *app) *cobra.Command {
 	f := &pruneFlags{}
 	cmd := &cobra.Command{
-		Use:   "prune",
-		Short: "take out of memory what no longer holds, and what there is no room for",
 		Long: `prune brings MEMORY.md down to its limit of lines: what is said twice, superseded or
 done leaves first, then what is worth least in sight moves to the file that owns it,
 USER.md, TOOLS.md, IDENTITY.md or one in memory/. Only what curate wrote, and stands
@@ -125,7 +104,7 @@ the thresholds.`,
   memkernel prune --apply
   memkernel prune --undo`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runPrune(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runPrune(cmd.Context(), a, f) },
 	}
 	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
 	cmd.Flags().BoolVar(&f.undo, "undo", false, "take back the last run that was applied")
@@ -150,14 +129,14 @@ type undoJSON struct {
 	*kernel.Undone
 }
 
-func (a *app) runPrune(ctx context.Context, f *pruneFlags) error {
-	k, err := a.upkeeper(ctx)
+func runPrune(ctx context.Context, a *app, f *pruneFlags) error {
+	k, err := openUpkeep(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer k.Close()
 	if f.undo {
-		return a.runUndo(ctx, k, f)
+		return runUndo(ctx, a, k, f)
 	}
 	out, err := k.Prune(ctx, kernel.PruneRequest{PruneOptions: a.pruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
 	if err != nil {
@@ -175,7 +154,7 @@ func (a *app) runPrune(ctx context.Context, f *pruneFlags) error {
 	return nil
 }
 
-func (a *app) runUndo(ctx context.Context, k *kernel.Kernel, f *pruneFlags) error {
+func runUndo(ctx context.Context, a *app, k *kernel.Kernel, f *pruneFlags) error {
 	out, err := k.UndoPrune(ctx, f.now.Time)
 	if err != nil {
 		return err
@@ -190,17 +169,12 @@ func (a *app) runUndo(ctx context.Context, k *kernel.Kernel, f *pruneFlags) erro
 	return err
 }
 
-// pruneOptions brings the sections upkeep and audit together, with more names of what
-// may leave.
-func (a *app) pruneOptions(include []string) kernel.PruneOptions {
-	c, audit := &a.config.Upkeep, a.auditHost()
-	o := kernel.PruneOptions{MemoryLines: orNone(c.MemoryLines), ObservationLines: orNone(a.config.Audit.ObservationLines), ObservationRest: c.ObservationRest,
-		ObservationDays: c.ObservationDays, DoneDays: c.DoneDays, LogDays: orNone(c.LogDays), NearDuplicate: a.config.Audit.NearDuplicate, Owners: document.List(c.Owners),
-		Include: slices.Concat(c.Include, include)}
-	if share := a.config.Audit.SizeWarning; share > 0 {
-		o.OwnerChars = int(share * float64(audit.FileLimit))
-	}
-	return o
-}
-
 var errSteps = errors.New("a step failed")
+
+// openUpkeep opens the kernel for the verbs that keep memory's files good.
+func openUpkeep(ctx context.Context, a *app) (*kernel.Kernel, error) {
+	if err := a.memoryOn(); err != nil {
+		return nil, err
+	}
+	return a.openKernel(ctx, needs{})
+}

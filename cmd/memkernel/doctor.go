@@ -28,8 +28,6 @@ type doctorFlags struct {
 func newDoctor(a *app) *cobra.Command {
 	d := &doctorFlags{}
 	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "say what is wrong, and how to mend it",
 		Long: `doctor looks at the configuration, the workspace's Markdown, the index, the state
 folder and the price book. It changes nothing, and asks nobody on the network unless
 --network is given. The exit code is 3 if something fails, and 0 with warnings.`,
@@ -44,7 +42,7 @@ folder and the price book. It changes nothing, and asks nobody on the network un
 			}
 			return err
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runDoctor(cmd.Context(), d) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runDoctor(cmd.Context(), a, d) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&d.deep, "deep", false, "hold the whole index against itself")
@@ -62,8 +60,8 @@ type doctorJSON struct {
 	Rows []kernel.Symptom `json:"rows"`
 }
 
-func (a *app) runDoctor(ctx context.Context, f *doctorFlags) error {
-	own := a.examine(f)
+func runDoctor(ctx context.Context, a *app, f *doctorFlags) error {
+	own := examine(a, f)
 	book, err := a.book()
 	if err != nil {
 		own.Add(kernel.AreaPrices, kernel.Failing, plainError(err), hintFor(err))
@@ -93,7 +91,7 @@ func (a *app) runDoctor(ctx context.Context, f *doctorFlags) error {
 }
 
 // examine looks at the configuration.
-func (a *app) examine(f *doctorFlags) *kernel.Diagnosis {
+func examine(a *app, f *doctorFlags) *kernel.Diagnosis {
 	d := &kernel.Diagnosis{}
 	switch {
 	case f.broken != nil && errors.Is(f.broken, fs.ErrNotExist):

@@ -35,8 +35,6 @@ type evalFlags struct {
 func newEval(a *app) *cobra.Command {
 	e := &evalFlags{}
 	cmd := &cobra.Command{
-		Use:   "eval --set DIR...",
-		Short: "judge search on questions whose answers' places are known",
 		Long: `eval indexes a folder of Markdown files in a temporary place, puts the questions
 of its qa.jsonl to it by words alone, and says how much of the evidence the hits
 cover: among the first 1, 5 and 10, and within 500, 1,000 and 2,000 tokens. A row
@@ -69,7 +67,7 @@ its own section.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e.compared = cmd.Flags().Changed("compare")
-			return a.runEval(cmd.Context(), e)
+			return runEval(cmd.Context(), a, e)
 		},
 	}
 	f := cmd.Flags()
@@ -93,7 +91,7 @@ type evalJSON struct {
 	display.Evaluation
 }
 
-func (a *app) runEval(ctx context.Context, e *evalFlags) error {
+func runEval(ctx context.Context, a *app, e *evalFlags) error {
 	if err := e.check(); err != nil {
 		return err
 	}
@@ -154,7 +152,7 @@ func (e *evalFlags) check() error {
 
 // open reads and indexes the sets. Those that were opened come back with an error, too.
 func (e *evalFlags) open(ctx context.Context, a *app) ([]*relevance.Bench, error) {
-	index, err := a.evalIndex(e.backend)
+	index, err := evalIndex(a, e.backend)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // evalIndex is how eval keeps the index of a set.
-func (a *app) evalIndex(backend string) (relevance.Opener, error) {
+func evalIndex(a *app, backend string) (relevance.Opener, error) {
 	if backend != "postgres" {
 		return relevance.SQLite, nil
 	}

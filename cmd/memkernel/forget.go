@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,8 +23,6 @@ type forgetFlags struct {
 func newForget(a *app) *cobra.Command {
 	f := &forgetFlags{}
 	cmd := &cobra.Command{
-		Use:   "forget ID... | --all",
-		Short: "remove pages, blobs or a session from all that is kept",
 		Long: `forget removes what pages, spans or blobs hold from the journal, the blobs, the
 summaries and the prompts to come, and keeps tombstones: get answers FORGOTTEN, and
 a message that the host sends again does not come back. It shows what it would do
@@ -35,7 +32,7 @@ found among past ones either, nor is its transcript, or a copy of it, read again
 		Example: `  memkernel forget ev-0123456789abcdef --session build-42
   memkernel forget --all --session build-42 --reason "customer asked" --apply`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runForget(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runForget(cmd.Context(), a, f, args) },
 	}
 	cmd.Flags().StringVarP(&f.session, "session", "s", kernel.DefaultSession, "`key` of the session")
 	cmd.Flags().BoolVar(&f.all, "all", false, "the whole session")
@@ -44,11 +41,11 @@ found among past ones either, nor is its transcript, or a copy of it, read again
 	return cmd
 }
 
-func (a *app) runForget(ctx context.Context, f *forgetFlags, ids []string) error {
+func runForget(ctx context.Context, a *app, f *forgetFlags, ids []string) error {
 	if f.all == (len(ids) > 0) {
 		return usagef("forget needs the ids of pages, spans or blobs, or --all for the whole session")
 	}
-	k, err := a.kernel(ctx, nil)
+	k, err := a.openKernel(ctx, needs{})
 	if err != nil {
 		return err
 	}
@@ -78,28 +75,19 @@ type retainFlags struct {
 func newRetain(a *app) *cobra.Command {
 	f := &retainFlags{}
 	cmd := &cobra.Command{
-		Use:   "retain",
-		Short: "remove what is older than the configuration keeps it",
 		Long: `retain removes whole sessions, large contents, media, usage, traces and backups that
 are older than the settings under retention say, and blobs that nothing holds. What a prompt or
 memory points to stays. get says FORGOTTEN of what a session held that was removed. It shows what it would do unless --apply is given.`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runRetain(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runRetain(cmd.Context(), a, f) },
 	}
 	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
 	cmd.Flags().Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
 	return cmd
 }
 
-// retention is how long things are kept, as the configuration says.
-func (a *app) retention() kernel.RetainRequest {
-	c := &a.config.Retention
-	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
-	return kernel.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.BlobsDays), Usage: days(c.UsageDays), Traces: days(c.TraceDays), Backups: days(c.BackupsDays)}
-}
-
-func (a *app) runRetain(ctx context.Context, f *retainFlags) error {
-	k, err := a.kernel(ctx, nil)
+func runRetain(ctx context.Context, a *app, f *retainFlags) error {
+	k, err := a.openKernel(ctx, needs{})
 	if err != nil {
 		return err
 	}
@@ -113,10 +101,10 @@ func (a *app) runRetain(ctx context.Context, f *retainFlags) error {
 	if a.json {
 		return a.writeJSON(document.OfRetained(out))
 	}
-	return a.showRetained(out)
+	return showRetained(a, out)
 }
 
-func (a *app) showRetained(out *kernel.Retained) error {
+func showRetained(a *app, out *kernel.Retained) error {
 	for _, s := range out.Sessions {
 		fmt.Fprintf(a.out, "%s: %s too old, %d as old are pointed to; %s of usage, %s of trace\n", display.Printable(s.Session), display.Plural(s.Pages, "page"), s.Pointed, display.Plural(s.UsageRows, "row"), display.Size(s.TraceBytes))
 	}

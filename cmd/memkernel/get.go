@@ -19,8 +19,6 @@ import (
 func newGet(a *app) *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
-		Use:   "get PATH[:FROM[:LINES]] | PAGE-ID",
-		Short: "print lines of a memory file, or what a pointer stands for",
 		Long: `get prints a memory file, or lines of it: LINES lines from line FROM on, or what
 search cites, as in memory/deploys.md#L3-L9. Memory is MEMORY.md, USER.md and
 memory/**/*.md, and sessions/** where past sessions are searched; everything else is
@@ -46,10 +44,10 @@ What has a slash in it or ends in .md is a path; everything else is an id.`,
 			case err != nil:
 				return err
 			case isPath:
-				return a.runRead(cmd.Context(), session, args[0], place)
+				return runRead(cmd.Context(), a, session, args[0], place)
 			}
 			// A citation of a page counts its lines as one of a file does.
-			return a.runGet(cmd.Context(), session, strings.Replace(args[0], "#L", "@L", 1))
+			return runGet(cmd.Context(), a, session, strings.Replace(args[0], "#L", "@L", 1))
 		},
 	}
 	cmd.Flags().StringVarP(&session, "session", "s", kernel.DefaultSession, "`key` of the session that the page is of")
@@ -58,18 +56,18 @@ What has a slash in it or ends in .md is a path; everything else is an id.`,
 }
 
 // runRead prints lines of a file.
-func (a *app) runRead(ctx context.Context, session, arg string, pl place) error {
+func runRead(ctx context.Context, a *app, session, arg string, pl place) error {
 	if err := a.memoryOn(); err != nil {
 		return err
 	}
-	k, err := a.kernel(ctx, nil)
+	k, err := a.openKernel(ctx, needs{})
 	if err != nil {
 		return err
 	}
 	defer k.Close()
 	c, err := k.Read(ctx, kernel.ReadRequest{Path: pl.path, From: pl.from, Lines: pl.lines, Private: a.private(), SessionKey: session})
 	if err != nil {
-		return a.refused(arg, pl.path, err)
+		return refused(a, arg, pl.path, err)
 	}
 	if a.json {
 		return a.writeJSON(document.OfLines(arg, c))
@@ -86,7 +84,7 @@ func (a *app) runRead(ctx context.Context, session, arg string, pl place) error 
 }
 
 // refused tells that a path is not memory.
-func (a *app) refused(arg, path string, err error) error {
+func refused(a *app, arg, path string, err error) error {
 	if !errors.Is(err, markdownstore.ErrDenied) {
 		return err
 	}
@@ -99,8 +97,8 @@ func (a *app) refused(arg, path string, err error) error {
 }
 
 // runGet prints a page.
-func (a *app) runGet(ctx context.Context, session, id string) error {
-	k, err := a.kernel(ctx, nil)
+func runGet(ctx context.Context, a *app, session, id string) error {
+	k, err := a.openKernel(ctx, needs{})
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,6 @@ type hookFlags struct {
 func newHook(a *app) *cobra.Command {
 	o := &hookFlags{}
 	cmd := &cobra.Command{
-		Use: "hook --host NAME", Short: "answer a hook of Claude Code, Codex or Gemini CLI",
 		Long: `hook is what hosts run at moments of a session. It reads one event from
 standard input and writes the host's answer to standard output: what memory
 holds on the user's words, the text to go on from after a compaction. Before a
@@ -49,7 +48,7 @@ workspace is the event's folder, or the nearest above it that has a .memkernel.
 		// The configuration is the event's workspace's, and no mistake in it may stop
 		// the host: it is read when the event is known.
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return nil },
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.runHook(cmd, o) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return runHook(a, cmd, o) },
 	}
 	// A usage error's code is the one by which hosts are told to block.
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -78,7 +77,7 @@ func hostNamed(name string) (hook.Host, error) {
 	return hook.ParseHost(name)
 }
 
-func (a *app) runHook(cmd *cobra.Command, o *hookFlags) error {
+func runHook(a *app, cmd *cobra.Command, o *hookFlags) error {
 	h, err := hostNamed(o.host)
 	if err != nil {
 		return err
@@ -90,20 +89,20 @@ func (a *app) runHook(cmd *cobra.Command, o *hookFlags) error {
 	opts := hook.Options{Host: h, StateDir: a.stateDir, Deadline: o.deadline, Problems: a.err,
 		Open: func(ctx context.Context, workspace, stateDir string) (*hook.Setup, error) {
 			a.workspace, a.stateDir = workspace, stateDir
-			return a.hookSetup(ctx, cmd)
+			return hookSetup(ctx, a, cmd)
 		}}
 	if cmd.Flags().Changed("workspace") {
 		opts.Workspace = a.workspace
 	}
 	if !o.wait {
-		opts.Behind = func(event []byte) error { return a.commitBehind(cmd, h, event) }
+		opts.Behind = func(event []byte) error { return commitBehind(a, cmd, h, event) }
 	}
 	return hook.Run(cmd.Context(), opts, a.in, display.Bare(a.out))
 }
 
 // hookSetup opens the event's workspace. Vectors are asked for only where that can't
 // keep the host waiting for a server elsewhere.
-func (a *app) hookSetup(ctx context.Context, cmd *cobra.Command) (*hook.Setup, error) {
+func hookSetup(ctx context.Context, a *app, cmd *cobra.Command) (*hook.Setup, error) {
 	if err := a.readConfig(cmd); err != nil {
 		return nil, err
 	}

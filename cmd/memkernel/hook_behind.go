@@ -16,7 +16,7 @@ const behindTime = 2 * time.Minute
 
 // behindArgs is the command line of a hook that goes on by itself, under the same
 // choices of the user's.
-func (a *app) behindArgs(cmd *cobra.Command, h hook.Host) []string {
+func behindArgs(a *app, cmd *cobra.Command, h hook.Host) []string {
 	args := []string{"hook", "--host", string(h), "--wait", "--deadline", behindTime.String()}
 	for _, name := range []string{"workspace", "state-dir", "config"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
@@ -30,12 +30,12 @@ func (a *app) behindArgs(cmd *cobra.Command, h hook.Host) []string {
 const maxPipe = 4 << 10 // 4 KiB
 
 // commitBehind starts this program once more to answer an event without the host.
-func (a *app) commitBehind(cmd *cobra.Command, h hook.Host, event []byte) error {
+func commitBehind(a *app, cmd *cobra.Command, h hook.Host, event []byte) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	p, err := startBehind(self, a.behindArgs(cmd, h), event)
+	p, err := startBehind(self, behindArgs(a, cmd, h), event)
 	if err != nil {
 		return err
 	}

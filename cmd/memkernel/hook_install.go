@@ -36,7 +36,7 @@ file was changed since, only the hooks are taken out.
   gemini    .gemini/settings.json    or with --user  ~/.gemini/settings.json`,
 		Example: "  memkernel hook install --host claude\n  memkernel hook install --host codex --user\n  memkernel hook install --host claude --uninstall",
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.runHookInstall(o) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return runHookInstall(a, o) },
 	}
 	hostFlag(cmd, &o.host, "`name` of the host")
 	f := cmd.Flags()
@@ -48,7 +48,7 @@ file was changed since, only the hooks are taken out.
 	return cmd
 }
 
-func (a *app) runHookInstall(o *hookInstallFlags) error {
+func runHookInstall(a *app, o *hookInstallFlags) error {
 	h, err := hostNamed(o.host)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (a *app) runHookInstall(o *hookInstallFlags) error {
 	if o.user && o.project {
 		return usagef("--user and --project name two different files: give one of them")
 	}
-	path, err := a.settingsPath(h, o.user)
+	path, err := settingsPath(a, h, o.user)
 	if err != nil {
 		return err
 	}
@@ -79,12 +79,12 @@ func (a *app) runHookInstall(o *hookInstallFlags) error {
 	if err := change.Apply(); err != nil {
 		return settingsError(err)
 	}
-	a.showInstalled(h, o, change)
+	showInstalled(a, h, o, change)
 	return nil
 }
 
 // settingsPath is the settings file of a host: the user's, or the project's.
-func (a *app) settingsPath(h hook.Host, user bool) (string, error) {
+func settingsPath(a *app, h hook.Host, user bool) (string, error) {
 	dir, err := filepath.Abs(a.workspace)
 	if user {
 		dir, err = os.UserHomeDir()
@@ -144,7 +144,7 @@ func settingsError(err error) error {
 	return fmt.Errorf("edit settings: %w", err)
 }
 
-func (a *app) showInstalled(h hook.Host, o *hookInstallFlags, c *hook.Change) {
+func showInstalled(a *app, h hook.Host, o *hookInstallFlags, c *hook.Change) {
 	state := "hooks of " + h.Title() + " are in " + c.Path
 	switch {
 	case o.uninstall && !c.Changed():

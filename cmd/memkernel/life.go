@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -26,40 +25,14 @@ type lifeFlags struct {
 	source     sourceFlags
 }
 
-// sourceFlags say where a session comes from.
-type sourceFlags struct{ file, channel, agent string }
-
-func (s *sourceFlags) add(cmd *cobra.Command, file string) {
-	f := cmd.Flags()
-	f.StringVar(&s.file, "session-file", "", "the host's transcript as checkpoints name it, a `path`"+file)
-	f.StringVar(&s.channel, "channel", "", "by what the person writes, as checkpoints name it, such as telegram: a `name`")
-	f.StringVar(&s.agent, "agent", "", "who answers, as checkpoints name it: a `name`")
-}
-
-// fileOfTranscript is said of verbs that take the transcript for the session's file. A
-// plan does not: it looks alike wherever it is made.
-const fileOfTranscript = " (default the file of --transcript)"
-
-// of is the source of a session that was read from a transcript; "" and - are no file.
-func (s *sourceFlags) of(transcript string) kernel.Source {
-	out := kernel.Source{File: s.file, Channel: s.channel, Agent: s.agent}
-	if out.File == "" && transcript != "" && transcript != "-" {
-		out.File = transcript
-		if abs, err := filepath.Abs(transcript); err == nil {
-			out.File = abs
-		}
-	}
-	return out
-}
-
 // boundaryVerb is a verb that passes a boundary.
 type boundaryVerb struct {
-	use, short, long string
-	pass             func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error)
+	name, long string
+	pass       func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error)
 }
 
 func newFlush(a *app) *cobra.Command {
-	return a.boundaryCommand(boundaryVerb{"flush", "write what a session came to into the day's log",
+	return boundaryCommand(a, boundaryVerb{"flush",
 		`flush takes in what is new of a session, writes a checkpoint of its working state,
 and appends the decisions and learnings that no flush has written yet to the log of
 today. What was written stands there once, however often it is asked for.`,
@@ -67,7 +40,7 @@ today. What was written stands there once, however often it is asked for.`,
 }
 
 func newReset(a *app) *cobra.Command {
-	return a.boundaryCommand(boundaryVerb{"reset", "commit what is known of a session and begin it anew",
+	return boundaryCommand(a, boundaryVerb{"reset",
 		`reset does what compact does, with open items and the rules that were told too,
 and begins the session anew: summary and projections are empty after it. Journal,
 pages, pins, checkpoints and blobs stay, and the next conversation begins with the
@@ -75,15 +48,15 @@ text that restore prints.`,
 		func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) { return k.Reset }})
 }
 
-func (a *app) boundaryCommand(v boundaryVerb) *cobra.Command {
+func boundaryCommand(a *app, v boundaryVerb) *cobra.Command {
 	o := &lifeFlags{}
-	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.long + `
+	cmd := &cobra.Command{Long: v.long + `
 
 With --transcript the conversation is read from there; without it, what was planned
 or observed of the session counts.`,
-		Example: "  memkernel " + v.use + " --session build-42\n  memkernel " + v.use + " -t session.jsonl",
+		Example: "  memkernel " + v.name + " --session build-42\n  memkernel " + v.name + " -t session.jsonl",
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.runBoundary(cmd.Context(), v, o) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return runBoundary(cmd.Context(), a, v, o) },
 	}
 	o.add(cmd)
 	cmd.Flags().StringVar(&o.branch, "branch", "", "`id` of a sidechain")
@@ -100,13 +73,13 @@ func (o *lifeFlags) add(cmd *cobra.Command) {
 }
 
 // boundary reads the transcript, if there is one.
-func (a *app) boundary(o *lifeFlags) (kernel.Boundary, error) {
-	b, _, err := a.boundaryOf(o)
+func boundaryFor(a *app, o *lifeFlags) (kernel.Boundary, error) {
+	b, _, err := boundaryOf(a, o)
 	return b, err
 }
 
 // boundaryOf also gives the transcript, an empty one if there is none.
-func (a *app) boundaryOf(o *lifeFlags) (kernel.Boundary, *transcript.Session, error) {
+func boundaryOf(a *app, o *lifeFlags) (kernel.Boundary, *transcript.Session, error) {
 	session := &transcript.Session{}
 	b := kernel.Boundary{SessionKey: cmp.Or(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.private(), Source: o.source.of(o.transcript.path)}
 	if o.transcript.path == "" {
@@ -131,12 +104,12 @@ type boundaryJSON struct {
 	*kernel.Passed
 }
 
-func (a *app) runBoundary(ctx context.Context, v boundaryVerb, o *lifeFlags) error {
-	b, err := a.boundary(o)
+func runBoundary(ctx context.Context, a *app, v boundaryVerb, o *lifeFlags) error {
+	b, err := boundaryFor(a, o)
 	if err != nil {
 		return err
 	}
-	k, err := a.kernel(ctx, nil)
+	k, err := a.openKernel(ctx, needs{})
 	if err != nil {
 		return err
 	}
@@ -146,14 +119,14 @@ func (a *app) runBoundary(ctx context.Context, v boundaryVerb, o *lifeFlags) err
 		return err
 	}
 	if a.json {
-		return a.writeJSON(boundaryJSON{"memkernel/" + v.use + "/v1", b.SessionKey, p})
+		return a.writeJSON(boundaryJSON{"memkernel/" + v.name + "/v1", b.SessionKey, p})
 	}
-	a.showPassed(b, v.use, p)
+	showPassed(a, b, v.name, p)
 	return nil
 }
 
 // showPassed prints what a boundary left behind.
-func (a *app) showPassed(b kernel.Boundary, verb string, p *kernel.Passed) {
+func showPassed(a *app, b kernel.Boundary, verb string, p *kernel.Passed) {
 	fmt.Fprintf(a.out, "session %s: %s %s, %s ingested, %s, checkpoint %s, reset %s\n", display.Clip(b.SessionKey, display.Columns), verb, p.Outcome,
 		display.Plural(p.Ingested, "page"), display.Plural(p.Turns, "turn"), cmp.Or(p.Checkpoint, "none"), display.Plural(p.Epoch, "time"))
 	if p.Flushed > 0 {
@@ -172,23 +145,22 @@ func (a *app) showPassed(b kernel.Boundary, verb string, p *kernel.Passed) {
 
 func newCheckpoint(a *app) *cobra.Command {
 	o := &lifeFlags{}
-	cmd := &cobra.Command{Use: "checkpoint", Short: "write a session's working state as a checkpoint",
-		Long: `checkpoint writes what a session is in the middle of, if it has changed since the
+	cmd := &cobra.Command{Long: `checkpoint writes what a session is in the middle of, if it has changed since the
 last checkpoint, and prints the newest one as YAML. Checkpoints are immutable; the
 last five are kept.`,
 		Example: "  memkernel checkpoint --session build-42", Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runCheckpoint(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runCheckpoint(cmd.Context(), a, o) },
 	}
 	o.add(cmd)
 	return cmd
 }
 
-func (a *app) runCheckpoint(ctx context.Context, o *lifeFlags) error {
-	b, err := a.boundary(o)
+func runCheckpoint(ctx context.Context, a *app, o *lifeFlags) error {
+	b, err := boundaryFor(a, o)
 	if err != nil {
 		return err
 	}
-	k, err := a.kernel(ctx, nil)
+	k, err := a.openKernel(ctx, needs{})
 	if err != nil {
 		return err
 	}
@@ -213,21 +185,20 @@ func (a *app) runCheckpoint(ctx context.Context, o *lifeFlags) error {
 
 func newRestore(a *app) *cobra.Command {
 	var session string
-	cmd := &cobra.Command{Use: "restore", Short: "print the text from which a session goes on",
-		Long: `restore prints what a model needs to go on after a compaction or in a new
+	cmd := &cobra.Command{Long: `restore prints what a model needs to go on after a compaction or in a new
 conversation: the newest checkpoint's working state, in at most 700 tokens. Where no
 checkpoint can be read it is made of the session's part of SESSION-STATE.md, or else
 of its entries in memory/working-buffer.md, and says so. A plan shows it by itself;
 this is for hosts that compose their own prompts.`,
 		Example: "  memkernel restore --session build-42", Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runRestore(cmd.Context(), session) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runRestore(cmd.Context(), a, session) },
 	}
 	cmd.Flags().StringVarP(&session, "session", "s", kernel.DefaultSession, "`key` of the session")
 	return cmd
 }
 
-func (a *app) runRestore(ctx context.Context, session string) error {
-	k, err := a.kernel(ctx, nil)
+func runRestore(ctx context.Context, a *app, session string) error {
+	k, err := a.openKernel(ctx, needs{})
 	if err != nil {
 		return err
 	}

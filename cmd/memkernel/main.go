@@ -9,8 +9,44 @@
 // The rules of its output stand in ui.go, its JSON in doc/json.md.
 package main
 
-import "os"
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
 
 func main() {
 	os.Exit(mainWithSignals())
+}
+
+// mainWithSignals runs the program until it ends or is told to.
+func mainWithSignals() int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan int, 1)
+	u := &ui{in: os.Stdin, out: os.Stdout, err: os.Stderr}
+	go func() { done <- run(ctx, u, os.Args[1:]) }()
+	select {
+	case code := <-done:
+		return code
+	case s := <-signals:
+		cancel()
+		select {
+		case <-done:
+		case <-signals:
+		case <-time.After(u.graceTime()):
+		}
+		return signalCode(s)
+	}
+}
+
+func signalCode(s os.Signal) int {
+	if n, ok := s.(syscall.Signal); ok {
+		return exitSignal + int(n)
+	}
+	return exitError
 }

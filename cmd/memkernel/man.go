@@ -15,8 +15,8 @@ import (
 // and completion are made from.
 func newMan(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "man [FOLDER]", Short: "write the man pages", Hidden: true,
-		Long: "man prints the man page of memkernel, or writes one page per verb into a folder.",
+		Hidden: true,
+		Long:   "man prints the man page of memkernel, or writes one page per verb into a folder.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usagef("man takes one folder, got %d arguments", len(args))

@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/serve/hook"
 	"github.com/memkernel/memkernel/serve/mcp"
 	"github.com/memkernel/memkernel/tools"
@@ -24,7 +21,6 @@ type mcpFlags struct {
 func newMCP(a *app) *cobra.Command {
 	o := &mcpFlags{}
 	cmd := &cobra.Command{
-		Use: "mcp", Short: "offer memory to a client of the Model Context Protocol",
 		Long: `mcp speaks the Model Context Protocol on standard input and output until the
 client hangs up: the tools memory_search, memory_get, memory_append,
 page_expand and context_status, and MEMORY.md with the logs of days as
@@ -37,7 +33,7 @@ answer for the session of that host which its hooks spoke of last; doc/hosts.md
 has the set-up of each host.`,
 		Example: "  memkernel mcp --private --workspace ~/project",
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.runMCP(cmd.Context(), o) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return runMCP(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.private, "private", false, "the client is one person's own: MEMORY.md and USER.md are there")
@@ -47,12 +43,12 @@ has the set-up of each host.`,
 	return cmd
 }
 
-func (a *app) runMCP(ctx context.Context, o *mcpFlags) error {
-	opts, err := a.mcpOptions(o)
+func runMCP(ctx context.Context, a *app, o *mcpFlags) error {
+	opts, err := mcpOptions(a, o)
 	if err != nil {
 		return err
 	}
-	k, err := a.residentKernel(ctx, nil)
+	k, err := a.openKernel(ctx, needs{vectors: true, notes: true, follow: true})
 	if err != nil {
 		return err
 	}
@@ -73,7 +69,7 @@ func (a *app) runMCP(ctx context.Context, o *mcpFlags) error {
 }
 
 // mcpOptions are the flags as the server takes them.
-func (a *app) mcpOptions(o *mcpFlags) (*mcp.Options, error) {
+func mcpOptions(a *app, o *mcpFlags) (*mcp.Options, error) {
 	if o.session != "" && o.host != "" {
 		return nil, usagef("--session names a session and --host the newest of a host: give one of them")
 	}
@@ -88,17 +84,4 @@ func (a *app) mcpOptions(o *mcpFlags) (*mcp.Options, error) {
 		opts.Session = func() string { return hook.Newest(a.stateDir, h) }
 	}
 	return opts, nil
-}
-
-// openStore opens the workspace's files as a door sees them; nil if memory is off.
-func (a *app) openStore(private bool) (*markdownstore.Store, error) {
-	if !a.config.Workspace.Enabled {
-		return nil, nil
-	}
-	s, err := markdownstore.Open(a.workspace, &markdownstore.Options{Timezone: a.config.Workspace.Timezone.Location(),
-		MaxFileBytes: int64(a.config.Workspace.MaxFileSize), Private: private, Now: time.Now})
-	if err != nil {
-		return nil, fmt.Errorf("open workspace %s: %w", a.workspace, err)
-	}
-	return s, nil
 }

@@ -22,8 +22,6 @@ type migrateFlags struct {
 func newMigrate(a *app) *cobra.Command {
 	m := &migrateFlags{}
 	cmd := &cobra.Command{
-		Use:   "migrate --to BACKEND",
-		Short: "move the index to another backend, vectors included",
 		Long: `migrate makes one backend's index hold what another's holds: the chunks, and all
 vectors, so that nothing is embedded twice. The source stays as it is. Counts, and a
 sample of chunks and vectors, are compared afterwards. Run again, it goes on where it
@@ -37,7 +35,7 @@ is the file in the state folder, sqlite:FILE one elsewhere.`,
 		Example: `  memkernel migrate --to postgres --config team.yaml
   memkernel migrate --from postgres --to sqlite --config team.yaml`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runMigrate(cmd.Context(), m) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runMigrate(cmd.Context(), a, m) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&m.to, "to", "", "the `backend` that gets the index: sqlite, sqlite:FILE or postgres")
@@ -77,22 +75,22 @@ func (m *migrateFlags) check() error {
 	return nil
 }
 
-func (a *app) runMigrate(ctx context.Context, f *migrateFlags) error {
+func runMigrate(ctx context.Context, a *app, f *migrateFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
 	if err := a.memoryOn(); err != nil {
 		return err
 	}
-	from, err := a.placeOf(f.from)
+	from, err := placeOf(a, f.from)
 	if err != nil {
 		return err
 	}
-	to, err := a.placeOf(f.to)
+	to, err := placeOf(a, f.to)
 	if err != nil {
 		return err
 	}
-	k, err := a.kernel(ctx, nil)
+	k, err := a.openKernel(ctx, needs{})
 	if err != nil {
 		return err
 	}
@@ -123,7 +121,7 @@ func (a *app) runMigrate(ctx context.Context, f *migrateFlags) error {
 }
 
 // placeOf is a backend by what --from and --to say.
-func (a *app) placeOf(name string) (kernel.Backend, error) {
+func placeOf(a *app, name string) (kernel.Backend, error) {
 	if file, ok := strings.CutPrefix(name, sqliteFile); ok {
 		path, err := filepath.Abs(file)
 		return kernel.SQLite(path), err

@@ -29,8 +29,6 @@ type nightlyFlags struct {
 func newNightly(a *app) *cobra.Command {
 	f := &nightlyFlags{}
 	cmd := &cobra.Command{
-		Use:   "nightly",
-		Short: "audit, curate and prune, in this order",
 		Long: `nightly runs audit, curate --apply and prune --apply, in this order and never two at
 a time. A step is skipped if the one before failed; what the audit finds is no
 failure. It may be killed at any moment, and a second run of the same night finds
@@ -46,7 +44,7 @@ What people wrote stays: see 'memkernel prune --help' for --include.`,
 		Example: `  memkernel nightly --git
   memkernel nightly --quiet-time --idle 30m`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runNightly(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runNightly(cmd.Context(), a, f) },
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.quietTime, "quiet-time", false, "today's log, observations and the working buffer alone")
@@ -74,15 +72,15 @@ type nightlyJSON struct {
 	Commits     []string `json:"commits"`
 }
 
-func (a *app) runNightly(ctx context.Context, f *nightlyFlags) error {
+func runNightly(ctx context.Context, a *app, f *nightlyFlags) error {
 	if f.idle < 0 {
 		return usagef("--idle %v: give for how long, such as 30m", f.idle)
 	}
-	audit, err := a.auditOptions(&auditFlags{})
+	audit, err := auditRequest(a, &auditFlags{})
 	if err != nil {
 		return err
 	}
-	k, err := a.upkeeper(ctx)
+	k, err := openUpkeep(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -110,10 +108,10 @@ func (a *app) runNightly(ctx context.Context, f *nightlyFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.showNightly(out, g.made)
+	return showNightly(a, out, g.made)
 }
 
-func (a *app) showNightly(n *kernel.Nightly, commits []string) error {
+func showNightly(a *app, n *kernel.Nightly, commits []string) error {
 	doc := nightlyJSON{Schema: "memkernel/nightly/v1", Nightly: n, Commits: document.List(commits), Notes: []string{}}
 	if n.Audit != nil {
 		doc.Findings = len(n.Audit.Findings)
@@ -172,8 +170,6 @@ type guardFlags struct {
 func newGuard(a *app) *cobra.Command {
 	f := &guardFlags{}
 	cmd := &cobra.Command{
-		Use:   "guard",
-		Short: "refuse a MEMORY.md that lost too much of itself",
 		Long: `guard looks which lines MEMORY.md has lost: those that stand neither in a file that
 owns such facts, nor in memory/ or its archive, nor were taken out by prune, which
 has them in a backup. It compares with what the last nightly run left, or with
@@ -184,7 +180,7 @@ exit code is 3. As a hook before commits:
 		Example: `  memkernel guard
   memkernel guard --before MEMORY.md.old --json`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runGuard(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runGuard(cmd.Context(), a, f) },
 	}
 	cmd.Flags().StringVar(&f.before, "before", "", "`file` with what it was, - for standard input (default what the last nightly run left)")
 	cmd.Flags().StringVar(&f.after, "after", "", "`file` with what it is to become (default the workspace's)")
@@ -196,16 +192,16 @@ type guardJSON struct {
 	*consolidation.Loss
 }
 
-func (a *app) runGuard(ctx context.Context, f *guardFlags) error {
+func runGuard(ctx context.Context, a *app, f *guardFlags) error {
 	var req kernel.GuardRequest
 	var err error
-	if req.Before, err = a.textOf(f.before); err != nil {
+	if req.Before, err = textOf(a, f.before); err != nil {
 		return err
 	}
-	if req.After, err = a.textOf(f.after); err != nil {
+	if req.After, err = textOf(a, f.after); err != nil {
 		return err
 	}
-	k, err := a.upkeeper(ctx)
+	k, err := openUpkeep(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -227,7 +223,7 @@ func (a *app) runGuard(ctx context.Context, f *guardFlags) error {
 }
 
 // textOf reads what a flag names, nil if it names nothing.
-func (a *app) textOf(name string) (*string, error) {
+func textOf(a *app, name string) (*string, error) {
 	if name == "" {
 		return nil, nil
 	}

@@ -26,8 +26,6 @@ type observeFlags struct {
 func newObserve(a *app) *cobra.Command {
 	o := &observeFlags{}
 	cmd := &cobra.Command{
-		Use:   "observe --transcript FILE",
-		Short: "commit a whole transcript to a session's memory",
 		Long: `observe commits every turn of a transcript that has ended: its pages, its usage and
 the summary brought up to date. A turn that was committed before is recognised,
 so running it again after the session grew commits what is new. The last turn has ended
@@ -39,7 +37,7 @@ workspace's SESSION-STATE.md, unless session_state.enabled is false or sessions 
 shared (workspace.private).`,
 		Example: `  memkernel observe -t session.jsonl --session build-42`,
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.runObserve(cmd.Context(), o) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return runObserve(cmd.Context(), a, o) },
 	}
 	o.transcript.add(cmd)
 	o.source.add(cmd, fileOfTranscript)
@@ -66,7 +64,7 @@ type observeJSON struct {
 	Turns    int `json:"turns"`
 }
 
-func (a *app) runObserve(ctx context.Context, o *observeFlags) error {
+func runObserve(ctx context.Context, a *app, o *observeFlags) error {
 	if o.transcript.path == "" {
 		return usagef("observe needs --transcript FILE")
 	}
@@ -83,7 +81,7 @@ func (a *app) runObserve(ctx context.Context, o *observeFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.observer(ctx, book)
+	k, err := a.openKernel(ctx, needs{prices: book, notes: true})
 	if err != nil {
 		return err
 	}
@@ -93,16 +91,16 @@ func (a *app) runObserve(ctx context.Context, o *observeFlags) error {
 		doc.TornLine = session.Torn.Line
 	}
 	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.private(), Source: o.source.of(o.transcript.path)}
-	if err := a.observeTurns(ctx, k, turn, session.View(o.view.view()), session.Ended || o.ended, &doc); err != nil {
+	if err := observeTurns(ctx, a, k, turn, session.View(o.view.view()), session.Ended || o.ended, &doc); err != nil {
 		return err
 	}
-	return a.showObserved(&doc)
+	return showObserved(a, &doc)
 }
 
 // observeTurns commits the turns in order, each with the conversation up to its
 // end. Of a turn that may go on the messages are kept that are whole: what the model
 // said last may grow.
-func (a *app) observeTurns(ctx context.Context, k *kernel.Kernel, turn kernel.Turn, msgs []memkernel.Message, ended bool, doc *observeJSON) error {
+func observeTurns(ctx context.Context, a *app, k *kernel.Kernel, turn kernel.Turn, msgs []memkernel.Message, ended bool, doc *observeJSON) error {
 	ends := transcript.EndedTurns(msgs, ended)
 	committed, whole := 0, len(msgs)
 	if n := len(ends); n > 0 {
@@ -159,7 +157,7 @@ func (d *observeJSON) count(o *kernel.Observation) {
 	d.Turns = o.Turns
 }
 
-func (a *app) showObserved(d *observeJSON) error {
+func showObserved(a *app, d *observeJSON) error {
 	if a.json {
 		if err := a.writeJSON(d); err != nil {
 			return err

@@ -41,8 +41,6 @@ type planFlags struct {
 func newPlan(a *app) *cobra.Command {
 	p := &planFlags{}
 	cmd := &cobra.Command{
-		Use:   "plan --transcript FILE",
-		Short: "plan one model call of a session, and explain it",
 		Long: `plan decides what the model gets to see for one call: by default the last call of
 the transcript that really happened, with --at an earlier one, with --prompt the
 next. A transcript that is a request about to be sent is planned as it stands.
@@ -62,7 +60,7 @@ Nothing is written unless --commit is given.`,
   memkernel plan -t session.jsonl --prompt "go on" --format anthropic > body.json
   qmd search deploy --json > found.json && memkernel plan -p "deploy?" -m claude-sonnet-4-6 --memories found.json`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runPlan(cmd.Context(), cmd, p) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(cmd.Context(), a, cmd, p) },
 	}
 	p.add(a, cmd)
 	return cmd
@@ -140,7 +138,7 @@ func (out *planned) drawn() *display.Plan {
 		Committed: !out.peek, Recorded: out.recorded}
 }
 
-func (a *app) runPlan(ctx context.Context, cmd *cobra.Command, p *planFlags) error {
+func runPlan(ctx context.Context, a *app, cmd *cobra.Command, p *planFlags) error {
 	if err := p.check(cmd); err != nil {
 		return err
 	}
@@ -164,10 +162,10 @@ func (a *app) runPlan(ctx context.Context, cmd *cobra.Command, p *planFlags) err
 			return err
 		}
 	}
-	if err := a.fillRequest(out, p, book); err != nil {
+	if err := fillRequest(a, out, p, book); err != nil {
 		return err
 	}
-	if err := a.makePlan(ctx, out, book); err != nil {
+	if err := makePlan(ctx, a, out, book); err != nil {
 		return err
 	}
 	if src != nil && (p.explain || a.json) && p.format.value == "" {
@@ -175,12 +173,13 @@ func (a *app) runPlan(ctx context.Context, cmd *cobra.Command, p *planFlags) err
 			return err
 		}
 	}
-	return a.showPlan(out, p)
+	return showPlan(a, out, p)
 }
 
 // makePlan asks the kernel.
-func (a *app) makePlan(ctx context.Context, out *planned, book *cachelayout.Book) error {
-	k, err := a.planner(ctx, book)
+func makePlan(ctx context.Context, a *app, out *planned, book *cachelayout.Book) error {
+	// Vectors are made only if it searches.
+	k, err := a.openKernel(ctx, needs{prices: book, vectors: a.config.Workspace.Enabled && a.config.Retrieval.Enabled})
 	if err != nil {
 		return err
 	}
@@ -199,17 +198,9 @@ func (a *app) makePlan(ctx context.Context, out *planned, book *cachelayout.Book
 	return nil
 }
 
-// planner opens the kernel for a plan. Vectors are made only if it searches.
-func (a *app) planner(ctx context.Context, book *cachelayout.Book) (*kernel.Kernel, error) {
-	if !a.config.Workspace.Enabled || !a.config.Retrieval.Enabled {
-		return a.kernel(ctx, book)
-	}
-	return a.searcher(ctx, book)
-}
-
 // showPlan prints the plan in the form that was asked for. JSON wins over
 // --explain, since a program is reading.
-func (a *app) showPlan(out *planned, p *planFlags) error {
+func showPlan(a *app, out *planned, p *planFlags) error {
 	switch {
 	case p.format.value != "":
 		body, notes, err := renderBody(out, transcript.Format(p.format.value))

@@ -16,8 +16,6 @@ import (
 
 func newPrices(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "prices [MODEL...]",
-		Short: "list the price book, or convert a public catalogue",
 		Long: `prices lists what the price book knows: windows, cache behaviour and prices in US
 dollars per million tokens, each with the day it was checked and its source. With
 names it lists the models whose id contains one of them. A model that is not in
@@ -25,7 +23,7 @@ the book is unpriced, never free.`,
 		Example: `  memkernel prices opus
   memkernel prices import catalogue.json --format litellm > prices.json
   memkernel plan -t session.jsonl --prices prices.json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runPrices(args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runPrices(a, args) },
 	}
 	a.pricesFlag(cmd)
 	cmd.AddCommand(newPricesImport(a))
@@ -55,7 +53,7 @@ type priceJSON struct {
 	Tiers             []cachelayout.Tier `json:"tiers"`
 }
 
-func (a *app) runPrices(names []string) error {
+func runPrices(a *app, names []string) error {
 	book, err := a.book()
 	if err != nil {
 		return err
@@ -113,7 +111,7 @@ leaves out stays unknown.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.importPrices(args[0], format.value, output) },
+		RunE: func(cmd *cobra.Command, args []string) error { return importPrices(a, args[0], format.value, output) },
 	}
 	cmd.Flags().Var(&format, "format", "the catalogue")
 	cmd.Flags().StringVarP(&output, "output", "o", "-", "`file` to write, - for standard output; an existing one is kept")
@@ -121,7 +119,7 @@ leaves out stays unknown.`,
 	return cmd
 }
 
-func (a *app) importPrices(path, format, output string) error {
+func importPrices(a *app, path, format, output string) error {
 	if format == "" {
 		return usagef("prices import needs --format litellm, models.dev or genai")
 	}

@@ -30,8 +30,6 @@ type proxyFlags struct {
 func newProxy(a *app) *cobra.Command {
 	p := &proxyFlags{}
 	cmd := &cobra.Command{
-		Use:   "proxy --upstream URL",
-		Short: "stand between a client and a model's API, and plan each request",
 		Long: `proxy is for clients that can be given another base URL and nothing else. It
 plans each request of the Anthropic Messages API and of OpenAI's chat
 completions and responses on its way to --upstream, and streams the answer back
@@ -53,7 +51,7 @@ request has one, can follow pointers by running memkernel get.`,
   ANTHROPIC_BASE_URL=http://127.0.0.1:8377 claude
   memkernel proxy --upstream https://api.openai.com --listen 127.0.0.1:8378`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runProxy(cmd.Context(), p) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runProxy(cmd.Context(), a, p) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&p.listen, "listen", "127.0.0.1:8377", "`address` to listen on; port 0 takes a free one")
@@ -77,7 +75,7 @@ type proxyJSON struct {
 	Upstream string `json:"upstream"`
 }
 
-func (a *app) runProxy(ctx context.Context, p *proxyFlags) error {
+func runProxy(ctx context.Context, a *app, p *proxyFlags) error {
 	if p.upstream == "" {
 		return usagef("proxy needs --upstream URL, such as https://api.anthropic.com")
 	}
@@ -96,12 +94,12 @@ func (a *app) runProxy(ctx context.Context, p *proxyFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.residentKernel(ctx, book)
+	k, err := a.openKernel(ctx, needs{prices: book, vectors: true, notes: true, follow: true})
 	if err != nil {
 		return err
 	}
 	defer k.Close()
-	x, err := proxy.New(k, a.proxyOptions(p))
+	x, err := proxy.New(k, proxyOptions(a, p))
 	if err != nil {
 		return hint(err, "--upstream is scheme, host and path, and an origin scheme and host; plain http beyond this machine needs --allow-insecure")
 	}
@@ -109,24 +107,24 @@ func (a *app) runProxy(ctx context.Context, p *proxyFlags) error {
 	if err != nil {
 		return hint(fmt.Errorf("listen on %s: %w", p.listen, err), "another program may have the port: name another one with --listen")
 	}
-	if err := a.announce(l, p); err != nil {
+	if err := announce(a, l, p); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	grace := time.Duration(a.config.Proxy.Grace)
-	a.grace.Store(int64(grace + graceAfterSignal))
+	a.allowGrace(grace)
 	return x.Serve(ctx, l, grace)
 }
 
-func (a *app) proxyOptions(p *proxyFlags) proxy.Options {
+func proxyOptions(a *app, p *proxyFlags) proxy.Options {
 	c := &a.config.Proxy
 	return proxy.Options{Upstream: p.upstream, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
 		AllowOrigins: slices.Concat(c.AllowOrigins, p.origins), Private: a.private(),
-		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, Command: a.getCommand(),
-		RetryOverflow: c.RetryOverflow, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: a.logger()}
+		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, Command: getCommand(a),
+		RetryOverflow: c.RetryOverflow, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: logger(a)}
 }
 
 // getCommand is how a shell restores a page from wherever it stands.
-func (a *app) getCommand() string {
+func getCommand(a *app) string {
 	dir, err := filepath.Abs(a.workspace)
 	if err != nil {
 		dir = a.workspace
@@ -139,7 +137,7 @@ func (a *app) getCommand() string {
 }
 
 // logger writes to standard error: warnings alone with --quiet, JSON with --json.
-func (a *app) logger() *slog.Logger {
+func logger(a *app) *slog.Logger {
 	o := &slog.HandlerOptions{Level: slog.LevelInfo}
 	if a.quiet {
 		o.Level = slog.LevelWarn
@@ -151,7 +149,7 @@ func (a *app) logger() *slog.Logger {
 }
 
 // announce says where clients reach the proxy, once they do.
-func (a *app) announce(l net.Listener, p *proxyFlags) error {
+func announce(a *app, l net.Listener, p *proxyFlags) error {
 	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), p.upstream}
 	if a.json {
 		return a.writeJSON(doc)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
@@ -24,8 +25,6 @@ type reindexFlags struct {
 func newReindex(a *app) *cobra.Command {
 	r := &reindexFlags{}
 	cmd := &cobra.Command{
-		Use:   "reindex",
-		Short: "bring the index up to date with the workspace's Markdown",
 		Long: `reindex reads the memory files that changed since the last time, and forgets those
 that are gone. The index is derived: deleting it loses nothing, and one that is
 damaged or of an older version is made anew. A file that can't be read or is no text
@@ -38,7 +37,7 @@ another model, the vectors of the old one are used until the new are complete.`,
 		Example: `  memkernel reindex
   memkernel reindex --full --workspace ~/project`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runReindex(cmd.Context(), r) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runReindex(cmd.Context(), a, r) },
 	}
 	cmd.Flags().BoolVar(&r.full, "full", false, "make the index anew; vectors are kept")
 	cmd.Flags().BoolVar(&r.watch, "watch", false, "go on until interrupted, and follow the files as index.sync says")
@@ -47,7 +46,7 @@ another model, the vectors of the old one are used until the new are complete.`,
 	return cmd
 }
 
-func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
+func runReindex(ctx context.Context, a *app, f *reindexFlags) error {
 	if f.wait < 0 {
 		return usagef("--wait %v: give how long to wait, such as 30s", f.wait)
 	}
@@ -57,7 +56,11 @@ func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
 	if err := a.memoryOn(); err != nil {
 		return err
 	}
-	k, err := a.indexer(ctx, f.watch)
+	n := needs{vectors: true, follow: f.watch}
+	if f.watch {
+		n.report = func(r kernel.SyncRun) { showRun(a, r) }
+	}
+	k, err := a.openKernel(ctx, n)
 	if err != nil {
 		return err
 	}
@@ -79,7 +82,7 @@ func (a *app) runReindex(ctx context.Context, f *reindexFlags) error {
 		err = display.Reindex(a.out, doc, a.painter())
 	}
 	if err == nil && f.watch {
-		return a.follow(ctx)
+		return follow(ctx, a)
 	}
 	if err != nil || r.EmbedErr == nil {
 		return err
@@ -107,4 +110,35 @@ func indexError(err error) error {
 		return hint(msg, "try again when the other process is done, or wait longer with --wait")
 	}
 	return hint(msg, "%s", e.Hint)
+}
+
+// embedHint is the way on where texts have no vector.
+func embedHint(err error) string {
+	var limit *kernel.EmbedLimitError
+	switch {
+	case errors.As(err, &limit):
+		return "run 'memkernel reindex --yes' to send it, or raise embedding.confirm_cost and embedding.confirm_tokens; until then search does without"
+	case errors.Is(err, embed.ErrBudget):
+		return "the index is up to date for words; run reindex again tomorrow, or raise embedding.daily_tokens"
+	}
+	return "the index is up to date for words; run reindex again when the provider answers"
+}
+
+// follow waits until the user has enough.
+func follow(ctx context.Context, a *app) error {
+	a.tip("following the files; interrupt to end")
+	<-ctx.Done()
+	return nil
+}
+
+// showRun tells of a run that did something.
+func showRun(a *app, r kernel.SyncRun) {
+	if r.Error == "" && r.Files+r.Removed == 0 {
+		return
+	}
+	line := fmt.Sprintf("%s  by %s: %s read, %d gone", r.Time.UTC().Format("15:04:05"), r.Reason, display.Plural(r.Files, "file"), r.Removed)
+	if r.Error != "" {
+		line += "; " + display.Printable(r.Error)
+	}
+	fmt.Fprintln(a.out, line)
 }

@@ -35,8 +35,6 @@ type replayFlags struct {
 func newReplay(a *app) *cobra.Command {
 	r := &replayFlags{}
 	cmd := &cobra.Command{
-		Use:   "replay --transcript FILE",
-		Short: "replay a session call by call under context policies, and compare",
 		Long: `replay runs every recorded call of a session again under one or more policies and
 prints what they would have cost and how much of what the agent referred to they
 showed. Nothing is sent anywhere and the project's state is not touched.
@@ -75,9 +73,9 @@ another version are counted apart: they may well differ.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.trace != "" {
-				return a.replayTrace(r.trace)
+				return replayTrace(a, r.trace)
 			}
-			return a.runReplay(cmd.Context(), r)
+			return runReplay(cmd.Context(), a, r)
 		},
 	}
 	r.transcript.add(cmd)
@@ -116,7 +114,7 @@ type replayOneJSON struct {
 	*replay.Result
 }
 
-func (a *app) runReplay(ctx context.Context, r *replayFlags) error {
+func runReplay(ctx context.Context, a *app, r *replayFlags) error {
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -136,7 +134,7 @@ func (a *app) runReplay(ctx context.Context, r *replayFlags) error {
 	doc := replayJSON{Schema: "memkernel/replay/v1", View: r.view.value, Recorded: replay.Bill(session, book), Results: []*replay.Result{}}
 	for _, policy := range r.policies {
 		a.progress("replaying under %s", policy)
-		result, err := a.replayOne(ctx, session, policy, r, book, doc.Results)
+		result, err := replayOne(ctx, a, session, policy, r, book, doc.Results)
 		a.progressDone()
 		if err != nil {
 			return err
@@ -173,7 +171,7 @@ func (r *replayFlags) check() error {
 
 // replayOne runs one policy with its state in a folder that is thrown away. The
 // oracle takes its goal from the kernel's run if that was before.
-func (a *app) replayOne(ctx context.Context, s *transcript.Session, policy string, r *replayFlags, book *cachelayout.Book, before []*replay.Result) (*replay.Result, error) {
+func replayOne(ctx context.Context, a *app, s *transcript.Session, policy string, r *replayFlags, book *cachelayout.Book, before []*replay.Result) (*replay.Result, error) {
 	scratch, err := os.MkdirTemp("", "memkernel-replay-")
 	if err != nil {
 		return nil, fmt.Errorf("replay %s: %w", policy, err)

@@ -14,7 +14,7 @@ import (
 )
 
 // replayTrace decides a trace again, of whichever kind its first line says it is.
-func (a *app) replayTrace(path string) error {
+func replayTrace(a *app, path string) error {
 	f, err := a.open(path)
 	if err != nil {
 		return fmt.Errorf("read trace: %w", err)
@@ -22,9 +22,9 @@ func (a *app) replayTrace(path string) error {
 	defer f.Close()
 	r := bufio.NewReader(f)
 	if head, _ := r.Peek(len(journalHead)); bytes.Equal(head, []byte(journalHead)) {
-		return a.replayDecisions(path, r)
+		return replayDecisions(a, path, r)
 	}
-	return a.replayPaging(path, r)
+	return replayPaging(a, path, r)
 }
 
 // journalHead is how every line of a session's files begins.
@@ -64,7 +64,7 @@ func newDecisionJSON(d *kernel.TraceDifference) *decisionJSON {
 }
 
 // replayDecisions decides the plans of a session again.
-func (a *app) replayDecisions(path string, r io.Reader) error {
+func replayDecisions(a *app, path string, r io.Reader) error {
 	t, err := kernel.ReplayTrace(path, r)
 	if err != nil {
 		return hint(err, "a trace is trace.jsonl in a session's folder, or what bench paging --trace writes")
@@ -125,7 +125,7 @@ type differenceJSON struct {
 }
 
 // replayPaging runs the operations of the paging engine again.
-func (a *app) replayPaging(path string, r io.Reader) error {
+func replayPaging(a *app, path string, r io.Reader) error {
 	turns, diff, err := paging.Replay(r)
 	if err != nil {
 		return hint(fmt.Errorf("replay %s: %w", path, err), "a trace is what memkernel bench paging --trace writes, or trace.jsonl in a session's folder; a line that was cut off can be removed")

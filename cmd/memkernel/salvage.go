@@ -13,7 +13,6 @@ import (
 func newSalvage(a *app) *cobra.Command {
 	var req kernel.SalvageRequest
 	cmd := &cobra.Command{
-		Use: "salvage --session KEY | --project", Short: "take what is sound of a damaged session, and say what is lost",
 		Long: `salvage reads a session whose files are damaged, says what is sound and what is
 lost, with file, line and bytes, and changes nothing. With --apply the damaged files
 are put aside under another name beside where they stood, never overwritten, and the
@@ -26,7 +25,7 @@ put aside.`,
 			if (req.SessionKey == "") == !req.Project {
 				return usagef("name the session with --session, or --project for what all sessions share")
 			}
-			return a.runSalvage(cmd.Context(), req)
+			return runSalvage(cmd.Context(), a, req)
 		},
 	}
 	f := cmd.Flags()
@@ -41,8 +40,8 @@ type salvageJSON struct {
 	*kernel.Salvaged
 }
 
-func (a *app) runSalvage(ctx context.Context, req kernel.SalvageRequest) error {
-	k, err := a.kernel(ctx, nil)
+func runSalvage(ctx context.Context, a *app, req kernel.SalvageRequest) error {
+	k, err := a.openKernel(ctx, needs{})
 	if err != nil {
 		return err
 	}
@@ -54,7 +53,7 @@ func (a *app) runSalvage(ctx context.Context, req kernel.SalvageRequest) error {
 	if a.json {
 		err = a.writeJSON(salvageJSON{"memkernel/salvage/v1", out})
 	} else {
-		a.showSalvaged(out)
+		showSalvaged(a, out)
 	}
 	if err == nil && !out.Sound && !out.Applied {
 		return &findings{len(out.Lost) + len(out.Unfit) + len(out.Files)}
@@ -62,7 +61,7 @@ func (a *app) runSalvage(ctx context.Context, req kernel.SalvageRequest) error {
 	return err
 }
 
-func (a *app) showSalvaged(s *kernel.Salvaged) {
+func showSalvaged(a *app, s *kernel.Salvaged) {
 	line := func(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
 	line("session %s: %s, %s and %s of the journal are sound", display.Printable(s.Session), display.Plural(s.Turns, "turn"), display.Plural(s.Pages, "page"), display.Plural(s.Records, "record"))
 	for _, l := range s.Lost {

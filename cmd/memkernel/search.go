@@ -27,8 +27,6 @@ type searchFlags struct {
 func newSearch(a *app) *cobra.Command {
 	s := &searchFlags{}
 	cmd := &cobra.Command{
-		Use:   "search QUERY…",
-		Short: "search memory, and cite what is found",
 		Long: `search looks for what memory holds on a question: by words, and by meaning too if the
 configuration names a provider of vectors. The question is plain text, of as many
 arguments as you like; nothing in it is syntax. A word that begins with a dash goes
@@ -42,7 +40,7 @@ What is printed as a place, such as memory/deploys.md#L3-L9, is what get takes.`
   memkernel search --explain --max-results 3 "which port does staging use?"`,
 		Args: queryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.runSearch(cmd.Context(), strings.Join(args, " "), s)
+			return runSearch(cmd.Context(), a, strings.Join(args, " "), s)
 		},
 	}
 	f := cmd.Flags()
@@ -67,7 +65,7 @@ func queryArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *app) runSearch(ctx context.Context, query string, s *searchFlags) error {
+func runSearch(ctx context.Context, a *app, query string, s *searchFlags) error {
 	switch {
 	case s.max < 1:
 		return usagef("--max-results %d: give a number from 1", s.max)
@@ -77,7 +75,7 @@ func (a *app) runSearch(ctx context.Context, query string, s *searchFlags) error
 	if s.source != "" && s.source != kernel.SourceMemory && s.source != kernel.SourceSessions {
 		return usagef("--source %s: give memory or sessions", s.source)
 	}
-	k, err := a.searcher(ctx, nil)
+	k, err := a.openKernel(ctx, needs{vectors: true})
 	if err != nil {
 		return err
 	}
@@ -94,12 +92,12 @@ func (a *app) runSearch(ctx context.Context, query string, s *searchFlags) error
 	if err != nil {
 		return err
 	}
-	return a.concludeSearch(res)
+	return concludeSearch(a, res)
 }
 
 // concludeSearch says why nothing was found, or less than could be. Only an index
 // that can't be read is an error.
-func (a *app) concludeSearch(res *retrieval.Result) error {
+func concludeSearch(a *app, res *retrieval.Result) error {
 	if res.Note != "" && len(res.Hits) > 0 {
 		a.tip("%s", res.Note)
 	}

@@ -22,8 +22,6 @@ type serveFlags struct {
 func newServe(a *app) *cobra.Command {
 	s := &serveFlags{}
 	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "serve hosts of any language by JSON-RPC, on a socket or on standard streams",
 		Long: `serve keeps the kernel of a workspace open and answers the calls of hosts: JSON-RPC
 2.0, one message per line, as doc/rpc.md describes it. One daemon serves a state
 folder, on a unix socket in it that only you can open. The path of the socket is
@@ -40,7 +38,7 @@ workspace.private: false, or --shared, lets none be.`,
 		Example: `  memkernel serve --workspace ~/project --idle 15m
   memkernel serve --stdio`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runServe(cmd.Context(), s) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runServe(cmd.Context(), a, s) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&s.stdio, "stdio", false, "answer on standard input and output as well")
@@ -52,15 +50,15 @@ workspace.private: false, or --shared, lets none be.`,
 	return cmd
 }
 
-func (a *app) runServe(ctx context.Context, s *serveFlags) error {
+func runServe(ctx context.Context, a *app, s *serveFlags) error {
 	switch {
 	case s.idle < 0:
 		return usagef("--idle %v: give how long, such as 15m", s.idle)
 	case s.stdio && s.idle > 0:
 		return usagef("--idle goes without --stdio: that ends with its input")
 	}
-	a.grace.Store(int64(serve.DefaultDrain + graceAfterSignal))
-	d := &serve.Daemon{StateDir: a.stateDir, Open: a.openServed, Idle: s.idle}
+	a.allowGrace(serve.DefaultDrain)
+	d := &serve.Daemon{StateDir: a.stateDir, Open: func(ctx context.Context) (*kernel.Kernel, *serve.Options, error) { return openServed(ctx, a) }, Idle: s.idle}
 	if s.stdio {
 		d.In, d.Out = a.in, display.Bare(a.out)
 	} else {
@@ -76,7 +74,7 @@ func (a *app) runServe(ctx context.Context, s *serveFlags) error {
 
 // openServed opens the kernel with all that the configuration allows: vectors, notes,
 // and an index that follows the files.
-func (a *app) openServed(ctx context.Context) (*kernel.Kernel, *serve.Options, error) {
+func openServed(ctx context.Context, a *app) (*kernel.Kernel, *serve.Options, error) {
 	book, err := a.book()
 	if err != nil {
 		return nil, nil, err
@@ -89,7 +87,7 @@ func (a *app) openServed(ctx context.Context) (*kernel.Kernel, *serve.Options, e
 	if err != nil {
 		return nil, nil, fmt.Errorf("find state folder: %w", err)
 	}
-	k, err := a.residentKernel(ctx, book)
+	k, err := a.openKernel(ctx, needs{prices: book, vectors: true, notes: true, follow: true})
 	if err != nil {
 		return nil, nil, err
 	}

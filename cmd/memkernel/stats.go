@@ -25,8 +25,6 @@ type statsFlags struct {
 func newStats(a *app) *cobra.Command {
 	s := &statsFlags{}
 	cmd := &cobra.Command{
-		Use:   "stats",
-		Short: "say what was billed over time, and what was planned",
 		Long: `stats reads what every observed call was billed and, where it was planned, what that
 was to cost: tokens by how they were billed, the price of the input side, how much of
 it the cache served, which calls were cold and whether that was expected, and what cuts
@@ -41,7 +39,7 @@ that the book did not know when the call was observed is in no sum of costs.`,
   memkernel stats --session build-42 --since 2026-03-09T00:00:00Z
   memkernel stats --html stats.html`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runStats(cmd.Context(), s) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runStats(cmd.Context(), a, s) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&s.session, "session", "s", "", "`key` of the session (default all)")
@@ -50,8 +48,8 @@ that the book did not know when the call was observed is in no sum of costs.`,
 	return cmd
 }
 
-func (a *app) runStats(ctx context.Context, s *statsFlags) error {
-	k, err := a.kernel(ctx, nil)
+func runStats(ctx context.Context, a *app, s *statsFlags) error {
+	k, err := a.openKernel(ctx, needs{})
 	if err != nil {
 		return err
 	}

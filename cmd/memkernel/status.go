@@ -14,11 +14,11 @@ import (
 func newStatus(a *app) *cobra.Command {
 	var o kernel.StatusOptions
 	cmd := &cobra.Command{
-		Use: "status", Short: "say what is stored where, and how big it is", Args: noArgs,
+		Args: noArgs,
 		Long: fmt.Sprintf(`status says what is stored where, and how big it is. It reads the %d sessions that were
 written to last; of the others it says size and time alone, and what is in them is not
 counted. --all reads every session, --session one.`, kernel.StatusSessions),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runStatus(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), a, o) },
 	}
 	cmd.Flags().StringVarP(&o.Session, "session", "s", "", "`key` of the only session to read")
 	cmd.Flags().BoolVar(&o.All, "all", false, "read every session")
@@ -26,8 +26,8 @@ counted. --all reads every session, --session one.`, kernel.StatusSessions),
 	return cmd
 }
 
-func (a *app) runStatus(ctx context.Context, o kernel.StatusOptions) error {
-	k, err := a.kernel(ctx, nil)
+func runStatus(ctx context.Context, a *app, o kernel.StatusOptions) error {
+	k, err := a.openKernel(ctx, needs{})
 	if err != nil {
 		return err
 	}

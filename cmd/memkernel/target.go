@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +27,7 @@ type target struct {
 }
 
 // fillRequest turns flags and transcript into the request to plan.
-func (a *app) fillRequest(out *planned, p *planFlags, book *cachelayout.Book) error {
+func fillRequest(a *app, out *planned, p *planFlags, book *cachelayout.Book) error {
 	s := out.session
 	var msgs []memkernel.Message
 	if s.Dialect != "" { // else there is no transcript
@@ -48,16 +47,16 @@ func (a *app) fillRequest(out *planned, p *planFlags, book *cachelayout.Book) er
 		req.Now = t.time
 	}
 	if p.system != "" {
-		if req.System, err = a.readSystem(p.system); err != nil {
+		if req.System, err = readSystem(a, p.system); err != nil {
 			return err
 		}
 	}
 	if p.tools != "" {
-		if req.Tools, err = a.readTools(p.tools); err != nil {
+		if req.Tools, err = readTools(a, p.tools); err != nil {
 			return err
 		}
 	}
-	if req.Memories, err = a.readMemories(p.memories); err != nil {
+	if req.Memories, err = readMemories(a, p.memories); err != nil {
 		return err
 	}
 	fixed, err := p.fixed.implied(s, msgs, req.System, req.Tools, book)
@@ -109,11 +108,6 @@ func before(msgs []memkernel.Message, calls []transcript.Call, n int) (target, e
 	return target{messages: msgs[:end:end], call: n, of: len(calls), time: c.Start}, nil
 }
 
-// isRequest tells a request about to be sent from a log of what happened.
-func isRequest(s *transcript.Session) bool {
-	return s.Dialect == transcript.Anthropic || s.Dialect == transcript.OpenAI
-}
-
 // open tells whether a model's answer comes next.
 func open(msgs []memkernel.Message) bool {
 	return len(msgs) > 0 && msgs[len(msgs)-1].Role != memkernel.RoleAssistant
@@ -129,7 +123,7 @@ func lastTime(msgs []memkernel.Message) time.Time {
 }
 
 // readSystem reads a system prompt: text, or JSON as the Messages API takes it.
-func (a *app) readSystem(path string) ([]memkernel.Part, error) {
+func readSystem(a *app, path string) ([]memkernel.Part, error) {
 	data, err := a.readAll(path)
 	if err != nil {
 		return nil, fmt.Errorf("read system prompt: %w", err)
@@ -152,7 +146,7 @@ func (a *app) readSystem(path string) ([]memkernel.Part, error) {
 
 // readTools reads tool definitions in any provider's shape: a JSON list, or an
 // object with one under "tools".
-func (a *app) readTools(path string) ([]memkernel.Tool, error) {
+func readTools(a *app, path string) ([]memkernel.Tool, error) {
 	data, err := a.readAll(path)
 	if err != nil {
 		return nil, fmt.Errorf("read tools: %w", err)
@@ -185,7 +179,7 @@ func (a *app) readTools(path string) ([]memkernel.Tool, error) {
 
 // readMemories reads what other memory systems found. A file that is nobody's answer
 // is an error; single records that can't be read become faults of the plan.
-func (a *app) readMemories(paths []string) ([]kernel.MemoryAnswer, error) {
+func readMemories(a *app, paths []string) ([]kernel.MemoryAnswer, error) {
 	var out []kernel.MemoryAnswer
 	for _, path := range paths {
 		data, err := a.readAll(path)
@@ -199,15 +193,6 @@ func (a *app) readMemories(paths []string) ([]kernel.MemoryAnswer, error) {
 		out = append(out, kernel.MemoryAnswer{Format: answer.Format, JSON: data})
 	}
 	return out, nil
-}
-
-func (a *app) readAll(path string) ([]byte, error) {
-	f, err := a.open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
 }
 
 // renderBody makes the request body of a plan.

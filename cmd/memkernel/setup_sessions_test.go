@@ -21,7 +21,7 @@ func TestPastSessions(t *testing.T) {
 		t.Error(diff)
 	}
 	t.Setenv("HOME", "/home/me")
-	a := &app{workspace: "/work"}
+	a := &settings{workspace: "/work"}
 	for path, want := range map[string]string{"logs": "/work/logs", "/srv": "/srv", "~/x": "/home/me/x", "~x": "/work/~x"} {
 		if got := a.inWorkspace(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
@@ -45,7 +45,7 @@ func TestTrustFolder(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	a := &app{workspace: dir, config: config.Default()}
+	a := &settings{workspace: dir, config: config.Default()}
 	a.config.Retrieval.Sessions.Enabled = true
 	for path, trusted := range map[string]bool{filepath.Join(dir, "logs"): true, filepath.Join(dir, "not", "there"): true, outside: false,
 		filepath.Join(dir, "..", "x"): false, filepath.Join(dir, "link"): false, filepath.Join(dir, "link", "more"): false} {

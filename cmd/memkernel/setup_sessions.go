@@ -30,7 +30,7 @@ func pastSessions(s *config.Sessions) kernel.SessionOptions {
 
 // inWorkspace is a folder as the configuration names it: relative to the workspace,
 // or to the user's home where it begins with ~/.
-func (a *app) inWorkspace(path string) string {
+func (s *settings) inWorkspace(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {
 			return filepath.Join(home, rest)
@@ -39,22 +39,22 @@ func (a *app) inWorkspace(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(a.workspace, path)
+	return filepath.Join(s.workspace, path)
 }
 
 // trustFolder refuses to read transcripts outside the workspace on the word of the state
 // folder's own file: the conversations of other projects would be found in this one.
-func (a *app) trustFolder(path string) error {
-	if a.configPath != "" || !a.config.Retrieval.Sessions.Enabled {
+func (s *settings) trustFolder(path string) error {
+	if s.configPath != "" || !s.config.Retrieval.Sessions.Enabled {
 		return nil
 	}
 	const key = "retrieval.sessions.folders"
-	inside, err := within(a.workspace, path)
+	inside, err := within(s.workspace, path)
 	if err != nil || inside {
 		return err
 	}
-	return hint(fmt.Errorf("%s: %s: %s is outside the workspace, and this file may have come with the project", a.config.Origin(key), key, path),
-		"if you want that, say so by --config %s", cmp.Or(a.configFile, "FILE"))
+	return hint(fmt.Errorf("%s: %s: %s is outside the workspace, and this file may have come with the project", s.config.Origin(key), key, path),
+		"if you want that, say so by --config %s", cmp.Or(s.configFile, "FILE"))
 }
 
 // within tells whether a path leads into a folder, links followed as far as they are
@@ -88,9 +88,4 @@ func followed(path string) (string, error) {
 		return filepath.Join(dir, name), err
 	}
 	return to, err
-}
-
-// syncOptions are the settings of programs that keep running.
-func syncOptions(s *config.Sync) kernel.SyncOptions {
-	return kernel.SyncOptions{OnStart: s.OnSessionStart, OnSearch: s.OnSearch, Interval: time.Duration(s.Interval), Watch: s.Watch, Debounce: time.Duration(s.Debounce)}
 }

@@ -17,28 +17,28 @@ import (
 )
 
 // indexPath is the SQLite file.
-func (a *app) indexPath() string { return filepath.Join(a.stateDir, "index.sqlite") }
+func (s *settings) indexPath() string { return filepath.Join(s.stateDir, "index.sqlite") }
 
 // backend is what keeps the index, as it is configured. Nothing is opened yet.
-func (a *app) backend() (kernel.Backend, error) {
-	return a.backendNamed(a.config.Index.Backend)
+func (s *settings) backend() (kernel.Backend, error) {
+	return s.backendNamed(s.config.Index.Backend)
 }
 
-func (a *app) backendNamed(name string) (kernel.Backend, error) {
+func (s *settings) backendNamed(name string) (kernel.Backend, error) {
 	switch name {
 	case "postgres":
-		o, err := a.postgresOptions()
+		o, err := s.postgresOptions()
 		if err != nil {
 			return kernel.Backend{}, err
 		}
 		return postgresBackend(o), nil
 	case "qmd":
-		if err := a.trustQMD(); err != nil {
+		if err := s.trustQMD(); err != nil {
 			return kernel.Backend{}, err
 		}
-		return a.qmdBackend()
+		return s.qmdBackend()
 	}
-	return kernel.SQLite(a.indexPath()), nil
+	return kernel.SQLite(s.indexPath()), nil
 }
 
 // leaveAlone is how long a database that could not be opened is not asked again.
@@ -61,8 +61,8 @@ func postgresBackend(o postgres.Options) kernel.Backend {
 }
 
 // postgresOptions are those of the configuration.
-func (a *app) postgresOptions() (postgres.Options, error) {
-	p := &a.config.Index.Postgres
+func (s *settings) postgresOptions() (postgres.Options, error) {
+	p := &s.config.Index.Postgres
 	o := postgres.Options{DSN: string(p.DSN), Schema: p.Schema, Workspace: p.Workspace, Agent: p.Agent,
 		StatementTimeout: time.Duration(p.StatementTimeout), ConnectTimeout: time.Duration(p.ConnectTimeout), MaxConns: p.MaxConnections,
 		Private: func(path string) bool {
@@ -72,7 +72,7 @@ func (a *app) postgresOptions() (postgres.Options, error) {
 	if p.DSNEnv != "" {
 		o.DSN = os.Getenv(string(p.DSNEnv))
 		if o.DSN == "" {
-			return o, hint(fmt.Errorf("%s: the variable %s is empty", a.config.Origin("index.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
+			return o, hint(fmt.Errorf("%s: the variable %s is empty", s.config.Origin("index.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
 		}
 	}
 	switch {
@@ -81,22 +81,22 @@ func (a *app) postgresOptions() (postgres.Options, error) {
 	case o.Workspace == "":
 		return o, hint(fmt.Errorf("the workspace has no name in the database"), "set index.postgres.workspace, alike on every host that shares it")
 	}
-	return o, a.trustPostgres(o.DSN)
+	return o, s.trustPostgres(o.DSN)
 }
 
 // trustPostgres refuses to send anything anywhere on the word of the state folder's
 // own file: that may have come with a repository of somebody else's.
-func (a *app) trustPostgres(dsn string) error {
+func (s *settings) trustPostgres(dsn string) error {
 	host := postgres.Host(dsn)
-	if a.configPath != "" || a.config.Index.Postgres.DSNEnv == "" && (strings.HasPrefix(host, "/") || onThisMachine("http://"+bracketed(host))) {
+	if s.configPath != "" || s.config.Index.Postgres.DSNEnv == "" && (strings.HasPrefix(host, "/") || onThisMachine("http://"+bracketed(host))) {
 		return nil
 	}
 	what := "text of the workspace would be sent to " + host
-	if a.config.Index.Postgres.DSNEnv != "" {
+	if s.config.Index.Postgres.DSNEnv != "" {
 		what = "a variable of the environment would be read"
 	}
-	return hint(fmt.Errorf("%s: index.postgres: %s, and this file may have come with the project", a.config.Origin("index.backend"), what),
-		"if you want that, say so by --config %s; else set index.backend to sqlite", a.configFile)
+	return hint(fmt.Errorf("%s: index.postgres: %s, and this file may have come with the project", s.config.Origin("index.backend"), what),
+		"if you want that, say so by --config %s; else set index.backend to sqlite", s.configFile)
 }
 
 func bracketed(host string) string {
@@ -107,23 +107,23 @@ func bracketed(host string) string {
 }
 
 // trustQMD refuses to start a program on the word of the state folder's own file.
-func (a *app) trustQMD() error {
-	if a.configPath != "" {
+func (s *settings) trustQMD() error {
+	if s.configPath != "" {
 		return nil
 	}
-	return hint(fmt.Errorf("%s: index.backend: a program would be started, and this file may have come with the project", a.config.Origin("index.backend")),
-		"if you want that, say so by --config %s; else set index.backend to sqlite", cmp.Or(a.configFile, "FILE"))
+	return hint(fmt.Errorf("%s: index.backend: a program would be started, and this file may have come with the project", s.config.Origin("index.backend")),
+		"if you want that, say so by --config %s; else set index.backend to sqlite", cmp.Or(s.configFile, "FILE"))
 }
 
 // qmdBackend is the SQLite file with QMD before it.
-func (a *app) qmdBackend() (kernel.Backend, error) {
-	q := &a.config.Index.QMD
-	dir, err := filepath.Abs(a.workspace)
+func (s *settings) qmdBackend() (kernel.Backend, error) {
+	q := &s.config.Index.QMD
+	dir, err := filepath.Abs(s.workspace)
 	if err != nil {
 		return kernel.Backend{}, err
 	}
 	o := qmd.Options{Command: q.Command, Mode: q.Mode, Collection: cmp.Or(q.Collection, filepath.Base(dir)), Dir: dir, Timeout: time.Duration(q.Timeout)}
-	file := kernel.SQLite(a.indexPath())
+	file := kernel.SQLite(s.indexPath())
 	beside := func(ix kernel.Index, err error) (kernel.Index, error) {
 		if err != nil {
 			return nil, err

@@ -14,9 +14,3 @@ func TestNoBars(t *testing.T) {
 		t.Error("there are bars with --quiet")
 	}
 }
-
-func TestRoffEscapes(t *testing.T) {
-	if got, want := roff(".so\n'x\\y-z"), "\\&.so\n\\&'x\\ey\\-z"; got != want {
-		t.Errorf("roff = %q, want %q", got, want)
-	}
-}

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"os/signal"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -16,8 +13,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/transcript"
 )
 
 // The rules of this program's output:
@@ -33,47 +28,11 @@ import (
 //   - Text fits 80 columns.
 //   - What others wrote can't speak to the terminal: text is printed through a screen
 //     (screen.go). Data that a script reads is exact, and shown like text on a terminal.
-//   - The exit code is one of the following.
-const (
-	exitOK       = 0
-	exitError    = 1
-	exitUsage    = 2
-	exitFindings = 3
-	// A process that ends by a signal ends with 128 and its number.
-	exitSignal = 128
-)
+//   - The exit code is one of those of package fail.
 
 // graceAfterSignal is how long a verb may take to stop when it is told to. A
 // kill at any point loses nothing, so it need not be long.
 const graceAfterSignal = 2 * time.Second
-
-// usageError is a mistake in how the program was called.
-type usageError struct{ msg, hint string }
-
-func (e *usageError) Error() string { return e.msg }
-
-// usagef makes a usage error whose hint is the verb's help.
-func usagef(format string, args ...any) error {
-	return &usageError{msg: fmt.Sprintf(format, args...)}
-}
-
-// hinted is an error with a way out.
-type hinted struct {
-	error
-	hint string
-}
-
-func (e *hinted) Unwrap() error { return e.error }
-
-// hint adds a way out to an error.
-func hint(err error, format string, args ...any) error {
-	return &hinted{err, fmt.Sprintf(format, args...)}
-}
-
-// findings tells that a check went well and found something.
-type findings struct{ n int }
-
-func (e *findings) Error() string { return fmt.Sprintf("%d findings", e.n) }
 
 // ui is where a verb writes. run puts screens before out and err.
 type ui struct {
@@ -81,10 +40,15 @@ type ui struct {
 	out, err io.Writer // text
 	quiet    bool
 	color    string // auto, always or never
-	// grace is how long the verb may take to stop, in nanoseconds; 0 is
-	// graceAfterSignal.
+	// grace is how long the verb may take beyond graceAfterSignal, in nanoseconds.
 	grace atomic.Int64
 }
+
+// allowGrace lets the verb take so long to stop what it has begun.
+func (u *ui) allowGrace(d time.Duration) { u.grace.Store(int64(d)) }
+
+// graceTime is how long the verb may take to stop when it is told to.
+func (u *ui) graceTime() time.Duration { return graceAfterSignal + time.Duration(u.grace.Load()) }
 
 // errorf and hintf are the only ways to standard error, but for progress.
 func (u *ui) errorf(format string, args ...any) {
@@ -165,79 +129,6 @@ func (u *ui) report(err error) int {
 	u.errorf("%s", plainError(err))
 	if h := hintFor(err); h != "" {
 		u.hintf("%s", h)
-	}
-	return exitError
-}
-
-// plainError is an error without the hint that it carries.
-func plainError(err error) string {
-	var line *transcript.LineError
-	if errors.As(err, &line) && line.Hint != "" {
-		return strings.TrimSuffix(err.Error(), " ("+line.Hint+")")
-	}
-	return err.Error()
-}
-
-// hintFor finds the way out of an error.
-func hintFor(err error) string {
-	var h *hinted
-	var line *transcript.LineError
-	var window *kernel.WindowError
-	var small *kernel.TooSmallError
-	var none *kernel.NoSessionError
-	switch {
-	case errors.As(err, &h):
-		return h.hint
-	case errors.As(err, &none):
-		return none.Hint("'memkernel status --all' lists all") + "; plan --commit and observe begin one, as does any verb with its --transcript"
-	case errors.Is(err, transcript.ErrUnread):
-		return fmt.Sprintf("check that it is the session's own file and whole; --dialect, one of %v, says how it is written", transcript.Dialects())
-	case errors.As(err, &line):
-		return "mend or remove that line, or pass --skip-broken to leave out what can't be read"
-	case errors.As(err, &window):
-		return "say how large it is with --context-window, such as --context-window 200k, or add the model with --prices"
-	case errors.As(err, &small):
-		return fmt.Sprintf("the window must hold the reserve (%d) and the fixed part (%d): use a larger --context-window, a smaller --reserve, or less in --system, --tools and --fixed-tokens", small.Reserve, small.Fixed)
-	case errors.Is(err, kernel.ErrAnswered), errors.Is(err, kernel.ErrNoMessages):
-		return "add a user prompt with --prompt, or choose an earlier call with --at"
-	case errors.Is(err, transcript.ErrEmpty):
-		return "a session that has not begun can be planned with --prompt alone, without --transcript"
-	case errors.Is(err, transcript.ErrUnknownDialect):
-		return fmt.Sprintf("name it with --dialect, one of %v", transcript.Dialects())
-	case errors.Is(err, fs.ErrNotExist):
-		return "check the path; it is taken relative to the current folder"
-	case errors.Is(err, fs.ErrPermission):
-		return "check who owns the file, or put the state elsewhere with --state-dir"
-	}
-	return ""
-}
-
-// mainWithSignals runs the program until it ends or is told to.
-func mainWithSignals() int {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	done := make(chan int, 1)
-	u := &ui{in: os.Stdin, out: os.Stdout, err: os.Stderr}
-	go func() { done <- run(ctx, u, os.Args[1:]) }()
-	select {
-	case code := <-done:
-		return code
-	case s := <-signals:
-		cancel()
-		select {
-		case <-done:
-		case <-signals:
-		case <-time.After(max(graceAfterSignal, time.Duration(u.grace.Load()))):
-		}
-		return signalCode(s)
-	}
-}
-
-func signalCode(s os.Signal) int {
-	if n, ok := s.(syscall.Signal); ok {
-		return exitSignal + int(n)
 	}
 	return exitError
 }

@@ -2,45 +2,26 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"time"
 
-	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/summary/model"
 )
 
-// observer opens the workspace's kernel for what commits turns: with the model that
-// makes notes of them, if the configuration names one.
-func (a *app) observer(ctx context.Context, book *cachelayout.Book) (*kernel.Kernel, error) {
-	o, err := a.kernelOptions(book, nil)
-	if err != nil {
-		return nil, err
-	}
-	if o.Summary, err = a.summaryOptions(); err != nil {
-		return nil, err
-	}
-	k, err := kernel.Open(ctx, a.workspace, o)
-	if err != nil {
-		return nil, hint(err, "name the project's folder with --workspace")
-	}
-	return k, nil
-}
-
 // summaryOptions are the settings of the model that makes notes, the zero value if
 // there is none. It sends nothing.
-func (a *app) summaryOptions() (kernel.SummaryOptions, error) {
-	c := &a.config.Summary.Model
+func (s *settings) summaryOptions() (kernel.SummaryOptions, error) {
+	c := &s.config.Summary.Model
 	o := kernel.SummaryOptions{Tokens: int(c.MinTokens), After: time.Duration(c.MaxAge), DeltaTokens: int(c.MaxTokens),
 		Timeout: time.Duration(c.Timeout), CloseWait: time.Duration(c.CloseWait), NoFacts: !c.Facts}
-	if err := a.trustSummary(); err != nil {
+	if err := s.trustSummary(); err != nil {
 		return o, err
 	}
 	m, err := model.FromConfig(model.Config{Provider: c.Provider, BaseURL: string(c.BaseURL), Model: c.Name, APIKeyEnv: string(c.APIKeyEnv),
 		Timeout: time.Duration(c.Timeout), AllowInsecure: c.AllowInsecure})
 	if err != nil {
-		return o, hint(fmt.Errorf("read configuration: %s: %w", a.config.Origin("summary.model.provider"), err),
+		return o, hint(fmt.Errorf("read configuration: %s: %w", s.config.Origin("summary.model.provider"), err),
 			"mend the section summary.model, or say summary.model.provider: none for the mechanical summary alone")
 	}
 	o.Model = m
@@ -49,14 +30,14 @@ func (a *app) summaryOptions() (kernel.SummaryOptions, error) {
 
 // trustSummary refuses to send a session anywhere on the word of the state folder's
 // own file; see trustEmbedding.
-func (a *app) trustSummary() error {
-	c := &a.config.Summary.Model
-	if a.configPath != "" || c.Provider == model.ProviderNone {
+func (s *settings) trustSummary() error {
+	c := &s.config.Summary.Model
+	if s.configPath != "" || c.Provider == model.ProviderNone {
 		return nil
 	}
 	refuse := func(key, why string) error {
-		return hint(fmt.Errorf("%s: %s: %s, and this file may have come with the project", a.config.Origin(key), key, why),
-			"if you want that, say so by --config %s; else set summary.model.provider to none", a.configFile)
+		return hint(fmt.Errorf("%s: %s: %s, and this file may have come with the project", s.config.Origin(key), key, why),
+			"if you want that, say so by --config %s; else set summary.model.provider to none", s.configFile)
 	}
 	switch {
 	case !onThisMachine(string(c.BaseURL)):

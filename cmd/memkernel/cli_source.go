@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/bench/predict"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -138,4 +140,44 @@ func (c *choice) view() transcript.View {
 		return transcript.Full
 	}
 	return transcript.Host
+}
+
+// isRequest tells a request about to be sent from a log of what happened.
+func isRequest(s *transcript.Session) bool {
+	return s.Dialect == transcript.Anthropic || s.Dialect == transcript.OpenAI
+}
+
+func (a *app) readAll(path string) ([]byte, error) {
+	f, err := a.open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// sourceFlags say where a session comes from.
+type sourceFlags struct{ file, channel, agent string }
+
+func (s *sourceFlags) add(cmd *cobra.Command, file string) {
+	f := cmd.Flags()
+	f.StringVar(&s.file, "session-file", "", "the host's transcript as checkpoints name it, a `path`"+file)
+	f.StringVar(&s.channel, "channel", "", "by what the person writes, as checkpoints name it, such as telegram: a `name`")
+	f.StringVar(&s.agent, "agent", "", "who answers, as checkpoints name it: a `name`")
+}
+
+// fileOfTranscript is said of verbs that take the transcript for the session's file. A
+// plan does not: it looks alike wherever it is made.
+const fileOfTranscript = " (default the file of --transcript)"
+
+// of is the source of a session that was read from a transcript; "" and - are no file.
+func (s *sourceFlags) of(transcript string) kernel.Source {
+	out := kernel.Source{File: s.file, Channel: s.channel, Agent: s.agent}
+	if out.File == "" && transcript != "" && transcript != "-" {
+		out.File = transcript
+		if abs, err := filepath.Abs(transcript); err == nil {
+			out.File = abs
+		}
+	}
+	return out
 }

@@ -2,23 +2,21 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/memkernel/memkernel/embed"
-	"github.com/memkernel/memkernel/kernel"
 )
 
 // embedder makes the provider of vectors, nil if there is none. It sends nothing.
-func (a *app) embedder() (embed.Provider, error) {
-	if err := a.trustEmbedding(); err != nil {
+func (s *settings) embedder() (embed.Provider, error) {
+	if err := s.trustEmbedding(); err != nil {
 		return nil, err
 	}
-	p, err := embed.FromConfig(a.embedConfig())
+	p, err := embed.FromConfig(s.embedConfig())
 	if err != nil {
-		return nil, hint(fmt.Errorf("read configuration: %s: %w", a.config.Origin("embedding.provider"), err),
+		return nil, hint(fmt.Errorf("read configuration: %s: %w", s.config.Origin("embedding.provider"), err),
 			"mend the section embedding, or say embedding.provider: none to search by words alone")
 	}
 	return p, nil
@@ -27,14 +25,14 @@ func (a *app) embedder() (embed.Provider, error) {
 // budgetFile stands in the state folder and holds what was sent today.
 const budgetFile = "embedding-budget.json"
 
-func (a *app) embedConfig() embed.Config {
-	e := &a.config.Embedding
+func (s *settings) embedConfig() embed.Config {
+	e := &s.config.Embedding
 	c := embed.Config{Provider: e.Provider, BaseURL: string(e.BaseURL), Model: e.Model, ModelDir: string(e.ModelDir), Dimensions: e.Dimensions,
 		APIKeyEnv: string(e.APIKeyEnv), QueryPrefix: e.QueryPrefix, DocumentPrefix: e.DocumentPrefix, BatchSize: e.BatchSize,
 		MaxTextBytes: e.MaxTextBytes, Timeout: time.Duration(e.Timeout), RequestsPerMinute: e.RequestsPerMinute,
 		TokensPerMinute: int(e.TokensPerMinute), AllowInsecure: e.AllowInsecure}
 	if e.DailyTokens > 0 {
-		c.Budget = embed.NewBudget(filepath.Join(a.stateDir, budgetFile), int(e.DailyTokens), a.config.Workspace.Timezone.Location(), nil)
+		c.Budget = embed.NewBudget(filepath.Join(s.stateDir, budgetFile), int(e.DailyTokens), s.config.Workspace.Timezone.Location(), nil)
 	}
 	return c
 }
@@ -42,14 +40,14 @@ func (a *app) embedConfig() embed.Config {
 // trustEmbedding refuses to send anything anywhere on the word of the state
 // folder's own file: that may have come with a repository of somebody else's. What
 // --config names is the user's choice.
-func (a *app) trustEmbedding() error {
-	e := &a.config.Embedding
-	if a.configPath != "" || e.Provider == embed.ProviderNone || e.Provider == embed.ProviderLocal {
+func (s *settings) trustEmbedding() error {
+	e := &s.config.Embedding
+	if s.configPath != "" || e.Provider == embed.ProviderNone || e.Provider == embed.ProviderLocal {
 		return nil
 	}
 	refuse := func(key, why string) error {
-		return hint(fmt.Errorf("%s: %s: %s, and this file may have come with the project", a.config.Origin(key), key, why),
-			"if you want that, say so by --config %s; else set embedding.provider to none", a.configFile)
+		return hint(fmt.Errorf("%s: %s: %s, and this file may have come with the project", s.config.Origin(key), key, why),
+			"if you want that, say so by --config %s; else set embedding.provider to none", s.configFile)
 	}
 	address := string(e.BaseURL)
 	switch {
@@ -62,16 +60,4 @@ func (a *app) trustEmbedding() error {
 		return refuse("embedding.api_key_env", "a variable of the environment would be sent to "+host(address))
 	}
 	return nil
-}
-
-// embedHint is the way on where texts have no vector.
-func embedHint(err error) string {
-	var limit *kernel.EmbedLimitError
-	switch {
-	case errors.As(err, &limit):
-		return "run 'memkernel reindex --yes' to send it, or raise embedding.confirm_cost and embedding.confirm_tokens; until then search does without"
-	case errors.Is(err, embed.ErrBudget):
-		return "the index is up to date for words; run reindex again tomorrow, or raise embedding.daily_tokens"
-	}
-	return "the index is up to date for words; run reindex again when the provider answers"
 }

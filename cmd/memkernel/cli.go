@@ -1,0 +1,164 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/spf13/cobra"
+)
+
+// app is what all verbs share: where to write, and the shared flags.
+type app struct {
+	*ui
+	settings
+	json, shared bool
+	prices       string
+}
+
+func (a *app) sharedFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.StringVar(&a.workspace, "workspace", ".", "folder of the `project` that the session belongs to")
+	f.StringVar(&a.stateDir, "state-dir", "", "`folder` of derived state (default <workspace>/.memkernel)")
+	f.StringVar(&a.configPath, "config", "", "configuration `file` (default <state-dir>/config.yaml, if there)")
+	f.BoolVar(&a.json, "json", false, "one JSON document instead of text; see doc/json.md")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress and no hints after a success")
+	f.StringVar(&a.color, "color", "auto", "colour the text: `when` is auto, always or never")
+	must(root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// must guards calls that can only fail by a mistake in this package, which every
+// test would meet.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// prepare reads the configuration and checks the shared flags, before any verb.
+func (a *app) prepare(cmd *cobra.Command) error {
+	switch a.color {
+	case "auto", "always", "never":
+	default:
+		return usagef("--color %q is none of auto, always, never", a.color)
+	}
+	if a.stateDir == "" {
+		a.stateDir = filepath.Join(a.workspace, kernel.DefaultStateDir)
+	}
+	return a.readConfig(cmd)
+}
+
+// noArgs refuses arguments that are no flags.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no argument, got %q", cmd.Name(), args[0])
+	}
+	return nil
+}
+
+// book is the price book, with the user's file over the embedded table.
+func (a *app) book() (*cachelayout.Book, error) {
+	b := cachelayout.DefaultBook()
+	if a.prices == "" {
+		return b, nil
+	}
+	f, err := a.open(a.prices)
+	if err != nil {
+		return nil, fmt.Errorf("read prices: %w", err)
+	}
+	defer f.Close()
+	if b, err = b.Overlay(f, a.prices); err != nil {
+		return nil, hint(err, "the file is what 'memkernel prices import' writes; see doc/json.md")
+	}
+	return b, nil
+}
+
+// pricesFlag adds --prices to a verb.
+func (a *app) pricesFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.prices, "prices", a.prices, "price `file` that stands over the embedded book")
+}
+
+// readConfig reads the configuration file, and brings it and the flags of the
+// verb into line. A file that was named must exist.
+func (a *app) readConfig(cmd *cobra.Command) error {
+	const name = "config.yaml"
+	if a.configPath == "" {
+		if _, err := statedir.At(a.stateDir).Check(name); err != nil {
+			return hint(fmt.Errorf("read configuration: %w", err), "name the file with --config if you made it so")
+		}
+	}
+	path := cmp.Or(a.configPath, filepath.Join(a.stateDir, name))
+	c, err := config.Load(path)
+	switch {
+	case err == nil:
+		a.config, a.configFile = c, path
+	case errors.Is(err, fs.ErrNotExist) && a.configPath == "":
+		a.config = config.Default()
+	default:
+		return configError(err)
+	}
+	return a.joinFlags(cmd)
+}
+
+// joinFlags gives a flag that the user did not set the file's value, and a
+// setting whose flag the user did set the flag's, so that both say the same.
+func (a *app) joinFlags(cmd *cobra.Command) error {
+	for _, k := range a.config.Keys() {
+		f := cmd.Flags().Lookup(k.Flag)
+		switch {
+		case k.Flag == "" || f == nil || f.Annotations[ownFlag] != nil:
+		case f.Changed:
+			if err := a.config.Set(k.Name, f.Value.String(), "--"+k.Flag); err != nil {
+				return usagef("%s", err)
+			}
+		case a.config.Origin(k.Name) != config.Origin{} && k.String() != "" && !k.Unsaid():
+			if err := f.Value.Set(k.String()); err != nil {
+				return fmt.Errorf("read configuration: %s: %s: %w", a.config.Origin(k.Name), k.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// ownFlag marks a flag that only shares its name with a setting's.
+const ownFlag = "memkernel_own"
+
+// configError adds the way out that a mistake in a configuration carries.
+func configError(err error) error {
+	var mistake *config.Error
+	wrapped := fmt.Errorf("read configuration: %w", err)
+	if errors.As(err, &mistake) && mistake.Hint != "" {
+		return hint(wrapped, "%s", mistake.Hint)
+	}
+	return wrapped
+}
+
+// sharedFlag adds --shared to a verb that shows memory. It stands over
+// workspace.private.
+func (a *app) sharedFlag(set interface {
+	BoolVar(p *bool, name string, value bool, usage string)
+}) {
+	set.BoolVar(&a.shared, "shared", false, "as a shared session sees it: without MEMORY.md and USER.md")
+}
+
+// private tells whether private files are there.
+func (a *app) private() bool { return a.config.Workspace.Private && !a.shared }
+
+// writeJSON prints one document. Text is not escaped for HTML, so that what the
+// model sees can be read as it is.
+func (a *app) writeJSON(v any) error {
+	enc := json.NewEncoder(a.document())
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write json: %w", err)
+	}
+	return nil
+}
