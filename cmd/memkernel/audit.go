@@ -96,24 +96,24 @@ func runAudit(ctx context.Context, a *app, f *auditFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		err = a.writeJSON(auditDocument(a.workspace, r))
+	if a.JSON {
+		err = a.writeJSON(auditDocument(a.Workspace, r))
 	} else {
-		err = display.Audit(a.out, r, a.painter(), f.all)
+		err = display.Audit(a.Out, r, a.painter(), f.all)
 	}
 	if err == nil && len(r.Findings) > 0 {
-		return &findings{len(r.Findings)}
+		return withFindings(len(r.Findings))
 	}
 	return err
 }
 
 // listChecks prints the names of the checks.
 func listChecks(a *app) error {
-	if a.json {
+	if a.JSON {
 		return usagef("--list is for people; --json names every check that ran")
 	}
 	for _, c := range consolidation.ListChecks() {
-		if _, err := fmt.Fprintf(a.out, "%-18s %s\n", c.ID, c.Title); err != nil {
+		if _, err := fmt.Fprintf(a.Out, "%-18s %s\n", c.ID, c.Title); err != nil {
 			return err
 		}
 	}
@@ -141,14 +141,14 @@ func auditRequest(a *app, f *auditFlags) (kernel.AuditOptions, error) {
 	const way = "'memkernel audit --list' names the checks"
 	var err error
 	if o.Only, err = checkIDs(f.only); err != nil {
-		return o, &usageError{"--only: " + err.Error(), way}
+		return o, usageWith("--only: "+err.Error(), way)
 	}
 	if o.Skip, err = checkIDs(f.skip); err != nil {
-		return o, &usageError{"--skip: " + err.Error(), way}
+		return o, usageWith("--skip: "+err.Error(), way)
 	}
-	skip, err := checkIDs(a.config.Audit.Skip)
+	skip, err := checkIDs(a.Config.Audit.Skip)
 	if err != nil {
-		return o, hint(fmt.Errorf("read configuration: %s: audit.skip: %w", a.config.Origin("audit.skip"), err), way)
+		return o, hint(fmt.Errorf("read configuration: %s: audit.skip: %w", a.Config.Origin("audit.skip"), err), way)
 	}
 	if len(o.Only) == 0 {
 		o.Skip = append(o.Skip, skip...)

@@ -85,12 +85,12 @@ func runEconomics(ctx context.Context, a *app, e *economicsFlags) error {
 	}
 	now, command := time.Now(), "memkernel "+strings.Join(shortArgs(os.Args[1:]), " ")
 	switch {
-	case a.json:
+	case a.JSON:
 		return a.writeJSON(report.JSON("memkernel/bench_economics/v1"))
 	case e.write != "":
 		return report.Write(e.write, command, now)
 	}
-	_, err = a.out.Write([]byte(report.Markdown(command, now)))
+	_, err = a.Out.Write([]byte(report.Markdown(command, now)))
 	return err
 }
 

@@ -110,7 +110,7 @@ func (b *benchPagingFlags) check(cmd *cobra.Command) error {
 		return usagef("--turns is a number from 1 and goes with --transcript")
 	}
 	for _, p := range b.policies {
-		known := choice{of: paging.Policies()}
+		known := choice{Of: paging.Policies()}
 		if err := known.Set(p); err != nil {
 			return usagef("--policy %s", err)
 		}
@@ -171,13 +171,13 @@ func benchWorkload(ctx context.Context, a *app, b *benchPagingFlags) error {
 		return err
 	}
 	switch {
-	case a.json && single:
+	case a.JSON && single:
 		doc.Results[0].Events = document.List(doc.Results[0].Events)
 		return a.writeJSON(pagingOneJSON{doc.Schema, doc.Results[0]})
-	case a.json:
+	case a.JSON:
 		return a.writeJSON(doc)
 	}
-	return display.Paging(a.out, doc.Results, a.painter())
+	return display.Paging(a.Out, doc.Results, a.painter())
 }
 
 // runTraced runs all that is asked for, with a trace if one is.
@@ -243,17 +243,17 @@ func benchTables(ctx context.Context, a *app, b *benchPagingFlags) error {
 		}
 		tables = append(tables, more...)
 	}
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(tablesJSON{"memkernel/bench_tables/v1", tables})
 	}
 	p := a.painter()
 	for _, t := range tables {
 		head, rest, _ := strings.Cut(t.Text(), "\n")
-		if _, err := fmt.Fprintf(a.out, "%s\n%s\n", p.Paint(display.Bold, head), rest); err != nil {
+		if _, err := fmt.Fprintf(a.Out, "%s\n%s\n", p.Paint(display.Bold, head), rest); err != nil {
 			return err
 		}
 	}
-	_, err = io.WriteString(a.out, p.Paint(display.Gray, "ours, then (the paper's); = follows from our workloads' rules, ~ from sizes")+"\n")
+	_, err = io.WriteString(a.Out, p.Paint(display.Gray, "ours, then (the paper's); = follows from our workloads' rules, ~ from sizes")+"\n")
 	return err
 }
 

@@ -107,19 +107,19 @@ func runBenchPredict(a *app, b *benchPredictFlags) error {
 		doc.Sessions = append(doc.Sessions, *s)
 	}
 	doc.sum()
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(doc)
 	}
-	return display.Predict(a.out, doc.drawn(), a.painter())
+	return display.Predict(a.Out, doc.drawn(), a.painter())
 }
 
 func predictSession(a *app, path string, opt predict.Options) (*predictedSession, error) {
-	src, err := a.openSource(&transcriptFlags{path: path, dialect: choice{value: "auto"}})
+	src, err := a.openSource(transcriptFile(path))
 	if err != nil {
 		return nil, err
 	}
 	defer src.close()
-	segments, err := predict.Segments(src.bytes, src.size, &src.opt)
+	segments, err := src.segments()
 	if err != nil {
 		return nil, err
 	}

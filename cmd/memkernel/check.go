@@ -31,13 +31,13 @@ func runCheck(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		err = a.writeJSON(document.OfCheck(k.StateDir(), found))
 	} else {
-		err = display.Check(a.out, k.StateDir(), found)
+		err = display.Check(a.Out, k.StateDir(), found)
 	}
 	if err == nil && len(found) > 0 {
-		return &findings{len(found)}
+		return withFindings(len(found))
 	}
 	return err
 }

@@ -19,17 +19,17 @@ import (
 type app struct {
 	*ui
 	settings
-	json, shared bool
+	JSON, shared bool
 	prices       string
 }
 
 func (a *app) sharedFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.StringVar(&a.workspace, "workspace", ".", "folder of the `project` that the session belongs to")
-	f.StringVar(&a.stateDir, "state-dir", "", "`folder` of derived state (default <workspace>/.memkernel)")
-	f.StringVar(&a.configPath, "config", "", "configuration `file` (default <state-dir>/config.yaml, if there)")
-	f.BoolVar(&a.json, "json", false, "one JSON document instead of text; see doc/json.md")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress and no hints after a success")
+	f.StringVar(&a.Workspace, "workspace", ".", "folder of the `project` that the session belongs to")
+	f.StringVar(&a.StateDir, "state-dir", "", "`folder` of derived state (default <workspace>/.memkernel)")
+	f.StringVar(&a.ConfigPath, "config", "", "configuration `file` (default <state-dir>/config.yaml, if there)")
+	f.BoolVar(&a.JSON, "json", false, "one JSON document instead of text; see doc/json.md")
+	f.BoolVarP(&a.Quiet, "quiet", "q", false, "no progress and no hints after a success")
 	f.StringVar(&a.color, "color", "auto", "colour the text: `when` is auto, always or never")
 	must(root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)))
 }
@@ -49,8 +49,8 @@ func (a *app) prepare(cmd *cobra.Command) error {
 	default:
 		return usagef("--color %q is none of auto, always, never", a.color)
 	}
-	if a.stateDir == "" {
-		a.stateDir = filepath.Join(a.workspace, kernel.DefaultStateDir)
+	if a.StateDir == "" {
+		a.StateDir = filepath.Join(a.Workspace, kernel.DefaultStateDir)
 	}
 	return a.readConfig(cmd)
 }
@@ -89,18 +89,18 @@ func (a *app) pricesFlag(cmd *cobra.Command) {
 // verb into line. A file that was named must exist.
 func (a *app) readConfig(cmd *cobra.Command) error {
 	const name = "config.yaml"
-	if a.configPath == "" {
-		if _, err := statedir.At(a.stateDir).Check(name); err != nil {
+	if a.ConfigPath == "" {
+		if _, err := statedir.At(a.StateDir).Check(name); err != nil {
 			return hint(fmt.Errorf("read configuration: %w", err), "name the file with --config if you made it so")
 		}
 	}
-	path := cmp.Or(a.configPath, filepath.Join(a.stateDir, name))
+	path := cmp.Or(a.ConfigPath, filepath.Join(a.StateDir, name))
 	c, err := config.Load(path)
 	switch {
 	case err == nil:
-		a.config, a.configFile = c, path
-	case errors.Is(err, fs.ErrNotExist) && a.configPath == "":
-		a.config = config.Default()
+		a.Config, a.ConfigFile = c, path
+	case errors.Is(err, fs.ErrNotExist) && a.ConfigPath == "":
+		a.Config = config.Default()
 	default:
 		return configError(err)
 	}
@@ -110,17 +110,17 @@ func (a *app) readConfig(cmd *cobra.Command) error {
 // joinFlags gives a flag that the user did not set the file's value, and a
 // setting whose flag the user did set the flag's, so that both say the same.
 func (a *app) joinFlags(cmd *cobra.Command) error {
-	for _, k := range a.config.Keys() {
+	for _, k := range a.Config.Keys() {
 		f := cmd.Flags().Lookup(k.Flag)
 		switch {
 		case k.Flag == "" || f == nil || f.Annotations[ownFlag] != nil:
 		case f.Changed:
-			if err := a.config.Set(k.Name, f.Value.String(), "--"+k.Flag); err != nil {
+			if err := a.Config.Set(k.Name, f.Value.String(), "--"+k.Flag); err != nil {
 				return usagef("%s", err)
 			}
-		case a.config.Origin(k.Name) != config.Origin{} && k.String() != "" && !k.Unsaid():
+		case a.Config.Origin(k.Name) != config.Origin{} && k.String() != "" && !k.Unsaid():
 			if err := f.Value.Set(k.String()); err != nil {
-				return fmt.Errorf("read configuration: %s: %s: %w", a.config.Origin(k.Name), k.Name, err)
+				return fmt.Errorf("read configuration: %s: %s: %w", a.Config.Origin(k.Name), k.Name, err)
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func (a *app) sharedFlag(set interface {
 }
 
 // private tells whether private files are there.
-func (a *app) private() bool { return a.config.Workspace.Private && !a.shared }
+func (a *app) private() bool { return a.Config.Workspace.Private && !a.shared }
 
 // writeJSON prints one document. Text is not escaped for HTML, so that what the
 // model sees can be read as it is.

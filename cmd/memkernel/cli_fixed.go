@@ -14,23 +14,24 @@ import (
 // says.
 type fixedValue struct {
 	config.Tokens
-	auto bool
+	// Auto: it was not given.
+	Auto bool
 }
 
 func (v *fixedValue) Set(s string) error {
-	v.auto = false
+	v.Auto = false
 	return v.Tokens.Set(s)
 }
 
 func (v *fixedValue) String() string {
-	if v.auto {
+	if v.Auto {
 		return "as recorded"
 	}
 	return v.Tokens.String()
 }
 
 func (v *fixedValue) add(f *pflag.FlagSet) {
-	v.auto = true
+	v.Auto = true
 	f.Var(v, "fixed-tokens", "size of a system prompt and tools that the transcript doesn't hold (default what its first billed call implies; 0 for none)")
 }
 
@@ -39,7 +40,7 @@ func (v *fixedValue) add(f *pflag.FlagSet) {
 // its system prompt and tools in it.
 func (v *fixedValue) implied(s *transcript.Session, msgs []memkernel.Message, system []memkernel.Part, tools []memkernel.Tool, book *cachelayout.Book) (int, error) {
 	request := isRequest(s) && len(s.System)+len(s.Tools) > 0
-	if !v.auto || request || len(system) > 0 && len(tools) > 0 {
+	if !v.Auto || request || len(system) > 0 && len(tools) > 0 {
 		return 0, nil
 	}
 	counter, err := kernel.NewMessageCounter(book, s.Model)

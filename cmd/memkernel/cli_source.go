@@ -16,31 +16,36 @@ import (
 
 // source is where a transcript comes from. It can be read more than once.
 type source struct {
-	name  string
-	bytes io.ReaderAt
-	size  int64
-	close func() error
-	opt   transcript.Options
+	name   string
+	bytes  io.ReaderAt
+	size   int64
+	closer io.Closer
+	opt    transcript.Options
 }
 
 // transcriptFlags are those of every verb that reads a transcript.
 type transcriptFlags struct {
-	path       string
+	Path       string
 	dialect    choice
 	skipBroken bool
 }
 
 func (t *transcriptFlags) add(cmd *cobra.Command) {
-	t.dialect = choice{value: "auto", of: []string{"auto"}}
+	t.dialect = choice{Value: "auto", Of: []string{"auto"}}
 	for _, d := range transcript.Dialects() {
-		t.dialect.of = append(t.dialect.of, string(d))
+		t.dialect.Of = append(t.dialect.Of, string(d))
 	}
 	f := cmd.Flags()
-	f.StringVarP(&t.path, "transcript", "t", "", "the session's `file`, - for standard input")
+	f.StringVarP(&t.Path, "transcript", "t", "", "the session's `file`, - for standard input")
 	f.Var(&t.dialect, "dialect", "how the transcript is written")
 	f.BoolVar(&t.skipBroken, "skip-broken", false, "leave out records that can't be read instead of stopping")
 	must(cmd.MarkFlagFilename("transcript"))
-	completeWords(cmd, "dialect", t.dialect.of)
+	completeWords(cmd, "dialect", t.dialect.Of)
+}
+
+// transcriptFile are the flags with which a file is read as it comes.
+func transcriptFile(path string) *transcriptFlags {
+	return &transcriptFlags{Path: path, dialect: choice{Value: "auto"}}
 }
 
 // completeWords lets the shell complete the words of a flag.
@@ -51,7 +56,7 @@ func completeWords(cmd *cobra.Command, flag string, words []string) {
 // open opens a file, or standard input for "-".
 func (a *app) open(path string) (io.ReadCloser, error) {
 	if path == "-" {
-		return io.NopCloser(a.in), nil
+		return io.NopCloser(a.In), nil
 	}
 	return os.Open(path)
 }
@@ -59,16 +64,16 @@ func (a *app) open(path string) (io.ReadCloser, error) {
 // openSource opens the transcript. Standard input is kept in memory, since
 // explaining a session reads it more than once.
 func (a *app) openSource(t *transcriptFlags) (*source, error) {
-	d, err := transcript.ParseDialect(t.dialect.value)
+	d, err := transcript.ParseDialect(t.dialect.Value)
 	if err != nil {
 		return nil, usagef("%s", err)
 	}
-	s := &source{name: t.path, close: func() error { return nil }, opt: transcript.Options{Dialect: d, Name: t.path}}
+	s := &source{name: t.Path, opt: transcript.Options{Dialect: d, Name: t.Path}}
 	if t.skipBroken {
 		s.opt.OnBroken = transcript.Skip
 	}
-	if t.path == "-" {
-		data, err := io.ReadAll(a.in)
+	if t.Path == "-" {
+		data, err := io.ReadAll(a.In)
 		if err != nil {
 			return nil, fmt.Errorf("read transcript: %w", err)
 		}
@@ -76,7 +81,7 @@ func (a *app) openSource(t *transcriptFlags) (*source, error) {
 		s.bytes, s.size = bytes.NewReader(data), int64(len(data))
 		return s, nil
 	}
-	return s, s.openFile(t.path)
+	return s, s.openFile(t.Path)
 }
 
 // openFile opens a regular file in place, and reads anything else (a pipe, a
@@ -88,7 +93,7 @@ func (s *source) openFile(path string) error {
 	}
 	st, err := f.Stat()
 	if err == nil && st.Mode().IsRegular() {
-		s.bytes, s.size, s.close = f, st.Size(), f.Close
+		s.bytes, s.size, s.closer = f, st.Size(), f
 		return nil
 	}
 	defer f.Close()
@@ -118,10 +123,23 @@ func (a *app) load(s *source) (*transcript.Session, error) {
 	return session, nil
 }
 
+// close closes what was opened.
+func (s *source) close() error {
+	if s.closer == nil {
+		return nil
+	}
+	return s.closer.Close()
+}
+
+// segments are the recorded calls.
+func (s *source) segments() ([]predict.Segment, error) {
+	return predict.Segments(s.bytes, s.size, &s.opt)
+}
+
 // predicted compares the recorded calls with what the cache should have done.
 // What was unreadable was refused or reported before.
 func (s *source) predicted(opt *predict.Options) (*predict.Report, error) {
-	segments, err := predict.Segments(s.bytes, s.size, &s.opt)
+	segments, err := s.segments()
 	if err != nil {
 		return nil, err
 	}
@@ -130,13 +148,13 @@ func (s *source) predicted(opt *predict.Options) (*predict.Report, error) {
 
 // viewFlag is a flag for the view of a session.
 func viewFlag(cmd *cobra.Command, v *choice, def string) {
-	*v = choice{value: def, of: []string{"host", "full"}}
+	*v = choice{Value: def, Of: []string{"host", "full"}}
 	cmd.Flags().Var(v, "view", "what to look at: what the host would send, or everything ever said")
-	completeWords(cmd, "view", v.of)
+	completeWords(cmd, "view", v.Of)
 }
 
 func (c *choice) view() transcript.View {
-	if c.value == "full" {
+	if c.Value == "full" {
 		return transcript.Full
 	}
 	return transcript.Host

@@ -36,9 +36,9 @@ const graceAfterSignal = 2 * time.Second
 
 // ui is where a verb writes. run puts screens before out and err.
 type ui struct {
-	in       io.Reader
-	out, err io.Writer // text
-	quiet    bool
+	In       io.Reader
+	Out, Err io.Writer // text
+	Quiet    bool
 	color    string // auto, always or never
 	// grace is how long the verb may take beyond graceAfterSignal, in nanoseconds.
 	grace atomic.Int64
@@ -52,16 +52,16 @@ func (u *ui) graceTime() time.Duration { return graceAfterSignal + time.Duration
 
 // errorf and hintf are the only ways to standard error, but for progress.
 func (u *ui) errorf(format string, args ...any) {
-	fmt.Fprintf(u.err, "memkernel: error: %s\n", oneLine(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(u.Err, "memkernel: error: %s\n", oneLine(fmt.Sprintf(format, args...)))
 }
 
 func (u *ui) hintf(format string, args ...any) {
-	fmt.Fprintf(u.err, "memkernel: hint: %s\n", oneLine(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(u.Err, "memkernel: hint: %s\n", oneLine(fmt.Sprintf(format, args...)))
 }
 
 // tip is a hint after a success.
 func (u *ui) tip(format string, args ...any) {
-	if !u.quiet {
+	if !u.Quiet {
 		u.hintf(format, args...)
 	}
 }
@@ -73,8 +73,8 @@ func oneLine(s string) string {
 
 // progress shows how far a slow verb is, on a terminal.
 func (u *ui) progress(format string, args ...any) {
-	if !u.quiet && isTerminal(u.err) {
-		fmt.Fprintf(u.err, display.Ours("\r\x1b[K")+format, args...)
+	if !u.Quiet && isTerminal(u.Err) {
+		fmt.Fprintf(u.Err, display.Ours("\r\x1b[K")+format, args...)
 	}
 }
 
@@ -89,7 +89,7 @@ func (u *ui) painter() display.Style {
 		p.Color = true
 	case "never":
 	default:
-		p.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(u.out)
+		p.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(u.Out)
 	}
 	return p
 }
@@ -97,7 +97,7 @@ func (u *ui) painter() display.Style {
 // width is how many columns text may take: the terminal's, and never more than
 // the rules allow.
 func (u *ui) width() int {
-	if f, ok := display.Bare(u.out).(*os.File); ok {
+	if f, ok := display.Bare(u.Out).(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 			return min(max(w, display.MinWidth), display.Columns)
 		}
@@ -113,15 +113,15 @@ func isTerminal(w io.Writer) bool {
 // report prints how a verb ended and returns the exit code.
 func (u *ui) report(err error) int {
 	var usage *usageError
-	var found *findings
+	var some *findings
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, &found):
+	case errors.As(err, &some):
 		return exitFindings
 	case errors.As(err, &usage):
-		u.errorf("%s", usage.msg)
-		u.hintf("%s", usage.hint)
+		u.errorf("%s", usage.Error())
+		u.hintf("%s", usage.Hint)
 		return exitUsage
 	case errors.Is(err, syscall.EPIPE):
 		return exitError // the reader went away; nobody is left to tell
@@ -135,19 +135,19 @@ func (u *ui) report(err error) int {
 
 // data is standard output for what is read byte for byte: exact, but on a terminal.
 func (u *ui) data() io.Writer {
-	if isTerminal(u.out) {
-		return u.out
+	if isTerminal(u.Out) {
+		return u.Out
 	}
-	return display.Bare(u.out)
+	return display.Bare(u.Out)
 }
 
 // document is standard output for JSON, which stays JSON on a terminal too.
-func (u *ui) document() io.Writer { return display.DocumentScreen(u.out) }
+func (u *ui) document() io.Writer { return display.DocumentScreen(u.Out) }
 
 // bars are there on a terminal that can go back in a line, and not with --quiet.
 func (u *ui) bars() *display.Bars {
-	if u.quiet || os.Getenv("TERM") == "dumb" || !isTerminal(u.err) {
+	if u.Quiet || os.Getenv("TERM") == "dumb" || !isTerminal(u.Err) {
 		return nil
 	}
-	return display.NewBars(u.err)
+	return display.NewBars(u.Err)
 }

@@ -33,18 +33,18 @@ func (t *timeValue) Set(s string) error {
 
 // choice is a flag that takes one of a few words.
 type choice struct {
-	value string
-	of    []string
+	Value string
+	Of    []string
 }
 
-func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return strings.Join(c.of, "|") }
+func (c *choice) String() string { return c.Value }
+func (c *choice) Type() string   { return strings.Join(c.Of, "|") }
 
 func (c *choice) Set(s string) error {
-	if !slices.Contains(c.of, s) {
-		return fmt.Errorf("%q is none of %s", s, strings.Join(c.of, ", "))
+	if !slices.Contains(c.Of, s) {
+		return fmt.Errorf("%q is none of %s", s, strings.Join(c.Of, ", "))
 	}
-	c.value = s
+	c.Value = s
 	return nil
 }
 

@@ -84,7 +84,7 @@ func runCompact(ctx context.Context, a *app, o *compactFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.openKernel(ctx, needs{prices: book})
+	k, err := a.openKernel(ctx, needs{Prices: book})
 	if err != nil {
 		return err
 	}
@@ -94,10 +94,10 @@ func runCompact(ctx context.Context, a *app, o *compactFlags) error {
 		return err
 	}
 	switch c := p.Compaction; {
-	case a.json:
+	case a.JSON:
 		return a.writeJSON(compactJSON{"memkernel/compact/v1", b.SessionKey, p})
 	case o.text:
-		_, err := fmt.Fprintln(a.out, strings.TrimSpace(c.Restore+"\n\n"+c.Summary))
+		_, err := fmt.Fprintln(a.Out, strings.TrimSpace(c.Restore+"\n\n"+c.Summary))
 		return err
 	}
 	showPassed(a, b, "compact", p)
@@ -130,20 +130,20 @@ func compactBoundary(a *app, o *compactFlags, book *cachelayout.Book) (kernel.Bo
 // showCompaction prints what a compaction came to.
 func showCompaction(a *app, c *kernel.Compaction) {
 	if c.Reason == kernel.CompactOK {
-		fmt.Fprintf(a.out, "  %s tokens before, %s after: %s reclaimed\n", display.Thousands(c.TokensBefore), display.Thousands(c.TokensAfter), display.Thousands(c.ReclaimedTokens))
-		fmt.Fprintf(a.out, "  %s in %s left, %s shown shorter\n", display.Plural(c.Messages, "message"), display.Plural(c.Atoms, "atom"), display.Plural(c.Lowered, "result"))
+		fmt.Fprintf(a.Out, "  %s tokens before, %s after: %s reclaimed\n", display.Thousands(c.TokensBefore), display.Thousands(c.TokensAfter), display.Thousands(c.ReclaimedTokens))
+		fmt.Fprintf(a.Out, "  %s in %s left, %s shown shorter\n", display.Plural(c.Messages, "message"), display.Plural(c.Atoms, "atom"), display.Plural(c.Lowered, "result"))
 		if c.FirstKept != nil {
-			fmt.Fprintf(a.out, "  kept from message %d on: %s\n", c.FirstKept.Index+1, display.Clip(c.FirstKept.Key, display.Columns-40))
+			fmt.Fprintf(a.Out, "  kept from message %d on: %s\n", c.FirstKept.Index+1, display.Clip(c.FirstKept.Key, display.Columns-40))
 		}
 	} else {
-		fmt.Fprintf(a.out, "  0 tokens reclaimed of %s: %s\n", display.Thousands(c.TokensBefore), c.Reason)
+		fmt.Fprintf(a.Out, "  0 tokens reclaimed of %s: %s\n", display.Thousands(c.TokensBefore), c.Reason)
 	}
 	if c.Detail != "" {
 		a.tip("%s", display.Printable(c.Detail))
 	}
 	for _, it := range c.Largest {
 		if it.Tokens > 0 {
-			fmt.Fprintf(a.out, "  %8s  %s\n", display.Thousands(it.Tokens), display.Clip(it.Name, display.Columns-12))
+			fmt.Fprintf(a.Out, "  %8s  %s\n", display.Thousands(it.Tokens), display.Clip(it.Name, display.Columns-12))
 		}
 	}
 	if c.Warning != "" {

@@ -38,19 +38,19 @@ type settingJSON struct {
 
 func runConfig(a *app, sample bool) error {
 	switch {
-	case sample && a.json:
+	case sample && a.JSON:
 		return usagef("--sample is a file of comments and has no --json")
-	case a.json:
-		return a.writeJSON(configDocument(a.config, a.configFile))
+	case a.JSON:
+		return a.writeJSON(configDocument(a.Config, a.ConfigFile))
 	}
-	text := a.config.YAML()
+	text := a.Config.YAML()
 	if sample {
 		text = config.Sample()
 	}
 	if _, err := a.data().Write([]byte(text)); err != nil {
 		return err
 	}
-	if !sample && a.configFile == "" {
+	if !sample && a.ConfigFile == "" {
 		a.tip("there is no configuration file; --sample prints one to start from")
 	}
 	return nil

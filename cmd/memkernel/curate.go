@@ -65,10 +65,10 @@ func runCurate(ctx context.Context, a *app, f *curateFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(curateJSON{"memkernel/curate/v1", out})
 	}
-	if err := display.Curated(a.out, out, a.painter()); err != nil {
+	if err := display.Curated(a.Out, out, a.painter()); err != nil {
 		return err
 	}
 	if !out.Applied && len(out.Entries) > 0 {
@@ -142,10 +142,10 @@ func runPrune(ctx context.Context, a *app, f *pruneFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(pruneJSON{"memkernel/prune/v1", out})
 	}
-	if err := display.Pruned(a.out, out, a.painter()); err != nil {
+	if err := display.Pruned(a.Out, out, a.painter()); err != nil {
 		return err
 	}
 	if !out.Applied && (len(out.Moves) > 0 || out.BufferBytes > 0) {
@@ -159,13 +159,13 @@ func runUndo(ctx context.Context, a *app, k *kernel.Kernel, f *pruneFlags) error
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(undoJSON{"memkernel/undo/v1", out})
 	}
 	for _, path := range out.Files {
-		fmt.Fprintf(a.out, "  %s\n", display.Printable(path))
+		fmt.Fprintf(a.Out, "  %s\n", display.Printable(path))
 	}
-	_, err = fmt.Fprintf(a.out, "taken back: the pruning of %s, %s\n", out.Time.Format(time.RFC3339), display.Plural(len(out.Files), "file"))
+	_, err = fmt.Fprintf(a.Out, "taken back: the pruning of %s, %s\n", out.Time.Format(time.RFC3339), display.Plural(len(out.Files), "file"))
 	return err
 }
 

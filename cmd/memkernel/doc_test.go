@@ -18,7 +18,7 @@ const sample = "../../testdata/session.jsonl"
 func invoke(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
-	u := &ui{in: strings.NewReader(""), out: &out, err: &err}
+	u := &ui{In: strings.NewReader(""), Out: &out, Err: &err}
 	code = run(context.Background(), u, args)
 	return code, out.String(), err.String()
 }

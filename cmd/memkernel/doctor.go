@@ -37,7 +37,7 @@ folder and the price book. It changes nothing, and asks nobody on the network un
 			err := a.prepare(cmd)
 			var usage *usageError
 			if err != nil && !errors.As(err, &usage) {
-				d.broken, a.config, a.configFile = err, config.Default(), ""
+				d.broken, a.Config, a.ConfigFile = err, config.Default(), ""
 				return nil
 			}
 			return err
@@ -74,18 +74,18 @@ func runDoctor(ctx context.Context, a *app, f *doctorFlags) error {
 	if err != nil {
 		own.Add(kernel.AreaIndex, kernel.Failing, plainError(err), hintFor(err))
 	}
-	d, err := kernel.Doctor(ctx, a.workspace, o, &kernel.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time})
+	d, err := kernel.Doctor(ctx, a.Workspace, o, &kernel.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time})
 	if err != nil {
 		return err
 	}
 	d.Symptoms = append(own.Symptoms, d.Symptoms...)
-	if a.json {
+	if a.JSON {
 		err = a.writeJSON(doctorJSON{"memkernel/doctor/v1", !d.Failing(), document.List(d.Symptoms)})
 	} else {
-		err = display.Doctor(a.out, d, a.painter())
+		err = display.Doctor(a.Out, d, a.painter())
 	}
 	if err == nil && d.Failing() {
-		return &findings{len(d.Symptoms)}
+		return withFindings(len(d.Symptoms))
 	}
 	return err
 }
@@ -98,10 +98,10 @@ func examine(a *app, f *doctorFlags) *kernel.Diagnosis {
 		d.Add(areaConfig, kernel.Failing, plainError(f.broken), "name a file that is there with --config")
 	case f.broken != nil:
 		d.Add(areaConfig, kernel.Failing, plainError(f.broken), hintFor(f.broken))
-	case a.configFile == "":
+	case a.ConfigFile == "":
 		d.Add(areaConfig, kernel.Healthy, "there is no configuration file, the defaults hold", "")
 	default:
-		d.Add(areaConfig, kernel.Healthy, a.configFile+" was read", "")
+		d.Add(areaConfig, kernel.Healthy, a.ConfigFile+" was read", "")
 	}
 	return d
 }

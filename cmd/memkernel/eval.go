@@ -127,10 +127,10 @@ func runEval(ctx context.Context, a *app, e *evalFlags) error {
 	if e.compared {
 		doc.Compare = &display.Compared{With: document.List(e.compare), Report: relevance.Sum(second.answers), Differences: relevance.Compare(first.answers, second.answers)}
 	}
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(doc)
 	}
-	return display.Eval(a.out, &doc.Evaluation, a.painter())
+	return display.Eval(a.Out, &doc.Evaluation, a.painter())
 }
 
 // check refuses what makes no sense together.
@@ -222,7 +222,7 @@ type evalRun struct {
 }
 
 func newEvalRun(a *app, now time.Time) *evalRun {
-	o := ranking(&a.config.Retrieval)
+	o := ranking(&a.Config.Retrieval)
 	o.Signals = retrieval.DefaultSignals()
 	return &evalRun{opts: o, now: now}
 }

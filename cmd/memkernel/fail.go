@@ -21,7 +21,7 @@ const (
 )
 
 // usageError is a mistake in how the program was called.
-type usageError struct{ msg, hint string }
+type usageError struct{ msg, Hint string }
 
 func (e *usageError) Error() string { return e.msg }
 
@@ -29,6 +29,9 @@ func (e *usageError) Error() string { return e.msg }
 func usagef(format string, args ...any) error {
 	return &usageError{msg: fmt.Sprintf(format, args...)}
 }
+
+// usageWith makes a usage error with a hint of its own.
+func usageWith(msg, hint string) error { return &usageError{msg, hint} }
 
 // hinted is an error with a way out.
 type hinted struct {
@@ -42,6 +45,9 @@ func (e *hinted) Unwrap() error { return e.error }
 func hint(err error, format string, args ...any) error {
 	return &hinted{err, fmt.Sprintf(format, args...)}
 }
+
+// withFindings is the end of a check that went well and found n things.
+func withFindings(n int) error { return &findings{n} }
 
 // findings tells that a check went well and found something.
 type findings struct{ n int }

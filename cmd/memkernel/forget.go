@@ -54,10 +54,10 @@ func runForget(ctx context.Context, a *app, f *forgetFlags, ids []string) error 
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(document.OfForgotten(f.session, out))
 	}
-	if err := display.Forgotten(a.out, out); err != nil {
+	if err := display.Forgotten(a.Out, out); err != nil {
 		return err
 	}
 	if !out.Applied && len(out.Pages)+len(out.Transcripts) > 0 {
@@ -98,7 +98,7 @@ func runRetain(ctx context.Context, a *app, f *retainFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(document.OfRetained(out))
 	}
 	return showRetained(a, out)
@@ -106,10 +106,10 @@ func runRetain(ctx context.Context, a *app, f *retainFlags) error {
 
 func showRetained(a *app, out *kernel.Retained) error {
 	for _, s := range out.Sessions {
-		fmt.Fprintf(a.out, "%s: %s too old, %d as old are pointed to; %s of usage, %s of trace\n", display.Printable(s.Session), display.Plural(s.Pages, "page"), s.Pointed, display.Plural(s.UsageRows, "row"), display.Size(s.TraceBytes))
+		fmt.Fprintf(a.Out, "%s: %s too old, %d as old are pointed to; %s of usage, %s of trace\n", display.Printable(s.Session), display.Plural(s.Pages, "page"), s.Pointed, display.Plural(s.UsageRows, "row"), display.Size(s.TraceBytes))
 	}
 	for _, f := range out.Unreadable {
-		fmt.Fprintf(a.out, "%s can't be read, and no blob goes: %s\n", display.Printable(cmp.Or(f.Session, "a session")), display.Printable(f.What))
+		fmt.Fprintf(a.Out, "%s can't be read, and no blob goes: %s\n", display.Printable(cmp.Or(f.Session, "a session")), display.Printable(f.What))
 		a.tip("%s", f.Hint)
 	}
 	done := "would be removed"
@@ -117,17 +117,17 @@ func showRetained(a *app, out *kernel.Retained) error {
 		done = "removed"
 	}
 	for _, e := range out.Ended {
-		fmt.Fprintf(a.out, "%s: last used%s; all of it %s, %s\n", display.Printable(e.Session), strings.TrimPrefix(display.AtTime(e.Last), ", at"), done, display.Size(e.Bytes))
+		fmt.Fprintf(a.Out, "%s: last used%s; all of it %s, %s\n", display.Printable(e.Session), strings.TrimPrefix(display.AtTime(e.Last), ", at"), done, display.Size(e.Bytes))
 	}
 	for _, key := range out.Cited {
-		fmt.Fprintf(a.out, "%s: as old, and kept: memory names pages of it\n", display.Printable(key))
+		fmt.Fprintf(a.Out, "%s: as old, and kept: memory names pages of it\n", display.Printable(key))
 	}
-	_, err := fmt.Fprintf(a.out, "%s of %s %s, %d of them held by nothing\n", display.Plural(out.Blobs, "blob"), display.Size(out.BlobBytes), done, out.Orphans)
-	if a.config.Retention == (config.Retention{}) {
+	_, err := fmt.Fprintf(a.Out, "%s of %s %s, %d of them held by nothing\n", display.Plural(out.Blobs, "blob"), display.Size(out.BlobBytes), done, out.Orphans)
+	if a.Config.Retention == (config.Retention{}) {
 		a.tip("everything is kept for ever; retention.blobs_days, sessions_days, usage_days, trace_days and backups_days bound that")
 	}
 	if out.Backups > 0 && err == nil {
-		_, err = fmt.Fprintf(a.out, "%s of memory's files, %s, %s\n", display.Plural(out.Backups, "backup"), display.Size(out.BackupBytes), done)
+		_, err = fmt.Fprintf(a.Out, "%s of memory's files, %s, %s\n", display.Plural(out.Backups, "backup"), display.Size(out.BackupBytes), done)
 	}
 	if !out.Applied && (out.Blobs+out.Backups > 0 || len(out.Sessions)+len(out.Ended) > 0) {
 		a.tip("nothing was changed; --apply does it")

@@ -69,7 +69,7 @@ func runRead(ctx context.Context, a *app, session, arg string, pl place) error {
 	if err != nil {
 		return refused(a, arg, pl.path, err)
 	}
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(document.OfLines(arg, c))
 	}
 	if c.Reason != markdownstore.ReasonOK {
@@ -88,7 +88,7 @@ func refused(a *app, arg, path string, err error) error {
 	if !errors.Is(err, markdownstore.ErrDenied) {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		if err := a.writeJSON(document.OfDenied(arg, path, err)); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func runGet(ctx context.Context, a *app, session, id string) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		if err := a.writeJSON(document.OfPage(session, c)); err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func runGet(ctx context.Context, a *app, session, id string) error {
 	if c.Reason == kernel.ReasonBackend {
 		return hint(fmt.Errorf("%s: %s", c.Reason, c.Detail), "run 'memkernel check' to see what else is damaged; ingesting the host's transcript again restores it")
 	}
-	if a.json {
+	if a.JSON {
 		return nil
 	}
 	if c.Reason == kernel.ReasonForgotten {

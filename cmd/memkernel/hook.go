@@ -86,18 +86,18 @@ func runHook(a *app, cmd *cobra.Command, o *hookFlags) error {
 		return hint(fmt.Errorf("--deadline %v leaves no time", o.deadline), "give how long the host may be kept waiting, such as 2s")
 	}
 	debug.SetGCPercent(400) // a process of so short a life is faster with fewer collections
-	opts := hook.Options{Host: h, StateDir: a.stateDir, Deadline: o.deadline, Problems: a.err,
+	opts := hook.Options{Host: h, StateDir: a.StateDir, Deadline: o.deadline, Problems: a.Err,
 		Open: func(ctx context.Context, workspace, stateDir string) (*hook.Setup, error) {
-			a.workspace, a.stateDir = workspace, stateDir
+			a.Workspace, a.StateDir = workspace, stateDir
 			return hookSetup(ctx, a, cmd)
 		}}
 	if cmd.Flags().Changed("workspace") {
-		opts.Workspace = a.workspace
+		opts.Workspace = a.Workspace
 	}
 	if !o.wait {
 		opts.Behind = func(event []byte) error { return commitBehind(a, cmd, h, event) }
 	}
-	return hook.Run(cmd.Context(), opts, a.in, display.Bare(a.out))
+	return hook.Run(cmd.Context(), opts, a.In, display.Bare(a.Out))
 }
 
 // hookSetup opens the event's workspace. Vectors are asked for only where that can't
@@ -107,7 +107,7 @@ func hookSetup(ctx context.Context, a *app, cmd *cobra.Command) (*hook.Setup, er
 		return nil, err
 	}
 	p, err := a.embedder()
-	if err != nil || !onThisMachine(string(a.config.Embedding.BaseURL)) {
+	if err != nil || !onThisMachine(string(a.Config.Embedding.BaseURL)) {
 		p = nil // words alone; what the configuration lacks, the verb search says
 	}
 	ko, err := a.kernelOptions(nil, p)
@@ -115,11 +115,11 @@ func hookSetup(ctx context.Context, a *app, cmd *cobra.Command) (*hook.Setup, er
 		return nil, err
 	}
 	ko.Memory.NoSpans = true // the host keeps its own history: nothing left a prompt of ours
-	k, err := kernel.Open(ctx, a.workspace, ko)
+	k, err := kernel.Open(ctx, a.Workspace, ko)
 	if err != nil {
 		return nil, err
 	}
-	c, m := a.config, ko.Memory
+	c, m := a.Config, ko.Memory
 	s := &hook.Setup{Kernel: k, Private: a.private(), RecallTokens: m.RecallTokens, RecallItems: m.RecallItems, RecallScore: m.RecallScore,
 		RecallShare: m.RecallShare, Window: int(c.Plan.ContextWindow), Thresholds: gaugeThresholds(&ko.Life), NoMemory: m.NoRemembered, NoDailyLogs: m.NoDailyLogs}
 	if s.Prices, err = a.book(); err == nil {

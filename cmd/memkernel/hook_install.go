@@ -85,7 +85,7 @@ func runHookInstall(a *app, o *hookInstallFlags) error {
 
 // settingsPath is the settings file of a host: the user's, or the project's.
 func settingsPath(a *app, h hook.Host, user bool) (string, error) {
-	dir, err := filepath.Abs(a.workspace)
+	dir, err := filepath.Abs(a.Workspace)
 	if user {
 		dir, err = os.UserHomeDir()
 	}
@@ -154,7 +154,7 @@ func showInstalled(a *app, h hook.Host, o *hookInstallFlags, c *hook.Change) {
 	case !c.Changed():
 		state += " already"
 	}
-	fmt.Fprintln(a.out, state)
+	fmt.Fprintln(a.Out, state)
 	switch {
 	case o.uninstall || !c.Changed():
 	case h == hook.Codex:

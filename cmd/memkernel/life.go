@@ -81,8 +81,8 @@ func boundaryFor(a *app, o *lifeFlags) (kernel.Boundary, error) {
 // boundaryOf also gives the transcript, an empty one if there is none.
 func boundaryOf(a *app, o *lifeFlags) (kernel.Boundary, *transcript.Session, error) {
 	session := &transcript.Session{}
-	b := kernel.Boundary{SessionKey: cmp.Or(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.private(), Source: o.source.of(o.transcript.path)}
-	if o.transcript.path == "" {
+	b := kernel.Boundary{SessionKey: cmp.Or(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.private(), Source: o.source.of(o.transcript.Path)}
+	if o.transcript.Path == "" {
 		return b, session, nil
 	}
 	src, err := a.openSource(&o.transcript)
@@ -118,7 +118,7 @@ func runBoundary(ctx context.Context, a *app, v boundaryVerb, o *lifeFlags) erro
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(boundaryJSON{"memkernel/" + v.name + "/v1", b.SessionKey, p})
 	}
 	showPassed(a, b, v.name, p)
@@ -127,13 +127,13 @@ func runBoundary(ctx context.Context, a *app, v boundaryVerb, o *lifeFlags) erro
 
 // showPassed prints what a boundary left behind.
 func showPassed(a *app, b kernel.Boundary, verb string, p *kernel.Passed) {
-	fmt.Fprintf(a.out, "session %s: %s %s, %s ingested, %s, checkpoint %s, reset %s\n", display.Clip(b.SessionKey, display.Columns), verb, p.Outcome,
+	fmt.Fprintf(a.Out, "session %s: %s %s, %s ingested, %s, checkpoint %s, reset %s\n", display.Clip(b.SessionKey, display.Columns), verb, p.Outcome,
 		display.Plural(p.Ingested, "page"), display.Plural(p.Turns, "turn"), cmp.Or(p.Checkpoint, "none"), display.Plural(p.Epoch, "time"))
 	if p.Flushed > 0 {
-		fmt.Fprintf(a.out, "  %s to the day's log\n", display.Plural(p.Flushed, "new line"))
+		fmt.Fprintf(a.Out, "  %s to the day's log\n", display.Plural(p.Flushed, "new line"))
 	}
 	if len(p.Pinned) > 0 {
-		fmt.Fprintf(a.out, "  %s in every prompt\n", display.Plural(len(p.Pinned), "page"))
+		fmt.Fprintf(a.Out, "  %s in every prompt\n", display.Plural(len(p.Pinned), "page"))
 	}
 	for _, r := range p.Rejected {
 		a.tip("%s: %s", r.Code, display.Printable(r.Detail))
@@ -176,7 +176,7 @@ func runCheckpoint(ctx context.Context, a *app, o *lifeFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(document.OfPage(b.SessionKey, got))
 	}
 	_, err = io.WriteString(a.data(), got.Text)
@@ -210,7 +210,7 @@ func runRestore(ctx context.Context, a *app, session string) error {
 	for _, d := range r.Damaged {
 		a.tip("%s", display.Printable(d))
 	}
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(document.OfRestored(session, r))
 	}
 	if r.Text == "" {

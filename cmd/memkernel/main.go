@@ -28,7 +28,7 @@ func mainWithSignals() int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	done := make(chan int, 1)
-	u := &ui{in: os.Stdin, out: os.Stdout, err: os.Stderr}
+	u := &ui{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	go func() { done <- run(ctx, u, os.Args[1:]) }()
 	select {
 	case code := <-done:

@@ -25,7 +25,7 @@ func newMan(a *app) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return writeMan(a.out, cmd.Root())
+				return writeMan(a.Out, cmd.Root())
 			}
 			return writeManFolder(args[0], cmd.Root())
 		},

@@ -48,7 +48,7 @@ func runMCP(ctx context.Context, a *app, o *mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.openKernel(ctx, needs{vectors: true, notes: true, follow: true})
+	k, err := a.openKernel(ctx, needs{Vectors: true, Notes: true, Follow: true})
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func runMCP(ctx context.Context, a *app, o *mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	return s.Serve(ctx, a.in, display.Bare(a.out))
+	return s.Serve(ctx, a.In, display.Bare(a.Out))
 }
 
 // mcpOptions are the flags as the server takes them.
@@ -74,14 +74,14 @@ func mcpOptions(a *app, o *mcpFlags) (*mcp.Options, error) {
 		return nil, usagef("--session names a session and --host the newest of a host: give one of them")
 	}
 	opts := &mcp.Options{Version: buildVersion().Version,
-		Logger: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Tools:  tools.Options{SessionKey: o.session, Private: o.private && a.config.Workspace.Private, ReadOnly: o.readOnly}}
+		Logger: slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Tools:  tools.Options{SessionKey: o.session, Private: o.private && a.Config.Workspace.Private, ReadOnly: o.readOnly}}
 	if o.host != "" {
 		h, err := hook.ParseHost(o.host)
 		if err != nil {
 			return nil, usagef("%s", err)
 		}
-		opts.Session = func() string { return hook.Newest(a.stateDir, h) }
+		opts.Session = func() string { return hook.Newest(a.StateDir, h) }
 	}
 	return opts, nil
 }

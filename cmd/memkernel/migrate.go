@@ -106,15 +106,15 @@ func runMigrate(ctx context.Context, a *app, f *migrateFlags) error {
 		return indexError(err)
 	}
 	doc := document.OfMigrate(r)
-	if a.json {
+	if a.JSON {
 		err = a.writeJSON(doc)
 	} else {
-		err = display.Migrate(a.out, doc, a.painter())
+		err = display.Migrate(a.Out, doc, a.painter())
 	}
 	if err == nil && r.Behind {
 		a.tip("files have changed since they were indexed: run 'memkernel reindex' with index.backend %s", f.to)
 	}
-	if err == nil && a.config.Index.Backend != f.to && isConfigured(f.to) {
+	if err == nil && a.Config.Index.Backend != f.to && isConfigured(f.to) {
 		a.tip("set index.backend to %s to use it", f.to)
 	}
 	return err

@@ -89,8 +89,8 @@ func runNightly(ctx context.Context, a *app, f *nightlyFlags) error {
 	if err != nil {
 		return err
 	}
-	g := &gitCommits{dir: a.workspace}
-	c := &a.config.Upkeep
+	g := &gitCommits{dir: a.Workspace}
+	c := &a.Config.Upkeep
 	before := func(ctx context.Context) error {
 		if !c.Git {
 			return nil
@@ -124,10 +124,10 @@ func showNightly(a *app, n *kernel.Nightly, commits []string) error {
 		doc.Notes = document.List(slices.Concat(n.Pruned.Over, display.UnknownNames(n.Pruned.Unknown), n.Pruned.Kept))
 	}
 	var err error
-	if a.json {
+	if a.JSON {
 		err = a.writeJSON(doc)
 	} else {
-		_, err = a.out.Write([]byte(nightlyText(&doc)))
+		_, err = a.Out.Write([]byte(nightlyText(&doc)))
 	}
 	if err == nil && n.Failed() {
 		err = hint(errSteps, "see the steps above; what was begun is finished by the next run")
@@ -210,14 +210,14 @@ func runGuard(ctx context.Context, a *app, f *guardFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		err = a.writeJSON(guardJSON{"memkernel/guard/v1", loss})
 	} else {
-		err = display.Loss(a.out, loss)
+		err = display.Loss(a.Out, loss)
 	}
 	if err == nil && loss.Refused {
 		a.tip("bring the lines back, or into the file that owns them; 'memkernel prune' moves them so that nothing is lost")
-		err = &findings{len(loss.Lost)}
+		err = withFindings(len(loss.Lost))
 	}
 	return err
 }
@@ -230,7 +230,7 @@ func textOf(a *app, name string) (*string, error) {
 	var data []byte
 	var err error
 	if name == "-" {
-		data, err = io.ReadAll(a.in)
+		data, err = io.ReadAll(a.In)
 	} else {
 		data, err = os.ReadFile(name)
 	}

@@ -65,7 +65,7 @@ type observeJSON struct {
 }
 
 func runObserve(ctx context.Context, a *app, o *observeFlags) error {
-	if o.transcript.path == "" {
+	if o.transcript.Path == "" {
 		return usagef("observe needs --transcript FILE")
 	}
 	book, err := a.book()
@@ -81,7 +81,7 @@ func runObserve(ctx context.Context, a *app, o *observeFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.openKernel(ctx, needs{prices: book, notes: true})
+	k, err := a.openKernel(ctx, needs{Prices: book, Notes: true})
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func runObserve(ctx context.Context, a *app, o *observeFlags) error {
 	if session.Torn != nil {
 		doc.TornLine = session.Torn.Line
 	}
-	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.private(), Source: o.source.of(o.transcript.path)}
+	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.private(), Source: o.source.of(o.transcript.Path)}
 	if err := observeTurns(ctx, a, k, turn, session.View(o.view.view()), session.Ended || o.ended, &doc); err != nil {
 		return err
 	}
@@ -158,12 +158,12 @@ func (d *observeJSON) count(o *kernel.Observation) {
 }
 
 func showObserved(a *app, d *observeJSON) error {
-	if a.json {
+	if a.JSON {
 		if err := a.writeJSON(d); err != nil {
 			return err
 		}
 	} else {
-		fmt.Fprintf(a.out, "session %s: %s committed, %d known before, %s ingested, %s in all\n", display.Clip(d.SessionKey, display.Columns),
+		fmt.Fprintf(a.Out, "session %s: %s committed, %d known before, %s ingested, %s in all\n", display.Clip(d.SessionKey, display.Columns),
 			display.Plural(d.Committed, "turn"), d.Duplicate, display.Plural(d.Ingested, "page"), display.Plural(d.Turns, "turn"))
 		if d.Open {
 			a.tip("the last turn may go on: what is whole of it is kept, and it is committed once the file says that it has ended; --ended says so")

@@ -65,7 +65,7 @@ func longTranscript(t *testing.T, turns int) []byte {
 func verb(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(context.Background(), &ui{in: strings.NewReader(""), out: &out, err: &errs}, args)
+	code = run(context.Background(), &ui{In: strings.NewReader(""), Out: &out, Err: &errs}, args)
 	return out.String(), errs.String(), code
 }
 

@@ -91,14 +91,14 @@ func (p *planFlags) add(a *app, cmd *cobra.Command) {
 	f.BoolVar(&p.commit, "commit", false, "write the plan and what it ingested to the state folder")
 	f.BoolVar(&p.explain, "explain", false, "draw budgets, regions, decisions, breakpoints and the cache bill")
 	f.BoolVar(&p.all, "all", false, "with --explain: every row of every table")
-	p.format = choice{of: []string{"anthropic", "openai", "responses"}}
+	p.format = choice{Of: []string{"anthropic", "openai", "responses"}}
 	f.Var(&p.format, "format", "print the request body alone, in a provider's shape")
-	completeWords(cmd, "format", p.format.of)
+	completeWords(cmd, "format", p.format.Of)
 }
 
 // check refuses flags that contradict each other.
 func (p *planFlags) check(cmd *cobra.Command) error {
-	if p.transcript.path == "" && p.prompt == "" {
+	if p.transcript.Path == "" && p.prompt == "" {
 		return usagef("plan needs --transcript FILE, or --prompt TEXT for a session that has not begun")
 	}
 	if p.at != 0 && p.prompt != "" {
@@ -143,7 +143,7 @@ func runPlan(ctx context.Context, a *app, cmd *cobra.Command, p *planFlags) erro
 		return err
 	}
 	if p.noMemory {
-		if err := a.config.Set("workspace.enabled", "false", "--no-memory"); err != nil {
+		if err := a.Config.Set("workspace.enabled", "false", "--no-memory"); err != nil {
 			return err
 		}
 	}
@@ -153,7 +153,7 @@ func runPlan(ctx context.Context, a *app, cmd *cobra.Command, p *planFlags) erro
 	}
 	out := &planned{view: p.view.view(), peek: !p.commit, session: &transcript.Session{}}
 	var src *source
-	if p.transcript.path != "" {
+	if p.transcript.Path != "" {
 		if src, err = a.openSource(&p.transcript); err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func runPlan(ctx context.Context, a *app, cmd *cobra.Command, p *planFlags) erro
 	if err := makePlan(ctx, a, out, book); err != nil {
 		return err
 	}
-	if src != nil && (p.explain || a.json) && p.format.value == "" {
+	if src != nil && (p.explain || a.JSON) && p.format.Value == "" {
 		if out.recorded, err = src.predicted(&predict.Options{Fixed: int(p.fixed.Tokens), Book: book, Model: out.request.Model}); err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func runPlan(ctx context.Context, a *app, cmd *cobra.Command, p *planFlags) erro
 // makePlan asks the kernel.
 func makePlan(ctx context.Context, a *app, out *planned, book *cachelayout.Book) error {
 	// Vectors are made only if it searches.
-	k, err := a.openKernel(ctx, needs{prices: book, vectors: a.config.Workspace.Enabled && a.config.Retrieval.Enabled})
+	k, err := a.openKernel(ctx, needs{Prices: book, Vectors: a.Config.Workspace.Enabled && a.Config.Retrieval.Enabled})
 	if err != nil {
 		return err
 	}
@@ -202,8 +202,8 @@ func makePlan(ctx context.Context, a *app, out *planned, book *cachelayout.Book)
 // --explain, since a program is reading.
 func showPlan(a *app, out *planned, p *planFlags) error {
 	switch {
-	case p.format.value != "":
-		body, notes, err := renderBody(out, transcript.Format(p.format.value))
+	case p.format.Value != "":
+		body, notes, err := renderBody(out, transcript.Format(p.format.Value))
 		if err != nil {
 			return err
 		}
@@ -212,16 +212,16 @@ func showPlan(a *app, out *planned, p *planFlags) error {
 		}
 		_, err = a.data().Write(append(body, '\n'))
 		return err
-	case a.json:
+	case a.JSON:
 		doc, err := planDocument(out)
 		if err != nil {
 			return err
 		}
 		return a.writeJSON(doc)
 	case p.explain:
-		return display.Explain(a.out, out.drawn(), a.painter(), p.all)
+		return display.Explain(a.Out, out.drawn(), a.painter(), p.all)
 	}
-	if err := display.Summary(a.out, out.drawn()); err != nil {
+	if err := display.Summary(a.Out, out.drawn()); err != nil {
 		return err
 	}
 	a.tip("--explain shows why, --json the whole plan, --format anthropic the request body")

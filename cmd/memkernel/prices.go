@@ -59,7 +59,7 @@ func runPrices(a *app, names []string) error {
 		return err
 	}
 	models := chooseModels(book.Models(), names)
-	if a.json {
+	if a.JSON {
 		doc := pricesJSON{Schema: "memkernel/prices/v1", Models: []priceJSON{}}
 		for i := range models {
 			doc.Models = append(doc.Models, priceDocument(&models[i]))
@@ -70,7 +70,7 @@ func runPrices(a *app, names []string) error {
 		a.tip("no model's id contains %s", strings.Join(names, " or "))
 		return nil
 	}
-	return display.Prices(a.out, models, a.painter())
+	return display.Prices(a.Out, models, a.painter())
 }
 
 // chooseModels keeps the models whose id contains one of the names.
@@ -97,7 +97,7 @@ func priceDocument(m *cachelayout.Model) priceJSON {
 
 // newPricesImport converts a public catalogue that the user has fetched.
 func newPricesImport(a *app) *cobra.Command {
-	format := choice{of: []string{"litellm", "models.dev", "genai"}}
+	format := choice{Of: []string{"litellm", "models.dev", "genai"}}
 	var output string
 	cmd := &cobra.Command{
 		Use:   "import FILE --format FORMAT",
@@ -111,11 +111,11 @@ leaves out stays unknown.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return importPrices(a, args[0], format.value, output) },
+		RunE: func(cmd *cobra.Command, args []string) error { return importPrices(a, args[0], format.Value, output) },
 	}
 	cmd.Flags().Var(&format, "format", "the catalogue")
 	cmd.Flags().StringVarP(&output, "output", "o", "-", "`file` to write, - for standard output; an existing one is kept")
-	completeWords(cmd, "format", format.of)
+	completeWords(cmd, "format", format.Of)
 	return cmd
 }
 

@@ -85,16 +85,16 @@ func runProxy(ctx context.Context, a *app, p *proxyFlags) error {
 		}
 		return hint(err, "name host and port, such as 127.0.0.1:8377")
 	}
-	if len(a.config.Proxy.AllowOrigins) > 0 && a.configPath == "" {
+	if len(a.Config.Proxy.AllowOrigins) > 0 && a.ConfigPath == "" {
 		const key = "proxy.allow_origins"
-		return hint(fmt.Errorf("%s: %s would let web pages in, and this file may have come with the project", a.config.Origin(key), key),
-			"if you want that, say so by --config %s or --allow-origin", cmp.Or(a.configFile, "FILE"))
+		return hint(fmt.Errorf("%s: %s would let web pages in, and this file may have come with the project", a.Config.Origin(key), key),
+			"if you want that, say so by --config %s or --allow-origin", cmp.Or(a.ConfigFile, "FILE"))
 	}
 	book, err := a.book()
 	if err != nil {
 		return err
 	}
-	k, err := a.openKernel(ctx, needs{prices: book, vectors: true, notes: true, follow: true})
+	k, err := a.openKernel(ctx, needs{Prices: book, Vectors: true, Notes: true, Follow: true})
 	if err != nil {
 		return err
 	}
@@ -110,13 +110,13 @@ func runProxy(ctx context.Context, a *app, p *proxyFlags) error {
 	if err := announce(a, l, p); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	grace := time.Duration(a.config.Proxy.Grace)
+	grace := time.Duration(a.Config.Proxy.Grace)
 	a.allowGrace(grace)
 	return x.Serve(ctx, l, grace)
 }
 
 func proxyOptions(a *app, p *proxyFlags) proxy.Options {
-	c := &a.config.Proxy
+	c := &a.Config.Proxy
 	return proxy.Options{Upstream: p.upstream, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
 		AllowOrigins: slices.Concat(c.AllowOrigins, p.origins), Private: a.private(),
 		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, Command: getCommand(a),
@@ -125,12 +125,12 @@ func proxyOptions(a *app, p *proxyFlags) proxy.Options {
 
 // getCommand is how a shell restores a page from wherever it stands.
 func getCommand(a *app) string {
-	dir, err := filepath.Abs(a.workspace)
+	dir, err := filepath.Abs(a.Workspace)
 	if err != nil {
-		dir = a.workspace
+		dir = a.Workspace
 	}
 	command := "memkernel get --workspace " + proxy.Quote(dir)
-	if state, err := filepath.Abs(a.stateDir); err == nil && state != filepath.Join(dir, ".memkernel") {
+	if state, err := filepath.Abs(a.StateDir); err == nil && state != filepath.Join(dir, ".memkernel") {
 		command += " --state-dir " + proxy.Quote(state)
 	}
 	return command
@@ -139,21 +139,21 @@ func getCommand(a *app) string {
 // logger writes to standard error: warnings alone with --quiet, JSON with --json.
 func logger(a *app) *slog.Logger {
 	o := &slog.HandlerOptions{Level: slog.LevelInfo}
-	if a.quiet {
+	if a.Quiet {
 		o.Level = slog.LevelWarn
 	}
-	if a.json {
-		return slog.New(slog.NewJSONHandler(display.DocumentScreen(a.err), o))
+	if a.JSON {
+		return slog.New(slog.NewJSONHandler(display.DocumentScreen(a.Err), o))
 	}
-	return slog.New(slog.NewTextHandler(a.err, o))
+	return slog.New(slog.NewTextHandler(a.Err, o))
 }
 
 // announce says where clients reach the proxy, once they do.
 func announce(a *app, l net.Listener, p *proxyFlags) error {
 	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), p.upstream}
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(doc)
 	}
-	_, err := fmt.Fprintf(a.out, "%s to %s\n", doc.URL, doc.Upstream)
+	_, err := fmt.Fprintf(a.Out, "%s to %s\n", doc.URL, doc.Upstream)
 	return err
 }

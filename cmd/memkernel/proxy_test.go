@@ -28,7 +28,7 @@ func TestProxyVerb(t *testing.T) {
 	var wg sync.WaitGroup
 	code := -1
 	wg.Go(func() {
-		u := &ui{in: strings.NewReader(""), out: w, err: &stderr}
+		u := &ui{In: strings.NewReader(""), Out: w, Err: &stderr}
 		code = run(ctx, u, []string{"proxy", "--upstream", up.URL, "--listen", "127.0.0.1:0", "--workspace", ws, "--json", "--context-window", "64k"})
 		w.Close()
 	})

@@ -50,15 +50,15 @@ func runReindex(ctx context.Context, a *app, f *reindexFlags) error {
 	if f.wait < 0 {
 		return usagef("--wait %v: give how long to wait, such as 30s", f.wait)
 	}
-	if f.watch && a.json {
+	if f.watch && a.JSON {
 		return usagef("--watch prints a line for every change: leave out --json")
 	}
 	if err := a.memoryOn(); err != nil {
 		return err
 	}
-	n := needs{vectors: true, follow: f.watch}
+	n := needs{Vectors: true, Follow: f.watch}
 	if f.watch {
-		n.report = func(r kernel.SyncRun) { showRun(a, r) }
+		n.Report = func(r kernel.SyncRun) { showRun(a, r) }
 	}
 	k, err := a.openKernel(ctx, n)
 	if err != nil {
@@ -76,10 +76,10 @@ func runReindex(ctx context.Context, a *app, f *reindexFlags) error {
 		return indexError(err)
 	}
 	doc := document.OfReindex(r, k.IndexPath())
-	if a.json {
+	if a.JSON {
 		err = a.writeJSON(doc)
 	} else {
-		err = display.Reindex(a.out, doc, a.painter())
+		err = display.Reindex(a.Out, doc, a.painter())
 	}
 	if err == nil && f.watch {
 		return follow(ctx, a)
@@ -140,5 +140,5 @@ func showRun(a *app, r kernel.SyncRun) {
 	if r.Error != "" {
 		line += "; " + display.Printable(r.Error)
 	}
-	fmt.Fprintln(a.out, line)
+	fmt.Fprintln(a.Out, line)
 }

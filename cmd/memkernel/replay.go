@@ -131,7 +131,7 @@ func runReplay(ctx context.Context, a *app, r *replayFlags) error {
 	if err != nil {
 		return err
 	}
-	doc := replayJSON{Schema: "memkernel/replay/v1", View: r.view.value, Recorded: replay.Bill(session, book), Results: []*replay.Result{}}
+	doc := replayJSON{Schema: "memkernel/replay/v1", View: r.view.Value, Recorded: replay.Bill(session, book), Results: []*replay.Result{}}
 	for _, policy := range r.policies {
 		a.progress("replaying under %s", policy)
 		result, err := replayOne(ctx, a, session, policy, r, book, doc.Results)
@@ -143,16 +143,16 @@ func runReplay(ctx context.Context, a *app, r *replayFlags) error {
 	}
 	replay.Align(doc.Results)
 	switch {
-	case a.json && len(doc.Results) == 1:
+	case a.JSON && len(doc.Results) == 1:
 		return a.writeJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Results[0]})
-	case a.json:
+	case a.JSON:
 		return a.writeJSON(doc)
 	}
-	return display.Replay(a.out, doc.Recorded, doc.Results, a.painter())
+	return display.Replay(a.Out, doc.Recorded, doc.Results, a.painter())
 }
 
 func (r *replayFlags) check() error {
-	if r.transcript.path == "" {
+	if r.transcript.Path == "" {
 		return usagef("replay needs --transcript FILE")
 	}
 	if len(r.policies) == 1 && r.policies[0] == "all" {
@@ -178,7 +178,7 @@ func replayOne(ctx context.Context, a *app, s *transcript.Session, policy string
 	}
 	defer os.RemoveAll(scratch)
 	opt := replay.Options{
-		ContextWindow: int(r.window), RoomTokens: int(r.room), Reserve: int(r.reserve), FixedTokens: int(r.fixed.Tokens), FixedAuto: r.fixed.auto,
+		ContextWindow: int(r.window), RoomTokens: int(r.room), Reserve: int(r.reserve), FixedTokens: int(r.fixed.Tokens), FixedAuto: r.fixed.Auto,
 		Model: r.model, TTL: r.ttl, Resolver: r.resolver, View: r.view.view(), Limit: r.limit, Prices: book, Scratch: filepath.Clean(scratch),
 	}
 	for _, b := range before {

@@ -74,13 +74,13 @@ func replayDecisions(a *app, path string, r io.Reader) error {
 	if t.Other > 0 {
 		doc.OtherVersion = &otherVersionJSON{t.Other, t.Skipped, newDecisionJSON(t.FirstOther)}
 	}
-	if a.json {
+	if a.JSON {
 		err = a.writeJSON(doc)
 	} else {
-		_, err = io.WriteString(a.out, doc.text())
+		_, err = io.WriteString(a.Out, doc.text())
 	}
 	if err == nil && !doc.Same {
-		err = &findings{1}
+		err = withFindings(1)
 	}
 	return err
 }
@@ -135,15 +135,15 @@ func replayPaging(a *app, path string, r io.Reader) error {
 		doc.Difference = &differenceJSON{diff.Line, diff.Recorded, diff.Replayed}
 	}
 	switch {
-	case a.json:
+	case a.JSON:
 		err = a.writeJSON(doc)
 	case diff == nil:
-		_, err = fmt.Fprintf(a.out, "%s turns, every decision the same\n", display.Thousands(turns))
+		_, err = fmt.Fprintf(a.Out, "%s turns, every decision the same\n", display.Thousands(turns))
 	default:
-		_, err = fmt.Fprintf(a.out, "line %d differs, after %s turns that are the same\n  recorded %s\n  replayed %s\n", diff.Line, display.Thousands(turns), diff.Recorded, diff.Replayed)
+		_, err = fmt.Fprintf(a.Out, "line %d differs, after %s turns that are the same\n  recorded %s\n  replayed %s\n", diff.Line, display.Thousands(turns), diff.Recorded, diff.Replayed)
 	}
 	if err == nil && diff != nil {
-		err = &findings{1}
+		err = withFindings(1)
 	}
 	return err
 }

@@ -13,14 +13,14 @@ import (
 
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, u *ui, args []string) int {
-	u.out, u.err = display.TextScreen(u.out), display.TextScreen(u.err)
+	u.Out, u.Err = display.TextScreen(u.Out), display.TextScreen(u.Err)
 	a := &app{ui: u}
 	root := newRoot(a)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	var usage *usageError
-	if errors.As(err, &usage) && usage.hint == "" {
-		usage.hint = fmt.Sprintf("run '%s --help' for what it takes", cmd.CommandPath())
+	if errors.As(err, &usage) && usage.Hint == "" {
+		usage.Hint = fmt.Sprintf("run '%s --help' for what it takes", cmd.CommandPath())
 	}
 	return u.report(err)
 }
@@ -41,9 +41,9 @@ a token budget, stable for the provider's prompt cache, and explained.
 			return a.prepare(cmd)
 		},
 	}
-	root.SetIn(a.in)
-	root.SetOut(a.out)
-	root.SetErr(a.err)
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef("%s", err) })
 	a.sharedFlags(root)
 	for _, v := range verbs {
@@ -61,9 +61,9 @@ func rootRun(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
 	}
-	e := &usageError{msg: fmt.Sprintf("unknown verb %q", args[0])}
+	hint := ""
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		e.hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
+		hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
 	}
-	return e
+	return usageWith(fmt.Sprintf("unknown verb %q", args[0]), hint)
 }

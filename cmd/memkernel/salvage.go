@@ -50,19 +50,19 @@ func runSalvage(ctx context.Context, a *app, req kernel.SalvageRequest) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		err = a.writeJSON(salvageJSON{"memkernel/salvage/v1", out})
 	} else {
 		showSalvaged(a, out)
 	}
 	if err == nil && !out.Sound && !out.Applied {
-		return &findings{len(out.Lost) + len(out.Unfit) + len(out.Files)}
+		return withFindings(len(out.Lost) + len(out.Unfit) + len(out.Files))
 	}
 	return err
 }
 
 func showSalvaged(a *app, s *kernel.Salvaged) {
-	line := func(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
+	line := func(format string, args ...any) { fmt.Fprintf(a.Out, format+"\n", args...) }
 	line("session %s: %s, %s and %s of the journal are sound", display.Printable(s.Session), display.Plural(s.Turns, "turn"), display.Plural(s.Pages, "page"), display.Plural(s.Records, "record"))
 	for _, l := range s.Lost {
 		about := ""

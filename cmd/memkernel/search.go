@@ -75,7 +75,7 @@ func runSearch(ctx context.Context, a *app, query string, s *searchFlags) error 
 	if s.source != "" && s.source != kernel.SourceMemory && s.source != kernel.SourceSessions {
 		return usagef("--source %s: give memory or sessions", s.source)
 	}
-	k, err := a.openKernel(ctx, needs{vectors: true})
+	k, err := a.openKernel(ctx, needs{Vectors: true})
 	if err != nil {
 		return err
 	}
@@ -84,10 +84,10 @@ func runSearch(ctx context.Context, a *app, query string, s *searchFlags) error 
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		err = a.writeJSON(document.OfSearch(query, res))
 	} else {
-		err = display.Hits(a.out, query, res, a.painter(), s.explain)
+		err = display.Hits(a.Out, query, res, a.painter(), s.explain)
 	}
 	if err != nil {
 		return err

@@ -58,12 +58,12 @@ func runServe(ctx context.Context, a *app, s *serveFlags) error {
 		return usagef("--idle goes without --stdio: that ends with its input")
 	}
 	a.allowGrace(serve.DefaultDrain)
-	d := &serve.Daemon{StateDir: a.stateDir, Open: func(ctx context.Context) (*kernel.Kernel, *serve.Options, error) { return openServed(ctx, a) }, Idle: s.idle}
+	d := &serve.Daemon{StateDir: a.StateDir, Open: func(ctx context.Context) (*kernel.Kernel, *serve.Options, error) { return openServed(ctx, a) }, Idle: s.idle}
 	if s.stdio {
-		d.In, d.Out = a.in, display.Bare(a.out)
+		d.In, d.Out = a.In, display.Bare(a.Out)
 	} else {
 		d.Listening = func(socket string, joined bool) {
-			fmt.Fprintln(a.out, socket)
+			fmt.Fprintln(a.Out, socket)
 			if joined {
 				a.tip("another process serves this state folder already")
 			}
@@ -79,19 +79,19 @@ func openServed(ctx context.Context, a *app) (*kernel.Kernel, *serve.Options, er
 	if err != nil {
 		return nil, nil, err
 	}
-	workspace, err := filepath.Abs(a.workspace)
+	workspace, err := filepath.Abs(a.Workspace)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find workspace: %w", err)
 	}
-	state, err := filepath.Abs(a.stateDir)
+	state, err := filepath.Abs(a.StateDir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find state folder: %w", err)
 	}
-	k, err := a.openKernel(ctx, needs{prices: book, vectors: true, notes: true, follow: true})
+	k, err := a.openKernel(ctx, needs{Prices: book, Vectors: true, Notes: true, Follow: true})
 	if err != nil {
 		return nil, nil, err
 	}
-	return k, &serve.Options{Workspace: workspace, StateDir: state, Private: a.private(), Prices: book, Version: buildVersion().Version, Location: a.config.Workspace.Timezone.Location(),
+	return k, &serve.Options{Workspace: workspace, StateDir: state, Private: a.private(), Prices: book, Version: buildVersion().Version, Location: a.Config.Workspace.Timezone.Location(),
 		Tools:  toolsOf(k),
 		Retain: a.retention()}, nil
 }

@@ -24,7 +24,7 @@ func served(t *testing.T, workspace string) (send io.WriteCloser, receive *bufio
 	var stderr strings.Builder
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(context.Background(), &ui{in: in, out: answers, err: &stderr}, []string{"serve", "--stdio", "--workspace", workspace})
+		ended <- run(context.Background(), &ui{In: in, Out: answers, Err: &stderr}, []string{"serve", "--stdio", "--workspace", workspace})
 		answers.Close()
 	}()
 	t.Cleanup(func() {

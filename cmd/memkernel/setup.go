@@ -78,17 +78,17 @@ func host(address string) string {
 }
 
 func (s *settings) kernelOptions(book *cachelayout.Book, p embed.Provider) (*kernel.Options, error) {
-	o := &kernel.Options{StateDir: s.stateDir, Prices: book, Memory: memoryOptions(s.config),
-		Life: kernel.LifeOptions{Off: !s.config.Checkpoint.Enabled, Show: s.config.Checkpoint.ShowAt, Checkpoint: s.config.Checkpoint.At,
-			Compact: s.config.Checkpoint.CompactAt, RestoreTokens: int(s.config.Checkpoint.RestoreTokens), Flush: flushOptions(s.config), Progress: progressOptions(s.config),
-			NoCheckpoints: !s.config.Checkpoint.Save,
-			Source:        kernel.Source{File: s.config.Checkpoint.SessionFile, Channel: s.config.Checkpoint.Channel, Agent: s.config.Checkpoint.Agent},
-			StateFile:     kernel.StateFileOptions{Off: !s.config.SessionState.Enabled, MaxBytes: int(s.config.SessionState.MaxSize)},
-			Buffer:        kernel.BufferOptions{Off: !s.config.WorkingBuffer.Enabled, At: s.config.WorkingBuffer.At, MaxBytes: int64(s.config.WorkingBuffer.MaxSize)}},
-		Trace:  kernel.TraceOptions{Off: !s.config.Trace.Enabled, MaxBytes: int64(s.config.Trace.MaxBytes)},
-		Redact: mask.Options{Allow: s.config.Redact.Allow, Disable: s.config.Redact.DisableRules}}
+	o := &kernel.Options{StateDir: s.StateDir, Prices: book, Memory: memoryOptions(s.Config),
+		Life: kernel.LifeOptions{Off: !s.Config.Checkpoint.Enabled, Show: s.Config.Checkpoint.ShowAt, Checkpoint: s.Config.Checkpoint.At,
+			Compact: s.Config.Checkpoint.CompactAt, RestoreTokens: int(s.Config.Checkpoint.RestoreTokens), Flush: flushOptions(s.Config), Progress: progressOptions(s.Config),
+			NoCheckpoints: !s.Config.Checkpoint.Save,
+			Source:        kernel.Source{File: s.Config.Checkpoint.SessionFile, Channel: s.Config.Checkpoint.Channel, Agent: s.Config.Checkpoint.Agent},
+			StateFile:     kernel.StateFileOptions{Off: !s.Config.SessionState.Enabled, MaxBytes: int(s.Config.SessionState.MaxSize)},
+			Buffer:        kernel.BufferOptions{Off: !s.Config.WorkingBuffer.Enabled, At: s.Config.WorkingBuffer.At, MaxBytes: int64(s.Config.WorkingBuffer.MaxSize)}},
+		Trace:  kernel.TraceOptions{Off: !s.Config.Trace.Enabled, MaxBytes: int64(s.Config.Trace.MaxBytes)},
+		Redact: mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
 	o.Memory.Embedder = p
-	if o.Memory.LossShare = s.config.Upkeep.LossShare; o.Memory.LossShare == 0 {
+	if o.Memory.LossShare = s.Config.Upkeep.LossShare; o.Memory.LossShare == 0 {
 		o.Memory.LossShare = math.SmallestNonzeroFloat64
 	}
 	for i := range o.Memory.Sessions.Sources {
@@ -98,7 +98,7 @@ func (s *settings) kernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 			return nil, err
 		}
 	}
-	if !s.config.Workspace.Enabled {
+	if !s.Config.Workspace.Enabled {
 		return o, nil
 	}
 	var err error

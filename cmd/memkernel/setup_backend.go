@@ -17,11 +17,11 @@ import (
 )
 
 // indexPath is the SQLite file.
-func (s *settings) indexPath() string { return filepath.Join(s.stateDir, "index.sqlite") }
+func (s *settings) indexPath() string { return filepath.Join(s.StateDir, "index.sqlite") }
 
 // backend is what keeps the index, as it is configured. Nothing is opened yet.
 func (s *settings) backend() (kernel.Backend, error) {
-	return s.backendNamed(s.config.Index.Backend)
+	return s.backendNamed(s.Config.Index.Backend)
 }
 
 func (s *settings) backendNamed(name string) (kernel.Backend, error) {
@@ -62,7 +62,7 @@ func postgresBackend(o postgres.Options) kernel.Backend {
 
 // postgresOptions are those of the configuration.
 func (s *settings) postgresOptions() (postgres.Options, error) {
-	p := &s.config.Index.Postgres
+	p := &s.Config.Index.Postgres
 	o := postgres.Options{DSN: string(p.DSN), Schema: p.Schema, Workspace: p.Workspace, Agent: p.Agent,
 		StatementTimeout: time.Duration(p.StatementTimeout), ConnectTimeout: time.Duration(p.ConnectTimeout), MaxConns: p.MaxConnections,
 		Private: func(path string) bool {
@@ -72,7 +72,7 @@ func (s *settings) postgresOptions() (postgres.Options, error) {
 	if p.DSNEnv != "" {
 		o.DSN = os.Getenv(string(p.DSNEnv))
 		if o.DSN == "" {
-			return o, hint(fmt.Errorf("%s: the variable %s is empty", s.config.Origin("index.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
+			return o, hint(fmt.Errorf("%s: the variable %s is empty", s.Config.Origin("index.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
 		}
 	}
 	switch {
@@ -88,15 +88,15 @@ func (s *settings) postgresOptions() (postgres.Options, error) {
 // own file: that may have come with a repository of somebody else's.
 func (s *settings) trustPostgres(dsn string) error {
 	host := postgres.Host(dsn)
-	if s.configPath != "" || s.config.Index.Postgres.DSNEnv == "" && (strings.HasPrefix(host, "/") || onThisMachine("http://"+bracketed(host))) {
+	if s.ConfigPath != "" || s.Config.Index.Postgres.DSNEnv == "" && (strings.HasPrefix(host, "/") || onThisMachine("http://"+bracketed(host))) {
 		return nil
 	}
 	what := "text of the workspace would be sent to " + host
-	if s.config.Index.Postgres.DSNEnv != "" {
+	if s.Config.Index.Postgres.DSNEnv != "" {
 		what = "a variable of the environment would be read"
 	}
-	return hint(fmt.Errorf("%s: index.postgres: %s, and this file may have come with the project", s.config.Origin("index.backend"), what),
-		"if you want that, say so by --config %s; else set index.backend to sqlite", s.configFile)
+	return hint(fmt.Errorf("%s: index.postgres: %s, and this file may have come with the project", s.Config.Origin("index.backend"), what),
+		"if you want that, say so by --config %s; else set index.backend to sqlite", s.ConfigFile)
 }
 
 func bracketed(host string) string {
@@ -108,17 +108,17 @@ func bracketed(host string) string {
 
 // trustQMD refuses to start a program on the word of the state folder's own file.
 func (s *settings) trustQMD() error {
-	if s.configPath != "" {
+	if s.ConfigPath != "" {
 		return nil
 	}
-	return hint(fmt.Errorf("%s: index.backend: a program would be started, and this file may have come with the project", s.config.Origin("index.backend")),
-		"if you want that, say so by --config %s; else set index.backend to sqlite", cmp.Or(s.configFile, "FILE"))
+	return hint(fmt.Errorf("%s: index.backend: a program would be started, and this file may have come with the project", s.Config.Origin("index.backend")),
+		"if you want that, say so by --config %s; else set index.backend to sqlite", cmp.Or(s.ConfigFile, "FILE"))
 }
 
 // qmdBackend is the SQLite file with QMD before it.
 func (s *settings) qmdBackend() (kernel.Backend, error) {
-	q := &s.config.Index.QMD
-	dir, err := filepath.Abs(s.workspace)
+	q := &s.Config.Index.QMD
+	dir, err := filepath.Abs(s.Workspace)
 	if err != nil {
 		return kernel.Backend{}, err
 	}

@@ -16,7 +16,7 @@ func (s *settings) embedder() (embed.Provider, error) {
 	}
 	p, err := embed.FromConfig(s.embedConfig())
 	if err != nil {
-		return nil, hint(fmt.Errorf("read configuration: %s: %w", s.config.Origin("embedding.provider"), err),
+		return nil, hint(fmt.Errorf("read configuration: %s: %w", s.Config.Origin("embedding.provider"), err),
 			"mend the section embedding, or say embedding.provider: none to search by words alone")
 	}
 	return p, nil
@@ -26,13 +26,13 @@ func (s *settings) embedder() (embed.Provider, error) {
 const budgetFile = "embedding-budget.json"
 
 func (s *settings) embedConfig() embed.Config {
-	e := &s.config.Embedding
+	e := &s.Config.Embedding
 	c := embed.Config{Provider: e.Provider, BaseURL: string(e.BaseURL), Model: e.Model, ModelDir: string(e.ModelDir), Dimensions: e.Dimensions,
 		APIKeyEnv: string(e.APIKeyEnv), QueryPrefix: e.QueryPrefix, DocumentPrefix: e.DocumentPrefix, BatchSize: e.BatchSize,
 		MaxTextBytes: e.MaxTextBytes, Timeout: time.Duration(e.Timeout), RequestsPerMinute: e.RequestsPerMinute,
 		TokensPerMinute: int(e.TokensPerMinute), AllowInsecure: e.AllowInsecure}
 	if e.DailyTokens > 0 {
-		c.Budget = embed.NewBudget(filepath.Join(s.stateDir, budgetFile), int(e.DailyTokens), s.config.Workspace.Timezone.Location(), nil)
+		c.Budget = embed.NewBudget(filepath.Join(s.StateDir, budgetFile), int(e.DailyTokens), s.Config.Workspace.Timezone.Location(), nil)
 	}
 	return c
 }
@@ -41,13 +41,13 @@ func (s *settings) embedConfig() embed.Config {
 // folder's own file: that may have come with a repository of somebody else's. What
 // --config names is the user's choice.
 func (s *settings) trustEmbedding() error {
-	e := &s.config.Embedding
-	if s.configPath != "" || e.Provider == embed.ProviderNone || e.Provider == embed.ProviderLocal {
+	e := &s.Config.Embedding
+	if s.ConfigPath != "" || e.Provider == embed.ProviderNone || e.Provider == embed.ProviderLocal {
 		return nil
 	}
 	refuse := func(key, why string) error {
-		return hint(fmt.Errorf("%s: %s: %s, and this file may have come with the project", s.config.Origin(key), key, why),
-			"if you want that, say so by --config %s; else set embedding.provider to none", s.configFile)
+		return hint(fmt.Errorf("%s: %s: %s, and this file may have come with the project", s.Config.Origin(key), key, why),
+			"if you want that, say so by --config %s; else set embedding.provider to none", s.ConfigFile)
 	}
 	address := string(e.BaseURL)
 	switch {

@@ -15,53 +15,53 @@ import (
 
 // settings are the configuration of a workspace, and what it opens.
 type settings struct {
-	// workspace and stateDir are folders; configPath is the configuration file that the
+	// Workspace and StateDir are folders; ConfigPath is the configuration file that the
 	// user named, "" if none: what a state folder's own file may not decide, such a one may.
-	workspace, stateDir, configPath string
-	// config are the settings as they hold, configFile where some came from, "" if there
+	Workspace, StateDir, ConfigPath string
+	// Config are the settings as they hold, ConfigFile where some came from, "" if there
 	// is no file.
-	config     *config.Config
-	configFile string
+	Config     *config.Config
+	ConfigFile string
 }
 
 // needs are what a verb wants of the kernel beside its files.
 type needs struct {
-	// prices is the price book; nil is the embedded one.
-	prices *cachelayout.Book
-	// vectors searches and indexes by meaning, notes lets a model make notes of turns: both
+	// Prices is the price book; nil is the embedded one.
+	Prices *cachelayout.Book
+	// Vectors searches and indexes by meaning, Notes lets a model make notes of turns: both
 	// if the configuration names who does it.
-	vectors, notes bool
-	// follow keeps the index up with the files, as a program that keeps running does.
-	follow bool
-	// report is told of every run of the index, and has the files watched.
-	report func(kernel.SyncRun)
+	Vectors, Notes bool
+	// Follow keeps the index up with the files, as a program that keeps running does.
+	Follow bool
+	// Report is told of every run of the index, and has the files watched.
+	Report func(kernel.SyncRun)
 }
 
 // openKernel opens the workspace's kernel.
 func (s *settings) openKernel(ctx context.Context, n needs) (*kernel.Kernel, error) {
 	var p embed.Provider
 	var err error
-	if n.vectors {
+	if n.Vectors {
 		if p, err = s.embedder(); err != nil {
 			return nil, err
 		}
 	}
-	o, err := s.kernelOptions(n.prices, p)
+	o, err := s.kernelOptions(n.Prices, p)
 	if err != nil {
 		return nil, err
 	}
-	if n.follow {
-		o.Memory.Sync = syncOptions(&s.config.Index.Sync)
+	if n.Follow {
+		o.Memory.Sync = syncOptions(&s.Config.Index.Sync)
 	}
-	if n.report != nil {
-		o.Memory.Sync.Watch, o.Memory.Sync.Report = true, n.report
+	if n.Report != nil {
+		o.Memory.Sync.Watch, o.Memory.Sync.Report = true, n.Report
 	}
-	if n.notes {
+	if n.Notes {
 		if o.Summary, err = s.summaryOptions(); err != nil {
 			return nil, err
 		}
 	}
-	k, err := kernel.Open(ctx, s.workspace, o)
+	k, err := kernel.Open(ctx, s.Workspace, o)
 	if err != nil {
 		return nil, hint(err, "name the project's folder with --workspace")
 	}
@@ -70,23 +70,23 @@ func (s *settings) openKernel(ctx context.Context, n needs) (*kernel.Kernel, err
 
 // openStore opens the workspace's files as a door sees them; nil if memory is off.
 func (s *settings) openStore(private bool) (*markdownstore.Store, error) {
-	if !s.config.Workspace.Enabled {
+	if !s.Config.Workspace.Enabled {
 		return nil, nil
 	}
-	st, err := markdownstore.Open(s.workspace, &markdownstore.Options{Timezone: s.config.Workspace.Timezone.Location(),
-		MaxFileBytes: int64(s.config.Workspace.MaxFileSize), Private: private, Now: time.Now})
+	st, err := markdownstore.Open(s.Workspace, &markdownstore.Options{Timezone: s.Config.Workspace.Timezone.Location(),
+		MaxFileBytes: int64(s.Config.Workspace.MaxFileSize), Private: private, Now: time.Now})
 	if err != nil {
-		return nil, fmt.Errorf("open workspace %s: %w", s.workspace, err)
+		return nil, fmt.Errorf("open workspace %s: %w", s.Workspace, err)
 	}
 	return st, nil
 }
 
 // memoryOn refuses what can't be done while memory is switched off.
 func (s *settings) memoryOn() error {
-	if s.config.Workspace.Enabled {
+	if s.Config.Workspace.Enabled {
 		return nil
 	}
-	return hint(errors.New("memory is switched off"), "set workspace.enabled to true: it is false at %s", s.config.Origin("workspace.enabled"))
+	return hint(errors.New("memory is switched off"), "set workspace.enabled to true: it is false at %s", s.Config.Origin("workspace.enabled"))
 }
 
 // syncOptions are the settings of programs that keep running.

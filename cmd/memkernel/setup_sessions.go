@@ -39,22 +39,22 @@ func (s *settings) inWorkspace(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(s.workspace, path)
+	return filepath.Join(s.Workspace, path)
 }
 
 // trustFolder refuses to read transcripts outside the workspace on the word of the state
 // folder's own file: the conversations of other projects would be found in this one.
 func (s *settings) trustFolder(path string) error {
-	if s.configPath != "" || !s.config.Retrieval.Sessions.Enabled {
+	if s.ConfigPath != "" || !s.Config.Retrieval.Sessions.Enabled {
 		return nil
 	}
 	const key = "retrieval.sessions.folders"
-	inside, err := within(s.workspace, path)
+	inside, err := within(s.Workspace, path)
 	if err != nil || inside {
 		return err
 	}
-	return hint(fmt.Errorf("%s: %s: %s is outside the workspace, and this file may have come with the project", s.config.Origin(key), key, path),
-		"if you want that, say so by --config %s", cmp.Or(s.configFile, "FILE"))
+	return hint(fmt.Errorf("%s: %s: %s is outside the workspace, and this file may have come with the project", s.Config.Origin(key), key, path),
+		"if you want that, say so by --config %s", cmp.Or(s.ConfigFile, "FILE"))
 }
 
 // within tells whether a path leads into a folder, links followed as far as they are

@@ -21,7 +21,7 @@ func TestPastSessions(t *testing.T) {
 		t.Error(diff)
 	}
 	t.Setenv("HOME", "/home/me")
-	a := &settings{workspace: "/work"}
+	a := &settings{Workspace: "/work"}
 	for path, want := range map[string]string{"logs": "/work/logs", "/srv": "/srv", "~/x": "/home/me/x", "~x": "/work/~x"} {
 		if got := a.inWorkspace(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
@@ -45,15 +45,15 @@ func TestTrustFolder(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	a := &settings{workspace: dir, config: config.Default()}
-	a.config.Retrieval.Sessions.Enabled = true
+	a := &settings{Workspace: dir, Config: config.Default()}
+	a.Config.Retrieval.Sessions.Enabled = true
 	for path, trusted := range map[string]bool{filepath.Join(dir, "logs"): true, filepath.Join(dir, "not", "there"): true, outside: false,
 		filepath.Join(dir, "..", "x"): false, filepath.Join(dir, "link"): false, filepath.Join(dir, "link", "more"): false} {
 		if err := a.trustFolder(path); (err == nil) != trusted {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	a.configPath = "mine.yaml"
+	a.ConfigPath = "mine.yaml"
 	if err := a.trustFolder(outside); err != nil {
 		t.Errorf("with --config: %v", err)
 	}

@@ -12,7 +12,7 @@ import (
 // summaryOptions are the settings of the model that makes notes, the zero value if
 // there is none. It sends nothing.
 func (s *settings) summaryOptions() (kernel.SummaryOptions, error) {
-	c := &s.config.Summary.Model
+	c := &s.Config.Summary.Model
 	o := kernel.SummaryOptions{Tokens: int(c.MinTokens), After: time.Duration(c.MaxAge), DeltaTokens: int(c.MaxTokens),
 		Timeout: time.Duration(c.Timeout), CloseWait: time.Duration(c.CloseWait), NoFacts: !c.Facts}
 	if err := s.trustSummary(); err != nil {
@@ -21,7 +21,7 @@ func (s *settings) summaryOptions() (kernel.SummaryOptions, error) {
 	m, err := model.FromConfig(model.Config{Provider: c.Provider, BaseURL: string(c.BaseURL), Model: c.Name, APIKeyEnv: string(c.APIKeyEnv),
 		Timeout: time.Duration(c.Timeout), AllowInsecure: c.AllowInsecure})
 	if err != nil {
-		return o, hint(fmt.Errorf("read configuration: %s: %w", s.config.Origin("summary.model.provider"), err),
+		return o, hint(fmt.Errorf("read configuration: %s: %w", s.Config.Origin("summary.model.provider"), err),
 			"mend the section summary.model, or say summary.model.provider: none for the mechanical summary alone")
 	}
 	o.Model = m
@@ -31,13 +31,13 @@ func (s *settings) summaryOptions() (kernel.SummaryOptions, error) {
 // trustSummary refuses to send a session anywhere on the word of the state folder's
 // own file; see trustEmbedding.
 func (s *settings) trustSummary() error {
-	c := &s.config.Summary.Model
-	if s.configPath != "" || c.Provider == model.ProviderNone {
+	c := &s.Config.Summary.Model
+	if s.ConfigPath != "" || c.Provider == model.ProviderNone {
 		return nil
 	}
 	refuse := func(key, why string) error {
-		return hint(fmt.Errorf("%s: %s: %s, and this file may have come with the project", s.config.Origin(key), key, why),
-			"if you want that, say so by --config %s; else set summary.model.provider to none", s.configFile)
+		return hint(fmt.Errorf("%s: %s: %s, and this file may have come with the project", s.Config.Origin(key), key, why),
+			"if you want that, say so by --config %s; else set summary.model.provider to none", s.ConfigFile)
 	}
 	switch {
 	case !onThisMachine(string(c.BaseURL)):

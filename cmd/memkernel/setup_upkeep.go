@@ -11,7 +11,7 @@ import (
 
 // retention is how long things are kept, as the configuration says.
 func (s *settings) retention() kernel.RetainRequest {
-	c := &s.config.Retention
+	c := &s.Config.Retention
 	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 	return kernel.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.BlobsDays), Usage: days(c.UsageDays), Traces: days(c.TraceDays), Backups: days(c.BackupsDays)}
 }
@@ -19,11 +19,11 @@ func (s *settings) retention() kernel.RetainRequest {
 // pruneOptions brings the sections upkeep and audit together, with more names of what
 // may leave.
 func (s *settings) pruneOptions(include []string) kernel.PruneOptions {
-	c, audit := &s.config.Upkeep, s.auditHost()
-	o := kernel.PruneOptions{MemoryLines: orNone(c.MemoryLines), ObservationLines: orNone(s.config.Audit.ObservationLines), ObservationRest: c.ObservationRest,
-		ObservationDays: c.ObservationDays, DoneDays: c.DoneDays, LogDays: orNone(c.LogDays), NearDuplicate: s.config.Audit.NearDuplicate, Owners: document.List(c.Owners),
+	c, audit := &s.Config.Upkeep, s.auditHost()
+	o := kernel.PruneOptions{MemoryLines: orNone(c.MemoryLines), ObservationLines: orNone(s.Config.Audit.ObservationLines), ObservationRest: c.ObservationRest,
+		ObservationDays: c.ObservationDays, DoneDays: c.DoneDays, LogDays: orNone(c.LogDays), NearDuplicate: s.Config.Audit.NearDuplicate, Owners: document.List(c.Owners),
 		Include: slices.Concat(c.Include, include)}
-	if share := s.config.Audit.SizeWarning; share > 0 {
+	if share := s.Config.Audit.SizeWarning; share > 0 {
 		o.OwnerChars = int(share * float64(audit.FileLimit))
 	}
 	return o
@@ -33,12 +33,12 @@ func (s *settings) pruneOptions(include []string) kernel.PruneOptions {
 // section summary.model.
 func (s *settings) curateRequest() (kernel.CurateRequest, error) {
 	o, err := s.summaryOptions()
-	return kernel.CurateRequest{NearDuplicate: s.config.Audit.NearDuplicate, Model: o.Model}, err
+	return kernel.CurateRequest{NearDuplicate: s.Config.Audit.NearDuplicate, Model: o.Model}, err
 }
 
 // auditHost is the host whose limits hold.
 func (s *settings) auditHost() consolidation.Host {
-	c := &s.config.Audit
+	c := &s.Config.Audit
 	h, _ := consolidation.HostByName(c.Host)
 	h.FileLimit, h.TotalLimit = firstInt(c.FileLimit, h.FileLimit), firstInt(c.TotalLimit, h.TotalLimit)
 	return h
@@ -53,7 +53,7 @@ func firstInt(a, b int) int {
 
 // auditOptions are the thresholds of an audit, and the host whose limits hold.
 func (s *settings) auditOptions() kernel.AuditOptions {
-	c := &s.config.Audit
+	c := &s.Config.Audit
 	return kernel.AuditOptions{Host: s.auditHost(), Prune: s.pruneOptions(nil), JobFiles: c.Jobs, Limits: consolidation.Limits{
 		StateAge: time.Duration(c.StateAge), ObservationLines: c.ObservationLines, LogGrace: time.Duration(c.LogGrace),
 		FileAge: time.Duration(c.FileAge), MemoryAge: time.Duration(c.MemoryAge), SizeWarning: c.SizeWarning,

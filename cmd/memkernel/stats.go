@@ -54,22 +54,22 @@ func runStats(ctx context.Context, a *app, s *statsFlags) error {
 		return err
 	}
 	defer k.Close()
-	st, err := k.Usage(ctx, kernel.UsageOptions{Session: s.session, Since: s.since.Time, Location: a.config.Workspace.Timezone.Location()})
+	st, err := k.Usage(ctx, kernel.UsageOptions{Session: s.session, Since: s.since.Time, Location: a.Config.Workspace.Timezone.Location()})
 	if err != nil {
 		return statsHint(err)
 	}
 	if s.html != "" {
-		if err := writeWhole(s.html, display.StatsPage(st, a.config.Workspace.Timezone.Location())); err != nil {
+		if err := writeWhole(s.html, display.StatsPage(st, a.Config.Workspace.Timezone.Location())); err != nil {
 			return fmt.Errorf("write page: %w", err)
 		}
 	}
 	for _, path := range st.Torn {
 		a.tip("the last line of %s was cut off and is left out", path)
 	}
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(document.OfUsage(st))
 	}
-	return display.Stats(a.out, st, a.painter())
+	return display.Stats(a.Out, st, a.painter())
 }
 
 // statsHint adds the way out.

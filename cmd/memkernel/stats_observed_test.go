@@ -135,7 +135,7 @@ func TestStatsOfRequests(t *testing.T) {
 func hooked(t *testing.T, host, event string) {
 	t.Helper()
 	var out, problems bytes.Buffer
-	u := &ui{in: strings.NewReader(event), out: &out, err: &problems}
+	u := &ui{In: strings.NewReader(event), Out: &out, Err: &problems}
 	if code := run(context.Background(), u, []string{"hook", "--host", host, "--wait"}); code != exitOK {
 		t.Fatalf("%s: exit %d, %s", event, code, problems.String())
 	}

@@ -36,8 +36,8 @@ func runStatus(ctx context.Context, a *app, o kernel.StatusOptions) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		return a.writeJSON(document.OfStatus(st))
 	}
-	return display.Status(a.out, st, a.painter())
+	return display.Status(a.Out, st, a.painter())
 }

@@ -82,7 +82,7 @@ func chooseTarget(s *transcript.Session, msgs []memkernel.Message, p *planFlags)
 			n += len(calls) + 1
 		}
 		if n < 1 || n > len(calls) {
-			return target{}, usagef("--at %d: the %s view holds %d model calls", p.at, p.view.value, len(calls))
+			return target{}, usagef("--at %d: the %s view holds %d model calls", p.at, p.view.Value, len(calls))
 		}
 		return before(msgs, calls, n)
 	case len(calls) == 0 || isRequest(s) && open(msgs):

@@ -11,10 +11,10 @@ func newVersion(a *app) *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v := buildVersion()
-			if a.json {
+			if a.JSON {
 				return a.writeJSON(v)
 			}
-			_, err := fmt.Fprintf(a.out, "memkernel %s %s %s\n", v.Version, v.Go, v.Platform)
+			_, err := fmt.Fprintf(a.Out, "memkernel %s %s %s\n", v.Version, v.Go, v.Platform)
 			return err
 		},
 	}
