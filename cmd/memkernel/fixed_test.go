@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/suite"
 )
@@ -34,7 +35,7 @@ func planDoc(t *testing.T, args ...string) plannedJSON {
 	t.Helper()
 	code, out, stderr := invoke(t, append([]string{"plan", "--json", "--no-memory", "--workspace", t.TempDir()}, args...)...)
 	var doc plannedJSON
-	if err := json.Unmarshal([]byte(out), &doc); code != exitOK || err != nil {
+	if err := json.Unmarshal([]byte(out), &doc); code != fail.ExitOK || err != nil {
 		t.Fatalf("%v: exit %d, %s, %v", args, code, stderr, err)
 	}
 	return doc
@@ -65,7 +66,7 @@ func TestPlanCountsTheFixedPart(t *testing.T) {
 	var replayed struct {
 		FixedTokens int `json:"fixed_tokens"`
 	}
-	if err := json.Unmarshal([]byte(out), &replayed); code != exitOK || err != nil || replayed.FixedTokens != full.FixedTokens {
+	if err := json.Unmarshal([]byte(out), &replayed); code != fail.ExitOK || err != nil || replayed.FixedTokens != full.FixedTokens {
 		t.Errorf("replay has %d fixed tokens, plan %d, %v", replayed.FixedTokens, full.FixedTokens, err)
 	}
 	for _, args := range [][]string{{}, {"--explain"}} {

@@ -2,11 +2,13 @@
 // session into a prompt that fits its budget and keeps the provider's cache, and
 // says why.
 //
-// It is a thin skin over package kernel: one file per verb, flags in, text or
-// JSON out. It decides nothing itself, calls no language model of its own accord, and
+// It is a thin skin over package kernel: flags in, text or JSON out. The table of all verbs
+// is verbs.go; each is a function in a package of its family below internal/verbs, over what
+// they share (internal/cli), what a configuration opens (internal/setup) and what is drawn
+// (internal/display of the module). It decides nothing itself, calls no language model of its own accord, and
 // opens no network connection but to a provider that a configuration names, and as a
 // proxy to the upstream that its flag names.
-// The rules of its output stand in ui.go, its JSON in doc/json.md.
+// The rules of its output stand in internal/cli/ui.go, its JSON in doc/json.md.
 package main
 
 import (
@@ -15,6 +17,9 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 )
 
 func main() {
@@ -28,7 +33,7 @@ func mainWithSignals() int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	done := make(chan int, 1)
-	u := &ui{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	u := &cli.UI{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	go func() { done <- run(ctx, u, os.Args[1:]) }()
 	select {
 	case code := <-done:
@@ -38,7 +43,7 @@ func mainWithSignals() int {
 		select {
 		case <-done:
 		case <-signals:
-		case <-time.After(u.graceTime()):
+		case <-time.After(u.GraceTime()):
 		}
 		return signalCode(s)
 	}
@@ -46,7 +51,7 @@ func mainWithSignals() int {
 
 func signalCode(s os.Signal) int {
 	if n, ok := s.(syscall.Signal); ok {
-		return exitSignal + int(n)
+		return fail.ExitSignal + int(n)
 	}
-	return exitError
+	return fail.ExitError
 }

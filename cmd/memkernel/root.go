@@ -8,25 +8,27 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/display"
 )
 
 // run executes one command line and returns the exit code.
-func run(ctx context.Context, u *ui, args []string) int {
+func run(ctx context.Context, u *cli.UI, args []string) int {
 	u.Out, u.Err = display.TextScreen(u.Out), display.TextScreen(u.Err)
-	a := &app{ui: u}
+	a := &cli.App{UI: u}
 	root := newRoot(a)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	var usage *usageError
+	var usage *fail.UsageError
 	if errors.As(err, &usage) && usage.Hint == "" {
 		usage.Hint = fmt.Sprintf("run '%s --help' for what it takes", cmd.CommandPath())
 	}
-	return u.report(err)
+	return u.Report(err)
 }
 
 // newRoot builds the whole command tree.
-func newRoot(a *app) *cobra.Command {
+func newRoot(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "memkernel",
 		Short: "plan what a model gets to see, within a budget and with a warm cache",
@@ -38,14 +40,14 @@ a token budget, stable for the provider's prompt cache, and explained.
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return rootRun(cmd, args) },
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
-			return a.prepare(cmd)
+			return a.Prepare(cmd)
 		},
 	}
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef("%s", err) })
-	a.sharedFlags(root)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return fail.Usagef("%s", err) })
+	a.SharedFlags(root)
 	for _, v := range verbs {
 		cmd := v.command(a)
 		cmd.Use, cmd.Short = v.use, v.summary
@@ -65,5 +67,5 @@ func rootRun(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
 	}
-	return usageWith(fmt.Sprintf("unknown verb %q", args[0]), hint)
+	return fail.UsageWith(fmt.Sprintf("unknown verb %q", args[0]), hint)
 }

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/memkernel/memkernel/internal/display"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/memkernel/memkernel/internal/display"
 )
 
 // TestMain lets every test's day begin where the sample's does, wherever the machine

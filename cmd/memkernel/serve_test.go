@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
 )
@@ -24,13 +26,13 @@ func served(t *testing.T, workspace string) (send io.WriteCloser, receive *bufio
 	var stderr strings.Builder
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(context.Background(), &ui{In: in, Out: answers, Err: &stderr}, []string{"serve", "--stdio", "--workspace", workspace})
+		ended <- run(context.Background(), &cli.UI{In: in, Out: answers, Err: &stderr}, []string{"serve", "--stdio", "--workspace", workspace})
 		answers.Close()
 	}()
 	t.Cleanup(func() {
 		send.Close()
 		go io.Copy(io.Discard, out)
-		if code := <-ended; code != exitOK {
+		if code := <-ended; code != fail.ExitOK {
 			t.Errorf("serve: exit %d, %s", code, &stderr)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
@@ -78,7 +79,7 @@ func TestStatsGolden(t *testing.T) {
 	ws := observed(t)
 	page := filepath.Join(t.TempDir(), "stats.html")
 	code, text, stderr := invoke(t, "stats", "--workspace", ws, "--html", page)
-	if code != exitOK || stderr != "" {
+	if code != fail.ExitOK || stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	html, err := os.ReadFile(page)
@@ -140,7 +141,7 @@ func TestStatsSums(t *testing.T) {
 			BilledCostUSD *float64 `json:"billed_cost_usd"`
 		}
 	}
-	if err := json.Unmarshal([]byte(text), &doc); err != nil || code != exitOK {
+	if err := json.Unmarshal([]byte(text), &doc); err != nil || code != fail.ExitOK {
 		t.Fatalf("exit %d, %s, %v", code, stderr, err)
 	}
 	input, cost, unpriced := 0, 0.0, 0
@@ -164,7 +165,7 @@ func TestStatsSums(t *testing.T) {
 		}
 	}
 	code, text, _ = invoke(t, "stats", "--workspace", ws, "--session", "other", "--since", "2100-01-01T00:00:00Z")
-	if code != exitOK || !strings.Contains(text, "0 calls") {
+	if code != fail.ExitOK || !strings.Contains(text, "0 calls") {
 		t.Errorf("in the far future: exit %d, %s", code, text)
 	}
 }

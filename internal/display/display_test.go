@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/kernel"
 	"pgregory.net/rapid"
+
+	"github.com/memkernel/memkernel/kernel"
 )
 
 func TestThousands(t *testing.T) {

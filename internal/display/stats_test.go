@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"pgregory.net/rapid"
 )
 
 // TestStatsFitsAnyWidth draws sums of any size in terminals of any width.
