@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,18 @@ var arrows = map[string][]string{
 
 	"budget": {},
 
-	"cmd/memkernel": {".", "cachelayout", "checkpoint", "consolidation", "embed", "foreign", "index", "index/analysis", "index/postgres", "index/qmd", "internal/config", "internal/endpoint", "internal/statedir", "internal/visible", "judge/paging", "judge/predict", "judge/relevance", "kernel", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "replay/economics", "retrieval", "serve", "serve/hook", "serve/mcp", "serve/proxy", "sessions", "summary/model", "tools", "transcript"},
+	"cmd/memkernel":                        {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/verbs/about", "cmd/memkernel/internal/verbs/hosts", "cmd/memkernel/internal/verbs/measure", "cmd/memkernel/internal/verbs/memory", "cmd/memkernel/internal/verbs/plan", "cmd/memkernel/internal/verbs/session", "cmd/memkernel/internal/verbs/state", "cmd/memkernel/internal/verbs/upkeep", "internal/display"},
+	"cmd/memkernel/internal/cli":           {".", "cachelayout", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/statedir", "judge/predict", "kernel", "transcript"},
+	"cmd/memkernel/internal/fail":          {"kernel", "transcript"},
+	"cmd/memkernel/internal/setup":         {"cachelayout", "cmd/memkernel/internal/fail", "consolidation", "embed", "index", "index/postgres", "index/qmd", "internal/config", "internal/document", "internal/endpoint", "kernel", "markdownstore", "pagevm/mask", "retrieval", "sessions", "summary/model"},
+	"cmd/memkernel/internal/verbs/about":   {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "internal/config", "internal/display", "internal/document"},
+	"cmd/memkernel/internal/verbs/hosts":   {"checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "kernel", "serve", "serve/hook", "serve/mcp", "serve/proxy", "tools"},
+	"cmd/memkernel/internal/verbs/measure": {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "index", "index/postgres", "internal/config", "internal/display", "internal/document", "judge/paging", "judge/predict", "judge/relevance", "kernel", "pagevm/paging", "replay", "replay/economics", "retrieval", "transcript"},
+	"cmd/memkernel/internal/verbs/memory":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "internal/display", "internal/document", "kernel", "markdownstore", "retrieval"},
+	"cmd/memkernel/internal/verbs/plan":    {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "foreign", "internal/config", "internal/display", "internal/document", "judge/predict", "kernel", "transcript"},
+	"cmd/memkernel/internal/verbs/session": {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "transcript"},
+	"cmd/memkernel/internal/verbs/state":   {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "pagevm/journal"},
+	"cmd/memkernel/internal/verbs/upkeep":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "consolidation", "internal/display", "internal/document", "kernel", "markdownstore"},
 
 	"embed":           {"embed/static", "internal/endpoint", "internal/statedir"},
 	"embed/embedtest": {"embed"},
@@ -60,6 +72,8 @@ var arrows = map[string][]string{
 	"internal/choice":         {"transcript"},
 	"internal/config":         {},
 	"internal/crashtest":      {"internal/atomicfile", "internal/suite"},
+	"internal/display":        {"cachelayout", "consolidation", "index", "index/analysis", "internal/document", "internal/visible", "judge/paging", "judge/predict", "judge/relevance", "kernel", "pagevm", "pagevm/paging", "replay", "retrieval", "transcript"},
+	"internal/document":       {"cachelayout", "index", "kernel", "markdownstore", "pagevm", "retrieval", "transcript"},
 	"internal/e2e":            {},
 	"internal/endpoint":       {},
 	"internal/escapes":        {},
@@ -102,7 +116,7 @@ var arrows = map[string][]string{
 	"replay/economics": {"internal/atomicfile", "replay", "transcript"},
 	"replay/recall":    {"."},
 
-	"serve":       {".", "cachelayout", "foreign", "index", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "pagevm/journal", "retrieval", "transcript"},
+	"serve":       {".", "cachelayout", "foreign", "index", "internal/atomicfile", "internal/document", "internal/statedir", "kernel", "markdownstore", "pagevm/journal", "transcript"},
 	"serve/hook":  {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
 	"serve/mcp":   {"index/watch", "kernel", "markdownstore", "tools"},
 	"serve/proxy": {".", "budget", "kernel", "transcript"},
@@ -120,6 +134,11 @@ var arrows = map[string][]string{
 
 	"budget/internal/...": {"budget", "budget/internal/..."},
 	"testdata/...":        {"."},
+}
+
+// verbArrows is what every family of verbs may import, and more; never another family.
+func verbArrows(more ...string) []string {
+	return append(more, "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel")
 }
 
 // thirdParty says which modules outside the standard library a package may use.
@@ -144,7 +163,8 @@ var thirdParty = map[string][]string{
 	"index/internal/drv":  {"modernc.org/sqlite", "modernc.org/sqlite/vec", "github.com/mattn/go-sqlite3", "github.com/asg017/sqlite-vec-go-bindings/cgo"},
 	"markdownstore":       {"github.com/adrg/frontmatter", "gopkg.in/yaml.v3", "github.com/gofrs/flock"},
 	"bench/peers":         {"github.com/blevesearch/bleve/v2", "modernc.org/sqlite"},
-	"cmd/memkernel":       {"github.com/spf13/cobra", "github.com/spf13/cobra/doc", "github.com/spf13/pflag", "github.com/schollz/progressbar/v3", "golang.org/x/term", "golang.org/x/sys/unix"},
+	"cmd/memkernel/...":   {"github.com/spf13/cobra", "github.com/spf13/cobra/doc", "github.com/spf13/pflag", "github.com/schollz/progressbar/v3", "golang.org/x/term", "golang.org/x/sys/unix"},
+	"internal/display":    {"github.com/schollz/progressbar/v3", "golang.org/x/term"},
 
 	"internal/tools/gen":     {"github.com/pkoukk/tiktoken-go-loader"},
 	"internal/tools/maskgen": {"github.com/BurntSushi/toml"},
@@ -263,6 +283,37 @@ func TestEveryPackageHasOneComment(t *testing.T) {
 	})
 }
 
+// TestEveryDocumentHasOneMaker: the name of a document's form is written where the
+// document is made, and nowhere else.
+func TestEveryDocumentHasOneMaker(t *testing.T) {
+	at := map[string][]string{}
+	goDirs(t, func(dir string, files []string) {
+		for _, file := range files {
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && schemaName.MatchString(l.Value) {
+					at[l.Value] = append(at[l.Value], fset.Position(l.Pos()).String())
+				}
+				return true
+			})
+		}
+	})
+	if len(at) < 30 {
+		t.Fatalf("only %d documents were found", len(at))
+	}
+	for name, places := range at {
+		if len(places) > 1 {
+			t.Errorf("%s is made at %v, want one maker: internal/document has those of several doors", name, places)
+		}
+	}
+}
+
+var schemaName = regexp.MustCompile("^[\"`]memkernel/[a-z_]+/v[0-9]+[\"`]$")
+
 // maxRoom is how many methods a type may have, and how many files a package, tests
 // apart: what has more is several things under one name.
 const maxRoom = 40
@@ -270,11 +321,9 @@ const maxRoom = 40
 // larger are the types and packages that are not taken apart yet, with the most that
 // they may have. Numbers here only go down.
 var larger = map[string]int{
-	"cmd/memkernel":          74,
-	"cmd/memkernel.app":      132,
-	"kernel":                 109,
-	"kernel.Kernel":          136,
-	"kernel.session":         184,
+	"kernel":                 99,
+	"kernel.Kernel":          114,
+	"kernel.session":         176,
 	"kernel.work":            242,
 	"pagevm/journal.Journal": 41,
 }
@@ -416,4 +465,75 @@ func nested(t *testing.T) (dirs []string) {
 		t.Error("no module below the root; bench is one")
 	}
 	return dirs
+}
+
+// stored are the packages that keep state, and reach it by internal/store alone.
+var stored = []string{"kernel", "kernel/...", "checkpoint", "sessions", "summary", "summary/...", "pagevm", "pagevm/..."}
+
+// onDisk are their files that use package os all the same, each with what it reaches,
+// which is no state of a store. The list only gets shorter.
+var onDisk = map[string]string{
+	"kernel/internal/upkeep/audit.go":      "records of jobs that other programs wrote, by the path that the user names",
+	"kernel/internal/memory/audit.go":      "the index's own file, of which a copy is checked",
+	"kernel/backend.go":                    "the folder of the index's own file",
+	"kernel/doctor.go":                     "whether the state directory itself can be written to",
+	"kernel/kernel.go":                     "whether the workspace is there",
+	"kernel/internal/memory/media.go":      "images and documents of the workspace",
+	"kernel/internal/memory/corpus.go":     "images and documents of the workspace",
+	"kernel/internal/memory/syncer/run.go": "the number of the process",
+	"sessions/conversation.go":             "transcripts of hosts",
+	"sessions/transcript.go":               "transcripts of hosts",
+}
+
+// What keeps state touches no disk for it: of package os it uses nothing, and of io/fs
+// the errors. That it imports neither internal/atomicfile nor internal/statedir nor
+// flock, the table of arrows says.
+func TestStateIsKeptInAStore(t *testing.T) {
+	seen := map[string]bool{}
+	goDirs(t, func(dir string, files []string) {
+		if !matches(stored, dir) {
+			return
+		}
+		for _, below := range []string{"internal/atomicfile", "internal/statedir"} {
+			if allowed, _ := row(arrows, dir); matches(allowed, below) {
+				t.Errorf("the table of arrows lets %s import %s", dir, below)
+			}
+		}
+		for _, file := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := filepath.ToSlash(file)
+			ast.Inspect(f, func(n ast.Node) bool {
+				sel, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				pkg, ok := sel.X.(*ast.Ident)
+				switch {
+				case !ok || pkg.Name != "os" && pkg.Name != "fs" || pkg.Name == "fs" && strings.HasPrefix(sel.Sel.Name, "Err"):
+				case !imported(f, pkg.Name):
+				case onDisk[name] == "":
+					t.Errorf("%s uses %s.%s: state is kept in a store.Store", file, pkg.Name, sel.Sel.Name)
+				default:
+					seen[name] = true
+				}
+				return true
+			})
+		}
+	})
+	for name := range onDisk {
+		if !seen[name] {
+			t.Errorf("%s uses neither os nor io/fs: take it out of the list", name)
+		}
+	}
+}
+
+// imported tells whether a name is that of package os or io/fs in a file.
+func imported(f *ast.File, name string) bool {
+	return slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool {
+		p := strings.Trim(s.Path.Value, `"`)
+		return p == name || p == "io/"+name
+	})
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -170,7 +170,7 @@ func (k *Kernel) checkpointed(day string) ([]consolidation.Extra, error) {
 	var out []consolidation.Extra
 	for _, f := range folders {
 		c, _, err := checkpoint.NewStore(k.folder(f)).Latest()
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("read the checkpoints of session %s: %w", f, err)
 		}
 		if c == nil || k.memory.private.Today(c.Meta.CreatedAt.Time) != day {

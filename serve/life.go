@@ -2,10 +2,9 @@ package serve
 
 import (
 	"context"
-	"encoding/base64"
 	"time"
-	"unicode/utf8"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -137,19 +136,12 @@ func doCheckpoint(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, 
 	return doc, nil
 }
 
-type restored struct {
-	Schema     string `json:"schema"`
-	SessionKey string `json:"session_key"`
-	*kernel.Restored
-}
-
 func doRestore(ctx context.Context, d *desk, _ *call, p *sessionCall) (any, error) {
 	r, err := d.k.Restore(ctx, p.SessionKey)
 	if err != nil {
 		return nil, err
 	}
-	r.Damaged = list(r.Damaged)
-	return restored{"memkernel/restore/v1", p.key(), r}, nil
+	return document.OfRestored(p.key(), r), nil
 }
 
 type flushTurnCall struct {
@@ -188,12 +180,4 @@ func doObserveFlush(ctx context.Context, d *desk, _ *call, p *observeFlushCall) 
 		return nil, err
 	}
 	return flushed{"memkernel/rpc_observe_flush/v1", f}, nil
-}
-
-// asText gives content as JSON can hold it.
-func asText(s string) (encoding, text string) {
-	if utf8.ValidString(s) {
-		return "utf-8", s
-	}
-	return "base64", base64.StdEncoding.EncodeToString([]byte(s))
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
-	"github.com/memkernel/memkernel/retrieval"
 )
 
 type rememberCall struct {
@@ -46,12 +46,6 @@ type forgetCall struct {
 	Apply  bool     `json:"apply"`
 }
 
-type forgotten struct {
-	Schema     string `json:"schema"`
-	SessionKey string `json:"session_key"`
-	*kernel.Forgotten
-}
-
 func doForget(ctx context.Context, d *desk, _ *call, p *forgetCall) (any, error) {
 	if p.All == (len(p.IDs) > 0) {
 		return nil, badParams("give ids of pages, spans or blobs, or all for the whole session", "forget needs ids, or all")
@@ -60,7 +54,7 @@ func doForget(ctx context.Context, d *desk, _ *call, p *forgetCall) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	return forgotten{"memkernel/forget/v1", p.key(), out}, nil
+	return document.OfForgotten(p.key(), out), nil
 }
 
 type searchCall struct {
@@ -71,15 +65,6 @@ type searchCall struct {
 	MaxResults int       `json:"max_results"`
 	MinScore   float64   `json:"min_score"`
 	Now        time.Time `json:"now"`
-}
-
-type found struct {
-	Schema  string           `json:"schema"`
-	Query   string           `json:"query"`
-	Results []retrieval.Hit  `json:"results"`
-	Reason  retrieval.Reason `json:"reason"`
-	Mode    retrieval.Mode   `json:"mode"`
-	Detail  string           `json:"detail"`
 }
 
 func doSearch(ctx context.Context, d *desk, _ *call, p *searchCall) (any, error) {
@@ -93,7 +78,7 @@ func doSearch(ctx context.Context, d *desk, _ *call, p *searchCall) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	return found{"memkernel/search/v1", p.Query, list(r.Hits), r.Reason, r.Mode, r.Detail}, nil
+	return document.OfSearch(p.Query, r), nil
 }
 
 type readCall struct {
@@ -106,46 +91,18 @@ type readCall struct {
 	Lines      int    `json:"lines"`
 }
 
-// content is the document of read and of get.
-type content struct {
-	Schema     string             `json:"schema"`
-	SessionKey string             `json:"session_key"`
-	ID         string             `json:"id"`
-	Reason     string             `json:"reason"`
-	Detail     string             `json:"detail"`
-	Bytes      int                `json:"bytes"`
-	Encoding   string             `json:"encoding"`
-	Text       string             `json:"text"`
-	Pages      []string           `json:"pages"`
-	Path       string             `json:"path"`
-	StartLine  int                `json:"start_line"`
-	EndLine    int                `json:"end_line"`
-	Truncated  bool               `json:"truncated"`
-	References []kernel.Reference `json:"references"`
-}
-
-func contentOf(id, reason, detail, text string) content {
-	doc := content{Schema: "memkernel/get/v1", ID: id, Reason: reason, Detail: detail, Bytes: len(text), Pages: []string{}, References: []kernel.Reference{}}
-	doc.Encoding, doc.Text = asText(text)
-	return doc
-}
-
 func doRead(ctx context.Context, d *desk, _ *call, p *readCall) (any, error) {
 	if p.From < 0 || p.Lines < 0 {
 		return nil, badParams("lines are counted from 1", "from %d, lines %d: out of range", p.From, p.Lines)
 	}
 	c, err := d.k.Read(ctx, kernel.ReadRequest{SessionKey: p.SessionKey, Path: p.Path, From: p.From, Lines: p.Lines, Private: d.opt.private(p.Private)})
 	if errors.Is(err, markdownstore.ErrDenied) {
-		doc := contentOf(p.Path, string(retrieval.Denied), err.Error(), "")
-		doc.Path = p.Path
-		return doc, nil
+		return document.OfDenied(p.Path, p.Path, err), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	doc := contentOf(p.Path, string(c.Reason), c.Detail, c.Text)
-	doc.Path, doc.StartLine, doc.EndLine, doc.Truncated = c.Path, c.StartLine, c.EndLine, c.Truncated
-	return doc, nil
+	return document.OfLines(p.Path, c), nil
 }
 
 type getCall struct {
@@ -162,9 +119,7 @@ func doGet(ctx context.Context, d *desk, _ *call, p *getCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := contentOf(c.ID, c.Reason, c.Detail, c.Text)
-	doc.SessionKey, doc.Pages, doc.References = orDefault(p.SessionKey), list(c.Pages), list(c.References)
-	return doc, nil
+	return document.OfPage(orDefault(p.SessionKey), c), nil
 }
 
 type writeCall struct {

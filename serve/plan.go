@@ -116,7 +116,7 @@ func planWith(ctx context.Context, d *desk, p *planCall, plan func(context.Conte
 	if err != nil {
 		return nil, err
 	}
-	out := plannedOf(d.opt, made, p.Explain)
+	out := plannedOf(made, p.Explain)
 	if err := spell(d.opt, out, p, made, h); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/json"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -40,7 +41,7 @@ type planned struct {
 
 	Conversation *mark `json:"conversation,omitempty"`
 
-	Layout   any               `json:"layout,omitempty"`
+	Layout   *document.Layout  `json:"layout,omitempty"`
 	Debug    *kernel.Debug     `json:"debug,omitempty"`
 	Deferred []kernel.Deferred `json:"deferred,omitempty"`
 }
@@ -69,25 +70,17 @@ type note struct {
 	Text string `json:"text"`
 }
 
-// plannedOf is the answer but for the messages.
-func plannedOf(o *Options, p *kernel.ContextPlan, explain bool) *planned {
+func plannedOf(p *kernel.ContextPlan, explain bool) *planned {
 	out := &planned{Schema: "memkernel/rpc_plan/v1", PlanID: p.ID, SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Generation: p.Generation,
 		Cut: p.Layout.Made != nil, Cold: p.Layout.Cold, FlushDue: p.FlushDue, Budgets: p.Budgets, Regions: list(p.Regions), Params: p.Params,
 		Recall: p.Retrieval, Reduced: list(p.Reduced), Faults: list(p.Faults), Alerts: list(p.Alerts), Stats: p.Stats, Format: p.Format,
 		Markers: []marker{}, Notes: []note{}}
 	out.Params.Betas, out.Recall.Citations = list(out.Params.Betas), list(out.Recall.Citations)
 	if explain {
-		out.Layout, out.Deferred = layoutOf(o, p), list(p.Deferred)
+		out.Layout, out.Deferred = document.OfLayout(p), list(p.Deferred)
 		out.Debug = &kernel.Debug{Included: list(p.Debug.Included), Excluded: list(p.Debug.Excluded)}
 	}
 	return out
-}
-
-func layoutOf(o *Options, p *kernel.ContextPlan) any {
-	if o.Documents.Layout != nil {
-		return o.Documents.Layout(p)
-	}
-	return p.Layout
 }
 
 // spell hands the messages out in the form that was asked for.

@@ -38,8 +38,6 @@ type Options struct {
 	Prices *cachelayout.Book
 	// Tools makes the tools of a session; nil has none.
 	Tools ToolMaker
-	// Documents give results that other doors print as well the same form.
-	Documents Documents
 	// Retain is what a call of retain removes where it doesn't say: ages alone count.
 	Retain kernel.RetainRequest
 	// Location tells where days begin in a report of usage; nil is UTC.
@@ -53,14 +51,6 @@ type Options struct {
 	Version string
 	// Logger is told what no caller is; nil discards it.
 	Logger *slog.Logger
-}
-
-// Documents make documents of what the kernel says; see doc/json.md. A nil function
-// hands out the kernel's own value.
-type Documents struct {
-	Layout  func(*kernel.ContextPlan) any
-	Reindex func(r *kernel.ReindexReport, path string) any
-	Usage   func(*kernel.UsageStats) any
 }
 
 // Toolset is the tools that a model of one session can call.

@@ -4,30 +4,16 @@ import (
 	"context"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 )
-
-type statusDocument struct {
-	Schema string `json:"schema"`
-	*kernel.Status
-}
 
 func doStatus(ctx context.Context, d *desk, _ *call, _ *caller) (any, error) {
 	st, err := d.k.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for i := range st.Sessions {
-		st.Sessions[i].Lines = list(st.Sessions[i].Lines)
-	}
-	return statusDocument{"memkernel/status/v1", st}, nil
-}
-
-type checked struct {
-	Schema   string           `json:"schema"`
-	StateDir string           `json:"state_dir"`
-	OK       bool             `json:"ok"`
-	Findings []kernel.Finding `json:"findings"`
+	return document.OfStatus(st), nil
 }
 
 func doCheck(ctx context.Context, d *desk, _ *call, _ *caller) (any, error) {
@@ -35,7 +21,7 @@ func doCheck(ctx context.Context, d *desk, _ *call, _ *caller) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return checked{"memkernel/check/v1", d.k.StateDir(), len(found) == 0, list(found)}, nil
+	return document.OfCheck(d.k.StateDir(), found), nil
 }
 
 type usageCall struct {
@@ -49,21 +35,13 @@ func doUsage(ctx context.Context, d *desk, _ *call, p *usageCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.opt.Documents.Usage != nil {
-		return d.opt.Documents.Usage(st), nil
-	}
-	return st, nil
+	return document.OfUsage(st), nil
 }
 
 type retainCall struct {
 	caller
 	Apply bool      `json:"apply"`
 	Now   time.Time `json:"now"`
-}
-
-type retained struct {
-	Schema string `json:"schema"`
-	*kernel.Retained
 }
 
 // retain keeps what the configuration says, as the verb does.
@@ -74,8 +52,7 @@ func doRetain(ctx context.Context, d *desk, _ *call, p *retainCall) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	out.Sessions = list(out.Sessions)
-	return retained{"memkernel/retain/v1", out}, nil
+	return document.OfRetained(out), nil
 }
 
 type reindexCall struct {
@@ -122,8 +99,5 @@ func doReindex(ctx context.Context, d *desk, c *call, p *reindexCall) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	if d.opt.Documents.Reindex != nil {
-		return d.opt.Documents.Reindex(r, d.k.IndexPath()), nil
-	}
-	return r, nil
+	return document.OfReindex(r, d.k.IndexPath()), nil
 }

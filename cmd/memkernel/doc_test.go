@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 )
 
 const sample = "../../testdata/session.jsonl"
@@ -18,7 +21,7 @@ const sample = "../../testdata/session.jsonl"
 func invoke(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
-	u := &ui{in: strings.NewReader(""), out: &out, err: &err}
+	u := &cli.UI{In: strings.NewReader(""), Out: &out, Err: &err}
 	code = run(context.Background(), u, args)
 	return code, out.String(), err.String()
 }
@@ -194,7 +197,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	for _, args := range calls {
 		name := strings.Join(args, " ")
 		code, stdout, stderr := invoke(t, append(shared[:len(shared):len(shared)], args...)...)
-		if code != exitOK && (args[0] != "audit" && args[0] != "guard" || code != exitFindings) || stderr != "" {
+		if code != fail.ExitOK && (args[0] != "audit" && args[0] != "guard" || code != fail.ExitFindings) || stderr != "" {
 			t.Errorf("%s: exit %d, stderr %q", name, code, stderr)
 			continue
 		}
@@ -263,7 +266,7 @@ func compareWithContract(t *testing.T, name string, doc map[string]any, want map
 // in JSON that keeps its contract.
 func TestCheckFindsDamage(t *testing.T) {
 	ws := t.TempDir()
-	if code, _, stderr := invoke(t, "observe", "-t", beginning(t, 60), "--workspace", ws, "-q"); code != exitOK {
+	if code, _, stderr := invoke(t, "observe", "-t", beginning(t, 60), "--workspace", ws, "-q"); code != fail.ExitOK {
 		t.Fatalf("observe: exit %d, %s", code, stderr)
 	}
 	blobs, _ := filepath.Glob(filepath.Join(ws, ".memkernel", "blobs", "??", "*"))
@@ -275,12 +278,12 @@ func TestCheckFindsDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, _ := invoke(t, "check", "--workspace", ws)
-	if code != exitFindings || !strings.Contains(stdout, filepath.Base(blobs[0])) {
-		t.Errorf("check: exit %d, output %q; want %d and the blob's name", code, stdout, exitFindings)
+	if code != fail.ExitFindings || !strings.Contains(stdout, filepath.Base(blobs[0])) {
+		t.Errorf("check: exit %d, output %q; want %d and the blob's name", code, stdout, fail.ExitFindings)
 	}
 	code, stdout, _ = invoke(t, "check", "--workspace", ws, "--json")
 	var doc map[string]any
-	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exitFindings {
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != fail.ExitFindings {
 		t.Fatalf("check --json: exit %d, %v", code, err)
 	}
 	compareWithContract(t, "check", doc, readContract(t)["memkernel/check/v1"])

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/embed/embedtest"
+	"github.com/memkernel/memkernel/internal/document"
 )
 
 // embedded makes a workspace with two notes and a configuration of section
@@ -53,7 +54,7 @@ func TestProvidersEndToEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run := embedded(t, section)
 			code, out, errs := run("reindex", "--json")
-			var doc reindexJSON
+			var doc document.Reindex
 			if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || doc.Vectors.Embedded != 2 || doc.Vectors.Total != 2 {
 				t.Fatalf("%d %v %s %s", code, err, out, errs)
 			}

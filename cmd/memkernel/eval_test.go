@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 )
 
 // evalSample is a small set: two notes and two questions.
@@ -33,7 +35,7 @@ func evalSample(t *testing.T) string {
 func TestEval(t *testing.T) {
 	dir := evalSample(t)
 	code, out, stderr := invoke(t, "eval", "--set", dir, "--compare", "before=0,behind=0", "--json")
-	if code != exitOK || stderr != "" {
+	if code != fail.ExitOK || stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	var doc struct {
@@ -55,11 +57,11 @@ func TestEval(t *testing.T) {
 		t.Errorf("intervals %v, differences %v", i, doc.Compare.Differences)
 	}
 	code, out, _ = invoke(t, "eval", "--set", dir, "--ranks")
-	if want := "a 1\nb 0\n"; code != exitOK || out != want {
+	if want := "a 1\nb 0\n"; code != fail.ExitOK || out != want {
 		t.Errorf("exit %d, ranks %q, want %q", code, out, want)
 	}
 	code, out, _ = invoke(t, "eval", "--set", dir, "--set", dir, "--with", "unit=chunk", "--compare", "mmr=false", "--color", "never")
-	if code != exitOK || !strings.Contains(out, "4 questions") || !strings.Contains(out, "difference") {
+	if code != fail.ExitOK || !strings.Contains(out, "4 questions") || !strings.Contains(out, "difference") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
@@ -74,7 +76,7 @@ func TestEvalTuned(t *testing.T) {
 			Value  float64 `json:"value"`
 		} `json:"ablation"`
 	}
-	if code != exitOK || json.Unmarshal([]byte(out), &doc) != nil {
+	if code != fail.ExitOK || json.Unmarshal([]byte(out), &doc) != nil {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	if len(doc.With) != 1 || doc.With[0] != "feedback=0" || len(doc.Ablation) == 0 || doc.Ablation[0].Signal != "before" || doc.Ablation[0].Value != .6 {
@@ -86,7 +88,7 @@ func TestEvalTuned(t *testing.T) {
 		}
 	}
 	code, out, stderr = invoke(t, "eval", "--set", dir+","+dir, "--ablate", "--leave-one-out", "--color", "never")
-	if code != exitOK || !strings.Contains(out, "without each signal once") || !strings.Contains(out, "weights chosen on the other sets") {
+	if code != fail.ExitOK || !strings.Contains(out, "without each signal once") || !strings.Contains(out, "weights chosen on the other sets") {
 		t.Errorf("exit %d, %s%s", code, stderr, out)
 	}
 	head := filepath.Join(dir, "memory", "head.md")
@@ -94,7 +96,7 @@ func TestEvalTuned(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, stderr = invoke(t, "eval", "--set", dir, "--headings", "--ranks")
-	if want := "memory/head.md:1 1\nmemory/head.md:5 1\n"; code != exitOK || out != want {
+	if want := "memory/head.md:1 1\nmemory/head.md:5 1\n"; code != fail.ExitOK || out != want {
 		t.Errorf("exit %d, %s, ranks %q, want %q", code, stderr, out, want)
 	}
 }
@@ -111,18 +113,18 @@ func TestEvalBad(t *testing.T) {
 		code int
 		want string
 	}{
-		{"eval", exitUsage, "--set DIR"},
-		{"eval --set " + dir + " --with session", exitUsage, "name=value"},
-		{"eval --set " + dir + " --with session=much", exitUsage, "no number"},
-		{"eval --set " + dir + " --with nothing=1", exitUsage, "no such setting"},
-		{"eval --set " + dir + " --with unit=word", exitUsage, "passage or chunk"},
-		{"eval --set " + dir + " --set " + bad + " --questions x", exitUsage, "one set"},
-		{"eval --set " + dir + " --without luck", exitUsage, "there are before"},
-		{"eval --set " + dir + " --leave-one-out", exitUsage, "two sets"},
-		{"eval --set " + dir + " --headings --questions x", exitUsage, "leave out --questions"},
-		{"eval --headings --set " + filepath.Join(dir, "nowhere"), exitError, "nowhere"},
-		{"eval --set " + bad, exitError, "qa.jsonl:2"},
-		{"eval --set " + filepath.Join(dir, "nowhere"), exitError, "qa.jsonl"},
+		{"eval", fail.ExitUsage, "--set DIR"},
+		{"eval --set " + dir + " --with session", fail.ExitUsage, "name=value"},
+		{"eval --set " + dir + " --with session=much", fail.ExitUsage, "no number"},
+		{"eval --set " + dir + " --with nothing=1", fail.ExitUsage, "no such setting"},
+		{"eval --set " + dir + " --with unit=word", fail.ExitUsage, "passage or chunk"},
+		{"eval --set " + dir + " --set " + bad + " --questions x", fail.ExitUsage, "one set"},
+		{"eval --set " + dir + " --without luck", fail.ExitUsage, "there are before"},
+		{"eval --set " + dir + " --leave-one-out", fail.ExitUsage, "two sets"},
+		{"eval --set " + dir + " --headings --questions x", fail.ExitUsage, "leave out --questions"},
+		{"eval --headings --set " + filepath.Join(dir, "nowhere"), fail.ExitError, "nowhere"},
+		{"eval --set " + bad, fail.ExitError, "qa.jsonl:2"},
+		{"eval --set " + filepath.Join(dir, "nowhere"), fail.ExitError, "qa.jsonl"},
 	} {
 		code, out, stderr := invoke(t, strings.Fields(tc.args)...)
 		if code != tc.code || !strings.Contains(stderr, tc.want) || out != "" {

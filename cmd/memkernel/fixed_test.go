@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
@@ -33,7 +35,7 @@ func planDoc(t *testing.T, args ...string) plannedJSON {
 	t.Helper()
 	code, out, stderr := invoke(t, append([]string{"plan", "--json", "--no-memory", "--workspace", t.TempDir()}, args...)...)
 	var doc plannedJSON
-	if err := json.Unmarshal([]byte(out), &doc); code != exitOK || err != nil {
+	if err := json.Unmarshal([]byte(out), &doc); code != fail.ExitOK || err != nil {
 		t.Fatalf("%v: exit %d, %s, %v", args, code, stderr, err)
 	}
 	return doc
@@ -64,7 +66,7 @@ func TestPlanCountsTheFixedPart(t *testing.T) {
 	var replayed struct {
 		FixedTokens int `json:"fixed_tokens"`
 	}
-	if err := json.Unmarshal([]byte(out), &replayed); code != exitOK || err != nil || replayed.FixedTokens != full.FixedTokens {
+	if err := json.Unmarshal([]byte(out), &replayed); code != fail.ExitOK || err != nil || replayed.FixedTokens != full.FixedTokens {
 		t.Errorf("replay has %d fixed tokens, plan %d, %v", replayed.FixedTokens, full.FixedTokens, err)
 	}
 	for _, args := range [][]string{{}, {"--explain"}} {
@@ -75,7 +77,7 @@ func TestPlanCountsTheFixedPart(t *testing.T) {
 	}
 	ws := t.TempDir()
 	_, text, stderr := invoke(t, "compact", "-t", sample, "--view", "host", "--session", "c", "--workspace", ws)
-	before := "  " + thousands(doc.Budgets.Planned)[:2]
+	before := "  " + display.Thousands(doc.Budgets.Planned)[:2]
 	if !strings.Contains(text, before) || !strings.Contains(stderr, "--fixed-tokens="+strconv.Itoa(doc.FixedTokens)) {
 		t.Errorf("compact says %s\n%s; the plan had %d tokens", text, stderr, doc.Budgets.Planned)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
@@ -29,7 +31,7 @@ func TestExplainGolden(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			args := append([]string{"plan", "-t", sample, "--explain", "--quiet", "--color", "never", "--workspace", ws}, tt.args...)
 			code, got, stderr := invoke(t, args...)
-			if code != exitOK || stderr != "" {
+			if code != fail.ExitOK || stderr != "" {
 				t.Fatalf("exit %d, stderr %q", code, stderr)
 			}
 			path := filepath.Join("testdata", "golden", tt.name+".txt")
@@ -64,13 +66,13 @@ func TestSharedSessions(t *testing.T) {
 		} {
 			args = append([]string{"plan", "-t", f, "-q", "--workspace", ws}, args...)
 			code, got, stderr := invoke(t, append(args, "--explain")...)
-			if code != exitOK {
+			if code != fail.ExitOK {
 				t.Errorf("%s: exit %d, %s", filepath.Base(f), code, stderr)
 				continue
 			}
 			for i, l := range strings.Split(got, "\n") {
-				if width(l) > columns {
-					t.Errorf("%s %v: line %d is %d columns wide", filepath.Base(f), args, i+1, width(l))
+				if display.Width(l) > display.Columns {
+					t.Errorf("%s %v: line %d is %d columns wide", filepath.Base(f), args, i+1, display.Width(l))
 				}
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/verbs/hosts"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -22,7 +24,7 @@ func TestCommitBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := startBehind("memkernel", []string{"hook", "--host", "claude", "--wait"}, event)
+	p, err := hosts.StartBehind("memkernel", []string{"hook", "--host", "claude", "--wait"}, event)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +40,7 @@ func TestCommitBehind(t *testing.T) {
 		log, _ := os.ReadFile(filepath.Join(ws, ".memkernel", "hook.log"))
 		t.Errorf("%d turns, want 3: %v %s", s.Turns, err, log)
 	}
-	if _, err := startBehind("memkernel", nil, make([]byte, maxPipe+1)); err == nil {
+	if _, err := hosts.StartBehind("memkernel", nil, make([]byte, hosts.MaxPipe+1)); err == nil {
 		t.Error("an event that no pipe takes was handed over")
 	}
 }
@@ -46,12 +48,12 @@ func TestCommitBehind(t *testing.T) {
 // TestHookNeverEndsAsUsageError: 2 is the code by which a hook tells its host to block.
 func TestHookNeverEndsAsUsageError(t *testing.T) {
 	for _, args := range [][]string{{"hook"}, {"hook", "--host", "nobody"}, {"hook", "--hots", "claude"}, {"hook", "claude"}, {"hook", "--host", "claude", "--deadline", "soon"}} {
-		if code, stdout, stderr := invoke(t, args...); code != exitError || stdout != "" || stderr == "" {
+		if code, stdout, stderr := invoke(t, args...); code != fail.ExitError || stdout != "" || stderr == "" {
 			t.Errorf("%v: exit %d, %q, %q", args, code, stdout, stderr)
 		}
 	}
 	for _, host := range []string{"claude", "codex", "gemini"} {
-		if code, stdout, _ := invoke(t, "hook", "--host", host); code != exitOK || host != "claude" && stdout != "{}\n" || host == "claude" && stdout != "" {
+		if code, stdout, _ := invoke(t, "hook", "--host", host); code != fail.ExitOK || host != "claude" && stdout != "{}\n" || host == "claude" && stdout != "" {
 			t.Errorf("%s: exit %d, %q", host, code, stdout)
 		}
 	}

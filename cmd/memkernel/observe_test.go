@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/verbs/session"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
@@ -65,7 +67,7 @@ func longTranscript(t *testing.T, turns int) []byte {
 func verb(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(context.Background(), &ui{in: strings.NewReader(""), out: &out, err: &errs}, args)
+	code = run(context.Background(), &cli.UI{In: strings.NewReader(""), Out: &out, Err: &errs}, args)
 	return out.String(), errs.String(), code
 }
 
@@ -105,10 +107,10 @@ func TestObserveAgainWritesNothing(t *testing.T) {
 			if err := os.WriteFile(file, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			observe := func() observeJSON {
+			observe := func() session.ObserveJSON {
 				t.Helper()
 				out, errs, code := verb(t, "observe", "--json", "--workspace", dir, "-t", file)
-				var doc observeJSON
+				var doc session.ObserveJSON
 				if code != 0 || json.Unmarshal([]byte(out), &doc) != nil {
 					t.Fatalf("exit %d: %s%s", code, out, errs)
 				}
@@ -152,7 +154,7 @@ func TestObserveWhileItGrows(t *testing.T) {
 	for name, data := range recordings(t) {
 		t.Run(name, func(t *testing.T) {
 			grown, once, file := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), name)
-			observe := func(dir string, data []byte) (doc observeJSON) {
+			observe := func(dir string, data []byte) (doc session.ObserveJSON) {
 				t.Helper()
 				if err := os.WriteFile(file, data, 0o600); err != nil {
 					t.Fatal(err)
@@ -181,7 +183,7 @@ func TestObserveWhileItGrows(t *testing.T) {
 				t.Errorf("%d turns of a growing file, %d at once:\n%s\n%s", len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 			out, errs, code := verb(t, "observe", "--json", "--workspace", once, "--session", "s", "-t", file, "--ended")
-			var ended observeJSON
+			var ended session.ObserveJSON
 			if code != 0 || json.Unmarshal([]byte(out), &ended) != nil {
 				t.Fatalf("--ended: exit %d: %s%s", code, out, errs)
 			}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 )
 
@@ -28,7 +30,7 @@ func TestProxyVerb(t *testing.T) {
 	var wg sync.WaitGroup
 	code := -1
 	wg.Go(func() {
-		u := &ui{in: strings.NewReader(""), out: w, err: &stderr}
+		u := &cli.UI{In: strings.NewReader(""), Out: w, Err: &stderr}
 		code = run(ctx, u, []string{"proxy", "--upstream", up.URL, "--listen", "127.0.0.1:0", "--workspace", ws, "--json", "--context-window", "64k"})
 		w.Close()
 	})
@@ -50,7 +52,7 @@ func TestProxyVerb(t *testing.T) {
 	}
 	cancel()
 	wg.Wait()
-	if code != exitOK {
+	if code != fail.ExitOK {
 		t.Errorf("exit %d", code)
 	}
 	if !strings.Contains(stderr.String(), `"outcome":"committed"`) {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 )
 
 const (
@@ -20,11 +22,11 @@ var demoArgs = []string{"plan", "--workspace", "../../testdata/workspace", "--tr
 // -update rewrites it.
 func TestReadmePicture(t *testing.T) {
 	state := t.TempDir()
-	if code, _, stderr := invoke(t, "reindex", "--workspace", demoArgs[2], "--state-dir", state); code != exitOK {
+	if code, _, stderr := invoke(t, "reindex", "--workspace", demoArgs[2], "--state-dir", state); code != fail.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	code, out, stderr := invoke(t, append(demoArgs, "--state-dir", state)...)
-	if code != exitOK {
+	if code != fail.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	want, _, ok := strings.Cut(out, "\nPages")

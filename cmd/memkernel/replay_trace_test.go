@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 )
 
 // tracedPlan plans a session twice and gives its trace.
@@ -14,7 +16,7 @@ func tracedPlan(t *testing.T) string {
 	t.Helper()
 	ws := t.TempDir()
 	for _, n := range []int{20, 60} {
-		if code, _, stderr := invoke(t, "plan", "-t", beginning(t, n), "--commit", "--session", "s", "--workspace", ws, "-q"); code != exitOK {
+		if code, _, stderr := invoke(t, "plan", "-t", beginning(t, n), "--commit", "--session", "s", "--workspace", ws, "-q"); code != fail.ExitOK {
 			t.Fatalf("plan: exit %d, %s", code, stderr)
 		}
 	}
@@ -50,11 +52,11 @@ func TestReplayTrace(t *testing.T) {
 		code       int
 		want       []string
 	}{
-		{"as it was", path, exitOK, []string{"2 plans, ", "every one the same"}},
-		{"a reason", retell(t, path, `"reason":"none"`, `"reason":"cold"`), exitFindings, []string{"line 2 differs, after 0 plans", "decided by  plan_cut", "out.reason", `recorded    "cold"`, `replayed    "none"`}},
-		{"another version", retell(t, retell(t, path, `"plan_cut":`, `"plan_cut":9`), `"reason":"none"`, `"reason":"cold"`), exitOK, []string{"2 plans, ", "by another version", "first on line 2", `replayed    "none"`}},
-		{"no trace", filepath.Join(filepath.Dir(path), "journal.jsonl"), exitError, []string{"no trace: the first line is no header", "hint: a trace is trace.jsonl"}},
-		{"newer", retell(t, path, `"format":1`, `"format":9`), exitError, []string{"written by a newer version"}},
+		{"as it was", path, fail.ExitOK, []string{"2 plans, ", "every one the same"}},
+		{"a reason", retell(t, path, `"reason":"none"`, `"reason":"cold"`), fail.ExitFindings, []string{"line 2 differs, after 0 plans", "decided by  plan_cut", "out.reason", `recorded    "cold"`, `replayed    "none"`}},
+		{"another version", retell(t, retell(t, path, `"plan_cut":`, `"plan_cut":9`), `"reason":"none"`, `"reason":"cold"`), fail.ExitOK, []string{"2 plans, ", "by another version", "first on line 2", `replayed    "none"`}},
+		{"no trace", filepath.Join(filepath.Dir(path), "journal.jsonl"), fail.ExitError, []string{"no trace: the first line is no header", "hint: a trace is trace.jsonl"}},
+		{"newer", retell(t, path, `"format":1`, `"format":9`), fail.ExitError, []string{"written by a newer version"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, verb := range [][]string{{"replay", "--trace"}, {"bench", "paging", "--replay"}} {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/memkernel/memkernel/internal/display"
 )
 
 // TestMain lets every test's day begin where the sample's does, wherever the machine
@@ -108,8 +110,8 @@ func envsubst(ts *testscript.TestScript, neg bool, args []string) {
 // narrow fails if a line of a file is over 80 columns.
 func narrow(ts *testscript.TestScript, neg bool, args []string) {
 	for i, l := range strings.Split(ts.ReadFile(args[0]), "\n") {
-		if width(l) > columns {
-			ts.Fatalf("line %d is %d columns wide: %s", i+1, width(l), l)
+		if display.Width(l) > display.Columns {
+			ts.Fatalf("line %d is %d columns wide: %s", i+1, display.Width(l), l)
 		}
 	}
 }

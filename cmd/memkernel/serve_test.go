@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/serve"
 )
 
@@ -22,18 +22,17 @@ func served(t *testing.T, workspace string) (send io.WriteCloser, receive *bufio
 	t.Helper()
 	in, send := io.Pipe()
 	out, answers := io.Pipe()
-	a := &app{ui: &ui{}, workspace: workspace, stateDir: filepath.Join(workspace, kernel.DefaultStateDir), config: config.Default()}
-	d := &serve.Daemon{StateDir: a.stateDir, Open: a.openServed, In: in, Out: answers}
-	ended := make(chan error, 1)
+	var stderr strings.Builder
+	ended := make(chan int, 1)
 	go func() {
-		ended <- d.Run(context.Background())
+		ended <- run(context.Background(), &cli.UI{In: in, Out: answers, Err: &stderr}, []string{"serve", "--stdio", "--workspace", workspace})
 		answers.Close()
 	}()
 	t.Cleanup(func() {
 		send.Close()
 		go io.Copy(io.Discard, out)
-		if err := <-ended; err != nil {
-			t.Errorf("serve: %v", err)
+		if code := <-ended; code != fail.ExitOK {
+			t.Errorf("serve: exit %d, %s", code, &stderr)
 		}
 	})
 	receive = bufio.NewScanner(out)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/replay"
@@ -22,7 +24,7 @@ func statsOf(t *testing.T, ws string) (total kernel.UsageSum, text string) {
 	t.Helper()
 	var doc struct{ Total kernel.UsageSum }
 	code, out, stderr := invoke(t, "stats", "--workspace", ws, "--json")
-	if err := json.Unmarshal([]byte(out), &doc); code != exitOK || err != nil {
+	if err := json.Unmarshal([]byte(out), &doc); code != fail.ExitOK || err != nil {
 		t.Fatalf("exit %d, %s, %v", code, stderr, err)
 	}
 	_, text, _ = invoke(t, "stats", "--workspace", ws)
@@ -75,7 +77,7 @@ func TestStatsAfterObserve(t *testing.T) {
 		if n == fi.Size() {
 			args = append(args, "--ended")
 		}
-		if code, _, stderr := invoke(t, args...); code != exitOK {
+		if code, _, stderr := invoke(t, args...); code != fail.ExitOK {
 			t.Fatalf("exit %d: %s", code, stderr)
 		}
 	}
@@ -92,7 +94,7 @@ func TestStatsAfterObserve(t *testing.T) {
 		}
 	}
 	page := filepath.Join(ws, "stats.html")
-	if code, _, stderr := invoke(t, "stats", "--workspace", ws, "--html", page); code != exitOK {
+	if code, _, stderr := invoke(t, "stats", "--workspace", ws, "--html", page); code != fail.ExitOK {
 		t.Fatal(stderr)
 	}
 	html, err := os.ReadFile(page)
@@ -115,7 +117,7 @@ func TestStatsOfRequests(t *testing.T) {
 		if err := os.WriteFile(file, fmt.Appendf(nil, body, rest), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if code, _, stderr := invoke(t, "observe", "-q", "-t", file, "--session", "r", "--workspace", ws); code != exitOK {
+		if code, _, stderr := invoke(t, "observe", "-q", "-t", file, "--session", "r", "--workspace", ws); code != fail.ExitOK {
 			t.Fatal(stderr)
 		}
 	}
@@ -126,7 +128,7 @@ func TestStatsOfRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, stderr := invoke(t, "observe", "-q", "-t", file, "--session", "r", "--workspace", ws)
-	if code != exitError || !strings.Contains(stderr, "request.json:2: usage: prompt_tokens_details.cached_tokens is negative") {
+	if code != fail.ExitError || !strings.Contains(stderr, "request.json:2: usage: prompt_tokens_details.cached_tokens is negative") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 }
@@ -135,8 +137,8 @@ func TestStatsOfRequests(t *testing.T) {
 func hooked(t *testing.T, host, event string) {
 	t.Helper()
 	var out, problems bytes.Buffer
-	u := &ui{in: strings.NewReader(event), out: &out, err: &problems}
-	if code := run(context.Background(), u, []string{"hook", "--host", host, "--wait"}); code != exitOK {
+	u := &cli.UI{In: strings.NewReader(event), Out: &out, Err: &problems}
+	if code := run(context.Background(), u, []string{"hook", "--host", host, "--wait"}); code != fail.ExitOK {
 		t.Fatalf("%s: exit %d, %s", event, code, problems.String())
 	}
 }
@@ -150,7 +152,7 @@ func TestStatsAfterHooks(t *testing.T) {
 		"gemini": {InputTokens: 800, CacheReadTokens: 100},
 	} {
 		ws := t.TempDir()
-		if code, _, stderr := invoke(t, "reindex", "-q", "--workspace", ws); code != exitOK {
+		if code, _, stderr := invoke(t, "reindex", "-q", "--workspace", ws); code != fail.ExitOK {
 			t.Fatal(stderr)
 		}
 		in := filepath.Join("..", "..", "serve", "hook", "testdata", host)
@@ -191,7 +193,7 @@ func TestStatsAfterHooks(t *testing.T) {
 // each reads the end alone.
 func TestStatsOfAGrowingTranscript(t *testing.T) {
 	ws, file := t.TempDir(), filepath.Join(t.TempDir(), "session.jsonl")
-	if code, _, stderr := invoke(t, "reindex", "-q", "--workspace", ws); code != exitOK {
+	if code, _, stderr := invoke(t, "reindex", "-q", "--workspace", ws); code != fail.ExitOK {
 		t.Fatal(stderr)
 	}
 	data, err := os.ReadFile(sample)

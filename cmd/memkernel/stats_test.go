@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -79,7 +79,7 @@ func TestStatsGolden(t *testing.T) {
 	ws := observed(t)
 	page := filepath.Join(t.TempDir(), "stats.html")
 	code, text, stderr := invoke(t, "stats", "--workspace", ws, "--html", page)
-	if code != exitOK || stderr != "" {
+	if code != fail.ExitOK || stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	html, err := os.ReadFile(page)
@@ -108,8 +108,8 @@ func TestStatsGolden(t *testing.T) {
 		}
 	}
 	for i, l := range strings.Split(text, "\n") {
-		if width(l) > columns {
-			t.Errorf("line %d is %d columns wide", i+1, width(l))
+		if display.Width(l) > display.Columns {
+			t.Errorf("line %d is %d columns wide", i+1, display.Width(l))
 		}
 	}
 }
@@ -141,7 +141,7 @@ func TestStatsSums(t *testing.T) {
 			BilledCostUSD *float64 `json:"billed_cost_usd"`
 		}
 	}
-	if err := json.Unmarshal([]byte(text), &doc); err != nil || code != exitOK {
+	if err := json.Unmarshal([]byte(text), &doc); err != nil || code != fail.ExitOK {
 		t.Fatalf("exit %d, %s, %v", code, stderr, err)
 	}
 	input, cost, unpriced := 0, 0.0, 0
@@ -165,55 +165,7 @@ func TestStatsSums(t *testing.T) {
 		}
 	}
 	code, text, _ = invoke(t, "stats", "--workspace", ws, "--session", "other", "--since", "2100-01-01T00:00:00Z")
-	if code != exitOK || !strings.Contains(text, "0 calls") {
+	if code != fail.ExitOK || !strings.Contains(text, "0 calls") {
 		t.Errorf("in the far future: exit %d, %s", code, text)
-	}
-}
-
-// TestStatsFitsAnyWidth draws sums of any size in terminals of any width.
-func TestStatsFitsAnyWidth(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		n := rapid.IntRange(0, 300).Draw(rt, "calls")
-		st := &kernel.UsageStats{}
-		for range n {
-			st.Calls = append(st.Calls, kernel.UsageRow{PlannedInputTokens: rapid.IntRange(0, 1<<40).Draw(rt, "planned"),
-				Usage: memkernel.Usage{InputTokens: rapid.IntRange(0, 1<<40).Draw(rt, "input")}})
-		}
-		st.Total = kernel.UsageSum{Calls: n, Name: "total"}
-		st.Sessions = []kernel.UsageSum{{Name: rapid.String().Draw(rt, "session"), Calls: n}}
-		w := rapid.IntRange(minWidth, columns).Draw(rt, "width")
-		for i, l := range strings.Split(statsText(st, painter{}, w), "\n") {
-			if width(l) > w {
-				rt.Fatalf("line %d is %d columns wide, %d there are: %q", i+1, width(l), w, l)
-			}
-		}
-		wellFormed(t, statsPage(st, time.UTC))
-	})
-}
-
-func TestSparkline(t *testing.T) {
-	for _, tt := range []struct {
-		values []int
-		n      int
-		want   string
-		top    int
-	}{
-		{nil, 10, "", 0},
-		{[]int{0, 0}, 10, "  ", 0},
-		{[]int{1, 1000}, 10, "▁█", 1000},
-		{[]int{0, 4, 8}, 10, " ▅█", 8},
-		{[]int{1, 8, 1, 1}, 2, "█▂", 8},
-	} {
-		if got, top := sparkline(tt.values, tt.n); got != tt.want || top != tt.top {
-			t.Errorf("sparkline(%v, %d) = %q, %d; want %q, %d", tt.values, tt.n, got, top, tt.want, tt.top)
-		}
-	}
-}
-
-func TestRoundUp(t *testing.T) {
-	for v, want := range map[float64]float64{0: 1, 1: 1, 1.1: 2, 37: 40, 99: 100, 0.0031: 0.004} {
-		if got := roundUp(v); got < want*0.999 || got > want*1.001 {
-			t.Errorf("roundUp(%v) = %v, want %v", v, got, want)
-		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 )
 
 // TestModelNotes: observe asks the model that --config names, and status says so in
@@ -33,18 +35,18 @@ func TestModelNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range []string{beginning(t, 60), sample} {
-		if code, _, stderr := invoke(t, "observe", "-t", file, "--session", "s", "--workspace", ws, "--config", config, "-q"); code != exitOK {
+		if code, _, stderr := invoke(t, "observe", "-t", file, "--session", "s", "--workspace", ws, "--config", config, "-q"); code != fail.ExitOK {
 			t.Fatalf("observe: exit %d, %s", code, stderr)
 		}
 	}
 	code, stdout, stderr := invoke(t, "status", "--workspace", ws, "--json", "-q")
 	var doc map[string]any
-	if err := json.Unmarshal([]byte(stdout), &doc); code != exitOK || err != nil {
+	if err := json.Unmarshal([]byte(stdout), &doc); code != fail.ExitOK || err != nil {
 		t.Fatalf("status: exit %d, %s, %v", code, stderr, err)
 	}
 	compareWithContract(t, "status", doc, readContract(t)["memkernel/status/v1"])
 	code, stdout, _ = invoke(t, "status", "--workspace", ws)
-	if code != exitOK || asked.Load() < 2 || !strings.Contains(stdout, "notes by small at "+server.URL[:20]) || !strings.Contains(stdout, "the last SERVER_ERROR") {
+	if code != fail.ExitOK || asked.Load() < 2 || !strings.Contains(stdout, "notes by small at "+server.URL[:20]) || !strings.Contains(stdout, "the last SERVER_ERROR") {
 		t.Errorf("asked %d times; status says\n%s", asked.Load(), stdout)
 	}
 }
@@ -68,10 +70,10 @@ func TestModelIsTheUsersChoice(t *testing.T) {
 				t.Fatal(err)
 			}
 			code, _, stderr := invoke(t, "observe", "-t", beginning(t, 30), "--workspace", ws, "-q")
-			if (code == exitOK) != (c.want == "") || !strings.Contains(stderr, c.want) {
+			if (code == fail.ExitOK) != (c.want == "") || !strings.Contains(stderr, c.want) {
 				t.Errorf("exit %d, %s; want %q", code, stderr, c.want)
 			}
-			if code, _, stderr := invoke(t, "status", "--workspace", ws, "-q"); code != exitOK {
+			if code, _, stderr := invoke(t, "status", "--workspace", ws, "-q"); code != fail.ExitOK {
 				t.Errorf("status: exit %d, %s", code, stderr)
 			}
 		})

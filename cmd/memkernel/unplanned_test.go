@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 )
 
 // odd is a session with calls of every kind that can't be planned: nothing before the
@@ -43,7 +45,7 @@ func TestUnplannedCallsAreTold(t *testing.T) {
 	path := odd(t)
 	args := []string{"replay", "-t", path, "--policy", "all", "--room", "20k", "--quiet", "--workspace", t.TempDir()}
 	code, text, stderr := invoke(t, args...)
-	if code != exitOK || stderr != "" {
+	if code != fail.ExitOK || stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	flat := strings.Join(strings.Fields(text), " ")
@@ -53,7 +55,7 @@ func TestUnplannedCallsAreTold(t *testing.T) {
 		}
 	}
 	code, text, stderr = invoke(t, append(args, "--json")...)
-	if code != exitOK {
+	if code != fail.ExitOK {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	var doc struct {
@@ -80,15 +82,15 @@ func TestUnplannedCallsAreTold(t *testing.T) {
 		}
 	}
 	code, text, stderr = invoke(t, "bench", "economics", "-t", path, "--room", "20k", "--regime", "claude-5m", "--no-curve")
-	if want := "- odd, claude-5m, fixed part + 20k: 1 `answered`, 1 `does_not_fit`, 1 `no_messages`"; code != exitOK || !strings.Contains(text, want) {
+	if want := "- odd, claude-5m, fixed part + 20k: 1 `answered`, 1 `does_not_fit`, 1 `no_messages`"; code != fail.ExitOK || !strings.Contains(text, want) {
 		t.Errorf("economics: exit %d, %s, no %q in\n%s", code, stderr, want, text)
 	}
 	code, text, stderr = invoke(t, "bench", "predict", "-t", path)
-	if code != exitOK || !strings.Contains(text, "odd.jsonl: 1 calls have no bill") {
+	if code != fail.ExitOK || !strings.Contains(text, "odd.jsonl: 1 calls have no bill") {
 		t.Errorf("predict: exit %d, %s\n%s", code, stderr, text)
 	}
 	code, text, _ = invoke(t, "bench", "predict", "-t", path, "--json")
-	if want := `"not_compared":{"first":1,"not_billed":1}`; code != exitOK || !strings.Contains(strings.NewReplacer(" ", "", "\n", "").Replace(text), want) {
+	if want := `"not_compared":{"first":1,"not_billed":1}`; code != fail.ExitOK || !strings.Contains(strings.NewReplacer(" ", "", "\n", "").Replace(text), want) {
 		t.Errorf("predict: exit %d, no %s in\n%s", code, want, text)
 	}
 }

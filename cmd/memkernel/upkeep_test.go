@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -95,7 +96,7 @@ func TestNightlyGit(t *testing.T) {
 	verb, _ := overgrown(t)
 	args := verb("nightly", "--git", "--include", "Harbour")
 	dir := args[len(args)-3]
-	if code, _, stderr := invoke(t, args...); code != exitError || !strings.Contains(stderr, "git init") {
+	if code, _, stderr := invoke(t, args...); code != fail.ExitError || !strings.Contains(stderr, "git init") {
 		t.Fatalf("without a repository: exit %d, %s", code, stderr)
 	}
 	git := func(args ...string) string {

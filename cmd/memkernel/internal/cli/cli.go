@@ -1,0 +1,171 @@
+// Package cli is what all verbs share: streams and how text, documents, hints and progress
+// go to them, the shared flags, the configuration that goes with them, transcripts and
+// price books as flags name them. It knows no verb, and opens a kernel only through setup.
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// App is what all verbs share: where to write, and the shared flags.
+type App struct {
+	*UI
+	setup.Settings
+	JSON, shared bool
+	prices       string
+}
+
+// SharedFlags adds the flags that every verb has.
+func (a *App) SharedFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.StringVar(&a.Workspace, "workspace", ".", "folder of the `project` that the session belongs to")
+	f.StringVar(&a.StateDir, "state-dir", "", "`folder` of derived state (default <workspace>/.memkernel)")
+	f.StringVar(&a.ConfigPath, "config", "", "configuration `file` (default <state-dir>/config.yaml, if there)")
+	f.BoolVar(&a.JSON, "json", false, "one JSON document instead of text; see doc/json.md")
+	f.BoolVarP(&a.Quiet, "quiet", "q", false, "no progress and no hints after a success")
+	f.StringVar(&a.color, "color", "auto", "colour the text: `when` is auto, always or never")
+	Must(root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// Must guards calls that can only fail by a mistake in this package, which every
+// test would meet.
+func Must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Prepare reads the configuration and checks the shared flags, before any verb.
+func (a *App) Prepare(cmd *cobra.Command) error {
+	switch a.color {
+	case "auto", "always", "never":
+	default:
+		return fail.Usagef("--color %q is none of auto, always, never", a.color)
+	}
+	if a.StateDir == "" {
+		a.StateDir = filepath.Join(a.Workspace, kernel.DefaultStateDir)
+	}
+	return a.ReadConfig(cmd)
+}
+
+// NoArgs refuses arguments that are no flags.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fail.Usagef("%s takes no argument, got %q", cmd.Name(), args[0])
+	}
+	return nil
+}
+
+// Book is the price book, with the user's file over the embedded table.
+func (a *App) Book() (*cachelayout.Book, error) {
+	b := cachelayout.DefaultBook()
+	if a.prices == "" {
+		return b, nil
+	}
+	f, err := a.OpenFile(a.prices)
+	if err != nil {
+		return nil, fmt.Errorf("read prices: %w", err)
+	}
+	defer f.Close()
+	if b, err = b.Overlay(f, a.prices); err != nil {
+		return nil, fail.Hint(err, "the file is what 'memkernel prices import' writes; see doc/json.md")
+	}
+	return b, nil
+}
+
+// PricesFlag adds --prices to a verb.
+func (a *App) PricesFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.prices, "prices", a.prices, "price `file` that stands over the embedded book")
+}
+
+// ReadConfig reads the configuration file, and brings it and the flags of the
+// verb into line. A file that was named must exist.
+func (a *App) ReadConfig(cmd *cobra.Command) error {
+	const name = "config.yaml"
+	if a.ConfigPath == "" {
+		if _, err := statedir.At(a.StateDir).Check(name); err != nil {
+			return fail.Hint(fmt.Errorf("read configuration: %w", err), "name the file with --config if you made it so")
+		}
+	}
+	path := cmp.Or(a.ConfigPath, filepath.Join(a.StateDir, name))
+	c, err := config.Load(path)
+	switch {
+	case err == nil:
+		a.Config, a.ConfigFile = c, path
+	case errors.Is(err, fs.ErrNotExist) && a.ConfigPath == "":
+		a.Config = config.Default()
+	default:
+		return configError(err)
+	}
+	return a.joinFlags(cmd)
+}
+
+// joinFlags gives a flag that the user did not set the file's value, and a
+// setting whose flag the user did set the flag's, so that both say the same.
+func (a *App) joinFlags(cmd *cobra.Command) error {
+	for _, k := range a.Config.Keys() {
+		f := cmd.Flags().Lookup(k.Flag)
+		switch {
+		case k.Flag == "" || f == nil || f.Annotations[OwnFlag] != nil:
+		case f.Changed:
+			if err := a.Config.Set(k.Name, f.Value.String(), "--"+k.Flag); err != nil {
+				return fail.Usagef("%s", err)
+			}
+		case a.Config.Origin(k.Name) != config.Origin{} && k.String() != "" && !k.Unsaid():
+			if err := f.Value.Set(k.String()); err != nil {
+				return fmt.Errorf("read configuration: %s: %s: %w", a.Config.Origin(k.Name), k.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// OwnFlag marks a flag that only shares its name with a setting's.
+const OwnFlag = "memkernel_own"
+
+// configError adds the way out that a mistake in a configuration carries.
+func configError(err error) error {
+	var mistake *config.Error
+	wrapped := fmt.Errorf("read configuration: %w", err)
+	if errors.As(err, &mistake) && mistake.Hint != "" {
+		return fail.Hint(wrapped, "%s", mistake.Hint)
+	}
+	return wrapped
+}
+
+// SharedFlag adds --shared to a verb that shows memory. It stands over
+// workspace.private.
+func (a *App) SharedFlag(set interface {
+	BoolVar(p *bool, name string, value bool, usage string)
+}) {
+	set.BoolVar(&a.shared, "shared", false, "as a shared session sees it: without MEMORY.md and USER.md")
+}
+
+// Private tells whether private files are there.
+func (a *App) Private() bool { return a.Config.Workspace.Private && !a.shared }
+
+// WriteJSON prints one document. Text is not escaped for HTML, so that what the
+// model sees can be read as it is.
+func (a *App) WriteJSON(v any) error {
+	enc := json.NewEncoder(a.document())
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write json: %w", err)
+	}
+	return nil
+}

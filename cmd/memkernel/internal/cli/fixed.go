@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// FixedValue is a number of tokens; until it is given it is what the recorded usage
+// says.
+type FixedValue struct {
+	config.Tokens
+	// Auto: it was not given.
+	Auto bool
+}
+
+// Set implements pflag.Value.
+func (v *FixedValue) Set(s string) error {
+	v.Auto = false
+	return v.Tokens.Set(s)
+}
+
+// String implements pflag.Value.
+func (v *FixedValue) String() string {
+	if v.Auto {
+		return "as recorded"
+	}
+	return v.Tokens.String()
+}
+
+// Add adds --fixed-tokens to a verb.
+func (v *FixedValue) Add(f *pflag.FlagSet) {
+	v.Auto = true
+	f.Var(v, "fixed-tokens", "size of a system prompt and tools that the transcript doesn't hold (default what its first billed call implies; 0 for none)")
+}
+
+// Implied is what the recorded usage says of it, 0 if it was given by hand, if nothing
+// was billed, or if there is nothing that the transcript doesn't hold: a request has
+// its system prompt and tools in it.
+func (v *FixedValue) Implied(s *transcript.Session, msgs []memkernel.Message, system []memkernel.Part, tools []memkernel.Tool, book *cachelayout.Book) (int, error) {
+	request := s.Dialect.Document() && len(s.System)+len(s.Tools) > 0
+	if !v.Auto || request || len(system) > 0 && len(tools) > 0 {
+		return 0, nil
+	}
+	counter, err := kernel.NewMessageCounter(book, s.Model)
+	if err != nil {
+		return 0, err
+	}
+	msgs, _ = transcript.Heal(msgs, false)
+	return counter.Fixed(msgs, system, tools), nil
+}

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/judge/predict"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Source is where a transcript comes from. It can be read more than once.
+type Source struct {
+	name   string
+	bytes  io.ReaderAt
+	size   int64
+	closer io.Closer
+	opt    transcript.Options
+}
+
+// TranscriptFlags are those of every verb that reads a transcript.
+type TranscriptFlags struct {
+	Path       string
+	dialect    Choice
+	skipBroken bool
+}
+
+// Add adds them to a verb.
+func (t *TranscriptFlags) Add(cmd *cobra.Command) {
+	t.dialect = Choice{Value: "auto", Of: []string{"auto"}}
+	for _, d := range transcript.Dialects() {
+		t.dialect.Of = append(t.dialect.Of, string(d))
+	}
+	f := cmd.Flags()
+	f.StringVarP(&t.Path, "transcript", "t", "", "the session's `file`, - for standard input")
+	f.Var(&t.dialect, "dialect", "how the transcript is written")
+	f.BoolVar(&t.skipBroken, "skip-broken", false, "leave out records that can't be read instead of stopping")
+	Must(cmd.MarkFlagFilename("transcript"))
+	CompleteWords(cmd, "dialect", t.dialect.Of)
+}
+
+// TranscriptFile are the flags with which a file is read as it comes.
+func TranscriptFile(path string) *TranscriptFlags {
+	return &TranscriptFlags{Path: path, dialect: Choice{Value: "auto"}}
+}
+
+// CompleteWords lets the shell complete the words of a flag.
+func CompleteWords(cmd *cobra.Command, flag string, words []string) {
+	Must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// OpenFile opens a file, or standard input for "-".
+func (a *App) OpenFile(path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(a.In), nil
+	}
+	return os.Open(path)
+}
+
+// OpenSource opens the transcript. Standard input is kept in memory, since
+// explaining a session reads it more than once.
+func (a *App) OpenSource(t *TranscriptFlags) (*Source, error) {
+	d, err := transcript.ParseDialect(t.dialect.Value)
+	if err != nil {
+		return nil, fail.Usagef("%s", err)
+	}
+	s := &Source{name: t.Path, opt: transcript.Options{Dialect: d, Name: t.Path}}
+	if t.skipBroken {
+		s.opt.OnBroken = transcript.Skip
+	}
+	if t.Path == "-" {
+		data, err := io.ReadAll(a.In)
+		if err != nil {
+			return nil, fmt.Errorf("read transcript: %w", err)
+		}
+		s.name, s.opt.Name = "standard input", "standard input"
+		s.bytes, s.size = bytes.NewReader(data), int64(len(data))
+		return s, nil
+	}
+	return s, s.openFile(t.Path)
+}
+
+// openFile opens a regular file in place, and reads anything else (a pipe, a
+// device) into memory.
+func (s *Source) openFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open transcript: %w", err)
+	}
+	st, err := f.Stat()
+	if err == nil && st.Mode().IsRegular() {
+		s.bytes, s.size, s.closer = f, st.Size(), f
+		return nil
+	}
+	defer f.Close()
+	if err == nil && st.IsDir() {
+		return fail.Hint(fmt.Errorf("open transcript %s: it is a folder", path), "name one session file in it")
+	}
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return fmt.Errorf("read transcript %s: %w", path, err)
+	}
+	s.bytes, s.size = bytes.NewReader(data), int64(len(data))
+	return nil
+}
+
+// Load reads the session and says what had to be left out.
+func (a *App) Load(s *Source) (*transcript.Session, error) {
+	session, err := transcript.Load(io.NewSectionReader(s.bytes, 0, s.size), s.name, &s.opt)
+	if err != nil {
+		return nil, err
+	}
+	if torn := session.Torn; torn != nil {
+		a.Tip("line %d of %s is not whole yet and was left out: %s", torn.Line, s.name, fail.PlainError(torn.Err))
+	}
+	if n := len(session.Skipped); n > 0 {
+		a.Tip("%d records were left out, the first: %s", n, fail.PlainError(session.Skipped[0]))
+	}
+	return session, nil
+}
+
+// Close closes what was opened.
+func (s *Source) Close() error {
+	if s.closer == nil {
+		return nil
+	}
+	return s.closer.Close()
+}
+
+// Segments are the recorded calls.
+func (s *Source) Segments() ([]predict.Segment, error) {
+	return predict.Segments(s.bytes, s.size, &s.opt)
+}
+
+// Predicted compares the recorded calls with what the cache should have done.
+// What was unreadable was refused or reported before.
+func (s *Source) Predicted(opt *predict.Options) (*predict.Report, error) {
+	segments, err := s.Segments()
+	if err != nil {
+		return nil, err
+	}
+	return predict.Run(segments, opt), nil
+}
+
+// ViewFlag is a flag for the view of a session.
+func ViewFlag(cmd *cobra.Command, v *Choice, def string) {
+	*v = Choice{Value: def, Of: []string{"host", "full"}}
+	cmd.Flags().Var(v, "view", "what to look at: what the host would send, or everything ever said")
+	CompleteWords(cmd, "view", v.Of)
+}
+
+// View is the view that the flag names.
+func (c *Choice) View() transcript.View {
+	if c.Value == "full" {
+		return transcript.Full
+	}
+	return transcript.Host
+}
+
+// ReadAll reads a file, or standard input for "-".
+func (a *App) ReadAll(path string) ([]byte, error) {
+	f, err := a.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// SourceFlags say where a session comes from.
+type SourceFlags struct{ file, channel, agent string }
+
+// Add adds them to a verb; file says more of --session-file.
+func (s *SourceFlags) Add(cmd *cobra.Command, file string) {
+	f := cmd.Flags()
+	f.StringVar(&s.file, "session-file", "", "the host's transcript as checkpoints name it, a `path`"+file)
+	f.StringVar(&s.channel, "channel", "", "by what the person writes, as checkpoints name it, such as telegram: a `name`")
+	f.StringVar(&s.agent, "agent", "", "who answers, as checkpoints name it: a `name`")
+}
+
+// FileOfTranscript is said of verbs that take the transcript for the session's file. A
+// plan does not: it looks alike wherever it is made.
+const FileOfTranscript = " (default the file of --transcript)"
+
+// Of is the source of a session that was read from a transcript; "" and - are no file.
+func (s *SourceFlags) Of(transcript string) kernel.Source {
+	out := kernel.Source{File: s.file, Channel: s.channel, Agent: s.agent}
+	if out.File == "" && transcript != "" && transcript != "-" {
+		out.File = transcript
+		if abs, err := filepath.Abs(transcript); err == nil {
+			out.File = abs
+		}
+	}
+	return out
+}

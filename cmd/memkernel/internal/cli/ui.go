@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/display"
+)
+
+// The rules of this program's output:
+//
+//   - Standard output is data and nothing else. With --json it is one document.
+//   - Everything else goes to standard error with a "memkernel:" prefix, without
+//     capitals at the start and periods at the end: an error, then what can be
+//     done about it as a hint.
+//   - Progress is shown only if standard error is a terminal, and never with
+//     --quiet, which silences hints that follow a success as well.
+//   - Colour is used only if standard output is a terminal and NO_COLOR is not
+//     set; --color decides otherwise. Nothing is said by colour alone.
+//   - Text fits 80 columns.
+//   - What others wrote can't speak to the terminal: text is printed through a screen
+//     (internal/display). Data that a script reads is exact, and shown like text on a terminal.
+//   - The exit code is one of those of package fail.
+
+// graceAfterSignal is how long a verb may take to stop when it is told to. A
+// kill at any point loses nothing, so it need not be long.
+const graceAfterSignal = 2 * time.Second
+
+// UI is where a verb writes. run puts screens before out and err.
+type UI struct {
+	In       io.Reader
+	Out, Err io.Writer // text
+	Quiet    bool
+	color    string // auto, always or never
+	// grace is how long the verb may take beyond graceAfterSignal, in nanoseconds.
+	grace atomic.Int64
+}
+
+// AllowGrace lets the verb take so long to stop what it has begun.
+func (u *UI) AllowGrace(d time.Duration) { u.grace.Store(int64(d)) }
+
+// GraceTime is how long the verb may take to stop when it is told to.
+func (u *UI) GraceTime() time.Duration { return graceAfterSignal + time.Duration(u.grace.Load()) }
+
+// errorf and hintf are the only ways to standard error, but for progress.
+func (u *UI) errorf(format string, args ...any) {
+	fmt.Fprintf(u.Err, "memkernel: error: %s\n", oneLine(fmt.Sprintf(format, args...)))
+}
+
+func (u *UI) hintf(format string, args ...any) {
+	fmt.Fprintf(u.Err, "memkernel: hint: %s\n", oneLine(fmt.Sprintf(format, args...)))
+}
+
+// Tip is a hint after a success.
+func (u *UI) Tip(format string, args ...any) {
+	if !u.Quiet {
+		u.hintf(format, args...)
+	}
+}
+
+// oneLine keeps a message that quotes input on one line.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}
+
+// Progress shows how far a slow verb is, on a terminal.
+func (u *UI) Progress(format string, args ...any) {
+	if !u.Quiet && isTerminal(u.Err) {
+		fmt.Fprintf(u.Err, display.Ours("\r\x1b[K")+format, args...)
+	}
+}
+
+// ProgressDone wipes the line of progress.
+func (u *UI) ProgressDone() { u.Progress("") }
+
+// Style decides about colour and width of standard output, in this one place.
+func (u *UI) Style() display.Style {
+	p := display.Style{Width: u.width()}
+	switch u.color {
+	case "always":
+		p.Color = true
+	case "never":
+	default:
+		p.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(u.Out)
+	}
+	return p
+}
+
+// width is how many columns text may take: the terminal's, and never more than
+// the rules allow.
+func (u *UI) width() int {
+	if f, ok := display.Bare(u.Out).(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return min(max(w, display.MinWidth), display.Columns)
+		}
+	}
+	return display.Columns
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := display.Bare(w).(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Report prints how a verb ended and returns the exit code.
+func (u *UI) Report(err error) int {
+	var usage *fail.UsageError
+	var some *fail.Findings
+	switch {
+	case err == nil:
+		return fail.ExitOK
+	case errors.As(err, &some):
+		return fail.ExitFindings
+	case errors.As(err, &usage):
+		u.errorf("%s", usage.Error())
+		u.hintf("%s", usage.Hint)
+		return fail.ExitUsage
+	case errors.Is(err, syscall.EPIPE):
+		return fail.ExitError // the reader went away; nobody is left to tell
+	}
+	u.errorf("%s", fail.PlainError(err))
+	if h := fail.HintFor(err); h != "" {
+		u.hintf("%s", h)
+	}
+	return fail.ExitError
+}
+
+// Data is standard output for what is read byte for byte: exact, but on a terminal.
+func (u *UI) Data() io.Writer {
+	if isTerminal(u.Out) {
+		return u.Out
+	}
+	return display.Bare(u.Out)
+}
+
+// document is standard output for JSON, which stays JSON on a terminal too.
+func (u *UI) document() io.Writer { return display.DocumentScreen(u.Out) }
+
+// Bars are there on a terminal that can go back in a line, and not with --quiet.
+func (u *UI) Bars() *display.Bars {
+	if u.Quiet || os.Getenv("TERM") == "dumb" || !isTerminal(u.Err) {
+		return nil
+	}
+	return display.NewBars(u.Err)
+}

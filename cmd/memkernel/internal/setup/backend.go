@@ -1,0 +1,138 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/index/postgres"
+	"github.com/memkernel/memkernel/index/qmd"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// indexPath is the SQLite file.
+func (s *Settings) indexPath() string { return filepath.Join(s.StateDir, "index.sqlite") }
+
+// backend is what keeps the index, as it is configured. Nothing is opened yet.
+func (s *Settings) backend() (kernel.Backend, error) {
+	return s.BackendNamed(s.Config.Index.Backend)
+}
+
+// BackendNamed is the backend of that name: sqlite, postgres or qmd, as it is configured.
+func (s *Settings) BackendNamed(name string) (kernel.Backend, error) {
+	switch name {
+	case "postgres":
+		o, err := s.PostgresOptions()
+		if err != nil {
+			return kernel.Backend{}, err
+		}
+		return postgresBackend(o), nil
+	case "qmd":
+		if err := s.trustQMD(); err != nil {
+			return kernel.Backend{}, err
+		}
+		return s.qmdBackend()
+	}
+	return kernel.SQLite(s.indexPath()), nil
+}
+
+// leaveAlone is how long a database that could not be opened is not asked again.
+const leaveAlone = 15 * time.Second
+
+func postgresBackend(o postgres.Options) kernel.Backend {
+	some := func(ix *postgres.Index, err error) (kernel.Index, error) {
+		if err != nil {
+			return nil, err
+		}
+		return ix, nil
+	}
+	return kernel.Backend{Name: "postgres", Place: o.Place(), LeaveAlone: leaveAlone,
+		Open: func(ctx context.Context, i *index.Options) (kernel.Index, error) {
+			return some(postgres.Open(ctx, o, i))
+		},
+		Rebuild: func(ctx context.Context, i *index.Options) (kernel.Index, error) {
+			return some(postgres.Rebuild(ctx, o, i))
+		}}
+}
+
+// PostgresOptions are those of the configuration.
+func (s *Settings) PostgresOptions() (postgres.Options, error) {
+	p := &s.Config.Index.Postgres
+	o := postgres.Options{DSN: string(p.DSN), Schema: p.Schema, Workspace: p.Workspace, Agent: p.Agent,
+		StatementTimeout: time.Duration(p.StatementTimeout), ConnectTimeout: time.Duration(p.ConnectTimeout), MaxConns: p.MaxConnections,
+		Private: func(path string) bool {
+			c, ok := markdownstore.Classify(path)
+			return !p.Share || !ok || c.Private
+		}}
+	if p.DSNEnv != "" {
+		o.DSN = os.Getenv(string(p.DSNEnv))
+		if o.DSN == "" {
+			return o, fail.Hint(fmt.Errorf("%s: the variable %s is empty", s.Config.Origin("index.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
+		}
+	}
+	switch {
+	case o.DSN == "":
+		return o, fail.Hint(fmt.Errorf("no database is named"), "set index.postgres.dsn, or index.postgres.dsn_env if it holds a password")
+	case o.Workspace == "":
+		return o, fail.Hint(fmt.Errorf("the workspace has no name in the database"), "set index.postgres.workspace, alike on every host that shares it")
+	}
+	return o, s.trustPostgres(o.DSN)
+}
+
+// trustPostgres refuses to send anything anywhere on the word of the state folder's
+// own file: that may have come with a repository of somebody else's.
+func (s *Settings) trustPostgres(dsn string) error {
+	host := postgres.Host(dsn)
+	if s.ConfigPath != "" || s.Config.Index.Postgres.DSNEnv == "" && (strings.HasPrefix(host, "/") || OnThisMachine("http://"+bracketed(host))) {
+		return nil
+	}
+	what := "text of the workspace would be sent to " + host
+	if s.Config.Index.Postgres.DSNEnv != "" {
+		what = "a variable of the environment would be read"
+	}
+	return fail.Hint(fmt.Errorf("%s: index.postgres: %s, and this file may have come with the project", s.Config.Origin("index.backend"), what),
+		"if you want that, say so by --config %s; else set index.backend to sqlite", s.ConfigFile)
+}
+
+func bracketed(host string) string {
+	if strings.Contains(host, ":") {
+		return "[" + host + "]"
+	}
+	return host
+}
+
+// trustQMD refuses to start a program on the word of the state folder's own file.
+func (s *Settings) trustQMD() error {
+	if s.ConfigPath != "" {
+		return nil
+	}
+	return fail.Hint(fmt.Errorf("%s: index.backend: a program would be started, and this file may have come with the project", s.Config.Origin("index.backend")),
+		"if you want that, say so by --config %s; else set index.backend to sqlite", cmp.Or(s.ConfigFile, "FILE"))
+}
+
+// qmdBackend is the SQLite file with QMD before it.
+func (s *Settings) qmdBackend() (kernel.Backend, error) {
+	q := &s.Config.Index.QMD
+	dir, err := filepath.Abs(s.Workspace)
+	if err != nil {
+		return kernel.Backend{}, err
+	}
+	o := qmd.Options{Command: q.Command, Mode: q.Mode, Collection: cmp.Or(q.Collection, filepath.Base(dir)), Dir: dir, Timeout: time.Duration(q.Timeout)}
+	file := kernel.SQLite(s.indexPath())
+	beside := func(ix kernel.Index, err error) (kernel.Index, error) {
+		if err != nil {
+			return nil, err
+		}
+		return qmd.Beside(ix.(*index.Index), o), nil
+	}
+	return kernel.Backend{Name: "qmd", Place: file.Place,
+		Open:    func(ctx context.Context, i *index.Options) (kernel.Index, error) { return beside(file.Open(ctx, i)) },
+		Rebuild: func(ctx context.Context, i *index.Options) (kernel.Index, error) { return beside(file.Rebuild(ctx, i)) }}, nil
+}

@@ -1,0 +1,96 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// Settings are the configuration of a workspace, and what it opens.
+type Settings struct {
+	// Workspace and StateDir are folders; ConfigPath is the configuration file that the
+	// user named, "" if none: what a state folder's own file may not decide, such a one may.
+	Workspace, StateDir, ConfigPath string
+	// Config are the settings as they hold, ConfigFile where some came from, "" if there
+	// is no file.
+	Config     *config.Config
+	ConfigFile string
+}
+
+// Needs are what a verb wants of the kernel beside its files.
+type Needs struct {
+	// Prices is the price book; nil is the embedded one.
+	Prices *cachelayout.Book
+	// Vectors searches and indexes by meaning, Notes lets a model make notes of turns: both
+	// if the configuration names who does it.
+	Vectors, Notes bool
+	// Follow keeps the index up with the files, as a program that keeps running does.
+	Follow bool
+	// Report is told of every run of the index, and has the files watched.
+	Report func(kernel.SyncRun)
+}
+
+// Kernel opens the workspace's kernel.
+func (s *Settings) Kernel(ctx context.Context, n Needs) (*kernel.Kernel, error) {
+	var p embed.Provider
+	var err error
+	if n.Vectors {
+		if p, err = s.Embedder(); err != nil {
+			return nil, err
+		}
+	}
+	o, err := s.KernelOptions(n.Prices, p)
+	if err != nil {
+		return nil, err
+	}
+	if n.Follow {
+		o.Memory.Sync = syncOptions(&s.Config.Index.Sync)
+	}
+	if n.Report != nil {
+		o.Memory.Sync.Watch, o.Memory.Sync.Report = true, n.Report
+	}
+	if n.Notes {
+		if o.Summary, err = s.summaryOptions(); err != nil {
+			return nil, err
+		}
+	}
+	k, err := kernel.Open(ctx, s.Workspace, o)
+	if err != nil {
+		return nil, fail.Hint(err, "name the project's folder with --workspace")
+	}
+	return k, nil
+}
+
+// OpenStore opens the workspace's files as a door sees them; nil if memory is off.
+func (s *Settings) OpenStore(private bool) (*markdownstore.Store, error) {
+	if !s.Config.Workspace.Enabled {
+		return nil, nil
+	}
+	st, err := markdownstore.Open(s.Workspace, &markdownstore.Options{Timezone: s.Config.Workspace.Timezone.Location(),
+		MaxFileBytes: int64(s.Config.Workspace.MaxFileSize), Private: private, Now: time.Now})
+	if err != nil {
+		return nil, fmt.Errorf("open workspace %s: %w", s.Workspace, err)
+	}
+	return st, nil
+}
+
+// MemoryOn refuses what can't be done while memory is switched off.
+func (s *Settings) MemoryOn() error {
+	if s.Config.Workspace.Enabled {
+		return nil
+	}
+	return fail.Hint(errors.New("memory is switched off"), "set workspace.enabled to true: it is false at %s", s.Config.Origin("workspace.enabled"))
+}
+
+// syncOptions are the settings of programs that keep running.
+func syncOptions(s *config.Sync) kernel.SyncOptions {
+	return kernel.SyncOptions{OnStart: s.OnSessionStart, OnSearch: s.OnSearch, Interval: time.Duration(s.Interval), Watch: s.Watch, Debounce: time.Duration(s.Debounce)}
+}

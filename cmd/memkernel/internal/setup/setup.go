@@ -1,0 +1,127 @@
+// Package setup makes of a configuration what is opened by it: the options of the kernel,
+// its index, providers of vectors and notes, upkeep. It is the one place that reads settings
+// into options, and refuses what a file that came with a project may not decide. It sends
+// nothing by itself.
+package setup
+
+import (
+	"math"
+	"net/url"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/endpoint"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// memoryOptions are the settings of memory as the kernel takes them. Where a zero
+// means its default, zero itself is spelled as the nearest value that does not.
+func memoryOptions(c *config.Config) kernel.MemoryOptions {
+	w, r := &c.Workspace, &c.Retrieval
+	o := kernel.MemoryOptions{
+		Off: !w.Enabled,
+		Store: markdownstore.Options{Timezone: w.Timezone.Location(), MaxFileBytes: int64(w.MaxFileSize),
+			ChunkTokens: int(c.Chunking.Tokens), OverlapTokens: orNone(int(c.Chunking.Overlap))},
+		Bootstrap: document.List(w.Bootstrap), WorkspaceTokens: int(w.MaxTokens), NoRemembered: !w.Memory, NoDailyLogs: !w.DailyLogs,
+		RecallTokens: int(r.MaxTokens), RecallItems: r.MaxItems, RecallScore: r.MinScore, RecallShare: r.MinShare, NoSpans: !r.SessionSpans,
+		Ranking: Ranking(r), BusyTimeout: time.Duration(c.Index.BusyTimeout), Sessions: pastSessions(&r.Sessions),
+	}
+	o.Ranking.EmbedTimeout = time.Duration(c.Embedding.QueryTimeout)
+	o.MediaPaths = c.Embedding.MediaPaths
+	o.EmbedLimit = kernel.EmbedLimit{USD: c.Embedding.ConfirmCost, Tokens: int(c.Embedding.ConfirmTokens)}
+	if r.MinShare == 0 {
+		o.RecallShare = -1
+	}
+	if !r.Enabled {
+		o.RecallItems = -1
+	}
+	return o
+}
+
+// Ranking are the settings of what a search puts first.
+func Ranking(r *config.Retrieval) retrieval.Options {
+	o := retrieval.Options{VectorWeight: r.VectorWeight, KeywordWeight: r.KeywordWeight, Pool: r.Candidates,
+		HalfLife: time.Duration(r.HalfLife), Floor: r.DecayFloor, Lambda: max(r.MMRLambda, math.SmallestNonzeroFloat64)}
+	if r.DecayFloor == 0 {
+		o.Floor = -1
+	}
+	if !r.Decay {
+		o.HalfLife = -1
+	}
+	if !r.MMR {
+		o.Lambda = 1
+	}
+	return o
+}
+
+func orNone(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
+// OnThisMachine tells whether an address is this machine's by its spelling; names
+// other than localhost are not looked up. "" is the provider's own.
+func OnThisMachine(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && endpoint.Loopback(u)
+}
+
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// KernelOptions are all settings of the kernel, with a price book and a provider of vectors;
+// either may be nil.
+func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*kernel.Options, error) {
+	o := &kernel.Options{StateDir: s.StateDir, Prices: book, Memory: memoryOptions(s.Config),
+		Life: kernel.LifeOptions{Off: !s.Config.Checkpoint.Enabled, Show: s.Config.Checkpoint.ShowAt, Checkpoint: s.Config.Checkpoint.At,
+			Compact: s.Config.Checkpoint.CompactAt, RestoreTokens: int(s.Config.Checkpoint.RestoreTokens), Flush: flushOptions(s.Config), Progress: progressOptions(s.Config),
+			NoCheckpoints: !s.Config.Checkpoint.Save,
+			Source:        kernel.Source{File: s.Config.Checkpoint.SessionFile, Channel: s.Config.Checkpoint.Channel, Agent: s.Config.Checkpoint.Agent},
+			StateFile:     kernel.StateFileOptions{Off: !s.Config.SessionState.Enabled, MaxBytes: int(s.Config.SessionState.MaxSize)},
+			Buffer:        kernel.BufferOptions{Off: !s.Config.WorkingBuffer.Enabled, At: s.Config.WorkingBuffer.At, MaxBytes: int64(s.Config.WorkingBuffer.MaxSize)}},
+		Trace:  kernel.TraceOptions{Off: !s.Config.Trace.Enabled, MaxBytes: int64(s.Config.Trace.MaxBytes)},
+		Redact: mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
+	o.Memory.Embedder = p
+	if o.Memory.LossShare = s.Config.Upkeep.LossShare; o.Memory.LossShare == 0 {
+		o.Memory.LossShare = math.SmallestNonzeroFloat64
+	}
+	for i := range o.Memory.Sessions.Sources {
+		src := &o.Memory.Sessions.Sources[i]
+		src.Path = s.inWorkspace(src.Path)
+		if err := s.trustFolder(src.Path); err != nil {
+			return nil, err
+		}
+	}
+	if !s.Config.Workspace.Enabled {
+		return o, nil
+	}
+	var err error
+	o.Memory.Backend, err = s.backend()
+	return o, err
+}
+
+// flushOptions are the settings of when memory is written by itself.
+func flushOptions(c *config.Config) kernel.FlushOptions {
+	f := &c.Flush
+	return kernel.FlushOptions{Off: !f.Enabled, AtCuts: f.AtCuts, SoftTokens: int(f.SoftTokens), SoftShare: f.SoftShare, TranscriptBytes: int(f.TranscriptBytes)}
+}
+
+// progressOptions are the settings of the breaker.
+func progressOptions(c *config.Config) kernel.ProgressOptions {
+	p := &c.Compaction
+	return kernel.ProgressOptions{MinTokens: int(p.MinTokens), Futile: p.Futile, Turns: p.Turns, OverflowTries: p.OverflowTries,
+		SpiralCuts: p.SpiralCuts, SpiralWithin: time.Duration(p.SpiralWithin)}
+}

@@ -1,0 +1,163 @@
+package hosts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/serve/proxy"
+)
+
+// proxyFlags are the flags of proxy.
+type proxyFlags struct {
+	listen, upstream           string
+	allowRemote, allowInsecure bool
+	origins                    []string
+	resolver                   string
+	window, reserve            config.Tokens
+}
+
+// Proxy is the verb proxy.
+func Proxy(a *cli.App) *cobra.Command {
+	p := &proxyFlags{}
+	cmd := &cobra.Command{
+		Long: `proxy is for clients that can be given another base URL and nothing else. It
+plans each request of the Anthropic Messages API and of OpenAI's chat
+completions and responses on its way to --upstream, and streams the answer back
+as it comes. Other paths pass as they are.
+
+Where no plan is ready within --deadline, what the newest one sent goes out with
+the new messages behind it. In doubt a request goes out with the bytes that the
+client wrote; the header X-Memkernel of the answer and the log say why. The session is the header
+X-Memkernel-Session, else what the request says of it (metadata.user_id,
+prompt_cache_key), else a hash of its beginning.
+
+It listens on this machine alone, unless --listen names another address and
+--allow-remote says that it is meant. Requests of web pages are refused, but for
+those of an --allow-origin. Keys pass through and are kept nowhere.
+
+With --resolver memkernel-get the model is told that a shell tool, where the
+request has one, can follow pointers by running memkernel get.`,
+		Example: `  memkernel proxy --upstream https://api.anthropic.com
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8377 claude
+  memkernel proxy --upstream https://api.openai.com --listen 127.0.0.1:8378`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runProxy(cmd.Context(), a, p) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&p.listen, "listen", "127.0.0.1:8377", "`address` to listen on; port 0 takes a free one")
+	f.StringVar(&p.upstream, "upstream", "", "`URL` of the API, without the /v1 that clients ask for")
+	f.BoolVar(&p.allowRemote, "allow-remote", false, "let --listen name an address that other machines reach")
+	f.StringArrayVar(&p.origins, "allow-origin", nil, "`origin` of a web page whose requests are taken, such as http://localhost:3000; may be repeated")
+	f.BoolVar(&p.allowInsecure, "allow-insecure", false, "let plain http go to an upstream on another machine")
+	f.StringVar(&p.resolver, "resolver", "", "the tool by which the model can follow pointers, by `name`, or memkernel-get")
+	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's)")
+	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
+	f.Duration("deadline", proxy.DefaultDeadline, "how long a request waits for its plan")
+	f.Bool("one-shots", false, "plan requests without tools that begin no conversation, too")
+	a.PricesFlag(cmd)
+	a.SharedFlag(f)
+	return cmd
+}
+
+type proxyJSON struct {
+	Schema   string `json:"schema"`
+	URL      string `json:"url"`
+	Upstream string `json:"upstream"`
+}
+
+func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
+	if p.upstream == "" {
+		return fail.Usagef("proxy needs --upstream URL, such as https://api.anthropic.com")
+	}
+	if err := proxy.CheckListen(p.listen, p.allowRemote); err != nil {
+		if errors.Is(err, proxy.ErrRemote) {
+			return fail.Hint(err, "name an address of this machine such as 127.0.0.1:8377, or add --allow-remote if others are meant to reach it")
+		}
+		return fail.Hint(err, "name host and port, such as 127.0.0.1:8377")
+	}
+	if len(a.Config.Proxy.AllowOrigins) > 0 && a.ConfigPath == "" {
+		const key = "proxy.allow_origins"
+		return fail.Hint(fmt.Errorf("%s: %s would let web pages in, and this file may have come with the project", a.Config.Origin(key), key),
+			"if you want that, say so by --config %s or --allow-origin", cmp.Or(a.ConfigFile, "FILE"))
+	}
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true, Notes: true, Follow: true})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	x, err := proxy.New(k, proxyOptions(a, p))
+	if err != nil {
+		return fail.Hint(err, "--upstream is scheme, host and path, and an origin scheme and host; plain http beyond this machine needs --allow-insecure")
+	}
+	l, err := net.Listen("tcp", p.listen)
+	if err != nil {
+		return fail.Hint(fmt.Errorf("listen on %s: %w", p.listen, err), "another program may have the port: name another one with --listen")
+	}
+	if err := announce(a, l, p); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	grace := time.Duration(a.Config.Proxy.Grace)
+	a.AllowGrace(grace)
+	return x.Serve(ctx, l, grace)
+}
+
+func proxyOptions(a *cli.App, p *proxyFlags) proxy.Options {
+	c := &a.Config.Proxy
+	return proxy.Options{Upstream: p.upstream, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
+		AllowOrigins: slices.Concat(c.AllowOrigins, p.origins), Private: a.Private(),
+		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, Command: getCommand(a),
+		RetryOverflow: c.RetryOverflow, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: logger(a)}
+}
+
+// getCommand is how a shell restores a page from wherever it stands.
+func getCommand(a *cli.App) string {
+	dir, err := filepath.Abs(a.Workspace)
+	if err != nil {
+		dir = a.Workspace
+	}
+	command := "memkernel get --workspace " + proxy.Quote(dir)
+	if state, err := filepath.Abs(a.StateDir); err == nil && state != filepath.Join(dir, ".memkernel") {
+		command += " --state-dir " + proxy.Quote(state)
+	}
+	return command
+}
+
+// logger writes to standard error: warnings alone with --quiet, JSON with --json.
+func logger(a *cli.App) *slog.Logger {
+	o := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if a.Quiet {
+		o.Level = slog.LevelWarn
+	}
+	if a.JSON {
+		return slog.New(slog.NewJSONHandler(display.DocumentScreen(a.Err), o))
+	}
+	return slog.New(slog.NewTextHandler(a.Err, o))
+}
+
+// announce says where clients reach the proxy, once they do.
+func announce(a *cli.App, l net.Listener, p *proxyFlags) error {
+	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), p.upstream}
+	if a.JSON {
+		return a.WriteJSON(doc)
+	}
+	_, err := fmt.Fprintf(a.Out, "%s to %s\n", doc.URL, doc.Upstream)
+	return err
+}

@@ -1,0 +1,24 @@
+// Package measure has the verbs that judge policies and search.
+package measure
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+)
+
+// Bench is the verb bench.
+func Bench(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return fail.Usagef("unknown benchmark %q, use economics, paging or predict", args[0])
+		},
+	}
+	cmd.AddCommand(newBenchEconomics(a), newBenchPaging(a), newBenchPredict(a))
+	return cmd
+}

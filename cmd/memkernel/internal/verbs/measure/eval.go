@@ -1,0 +1,246 @@
+package measure
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/judge/relevance"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// evalFlags are the flags of eval.
+type evalFlags struct {
+	sets      []string
+	questions string
+	with      []string
+	without   []string
+	ablate    bool
+	leaveOut  bool
+	headings  bool
+	compare   []string
+	compared  bool
+	now       cli.TimeValue
+	ranks     bool
+	backend   string
+}
+
+// Eval is the verb eval.
+func Eval(a *cli.App) *cobra.Command {
+	e := &evalFlags{}
+	cmd := &cobra.Command{
+		Long: `eval indexes a folder of Markdown files in a temporary place, puts the questions
+of its qa.jsonl to it by words alone, and says how much of the evidence the hits
+cover: among the first 1, 5 and 10, and within 500, 1,000 and 2,000 tokens. A row
+of qa.jsonl is
+
+  {"id","category","question","evidence":[{"file","line"}]}
+
+A hit covers a line if it is of that file and its lines contain it; with
+"end_line", any line from one to the other. Several sets are judged together.
+Ages are counted to the day after the newest note, or to --now.
+--backend postgres keeps the index in a workspace of its own in the database that
+index.postgres names, and removes it afterwards.
+
+--compare judges the same questions once more with other settings, and says what
+differs, question by question. Settings are written as name=value: unit (passage
+or chunk), decay, mmr, lambda, floor, pool, and the weights of what a passage's
+score is made of, such as session=0 or before=0. --without takes signals out.
+
+--ablate takes each signal out once and says what is lost without it.
+--leave-one-out tells whether the weights fit more than the sets they were chosen
+on: it chooses them anew on all sets but one and judges them on that one, which
+takes minutes. --headings needs no qa.jsonl: each heading of a workspace asks for
+its own section.`,
+		Example: `  memkernel eval --set shared/questions
+  memkernel eval --set a --set b --compare unit=chunk
+  memkernel eval --set a --compare before=0,behind=0,away=0 --json
+  memkernel eval --set a --without feedback
+  memkernel eval --set a,b,c --ablate
+  memkernel eval --set ~/notes --headings`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e.compared = cmd.Flags().Changed("compare")
+			return runEval(cmd.Context(), a, e)
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&e.sets, "set", nil, "`folders` with Markdown files and questions on them")
+	f.StringVar(&e.questions, "questions", "", "`file` with the questions (default qa.jsonl in the folder)")
+	f.StringSliceVar(&e.with, "with", nil, "judge with these `settings`, as name=value")
+	f.StringSliceVar(&e.without, "without", nil, "judge without these `signals`, by the names of their weights")
+	f.StringSliceVar(&e.compare, "compare", nil, "compare with these `settings` beside those of --with")
+	f.StringVar(&e.backend, "backend", "sqlite", "what keeps the temporary index: `sqlite` or postgres, as configured")
+	f.BoolVar(&e.ranks, "ranks", false, "print the rank of each line of evidence, and no figures")
+	f.BoolVar(&e.ablate, "ablate", false, "take each signal out once, and say what differs")
+	f.BoolVar(&e.leaveOut, "leave-one-out", false, "choose weights on all sets but one, judge them on it")
+	f.BoolVar(&e.headings, "headings", false, "ask each heading for its own section, instead of qa.jsonl")
+	f.Var(&e.now, "now", "the moment that ages are counted to, in RFC 3339 (default the day after the newest note)")
+	return cmd
+}
+
+// evalJSON is the document of eval.
+type evalJSON struct {
+	Schema string `json:"schema"`
+	display.Evaluation
+}
+
+func runEval(ctx context.Context, a *cli.App, e *evalFlags) error {
+	if err := e.check(); err != nil {
+		return err
+	}
+	first, second := newEvalRun(a, e.now.Time), newEvalRun(a, e.now.Time)
+	if err := first.set(e.with, e.without); err != nil {
+		return err
+	}
+	if err := second.set(append(e.with[:len(e.with):len(e.with)], e.compare...), e.without); err != nil {
+		return err
+	}
+	benches, err := e.open(ctx, a)
+	defer closeAll(benches)
+	if err != nil {
+		return fail.Hint(err, "a set is a folder of Markdown files with qa.jsonl; see 'memkernel eval --help'")
+	}
+	doc := evalJSON{Schema: "memkernel/eval/v1"}
+	doc.With = document.List(append(e.with[:len(e.with):len(e.with)], first.off...))
+	for _, b := range benches {
+		doc.Sets = append(doc.Sets, b.Name)
+		if err := errors.Join(first.ask(ctx, b), e.askAgain(ctx, second, b)); err != nil {
+			return err
+		}
+	}
+	if err := e.tune(ctx, &doc, benches, first); err != nil {
+		return err
+	}
+	doc.Report = relevance.Sum(first.answers)
+	if e.ranks {
+		for _, x := range first.answers {
+			doc.Ranks = append(doc.Ranks, display.Ranks{ID: x.ID, Ranks: x.Ranks})
+		}
+	}
+	if e.compared {
+		doc.Compare = &display.Compared{With: document.List(e.compare), Report: relevance.Sum(second.answers), Differences: relevance.Compare(first.answers, second.answers)}
+	}
+	if a.JSON {
+		return a.WriteJSON(doc)
+	}
+	return display.Eval(a.Out, &doc.Evaluation, a.Style())
+}
+
+// check refuses what makes no sense together.
+func (e *evalFlags) check() error {
+	switch {
+	case !slices.Contains([]string{"sqlite", "postgres"}, e.backend):
+		return fail.Usagef("--backend %q is none of sqlite, postgres", e.backend)
+	case len(e.sets) == 0:
+		return fail.Usagef("eval needs a folder of questions: --set DIR")
+	case e.questions != "" && len(e.sets) > 1:
+		return fail.Usagef("--questions names the file of one set, not of %d", len(e.sets))
+	case e.questions != "" && e.headings:
+		return fail.Usagef("--headings makes the questions: leave out --questions")
+	case e.leaveOut && len(e.sets) < 2:
+		return fail.Usagef("--leave-one-out needs two sets at least: --set DIR,DIR")
+	}
+	return nil
+}
+
+// open reads and indexes the sets. Those that were opened come back with an error, too.
+func (e *evalFlags) open(ctx context.Context, a *cli.App) ([]*relevance.Bench, error) {
+	index, err := evalIndex(a, e.backend)
+	if err != nil {
+		return nil, err
+	}
+	var out []*relevance.Bench
+	for _, dir := range e.sets {
+		set, err := e.read(ctx, dir)
+		if err != nil {
+			return out, err
+		}
+		b, err := relevance.Open(ctx, set, index)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+func (e *evalFlags) read(ctx context.Context, dir string) (relevance.Set, error) {
+	if e.headings {
+		return relevance.Headings(ctx, dir)
+	}
+	return relevance.Read(dir, cmp.Or(e.questions, filepath.Join(dir, "qa.jsonl")))
+}
+
+func closeAll(benches []*relevance.Bench) {
+	for _, b := range benches {
+		b.Close()
+	}
+}
+
+func (e *evalFlags) askAgain(ctx context.Context, second *evalRun, b *relevance.Bench) error {
+	if !e.compared {
+		return nil
+	}
+	return second.ask(ctx, b)
+}
+
+// tune does what asks the questions many times over.
+func (e *evalFlags) tune(ctx context.Context, doc *evalJSON, benches []*relevance.Bench, run *evalRun) (err error) {
+	if !e.ablate && !e.leaveOut {
+		return nil
+	}
+	for _, b := range benches {
+		b.Chunks = run.chunks
+	}
+	t := relevance.NewTuner(benches, run.opts, run.now)
+	if e.ablate {
+		if doc.Ablation, err = t.Ablate(ctx, run.opts.Signals); err != nil {
+			return err
+		}
+	}
+	if e.leaveOut {
+		doc.LeaveOneOut, err = t.LeaveOneOut(ctx, run.opts.Signals)
+	}
+	return err
+}
+
+// evalRun is one pass over the questions under some settings.
+type evalRun struct {
+	opts    retrieval.Options
+	chunks  bool
+	now     time.Time
+	answers []relevance.Answer
+	// off are the settings that took signals out.
+	off []string
+}
+
+func newEvalRun(a *cli.App, now time.Time) *evalRun {
+	o := setup.Ranking(&a.Config.Retrieval)
+	o.Signals = retrieval.DefaultSignals()
+	return &evalRun{opts: o, now: now}
+}
+
+func (r *evalRun) ask(ctx context.Context, b *relevance.Bench) error {
+	now := r.now
+	if now.IsZero() {
+		var err error
+		if now, err = b.Moment(ctx); err != nil {
+			return err
+		}
+	}
+	b.Chunks = r.chunks
+	answers, err := b.Ask(ctx, &r.opts, now)
+	r.answers = append(r.answers, answers...)
+	return err
+}

@@ -1,0 +1,193 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/replay"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// replayFlags are the flags of replay.
+type replayFlags struct {
+	transcript cli.TranscriptFlags
+	policies   []string
+	window     config.Tokens
+	room       config.Tokens
+	reserve    config.Tokens
+	fixed      cli.FixedValue
+	model      string
+	ttl        time.Duration
+	resolver   string
+	view       cli.Choice
+	limit      int
+	trace      string
+}
+
+// Replay is the verb replay.
+func Replay(a *cli.App) *cobra.Command {
+	r := &replayFlags{}
+	cmd := &cobra.Command{
+		Long: `replay runs every recorded call of a session again under one or more policies and
+prints what they would have cost and how much of what the agent referred to they
+showed. Nothing is sent anywhere and the project's state is not touched.
+
+  memkernel        this program: append, cut in batches and when the cache is cold
+  append-late      append until full, then a summary and the newest messages
+  turns            the newest 10 user turns
+  sliding          the newest 64k tokens of messages
+  cache-ttl        append-late, and old tool results shortened when the cache expired
+  clear-tool-uses  append-late, and all but 3 tool results cleared from 100k on
+  fullest          everything ever said, however large
+  oracle           the cheapest cuts that show as many references as memkernel,
+                   found with the whole session known
+
+"all" stands for all of them, and a figure may follow a name: memkernel-20k keeps
+20k tokens of conversation at a cut, likewise append-late-30k, turns-5, sliding-32k,
+cache-ttl-20 (per cent of the window), clear-tool-uses-10, oracle-90 (per cent of
+the references).
+
+A call that can't be planned counts for none of the policies: nothing stands before it
+(no_messages), a message of the model's does (answered), the least that must stand is
+too large (does_not_fit), or the plan was refused (refused). Such calls are counted by
+reason; what was said in them stands in later prompts.
+
+Transcripts do not hold tools and system prompt. Their size is taken from the first
+call's recorded usage; --room gives the window as room above it.
+
+With --trace it decides again what a trace says was decided, and shows the first
+decision that comes out otherwise (exit code 3). A trace is what stands in a
+session's folder as trace.jsonl, or what bench paging --trace writes. Decisions of
+another version are counted apart: they may well differ.`,
+		Example: `  memkernel replay -t session.jsonl --policy all --room 128k
+  memkernel replay -t session.jsonl --context-window 128k --fixed-tokens 25k
+  memkernel replay -t session.jsonl --policy memkernel --json
+  memkernel replay --trace .memkernel/sessions/default/trace.jsonl`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if r.trace != "" {
+				return replayTrace(a, r.trace)
+			}
+			return runReplay(cmd.Context(), a, r)
+		},
+	}
+	r.transcript.Add(cmd)
+	f := cmd.Flags()
+	f.StringSliceVar(&r.policies, "policy", []string{replay.Memkernel, replay.AppendLate, replay.Fullest}, "`policies` to compare, or all")
+	f.Var(&r.window, "context-window", "size of the window, such as 200k (default the price book's)")
+	f.Var(&r.room, "room", "size of the window as room above the fixed part")
+	f.Var(&r.reserve, "reserve", "what is kept free for the answer (default the policy's own)")
+	r.fixed.Add(f)
+	f.StringVarP(&r.model, "model", "m", "", "model `id` (default the recorded one)")
+	f.DurationVar(&r.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes', and for memkernel what it chooses)")
+	f.StringVar(&r.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
+	f.IntVar(&r.limit, "limit", 0, "stop after `N` calls")
+	f.StringVar(&r.trace, "trace", "", "decide again what a trace `file` says, instead of replaying a session")
+	cmd.MarkFlagsMutuallyExclusive("trace", "transcript")
+	cmd.MarkFlagsMutuallyExclusive("room", "context-window")
+	cli.ViewFlag(cmd, &r.view, "full")
+	a.PricesFlag(cmd)
+	cli.CompleteWords(cmd, "policy", append(replay.Policies(), "all"))
+	return cmd
+}
+
+// replayJSON is the document for several policies.
+type replayJSON struct {
+	Schema   string           `json:"schema"`
+	View     string           `json:"view"`
+	Recorded replay.Recorded  `json:"recorded"`
+	Results  []*replay.Result `json:"results"`
+}
+
+// replayOneJSON is the document for one policy: its result as it stands.
+type replayOneJSON struct {
+	Schema   string          `json:"schema"`
+	View     string          `json:"view"`
+	Recorded replay.Recorded `json:"recorded"`
+	*replay.Result
+}
+
+func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	src, err := a.OpenSource(&r.transcript)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	session, err := a.Load(src)
+	if err != nil {
+		return err
+	}
+	doc := replayJSON{Schema: "memkernel/replay/v1", View: r.view.Value, Recorded: replay.Bill(session, book), Results: []*replay.Result{}}
+	for _, policy := range r.policies {
+		a.Progress("replaying under %s", policy)
+		result, err := replayOne(ctx, a, session, policy, r, book, doc.Results)
+		a.ProgressDone()
+		if err != nil {
+			return err
+		}
+		doc.Results = append(doc.Results, result)
+	}
+	replay.Align(doc.Results)
+	switch {
+	case a.JSON && len(doc.Results) == 1:
+		return a.WriteJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Results[0]})
+	case a.JSON:
+		return a.WriteJSON(doc)
+	}
+	return display.Replay(a.Out, doc.Recorded, doc.Results, a.Style())
+}
+
+func (r *replayFlags) check() error {
+	if r.transcript.Path == "" {
+		return fail.Usagef("replay needs --transcript FILE")
+	}
+	if len(r.policies) == 1 && r.policies[0] == "all" {
+		r.policies = replay.Policies()
+	}
+	for _, p := range r.policies {
+		if _, _, err := replay.ParsePolicy(p); err != nil {
+			return fail.Usagef("--policy: %s", err)
+		}
+	}
+	if r.ttl < 0 || r.limit < 0 {
+		return fail.Usagef("--ttl and --limit are not negative")
+	}
+	return nil
+}
+
+// replayOne runs one policy with its state in a folder that is thrown away. The
+// oracle takes its goal from the kernel's run if that was before.
+func replayOne(ctx context.Context, a *cli.App, s *transcript.Session, policy string, r *replayFlags, book *cachelayout.Book, before []*replay.Result) (*replay.Result, error) {
+	scratch, err := os.MkdirTemp("", "memkernel-replay-")
+	if err != nil {
+		return nil, fmt.Errorf("replay %s: %w", policy, err)
+	}
+	defer os.RemoveAll(scratch)
+	opt := replay.Options{
+		ContextWindow: int(r.window), RoomTokens: int(r.room), Reserve: int(r.reserve), FixedTokens: int(r.fixed.Tokens), FixedAuto: r.fixed.Auto,
+		Model: r.model, TTL: r.ttl, Resolver: r.resolver, View: r.view.View(), Limit: r.limit, Prices: book, Scratch: filepath.Clean(scratch),
+	}
+	for _, b := range before {
+		if policy == replay.Oracle && b.Policy == replay.Memkernel {
+			return replay.RunOracle(ctx, s, b, opt)
+		}
+	}
+	return replay.Run(ctx, s, policy, opt)
+}

@@ -1,0 +1,137 @@
+package memory
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// migrateFlags are the flags of migrate.
+type migrateFlags struct {
+	to, from string
+	wait     time.Duration
+}
+
+// Migrate is the verb migrate.
+func Migrate(a *cli.App) *cobra.Command {
+	m := &migrateFlags{}
+	cmd := &cobra.Command{
+		Long: `migrate makes one backend's index hold what another's holds: the chunks, and all
+vectors, so that nothing is embedded twice. The source stays as it is. Counts, and a
+sample of chunks and vectors, are compared afterwards. Run again, it goes on where it
+was cut short.
+
+The Markdown stays the truth: where there is no index to copy, or its chunks were cut
+by other rules, the target is made from the files, and an index that is damaged or
+of an older version is made anew first. Where the database is stands in the
+configuration, under index.postgres; index.backend says which backend is used. sqlite
+is the file in the state folder, sqlite:FILE one elsewhere.`,
+		Example: `  memkernel migrate --to postgres --config team.yaml
+  memkernel migrate --from postgres --to sqlite --config team.yaml`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runMigrate(cmd.Context(), a, m) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&m.to, "to", "", "the `backend` that gets the index: sqlite, sqlite:FILE or postgres")
+	f.StringVar(&m.from, "from", "", "the `backend` that it is copied from (default the other of sqlite and postgres)")
+	f.DurationVar(&m.wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
+	return cmd
+}
+
+// sqliteFile begins a backend that is a file elsewhere than in the state folder.
+const sqliteFile = "sqlite:"
+
+// isBackend tells whether an index can move there.
+func isBackend(name string) bool {
+	return name == "sqlite" || name == "postgres" || len(name) > len(sqliteFile) && strings.HasPrefix(name, sqliteFile)
+}
+
+func (m *migrateFlags) check() error {
+	if m.to == "" {
+		return fail.Usagef("migrate needs to know where to: --to sqlite or --to postgres")
+	}
+	if m.from == "" {
+		m.from = "sqlite"
+		if m.to == "sqlite" {
+			m.from = "postgres"
+		}
+	}
+	switch {
+	case !isBackend(m.to):
+		return fail.Usagef("--to %q is none of sqlite, sqlite:FILE, postgres", m.to)
+	case !isBackend(m.from):
+		return fail.Usagef("--from %q is none of sqlite, sqlite:FILE, postgres", m.from)
+	case m.to == m.from:
+		return fail.Usagef("--from and --to are both %s", m.to)
+	case m.wait < 0:
+		return fail.Usagef("--wait %v: give how long to wait, such as 30s", m.wait)
+	}
+	return nil
+}
+
+func runMigrate(ctx context.Context, a *cli.App, f *migrateFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if err := a.MemoryOn(); err != nil {
+		return err
+	}
+	from, err := placeOf(a, f.from)
+	if err != nil {
+		return err
+	}
+	to, err := placeOf(a, f.to)
+	if err != nil {
+		return err
+	}
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	o := kernel.MigrateOptions{From: from, To: to, Wait: max(f.wait, 1)}
+	bars := a.Bars()
+	if bars != nil {
+		o.Progress = bars.Show
+	}
+	r, err := k.Migrate(ctx, o)
+	bars.Done()
+	if err != nil {
+		return indexError(err)
+	}
+	doc := document.OfMigrate(r)
+	if a.JSON {
+		err = a.WriteJSON(doc)
+	} else {
+		err = display.Migrate(a.Out, doc, a.Style())
+	}
+	if err == nil && r.Behind {
+		a.Tip("files have changed since they were indexed: run 'memkernel reindex' with index.backend %s", f.to)
+	}
+	if err == nil && a.Config.Index.Backend != f.to && isConfigured(f.to) {
+		a.Tip("set index.backend to %s to use it", f.to)
+	}
+	return err
+}
+
+// placeOf is a backend by what --from and --to say.
+func placeOf(a *cli.App, name string) (kernel.Backend, error) {
+	if file, ok := strings.CutPrefix(name, sqliteFile); ok {
+		path, err := filepath.Abs(file)
+		return kernel.SQLite(path), err
+	}
+	return a.BackendNamed(name)
+}
+
+// isConfigured tells whether the configuration could name it.
+func isConfigured(name string) bool { return !strings.HasPrefix(name, sqliteFile) }

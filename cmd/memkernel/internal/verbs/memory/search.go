@@ -1,0 +1,128 @@
+// Package memory has the verbs of the index: bringing it up to date, moving it, searching
+// it, and reading what it cites.
+package memory
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// searchFlags are the flags of search.
+type searchFlags struct {
+	max     int
+	min     float64
+	session string
+	source  string
+	explain bool
+	now     cli.TimeValue
+}
+
+// Search is the verb search.
+func Search(a *cli.App) *cobra.Command {
+	s := &searchFlags{}
+	cmd := &cobra.Command{
+		Long: `search looks for what memory holds on a question: by words, and by meaning too if the
+configuration names a provider of vectors. The question is plain text, of as many
+arguments as you like; nothing in it is syntax. A word that begins with a dash goes
+behind --.
+
+With retrieval.sessions.enabled it looks in what was said in other sessions too;
+--source narrows it down.
+
+What is printed as a place, such as memory/deploys.md#L3-L9, is what get takes.`,
+		Example: `  memkernel search when do we deploy
+  memkernel search --explain --max-results 3 "which port does staging use?"`,
+		Args: queryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runSearch(cmd.Context(), a, strings.Join(args, " "), s)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVarP(&s.max, "max-results", "n", retrieval.DefaultLimit, "show at most `N` hits")
+	f.Float64Var(&s.min, "min-score", 0, "leave out hits with a smaller `score`, 0 to 1")
+	f.StringVarP(&s.session, "session", "s", "", "search what left the prompts of this session too, by its `key`")
+	f.StringVar(&s.source, "source", "", "look in one `part` of memory only: memory (files) or sessions")
+	f.BoolVar(&s.explain, "explain", false, "show what every score is made of")
+	f.Var(&s.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	a.SharedFlag(f)
+	return cmd
+}
+
+// queryArgs refuses a question that is none. - is kept for standard input.
+func queryArgs(cmd *cobra.Command, args []string) error {
+	switch q := strings.TrimSpace(strings.Join(args, " ")); q {
+	case "":
+		return fail.Usagef("search needs a question")
+	case "-":
+		return fail.Usagef("search doesn't read its question from standard input: give it as arguments")
+	}
+	return nil
+}
+
+func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) error {
+	switch {
+	case s.max < 1:
+		return fail.Usagef("--max-results %d: give a number from 1", s.max)
+	case !(s.min >= 0 && s.min <= 1):
+		return fail.Usagef("--min-score %v: scores lie in 0 to 1", s.min)
+	}
+	if s.source != "" && s.source != kernel.SourceMemory && s.source != kernel.SourceSessions {
+		return fail.Usagef("--source %s: give memory or sessions", s.source)
+	}
+	k, err := a.Kernel(ctx, setup.Needs{Vectors: true})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	res, err := k.Search(ctx, kernel.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Now: s.now.Time})
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.WriteJSON(document.OfSearch(query, res))
+	} else {
+		err = display.Hits(a.Out, query, res, a.Style(), s.explain)
+	}
+	if err != nil {
+		return err
+	}
+	return concludeSearch(a, res)
+}
+
+// concludeSearch says why nothing was found, or less than could be. Only an index
+// that can't be read is an error.
+func concludeSearch(a *cli.App, res *retrieval.Result) error {
+	if res.Note != "" && len(res.Hits) > 0 {
+		a.Tip("%s", res.Note)
+	}
+	switch res.Reason {
+	case retrieval.BackendError:
+		return indexError(res.Err)
+	case retrieval.StaleIndex:
+		a.Tip("files have changed since they were indexed%s: run 'memkernel reindex'", display.BehindBy(res.Behind))
+	case retrieval.Disabled:
+		if errors.Is(res.Err, index.ErrMissing) {
+			a.Tip("there is no index yet: run 'memkernel reindex'")
+			return nil
+		}
+	}
+	switch {
+	case len(res.Hits) == 0 && res.Reason != retrieval.StaleIndex:
+		a.Tip("nothing found: %s", res.Detail)
+	case res.Err != nil:
+		a.Tip("%s", res.Detail)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// forgetFlags are the flags of forget.
+type forgetFlags struct {
+	session, reason string
+	all, apply      bool
+}
+
+// Forget is the verb forget.
+func Forget(a *cli.App) *cobra.Command {
+	f := &forgetFlags{}
+	cmd := &cobra.Command{
+		Long: `forget removes what pages, spans or blobs hold from the journal, the blobs, the
+summaries and the prompts to come, and keeps tombstones: get answers FORGOTTEN, and
+a message that the host sends again does not come back. It shows what it would do
+unless --apply is given. The host's own transcript and the workspace's files are not
+touched; what quotes the content there is named. With --all a session is no longer
+found among past ones either, nor is its transcript, or a copy of it, read again.`,
+		Example: `  memkernel forget ev-0123456789abcdef --session build-42
+  memkernel forget --all --session build-42 --reason "customer asked" --apply`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runForget(cmd.Context(), a, f, args) },
+	}
+	cmd.Flags().StringVarP(&f.session, "session", "s", kernel.DefaultSession, "`key` of the session")
+	cmd.Flags().BoolVar(&f.all, "all", false, "the whole session")
+	cmd.Flags().StringVar(&f.reason, "reason", "", "`why`, kept with the tombstones")
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
+	return cmd
+}
+
+func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) error {
+	if f.all == (len(ids) > 0) {
+		return fail.Usagef("forget needs the ids of pages, spans or blobs, or --all for the whole session")
+	}
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	out, err := k.Forget(ctx, kernel.ForgetRequest{SessionKey: f.session, IDs: ids, Session: f.all, Reason: f.reason, Apply: f.apply})
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.WriteJSON(document.OfForgotten(f.session, out))
+	}
+	if err := display.Forgotten(a.Out, out); err != nil {
+		return err
+	}
+	if !out.Applied && len(out.Pages)+len(out.Transcripts) > 0 {
+		a.Tip("nothing was changed; --apply does it, and there is no way back")
+	}
+	return nil
+}
+
+// retainFlags are the flags of retain.
+type retainFlags struct {
+	apply bool
+	now   cli.TimeValue
+}
+
+// Retain is the verb retain.
+func Retain(a *cli.App) *cobra.Command {
+	f := &retainFlags{}
+	cmd := &cobra.Command{
+		Long: `retain removes whole sessions, large contents, media, usage, traces and backups that
+are older than the settings under retention say, and blobs that nothing holds. What a prompt or
+memory points to stays. get says FORGOTTEN of what a session held that was removed. It shows what it would do unless --apply is given.`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runRetain(cmd.Context(), a, f) },
+	}
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
+	cmd.Flags().Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	return cmd
+}
+
+func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	req := a.Retention()
+	req.Apply, req.Now = f.apply, f.now.Time
+	out, err := k.Retain(ctx, req)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.WriteJSON(document.OfRetained(out))
+	}
+	return showRetained(a, out)
+}
+
+func showRetained(a *cli.App, out *kernel.Retained) error {
+	for _, s := range out.Sessions {
+		fmt.Fprintf(a.Out, "%s: %s too old, %d as old are pointed to; %s of usage, %s of trace\n", display.Printable(s.Session), display.Plural(s.Pages, "page"), s.Pointed, display.Plural(s.UsageRows, "row"), display.Size(s.TraceBytes))
+	}
+	for _, f := range out.Unreadable {
+		fmt.Fprintf(a.Out, "%s can't be read, and no blob goes: %s\n", display.Printable(cmp.Or(f.Session, "a session")), display.Printable(f.What))
+		a.Tip("%s", f.Hint)
+	}
+	done := "would be removed"
+	if out.Applied {
+		done = "removed"
+	}
+	for _, e := range out.Ended {
+		fmt.Fprintf(a.Out, "%s: last used%s; all of it %s, %s\n", display.Printable(e.Session), strings.TrimPrefix(display.AtTime(e.Last), ", at"), done, display.Size(e.Bytes))
+	}
+	for _, key := range out.Cited {
+		fmt.Fprintf(a.Out, "%s: as old, and kept: memory names pages of it\n", display.Printable(key))
+	}
+	_, err := fmt.Fprintf(a.Out, "%s of %s %s, %d of them held by nothing\n", display.Plural(out.Blobs, "blob"), display.Size(out.BlobBytes), done, out.Orphans)
+	if a.Config.Retention == (config.Retention{}) {
+		a.Tip("everything is kept for ever; retention.blobs_days, sessions_days, usage_days, trace_days and backups_days bound that")
+	}
+	if out.Backups > 0 && err == nil {
+		_, err = fmt.Fprintf(a.Out, "%s of memory's files, %s, %s\n", display.Plural(out.Backups, "backup"), display.Size(out.BackupBytes), done)
+	}
+	if !out.Applied && (out.Blobs+out.Backups > 0 || len(out.Sessions)+len(out.Ended) > 0) {
+		a.Tip("nothing was changed; --apply does it")
+	}
+	return err
+}

@@ -1,0 +1,181 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// observeFlags are the flags of observe.
+type observeFlags struct {
+	transcript cli.TranscriptFlags
+	source     cli.SourceFlags
+	session    string
+	model      string
+	view       cli.Choice
+	ended      bool
+}
+
+// Observe is the verb observe.
+func Observe(a *cli.App) *cobra.Command {
+	o := &observeFlags{}
+	cmd := &cobra.Command{
+		Long: `observe commits every turn of a transcript that has ended: its pages, its usage and
+the summary brought up to date. A turn that was committed before is recognised,
+so running it again after the session grew commits what is new. The last turn has ended
+where the user has spoken again, or the host has written so; --ended says it for a host
+that does not. A last line that its host is still writing is left out. If the configuration
+names a model (summary.model.provider), it makes notes of the session beside the
+mechanical summary. Where the work stands after the last turn is written to the
+workspace's SESSION-STATE.md, unless session_state.enabled is false or sessions are
+shared (workspace.private).`,
+		Example: `  memkernel observe -t session.jsonl --session build-42`,
+		Args:    cli.NoArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return runObserve(cmd.Context(), a, o) },
+	}
+	o.transcript.Add(cmd)
+	o.source.Add(cmd, cli.FileOfTranscript)
+	cmd.Flags().StringVarP(&o.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
+	cmd.Flags().StringVarP(&o.model, "model", "m", "", "model `id` (default the last one that spoke)")
+	cmd.Flags().BoolVar(&o.ended, "ended", false, "the session is over: its last turn has ended, whether the file says so or not")
+	cli.ViewFlag(cmd, &o.view, "full")
+	a.PricesFlag(cmd)
+	return cmd
+}
+
+type ObserveJSON struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	// Committed, Duplicate and Conflicts count turns.
+	Committed int `json:"committed"`
+	Duplicate int `json:"duplicate"`
+	Conflicts int `json:"conflicts"`
+	// Open tells that the last turn has not ended and was not committed.
+	Open bool `json:"open"`
+	// TornLine is the last line where it is not whole yet and was left out.
+	TornLine int `json:"torn_line,omitempty"`
+	Ingested int `json:"ingested"`
+	Turns    int `json:"turns"`
+}
+
+func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
+	if o.transcript.Path == "" {
+		return fail.Usagef("observe needs --transcript FILE")
+	}
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	src, err := a.OpenSource(&o.transcript)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	session, err := a.Load(src)
+	if err != nil {
+		return err
+	}
+	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Notes: true})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	doc := ObserveJSON{Schema: "memkernel/observe/v1", SessionKey: cmp.Or(o.session, session.ID, kernel.DefaultSession)}
+	if session.Torn != nil {
+		doc.TornLine = session.Torn.Line
+	}
+	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(o.transcript.Path)}
+	if err := observeTurns(ctx, a, k, turn, session.View(o.view.View()), session.Ended || o.ended, &doc); err != nil {
+		return err
+	}
+	return showObserved(a, &doc)
+}
+
+// observeTurns commits the turns in order, each with the conversation up to its
+// end. Of a turn that may go on the messages are kept that are whole: what the model
+// said last may grow.
+func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn kernel.Turn, msgs []memkernel.Message, ended bool, doc *ObserveJSON) error {
+	ends := transcript.EndedTurns(msgs, ended)
+	committed, whole := 0, len(msgs)
+	if n := len(ends); n > 0 {
+		committed = ends[n-1]
+	}
+	for whole > committed && msgs[whole-1].Role == memkernel.RoleAssistant {
+		whole--
+	}
+	doc.Open = committed < len(msgs)
+	if committed == 0 && whole > 0 {
+		ends = []int{0}
+	}
+	for i, end := range ends {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		a.Progress("turn %d of %d", i+1, len(ends))
+		commit := k.ObserveTurn
+		if end == 0 {
+			commit = k.Ingest // nothing has ended
+		}
+		turn.More, turn.Open = i+1 < len(ends), 0
+		if !turn.More {
+			turn.Open, end = whole-end, whole
+		}
+		last := &msgs[max(end-turn.Open, 1)-1]
+		turn.Unchanged, turn.Messages, turn.Usage, turn.Now = len(turn.Messages), msgs[:end:end], last.Usage, last.Time
+		o, err := commit(ctx, turn)
+		if err != nil {
+			a.ProgressDone()
+			return err
+		}
+		doc.count(o)
+		for _, f := range o.Faults {
+			if f.Code == kernel.FaultFlushSkipped {
+				a.Tip("%s", f.Detail)
+			}
+		}
+	}
+	a.ProgressDone()
+	return nil
+}
+
+func (d *ObserveJSON) count(o *kernel.Observation) {
+	switch {
+	case o.Outcome == kernel.Committed, o.Outcome == kernel.OpenTurn && o.AdvancementKey != "":
+		d.Committed++
+	case o.Outcome == kernel.Duplicate:
+		d.Duplicate++
+	case o.Outcome == kernel.Conflict:
+		d.Conflicts++
+	}
+	d.Ingested += o.Ingested
+	d.Turns = o.Turns
+}
+
+func showObserved(a *cli.App, d *ObserveJSON) error {
+	if a.JSON {
+		if err := a.WriteJSON(d); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(a.Out, "session %s: %s committed, %d known before, %s ingested, %s in all\n", display.Clip(d.SessionKey, display.Columns),
+			display.Plural(d.Committed, "turn"), d.Duplicate, display.Plural(d.Ingested, "page"), display.Plural(d.Turns, "turn"))
+		if d.Open {
+			a.Tip("the last turn may go on: what is whole of it is kept, and it is committed once the file says that it has ended; --ended says so")
+		}
+	}
+	if d.Conflicts > 0 {
+		return fail.Hint(fmt.Errorf("observe session %s: %d turns were committed before with other content", d.SessionKey, d.Conflicts),
+			"the host changed its past: commit the transcript under another --session")
+	}
+	return nil
+}

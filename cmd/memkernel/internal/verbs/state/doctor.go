@@ -1,0 +1,110 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// areaConfig is the area of the configuration file, which the kernel doesn't know.
+const areaConfig = "config"
+
+// doctorFlags are the flags of doctor.
+type doctorFlags struct {
+	deep    bool
+	network bool
+	now     cli.TimeValue
+	// broken is why the configuration can't be read; the defaults hold then.
+	broken error
+}
+
+// Doctor is the verb doctor.
+func Doctor(a *cli.App) *cobra.Command {
+	d := &doctorFlags{}
+	cmd := &cobra.Command{
+		Long: `doctor looks at the configuration, the workspace's Markdown, the index, the state
+folder and the price book. It changes nothing, and asks nobody on the network unless
+--network is given. The exit code is 3 if something fails, and 0 with warnings.`,
+		Example: `  memkernel doctor --deep`,
+		Args:    cli.NoArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			err := a.Prepare(cmd)
+			var usage *fail.UsageError
+			if err != nil && !errors.As(err, &usage) {
+				d.broken, a.Config, a.ConfigFile = err, config.Default(), ""
+				return nil
+			}
+			return err
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runDoctor(cmd.Context(), a, d) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&d.deep, "deep", false, "hold the whole index against itself")
+	f.BoolVar(&d.network, "network", false, "ask the provider of vectors for one")
+	f.Var(&d.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	a.PricesFlag(cmd)
+	return cmd
+}
+
+// doctorJSON is the document of doctor --json.
+type doctorJSON struct {
+	Schema string `json:"schema"`
+	// OK: nothing fails.
+	OK   bool             `json:"ok"`
+	Rows []kernel.Symptom `json:"rows"`
+}
+
+func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
+	own := examine(a, f)
+	book, err := a.Book()
+	if err != nil {
+		own.Add(kernel.AreaPrices, kernel.Failing, fail.PlainError(err), fail.HintFor(err))
+	}
+	provider, err := a.Embedder()
+	if err != nil {
+		own.Add(kernel.AreaEmbedding, kernel.Failing, fail.PlainError(err), fail.HintFor(err))
+	}
+	o, err := a.KernelOptions(book, provider)
+	if err != nil {
+		own.Add(kernel.AreaIndex, kernel.Failing, fail.PlainError(err), fail.HintFor(err))
+	}
+	d, err := kernel.Doctor(ctx, a.Workspace, o, &kernel.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time})
+	if err != nil {
+		return err
+	}
+	d.Symptoms = append(own.Symptoms, d.Symptoms...)
+	if a.JSON {
+		err = a.WriteJSON(doctorJSON{"memkernel/doctor/v1", !d.Failing(), document.List(d.Symptoms)})
+	} else {
+		err = display.Doctor(a.Out, d, a.Style())
+	}
+	if err == nil && d.Failing() {
+		return fail.WithFindings(len(d.Symptoms))
+	}
+	return err
+}
+
+// examine looks at the configuration.
+func examine(a *cli.App, f *doctorFlags) *kernel.Diagnosis {
+	d := &kernel.Diagnosis{}
+	switch {
+	case f.broken != nil && errors.Is(f.broken, fs.ErrNotExist):
+		d.Add(areaConfig, kernel.Failing, fail.PlainError(f.broken), "name a file that is there with --config")
+	case f.broken != nil:
+		d.Add(areaConfig, kernel.Failing, fail.PlainError(f.broken), fail.HintFor(f.broken))
+	case a.ConfigFile == "":
+		d.Add(areaConfig, kernel.Healthy, "there is no configuration file, the defaults hold", "")
+	default:
+		d.Add(areaConfig, kernel.Healthy, a.ConfigFile+" was read", "")
+	}
+	return d
+}

@@ -1,0 +1,47 @@
+// Package state has the verbs that say what the state folder holds, and mend it.
+package state
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// Status is the verb status.
+func Status(a *cli.App) *cobra.Command {
+	var o kernel.StatusOptions
+	cmd := &cobra.Command{
+		Args: cli.NoArgs,
+		Long: fmt.Sprintf(`status says what is stored where, and how big it is. It reads the %d sessions that were
+written to last; of the others it says size and time alone, and what is in them is not
+counted. --all reads every session, --session one.`, kernel.StatusSessions),
+		RunE: func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), a, o) },
+	}
+	cmd.Flags().StringVarP(&o.Session, "session", "s", "", "`key` of the only session to read")
+	cmd.Flags().BoolVar(&o.All, "all", false, "read every session")
+	cmd.MarkFlagsMutuallyExclusive("session", "all")
+	return cmd
+}
+
+func runStatus(ctx context.Context, a *cli.App, o kernel.StatusOptions) error {
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	st, err := k.StatusOf(ctx, o)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.WriteJSON(document.OfStatus(st))
+	}
+	return display.Status(a.Out, st, a.Style())
+}

@@ -1,0 +1,178 @@
+// Package upkeep has the verbs that keep memory's files good.
+package upkeep
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// auditFlags are the flags of audit.
+type auditFlags struct {
+	only, skip []string
+	host       string
+	now        cli.TimeValue
+	all, list  bool
+}
+
+// Audit is the verb audit.
+func Audit(a *cli.App) *cobra.Command {
+	f := &auditFlags{}
+	cmd := &cobra.Command{
+		Long: `audit reads the workspace's Markdown and the state folder and says what is wrong:
+what nobody has looked after, what the host will not show to the model, links that
+lead nowhere, what is said twice or in two ways, secrets, damaged text, and whether
+journals, blobs and index are whole. It changes nothing, not a byte and not a
+time. The exit code is 3 if it finds something and 0 if it does not. The section
+audit of the configuration has the thresholds.`,
+		Example: `  memkernel audit --skip stale_files
+  memkernel audit --only contradictions,links --json`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runAudit(cmd.Context(), a, f) },
+	}
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.only, "only", nil, "run these `checks` alone")
+	fl.StringSliceVar(&f.skip, "skip", nil, "don't run these `checks`, nor those of audit.skip")
+	fl.StringVar(&f.host, "host", "openclaw", "whose limits hold: openclaw, codex or claude-code")
+	fl.Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	fl.BoolVar(&f.all, "all", false, "every finding, not the first ten of each check")
+	fl.BoolVar(&f.list, "list", false, "name the checks, and run none")
+	return cmd
+}
+
+// auditJSON is the document of audit --json.
+type auditJSON struct {
+	Schema    string `json:"schema"`
+	Workspace string `json:"workspace"`
+	// Clean: nothing was found.
+	Clean    bool                     `json:"clean"`
+	Files    int                      `json:"files"`
+	Entries  int                      `json:"entries"`
+	Checks   []consolidation.CheckRun `json:"checks"`
+	Findings []auditFinding           `json:"findings"`
+}
+
+// auditFinding is a finding with every member there.
+type auditFinding struct {
+	Check     string                  `json:"check"`
+	Severity  string                  `json:"severity"`
+	Path      string                  `json:"path"`
+	StartLine int                     `json:"start_line"`
+	EndLine   int                     `json:"end_line"`
+	What      string                  `json:"what"`
+	Hint      string                  `json:"hint"`
+	Others    []auditPlace            `json:"others"`
+	Dropped   []consolidation.Section `json:"dropped"`
+}
+
+type auditPlace struct {
+	Path      string `json:"path"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+}
+
+func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
+	if f.list {
+		return listChecks(a)
+	}
+	if err := a.MemoryOn(); err != nil {
+		return err
+	}
+	o, err := auditRequest(a, f)
+	if err != nil {
+		return err
+	}
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	r, err := k.Audit(ctx, o)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.WriteJSON(auditDocument(a.Workspace, r))
+	} else {
+		err = display.Audit(a.Out, r, a.Style(), f.all)
+	}
+	if err == nil && len(r.Findings) > 0 {
+		return fail.WithFindings(len(r.Findings))
+	}
+	return err
+}
+
+// listChecks prints the names of the checks.
+func listChecks(a *cli.App) error {
+	if a.JSON {
+		return fail.Usagef("--list is for people; --json names every check that ran")
+	}
+	for _, c := range consolidation.ListChecks() {
+		if _, err := fmt.Fprintf(a.Out, "%-18s %s\n", c.ID, c.Title); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func auditDocument(workspace string, r *consolidation.Report) auditJSON {
+	doc := auditJSON{Schema: "memkernel/audit/v1", Workspace: workspace, Clean: len(r.Findings) == 0, Files: r.Files, Entries: r.Entries,
+		Checks: r.Checks, Findings: []auditFinding{}}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		out := auditFinding{string(f.Check), string(f.Severity), f.Path, f.StartLine, f.EndLine, f.What, f.Hint, []auditPlace{}, document.List(f.Dropped)}
+		for _, p := range f.Others {
+			out.Others = append(out.Others, auditPlace{p.Path, p.StartLine, p.EndLine})
+		}
+		doc.Findings = append(doc.Findings, out)
+	}
+	return doc
+}
+
+// auditRequest brings configuration and flags together.
+func auditRequest(a *cli.App, f *auditFlags) (kernel.AuditOptions, error) {
+	o := a.AuditOptions()
+	o.Now = f.now.Time
+	const way = "'memkernel audit --list' names the checks"
+	var err error
+	if o.Only, err = checkIDs(f.only); err != nil {
+		return o, fail.UsageWith("--only: "+err.Error(), way)
+	}
+	if o.Skip, err = checkIDs(f.skip); err != nil {
+		return o, fail.UsageWith("--skip: "+err.Error(), way)
+	}
+	skip, err := checkIDs(a.Config.Audit.Skip)
+	if err != nil {
+		return o, fail.Hint(fmt.Errorf("read configuration: %s: audit.skip: %w", a.Config.Origin("audit.skip"), err), way)
+	}
+	if len(o.Only) == 0 {
+		o.Skip = append(o.Skip, skip...)
+	}
+	return o, nil
+}
+
+// checkIDs reads the names of checks.
+func checkIDs(names []string) ([]consolidation.CheckID, error) {
+	known := map[string]bool{}
+	for _, id := range consolidation.AllChecks() {
+		known[string(id)] = true
+	}
+	var out []consolidation.CheckID
+	for _, n := range names {
+		if n = strings.TrimSpace(n); !known[n] {
+			return nil, fmt.Errorf("there is no check %q", n)
+		}
+		out = append(out, consolidation.CheckID(n))
+	}
+	return out, nil
+}

@@ -1,0 +1,185 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// curateFlags are the flags of curate.
+type curateFlags struct {
+	apply bool
+	date  string
+	now   cli.TimeValue
+}
+
+// Curate is the verb curate.
+func Curate(a *cli.App) *cobra.Command {
+	f := &curateFlags{}
+	cmd := &cobra.Command{
+		Long: `curate reads the day's log and that of the day before, the working buffer, the
+checkpoints of the day, and what the logs of two weeks hold with a tag, and appends
+up to eight entries to MEMORY.md that aren't there yet, under the day's heading:
+decisions, lessons and what the user asked for, as facts of today, each with the
+place that it comes from. Nothing that stands is rewritten; what a new entry replaces
+is named in it. Where there is nothing to say, nothing is written. If section
+summary.model of the configuration names a model, that may reword and drop entries,
+within bounds. It shows what it would write unless --apply is given.`,
+		Example: `  memkernel curate
+  memkernel curate --date 2026-03-09 --apply`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runCurate(cmd.Context(), a, f) },
+	}
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "write it; without it nothing is written")
+	cmd.Flags().StringVar(&f.date, "date", "", "the `day` that is read, as 2026-03-09 (default today)")
+	cmd.Flags().Var(&f.now, "now", "the moment that counts as now, in RFC 3339 (default now)")
+	return cmd
+}
+
+type curateJSON struct {
+	Schema string `json:"schema"`
+	*kernel.Curated
+}
+
+func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
+	if _, ok := markdownstore.ParseDate(f.date, time.UTC); f.date != "" && !ok {
+		return fail.Usagef("--date %q is not a day such as 2026-03-09", f.date)
+	}
+	k, err := openUpkeep(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	req, err := a.CurateRequest()
+	if err != nil {
+		return err
+	}
+	req.Day, req.Apply, req.Now = f.date, f.apply, f.now.Time
+	out, err := k.Curate(ctx, req)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.WriteJSON(curateJSON{"memkernel/curate/v1", out})
+	}
+	if err := display.Curated(a.Out, out, a.Style()); err != nil {
+		return err
+	}
+	if !out.Applied && len(out.Entries) > 0 {
+		a.Tip("nothing was changed; --apply does it")
+	}
+	return nil
+}
+
+// pruneFlags are the flags of prune.
+type pruneFlags struct {
+	apply, undo bool
+	include     []string
+	now         cli.TimeValue
+}
+
+// Prune is the verb prune.
+func Prune(a *cli.App) *cobra.Command {
+	f := &pruneFlags{}
+	cmd := &cobra.Command{
+		Long: `prune brings MEMORY.md down to its limit of lines: what is said twice, superseded or
+done leaves first, then what is worth least in sight moves to the file that owns it,
+USER.md, TOOLS.md, IDENTITY.md or one in memory/. Only what curate wrote, and stands
+as it was written, leaves by itself. What anybody else wrote stays, whatever the
+limit, unless --include or upkeep.include names it: a file, a heading with all below
+it, or an entry by the name that is suggested. A section that is nothing but a plain
+list gives single items; any other leaves whole. It brings the decisions and lessons
+of old logs that memory doesn't have into memory/, and takes the kernel's entries
+that a curation has read out of the working buffer. What is not a day old stays. It
+shows what would go where unless --apply is given. All that it touches is backed up
+first, and --undo takes the last run back. Section upkeep of the configuration has
+the thresholds.`,
+		Example: `  memkernel prune
+  memkernel prune --include "Old projects" --include memory/observations.md
+  memkernel prune --apply
+  memkernel prune --undo`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runPrune(cmd.Context(), a, f) },
+	}
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
+	cmd.Flags().BoolVar(&f.undo, "undo", false, "take back the last run that was applied")
+	includeFlag(cmd, &f.include)
+	cmd.Flags().Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	cmd.MarkFlagsMutuallyExclusive("apply", "undo")
+	cmd.MarkFlagsMutuallyExclusive("include", "undo")
+	return cmd
+}
+
+func includeFlag(cmd *cobra.Command, to *[]string) {
+	cmd.Flags().StringArrayVar(to, "include", nil, "let what somebody else wrote leave as well: a `name` of a file, a heading or a suggested entry (may be repeated)")
+}
+
+type pruneJSON struct {
+	Schema string `json:"schema"`
+	*kernel.Pruned
+}
+
+type undoJSON struct {
+	Schema string `json:"schema"`
+	*kernel.Undone
+}
+
+func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
+	k, err := openUpkeep(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	if f.undo {
+		return runUndo(ctx, a, k, f)
+	}
+	out, err := k.Prune(ctx, kernel.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.WriteJSON(pruneJSON{"memkernel/prune/v1", out})
+	}
+	if err := display.Pruned(a.Out, out, a.Style()); err != nil {
+		return err
+	}
+	if !out.Applied && (len(out.Moves) > 0 || out.BufferBytes > 0) {
+		a.Tip("nothing was changed; --apply does it, and --undo takes it back")
+	}
+	return nil
+}
+
+func runUndo(ctx context.Context, a *cli.App, k *kernel.Kernel, f *pruneFlags) error {
+	out, err := k.UndoPrune(ctx, f.now.Time)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.WriteJSON(undoJSON{"memkernel/undo/v1", out})
+	}
+	for _, path := range out.Files {
+		fmt.Fprintf(a.Out, "  %s\n", display.Printable(path))
+	}
+	_, err = fmt.Fprintf(a.Out, "taken back: the pruning of %s, %s\n", out.Time.Format(time.RFC3339), display.Plural(len(out.Files), "file"))
+	return err
+}
+
+var errSteps = errors.New("a step failed")
+
+// openUpkeep opens the kernel for the verbs that keep memory's files good.
+func openUpkeep(ctx context.Context, a *cli.App) (*kernel.Kernel, error) {
+	if err := a.MemoryOn(); err != nil {
+		return nil, err
+	}
+	return a.Kernel(ctx, setup.Needs{})
+}

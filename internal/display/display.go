@@ -1,0 +1,161 @@
+// Package display draws what the kernel and the judges say for people: explanations of
+// plans, tables, plots, a page of HTML, bars. Its functions take plain data, a writer and
+// a style, write a drawing at once and give the writer's error. It never opens a kernel,
+// reads a file or decides what is shown. Text keeps to Columns columns, nothing is said by
+// colour alone, and what others wrote passes a screen before a terminal.
+package display
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/visible"
+)
+
+const (
+	// Columns is the width that every line keeps to.
+	Columns = 80
+	// MinWidth is the least that a table can be drawn in.
+	MinWidth = 44
+)
+
+// Style is how a drawing looks.
+type Style struct {
+	// Color tells whether text is coloured.
+	Color bool
+	// Width is how many columns a drawing that can be narrower may take.
+	Width int
+}
+
+// Ink is an ANSI attribute.
+type Ink string
+
+const (
+	Bold   Ink = "1"
+	dim    Ink = "2"
+	red    Ink = "31"
+	green  Ink = "32"
+	yellow Ink = "33"
+	blue   Ink = "34"
+	purple Ink = "35"
+	cyan   Ink = "36"
+	white  Ink = "37"
+	Gray   Ink = "90"
+)
+
+// Paint colours text, or leaves it alone.
+func (p Style) Paint(s Ink, text string) string {
+	if !p.Color || text == "" {
+		return text
+	}
+	return Ours("\x1b["+string(s)+"m") + text + Ours("\x1b[0m")
+}
+
+// Thousands writes 1234567 as 1,234,567.
+func Thousands(n int) string {
+	s := strconv.Itoa(n)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// percent is part of whole in hundredths, with one digit.
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}
+
+// share is a number between 0 and 1 as a percentage.
+func share(v float64) string {
+	switch p := 100 * v; {
+	case p >= 1000:
+		return fmt.Sprintf("%.0f %%", p)
+	default:
+		return fmt.Sprintf("%.1f %%", p)
+	}
+}
+
+// dollars is a price; what is not known is unpriced, never $0.
+func dollars(v *float64) string {
+	if v == nil {
+		return "unpriced"
+	}
+	switch {
+	case *v == 0:
+		return "$0"
+	case *v < 0.01 && *v > -0.01:
+		return fmt.Sprintf("$%.5f", *v)
+	}
+	return fmt.Sprintf("$%.4f", *v)
+}
+
+// Width is the number of columns that a text without colour takes.
+func Width(s string) int { return utf8.RuneCountInString(s) }
+
+// left and right pad to a width; text that is too long is cut with a tilde.
+func left(s string, n int) string  { s = Clip(s, n); return s + strings.Repeat(" ", n-Width(s)) }
+func right(s string, n int) string { s = Clip(s, n); return strings.Repeat(" ", n-Width(s)) + s }
+
+// Clip shortens a text to n columns.
+func Clip(s string, n int) string {
+	s = Printable(s)
+	if Width(s) <= n {
+		return s
+	}
+	if n < 2 {
+		return s[:0]
+	}
+	r := []rune(s)
+	return string(r[:n-1]) + "~"
+}
+
+// Printable is a text on one line as a screen shows it, so that its columns can be
+// counted.
+func Printable(s string) string {
+	return visible.Text(spaces.Replace(s))
+}
+
+var spaces = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ")
+
+// Wrap breaks a text at spaces into lines of at most n columns.
+func Wrap(s string, n int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(Printable(s)) {
+		for Width(word) > n {
+			if line != "" {
+				lines, line = append(lines, line), ""
+			}
+			r := []rune(word)
+			lines, word = append(lines, string(r[:n])), string(r[n:])
+		}
+		switch {
+		case line == "":
+			line = word
+		case Width(line)+1+Width(word) <= n:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// flush writes a drawing at once: a screen shows what is written at once as one text.
+func flush(w io.Writer, b *strings.Builder) error {
+	_, err := io.WriteString(w, b.String())
+	return err
+}

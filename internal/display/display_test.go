@@ -1,0 +1,127 @@
+package display
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 7: "7", 999: "999", 1000: "1,000", -1234567: "-1,234,567", 100000: "100,000"} {
+		if got := Thousands(n); got != want {
+			t.Errorf("thousands(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestDollars(t *testing.T) {
+	p := func(v float64) *float64 { return &v }
+	for _, tt := range []struct {
+		v    *float64
+		want string
+	}{{nil, "unpriced"}, {p(0), "$0"}, {p(0.00042), "$0.00042"}, {p(1.5), "$1.5000"}} {
+		if got := dollars(tt.v); got != tt.want {
+			t.Errorf("dollars = %q, want %q", got, tt.want)
+		}
+	}
+}
+
+// TestFieldsKeepTheirWidth holds that whatever a transcript holds, a field takes
+// the columns it was given and no control character reaches the terminal.
+func TestFieldsKeepTheirWidth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.String().Draw(t, "text")
+		n := rapid.IntRange(2, 40).Draw(t, "columns")
+		for _, f := range []string{left(s, n), right(s, n)} {
+			if Width(f) != n {
+				t.Fatalf("%q is %d columns wide, want %d", f, Width(f), n)
+			}
+			if strings.ContainsAny(f, "\x1b\n\r\t\a") {
+				t.Fatalf("%q holds a control character", f)
+			}
+		}
+		for _, l := range Wrap(s, n) {
+			if Width(l) > n {
+				t.Fatalf("wrap gave %q, over %d columns", l, n)
+			}
+		}
+	})
+}
+
+func TestApportionFillsTheBar(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tokens := rapid.SliceOfN(rapid.IntRange(0, 300000), 1, 9).Draw(t, "tokens")
+		var all []band
+		total := 0
+		for _, n := range tokens {
+			all = append(all, band{tokens: n})
+			total += n
+		}
+		sum := 0
+		for i, n := range apportion(all, 76) {
+			if all[i].tokens > 0 && n < 1 {
+				t.Fatalf("band %d of %d tokens has no cell", i, all[i].tokens)
+			}
+			sum += n
+		}
+		if total > 0 && sum != 76 {
+			t.Fatalf("cells add up to %d, want 76", sum)
+		}
+	})
+}
+
+func TestLifetime(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "-", 5 * time.Minute: "5m", time.Hour: "1h", 12 * time.Hour: "12h", 90 * time.Second: "1m30s"} {
+		if got := lifetime(d); got != want {
+			t.Errorf("lifetime(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+// TestMarker: painting adds colour and nothing else, and finds other forms of a
+// word.
+func TestMarker(t *testing.T) {
+	m := newMarker("deploys 数据库", Style{Color: true})
+	if got, want := shown(m.text("We deployed 数据, the deploy: ok")), "We \x1b[33mdeployed\x1b[0m \x1b[33m数据\x1b[0m, the \x1b[33mdeploy\x1b[0m: ok"; got != want {
+		t.Fatalf("got %q, want %q", got, want)
+	}
+	strip := strings.NewReplacer("\x1b[33m", "", "\x1b[0m", "")
+	rapid.Check(t, func(t *rapid.T) {
+		line := Printable(rapid.String().Draw(t, "line"))
+		if got := strip.Replace(shown(m.text(line))); got != line {
+			t.Fatalf("%q became %q", line, got)
+		}
+		if got := newMarker("deploy", Style{}).text(line); got != line {
+			t.Fatalf("without colour %q became %q", line, got)
+		}
+	})
+}
+
+// TestBars draws both stages on a writer, without colour, and wipes them.
+func TestBars(t *testing.T) {
+	var out bytes.Buffer
+	b := NewBars(&out)
+	b.Show(kernel.ReindexProgress{Stage: kernel.StageIndex})
+	if out.Len() > 0 {
+		t.Errorf("nothing to do draws %q", out.String())
+	}
+	for done := int64(1); done <= 4; done++ {
+		b.Show(kernel.ReindexProgress{Stage: kernel.StageIndex, Done: done << 20, Total: 4 << 20})
+	}
+	b.Show(kernel.ReindexProgress{Stage: kernel.StageEmbed, Done: 1, Total: 2})
+	b.Done()
+	text := out.String()
+	if !strings.Contains(text, "reading files") || !strings.Contains(text, "embedding") || strings.Contains(text, "\x1b[3") {
+		t.Errorf("drew %q", text)
+	}
+	if last := text[strings.LastIndexByte(strings.TrimRight(text, "\r"), '\r')+1:]; strings.TrimSpace(last) != "" {
+		t.Errorf("the line is left with %q", last)
+	}
+	var none *Bars
+	none.Done()
+}

@@ -1,0 +1,281 @@
+package display
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/judge/predict"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Plan is a plan with what is known of the call that it is for.
+type Plan struct {
+	Plan *kernel.ContextPlan
+	// Model is the price book's row.
+	Model cachelayout.Model
+	// Dialect and View are those of the transcript; Dialect is "" without one.
+	Dialect transcript.Dialect
+	View    transcript.View
+	// Call of Calls of the view, from 1, began at CallTime; it is 0 for one that is
+	// still to come.
+	Call, Calls int
+	CallTime    time.Time
+	// Now is when the planned call is made.
+	Now time.Time
+	// HostMessages came from the host, a prompt included.
+	HostMessages int
+	// FixedTokens is the size of what the transcript doesn't hold, Implied that the
+	// recorded usage says so.
+	FixedTokens int
+	Implied     bool
+	Committed   bool
+	// Recorded compares the recorded calls with their bills; nil draws none.
+	Recorded *predict.Report
+}
+
+// sheet collects the lines of an explanation.
+type sheet struct {
+	Style
+	b   strings.Builder
+	out *Plan
+	all bool
+}
+
+// Explain draws a plan: what the window holds, what was decided and why, where the
+// cache stands and what the call should cost; all shows every row of every table.
+func Explain(w io.Writer, out *Plan, p Style, all bool) error {
+	s := &sheet{Style: p, out: out, all: all}
+	s.header()
+	s.window()
+	s.budget()
+	s.pages()
+	s.memory()
+	s.cut()
+	s.deferred()
+	s.breakpoints()
+	s.bill()
+	s.faults()
+	s.recorded()
+	return flush(w, &s.b)
+}
+
+// Summary is the plan in a few lines.
+func Summary(w io.Writer, out *Plan) error {
+	plan := out.Plan
+	budgets := plan.Budgets
+	var b strings.Builder
+	fmt.Fprintf(&b, "session   %s\n", Clip(plan.SessionKey, Columns-10))
+	fmt.Fprintf(&b, "call      %s%s\n", callName(out), AtTime(out.Now))
+	fmt.Fprintf(&b, "model     %s\n", Clip(plan.Model, Columns-10))
+	fmt.Fprintf(&b, "plan      %s of %s tokens (%s), %s reserved, %s\n", Thousands(budgets.PlannedInputTokens), Thousands(budgets.ContextWindow), budgets.TokensAre,
+		Thousands(budgets.ReserveTokens), Plural(len(plan.Messages), "message"))
+	if out.Implied {
+		for i, l := range Wrap(FixedRemark(out.FixedTokens), Columns-10) {
+			fmt.Fprintf(&b, "%s%s\n", left([]string{"fixed", ""}[min(i, 1)], 10), l)
+		}
+	}
+	fmt.Fprintf(&b, "cut       %s\n", cutName(plan))
+	fmt.Fprintf(&b, "pages     %s\n", pagesLine(plan))
+	if m := memoryLine(plan); m != "" {
+		fmt.Fprintf(&b, "memory    %s\n", m)
+	}
+	bill := plan.Layout.Bill
+	fmt.Fprintf(&b, "cache     %s read, %s written, %s uncached\n", Thousands(bill.ReadTokens), Thousands(bill.Write5mTokens+bill.Write1hTokens), Thousands(bill.UncachedTokens))
+	fmt.Fprintf(&b, "cost      %s%s\n", dollars(bill.CostUSD), saving(bill.CostUSD, bill.NoLayoutCostUSD))
+	if n := len(plan.Faults); n > 0 {
+		fmt.Fprintf(&b, "faults    %s\n", Plural(n, "fault"))
+	}
+	return flush(w, &b)
+}
+
+// line writes a line; its parts may be coloured.
+func (s *sheet) line(parts ...string) {
+	s.b.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))
+	s.b.WriteByte('\n')
+}
+
+func (s *sheet) linef(format string, args ...any) { s.line(fmt.Sprintf(format, args...)) }
+
+// section begins a part of the sheet, with a remark at the right edge.
+func (s *sheet) section(title, remark string) {
+	remark = Clip(remark, Columns-Width(title)-2)
+	gap := Columns - Width(title) - Width(remark)
+	s.line()
+	s.line(s.Paint(Bold, title), strings.Repeat(" ", max(gap, 1)), s.Paint(Gray, remark))
+}
+
+// text writes a sentence under a section, wrapped, behind a short label.
+func (s *sheet) text(label, sentence string, as Ink) {
+	const indent = 15
+	for i, l := range Wrap(sentence, Columns-indent) {
+		head := ""
+		if i == 0 {
+			head = label
+		}
+		if as != "" {
+			l = s.Paint(as, l)
+		}
+		s.line("  ", s.Paint(Gray, left(head, indent-2)), l)
+	}
+}
+
+// header says what was planned.
+func (s *sheet) header() {
+	plan := s.out.Plan
+	s.line(s.Paint(Bold, "memkernel plan"), "  ", Clip(plan.SessionKey, Columns-16))
+	source := "no transcript"
+	if d := s.out.Dialect; d != "" {
+		source = fmt.Sprintf("%s, %s view", d, s.out.View)
+	}
+	s.text("source", source, "")
+	s.text("call", callName(s.out)+AtTime(s.out.Now), "")
+	s.text("model", plan.Model+modelRemark(s.out), "")
+	s.text("messages", fmt.Sprintf("%s from the host, %s in the prompt", Thousands(s.out.HostMessages), Thousands(len(plan.Messages))), "")
+	s.text("tokens", fmt.Sprintf("%s planned, counts are %s", Thousands(plan.Budgets.PlannedInputTokens), plan.Budgets.TokensAre), "")
+	if s.out.Implied {
+		s.text("fixed part", FixedRemark(s.out.FixedTokens), "")
+	}
+	if !s.out.Committed {
+		s.text("state", "nothing was written; pointers resolve once the plan is committed", "")
+	} else {
+		s.text("state", fmt.Sprintf("committed as plan %s, generation %d", plan.ID, plan.Generation), "")
+	}
+}
+
+func callName(t *Plan) string {
+	if t.Call == 0 {
+		return fmt.Sprintf("the next one, after %s", Plural(t.Calls, "recorded call"))
+	}
+	return fmt.Sprintf("%s of %s recorded", Thousands(t.Call), Thousands(t.Calls))
+}
+
+// Plural is "1 call" or "7 calls".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return Thousands(n) + " " + noun + "s"
+}
+
+// AtTime is a moment behind a comma, "" if it is not known.
+func AtTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return ", at " + t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+func modelRemark(out *Plan) string {
+	m := out.Model
+	switch {
+	case m.ID == "" || m.AsOf == "" && !m.Priced():
+		return " (not in the price book: behaviour assumed, cost unpriced)"
+	case !m.Priced():
+		return " (unpriced)"
+	}
+	return fmt.Sprintf(" (prices as of %s)", m.AsOf)
+}
+
+// budget is the arithmetic from the window down to what is free.
+func (s *sheet) budget() {
+	b := s.out.Plan.Budgets
+	s.section("Budget", "tokens")
+	row := func(sign, name string, n int, remark string) {
+		s.line("  ", sign, " ", left(name, 14), right(Thousands(n), 11), "   ", s.Paint(Gray, Clip(remark, Columns-33)))
+	}
+	row(" ", "window", b.ContextWindow, "")
+	row("-", "reserve", b.ReserveTokens, "kept for the answer")
+	row("-", "margin", b.MarginTokens, fmt.Sprintf("kept for the counts' own error (%s)", b.TokensAre))
+	limit := b.ContextWindow - b.ReserveTokens - b.MarginTokens
+	row("=", "may be planned", limit, "")
+	row("-", "planned", b.PlannedInputTokens, fmt.Sprintf("%s of the window, %s before any cut", percent(b.PlannedInputTokens, b.ContextWindow), share(b.Utilization)))
+	row("=", "free", limit-b.PlannedInputTokens, "")
+}
+
+// deferred sums up what waits for a cut. Where nothing does it says nothing.
+func (s *sheet) deferred() {
+	rows := s.out.Plan.Deferred
+	if len(rows) == 0 {
+		return
+	}
+	saved := 0
+	for i := range rows {
+		saved += rows[i].SavedTokens
+	}
+	s.section("Deferred", fmt.Sprintf("%s, %s tokens", Plural(len(rows), "change"), Thousands(saved)))
+	s.text("waits for", rows[0].Waits, "")
+	shown := rows
+	if !s.all && len(shown) > maxRows {
+		shown = shown[:maxRows]
+	}
+	for _, r := range shown {
+		s.line("  ", left(r.Page, 24), s.Paint(Gray, left(r.Why, 24)), s.level(r.To.String(), 12), right(Thousands(r.SavedTokens), 16))
+	}
+	s.more(len(rows), len(shown))
+}
+
+// faults are what went wrong, by name.
+func (s *sheet) faults() {
+	faults := s.out.Plan.Faults
+	if len(faults) == 0 {
+		s.section("Faults", "none")
+		return
+	}
+	s.section("Faults", Plural(len(faults), "fault"))
+	show := faults
+	if !s.all && len(show) > maxRows {
+		show = show[:maxRows]
+	}
+	for _, f := range show {
+		detail := f.Detail
+		if id := cmp.Or(f.Page, f.Key); id != "" && !strings.Contains(detail, id) {
+			detail += " (" + id + ")"
+		}
+		for i, l := range Wrap(detail, Columns-26) {
+			code := f.Code
+			if i > 0 {
+				code = ""
+			}
+			s.line("  ", s.Paint(yellow, left(code, 22)), "  ", l)
+		}
+	}
+	s.more(len(faults), len(show))
+}
+
+// maxRows is how many rows of a table are shown without --all.
+const maxRows = 10
+
+// more says what was left out of a table.
+func (s *sheet) more(of, shown int) {
+	if of > shown {
+		s.line("  ", s.Paint(Gray, fmt.Sprintf("and %s more; --all shows them", Thousands(of-shown))))
+	}
+}
+
+// saving compares a cost with that of no layout.
+func saving(cost, without *float64) string {
+	if cost == nil || without == nil || *without <= 0 {
+		return ""
+	}
+	if *cost > *without {
+		return fmt.Sprintf(" (%s without caching, which would be %s cheaper)", dollars(without), share(1 - *without / *cost))
+	}
+	return fmt.Sprintf(" (%s without caching, %s saved)", dollars(without), share(1 - *cost / *without))
+}
+
+func cutName(plan *kernel.ContextPlan) string {
+	if made := plan.Layout.Made; made != nil {
+		return fmt.Sprintf("%s, from %s to %s tokens", made.Reason, Thousands(made.Before), Thousands(made.After))
+	}
+	return "none"
+}
+
+// FixedRemark says where the fixed part comes from, and how to have another.
+func FixedRemark(n int) string {
+	return fmt.Sprintf("%s tokens of system prompt and tools that the transcript doesn't hold, implied by its first billed call; --fixed-tokens=%d says so by hand, and 0 leaves them out", Thousands(n), n)
+}

@@ -1,0 +1,247 @@
+package display
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// whyMarker puts a marker's purpose into words.
+func whyMarker(why string) string {
+	switch why {
+	case cachelayout.WhyFixed:
+		return "end of tools and system"
+	case cachelayout.WhyCarry:
+		return "end of the carry block"
+	case cachelayout.WhyPreviousTail:
+		return "end of the last request"
+	case cachelayout.WhyGuard:
+		return "keeps the look-back unbroken"
+	case cachelayout.WhyEnd:
+		return "end of this request"
+	}
+	return strings.ReplaceAll(why, "_", " ")
+}
+
+// lifetime spells 5m and 1h as providers do.
+func lifetime(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "-"
+	case d%time.Hour == 0:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d%time.Minute == 0:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	}
+	return d.String()
+}
+
+// bill is what the call should read, write and cost.
+func (s *sheet) bill() {
+	l := &s.out.Plan.Layout
+	b := l.Bill
+	clock := "warm"
+	if l.Cold {
+		clock = "cold"
+	}
+	s.section("Cache, predicted", clock)
+	total := b.Total()
+	tier := s.out.Model.TierFor(total)
+	s.line("  ", s.Paint(Gray, left("", 14)), s.Paint(Gray, right("tokens", 11)), s.Paint(Gray, right("share", 10)), s.Paint(Gray, right("cost", 12)), s.Paint(Gray, right("$/million", 12)))
+	row := func(name string, n int, price *float64, as Ink) {
+		s.line("  ", s.Paint(as, left(name, 14)), right(Thousands(n), 11), right(percent(n, total), 10), right(cost(n, price), 12), right(rate(price), 12))
+	}
+	row("read", b.ReadTokens, tier.Read, green)
+	row("write, short", b.Write5mTokens, tier.Write5m, yellow)
+	row("write, long", b.Write1hTokens, tier.Write1h, yellow)
+	row("uncached", b.UncachedTokens, tier.Input, red)
+	s.line("  ", left("total", 14), right(Thousands(total), 11), right("", 10), right(dollars(b.CostUSD), 12))
+	s.line("  ", left("without cache", 14), right(Thousands(total), 11), right("", 10), right(dollars(b.NoLayoutCostUSD), 12), s.savedRemark(b))
+	if made := l.Made; made != nil && l.Cold {
+		whole := int(s.out.Plan.Budgets.Utilization*float64(s.out.Plan.Budgets.ContextWindow) + 0.5)
+		s.text("uncut", fmt.Sprintf("%s tokens, written anew for %s", Thousands(whole), cost(whole, tier.Write5m)), "")
+	}
+	s.text("clock", l.Clock, "")
+	s.text("first change", changeText(l.Change), "")
+	s.ahead()
+	for _, n := range b.Notes {
+		s.text("note", n, "")
+	}
+}
+
+func (s *sheet) savedRemark(b cachelayout.Bill) string {
+	if b.CostUSD == nil || b.NoLayoutCostUSD == nil || *b.NoLayoutCostUSD <= 0 {
+		return ""
+	}
+	v := 1 - *b.CostUSD / *b.NoLayoutCostUSD
+	if v < 0 {
+		return s.Paint(red, fmt.Sprintf("   %s dearer", share(-v)))
+	}
+	return s.Paint(green, fmt.Sprintf("   %s saved", share(v)))
+}
+
+// cost is n tokens at a price per million.
+func cost(n int, price *float64) string {
+	if n == 0 {
+		return "-"
+	}
+	if price == nil {
+		return "unpriced"
+	}
+	v := float64(n) * *price / 1e6
+	return dollars(&v)
+}
+
+func rate(price *float64) string {
+	if price == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%g", *price)
+}
+
+// changeText says what sets this request apart from the one before.
+func changeText(c cachelayout.Change) string {
+	switch c.Kind {
+	case cachelayout.ChangeFirst:
+		return "none: there is no request before"
+	case cachelayout.ChangeNone:
+		return "none: the request is the same as the one before"
+	case cachelayout.ChangeAppend:
+		return fmt.Sprintf("none: it extends the request before, of which %s tokens stand", Thousands(c.KeptTokens))
+	}
+	return fmt.Sprintf("%s; %s tokens stand, %s are broken", c, Thousands(c.KeptTokens), Thousands(c.BrokenTokens))
+}
+
+// cut is what the cut planner thought, and what came of it.
+func (s *sheet) cut() {
+	plan := s.out.Plan
+	c, f := plan.Layout.Cut, plan.Layout.Cut.Figures
+	verdict := "none, append only"
+	if plan.Layout.Made != nil {
+		verdict = "made: " + plan.Layout.Made.Reason
+	} else if c.Do {
+		verdict = "wished: " + c.Reason + ", not made"
+	}
+	s.section("Cut", verdict)
+	if made := plan.Layout.Made; made != nil {
+		s.text("made", fmt.Sprintf("%s: from %s to %s tokens of messages%s", reasonText(made.Reason), Thousands(made.Before), Thousands(made.After), eventText(made.Event)), "")
+	} else if c.Do {
+		s.text("wished", reasonText(c.Reason), "")
+	}
+	s.text("marks", fmt.Sprintf("high water %s, low water %s, low water when cold %s, limit %s", Thousands(f.HighWater), Thousands(f.LowWater), Thousands(f.ColdLowWater), Thousands(f.Limit)), "")
+	s.text("growth", fmt.Sprintf("median %s, largest %s tokens a call (last ten), mean %s", Thousands(f.MedianGrowth), Thousands(f.MaxGrowth), Thousands(f.MeanGrowth)), "")
+	s.text("memory", keepText(f), "")
+	s.text("payback", paybackText(f), "")
+	s.text("optimum", optimumText(f), "")
+	if f.Cliff > 0 {
+		s.text("price cliff", fmt.Sprintf("above %s tokens the whole request costs more", Thousands(f.Cliff)), "")
+	}
+	for _, p := range clipRows(s, plan.Layout.Cuts) {
+		s.text(fmt.Sprintf("gen %d", p.Generation), fmt.Sprintf("%s, %s to %s tokens%s", p.Reason, Thousands(p.Before), Thousands(p.After), AtTime(p.Time)), "")
+	}
+	s.refusals(plan)
+}
+
+// refusals counts what was wished and not granted, by rule.
+func (s *sheet) refusals(plan *kernel.ContextPlan) {
+	counts := map[string]int{}
+	var order []string
+	for _, r := range plan.Layout.Refused {
+		if counts[r.Rule] == 0 {
+			order = append(order, r.Rule)
+		}
+		counts[r.Rule]++
+	}
+	for _, rule := range order {
+		s.text("refused", fmt.Sprintf("%s, by rule: %s", Plural(counts[rule], "item"), rule), "")
+	}
+}
+
+// clipRows is the newest rows of a table, all with --all.
+func clipRows[T any](s *sheet, rows []T) []T {
+	if s.all || len(rows) <= maxRows {
+		return rows
+	}
+	return rows[len(rows)-maxRows:]
+}
+
+// reasonText puts the reason of a cut into words.
+func reasonText(reason string) string {
+	switch reason {
+	case cachelayout.ReasonHighWater:
+		return "the prompt reached its high-water mark"
+	case cachelayout.ReasonCold:
+		return "the cache is cold, so a cut costs nothing"
+	case cachelayout.ReasonForced:
+		return "the prompt would be over its limit"
+	case cachelayout.ReasonPayback:
+		return "what it saves pays back what it rewrites"
+	case string(pagevm.CutDemand):
+		return "a compaction was asked for"
+	}
+	return reason
+}
+
+func eventText(event string) string {
+	if event == "" {
+		return ""
+	}
+	return ", on the cold event \"" + event + "\""
+}
+
+// keepText is what keeping the low-water conversation costs.
+func keepText(f cachelayout.Figures) string {
+	return fmt.Sprintf("keeping it costs %s of %s base tokens a call, a miss %s; %.1f %% of calls meet a cold cache",
+		Thousands(int(f.MemoryCost)), Thousands(int(f.CallCost)), Thousands(int(f.MissCost)), 100*f.ColdRate)
+}
+
+// ahead is how long things live, and what to do until the next call.
+func (s *sheet) ahead() {
+	l := &s.out.Plan.Layout
+	s.text("lifetimes", fmt.Sprintf("tools and system %s: %s", lifetime(l.Lifetimes.Fixed), l.Lifetimes.FixedWhy), "")
+	s.text("", fmt.Sprintf("messages %s: %s", lifetime(l.Lifetimes.Messages), l.Lifetimes.MessagesWhy), "")
+	a := l.Advice
+	if a.ExpiresAt.IsZero() {
+		return
+	}
+	s.text("expires", a.ExpiresAt.UTC().Format("2006-01-02 15:04:05")+", if no request starts before", "")
+	if !a.SummariseBy.IsZero() {
+		s.text("summarise", fmt.Sprintf("by %s: a model's summary then reads for %s base tokens, later for %s",
+			a.SummariseBy.UTC().Format("15:04:05"), Thousands(int(a.SummaryWarm)), Thousands(int(a.SummaryCold))), "")
+	}
+	verdict := "not worth it"
+	if a.KeepAlive {
+		verdict = fmt.Sprintf("every %s until %s", a.KeepAliveEvery, a.KeepAliveUntil.UTC().Format("15:04:05"))
+	}
+	s.text("keep alive", fmt.Sprintf("%s: a repetition costs %s base tokens, expiry %s", verdict, Thousands(int(a.Ping)), Thousands(int(a.Expiry))), "")
+}
+
+// paybackText is n*, the number of calls after which a warm cut has paid.
+func paybackText(f cachelayout.Figures) string {
+	when := "never"
+	if f.BreakEvenTurns >= 0 {
+		when = fmt.Sprintf("after n* = %.1f calls", f.BreakEvenTurns)
+	}
+	s := fmt.Sprintf("a warm cut would save %s and rewrite %s tokens: pays %s", Thousands(f.Saved), Thousands(f.Rewritten), when)
+	if f.ExpectedTurns > 0 {
+		s += fmt.Sprintf(", %.0f expected", f.ExpectedTurns)
+	}
+	return s
+}
+
+// optimumText is H*, the mark at which batches are cheapest.
+func optimumText(f cachelayout.Figures) string {
+	assumed := ""
+	if f.RatiosAssumed {
+		assumed = ", assumed"
+	}
+	ratios := fmt.Sprintf("write %gx, read %gx of input%s", f.WriteRatio, f.ReadRatio, assumed)
+	if f.EOQHighWater < 0 || f.EOQBatch < 0 {
+		return "by price alone never cut (" + ratios + ")"
+	}
+	return fmt.Sprintf("by price H* = %s, batches of %s (%s)", Thousands(int(f.EOQHighWater)), Thousands(int(f.EOQBatch)), ratios)
+}

@@ -1,0 +1,105 @@
+package display
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// fromMemory tells whether a row shows a file of the workspace.
+func fromMemory(r *kernel.Included) bool {
+	switch r.Kind {
+	case string(pagevm.Bootstrap), string(pagevm.Preference), string(pagevm.Plan):
+		return true
+	}
+	return false
+}
+
+// memoryRows are what of the plan comes from the workspace's files.
+func memoryRows(plan *kernel.ContextPlan) []kernel.Included {
+	var out []kernel.Included
+	for i := range plan.Debug.Included {
+		if fromMemory(&plan.Debug.Included[i]) {
+			out = append(out, plan.Debug.Included[i])
+		}
+	}
+	return out
+}
+
+// memoryLine sums up what memory adds, "" if that is nothing.
+func memoryLine(plan *kernel.ContextPlan) string {
+	var parts []string
+	files, tokens := memoryRows(plan), 0
+	for i := range files {
+		tokens += files[i].Tokens
+	}
+	if len(files) > 0 {
+		parts = append(parts, fmt.Sprintf("%s (%s tokens)", Plural(len(files), "file"), Thousands(tokens)))
+	}
+	if r := &plan.Retrieval; r.Items > 0 {
+		parts = append(parts, fmt.Sprintf("%s recalled (%s tokens)", Plural(r.Items, "item"), Thousands(r.Tokens)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// leftOut are hits that were not recalled.
+func leftOut(plan *kernel.ContextPlan) []kernel.Excluded {
+	var out []kernel.Excluded
+	for _, r := range plan.Debug.Excluded {
+		if r.Kind == kernel.RegionRetrieval {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// memory says what memory adds to the prompt, and what it left out. Where there is
+// none it says nothing.
+func (s *sheet) memory() {
+	plan := s.out.Plan
+	r := &plan.Retrieval
+	files, left := memoryRows(plan), leftOut(plan)
+	if len(files) == 0 && len(left) == 0 && r.Items == 0 && r.Reason == "DISABLED" {
+		return
+	}
+	s.section("Memory", fmt.Sprintf("%s, search %s", r.Reason, r.Mode))
+	if r.Detail != "" {
+		s.text("detail", r.Detail, "")
+	}
+	for _, f := range files {
+		s.memoryRow(f.Kind, f.Note, f.Level.String(), f.Tokens)
+	}
+	for i, c := range r.Citations {
+		tokens := -1
+		if i == 0 {
+			tokens = r.Tokens
+		}
+		if i < len(r.Origins) && r.Origins[i] != "" {
+			c += " " + r.Origins[i]
+		}
+		s.memoryRow("recalled", c, "full", tokens)
+	}
+	s.leftRows(left)
+}
+
+// memoryRow is one file or place; its tokens are left open below 0.
+func (s *sheet) memoryRow(kind, name, level string, tokens int) {
+	count := ""
+	if tokens >= 0 {
+		count = Thousands(tokens)
+	}
+	s.line("  ", s.Paint(Gray, left(kind, 12)), left(Clip(name, 41), 42), s.level(level, 12), right(count, 10))
+}
+
+func (s *sheet) leftRows(rows []kernel.Excluded) {
+	shown := rows
+	if !s.all && len(rows) > maxRows {
+		shown = rows[:maxRows]
+	}
+	for _, r := range shown {
+		s.line("  ", s.Paint(Gray, left("left out", 12)), left(Clip(r.ID, 41), 42), s.Paint(Gray, Clip(r.Reason, Columns-56)))
+	}
+	s.more(len(rows), len(shown))
+}

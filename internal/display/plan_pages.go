@@ -1,0 +1,134 @@
+package display
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// fate is what became of one page.
+type fate struct {
+	kind, id      string
+	level         string
+	before, after int
+	reason        string
+}
+
+// idInReason finds page and span ids, which would split groups.
+var idInReason = regexp.MustCompile(`\b[a-z]{2}-[0-9a-f]{16}\b`)
+
+// fates lists what became of every page.
+func fates(plan *kernel.ContextPlan) []fate {
+	var out []fate
+	for _, r := range plan.Debug.Included {
+		f := fate{kind: r.Kind, id: r.ID, level: r.Level.String(), before: r.FullTokens, after: r.Tokens}
+		if r.Level == pagevm.Full && !fromMemory(&r) { // those are told by file below
+			f.reason = r.Note
+		}
+		out = append(out, f)
+	}
+	for _, r := range plan.Debug.Excluded {
+		if r.Kind == kernel.RegionRetrieval {
+			continue // it was no page yet
+		}
+		out = append(out, fate{kind: r.Kind, id: r.ID, level: pagevm.Gone.String(), before: r.Tokens, reason: r.Reason})
+	}
+	return out
+}
+
+// group is pages of one kind that met the same fate.
+type group struct {
+	kind, level, reason string
+	pages               int
+	before, after       int
+}
+
+// levels orders groups: what is shown most first.
+var levels = []string{"full", "compressed", "structured", "pointer", "gone"}
+
+// groups counts fates by level, kind and reason.
+func groups(all []fate) []group {
+	at := map[[3]string]int{}
+	var out []group
+	for _, f := range all {
+		reason := idInReason.ReplaceAllString(f.reason, "…")
+		key := [3]string{f.kind, f.level, reason}
+		i, ok := at[key]
+		if !ok {
+			i = len(out)
+			at[key] = i
+			out = append(out, group{kind: f.kind, level: f.level, reason: reason})
+		}
+		out[i].pages++
+		out[i].before += f.before
+		out[i].after += f.after
+	}
+	slices.SortStableFunc(out, func(a, b group) int {
+		if c := slices.Index(levels, a.level) - slices.Index(levels, b.level); c != 0 {
+			return c
+		}
+		return b.before - a.before
+	})
+	return out
+}
+
+// pages says what was kept, degraded and dropped.
+func (s *sheet) pages() {
+	all := fates(s.out.Plan)
+	s.section("Pages", pagesLine(s.out.Plan))
+	s.line("  ", s.Paint(Gray, left("shown as", 12)), s.Paint(Gray, left("kind", 14)), s.Paint(Gray, right("pages", 6)), s.Paint(Gray, right("in full", 10)), s.Paint(Gray, right("planned", 10)))
+	for _, g := range groups(all) {
+		s.line("  ", s.level(g.level, 12), left(g.kind, 14), right(Thousands(g.pages), 6), right(Thousands(g.before), 10), right(Thousands(g.after), 10))
+		for _, l := range Wrap(g.reason, Columns-16) {
+			s.line(strings.Repeat(" ", 14), s.Paint(Gray, l))
+		}
+	}
+	s.pageRows(all)
+}
+
+// level is a page's level in its colour.
+func (s *sheet) level(name string, n int) string {
+	colour := map[string]Ink{"full": green, "compressed": cyan, "structured": yellow, "pointer": purple, "gone": red}[name]
+	return s.Paint(colour, left(name, n))
+}
+
+// pageRows lists single pages: those that lost most, or every one with --all.
+func (s *sheet) pageRows(all []fate) {
+	rows := slices.Clone(all)
+	title := "every page"
+	if !s.all {
+		rows = slices.DeleteFunc(rows, func(f fate) bool { return f.before <= f.after })
+		slices.SortStableFunc(rows, func(a, b fate) int { return (b.before - b.after) - (a.before - a.after) })
+		title = "what lost most"
+	}
+	if len(rows) == 0 {
+		return
+	}
+	of := len(rows)
+	if !s.all {
+		rows = rows[:min(of, maxRows)]
+	}
+	s.line()
+	s.line("  ", s.Paint(Gray, left(title, 28)), s.Paint(Gray, left("kind", 14)), s.Paint(Gray, left("shown as", 12)), s.Paint(Gray, right("in full", 10)), s.Paint(Gray, right("planned", 10)))
+	for _, f := range rows {
+		s.line("  ", left(Clip(f.id, 27), 28), left(f.kind, 14), s.level(f.level, 12), right(Thousands(f.before), 10), right(Thousands(f.after), 10))
+	}
+	s.more(of, len(rows))
+}
+
+// pagesLine counts pages by what became of them.
+func pagesLine(plan *kernel.ContextPlan) string {
+	full, less := 0, 0
+	for _, r := range plan.Debug.Included {
+		if r.Level == pagevm.Full {
+			full++
+		} else {
+			less++
+		}
+	}
+	return fmt.Sprintf("%s in full, %s degraded, %s dropped", Thousands(full), Thousands(less), Thousands(len(plan.Debug.Excluded)-len(leftOut(plan))))
+}

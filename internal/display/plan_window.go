@@ -1,0 +1,120 @@
+package display
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// band is one stretch of the window.
+type band struct {
+	name   string
+	tokens int
+	sign   byte // what it is drawn with
+	colour Ink
+}
+
+// signs draws the regions; a sign is never used twice, so that the bar can be
+// read without colour.
+var signs = map[string]struct {
+	sign   byte
+	colour Ink
+}{
+	kernel.RegionTools:      {'T', purple},
+	kernel.RegionSystem:     {'S', blue},
+	kernel.RegionCarry:      {'C', cyan},
+	kernel.RegionWorkingSet: {'#', green},
+	kernel.RegionRetrieval:  {'R', yellow},
+	kernel.RegionNewest:     {'N', red},
+}
+
+// bands are the regions of the plan, then what is free, the margin and the
+// reserve.
+func bands(plan *kernel.ContextPlan) []band {
+	b := plan.Budgets
+	var out []band
+	for _, r := range plan.Regions {
+		look, ok := signs[r.Name]
+		if !ok {
+			look.sign, look.colour = '?', white
+		}
+		out = append(out, band{r.Name, r.Tokens, look.sign, look.colour})
+	}
+	free := b.ContextWindow - b.ReserveTokens - b.MarginTokens - b.PlannedInputTokens
+	return append(out, band{"free", max(free, 0), '.', Gray}, band{"margin", b.MarginTokens, ':', Gray}, band{"reserve", b.ReserveTokens, '/', Gray})
+}
+
+// window draws the window as a bar and as a table.
+func (s *sheet) window() {
+	plan := s.out.Plan
+	all := bands(plan)
+	s.section("Window", Thousands(plan.Budgets.ContextWindow)+" tokens")
+	const cells = Columns - 4
+	parts := []string{"  ["}
+	for i, n := range apportion(all, cells) {
+		parts = append(parts, s.Paint(all[i].colour, strings.Repeat(string(all[i].sign), n)))
+	}
+	s.line(append(parts, "]")...)
+	s.line()
+	s.line("    ", s.Paint(Gray, left("region", 14)), s.Paint(Gray, right("tokens", 11)), s.Paint(Gray, right("of window", 12)))
+	for i, b := range all {
+		if i == len(plan.Regions) {
+			s.linef("    %s%s%s", left("planned", 14), right(Thousands(plan.Budgets.PlannedInputTokens), 11), right(percent(plan.Budgets.PlannedInputTokens, plan.Budgets.ContextWindow), 12))
+		}
+		mini := strings.Repeat(string(b.sign), int(float64(b.tokens)/float64(max(plan.Budgets.ContextWindow, 1))*34+0.5))
+		s.line("  ", s.Paint(b.colour, string(b.sign)), " ", left(b.name, 14), right(Thousands(b.tokens), 11), right(percent(b.tokens, plan.Budgets.ContextWindow), 12), "   ", s.Paint(b.colour, Clip(mini, Columns-44)))
+	}
+}
+
+// apportion gives each band its share of the cells. What exists gets at least
+// one cell, and the cells add up.
+func apportion(all []band, cells int) []int {
+	out := make([]int, len(all))
+	total, used, largest := 0, 0, 0
+	for i := range all {
+		total += max(all[i].tokens, 0)
+	}
+	if total == 0 {
+		return out
+	}
+	for i := range all {
+		if all[i].tokens <= 0 {
+			continue
+		}
+		out[i] = max(1, all[i].tokens*cells/total)
+		used += out[i]
+		if all[i].tokens > all[largest].tokens {
+			largest = i
+		}
+	}
+	out[largest] = max(1, out[largest]+cells-used)
+	return out
+}
+
+// breakpoints lists the cache markers.
+func (s *sheet) breakpoints() {
+	l := &s.out.Plan.Layout
+	if len(l.Breakpoints) == 0 {
+		s.section("Breakpoints", "none")
+	} else {
+		s.section("Breakpoints", Plural(len(l.Breakpoints), "marker"))
+		s.line("    ", s.Paint(Gray, left("region", 13)), s.Paint(Gray, right("message", 8)), s.Paint(Gray, right("tokens up to", 14)), s.Paint(Gray, right("lives", 7)), "   ", s.Paint(Gray, "why"))
+	}
+	for i, b := range l.Breakpoints {
+		s.line(fmt.Sprintf("  %d ", i+1), left(b.Region, 13), right(s.place(i), 8), right(Thousands(b.CumulativeTokens), 14), right(lifetime(b.TTL), 7), "   ", Clip(whyMarker(b.Why), Columns-49))
+	}
+	for _, n := range l.Notes {
+		s.text("note", n, "")
+	}
+}
+
+// place is the message that a marker stands in, from 1.
+func (s *sheet) place(i int) string {
+	if i < len(s.out.Plan.Markers) {
+		if m := s.out.Plan.Markers[i].Message; m >= 0 {
+			return Thousands(m + 1)
+		}
+	}
+	return "-"
+}

@@ -1,0 +1,109 @@
+package display
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// Reindex says what a run came to.
+func Reindex(w io.Writer, d *document.Reindex, p Style) error {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		for i, l := range Wrap(fmt.Sprintf(format, args...), Columns-9) {
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(&b, "%s %s\n", p.Paint(Bold, left(name, 8)), l)
+		}
+	}
+	if d.IndexBytes > 0 {
+		row("index", "%s, %s", d.Index, Size(d.IndexBytes))
+	} else {
+		row("index", "%s", d.Index) // a database, which is others' too
+	}
+	if d.Rebuilt != "" {
+		why, _, _ := strings.Cut(d.Rebuilt, ": rebuild the index") // which was done
+		why, _, _ = strings.Cut(why, ": update memkernel")
+		why, _, _ = strings.Cut(why, ": move it away")
+		row("rebuilt", "%s", why)
+	}
+	if d.Aside != "" {
+		row("kept", "what was there: %s", d.Aside)
+	}
+	row("files", "%s: %s added, %s changed, %s removed, %s unchanged", Thousands(d.Files.Listed), Thousands(d.Files.Added), Thousands(d.Files.Changed), Thousands(d.Files.Removed), Thousands(d.Files.Unchanged))
+	row("chunks", "%s: %s added, %s removed", Thousands(int(d.Chunks.Total)), Thousands(d.Chunks.Added), Thousands(d.Chunks.Removed))
+	if d.Chunks.Reanalysed > 0 {
+		row("", "the words of %s were made again by newer rules", Plural(d.Chunks.Reanalysed, "chunk"))
+	}
+	if s := d.Sessions; s.Listed > 0 {
+		row("sessions", "%s: %s read, %s, %s forgotten", Thousands(s.Listed), Thousands(s.Read), Plural(s.Turns, "turn"), Thousands(s.Forgotten))
+	}
+	if d.Vectors.Model != "" {
+		row("vectors", "%s of %s: %s embedded, %s refused", Thousands(int(d.Vectors.Total)), d.Vectors.Model, Thousands(d.Vectors.Embedded), Thousands(d.Vectors.Refused))
+	}
+	if why := d.Vectors.RefusedReason; why != "" {
+		row("", "refused: %s", Printable(why))
+	}
+	if e := d.Vectors.Estimate; e != nil && e.Texts > 0 {
+		row("", "estimated before: %s%s", e.Text, priced(e))
+	}
+	if d.Files.Read > 0 {
+		row("speed", "%s in %s: %.1f MB/s, %s chunks/s", Size(d.Bytes), time.Duration(d.Seconds*float64(time.Second)).Round(time.Millisecond), d.MBPerSecond, Thousands(int(d.ChunksPerSecond)))
+	}
+	for _, s := range d.Skipped {
+		row("skipped", "%s", told(s))
+	}
+	for _, n := range d.Notes {
+		row("note", "%s", told(n))
+	}
+	return flush(w, &b)
+}
+
+// priced says where a price is from.
+func priced(e *document.Estimate) string {
+	if e.PriceSource == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s, %s)", e.PriceSource, e.PriceAsOf)
+}
+
+// told is what is said of a file, behind its name unless that is in it.
+func told(s kernel.Skipped) string {
+	if s.Path == "" || strings.Contains(s.Reason, s.Path) {
+		return s.Reason
+	}
+	return s.Path + ": " + s.Reason
+}
+
+// Migrate says what a move of the index came to.
+func Migrate(w io.Writer, d *document.Migrate, p Style) error {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		for i, l := range Wrap(fmt.Sprintf(format, args...), Columns-9) {
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(&b, "%s %s\n", p.Paint(Bold, left(name, 8)), l)
+		}
+	}
+	row("from", "%s", d.From)
+	row("to", "%s", d.To)
+	if d.Why != "" {
+		row("made", "from the files: %s", d.Why)
+	}
+	row("files", "%s: %s added, %s changed, %s removed, %s unchanged", Thousands(d.Files.Listed), Thousands(d.Files.Added), Thousands(d.Files.Changed), Thousands(d.Files.Removed), Thousands(d.Files.Unchanged))
+	row("chunks", "%s: %s added, %s removed", Thousands(int(d.Chunks.Total)), Thousands(d.Chunks.Added), Thousands(d.Chunks.Removed))
+	row("vectors", "%s: %s copied, %s were there", Thousands(int(d.Vector.Total)), Thousands(d.Vector.Copied), Thousands(d.Vector.There))
+	if d.Checks > 0 {
+		row("compared", "%s chunks and vectors, all alike", Thousands(d.Checks))
+	}
+	for _, s := range d.Failed {
+		row("skipped", "%s", told(s))
+	}
+	return flush(w, &b)
+}

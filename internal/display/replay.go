@@ -1,0 +1,142 @@
+package display
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel/replay"
+)
+
+// The columns of the table, in characters, and how many policies stand side by side.
+const (
+	replayLabel = 22
+	replayCol   = 18
+	replayWide  = 3
+)
+
+// replayRow is a line of the table.
+type replayRow struct {
+	name string
+	of   func(r *replay.Result) string
+}
+
+// Replay puts the policies side by side, as many as fit.
+func Replay(w io.Writer, recorded replay.Recorded, results []*replay.Result, p Style) error {
+	var b strings.Builder
+	for part := range slices.Chunk(results, replayWide) {
+		b.WriteString(p.Paint(Bold, left("memkernel replay", replayLabel+2)))
+		for _, r := range part {
+			b.WriteString(p.Paint(Bold, right(r.Policy, replayCol)))
+		}
+		b.WriteString("\n")
+		if part[0] == results[0] {
+			b.WriteString("  " + left("model", replayLabel) + " " + Clip(part[0].Model, Columns-replayLabel-3) + "\n")
+		}
+		for _, row := range replayRows {
+			if row.name == notPlanned && len(part[0].Unplanned) == 0 {
+				continue
+			}
+			b.WriteString("  " + left(row.name, replayLabel))
+			for _, r := range part {
+				b.WriteString(right(row.of(r), replayCol))
+			}
+			b.WriteString("\n")
+		}
+	}
+	for _, l := range Wrap(replayNotes(recorded, results), Columns-2) {
+		b.WriteString("  " + p.Paint(Gray, l) + "\n")
+	}
+	return flush(w, &b)
+}
+
+func number(of func(t *replay.Totals) int) func(*replay.Result) string {
+	return func(r *replay.Result) string { return Thousands(of(&r.Totals)) }
+}
+
+func money(of func(t *replay.Totals) *float64) func(*replay.Result) string {
+	return func(r *replay.Result) string { return dollars(of(&r.Totals)) }
+}
+
+func ratio(of func(t *replay.Totals) float64) func(*replay.Result) string {
+	return func(r *replay.Result) string { return share(of(&r.Totals)) }
+}
+
+// notPlanned is the row of the calls that count for no policy; without any it is left
+// out.
+const notPlanned = "  not planned"
+
+var replayRows = []replayRow{
+	{"window", func(r *replay.Result) string { return Thousands(r.ContextWindow) }},
+	{"  fixed part", func(r *replay.Result) string { return Thousands(r.FixedTokens) }},
+	{"calls", number(func(t *replay.Totals) int { return t.Calls })},
+	{notPlanned, func(r *replay.Result) string { return Thousands(len(r.Unplanned)) }},
+	{"input tokens", number(func(t *replay.Totals) int { return t.InputTokens })},
+	{"  cache read", number(func(t *replay.Totals) int { return t.CacheReadTokens })},
+	{"  cache write", number(func(t *replay.Totals) int { return t.CacheWriteTokens })},
+	{"  uncached", number(func(t *replay.Totals) int { return t.UncachedTokens })},
+	{"hit ratio", ratio(func(t *replay.Totals) float64 { return t.HitRatio })},
+	{"  warm calls only", ratio(func(t *replay.Totals) float64 { return t.WarmHitRatio })},
+	{"cost", money(func(t *replay.Totals) *float64 { return t.CostUSD })},
+	{"  net of fixed part", money(func(t *replay.Totals) *float64 { return t.NetCostUSD })},
+	{"  bound, net", func(r *replay.Result) string { return dollars(r.Bound.NetCostUSD) }},
+	{"cuts", number(func(t *replay.Totals) int { return t.Cuts })},
+	{"cold events", number(func(t *replay.Totals) int { return t.ColdEvents })},
+	{"calls after a gap", number(func(t *replay.Totals) int { return t.GapCalls })},
+	{"  input, net", number(func(t *replay.Totals) int { return t.GapInputTokens })},
+	{"  written, net", number(func(t *replay.Totals) int { return t.GapWriteTokens })},
+	{"overflows", number(func(t *replay.Totals) int { return t.Overflows })},
+	{"violations", number(func(t *replay.Totals) int { return t.Violations })},
+	{"faults", number(func(t *replay.Totals) int { return t.Faults })},
+	{"  controllable", number(func(t *replay.Totals) int { return t.Controllable })},
+	{"references", number(func(t *replay.Totals) int { return t.References })},
+	{"  shown", ratio(func(t *replay.Totals) float64 { return t.ReferenceRecall })},
+	{"  only named", ratio(func(t *replay.Totals) float64 { return t.Named })},
+	{"  behind a pointer", ratio(func(t *replay.Totals) float64 { return t.Pointer })},
+	{"edit anchors shown", ratio(func(t *replay.Totals) float64 { return t.AnchorRecall })},
+	{"pages to fetch back", number(func(t *replay.Totals) int { return t.Resolutions })},
+	{"  would cost", money(func(t *replay.Totals) *float64 { return t.ResolutionsUSD })},
+	{"pages lost", number(func(t *replay.Totals) int { return t.Lost })},
+	{"  would cost", money(func(t *replay.Totals) *float64 { return t.LostUSD })},
+	{"caused re-reads", number(func(t *replay.Totals) int { return t.CausedReads + t.CausedEdits })},
+	{"  of recorded reads", ratio(func(t *replay.Totals) float64 { return t.CausedShare })},
+}
+
+// replayNotes says what to keep in mind, and what was billed in truth.
+func replayNotes(recorded replay.Recorded, results []*replay.Result) string {
+	s := "What is replayed is what was recorded: the agent could only use what its host's own compactions had left it. " +
+		"Input side only, and the summary calls of the policies that compact."
+	if r := recorded; r.Calls > 0 {
+		s += fmt.Sprintf(" As recorded, %d calls with %s tokens of input and %d compactions were %s.", r.Calls, Thousands(r.InputTokens), r.Compactions, dollars(r.CostUSD))
+	}
+	if len(results) > 0 && len(results[0].Unplanned) > 0 {
+		s += " " + unplannedNote(results[0])
+	}
+	return s
+}
+
+// unplannedNote says which calls were left out, and why.
+func unplannedNote(r *replay.Result) string {
+	by := map[string][]string{}
+	for _, u := range r.Unplanned {
+		by[u.Reason] = append(by[u.Reason], strconv.Itoa(u.Index+1))
+	}
+	var why []string
+	for _, reason := range slices.Sorted(maps.Keys(by)) {
+		list := by[reason]
+		if len(list) > 5 {
+			list = append(list[:5:5], "…")
+		}
+		why = append(why, fmt.Sprintf("%d %s (call %s)", len(by[reason]), reason, strings.Join(list, ", ")))
+	}
+	s := fmt.Sprintf("%d calls could not be planned and count for no policy: %s.", len(r.Unplanned), strings.Join(why, ", "))
+	for _, u := range r.Unplanned {
+		if u.Detail != "" {
+			return s + " The first says: " + Printable(u.Detail) + "."
+		}
+	}
+	return s
+}

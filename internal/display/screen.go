@@ -1,0 +1,54 @@
+package display
+
+import (
+	"crypto/rand"
+	"io"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/visible"
+)
+
+// screen is a writer that others' text passes through before it is printed. What is
+// written at once is shown as one text.
+type screen struct {
+	io.Writer
+	show func(string) string
+}
+
+func (s screen) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(s.Writer, s.show(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// seal stands round what this program itself says to a terminal. Nobody else can write
+// it: it is another in every process.
+var seal = "\x1b" + rand.Text()
+
+// Ours lets a sequence pass a screen that shows text.
+func Ours(sequence string) string { return seal + sequence + seal }
+
+// shown is a text with all control sequences visible but ours.
+func shown(s string) string {
+	parts := strings.Split(s, seal)
+	var run visible.Run
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = run.Text(parts[i])
+	}
+	return strings.Join(parts, "")
+}
+
+// Bare is the writer behind a screen.
+func Bare(w io.Writer) io.Writer {
+	if s, ok := w.(screen); ok {
+		return s.Writer
+	}
+	return w
+}
+
+// TextScreen shows text before a writer.
+func TextScreen(w io.Writer) io.Writer { return screen{Bare(w), shown} }
+
+// DocumentScreen shows a document in JSON, which stays JSON, before a writer.
+func DocumentScreen(w io.Writer) io.Writer { return screen{Bare(w), visible.JSON} }

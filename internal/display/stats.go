@@ -1,0 +1,221 @@
+package display
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// Stats is the table and the picture for a terminal of the style's width.
+func Stats(w io.Writer, st *kernel.UsageStats, p Style) error {
+	columns := p.Width
+	b := &strings.Builder{}
+	t := &st.Total
+	fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "stats"), statsHead(st))
+	if t.Calls == 0 {
+		for _, l := range Wrap("nothing was observed with its usage yet, or nothing that the flags ask for", columns-2) {
+			b.WriteString("  " + l + "\n")
+		}
+		return flush(w, b)
+	}
+	againstBill(b, t, p, columns)
+	said(b, t, p, columns)
+	picture(b, st, p, columns)
+	sums(b, "by session", st.Sessions, p, columns)
+	sums(b, "by day", st.Days, p, columns)
+	sums(b, "by model", st.Models, p, columns)
+	return flush(w, b)
+}
+
+// statsHead says how much there is.
+func statsHead(st *kernel.UsageStats) string {
+	head := fmt.Sprintf("%s of %s", Plural(st.Total.Calls, "call"), Plural(len(st.Sessions), "session"))
+	if st.Total.Turns > 0 {
+		head += ", " + Plural(st.Total.Turns, "turn")
+	}
+	return head
+}
+
+// againstBill is what was planned beside what was billed, over the calls that have
+// both; where none has, it is the bill.
+func againstBill(b *strings.Builder, t *kernel.UsageSum, p Style, columns int) {
+	const name, number, off = 16, 13, 11
+	compared := t.Compared > 0
+	wide := compared && columns >= 2+name+2*number+off
+	line := func(what, planned, billed, by string) string {
+		out := left(what, name)
+		if compared {
+			out += right(planned, number)
+		}
+		if out += right(billed, number); wide {
+			out += right(by, off)
+		}
+		return strings.TrimRight(out, " ")
+	}
+	fmt.Fprintf(b, "  %s\n", p.Paint(Gray, line("", "planned", "billed", "off by")))
+	billed, cost := t.Billed, costOf(t)
+	if compared {
+		billed, cost = t.BilledCompared, dollars(t.ComparedCostUSD)
+	}
+	for _, row := range []struct {
+		what            string
+		planned, billed int
+	}{
+		{"input tokens", t.Planned.InputTokens, billed.InputTokens},
+		{"  cache read", t.Planned.CacheReadTokens, billed.CacheReadTokens},
+		{"  write, short", t.Planned.CacheWrite5mTokens, billed.CacheWrite5mTokens},
+		{"  write, long", t.Planned.CacheWrite1hTokens, billed.CacheWrite1hTokens},
+		{"  uncached", t.Planned.UncachedTokens, billed.UncachedTokens},
+	} {
+		if row.planned != 0 || row.billed != 0 {
+			b.WriteString("  " + line(row.what, Thousands(row.planned), Thousands(row.billed), signed(row.planned, row.billed)) + "\n")
+		}
+	}
+	fmt.Fprintf(b, "  %s\n", line("cost of input", dollars(t.PlannedCostUSD), cost, ""))
+}
+
+// said is what sums alone do not show.
+func said(b *strings.Builder, t *kernel.UsageSum, p Style, columns int) {
+	line := func(name, text string) {
+		for _, l := range Wrap(text, columns-18) {
+			fmt.Fprintf(b, "  %s%s\n", left(name, 16), l)
+			name = ""
+		}
+	}
+	line("hit ratio", optionalShare(t.HitRatio)+" of what was billed was read from the cache")
+	if t.Compared > 0 {
+		line("error per call", fmt.Sprintf("input %s, read %s, write %s (medians)", optionalShare(t.InputError), optionalShare(t.ReadError), optionalShare(t.WriteError)))
+		line("cold calls", fmt.Sprintf("%s expected, %s seen, %s of them expected", Thousands(t.ColdExpected), Thousands(t.ColdSeen), Thousands(t.ColdBoth)))
+		line("cuts", fmt.Sprintf("%s kept %s tokens out of prompts, worth %s", Thousands(t.Cuts), Thousands(t.SavedTokens), dollars(t.SavedCostUSD)))
+	}
+	if t.Unpriced > 0 {
+		line("unpriced", Plural(t.Unpriced, "call")+" of models without a price, in no cost above")
+	}
+	if n := t.Calls - t.Compared; n > 0 {
+		more := ""
+		if t.Compared > 0 {
+			more = fmt.Sprintf(", with %s tokens of input", Thousands(t.Billed.InputTokens-t.BilledCompared.InputTokens))
+		}
+		line("not compared", Plural(n, "call")+" without a known plan"+more)
+	}
+}
+
+func optionalShare(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return share(*v)
+}
+
+// picture draws the calls in the order of time.
+func picture(b *strings.Builder, st *kernel.UsageStats, p Style, columns int) {
+	const name, most = 16, 14
+	n := columns - 2 - name - most
+	draw := func(label string, colour Ink, of func(r *kernel.UsageRow) int) {
+		values := make([]int, len(st.Calls))
+		for i := range st.Calls {
+			values[i] = of(&st.Calls[i])
+		}
+		line, top := sparkline(values, n)
+		fmt.Fprintf(b, "  %s%s%s\n", left(label, name), p.Paint(colour, line), p.Paint(Gray, right("max "+compact(top), columns-2-name-Width(line))))
+	}
+	b.WriteString(p.Paint(Bold, "over time") + "\n")
+	if st.Total.Compared > 0 {
+		draw("planned input", cyan, func(r *kernel.UsageRow) int { return r.PlannedInputTokens })
+	}
+	draw("billed input", blue, func(r *kernel.UsageRow) int { return r.Usage.InputTotal() })
+	draw("  cache read", green, func(r *kernel.UsageRow) int { return r.Usage.CacheReadTokens })
+	draw("  written", yellow, func(r *kernel.UsageRow) int { return r.Usage.CacheWrite5mTokens + r.Usage.CacheWrite1hTokens })
+	draw("  uncached", red, func(r *kernel.UsageRow) int { return r.Usage.InputTokens })
+}
+
+// sparkline draws values in at most n columns, each the largest of its share of
+// them. Nothing is blank, something is never blank.
+func sparkline(values []int, n int) (line string, top int) {
+	levels := []rune("▁▂▃▄▅▆▇█")
+	out := buckets(values, n)
+	for _, v := range out {
+		top = max(top, v)
+	}
+	var b strings.Builder
+	for _, v := range out {
+		if v <= 0 || top == 0 {
+			b.WriteByte(' ')
+			continue
+		}
+		b.WriteRune(levels[min(v*len(levels)/top, len(levels)-1)])
+	}
+	return b.String(), top
+}
+
+// buckets thins values to at most n, keeping the largest of each.
+func buckets(values []int, n int) []int {
+	if len(values) <= n {
+		return values
+	}
+	out := make([]int, n)
+	for i, v := range values {
+		at := i * n / len(values)
+		out[at] = max(out[at], v)
+	}
+	return out
+}
+
+// compact shortens a count: 1234567 is 1.2M.
+func compact(n int) string {
+	switch {
+	case n >= 10_000_000:
+		return fmt.Sprintf("%.0fM", float64(n)/1e6)
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 10_000:
+		return fmt.Sprintf("%.0fk", float64(n)/1e3)
+	}
+	return Thousands(n)
+}
+
+// sums is a table of sums. Columns that do not fit are left out, the last first.
+func sums(b *strings.Builder, title string, rows []kernel.UsageSum, p Style, columns int) {
+	cells := []struct {
+		head  string
+		width int
+		of    func(s *kernel.UsageSum) string
+	}{
+		{"calls", 7, func(s *kernel.UsageSum) string { return Thousands(s.Calls) }},
+		{"input", 8, func(s *kernel.UsageSum) string { return compact(s.Billed.InputTokens) }},
+		{"hits", 9, func(s *kernel.UsageSum) string { return optionalShare(s.HitRatio) }},
+		{"cost", 11, costOf},
+		{"error", 9, func(s *kernel.UsageSum) string { return optionalShare(s.InputError) }},
+		{"cold", 6, func(s *kernel.UsageSum) string { return Thousands(s.ColdSeen) }},
+		{"saved", 8, func(s *kernel.UsageSum) string { return compact(s.SavedTokens) }},
+	}
+	const leastName = 20
+	room := columns - 2 - leastName
+	n := 0
+	for n < len(cells) && cells[n].width <= room {
+		room -= cells[n].width
+		n++
+	}
+	head := left("", leastName+room)
+	for _, c := range cells[:n] {
+		head += right(c.head, c.width)
+	}
+	fmt.Fprintf(b, "%s\n  %s\n", p.Paint(Bold, title), p.Paint(Gray, head))
+	for i := range rows {
+		line := left(rows[i].Name, leastName+room)
+		for _, c := range cells[:n] {
+			line += right(c.of(&rows[i]), c.width)
+		}
+		b.WriteString("  " + line + "\n")
+	}
+}
+
+// costOf is what the calls of a sum cost; a plus says that some are unpriced.
+func costOf(s *kernel.UsageSum) string {
+	if s.BilledCostUSD != nil && s.Unpriced > 0 {
+		return dollars(s.BilledCostUSD) + "+"
+	}
+	return dollars(s.BilledCostUSD)
+}

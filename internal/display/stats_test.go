@@ -1,0 +1,82 @@
+package display
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// TestStatsFitsAnyWidth draws sums of any size in terminals of any width.
+func TestStatsFitsAnyWidth(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(0, 300).Draw(rt, "calls")
+		st := &kernel.UsageStats{}
+		for range n {
+			st.Calls = append(st.Calls, kernel.UsageRow{PlannedInputTokens: rapid.IntRange(0, 1<<40).Draw(rt, "planned"),
+				Usage: memkernel.Usage{InputTokens: rapid.IntRange(0, 1<<40).Draw(rt, "input")}})
+		}
+		st.Total = kernel.UsageSum{Calls: n, Name: "total"}
+		st.Sessions = []kernel.UsageSum{{Name: rapid.String().Draw(rt, "session"), Calls: n}}
+		w := rapid.IntRange(MinWidth, Columns).Draw(rt, "width")
+		var drawn strings.Builder
+		if err := Stats(&drawn, st, Style{Width: w}); err != nil {
+			rt.Fatal(err)
+		}
+		for i, l := range strings.Split(drawn.String(), "\n") {
+			if Width(l) > w {
+				rt.Fatalf("line %d is %d columns wide, %d there are: %q", i+1, Width(l), w, l)
+			}
+		}
+		wholePage(t, StatsPage(st, time.UTC))
+	})
+}
+
+func TestSparkline(t *testing.T) {
+	for _, tt := range []struct {
+		values []int
+		n      int
+		want   string
+		top    int
+	}{
+		{nil, 10, "", 0},
+		{[]int{0, 0}, 10, "  ", 0},
+		{[]int{1, 1000}, 10, "▁█", 1000},
+		{[]int{0, 4, 8}, 10, " ▅█", 8},
+		{[]int{1, 8, 1, 1}, 2, "█▂", 8},
+	} {
+		if got, top := sparkline(tt.values, tt.n); got != tt.want || top != tt.top {
+			t.Errorf("sparkline(%v, %d) = %q, %d; want %q, %d", tt.values, tt.n, got, top, tt.want, tt.top)
+		}
+	}
+}
+
+func TestRoundUp(t *testing.T) {
+	for v, want := range map[float64]float64{0: 1, 1: 1, 1.1: 2, 37: 40, 99: 100, 0.0031: 0.004} {
+		if got := roundUp(v); got < want*0.999 || got > want*1.001 {
+			t.Errorf("roundUp(%v) = %v, want %v", v, got, want)
+		}
+	}
+}
+
+// wholePage parses a page as XML, but for the tags that HTML does not close.
+func wholePage(t *testing.T, page string) {
+	t.Helper()
+	_, body, _ := strings.Cut(page, "<body>")
+	body, _, _ = strings.Cut(body, "</body>")
+	d := xml.NewDecoder(strings.NewReader("<body>" + body + "</body>"))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatalf("the page is not well-formed: %v", err)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package display
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// Curated lists the entries that were, or would be, added.
+func Curated(w io.Writer, out *kernel.Curated, p Style) error {
+	for i := range out.Entries {
+		e := &out.Entries[i]
+		for n, l := range Wrap(strings.TrimSpace(e.Tags.String()+" "+e.Text), Columns-4) {
+			lead := "    "
+			if n == 0 {
+				lead = "  + "
+			}
+			fmt.Fprintf(w, "%s%s\n", lead, l)
+		}
+		from := "from " + e.From
+		if e.Replaces != "" {
+			from += fmt.Sprintf(", in the place of %q", e.Replaces)
+		}
+		for _, l := range Wrap(from, Columns-6) {
+			fmt.Fprintf(w, "      %s\n", p.Paint(Gray, l))
+		}
+	}
+	done := doneTo(len(out.Entries), out.Applied)
+	what := fmt.Sprintf("%s of %s %s added to %s", EntryCount(len(out.Entries)), out.Day, done, out.Path)
+	if len(out.Entries) == 0 {
+		what = "nothing of " + out.Day + " that " + out.Path + " doesn't have"
+	}
+	if out.Left > 0 {
+		what += fmt.Sprintf(", %d more keep", out.Left)
+	}
+	if m := &out.Advice; m.Model != "" {
+		what += fmt.Sprintf("; %s: %s, %d operations taken, %d refused", m.Model, m.Reason, m.Accepted, len(m.Refused))
+	}
+	_, err := fmt.Fprintf(w, "%s; %s of the working buffer read\n", Printable(what), Size(int64(out.BufferBytes)))
+	return err
+}
+
+// EntryCount is "1 entry" or "7 entries".
+func EntryCount(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return Thousands(n) + " entries"
+}
+
+// shownMove is how much of a block the text shows, in characters.
+const shownMove = 100
+
+// shownSuggestions is how many suggestions the text shows.
+const shownSuggestions = 20
+
+// Pruned lists what moved, or would move, where, and what stays.
+func Pruned(w io.Writer, out *kernel.Pruned, p Style) error {
+	for i := range out.Moves {
+		m := &out.Moves[i]
+		to := m.To
+		if to == "" {
+			to = "nowhere: it stands elsewhere, too"
+		}
+		fmt.Fprintf(w, "%s -> %s %s\n", p.Paint(Bold, fmt.Sprintf("%s:%d", Printable(m.From), m.Line)), Printable(to), p.Paint(Gray, "("+string(m.Why)+")"))
+		fmt.Fprintf(w, "    %s\n", Printable(clipped(m.Text, shownMove)))
+	}
+	for i := range out.Changes {
+		c := &out.Changes[i]
+		fmt.Fprintf(w, "%s: %s to %d lines\n", Printable(c.Path), Thousands(c.LinesBefore), c.LinesAfter)
+	}
+	for i := range out.Suggestions {
+		s := &out.Suggestions[i]
+		if i == shownSuggestions {
+			fmt.Fprintf(w, "%s\n", p.Paint(Gray, fmt.Sprintf("and %s more that could leave; --json has all", Thousands(len(out.Suggestions)-i))))
+			break
+		}
+		fmt.Fprintf(w, "%s stays %s\n", p.Paint(Bold, fmt.Sprintf("%s:%d", Printable(s.Path), s.Line)), p.Paint(Gray, Printable(fmt.Sprintf("(%s; --include %q lets it leave)", s.Why, s.Include))))
+		fmt.Fprintf(w, "    %s\n", Printable(clipped(s.Text, shownMove)))
+	}
+	for _, over := range slices.Concat(out.Over, UnknownNames(out.Unknown), out.Kept) {
+		for _, l := range Wrap("note: "+over, Columns) {
+			fmt.Fprintln(w, p.Paint(yellow, l))
+		}
+	}
+	done := doneTo(len(out.Moves), out.Applied)
+	_, err := fmt.Fprintf(w, "%s %s moved, %s of the working buffer emptied, %s left\n", EntryCount(len(out.Moves)), done, Size(int64(out.BufferBytes)), Size(int64(out.BufferLeft)))
+	return err
+}
+
+// UnknownNames says which names of --include name nothing.
+func UnknownNames(names []string) []string {
+	var out []string
+	for _, n := range names {
+		out = append(out, fmt.Sprintf("%q names no file that is pruned, no heading in one and no entry", n))
+	}
+	return out
+}
+
+// clipped is the beginning of a text, on one line.
+func clipped(s string, n int) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) <= n {
+		return string(r)
+	}
+	return string(r[:n]) + "…"
+}
+
+// doneTo is the verb for what was, or would be, done to n things.
+func doneTo(n int, applied bool) string {
+	switch {
+	case !applied:
+		return "would be"
+	case n == 1:
+		return "was"
+	}
+	return "were"
+}
+
+// Loss lists the lines that a file has lost.
+func Loss(w io.Writer, loss *consolidation.Loss) error {
+	for _, l := range loss.Lost {
+		fmt.Fprintf(w, "%5d  %s\n", l.Line, Printable(l.Text))
+	}
+	_, err := fmt.Fprintf(w, "%s lost %d of %s, %.0f %%; %.0f %% may be\n", loss.Path, len(loss.Lost), Plural(loss.Lines, "line"), 100*loss.Share, 100*loss.Limit)
+	return err
+}

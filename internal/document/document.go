@@ -1,0 +1,155 @@
+// Package document makes the documents that more than one door hands out: the command
+// line with --json, the daemon as results of calls. Each has one type and one maker here;
+// doc/json.md is the contract. A document that one door alone has stands with it. Nothing
+// here opens a kernel, reads a file or prints.
+package document
+
+import (
+	"encoding/base64"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// List is s, or the empty list: a document has no null where a list belongs.
+func List[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// Get is the document of get and read, for pages and for files.
+type Get struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	ID         string `json:"id"`
+	Reason     string `json:"reason"`
+	Detail     string `json:"detail"`
+	Bytes      int    `json:"bytes"`
+	// Encoding is utf-8, or base64 for content that is no text.
+	Encoding string   `json:"encoding"`
+	Text     string   `json:"text"`
+	Pages    []string `json:"pages"`
+	// Path and the lines are those of a file, "" and 0 for a page.
+	Path      string `json:"path"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+	Truncated bool   `json:"truncated"`
+	// References are what of a page is stored as blobs.
+	References []kernel.Reference `json:"references"`
+}
+
+func got(id, reason, detail, text string) Get {
+	doc := Get{Schema: "memkernel/get/v1", ID: id, Reason: reason, Detail: detail, Bytes: len(text), Encoding: "utf-8", Text: text, Pages: []string{}, References: []kernel.Reference{}}
+	if !utf8.ValidString(text) {
+		doc.Encoding, doc.Text = "base64", base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	return doc
+}
+
+// OfPage is what a pointer of a session stands for.
+func OfPage(session string, c *kernel.Content) Get {
+	doc := got(c.ID, c.Reason, c.Detail, c.Text)
+	doc.SessionKey, doc.Pages, doc.References = session, List(c.Pages), List(c.References)
+	return doc
+}
+
+// OfLines are lines of a file, as asked for by id.
+func OfLines(id string, c *markdownstore.Content) Get {
+	doc := got(id, string(c.Reason), c.Detail, c.Text)
+	doc.Path, doc.StartLine, doc.EndLine, doc.Truncated = c.Path, c.StartLine, c.EndLine, c.Truncated
+	return doc
+}
+
+// OfDenied is the answer to a path that is not memory.
+func OfDenied(id, path string, err error) Get {
+	doc := got(id, string(retrieval.Denied), err.Error(), "")
+	doc.Path = path
+	return doc
+}
+
+// Search is the document of search.
+type Search struct {
+	Schema  string           `json:"schema"`
+	Query   string           `json:"query"`
+	Results []retrieval.Hit  `json:"results"`
+	Reason  retrieval.Reason `json:"reason"`
+	Mode    retrieval.Mode   `json:"mode"`
+	Detail  string           `json:"detail"`
+	// Behind says by how much the index is behind, absent if it is not.
+	Behind *index.Lag `json:"behind,omitempty"`
+}
+
+// OfSearch is what was found on a question.
+func OfSearch(query string, r *retrieval.Result) Search {
+	return Search{"memkernel/search/v1", query, List(r.Hits), r.Reason, r.Mode, r.Detail, r.Behind}
+}
+
+// Forget is the document of forget.
+type Forget struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	*kernel.Forgotten
+}
+
+// OfForgotten is what is forgotten of a session, or would be.
+func OfForgotten(session string, f *kernel.Forgotten) Forget {
+	return Forget{"memkernel/forget/v1", session, f}
+}
+
+// Restore is the document of restore.
+type Restore struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	*kernel.Restored
+}
+
+// OfRestored is the text from which a session goes on.
+func OfRestored(session string, r *kernel.Restored) Restore {
+	r.Damaged = List(r.Damaged)
+	return Restore{"memkernel/restore/v1", session, r}
+}
+
+// Status is the document of status.
+type Status struct {
+	Schema string `json:"schema"`
+	*kernel.Status
+}
+
+// OfStatus is what is stored.
+func OfStatus(st *kernel.Status) Status {
+	st.Sessions = List(st.Sessions)
+	for i := range st.Sessions {
+		st.Sessions[i].Lines = List(st.Sessions[i].Lines)
+	}
+	return Status{"memkernel/status/v1", st}
+}
+
+// Check is the document of check.
+type Check struct {
+	Schema   string           `json:"schema"`
+	StateDir string           `json:"state_dir"`
+	OK       bool             `json:"ok"`
+	Findings []kernel.Finding `json:"findings"`
+}
+
+// OfCheck is what a check of a state folder found.
+func OfCheck(stateDir string, found []kernel.Finding) Check {
+	return Check{"memkernel/check/v1", stateDir, len(found) == 0, List(found)}
+}
+
+// Retain is the document of retain.
+type Retain struct {
+	Schema string `json:"schema"`
+	*kernel.Retained
+}
+
+// OfRetained is what was, or would be, removed for its age.
+func OfRetained(r *kernel.Retained) Retain {
+	r.Sessions = List(r.Sessions)
+	return Retain{"memkernel/retain/v1", r}
+}

@@ -1,0 +1,161 @@
+package document
+
+import (
+	"cmp"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// Reindex is the document of reindex.
+type Reindex struct {
+	Schema string `json:"schema"`
+	Index  string `json:"index"`
+	// Rebuilt is why the index was made anew, "" if it was not.
+	Rebuilt string `json:"rebuilt"`
+	// Aside is where the old file is kept, "" if it is not.
+	Aside   string         `json:"aside"`
+	Files   ReindexFiles   `json:"files"`
+	Chunks  ReindexChunks  `json:"chunks"`
+	Vectors ReindexVectors `json:"vectors"`
+	// Sessions were read, if past sessions are searched.
+	Sessions ReindexSessions `json:"sessions"`
+	// Skipped files were not indexed, Notes are oddities of those that were.
+	Skipped []kernel.Skipped `json:"skipped"`
+	Notes   []kernel.Skipped `json:"notes"`
+	// Bytes were read in Seconds.
+	Bytes           int64   `json:"bytes"`
+	Seconds         float64 `json:"seconds"`
+	MBPerSecond     float64 `json:"mb_per_second"`
+	ChunksPerSecond float64 `json:"chunks_per_second"`
+	IndexBytes      int64   `json:"index_bytes"`
+}
+
+// ReindexSessions counts past sessions.
+type ReindexSessions struct {
+	Listed    int `json:"listed"`
+	Read      int `json:"read"`
+	Turns     int `json:"turns"`
+	Forgotten int `json:"forgotten"`
+	Removed   int `json:"removed"`
+}
+
+// ReindexFiles counts files.
+type ReindexFiles struct {
+	Listed    int `json:"listed"`
+	Added     int `json:"added"`
+	Changed   int `json:"changed"`
+	Removed   int `json:"removed"`
+	Unchanged int `json:"unchanged"`
+	Read      int `json:"read"`
+}
+
+// ReindexChunks counts chunks.
+type ReindexChunks struct {
+	Added      int   `json:"added"`
+	Removed    int   `json:"removed"`
+	Kept       int   `json:"kept"`
+	Reanalysed int   `json:"reanalysed"`
+	Total      int64 `json:"total"`
+}
+
+// ReindexVectors counts vectors.
+type ReindexVectors struct {
+	Model    string `json:"model"`
+	Embedded int    `json:"embedded"`
+	Refused  int    `json:"refused"`
+	// RefusedReason is why the first was, "" if none were.
+	RefusedReason string `json:"refused_reason"`
+	Total         int64  `json:"total"`
+	// Estimate is what had to be embedded, as counted before; null without a
+	// provider.
+	Estimate *Estimate `json:"estimate"`
+	// Error is why vectors are missing, "" if none are.
+	Error string `json:"error"`
+}
+
+// Estimate is what lacked a vector, and what it costs.
+type Estimate struct {
+	Texts  int `json:"texts"`
+	Tokens int `json:"tokens"`
+	// CostUSD is null if the price is not known.
+	CostUSD     *float64 `json:"cost_usd"`
+	PriceSource string   `json:"price_source"`
+	PriceAsOf   string   `json:"price_as_of"`
+	// Text says it in words.
+	Text string `json:"-"`
+}
+
+func ofEstimate(e *kernel.EmbedEstimate) *Estimate {
+	if e == nil {
+		return nil
+	}
+	doc := &Estimate{Texts: e.Texts, Tokens: e.Tokens, Text: e.String()}
+	if usd, known := e.USD(); known {
+		doc.CostUSD = &usd
+	}
+	if e.Price != nil {
+		doc.PriceSource, doc.PriceAsOf = e.Price.Source, e.Price.AsOf
+	}
+	return doc
+}
+
+// OfReindex is what a run came to, of the index at path.
+func OfReindex(r *kernel.ReindexReport, path string) *Reindex {
+	doc := &Reindex{Schema: "memkernel/reindex/v1", Index: path, Rebuilt: r.Rebuilt, Aside: r.Aside,
+		Files:    ReindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
+		Chunks:   ReindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
+		Vectors:  ReindexVectors{Model: r.Stats.Model, Total: r.Stats.Vectors},
+		Sessions: ReindexSessions{Listed: r.Sessions.Conversations, Read: r.Sessions.Read, Turns: r.Sessions.Turns, Forgotten: r.Sessions.Forgotten, Removed: r.Sessions.Removed},
+		Skipped:  List(r.Skipped), Notes: List(r.Notes), Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
+		MBPerSecond: r.MBPerSecond(), ChunksPerSecond: r.ChunksPerSecond(), IndexBytes: r.Stats.FileBytes}
+	for _, f := range r.Failed {
+		doc.Skipped = append(doc.Skipped, kernel.Skipped{Path: f.Path, Reason: f.Err.Error()})
+	}
+	doc.Vectors.Estimate = ofEstimate(r.Estimate)
+	if e := r.Embedded; e != nil {
+		doc.Vectors.Embedded, doc.Vectors.Refused = e.Embedded+e.Repeated, e.Refused
+		if e.RefusedErr != nil {
+			doc.Vectors.RefusedReason = e.RefusedErr.Error()
+		}
+	}
+	if r.EmbedErr != nil {
+		doc.Vectors.Error = r.EmbedErr.Error()
+	}
+	return doc
+}
+
+// Migrate is the document of migrate.
+type Migrate struct {
+	Schema string           `json:"schema"`
+	From   string           `json:"from"`
+	To     string           `json:"to"`
+	Copied bool             `json:"copied"`
+	Why    string           `json:"why"`
+	Files  ReindexFiles     `json:"files"`
+	Chunks ReindexChunks    `json:"chunks"`
+	Vector MigrateVectors   `json:"vectors"`
+	Checks int              `json:"compared"`
+	Failed []kernel.Skipped `json:"skipped"`
+	Behind bool             `json:"behind"`
+}
+
+// MigrateVectors counts vectors of the index that was copied.
+type MigrateVectors struct {
+	Model  string `json:"model"`
+	Copied int    `json:"copied"`
+	There  int    `json:"there"`
+	Total  int64  `json:"total"`
+}
+
+// OfMigrate is what a move came to.
+func OfMigrate(r *kernel.MigrateReport) *Migrate {
+	doc := &Migrate{Schema: "memkernel/migrate/v1", From: r.From, To: r.To, Copied: r.Made == "", Why: cmp.Or(r.Made, r.Restored),
+		Files:  ReindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
+		Chunks: ReindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
+		Vector: MigrateVectors{Model: r.Stats.Model, Copied: r.VectorsCopied, There: r.VectorsThere, Total: int64(r.Stats.Cached)},
+		Checks: r.Compared, Failed: []kernel.Skipped{}, Behind: r.Behind}
+	for _, f := range r.Failed {
+		doc.Failed = append(doc.Failed, kernel.Skipped{Path: f.Path, Reason: f.Err.Error()})
+	}
+	return doc
+}

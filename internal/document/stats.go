@@ -1,0 +1,49 @@
+package document
+
+import (
+	"time"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// Stats is the document of stats.
+type Stats struct {
+	Schema string `json:"schema"`
+	*kernel.UsageStats
+	Calls []StatsCall `json:"calls"`
+}
+
+// StatsCall is one call.
+type StatsCall struct {
+	Time    time.Time `json:"time"`
+	Session string    `json:"session"`
+	Branch  string    `json:"branch"`
+	Model   string    `json:"model"`
+	Plan    string    `json:"plan"`
+	// Planned is null where it was not recorded.
+	Planned        *kernel.UsageTokens `json:"planned"`
+	Billed         kernel.UsageTokens  `json:"billed"`
+	PlannedCostUSD *float64            `json:"planned_cost_usd"`
+	BilledCostUSD  *float64            `json:"billed_cost_usd"`
+	Cut            bool                `json:"cut"`
+	SavedTokens    int                 `json:"saved_tokens"`
+	SavedCostUSD   *float64            `json:"saved_cost_usd"`
+	ColdExpected   *bool               `json:"cold_expected"`
+	ColdSeen       *bool               `json:"cold_seen"`
+}
+
+// OfUsage is a report of usage.
+func OfUsage(st *kernel.UsageStats) Stats {
+	doc := Stats{Schema: "memkernel/stats/v1", UsageStats: st, Calls: []StatsCall{}}
+	for i := range st.Calls {
+		r := &st.Calls[i]
+		c := StatsCall{Time: r.Time.UTC(), Session: r.Session, Branch: r.Branch, Model: r.Model, Plan: r.Plan,
+			Billed: r.Billed(), BilledCostUSD: r.BilledCostUSD, SavedCostUSD: r.SavedCostUSD, ColdSeen: r.ColdSeen}
+		if planned, ok := r.Expected(); ok {
+			c.Planned, c.PlannedCostUSD, c.Cut, c.SavedTokens = &planned, r.Planned.CostUSD, r.Planned.Cut, r.Planned.SavedTokens
+			c.ColdExpected = &r.Planned.Cold
+		}
+		doc.Calls = append(doc.Calls, c)
+	}
+	return doc
+}
