@@ -109,7 +109,7 @@ SETS := $(wildcard ../shared/data/retrieval/*)
 empty :=
 comma := ,
 bench-peers: build ## other programs on the same questions; npm installs them in a temporary folder
-	dir="$(PEERS)"; test -n "$$dir" || { dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; }; \
+	dir="$(abspath $(PEERS))"; test -n "$$dir" || { dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; }; \
 	for p in node=node@26 qmd=@tobilu/qmd@2.8.3 openclaw=openclaw@2026.9.6; do \
 	  mkdir -p "$$dir/$${p%%=*}" && echo '{"private":true}' >"$$dir/$${p%%=*}/package.json" && \
 	  PATH="$$dir/node/node_modules/.bin:$$PATH" npm install --prefix "$$dir/$${p%%=*}" --no-audit --no-fund "$${p#*=}" || echo "$${p#*=} can't be had"; done; \

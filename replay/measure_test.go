@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/replay/recall"
 )
 
@@ -36,6 +37,28 @@ func TestRestoreIsPriced(t *testing.T) {
 			t.Errorf("step %d: %d for %v, %d for %v; want %d for %v, %d for %v", i+1, c.call.Resolutions, millionths(c.call.ResolutionsUSD),
 				c.call.Lost, millionths(c.call.LostUSD), c.resolutions, c.pointer, c.gone, c.lost)
 		}
+	}
+}
+
+// What stands is summed in no order of its own, so the price can't hang on one.
+func TestRestorePriceIsOneNumber(t *testing.T) {
+	rec := newScript().user(0, text(300)).record(t, Options{})
+	m, price := rec.model(time.Time{}), 0.1
+	m.Tiers = []cachelayout.Tier{{Input: &price, Read: &price, Write5m: &price, Write1h: &price}}
+	seen := map[float64]bool{}
+	for range 20 {
+		r := newRestorer(rec)
+		for i := range 60 {
+			at := recall.Place{Message: i}
+			rec.sizes[at] = 1 + 7*i*i
+			r.stands[at] = false
+		}
+		c := Call{Input: 5000}
+		r.call(&c, nil, m)
+		seen[*c.LostUSD] = true
+	}
+	if len(seen) != 1 {
+		t.Errorf("%d prices of the same places", len(seen))
 	}
 }
 

@@ -34,9 +34,12 @@ func (r *restorer) call(c *Call, needs []recall.Need, m cachelayout.Model) {
 		on = write
 	}
 	var pointer, lost bill
+	var behind, gone int // tokens, whose sum is the same in any order
 	for at, byPointer := range r.stands {
-		pick(byPointer, &pointer, &lost).add(r.rec.size(at), on)
+		*pick(byPointer, &behind, &gone) += r.rec.size(at)
 	}
+	pointer.add(behind, on)
+	lost.add(gone, on)
 	fetched := 0
 	for _, n := range needs {
 		if _, ok := r.stands[n.Place]; ok {
@@ -54,7 +57,7 @@ func (r *restorer) call(c *Call, needs []recall.Need, m cachelayout.Model) {
 	c.ResolutionsUSD, c.LostUSD = pointer.usd(), lost.usd()
 }
 
-func pick(first bool, a, b *bill) *bill {
+func pick[T any](first bool, a, b *T) *T {
 	if first {
 		return a
 	}
