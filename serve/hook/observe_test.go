@@ -17,7 +17,7 @@ import (
 // each message that opens a turn, and at its end.
 func stops(t *testing.T, h Host, data []byte) (out []int64) {
 	t.Helper()
-	for rec, err := range transcript.Stream(bytes.NewReader(data), &transcript.Options{Dialect: dialects[h]}) {
+	for rec, err := range transcript.Stream(bytes.NewReader(data), &transcript.Options{Dialect: h.row().dialect}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func whole(t *testing.T, h Host, path string) (turns, pages int) {
 func TestGrowing(t *testing.T) {
 	files := map[string]Host{sample: Claude}
 	for _, h := range suite.Pick([]Host{Codex}, []Host{Claude, Codex}) { // the sample is Claude's
-		found, _ := filepath.Glob("../../../shared/data/transcripts/" + string(dialects[h]) + "/*.jsonl")
+		found, _ := filepath.Glob("../../../shared/data/transcripts/" + string(h.row().dialect) + "/*.jsonl")
 		slices.SortFunc(found, func(a, b string) int { return int(size(t, a) - size(t, b)) })
 		for _, f := range found[:min(len(found), 1)] {
 			files[f] = h
