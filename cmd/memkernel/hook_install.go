@@ -155,11 +155,7 @@ func (a *app) showInstalled(h hook.Host, o *hookInstallFlags, c *hook.Change) {
 		state += " already"
 	}
 	fmt.Fprintln(a.out, state)
-	switch {
-	case o.uninstall || !c.Changed():
-	case h == hook.Codex:
-		a.tip("Codex passes over a hook in silence until you have trusted it: start codex and open /hooks")
-	default:
-		a.tip("a session that is running takes them up when it is started anew")
+	if !o.uninstall && c.Changed() {
+		a.tip("%s", h.Tip())
 	}
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -37,6 +38,8 @@ type host struct {
 	// late: what it is told at the start it puts before the words of the first prompt, so
 	// that this is told with the prompt; and it announces compactions that may not come.
 	late bool
+	// tip is what else the user has to do before a hook runs, "" for what all need.
+	tip string
 	// named: it counts milliseconds, and shows hooks by a name.
 	named bool
 }
@@ -45,7 +48,9 @@ type host struct {
 var hosts = []host{
 	{name: Claude, title: "Claude Code", settings: "settings.json", project: "CLAUDE_PROJECT_DIR", text: true, dialect: transcript.ClaudeCode,
 		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd, "SessionEnd": sessionEnd}},
-	{name: Codex, title: "Codex", settings: "hooks.json", dialect: transcript.Codex,
+	{name: Codex, title: "Codex", settings: "hooks.json",
+		tip:     "Codex passes over a hook in silence until you have trusted it: start codex and open /hooks",
+		dialect: transcript.Codex,
 		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd}},
 	{name: Gemini, title: "Gemini CLI", settings: "settings.json", project: "GEMINI_PROJECT_DIR", late: true, named: true, news: geminiNews,
 		moments: map[string]moment{"SessionStart": sessionStart, "BeforeAgent": userPrompt, "PreCompress": beforeCompaction, "AfterAgent": turnEnd, "SessionEnd": sessionEnd}},
@@ -90,6 +95,11 @@ func ParseHost(name string) (Host, error) {
 
 // Title is what the host calls itself.
 func (h Host) Title() string { return h.row().title }
+
+// Tip is what the user has to do before hooks that were installed run.
+func (h Host) Tip() string {
+	return cmp.Or(h.row().tip, "a session that is running takes them up when it is started anew")
+}
 
 // Key is the key of a session of the host's.
 func (h Host) Key(sessionID string) string { return string(h) + ":" + sessionID }
