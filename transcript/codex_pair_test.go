@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/codex"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 	"pgregory.net/rapid"
 )
@@ -101,7 +100,7 @@ func TestItemKinds(t *testing.T) {
 // typed is an item as a rollout has it.
 func typed(item string) string {
 	if wire.RawType(item) == "" {
-		return codex.WithType(item)
+		return strings.Replace(item, "{", `{"type":"message",`, 1)
 	}
 	return item
 }

@@ -91,15 +91,11 @@ func appendPart(dst []byte, p *memkernel.Part) []byte {
 	}
 	switch p.Kind {
 	case memkernel.PartText:
-		dst = append(dst, `{"type":"text","text":`...)
-		return append(wire.AppendString(dst, p.Text), '}')
+		return wire.Put(dst, `{"type":"text","text":`, p.Text, `}`)
 	case memkernel.PartThinking:
-		dst = append(dst, `{"type":"thinking","thinking":`...)
-		dst = append(wire.AppendString(dst, p.Text), `,"signature":`...)
-		return append(wire.AppendString(dst, p.Signature), '}')
+		return wire.Put(dst, `{"type":"thinking","thinking":`, p.Text, `,"signature":`, p.Signature, `}`)
 	case memkernel.PartRedactedThinking:
-		dst = append(dst, `{"type":"redacted_thinking","data":`...)
-		return append(wire.AppendString(dst, p.Signature), '}')
+		return wire.Put(dst, `{"type":"redacted_thinking","data":`, p.Signature, `}`)
 	case memkernel.PartToolUse:
 		return appendToolUse(dst, p.Call)
 	case memkernel.PartToolResult:
@@ -118,8 +114,7 @@ func appendToolUse(dst []byte, call *memkernel.ToolCall) []byte {
 	if call.Server {
 		dst = append(dst, "server_"...)
 	}
-	dst = append(dst, `tool_use","id":`...)
-	dst = append(wire.AppendString(dst, wire.SafeID(call.ID)), `,"name":`...)
+	dst = wire.Put(dst, `tool_use","id":`, wire.SafeID(call.ID), `,"name":`)
 	dst = append(wire.AppendString(dst, call.Name), `,"input":`...)
 	return append(wire.AppendInput(dst, call), '}')
 }
@@ -128,8 +123,7 @@ func appendToolResult(dst []byte, r *memkernel.ToolResult) []byte {
 	if r == nil {
 		return dst
 	}
-	dst = append(dst, `{"type":"tool_result","tool_use_id":`...)
-	dst = append(wire.AppendString(dst, wire.SafeID(r.CallID)), `,"content":`...)
+	dst = wire.Put(dst, `{"type":"tool_result","tool_use_id":`, wire.SafeID(r.CallID), `,"content":`)
 	if r.Text && len(r.Content) == 1 && r.Content[0].Kind == memkernel.PartText {
 		dst = wire.AppendString(dst, r.Content[0].Text)
 	} else {
@@ -160,15 +154,11 @@ func appendMedia(dst []byte, p *memkernel.Part) []byte {
 	dst = append(append(append(dst, `{"type":"`...), p.Kind...), `","source":{"type":`...)
 	switch m := p.Media; {
 	case m.Data != "":
-		dst = append(dst, `"base64","media_type":`...)
-		dst = append(wire.AppendString(dst, m.Type), `,"data":`...)
-		dst = wire.AppendString(dst, m.Data)
+		dst = wire.Put(dst, `"base64","media_type":`, m.Type, `,"data":`, m.Data)
 	case m.URL != "":
-		dst = append(dst, `"url","url":`...)
-		dst = wire.AppendString(dst, m.URL)
+		dst = wire.Put(dst, `"url","url":`, m.URL)
 	default:
-		dst = append(dst, `"text","media_type":"text/plain","data":`...)
-		dst = wire.AppendString(dst, p.Text)
+		dst = wire.Put(dst, `"text","media_type":"text/plain","data":`, p.Text)
 	}
 	return append(dst, '}', '}')
 }

@@ -15,7 +15,7 @@ import (
 func readElement(raw string) (*memkernel.Message, error) {
 	typed := raw
 	if wire.RawType(raw) == "" { // a message may leave its type out
-		typed = WithType(raw)
+		typed = withType(raw)
 	}
 	m, err := readMessage(typed)
 	switch {
@@ -29,8 +29,8 @@ func readElement(raw string) (*memkernel.Message, error) {
 	return m, nil
 }
 
-// WithType is a message item whose type is written out.
-func WithType(raw string) string {
+// withType is a message item whose type is written out.
+func withType(raw string) string {
 	i := strings.IndexByte(raw, '{')
 	if i < 0 || strings.TrimLeft(raw[i+1:], " \t\r\n") == "}" {
 		return raw

@@ -72,11 +72,9 @@ func appendPart(dst []byte, role memkernel.Role, p *memkernel.Part) []byte {
 	switch p.Kind {
 	case memkernel.PartText:
 		if role == memkernel.RoleAssistant {
-			dst = append(dst, `{"type":"output_text","text":`...)
-			return append(wire.AppendString(dst, p.Text), `,"annotations":[]}`...)
+			return wire.Put(dst, `{"type":"output_text","text":`, p.Text, `,"annotations":[]}`)
 		}
-		dst = append(dst, `{"type":"input_text","text":`...)
-		return append(wire.AppendString(dst, p.Text), '}')
+		return wire.Put(dst, `{"type":"input_text","text":`, p.Text, `}`)
 	case memkernel.PartToolUse:
 		return appendFunctionCall(dst, p.Call)
 	case memkernel.PartToolResult:
@@ -118,11 +116,9 @@ func appendFunctionCall(dst []byte, call *memkernel.ToolCall) []byte {
 	dst = append(wire.AppendString(dst, call.ID), `,"name":`...)
 	dst = wire.AppendString(dst, call.Name)
 	if call.Custom {
-		dst = append(dst, `,"input":`...)
-		return append(wire.AppendString(dst, call.Input), '}')
+		return wire.Put(dst, `,"input":`, call.Input, `}`)
 	}
-	dst = append(dst, `,"arguments":`...)
-	return append(wire.AppendString(dst, openai.Arguments(call)), '}')
+	return wire.Put(dst, `,"arguments":`, openai.Arguments(call), `}`)
 }
 
 func appendFunctionOutput(dst []byte, r *memkernel.ToolResult) []byte {
@@ -158,14 +154,11 @@ func appendInputFile(dst []byte, p *memkernel.Part) []byte {
 	case p.Media == nil:
 		return dst
 	case p.Media.Data == "" && p.Media.URL == "":
-		dst = append(dst, `{"type":"input_text","text":`...)
-		return append(wire.AppendString(dst, p.Text), '}')
+		return wire.Put(dst, `{"type":"input_text","text":`, p.Text, `}`)
 	case p.Media.Data == "":
-		dst = append(dst, `{"type":"input_file","file_url":`...)
-		return append(wire.AppendString(dst, p.Media.URL), '}')
+		return wire.Put(dst, `{"type":"input_file","file_url":`, p.Media.URL, `}`)
 	}
-	dst = append(dst, `{"type":"input_file","filename":`...)
-	dst = append(wire.AppendString(dst, openai.FileName(p)), `,"file_data":`...)
+	dst = wire.Put(dst, `{"type":"input_file","filename":`, openai.FileName(p), `,"file_data":`)
 	return append(openai.AppendURL(dst, p.Media), '}')
 }
 

@@ -126,7 +126,7 @@ func history(own *extra) []memkernel.Message {
 	return out
 }
 
-// ownWords collects the newest plain user messages up to codexKeepBytes.
+// ownWords collects the newest plain user messages up to keepBytes.
 func (a *assembler) ownWords(l *wire.Line) []memkernel.Message {
 	var picked []memkernel.Message
 	left := keepBytes

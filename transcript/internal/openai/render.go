@@ -78,8 +78,7 @@ func appendPart(dst []byte, role memkernel.Role, p *memkernel.Part) []byte {
 	}
 	switch p.Kind {
 	case memkernel.PartText:
-		dst = append(dst, `{"type":"text","text":`...)
-		return append(wire.AppendString(dst, p.Text), '}')
+		return wire.Put(dst, `{"type":"text","text":`, p.Text, `}`)
 	case memkernel.PartToolUse:
 		return appendCall(dst, p.Call)
 	case memkernel.PartToolResult:
@@ -108,14 +107,11 @@ func appendFile(dst []byte, p *memkernel.Part) []byte {
 	case p.Media == nil:
 		return dst
 	case p.Media.Data == "" && p.Media.URL == "":
-		dst = append(dst, `{"type":"text","text":`...)
-		return append(wire.AppendString(dst, p.Text), '}')
+		return wire.Put(dst, `{"type":"text","text":`, p.Text, `}`)
 	case p.Media.Data == "":
-		dst = append(dst, `{"type":"file","file":{"file_id":`...)
-		return append(wire.AppendString(dst, p.Media.URL), '}', '}')
+		return wire.Put(dst, `{"type":"file","file":{"file_id":`, p.Media.URL, `}}`)
 	}
-	dst = append(dst, `{"type":"file","file":{"filename":`...)
-	dst = append(wire.AppendString(dst, FileName(p)), `,"file_data":`...)
+	dst = wire.Put(dst, `{"type":"file","file":{"filename":`, FileName(p), `,"file_data":`)
 	return append(AppendURL(dst, p.Media), '}', '}')
 }
 
@@ -138,16 +134,11 @@ func appendCall(dst []byte, call *memkernel.ToolCall) []byte {
 	if call == nil || call.Server {
 		return dst
 	}
-	dst = append(dst, `{"id":`...)
-	dst = wire.AppendString(dst, call.ID)
+	dst = wire.Put(dst, `{"id":`, call.ID)
 	if call.Custom {
-		dst = append(dst, `,"type":"custom","custom":{"name":`...)
-		dst = append(wire.AppendString(dst, call.Name), `,"input":`...)
-		return append(wire.AppendString(dst, call.Input), '}', '}')
+		return wire.Put(dst, `,"type":"custom","custom":{"name":`, call.Name, `,"input":`, call.Input, `}}`)
 	}
-	dst = append(dst, `,"type":"function","function":{"name":`...)
-	dst = append(wire.AppendString(dst, call.Name), `,"arguments":`...)
-	return append(wire.AppendString(dst, Arguments(call)), '}', '}')
+	return wire.Put(dst, `,"type":"function","function":{"name":`, call.Name, `,"arguments":`, Arguments(call), `}}`)
 }
 
 // appendResult appends a tool message. The format has no place for media
@@ -157,8 +148,7 @@ func appendResult(dst []byte, r *memkernel.ToolResult, marker string) []byte {
 	if r == nil || r.Opaque {
 		return dst
 	}
-	dst = append(dst, `{"role":"tool","tool_call_id":`...)
-	dst = append(wire.AppendString(dst, r.CallID), `,"content":`...)
+	dst = wire.Put(dst, `{"role":"tool","tool_call_id":`, r.CallID, `,"content":`)
 	text := ResultText(r)
 	if marker == "" {
 		return append(wire.AppendString(dst, text), '}')

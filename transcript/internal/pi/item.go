@@ -109,17 +109,15 @@ func appendPart(dst []byte, p *memkernel.Part) []byte {
 	}
 	switch {
 	case p.Kind == memkernel.PartText:
-		return append(wire.AppendString(append(dst, `{"type":"text","text":`...), p.Text), '}')
+		return wire.Put(dst, `{"type":"text","text":`, p.Text, `}`)
 	case p.Kind == memkernel.PartThinking:
-		dst = wire.AppendString(append(dst, `{"type":"thinking","thinking":`...), p.Text)
-		return append(wire.AppendString(append(dst, `,"thinkingSignature":`...), p.Signature), '}')
+		return wire.Put(dst, `{"type":"thinking","thinking":`, p.Text, `,"thinkingSignature":`, p.Signature, `}`)
 	case p.Call != nil:
 		dst = wire.AppendString(append(dst, `{"type":"toolCall","id":`...), p.Call.ID)
 		dst = wire.AppendString(append(dst, `,"name":`...), p.Call.Name)
 		return append(wire.AppendInput(append(dst, `,"arguments":`...), p.Call), '}')
 	case p.Media != nil && p.Media.Data != "":
-		dst = wire.AppendString(append(dst, `{"type":"image","data":`...), p.Media.Data)
-		return append(wire.AppendString(append(dst, `,"mimeType":`...), p.Media.Type), '}')
+		return wire.Put(dst, `{"type":"image","data":`, p.Media.Data, `,"mimeType":`, p.Media.Type, `}`)
 	}
 	return dst
 }

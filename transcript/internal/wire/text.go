@@ -107,3 +107,15 @@ func AppendValid(dst []byte, s string) []byte {
 	}
 	return append(dst, strings.ToValidUTF8(s, "\uFFFD")...)
 }
+
+// Put writes JSON: its own text, a string to be quoted, its own text again, and so on.
+func Put(dst []byte, parts ...string) []byte {
+	for i, s := range parts {
+		if i%2 == 0 {
+			dst = append(dst, s...)
+		} else {
+			dst = AppendString(dst, s)
+		}
+	}
+	return dst
+}
