@@ -98,7 +98,7 @@ func (s Store) Verify() ([]Damage, error) {
 			bad = append(bad, s.damage(pointerName, err))
 		}
 	}
-	_, worse, err := s.LoadState()
+	_, worse, err := s.loadState()
 	return append(bad, worse...), err
 }
 
@@ -132,7 +132,7 @@ func (s Store) PutAside(bad []Damage) ([]string, error) {
 // process left behind when it ended comes back whole, but for what the newest
 // checkpoint holds already.
 func (s Store) Resume() (Resumed, error) {
-	st, bad, err := s.LoadState()
+	st, bad, err := s.loadState()
 	if err != nil {
 		return Resumed{}, err
 	}
@@ -143,9 +143,9 @@ func (s Store) Resume() (Resumed, error) {
 	return Resumed{State: Begin(st, latest), Latest: latest, Damaged: append(worse, bad...)}, nil
 }
 
-// LoadState reads the five state files. A damaged one is begun anew and named; one
+// loadState reads the five state files. A damaged one is begun anew and named; one
 // of a newer version is an error, since saving would destroy it.
-func (s Store) LoadState() (State, []Damage, error) {
+func (s Store) loadState() (State, []Damage, error) {
 	var st State
 	var bad []Damage
 	for _, f := range st.files() {

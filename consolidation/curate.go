@@ -12,7 +12,7 @@ import (
 // what little speaks for. How many days back an entry with a tag is looked for.
 const (
 	MostPromoted  = 8
-	LeastPromoted = 3
+	leastPromoted = 3
 	// LogDays is when a log's chance is over: what it then still holds of decisions
 	// and lessons is brought into topic files by [Prune].
 	LogDays = 14
@@ -111,7 +111,7 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 		p := &c.found[i]
 		weak := p.Score < strong
 		switch {
-		case c.known.says(p.Text) || weak && len(out.Entries)+o.Taken >= LeastPromoted:
+		case c.known.says(p.Text) || weak && len(out.Entries)+o.Taken >= leastPromoted:
 		case len(out.Entries) >= room:
 			if !weak {
 				out.Left++

@@ -33,7 +33,7 @@ func (a *auditor) observations() {
 	}
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
-		if n := f.Lines(); f.Kind == markdownstore.KindObservations && n > a.ObservationLines {
+		if n := f.lineCount(); f.Kind == markdownstore.KindObservations && n > a.ObservationLines {
 			a.add(Finding{Severity: Warning, Place: Place{f.Path, a.ObservationLines + 1, n}, What: fmt.Sprintf("has %d lines, the limit is %d", n, a.ObservationLines),
 				Hint: "drop entries without a tag that are older than a week"})
 		}
@@ -136,7 +136,7 @@ func (a *auditor) workingBuffer() {
 			}
 		}
 		if n > 0 {
-			a.add(Finding{Severity: Warning, Place: Place{f.Path, first, f.Lines()}, What: fmt.Sprintf("holds %s that nothing has processed", count(n, "entry", "entries")),
+			a.add(Finding{Severity: Warning, Place: Place{f.Path, first, f.lineCount()}, What: fmt.Sprintf("holds %s that nothing has processed", count(n, "entry", "entries")),
 				Hint: "bring what matters into the day's log or MEMORY.md, then empty it; sessions may be ending before they can"})
 		}
 	}

@@ -129,7 +129,7 @@ func (a *auditor) broken(f *File, r reference, names map[string]string) string {
 	if target == "" {
 		return brokenAnchor(f, r.anchor, line)
 	}
-	if top, _, _ := strings.Cut(target, "/"); external(target) || placeholder(target) || r.code && !a.snap.Exists(top) {
+	if top, _, _ := strings.Cut(target, "/"); external(target) || placeholder(target) || r.code && !a.snap.exists(top) {
 		return ""
 	}
 	for _, p := range [...]string{path.Join(path.Dir(f.Path), target), path.Clean(strings.TrimPrefix(target, "./"))} {
@@ -139,7 +139,7 @@ func (a *auditor) broken(f *File, r reference, names map[string]string) string {
 		if g := a.snap.File(p); g != nil {
 			return brokenAnchor(g, r.anchor, line)
 		}
-		if a.snap.Exists(p) {
+		if a.snap.exists(p) {
 			return ""
 		}
 	}
@@ -158,7 +158,7 @@ func (a *auditor) brokenWiki(f *File, r reference, names map[string]string) stri
 		return brokenAnchor(a.snap.File(p), r.anchor, "")
 	}
 	for _, p := range [...]string{r.target, r.target + ".md", path.Join(path.Dir(f.Path), r.target)} {
-		if a.snap.Exists(p) {
+		if a.snap.exists(p) {
 			return ""
 		}
 	}
@@ -202,8 +202,8 @@ func brokenAnchor(f *File, anchor, line string) string {
 		}
 	}
 	n := 0
-	if fmt.Sscanf(line, "%d", &n); n > f.Lines() && f.Err == nil {
-		return fmt.Sprintf("refers to line %d of %s, which has %d", n, f.Path, f.Lines())
+	if fmt.Sscanf(line, "%d", &n); n > f.lineCount() && f.Err == nil {
+		return fmt.Sprintf("refers to line %d of %s, which has %d", n, f.Path, f.lineCount())
 	}
 	return ""
 }

@@ -32,9 +32,9 @@ func (r *pruner) owner(e *Entry, trail []string) string {
 		said = e.Plain
 	}
 	switch {
-	case e != nil && e.Tags.Has(Identity) && r.takes("IDENTITY.md"), aboutAgent.MatchString(heading) && r.takes("IDENTITY.md"):
+	case e != nil && e.Tags.has(Identity) && r.takes("IDENTITY.md"), aboutAgent.MatchString(heading) && r.takes("IDENTITY.md"):
 		return "IDENTITY.md"
-	case aboutUser.MatchString(heading) && r.takes("USER.md"), e != nil && e.Tags.Has(Human) && speaksOfUser.MatchString(said) && r.takes("USER.md"):
+	case aboutUser.MatchString(heading) && r.takes("USER.md"), e != nil && e.Tags.has(Human) && speaksOfUser.MatchString(said) && r.takes("USER.md"):
 		return "USER.md"
 	case aboutTools.MatchString(heading) && r.takes("TOOLS.md"):
 		return "TOOLS.md"
@@ -75,8 +75,8 @@ func (r *pruner) topic(e *Entry, trail []string) string {
 	if name == "" {
 		name = "notes"
 		if e != nil {
-			for _, t := range AllTags() {
-				if e.Tags.Has(t) {
+			for _, t := range allTags() {
+				if e.Tags.has(t) {
 					name = topics[t]
 					break
 				}

@@ -248,12 +248,12 @@ func (r *pruner) becomes(path, text string) {
 // observations trims what is observed: without a tag and old, oldest first.
 func (r *pruner) observations() {
 	for _, f := range r.pruned() {
-		if f.Kind != markdownstore.KindObservations || r.ObservationLines <= 0 || f.Lines() <= r.ObservationLines {
+		if f.Kind != markdownstore.KindObservations || r.ObservationLines <= 0 || f.lineCount() <= r.ObservationLines {
 			continue
 		}
 		ps := pieces(f)
 		r.own(f, ps)
-		n := f.Lines()
+		n := f.lineCount()
 		for _, b := range bundles(ps) {
 			if n > r.ObservationRest && r.may(ps, b) && !slices.ContainsFunc(b, func(i int) bool { return tagged(&ps[i]) || !r.oldObservation(f, &ps[i]) }) {
 				n -= linesOf(ps, b)
@@ -318,7 +318,7 @@ func (r *pruner) logs() {
 		}
 		for j := range f.Entries {
 			e := &f.Entries[j]
-			if e.State == StateSuperseded || !e.Tags.Has(Decision) && !e.Tags.Has(Lesson) || len(r.out.Moves) >= mostMoves {
+			if e.State == StateSuperseded || !e.Tags.has(Decision) && !e.Tags.has(Lesson) || len(r.out.Moves) >= mostMoves {
 				continue
 			}
 			r.extract(e)

@@ -18,7 +18,7 @@ const moreMark = "More memory:"
 // suggested. Below the limit nothing is touched.
 func (r *pruner) memory() {
 	f := r.snap.Memory()
-	if f == nil || f.Err != nil || f.Doc.Binary || r.MemoryLines <= 0 || f.Lines() <= r.MemoryLines || !r.prunes(f.Path) {
+	if f == nil || f.Err != nil || f.Doc.Binary || r.MemoryLines <= 0 || f.lineCount() <= r.MemoryLines || !r.prunes(f.Path) {
 		return
 	}
 	ps := pieces(f)
@@ -184,7 +184,7 @@ func (r *pruner) makeRoom(f *File, ps []piece, all []bundle, leaves map[int]Why)
 
 // finishMemory writes the line that says where more is.
 func (r *pruner) finishMemory(f *File, ps []piece) {
-	text, n := f.Doc.Raw, f.Lines()
+	text, n := f.Doc.Raw, f.lineCount()
 	if slices.ContainsFunc(r.out.Moves, func(m Move) bool { return m.From == f.Path }) {
 		text, _ = settled(f, ps)
 		if l := r.moreLine(f); l != "" {

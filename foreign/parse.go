@@ -52,7 +52,7 @@ func Parse(data []byte, f Format) (*Answer, error) {
 			return r.parse(doc, f)
 		}
 	}
-	return nil, fmt.Errorf("read memories: unknown format %q, use one of %v, or leave it out", clip(string(f)), Formats())
+	return nil, fmt.Errorf("read memories: unknown format %q, use one of %v, or leave it out", clip(string(f)), formats())
 }
 
 func (r *reader) parse(doc json.RawMessage, f Format) (*Answer, error) {

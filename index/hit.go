@@ -68,19 +68,3 @@ func keep(hits []Hit, want func(path string) bool) []Hit {
 	}
 	return slices.DeleteFunc(hits, func(h Hit) bool { return !want(h.Path) })
 }
-
-// Around returns the chunks that stand before and after a hit in its file, in
-// order, the hit's own left out. It returns nothing if the hit's chunk is no
-// longer there.
-func (ix *Index) Around(ctx context.Context, hit Hit, before, after int) ([]Hit, error) {
-	h, done, err := ix.door.use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	out, err := readHits(ctx, h.read, `SELECT `+hitColumns+`, 0.0
-		FROM chunks AS me JOIN chunks AS c ON c.file=me.file JOIN files AS f ON f.id=c.file
-		WHERE me.row=? AND me.id=? AND c.seq BETWEEN me.seq-? AND me.seq+? AND c.row<>me.row
-		ORDER BY c.seq`, hit.row, hit.ID, max(before, 0), max(after, 0))
-	return out, explain("read neighbours", ix.door.path, err)
-}

@@ -62,8 +62,8 @@ func List(ctx context.Context, source iter.Seq2[FileStat, error]) (*Listing, err
 
 func byPath(a, b FileStat) int { return strings.Compare(a.Path, b.Path) }
 
-// Unsure tells whether a file that was not listed may be there all the same.
-func (l *Listing) Unsure(path string) bool {
+// unsure tells whether a file that was not listed may be there all the same.
+func (l *Listing) unsure(path string) bool {
 	return slices.ContainsFunc(l.Problems, func(p FileError) bool {
 		return p.Path == "" || p.Path == path || strings.HasPrefix(path, p.Path+"/")
 	})
@@ -156,7 +156,7 @@ func Compare[R any](l *Listing, known []R, note func(*R) Noted) Work[R] {
 }
 
 func (w *Work[R]) gone(l *Listing, row *R, note func(*R) Noted) {
-	if !l.Unsure(note(row).Path) {
+	if !l.unsure(note(row).Path) {
 		w.Remove = append(w.Remove, row)
 	}
 }

@@ -187,22 +187,6 @@ func TestLongQuestions(t *testing.T) {
 	}
 }
 
-func TestAround(t *testing.T) {
-	w := newWorkspace(t, map[string]string{"a.md": "one\n\ntwo\n\nthree\n\nfour\n", "b.md": "five\n"})
-	ix := openNew(t)
-	w.sync(t, ix)
-	hit := ask(t, ix, "three")[0]
-	got, err := ix.Around(context.Background(), hit, 1, 5)
-	if err != nil || !cmp.Equal(places(got), []string{"a.md:3", "a.md:7"}) {
-		t.Errorf("%v, %v", places(got), err)
-	}
-	w.put(t, "a.md", "one\n")
-	w.sync(t, ix)
-	if got, err := ix.Around(context.Background(), hit, 1, 5); err != nil || len(got) != 0 {
-		t.Errorf("neighbours of a chunk that is gone: %v, %v", places(got), err)
-	}
-}
-
 func TestRef(t *testing.T) {
 	w := newWorkspace(t, map[string]string{"a.md": "# H\n\none\ntwo\n"})
 	ix := openNew(t)

@@ -45,7 +45,7 @@ func openFolder(dir, lockFile string) (*folder, error) {
 		return nil, err
 	}
 	if lockFile == "" {
-		lockFile = filepath.Join(abs, filepath.FromSlash(DefaultLockName))
+		lockFile = filepath.Join(abs, filepath.FromSlash(defaultLockName))
 	}
 	return &folder{dir: abs, root: root, lockFile: lockFile, writing: make(chan struct{}, 1), lock: flock.New(lockFile)}, nil
 }
@@ -112,7 +112,7 @@ func (d *folder) makeLockDir() error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if d.lockFile != d.abs(DefaultLockName) {
+	if d.lockFile != d.abs(defaultLockName) {
 		return nil
 	}
 	return atomicfile.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600)

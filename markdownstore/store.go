@@ -10,8 +10,8 @@ import (
 const (
 	// DefaultMaxFileBytes is the size above which a file is not indexed.
 	DefaultMaxFileBytes = 32 << 20 // 32 MiB
-	// DefaultLockName is where the lock of the writers stands in a workspace.
-	DefaultLockName = ".memkernel/markdown.lock"
+	// defaultLockName is where the lock of the writers stands in a workspace.
+	defaultLockName = ".memkernel/markdown.lock"
 )
 
 // Options are the settings of a Store. nil and zero fields mean the defaults.
@@ -31,7 +31,7 @@ type Options struct {
 	Count                      func(string) int
 	CountName                  string
 	// LockFile is held while the workspace is written to; default
-	// DefaultLockName below the workspace. Every process that writes must name
+	// .memkernel/markdown.lock below the workspace. Every process that writes must name
 	// the same file.
 	LockFile string
 	// Now is the clock; default time.Now.

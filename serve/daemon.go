@@ -89,7 +89,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		if err == nil {
 			return d.relay(ctx, nc, socket)
 		}
-		var refused *SocketError
+		var refused *socketError
 		if errors.As(err, &refused) || time.Now().After(deadline) {
 			return fmt.Errorf("another process serves %s and can't be joined: %w", d.StateDir, err)
 		}
@@ -199,7 +199,7 @@ func (d *Daemon) relay(ctx context.Context, nc net.Conn, socket string) error {
 }
 
 func writeRecord(stateDir, socket string) error {
-	data, err := json.Marshal(record{Format: 1, PID: os.Getpid(), Protocol: Protocol, Socket: socket})
+	data, err := json.Marshal(record{Format: 1, PID: os.Getpid(), Protocol: protocol, Socket: socket})
 	if err == nil {
 		_, err = statedir.At(stateDir).WriteFile(recordName, append(data, '\n'), 0o600)
 	}

@@ -130,10 +130,10 @@ type capabilities struct {
 }
 
 func doInitialize(_ context.Context, d *desk, _ *call, p *initializeCall) (any, error) {
-	if p.Protocol != 0 && p.Protocol != Protocol {
+	if p.Protocol != 0 && p.Protocol != protocol {
 		return nil, newError(codeVersion, "PROTOCOL_VERSION", "the server speaks version 1 of the protocol only", "use a client and a memkernel of the same protocol")
 	}
-	return initialized{Protocol: Protocol, Server: serverInfo{"memkernel", d.opt.Version}, Workspace: d.opt.Workspace, StateDir: d.opt.StateDir,
+	return initialized{Protocol: protocol, Server: serverInfo{"memkernel", d.opt.Version}, Workspace: d.opt.Workspace, StateDir: d.opt.StateDir,
 		Capabilities: capabilities{Methods: methodNames(), Dialects: names(transcript.Intakes()), Forms: forms, Private: d.opt.Private, Tools: d.opt.Tools != nil,
 			MaxLineBytes: d.opt.LineBytes, MaxInFlight: d.opt.InFlight, MaxBatch: maxBatch}}, nil
 }

@@ -178,7 +178,7 @@ func TestOperationsAndTheJournal(t *testing.T) {
 func TestNotesInTheText(t *testing.T) {
 	d := newDesk(t, t.TempDir(), talk())
 	rule := d.state.Constraints[0]
-	before := Render(d.state, 1200, nil, pointer)
+	before := render(d.state, 1200, nil, pointer)
 	if got := RenderNoted(d.state, d.notes(), 1200, nil, pointer); got != before {
 		t.Errorf("without notes the text is\n%s\nwant\n%s", got, before)
 	}
@@ -310,7 +310,7 @@ func checkCaps(t *rapid.T, d *desk) {
 		if text != "" && count(text) > limit {
 			t.Fatalf("%s: %d over the cap %d:\n%s", name, count(text), limit, text)
 		}
-		if alone := Render(d.state, limit, count, pointer); alone != "" && text == "" {
+		if alone := render(d.state, limit, count, pointer); alone != "" && text == "" {
 			t.Fatalf("%s: nothing at cap %d, where the mechanical summary has a text", name, limit)
 		}
 	}

@@ -88,17 +88,17 @@ func TestNeverOverCap(t *testing.T) {
 		s := update(State{}, gen.Draw(t, "messages"))
 		limit := rapid.IntRange(0, 600).Draw(t, "cap")
 		for name, count := range counters {
-			text := Render(s, limit, count, pointer)
+			text := render(s, limit, count, pointer)
 			if text != "" && count(text) > limit {
 				t.Fatalf("%s: %d over the cap %d:\n%s", name, count(text), limit, text)
 			}
 			if text == "" && count(header+"\n") <= limit {
 				t.Fatalf("%s: empty at cap %d", name, limit)
 			}
-			if text != Render(s, limit, count, pointer) {
+			if text != render(s, limit, count, pointer) {
 				t.Fatalf("%s: two renderings differ", name)
 			}
 		}
-		checkText(t, Render(s, 1200, nil, pointer), 1200)
+		checkText(t, render(s, 1200, nil, pointer), 1200)
 	})
 }

@@ -97,7 +97,7 @@ func keyed(msgs ...memkernel.Message) []memkernel.Message {
 }
 
 func rendered(msgs ...memkernel.Message) string {
-	return Render(update(State{}, keyed(msgs...)), 1200, nil, pointer)
+	return render(update(State{}, keyed(msgs...)), 1200, nil, pointer)
 }
 
 func TestFreshSession(t *testing.T) {
@@ -109,10 +109,10 @@ decisions: none yet
 open_threads: none yet
 recent_artifacts: none yet
 `
-	if got := Render(State{}, 1200, nil, nil); got != want {
+	if got := render(State{}, 1200, nil, nil); got != want {
 		t.Errorf("got\n%s", got)
 	}
-	if got := Render(update(State{}, nil), 1200, nil, pointer); got != want {
+	if got := render(update(State{}, nil), 1200, nil, pointer); got != want {
 		t.Errorf("after an empty update:\n%s", got)
 	}
 }
@@ -487,11 +487,11 @@ func TestMask(t *testing.T) {
 
 func TestStableBytes(t *testing.T) {
 	s := update(State{}, keyed(user("write the report now"), says("Shall I start?")))
-	before := Render(s, 1200, nil, pointer)
+	before := render(s, 1200, nil, pointer)
 	quiet := keyed(
 		memkernel.Message{Role: memkernel.RoleUser, Origin: memkernel.OriginMeta, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "x"}}},
 		answers("none", "an answer to nothing", false), user("<system-reminder>x</system-reminder>"))
-	if after := Render(update(s, quiet), 1200, nil, pointer); after != before {
+	if after := render(update(s, quiet), 1200, nil, pointer); after != before {
 		t.Errorf("nothing changed, the text did:\n%s\nwas\n%s", after, before)
 	}
 }
@@ -504,7 +504,7 @@ func TestPointers(t *testing.T) {
 	}
 	s := update(State{}, keyed(msgs...))
 	asked := map[string]int{}
-	text := Render(s, 400, nil, func(kind string, n int) string { asked[kind] = n; return "pg_7" })
+	text := render(s, 400, nil, func(kind string, n int) string { asked[kind] = n; return "pg_7" })
 	checkText(t, text, 400)
 	shown := strings.Count(text, "file: ")
 	if want := fmt.Sprintf("  +%d older: get pg_7\n", 130-shown); !strings.HasSuffix(text, want) || asked[KindArtifacts] != 130-shown {

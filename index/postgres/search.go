@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -196,17 +197,17 @@ func matchWords(ctx context.Context, st *site, v *view, w words, q index.Query) 
 	}
 }
 
-// matchQuery sums up BM25 (k1 1.2, b .75) over the chunks with any of the words.
-const matchQuery = `
+// matchQuery sums up BM25 over the chunks with any of the words.
+var matchQuery = fmt.Sprintf(`
 WITH q AS (SELECT * FROM unnest($2::text[], $3::float8[]) AS t(term, idf)),
 m AS MATERIALIZED (
-	SELECT p.chunk, sum(q.idf * p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.words / $4::float8))) AS score
+	SELECT p.chunk, sum(q.idf * p.tf * %g / (p.tf + %g * (%g + %g * p.words / $4::float8))) AS score
 	FROM q JOIN postings AS p ON p.term=q.term
 	WHERE p.scope = ANY($1::integer[])
 	GROUP BY p.chunk ORDER BY score DESC LIMIT $5::bigint)
-SELECT ` + hitColumns + `, m.score::float8
+SELECT %s, m.score::float8
 FROM m JOIN chunks AS c ON c.row=m.chunk JOIN files AS f ON f.id=c.file
-WHERE c.scope = ANY($1::integer[])`
+WHERE c.scope = ANY($1::integer[])`, index.BM25K1+1, index.BM25K1, 1-index.BM25B, index.BM25B, hitColumns)
 
 const hitColumns = `c.seq, c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.body, f.path, f.mtime, f.space`
 

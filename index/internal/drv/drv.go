@@ -77,13 +77,13 @@ const (
 	CodeBusy      = 5
 	CodeLocked    = 6
 	CodeReadOnly  = 8
-	CodeInterrupt = 9
-	CodeIO        = 10
+	codeInterrupt = 9
+	codeIO        = 10
 	CodeCorrupt   = 11
 	CodeFull      = 13
 	CodeCantOpen  = 14
 	CodeNotADB    = 26
-	CodeShortRead = CodeIO | 2<<8
+	CodeShortRead = codeIO | 2<<8
 )
 
 // fileURI is the name under which SQLite opens a path: percent-escaped, since a
