@@ -249,7 +249,7 @@ var larger = map[string]int{
 	"index":                  44,
 	"index.Index":            49,
 	"index/postgres.Index":   50,
-	"kernel":                 107,
+	"kernel":                 108,
 	"kernel.Kernel":          116,
 	"kernel.memory":          57,
 	"kernel.session":         177,

@@ -172,7 +172,7 @@ func TestMalformedConversations(t *testing.T) {
 	}
 	tests := []struct {
 		name  string
-		fault string
+		fault kernel.FaultCode
 		spoil func(c *conversation)
 	}{
 		{"orphaned result", "orphan-result", func(c *conversation) { at(c, 3, user("x", result("call_nowhere", words(lost)))) }},
@@ -387,7 +387,7 @@ func TestOddIds(t *testing.T) {
 				if diff := cmp.Diff(stream(q), stream(p)); diff != "" {
 					t.Fatalf("turn %d: a reopened kernel sends other bytes:\n%s", i, diff)
 				}
-				if hasFault(p, string(pagevm.RewriteBehind)) || p.Layout.Made == nil && !strings.HasPrefix(stream(p), last) {
+				if hasFault(p, kernel.FaultRewrite) || p.Layout.Made == nil && !strings.HasPrefix(stream(p), last) {
 					t.Fatalf("turn %d does not extend the one before: %v", i, p.Faults)
 				}
 				last = stream(p)

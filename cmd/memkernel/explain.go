@@ -187,7 +187,7 @@ func (s *sheet) faults() {
 			detail += " (" + id + ")"
 		}
 		for i, l := range wrap(detail, columns-26) {
-			code := f.Code
+			code := string(f.Code)
 			if i > 0 {
 				code = ""
 			}
