@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"strings"
+
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
@@ -21,8 +23,9 @@ type Fault struct {
 	BudgetInsufficient bool `json:"budget_insufficient,omitempty"`
 }
 
-// FaultCode names a fault or an alert. Beside those that are listed here there are those
-// of healing, by the names of package transcript's notes.
+// FaultCode names a fault or an alert: small letters and underscores. Beside those that
+// are listed here there are those of healing, by the names of package transcript's
+// notes, such as missing_result.
 type FaultCode string
 
 // The faults of the paging contract that a plan or a boundary can show, by the
@@ -124,4 +127,6 @@ const (
 )
 
 // healed is the code of what healing did.
-func healed(n *transcript.Note) FaultCode { return FaultCode(n.Rule) }
+func healed(n *transcript.Note) FaultCode {
+	return FaultCode(strings.ReplaceAll(n.Rule, "-", "_"))
+}
