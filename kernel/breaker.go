@@ -56,10 +56,6 @@ func defaulted[T int | time.Duration](v *T, def T) {
 	}
 }
 
-// AlertSpiral tells of a session that was compacted often within a short time: what
-// fills it comes back as fast as it goes.
-const AlertSpiral = "death_spiral"
-
 // breaker is what a line knows of cuts that came to nothing.
 type breaker struct {
 	// Futile counts them, Size is the conversation after the newest, in calibrated

@@ -72,10 +72,6 @@ func (c *calibrations) set(model string, cal budget.Calibration) error {
 	return err
 }
 
-// FaultUsageIgnored is the fault of an observed turn whose usage can't be that of
-// the prompt that was planned, as when a gateway reports a part of it.
-const FaultUsageIgnored = "usage_ignored"
-
 // plausible tells whether a prompt that we counted may have been so large. It may
 // well be larger: some hosts do not show us their system prompt and tools.
 func plausible(actual, counted int) bool {

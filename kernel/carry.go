@@ -43,9 +43,6 @@ func (w *work) modelNotes() summary.Notes {
 	return n.Rooted(notes.RootedIn(w.msgs))
 }
 
-// FaultNotesUnread: a model's notes on the session can't be read.
-const FaultNotesUnread = "notes_unread"
-
 // block makes a kernel block and keeps its text.
 func (w *work) block(kind pagevm.ItemKind, page string, level pagevm.Level, text string) pagevm.Block {
 	h := hashText(text)

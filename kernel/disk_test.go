@@ -48,7 +48,7 @@ func TestFullDiskAtEveryWrite(t *testing.T) {
 	}
 }
 
-func hasFault(p *kernel.ContextPlan, code string) bool {
+func hasFault(p *kernel.ContextPlan, code kernel.FaultCode) bool {
 	for _, f := range p.Faults {
 		if f.Code == code {
 			return true

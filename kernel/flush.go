@@ -23,10 +23,6 @@ import (
 // the rules that were told. The agentic one hands the host a silent turn for its model, and writes what comes back.
 // Both go through the journal like everything that is remembered.
 
-// FaultFlushSkipped: what should have been written to the day's log was not, and
-// why. It stands in the checkpoint.
-const FaultFlushSkipped = "flush_skipped"
-
 // FlushOptions say when memory is written by itself.
 type FlushOptions struct {
 	// Off writes nothing but what is remembered by [Kernel.Remember].

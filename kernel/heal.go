@@ -69,13 +69,14 @@ func (w *work) ready(key func()) error {
 // note reports what healing did. What it took out becomes a page, so that it is
 // listed and can be read.
 func (w *work) note(notes []transcript.Note) {
-	for _, n := range notes {
-		f := Fault{Code: n.Rule, Key: n.Key, Detail: n.Text}
-		for i := range n.Removed {
-			p := &n.Removed[i]
+	for i := range notes {
+		n := &notes[i]
+		f := Fault{Code: healed(n), Key: n.Key, Detail: n.Text}
+		for j := range n.Removed {
+			p := &n.Removed[j]
 			id := pageID("rm", branched(w.req.Branch, n.Key), hashResult(p))
 			w.taken = append(w.taken, taken{page: id, key: n.Key, part: p})
-			w.removed = append(w.removed, Excluded{Kind: string(p.Kind), ID: id, Tokens: w.count.part(p), Reason: n.Rule})
+			w.removed = append(w.removed, Excluded{Kind: string(p.Kind), ID: id, Tokens: w.count.part(p), Reason: string(f.Code)})
 			f.Page = id
 		}
 		w.faults = append(w.faults, f)
@@ -91,10 +92,6 @@ type taken struct {
 // opening stands in front of a conversation that begins with the assistant, where
 // the provider wants the user to speak first.
 const opening = "[The conversation begins with the assistant's message below.]"
-
-// FaultLeadingAssistant is the fault of a conversation that begins with the
-// assistant and got an opening.
-const FaultLeadingAssistant = "leading-assistant"
 
 // lead puts an opening in front where it is needed.
 func (w *work) lead() {
@@ -312,7 +309,7 @@ func (w *work) keyRun(from, to int, used keyUse) {
 	for i := from; i < to; i++ {
 		key := keyOf(&w.msgs[i], prev)
 		if used.take(key) > 1 {
-			w.faults = append(w.faults, Fault{Code: "duplicate_key", Key: key, Detail: "another message has the same id"})
+			w.faults = append(w.faults, Fault{Code: FaultDuplicateKey, Key: key, Detail: "another message has the same id"})
 			same := key
 			for used.of(key) > 0 {
 				key = same + "#" + strconv.Itoa(used.of(same))

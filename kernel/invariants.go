@@ -9,32 +9,6 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// The faults of the paging contract that a plan or a boundary can show, by the
-// engine's names.
-const (
-	// FaultRefetch: the model fetched a page by its handle that the prompt did not
-	// show in full.
-	FaultRefetch = string(paging.Refetch)
-	// FaultDuplicateTool: a call ran again that only looks at something, it came to the
-	// same, and its result before did not stand in full. What waits or acts, and what
-	// asks how things stand after an act, is none.
-	FaultDuplicateTool = string(paging.DuplicateTool)
-	// FaultPinned: a page that is pinned does not stand, or below its floor.
-	FaultPinned = string(paging.PinnedInvariantMiss)
-	// FaultBootstrap: after a compaction a file of standing instructions does not
-	// stand, or below its floor.
-	FaultBootstrap = string(paging.PostCompactionBootstrap)
-	// FaultSilentRecall: something that is known could not be brought back. It is
-	// never answered by silence: the fault says what and why.
-	FaultSilentRecall = string(paging.SilentRecall)
-	// FaultFlushMiss: a boundary was passed and the summary could not be brought up
-	// to the newest message. The messages' pages stand in the journal all the same.
-	FaultFlushMiss = string(paging.FlushMiss)
-	// AlertDuplicateSignature: such a call ran again though its result stood in full. No
-	// prompt could have prevented it.
-	AlertDuplicateSignature = paging.AlertDuplicateSignature
-)
-
 // verify looks at the finished projection as a stranger would: what the contract
 // promises of pins, of bootstrap files after a compaction and of recall either
 // stands, or is a fault that says why.

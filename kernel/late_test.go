@@ -60,8 +60,8 @@ func TestCallIDsUsedAgain(t *testing.T) {
 			c.say()
 			c.add(memkernel.RoleUser, result("same", words("of the old call, too late")), words("And now?"))
 			p = plan(false)
-			kept := slices.ContainsFunc(p.Faults, func(f kernel.Fault) bool { return f.Code == "duplicate-result" && f.Page != "" })
-			if !kept || codes(p.Faults)["duplicate-result"] != 1 {
+			kept := slices.ContainsFunc(p.Faults, func(f kernel.Fault) bool { return f.Code == "duplicate_result" && f.Page != "" })
+			if !kept || codes(p.Faults)["duplicate_result"] != 1 {
 				t.Errorf("what came too late is not told: %+v", p.Faults)
 			}
 			c.say()

@@ -96,10 +96,6 @@ type fileStamp struct {
 	mod  time.Time
 }
 
-// FaultCheckpoint: a checkpoint or a file of the captured state could not be used;
-// the detail says what stands in for it.
-const FaultCheckpoint = "checkpoint_damaged"
-
 // lifeNow is the session's working state, read again if another process has
 // written it.
 func (s *session) lifeNow() (*life, error) {

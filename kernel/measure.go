@@ -68,10 +68,6 @@ func (c *AnthropicCounter) CountPrompt(ctx context.Context, model string, body [
 	return out.InputTokens, nil
 }
 
-// FaultNotCounted is the fault of a plan whose provider could not be asked for a
-// count; the kernel's own count stands.
-const FaultNotCounted = "not_counted"
-
 // ask has the provider count a recorded plan. The answer anchors the line, so
 // that the next plan counts only what is new, and trains the model's calibration.
 // It tells whether the prompt turned out too large for the window.

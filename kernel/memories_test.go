@@ -48,7 +48,7 @@ func leftFor(p *kernel.ContextPlan, id string) string {
 	return ""
 }
 
-func faultsOf(p *kernel.ContextPlan, code string) (out []string) {
+func faultsOf(p *kernel.ContextPlan, code kernel.FaultCode) (out []string) {
 	for _, f := range p.Faults {
 		if f.Code == code {
 			out = append(out, f.Cause+": "+f.Detail)

@@ -18,8 +18,8 @@ func (c *conversation) ask(tool, input, text string) {
 	c.add(memkernel.RoleUser, result(id, words(text)))
 }
 
-func codes(faults []kernel.Fault) map[string]int {
-	out := map[string]int{}
+func codes(faults []kernel.Fault) map[kernel.FaultCode]int {
+	out := map[kernel.FaultCode]int{}
 	for _, f := range faults {
 		out[f.Code]++
 	}
@@ -34,11 +34,11 @@ func TestMisses(t *testing.T) {
 	c.user()
 	text := c.code(5000)
 	const read = `{"file_path":"pkg/queue/ledger.go"}`
-	plan := func(want string, n int) *kernel.ContextPlan {
+	plan := func(want kernel.FaultCode, n int) *kernel.ContextPlan {
 		t.Helper()
 		p := mustPlan(t, k, request(c))
 		f, a := codes(p.Faults), codes(p.Alerts)
-		for _, code := range []string{kernel.FaultRefetch, kernel.FaultDuplicateTool, kernel.AlertDuplicateSignature} {
+		for _, code := range []kernel.FaultCode{kernel.FaultRefetch, kernel.FaultDuplicateTool, kernel.AlertDuplicateSignature} {
 			got := f[code] + a[code]
 			if code == want && got != n || code != want && got != 0 {
 				t.Fatalf("%s: %d; faults %+v, alerts %+v", code, got, p.Faults, p.Alerts)

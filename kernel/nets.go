@@ -53,10 +53,6 @@ const (
 	bufferPath = "memory/working-buffer.md"
 )
 
-// FaultNet: one of the records of the working state was not written; the cause says
-// which, the detail why. What stands in the way of all writes is told once.
-const FaultNet = "net_skipped"
-
 // written is the newest checkpoint that stands on disk, nil if there is none.
 func (l *life) written() *checkpoint.Checkpoint {
 	if l == nil || l.net != NetCheckpoint {

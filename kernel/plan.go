@@ -258,21 +258,6 @@ type Reduced struct {
 	Handle string `json:"handle"`
 }
 
-// Fault is something that went wrong for the model or for us, by name.
-type Fault struct {
-	Code   string `json:"code"`
-	Page   string `json:"page,omitempty"`
-	Key    string `json:"key,omitempty"`
-	Detail string `json:"detail"`
-	// Turn is the user message in whose turn it showed, Cause what took the page
-	// away, and Plan the plan whose decision that was; "" where there is none.
-	Turn  string `json:"turn,omitempty"`
-	Cause string `json:"cause,omitempty"`
-	Plan  string `json:"plan,omitempty"`
-	// BudgetInsufficient: no policy could have helped, there was no room.
-	BudgetInsufficient bool `json:"budget_insufficient,omitempty"`
-}
-
 // Stats is the kernel's own work for a plan.
 type Stats struct {
 	// Ingested counts messages new to the session, Counted the texts tokenised.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,8 +44,16 @@ func mustPlan(t fataler, k *kernel.Kernel, req kernel.PlanRequest) *kernel.Conte
 	if err != nil {
 		t.Fatalf("plan: %v", err)
 	}
+	for _, f := range slices.Concat(p.Faults, p.Alerts) {
+		if !code.MatchString(string(f.Code)) {
+			t.Fatalf("a fault has the code %q", f.Code)
+		}
+	}
 	return p
 }
+
+// code is how faults are named.
+var code = regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 
 // stream is the prompt as the provider's cache sees it: every content block with
 // its role, in order, without cache markers.

@@ -76,15 +76,6 @@ func (k *Kernel) planUnrecorded(ctx context.Context, s *session, req PlanRequest
 	return w.result(), nil
 }
 
-// FaultNotRecorded is the fault of a plan that could not be written down: nothing
-// new was degraded, and the next plan knows nothing of this one.
-const FaultNotRecorded = "not_recorded"
-
-// FaultProjectionLost is the fault of a plan that had to begin anew because
-// projection.jsonl was damaged or gone: the provider's cache misses once, and
-// nothing else is lost. A damaged file is kept beside the new one.
-const FaultProjectionLost = "projection_lost"
-
 // projectionLost tells why a line has no projection though it should have one, ""
 // if all is well.
 func (s *session) projectionLost(key lineKey) string {

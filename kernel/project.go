@@ -16,10 +16,6 @@ import (
 // name.
 const projectFolder = "/project"
 
-// FaultProject: what the sessions of the workspace share can't be read, so none of
-// it stands in the prompt.
-const FaultProject = "project_unreadable"
-
 // folder is where a session's state lies.
 func (k *Kernel) folder(name string) store.Store {
 	if name == projectFolder {

@@ -477,7 +477,7 @@ func TestLateResults(t *testing.T) {
 		if n := strings.Count(stream(p), transcript.MissingResult); n != 3-i {
 			t.Errorf("%d results in: %d calls have a synthetic one", i, n)
 		}
-		if hasFault(p, "missing-result") != (i < 3) {
+		if hasFault(p, "missing_result") != (i < 3) {
 			t.Errorf("%d results in: faults are %v", i, p.Faults)
 		}
 	}

@@ -411,8 +411,9 @@ func TestFullDiskInTheMiddle(t *testing.T) {
 func TestDerivedFilesDoNotFailATurn(t *testing.T) {
 	const newer = `{"version":9,"models":{"m":{"x":1}}}`
 	for name, tt := range map[string]struct {
-		file, content, fault string
-		usage                memkernel.Usage
+		file, content string
+		fault         kernel.FaultCode
+		usage         memkernel.Usage
 	}{
 		"damaged usage":       {"sessions/s/usage.jsonl", "x\n{\"v\":1,\"n\":2,\"crc\":\"99f8b879\",\"rec\":{}}\n", "", memkernel.Usage{InputTokens: 9000}},
 		"usage is a folder":   {"sessions/s/usage.jsonl/x", "", kernel.FaultNotRecorded, memkernel.Usage{InputTokens: 9000}},

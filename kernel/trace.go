@@ -23,10 +23,6 @@ type TraceOptions struct {
 // DefaultTraceBytes is the default of TraceOptions.MaxBytes.
 const DefaultTraceBytes = 64 << 20
 
-// FaultNotTraced is the fault of a plan whose decisions could not be written down.
-// The plan itself is recorded.
-const FaultNotTraced = "not_traced"
-
 // newTracer gives the tracer of the session in dir, nil if there is to be none.
 func newTracer(dir store.Store, opt TraceOptions) *trace.Writer {
 	if opt.Off {

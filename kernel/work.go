@@ -197,7 +197,7 @@ func (w *work) absorb() error {
 	w.align = pagevm.Align(w.prev.proj, w.hosts)
 	w.next.msgs, w.next.places = w.msgs, w.places
 	if w.align.Rewrite != pagevm.RewriteNone {
-		w.faults = append(w.faults, Fault{Code: string(w.align.Rewrite), Key: keyAt(w.hosts, w.align.First),
+		w.faults = append(w.faults, Fault{Code: FaultCode(w.align.Rewrite), Key: keyAt(w.hosts, w.align.First),
 			Detail: fmt.Sprintf("the host's messages differ from message %d on", w.align.First+1)})
 	}
 	return nil

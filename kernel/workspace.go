@@ -10,18 +10,6 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// The faults that a workspace's files can cause.
-const (
-	// FaultWorkspaceFile: a file could not be read, and stands in no prompt.
-	FaultWorkspaceFile = "workspace_file"
-	// FaultWorkspaceSize: the files take more than their share even at their
-	// floors.
-	FaultWorkspaceSize = "workspace_over_budget"
-	// FaultHostTruncated: the host's own prompt shows a file in part; the rest is
-	// carried.
-	FaultHostTruncated = "host_truncated"
-)
-
 // source is a workspace file that has a place in prompts.
 type source struct {
 	path  string

@@ -64,7 +64,7 @@ func (c *Call) code(name string) {
 
 // controllable are the faults that another choice of what stands would have
 // prevented. The others come from the host or the machine.
-var controllable = map[string]bool{kernel.FaultRefetch: true, kernel.FaultDuplicateTool: true}
+var controllable = map[string]bool{string(kernel.FaultRefetch): true, string(kernel.FaultDuplicateTool): true}
 
 // price fills in what the bill says. The fixed part stands in front, so its tokens
 // are the first that are read, then written for long, then for short.

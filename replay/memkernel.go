@@ -55,7 +55,7 @@ func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 	}
 	pr.call = Call{Cold: plan.Layout.Cold, Faults: len(plan.Faults), Violations: len(validate(plan))}
 	for _, f := range plan.Faults {
-		pr.call.code(f.Code)
+		pr.call.code(string(f.Code))
 	}
 	if plan.Layout.Made != nil {
 		pr.call.Cut = plan.Layout.Made.Reason

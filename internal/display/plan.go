@@ -237,7 +237,7 @@ func (s *sheet) faults() {
 			detail += " (" + id + ")"
 		}
 		for i, l := range Wrap(detail, Columns-26) {
-			code := f.Code
+			code := string(f.Code)
 			if i > 0 {
 				code = ""
 			}

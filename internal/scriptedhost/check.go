@@ -38,7 +38,7 @@ func (h *Host) Check(ctx context.Context, underWay *Step) error {
 	}
 	defer os.RemoveAll(dir)
 	c := *h
-	c.Dir, c.k, c.Faults = dir, nil, map[string]int{}
+	c.Dir, c.k, c.Faults = dir, nil, map[kernel.FaultCode]int{}
 	if err := c.Open(ctx); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type Host struct {
 	Shallow bool
 	Ledger  Ledger
 	// Faults counts what the kernel's calls named, by code.
-	Faults map[string]int
+	Faults map[kernel.FaultCode]int
 
 	k    *kernel.Kernel
 	msgs []memkernel.Message
@@ -48,7 +48,7 @@ type Hooks struct {
 // New makes a host whose script has not begun.
 func New(dir string, s Setup) *Host {
 	s.setDefaults()
-	return &Host{Dir: dir, Window: s.Window, Faults: map[string]int{}}
+	return &Host{Dir: dir, Window: s.Window, Faults: map[kernel.FaultCode]int{}}
 }
 
 // Workspace is the folder of the Markdown.
@@ -236,7 +236,7 @@ func (h *Host) boundary(ctx context.Context, st *Step) error {
 }
 
 // forbidden are faults that no step may show: something that has to stand did not.
-var forbidden = map[string]bool{kernel.FaultFlushMiss: true, kernel.FaultBootstrap: true, kernel.FaultPinned: true,
+var forbidden = map[kernel.FaultCode]bool{kernel.FaultFlushMiss: true, kernel.FaultBootstrap: true, kernel.FaultPinned: true,
 	kernel.FaultSilentRecall: true, kernel.FaultCheckpoint: true, kernel.FaultFlushSkipped: true, kernel.FaultNotRecorded: true,
 	kernel.FaultNotTraced: true, kernel.FaultProjectionLost: true, kernel.FaultProject: true}
 

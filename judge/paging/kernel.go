@@ -250,7 +250,7 @@ func (pl *player) turn(ctx context.Context, t *paging.Turn) (*paging.Prompt, err
 	default:
 		prompt.Levels, prompt.Tokens = pl.levels(s, plan), (plan.Budgets.PlannedInputTokens+unitTokens-1)/unitTokens
 		for _, f := range plan.Faults {
-			pl.live[f.Code]++
+			pl.live[string(f.Code)]++
 		}
 	}
 	pl.answer(s, t, prompt.Levels)

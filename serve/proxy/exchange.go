@@ -222,8 +222,8 @@ func (x *Proxy) logDecision(e *exchange) {
 func codes(faults []kernel.Fault) string {
 	var out []string
 	for _, f := range faults {
-		if !slices.Contains(out, f.Code) {
-			out = append(out, f.Code)
+		if code := string(f.Code); !slices.Contains(out, code) {
+			out = append(out, code)
 		}
 	}
 	return strings.Join(out, ",")

@@ -1,0 +1,132 @@
+package kernel
+
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Fault is something that went wrong for the model or for us, by name.
+type Fault struct {
+	Code   FaultCode `json:"code"`
+	Page   string    `json:"page,omitempty"`
+	Key    string    `json:"key,omitempty"`
+	Detail string    `json:"detail"`
+	// Turn is the user message in whose turn it showed, Cause what took the page
+	// away, and Plan the plan whose decision that was; "" where there is none.
+	Turn  string `json:"turn,omitempty"`
+	Cause string `json:"cause,omitempty"`
+	Plan  string `json:"plan,omitempty"`
+	// BudgetInsufficient: no policy could have helped, there was no room.
+	BudgetInsufficient bool `json:"budget_insufficient,omitempty"`
+}
+
+// FaultCode names a fault or an alert: small letters and underscores. Beside those that
+// are listed here there are those of healing, by the names of package transcript's
+// notes, such as missing_result.
+type FaultCode string
+
+// The faults of the paging contract that a plan or a boundary can show, by the
+// engine's names.
+const (
+	// FaultRefetch: the model fetched a page by its handle that the prompt did not
+	// show in full.
+	FaultRefetch = FaultCode(paging.Refetch)
+	// FaultDuplicateTool: a call ran again that only looks at something, it came to the
+	// same, and its result before did not stand in full. What waits or acts, and what
+	// asks how things stand after an act, is none.
+	FaultDuplicateTool = FaultCode(paging.DuplicateTool)
+	// FaultPinned: a page that is pinned does not stand, or below its floor.
+	FaultPinned = FaultCode(paging.PinnedInvariantMiss)
+	// FaultBootstrap: after a compaction a file of standing instructions does not
+	// stand, or below its floor.
+	FaultBootstrap = FaultCode(paging.PostCompactionBootstrap)
+	// FaultSilentRecall: something that is known could not be brought back. It is
+	// never answered by silence: the fault says what and why.
+	FaultSilentRecall = FaultCode(paging.SilentRecall)
+	// FaultFlushMiss: a boundary was passed and the summary could not be brought up
+	// to the newest message. The messages' pages stand in the journal all the same.
+	FaultFlushMiss = FaultCode(paging.FlushMiss)
+)
+
+// The faults of what a host sends.
+const (
+	// FaultRewrite: a message that stands in the prompt was edited, replaced or
+	// compacted away. FaultRewriteUnder: only messages that had left it changed.
+	// FaultRewind: the host took back messages at the end.
+	FaultRewrite      = FaultCode(pagevm.RewriteBehind)
+	FaultRewriteUnder = FaultCode(pagevm.RewriteUnder)
+	FaultRewind       = FaultCode(pagevm.RewriteRewind)
+	// FaultDuplicateKey: two messages have one id.
+	FaultDuplicateKey FaultCode = "duplicate_key"
+	// FaultLeadingAssistant: the conversation begins with the assistant and got an
+	// opening.
+	FaultLeadingAssistant FaultCode = "leading_assistant"
+	// FaultUsageIgnored: the usage of an observed turn can't be that of the prompt that
+	// was planned, as when a gateway reports a part of it.
+	FaultUsageIgnored FaultCode = "usage_ignored"
+	// FaultHostTruncated: the host's own prompt shows a file in part; the rest is
+	// carried.
+	FaultHostTruncated FaultCode = "host_truncated"
+)
+
+// The faults of what the kernel reads.
+const (
+	// FaultWorkspaceFile: a file of the workspace could not be read, and stands in no
+	// prompt.
+	FaultWorkspaceFile FaultCode = "workspace_file"
+	// FaultWorkspaceSize: the workspace's files take more than their share even at their
+	// floors.
+	FaultWorkspaceSize FaultCode = "workspace_over_budget"
+	// FaultNotesUnread: a model's notes on the session can't be read.
+	FaultNotesUnread FaultCode = "notes_unread"
+	// FaultProject: what the sessions of the workspace share can't be read, so none of
+	// it stands in the prompt.
+	FaultProject FaultCode = "project_unreadable"
+	// FaultCheckpoint: a checkpoint or a file of the captured state could not be used;
+	// the detail says what stands in for it.
+	FaultCheckpoint FaultCode = "checkpoint_damaged"
+	// FaultNotSearched: a page that left the prompt can't be read any more, so nothing
+	// of it can be recalled.
+	FaultNotSearched FaultCode = "not_searched"
+	// FaultProjectionLost: the plan had to begin anew because projection.jsonl was
+	// damaged or gone: the provider's cache misses once, and nothing else is lost. A
+	// damaged file is kept beside the new one.
+	FaultProjectionLost FaultCode = "projection_lost"
+)
+
+// The faults of what the kernel writes, or asks for.
+const (
+	// FaultNotRecorded: the plan could not be written down: nothing new was degraded,
+	// and the next plan knows nothing of this one.
+	FaultNotRecorded FaultCode = "not_recorded"
+	// FaultNotTraced: how the plan was decided could not be written down. The plan
+	// itself is recorded.
+	FaultNotTraced FaultCode = "not_traced"
+	// FaultNotCounted: the provider could not be asked for a count; the kernel's own
+	// stands.
+	FaultNotCounted FaultCode = "not_counted"
+	// FaultFlushSkipped: what should have been written to the day's log was not, and
+	// why. It stands in the checkpoint.
+	FaultFlushSkipped FaultCode = "flush_skipped"
+	// FaultNet: one of the records of the working state was not written; the cause says
+	// which, the detail why. What stands in the way of all writes is told once.
+	FaultNet FaultCode = "net_skipped"
+)
+
+// The alerts: signs of trouble that no prompt could have prevented.
+const (
+	// AlertSpiral: the session was compacted often within a short time: what fills it
+	// comes back as fast as it goes.
+	AlertSpiral FaultCode = "death_spiral"
+	// AlertDuplicateSignature: a call as of [FaultDuplicateTool] ran again though its
+	// result stood in full.
+	AlertDuplicateSignature FaultCode = paging.AlertDuplicateSignature
+)
+
+// healed is the code of what healing did.
+func healed(n *transcript.Note) FaultCode {
+	return FaultCode(strings.ReplaceAll(n.Rule, "-", "_"))
+}
