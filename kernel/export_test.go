@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel/index/watch"
 	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // Watcher is what tests stand in for.
@@ -14,6 +15,9 @@ type Watcher = watcher
 func (o *SyncOptions) Drive(after func(time.Duration) <-chan time.Time, open func(watch.Options) (Watcher, error)) {
 	o.after, o.watch = after, open
 }
+
+// KeepIn lets a test say where state is kept.
+func (o *Options) KeepIn(s store.Store) { o.state = s }
 
 // SafeKey is the folder's name of a session.
 func SafeKey(key string) string { return safename.Of(key) }
