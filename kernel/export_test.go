@@ -2,7 +2,11 @@ package kernel
 
 import (
 	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/internal/store"
 )
+
+// KeepIn lets a test say where state is kept.
+func (o *Options) KeepIn(s store.Store) { o.state = s }
 
 // SafeKey is the folder's name of a session.
 func SafeKey(key string) string { return safename.Of(key) }

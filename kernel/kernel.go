@@ -99,6 +99,9 @@ type Options struct {
 	KeepSessions int
 	// Now is the clock for requests that carry no time. Default: time.Now.
 	Now func() time.Time
+
+	// state keeps what is kept. Default: files in StateDir.
+	state store.Store
 }
 
 // Kernel plans prompts for the sessions of one workspace.
@@ -156,7 +159,10 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 			return nil, fmt.Errorf("open workspace %s: %w; if you made it so, name the folder itself as the state directory", workspaceDir, err)
 		}
 	}
-	state := store.Files(o.StateDir)
+	state := o.state
+	if state == nil {
+		state = store.Files(o.StateDir)
+	}
 	if o.Prices == nil {
 		o.Prices = cachelayout.DefaultBook()
 	}

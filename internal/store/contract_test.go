@@ -25,8 +25,8 @@ type kind struct {
 	open func(t *rapid.T) store.Store
 	// kill lets the process die at its nth write step from now on, with part bytes of a
 	// write done; it gives a function that ends that and tells whether it died, and one
-	// that gives what the next process finds.
-	kill func(s store.Store, n, part int) (died func() bool, next func() store.Store)
+	// that gives what the next process finds. Refused, that step fails and no other.
+	kill func(s store.Store, n, part int, refused bool) (died func() bool, next func() store.Store)
 }
 
 var errDead = errors.New("dead")
@@ -41,13 +41,13 @@ var kinds = map[string]kind{
 			t.Cleanup(func() { os.RemoveAll(dir) })
 			return store.Files(dir + "/state")
 		},
-		kill: func(s store.Store, n, part int) (func() bool, func() store.Store) {
+		kill: func(s store.Store, n, part int, refused bool) (func() bool, func() store.Store) {
 			step := 0
 			restore := atomicfile.SetHook(func(op, _ string) error {
 				switch step++; {
 				case step == n && op == atomicfile.OpWrite:
 					return &atomicfile.PartialWrite{N: part, Err: errDead}
-				case step >= n:
+				case step == n || step > n && !refused:
 					return errDead
 				}
 				return nil
@@ -57,14 +57,17 @@ var kinds = map[string]kind{
 	},
 	"memory": {
 		open: func(*rapid.T) store.Store { return memstore.New() },
-		kill: func(s store.Store, n, part int) (func() bool, func() store.Store) {
-			m, step := s.(*memstore.Store), 0
+		kill: func(s store.Store, n, part int, refused bool) (func() bool, func() store.Store) {
+			m, step, err := s.(*memstore.Store), 0, memstore.ErrCrash
+			if refused {
+				err = errDead
+			}
 			m.SetFault(func(op memstore.Op, _ string) error {
 				switch step++; {
 				case step == n && (op == memstore.Write || op == memstore.Patch):
-					return &memstore.Partial{N: part, Err: memstore.ErrCrash}
-				case step >= n:
-					return memstore.ErrCrash
+					return &memstore.Partial{N: part, Err: err}
+				case step == n || step > n && !refused:
+					return err
 				}
 				return nil
 			})
@@ -251,7 +254,7 @@ func TestContract(t *testing.T) {
 				m.compare(t, found(t, s), a.what)
 				continue
 			}
-			died, next := k.kill(s, rapid.IntRange(1, 9).Draw(t, "step"), rapid.IntRange(0, 20).Draw(t, "part"))
+			died, next := k.kill(s, rapid.IntRange(1, 9).Draw(t, "step"), rapid.IntRange(0, 20).Draw(t, "part"), false)
 			err := a.do(s)
 			if dead := died(); dead != (err != nil) {
 				t.Fatalf("%s: died %v, error %v", a.what, dead, err)
@@ -435,35 +438,60 @@ func TestLocks(t *testing.T) {
 	})
 }
 
-// A write that fails without a crash leaves the old content and no temp, and an append
-// that can't be taken back says so.
+// A step that is refused without a crash leaves the old content or the new one, and
+// nothing half done. What can be taken back is.
 func TestRefused(t *testing.T) {
 	each(t, func(t *rapid.T, k kind, s store.Store) {
 		m := model{}
-		for range 4 {
+		for range rapid.IntRange(1, 8).Draw(t, "actions") {
 			a := m.draw(t)
-			if err := a.do(s); err != nil {
+			died, _ := k.kill(s, rapid.IntRange(1, 12).Draw(t, "step"), rapid.IntRange(0, 20).Draw(t, "part"), true)
+			err := a.do(s)
+			if refused := died(); err != nil && !refused || err == nil && refused && strings.HasPrefix(a.what, "put") {
+				t.Fatalf("%s: a step was refused: %v; error %v", a.what, refused, err)
+			}
+			got := found(t, s)
+			for n, may := range a.may {
+				switch {
+				case err == nil:
+					may = may[len(may)-1:]
+				case strings.HasPrefix(a.what, "append"):
+					may = may[:2] // as it was, or just made
+				}
+				if !slices.Contains(may, got.at(n)) {
+					t.Fatalf("refused in %s: %s holds %q, and may hold %q", a.what, n, got.at(n), may)
+				}
+				m.set(n, got.at(n))
+			}
+			m.compare(t, got, "a refusal in "+a.what)
+			if err := store.Walk(s, func(name string, _ store.Entry) error {
+				if atomicfile.IsTemp(path.Base(name)) {
+					return fmt.Errorf("%s: left %s", a.what, name)
+				}
+				return nil
+			}); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}
-			for n, may := range a.may {
-				m.set(n, may[len(may)-1])
-			}
 		}
+	})
+}
+
+// An append that fails and can't be taken back says so.
+func TestTorn(t *testing.T) {
+	each(t, func(t *rapid.T, k kind, s store.Store) {
 		j := s.Journal("j")
 		defer j.Close()
-		if _, err := j.Size(); err != nil {
+		if _, err := j.Append(0, []byte("old"), true); err != nil {
 			t.Fatal(err)
 		}
-		old := m["j"]
-		died, _ := k.kill(s, 1, 2)
-		_, err := j.Append(int64(len(old)), []byte("lost"), true)
+		died, _ := k.kill(s, 1, 2, false)
+		_, err := j.Append(3, []byte("lost"), true)
 		if died(); !errors.Is(err, store.ErrTorn) {
 			t.Fatalf("an append failed and could not be taken back: %v", err)
 		}
-		if err := j.Cut(int64(len(old))); err != nil {
+		if err := j.Cut(3); err != nil {
 			t.Fatal(err)
 		}
-		m["j"] = old
-		m.compare(t, found(t, s), "a refused append")
+		model{"j": "old"}.compare(t, found(t, s), "a torn append")
 	})
 }

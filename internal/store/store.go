@@ -86,6 +86,7 @@ type Journal interface {
 	Cut(size int64) error
 	// Patch writes over bytes that stand, in place. It is not atomic: who reads them
 	// tells by their content what a crash has torn. Bytes beside them are not touched.
+	// A power cut leaves those without sync up to some moment, and may tear the next.
 	Patch(off int64, data []byte, sync bool) error
 	// Current tells whether the name still has what this is: false after a Put, a Move
 	// or a Remove of it, and what is then appended here is lost.

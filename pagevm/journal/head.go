@@ -67,7 +67,7 @@ func (j *Journal) readHead() (*journalHead, error) {
 	if j.derived {
 		return nil, nil
 	}
-	data, err := j.in.Get(j.headFile())
+	data, err := j.in.Get(headName(j.name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -93,15 +93,13 @@ func (j *Journal) readHead() (*journalHead, error) {
 	}
 	j.halfHead = newest != nil && whole != headSlots
 	if newer != nil {
-		return nil, fmt.Errorf("%s: %w; upgrade memkernel, or point it at another state directory", j.in.Where(j.headFile()), newer)
+		return nil, fmt.Errorf("%s: %w; upgrade memkernel, or point it at another state directory", j.in.Where(headName(j.name)), newer)
 	}
 	if newest == nil {
-		return nil, fmt.Errorf("%s: %w", j.in.Where(j.headFile()), errHead)
+		return nil, fmt.Errorf("%s: %w", j.in.Where(headName(j.name)), errHead)
 	}
 	return newest, nil
 }
-
-func (j *Journal) headFile() string { return headName(j.name) }
 
 func encodeHead(h *journalHead) ([]byte, error) {
 	raw, err := json.Marshal(h)
@@ -183,6 +181,16 @@ func (j *Journal) keepHead() {
 	j.headErr = j.writeHead(headMark{j.off, j.line, j.sum}, nil, false)
 }
 
+// settle makes durable all up to where the journal was read and written, before a head
+// says so for good. What a head that is not synced says may be lost with it.
+func (j *Journal) settle() error {
+	if j.f == nil || j.off == 0 || j.head != nil && j.head.Next == nil && j.head.headMark == (headMark{j.off, j.line, j.sum}) {
+		return nil
+	}
+	_, err := j.f.Sync()
+	return err
+}
+
 // needHead makes the head of a journal that is about to be written and has none, or
 // one that can't be read; that is put aside.
 func (j *Journal) needHead() error {
@@ -191,11 +199,14 @@ func (j *Journal) needHead() error {
 	}
 	j.closeHead()
 	if errors.Is(j.headErr, errHead) && j.chained {
-		if _, err := store.PutAside(j.in, j.headFile()); err != nil {
+		if _, err := store.PutAside(j.in, headName(j.name)); err != nil {
 			return err
 		}
 	}
-	hf := j.in.Journal(j.headFile())
+	if err := j.settle(); err != nil {
+		return err
+	}
+	hf := j.in.Journal(headName(j.name))
 	if _, err := hf.Size(); err != nil { // it is made
 		return err
 	}
@@ -226,6 +237,9 @@ func (j *Journal) MendHead() error {
 	if err := j.ready(); err != nil {
 		return fmt.Errorf("mend head: %w", err)
 	}
+	if err := j.settle(); err != nil {
+		return fmt.Errorf("mend head: %w", err)
+	}
 	return j.writeHead(headMark{j.off, j.line, j.sum}, nil, true)
 }
 
@@ -244,7 +258,7 @@ func (j *Journal) writeHead(m headMark, next *headMark, sync bool) error {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
 	if j.hf == nil {
-		j.hf = j.in.Journal(j.headFile())
+		j.hf = j.in.Journal(headName(j.name))
 	}
 	if err := j.hf.Patch(h.Seq%headSlots*headSlot, slot, sync); err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
@@ -268,7 +282,7 @@ func (j *Journal) HeadErr() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.headErr == nil && j.halfHead {
-		return fmt.Errorf("%s: %w", j.in.Where(j.headFile()), ErrHalfHead)
+		return fmt.Errorf("%s: %w", j.in.Where(headName(j.name)), ErrHalfHead)
 	}
 	return j.headErr
 }
@@ -276,6 +290,11 @@ func (j *Journal) HeadErr() error {
 // replace gives the journal the content that n has read. The head says so before the
 // file takes the name: at any moment one of its two marks fits what stands there.
 func (j *Journal) replace(content []byte, n *Journal) error {
+	if !j.derived {
+		if err := j.settle(); err != nil {
+			return err
+		}
+	}
 	j.f.Close() // some systems refuse to replace an open file
 	j.f = nil
 	mark := headMark{n.off, n.line, n.sum}

@@ -19,12 +19,12 @@ import (
 // those that were true by then. No marks: a journal of before there were heads.
 func lay(t *testing.T, path string, content []byte, marks ...headMark) {
 	t.Helper()
-	if err := os.WriteFile(path, content, 0o600); err != nil {
+	in, name := place(path)
+	if _, err := in.Put(store.Unsynced, store.Doc{Name: name, Data: content}); err != nil {
 		t.Fatal(err)
 	}
-	dir, name := place(path)
-	os.Remove(dir.Where(headName(name)))
-	j := newJournal(dir, name)
+	in.Remove(store.Unsynced, headName(name))
+	j := newJournal(in, name)
 	defer j.Close()
 	for _, m := range marks {
 		j.off, j.line, j.sum = m.Off, m.Lines, m.Sum
@@ -110,7 +110,7 @@ func TestJournalVouched(t *testing.T) {
 			damaged[fmt.Sprint("bit, and a tail ", bit)] = append(bytes.Clone(b), tail...)
 		}
 	}
-	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	path := filepath.Join(memoryDir(t), "journal.jsonl")
 	for name, content := range damaged {
 		lay(t, path, content, headMark{}, m)
 		for _, ro := range []bool{true, false} {
@@ -122,7 +122,7 @@ func TestJournalVouched(t *testing.T) {
 			if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "line ") {
 				t.Fatalf("%s: the error names no place: %v", name, err)
 			}
-			if b, _ := os.ReadFile(path); !bytes.Equal(b, content) {
+			if b := readPath(path); !bytes.Equal(b, content) {
 				t.Fatalf("%s: the file was changed", name)
 			}
 		}
@@ -134,8 +134,8 @@ func TestJournalVouched(t *testing.T) {
 func TestJournalPowerCut(t *testing.T) {
 	synced, tail, m := vouchedJournal(t)
 	for cut := 0; cut <= len(tail); cut += suite.Pick(5, 1) {
-		for _, rest := range [][]byte{nil, make([]byte, len(tail)-cut), append(make([]byte, min(40, len(tail)-cut)), tail[min(cut+40, len(tail)):]...)} {
-			path := filepath.Join(t.TempDir(), "journal.jsonl")
+		for i, rest := range [][]byte{nil, make([]byte, len(tail)-cut), append(make([]byte, min(40, len(tail)-cut)), tail[min(cut+40, len(tail)):]...)} {
+			path := filepath.Join(memoryDir(t), fmt.Sprint(cut, "-", i), "journal.jsonl")
 			content := bytes.Join([][]byte{synced, tail[:cut], rest}, nil)
 			lay(t, path, content, headMark{}, m)
 			ro, err := openPath(path, &Options{ReadOnly: true})
@@ -147,7 +147,7 @@ func TestJournalPowerCut(t *testing.T) {
 				t.Fatalf("cut %d: %v", cut, err)
 			}
 			if lost := content[j.Size():]; bytes.IndexByte(lost, '\n') >= 0 && j.Torn() > 0 {
-				if aside, _ := os.ReadFile(path + ".damaged-1"); !bytes.Equal(aside, lost) {
+				if aside := readPath(path + ".damaged-1"); !bytes.Equal(aside, lost) {
 					t.Fatalf("cut %d: %d bytes are gone, %d were put aside", cut, len(lost), len(aside))
 				}
 			}

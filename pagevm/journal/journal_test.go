@@ -83,7 +83,7 @@ func TestJournalLineFormat(t *testing.T) {
 // A journal that was killed at any byte of a write opens with the records whose lines
 // are whole, and takes new ones.
 func TestJournalCutAtEveryByte(t *testing.T) {
-	dir := t.TempDir()
+	dir := memoryDir(t)
 	path := filepath.Join(dir, "journal.jsonl")
 	j := openTestJournal(t, path)
 	var ends []int
@@ -95,7 +95,7 @@ func TestJournalCutAtEveryByte(t *testing.T) {
 		ends = append(ends, int(j.off))
 		marks = append(marks, j.markNow())
 	}
-	whole, _ := os.ReadFile(path)
+	whole := readPath(path)
 	for cut := 0; cut <= len(whole); cut += suite.Pick(3, 1) {
 		want := 0
 		for _, e := range ends {
@@ -109,7 +109,7 @@ func TestJournalCutAtEveryByte(t *testing.T) {
 		if err != nil || ro.Len() != want {
 			t.Fatalf("cut %d, read only: %v", cut, err)
 		}
-		if b, _ := os.ReadFile(p); len(b) != cut {
+		if b := readPath(p); len(b) != cut {
 			t.Fatalf("cut %d: a reader changed the file", cut)
 		}
 		c, err := openPath(p, nil)
@@ -282,14 +282,14 @@ func TestCommitRejects(t *testing.T) {
 // A commit that a crash cut anywhere is there whole or not at all, and can be
 // delivered again.
 func TestCommitCutAtEveryByte(t *testing.T) {
-	dir := t.TempDir()
+	dir := memoryDir(t)
 	path := filepath.Join(dir, "a.jsonl")
 	j := openTestJournal(t, path)
 	tx := Tx{Key: "k", Body: json.RawMessage(`{"x":"y"}`)}
 	if _, err := j.Commit(tx); err != nil {
 		t.Fatal(err)
 	}
-	whole, _ := os.ReadFile(path)
+	whole := readPath(path)
 	for cut := range len(whole) {
 		p := filepath.Join(dir, "b.jsonl")
 		lay(t, p, whole[:cut], headMark{})

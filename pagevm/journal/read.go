@@ -45,7 +45,7 @@ func (j *Journal) catchUp(each func(Record)) error {
 	case !j.chained: // nothing was ever vouched for
 		j.headErr = nil
 	case h == nil && headErr == nil && !j.derived:
-		j.headErr = fmt.Errorf("%s is missing", j.in.Where(j.headFile()))
+		j.headErr = fmt.Errorf("%s is missing", j.in.Where(headName(j.name)))
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -142,7 +141,7 @@ func TestWritebackFailEveryOperation(t *testing.T) {
 // A journal cut at any byte, as a torn write leaves it, opens with the commits
 // whose last line is whole, and the same deliveries complete it.
 func TestWritebackCutAtEveryByte(t *testing.T) {
-	dir, r := t.TempDir(), testRules(t)
+	dir, r := memoryDir(t), testRules(t)
 	path := filepath.Join(dir, "journal.jsonl")
 	j := openTestJournal(t, path)
 	script := crashScript()
@@ -154,7 +153,7 @@ func TestWritebackCutAtEveryByte(t *testing.T) {
 		states[snapshotOf(t, j)] = true
 	}
 	want := snapshotOf(t, j)
-	whole, _ := os.ReadFile(path)
+	whole := readPath(path)
 	for cut := 0; cut < len(whole); cut += suite.Pick(10, 1) {
 		p := filepath.Join(dir, "cut.jsonl")
 		lay(t, p, whole[:cut], upTo(marks, cut))

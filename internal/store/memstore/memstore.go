@@ -212,10 +212,15 @@ func (v *node) afterCut(pick func(n int) int) []byte {
 	case pick(2) == 1:
 		data = append(data, v.ghost...)
 	}
-	for _, p := range slices.Backward(v.old) {
-		n := pick(len(p.data) + 1)
-		if end := min(p.off+n, len(data)); p.off < end {
-			copy(data[p.off:end], p.data)
+	// Patches reached the disk up to a moment; the next may be torn.
+	kept := pick(len(v.old) + 1)
+	for i := len(v.old) - 1; i >= kept; i-- {
+		p, done := v.old[i], 0
+		if i == kept {
+			done = pick(len(p.data) + 1)
+		}
+		if at := p.off + done; at < len(data) {
+			copy(data[at:], p.data[done:])
 		}
 	}
 	return data

@@ -1,0 +1,101 @@
+package kernel_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/internal/store/memstore"
+	"github.com/memkernel/memkernel/internal/suite"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// keptIn opens a kernel whose state is kept in memory.
+func keptIn(t fataler, dir string, mem *memstore.Store) *kernel.Kernel {
+	t.Helper()
+	o := &kernel.Options{Memory: kernel.MemoryOptions{Off: true}}
+	o.KeepIn(mem)
+	k, err := kernel.Open(context.Background(), dir, o)
+	if err != nil {
+		t.Fatalf("open kernel: %v", err)
+	}
+	return k
+}
+
+// TestCrashAtAnyStep lets the process die at each step of what a session writes, by a
+// kill and with the power. The next one opens the session, has every turn that was
+// acknowledged, finds nothing wrong but what was not synced, restores what prompts name,
+// and goes on.
+func TestCrashAtAnyStep(t *testing.T) {
+	dir, rng := t.TempDir(), rand.New(rand.NewPCG(3, 5))
+	tell := func(k *kernel.Kernel, acked func()) *conversation {
+		c := session(41, 1, 2, 9000)
+		for range 3 {
+			p, err := k.PlanContext(context.Background(), request(c))
+			if err != nil {
+				break // the process died
+			}
+			c.say()
+			if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, PlanID: p.ID, Now: c.now}); err == nil {
+				acked()
+			}
+			c.user()
+			c.loop(1, 6000)
+		}
+		return c
+	}
+	steps, mem := 0, memstore.New()
+	mem.SetFault(func(memstore.Op, string) error { steps++; return nil })
+	k := keptIn(t, dir, mem)
+	turns := 0
+	tell(k, func() { turns++ })
+	k.Close()
+	if steps < 60 || turns != 3 {
+		t.Fatalf("only %d steps were seen, and %d turns", steps, turns)
+	}
+	all := make([]int, steps)
+	for n := range all {
+		all[n] = n + 1
+	}
+	for i, at := range suite.Some(all, 8) {
+		mem, step, turns := memstore.New(), 0, 0
+		mem.SetFault(func(op memstore.Op, _ string) error {
+			if step++; step < at {
+				return nil
+			}
+			return &memstore.Partial{N: rng.IntN(4000), Err: memstore.ErrCrash}
+		})
+		k := keptIn(t, dir, mem)
+		c := tell(k, func() { turns++ })
+		k.Close()
+		power, how := rng.IntN, "the power went"
+		if i%2 == 1 {
+			power, how = nil, "killed"
+		}
+		next := mem.Restart(power)
+		k = keptIn(t, dir, next)
+		st, err := k.StatusOf(context.Background(), kernel.StatusOptions{Session: "s"})
+		if had := err == nil && len(st.Sessions) == 1; had && st.Sessions[0].Turns < turns || !had && turns > 0 {
+			t.Fatalf("%s at step %d: %d turns were acknowledged: %+v, %v", how, at, turns, st, err)
+		}
+		findings, err := k.Check(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range findings {
+			halfHead := strings.Contains(f.What, "journal.head: one of its two states")
+			derived := slices.ContainsFunc([]string{"/state/", "projection", "trace.jsonl", "usage.jsonl"}, func(n string) bool { return strings.Contains(f.What, n) })
+			if !halfHead && (power == nil || !derived) {
+				t.Fatalf("%s at step %d: check says %+v", how, at, f)
+			}
+		}
+		p := mustPlan(t, k, request(c))
+		checkPlan(t, p, c.msgs)
+		if hasFault(p, kernel.FaultNotRecorded) {
+			t.Fatalf("%s at step %d: %v", how, at, p.Faults)
+		}
+		k.Close()
+	}
+}

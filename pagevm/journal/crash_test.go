@@ -1,0 +1,104 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/memkernel/memkernel/internal/store/memstore"
+)
+
+// Processes die at any step of what they write, by a kill or with the power, one after
+// the other. Each finds a journal that opens; what was synced is there, in its order; of
+// the rest, a beginning.
+func TestJournalCrash(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := memstore.New()
+		var want []string // what was appended, of which the first firm records are synced
+		firm := 0
+		var may [][]string // what may stand instead, for what was under way
+		for life := range rapid.IntRange(1, 4).Draw(t, "lives") {
+			j, err := OpenJournalIn(s, "s/journal.jsonl", nil)
+			if err != nil {
+				t.Fatalf("life %d: %v", life, err)
+			}
+			got := idsOf(t, j)
+			if i := slices.IndexFunc(append(may, want), func(m []string) bool {
+				return len(got) >= min(firm, len(m)) && len(got) <= len(m) && slices.Equal(m[:len(got)], got)
+			}); i < 0 {
+				t.Fatalf("life %d reads %q; of %q %d are synced, or %q", life, got, want, firm, may)
+			}
+			want, firm, may = got, len(got), nil
+			at, part := rapid.IntRange(1, 25).Draw(t, "dies at"), rapid.IntRange(0, 400).Draw(t, "part")
+			step := 0
+			s.SetFault(func(op memstore.Op, _ string) error {
+				if step++; step < at {
+					return nil
+				}
+				if op == memstore.Write || op == memstore.Patch {
+					return &memstore.Partial{N: part, Err: memstore.ErrCrash}
+				}
+				return memstore.ErrCrash
+			})
+			for op := 0; op < 8 && step < at; op++ {
+				want, firm, may = act(t, j, fmt.Sprint(life, op), want, firm)
+			}
+			j.Close()
+			var power func(int) int
+			if rapid.Bool().Draw(t, "power") {
+				power = func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "outcome") }
+			} else {
+				firm = len(want)
+			}
+			s = s.Restart(power)
+		}
+	})
+}
+
+// act writes to a journal, and tells what then stands, how much of it is synced, and
+// what else may stand if the process died meanwhile.
+func act(t *rapid.T, j *Journal, id string, want []string, firm int) ([]string, int, [][]string) {
+	sync := rapid.Bool().Draw(t, "sync")
+	switch rapid.SampledFrom([]string{"append", "append", "sync", "rewrite"}).Draw(t, "op") {
+	case "append":
+		var recs []Record
+		more := slices.Clone(want)
+		for n := range rapid.IntRange(1, 3).Draw(t, "records") {
+			recs = append(recs, Record{Op: "turn", ID: fmt.Sprint(id, "-", n)})
+			more = append(more, recs[n].ID)
+		}
+		if _, err := j.Append(sync, recs...); err != nil {
+			return want, firm, [][]string{more}
+		}
+		if sync {
+			firm = len(more)
+		}
+		return more, firm, nil
+	case "sync":
+		if _, err := j.Sync(); err == nil && j.Size() > 0 {
+			firm = len(want)
+		}
+		return want, firm, nil
+	default:
+		drop := rapid.IntRange(0, len(want)).Draw(t, "dropped")
+		n := 0
+		_, err := j.Rewrite(func(*Record) (bool, error) { n++; return n > drop, nil })
+		if err != nil {
+			return want, firm, [][]string{want[drop:]}
+		}
+		return want[drop:], len(want) - drop, nil
+	}
+}
+
+func idsOf(t *rapid.T, j *Journal) []string {
+	var out []string
+	for r, err := range j.Records() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, r.ID)
+	}
+	return out
+}
