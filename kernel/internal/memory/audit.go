@@ -83,13 +83,14 @@ func checkCopy(ctx context.Context, path string, o *index.Options, logged bool) 
 	if errors.Is(err, index.ErrOlder) {
 		return nil, nil
 	}
+	said := func(err error) error { return &placed{err, strings.ReplaceAll(err.Error(), at, path)} }
 	if err != nil {
-		return nil, err
+		return nil, said(err)
 	}
 	defer ix.Close()
 	var found []error
 	for err := range ix.Check(ctx) {
-		found = append(found, &placed{err, strings.ReplaceAll(err.Error(), at, path)})
+		found = append(found, said(err))
 	}
 	return found, nil
 }

@@ -28,8 +28,8 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// Options say what memory is and where its index is kept. Store, State, Prepare, Masker,
-// Now, Backend and Sessions.Folder must be set.
+// Options say what memory is and where its index is kept. State, Prepare, Masker, Now,
+// Backend and Sessions.Folder must be set.
 type Options struct {
 	// Store are the settings of the workspace; Private is set here.
 	Store markdownstore.Options

@@ -301,19 +301,30 @@ func TestAudit(t *testing.T) {
 	if got := entries(); !slices.Equal(got, before) {
 		t.Errorf("left %q, were %q", got, before)
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	// A reader keeps the log where it is.
+	if res := m.Recall(context.Background(), true, "", retrieval.Query{Text: "heron"}); len(res.Hits) == 0 {
+		t.Fatalf("%+v", res)
 	}
-	if err := os.WriteFile(path, data[:len(data)/2], 0o600); err != nil {
+	note(t, dir, "memory/birds.md", "The stork eats frogs.\n")
+	reindexed(t, m)
+	if fi, err := os.Stat(path + "-wal"); err != nil || fi.Size() == 0 {
+		t.Fatalf("there is no log: %v", err)
+	}
+	if found, err := m.Audit(context.Background(), path); err != nil || len(found) != 0 {
+		t.Errorf("with a log: %v %v", found, err)
+	}
+	if err := os.WriteFile(path, []byte("dear diary"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	found, err := m.Audit(context.Background(), path)
-	if err == nil && len(found) == 0 {
-		t.Error("half an index has nothing wrong")
+	if err != nil {
+		found = append(found, err)
+	}
+	if len(found) == 0 {
+		t.Error("a text has nothing wrong")
 	}
 	for _, f := range found {
-		if strings.Contains(f.Error(), "memkernel-audit-") {
+		if strings.Contains(f.Error(), "memkernel-audit-") || !strings.Contains(f.Error(), path) {
 			t.Errorf("it names the copy: %v", f)
 		}
 	}

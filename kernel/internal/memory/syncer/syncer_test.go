@@ -33,20 +33,23 @@ func (f *fake) syncer(t *testing.T, o Options) *Syncer {
 // Searches have a failing index tried once, and not again and again.
 func TestFailureIsNotRepeated(t *testing.T) {
 	f := &fake{lag: index.Lag{Files: 1}, err: errors.New("the disk is full")}
-	s := f.syncer(t, Options{OnSearch: true})
+	s := f.syncer(t, Options{OnStart: true, OnSearch: true})
 	s.Unusable()
 	if r := <-f.runs; r.Reason != Search || r.Error != "the disk is full" {
 		t.Errorf("%+v", r)
 	}
-	for range 3 {
-		s.Unusable()
-		if lag := s.Stale(context.Background()); lag.Files != 1 {
-			t.Errorf("%+v", lag)
-		}
+	s.SessionStarts() // is no search: it tries again
+	if r := <-f.runs; r.Reason != Start {
+		t.Errorf("%+v", r)
 	}
-	s.Close()
-	if len(f.runs) != 0 {
-		t.Errorf("ran again: %+v", <-f.runs)
+	s.Unusable()
+	if lag := s.Stale(context.Background()); lag.Files != 1 {
+		t.Errorf("%+v", lag)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.why != Start {
+		t.Errorf("the newest signal is %s", s.why)
 	}
 }
 
