@@ -3,7 +3,12 @@ BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
-.PHONY: build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics plan-hashes demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
+# What is released is the module of this folder. Those below it find it by a replace.
+MODULES := . bench internal/tools
+# each runs a command of go with its arguments in every module, and fails if one failed.
+each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
+
+.PHONY: build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics plan-hashes size demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -12,13 +17,13 @@ build: ## build bin/memkernel
 # A disk or a machine that is busy is no failure, hence the limit, of each package.
 # Memory is spent in place of processor time.
 test: ## run all tests
-	GOGC=400 $(GO) test -timeout 30m ./...
+	@export GOGC=400; $(call each,test,-timeout 30m ./...)
 
 test-long: ## every claim whole: all kills, soaks, properties and recorded sessions, with real syncs
-	MEMKERNEL_LONG=1 $(GO) test -count=1 -timeout 6h ./...
+	@export MEMKERNEL_LONG=1; $(call each,test,-count=1 -timeout 6h ./...)
 
 test-race: ## the quick suite with the race detector (needs a C compiler)
-	$(GO) test -race -timeout 2h ./...
+	@$(call each,test,-race -timeout 2h ./...)
 
 # sqlite-vec's cgo package asks for <sqlite3.h>; the module that brings SQLite
 # itself has it under another name.
@@ -48,22 +53,22 @@ test-mcp-inspector: build ## the MCP server through the official inspector from 
 # MEMKERNEL_E2E_DIR names a folder that keeps what npm installs (the user's cache folder
 # without it), MEMKERNEL_E2E_TURNS how many turns there are (50 without it).
 e2e: ## real hosts with our plugins, on a fake model server; npm installs them (650 MB)
-	MEMKERNEL_E2E=1 $(GO) test -count=1 -v -timeout 40m ./e2e
+	MEMKERNEL_E2E=1 $(GO) test -count=1 -v -timeout 40m ./internal/e2e
 
 
 check: test ## formatting, vet, and what test does
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
-	$(GO) vet ./...
+	@$(call each,vet,./...)
 
 bench: ## the figures of the README, as ratios within one run
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+	@$(call each,test,-run '^$$' -bench . -benchmem ./...)
 
 bench-retrieval: ## a search against bare FTS5 at 1k, 10k and 100k chunks, and memory
-	MEMKERNEL_BENCH_SIZES=1000,10000,100000 $(GO) test -run '^$$' -bench 'Retrieval' -timeout 60m ./bench
-	MEMKERNEL_BENCH_LARGE=1 $(GO) test -run '^$$' -bench 'Vectors' -benchtime 100x -timeout 60m ./bench
+	MEMKERNEL_BENCH_SIZES=1000,10000,100000 $(GO) test -C bench -run '^$$' -bench 'Retrieval' -timeout 60m
+	MEMKERNEL_BENCH_LARGE=1 $(GO) test -C bench -run '^$$' -bench 'Vectors' -benchtime 100x -timeout 60m
 
 bench-retrieval-cgo: test-cgo ## the same with the cgo driver (needs gcc)
-	MEMKERNEL_BENCH_SIZES=1000,10000,100000 $(CGO_BUILD) test -tags "$(CGO_TAGS)" -run '^$$' -bench 'Retrieval' -timeout 60m ./bench
+	MEMKERNEL_BENCH_SIZES=1000,10000,100000 $(CGO_BUILD) test -C bench -tags "$(CGO_TAGS)" -run '^$$' -bench 'Retrieval' -timeout 60m
 
 # Question sets and workspaces outside the repository, if there are any.
 LOCOMO := $(wildcard ../shared/data/retrieval/locomo-*)
@@ -71,7 +76,7 @@ XQUAD := $(wildcard ../shared/data/retrieval/xquad-*)
 WORKSPACES := $(wildcard ../shared/data/workspaces/*)
 
 bench-retrieval-quality: build ## the tables of doc/retrieval.md
-	$(BIN) eval $(addprefix --set ,$(wildcard bench/relevance/testdata/languages/*))
+	$(BIN) eval $(addprefix --set ,$(wildcard judge/relevance/testdata/languages/*))
 	$(BIN) eval --set testdata/workspace --questions testdata/questions.jsonl
 	for set in $(XQUAD); do $(BIN) eval --set $$set || exit 1; done
 	for set in $(WORKSPACES); do $(BIN) eval --headings --set $$set || exit 1; done
@@ -83,7 +88,7 @@ test-clients: ## the clients of integrations/ against the real program (needs no
 SOAK ?= 5m
 
 soak: ## 64 sessions on one daemon for five minutes, or SOAK=90s: no lost commit, level memory
-	MEMKERNEL_LONG=1 MEMKERNEL_SOAK=$(SOAK) $(GO) test -count=1 -v -timeout 0 -run 'TestSoak$$' ./bench
+	MEMKERNEL_LONG=1 MEMKERNEL_SOAK=$(SOAK) $(GO) test -C bench -count=1 -v -timeout 0 -run 'TestSoak$$'
 
 
 fuzz: ## a minute of the tokenizer's differential fuzz
@@ -94,7 +99,8 @@ SESSIONS := $(wildcard ../shared/data/transcripts/*/*.jsonl)
 
 plan-hashes: ## what this build plans of all sessions, hashed, to bin/plan-hashes.txt; BEFORE=file compares
 	mkdir -p bin
-	$(GO) run ./internal/planhash $(if $(BEFORE),-against $(BEFORE),-o bin/plan-hashes.txt) $(SAMPLE) $(SESSIONS)
+	$(GO) build -C internal/tools -o $(CURDIR)/bin/planhash ./planhash
+	bin/planhash $(if $(BEFORE),-against $(BEFORE),-o bin/plan-hashes.txt) $(SAMPLE) $(SESSIONS)
 
 # What can't be had is passed over; OpenClaw needs a newer node than many machines
 # have. PEERS names a folder that keeps what npm installed, and PEERS_FLAGS what else
@@ -103,12 +109,12 @@ SETS := $(wildcard ../shared/data/retrieval/*)
 empty :=
 comma := ,
 bench-peers: build ## other programs on the same questions; npm installs them in a temporary folder
-	dir="$(PEERS)"; test -n "$$dir" || { dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; }; \
+	dir="$(abspath $(PEERS))"; test -n "$$dir" || { dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; }; \
 	for p in node=node@26 qmd=@tobilu/qmd@2.8.3 openclaw=openclaw@2026.9.6; do \
 	  mkdir -p "$$dir/$${p%%=*}" && echo '{"private":true}' >"$$dir/$${p%%=*}/package.json" && \
 	  PATH="$$dir/node/node_modules/.bin:$$PATH" npm install --prefix "$$dir/$${p%%=*}" --no-audit --no-fund "$${p#*=}" || echo "$${p#*=} can't be had"; done; \
-	cp -f $(BIN) "$$dir/memkernel" && cd bench/peers && \
-	$(GO) run . -dir "$$dir" -set $(subst $(empty) $(empty),$(comma),$(abspath $(SETS))) $(PEERS_FLAGS)
+	cp -f $(BIN) "$$dir/memkernel" && \
+	$(GO) run -C bench ./peers -dir "$$dir" -set $(subst $(empty) $(empty),$(comma),$(abspath $(SETS))) $(PEERS_FLAGS)
 
 bench-paging: build ## the paging paper's tables, ours beside the paper's
 	$(BIN) bench paging $(addprefix --transcript ,$(SESSIONS))
@@ -120,6 +126,10 @@ bench-predict: build ## recorded bills beside what was predicted of them
 bench-economics: build ## doc/economics.md and its picture: all policies over windows and prices
 	$(BIN) bench economics $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write doc
 
+# FOLDER names another checkout, an older one say.
+size: ## what the program weighs: binary, start, dependencies, code, settings, exported names
+	$(GO) run -C internal/tools ./size $(abspath $(or $(FOLDER),.))
+
 demo: build ## index the bundled workspace, plan the bundled session over it, explain
 	$(BIN) reindex --workspace $(WORKSPACE) --state-dir bin/demo
 	$(BIN) plan --workspace $(WORKSPACE) --state-dir bin/demo --transcript $(SAMPLE) \
@@ -129,12 +139,12 @@ replay: build ## replay the bundled sample under three policies
 	$(BIN) replay --transcript $(SAMPLE) --context-window 128k --fixed-tokens 25000 \
 	  --resolver memory_get
 
-# The rules for secrets are gitleaks', at the version that internal/maskgen names.
-GITLEAKS := $(shell sed -n 's/^const Source = "\(.*\)"/\1/p' internal/maskgen/main.go)
+# The rules for secrets are gitleaks', at the version that internal/tools/maskgen names.
+GITLEAKS := $(shell sed -n 's/^const Source = "\(.*\)"/\1/p' internal/tools/maskgen/main.go)
 
 mask-rules: ## make pagevm/mask/data/gitleaks.json anew
 	dir=$$($(GO) mod download -json $(GITLEAKS) | sed -n 's/^.*"Dir": "\(.*\)".*$$/\1/p') && \
-	  $(GO) run ./internal/maskgen -in "$$dir/config/gitleaks.toml" && cp -f "$$dir/LICENSE" pagevm/mask/data/LICENSE && chmod 644 pagevm/mask/data/LICENSE
+	  $(GO) run -C internal/tools ./maskgen -in "$$dir/config/gitleaks.toml" && cp -f "$$dir/LICENSE" pagevm/mask/data/LICENSE && chmod 644 pagevm/mask/data/LICENSE
 
 clean:
 	rm -rf bin

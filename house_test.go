@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,117 +20,135 @@ const module = "github.com/memkernel/memkernel"
 // Changing an arrow means changing this table and that document in the same
 // commit. Test files may import anything.
 var arrows = map[string][]string{
-	".":                   {},
-	"budget":              {},
-	"cachelayout":         {},
-	"embed":               {"internal/statedir", "internal/endpoint", "embed/static"},
-	"embed/static":        {},
-	"embed/embedtest":     {"embed"},
-	"internal/atomicfile": {},
-	"internal/blob":       {"internal/atomicfile", "internal/statedir"},
-	"internal/config":     {},
-	"internal/endpoint":   {},
-	"internal/crashtest":  {"internal/atomicfile", "internal/suite"},
-	"internal/suite":      {"internal/atomicfile"},
-	"internal/safename":   {},
-	"internal/fakemodel":  {},
-	"transcript":          {".", "internal/lazyregexp"},
-	"internal/choice":     {"transcript"},
-	"internal/statedir":   {"internal/atomicfile"},
-	"index":               {".", "internal/atomicfile", "index/analysis", "index/internal/drv"},
+	".":                       {},
+	"cachelayout":             {},
+	"checkpoint":              {".", "internal/store", "pagevm/mask", "pagevm/toolcall", "summary", "transcript"},
+	"consolidation":           {"internal/choice", "internal/lazyregexp", "internal/visible", "markdownstore", "pagevm/mask", "transcript"},
+	"foreign":                 {".", "internal/visible"},
+	"markdownstore":           {".", "internal/atomicfile", "internal/visible"},
+	"markdownstore/storetest": {"markdownstore"},
+	"retrieval":               {"index", "index/analysis", "internal/lazyregexp", "markdownstore"},
+	"sessions":                {".", "internal/safename", "internal/store", "internal/visible", "transcript"},
+	"tools":                   {"index", "kernel", "markdownstore", "pagevm/journal", "retrieval"},
+
+	"bench":           {},
+	"bench/peers":     {"budget", "foreign", "judge/relevance", "kernel", "retrieval"},
+	"bench/represent": {".", "budget", "pagevm", "pagevm/mask", "pagevm/represent"},
+	"bench/reuse":     {".", "pagevm", "pagevm/represent", "pagevm/toolcall", "replay/recall", "transcript"},
+
+	"budget": {},
+
+	"cmd/memkernel":                        {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/verbs/about", "cmd/memkernel/internal/verbs/hosts", "cmd/memkernel/internal/verbs/measure", "cmd/memkernel/internal/verbs/memory", "cmd/memkernel/internal/verbs/plan", "cmd/memkernel/internal/verbs/session", "cmd/memkernel/internal/verbs/state", "cmd/memkernel/internal/verbs/upkeep", "internal/display"},
+	"cmd/memkernel/internal/cli":           {".", "cachelayout", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/statedir", "judge/predict", "kernel", "transcript"},
+	"cmd/memkernel/internal/fail":          {"kernel", "transcript"},
+	"cmd/memkernel/internal/setup":         {"cachelayout", "cmd/memkernel/internal/fail", "consolidation", "embed", "index", "index/postgres", "index/qmd", "internal/config", "internal/document", "internal/endpoint", "kernel", "markdownstore", "pagevm/mask", "retrieval", "sessions", "summary/model"},
+	"cmd/memkernel/internal/verbs/about":   {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "internal/config", "internal/display", "internal/document"},
+	"cmd/memkernel/internal/verbs/hosts":   {"checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "kernel", "serve", "serve/hook", "serve/mcp", "serve/proxy", "tools"},
+	"cmd/memkernel/internal/verbs/measure": {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "index", "index/postgres", "internal/config", "internal/display", "internal/document", "judge/paging", "judge/predict", "judge/relevance", "kernel", "pagevm/paging", "replay", "replay/economics", "retrieval", "transcript"},
+	"cmd/memkernel/internal/verbs/memory":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "internal/display", "internal/document", "kernel", "markdownstore", "retrieval"},
+	"cmd/memkernel/internal/verbs/plan":    {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "foreign", "internal/config", "internal/display", "internal/document", "judge/predict", "kernel", "transcript"},
+	"cmd/memkernel/internal/verbs/session": {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "transcript"},
+	"cmd/memkernel/internal/verbs/state":   {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "pagevm/journal"},
+	"cmd/memkernel/internal/verbs/upkeep":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "consolidation", "internal/display", "internal/document", "kernel", "markdownstore"},
+
+	"embed":           {"embed/static", "internal/endpoint", "internal/statedir"},
+	"embed/embedtest": {"embed"},
+	"embed/static":    {},
+
+	"index":               {".", "index/analysis", "index/internal/drv", "index/internal/fts5", "index/internal/vec"},
 	"index/analysis":      {},
-	"index/watch":         {},
-	"index/postgres":      {"index", "index/analysis", "internal/lazyregexp"},
-	"index/qmd":           {"index", "foreign"},
 	"index/internal/drv":  {},
-	"markdownstore":       {".", "internal/atomicfile", "internal/visible"},
-	"retrieval":           {".", "index", "index/analysis", "internal/lazyregexp", "markdownstore"},
-	"foreign":             {".", "internal/visible"},
-	"sessions":            {".", "transcript", "internal/atomicfile", "internal/statedir", "internal/safename", "internal/visible"},
-	"tools":               {"index", "kernel", "markdownstore", "retrieval", "pagevm/journal"},
-	"internal/escapes":    {},
-	"internal/visible":    {},
-	"serve/mcp":           {"index/watch", "kernel", "markdownstore", "tools"},
-	"serve/hook":          {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "retrieval", "transcript", "pagevm/mask"},
-	"summary":             {".", "internal/choice", "transcript", "pagevm", "pagevm/journal"},
-	"summary/model":       {".", "summary", "internal/endpoint"},
-	"checkpoint":          {".", "internal/atomicfile", "internal/statedir", "summary", "transcript", "pagevm/mask", "pagevm/toolcall"},
-	"consolidation":       {".", "internal/choice", "internal/lazyregexp", "internal/visible", "markdownstore", "transcript", "pagevm/mask"},
-	"kernel":              {".", "budget", "cachelayout", "checkpoint", "internal/atomicfile", "internal/blob", "internal/statedir", "internal/choice", "internal/safename", "internal/visible", "transcript", "markdownstore", "index", "embed", "summary", "retrieval", "foreign", "consolidation", "sessions", "index/watch", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall"},
-	"serve/proxy":         {".", "budget", "kernel", "transcript"},
-	"serve":               {".", "cachelayout", "foreign", "index", "internal/atomicfile", "internal/document", "internal/statedir", "kernel", "markdownstore", "retrieval", "transcript", "pagevm/journal"},
-	"bench":               {".", "budget", "cachelayout", "transcript", "kernel", "bench/..."},
-	"bench/recall":        {".", "transcript"},
-	"bench/reuse":         {".", "transcript", "bench/recall", "pagevm", "pagevm/represent", "pagevm/toolcall"},
-	"bench/paging":        {".", "transcript", "pagevm", "pagevm/paging", "pagevm/toolcall"},
-	"bench/represent":     {".", "budget", "pagevm", "pagevm/mask", "pagevm/represent"},
-	"bench/relevance":     {".", "budget", "markdownstore", "index", "retrieval"},
-	"bench/peers":         {"budget", "retrieval", "foreign", "kernel", "bench/relevance"},
-	"bench/predict":       {".", "budget", "cachelayout", "transcript"},
-	"bench/replay":        {".", "budget", "cachelayout", "transcript", "kernel", "bench/recall", "pagevm/toolcall"},
-	"bench/economics":     {"transcript", "bench/replay", "internal/atomicfile"},
-	"cmd/memkernel":       {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/verbs/...", "internal/display"},
+	"index/internal/fts5": {"index/internal/drv"},
+	"index/internal/vec":  {"index/internal/drv"},
+	"index/postgres":      {"index", "index/analysis", "internal/lazyregexp"},
+	"index/qmd":           {"foreign", "index"},
+	"index/watch":         {},
 
-	"cmd/memkernel/internal/fail":  {"kernel", "transcript"},
-	"cmd/memkernel/internal/setup": {"cachelayout", "cmd/memkernel/internal/fail", "consolidation", "embed", "index", "index/postgres", "index/qmd", "internal/config", "internal/document", "internal/endpoint", "kernel", "markdownstore", "pagevm/mask", "retrieval", "sessions", "summary/model"},
-	"cmd/memkernel/internal/cli":   {".", "bench/predict", "cachelayout", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/statedir", "kernel", "transcript"},
-
-	"cmd/memkernel/internal/verbs/about":   verbArrows("cachelayout"),
-	"cmd/memkernel/internal/verbs/hosts":   verbArrows("checkpoint", "serve", "serve/hook", "serve/mcp", "serve/proxy", "tools"),
-	"cmd/memkernel/internal/verbs/measure": verbArrows("bench/economics", "bench/paging", "bench/predict", "bench/relevance", "bench/replay", "cachelayout", "index", "index/postgres", "pagevm/paging", "retrieval", "transcript"),
-	"cmd/memkernel/internal/verbs/memory":  verbArrows("embed", "index", "markdownstore", "retrieval"),
-	"cmd/memkernel/internal/verbs/plan":    verbArrows(".", "bench/predict", "cachelayout", "foreign", "transcript"),
-	"cmd/memkernel/internal/verbs/session": verbArrows(".", "cachelayout", "transcript"),
-	"cmd/memkernel/internal/verbs/state":   verbArrows("pagevm/journal"),
-	"cmd/memkernel/internal/verbs/upkeep":  verbArrows("consolidation", "markdownstore"),
-
-	"examples/harness":    {".", "kernel", "tools", "transcript"},
-	"budget/internal/...": {"budget", "budget/internal/..."},
-	"testdata/...":        {"."},
-	"internal/display":    {"bench/paging", "bench/predict", "bench/relevance", "bench/replay", "cachelayout", "consolidation", "index", "index/analysis", "internal/document", "internal/visible", "kernel", "pagevm", "pagevm/paging", "retrieval", "transcript"},
-	"internal/document":   {"cachelayout", "index", "kernel", "markdownstore", "pagevm", "retrieval", "transcript"},
-	"internal/maskgen":    {},
-	"internal/canary":     {},
-	"internal/planhash":   {".", "kernel", "transcript"},
-	"internal/lazyregexp": {},
-
+	"integrations/harness":  {".", "kernel", "tools", "transcript"},
 	"integrations/picoclaw": {".", "kernel", "transcript"},
-	"e2e":                   {},
-	"internal/scriptedhost": {".", "checkpoint", "internal/crashtest", "kernel", "transcript", "pagevm", "pagevm/journal"},
+
+	"internal/atomicfile":     {},
+	"internal/canary":         {},
+	"internal/choice":         {"transcript"},
+	"internal/config":         {},
+	"internal/crashtest":      {"internal/atomicfile", "internal/suite"},
+	"internal/display":        {"cachelayout", "consolidation", "index", "index/analysis", "internal/document", "internal/visible", "judge/paging", "judge/predict", "judge/relevance", "kernel", "pagevm", "pagevm/paging", "replay", "retrieval", "transcript"},
+	"internal/document":       {"cachelayout", "index", "kernel", "markdownstore", "pagevm", "retrieval", "transcript"},
+	"internal/e2e":            {},
+	"internal/endpoint":       {},
+	"internal/escapes":        {},
+	"internal/fakemodel":      {},
+	"internal/lazyregexp":     {},
+	"internal/safename":       {},
+	"internal/scriptedhost":   {".", "checkpoint", "internal/crashtest", "kernel", "pagevm", "pagevm/journal", "transcript"},
+	"internal/statedir":       {"internal/atomicfile"},
+	"internal/store":          {"internal/atomicfile", "internal/statedir"},
+	"internal/store/memstore": {"internal/store"},
+	"internal/suite":          {"internal/atomicfile"},
+	"internal/tools/gen":      {},
+	"internal/tools/maskgen":  {},
+	"internal/tools/planhash": {".", "kernel", "transcript"},
+	"internal/tools/release":  {},
+	"internal/tools/size":     {},
+	"internal/visible":        {},
+
+	"judge/paging":    {".", "budget", "kernel", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall", "transcript"},
+	"judge/predict":   {".", "budget", "cachelayout", "transcript"},
+	"judge/relevance": {"budget", "index", "markdownstore", "retrieval"},
+
+	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "foreign", "index", "index/watch", "internal/choice", "internal/safename", "internal/store", "internal/visible", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/trace", "kernel/internal/upkeep", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall", "retrieval", "sessions", "summary", "transcript"},
+	"kernel/internal/memory":        {"embed", "index", "internal/store", "internal/visible", "kernel/internal/memory/syncer", "markdownstore", "pagevm/mask", "retrieval", "sessions"},
+	"kernel/internal/memory/syncer": {"index", "index/watch", "internal/store"},
+	"kernel/internal/notes":         {".", "internal/store", "pagevm", "pagevm/journal", "pagevm/mask", "summary"},
+	"kernel/internal/trace":         {"cachelayout", "internal/store", "pagevm", "pagevm/journal"},
+	"kernel/internal/upkeep":        {"consolidation", "internal/store", "markdownstore", "pagevm", "pagevm/mask", "summary"},
 
 	"pagevm":                   {".", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
-	"pagevm/mask":              {"pagevm/internal/lex"},
-	"pagevm/journal":           {".", "internal/atomicfile", "internal/statedir", "pagevm", "pagevm/internal/lex"},
-	"pagevm/represent":         {".", "pagevm", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
-	"pagevm/toolcall":          {"internal/visible", "pagevm/internal/lex"},
 	"pagevm/internal/lex":      {},
 	"pagevm/internal/recorded": {"transcript"},
+	"pagevm/journal":           {".", "internal/store", "pagevm", "pagevm/internal/lex"},
+	"pagevm/mask":              {"pagevm/internal/lex"},
 	"pagevm/paging":            {".", "pagevm"},
-}
+	"pagevm/represent":         {".", "pagevm", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
+	"pagevm/toolcall":          {"internal/visible", "pagevm/internal/lex"},
 
-// verbArrows is what every family of verbs may import, and more; never another family.
-func verbArrows(more ...string) []string {
-	return append(more, "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel")
+	"replay":           {".", "budget", "cachelayout", "kernel", "pagevm/toolcall", "replay/recall", "transcript"},
+	"replay/economics": {"internal/atomicfile", "replay", "transcript"},
+	"replay/recall":    {"."},
+
+	"serve":       {".", "cachelayout", "foreign", "index", "internal/atomicfile", "internal/document", "internal/statedir", "kernel", "markdownstore", "pagevm/journal", "transcript"},
+	"serve/hook":  {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
+	"serve/mcp":   {"index/watch", "kernel", "markdownstore", "tools"},
+	"serve/proxy": {".", "budget", "kernel", "transcript"},
+
+	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},
+	"summary/model": {".", "internal/endpoint", "summary"},
+
+	"transcript":                     {".", "internal/lazyregexp", "transcript/internal/anthropic", "transcript/internal/claudecode", "transcript/internal/codex", "transcript/internal/openai", "transcript/internal/pi", "transcript/internal/wire"},
+	"transcript/internal/anthropic":  {".", "transcript/internal/codex", "transcript/internal/openai", "transcript/internal/wire"},
+	"transcript/internal/claudecode": {".", "transcript/internal/anthropic", "transcript/internal/wire"},
+	"transcript/internal/codex":      {".", "transcript/internal/openai", "transcript/internal/wire"},
+	"transcript/internal/openai":     {".", "transcript/internal/wire"},
+	"transcript/internal/pi":         {".", "transcript/internal/wire"},
+	"transcript/internal/wire":       {"."},
+
+	"budget/internal/...": {"budget", "budget/internal/..."},
+	"testdata/...":        {"."},
 }
 
 // thirdParty says which modules outside the standard library a package may use.
 var thirdParty = map[string][]string{
-	"budget":              {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
-	"budget/internal/...": {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"embed":               {"golang.org/x/time/rate"},
 	"embed/static":        {"github.com/dlclark/regexp2", "github.com/rivo/uniseg", "golang.org/x/sys/unix", "golang.org/x/sys/windows", "golang.org/x/text/unicode/norm"},
 	"summary/model":       {"github.com/sashabaranov/go-openai"},
 	"internal/atomicfile": {"golang.org/x/sys/unix", "golang.org/x/sys/windows"},
-	"internal/blob":       {"golang.org/x/sys/unix"},
 	"internal/config":     {"gopkg.in/yaml.v3"},
 	"internal/statedir":   {"github.com/gofrs/flock"},
-	"internal/maskgen":    {"github.com/BurntSushi/toml"},
 	"checkpoint":          {"gopkg.in/yaml.v3"},
 	"consolidation":       {"github.com/rivo/uniseg"},
-	"kernel":              {"github.com/gofrs/flock", "golang.org/x/sys/unix"},
+	"kernel":              {"golang.org/x/sys/unix"},
 	"index":               {"github.com/gofrs/flock"},
 	"index/watch":         {"github.com/fsnotify/fsnotify"},
-	"sessions":            {"github.com/gofrs/flock"},
 	"index/postgres":      {"github.com/jackc/pgx/v5/..."},
 	"serve":               {"github.com/gofrs/flock"},
 	"tools":               {"github.com/google/jsonschema-go/jsonschema"},
@@ -139,12 +158,15 @@ var thirdParty = map[string][]string{
 	"index/internal/drv":  {"modernc.org/sqlite", "modernc.org/sqlite/vec", "github.com/mattn/go-sqlite3", "github.com/asg017/sqlite-vec-go-bindings/cgo"},
 	"markdownstore":       {"github.com/adrg/frontmatter", "gopkg.in/yaml.v3", "github.com/gofrs/flock"},
 	"bench/peers":         {"github.com/blevesearch/bleve/v2", "modernc.org/sqlite"},
-	"bench":               {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"internal/display":    {"github.com/schollz/progressbar/v3"},
-	"cmd/memkernel":       {"github.com/spf13/cobra"},
 
+	"cmd/memkernel":                    {"github.com/spf13/cobra"},
 	"cmd/memkernel/internal/cli":       {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	"cmd/memkernel/internal/verbs/...": {"github.com/spf13/cobra", "github.com/spf13/pflag"},
+
+	"internal/tools/gen":     {"github.com/pkoukk/tiktoken-go-loader"},
+	"internal/tools/maskgen": {"github.com/BurntSushi/toml"},
+	"internal/tools/size":    {"golang.org/x/mod/modfile"},
 }
 
 // goDirs calls f for every folder with Go files, with the files that are not
@@ -297,20 +319,11 @@ const maxRoom = 40
 // larger are the types and packages that are not taken apart yet, with the most that
 // they may have. Numbers here only go down.
 var larger = map[string]int{
-	"index":                  44,
-	"index.Index":            49,
-	"index/postgres.Index":   50,
-	"kernel":                 122,
-	"kernel.Kernel":          133,
-	"kernel.memory":          57,
-	"kernel.session":         179,
-	"kernel.work":            247,
-	"markdownstore.Store":    52,
+	"kernel":                 99,
+	"kernel.Kernel":          114,
+	"kernel.session":         176,
+	"kernel.work":            242,
 	"pagevm/journal.Journal": 41,
-	"pagevm/paging.Engine":   59,
-	"serve.Server":           52,
-	"summary.updater":        42,
-	"transcript":             46,
 }
 
 func TestRoomsStaySmall(t *testing.T) {
@@ -354,4 +367,171 @@ func receiver(t ast.Expr) string {
 		return t.Name
 	}
 	return ""
+}
+
+// TestModules holds that the root can be released as it is, since `go install` of a
+// version refuses a module with replacements, and that the modules below it choose the
+// versions that it chooses.
+func TestModules(t *testing.T) {
+	root := readModule(t, "go.mod")
+	for _, l := range root.other {
+		if strings.HasPrefix(l, "replace ") || strings.HasPrefix(l, "exclude ") {
+			t.Errorf("go.mod: %s: a module with this can't be installed by its version", l)
+		}
+	}
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range nested(t) {
+		m := readModule(t, dir+"/go.mod")
+		if m.path != module+"/"+dir || m.goVersion != root.goVersion {
+			t.Errorf("%s/go.mod: module %s for go %s, want %s for %s", dir, m.path, m.goVersion, module+"/"+dir, root.goVersion)
+		}
+		up := strings.Repeat("../", 1+strings.Count(dir, "/"))
+		if len(m.other) != 1 || strings.TrimRight(m.other[0], "/") != "replace "+module+" => "+strings.TrimRight(up, "/") {
+			t.Errorf("%s/go.mod: %q, want only the root replaced by %s", dir, m.other, up)
+		}
+		for path, version := range m.require {
+			if want, ok := root.require[path]; ok && version != want {
+				t.Errorf("%s/go.mod: %s %s, the root has %s", dir, path, version, want)
+			}
+		}
+		if !strings.Contains(string(makefile), " "+dir) {
+			t.Errorf("%s is not among the MODULES of the Makefile, whose targets run its tests", dir)
+		}
+	}
+}
+
+// goMod is what a go.mod says; other are the directives that are neither module, go
+// nor require.
+type goMod struct {
+	path, goVersion string
+	require         map[string]string
+	other           []string
+}
+
+func readModule(t *testing.T, file string) goMod {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, block := goMod{require: map[string]string{}}, ""
+	for line := range strings.Lines(string(b)) {
+		line, _, _ = strings.Cut(line, "//")
+		f := strings.Fields(line)
+		switch {
+		case len(f) == 0:
+			continue
+		case f[0] == ")":
+			block = ""
+			continue
+		case len(f) == 2 && f[1] == "(":
+			block = f[0]
+			continue
+		case block != "":
+			f = append([]string{block}, f...)
+		}
+		switch f[0] {
+		case "module":
+			m.path = f[1]
+		case "go":
+			m.goVersion = f[1]
+		case "require":
+			m.require[f[1]] = f[2]
+		default:
+			m.other = append(m.other, strings.Join(f, " "))
+		}
+	}
+	return m
+}
+
+// nested lists the folders of the modules below the root.
+func nested(t *testing.T) (dirs []string) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "go.mod" && path != "go.mod" {
+			dirs = append(dirs, filepath.ToSlash(filepath.Dir(path)))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(dirs) == 0 {
+		t.Error("no module below the root; bench is one")
+	}
+	return dirs
+}
+
+// stored are the packages that keep state, and reach it by internal/store alone.
+var stored = []string{"kernel", "kernel/...", "checkpoint", "sessions", "summary", "summary/...", "pagevm", "pagevm/..."}
+
+// onDisk are their files that use package os all the same, each with what it reaches,
+// which is no state of a store. The list only gets shorter.
+var onDisk = map[string]string{
+	"kernel/internal/upkeep/audit.go":      "records of jobs that other programs wrote, by the path that the user names",
+	"kernel/internal/memory/audit.go":      "the index's own file, of which a copy is checked",
+	"kernel/backend.go":                    "the folder of the index's own file",
+	"kernel/doctor.go":                     "whether the state directory itself can be written to",
+	"kernel/kernel.go":                     "whether the workspace is there",
+	"kernel/internal/memory/media.go":      "images and documents of the workspace",
+	"kernel/internal/memory/corpus.go":     "images and documents of the workspace",
+	"kernel/internal/memory/syncer/run.go": "the number of the process",
+	"sessions/conversation.go":             "transcripts of hosts",
+	"sessions/transcript.go":               "transcripts of hosts",
+}
+
+// What keeps state touches no disk for it: of package os it uses nothing, and of io/fs
+// the errors. That it imports neither internal/atomicfile nor internal/statedir nor
+// flock, the table of arrows says.
+func TestStateIsKeptInAStore(t *testing.T) {
+	seen := map[string]bool{}
+	goDirs(t, func(dir string, files []string) {
+		if !matches(stored, dir) {
+			return
+		}
+		for _, below := range []string{"internal/atomicfile", "internal/statedir"} {
+			if allowed, _ := row(arrows, dir); matches(allowed, below) {
+				t.Errorf("the table of arrows lets %s import %s", dir, below)
+			}
+		}
+		for _, file := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := filepath.ToSlash(file)
+			ast.Inspect(f, func(n ast.Node) bool {
+				sel, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				pkg, ok := sel.X.(*ast.Ident)
+				switch {
+				case !ok || pkg.Name != "os" && pkg.Name != "fs" || pkg.Name == "fs" && strings.HasPrefix(sel.Sel.Name, "Err"):
+				case !imported(f, pkg.Name):
+				case onDisk[name] == "":
+					t.Errorf("%s uses %s.%s: state is kept in a store.Store", file, pkg.Name, sel.Sel.Name)
+				default:
+					seen[name] = true
+				}
+				return true
+			})
+		}
+	})
+	for name := range onDisk {
+		if !seen[name] {
+			t.Errorf("%s uses neither os nor io/fs: take it out of the list", name)
+		}
+	}
+}
+
+// imported tells whether a name is that of package os or io/fs in a file.
+func imported(f *ast.File, name string) bool {
+	return slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool {
+		p := strings.Trim(s.Path.Value, `"`)
+		return p == name || p == "io/"+name
+	})
 }

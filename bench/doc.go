@@ -1,7 +1,7 @@
 // Package bench measures what memkernel costs the host that calls it: planning a
 // prompt, counting tokens, reading transcripts. It holds benchmarks only:
 //
-//	go test -run '^$' -bench . ./bench
+//	go test -C bench -run '^$' -bench .
 //
 // A time alone says little about another machine, so every figure stands beside
 // one of something known, measured in the same run:

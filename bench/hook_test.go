@@ -45,10 +45,7 @@ type hookBench struct {
 func newHookBench(b *testing.B) *hookBench {
 	b.Helper()
 	dir := b.TempDir()
-	h := &hookBench{bin: filepath.Join(dir, "memkernel"), project: filepath.Join(dir, "project"), transcript: filepath.Join(dir, "session.jsonl")}
-	if out, err := exec.Command("go", "build", "-o", h.bin, "../cmd/memkernel").CombinedOutput(); err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
+	h := &hookBench{bin: program(b), project: filepath.Join(dir, "project"), transcript: filepath.Join(dir, "session.jsonl")}
 	if err := os.CopyFS(h.project, os.DirFS("../testdata/workspace")); err != nil {
 		b.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 // the same analysed words in the same run, since times of two runs on one
 // machine differ more than two methods do.
 //
-//	go test -run '^$' -bench Index ./bench
+//	go test -C bench -run '^$' -bench Index
 //
 // Metrics, beside those of package testing:
 //

@@ -17,6 +17,17 @@ import (
 // memoryChunks is the size of the workspace that recall is measured on.
 const memoryChunks = 10_000
 
+// program builds the command in a temporary folder. It is built where its module is,
+// which is not this one.
+func program(b *testing.B) string {
+	b.Helper()
+	bin := filepath.Join(b.TempDir(), "memkernel")
+	if out, err := exec.Command("go", "build", "-C", "..", "-o", bin, "./cmd/memkernel").CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	return bin
+}
+
 // onDisk writes a corpus as a workspace of Markdown files.
 func (c *corpus) onDisk(b *testing.B) string {
 	b.Helper()
@@ -143,10 +154,7 @@ func BenchmarkColdSearch(b *testing.B) {
 		b.Fatal(err)
 	}
 	k.Close()
-	bin := filepath.Join(b.TempDir(), "memkernel")
-	if out, err := exec.Command("go", "build", "-o", bin, "../cmd/memkernel").CombinedOutput(); err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
+	bin := program(b)
 	var full, empty, first, second []time.Duration
 	for i := 0; b.Loop(); i++ {
 		q := c.questions[i%len(c.questions)]

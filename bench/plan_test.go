@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -22,7 +21,7 @@ import (
 //
 // At a window of 128k the first plan has to cut, at 1m nothing leaves.
 func BenchmarkPlan(b *testing.B) {
-	fs := atomicfile.FileSystem(b.TempDir())
+	fs := fileSystem(b.TempDir())
 	msgs := sample(b)
 	all := texts(msgs)
 	for _, model := range []string{"gpt-5.5", "claude-opus-5-5"} {
@@ -106,7 +105,6 @@ type tally struct {
 	plans                 int
 	own, sync, ref        time.Duration
 	refs                  int
-	start                 time.Time
 	syncs, blobs, planned int
 }
 

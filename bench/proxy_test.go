@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve/proxy"
 	"github.com/memkernel/memkernel/transcript"
@@ -41,7 +40,7 @@ func BenchmarkProxy(b *testing.B) {
 		io.WriteString(w, lastBytes)
 	}))
 	defer up.Close()
-	b.Run(fmt.Sprintf("fs=%s", atomicfile.FileSystem(b.TempDir())), func(b *testing.B) {
+	b.Run(fmt.Sprintf("fs=%s", fileSystem(b.TempDir())), func(b *testing.B) {
 		var direct, through []time.Duration
 		var p *proxied
 		n := len(steps)

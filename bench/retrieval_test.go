@@ -24,7 +24,7 @@ import (
 // the same analysed words, question by question in one run; and the memory of a
 // process that has the kernel open and has answered the same questions.
 //
-//	go test -run '^$' -bench Retrieval ./bench
+//	go test -C bench -run '^$' -bench Retrieval
 //
 // MEMKERNEL_BENCH_SIZES lists the numbers of chunks, default "1000,10000".
 func BenchmarkRetrieval(b *testing.B) {

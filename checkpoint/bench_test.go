@@ -3,7 +3,7 @@ package checkpoint_test
 import (
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
@@ -52,13 +52,13 @@ func BenchmarkWrite(b *testing.B) {
 		}
 	})
 	b.Run("checkpoint to disk", func(b *testing.B) {
-		store := checkpoint.NewStore(statedir.At(b.TempDir()))
+		store := checkpoint.NewStore(store.Files(b.TempDir()))
 		for b.Loop() {
 			write(b, store, s, checkpoint.TriggerCompaction, 1000)
 		}
 	})
 	b.Run("state to disk", func(b *testing.B) {
-		store := checkpoint.NewStore(statedir.At(b.TempDir()))
+		store := checkpoint.NewStore(store.Files(b.TempDir()))
 		states := []checkpoint.State{checkpoint.Update(checkpoint.State{}, msgs[:len(msgs)-100])}
 		for _, m := range msgs[len(msgs)-100:] {
 			states = append(states, checkpoint.Update(states[len(states)-1], []memkernel.Message{m}))
@@ -89,7 +89,7 @@ func BenchmarkRestore(b *testing.B) {
 		}
 	})
 	b.Run("resume from disk", func(b *testing.B) {
-		store := checkpoint.NewStore(statedir.At(b.TempDir()))
+		store := checkpoint.NewStore(store.Files(b.TempDir()))
 		write(b, store, s, checkpoint.TriggerCompaction, 1000)
 		for b.Loop() {
 			_, err := store.Resume()

@@ -123,7 +123,7 @@ func TestCarriedOn(t *testing.T) {
 // of which a wide character takes two.
 func TestThreadExtraction(t *testing.T) {
 	msgs := talk(user("first "+strings.Repeat("x", 200)), says(strings.Repeat("x", 500)), user("second"), says(strings.Repeat("选", 251)), user("pivot"), says("e"), user("fourth"), says("f"), user("fifth"), says("g"), user("last"), says("h"))
-	th := checkpoint.ExtractThread(msgs)
+	th := checkpoint.Build(checkpoint.Update(checkpoint.State{}, msgs), nil, input(checkpoint.TriggerSessionEnd, 9)).Thread
 	var got []string
 	for _, e := range th.KeyExchanges {
 		got = append(got, string(e.Gist))

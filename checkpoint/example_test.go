@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 
 	"github.com/memkernel/memkernel/checkpoint"
 )
@@ -14,14 +14,14 @@ import (
 func Example() {
 	dir, _ := os.MkdirTemp("", "session")
 	defer os.RemoveAll(dir)
-	store := checkpoint.NewStore(statedir.At(dir))
+	store := checkpoint.NewStore(store.Files(dir))
 	session, _ := store.Resume()
 
 	state := checkpoint.Update(session.State, japan())
 	_ = store.SaveState(state)
 
 	level := checkpoint.LevelNone // kept from call to call
-	reading, _ := checkpoint.Read(checkpoint.Figures{Window: 200_000, Usage: 150_000, Since: 12_431})
+	reading := checkpoint.Reading{Window: 200_000, Tokens: 162_431}
 	level, crossed := checkpoint.DefaultThresholds().Cross(level, reading)
 	saved := false
 	for _, l := range crossed {

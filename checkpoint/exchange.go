@@ -119,13 +119,6 @@ func (t *ThreadState) exchanges() []ExchangeCapture {
 	return out
 }
 
-// ExtractThread is the thread of a conversation that is at hand as a whole: the
-// same as that of a state which captured its messages one by one.
-func ExtractThread(msgs []memkernel.Message) Thread {
-	s := Update(State{}, msgs)
-	return s.Thread.thread()
-}
-
 func (t *ThreadState) thread() Thread {
 	var out Thread
 	for _, e := range t.exchanges() {

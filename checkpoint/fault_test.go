@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -108,7 +108,7 @@ func after(t *testing.T, s checkpoint.Store, what string, acked string, want *ch
 
 func unbroken(t *testing.T) *checkpoint.Checkpoint {
 	t.Helper()
-	s := checkpoint.NewStore(statedir.At(t.TempDir()))
+	s := checkpoint.NewStore(store.Files(t.TempDir()))
 	must(t, tell(s, func(...string) {}))
 	c := ending(t, s)
 	if len(c.Decisions) != 2 || len(c.Learnings) != 1 || len(c.OpenItems) != 1 || len(c.Resources.FilesModified) != 2 {
@@ -122,7 +122,7 @@ func trace(t *testing.T) []string {
 	t.Helper()
 	var ops []string
 	defer atomicfile.SetHook(func(op, path string) error { ops = append(ops, op); return nil })()
-	must(t, tell(checkpoint.NewStore(statedir.At(t.TempDir())), func(...string) {}))
+	must(t, tell(checkpoint.NewStore(store.Files(t.TempDir())), func(...string) {}))
 	if len(ops) < 60 {
 		t.Fatalf("only %d write operations were seen", len(ops))
 	}
@@ -157,7 +157,7 @@ func TestFailAnywhere(t *testing.T) {
 				continue
 			}
 			what := fmt.Sprintf("operation %d (%s) failed", i+1, op)
-			s := checkpoint.NewStore(statedir.At(t.TempDir()))
+			s := checkpoint.NewStore(store.Files(t.TempDir()))
 			var acked bytes.Buffer
 			err := failAt(i+1, half, func() error {
 				return tell(s, func(words ...string) { acked.WriteString(strings.Join(words, " ") + "\n") })
@@ -176,7 +176,7 @@ func TestFailAnywhere(t *testing.T) {
 // TestRetry: after a failed checkpoint the same call may simply be made again,
 // where five stand already too.
 func TestRetry(t *testing.T) {
-	five := checkpoint.NewStore(statedir.At(t.TempDir()))
+	five := checkpoint.NewStore(store.Files(t.TempDir()))
 	st := checkpoint.Update(checkpoint.State{}, japan())
 	for range checkpoint.Kept {
 		st = write(t, five, st, checkpoint.TriggerCompaction, 1000).State
@@ -185,7 +185,7 @@ func TestRetry(t *testing.T) {
 	for n := 1; ; n++ {
 		dir := t.TempDir()
 		must(t, os.CopyFS(dir, os.DirFS(dirOf(five))))
-		s := checkpoint.NewStore(statedir.At(dir))
+		s := checkpoint.NewStore(store.Files(dir))
 		err := failAt(n, false, func() error {
 			_, err := s.Checkpoint(st, input(checkpoint.TriggerCompaction, 1000))
 			return err

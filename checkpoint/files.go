@@ -11,8 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // Kept is the number of checkpoints of a session that stay on disk.
@@ -83,9 +82,6 @@ func (s Store) Checkpoint(st State, in Input) (Written, error) {
 
 // write gives a checkpoint the next number and makes its file, then the pointer.
 func (s Store) write(c *Checkpoint) error {
-	if err := s.makeDir(checkpointFolder); err != nil {
-		return fmt.Errorf("write checkpoint: %w", err)
-	}
 	next, err := s.nextNumber()
 	if err != nil {
 		return err
@@ -96,45 +92,15 @@ func (s Store) write(c *Checkpoint) error {
 		return err
 	}
 	id := string(c.Meta.CheckpointID)
-	if err := s.writeFile(file(id), data); err != nil {
-		return err
+	if err := s.put(store.Synced, store.Doc{Name: file(id), Data: data}); err != nil {
+		return fmt.Errorf("write checkpoint: %w", err)
 	}
 	p, err := c.pointer()
 	if err != nil {
 		return fmt.Errorf("write checkpoint %s: %w", id, err)
 	}
-	return s.point(p)
-}
-
-func (s Store) writeFile(name string, data []byte) error {
-	st, err := s.in.WriteFile(name, data, filePerm)
-	s.spent.Add(st)
-	if err != nil {
-		return fmt.Errorf("write checkpoint: %w", err)
-	}
-	return nil
-}
-
-func (s Store) makeDir(name string) error {
-	st, err := s.in.MkdirAll(name, dirPerm)
-	s.spent.Add(st)
-	return err
-}
-
-// point replaces the pointer. It says what the files say, and is not synced.
-func (s Store) point(data []byte) error {
-	g := atomicfile.NewGroup(s.in.Path(checkpointFolder))
-	at, err := s.in.Check(pointerName)
-	if err == nil {
-		err = g.Write(at, data, filePerm)
-	}
-	if err == nil {
-		var st atomicfile.Stats
-		st, err = g.CommitUnsynced()
-		s.spent.Add(st)
-	}
-	if err != nil {
-		g.Abort()
+	// It says what the files say, and is not synced.
+	if err := s.put(store.Unsynced, store.Doc{Name: pointerName, Data: p}); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
 	return nil
@@ -154,9 +120,9 @@ func (s Store) nextNumber() (int, error) {
 	if p, err := s.pointer(); err == nil {
 		top = max(top, number(p.CheckpointID))
 	}
-	entries, _ := s.in.ReadDir(checkpointFolder) // was listed a moment ago
+	entries, _ := s.in.List(checkpointFolder) // was listed a moment ago
 	for _, e := range entries {
-		if id, _, ok := strings.Cut(e.Name(), ".yaml"); ok && statedir.IsAside(e.Name()) {
+		if id, _, ok := strings.Cut(e.Name, ".yaml"); ok && store.IsAside(e.Name) {
 			top = max(top, number(id))
 		}
 	}
@@ -165,7 +131,7 @@ func (s Store) nextNumber() (int, error) {
 
 // numbers lists the checkpoints on disk, newest first.
 func (s Store) numbers() ([]int, error) {
-	entries, err := s.in.ReadDir(checkpointFolder)
+	entries, err := s.in.List(checkpointFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -174,7 +140,7 @@ func (s Store) numbers() ([]int, error) {
 	}
 	var out []int
 	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), ".yaml")
+		id, ok := strings.CutSuffix(e.Name, ".yaml")
 		if n := number(id); ok && n > 0 && string(checkpointID(n)) == id {
 			out = append(out, n)
 		}
@@ -208,7 +174,7 @@ func (s Store) Load(id string) (*Checkpoint, error) {
 		err = fmt.Errorf("it calls itself %s", c.Meta.CheckpointID)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("load checkpoint %s: %w", s.in.Path(file(id)), err)
+		return nil, fmt.Errorf("load checkpoint %s: %w", s.in.Where(file(id)), err)
 	}
 	return c, nil
 }
@@ -228,7 +194,7 @@ func (s Store) Latest() (*Checkpoint, []Damage, error) {
 		if err == nil {
 			return c, instead(bad, "went back to "+id), nil
 		}
-		bad = append(bad, Damage{File: s.in.Path(file(id)), Err: err})
+		bad = append(bad, s.damage(file(id), err))
 	}
 	return nil, instead(bad, "no checkpoint before it can be read"), nil
 }
@@ -285,9 +251,9 @@ func (s Store) pointerDamage(all []int) []Damage {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return []Damage{{File: s.in.Path(pointerName), Err: err, Instead: "listed the files"}}
+		return instead([]Damage{s.damage(pointerName, err)}, "listed the files")
 	case len(all) == 0 || number(p.CheckpointID) > all[0]:
-		return []Damage{{File: s.in.Path(file(p.CheckpointID)), Err: errors.New("is gone, though " + pointerFile + " names it")}}
+		return []Damage{s.damage(file(p.CheckpointID), errors.New("is gone, though "+pointerFile+" names it"))}
 	}
 	return nil
 }
@@ -295,21 +261,21 @@ func (s Store) pointerDamage(all []int) []Damage {
 // prune removes the checkpoints beyond the last five, oldest first, and what
 // killed processes left half written.
 func (s Store) prune() error {
-	for _, dir := range [...]string{checkpointFolder, stateFolder} {
-		if _, err := s.in.CleanTemps(dir); err != nil {
-			return fmt.Errorf("tidy checkpoints: %w", err)
-		}
+	if err := s.in.Tidy(checkpointFolder, stateFolder); err != nil {
+		return fmt.Errorf("tidy checkpoints: %w", err)
 	}
 	all, err := s.numbers()
 	if err != nil {
 		return err
 	}
+	var old []string
 	for _, n := range slices.Backward(all[min(Kept, len(all)):]) {
-		st, err := s.in.Remove(file(string(checkpointID(n))))
-		s.spent.Add(st)
-		if err != nil {
-			return fmt.Errorf("remove old checkpoint: %w", err)
-		}
+		old = append(old, file(string(checkpointID(n))))
+	}
+	st, err := s.in.Remove(store.Synced, old...)
+	s.spent.Add(st)
+	if err != nil {
+		return fmt.Errorf("remove old checkpoint: %w", err)
 	}
 	return nil
 }

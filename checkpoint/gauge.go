@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -90,31 +89,6 @@ type Reading struct {
 	Tokens, Window int
 	// Estimated tells that no host's usage is in it.
 	Estimated bool
-}
-
-// Figures are what a caller knows of the next call's size, in tokens.
-type Figures struct {
-	Window int
-	// Usage is the size of the newest call that a provider measured, with all of
-	// system prompt and tools; 0 if none was. Since is the estimate of what was
-	// added behind that call: a usage alone is as old as its call.
-	Usage, Since int
-	// Estimate is the estimate of the whole next call, for want of a usage.
-	Estimate int
-}
-
-// Read makes a reading of figures: the host's usage first, the estimate second.
-func Read(f Figures) (Reading, error) {
-	if f.Window <= 0 {
-		return Reading{}, fmt.Errorf("read gauge: window of %d tokens: give the model's context window", f.Window)
-	}
-	if f.Usage < 0 || f.Since < 0 || f.Estimate < 0 {
-		return Reading{}, errors.New("read gauge: a negative number of tokens")
-	}
-	if f.Usage > 0 {
-		return Reading{Tokens: f.Usage + f.Since, Window: f.Window}, nil
-	}
-	return Reading{Tokens: f.Estimate, Window: f.Window, Estimated: true}, nil
 }
 
 // Utilization is the filled share of the window; above 1 where it overflows.

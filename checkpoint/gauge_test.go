@@ -108,33 +108,6 @@ func TestLine(t *testing.T) {
 	}
 }
 
-func TestRead(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		in   checkpoint.Figures
-		want checkpoint.Reading
-		err  string
-	}{
-		{"usage first", checkpoint.Figures{Window: 1000, Usage: 600, Estimate: 900}, checkpoint.Reading{Tokens: 600, Window: 1000}, ""},
-		{"with what came since", checkpoint.Figures{Window: 1000, Usage: 600, Since: 250, Estimate: 900}, checkpoint.Reading{Tokens: 850, Window: 1000}, ""},
-		{"estimate second", checkpoint.Figures{Window: 1000, Since: 5, Estimate: 900}, checkpoint.Reading{Tokens: 900, Window: 1000, Estimated: true}, ""},
-		{"no window", checkpoint.Figures{Usage: 600}, checkpoint.Reading{}, "read gauge: window of 0 tokens: give the model's context window"},
-		{"negative", checkpoint.Figures{Window: 1, Since: -1}, checkpoint.Reading{}, "read gauge: a negative number of tokens"},
-	} {
-		got, err := checkpoint.Read(c.in)
-		if got != c.want || message(err) != c.err {
-			t.Errorf("%s: %+v %v", c.name, got, err)
-		}
-	}
-}
-
-func message(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}
-
 func TestThresholdsCheck(t *testing.T) {
 	for _, th := range []checkpoint.Thresholds{{}, {Show: .7, Checkpoint: 80, Compact: .9}, {Show: .7, Checkpoint: .8, Compact: checkpoint.CompactionPoint(8000, 20_000)}} {
 		if th.Check() == nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/crashtest"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // TestKillAnywhere tells the story in a child process that is killed before its Nth
@@ -23,7 +23,7 @@ func TestKillAnywhere(t *testing.T) {
 				acked.WriteString(ack)
 			}
 		}
-		after(t, checkpoint.NewStore(statedir.At(dir)), fmt.Sprintf("killed at %d", n), acked.String(), want)
+		after(t, checkpoint.NewStore(store.Files(dir)), fmt.Sprintf("killed at %d", n), acked.String(), want)
 		if temps, _ := filepath.Glob(filepath.Join(dir, "*", ".mk~*")); len(temps) > 0 {
 			t.Fatalf("killed at %d: left %v", n, temps)
 		}
@@ -33,5 +33,5 @@ func TestKillAnywhere(t *testing.T) {
 // TestCrashChild is the process that TestKillAnywhere kills.
 func TestCrashChild(t *testing.T) {
 	dir := crashtest.Child(t)
-	must(t, tell(checkpoint.NewStore(statedir.At(dir)), func(words ...string) { fmt.Println("ACK", strings.Join(words, " ")) }))
+	must(t, tell(checkpoint.NewStore(store.Files(dir)), func(words ...string) { fmt.Println("ACK", strings.Join(words, " ")) }))
 }

@@ -7,11 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -24,23 +22,28 @@ const (
 	threadFile    = "thread.json"
 )
 
-const filePerm, dirPerm = 0o600, 0o700
-
-// Store is a session's folder on disk, which holds state/ and checkpoints/. Its
-// methods are called under the lock of the session.
+// Store is a session's folder, which holds state/ and checkpoints/. Its methods are
+// called under the lock of the session.
 type Store struct {
-	in    statedir.Dir
-	spent *atomicfile.Stats
+	in    store.Store
+	spent *store.Stats
 }
 
 // NewStore names the folder of a session. It touches nothing.
-func NewStore(dir statedir.Dir) Store { return Store{dir, new(atomicfile.Stats)} }
+func NewStore(in store.Store) Store { return Store{in, new(store.Stats)} }
 
 // Spent is what the methods have written since it was last asked for.
-func (s Store) Spent() atomicfile.Stats {
+func (s Store) Spent() store.Stats {
 	st := *s.spent
-	*s.spent = atomicfile.Stats{}
+	*s.spent = store.Stats{}
 	return st
+}
+
+// put writes documents, and notes what that took.
+func (s Store) put(how store.Durability, docs ...store.Doc) error {
+	st, err := s.in.Put(how, docs...)
+	s.spent.Add(st)
+	return err
 }
 
 // stateName is a state file within the folder.
@@ -51,10 +54,17 @@ const stateFolder, checkpointFolder = "state", "checkpoints"
 // Damage is a file that could not be used, and what was done without it. Nothing
 // of it fails the call that found it.
 type Damage struct {
-	// File is the path, Err what is wrong with it, Instead what stands in for it.
+	// File is where it stands, Err what is wrong with it, Instead what stands in for it.
 	File    string
 	Err     error
 	Instead string
+
+	name string // within the session's folder
+}
+
+// damage names a file that could not be used.
+func (s Store) damage(name string, err error) Damage {
+	return Damage{File: s.in.Where(name), Err: err, name: name}
 }
 
 func (d Damage) String() string { return fmt.Sprintf("%s: %v; %s", d.File, d.Err, d.Instead) }
@@ -78,41 +88,40 @@ func (s Store) Verify() ([]Damage, error) {
 	}
 	bad := s.pointerDamage(all)
 	if p, err := s.pointer(); err == nil && len(bad) == 0 && !slices.Contains(all, number(p.CheckpointID)) {
-		bad = append(bad, Damage{File: s.in.Path(pointerName), Err: fmt.Errorf("it names %s, which is not there", p.CheckpointID)})
+		bad = append(bad, s.damage(pointerName, fmt.Errorf("it names %s, which is not there", p.CheckpointID)))
 	}
 	for _, n := range all {
 		c, err := s.Load(string(checkpointID(n)))
 		if err != nil {
-			bad = append(bad, Damage{File: s.in.Path(file(string(checkpointID(n)))), Err: err})
+			bad = append(bad, s.damage(file(string(checkpointID(n))), err))
 		} else if err := s.pointsTo(c); err != nil {
-			bad = append(bad, Damage{File: s.in.Path(pointerName), Err: err})
+			bad = append(bad, s.damage(pointerName, err))
 		}
 	}
-	_, worse, err := s.LoadState()
+	_, worse, err := s.loadState()
 	return append(bad, worse...), err
 }
 
 // PutAside renames the files that [Store.Verify] names, so that nothing reads them
-// any more, and returns their new paths. A pointer that names one of them goes too: it
+// any more, and returns where they stand now. A pointer that names one of them goes too: it
 // is made again.
 func (s Store) PutAside(bad []Damage) ([]string, error) {
 	var out []string
 	if p, err := s.pointer(); err == nil {
 		for _, d := range bad {
-			if filepath.Base(d.File) == p.CheckpointID+".yaml" {
-				bad = append(bad, Damage{File: s.in.Path(pointerName)})
+			if d.name == file(p.CheckpointID) {
+				bad = append(bad, s.damage(pointerName, nil))
 				break
 			}
 		}
 	}
 	for _, d := range bad {
-		folder, name := path.Base(filepath.ToSlash(filepath.Dir(d.File))), filepath.Base(d.File)
-		aside, err := s.in.Sub(folder).PutAside(name)
+		aside, err := store.PutAside(s.in, d.name)
 		if err != nil {
 			return out, fmt.Errorf("put aside: %w", err)
 		}
 		if aside != "" {
-			out = append(out, s.in.Sub(folder).Path(aside))
+			out = append(out, s.in.Where(aside))
 		}
 	}
 	return out, nil
@@ -123,7 +132,7 @@ func (s Store) PutAside(bad []Damage) ([]string, error) {
 // process left behind when it ended comes back whole, but for what the newest
 // checkpoint holds already.
 func (s Store) Resume() (Resumed, error) {
-	st, bad, err := s.LoadState()
+	st, bad, err := s.loadState()
 	if err != nil {
 		return Resumed{}, err
 	}
@@ -134,9 +143,9 @@ func (s Store) Resume() (Resumed, error) {
 	return Resumed{State: Begin(st, latest), Latest: latest, Damaged: append(worse, bad...)}, nil
 }
 
-// LoadState reads the five state files. A damaged one is begun anew and named; one
+// loadState reads the five state files. A damaged one is begun anew and named; one
 // of a newer version is an error, since saving would destroy it.
-func (s Store) LoadState() (State, []Damage, error) {
+func (s Store) loadState() (State, []Damage, error) {
 	var st State
 	var bad []Damage
 	for _, f := range st.files() {
@@ -145,7 +154,7 @@ func (s Store) LoadState() (State, []Damage, error) {
 			return State{}, nil, err
 		case err != nil:
 			f.clear()
-			bad = append(bad, Damage{File: s.in.Path(stateName(f.name)), Err: err, Instead: "begun anew"})
+			bad = append(bad, instead([]Damage{s.damage(stateName(f.name), err)}, "begun anew")...)
 		}
 	}
 	if v := st.Thread.Reader.Version; v != 0 && v != summary.Version {
@@ -186,11 +195,11 @@ func (s Store) loadFile(f stateFile) error {
 	err = unseal(data, f.value)
 	switch v := *f.version; {
 	case errors.Is(err, errNewer):
-		return fmt.Errorf("load %s: %w", s.in.Path(stateName(f.name)), err)
+		return fmt.Errorf("load %s: %w", s.in.Where(stateName(f.name)), err)
 	case err != nil:
 		return err
 	case v > StateVersion:
-		return fmt.Errorf("load %s: version %d, this program knows %d: %w: use a newer program, or remove the file", s.in.Path(stateName(f.name)), v, StateVersion, errNewer)
+		return fmt.Errorf("load %s: version %d, this program knows %d: %w: use a newer program, or remove the file", s.in.Where(stateName(f.name)), v, StateVersion, errNewer)
 	case v < 1:
 		return errors.New("no version in it")
 	}
@@ -204,11 +213,14 @@ func (s Store) readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
-	if err == nil && len(data) > maxFileBytes {
+	size, err := f.Size()
+	if err == nil && size > maxFileBytes {
 		err = fmt.Errorf("more than %d bytes", maxFileBytes)
 	}
-	return data, err
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.NewSectionReader(f, 0, size))
 }
 
 // SaveState writes the state files that changed, first what was captured, then the
@@ -217,47 +229,38 @@ func (s Store) readFile(name string) ([]byte, error) {
 // A kill loses nothing; syncs are left to checkpoints: see the package comment.
 func (s Store) SaveState(st State) error {
 	st.setVersions()
-	if err := s.makeDir(stateFolder); err != nil {
-		return fmt.Errorf("save state: %w", err)
-	}
-	g := atomicfile.NewGroup(s.in.Path(stateFolder))
-	defer g.Abort()
+	var docs []store.Doc
 	var none State
 	none.setVersions()
 	empty := none.files()
 	for i, f := range st.files() {
-		if err := s.stage(g, f, empty[i]); err != nil {
-			return err
+		data, err := s.changed(f, empty[i])
+		if err != nil {
+			return fmt.Errorf("save state %s: %w", f.name, err)
+		}
+		if data != nil {
+			docs = append(docs, store.Doc{Name: stateName(f.name), Data: data})
 		}
 	}
-	done, err := g.CommitUnsynced()
-	s.spent.Add(done)
-	if err != nil {
+	if err := s.put(store.Unsynced, docs...); err != nil {
 		return fmt.Errorf("save state: %w", err)
 	}
 	return nil
 }
 
-// stage adds a file to a group, if it does not stand as it would be written.
-func (s Store) stage(g *atomicfile.Group, f, empty stateFile) error {
+// changed is a file as it is to be written, nil if it stands so.
+func (s Store) changed(f, empty stateFile) ([]byte, error) {
 	data, err := seal(f.value)
 	if err != nil {
-		return fmt.Errorf("save state %s: %w", f.name, err)
+		return nil, err
 	}
 	nothing, err := seal(empty.value)
 	if err != nil {
-		return fmt.Errorf("save state %s: %w", f.name, err)
+		return nil, err
 	}
 	switch old, err := s.readFile(stateName(f.name)); {
 	case err == nil && bytes.Equal(old, data), errors.Is(err, fs.ErrNotExist) && bytes.Equal(data, nothing):
-		return nil
+		return nil, nil
 	}
-	path, err := s.in.Check(stateName(f.name))
-	if err != nil {
-		return fmt.Errorf("save state: %w", err)
-	}
-	if err := g.Write(path, data, filePerm); err != nil {
-		return fmt.Errorf("save state: %w", err)
-	}
-	return nil
+	return data, nil
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/suite"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,7 +55,7 @@ func list(t testing.TB, s checkpoint.Store) string {
 
 func TestStateFiles(t *testing.T) {
 	dir := t.TempDir()
-	s := checkpoint.NewStore(statedir.At(dir))
+	s := checkpoint.NewStore(store.Files(dir))
 	if r := resume(t, s, 0); r.Latest != nil || r.State.Changed(nil) {
 		t.Errorf("a session that begins: %+v", r)
 	}
@@ -89,7 +89,7 @@ func TestStateFiles(t *testing.T) {
 
 func TestDamagedState(t *testing.T) {
 	for _, bad := range []string{"", "{", "null", "[]", `{"version":0}`, `{"version":1} x`, `{"version":1,"seen":"%"}`, "\x00\x00"} {
-		s := checkpoint.NewStore(statedir.At(t.TempDir()))
+		s := checkpoint.NewStore(store.Files(t.TempDir()))
 		must(t, s.SaveState(checkpoint.Update(checkpoint.State{}, japan())))
 		path := filepath.Join(dirOf(s), "state", "thread.json")
 		must(t, os.WriteFile(path, []byte(bad), 0o600))
@@ -108,7 +108,7 @@ func TestDamagedState(t *testing.T) {
 }
 
 func TestNewerStateIsLeftAlone(t *testing.T) {
-	s := checkpoint.NewStore(statedir.At(t.TempDir()))
+	s := checkpoint.NewStore(store.Files(t.TempDir()))
 	must(t, s.SaveState(checkpoint.Update(checkpoint.State{}, japan())))
 	must(t, os.WriteFile(filepath.Join(dirOf(s), "state", "learnings.json"), []byte(`{"version":3}`), 0o600))
 	if _, err := s.Resume(); err == nil || !strings.Contains(err.Error(), "learnings.json: version 3, this program knows 2") {
@@ -125,7 +125,7 @@ func dirOf(s checkpoint.Store) string {
 }
 
 func TestCheckpointFiles(t *testing.T) {
-	s := checkpoint.NewStore(statedir.At(t.TempDir()))
+	s := checkpoint.NewStore(store.Files(t.TempDir()))
 	st := checkpoint.Update(checkpoint.State{}, japan())
 	w := write(t, s, st, checkpoint.TriggerAuto, 162_431)
 	if !w.New || w.Checkpoint.Meta.CheckpointID != "cp_001" || w.State.Changed(w.Checkpoint) {
@@ -172,7 +172,7 @@ func TestCheckpointFiles(t *testing.T) {
 // TestStateBehind: a state that does not know of the newest checkpoint gives its
 // messages numbers that are taken.
 func TestStateBehind(t *testing.T) {
-	s := checkpoint.NewStore(statedir.At(t.TempDir()))
+	s := checkpoint.NewStore(store.Files(t.TempDir()))
 	write(t, s, checkpoint.Update(checkpoint.State{}, japan()), checkpoint.TriggerManual, 1000)
 	st := checkpoint.Update(checkpoint.State{}, talk(user("a new generation"), says("A or B?"), user("B")))
 	if _, err := s.Checkpoint(st, input(checkpoint.TriggerManual, 1000)); err == nil || !strings.Contains(err.Error(), "a state of 3 messages behind cp_001, which holds 10: use the state that Resume or Begin gives") {
@@ -195,7 +195,7 @@ func number(id string) (n int) {
 // TestNewSession: a process ends without a word; the next one finds what it had
 // captured since the last checkpoint, and nothing that the checkpoint holds.
 func TestNewSession(t *testing.T) {
-	s := checkpoint.NewStore(statedir.At(t.TempDir()))
+	s := checkpoint.NewStore(store.Files(t.TempDir()))
 	msgs := japan()
 	w := write(t, s, checkpoint.Update(checkpoint.State{}, msgs[:6]), checkpoint.TriggerAuto, 160_000)
 	must(t, s.SaveState(checkpoint.Update(w.State, msgs[6:])))
@@ -239,7 +239,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 			return errors.Join(os.Truncate(dir+"/cp_003.yaml", 9), os.Truncate(dir+"/cp_002.yaml", 9), os.Truncate(dir+"/cp_001.yaml", 9))
 		}, "", []string{"no checkpoint before it can be read"}},
 	} {
-		s := checkpoint.NewStore(statedir.At(t.TempDir()))
+		s := checkpoint.NewStore(store.Files(t.TempDir()))
 		st := checkpoint.Update(checkpoint.State{}, japan())
 		for range 3 {
 			st = write(t, s, st, checkpoint.TriggerCompaction, 1000).State
@@ -270,7 +270,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 // and so is a file that was cut, zeroed or filled with another's content.
 func TestVerify(t *testing.T) {
 	dir := t.TempDir()
-	s := checkpoint.NewStore(statedir.At(dir))
+	s := checkpoint.NewStore(store.Files(dir))
 	st := checkpoint.Update(checkpoint.State{}, japan())
 	st = write(t, s, st, checkpoint.TriggerManual, 10).State
 	st = checkpoint.Update(st, talk(append(japan(), user("and now?"))...))
@@ -315,7 +315,7 @@ func TestVerify(t *testing.T) {
 // as it was; one that says nothing any more is emptied.
 func TestNothingToSay(t *testing.T) {
 	dir := t.TempDir()
-	s := checkpoint.NewStore(statedir.At(dir))
+	s := checkpoint.NewStore(store.Files(dir))
 	st := checkpoint.State{Thread: checkpoint.ThreadState{Captured: 2, Topic: "tides"}}
 	must(t, s.SaveState(st))
 	files, err := os.ReadDir(filepath.Join(dir, "state"))

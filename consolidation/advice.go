@@ -91,7 +91,7 @@ func refuse(entries []Promoted, op adviceOp, drops int, dropped []bool) string {
 	switch op.Op {
 	case "drop":
 		switch {
-		case e.Tags.Has(Human) || e.Tags.Has(Decision):
+		case e.Tags.has(Human) || e.Tags.has(Decision):
 			return "what the user or a decision said stays"
 		case 2*(drops+1) > len(entries):
 			return "no more than half are dropped"

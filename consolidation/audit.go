@@ -193,7 +193,7 @@ func Audit(ctx context.Context, fsys fs.FS, o Options) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	a := &auditor{Snapshot: snap, Options: o, report: &Report{Findings: []Finding{}, Checks: []CheckRun{}}}
+	a := &auditor{snap: snap, Options: o, report: &Report{Findings: []Finding{}, Checks: []CheckRun{}}}
 	a.report.Files = len(snap.Files)
 	for i := range snap.Files {
 		a.report.Entries += len(snap.Files[i].Entries)
@@ -216,7 +216,7 @@ func Audit(ctx context.Context, fsys fs.FS, o Options) (*Report, error) {
 
 // auditor is one audit.
 type auditor struct {
-	*Snapshot
+	snap *Snapshot
 	Options
 	report *Report
 	check  CheckID

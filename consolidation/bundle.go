@@ -141,7 +141,7 @@ func (r *pruner) unknown() {
 // pruned are the files that something may be taken out of.
 func (r *pruner) pruned() []*File {
 	var out []*File
-	for _, f := range append([]*File{r.Memory()}, r.File("memory/observations.md"), r.File("observations.md")) {
+	for _, f := range append([]*File{r.snap.Memory()}, r.snap.File("memory/observations.md"), r.snap.File("observations.md")) {
 		if f != nil && f.Err == nil && !f.Doc.Binary && r.prunes(f.Path) {
 			out = append(out, f)
 		}

@@ -14,8 +14,8 @@ var mark = lazyregexp.New(`\[masked:([^\]\s]+)\]`)
 // secrets finds the lines that hold what would be masked. The secret itself is never
 // repeated.
 func (a *auditor) secrets() {
-	for i := range a.Files {
-		f := &a.Files[i]
+	for i := range a.snap.Files {
+		f := &a.snap.Files[i]
 		if f.Doc.Raw == "" || f.Doc.Binary {
 			continue
 		}
@@ -43,8 +43,8 @@ var (
 
 // conflicts finds what a merge left. Marks in a code block are an example.
 func (a *auditor) conflicts() {
-	for i := range a.Files {
-		f := &a.Files[i]
+	for i := range a.snap.Files {
+		f := &a.snap.Files[i]
 		code := codeLines(f.Doc)
 		open, n := 0, 0
 		for l := range lines(f.Doc.Raw) {
@@ -94,8 +94,8 @@ func codeLines(d markdownstore.Document) map[int]bool {
 
 // files tells what could not be read.
 func (a *auditor) files() {
-	for i := range a.Files {
-		f := &a.Files[i]
+	for i := range a.snap.Files {
+		f := &a.snap.Files[i]
 		switch {
 		case f.Err != nil:
 			a.add(Finding{Severity: Error, Place: Place{Path: f.Path}, What: "can't be read: " + oneLine(f.Err.Error()),
@@ -131,8 +131,8 @@ func (a *auditor) pointers() {
 		a.skip("there is no state folder to look in")
 		return
 	}
-	for i := range a.Files {
-		f := &a.Files[i]
+	for i := range a.snap.Files {
+		f := &a.snap.Files[i]
 		n := 0
 		for l := range lines(f.Doc.Raw) {
 			n++

@@ -27,9 +27,9 @@ import (
 func (a *auditor) contradictions() {
 	by := map[string][]claim{}
 	var subjects []string
-	who := a.people()
-	for i := range a.Files {
-		for _, c := range claims(&a.Files[i]) {
+	who := peopleIn(a.snap)
+	for i := range a.snap.Files {
+		for _, c := range claims(&a.snap.Files[i]) {
 			c.subject = who.rename(c.subject)
 			k := c.subject + "\x00" + string(c.value.kind) + "\x00" + c.value.unit
 			if by[k] == nil {
@@ -46,10 +46,10 @@ func (a *auditor) contradictions() {
 // people are the names by which files speak of the user.
 type people map[string]bool
 
-// people finds the user's name: the first label of that kind in USER.md.
-func (a *auditor) people() people {
+// peopleIn finds the user's name: the first label of that kind in USER.md.
+func peopleIn(s *Snapshot) people {
 	out := people{"human": true, "owner's": true, "user's": true}
-	f := a.File("USER.md")
+	f := s.File("USER.md")
 	if f == nil {
 		return out
 	}

@@ -2,8 +2,6 @@ package consolidation
 
 import (
 	"cmp"
-	"context"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -14,7 +12,7 @@ import (
 // what little speaks for. How many days back an entry with a tag is looked for.
 const (
 	MostPromoted  = 8
-	LeastPromoted = 3
+	leastPromoted = 3
 	// LogDays is when a log's chance is over: what it then still holds of decisions
 	// and lessons is brought into topic files by [Prune].
 	LogDays = 14
@@ -100,17 +98,8 @@ func (c *Curation) Text() string {
 }
 
 // Curate chooses what of a day is worth a place in MEMORY.md. It changes nothing.
-func Curate(ctx context.Context, fsys fs.FS, maxBytes int64, o CurateOptions) (*Curation, error) {
-	s, err := Read(ctx, fsys, maxBytes)
-	if err != nil {
-		return nil, err
-	}
-	return s.Curate(o), nil
-}
-
-// Curate is [Curate] of a snapshot.
 func (s *Snapshot) Curate(o CurateOptions) *Curation {
-	c := &curator{Snapshot: s, CurateOptions: o, known: s.knownOf(o.NearDuplicate), days: s.DaysOf()}
+	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(o.NearDuplicate), days: s.DaysOf()}
 	out := &Curation{Day: o.Day, Path: "MEMORY.md", Entries: []Promoted{}}
 	if m := s.Memory(); m != nil {
 		out.Path = m.Path
@@ -122,7 +111,7 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 		p := &c.found[i]
 		weak := p.Score < strong
 		switch {
-		case c.known.says(p.Text) || weak && len(out.Entries)+o.Taken >= LeastPromoted:
+		case c.known.says(p.Text) || weak && len(out.Entries)+o.Taken >= leastPromoted:
 		case len(out.Entries) >= room:
 			if !weak {
 				out.Left++
@@ -138,7 +127,7 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 
 // curator is one curation.
 type curator struct {
-	*Snapshot
+	snap *Snapshot
 	CurateOptions
 	known *known
 	days  map[string]int
@@ -160,8 +149,8 @@ var tagScore = map[Tag]float64{Human: 5, Decision: 4, Identity: 4, Lesson: 3, Su
 // gather finds the candidates, those of the newest log first.
 func (c *curator) gather() {
 	oldest := addDays(c.Day, -LogDays)
-	for i := len(c.Files) - 1; i >= 0; i-- {
-		f := &c.Files[i]
+	for i := len(c.snap.Files) - 1; i >= 0; i-- {
+		f := &c.snap.Files[i]
 		if !promotes(f, c.Day) || f.Date < oldest {
 			continue
 		}

@@ -15,11 +15,11 @@ func curate(t *testing.T, fsys fstest.MapFS, change func(*consolidation.CurateOp
 	if change != nil {
 		change(&o)
 	}
-	c, err := consolidation.Curate(t.Context(), fsys, 0, o)
+	s, err := consolidation.Read(t.Context(), fsys, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return s.Curate(o)
 }
 
 func texts(c *consolidation.Curation) []string {

@@ -35,7 +35,7 @@ type saying struct {
 // and across files. A log says what was done that day, so what two days say alike
 // is repetition and no fault, and neither is what a curated file has of a log.
 func (a *auditor) duplicates() {
-	all := a.sayings()
+	all := sayingsIn(a.snap)
 	group(all, a.NearDuplicate)
 	members := map[int][]int{}
 	for i := range all {
@@ -48,11 +48,11 @@ func (a *auditor) duplicates() {
 	}
 }
 
-// sayings are the entries that are compared, curated files first.
-func (a *auditor) sayings() []saying {
+// sayingsIn are the entries that are compared, curated files first.
+func sayingsIn(s *Snapshot) []saying {
 	var out []saying
-	for i := range a.Files {
-		f := &a.Files[i]
+	for i := range s.Files {
+		f := &s.Files[i]
 		if f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindState || f.Shadowed {
 			continue
 		}

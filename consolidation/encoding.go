@@ -28,8 +28,8 @@ func damages() []damage {
 
 // encoding finds damaged text: each kind once a file, at its first place.
 func (a *auditor) encoding() {
-	for i := range a.Files {
-		f := &a.Files[i]
+	for i := range a.snap.Files {
+		f := &a.snap.Files[i]
 		if raw := f.Doc.Raw; strings.HasPrefix(raw, "\xff\xfe") || strings.HasPrefix(raw, "\xfe\xff") {
 			a.add(Finding{Severity: Error, Place: Place{Path: f.Path}, What: "is UTF-16, and is not read", Hint: "save the file as UTF-8"})
 			continue

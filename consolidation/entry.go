@@ -157,7 +157,7 @@ func untimed(s string) string {
 func (r *reader) describe(e *Entry) {
 	for i := range r.open {
 		h := &r.open[i]
-		e.Trail, e.Tags = append(e.Trail, h.text), e.Tags.With(h.tags...)
+		e.Trail, e.Tags = append(e.Trail, h.text), e.Tags.with(h.tags...)
 		if h.date != "" {
 			e.Date, e.Dated = h.date, true
 		}
@@ -181,11 +181,11 @@ func (r *reader) describe(e *Entry) {
 	body = strings.Join(strings.Fields(body[len(mark):]), " ")
 	body, tags := CutTags(untimed(body))
 	body = untimed(body)
-	e.Plain, e.Tags = body, e.Tags.With(tags...)
+	e.Plain, e.Tags = body, e.Tags.with(tags...)
 	if d, ok := leadingDate(body); ok {
 		e.Date, e.Dated = d, true
 		_, tags := CutTags(strings.TrimLeft(body[isoDate.FindStringIndex(body)[1]:], "*_])~ :,–—-"))
-		e.Tags = e.Tags.With(tags...)
+		e.Tags = e.Tags.with(tags...)
 	}
 	if e.Date == "" {
 		e.Date = r.doc.Class.Date

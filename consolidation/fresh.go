@@ -14,8 +14,8 @@ func (a *auditor) sessionState() {
 		a.skip("audit.state_age is 0")
 		return
 	}
-	for i := range a.Files {
-		f := &a.Files[i]
+	for i := range a.snap.Files {
+		f := &a.snap.Files[i]
 		if f.Kind != markdownstore.KindState || f.Err != nil {
 			continue
 		}
@@ -31,9 +31,9 @@ func (a *auditor) observations() {
 		a.skip("audit.observation_lines is 0")
 		return
 	}
-	for i := range a.Files {
-		f := &a.Files[i]
-		if n := f.Lines(); f.Kind == markdownstore.KindObservations && n > a.ObservationLines {
+	for i := range a.snap.Files {
+		f := &a.snap.Files[i]
+		if n := f.lineCount(); f.Kind == markdownstore.KindObservations && n > a.ObservationLines {
 			a.add(Finding{Severity: Warning, Place: Place{f.Path, a.ObservationLines + 1, n}, What: fmt.Sprintf("has %d lines, the limit is %d", n, a.ObservationLines),
 				Hint: "drop entries without a tag that are older than a week"})
 		}
@@ -45,8 +45,8 @@ func (a *auditor) observations() {
 func (a *auditor) dailyLog() {
 	day := a.Now.Add(-a.LogGrace).In(a.Timezone).Format(time.DateOnly)
 	newest := ""
-	for i := range a.Files {
-		f := &a.Files[i]
+	for i := range a.snap.Files {
+		f := &a.snap.Files[i]
 		if f.Kind == markdownstore.KindDaily && f.Date > newest && f.Date <= a.Now.In(a.Timezone).Format(time.DateOnly) {
 			newest = f.Date
 		}
@@ -69,8 +69,8 @@ func (a *auditor) staleFiles() {
 		a.skip("audit.file_age is 0")
 		return
 	}
-	for i := range a.Files {
-		f := &a.Files[i]
+	for i := range a.snap.Files {
+		f := &a.snap.Files[i]
 		if f.Kind != markdownstore.KindTopic && f.Kind != markdownstore.KindObservations || f.Err != nil {
 			continue
 		}
@@ -84,7 +84,7 @@ func (a *auditor) staleFiles() {
 // memoryAge looks at the newest date that MEMORY.md itself holds. Where it holds
 // none, its modification time has to do.
 func (a *auditor) memoryAge() {
-	f := a.Memory()
+	f := a.snap.Memory()
 	if a.MemoryAge <= 0 {
 		a.skip("audit.memory_age is 0")
 		return
@@ -120,8 +120,8 @@ func newestDate(text string, line int, today string) (newest string, at int) {
 
 // workingBuffer wants the buffer empty but for its headings and comments.
 func (a *auditor) workingBuffer() {
-	for i := range a.Files {
-		f := &a.Files[i]
+	for i := range a.snap.Files {
+		f := &a.snap.Files[i]
 		if f.Kind != markdownstore.KindBuffer {
 			continue
 		}
@@ -136,7 +136,7 @@ func (a *auditor) workingBuffer() {
 			}
 		}
 		if n > 0 {
-			a.add(Finding{Severity: Warning, Place: Place{f.Path, first, f.Lines()}, What: fmt.Sprintf("holds %s that nothing has processed", count(n, "entry", "entries")),
+			a.add(Finding{Severity: Warning, Place: Place{f.Path, first, f.lineCount()}, What: fmt.Sprintf("holds %s that nothing has processed", count(n, "entry", "entries")),
 				Hint: "bring what matters into the day's log or MEMORY.md, then empty it; sessions may be ending before they can"})
 		}
 	}

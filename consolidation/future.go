@@ -21,8 +21,8 @@ var (
 // something was written. Plans may lie ahead.
 func (a *auditor) futureDates() {
 	tomorrow := a.Now.In(a.Timezone).AddDate(0, 0, 1).Format(time.DateOnly)
-	for i := range a.Files {
-		f := &a.Files[i]
+	for i := range a.snap.Files {
+		f := &a.snap.Files[i]
 		if f.Kind == markdownstore.KindDaily && f.Date > tomorrow {
 			a.ahead(Place{Path: f.Path}, f.Date, "is the log of %s, a day that is yet to come")
 			continue

@@ -64,7 +64,7 @@ func (s *Snapshot) Says(but string) func(key string) bool {
 			has = map[string]bool{}
 			for i := range s.Files {
 				f := &s.Files[i]
-				if f.Path == but || f.Err != nil || !f.Evergreen() && !f.Archived() {
+				if f.Path == but || f.Err != nil || !f.Evergreen() && !f.archived() {
 					continue
 				}
 				for l := range strings.SplitSeq(f.Doc.Raw, "\n") {

@@ -37,15 +37,6 @@ func hosts() []Host {
 	}
 }
 
-// HostNames are the hosts that [HostByName] knows.
-func HostNames() []string {
-	var out []string
-	for _, h := range hosts() {
-		out = append(out, h.Name)
-	}
-	return out
-}
-
 // HostByName finds a host.
 func HostByName(name string) (Host, bool) {
 	all := hosts()

@@ -57,12 +57,12 @@ func asksFor(e *Entry) bool { return Important(e.Plain) && speaksOfUser.MatchStr
 // supersede marks what a new entry takes the place of: an entry of curated memory
 // that says something else of the same subject in a form that is plain.
 func (c *curator) supersede(p *Promoted) {
-	m := c.Memory()
+	m := c.snap.Memory()
 	if m == nil {
 		return
 	}
 	e := Entry{Path: m.Path, Text: "- " + p.Text, Plain: p.Text, StartLine: 1, Date: c.Day, Dated: true}
-	who := (&auditor{Snapshot: c.Snapshot}).people()
+	who := peopleIn(c.snap)
 	for _, now := range entryClaims(m, &e) {
 		for _, was := range claims(m) {
 			if was.entry.Date > c.Day || who.rename(was.subject) != who.rename(now.subject) || was.value.kind != now.value.kind || !was.value.disagree(now.value) {

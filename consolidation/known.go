@@ -13,8 +13,8 @@ import (
 // for each day on which it did. It is read and searched like any note, and ages.
 const ArchiveDir = "memory/archive/"
 
-// Archived tells a file of [ArchiveDir].
-func (f *File) Archived() bool { return strings.HasPrefix(f.Path, ArchiveDir) }
+// archived tells a file of [ArchiveDir].
+func (f *File) archived() bool { return strings.HasPrefix(f.Path, ArchiveDir) }
 
 // KeyHash names what an entry says without saying it: what tombstones hold.
 func KeyHash(plain string) string {
@@ -37,7 +37,7 @@ func (s *Snapshot) knownOf(near float64) *known {
 	k := &known{near: near, keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
 	for i := range s.Files {
 		f := &s.Files[i]
-		if f.Evergreen() || f.Archived() {
+		if f.Evergreen() || f.archived() {
 			for j := range f.Entries {
 				k.add(&f.Entries[j])
 			}
@@ -105,5 +105,5 @@ func placeRef(e *Entry) string { return e.Path + "#L" + itoa(e.StartLine) }
 // promotes tells the files whose entries may be worth a place in memory: logs and
 // notes of days, up to one.
 func promotes(f *File, upTo string) bool {
-	return f.Err == nil && f.Tier == markdownstore.TierDated && !f.Archived() && f.Date <= upTo
+	return f.Err == nil && f.Tier == markdownstore.TierDated && !f.archived() && f.Date <= upTo
 }

@@ -37,9 +37,9 @@ type reference struct {
 // links looks where every link and every mention of a memory file leads. Addresses
 // of the network, and what lies outside of the workspace, are not followed.
 func (a *auditor) links() {
-	names := a.stems()
-	for i := range a.Files {
-		f := &a.Files[i]
+	names := stemsOf(a.snap)
+	for i := range a.snap.Files {
+		f := &a.snap.Files[i]
 		for _, r := range references(f.Doc) {
 			if why := a.broken(f, r, names); why != "" {
 				a.add(Finding{Severity: Warning, Place: Place{f.Path, r.line, r.line}, What: why, Hint: "correct the reference, or restore what it led to"})
@@ -48,12 +48,12 @@ func (a *auditor) links() {
 	}
 }
 
-// stems are the names by which wiki links find files, without their endings, in
+// stemsOf are the names by which wiki links find files, without their endings, in
 // lower case.
-func (a *auditor) stems() map[string]string {
+func stemsOf(s *Snapshot) map[string]string {
 	out := map[string]string{}
-	for i := range a.Files {
-		p := a.Files[i].Path
+	for i := range s.Files {
+		p := s.Files[i].Path
 		stem := strings.ToLower(strings.TrimSuffix(p, path.Ext(p)))
 		out[stem] = p
 		out[path.Base(stem)] = p
@@ -129,17 +129,17 @@ func (a *auditor) broken(f *File, r reference, names map[string]string) string {
 	if target == "" {
 		return brokenAnchor(f, r.anchor, line)
 	}
-	if top, _, _ := strings.Cut(target, "/"); external(target) || placeholder(target) || r.code && !a.Exists(top) {
+	if top, _, _ := strings.Cut(target, "/"); external(target) || placeholder(target) || r.code && !a.snap.exists(top) {
 		return ""
 	}
 	for _, p := range [...]string{path.Join(path.Dir(f.Path), target), path.Clean(strings.TrimPrefix(target, "./"))} {
 		if strings.HasPrefix(p, "../") || p == ".." {
 			return ""
 		}
-		if g := a.File(p); g != nil {
+		if g := a.snap.File(p); g != nil {
 			return brokenAnchor(g, r.anchor, line)
 		}
-		if a.Exists(p) {
+		if a.snap.exists(p) {
 			return ""
 		}
 	}
@@ -155,10 +155,10 @@ func (a *auditor) brokenWiki(f *File, r reference, names map[string]string) stri
 	}
 	name := strings.ToLower(strings.TrimSuffix(r.target, ".md"))
 	if p, ok := names[name]; ok {
-		return brokenAnchor(a.File(p), r.anchor, "")
+		return brokenAnchor(a.snap.File(p), r.anchor, "")
 	}
 	for _, p := range [...]string{r.target, r.target + ".md", path.Join(path.Dir(f.Path), r.target)} {
-		if a.Exists(p) {
+		if a.snap.exists(p) {
 			return ""
 		}
 	}
@@ -202,8 +202,8 @@ func brokenAnchor(f *File, anchor, line string) string {
 		}
 	}
 	n := 0
-	if fmt.Sscanf(line, "%d", &n); n > f.Lines() && f.Err == nil {
-		return fmt.Sprintf("refers to line %d of %s, which has %d", n, f.Path, f.Lines())
+	if fmt.Sscanf(line, "%d", &n); n > f.lineCount() && f.Err == nil {
+		return fmt.Sprintf("refers to line %d of %s, which has %d", n, f.Path, f.lineCount())
 	}
 	return ""
 }

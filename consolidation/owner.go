@@ -32,9 +32,9 @@ func (r *pruner) owner(e *Entry, trail []string) string {
 		said = e.Plain
 	}
 	switch {
-	case e != nil && e.Tags.Has(Identity) && r.takes("IDENTITY.md"), aboutAgent.MatchString(heading) && r.takes("IDENTITY.md"):
+	case e != nil && e.Tags.has(Identity) && r.takes("IDENTITY.md"), aboutAgent.MatchString(heading) && r.takes("IDENTITY.md"):
 		return "IDENTITY.md"
-	case aboutUser.MatchString(heading) && r.takes("USER.md"), e != nil && e.Tags.Has(Human) && speaksOfUser.MatchString(said) && r.takes("USER.md"):
+	case aboutUser.MatchString(heading) && r.takes("USER.md"), e != nil && e.Tags.has(Human) && speaksOfUser.MatchString(said) && r.takes("USER.md"):
 		return "USER.md"
 	case aboutTools.MatchString(heading) && r.takes("TOOLS.md"):
 		return "TOOLS.md"
@@ -44,7 +44,7 @@ func (r *pruner) owner(e *Entry, trail []string) string {
 
 // takes tells whether an owning file can be given more.
 func (r *pruner) takes(name string) bool {
-	f := r.File(name)
+	f := r.snap.File(name)
 	if f == nil || f.Err != nil || f.Doc.Binary {
 		return false
 	}
@@ -75,8 +75,8 @@ func (r *pruner) topic(e *Entry, trail []string) string {
 	if name == "" {
 		name = "notes"
 		if e != nil {
-			for _, t := range AllTags() {
-				if e.Tags.Has(t) {
+			for _, t := range allTags() {
+				if e.Tags.has(t) {
 					name = topics[t]
 					break
 				}
@@ -94,9 +94,9 @@ func (r *pruner) topic(e *Entry, trail []string) string {
 // spelled is the path by which a file goes already: names that differ in case alone
 // are one where a file system doesn't tell them apart.
 func (r *pruner) spelled(path string) string {
-	for i := range r.Files {
-		if strings.EqualFold(r.Files[i].Path, path) {
-			return r.Files[i].Path
+	for i := range r.snap.Files {
+		if strings.EqualFold(r.snap.Files[i].Path, path) {
+			return r.snap.Files[i].Path
 		}
 	}
 	for _, to := range r.order {

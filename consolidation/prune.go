@@ -1,8 +1,6 @@
 package consolidation
 
 import (
-	"context"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -116,17 +114,8 @@ type Pruning struct {
 const mostMoves = 2000
 
 // Prune chooses what leaves the files of memory. It changes nothing.
-func Prune(ctx context.Context, fsys fs.FS, maxBytes int64, o PruneOptions) (*Pruning, error) {
-	s, err := Read(ctx, fsys, maxBytes)
-	if err != nil {
-		return nil, err
-	}
-	return s.Prune(o), nil
-}
-
-// Prune is [Prune] of a snapshot.
 func (s *Snapshot) Prune(o PruneOptions) *Pruning {
-	r := &pruner{Snapshot: s, PruneOptions: o, out: &Pruning{Day: o.Day, Moves: []Move{}, Changes: []Change{}, Over: []string{}, Suggestions: []Suggestion{}, Unknown: []string{}},
+	r := &pruner{snap: s, PruneOptions: o, out: &Pruning{Day: o.Day, Moves: []Move{}, Changes: []Change{}, Over: []string{}, Suggestions: []Suggestion{}, Unknown: []string{}},
 		added: map[string]string{}, titles: map[string]string{}, trails: map[string][]string{}, items: map[string]bool{}, texts: map[string]string{}}
 	r.known = s.knownOf(o.NearDuplicate)
 	r.logs()
@@ -139,7 +128,7 @@ func (s *Snapshot) Prune(o PruneOptions) *Pruning {
 
 // pruner is one pruning.
 type pruner struct {
-	*Snapshot
+	snap *Snapshot
 	PruneOptions
 	out   *Pruning
 	known *known
@@ -237,7 +226,7 @@ func (r *pruner) immune(path string, p *piece) bool {
 func (r *pruner) changes() {
 	for _, to := range r.order {
 		c := Change{Path: to, New: true, Add: strings.TrimRight(r.added[to], "\n") + "\n", Title: r.titles[to]}
-		if f := r.File(to); f != nil {
+		if f := r.snap.File(to); f != nil {
 			c.New, c.Before = false, f.Doc.Raw
 		}
 		c.LinesBefore = lineCount(c.Before)
@@ -245,7 +234,7 @@ func (r *pruner) changes() {
 		r.out.Changes = append(r.out.Changes, c)
 	}
 	for _, from := range r.given {
-		before := r.File(from).Doc.Raw
+		before := r.snap.File(from).Doc.Raw
 		r.out.Changes = append(r.out.Changes, Change{Path: from, Before: before, Text: r.texts[from], LinesBefore: lineCount(before), LinesAfter: lineCount(r.texts[from])})
 	}
 }
@@ -259,12 +248,12 @@ func (r *pruner) becomes(path, text string) {
 // observations trims what is observed: without a tag and old, oldest first.
 func (r *pruner) observations() {
 	for _, f := range r.pruned() {
-		if f.Kind != markdownstore.KindObservations || r.ObservationLines <= 0 || f.Lines() <= r.ObservationLines {
+		if f.Kind != markdownstore.KindObservations || r.ObservationLines <= 0 || f.lineCount() <= r.ObservationLines {
 			continue
 		}
 		ps := pieces(f)
 		r.own(f, ps)
-		n := f.Lines()
+		n := f.lineCount()
 		for _, b := range bundles(ps) {
 			if n > r.ObservationRest && r.may(ps, b) && !slices.ContainsFunc(b, func(i int) bool { return tagged(&ps[i]) || !r.oldObservation(f, &ps[i]) }) {
 				n -= linesOf(ps, b)
@@ -322,14 +311,14 @@ func (r *pruner) logs() {
 		return
 	}
 	last := addDays(r.Day, -r.LogDays)
-	for i := range r.Files {
-		f := &r.Files[i]
+	for i := range r.snap.Files {
+		f := &r.snap.Files[i]
 		if !promotes(f, addDays(last, -1)) {
 			continue
 		}
 		for j := range f.Entries {
 			e := &f.Entries[j]
-			if e.State == StateSuperseded || !e.Tags.Has(Decision) && !e.Tags.Has(Lesson) || len(r.out.Moves) >= mostMoves {
+			if e.State == StateSuperseded || !e.Tags.has(Decision) && !e.Tags.has(Lesson) || len(r.out.Moves) >= mostMoves {
 				continue
 			}
 			r.extract(e)

@@ -18,11 +18,11 @@ func prune(t testing.TB, fsys fstest.MapFS, change func(*consolidation.PruneOpti
 	if change != nil {
 		change(&o)
 	}
-	p, err := consolidation.Prune(t.Context(), fsys, 0, o)
+	s, err := consolidation.Read(t.Context(), fsys, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return s.Prune(o)
 }
 
 func became(p *consolidation.Pruning, path string) string {

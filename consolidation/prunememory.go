@@ -17,8 +17,8 @@ const moreMark = "More memory:"
 // is not a day old stays, and so does what may not leave: where it would, that is
 // suggested. Below the limit nothing is touched.
 func (r *pruner) memory() {
-	f := r.Memory()
-	if f == nil || f.Err != nil || f.Doc.Binary || r.MemoryLines <= 0 || f.Lines() <= r.MemoryLines || !r.prunes(f.Path) {
+	f := r.snap.Memory()
+	if f == nil || f.Err != nil || f.Doc.Binary || r.MemoryLines <= 0 || f.lineCount() <= r.MemoryLines || !r.prunes(f.Path) {
 		return
 	}
 	ps := pieces(f)
@@ -118,8 +118,8 @@ func supersededLines(f *File) map[string]bool {
 // is the repetition of what stays.
 func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 	elsewhere := &known{near: r.NearDuplicate, keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
-	for i := range r.Files {
-		g := &r.Files[i]
+	for i := range r.snap.Files {
+		g := &r.snap.Files[i]
 		if g == f || !g.Evergreen() {
 			continue
 		}
@@ -184,7 +184,7 @@ func (r *pruner) makeRoom(f *File, ps []piece, all []bundle, leaves map[int]Why)
 
 // finishMemory writes the line that says where more is.
 func (r *pruner) finishMemory(f *File, ps []piece) {
-	text, n := f.Doc.Raw, f.Lines()
+	text, n := f.Doc.Raw, f.lineCount()
 	if slices.ContainsFunc(r.out.Moves, func(m Move) bool { return m.From == f.Path }) {
 		text, _ = settled(f, ps)
 		if l := r.moreLine(f); l != "" {
@@ -216,7 +216,7 @@ func (r *pruner) moreLine(f *File) string {
 	for i := range f.Entries {
 		if strings.HasPrefix(f.Entries[i].Plain, moreMark) {
 			for _, m := range inlineLink.FindAllStringSubmatch(f.Entries[i].Text, -1) {
-				if r.File(m[1]) != nil {
+				if r.snap.File(m[1]) != nil {
 					add(m[1])
 				}
 			}

@@ -69,9 +69,9 @@ var important = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:` +
 // quote is another's.
 func Important(words string) bool { return important.MatchString(transcript.Unquoted(words)) }
 
-// Candidate tells an entry that nothing speaks for: no tag, no reference that says
+// candidate tells an entry that nothing speaks for: no tag, no reference that says
 // where it comes from, not a task that is open.
-func (e *Entry) Candidate() bool {
+func (e *Entry) candidate() bool {
 	return len(e.Tags) == 0 && len(e.From) == 0 && e.State != StateOpen
 }
 
@@ -81,7 +81,7 @@ func (s *Snapshot) DaysOf() map[string]int {
 	days := map[string]map[string]bool{}
 	for i := range s.Files {
 		f := &s.Files[i]
-		if f.Tier != markdownstore.TierDated || f.Archived() {
+		if f.Tier != markdownstore.TierDated || f.archived() {
 			continue
 		}
 		for key := range Sayings(f.Entries) {
@@ -119,12 +119,12 @@ func TagEntry(text string, tags Tags) string {
 	tagged := false
 	for i, l := range parts {
 		if mark := bullet.FindString(l); strings.TrimSpace(mark) != "" && mark[0] != ' ' && mark[0] != '\t' {
-			parts[i], tagged = AddTags(l, tags), true
+			parts[i], tagged = addTags(l, tags), true
 		}
 	}
 	if tagged {
 		return strings.Join(parts, "")
 	}
 	lead := len(text) - len(strings.TrimLeft(text, "\r\n"))
-	return text[:lead] + AddTags(text[lead:], tags)
+	return text[:lead] + addTags(text[lead:], tags)
 }

@@ -11,9 +11,9 @@ import (
 func (a *auditor) shown() []*File {
 	var out []*File
 	for _, name := range a.Host.Files {
-		f := a.File(name)
+		f := a.snap.File(name)
 		if name == "MEMORY.md" {
-			f = a.Memory()
+			f = a.snap.Memory()
 		}
 		if f != nil && f.Err == nil {
 			out = append(out, f)
@@ -34,7 +34,7 @@ func (a *auditor) bootstrapSize() {
 		n := h.size(f.Doc.Raw)
 		total += n
 		a.large(f.Path, "", n, h.FileLimit)
-		if lines := f.Lines(); h.LineLimit > 0 && float64(lines) > a.SizeWarning*float64(h.LineLimit) {
+		if lines := f.lineCount(); h.LineLimit > 0 && float64(lines) > a.SizeWarning*float64(h.LineLimit) {
 			a.add(Finding{Severity: Warning, Place: Place{Path: f.Path}, What: fmt.Sprintf("has %d lines; %s shows %d", lines, h.Name, h.LineLimit), Hint: sizeHint})
 		}
 	}

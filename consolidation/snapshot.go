@@ -28,8 +28,8 @@ type File struct {
 	Err error
 }
 
-// Lines is how many lines the file has.
-func (f *File) Lines() int {
+// lineCount is how many lines the file has.
+func (f *File) lineCount() int {
 	n := strings.Count(f.Doc.Raw, "\n")
 	if !strings.HasSuffix(f.Doc.Raw, "\n") && f.Doc.Raw != "" {
 		n++
@@ -62,8 +62,8 @@ func (s *Snapshot) File(path string) *File {
 	return &s.Files[i]
 }
 
-// Exists tells whether anything stands at a path of the workspace, memory or not.
-func (s *Snapshot) Exists(path string) bool {
+// exists tells whether anything stands at a path of the workspace, memory or not.
+func (s *Snapshot) exists(path string) bool {
 	if !fs.ValidPath(path) {
 		return false
 	}

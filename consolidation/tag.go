@@ -19,16 +19,16 @@ const (
 	Identity Tag = "identity" // it changed what the agent knows of itself
 )
 
-// AllTags are the tags in the order in which they are written.
-func AllTags() []Tag { return []Tag{Decision, Surprise, Human, Lesson, Identity} }
+// allTags are the tags in the order in which they are written.
+func allTags() []Tag { return []Tag{Decision, Surprise, Human, Lesson, Identity} }
 
-// Tags are the tags of one entry, each once, in the order of [AllTags].
+// Tags are the tags of one entry, each once, in the order of [allTags].
 type Tags []Tag
 
 // MakeTags puts tags in order, each once; what is none is left out.
 func MakeTags(tags ...Tag) Tags {
 	var out Tags
-	for _, t := range AllTags() {
+	for _, t := range allTags() {
 		if slices.Contains(tags, t) {
 			out = append(out, t)
 		}
@@ -36,11 +36,11 @@ func MakeTags(tags ...Tag) Tags {
 	return out
 }
 
-// With are t and more.
-func (t Tags) With(more ...Tag) Tags { return MakeTags(append(slices.Clone(t), more...)...) }
+// with are t and more.
+func (t Tags) with(more ...Tag) Tags { return MakeTags(append(slices.Clone(t), more...)...) }
 
-// Has tells whether t holds a tag.
-func (t Tags) Has(tag Tag) bool { return slices.Contains(t, tag) }
+// has tells whether t holds a tag.
+func (t Tags) has(tag Tag) bool { return slices.Contains(t, tag) }
 
 // String is how tags are written: "[decision] [lesson]".
 func (t Tags) String() string {
@@ -54,10 +54,10 @@ func (t Tags) String() string {
 	return b.String()
 }
 
-// ParseTag reads the name of a tag, in any case.
-func ParseTag(s string) (Tag, bool) {
+// parseTag reads the name of a tag, in any case.
+func parseTag(s string) (Tag, bool) {
 	t := Tag(strings.ToLower(strings.TrimSpace(s)))
-	return t, slices.Contains(AllTags(), t)
+	return t, slices.Contains(allTags(), t)
 }
 
 const tagNames = `(?:decision|surprise|human|lesson|identity)`
@@ -86,7 +86,7 @@ func CutTags(text string) (string, Tags) {
 			continue
 		}
 		for _, name := range tagName.FindAllString(text[at[0]:at[1]], -1) {
-			t, _ := ParseTag(name)
+			t, _ := parseTag(name)
 			found = append(found, t)
 		}
 		text = text[:at[0]] + text[at[1]:]
@@ -101,13 +101,13 @@ func CutTags(text string) (string, Tags) {
 // task.
 var bullet = lazyregexp.New(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?`)
 
-// AddTags writes tags into an entry's text, behind its bullet and before its words,
+// addTags writes tags into an entry's text, behind its bullet and before its words,
 // beside those that it has.
-func AddTags(text string, tags Tags) string {
+func addTags(text string, tags Tags) string {
 	at := len(bullet.FindString(text))
 	body, has := CutTags(firstLine(text[at:]))
 	rest := text[at+len(firstLine(text[at:])):]
-	if all := has.With(tags...); len(all) > 0 {
+	if all := has.with(tags...); len(all) > 0 {
 		body = all.String() + " " + body
 	}
 	return text[:at] + body + rest

@@ -52,7 +52,7 @@ func Parse(data []byte, f Format) (*Answer, error) {
 			return r.parse(doc, f)
 		}
 	}
-	return nil, fmt.Errorf("read memories: unknown format %q, use one of %v, or leave it out", clip(string(f)), Formats())
+	return nil, fmt.Errorf("read memories: unknown format %q, use one of %v, or leave it out", clip(string(f)), formats())
 }
 
 func (r *reader) parse(doc json.RawMessage, f Format) (*Answer, error) {
@@ -77,20 +77,6 @@ func (r *reader) parse(doc json.RawMessage, f Format) (*Answer, error) {
 		a.Records = append(a.Records, rec)
 	}
 	return a, nil
-}
-
-// Detect tells whose answer a document is, by the members of its records; "" for
-// one without any. An error says that it is nobody's.
-func Detect(data []byte) (Format, error) {
-	doc, err := document(data)
-	if err != nil {
-		return "", fmt.Errorf("read memories: %w", err)
-	}
-	f, err := detect(doc)
-	if err != nil {
-		return "", fmt.Errorf("read memories: %w", err)
-	}
-	return f, nil
 }
 
 var errUnknown = errors.New("nothing in it tells whose search results these are: known are those of QMD (docid, file, snippet), Mem0 (memory) and Cognee (search_result, text)")

@@ -159,8 +159,8 @@ func TestBadDocumentsAreErrors(t *testing.T) {
 	if _, err := Parse([]byte(`[{"memory":"x"}]`), "zep"); err == nil || !strings.Contains(err.Error(), `unknown format "zep", use one of [qmd mem0 cognee]`) {
 		t.Error(err)
 	}
-	if f, err := Detect([]byte(`[{"memory":"x"}]`)); f != Mem0 || err != nil {
-		t.Errorf("%q %v", f, err)
+	if a, err := Parse([]byte(`[{"memory":"x"}]`), ""); err != nil || a.Format != Mem0 {
+		t.Errorf("%+v %v", a, err)
 	}
 }
 

@@ -24,8 +24,8 @@ const (
 	Cognee Format = "cognee"
 )
 
-// Formats lists the formats that are read.
-func Formats() []Format { return []Format{QMD, Mem0, Cognee} }
+// formats lists the formats that are read.
+func formats() []Format { return []Format{QMD, Mem0, Cognee} }
 
 // Bounds on what is read.
 const (

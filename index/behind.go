@@ -10,35 +10,71 @@ import (
 // summed up and compared with the sum that Sync left. It changes nothing. An
 // error of source counts as a file that can't be judged, and is passed over.
 func (ix *Index) Behind(ctx context.Context, source iter.Seq2[FileStat, error]) (bool, error) {
-	h, done, err := ix.use(ctx)
+	h, done, err := ix.door.use(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer done()
 	v, err := h.look(ctx)
 	if err != nil {
-		return false, explain("compare index", ix.path, err)
+		return false, explain("compare index", ix.door.path, err)
 	}
-	if v.outdated(ix.opts.Chunker) {
+	if v.outdated(ix.door.opts.Chunker) {
 		return true, nil
 	}
-	l, err := list(ctx, source)
+	l, err := List(ctx, source)
 	if err != nil {
 		return false, err
 	}
-	if len(l.problems) == 0 {
-		return l.stamp != v.stamp, nil
+	if len(l.Problems) == 0 {
+		return l.Stamp != v.stamp, nil
 	}
-	return ix.differs(ctx, h, l)
-}
-
-// differs compares file by file, for listings with gaps: what lies in a gap is
-// taken to be unchanged.
-func (ix *Index) differs(ctx context.Context, h *handles, l *listing) (bool, error) {
+	// What lies in a gap of the listing is taken to be unchanged.
 	known, err := readFiles(ctx, h.read)
 	if err != nil {
-		return false, explain("compare index", ix.path, err)
+		return false, explain("compare index", ix.door.path, err)
 	}
 	w := l.compare(known, false)
-	return len(w.read)+len(w.remove) > 0, nil
+	return len(w.Read)+len(w.Remove) > 0, nil
+}
+
+// Lag says by how much an index is behind its files.
+type Lag struct {
+	// Files were written or came since they were indexed, Removed are gone.
+	Files   int `json:"files"`
+	Removed int `json:"removed"`
+	// Bytes are the sizes of Files.
+	Bytes int64 `json:"bytes"`
+	// Rules: the index was made by other rules, so that every file is to be read.
+	Rules bool `json:"rules"`
+}
+
+// Zero tells whether the index is up to date.
+func (l Lag) Zero() bool { return l == Lag{} }
+
+// Lag is Behind with the amount. It opens no file and changes nothing.
+func (ix *Index) Lag(ctx context.Context, source iter.Seq2[FileStat, error]) (Lag, error) {
+	h, done, err := ix.door.use(ctx)
+	if err != nil {
+		return Lag{}, err
+	}
+	defer done()
+	v, err := h.look(ctx)
+	if err != nil {
+		return Lag{}, explain("compare index", ix.door.path, err)
+	}
+	l, err := List(ctx, source)
+	if err != nil {
+		return Lag{}, err
+	}
+	outdated := v.outdated(ix.door.opts.Chunker)
+	if !outdated && len(l.Problems) == 0 && l.Stamp == v.stamp {
+		return Lag{}, nil
+	}
+	known, err := readFiles(ctx, h.read)
+	if err != nil {
+		return Lag{}, explain("compare index", ix.door.path, err)
+	}
+	w := l.compare(known, false)
+	return Lag{Files: len(w.Read), Removed: len(w.Remove), Bytes: w.Bytes(), Rules: outdated}, nil
 }

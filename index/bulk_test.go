@@ -46,7 +46,7 @@ func TestMergesSeldomOnlyInBulk(t *testing.T) {
 	ix := openNew(t)
 	automerge := func() (n int) {
 		t.Helper()
-		if err := ix.cur.write.QueryRow("SELECT v FROM chunks_fts_config WHERE k='automerge'").Scan(&n); err != nil {
+		if err := ix.door.cur.write.QueryRow("SELECT v FROM chunks_fts_config WHERE k='automerge'").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n

@@ -12,6 +12,8 @@ import (
 
 	"github.com/memkernel/memkernel/index/analysis"
 	"github.com/memkernel/memkernel/index/internal/drv"
+	"github.com/memkernel/memkernel/index/internal/fts5"
+	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
 // Check verifies the whole index and yields what is wrong: SQLite's own
@@ -22,8 +24,8 @@ import (
 // ErrDamaged unless the check itself could not go on.
 func (ix *Index) Check(ctx context.Context) iter.Seq[error] {
 	return func(yield func(error) bool) {
-		if err := ix.check(ctx, yield); err != nil {
-			yield(explain("check index", ix.path, err))
+		if err := check(ctx, ix, yield); err != nil {
+			yield(explain("check index", ix.door.path, err))
 		}
 	}
 }
@@ -32,47 +34,47 @@ func (ix *Index) Check(ctx context.Context) iter.Seq[error] {
 // are those that were stored. If not, the error is of kind ErrDamaged. It reads
 // everything, and is the part of Check that costs little: no word list is made again.
 func (ix *Index) Intact(ctx context.Context) error {
-	_, done, err := ix.use(ctx)
+	_, done, err := ix.door.use(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	db, tx, err := ix.snapshot(ctx)
+	db, tx, err := snapshot(ctx, ix.door)
 	if err != nil {
-		return explain("check index", ix.path, err)
+		return explain("check index", ix.door.path, err)
 	}
 	defer db.Close()
 	defer tx.Rollback()
 	var said string
 	if err := tx.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&said); err != nil {
-		return explain("check index", ix.path, err)
+		return explain("check index", ix.door.path, err)
 	}
 	if said != "ok" {
-		return problem("check index", ix.path, ErrDamaged, errors.New(said))
+		return problem("check index", ix.door.path, ErrDamaged, errors.New(said))
 	}
 	// What the end lacks of a page SQLite reads as zeros.
-	if fi, err := os.Stat(ix.path); err == nil && fi.Size()%drv.PageSize != 0 {
-		return problem("check index", ix.path, ErrDamaged, errors.New("its last page is cut off"))
+	if fi, err := os.Stat(ix.door.path); err == nil && fi.Size()%drv.PageSize != 0 {
+		return problem("check index", ix.door.path, ErrDamaged, errors.New("its last page is cut off"))
 	}
 	_, err = eachText(ctx, tx, func(t storedText) error {
 		if hashStored(t.trail, t.body) != t.hash {
-			return problem("check index", ix.path, ErrDamaged, fmt.Errorf("chunk %d (%s of %s) is not the text that was stored", t.row, t.id, t.path))
+			return problem("check index", ix.door.path, ErrDamaged, fmt.Errorf("chunk %d (%s of %s) is not the text that was stored", t.row, t.id, t.path))
 		}
 		return nil
 	})
-	return explain("check index", ix.path, err)
+	return explain("check index", ix.door.path, err)
 }
 
 // check runs the checks on a connection of its own: the full-text module keeps
 // a directory of its parts, which integrity_check and fts5vocab use without
 // looking whether another connection has changed it since.
-func (ix *Index) check(ctx context.Context, yield func(error) bool) error {
-	_, done, err := ix.use(ctx)
+func check(ctx context.Context, ix *Index, yield func(error) bool) error {
+	_, done, err := ix.door.use(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	db, tx, err := ix.snapshot(ctx)
+	db, tx, err := snapshot(ctx, ix.door)
 	if err != nil {
 		return err
 	}
@@ -95,9 +97,9 @@ func (ix *Index) check(ctx context.Context, yield func(error) bool) error {
 }
 
 // snapshot opens a connection and, with it, one state of the index.
-func (ix *Index) snapshot(ctx context.Context) (db *sql.DB, tx *sql.Tx, err error) {
-	for _, mode := range ix.opts.readModes() {
-		if db, err = drv.Open(ix.path, mode, ix.opts.BusyTimeout); err != nil {
+func snapshot(ctx context.Context, d *door) (db *sql.DB, tx *sql.Tx, err error) {
+	for _, mode := range d.opts.readModes() {
+		if db, err = drv.Open(d.path, mode, d.opts.BusyTimeout); err != nil {
 			return nil, nil, err
 		}
 		db.SetMaxOpenConns(1)
@@ -109,7 +111,7 @@ func (ix *Index) snapshot(ctx context.Context) (db *sql.DB, tx *sql.Tx, err erro
 			tx.Rollback()
 		}
 		db.Close()
-		if kindOf(err) != ErrReadOnly || !ix.opts.ReadOnly {
+		if kindOf(err) != ErrReadOnly || !d.opts.ReadOnly {
 			break
 		}
 	}
@@ -136,7 +138,7 @@ type checker struct {
 // found reports a finding.
 func (c *checker) found(format string, args ...any) {
 	if !c.stopped {
-		c.stopped = !c.yield(problem("check index", c.ix.path, ErrDamaged, fmt.Errorf(format, args...)))
+		c.stopped = !c.yield(problem("check index", c.ix.door.path, ErrDamaged, fmt.Errorf(format, args...)))
 	}
 }
 
@@ -197,9 +199,9 @@ func (c *checker) file(f fileRow) error {
 	if err != nil || len(f.hash) == 0 {
 		return err
 	}
-	chunks := make([]readyChunk, len(old))
+	chunks := make([]ReadyChunk, len(old))
 	for i, o := range old {
-		chunks[i] = readyChunk{hash: o.key.hash, Chunk: Chunk{ID: o.key.id, StartLine: o.startLine, EndLine: o.endLine, Tokens: o.size,
+		chunks[i] = ReadyChunk{Hash: o.key.hash, Chunk: Chunk{ID: o.key.id, StartLine: o.startLine, EndLine: o.endLine, Tokens: o.size,
 			Date: o.date, Keywords: o.key.keywords}}
 		if o.seq != i {
 			c.found("chunk %d of %s stands in place %d", i, f.path, o.seq)
@@ -213,11 +215,11 @@ func (c *checker) file(f fileRow) error {
 
 // texts checks every chunk against its hash, and counts its words.
 func (c *checker) texts() error {
-	a, err := c.ix.analyzer()
+	a, err := c.ix.analyzers.Lend()
 	if err != nil {
 		return err
 	}
-	defer c.ix.give(a)
+	defer c.ix.analyzers.Give(a)
 	c.langs, c.terms = map[string]int64{}, map[string]tracks{}
 	seqs := map[int64]int{}
 	_, err = eachText(c.ctx, c.tx, func(t storedText) error {
@@ -262,8 +264,8 @@ const tracksQuery = `SELECT term, count(*), sum((doc*8191 + offset +
 	FROM temp.vocab GROUP BY term`
 
 // count adds a chunk's words.
-func (c *checker) count(row int64, w *words) {
-	for col, text := range [3]string{w.body, w.trail, w.file} {
+func (c *checker) count(row int64, w *Words) {
+	for col, text := range [3]string{w.Body, w.Trail, w.File} {
 		offset := int64(0)
 		for t := range strings.FieldsSeq(text) {
 			p := c.terms[t]
@@ -281,7 +283,7 @@ func (c *checker) words() error {
 	if c.m == nil || c.m.analysis != analysis.Version {
 		return nil // made by other rules; the next Sync makes it again
 	}
-	if _, err := c.tx.ExecContext(c.ctx, "CREATE VIRTUAL TABLE temp.vocab USING fts5vocab('main', 'chunks_fts', 'instance')"); err != nil {
+	if _, err := c.tx.ExecContext(c.ctx, fts5.Vocabulary); err != nil {
 		return err
 	}
 	rows, err := c.tx.QueryContext(c.ctx, tracksQuery)
@@ -318,8 +320,8 @@ func (c *checker) words() error {
 // rows checks that chunks and chunks_fts hold the same rows.
 func (c *checker) rows() error {
 	return c.empty("chunks and their words don't match in row %d",
-		`SELECT row FROM chunks EXCEPT SELECT id FROM chunks_fts_docsize`,
-		`SELECT id FROM chunks_fts_docsize EXCEPT SELECT row FROM chunks`)
+		"SELECT row FROM chunks EXCEPT "+fts5.Rows,
+		fts5.Rows+" EXCEPT SELECT row FROM chunks")
 }
 
 // empty reports each row that one of the queries returns.
@@ -361,7 +363,7 @@ func (c *checker) vectors() error {
 		if err := rows.Scan(&id, &model, &hash, &dim, &vector); err != nil {
 			return err
 		}
-		if _, ok := decodeVector(vector, dim); !ok || len(hash) != len(Hash{}) {
+		if _, ok := vec.Decode(vector, dim); !ok || len(hash) != len(Hash{}) {
 			c.found("vector %d of %s is not whole", id, model)
 		}
 	}
@@ -380,4 +382,12 @@ func (c *checker) vectors() error {
 		err = c.codes()
 	}
 	return err
+}
+
+// codes checks the codes of the vectors in use.
+func (c *checker) codes() error {
+	if !c.m.codes.Coded() {
+		return nil
+	}
+	return vec.Check(c.ctx, c.tx, c.m.codes, c.m.dim, vectorsIn(c.ctx, c.tx, c.m), c.found)
 }

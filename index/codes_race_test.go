@@ -66,11 +66,11 @@ func TestTuningCutShort(t *testing.T) {
 	was := codesOf(t, ix)
 	for left := 1; left < 400; left = left*2 + 1 {
 		ctx := &countdown{Context: context.Background(), left: left}
-		h, done, err := ix.use(context.Background())
+		h, done, err := ix.door.use(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = ix.tune(ctx, h, true)
+		err = tune(ctx, h, ix.door.opts, true)
 		done()
 		if err != nil && !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestExactVectors(t *testing.T) {
 	ctx := context.Background()
 	next := ball(rand.New(rand.NewSource(17)), 16, 3)
 	w, ix, _ := coded(t, 300, next)
-	if codesOf(t, ix).planes == 0 {
+	if !codesOf(t, ix).Coded() {
 		t.Fatal("no codes were made")
 	}
 	never := openAt(t, filepath.Join(t.TempDir(), "i.sqlite"), &Options{ExactVectors: -1})
@@ -118,7 +118,7 @@ func TestExactVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	embed(t, never, "m", func(Missing) []float32 { return next() })
-	if m := codesOf(t, never); m.planes != 0 || m.of != 0 {
+	if m := codesOf(t, never); m.Coded() || m.Of != 0 {
 		t.Errorf("codes were made: %s", m)
 	}
 	checkClean(t, never)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
+	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
 // ball makes vectors round a few directions, or in all directions for 0.
@@ -74,7 +74,7 @@ func found(t testing.TB, ix *Index, truth map[Hash][]float32, q []float32, k int
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, done, err := ix.use(ctx)
+	h, done, err := ix.door.use(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,9 +114,9 @@ func found(t testing.TB, ix *Index, truth map[Hash][]float32, q []float32, k int
 	return float64(hits) / float64(len(all))
 }
 
-func codesOf(t testing.TB, ix *Index) codesMeta {
+func codesOf(t testing.TB, ix *Index) vec.Meta {
 	t.Helper()
-	m, err := loadMeta(context.Background(), ix.cur.read)
+	m, err := loadMeta(context.Background(), ix.door.cur.read)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestCodesFindTheNearest(t *testing.T) {
 			next := ball(rng, tc.dim, tc.clusters)
 			w, ix, truth := coded(t, 900, next)
 			m := codesOf(t, ix)
-			if m.planes == 0 || m.now != 900 || m.of != 900 || m.recall < goodRecall {
+			if !m.Coded() || m.Now != 900 || m.Of != 900 {
 				t.Fatalf("%s", m)
 			}
 			checkClean(t, ix)
@@ -162,7 +162,7 @@ func TestCodesFindTheNearest(t *testing.T) {
 			}
 			w.sync(t, ix)
 			embed(t, ix, "m", func(m Missing) []float32 { v := next(); truth[m.Hash] = v; return v })
-			if m := codesOf(t, ix); m.now != 900 || m.of != 900 {
+			if m := codesOf(t, ix); m.Now != 900 || m.Of != 900 {
 				t.Errorf("%s", m)
 			}
 			checkClean(t, ix)
@@ -206,14 +206,14 @@ func TestCodesFollow(t *testing.T) {
 	if err := ix.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if after := codesOf(t, ix); after.stamp <= before.stamp || after.planes == 0 {
+	if after := codesOf(t, ix); after.Stamp <= before.Stamp || !after.Coded() {
 		t.Errorf("compacted: %s, then %s", before, after)
 	}
 	same()
 	if err := ix.UseModel(ctx, "n", 3); err != nil {
 		t.Fatal(err)
 	}
-	if m := codesOf(t, ix); m.planes != 0 || m.stamp <= before.stamp {
+	if m := codesOf(t, ix); m.Coded() || m.Stamp <= before.Stamp {
 		t.Errorf("another model: %s", m)
 	}
 	checkClean(t, ix)
@@ -229,7 +229,7 @@ func TestCodesGiveWay(t *testing.T) {
 	rng := rand.New(rand.NewSource(7))
 	next := ball(rng, 32, 0)
 	_, ix, truth := coded(t, 400, next)
-	h, done, err := ix.use(ctx)
+	h, done, err := ix.door.use(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestCodesGiveWay(t *testing.T) {
 		"DELETE FROM chunk_codes WHERE slab=0", "DELETE FROM chunk_codes",
 	} {
 		m := codesOf(t, ix)
-		m.stamp++
+		m.Stamp++
 		if _, err := h.write.Exec(q); err != nil {
 			t.Fatal(err)
 		}
@@ -291,55 +291,4 @@ func TestWantedAmongMany(t *testing.T) {
 			t.Errorf("ExactVectors %d: %v, %v", exact, places(hits), err)
 		}
 	}
-}
-
-// Rotating keeps lengths and angles, for lengths of any kind.
-func TestRotation(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		dim := rapid.IntRange(1, 300).Draw(t, "dim")
-		rng := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
-		a, b := gauss(rng, dim), gauss(rng, dim)
-		x, y := slices.Clone(a), slices.Clone(b)
-		r := newRotation(dim)
-		r.apply(x)
-		r.apply(y)
-		if c, d := cosine(a, b), cosine(x, y); math.Abs(c-d) > 1e-4 {
-			t.Fatalf("cosine %v, rotated %v", c, d)
-		}
-	})
-}
-
-// A slab comes back as it was written, whatever was put and dropped.
-func TestSlab(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		planes := rapid.SampledFrom([]int{1, 4}).Draw(t, "planes")
-		const words = 2
-		s, want := &slab{number: 7}, map[int64]slabEntry{}
-		for range rapid.IntRange(0, 30).Draw(t, "edits") {
-			row := 7*slabRows + rapid.Int64Range(0, 20).Draw(t, "row")
-			if rapid.Bool().Draw(t, "drop") {
-				s.drop(row, words)
-				delete(want, row)
-				continue
-			}
-			e := slabEntry{row, row + 1, row + 2, code{square: float32(row), scale: 2, sum: 3}}
-			for range planes * words {
-				e.planes = append(e.planes, rapid.Uint64().Draw(t, "word"))
-			}
-			s.put(e, words)
-			want[row] = e
-		}
-		got, err := decodeSlab(7, 1, s.encode(), planes, words)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(got.rows) != len(want) {
-			t.Fatalf("%d rows, want %d", len(got.rows), len(want))
-		}
-		for i := range got.rows {
-			if w, ok := want[got.row(i)]; !ok || !got.same(i, w, words) {
-				t.Fatalf("row %d differs", got.row(i))
-			}
-		}
-	})
 }

@@ -3,8 +3,12 @@ package index
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"iter"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
+	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
 // Missing is a text that has no vector of a model yet.
@@ -31,9 +35,9 @@ type Embedding struct {
 func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	const op = "choose model"
 	if model == "" && dim != 0 || model != "" && dim <= 0 {
-		return fmt.Errorf("%s of %s: model %q can't have vectors of length %d: give the model's own length", op, ix.path, model, dim)
+		return fmt.Errorf("%s of %s: model %q can't have vectors of length %d: give the model's own length", op, ix.door.path, model, dim)
 	}
-	h, done, err := ix.exclusive(ctx, op, defaultWait)
+	h, done, err := ix.door.exclusive(ctx, op, defaultWait)
 	if err != nil {
 		return err
 	}
@@ -46,7 +50,7 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 		m := old.clone()
 		m.model, m.dim = model, dim
 		m.generation++
-		if err := dropCodes(ctx, tx, m); err != nil {
+		if err := vec.Drop(ctx, tx, &m.codes); err != nil {
 			return err
 		}
 		// Finding the chunks of a hash is needed from now on; without vectors
@@ -60,22 +64,22 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 		return m.save(ctx, tx, old)
 	})
 	if err == nil {
-		err = ix.tune(ctx, h, false)
+		err = tune(ctx, h, ix.door.opts, false)
 	}
-	return explain(op, ix.path, err)
+	return explain(op, ix.door.path, err)
 }
 
 // Model tells which model's vectors are in use, and their length; "" and 0 if
 // none are.
 func (ix *Index) Model(ctx context.Context) (model string, dim int, err error) {
-	h, done, err := ix.use(ctx)
+	h, done, err := ix.door.use(ctx)
 	if err != nil {
 		return "", 0, err
 	}
 	defer done()
 	v, err := h.look(ctx)
 	if err != nil {
-		return "", 0, explain("read model", ix.path, err)
+		return "", 0, explain("read model", ix.door.path, err)
 	}
 	return v.model, v.dim, nil
 }
@@ -86,35 +90,17 @@ const missingStep = 200
 // MissingEmbeddings yields the texts that have no vector of the model, each
 // once. Vectors may be put while it runs; no read stays open between two texts.
 func (ix *Index) MissingEmbeddings(ctx context.Context, model string) iter.Seq2[Missing, error] {
-	return func(yield func(Missing, error) bool) {
-		seen := map[Hash]bool{}
-		for last := int64(-1); ; {
-			step, err := ix.missing(ctx, model, last)
-			if err != nil {
-				yield(Missing{}, explain("list missing embeddings", ix.path, err))
-				return
-			}
-			if len(step) == 0 {
-				return
-			}
-			for _, c := range step {
-				last = c.row
-				if seen[c.hash] {
-					continue
-				}
-				seen[c.hash] = true
-				if !yield(Missing{c.hash, splitTrail(c.trail), c.body, c.path}, nil) {
-					return
-				}
-			}
-		}
-	}
+	return Once(Steps(-1, func(after int64) ([]Missing, int64, error) {
+		step, last, err := missing(ctx, ix.door, model, after)
+		return step, last, explain("list missing embeddings", ix.door.path, err)
+	}))
 }
 
-func (ix *Index) missing(ctx context.Context, model string, after int64) ([]storedText, error) {
-	h, done, err := ix.use(ctx)
+// missing reads a step of texts without a vector.
+func missing(ctx context.Context, d *door, model string, after int64) (out []Missing, last int64, err error) {
+	h, done, err := d.use(ctx)
 	if err != nil {
-		return nil, err
+		return nil, after, err
 	}
 	defer done()
 	rows, err := h.read.QueryContext(ctx, `SELECT c.row, c.hash, c.trail, c.body, f.path
@@ -122,20 +108,22 @@ func (ix *Index) missing(ctx context.Context, model string, after int64) ([]stor
 		WHERE c.row>? AND NOT EXISTS (SELECT 1 FROM embedding_cache AS e WHERE e.hash=c.hash AND e.model=?)
 		ORDER BY c.row LIMIT ?`, after, model, missingStep)
 	if err != nil {
-		return nil, err
+		return nil, after, err
 	}
 	defer rows.Close()
-	var out []storedText
+	last = after
 	for rows.Next() {
-		var c storedText
+		var m Missing
 		var hash sql.RawBytes
-		if err := rows.Scan(&c.row, &hash, &c.trail, &c.body, &c.path); err != nil {
-			return nil, err
+		var trail string
+		if err := rows.Scan(&last, &hash, &trail, &m.Text, &m.Path); err != nil {
+			return nil, after, err
 		}
-		copy(c.hash[:], hash)
-		out = append(out, c)
+		copy(m.Hash[:], hash)
+		m.Trail = splitTrail(trail)
+		out = append(out, m)
 	}
-	return out, rows.Err()
+	return out, last, rows.Err()
 }
 
 // PutEmbeddings stores vectors of a model in one transaction. They are kept for
@@ -145,16 +133,16 @@ func (ix *Index) missing(ctx context.Context, model string, after int64) ([]stor
 func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embedding) error {
 	const op = "store embeddings"
 	if model == "" {
-		return fmt.Errorf("%s in %s: the model has no name: name it", op, ix.path)
+		return fmt.Errorf("%s in %s: the model has no name: name it", op, ix.door.path)
 	}
 	blobs := make([][]byte, len(vectors))
 	for i, v := range vectors {
 		var err error
-		if blobs[i], err = unit(v.Vector); err != nil {
-			return fmt.Errorf("%s in %s: vector of text %s: %w", op, ix.path, v.Hash, err)
+		if blobs[i], err = vec.Unit(v.Vector); err != nil {
+			return fmt.Errorf("%s in %s: vector of text %s: %w", op, ix.door.path, v.Hash, err)
 		}
 	}
-	h, done, err := ix.writer(ctx, op)
+	h, done, err := ix.door.writer(ctx, op)
 	if err != nil {
 		return err
 	}
@@ -165,35 +153,35 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embe
 			return err
 		}
 		m := old.clone()
-		edits, err := editCodes(ctx, tx, m)
+		edits, err := vec.Edit(ctx, tx, &m.codes)
 		if err != nil {
 			return err
 		}
 		for i, v := range vectors {
 			if m.model == model && len(v.Vector) != m.dim {
-				return problem(op, ix.path, ErrModel, fmt.Errorf("vectors of %q have length %d, not %d", model, m.dim, len(v.Vector)))
+				return problem(op, ix.door.path, ErrModel, fmt.Errorf("vectors of %q have length %d, not %d", model, m.dim, len(v.Vector)))
 			}
 			if err := putVector(ctx, tx, m, edits, model, v, blobs[i]); err != nil {
 				return err
 			}
 		}
 		if m.model == model {
-			m.codes.stamp++
+			m.codes.Stamp++
 		}
-		if err := edits.save(ctx, tx, m); err != nil {
+		if err := edits.Save(ctx, tx, &m.codes); err != nil {
 			return err
 		}
 		return m.save(ctx, tx, old)
 	})
 	if err == nil {
-		err = ix.tune(ctx, h, false)
+		err = tune(ctx, h, ix.door.opts, false)
 	}
-	return explain(op, ix.path, err)
+	return explain(op, ix.door.path, err)
 }
 
 // putVector stores one vector in the cache and, if its model is in use, for
 // every chunk of its text. sqlite-vec knows no "insert or replace".
-func putVector(ctx context.Context, tx execer, m *meta, edits *codeEdits, model string, v Embedding, blob []byte) error {
+func putVector(ctx context.Context, tx drv.Conn, m *meta, edits *vec.Edits, model string, v Embedding, blob []byte) error {
 	var id int64
 	err := tx.QueryRowContext(ctx, `INSERT INTO embedding_cache(model, hash, dim, vector) VALUES(?, ?, ?, ?)
 		ON CONFLICT(hash, model) DO UPDATE SET dim=excluded.dim, vector=excluded.vector RETURNING id`,
@@ -206,7 +194,7 @@ func putVector(ctx context.Context, tx execer, m *meta, edits *codeEdits, model 
 		return err
 	}
 	for _, r := range rows {
-		edits.put(r.row, r.file, id, blob)
+		edits.Put(r.row, r.file, id, blob)
 		res, err := tx.ExecContext(ctx, "UPDATE chunks_vec SET embedding=? WHERE rowid=?", blob, r.row)
 		if err != nil {
 			return err
@@ -224,7 +212,7 @@ func putVector(ctx context.Context, tx execer, m *meta, edits *codeEdits, model 
 // rowOfFile is a chunk's row and its file's.
 type rowOfFile struct{ row, file int64 }
 
-func rowsOf(ctx context.Context, tx execer, hash Hash) ([]rowOfFile, error) {
+func rowsOf(ctx context.Context, tx drv.Conn, hash Hash) ([]rowOfFile, error) {
 	rows, err := tx.QueryContext(ctx, "SELECT row, file FROM chunks WHERE hash=?", hash[:])
 	if err != nil {
 		return nil, err
@@ -239,4 +227,40 @@ func rowsOf(ctx context.Context, tx execer, hash Hash) ([]rowOfFile, error) {
 		out = append(out, r)
 	}
 	return out, rows.Err()
+}
+
+// KeepLength forgets the vectors of a model that have not the length dim, and tells
+// how many they were; if that is the length in use, the index does without vectors
+// from then on. It is for models that give other vectors under their old name.
+func (ix *Index) KeepLength(ctx context.Context, model string, dim int) (forgotten int64, err error) {
+	const op = "forget vectors"
+	if model == "" {
+		return 0, problem(op, ix.door.path, ErrModel, errors.New("the model has no name"))
+	}
+	h, done, err := ix.door.exclusive(ctx, op, defaultWait)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	err = h.transact(ctx, func(tx *sql.Tx) error {
+		old, err := loadMeta(ctx, tx)
+		if err != nil {
+			return err
+		}
+		res, err := tx.ExecContext(ctx, "DELETE FROM embedding_cache WHERE model=? AND dim<>?", model, dim)
+		if err != nil {
+			return err
+		}
+		if forgotten, err = res.RowsAffected(); err != nil || old.model != model || old.dim == dim {
+			return err
+		}
+		m := old.clone()
+		m.model, m.dim = "", 0
+		m.generation++
+		if err := fillVectors(ctx, tx, m); err != nil {
+			return err
+		}
+		return m.save(ctx, tx, old)
+	})
+	return forgotten, explain(op, ix.door.path, err)
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"iter"
 	"time"
+
+	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
 // StoredEmbedding is a stored vector, of length 1, with what it is of.
@@ -21,9 +23,9 @@ type StoredEmbedding struct {
 // them, and finds that they have changed.
 func (ix *Index) Files(ctx context.Context) iter.Seq2[FileStat, error] {
 	return func(yield func(FileStat, error) bool) {
-		known, err := ix.known(ctx)
+		known, err := knownFiles(ctx, ix.door)
 		if err != nil {
-			yield(FileStat{}, explain("list indexed files", ix.path, err))
+			yield(FileStat{}, explain("list indexed files", ix.door.path, err))
 			return
 		}
 		for _, f := range known {
@@ -43,8 +45,8 @@ func KnownStat(path string, size, mtime int64, again bool) FileStat {
 	return FileStat{Path: path, Size: size, ModTime: time.Unix(0, mtime)}
 }
 
-func (ix *Index) known(ctx context.Context) ([]fileRow, error) {
-	h, done, err := ix.use(ctx)
+func knownFiles(ctx context.Context, d *door) ([]fileRow, error) {
+	h, done, err := d.use(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +56,7 @@ func (ix *Index) known(ctx context.Context) ([]fileRow, error) {
 
 // FileChunks returns the chunks that the index holds of a file, in order.
 func (ix *Index) FileChunks(ctx context.Context, path string) ([]Chunk, error) {
-	h, done, err := ix.use(ctx)
+	h, done, err := ix.door.use(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +64,7 @@ func (ix *Index) FileChunks(ctx context.Context, path string) ([]Chunk, error) {
 	rows, err := h.read.QueryContext(ctx, `SELECT c.id, c.start_line, c.end_line, c.trail, c.date, c.tokens, c.body, c.keywords
 		FROM files AS f JOIN chunks AS c ON c.file=f.id WHERE f.path=? ORDER BY c.seq`, path)
 	if err != nil {
-		return nil, explain("read chunks", ix.path, err)
+		return nil, explain("read chunks", ix.door.path, err)
 	}
 	defer rows.Close()
 	var out []Chunk
@@ -70,12 +72,12 @@ func (ix *Index) FileChunks(ctx context.Context, path string) ([]Chunk, error) {
 		var c Chunk
 		var trail string
 		if err := rows.Scan(&c.ID, &c.StartLine, &c.EndLine, &trail, &c.Date, &c.Tokens, &c.Text, &c.Keywords); err != nil {
-			return nil, explain("read chunks", ix.path, err)
+			return nil, explain("read chunks", ix.door.path, err)
 		}
 		c.Trail = splitTrail(trail)
 		out = append(out, c)
 	}
-	return out, explain("read chunks", ix.path, rows.Err())
+	return out, explain("read chunks", ix.door.path, rows.Err())
 }
 
 // exportStep is how many vectors Embeddings reads at a time.
@@ -85,28 +87,14 @@ const exportStep = 256
 // One that is not whole is passed over: it is as good as missing. The index may be
 // written while it runs.
 func (ix *Index) Embeddings(ctx context.Context) iter.Seq2[StoredEmbedding, error] {
-	return func(yield func(StoredEmbedding, error) bool) {
-		for last := int64(-1); ; {
-			step, next, err := ix.embeddings(ctx, last)
-			if err != nil {
-				yield(StoredEmbedding{}, explain("read embeddings", ix.path, err))
-				return
-			}
-			for _, e := range step {
-				if !yield(e, nil) {
-					return
-				}
-			}
-			if next == last {
-				return
-			}
-			last = next
-		}
-	}
+	return Steps(-1, func(after int64) ([]StoredEmbedding, int64, error) {
+		step, last, err := storedAfter(ctx, ix.door, after)
+		return step, last, explain("read embeddings", ix.door.path, err)
+	})
 }
 
-func (ix *Index) embeddings(ctx context.Context, after int64) (out []StoredEmbedding, last int64, err error) {
-	h, done, err := ix.use(ctx)
+func storedAfter(ctx context.Context, d *door, after int64) (out []StoredEmbedding, last int64, err error) {
+	h, done, err := d.use(ctx)
 	if err != nil {
 		return nil, after, err
 	}
@@ -126,7 +114,7 @@ func (ix *Index) embeddings(ctx context.Context, after int64) (out []StoredEmbed
 			return nil, after, err
 		}
 		var whole bool
-		if e.Vector, whole = decodeVector(vector, dim); whole && copy(e.Hash[:], hash) == len(e.Hash) {
+		if e.Vector, whole = vec.Decode(vector, dim); whole && copy(e.Hash[:], hash) == len(e.Hash) {
 			out = append(out, e)
 		}
 	}
@@ -135,7 +123,7 @@ func (ix *Index) embeddings(ctx context.Context, after int64) (out []StoredEmbed
 
 // Held returns, of some texts, the vectors of a model that the index keeps.
 func (ix *Index) Held(ctx context.Context, model string, hashes []Hash) (map[Hash][]float32, error) {
-	h, done, err := ix.use(ctx)
+	h, done, err := ix.door.use(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -149,9 +137,9 @@ func (ix *Index) Held(ctx context.Context, model string, hashes []Hash) (map[Has
 			continue
 		}
 		if err != nil {
-			return nil, explain("read embeddings", ix.path, err)
+			return nil, explain("read embeddings", ix.door.path, err)
 		}
-		if v, whole := decodeVector(vector, dim); whole {
+		if v, whole := vec.Decode(vector, dim); whole {
 			out[hash] = v
 		}
 	}
@@ -167,7 +155,7 @@ type Place struct {
 // At returns, for each place, the chunk that holds the line; a place that is in no
 // chunk has an empty Path. Of chunks that overlap it is the one that ends last.
 func (ix *Index) At(ctx context.Context, places []Place) ([]Hit, error) {
-	h, done, err := ix.use(ctx)
+	h, done, err := ix.door.use(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +165,7 @@ func (ix *Index) At(ctx context.Context, places []Place) ([]Hit, error) {
 		found, err := readHits(ctx, h.read, `SELECT `+hitColumns+`, 0.0 FROM files AS f JOIN chunks AS c ON c.file=f.id
 			WHERE f.path=? AND ? BETWEEN c.start_line AND c.end_line ORDER BY c.end_line DESC, c.seq LIMIT 1`, p.Path, p.Line)
 		if err != nil {
-			return nil, explain("read chunks", ix.path, err)
+			return nil, explain("read chunks", ix.door.path, err)
 		}
 		if len(found) > 0 {
 			out[i] = found[0]
@@ -188,27 +176,27 @@ func (ix *Index) At(ctx context.Context, places []Place) ([]Hit, error) {
 
 // Paths lists all files of the index.
 func (ix *Index) Paths(ctx context.Context) ([]string, error) {
-	known, err := ix.known(ctx)
+	known, err := knownFiles(ctx, ix.door)
 	out := make([]string, len(known))
 	for i, f := range known {
 		out[i] = f.path
 	}
-	return out, explain("list indexed files", ix.path, err)
+	return out, explain("list indexed files", ix.door.path, err)
 }
 
 // Chunker names the rules by which the index's chunks were cut.
 func (ix *Index) Chunker(ctx context.Context) (string, error) {
-	h, done, err := ix.use(ctx)
+	h, done, err := ix.door.use(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer done()
 	v, err := h.look(ctx)
 	if err != nil {
-		return "", explain("read rules", ix.path, err)
+		return "", explain("read rules", ix.door.path, err)
 	}
 	return v.chunker, nil
 }
 
 // Rules names the rules by which whoever opened the index cuts files.
-func (ix *Index) Rules() string { return ix.opts.Chunker }
+func (ix *Index) Rules() string { return ix.door.opts.Chunker }

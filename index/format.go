@@ -2,13 +2,14 @@ package index
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/memkernel/memkernel/index/internal/drv"
+	"github.com/memkernel/memkernel/index/internal/fts5"
 )
 
 // formatVersion is the version of the tables, kept in the file's header.
@@ -25,11 +26,9 @@ const applicationID = 0x6d6b6978
 // allocated with the first. Small blocks are several times faster to write.
 const vecBlock = 256
 
-// schema is a new file's tables. chunks_vec is made when the first model, and
-// with it the length of its vectors, is known.
-//
-// chunks_fts holds words that were analysed before, so its own tokenizer only
-// splits at spaces; it stores no text, which stands in chunks.
+// schema is a new file's tables, but for chunks_fts, which fts5 makes, and
+// chunks_vec, which is made when the first model, and with it the length of its
+// vectors, is known.
 var schema = []string{
 	`CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
 	`CREATE TABLE files(
@@ -66,18 +65,7 @@ var schema = []string{
 		vector BLOB NOT NULL,            -- dim float32, little-endian, length 1
 		UNIQUE(hash, model)
 	)`,
-	createFTS,
-	sizeFTS,
 }
-
-const createFTS = `CREATE VIRTUAL TABLE chunks_fts USING fts5(body, trail, file,
-	content='', contentless_delete=1, tokenize="ascii")`
-
-// sizeFTS lets the words of a transaction fill 4 MB of memory before they are
-// written as a segment. The default of 1 MB makes four times as many segments to
-// merge; beyond 4 MB the table in memory outgrows the processor's caches, which
-// costs more than the merges it saves (both measured).
-const sizeFTS = "INSERT INTO chunks_fts(chunks_fts, rank) VALUES('hashsize', 4194304)"
 
 // createVec is the statement that makes chunks_vec for vectors of length dim.
 func createVec(dim int) string {
@@ -125,11 +113,11 @@ func build(ctx context.Context, path string, o *Options) error {
 		return err
 	}
 	defer tx.Rollback()
-	all := append([]string{
+	head := []string{
 		"PRAGMA application_id=" + strconv.Itoa(applicationID),
 		"PRAGMA user_version=" + strconv.Itoa(formatVersion),
-	}, schema...)
-	for _, q := range all {
+	}
+	for _, q := range slices.Concat(head, schema, fts5.Create) {
 		if _, err := tx.ExecContext(ctx, q); err != nil {
 			return err
 		}
@@ -157,10 +145,3 @@ func removeAll(paths ...string) error {
 
 // defaultBusy is how long a statement waits for another process's lock.
 const defaultBusy = 5 * time.Second
-
-// execer is what *sql.DB, *sql.Tx and *sql.Conn have in common.
-type execer interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}

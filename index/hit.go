@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"slices"
 	"time"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
 // hitColumns are read by scanHit, from chunks AS c and files AS f.
@@ -27,7 +29,7 @@ func scanHit(rows *sql.Rows, more ...any) (Hit, error) {
 }
 
 // readHits runs a query whose columns are hitColumns and a score.
-func readHits(ctx context.Context, db execer, query string, args ...any) ([]Hit, error) {
+func readHits(ctx context.Context, db drv.Conn, query string, args ...any) ([]Hit, error) {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -65,20 +67,4 @@ func keep(hits []Hit, want func(path string) bool) []Hit {
 		return hits
 	}
 	return slices.DeleteFunc(hits, func(h Hit) bool { return !want(h.Path) })
-}
-
-// Around returns the chunks that stand before and after a hit in its file, in
-// order, the hit's own left out. It returns nothing if the hit's chunk is no
-// longer there.
-func (ix *Index) Around(ctx context.Context, hit Hit, before, after int) ([]Hit, error) {
-	h, done, err := ix.use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	out, err := readHits(ctx, h.read, `SELECT `+hitColumns+`, 0.0
-		FROM chunks AS me JOIN chunks AS c ON c.file=me.file JOIN files AS f ON f.id=c.file
-		WHERE me.row=? AND me.id=? AND c.seq BETWEEN me.seq-? AND me.seq+? AND c.row<>me.row
-		ORDER BY c.seq`, hit.row, hit.ID, max(before, 0), max(after, 0))
-	return out, explain("read neighbours", ix.path, err)
 }

@@ -3,20 +3,11 @@ package index
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
-)
 
-// Weights of the columns of chunks_fts: a word in a heading says more about a
-// chunk than one in its text, and so does one in the file's name or keywords,
-// though all chunks of the file share it.
-const (
-	weightBody  = 1.0
-	weightTrail = 3.0
-	weightFile  = 1.5
+	"github.com/memkernel/memkernel/index/internal/drv"
+	"github.com/memkernel/memkernel/index/internal/fts5"
 )
 
 // halfScore is the −bm25 that becomes a score of one half.
@@ -40,24 +31,24 @@ const ties = 16
 // Terms analyses a question for this index: its words as Keyword takes them.
 // A question without a letter, digit or emoji has none.
 func (ix *Index) Terms(ctx context.Context, question string) ([]string, error) {
-	h, done, err := ix.use(ctx)
+	h, done, err := ix.door.use(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	v, err := h.look(ctx)
 	if err != nil {
-		return nil, explain("search", ix.path, err)
+		return nil, explain("search", ix.door.path, err)
 	}
-	return ix.terms(v, question)
+	return terms(ix, v, question)
 }
 
-func (ix *Index) terms(v *view, question string) ([]string, error) {
-	a, err := ix.analyzer()
+func terms(ix *Index, v *view, question string) ([]string, error) {
+	a, err := ix.analyzers.Lend()
 	if err != nil {
-		return nil, explain("search", ix.path, err)
+		return nil, explain("search", ix.door.path, err)
 	}
-	defer ix.give(a)
+	defer ix.analyzers.Give(a)
 	return a.Query(question, v.langs), nil
 }
 
@@ -67,7 +58,7 @@ func (ix *Index) terms(v *view, question string) ([]string, error) {
 // A hit's Raw is −bm25 (k1 1.2, b 0.75, as FTS5 has them), its Score
 // Raw/(Raw+10).
 func (ix *Index) Keyword(ctx context.Context, terms []string, k int, want func(path string) bool) ([]Hit, error) {
-	h, done, err := ix.use(ctx)
+	h, done, err := ix.door.use(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +71,7 @@ func (ix *Index) Keyword(ctx context.Context, terms []string, k int, want func(p
 			return out, nil
 		}
 	}
-	return nil, explain("search", ix.path, err)
+	return nil, explain("search", ix.door.path, err)
 }
 
 // reader reads for one search, all in one transaction.
@@ -175,74 +166,45 @@ func (r *reader) telling(ctx context.Context, terms []string) ([]string, error) 
 	return out, nil
 }
 
-// match runs one search: by the word lists if they can be read, which takes a
-// fraction of the time that SQLite takes and gives the same scores.
-func (r *reader) match(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
-	hits, err := r.fromLists(ctx, terms, k, want)
-	if errors.Is(err, errStrange) {
-		hits, err = r.fromSQLite(ctx, terms, k, want)
-	}
-	if err != nil {
-		return nil, err
-	}
-	hits = rank(hits, k)
-	for i := range hits {
-		hits[i].Score = hits[i].Raw / (hits[i].Raw + halfScore)
-	}
-	return hits, nil
-}
-
-// fromSQLite asks for the best chunks; where want refuses hits, for more until there
+// match runs one search; where want refuses hits, it asks for more rows until there
 // are enough or no more are left.
-func (r *reader) fromSQLite(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
+func (r *reader) match(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
+	search := r.words.Search(ctx, r.tx, r.structure, terms, func(t string, chunks int) { r.remember(r.v, t, int64(chunks)) })
 	for limit := min(k, math.MaxInt32) + ties; ; limit *= 4 {
-		hits, err := readHits(ctx, r.tx, matchQuery, weightBody, weightTrail, weightFile, matchExpr(terms), limit)
-		if err != nil {
-			return nil, err
-		}
-		for i := range hits {
-			hits[i].Raw = rounded(hits[i].Raw)
-		}
-		found := len(hits)
-		if hits = keep(hits, want); found < limit || len(hits) >= k {
-			return hits, nil
-		}
-	}
-}
-
-func rounded(score float64) float64 { return math.Round(score/grain) * grain }
-
-// fromLists is the same by the word lists.
-func (r *reader) fromLists(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
-	if !allPlain(terms) {
-		return nil, errStrange
-	}
-	lists, err := r.words.get(ctx, r.tx, r.structure)
-	if err != nil {
-		return nil, err
-	}
-	for limit := min(k, math.MaxInt32) + ties; ; limit *= 4 {
-		top, err := lists.top(ctx, r.tx, terms, limit, func(t string, chunks int) { r.remember(r.v, t, int64(chunks)) })
+		top, err := search.Best(ctx, limit)
 		if err != nil {
 			return nil, err
 		}
 		hits, err := readBest(ctx, r.tx, top, k, want)
-		if err != nil || len(top) < limit || len(hits) >= k {
-			return hits, err
+		if err != nil {
+			return nil, err
+		}
+		if len(top) < limit || len(hits) >= k {
+			return keywordScores(rank(hits, k)), nil
 		}
 	}
 }
 
+// keywordScores gives hits the scores of their −bm25.
+func keywordScores(hits []Hit) []Hit {
+	for i := range hits {
+		hits[i].Score = hits[i].Raw / (hits[i].Raw + halfScore)
+	}
+	return hits
+}
+
+func rounded(score float64) float64 { return math.Round(score/grain) * grain }
+
 // readBest reads of rows, which come best first, as many as it takes for k wanted
 // hits, and those that are as good as the last.
-func readBest(ctx context.Context, db execer, top []scoredRow, k int, want func(string) bool) ([]Hit, error) {
+func readBest(ctx context.Context, db drv.Conn, top []fts5.Row, k int, want func(string) bool) ([]Hit, error) {
 	for i := range top {
-		top[i].score = rounded(top[i].score)
+		top[i].Score = rounded(top[i].Score)
 	}
 	var out []Hit
 	for len(top) > 0 && len(out) < k {
 		n := min(k-len(out), len(top))
-		for n < len(top) && top[n].score >= top[n-1].score {
+		for n < len(top) && top[n].Score >= top[n-1].Score {
 			n++
 		}
 		hits, err := rowHits(ctx, db, top[:n])
@@ -255,13 +217,13 @@ func readBest(ctx context.Context, db execer, top []scoredRow, k int, want func(
 }
 
 // rowHits reads the hits of rows.
-func rowHits(ctx context.Context, db execer, top []scoredRow) ([]Hit, error) {
+func rowHits(ctx context.Context, db drv.Conn, top []fts5.Row) ([]Hit, error) {
 	score := make(map[int64]float64, len(top))
 	rows := make([]int64, len(top))
 	for i, r := range top {
-		rows[i], score[r.row] = r.row, r.score
+		rows[i], score[r.Row] = r.Row, r.Score
 	}
-	hits, err := readHits(ctx, db, rowsQuery, jsonList(rows))
+	hits, err := readHits(ctx, db, rowsQuery, drv.JSONList(rows))
 	for i := range hits {
 		hits[i].Raw = score[hits[i].row]
 	}
@@ -270,43 +232,3 @@ func rowHits(ctx context.Context, db execer, top []scoredRow) ([]Hit, error) {
 
 const rowsQuery = `SELECT ` + hitColumns + `, 0.0 FROM chunks AS c JOIN files AS f ON f.id=c.file
 WHERE c.row IN (SELECT value FROM json_each(?))`
-
-// jsonList is a list of numbers as SQLite's json_each reads it.
-func jsonList(numbers []int64) string {
-	b := []byte{'['}
-	for i, n := range numbers {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, n, 10)
-	}
-	return string(append(b, ']'))
-}
-
-// matchQuery sorts by the expression and not by the hidden column rank, which
-// would sort every match before the limit applies.
-const matchQuery = `
-WITH m AS MATERIALIZED (
-	SELECT rowid AS row, bm25(chunks_fts, ?, ?, ?) AS score
-	FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY score LIMIT ?)
-SELECT ` + hitColumns + `, max(0.0, -m.score)
-FROM m JOIN chunks AS c ON c.row=m.row JOIN files AS f ON f.id=c.file`
-
-// quoted makes a word fit to stand between quotes. A zero byte would end the
-// whole expression.
-var quoted = strings.NewReplacer(`"`, `""`, "\x00", " ")
-
-// matchExpr is a full-text expression that any of the words satisfies. Every
-// word is a quoted string, so nothing in it is an operator.
-func matchExpr(terms []string) string {
-	var b strings.Builder
-	for i, t := range terms {
-		if i > 0 {
-			b.WriteString(" OR ")
-		}
-		b.WriteByte('"')
-		quoted.WriteString(&b, t)
-		b.WriteByte('"')
-	}
-	return b.String()
-}

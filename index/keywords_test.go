@@ -67,7 +67,7 @@ func TestKeywordsAreRemadeAndChecked(t *testing.T) {
 	n.sync(t, "runbook")
 	want := scored(ask(t, n.ix, "runbook"))
 	for _, q := range []string{"UPDATE meta SET value='0' WHERE key='analysis'", "DELETE FROM chunks_fts", "UPDATE meta SET value=value+1 WHERE key='generation'"} {
-		if _, err := n.ix.cur.write.Exec(q); err != nil {
+		if _, err := n.ix.door.cur.write.Exec(q); err != nil {
 			t.Fatal(q, err)
 		}
 	}
@@ -77,7 +77,7 @@ func TestKeywordsAreRemadeAndChecked(t *testing.T) {
 	if diff := cmp.Diff(want, scored(ask(t, n.ix, "runbook"))); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := n.ix.cur.write.Exec("UPDATE chunks SET keywords='other' WHERE seq=1"); err != nil {
+	if _, err := n.ix.door.cur.write.Exec("UPDATE chunks SET keywords='other' WHERE seq=1"); err != nil {
 		t.Fatal(err)
 	}
 	for range n.ix.Check(ctx) {

@@ -130,7 +130,7 @@ func (v *victim) recover(t *testing.T, w *workspace, path string, want []string)
 // committed lists the files that need not be read again.
 func committed(t *testing.T, ix *Index) (out []string) {
 	t.Helper()
-	files, err := readFiles(context.Background(), ix.cur.read)
+	files, err := readFiles(context.Background(), ix.door.cur.read)
 	if err != nil {
 		t.Fatal(err)
 	}

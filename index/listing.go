@@ -6,6 +6,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
 // FileError is a file that could not be listed, read or cut.
@@ -24,36 +26,36 @@ func (e FileError) Error() string {
 
 func (e FileError) Unwrap() error { return e.Err }
 
-// listing is what a source said.
-type listing struct {
-	// files are sorted by path, each once.
-	files []FileStat
-	// stamp is the sum of their hashes.
-	stamp uint64
-	// problems are what could not be listed. What the index holds of them and
+// Listing is what a source of files said.
+type Listing struct {
+	// Files are sorted by path, each once.
+	Files []FileStat
+	// Stamp is the sum of their hashes: equal sums, equal files.
+	Stamp uint64
+	// Problems are what could not be listed. What the index holds of them and
 	// below them is left as it is.
-	problems []FileError
+	Problems []FileError
 }
 
-// list reads a source to its end.
-func list(ctx context.Context, source iter.Seq2[FileStat, error]) (*listing, error) {
-	l := &listing{}
+// List reads a source to its end.
+func List(ctx context.Context, source iter.Seq2[FileStat, error]) (*Listing, error) {
+	l := &Listing{}
 	for f, err := range source {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			l.problems = append(l.problems, FileError{f.Path, err})
+			l.Problems = append(l.Problems, FileError{f.Path, err})
 			continue
 		}
-		l.files = append(l.files, f)
+		l.Files = append(l.Files, f)
 	}
-	if !slices.IsSortedFunc(l.files, byPath) {
-		slices.SortStableFunc(l.files, byPath)
+	if !slices.IsSortedFunc(l.Files, byPath) {
+		slices.SortStableFunc(l.Files, byPath)
 	}
-	l.files = slices.CompactFunc(l.files, func(a, b FileStat) bool { return a.Path == b.Path })
-	for _, f := range l.files {
-		l.stamp += f.hash()
+	l.Files = slices.CompactFunc(l.Files, func(a, b FileStat) bool { return a.Path == b.Path })
+	for _, f := range l.Files {
+		l.Stamp += f.hash()
 	}
 	return l, ctx.Err()
 }
@@ -61,8 +63,8 @@ func list(ctx context.Context, source iter.Seq2[FileStat, error]) (*listing, err
 func byPath(a, b FileStat) int { return strings.Compare(a.Path, b.Path) }
 
 // unsure tells whether a file that was not listed may be there all the same.
-func (l *listing) unsure(path string) bool {
-	return slices.ContainsFunc(l.problems, func(p FileError) bool {
+func (l *Listing) unsure(path string) bool {
+	return slices.ContainsFunc(l.Problems, func(p FileError) bool {
 		return p.Path == "" || p.Path == path || strings.HasPrefix(path, p.Path+"/")
 	})
 }
@@ -79,7 +81,7 @@ type fileRow struct {
 }
 
 // readFiles reads the table of files, sorted by path.
-func readFiles(ctx context.Context, db execer) ([]fileRow, error) {
+func readFiles(ctx context.Context, db drv.Conn) ([]fileRow, error) {
 	rows, err := db.QueryContext(ctx, "SELECT id, path, size, mtime, hash, chunks, again FROM files")
 	if err != nil {
 		return nil, err
@@ -97,47 +99,73 @@ func readFiles(ctx context.Context, db execer) ([]fileRow, error) {
 	return out, rows.Err()
 }
 
-// job is a file to be read; row is nil if it is new.
-type job struct {
-	stat FileStat
-	row  *fileRow
+// Work is what a listing and the rows of an index's files, laid side by side, ask for.
+type Work[R any] struct {
+	Read      []Job[R]
+	Remove    []*R
+	Unchanged int
 }
 
-// work is what a listing and the table of files, laid side by side, ask for.
-type work struct {
-	read      []job
-	remove    []*fileRow
-	unchanged int
+// Job is a file to be read; Row is nil if it is new.
+type Job[R any] struct {
+	Stat FileStat
+	Row  *R
 }
 
-// compare finds out what there is to do. again includes the files that are to
-// be read whatever their stat.
-func (l *listing) compare(known []fileRow, again bool) work {
-	var w work
-	i := 0
-	gone := func() {
-		if r := &known[i]; !l.unsure(r.path) {
-			w.remove = append(w.remove, r)
-		}
-		i++
+// Bytes are the sizes of the files to be read.
+func (w *Work[R]) Bytes() (n int64) {
+	for _, j := range w.Read {
+		n += j.Stat.Size
 	}
-	for _, f := range l.files {
-		for i < len(known) && known[i].path < f.Path {
-			gone()
+	return n
+}
+
+// Noted is what an index's row says of a file: when it was read, in ns since 1970, and
+// whether it is to be read again whatever its stat.
+type Noted struct {
+	Path        string
+	Size, Mtime int64
+	Again       bool
+}
+
+// Compare finds out what there is to do. known are sorted by path.
+func Compare[R any](l *Listing, known []R, note func(*R) Noted) Work[R] {
+	var w Work[R]
+	i := 0
+	for _, f := range l.Files {
+		for ; i < len(known) && note(&known[i]).Path < f.Path; i++ {
+			w.gone(l, &known[i], note)
 		}
-		var row *fileRow
-		if i < len(known) && known[i].path == f.Path {
+		var row *R
+		if i < len(known) && note(&known[i]).Path == f.Path {
 			row = &known[i]
 			i++
 		}
-		if row != nil && row.size == f.Size && row.mtime == nanos(f.ModTime) && !(again && row.again) {
-			w.unchanged++
-			continue
+		if row != nil {
+			if n := note(row); n.Size == f.Size && n.Mtime == f.Nanos() && !n.Again {
+				w.Unchanged++
+				continue
+			}
 		}
-		w.read = append(w.read, job{f, row})
+		w.Read = append(w.Read, Job[R]{f, row})
 	}
-	for i < len(known) {
-		gone()
+	for ; i < len(known); i++ {
+		w.gone(l, &known[i], note)
 	}
 	return w
+}
+
+func (w *Work[R]) gone(l *Listing, row *R, note func(*R) Noted) {
+	if !l.unsure(note(row).Path) {
+		w.Remove = append(w.Remove, row)
+	}
+}
+
+// job is a file to be read.
+type job = Job[fileRow]
+
+// compare is Compare for this index. again includes the files that are to be read
+// whatever their stat.
+func (l *Listing) compare(known []fileRow, again bool) Work[fileRow] {
+	return Compare(l, known, func(r *fileRow) Noted { return Noted{r.path, r.size, r.mtime, again && r.again} })
 }

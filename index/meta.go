@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/index/internal/drv"
+	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
 // meta is what the index knows of itself.
@@ -36,7 +38,7 @@ type meta struct {
 	common   []string
 	commonOf int64
 	// codes tells of chunk_codes.
-	codes codesMeta
+	codes vec.Meta
 }
 
 func newMeta(o *Options) *meta {
@@ -77,7 +79,7 @@ func (m *meta) clone() *meta {
 }
 
 // save writes what differs from old, everything if old is nil.
-func (m *meta) save(ctx context.Context, tx execer, old *meta) error {
+func (m *meta) save(ctx context.Context, tx drv.Conn, old *meta) error {
 	var before map[string]string
 	if old != nil {
 		before = old.pairs()
@@ -100,7 +102,7 @@ func (m *meta) save(ctx context.Context, tx execer, old *meta) error {
 }
 
 // loadMeta reads meta. A value that is not what save wrote is damage.
-func loadMeta(ctx context.Context, db execer) (*meta, error) {
+func loadMeta(ctx context.Context, db drv.Conn) (*meta, error) {
 	rows, err := db.QueryContext(ctx, "SELECT key, value FROM meta")
 	if err != nil {
 		return nil, err
@@ -152,7 +154,7 @@ func (m *meta) set(k, v string) (known bool, err error) {
 	case "common":
 		m.common = strings.Fields(v)
 	case "codes":
-		m.codes, err = parseCodes(v)
+		m.codes, err = vec.ParseMeta(v)
 	case "common_of":
 		m.commonOf, err = strconv.ParseInt(v, 10, 64)
 	default:

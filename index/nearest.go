@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"errors"
-	"math"
 	"slices"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
+	"github.com/memkernel/memkernel/index/internal/fts5"
+	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
 // asking is one search by vectors, in one transaction.
@@ -29,7 +31,7 @@ func (h *handles) nearest(ctx context.Context, v *view, q []byte, k int, want fu
 		return nil, err
 	}
 	defer tx.Rollback()
-	a := &asking{h, tx, v, q, floats(q), k, want}
+	a := &asking{h, tx, v, q, vec.Floats(q), k, want}
 	codes, err := a.codes(ctx)
 	if err != nil {
 		return nil, err
@@ -42,8 +44,8 @@ func (h *handles) nearest(ctx context.Context, v *view, q []byte, k int, want fu
 
 // codes is the table of codes, nil if every vector is to be compared: also if the
 // table is damaged, of which Check tells.
-func (a *asking) codes(ctx context.Context) (*codeTable, error) {
-	if a.v.codes.planes == 0 {
+func (a *asking) codes(ctx context.Context) (*vec.Table, error) {
+	if !a.v.codes.Coded() {
 		return nil, nil
 	}
 	var now string
@@ -53,45 +55,36 @@ func (a *asking) codes(ctx context.Context) (*codeTable, error) {
 		}
 		return nil, err
 	}
-	m, err := parseCodes(now)
+	m, err := vec.ParseMeta(now)
 	if err != nil {
 		return nil, err
 	}
-	t, err := a.h.codes.get(ctx, a.tx, m)
-	if errors.Is(err, errCodes) || t != nil && len(t.coder.centre) != a.v.dim {
-		return nil, nil
-	}
-	return t, err
+	return a.h.codes.Get(ctx, a.tx, m, a.v.dim)
 }
 
 // byCodes compares the vectors that codes leave.
-func (a *asking) byCodes(ctx context.Context, t *codeTable) ([]Hit, error) {
+func (a *asking) byCodes(ctx context.Context, t *vec.Table) ([]Hit, error) {
 	allowed, err := a.filter(ctx)
 	if err != nil {
 		return nil, err
 	}
-	dists, _ := a.h.codes.dists.Get().([]uint16)
-	if cap(dists) < t.n {
-		dists = make([]uint16, 0, t.n+t.n/8)
-	}
-	picks := t.preselect(a.unit, a.k, allowed, dists)
-	a.h.codes.dists.Put(dists)
+	picks := t.Nearest(a.unit, a.k, allowed)
 	cosines, err := a.cosines(ctx, picks)
 	if err != nil {
 		return nil, err
 	}
-	var near []scoredRow
+	var near []fts5.Row
 	for _, p := range picks {
-		if c, ok := cosines[p.ids[p.at]]; ok {
-			near = append(near, scoredRow{p.row(p.at), c})
+		if c, ok := cosines[p.ID]; ok {
+			near = append(near, fts5.Row{Row: p.Row, Score: c})
 		}
 	}
 	return a.hits(ctx, near)
 }
 
-// filter tells of entries whether their files are wanted, nil if all are. Each file
-// is asked about once, and only if one of its chunks comes near.
-func (a *asking) filter(ctx context.Context) (func(*slab, int) bool, error) {
+// filter tells of files whether they are wanted, nil if all are. Each file is asked
+// about once, and only if one of its chunks comes near.
+func (a *asking) filter(ctx context.Context) (func(file int64) bool, error) {
 	if a.want == nil {
 		return nil, nil
 	}
@@ -100,8 +93,7 @@ func (a *asking) filter(ctx context.Context) (func(*slab, int) bool, error) {
 		return nil, err
 	}
 	asked := map[int64]bool{}
-	return func(s *slab, at int) bool {
-		file := s.files[at]
+	return func(file int64) bool {
 		ok, known := asked[file]
 		if !known {
 			path, there := paths[file]
@@ -113,14 +105,14 @@ func (a *asking) filter(ctx context.Context) (func(*slab, int) bool, error) {
 }
 
 // cosines compares the question with vectors of the cache.
-func (a *asking) cosines(ctx context.Context, picks []pick) (map[int64]float64, error) {
+func (a *asking) cosines(ctx context.Context, picks []vec.Pick) (map[int64]float64, error) {
 	ids := make([]int64, len(picks))
 	for i, p := range picks {
-		ids[i] = p.ids[p.at]
+		ids[i] = p.ID
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	rows, err := a.tx.QueryContext(ctx, "SELECT id, vector FROM embedding_cache WHERE id IN (SELECT value FROM json_each(?))", jsonList(ids))
+	rows, err := a.tx.QueryContext(ctx, "SELECT id, vector FROM embedding_cache WHERE id IN (SELECT value FROM json_each(?))", drv.JSONList(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -133,34 +125,18 @@ func (a *asking) cosines(ctx context.Context, picks []pick) (map[int64]float64, 
 			return nil, err
 		}
 		if len(vector) == 4*len(a.unit) {
-			out[id] = product(a.unit, vector)
+			out[id] = vec.Product(a.unit, vector)
 		}
 	}
 	return out, rows.Err()
 }
 
-// product is that of a vector with one as it is stored.
-func product(q []float32, stored []byte) float64 {
-	var a, b, c, d float32
-	for len(q) >= 4 && len(stored) >= 16 {
-		a += q[0] * math.Float32frombits(binary.LittleEndian.Uint32(stored))
-		b += q[1] * math.Float32frombits(binary.LittleEndian.Uint32(stored[4:]))
-		c += q[2] * math.Float32frombits(binary.LittleEndian.Uint32(stored[8:]))
-		d += q[3] * math.Float32frombits(binary.LittleEndian.Uint32(stored[12:]))
-		q, stored = q[4:], stored[16:]
-	}
-	for i, x := range q {
-		a += x * math.Float32frombits(binary.LittleEndian.Uint32(stored[4*i:]))
-	}
-	return float64(a+b) + float64(c+d)
-}
-
 // hits reads the k nearest rows, and those that are as near as the last: among
 // these their place decides.
-func (a *asking) hits(ctx context.Context, near []scoredRow) ([]Hit, error) {
-	slices.SortFunc(near, func(x, y scoredRow) int { return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(x.row, y.row)) })
+func (a *asking) hits(ctx context.Context, near []fts5.Row) ([]Hit, error) {
+	slices.SortFunc(near, func(x, y fts5.Row) int { return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Row, y.Row)) })
 	n := min(a.k, len(near))
-	for n < len(near) && n < a.k+maxNeighbours && near[n].score == near[n-1].score {
+	for n < len(near) && n < a.k+maxNeighbours && near[n].Score == near[n-1].Score {
 		n++
 	}
 	return rowHits(ctx, a.tx, near[:n])
@@ -206,12 +182,12 @@ func (a *asking) among(ctx context.Context) ([]Hit, error) {
 	}
 	rows, err := a.tx.QueryContext(ctx, `SELECT c.row, e.vector FROM chunks AS c
 		JOIN embedding_cache AS e ON e.hash=c.hash AND e.model=? AND e.dim=?
-		WHERE c.file IN (SELECT value FROM json_each(?))`, a.v.model, a.v.dim, jsonList(files))
+		WHERE c.file IN (SELECT value FROM json_each(?))`, a.v.model, a.v.dim, drv.JSONList(files))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var near []scoredRow
+	var near []fts5.Row
 	var vector sql.RawBytes
 	for rows.Next() {
 		var row int64
@@ -219,7 +195,7 @@ func (a *asking) among(ctx context.Context) ([]Hit, error) {
 			return nil, err
 		}
 		if len(vector) == 4*len(a.unit) {
-			near = append(near, scoredRow{row, product(a.unit, vector)})
+			near = append(near, fts5.Row{Row: row, Score: vec.Product(a.unit, vector)})
 		}
 	}
 	if err := rows.Err(); err != nil {
@@ -229,7 +205,7 @@ func (a *asking) among(ctx context.Context) ([]Hit, error) {
 }
 
 // paths are those of all files, by their numbers, as db sees them.
-func (h *handles) paths(ctx context.Context, db execer) (map[int64]string, error) {
+func (h *handles) paths(ctx context.Context, db drv.Conn) (map[int64]string, error) {
 	var gen string
 	if err := db.QueryRowContext(ctx, "SELECT value FROM meta WHERE key='generation'").Scan(&gen); err != nil {
 		return nil, err

@@ -2,8 +2,6 @@ package index
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"time"
 
 	"github.com/memkernel/memkernel/index/analysis"
@@ -16,40 +14,13 @@ type prepared struct {
 	err error
 	// hash is that of all chunks and their places.
 	hash   []byte
-	chunks []readyChunk
+	chunks []ReadyChunk
 	// again: the file may change once more without its stat changing.
 	again bool
 }
 
 // same tells whether the file says what the index has already.
-func (p *prepared) same() bool { return p.row != nil && string(p.row.hash) == string(p.hash) }
-
-// readyChunk is a chunk with all that is stored of it.
-type readyChunk struct {
-	Chunk
-	hash  Hash
-	trail string
-	words *words // nil if the chunk is in the index already
-}
-
-// words is a chunk analysed: its terms, and the language of its text. Those of
-// file are of its path and keywords.
-type words struct {
-	lang              string
-	body, trail, file string
-}
-
-// analyse makes a chunk's words. Headings, path and keywords are short; they
-// are read in the language of the text.
-func analyse(a *analysis.Analyzer, path, keywords, trail, text string) *words {
-	body, lang := a.AppendIndex(nil, text)
-	return &words{
-		lang:  lang,
-		body:  string(body),
-		trail: string(a.AppendIndexAs(nil, trail, lang)),
-		file:  string(a.AppendIndexAs(nil, path+"\n"+keywords, lang)),
-	}
-}
+func (p *prepared) same() bool { return p.Row != nil && string(p.Row.hash) == string(p.hash) }
 
 // preparer reads files ahead of the writer.
 type preparer struct {
@@ -93,7 +64,7 @@ func (p *preparer) batch(ctx context.Context, jobs []job, limit int) (batch []*p
 		}
 		batch = append(batch, f)
 		for i := range f.chunks {
-			if f.chunks[i].words != nil {
+			if f.chunks[i].Words != nil {
 				chunks++
 				bytes += len(f.chunks[i].Text)
 			}
@@ -109,14 +80,13 @@ func (p *preparer) batch(ctx context.Context, jobs []job, limit int) (batch []*p
 // result.
 func (p *preparer) file(ctx context.Context, j job) (*prepared, error) {
 	f := &prepared{job: j}
-	f.again = fresh(j.stat.ModTime, time.Now())
-	chunks, err := p.read(j.stat.Path)
+	f.again = fresh(j.Stat.ModTime, time.Now())
+	chunks, err := p.read(j.Stat.Path)
 	if err != nil {
 		f.err = err
 		return f, nil
 	}
-	f.chunks = readyChunks(j.stat.Path, chunks)
-	f.hash = hashFile(f.chunks)
+	f.chunks, f.hash = Ready(j.Stat.Path, chunks)
 	if f.same() {
 		return f, nil
 	}
@@ -126,8 +96,8 @@ func (p *preparer) file(ctx context.Context, j job) (*prepared, error) {
 // analyse makes the words of the chunks that the index doesn't have.
 func (p *preparer) analyse(ctx context.Context, f *prepared) error {
 	have := map[chunkKey]bool{}
-	if f.row != nil && f.row.chunks > 0 {
-		old, err := oldChunks(ctx, p.h.read, f.row.id)
+	if f.Row != nil && f.Row.chunks > 0 {
+		old, err := oldChunks(ctx, p.h.read, f.Row.id)
 		if err != nil {
 			return err
 		}
@@ -137,26 +107,8 @@ func (p *preparer) analyse(ctx context.Context, f *prepared) error {
 	}
 	for i := range f.chunks {
 		if r := &f.chunks[i]; !have[r.key()] {
-			r.words = analyse(p.a, f.stat.Path, r.Keywords, r.trail, r.Text)
+			r.Analyse(p.a, f.Stat.Path)
 		}
 	}
 	return nil
-}
-
-// hashFile is the hash of all that is stored of a file's chunks.
-func hashFile(chunks []readyChunk) []byte {
-	h := sha256.New()
-	var buf []byte
-	for i := range chunks {
-		c := &chunks[i]
-		buf = append(buf[:0], c.hash[:]...)
-		for _, n := range [3]int{c.StartLine, c.EndLine, c.Tokens} {
-			buf = binary.AppendVarint(buf, int64(n))
-		}
-		for _, s := range [3]string{c.ID, c.Date, c.Keywords} {
-			buf = append(append(buf, s...), 0)
-		}
-		h.Write(buf)
-	}
-	return h.Sum(nil)
 }

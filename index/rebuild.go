@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/memkernel/memkernel/index/internal/drv"
+	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
 // Rebuild puts an empty index in the place of the one at path, whatever state
@@ -21,8 +22,8 @@ import (
 func Rebuild(ctx context.Context, path string, opts *Options) (*Index, error) {
 	const op = "rebuild index"
 	o := opts.orDefaults()
-	if o.ReadOnly {
-		return nil, problem(op, path, ErrReadOnly, errors.New("opened for reading"))
+	if err := o.Writable(op, path); err != nil {
+		return nil, err
 	}
 	if err := replaceFile(ctx, path, o); err != nil {
 		return nil, explain(op, path, err)
@@ -142,7 +143,7 @@ func salvage(ctx context.Context, from, to string, o *Options) error {
 
 // salvageVectors copies the rows of embedding_cache up to the first that can't
 // be read, and from the other end down to it.
-func salvageVectors(ctx context.Context, src execer, tx *sql.Tx) error {
+func salvageVectors(ctx context.Context, src drv.Conn, tx *sql.Tx) error {
 	for _, order := range []string{"ASC", "DESC"} {
 		rows, err := src.QueryContext(ctx, "SELECT model, hash, dim, vector FROM embedding_cache ORDER BY id "+order)
 		if err != nil {
@@ -165,7 +166,7 @@ func copyVectors(ctx context.Context, rows *sql.Rows, tx *sql.Tx) (whole bool, e
 		if rows.Scan(&model, &hash, &dim, &vector) != nil {
 			return false, nil
 		}
-		if _, ok := decodeVector(vector, dim); !ok || len(hash) != len(Hash{}) || model == "" {
+		if _, ok := vec.Decode(vector, dim); !ok || len(hash) != len(Hash{}) || model == "" {
 			continue
 		}
 		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO embedding_cache(model, hash, dim, vector)

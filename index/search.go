@@ -47,17 +47,17 @@ type Hits struct {
 // asked; a side that failed alone is told in Hits.
 func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 	var out Hits
-	h, done, err := ix.use(ctx)
+	h, done, err := ix.door.use(ctx)
 	if err != nil {
 		return out, err
 	}
 	defer done()
 	r, err := h.reader(ctx)
 	if err != nil {
-		return out, explain("search", ix.path, err)
+		return out, explain("search", ix.door.path, err)
 	}
 	defer r.tx.Rollback()
-	out.Outdated = r.v.outdated(ix.opts.Chunker)
+	out.Outdated = r.v.outdated(ix.door.opts.Chunker)
 	if q.KMany > 0 && r.v.total > 2*int64(q.K) {
 		q.K = q.KMany
 	}
@@ -65,10 +65,10 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 	go func() {
 		defer close(vectors)
 		if q.Vector != nil {
-			out.Vector, out.VectorErr = ix.nearest(ctx, h, r.v, q.Model, q.Vector, q.K, q.Want)
+			out.Vector, out.VectorErr = nearestHits(ctx, h, ix.door.path, r.v, q.Model, q.Vector, q.K, q.Want)
 		}
 	}()
-	if out.Terms, err = ix.terms(r.v, q.Text); err == nil {
+	if out.Terms, err = terms(ix, r.v, q.Text); err == nil {
 		out.Keyword, err = r.keyword(ctx, out.Terms, q.K, q.Want)
 	}
 	if out.Chunks = r.v.total; err == nil && q.Holders && len(out.Keyword) > 0 {
@@ -76,8 +76,8 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 	}
 	r.tx.Rollback() // the other side may be waiting for a connection
 	<-vectors
-	out.KeywordErr = explain("search", ix.path, err)
-	out.VectorErr = explain("search vectors", ix.path, out.VectorErr)
+	out.KeywordErr = explain("search", ix.door.path, err)
+	out.VectorErr = explain("search vectors", ix.door.path, out.VectorErr)
 	if out.KeywordErr != nil && (q.Vector == nil || out.VectorErr != nil) {
 		return out, out.KeywordErr
 	}

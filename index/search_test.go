@@ -133,7 +133,7 @@ func TestCommonWords(t *testing.T) {
 	ix := openNew(t)
 	w.sync(t, ix)
 	ctx := context.Background()
-	v, err := ix.cur.look(ctx)
+	v, err := ix.door.cur.look(ctx)
 	if err != nil || !v.isCommon("carolin") || v.isCommon("item7") {
 		t.Fatalf("common words: %v, %v", v.common, err)
 	}
@@ -153,7 +153,7 @@ func TestCommonWords(t *testing.T) {
 	}
 	w.put(t, "x.md", strings.Repeat("other things\n\n", 30))
 	w.sync(t, ix)
-	r := must(ix.cur.reader(ctx))
+	r := must(ix.door.cur.reader(ctx))
 	defer r.tx.Rollback()
 	if got, err := r.telling(ctx, []string{"carolin", "thing"}); err != nil || !cmp.Equal(got, []string{"carolin", "thing"}) {
 		t.Errorf("telling words: %v, %v", got, err)
@@ -184,22 +184,6 @@ func TestLongQuestions(t *testing.T) {
 	got, err := ix.Search(context.Background(), Query{Text: q.String(), K: 3})
 	if err != nil || len(got.Terms) < 400 || len(got.Keyword) != 3 || got.Keyword[0].Path != "07.md" {
 		t.Errorf("%d terms, %v, %v", len(got.Terms), places(got.Keyword), err)
-	}
-}
-
-func TestAround(t *testing.T) {
-	w := newWorkspace(t, map[string]string{"a.md": "one\n\ntwo\n\nthree\n\nfour\n", "b.md": "five\n"})
-	ix := openNew(t)
-	w.sync(t, ix)
-	hit := ask(t, ix, "three")[0]
-	got, err := ix.Around(context.Background(), hit, 1, 5)
-	if err != nil || !cmp.Equal(places(got), []string{"a.md:3", "a.md:7"}) {
-		t.Errorf("%v, %v", places(got), err)
-	}
-	w.put(t, "a.md", "one\n")
-	w.sync(t, ix)
-	if got, err := ix.Around(context.Background(), hit, 1, 5); err != nil || len(got) != 0 {
-		t.Errorf("neighbours of a chunk that is gone: %v, %v", places(got), err)
 	}
 }
 

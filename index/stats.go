@@ -35,18 +35,18 @@ type Stats struct {
 
 // Stats reads the figures of the index.
 func (ix *Index) Stats(ctx context.Context) (Stats, error) {
-	h, done, err := ix.use(ctx)
+	h, done, err := ix.door.use(ctx)
 	if err != nil {
 		return Stats{}, err
 	}
 	defer done()
 	s, err := h.stats(ctx)
 	for _, end := range []string{"", "-wal"} {
-		if fi, err := os.Stat(ix.path + end); err == nil {
+		if fi, err := os.Stat(ix.door.path + end); err == nil {
 			s.FileBytes += fi.Size()
 		}
 	}
-	return s, explain("read statistics", ix.path, err)
+	return s, explain("read statistics", ix.door.path, err)
 }
 
 func (h *handles) stats(ctx context.Context) (Stats, error) {

@@ -36,7 +36,9 @@ const (
 	defaultBatch = 2000
 )
 
-func (o *SyncOptions) orDefaults() SyncOptions {
+// OrDefaults are the options with what they don't say: batch is the default of
+// BatchChunks.
+func (o *SyncOptions) OrDefaults(batch int) SyncOptions {
 	out := SyncOptions{}
 	if o != nil {
 		out = *o
@@ -45,7 +47,7 @@ func (o *SyncOptions) orDefaults() SyncOptions {
 		out.Wait = defaultWait
 	}
 	if out.BatchChunks <= 0 {
-		out.BatchChunks = defaultBatch
+		out.BatchChunks = batch
 	}
 	return out
 }
@@ -106,13 +108,13 @@ type Reader func(path string) ([]Chunk, error)
 // After an error, and after a kill, what was committed stands and the next Sync
 // does the rest.
 func (ix *Index) Sync(ctx context.Context, source iter.Seq2[FileStat, error], read Reader, opts *SyncOptions) (SyncReport, error) {
-	s := &syncer{ix: ix, read: read, opts: opts.orDefaults()}
+	s := &syncer{ix: ix, read: read, opts: opts.OrDefaults(defaultBatch)}
 	err := s.sync(ctx, source)
 	if s.started.IsZero() {
-		return s.report, explain("sync index", ix.path, err)
+		return s.report, explain("sync index", ix.door.path, err)
 	}
 	s.report.Elapsed = time.Since(s.started)
-	return s.report, explain("sync index", ix.path, err)
+	return s.report, explain("sync index", ix.door.path, err)
 }
 
 // syncer is one Sync.
@@ -129,7 +131,7 @@ type syncer struct {
 }
 
 func (s *syncer) sync(ctx context.Context, source iter.Seq2[FileStat, error]) error {
-	h, done, err := s.ix.exclusive(ctx, "sync index", s.opts.Wait)
+	h, done, err := s.ix.door.exclusive(ctx, "sync index", s.opts.Wait)
 	if err != nil {
 		return err
 	}
@@ -141,11 +143,11 @@ func (s *syncer) sync(ctx context.Context, source iter.Seq2[FileStat, error]) er
 	if err := s.rules(ctx); err != nil {
 		return err
 	}
-	l, err := list(ctx, source)
+	l, err := List(ctx, source)
 	if err != nil {
 		return err
 	}
-	s.report.Files, s.report.Failed = len(l.files), l.problems
+	s.report.Files, s.report.Failed = len(l.Files), l.Problems
 	return s.apply(ctx, l)
 }
 
@@ -157,25 +159,25 @@ func (s *syncer) rules(ctx context.Context) error {
 			return err
 		}
 	}
-	if !s.opts.Full && s.meta.chunker == s.ix.opts.Chunker {
+	if !s.opts.Full && s.meta.chunker == s.ix.door.opts.Chunker {
 		return nil
 	}
 	return s.change(ctx, func(tx *sql.Tx, m *meta) error {
-		m.chunker = s.ix.opts.Chunker
+		m.chunker = s.ix.door.opts.Chunker
 		_, err := tx.ExecContext(ctx, "UPDATE files SET again=1 WHERE NOT again")
 		return err
 	})
 }
 
 // apply does what the listing asks for.
-func (s *syncer) apply(ctx context.Context, l *listing) error {
+func (s *syncer) apply(ctx context.Context, l *Listing) error {
 	var again bool
 	err := s.h.read.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM files WHERE again)").Scan(&again)
 	if err != nil {
 		return err
 	}
-	if !again && len(l.problems) == 0 && l.stamp == s.meta.stamp {
-		s.report.Unchanged = len(l.files)
+	if !again && len(l.Problems) == 0 && l.Stamp == s.meta.stamp {
+		s.report.Unchanged = len(l.Files)
 		return nil
 	}
 	known, err := readFiles(ctx, s.h.read)
@@ -183,12 +185,10 @@ func (s *syncer) apply(ctx context.Context, l *listing) error {
 		return err
 	}
 	w := l.compare(known, true)
-	s.report.Unchanged = w.unchanged
-	s.done.FilesTotal = len(w.read)
-	for _, j := range w.read {
-		s.done.BytesTotal += j.stat.Size
-	}
-	if err := s.removeAll(ctx, w.remove); err != nil {
+	s.report.Unchanged = w.Unchanged
+	s.done.FilesTotal = len(w.Read)
+	s.done.BytesTotal = w.Bytes()
+	if err := s.removeAll(ctx, w.Remove); err != nil {
 		return err
 	}
 	if s.done.BytesTotal >= manyBytes {
@@ -196,13 +196,13 @@ func (s *syncer) apply(ctx context.Context, l *listing) error {
 			return err
 		}
 	}
-	if err := s.readAll(ctx, w.read); err != nil {
+	if err := s.readAll(ctx, w.Read); err != nil {
 		return err
 	}
 	if err := s.tidy(ctx); err != nil {
 		return err
 	}
-	if err := s.ix.tune(ctx, s.h, false); err != nil {
+	if err := tune(ctx, s.h, s.ix.door.opts, false); err != nil {
 		return err
 	}
 	// What was written will not be written again soon.
@@ -224,7 +224,7 @@ func (s *syncer) change(ctx context.Context, f func(tx *sql.Tx, m *meta) error) 
 			return err
 		}
 		if now.generation != s.meta.generation {
-			return problem("sync index", s.ix.path, ErrBusy, errOvertaken)
+			return problem("sync index", s.ix.door.path, ErrBusy, errOvertaken)
 		}
 		next = now.clone()
 		next.generation++

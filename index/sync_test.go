@@ -251,7 +251,7 @@ func TestOtherAnalysisRemakesWords(t *testing.T) {
 	want := scored(ask(t, ix, "apple fruit"))
 	for _, q := range []string{"UPDATE meta SET value='0' WHERE key='analysis'", "DELETE FROM chunks_fts",
 		"UPDATE chunks SET lang='xx'", "UPDATE meta SET value='xx=2' WHERE key='langs'", "UPDATE meta SET value=value+1 WHERE key='generation'"} {
-		if _, err := ix.cur.write.Exec(q); err != nil {
+		if _, err := ix.door.cur.write.Exec(q); err != nil {
 			t.Fatal(q, err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/index/internal/drv"
+	"github.com/memkernel/memkernel/index/internal/fts5"
 )
 
 // reanalyseStep is how many chunks are held in memory while words are remade.
@@ -15,14 +17,14 @@ const reanalyseStep = 500
 // reanalyse makes the words of all chunks again, from the texts in the index,
 // in one transaction: a mixture of two rules would find nothing reliably.
 func (s *syncer) reanalyse(ctx context.Context) error {
-	a, err := s.ix.analyzer()
+	a, err := s.ix.analyzers.Lend()
 	if err != nil {
 		return err
 	}
-	defer s.ix.give(a)
+	defer s.ix.analyzers.Give(a)
 	done := 0
 	err = s.change(ctx, func(tx *sql.Tx, m *meta) error {
-		for _, q := range []string{"DROP TABLE chunks_fts", createFTS, sizeFTS} {
+		for _, q := range append([]string{fts5.Drop}, fts5.Create...) {
 			if _, err := tx.ExecContext(ctx, q); err != nil {
 				return err
 			}
@@ -30,15 +32,15 @@ func (s *syncer) reanalyse(ctx context.Context) error {
 		m.analysis, m.langs, m.common, m.commonOf = analysis.Version, map[string]int64{}, nil, 0
 		done, err = eachText(ctx, tx, func(c storedText) error {
 			w := analyse(a, c.path, c.keywords, c.trail, c.body)
-			m.langs[w.lang]++
-			if _, err := tx.ExecContext(ctx, "INSERT INTO chunks_fts(rowid, body, trail, file) VALUES(?, ?, ?, ?)",
-				c.row, w.body, w.trail, w.file); err != nil {
+			m.langs[w.Lang]++
+			if _, err := tx.ExecContext(ctx, fts5.Insert,
+				c.row, w.Body, w.Trail, w.File); err != nil {
 				return err
 			}
-			if w.lang == c.lang {
+			if w.Lang == c.lang {
 				return nil
 			}
-			_, err := tx.ExecContext(ctx, "UPDATE chunks SET lang=? WHERE row=?", w.lang, c.row)
+			_, err := tx.ExecContext(ctx, "UPDATE chunks SET lang=? WHERE row=?", w.Lang, c.row)
 			return err
 		})
 		return err
@@ -58,7 +60,7 @@ type storedText struct {
 
 // eachText calls f for every chunk in the order of rows. It reads in steps, so
 // that f may write to the tables.
-func eachText(ctx context.Context, db execer, f func(storedText) error) (n int, err error) {
+func eachText(ctx context.Context, db drv.Conn, f func(storedText) error) (n int, err error) {
 	for last := int64(-1); ; {
 		step, err := texts(ctx, db, last)
 		if err != nil || len(step) == 0 {
@@ -74,7 +76,7 @@ func eachText(ctx context.Context, db execer, f func(storedText) error) (n int, 
 	}
 }
 
-func texts(ctx context.Context, db execer, after int64) ([]storedText, error) {
+func texts(ctx context.Context, db drv.Conn, after int64) ([]storedText, error) {
 	rows, err := db.QueryContext(ctx, `SELECT c.row, c.file, c.id, c.hash, c.lang, c.trail, c.keywords, c.body, ifnull(f.path, '')
 		FROM chunks AS c LEFT JOIN files AS f ON f.id=c.file WHERE c.row>? ORDER BY c.row LIMIT ?`, after, reanalyseStep)
 	if err != nil {
@@ -107,13 +109,12 @@ const (
 // mergeBy sets how many segments are merged into one.
 func (s *syncer) mergeBy(ctx context.Context, n int) error {
 	var now int
-	err := s.h.read.QueryRowContext(ctx, `SELECT CAST(ifnull((SELECT v FROM chunks_fts_config WHERE k='automerge'), ?) AS INTEGER)`,
-		mergeFew).Scan(&now)
+	err := s.h.read.QueryRowContext(ctx, fts5.MergedAt, mergeFew).Scan(&now)
 	if err != nil || now == n {
 		return err
 	}
 	return s.change(ctx, func(tx *sql.Tx, _ *meta) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO chunks_fts(chunks_fts, rank) VALUES('automerge', ?)", n)
+		_, err := tx.ExecContext(ctx, fts5.MergeAt, n)
 		return err
 	})
 }
@@ -165,11 +166,11 @@ func (s *syncer) findCommon(ctx context.Context) error {
 
 // sample counts, for every step-th chunk, the words it holds.
 func (s *syncer) sample(ctx context.Context, step int64, count map[string]int) (sampled int, err error) {
-	a, err := s.ix.analyzer()
+	a, err := s.ix.analyzers.Lend()
 	if err != nil {
 		return 0, err
 	}
-	defer s.ix.give(a)
+	defer s.ix.analyzers.Give(a)
 	rows, err := s.h.read.QueryContext(ctx, `SELECT c.trail, c.keywords, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
 		WHERE c.row IN (SELECT row FROM chunks INDEXED BY chunks_file WHERE row % ? = 0)`, step)
 	if err != nil {
@@ -182,7 +183,7 @@ func (s *syncer) sample(ctx context.Context, step int64, count map[string]int) (
 			return 0, err
 		}
 		w := analyse(a, path, keywords, trail, body)
-		terms := strings.Fields(w.body + " " + w.trail + " " + w.file)
+		terms := strings.Fields(w.Body + " " + w.Trail + " " + w.File)
 		slices.Sort(terms)
 		for _, t := range slices.Compact(terms) {
 			count[t]++
@@ -208,7 +209,7 @@ func (s *syncer) packVectors(ctx context.Context) error {
 }
 
 // fillVectors makes chunks_vec from the cache.
-func fillVectors(ctx context.Context, tx execer, m *meta) error {
+func fillVectors(ctx context.Context, tx drv.Conn, m *meta) error {
 	if _, err := tx.ExecContext(ctx, "DROP TABLE IF EXISTS chunks_vec"); err != nil || m.model == "" {
 		return err
 	}
@@ -226,7 +227,7 @@ func fillVectors(ctx context.Context, tx execer, m *meta) error {
 // that no chunk has, and gives unused pages back. It needs the room of a second
 // copy of the file for a while.
 func (ix *Index) Compact(ctx context.Context) error {
-	h, done, err := ix.exclusive(ctx, "compact index", defaultWait)
+	h, done, err := ix.door.exclusive(ctx, "compact index", defaultWait)
 	if err != nil {
 		return err
 	}
@@ -238,7 +239,7 @@ func (ix *Index) Compact(ctx context.Context) error {
 		}
 		for _, q := range []string{
 			"DELETE FROM embedding_cache WHERE hash NOT IN (SELECT hash FROM chunks)",
-			"INSERT INTO chunks_fts(chunks_fts) VALUES('optimize')",
+			fts5.Optimize,
 		} {
 			if _, err := tx.ExecContext(ctx, q); err != nil {
 				return err
@@ -247,10 +248,10 @@ func (ix *Index) Compact(ctx context.Context) error {
 		return fillVectors(ctx, tx, m)
 	})
 	if err == nil {
-		err = ix.tune(ctx, h, true)
+		err = tune(ctx, h, ix.door.opts, true)
 	}
 	if err == nil {
 		_, err = h.write.ExecContext(ctx, "VACUUM")
 	}
-	return explain("compact index", ix.path, err)
+	return explain("compact index", ix.door.path, err)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
 // embed puts a vector for every text that misses one, and counts them.
@@ -136,7 +137,7 @@ func TestSwitchingModels(t *testing.T) {
 	}
 	nan := float32(math.NaN())
 	for _, v := range [][]float32{{0, 0}, {nan, 1}, {float32(math.Inf(1)), 0}} {
-		if err := ix.PutEmbeddings(ctx, "m2", []Embedding{{Hash{1}, v}}); !errors.Is(err, errVector) {
+		if err := ix.PutEmbeddings(ctx, "m2", []Embedding{{Hash{1}, v}}); !errors.Is(err, vec.ErrUnusable) {
 			t.Errorf("%v was stored: %v", v, err)
 		}
 	}
@@ -176,7 +177,7 @@ func TestVectorsAreExactUnderChurn(t *testing.T) {
 	w.put(t, "0.md", "the last\n")
 	w.sync(t, ix)
 	var blocks int
-	if err := ix.cur.read.QueryRow("SELECT count(*) FROM chunks_vec_chunks").Scan(&blocks); err != nil || blocks > 4 {
+	if err := ix.door.cur.read.QueryRow("SELECT count(*) FROM chunks_vec_chunks").Scan(&blocks); err != nil || blocks > 4 {
 		t.Errorf("300 vectors take %d blocks of %d, %v", blocks, vecBlock, err)
 	}
 	checkClean(t, ix)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/index/internal/drv"
+	"github.com/memkernel/memkernel/index/internal/fts5"
 )
 
 // view is what searches need of the index's own state, good for one
@@ -28,11 +30,11 @@ func (h *handles) look(ctx context.Context) (*view, error) {
 }
 
 // lookBy is look as db sees the file, with the structure record of the word lists.
-func (h *handles) lookBy(ctx context.Context, db execer) (*view, []byte, error) {
+func (h *handles) lookBy(ctx context.Context, db drv.Conn) (*view, []byte, error) {
 	var gen, codes string
 	var structure []byte
 	err := db.QueryRowContext(ctx, `SELECT value, ifnull((SELECT value FROM meta WHERE key='codes'), ''),
-		(SELECT block FROM chunks_fts_data WHERE id=10) FROM meta WHERE key='generation'`).Scan(&gen, &codes, &structure)
+		`+fts5.Structure+` FROM meta WHERE key='generation'`).Scan(&gen, &codes, &structure)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,7 +43,7 @@ func (h *handles) lookBy(ctx context.Context, db execer) (*view, []byte, error) 
 }
 
 // viewOf is the view of a state of meta, read if it is not the one seen last.
-func (h *handles) viewOf(ctx context.Context, db execer, gen, codes string) (*view, error) {
+func (h *handles) viewOf(ctx context.Context, db drv.Conn, gen, codes string) (*view, error) {
 	h.seenMu.Lock()
 	defer h.seenMu.Unlock()
 	if v := h.seen; v != nil && strconv.FormatInt(v.generation, 10) == gen && v.codes.String() == codes {
@@ -67,9 +69,7 @@ func (m *meta) chunks() int64 {
 // maxFrequencies bounds the words whose frequency a view remembers.
 const maxFrequencies = 1 << 14
 
-// chunksWith counts the chunks that hold a word. (The module fts5vocab would be
-// faster, but does not notice that another connection has changed the index,
-// and then takes it for damaged.)
+// chunksWith counts the chunks that hold a word.
 func (r *reader) chunksWith(ctx context.Context, term string) (int64, error) {
 	r.seenMu.Lock()
 	n, ok := r.v.frequency[term]
@@ -77,7 +77,7 @@ func (r *reader) chunksWith(ctx context.Context, term string) (int64, error) {
 	if ok {
 		return n, nil
 	}
-	err := r.tx.QueryRowContext(ctx, "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?", matchExpr([]string{term})).Scan(&n)
+	n, err := fts5.Count(ctx, r.tx, term)
 	if err != nil {
 		return 0, err
 	}

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/index/internal/drv"
+	"github.com/memkernel/memkernel/index/internal/fts5"
+	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
 // Limits of one transaction beside SyncOptions.BatchChunks. The first is small,
@@ -26,7 +29,7 @@ func (s *syncer) readAll(ctx context.Context, jobs []job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	a, err := s.ix.analyzer()
+	a, err := s.ix.analyzers.Lend()
 	if err != nil {
 		return err
 	}
@@ -48,7 +51,7 @@ func (s *syncer) readAll(ctx context.Context, jobs []job) error {
 	if perr := <-failed; err == nil {
 		err = perr
 	}
-	s.ix.give(a)
+	s.ix.analyzers.Give(a)
 	return err
 }
 
@@ -77,7 +80,7 @@ func (s *syncer) writeBatch(ctx context.Context, batch []*prepared) error {
 	s.report = report
 	for _, f := range batch {
 		s.done.Files++
-		s.done.Bytes += f.stat.Size
+		s.done.Bytes += f.Stat.Size
 	}
 	s.done.Chunks = report.ChunksAdded
 	if s.opts.Progress != nil {
@@ -90,37 +93,37 @@ func (s *syncer) writeBatch(ctx context.Context, batch []*prepared) error {
 func (w *writer) file(f *prepared, r *SyncReport) error {
 	switch {
 	case errors.Is(f.err, fs.ErrNotExist):
-		if f.row == nil {
+		if f.Row == nil {
 			return nil
 		}
 		r.Removed++
-		return w.removeFile(f.row)
+		return w.removeFile(f.Row)
 	case errors.Is(f.err, ErrSkip):
 		r.Read++
 		r.Skipped++
 		f.chunks, f.hash = nil, []byte{}
 		return w.replace(f, false)
 	case f.err != nil:
-		r.Failed = append(r.Failed, FileError{f.stat.Path, f.err})
+		r.Failed = append(r.Failed, FileError{f.Stat.Path, f.err})
 		return w.stat(f, true)
 	}
 	r.Read++
-	r.Bytes += f.stat.Size
+	r.Bytes += f.Stat.Size
 	switch {
 	case f.same():
-		if f.row.size != f.stat.Size || f.row.mtime != nanos(f.stat.ModTime) {
+		if f.Row.size != f.Stat.Size || f.Row.mtime != nanos(f.Stat.ModTime) {
 			r.Touched++
 		} else {
 			r.Unchanged++
 		}
 		return w.stat(f, f.again)
-	case f.row == nil:
+	case f.Row == nil:
 		r.Added++
 	default:
 		r.Changed++
 	}
 	for i := range f.chunks {
-		if f.chunks[i].words != nil {
+		if f.chunks[i].Words != nil {
 			r.ChunkBytes += int64(len(f.chunks[i].Text))
 		}
 	}
@@ -135,7 +138,7 @@ type chunkKey struct {
 	keywords string
 }
 
-func (r *readyChunk) key() chunkKey { return chunkKey{r.ID, r.hash, r.Keywords} }
+func (r *ReadyChunk) key() chunkKey { return chunkKey{r.ID, r.Hash, r.Keywords} }
 
 // oldChunk is a stored chunk without its text.
 type oldChunk struct {
@@ -146,7 +149,7 @@ type oldChunk struct {
 }
 
 // oldChunks reads a file's chunks in order.
-func oldChunks(ctx context.Context, db execer, file int64) ([]oldChunk, error) {
+func oldChunks(ctx context.Context, db drv.Conn, file int64) ([]oldChunk, error) {
 	rows, err := db.QueryContext(ctx, `SELECT row, seq, id, hash, start_line, end_line, tokens, lang, date, keywords
 		FROM chunks WHERE file=? ORDER BY seq`, file)
 	if err != nil {
@@ -179,20 +182,20 @@ type writer struct {
 	findVector                           *sql.Stmt
 	deleteChunk, deleteWords, deleteVec  *sql.Stmt
 	moveChunk                            *sql.Stmt
-	codes                                *codeEdits
+	codes                                *vec.Edits
 }
 
 // finish is called when all is written.
 func (w *writer) finish() error {
-	if err := w.codes.save(w.ctx, w.tx, w.meta); err != nil {
+	if err := w.codes.Save(w.ctx, w.tx, &w.meta.codes); err != nil {
 		return err
 	}
 	if w.removed == 0 {
 		return nil
 	}
-	bad, err := forgetful(w.ctx, w.tx)
+	bad, err := fts5.Forgetful(w.ctx, w.tx)
 	if err == nil && bad {
-		err = mendTotals(w.ctx, w.tx)
+		err = fts5.MendTotals(w.ctx, w.tx)
 	}
 	return err
 }
@@ -205,9 +208,9 @@ func newWriter(ctx context.Context, tx *sql.Tx, m *meta) (*writer, error) {
 	}{
 		{&w.insertChunk, `INSERT INTO chunks(row, file, seq, id, hash, start_line, end_line, tokens, lang, date, trail, keywords, body)
 			VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
-		{&w.insertWords, `INSERT INTO chunks_fts(rowid, body, trail, file) VALUES(?, ?, ?, ?)`},
+		{&w.insertWords, fts5.Insert},
 		{&w.deleteChunk, `DELETE FROM chunks WHERE row=?`},
-		{&w.deleteWords, `DELETE FROM chunks_fts WHERE rowid=?`},
+		{&w.deleteWords, fts5.Delete},
 		{&w.moveChunk, `UPDATE chunks SET seq=?, start_line=?, end_line=?, tokens=?, date=? WHERE row=?`},
 	}
 	if m.model != "" {
@@ -222,7 +225,7 @@ func newWriter(ctx context.Context, tx *sql.Tx, m *meta) (*writer, error) {
 		}...)
 	}
 	var err error
-	if w.codes, err = editCodes(ctx, tx, m); err != nil {
+	if w.codes, err = vec.Edit(ctx, tx, &m.codes); err != nil {
 		return nil, err
 	}
 	for _, s := range statements {

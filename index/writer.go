@@ -11,28 +11,28 @@ import (
 // stat notes a file's stat and leaves its chunks as they are. A file that was
 // never read is noted too, without chunks.
 func (w *writer) stat(f *prepared, again bool) error {
-	if f.row == nil {
+	if f.Row == nil {
 		_, err := w.newFile(f, []byte{}, again)
 		return err
 	}
 	_, err := w.tx.ExecContext(w.ctx, "UPDATE files SET size=?, mtime=?, again=? WHERE id=?",
-		f.stat.Size, nanos(f.stat.ModTime), again, f.row.id)
+		f.Stat.Size, nanos(f.Stat.ModTime), again, f.Row.id)
 	w.restamp(f)
 	return err
 }
 
 // restamp replaces the file's part in the stamp.
 func (w *writer) restamp(f *prepared) {
-	w.meta.stamp += f.stat.hash()
-	if f.row != nil {
-		w.meta.stamp -= statHash(f.row.path, f.row.size, f.row.mtime)
+	w.meta.stamp += f.Stat.hash()
+	if f.Row != nil {
+		w.meta.stamp -= statHash(f.Row.path, f.Row.size, f.Row.mtime)
 	}
 }
 
 // newFile adds a row to files.
 func (w *writer) newFile(f *prepared, hash []byte, again bool) (id int64, err error) {
 	res, err := w.tx.ExecContext(w.ctx, `INSERT INTO files(path, size, mtime, hash, chunks, again) VALUES(?, ?, ?, ?, ?, ?)`,
-		f.stat.Path, f.stat.Size, nanos(f.stat.ModTime), hash, len(f.chunks), again)
+		f.Stat.Path, f.Stat.Size, nanos(f.Stat.ModTime), hash, len(f.chunks), again)
 	if err != nil {
 		return 0, err
 	}
@@ -42,7 +42,7 @@ func (w *writer) newFile(f *prepared, hash []byte, again bool) (id int64, err er
 
 // replace makes the index hold what the file says now.
 func (w *writer) replace(f *prepared, again bool) error {
-	if f.row == nil {
+	if f.Row == nil {
 		id, err := w.newFile(f, f.hash, again)
 		if err != nil {
 			return err
@@ -50,16 +50,16 @@ func (w *writer) replace(f *prepared, again bool) error {
 		return w.insertAll(f, id, nil)
 	}
 	_, err := w.tx.ExecContext(w.ctx, "UPDATE files SET size=?, mtime=?, hash=?, chunks=?, again=? WHERE id=?",
-		f.stat.Size, nanos(f.stat.ModTime), f.hash, len(f.chunks), again, f.row.id)
+		f.Stat.Size, nanos(f.Stat.ModTime), f.hash, len(f.chunks), again, f.Row.id)
 	if err != nil {
 		return err
 	}
 	w.restamp(f)
-	old, err := oldChunks(w.ctx, w.tx, f.row.id)
+	old, err := oldChunks(w.ctx, w.tx, f.Row.id)
 	if err != nil {
 		return err
 	}
-	return w.insertAll(f, f.row.id, old)
+	return w.insertAll(f, f.Row.id, old)
 }
 
 // insertAll writes the chunks of a file: those among old stay, the rest of old
@@ -98,7 +98,7 @@ func (w *writer) insertAll(f *prepared, file int64, old []oldChunk) error {
 }
 
 // move keeps a chunk and corrects its place.
-func (w *writer) move(r *readyChunk, seq int, o oldChunk) error {
+func (w *writer) move(r *ReadyChunk, seq int, o oldChunk) error {
 	w.kept++
 	if o.seq == seq && o.startLine == r.StartLine && o.endLine == r.EndLine && o.size == r.Tokens && o.date == r.Date {
 		return nil
@@ -110,43 +110,43 @@ func (w *writer) move(r *readyChunk, seq int, o oldChunk) error {
 // insert adds a chunk, its words and, if it is known, its vector.
 func (w *writer) insert(f *prepared, file int64, seq int) error {
 	r := &f.chunks[seq]
-	if r.words == nil {
+	if r.Words == nil {
 		if err := w.analyse(f, r); err != nil {
 			return err
 		}
 	}
 	row := w.meta.nextRow
 	w.meta.nextRow++
-	if _, err := w.insertChunk.ExecContext(w.ctx, row, file, seq, r.ID, r.hash[:], r.StartLine, r.EndLine,
-		r.Tokens, r.words.lang, r.Date, r.trail, r.Keywords, r.Text); err != nil {
+	if _, err := w.insertChunk.ExecContext(w.ctx, row, file, seq, r.ID, r.Hash[:], r.StartLine, r.EndLine,
+		r.Tokens, r.Words.Lang, r.Date, r.TrailText, r.Keywords, r.Text); err != nil {
 		return err
 	}
-	if _, err := w.insertWords.ExecContext(w.ctx, row, r.words.body, r.words.trail, r.words.file); err != nil {
+	if _, err := w.insertWords.ExecContext(w.ctx, row, r.Words.Body, r.Words.Trail, r.Words.File); err != nil {
 		return err
 	}
 	w.added++
-	w.meta.langs[r.words.lang]++
+	w.meta.langs[r.Words.Lang]++
 	if w.copyVector == nil {
 		return nil
 	}
-	if _, err := w.copyVector.ExecContext(w.ctx, row, r.hash[:], w.meta.model, w.meta.dim); err != nil || w.codes == nil {
+	if _, err := w.copyVector.ExecContext(w.ctx, row, r.Hash[:], w.meta.model, w.meta.dim); err != nil || w.codes == nil {
 		return err
 	}
 	var id int64
 	var vector []byte
-	err := w.findVector.QueryRowContext(w.ctx, r.hash[:], w.meta.model, w.meta.dim).Scan(&id, &vector)
+	err := w.findVector.QueryRowContext(w.ctx, r.Hash[:], w.meta.model, w.meta.dim).Scan(&id, &vector)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	if err == nil {
-		w.codes.put(row, file, id, vector)
+		w.codes.Put(row, file, id, vector)
 	}
 	return err
 }
 
 // analyse makes a chunk's words here, for the chunk that stood in the index
 // when it was prepared and is needed once more.
-func (w *writer) analyse(f *prepared, r *readyChunk) error {
+func (w *writer) analyse(f *prepared, r *ReadyChunk) error {
 	if w.a == nil {
 		a, err := analysis.New()
 		if err != nil {
@@ -154,7 +154,7 @@ func (w *writer) analyse(f *prepared, r *readyChunk) error {
 		}
 		w.a = a
 	}
-	r.words = analyse(w.a, f.stat.Path, r.Keywords, r.trail, r.Text)
+	r.Analyse(w.a, f.Stat.Path)
 	return nil
 }
 
@@ -162,7 +162,7 @@ func (w *writer) analyse(f *prepared, r *readyChunk) error {
 func (w *writer) remove(o oldChunk) error {
 	w.removed++
 	w.meta.langs[o.lang]--
-	w.codes.drop(o.row)
+	w.codes.Drop(o.row)
 	for _, stmt := range []*sql.Stmt{w.deleteChunk, w.deleteWords, w.deleteVec} {
 		if stmt == nil {
 			continue

@@ -2,22 +2,14 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
-
-// JobsFile is where recorded jobs write down how they went, in the state folder:
-// lines of JSON, {"time":…,"job":…,"error":…}.
-const JobsFile = "jobs.jsonl"
 
 // orphanAge is the age from which a blob that no page holds is told: a younger one
 // may belong to a line that is just being written.
@@ -48,92 +40,35 @@ type AuditOptions struct {
 // state folder; not even a lock is taken.
 func (k *Kernel) Audit(ctx context.Context, o AuditOptions) (*consolidation.Report, error) {
 	if k.memory == nil {
-		return nil, errors.New("audit: memory is switched off")
-	}
-	jobs, err := k.recordedJobs(o.JobFiles)
-	if err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
+		return k.upkeep.Audit(ctx, upkeep.AuditOptions{})
 	}
 	if o.Host.Name == "" {
 		o.Host, _ = consolidation.HostByName("openclaw")
 	}
-	if o.Now.IsZero() {
-		o.Now = k.now()
-	}
 	if o.Limits == (consolidation.Limits{}) {
 		o.Limits = consolidation.DefaultLimits()
 	}
-	store := &k.memory.opts.Store
-	co := consolidation.Options{Limits: o.Limits, Host: o.Host, Only: o.Only, Skip: o.Skip, Now: o.Now, Timezone: store.Timezone,
-		Masker: k.masker, MaxFileBytes: store.MaxFileBytes, Jobs: jobs}
-	_, err = os.Stat(k.stateDir)
-	state := err == nil
+	opts := &k.memory.opts.Store
+	now := k.nowOr(o.Now)
+	co := consolidation.Options{Limits: o.Limits, Host: o.Host, Only: o.Only, Skip: o.Skip, Now: now, Timezone: opts.Timezone,
+		Masker: k.masker, MaxFileBytes: opts.MaxFileBytes}
+	state := store.Exists(k.state, "")
 	if state {
 		readable := sync.OnceValue(func() map[string]bool { return k.readable(ctx) })
 		co.Resolves = func(id string) bool { return readable()[id] }
 	}
-	r, err := consolidation.Audit(ctx, k.memory.private.FS(), co)
-	if err != nil {
-		return nil, err
+	check := func(id consolidation.CheckID, run func(context.Context, *consolidation.Report, time.Time) error) upkeep.StateCheck {
+		return upkeep.StateCheck{ID: id, Run: func(ctx context.Context, r *consolidation.Report) error { return run(ctx, r, now) }}
 	}
-	if co.Runs(consolidation.CheckMemorySize) {
-		if err := k.auditSize(ctx, r, &o); err != nil {
-			return nil, fmt.Errorf("audit: %w", err)
-		}
-	}
-	return r, k.auditState(ctx, r, &co, state)
-}
-
-// auditSize tells that pruning can't bring MEMORY.md down to its limit.
-func (k *Kernel) auditSize(ctx context.Context, r *consolidation.Report, o *AuditOptions) error {
-	if o.Prune.MemoryLines < 0 {
-		r.Skip(consolidation.CheckMemorySize, "upkeep.memory_lines is 0")
-		return nil
-	}
-	p, err := k.Prune(ctx, PruneRequest{PruneOptions: o.Prune, Now: o.Now})
-	if err != nil {
-		return err
-	}
-	for _, over := range p.Over {
-		path, what, _ := strings.Cut(over, " ")
-		if strings.EqualFold(path, "MEMORY.md") {
-			r.Add(consolidation.CheckMemorySize, consolidation.Finding{Severity: consolidation.Note, Place: consolidation.Place{Path: path}, What: what,
-				Hint: "shorten it by hand, let 'memkernel prune --include NAME' move what is named, or raise upkeep.memory_lines"})
-		}
-	}
-	return nil
-}
-
-// recordedJobs reads how recorded jobs went. A record that was named must exist.
-func (k *Kernel) recordedJobs(files []string) ([]consolidation.Job, error) {
-	var out []consolidation.Job
-	own := filepath.Join(k.stateDir, JobsFile)
-	for _, file := range append([]string{own}, files...) {
-		read := os.ReadFile
-		if file == own {
-			read = func(string) ([]byte, error) { return k.state.ReadFile(JobsFile) }
-		}
-		data, err := read(file)
-		if file == own && errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the record of jobs: %w", err)
-		}
-		jobs, err := consolidation.ReadJobs(file, data)
-		if err != nil {
-			return nil, fmt.Errorf("read the record of jobs: %w", err)
-		}
-		out = append(out, jobs...)
-	}
-	return out, nil
+	return k.upkeep.Audit(ctx, upkeep.AuditOptions{Options: co, Prune: o.Prune.filled(), JobFiles: o.JobFiles, NoState: !state, State: []upkeep.StateCheck{
+		check(consolidation.CheckBlobs, k.auditBlobs), check(consolidation.CheckJournals, k.auditJournals), check(consolidation.CheckIndex, k.auditIndex)}})
 }
 
 // readable are the pages that memory names which can be read in a session. Each session is
 // opened once, and none if memory names no page.
 func (k *Kernel) readable(ctx context.Context) map[string]bool {
 	out := map[string]bool{}
-	snap, err := k.snapshot(ctx)
+	snap, err := k.upkeep.Snapshot(ctx)
 	if err != nil {
 		return out
 	}
@@ -158,26 +93,6 @@ func (k *Kernel) readable(ctx context.Context) map[string]bool {
 		unlock()
 	}
 	return out
-}
-
-// auditState runs the checks of what the kernel keeps.
-func (k *Kernel) auditState(ctx context.Context, r *consolidation.Report, o *consolidation.Options, state bool) error {
-	for _, c := range []struct {
-		id  consolidation.CheckID
-		run func(context.Context, *consolidation.Report, time.Time) error
-	}{{consolidation.CheckMemoryLoss, k.auditLoss}, {consolidation.CheckBlobs, k.auditBlobs}, {consolidation.CheckJournals, k.auditJournals}, {consolidation.CheckIndex, k.auditIndex}} {
-		if !o.Runs(c.id) {
-			continue
-		}
-		if !state {
-			r.Skip(c.id, "there is no state folder")
-			continue
-		}
-		if err := c.run(ctx, r, o.Now); err != nil {
-			return fmt.Errorf("audit: %w", err)
-		}
-	}
-	return ctx.Err()
 }
 
 // auditJournals holds journals, pages, projections and blobs to their invariants.
@@ -215,9 +130,9 @@ func (k *Kernel) auditBlobs(ctx context.Context, r *consolidation.Report, now ti
 		return nil
 	}
 	n, bytes, example := 0, int64(0), ""
-	err = k.unneeded(needed, func(info blob.Info) error {
-		fi, err := k.state.Stat("blobs/" + info.Hash[:2] + "/" + info.Hash)
-		if err != nil || now.Sub(fi.ModTime()) < orphanAge {
+	err = k.unneeded(needed, func(info store.BlobInfo) error {
+		at, err := k.blobs.Stat(info.Hash)
+		if err != nil || now.Sub(at.Time) < orphanAge {
 			return nil
 		}
 		if n++; n == 1 {

@@ -2,12 +2,15 @@ package kernel
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/memkernel/memkernel/index"
+	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -60,6 +63,13 @@ type Backend struct {
 	LeaveAlone time.Duration
 }
 
+// room is the backend as package memory has it.
+func (b Backend) room() mem.Backend {
+	return mem.Backend{Place: b.Place, LeaveAlone: b.LeaveAlone,
+		Open:    func(ctx context.Context, o *index.Options) (mem.Index, error) { return b.Open(ctx, o) },
+		Rebuild: func(ctx context.Context, o *index.Options) (mem.Index, error) { return b.Rebuild(ctx, o) }}
+}
+
 // SQLite is the backend that keeps the index in a file.
 func SQLite(path string) Backend {
 	folder := func() error { return os.MkdirAll(filepath.Dir(path), 0o700) }
@@ -86,4 +96,50 @@ func some(ix *index.Index, err error) (Index, error) {
 		return nil, err
 	}
 	return ix, nil
+}
+
+// MigrateOptions say from where to where an index moves.
+type MigrateOptions struct {
+	From, To Backend
+	// Wait is how long to wait for another process that writes the target.
+	Wait time.Duration
+	// Progress, if not nil, is told how far it is.
+	Progress func(ReindexProgress)
+}
+
+// MigrateReport says what a migration did.
+type MigrateReport struct {
+	From, To string
+	// Made tells why chunks were made from the files and not copied; "" if they
+	// were copied. Restored tells why the source was made anew first.
+	Made, Restored string
+	index.SyncReport
+	// VectorsCopied came now, VectorsThere were in the target already.
+	VectorsCopied, VectorsThere int
+	// Compared counts the chunks and vectors that were held against the source's.
+	Compared int
+	// Stats is the target afterwards; Behind: the files have changed since.
+	Stats  index.Stats
+	Behind bool
+}
+
+// Migrate makes the index at To hold what the one at From holds: chunks, the model
+// in use, and all vectors that were ever paid for. From is only read, unless it is
+// damaged or of an older format: then it is made anew first, which keeps its
+// vectors. Where there is none, or where its chunks were cut by other rules, To is
+// made from the files. A migration that was cut short goes on where it ended when
+// it is run again.
+func (k *Kernel) Migrate(ctx context.Context, o MigrateOptions) (*MigrateReport, error) {
+	if k.memory == nil {
+		return nil, errors.New("migrate: memory is switched off")
+	}
+	if o.From.Place == o.To.Place {
+		return nil, fmt.Errorf("migrate: source and target are both %s", o.From.Place)
+	}
+	ignoreState(k.state)
+	r, err := k.memory.Migrate(ctx, &mem.MigrateOptions{From: o.From.room(), To: o.To.room(), Wait: o.Wait, Progress: roomProgress(o.Progress)})
+	if err != nil {
+		err = fmt.Errorf("migrate: %w", err)
+	}
+	return (*MigrateReport)(r), err
 }

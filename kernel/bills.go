@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -162,7 +163,7 @@ func (s *session) logUsage(rows []UsageRow) error {
 	j, err := journal.OpenJournalIn(s.files, usageFile, &journal.Options{Derived: true})
 	var damage *journal.DamageError
 	if errors.As(err, &damage) {
-		if _, err = s.files.PutAside(usageFile); err == nil {
+		if _, err = store.PutAside(s.files, usageFile); err == nil {
 			j, err = journal.OpenJournalIn(s.files, usageFile, &journal.Options{Derived: true})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -102,7 +103,7 @@ func TestUsageOfOldRows(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, ".memkernel", "sessions", "s", "usage.jsonl")
 	os.MkdirAll(filepath.Dir(path), 0o700)
-	j, err := journal.OpenJournal(path, nil)
+	j, err := journal.OpenJournalIn(store.Files(filepath.Dir(path)), filepath.Base(path), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,13 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // calibrations are what was learned about each model's real token counts. The
 // file is derived: a damaged one is started anew.
 type calibrations struct {
-	dir statedir.Dir // the state directory
+	state store.Store
 
 	mu     sync.Mutex // guards what follows
 	loaded bool
@@ -42,7 +42,7 @@ func (c *calibrations) load() {
 		return
 	}
 	c.loaded, c.models = true, map[string]budget.Calibration{}
-	raw, err := c.dir.ReadFile(calibrationName)
+	raw, err := c.state.Get(calibrationName)
 	var f calibrationFile
 	if err != nil || json.Unmarshal(raw, &f) != nil {
 		return
@@ -68,10 +68,7 @@ func (c *calibrations) set(model string, cal budget.Calibration) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.dir.MkdirAll("", 0o700); err != nil {
-		return err
-	}
-	_, err = c.dir.WriteFile(calibrationName, raw, 0o600)
+	_, err = c.state.Put(store.Synced, store.Doc{Name: calibrationName, Data: raw})
 	return err
 }
 

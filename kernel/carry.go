@@ -6,6 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/summary"
@@ -39,7 +40,7 @@ func (w *work) modelNotes() summary.Notes {
 		return summary.Notes{}
 	}
 	w.next.notesShown = n.Version
-	return n.Rooted(rootedIn(w.msgs))
+	return n.Rooted(notes.RootedIn(w.msgs))
 }
 
 // FaultNotesUnread: a model's notes on the session can't be read.

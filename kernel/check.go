@@ -7,8 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -32,7 +31,7 @@ func (k *Kernel) Check(ctx context.Context) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(findings, k.memory.check(ctx)...), ctx.Err()
+	return append(findings, checkIndex(ctx, k.memory)...), ctx.Err()
 }
 
 // checkState verifies all but the index.
@@ -42,7 +41,7 @@ func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.folder(projectFolder).Exists("") {
+	if store.Exists(k.folder(projectFolder), "") {
 		folders = append(folders, projectFolder)
 	}
 	for _, f := range folders {
@@ -85,46 +84,16 @@ func salvageHint(name string) string {
 // unreadable is a session that can't be read.
 func unreadable(name string, err error) Finding {
 	f := Finding{Session: name, What: err.Error(), Hint: salvageHint(name)}
-	var link *statedir.LinkError
 	var d *journal.DamageError
 	switch {
 	case errors.As(err, &d):
 		f.What = fmt.Sprintf("%s, line %d (byte %d): %s", d.File, d.Line, d.Offset, d.Reason)
 	case errors.Is(err, fs.ErrPermission):
 		f.Hint = "give yourself the right to read it; nothing is known to be damaged"
-	case errors.As(err, &link):
+	case store.Foreign(err):
 		f.Hint = "move it away: what it leads to was not touched"
 	case errors.Is(err, journal.ErrNewer):
 		f.Hint = "use the newer program"
-	}
-	return f
-}
-
-// check verifies the index. That there is none, or an older one that the next
-// reindex replaces, is nothing wrong.
-func (m *memory) check(ctx context.Context) []Finding {
-	if m == nil {
-		return nil
-	}
-	ix, err := m.reader(ctx)
-	if errors.Is(err, index.ErrMissing) || errors.Is(err, index.ErrOlder) {
-		return nil
-	}
-	if err != nil {
-		return []Finding{indexFinding(err)}
-	}
-	var out []Finding
-	for err := range ix.Check(ctx) {
-		out = append(out, indexFinding(err))
-	}
-	return out
-}
-
-func indexFinding(err error) Finding {
-	f := Finding{What: err.Error(), Hint: "run a full reindex: it makes the index anew from the files"}
-	var e *index.Error
-	if errors.As(err, &e) && e.Hint != "" {
-		f.Hint = e.Hint
 	}
 	return f
 }

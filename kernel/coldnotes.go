@@ -1,8 +1,7 @@
 package kernel
 
 import (
-	"context"
-
+	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -36,22 +35,18 @@ func (w *work) showNotes(delta pagevm.Delta, cache pagevm.Cache) {
 
 // boundaryNotes is the delta up to a boundary, however little that is; nil if there
 // is none, or nobody to ask.
-func (k *Kernel) boundaryNotes(s *session, w *work, b Boundary, st summary.State) *noteJob {
-	if k.notes == nil || w == nil || b.Reason == startReason || k.notes.busy(s.name) {
+func (k *Kernel) boundaryNotes(s *session, w *work, b Boundary, st summary.State) *notes.Job {
+	if w == nil || b.Reason == startReason || k.notes.Busy(s.files) {
 		return nil
 	}
-	job, ok := k.noteJob(s, w, b.turn(), st, true)
-	if !ok {
-		return nil
-	}
-	return job
+	return k.noteJob(s, w, b.turn(), st, true)
 }
 
 // askAtBoundary asks about it in the background: nobody waits.
-func (k *Kernel) askAtBoundary(s *session, job *noteJob, ended bool) {
+func (k *Kernel) askAtBoundary(s *session, job *notes.Job, ended bool) {
 	if job == nil {
 		return
 	}
-	job.ended = ended
-	k.notes.start(s.name, func(ctx context.Context) { k.runNotes(ctx, job) })
+	job.EndsEpoch = ended
+	k.notes.Start(job, &noted{k, s.key, s.name})
 }

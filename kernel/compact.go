@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -148,7 +149,7 @@ func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 	}
 	defer unlock()
 	b.Now = t.Now
-	var job *noteJob
+	var job *notes.Job
 	b.ending = func(st summary.State) { job = k.boundaryNotes(s, w, b, st) }
 	p, err := k.compact(ctx, s, w, b)
 	if err != nil {

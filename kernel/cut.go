@@ -161,7 +161,7 @@ func (w *work) selectFor(target int) *pagevm.CutWish {
 	carry := carryRoom(w.window)
 	conversation := w.unscale(target-w.fixed-w.standing) - carry
 	a := w.appraised()
-	return w.choose(pagevm.SelectInput{
+	return w.decided.Select(pagevm.SelectInput{
 		Host: w.supersede(), Places: w.places, Seen: w.seen, Traits: a.traits, Names: a.uses,
 		Target: max(conversation, 0), Resolver: w.req.Resolver != "",
 	})

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/embed"
+	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -96,21 +98,36 @@ func Doctor(ctx context.Context, workspaceDir string, opts *Options, o *DoctorOp
 		return d.Diagnosis, nil
 	}
 	defer k.Close()
-	if d.k = k; d.opts.Now.IsZero() {
+	if d.opts.Now.IsZero() {
 		d.opts.Now = k.now()
 	}
-	for _, look := range []func(){d.workspace, d.index, d.embedding, d.state, d.prices} {
+	d.workspace, d.stateDir, d.memory, d.prices = k.workspace, k.stateDir, k.memory, k.prices
+	d.check = k.checkState
+	d.masked = func(ctx context.Context) ([]MaskCount, error) {
+		st, err := k.StatusOf(ctx, StatusOptions{All: true})
+		if err != nil {
+			return nil, err
+		}
+		return st.Masked, nil
+	}
+	for _, look := range []func(){d.files, d.index, d.embedding, d.state, d.book} {
 		look()
 		d.countRest()
 	}
 	return d.Diagnosis, ctx.Err()
 }
 
+// doctor is a look at a workspace and its state folder.
 type doctor struct {
 	*Diagnosis
-	ctx  context.Context
-	k    *Kernel
-	opts DoctorOptions
+	ctx                 context.Context
+	opts                DoctorOptions
+	workspace, stateDir string
+	memory              *memory // nil if it is off
+	prices              *cachelayout.Book
+	// check verifies what is stored, masked counts the secrets that were masked in it.
+	check  func(context.Context) ([]Finding, error)
+	masked func(context.Context) ([]MaskCount, error)
 	// alike counts the symptoms of one sort, sorts are in the order of their
 	// first.
 	alike map[string]int
@@ -138,11 +155,11 @@ func (d *doctor) countRest() {
 	clear(d.alike)
 }
 
-// workspace looks at the Markdown.
-func (d *doctor) workspace() {
-	m := d.k.memory
+// files looks at the Markdown.
+func (d *doctor) files() {
+	m := d.memory
 	if m == nil {
-		d.Add(AreaWorkspace, Healthy, "memory is switched off: the files of "+d.k.workspace+" are left alone", "")
+		d.Add(AreaWorkspace, Healthy, "memory is switched off: the files of "+d.workspace+" are left alone", "")
 		return
 	}
 	files, memory := 0, 0
@@ -166,9 +183,9 @@ func (d *doctor) workspace() {
 	if memory == 0 {
 		hint = "memory is MEMORY.md, USER.md and memory/**/*.md"
 	}
-	d.Add(AreaWorkspace, Healthy, fmt.Sprintf("%s holds %d Markdown files, %d of them memory that is searched", d.k.workspace, files, memory), hint)
-	if err := writable(d.k.workspace); err != nil {
-		d.Add(AreaWorkspace, Warning, fmt.Sprintf("%s can't be written: %v", d.k.workspace, err), "nothing can be remembered in it; give yourself the right to write there")
+	d.Add(AreaWorkspace, Healthy, fmt.Sprintf("%s holds %d Markdown files, %d of them memory that is searched", d.workspace, files, memory), hint)
+	if err := writable(d.workspace); err != nil {
+		d.Add(AreaWorkspace, Warning, fmt.Sprintf("%s can't be written: %v", d.workspace, err), "nothing can be remembered in it; give yourself the right to write there")
 	}
 }
 
@@ -183,7 +200,7 @@ func (d *doctor) file(f markdownstore.File) error {
 			"split it, or raise workspace.max_file_size")
 		return nil
 	}
-	l, err := d.k.memory.private.ReadFile(f.Path)
+	l, err := d.memory.private.ReadFile(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -218,11 +235,11 @@ func (d *doctor) unread(path string, err error) {
 
 // index looks at the index file.
 func (d *doctor) index() {
-	m := d.k.memory
+	m := d.memory
 	if m == nil {
 		return
 	}
-	st := m.indexStatus(d.ctx)
+	st := indexStatus(d.ctx, m)
 	if bad, ok := indexSymptoms[st.State]; ok {
 		way := bad.Hint
 		if st.State == IndexFailed {
@@ -257,7 +274,7 @@ var indexSymptoms = map[IndexState]Symptom{
 
 // vectors compares the vectors with the embedder that is configured.
 func (d *doctor) vectors(st *IndexStatus) {
-	p := d.k.memory.opts.Embedder
+	p := d.memory.opts.Embedder
 	switch {
 	case p == nil:
 	case st.Model != p.Model():
@@ -270,7 +287,7 @@ func (d *doctor) vectors(st *IndexStatus) {
 
 // deep holds the index against itself.
 func (d *doctor) deep() {
-	ix, err := d.k.memory.reader(d.ctx)
+	ix, err := d.memory.Index(d.ctx)
 	if err != nil {
 		return
 	}
@@ -287,9 +304,71 @@ func (d *doctor) deep() {
 	}
 }
 
+// embedding looks at where vectors come from.
+func (d *doctor) embedding() {
+	if d.memory == nil {
+		return
+	}
+	p := d.memory.opts.Embedder
+	if p == nil {
+		d.Add(AreaEmbedding, Healthy, "no provider: search is by words alone, and nothing leaves this machine", "")
+		return
+	}
+	about := embed.Describe(p)
+	d.dayBudget(about.Budget)
+	if about.Provider == embed.ProviderLocal {
+		d.Add(AreaEmbedding, Healthy, fmt.Sprintf("%s was loaded: %s; nothing leaves this machine", about.Model, about.Note), "")
+		d.vectorLength(p, about.Dim)
+		return
+	}
+	if !d.opts.Network {
+		d.Add(AreaEmbedding, Healthy, p.Model()+" is configured; it was not asked", "--network asks it for one vector")
+		return
+	}
+	v, err := p.EmbedQuery(d.ctx, mem.ProbeText)
+	if err != nil {
+		d.Add(AreaEmbedding, Failing, err.Error(), "until it answers, search is by words alone")
+		return
+	}
+	d.Add(AreaEmbedding, Healthy, fmt.Sprintf("%s answered with a vector of %d numbers", p.Model(), len(v)), "")
+	d.vectorLength(p, len(v))
+}
+
+// vectorLength compares the model's vectors with those of the index.
+func (d *doctor) vectorLength(p embed.Provider, length int) {
+	ix, err := d.memory.Index(d.ctx)
+	if err != nil {
+		return // which index says
+	}
+	if model, dim, err := ix.Model(d.ctx); err == nil && model == p.Model() && dim != length {
+		d.Add(AreaEmbedding, Warning, fmt.Sprintf("the index has vectors of %d numbers by the same name: search is by words alone", dim),
+			"run 'memkernel reindex --full', which embeds every chunk again")
+	}
+}
+
+// dayBudget says what is left of the day's tokens.
+func (d *doctor) dayBudget(b *embed.Budget) {
+	if b == nil {
+		return
+	}
+	if n, tokens, err := d.memory.NeverEmbedded(d.ctx); err == nil && n > 0 { // which index can't be read says another check
+		d.Add(AreaEmbedding, Warning, fmt.Sprintf("%d texts will never get a vector: the longest takes about %d tokens, more than a whole day has", n, tokens),
+			fmt.Sprintf("raise embedding.daily_tokens to %d at least", tokens))
+	}
+	spent, perDay, err := b.Spent()
+	switch {
+	case err != nil:
+		d.Add(AreaEmbedding, Failing, err.Error(), "until it can be read, nothing is embedded")
+	case spent >= perDay:
+		d.Add(AreaEmbedding, Warning, fmt.Sprintf("the day's %d tokens are used up", perDay), "it goes on after midnight; or raise embedding.daily_tokens")
+	default:
+		d.Add(AreaEmbedding, Healthy, fmt.Sprintf("%d of the day's %d tokens were sent", spent, perDay), "")
+	}
+}
+
 // state looks at the state folder.
 func (d *doctor) state() {
-	dir, missing := d.k.stateDir, false
+	dir, missing := d.stateDir, false
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		dir, missing = existing(dir), true
 	}
@@ -297,10 +376,10 @@ func (d *doctor) state() {
 		d.Add(AreaState, Failing, fmt.Sprintf("%s can't be written: %v", dir, err), "give yourself the right to write there, or name another folder with --state-dir")
 	}
 	if missing {
-		d.Add(AreaState, Healthy, d.k.stateDir+" is not there yet", "")
+		d.Add(AreaState, Healthy, d.stateDir+" is not there yet", "")
 		return
 	}
-	found, err := d.k.checkState(d.ctx)
+	found, err := d.check(d.ctx)
 	if err != nil {
 		d.Add(AreaState, Failing, err.Error(), "see that the folder can be read")
 		return
@@ -309,19 +388,19 @@ func (d *doctor) state() {
 		d.oneOf("something stored is damaged", AreaState, Failing, f.What, f.Hint)
 	}
 	if len(found) == 0 {
-		d.Add(AreaState, Healthy, "everything in "+d.k.stateDir+" is sound", "")
+		d.Add(AreaState, Healthy, "everything in "+d.stateDir+" is sound", "")
 	}
-	d.masked()
+	d.secrets()
 }
 
-// masked tells what was taken for secrets in what is stored.
-func (d *doctor) masked() {
-	st, err := d.k.StatusOf(d.ctx, StatusOptions{All: true})
-	if err != nil || len(st.Masked) == 0 {
+// secrets tells what was taken for secrets in what is stored.
+func (d *doctor) secrets() {
+	masked, err := d.masked(d.ctx)
+	if err != nil || len(masked) == 0 {
 		return // what can't be read was told
 	}
 	total, rules := 0, []string{}
-	for _, m := range st.Masked {
+	for _, m := range masked {
 		total += m.Count
 		rules = append(rules, fmt.Sprintf("%s %d", m.Rule, m.Count))
 	}
@@ -340,9 +419,9 @@ func existing(dir string) string {
 	}
 }
 
-// prices looks at the age of the price book.
-func (d *doctor) prices() {
-	newest := newestPrices(d.k.prices)
+// book looks at the age of the price book.
+func (d *doctor) book() {
+	newest := newestPrices(d.prices)
 	day, err := time.Parse(time.DateOnly, newest)
 	switch age := d.opts.Now.Sub(day); {
 	case err != nil:

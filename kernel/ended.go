@@ -6,15 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/blob"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -97,28 +95,25 @@ func (k *Kernel) endSessions(ctx context.Context, req *RetainRequest, out *Retai
 // lastWrite is when a session's folder was written to last, as its files tell. What
 // retention itself writes does not count: the journal counts only if it is told to, and
 // usage and traces that were put aside never do. A time to come is now.
-func lastWrite(dir statedir.Dir, now time.Time, also ...string) (last time.Time, bytes int64) {
-	filepath.WalkDir(dir.Path(""), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return nil
-		}
-		fi, err := d.Info()
+func lastWrite(in store.Store, now time.Time, also ...string) (last time.Time, bytes int64) {
+	err := store.Walk(in, func(at string, e store.Entry) error {
+		info, err := e.Info()
 		if err != nil {
-			return nil // it went meanwhile
+			return nil // it went meanwhile, or is none of ours
 		}
-		bytes += fi.Size()
-		switch name := d.Name(); {
-		case strings.HasSuffix(name, "lock"), name == usageFile, name == oldTraceFile:
+		bytes += info.Size
+		switch name := path.Base(at); {
+		case strings.HasSuffix(name, "lock"), name == usageFile, name == trace.OldFile:
 			return nil
 		case (name == journalFile || name == journalHead) && len(also) == 0:
 			return nil
 		}
-		if t := fi.ModTime(); t.After(last) {
-			last = t
+		if info.Time.After(last) {
+			last = info.Time
 		}
 		return nil
 	})
-	if last.After(now) {
+	if last.After(now) || err != nil && !errors.Is(err, fs.ErrNotExist) { // what can't be looked at stays
 		last = now
 	}
 	return last, bytes
@@ -177,7 +172,7 @@ func (k *Kernel) mentioned(ctx context.Context, cited map[string]bool) (map[stri
 	if k.memory == nil {
 		return out, nil
 	}
-	snap, err := k.snapshot(ctx)
+	snap, err := k.upkeep.Snapshot(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("which sessions memory names can't be told: %w", err)
 	}
@@ -199,35 +194,34 @@ func (k *Kernel) endSession(ctx context.Context, name string, e *EndedSession, b
 	if s.held.Load() {
 		return false, nil
 	}
-	unlock, err := lockState(ctx, k.state, sessionsLock, true)
+	unlock, err := lockState(ctx, k.state, sessionsLock, store.Alone)
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
-	if ok, err := s.flock.TryLock(); !ok {
-		return false, err // another process has it
+	release, err := s.files.Lock(lockName, store.Alone)
+	if held := (*store.LockedError)(nil); errors.As(err, &held) {
+		return false, nil // another process has it
 	}
-	s.flock.Close() // nobody takes it while this process holds the other lock
+	if err != nil {
+		return false, err
+	}
+	release() // nobody takes it while this process holds the other lock
 	if last, _ := lastWrite(s.files, now); !last.Before(before) {
 		return false, nil
 	}
 	if err := k.bury(name, e, now); err != nil {
 		return false, err
 	}
-	to := k.state.Sub(endedFolder).Path(name)
-	if err := os.RemoveAll(to); err != nil { // of an end that was cut short
+	to := endedFolder + "/" + name
+	if _, err := k.state.Remove(store.Unsynced, to); err != nil { // of an end that was cut short
 		return false, err
 	}
-	if err := atomicfile.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+	if err := k.state.Move(store.Synced, sessionsFolder+"/"+name, to); err != nil {
 		return false, err
 	}
-	if err := atomicfile.Rename(s.files.Path(""), to); err != nil {
-		return false, err
-	}
-	if err := atomicfile.SyncDir(filepath.Dir(s.files.Path(""))); err != nil {
-		return false, err
-	}
-	return true, os.RemoveAll(to)
+	_, err = k.state.Remove(store.Unsynced, to)
+	return true, err
 }
 
 // bury writes a session's tombstone.
@@ -248,19 +242,18 @@ func (k *Kernel) bury(name string, e *EndedSession, now time.Time) error {
 
 // finishEnded removes what is left of sessions that ended.
 func (k *Kernel) finishEnded(ctx context.Context) error {
-	dir, err := k.state.Check(endedFolder)
-	if err != nil {
+	if _, err := k.state.Stat(endedFolder); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
 		return err
 	}
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	unlock, err := lockState(ctx, k.state, sessionsLock, true)
+	unlock, err := lockState(ctx, k.state, sessionsLock, store.Alone)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return os.RemoveAll(dir)
+	_, err = k.state.Remove(store.Unsynced, endedFolder)
+	return err
 }
 
 // pageForm is how the ids of pages and spans look.
@@ -269,7 +262,7 @@ var pageForm = regexp.MustCompile(`^[a-z]{2}-[0-9a-f]{16}\b`)
 // endedContent is the answer for what a session of that key held before it ended, nil if
 // none ended.
 func (k *Kernel) endedContent(key, id string) (*Content, error) {
-	if !blob.IsHash(id) && !checkpointID.MatchString(id) && !pageForm.MatchString(id) {
+	if !store.IsHash(id) && !checkpointID.MatchString(id) && !pageForm.MatchString(id) {
 		return nil, nil
 	}
 	if size(k.state, endedFile) == 0 {

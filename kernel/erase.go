@@ -3,16 +3,13 @@ package kernel
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -269,23 +266,23 @@ func (s *session) removeFiles(todo *forgetBody, forgot bool) error {
 		s.records.Close()
 		s.records = nil
 	}
-	s.tracer.forget()
-	return filepath.WalkDir(s.files.Path(""), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		switch name := d.Name(); {
+	s.tracer.Forget()
+	var gone []string
+	err := store.Walk(s.files, func(at string, _ store.Entry) error {
+		folder, name := path.Split(at)
+		switch quotes := path.Base(folder); {
 		case name == journalFile || name == journalHead || name == lockName || name == whoseFile:
-			return nil
-		case name == recordsFile || statedir.IsAside(name) || strings.HasSuffix(name, ".damaged"):
-			return atomicfile.Remove(path)
-		}
-		quotes := filepath.Base(filepath.Dir(path))
-		if todo.Whole || forgot && (quotes == "state" || quotes == "checkpoints") {
-			return atomicfile.Remove(path)
+		case name == recordsFile || store.IsAside(name) || strings.HasSuffix(name, ".damaged"),
+			todo.Whole, forgot && (quotes == "state" || quotes == "checkpoints"):
+			gone = append(gone, at)
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	_, err = s.files.Remove(store.Synced, gone...)
+	return err
 }
 
 // removeBlobs deletes blobs that no page needs.
@@ -293,7 +290,7 @@ func (s *session) removeBlobs(ctx context.Context, hashes []string) error {
 	if len(hashes) == 0 {
 		return nil
 	}
-	unlock, err := lockBlobs(ctx, s.root, true)
+	unlock, err := lockBlobs(ctx, s.root, store.Alone)
 	if err != nil {
 		return err
 	}
@@ -315,45 +312,38 @@ func (s *session) removeBlobs(ctx context.Context, hashes []string) error {
 
 // lockBlobs keeps the removal of blobs apart from what writes a blob and then the
 // journal line that names it: the one holds the lock alone, the others share it.
-func lockBlobs(ctx context.Context, root statedir.Dir, alone bool) (func(), error) {
-	return lockState(ctx, root, "blobs.lock", alone)
+func lockBlobs(ctx context.Context, state store.Store, share store.Share) (func(), error) {
+	return lockState(ctx, state, "blobs.lock", share)
 }
 
-// lockState takes a lock of the state directory, alone or with others.
-func lockState(ctx context.Context, root statedir.Dir, name string, alone bool) (func(), error) {
-	f, err := root.Lock(name)
+// lockState takes a lock of the state directory.
+func lockState(ctx context.Context, state store.Store, name string, share store.Share) (func(), error) {
+	release, err := store.Wait(ctx, state, name, share)
 	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", name, err)
+		return nil, fmt.Errorf("take %s: %w", state.Where(name), err)
 	}
-	try := f.TryRLockContext
-	if alone {
-		try = f.TryLockContext
-	}
-	if _, err := try(ctx, lockRetry); err != nil {
-		return nil, fmt.Errorf("take %s: %w", f.Path(), err)
-	}
-	return func() { f.Close() }, nil
+	return release, nil
 }
 
 // neededBlobs are the blobs that pages of any journal hold. It reads the files and
 // takes no session's lock. Gone names what doesn't count: pages by folder/id, sessions
 // by folder.
-func neededBlobs(root statedir.Dir, gone map[string]bool) (map[string]bool, error) {
-	entries, err := root.ReadDir(sessionsFolder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+func neededBlobs(root store.Store, gone map[string]bool) (map[string]bool, error) {
+	folders, err := sessionFolders(root)
+	if err != nil {
 		return nil, err
 	}
 	needed := map[string]bool{}
-	for _, e := range entries {
-		if !e.IsDir() || gone[e.Name()] {
+	for _, f := range folders {
+		if gone[f] {
 			continue
 		}
-		pages, err := holders(root.Sub(sessionsFolder).Sub(e.Name()))
+		pages, err := holders(sessionDir(root, f))
 		if err != nil {
 			return nil, fmt.Errorf("which blobs are needed can't be told: %w", err)
 		}
 		for id, blobs := range pages {
-			if gone[e.Name()+"/"+id] {
+			if gone[f+"/"+id] {
 				continue
 			}
 			for _, h := range blobs {
@@ -365,7 +355,7 @@ func neededBlobs(root statedir.Dir, gone map[string]bool) (map[string]bool, erro
 }
 
 // holders are the blobs that the pages of a journal hold, by page.
-func holders(dir statedir.Dir) (map[string][]string, error) {
+func holders(dir store.Store) (map[string][]string, error) {
 	j, err := journal.OpenJournalIn(dir, journalFile, &journal.Options{ReadOnly: true})
 	if err != nil {
 		return nil, err

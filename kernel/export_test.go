@@ -1,19 +1,8 @@
 package kernel
 
 import (
-	"time"
-
-	"github.com/memkernel/memkernel/index/watch"
 	"github.com/memkernel/memkernel/internal/safename"
 )
-
-// Watcher is what tests stand in for.
-type Watcher = watcher
-
-// Drive lets a test say when the syncer's clock strikes, and when files change.
-func (o *SyncOptions) Drive(after func(time.Duration) <-chan time.Time, open func(watch.Options) (Watcher, error)) {
-	o.after, o.watch = after, open
-}
 
 // SafeKey is the folder's name of a session.
 func SafeKey(key string) string { return safename.Of(key) }

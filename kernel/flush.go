@@ -126,7 +126,7 @@ func (s *session) flushText(ctx context.Context, m *memory, text string, items [
 	if err != nil {
 		return err
 	}
-	m.fresh.written()
+	m.Sync.Written()
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/sessions"
@@ -178,7 +178,7 @@ func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
 		}
 	}
 	folders := []string{own}
-	if slices.ContainsFunc(req.IDs, blob.IsHash) {
+	if slices.ContainsFunc(req.IDs, store.IsHash) {
 		for _, f := range all {
 			if f != own {
 				folders = append(folders, f)
@@ -209,7 +209,7 @@ func (k *Kernel) promiseForget(ctx context.Context, folder string, req *ForgetRe
 		out.Bytes += p.Bytes
 	}
 	out.Elsewhere = append(out.Elsewhere, s.elsewhere(pages)...)
-	quoting, err := k.quoting(s.scrubberOf(pages))
+	quoting, err := k.upkeep.Quoting(s.scrubberOf(pages).text)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func (s *session) meant(req *ForgetRequest, out *Forgotten, known map[string]boo
 	for _, id := range req.IDs {
 		page, _, _ := cutLines(id)
 		switch sp, span := s.spans[page]; {
-		case blob.IsHash(id):
+		case store.IsHash(id):
 			for _, p := range s.pages {
 				if p.Hash == id || slices.Contains(blobsOf(p), id) {
 					set[p.ID], known[id] = p, true

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -60,7 +60,7 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, erro
 		if e, err := k.endedContent(s.key, page); e != nil || err != nil {
 			return e, err
 		}
-		if c.Detail == "" && !s.keeps() && !s.files.Exists("") {
+		if c.Detail == "" && !s.keeps() && !store.Exists(s.files, "") {
 			c.Detail = fmt.Sprintf("there is no session %q", shortKey(s.key))
 		}
 	}
@@ -82,7 +82,7 @@ func lostContent(id string, err error) *Content {
 }
 
 func (s *session) get(id string) (*Content, error) {
-	if blob.IsHash(id) {
+	if store.IsHash(id) {
 		return s.getBlob(id)
 	}
 	if checkpointID.MatchString(id) {
@@ -190,7 +190,7 @@ func (r *reader) content(p *pagevm.Page) (string, error) {
 	}
 	text, ok := r.inline[p.ID+p.Hash]
 	if !ok {
-		return "", fmt.Errorf("get page %s: its content is not in %s", p.ID, r.s.files.Path(journalFile))
+		return "", fmt.Errorf("get page %s: its content is not in %s", p.ID, r.s.files.Where(journalFile))
 	}
 	return text, nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -91,7 +93,9 @@ func (k *Kernel) StartSession(ctx context.Context, b Boundary) (*Passed, error) 
 	if b.Reason == "" {
 		b.Reason = startReason
 	}
-	k.memory.sessionStarts()
+	if k.memory != nil {
+		k.memory.Sync.SessionStarts()
+	}
 	b.begins = true
 	return k.pass(ctx, b, journal.PointFlush)
 }
@@ -121,7 +125,7 @@ func (k *Kernel) pass(ctx context.Context, b Boundary, point journal.CommitPoint
 	}
 	defer unlock()
 	b.Now = t.Now
-	var job *noteJob
+	var job *notes.Job
 	b.ending = func(st summary.State) {
 		if point != journal.PointFlush {
 			job = k.boundaryNotes(s, w, b, st)
@@ -394,7 +398,7 @@ func (k *Kernel) Restore(ctx context.Context, sessionKey string) (*Restored, err
 	if err != nil {
 		return nil, fmt.Errorf("restore session %s: %w", s.key, err)
 	}
-	if out.Text == "" && !s.files.Exists("") && !s.keeps() {
+	if out.Text == "" && !store.Exists(s.files, "") && !s.keeps() {
 		return nil, fmt.Errorf("restore: %w", k.noSession(s.key))
 	}
 	return out, nil

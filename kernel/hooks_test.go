@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -216,7 +217,7 @@ func TestCompactedByAnotherProcess(t *testing.T) {
 	c := session(36, 3, 1, 500)
 	write(t, k, pin("r1", "Keep the API stable."))
 	observe(t, k, kernel.Turn{Messages: c.msgs[:len(c.msgs)-1]})
-	j, err := journal.OpenJournal(filepath.Join(dir, ".memkernel/sessions/s/journal.jsonl"), nil)
+	j, err := journal.OpenJournalIn(store.Files(filepath.Join(dir, ".memkernel/sessions/s")), "journal.jsonl", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

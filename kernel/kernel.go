@@ -47,8 +47,9 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/blob"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -104,22 +105,23 @@ type Options struct {
 type Kernel struct {
 	workspace string
 	stateDir  string
-	state     statedir.Dir // the same, as the way to its files
+	state     store.Store // what is kept there
 	prices    *cachelayout.Book
 	now       func() time.Time
 	lowWater  int
 	counter   PromptCounter
 	represent represent.Options
 	traces    TraceOptions
-	blobs     *blob.Store
+	blobs     *store.Blobs
 	// backups are what memory's files were before they were pruned, by hash.
-	backups  *blob.Store
+	backups  *store.Blobs
+	upkeep   *upkeep.Keeper
 	masker   *mask.Masker
 	counts   *budget.Cache
 	memory   *memory // nil if it is off
 	contract contract
 	life     LifeOptions
-	notes    *noteTaker // nil without a model
+	notes    *notes.Taker // nil without a model
 
 	keep int // sessions in memory
 
@@ -150,11 +152,11 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	}
 	if o.StateDir == "" {
 		o.StateDir = filepath.Join(abs, DefaultStateDir)
-		if _, err := statedir.At(abs).Check(DefaultStateDir); err != nil {
+		if _, err := store.FilesIn(abs, DefaultStateDir); err != nil {
 			return nil, fmt.Errorf("open workspace %s: %w; if you made it so, name the folder itself as the state directory", workspaceDir, err)
 		}
 	}
-	state := statedir.At(o.StateDir)
+	state := store.Files(o.StateDir)
 	if o.Prices == nil {
 		o.Prices = cachelayout.DefaultBook()
 	}
@@ -176,7 +178,10 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		err = o.Life.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, errors.Join(err, m.close()))
+		if m != nil {
+			err = errors.Join(err, m.Close())
+		}
+		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
 	k := &Kernel{
 		contract:  c,
@@ -192,26 +197,29 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		counter:   o.Counter,
 		represent: o.Represent,
 		traces:    o.Trace,
-		blobs:     blob.Open(state.Sub("blobs")),
-		backups:   blob.Open(state.Sub("backups")),
+		blobs:     store.BlobsIn(state.In(blobsFolder)),
+		backups:   store.BlobsIn(state.In(upkeep.BackupsFolder)),
 		counts:    budget.NewCache(0),
 		sessions:  map[string]*session{},
 		keep:      max(cmp.Or(o.KeepSessions, DefaultKeepSessions), 1),
 	}
+	k.upkeep = k.newKeeper()
 	if m != nil {
 		m.private.Guard(k.refuseLoss)
 	}
 	if o.Summary.Model != nil {
-		k.notes = newNoteTaker(o.Summary, k.cooldowns())
+		k.notes = notes.NewTaker(notes.Options(o.Summary.filled()), state, o.Now)
 	}
-	m.begin()
+	if m != nil {
+		m.Sync.Begin()
+	}
 	return k, ctx.Err()
 }
 
 // Close releases the kernel's sessions. It is idempotent. A model that is asked for
 // notes gets [SummaryOptions.CloseWait] to answer.
 func (k *Kernel) Close() error {
-	k.notes.stop()
+	k.notes.Stop()
 	k.mu.Lock()
 	closed, open := k.closed, k.sessions
 	k.closed, k.sessions = true, map[string]*session{}
@@ -221,7 +229,7 @@ func (k *Kernel) Close() error {
 		errs = append(errs, s.close())
 	}
 	if m := k.memory; m != nil && !closed {
-		errs = append(errs, m.close())
+		errs = append(errs, m.Close())
 	}
 	return errors.Join(errs...)
 }

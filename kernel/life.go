@@ -123,7 +123,7 @@ func (s *session) lifeStamp() fileStamp {
 	if err != nil {
 		return fileStamp{}
 	}
-	return fileStamp{fi.Size(), fi.ModTime()}
+	return fileStamp{fi.Size, fi.Time}
 }
 
 // captureTurn is captureState for a turn that begins at from. One that stands in the

@@ -2,21 +2,18 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/embed"
-	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/visible"
+	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
-	"github.com/memkernel/memkernel/sessions"
 )
 
 // The defaults of [MemoryOptions].
@@ -33,7 +30,7 @@ const (
 	// not recalled: a weak match beside a strong one is not worth its tokens. On
 	// seven sets of questions with known answers .3 loses at most .3 points of the
 	// evidence that is packed into 2,000 tokens, .4 up to 3.2 (BenchmarkChoices of
-	// bench/relevance).
+	// judge/relevance).
 	DefaultRecallShare = 0.3
 )
 
@@ -110,7 +107,6 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 		o.RecallShare = DefaultRecallShare
 	}
 	o.Sync.OnSearch = o.Sync.OnSearch || o.AutoSync
-	o.Sync.setDefaults()
 	if o.IndexPath == "" {
 		o.IndexPath = filepath.Join(stateDir, "index.sqlite")
 	}
@@ -126,160 +122,36 @@ func (o *MemoryOptions) lossShare() float64 {
 	return o.LossShare
 }
 
-// memory is the workspace's Markdown and the index over it. Nil if it is off.
+// memory is the workspace's memory, and what of it stands in prompts. Nil if it is off.
 type memory struct {
-	opts   MemoryOptions
-	masker *mask.Masker
+	*mem.Memory
+	opts MemoryOptions
 	// private sees all files, shared those that everybody may see.
 	private, shared *markdownstore.Store
-	// past are documents of what was said in sessions.
-	past  *sessions.Store
-	state statedir.Dir
-	now   func() time.Time
-
-	mu        sync.Mutex // guards what follows
-	ix        Index
-	retriever *retrieval.Retriever
-	cache     map[string]cachedFile
-	fresh     freshness
-	// broken is why the backend could not be opened at brokenAt.
-	broken   error
-	brokenAt time.Time
 }
 
 // openMemory opens the workspace. The index is opened when it is wanted.
-func openMemory(dir string, state statedir.Dir, o MemoryOptions, masker *mask.Masker, now func() time.Time) (*memory, error) {
+func openMemory(dir string, state store.Store, o MemoryOptions, masker *mask.Masker, now func() time.Time) (*memory, error) {
 	if o.Off {
 		return nil, nil
 	}
 	if o.Embedder != nil {
 		o.Ranking.Embedder = o.Embedder
 	}
-	o.Store.Private = true
-	if o.Store.Now == nil {
-		o.Store.Now = now
-	}
-	store, err := markdownstore.Open(dir, &o.Store)
+	m, err := mem.Open(dir, mem.Options{Store: o.Store, State: state, Masker: masker, Now: now,
+		Prepare: func() error {
+			if err := ignoreState(state); err != nil && !store.Exists(state, "") {
+				return err
+			}
+			return nil
+		},
+		Backend: o.Backend.room(), BusyTimeout: o.BusyTimeout, Ranking: o.Ranking,
+		Embedder: o.Embedder, Allow: func(e mem.Estimate) error { return o.EmbedLimit.allows(EmbedEstimate(e)) },
+		MediaPaths: o.MediaPaths, Sessions: o.Sessions.room(state), Sync: o.Sync.room()})
 	if err != nil {
 		return nil, err
 	}
-	m := &memory{opts: o, masker: masker, private: store, shared: store.Shared(), state: state, now: now, cache: map[string]cachedFile{}}
-	m.openPast()
-	return m, nil
-}
-
-// store is the workspace as a session sees it.
-func (m *memory) store(private bool) *markdownstore.Store {
-	if private {
-		return m.private
-	}
-	return m.shared
-}
-
-// close ends the background's work, then gives the files back.
-func (m *memory) close() error {
-	if m == nil {
-		return nil
-	}
-	m.fresh.stop()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var err error
-	if m.ix != nil {
-		err = m.ix.Close()
-		m.ix = nil
-	}
-	return errors.Join(err, m.private.Close())
-}
-
-// chunkerMark is part of the rules by which files are cut: an index that was made
-// before secrets were masked is made again.
-const chunkerMark = ", secrets masked"
-
-// indexOptions are those by which the index is opened.
-func (m *memory) indexOptions() *index.Options {
-	return &index.Options{BusyTimeout: m.opts.BusyTimeout, Chunker: m.private.Chunking().Name() + chunkerMark}
-}
-
-// reader opens the index for searching, if that has not been done.
-func (m *memory) reader(ctx context.Context) (Index, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.ix != nil {
-		return m.ix, nil
-	}
-	if m.broken != nil && time.Since(m.brokenAt) < m.opts.Backend.LeaveAlone {
-		return nil, m.broken
-	}
-	o := m.indexOptions()
-	o.ReadOnly = true
-	ix, err := m.opts.Backend.Open(ctx, o)
-	if err != nil {
-		if !errors.Is(err, index.ErrMissing) && ctx.Err() == nil {
-			m.broken, m.brokenAt = err, time.Now()
-		}
-		return nil, err
-	}
-	m.ix, m.retriever = ix, retrieval.New(ix, &m.opts.Ranking)
-	return ix, nil
-}
-
-// search asks files and spans. It always has an answer; what is wrong with the
-// index stands in it.
-func (m *memory) search(ctx context.Context, sc scope, q retrieval.Query) retrieval.Result {
-	if reason, why := m.refusal(sc); reason == retrieval.Disabled {
-		return retrieval.Result{Hits: []retrieval.Hit{}, Reason: reason, Mode: retrieval.NoSearch, Detail: why}
-	} else if reason != "" {
-		q.Denied = why
-	}
-	var err error
-	if q.Want, err = m.want(sc, q.Want); err == nil {
-		_, err = m.reader(ctx)
-	}
-	q.Age = m.age
-	q.Text = m.masker.Text(q.Text) // a provider of vectors may be asked, and another program
-	if err != nil {
-		m.missingIndex(err)
-		return sourced(retrieval.New(failing{err}, &m.opts.Ranking).Search(ctx, q))
-	}
-	lag := m.stale(ctx)
-	q.Stale, q.StaleBy = !lag.Zero(), behindBy(lag)
-	res := m.retriever.Search(ctx, q)
-	if q.Stale {
-		res.Behind = &lag
-	}
-	return sourced(res)
-}
-
-// sourced names the source of every hit.
-func sourced(res retrieval.Result) retrieval.Result {
-	for i := range res.Hits {
-		h := &res.Hits[i]
-		h.Source = SourceMemory
-		if h.Kind == retrieval.Session || isPast(h.Path) {
-			h.Source = SourceSessions
-		}
-	}
-	return res
-}
-
-// failing is the index that can't be opened.
-type failing struct{ err error }
-
-func (f failing) Search(context.Context, index.Query) (index.Hits, error) { return index.Hits{}, f.err }
-
-// age tells from when on a file ages.
-func (m *memory) age(path, date string, mod time.Time) (time.Time, bool) {
-	if isPast(path) {
-		return m.agePast(path, mod)
-	}
-	_, path = index.SplitOwner(path)
-	if mediaType(path) != "" {
-		return time.Time{}, false // a file's date says nothing of when it was taken
-	}
-	c, _ := markdownstore.Classify(path)
-	f := markdownstore.File{Path: path, ModTime: mod, Class: c}
-	return f.AgesFrom(m.location())
+	return &memory{Memory: m, opts: o, private: m.Private, shared: m.Shared}, nil
 }
 
 // SearchRequest is a question to memory.
@@ -330,7 +202,7 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 			return nil, fmt.Errorf("search session %s: %w", req.SessionKey, err)
 		}
 	}
-	res := k.memory.search(ctx, k.memory.scope(req.Private, req.Agent, req.SessionKey, req.Source), q)
+	res := k.memory.Search(ctx, k.memory.Scope(req.Private, req.Agent, req.SessionKey, req.Source), q)
 	return &res, ctx.Err()
 }
 
@@ -357,10 +229,10 @@ func (k *Kernel) Read(ctx context.Context, req ReadRequest) (*markdownstore.Cont
 	if !visible.Name(req.Path) {
 		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
 	}
-	if isPast(req.Path) {
-		return k.memory.readDocument(k.memory.scope(req.Private, req.Agent, req.SessionKey, ""), req)
+	if mem.IsPast(req.Path) {
+		return k.memory.Document(k.memory.Scope(req.Private, req.Agent, req.SessionKey, ""), req.Path, req.From, req.Lines)
 	}
-	c, err := k.memory.store(req.Private).Read(req.Path, req.From, req.Lines)
+	c, err := k.memory.Store(req.Private).Read(req.Path, req.From, req.Lines)
 	if err != nil {
 		return nil, err
 	}

@@ -2,25 +2,17 @@ package kernel
 
 import (
 	"context"
-	"sync"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
-
-// A model's notes on a session, beside the mechanical summary:
-//
-//	ObserveTurn ── is the delta large or old enough? no cool-down? ── masked text
-//	                                                                    │
-//	      the background: lock of the notes, ask the model once  ◄──────┘
-//	                          │
-//	      operations ── journal: one writeback with the mark of the delta ── memory
-//	                          │
-//	      the next cut renders them behind the mechanical lines
-//
-// The mark and the operations are one commit, so that a delta is noted once or not
-// at all; what was not committed is part of the next delta. Whatever goes wrong,
-// the mechanical summary stands as it does without a model.
 
 // SummaryOptions say whether a model makes notes of sessions, and when.
 type SummaryOptions struct {
@@ -53,7 +45,7 @@ const (
 	DefaultSummaryCloseWait = 2 * time.Second
 )
 
-func (o *SummaryOptions) setDefaults() {
+func (o SummaryOptions) filled() SummaryOptions {
 	if o.Tokens == 0 {
 		o.Tokens = DefaultSummaryTokens
 	}
@@ -69,96 +61,198 @@ func (o *SummaryOptions) setDefaults() {
 	if o.CloseWait == 0 {
 		o.CloseWait = DefaultSummaryCloseWait
 	}
+	return o
 }
 
-// maxAsking is how many requests of one kernel may be under way.
-const maxAsking = 2
-
-// noteTaker asks the model in the background.
-type noteTaker struct {
-	opt   SummaryOptions
-	calm  *cooldowns
-	ctx   context.Context
-	abort context.CancelFunc
-
-	mu     sync.Mutex      // guards what follows
-	asking map[string]bool // sessions by folder
-	closed bool
-	idle   chan struct{} // closed when nothing is asked any more; nil if nothing is
-}
-
-func newNoteTaker(o SummaryOptions, calm *cooldowns) *noteTaker {
-	o.setDefaults()
-	n := &noteTaker{opt: o, calm: calm, asking: map[string]bool{}}
-	n.ctx, n.abort = context.WithCancel(context.Background())
-	return n
-}
-
-// start runs f in the background, unless the session is asked about already, too
-// much is, or the kernel is closed.
-func (n *noteTaker) start(session string, f func(context.Context)) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.closed || n.asking[session] || len(n.asking) >= maxAsking {
-		return false
-	}
-	if len(n.asking) == 0 {
-		n.idle = make(chan struct{})
-	}
-	n.asking[session] = true
-	go func() {
-		defer n.end(session)
-		f(n.ctx)
-	}()
-	return true
-}
-
-func (n *noteTaker) end(session string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if delete(n.asking, session); len(n.asking) == 0 {
-		close(n.idle)
-		n.idle = nil
-	}
-}
-
-// busy tells whether start would refuse.
-func (n *noteTaker) busy(session string) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.closed || n.asking[session] || len(n.asking) >= maxAsking
-}
-
-// cancelWait is how long a model gets to notice that it was cancelled. One that
-// does not is left behind: it can't write any more.
-const cancelWait = time.Second
-
-// stop ends the background's work for good: what is under way may end by itself
-// for a while, and is then cancelled.
-func (n *noteTaker) stop() {
-	if n == nil {
+// takeNotes starts to ask the model about what was said since it last looked, if
+// that is due. The session is locked; nothing here waits for anybody.
+func (k *Kernel) takeNotes(s *session, w *work, t Turn, o *Observation) {
+	if o.Outcome == Conflict || k.notes.Busy(s.files) {
 		return
 	}
-	n.mu.Lock()
-	n.closed = true
-	idle := n.idle
-	n.mu.Unlock()
-	if idle == nil || waited(idle, n.opt.CloseWait) {
-		n.abort()
-		return
+	if job := k.noteJob(s, w, t, s.observed[t.Branch], false); job != nil {
+		k.notes.Start(job, &noted{k, s.key, s.name})
 	}
-	n.abort()
-	waited(idle, cancelWait)
 }
 
-// waited tells whether done was closed within d.
-func waited(done <-chan struct{}, d time.Duration) bool {
-	t := time.NewTimer(max(d, 0))
-	defer t.Stop()
-	select {
-	case <-done:
-		return true
-	case <-t.C:
+// noteJob takes the delta up to a summary, if it is large or old enough, or it is the
+// last.
+func (k *Kernel) noteJob(s *session, w *work, t Turn, st summary.State, last bool) *notes.Job {
+	all, err := s.notes(t.Branch)
+	if err != nil {
+		return nil
+	}
+	return k.notes.Job(&notes.Said{Folder: s.files, Branch: t.Branch, Epoch: s.account.epoch, Page: s.notesPage(t.Branch), Evidence: s.evidence(),
+		Messages: w.msgs, Hosts: w.hosts, Ended: w.turnEnd(), Summary: st, Notes: all, Mask: s.masker.Text, Now: t.Now, Last: last})
+}
+
+// noted is a session that a model is asked about.
+type noted struct {
+	k         *Kernel
+	key, name string
+}
+
+// Current looks whether another process was faster.
+func (n *noted) Current(ctx context.Context, job *notes.Job) bool {
+	s, unlock, err := n.k.openFolder(ctx, n.key, n.name, false)
+	if err != nil {
 		return false
 	}
+	defer unlock()
+	return s.current(job)
+}
+
+// current tells whether a job is made from what the journal says now.
+func (s *session) current(job *notes.Job) bool {
+	n, err := s.notesOn(job.Answered.Page)
+	return err == nil && (s.account.epoch == job.Epoch || job.EndsEpoch && s.account.epoch == job.Epoch+1) && n.Version == job.Version
+}
+
+// Commit writes what a model answered: one transaction of the mark, the operations,
+// and what is to be remembered; the daily log is brought up to it then.
+func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
+	// Not the request's context, which may have ended: what was paid for is kept.
+	ctx := context.Background()
+	s, unlock, err := n.k.openFolder(ctx, n.key, n.name, true)
+	if errors.Is(err, ErrClosed) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer unlock()
+	if !s.current(job) {
+		return nil
+	}
+	if err := s.commitNotes(n.k.memory, job, updates, facts); err != nil {
+		s.forget() // what stands on disk counts
+		return err
+	}
+	s.redo(ctx, n.k.memory)
+	if n.k.memory != nil {
+		n.k.memory.Sync.Written()
+	}
+	return nil
+}
+
+func (s *session) commitNotes(m *memory, job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
+	if m != nil {
+		for _, f := range facts {
+			u, err := s.factUpdate(m, job, f)
+			if err != nil {
+				return err
+			}
+			updates = append(updates, u)
+		}
+	}
+	mark := &job.Answered.Mark
+	tx := journal.Transaction{Key: "notes:" + pageID("no", s.name, job.Branch, fmt.Sprint(job.Epoch, job.Version), mark.Key),
+		Time: job.Now, Point: journal.PointTurn, By: journal.Principal{Name: "model " + summary.Excerpt(mark.Model, 80), Session: s.name}, Updates: updates}
+	r, err := s.writeNotes(tx, job.Answered.Policy())
+	if err == nil && len(r.Accepted) == 0 {
+		err = errors.New("the mark of the delta was refused")
+	}
+	return err
+}
+
+// factUpdate promises an entry of today's log, as [Kernel.Remember] does.
+func (s *session) factUpdate(m *memory, job *notes.Job, f summary.Fact) (journal.Update, error) {
+	body := rememberBody{Path: m.Store(false).DailyPath(job.Now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.Answered.Mark.Model, 80) + ")"}
+	value, err := json.Marshal([]struct {
+		ID    string       `json:"id"`
+		Value rememberBody `json:"value"`
+	}{{pageID("me", s.name, body.Path, body.Text), body}})
+	return journal.Update{ID: f.ID, Key: memoryKey, Type: memoryType, Field: memoryField, Op: journal.OpAppend, Value: value,
+		Scope: memkernel.ScopeSession, EvidenceRef: f.Evidence}, err
+}
+
+// writeNotes commits under the kernel's contract and the notes' own policy.
+func (s *session) writeNotes(tx journal.Transaction, own journal.Policy) (journal.Receipt, error) {
+	rules, err := journal.NewRules(s.contract.schema, evidence{s}, append([]journal.Policy{own}, s.contract.policies...)...)
+	if err != nil {
+		return journal.Receipt{}, err
+	}
+	if err := s.openJournal(); err != nil {
+		return journal.Receipt{}, err
+	}
+	return s.journal.Writeback(tx, rules)
+}
+
+// notesPage is the page of the notes on a branch in this epoch.
+func (s *session) notesPage(branch string) string {
+	return "notes" + s.summaryPage(branch)[len("summary"):]
+}
+
+// notes are all notes that the journal holds on a branch.
+func (s *session) notes(branch string) (summary.Notes, error) { return s.notesOn(s.notesPage(branch)) }
+
+func (s *session) notesOn(page string) (summary.Notes, error) {
+	if s.journal == nil {
+		return summary.ReadNotes(journal.StoredPage{})
+	}
+	p, _ := s.journal.Store().Page(s.address(page))
+	return summary.ReadNotes(p)
+}
+
+// ModelSummary is how it stands with a model's notes on a branch of a session.
+type ModelSummary struct {
+	Branch string `json:"branch"`
+	// Model was asked last, at Time, about so many Messages, and proposed so many
+	// Operations; Reason is OK, or why the mechanical summary stands alone for them.
+	Model      string         `json:"model"`
+	Time       time.Time      `json:"time"`
+	Messages   int            `json:"messages"`
+	Operations int            `json:"operations"`
+	Reason     summary.Reason `json:"reason"`
+	// Deltas counts how often a model answered.
+	Deltas int `json:"deltas"`
+	// Notes counts those that stand, open or closed, Closed what was closed.
+	Notes  int `json:"notes"`
+	Closed int `json:"closed"`
+}
+
+// modelSummaries says how it stands with the notes on each branch of this epoch.
+func (s *session) modelSummaries() []ModelSummary {
+	out := []ModelSummary{}
+	if s.journal == nil {
+		return out
+	}
+	prefix := s.notesPage("")
+	for _, p := range s.journal.Store().Pages(s.name) {
+		branch, ok := strings.CutPrefix(p.Key, prefix)
+		if !ok || p.Type != summary.NotesType {
+			continue
+		}
+		if n, err := summary.ReadNotes(p); err == nil {
+			last := n.Last()
+			m := ModelSummary{Branch: branch, Deltas: n.Version, Model: last.Model, Time: last.Time, Messages: last.Messages, Operations: last.Operations, Reason: last.Reason}
+			m.Notes, m.Closed = n.Count()
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Cooldown is how it stands with a model that is asked for notes. It is shared by
+// all sessions of a state directory, since they have one account at one server.
+type Cooldown struct {
+	Model string `json:"model"`
+	// Failures counts those since the last answer that could be used; Until is
+	// when the model is asked again.
+	Failures int       `json:"failures"`
+	Until    time.Time `json:"until,omitzero"`
+	// Reason and Detail say what the last failure was, Failed when.
+	Reason summary.Reason `json:"reason"`
+	Detail string         `json:"detail,omitempty"`
+	Failed time.Time      `json:"failed,omitzero"`
+	// Answered is when it last gave what could be used.
+	Answered time.Time `json:"answered,omitzero"`
+}
+
+// cooldowns are those of all models that were asked, by name.
+func (k *Kernel) cooldowns() []Cooldown {
+	out := []Cooldown{}
+	for _, c := range notes.OpenCooldowns(k.state).All() {
+		out = append(out, Cooldown(c))
+	}
+	return out
 }

@@ -43,15 +43,16 @@ type BufferStatus struct {
 	Detail   string    `json:"detail,omitempty"`
 }
 
-func (k *Kernel) netsStatus() NetsStatus {
+// netsStatus reads what stands there; m is nil if memory is off.
+func netsStatus(m *memory, o *LifeOptions) NetsStatus {
 	st := NetsStatus{SessionState: StateFileStatus{Path: statePath}, Buffer: BufferStatus{Path: bufferPath}}
-	if k.memory == nil {
+	if m == nil {
 		return st
 	}
-	st.SessionState.Enabled = !k.life.Off && !k.life.StateFile.Off
-	st.Buffer.Enabled = !k.life.Off && !k.life.Buffer.Off
-	st.SessionState.read(k.memory)
-	st.Buffer.read(k.memory)
+	st.SessionState.Enabled = !o.Off && !o.StateFile.Off
+	st.Buffer.Enabled = !o.Off && !o.Buffer.Off
+	st.SessionState.read(m)
+	st.Buffer.read(m)
 	return st
 }
 

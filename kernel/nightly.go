@@ -2,15 +2,18 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
+
+// JobsFile is where recorded jobs write down how they went, in the state folder:
+// lines of JSON, {"time":…,"job":…,"error":…}.
+const JobsFile = upkeep.JobsFile
 
 // The steps of a nightly run, by the names under which they are recorded.
 const (
@@ -20,7 +23,7 @@ const (
 )
 
 // ErrNightlyRuns is that another process is at it.
-var ErrNightlyRuns = errors.New("another nightly run is under way in this workspace")
+var ErrNightlyRuns = upkeep.ErrRuns
 
 // NightlyRequest asks for a night's upkeep.
 type NightlyRequest struct {
@@ -89,44 +92,20 @@ func (k *Kernel) Nightly(ctx context.Context, req NightlyRequest) (*Nightly, err
 		out.Skipped = busy
 		return out, err
 	}
-	unlock, err := k.lockNightly()
-	if err != nil {
-		return nil, fmt.Errorf("nightly: %w", err)
-	}
-	defer unlock()
-	if req.Before != nil {
-		if err := req.Before(ctx); err != nil {
-			return nil, err
-		}
-	}
-	steps := []struct {
-		name string
-		run  func() error
-	}{{StepAudit, func() error { return k.nightAudit(ctx, &req, out) }}, {StepCurate, func() error { return k.nightCurate(ctx, &req, out) }},
-		{StepPrune, func() error { return k.nightPrune(ctx, &req, out) }}}
+	ignoreState(k.state)
+	jobs := []upkeep.Job{{Name: StepAudit, Run: func() error { return k.nightAudit(ctx, &req, out) }}, {Name: StepCurate, Run: func() error { return k.nightCurate(ctx, &req, out) }},
+		{Name: StepPrune, Run: func() error { return k.nightPrune(ctx, &req, out) }}}
 	if req.QuietTime {
-		steps = steps[1:]
+		jobs = jobs[1:]
 	}
-	failed := ""
-	for i, s := range steps {
-		if failed != "" {
-			out.Steps = append(out.Steps, NightlyStep{s.name, "skipped", failed + " failed"})
-			continue
-		}
-		err := wait(ctx, req.Gap, i > 0)
-		if err == nil {
-			err = s.run()
-		}
-		step := NightlyStep{Step: s.name, Outcome: "ok"}
-		if err != nil {
-			step.Outcome, step.Error, failed = "failed", err.Error(), s.name
-		}
-		out.Steps = append(out.Steps, step)
-		if err := k.recordJob(s.name, step.Error, req.Now); err != nil {
-			return out, fmt.Errorf("nightly: %w", err)
-		}
+	came, err := k.upkeep.Nightly(ctx, upkeep.Night{Jobs: jobs, Before: req.Before, Gap: req.Gap, Now: req.Now})
+	if came == nil {
+		return nil, err
 	}
-	return out, ctx.Err()
+	for _, c := range came {
+		out.Steps = append(out.Steps, NightlyStep(c))
+	}
+	return out, err
 }
 
 func (k *Kernel) nightAudit(ctx context.Context, req *NightlyRequest, out *Nightly) (err error) {
@@ -148,40 +127,7 @@ func (k *Kernel) nightPrune(ctx context.Context, req *NightlyRequest, out *Night
 	if out.Pruned, err = k.Prune(ctx, PruneRequest{PruneOptions: req.Prune, Apply: true, QuietTime: req.QuietTime, Now: req.Now}); err != nil {
 		return err
 	}
-	return k.seen(ctx, req.Now)
-}
-
-func wait(ctx context.Context, d time.Duration, do bool) error {
-	if !do || d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
-
-// lockNightly lets one process at a time do a night's upkeep.
-func (k *Kernel) lockNightly() (func(), error) {
-	if _, err := k.state.MkdirAll("", 0o700); err != nil {
-		return nil, err
-	}
-	ignoreState(k.state)
-	f, err := k.state.Lock("nightly.lock")
-	if err != nil {
-		return nil, fmt.Errorf("lock: %w", err)
-	}
-	switch ok, err := f.TryLock(); {
-	case err != nil:
-		return nil, fmt.Errorf("lock: %w", err)
-	case !ok:
-		return nil, ErrNightlyRuns
-	}
-	return func() { f.Close() }, nil
+	return k.upkeep.Seen(ctx, req.Now)
 }
 
 // busy says which session was written to within a time, "" if none was.
@@ -201,58 +147,9 @@ func (k *Kernel) busy(idle time.Duration, now time.Time) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if age := now.Sub(fi.ModTime()); age < idle {
+		if age := now.Sub(fi.Time); age < idle {
 			return fmt.Sprintf("session %s was at work %s ago, and %s of quiet are asked for", f, max(age, 0).Round(time.Second), idle), nil
 		}
 	}
 	return "", nil
-}
-
-// mostJobBytes is how large the record of jobs gets before its older half goes.
-const mostJobBytes = 1 << 20 // 1 MiB
-
-// recordJob appends how a job went.
-func (k *Kernel) recordJob(name, failure string, now time.Time) error {
-	line, err := json.Marshal(struct {
-		Time  time.Time `json:"time"`
-		Job   string    `json:"job"`
-		Error string    `json:"error"`
-	}{now.UTC(), name, oneLine(k.masker.Text(failure))})
-	if err != nil {
-		return err
-	}
-	old, err := k.state.ReadFile(JobsFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("record the job %s: %w", name, err)
-	}
-	// A line that a kill cut short is ended, so that the next can be read.
-	if n := len(old); n > 0 && old[n-1] != '\n' || n > mostJobBytes {
-		_, err := k.state.WriteFile(JobsFile, append(wholeLines(old), append(line, '\n')...), 0o600)
-		return err
-	}
-	f, err := k.state.OpenAppend(JobsFile, 0o600)
-	if err != nil {
-		return fmt.Errorf("record the job %s: %w", name, err)
-	}
-	defer f.Close()
-	_, err = atomicfile.Append(f, int64(len(old)), append(line, '\n'), true)
-	return err
-}
-
-// wholeLines are the lines of a record that are whole: all of a small one, the newer
-// half of one that has grown too large.
-func wholeLines(b []byte) []byte {
-	for len(b) > 0 && b[len(b)-1] != '\n' {
-		b = b[:len(b)-1]
-	}
-	if len(b) <= mostJobBytes {
-		return b
-	}
-	b = b[len(b)/2:]
-	for i, c := range b {
-		if c == '\n' {
-			return b[i+1:]
-		}
-	}
-	return nil
 }

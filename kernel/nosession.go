@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // ErrNoSession is what every [NoSessionError] wraps.
@@ -82,7 +84,7 @@ func (k *Kernel) noSession(key string) error {
 func (k *Kernel) known(key string) error {
 	key = keyOr(key)
 	name, err := folderOf(k.state, key)
-	if err != nil || k.folder(name).Exists("") {
+	if err != nil || store.Exists(k.folder(name), "") {
 		return err
 	}
 	k.mu.Lock()

@@ -32,8 +32,8 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 		s.forget()
 		return k.planUnrecorded(ctx, s, req, err)
 	}
-	if len(w.prev.proj.Seen) == 0 {
-		k.memory.sessionStarts()
+	if len(w.prev.proj.Seen) == 0 && k.memory != nil {
+		k.memory.Sync.SessionStarts()
 	}
 	w.faults = append(w.faults, s.damages()...)
 	if k.counter != nil && w.count.kind != budget.Exact && k.ask(ctx, s, w) {
@@ -201,7 +201,7 @@ func (w *work) project() error {
 	}
 	w.chooseLifetimes()
 	cache := w.cache(grown)
-	w.cut = w.planCut(w.cutInput(grown, cache))
+	w.cut = w.decided.PlanCut(w.cutInput(grown, cache))
 	w.wantCut(grown)
 	cache.Forced = w.cut.Force
 	switch err := w.ctx.Err(); {

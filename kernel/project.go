@@ -6,7 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -21,16 +21,18 @@ const projectFolder = "/project"
 const FaultProject = "project_unreadable"
 
 // folder is where a session's state lies.
-func (k *Kernel) folder(name string) statedir.Dir {
+func (k *Kernel) folder(name string) store.Store {
 	if name == projectFolder {
-		return k.state.Sub("project")
+		return k.state.In("project")
 	}
 	return sessionDir(k.state, name)
 }
 
-// The files of a session's folder, beside recordsFile, usageFile and traceFile.
+// Folders of the state directory, and the files of a session's folder, beside
+// recordsFile, usageFile and trace.File.
 const (
 	sessionsFolder = "sessions"
+	blobsFolder    = "blobs"
 	journalFile    = "journal.jsonl"
 	journalHead    = "journal.head"
 	lockName       = "lock"

@@ -83,7 +83,7 @@ func (w *work) ask(text string) retrieval.Result {
 	if !o.NoSpans {
 		q.Spans, q.WantSpan = w.archive()
 	}
-	return w.memory.search(w.ctx, w.memory.scope(w.req.Private, "", w.s.key, ""), q)
+	return w.memory.Recall(w.ctx, w.req.Private, w.s.key, q)
 }
 
 // memoryOff is why nothing was searched where the workspace's files are left alone.
@@ -128,8 +128,7 @@ func (w *work) dailyLogs(room int) []retrieval.Hit {
 	if w.memory == nil || w.memory.opts.NoDailyLogs || w.req.Branch != "" || len(w.prev.proj.Seen) > 0 {
 		return nil
 	}
-	store := w.memory.store(w.req.Private)
-	today, yesterday := store.DailyLogs(w.req.Now)
+	today, yesterday := w.memory.DailyLogs(w.req.Private, w.req.Now)
 	var out []retrieval.Hit
 	for _, f := range []struct {
 		path, date string

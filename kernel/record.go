@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -150,7 +151,7 @@ func (s *session) commitCapture(w *work) error {
 		return err
 	}
 	if len(w.capture.blobs) > 0 {
-		unlock, err := lockBlobs(cmp.Or(w.ctx, context.Background()), s.root, false)
+		unlock, err := lockBlobs(cmp.Or(w.ctx, context.Background()), s.root, store.Shared)
 		if err != nil {
 			return err
 		}
@@ -164,7 +165,7 @@ func (s *session) commitCapture(w *work) error {
 	if err != nil {
 		return err
 	}
-	w.stats.Blobs, w.stats.BlobBytes, w.stats.Syncs, w.stats.SyncTime, w.stats.Files = st.Added, st.AddedBytes, st.Syncs, st.SyncTime, st.Added
+	w.stats.Blobs, w.stats.BlobBytes, w.stats.Syncs, w.stats.SyncTime, w.stats.Files = st.Files, st.Bytes, st.Syncs, st.SyncTime, st.Files
 	js, err := s.journal.Append(true, recs...)
 	if err != nil {
 		return err
@@ -312,7 +313,7 @@ func (s *session) openRecords() error {
 		return err
 	}
 	if s.lost != nil {
-		if _, err := s.files.PutAside(recordsFile); err != nil {
+		if _, err := store.PutAside(s.files, recordsFile); err != nil {
 			return err
 		}
 		s.lost = nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/markdownstore"
+	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -23,15 +23,14 @@ type ReindexOptions struct {
 	Approved bool
 	// Progress, if not nil, is told how far it is.
 	Progress func(ReindexProgress)
-
-	// delta leaves past sessions alone of which little is new.
-	delta bool
 }
 
-// The stages of a reindex.
+// The stages of a reindex, and of a migration.
 const (
-	StageIndex = "index"
-	StageEmbed = "embed"
+	StageIndex = mem.StageIndex
+	StageEmbed = mem.StageEmbed
+	// StageVectors is the stage of a migration in which vectors are copied.
+	StageVectors = mem.StageVectors
 )
 
 // ReindexProgress is how far a reindex is: in bytes of files to read, then in
@@ -85,172 +84,91 @@ func (k *Kernel) Reindex(ctx context.Context, opts *ReindexOptions) (*ReindexRep
 	if opts == nil {
 		opts = &ReindexOptions{}
 	}
-	r, err := k.memory.reindex(ctx, opts)
-	if ctx.Err() == nil {
-		k.memory.ran(SyncAsked, r, err)
-	}
-	if err == nil {
-		k.memory.fresh.renewed(index.Lag{Files: len(r.Failed)})
-	}
-	return r, err
+	r, err := k.memory.Reindex(ctx, &mem.ReindexOptions{Full: opts.Full, Wait: opts.Wait, Approved: opts.Approved, Progress: roomProgress(opts.Progress)})
+	return &ReindexReport{SyncReport: r.SyncReport, Rebuilt: r.Rebuilt, Aside: r.Aside, Skipped: skipped(r.Skipped), Notes: skipped(r.Notes),
+		Estimate: (*EmbedEstimate)(r.Estimate), Embedded: r.Embedded, EmbedErr: r.EmbedErr, Sessions: r.Sessions, Stats: r.Stats}, err
 }
 
-func (m *memory) reindex(ctx context.Context, opts *ReindexOptions) (*ReindexReport, error) {
-	r := &ReindexReport{}
-	if _, err := m.state.MkdirAll("", 0o700); err != nil {
-		return r, fmt.Errorf("reindex: %w", err)
+func skipped(in []mem.Skipped) []Skipped {
+	if in == nil {
+		return nil
 	}
-	ignoreState(m.state)
-	if err := m.readPast(ctx, opts, r); err != nil {
-		return r, fmt.Errorf("reindex: %w", err)
+	out := make([]Skipped, len(in))
+	for i, s := range in {
+		out[i] = Skipped(s)
 	}
-	ix, err := m.writer(ctx, r, opts.Full)
-	if err != nil {
-		return r, err
-	}
-	defer ix.Close()
-	if !opts.delta && !opts.Full {
-		if err := damage(ctx, ix); err != nil {
-			fresh, err := m.rebuilt(ctx, r, err)
-			if err != nil {
-				return r, err
-			}
-			fresh.Close() // ix finds the new file by itself
-		}
-	}
-	if err := m.sync(ctx, ix, opts, r); err != nil {
-		return r, err
-	}
-	r.EmbedErr = m.fill(ctx, ix, opts, r)
-	if r.EmbedErr != nil && ctx.Err() != nil {
-		return r, r.EmbedErr
-	}
-	r.Stats, err = ix.Stats(ctx)
-	return r, err
+	return out
 }
 
-// writer opens the index to be written, made anew if that is the only way.
-func (m *memory) writer(ctx context.Context, r *ReindexReport, full bool) (Index, error) {
-	if full {
-		o := m.indexOptions()
-		o.Force, o.Aside = true, func(path string, why error) { r.Rebuilt, r.Aside = why.Error(), path }
-		look := m.indexOptions()
-		look.ReadOnly = true
-		ix, err := m.opts.Backend.Open(ctx, look)
-		if err == nil {
-			err = errors.Join(damage(ctx, ix), ix.Close())
-		}
-		if errors.Is(err, index.ErrDamaged) {
-			o.Damaged = err
-		}
-		return m.opts.Backend.Rebuild(ctx, o)
+func roomProgress(tell func(ReindexProgress)) func(mem.Progress) {
+	if tell == nil {
+		return nil
 	}
-	ix, err := m.opts.Backend.Open(ctx, m.indexOptions())
-	if errors.Is(err, index.ErrDamaged) || errors.Is(err, index.ErrOlder) {
-		ix, err = m.rebuilt(ctx, r, err)
-	}
-	return ix, err
+	return func(p mem.Progress) { tell(ReindexProgress(p)) }
 }
 
-// damage is what is the matter with an index that can tell, nil if nothing is.
-func damage(ctx context.Context, ix Index) error {
-	if c, ok := ix.(interface{ Intact(context.Context) error }); ok {
-		if err := c.Intact(ctx); errors.Is(err, index.ErrDamaged) {
-			return err
-		}
-	}
-	return nil
+// EmbedEstimate is what a reindex has to embed, counted before anything is sent.
+type EmbedEstimate struct {
+	// Texts lack a vector of the model; Tokens are about what it makes of them.
+	Texts, Tokens int
+	// Free tells that the model is on this machine; else Price is what tokens
+	// cost, nil if that is not known.
+	Free  bool
+	Price *embed.Price
 }
 
-// rebuilt makes the index anew that is older, or damaged.
-func (m *memory) rebuilt(ctx context.Context, r *ReindexReport, why error) (Index, error) {
-	r.Rebuilt = why.Error()
-	o := m.indexOptions()
-	o.Aside = func(path string, _ error) { r.Aside = path }
-	if errors.Is(why, index.ErrDamaged) {
-		o.Damaged = why
+// USD is what it would cost, about; ok is false if that is not known.
+func (e EmbedEstimate) USD() (usd float64, ok bool) {
+	switch {
+	case e.Free || e.Tokens == 0:
+		return 0, true
+	case e.Price == nil:
+		return 0, false
 	}
-	return m.opts.Backend.Rebuild(ctx, o)
+	return float64(e.Tokens) * e.Price.USD / 1e6, true
 }
 
-// sync lists, reads and cuts the workspace's files for the index. Damage that
-// shows only then makes it anew.
-func (m *memory) sync(ctx context.Context, ix Index, opts *ReindexOptions, r *ReindexReport) error {
-	o := &index.SyncOptions{Wait: opts.Wait}
-	if opts.Progress != nil {
-		o.Progress = func(p index.Progress) {
-			opts.Progress(ReindexProgress{Stage: StageIndex, Done: p.Bytes, Total: p.BytesTotal, Files: p.Files, Chunks: p.Chunks})
-		}
+// String says it in a line.
+func (e EmbedEstimate) String() string {
+	s := fmt.Sprintf("about %d tokens in %d texts", e.Tokens, e.Texts)
+	switch usd, known := e.USD(); {
+	case e.Free:
+		return s + ", on this machine"
+	case !known:
+		return s + ", at a price that is not known"
+	case usd < 0.005:
+		return s + ", under a cent"
+	default:
+		return s + fmt.Sprintf(", about $%.2f", usd)
 	}
-	once := func() (err error) {
-		r.Skipped, r.Notes = []Skipped{}, []Skipped{}
-		for _, f := range r.Sessions.Failed {
-			r.Skipped = append(r.Skipped, Skipped{Path: f.Path, Reason: f.Err.Error()})
-		}
-		files := m.files(ctx, func(s Skipped) { r.Skipped = append(r.Skipped, s) })
-		r.SyncReport, err = ix.Sync(ctx, files, func(path string) ([]index.Chunk, error) { return m.chunks(path, r) }, o)
-		return err
-	}
-	err := once()
-	if errors.Is(err, index.ErrDamaged) {
-		fresh, rerr := m.rebuilt(ctx, r, err)
-		if rerr != nil {
-			return rerr
-		}
-		fresh.Close() // ix finds the new file by itself
-		err = once()
-	}
-	return err
 }
 
-// chunks reads a file and cuts it.
-func (m *memory) chunks(path string, r *ReindexReport) ([]index.Chunk, error) {
-	if isPast(path) {
-		return m.pastChunks(path)
-	}
-	if mediaType(path) != "" {
-		return m.mediaChunk(path)
-	}
-	l, err := m.private.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	d := markdownstore.Parse(path, m.masker.Lines(l.Text))
-	for _, n := range d.Notes {
-		note := Skipped{Path: path, Reason: n.Text}
-		if n.Line > 0 {
-			note.Path = fmt.Sprintf("%s:%d", path, n.Line)
-		}
-		if n.Code == markdownstore.NoteBinary {
-			r.Skipped = append(r.Skipped, note)
-			return nil, fmt.Errorf("%s: %w", path, index.ErrSkip)
-		}
-		r.Notes = append(r.Notes, note)
-	}
-	var out []index.Chunk
-	words := d.Keywords()
-	for c := range markdownstore.ChunkSeq(d, chunking(m.private)) {
-		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail, Date: c.Date,
-			Tokens: c.Tokens, Text: c.Text, Keywords: words})
-	}
-	return out, nil
+// EmbedLimit is what a reindex may send unasked to a model that is not on this
+// machine. Zero fields are no limit.
+type EmbedLimit struct {
+	USD    float64
+	Tokens int
 }
 
-// pastChunks cuts a document of a past session, whose secrets are masked already.
-func (m *memory) pastChunks(path string) ([]index.Chunk, error) {
-	text, err := m.past.Read(path)
-	if err != nil {
-		return nil, err
-	}
-	var out []index.Chunk
-	date := sessions.Date(path)
-	for c := range markdownstore.ChunkSeq(markdownstore.Parse(path, text), chunking(m.private)) {
-		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail, Date: date, Tokens: c.Tokens, Text: c.Text})
-	}
-	return out, nil
+// EmbedLimitError is returned where a reindex would send more than its limit.
+// Nothing was sent; [ReindexOptions.Approved] sends it.
+type EmbedLimitError struct {
+	Estimate EmbedEstimate
+	Limit    EmbedLimit
 }
 
-func chunking(s *markdownstore.Store) *markdownstore.Chunking {
-	c := s.Chunking()
-	return &c
+func (e *EmbedLimitError) Error() string {
+	limit := fmt.Sprintf("%d tokens", e.Limit.Tokens)
+	if usd, known := e.Estimate.USD(); known && e.Limit.USD > 0 && usd > e.Limit.USD {
+		limit = fmt.Sprintf("$%.2f", e.Limit.USD)
+	}
+	return fmt.Sprintf("embed: %v, is more than the %s that are sent unasked", e.Estimate, limit)
+}
+
+func (l EmbedLimit) allows(e EmbedEstimate) error {
+	usd, _ := e.USD()
+	if e.Free || (l.USD == 0 || usd <= l.USD) && (l.Tokens == 0 || e.Tokens <= l.Tokens) {
+		return nil
+	}
+	return &EmbedLimitError{e, l}
 }

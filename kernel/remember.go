@@ -119,7 +119,7 @@ func (k *Kernel) Remember(ctx context.Context, req RememberRequest) (*Remembered
 		return nil, errors.New("remember: there is nothing to keep: the text is empty")
 	}
 	text = consolidation.TagEntry(text, consolidation.MakeTags(req.Tags...))
-	store := k.memory.store(req.Private)
+	store := k.memory.Store(req.Private)
 	if req.Path == "" {
 		req.Path = store.DailyPath(req.Now)
 	}
@@ -138,7 +138,7 @@ func (k *Kernel) Remember(ctx context.Context, req RememberRequest) (*Remembered
 		return nil, fmt.Errorf("remember: %w", err)
 	}
 	out.Masked = masked
-	k.memory.fresh.written()
+	k.memory.Sync.Written()
 	return out, nil
 }
 
@@ -220,7 +220,7 @@ func (s *session) recallPromises() error {
 // write brings a file up to what was promised. The entry is looked for by its id,
 // so it never stands twice.
 func (s *session) write(ctx context.Context, m *memory, id string, body rememberBody) (*Remembered, error) {
-	a, err := m.store(body.Private).Append(ctx, body.Path, id, body.Text)
+	a, err := m.Store(body.Private).Append(ctx, body.Path, id, body.Text)
 	if err != nil {
 		return nil, err
 	}

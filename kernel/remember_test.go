@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -164,7 +165,7 @@ func TestRememberEvidence(t *testing.T) {
 // Journals from before validated appends are made good and stay idempotent.
 func TestRememberOldJournal(t *testing.T) {
 	dir := t.TempDir()
-	j, err := journal.OpenJournal(filepath.Join(dir, ".memkernel", "sessions", "s", "journal.jsonl"), nil)
+	j, err := journal.OpenJournalIn(store.Files(filepath.Join(dir, ".memkernel", "sessions", "s")), "journal.jsonl", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

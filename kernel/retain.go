@@ -8,7 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -263,7 +264,7 @@ func (s *session) expireUsage(req *RetainRequest) (int, error) {
 
 // expireTrace removes a trace that was put aside and is too old.
 func (s *session) expireTrace(req *RetainRequest) (int64, error) {
-	name := journal.TraceBefore(traceFile)
+	name := journal.TraceBefore(trace.File)
 	fi, err := s.files.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) || req.Traces <= 0 {
 		return 0, nil
@@ -271,13 +272,13 @@ func (s *session) expireTrace(req *RetainRequest) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if !fi.ModTime().Before(req.Now.Add(-req.Traces)) {
+	if !fi.Time.Before(req.Now.Add(-req.Traces)) {
 		return 0, nil
 	}
 	if req.Apply {
-		_, err = s.files.Remove(name)
+		_, err = s.files.Remove(store.Synced, name)
 	}
-	return fi.Size(), err
+	return fi.Size, err
 }
 
 // countBlobs counts the blobs that go with pages, and those that nothing holds.
@@ -286,7 +287,7 @@ func (k *Kernel) countBlobs(out *Retained, held, gone map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	return k.unneeded(needed, func(info blob.Info) error {
+	return k.unneeded(needed, func(info store.BlobInfo) error {
 		out.Blobs++
 		out.BlobBytes += info.Bytes
 		if !held[info.Hash] {
@@ -298,7 +299,7 @@ func (k *Kernel) countBlobs(out *Retained, held, gone map[string]bool) error {
 }
 
 // unneeded calls f for every blob that is not needed.
-func (k *Kernel) unneeded(needed map[string]bool, f func(blob.Info) error) error {
+func (k *Kernel) unneeded(needed map[string]bool, f func(store.BlobInfo) error) error {
 	for info, err := range k.blobs.Walk() {
 		if err != nil {
 			return err
@@ -321,10 +322,10 @@ func (k *Kernel) retainBlobs(ctx context.Context, folders []string, told bool) e
 	if err := k.finishEnded(ctx); err != nil {
 		return fmt.Errorf("retain: %w", err)
 	}
-	if _, err := k.state.Stat("blobs"); errors.Is(err, fs.ErrNotExist) || !told {
+	if _, err := k.state.Stat(blobsFolder); errors.Is(err, fs.ErrNotExist) || !told {
 		return nil
 	}
-	unlock, err := lockBlobs(ctx, k.state, true)
+	unlock, err := lockBlobs(ctx, k.state, store.Alone)
 	if err != nil {
 		return fmt.Errorf("retain: %w", err)
 	}
@@ -333,5 +334,5 @@ func (k *Kernel) retainBlobs(ctx context.Context, folders []string, told bool) e
 	if err != nil {
 		return fmt.Errorf("retain: %w", err)
 	}
-	return k.unneeded(needed, func(info blob.Info) error { return k.blobs.Delete(info.Hash) })
+	return k.unneeded(needed, func(info store.BlobInfo) error { return k.blobs.Delete(info.Hash) })
 }

@@ -9,9 +9,9 @@ import (
 	"io/fs"
 
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/safename"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -81,11 +81,11 @@ func (k *Kernel) Salvage(ctx context.Context, req SalvageRequest) (*Salvaged, er
 // read.
 func (k *Kernel) folderToSalvage(key string) (string, error) {
 	name, err := folderOf(k.state, key)
-	if err == nil && k.folder(name).Exists("") {
+	if err == nil && store.Exists(k.folder(name), "") {
 		return name, nil
 	}
 	for _, n := range []string{safename.Of(key), safename.Before(key), key} {
-		if safename.Valid(n) && k.folder(n).Exists("") {
+		if safename.Valid(n) && store.Exists(k.folder(n), "") {
 			return n, nil
 		}
 	}
@@ -113,11 +113,12 @@ func (k *Kernel) hold(ctx context.Context, key, name string, write bool) (*sessi
 	if !write {
 		return s, unlock, nil
 	}
-	if err := s.lockFile(ctx); err != nil {
+	release, err := s.lockFile(ctx)
+	if err != nil {
 		unlock()
 		return nil, nil, err
 	}
-	return s, func() { s.flock.Unlock(); unlock() }, nil
+	return s, func() { release(); unlock() }, nil
 }
 
 func (s *session) salvage(apply bool) (*Salvaged, error) {
@@ -131,8 +132,8 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 	if err != nil {
 		out.Unfit = append(out.Unfit, err.Error())
 	}
-	store := checkpoint.NewStore(s.files)
-	states, err := store.Verify()
+	points := checkpoint.NewStore(s.files)
+	states, err := points.Verify()
 	if err != nil {
 		return out, err
 	}
@@ -145,10 +146,10 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 	}
 	headless := s.headless()
 	if headless != nil {
-		out.Files = append(out.Files, DamagedFile{s.files.Path(journalHead), headless.Error()})
+		out.Files = append(out.Files, DamagedFile{s.files.Where(journalHead), headless.Error()})
 	}
 	for _, d := range derived {
-		out.Files = append(out.Files, DamagedFile{s.files.Path(d.name), d.err.Error()})
+		out.Files = append(out.Files, DamagedFile{s.files.Where(d.name), d.err.Error()})
 	}
 	for _, d := range blobs {
 		out.Files = append(out.Files, DamagedFile{d.File, "its content is not what its name says"})
@@ -174,26 +175,25 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 		// What prompts showed may rest on what is lost.
 		derived = append(derived, damaged{name: recordsFile})
 	}
-	if err := aside(store.PutAside(states)); err != nil {
+	if err := aside(points.PutAside(states)); err != nil {
 		return out, err
 	}
 	for _, d := range blobs {
-		in := s.root.Sub("blobs").Sub(d.Hash[:2])
-		name, err := in.PutAside(d.Hash)
+		at, err := s.blobs.PutAside(d.Hash)
 		if err != nil {
 			return out, err
 		}
-		if name != "" {
-			out.Aside = append(out.Aside, in.Path(name))
+		if at != "" {
+			out.Aside = append(out.Aside, at)
 		}
 	}
 	for _, d := range derived {
-		name, err := s.files.PutAside(d.name)
+		name, err := store.PutAside(s.files, d.name)
 		if err != nil {
 			return out, err
 		}
 		if name != "" {
-			out.Aside = append(out.Aside, s.files.Path(name))
+			out.Aside = append(out.Aside, s.files.Where(name))
 		}
 	}
 	return out, nil
@@ -201,7 +201,7 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 
 // count reads what is sound as the session would be read, and gives the blobs of its
 // pages that are damaged.
-func (s *session) count(j *journal.Salvage, out *Salvaged) (blobs []*blob.DamageError, err error) {
+func (s *session) count(j *journal.Salvage, out *Salvaged) (blobs []*store.DamageError, err error) {
 	defer s.forget()
 	s.journal = j.Journal()
 	var errs []error
@@ -219,7 +219,7 @@ func (s *session) count(j *journal.Salvage, out *Salvaged) (blobs []*blob.Damage
 		}
 	}
 	for _, h := range sortedKeys(held) {
-		if d := (*blob.DamageError)(nil); errors.As(s.blobs.Verify(h), &d) {
+		if d := (*store.DamageError)(nil); errors.As(s.blobs.Verify(h), &d) {
 			blobs = append(blobs, d)
 		}
 	}
@@ -262,7 +262,7 @@ func (s *session) damagedDerived() (out []damaged) {
 		}
 		j.Close()
 	}
-	for _, name := range [...]string{traceFile, journal.TraceBefore(traceFile)} {
+	for _, name := range [...]string{trace.File, journal.TraceBefore(trace.File)} {
 		if err := readTrace(s.files, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			out = append(out, damaged{name, err})
 		}
@@ -271,14 +271,19 @@ func (s *session) damagedDerived() (out []damaged) {
 }
 
 // readTrace reads a trace to its end.
-func readTrace(dir statedir.Dir, name string) error {
-	f, err := dir.Open(name)
+func readTrace(in store.Store, name string) error {
+	f, err := in.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	r, err := journal.ReadTrace(dir.Path(name), f)
-	if errors.Is(err, journal.ErrNoTrace) && !wholeLine(f) {
+	size, err := f.Size()
+	if err != nil {
+		return err
+	}
+	lines := io.NewSectionReader(f, 0, size)
+	r, err := journal.ReadTrace(in.Where(name), lines)
+	if errors.Is(err, journal.ErrNoTrace) && !wholeLine(lines) {
 		return nil // it was just begun
 	}
 	if err != nil {
@@ -304,8 +309,6 @@ func wholeLine(f io.ReadSeeker) bool {
 // cleanTemps removes what killed processes left half written, here and in the state
 // directory. What can't be removed is left to the next.
 func (s *session) cleanTemps() {
-	for _, name := range [...]string{"", "state", "checkpoints"} {
-		_, _ = s.files.CleanTemps(name)
-	}
-	_, _ = s.root.CleanTemps("")
+	_ = s.files.Tidy("", "state", "checkpoints")
+	_ = s.root.Tidy("")
 }

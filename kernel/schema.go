@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -25,7 +26,7 @@ const (
 
 // bookkeeping tells the types that only the kernel writes.
 func bookkeeping(t pagevm.Type) bool {
-	return t == sessionType || t == summaryType || t == memoryType || t == upkeepType || t == summary.NotesType
+	return t == sessionType || t == summaryType || t == memoryType || t == upkeep.PageType || t == summary.NotesType
 }
 
 // schemaOf has the page types of pagevm, those of the host, and the kernel's own.
@@ -40,7 +41,7 @@ func schemaOf(host journal.Schema) (journal.Schema, error) {
 	private := []memkernel.Scope{memkernel.ScopeSession}
 	object := journal.FieldSpec{Kind: journal.KindList, Value: journal.ValueObject, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}
 	all[memoryType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{memoryField: object}}
-	all[upkeepType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{upkeepField: object}}
+	all[upkeep.PageType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{upkeep.PageField: object}}
 	all[sessionType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{turnsField: object, boundariesField: object}}
 	all[summaryType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{
 		membersField: {Kind: journal.KindMap, Value: journal.ValueAny, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}

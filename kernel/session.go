@@ -7,14 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"sync/atomic"
-	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/blob"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -39,9 +36,9 @@ type session struct {
 	whose  bool   // the folder says so
 	signs  bool   // the folder is to say so
 	name   string // the folder's name, from which page ids derive
-	files  statedir.Dir
-	root   statedir.Dir // the state directory
-	blobs  *blob.Store
+	files  store.Store
+	root   store.Store // the state directory
+	blobs  *store.Blobs
 	masker *mask.Masker // takes secrets out of all that is kept
 	prices *cachelayout.Book
 
@@ -50,10 +47,9 @@ type session struct {
 	// nanoseconds of the system's time; see [Kernel.ReleaseIdle].
 	held    atomic.Bool
 	used    atomic.Int64
-	flock   *flock.Flock
 	journal *journal.Journal // nil until there is something to write
 	records *journal.Journal // projection.jsonl
-	tracer  *tracer          // trace.jsonl, nil if there is none
+	tracer  *trace.Writer    // trace.jsonl, nil if there is none
 	pages   map[string]*pagevm.Page
 	texts   map[string]string // representations and kernel blocks by hash
 	lines   map[lineKey]*line
@@ -131,8 +127,7 @@ type cutBody struct {
 func (k *Kernel) newSession(key, name string) *session {
 	dir := k.folder(name)
 	s := &session{key: key, name: name, files: dir, root: k.state, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, prices: k.prices, memory: k.memory, now: k.now, told: map[Net]bool{},
-		flock: flock.New(dir.Path(lockName)), mu: newSessionLock(),
-		calib: &calibrations{dir: k.state}}
+		mu: newSessionLock(), calib: &calibrations{state: k.state}}
 	s.tracer = newTracer(dir, k.traces)
 	s.init()
 	return s
@@ -187,11 +182,11 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	s.held.Store(true)
 	s.used.Store(time.Now().UnixNano())
 	unlock := s.mu.Unlock
-	if write = write && s.writable(); write {
-		switch err := s.lockFile(ctx); {
+	if write {
+		switch release, err := s.lockFile(ctx); {
 		case err == nil:
-			unlock = func() { s.flock.Unlock(); s.mu.Unlock() }
-		case unwritable(err):
+			unlock = func() { release(); s.mu.Unlock() }
+		case store.Unwritable(err):
 			write = false
 		default:
 			s.mu.Unlock()
@@ -213,7 +208,7 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 			err = s.refresh(write)
 		}
 	}
-	if write && unwritable(err) {
+	if write && store.Unwritable(err) {
 		s.forget()
 		write, err = false, s.refresh(false)
 	}
@@ -253,68 +248,63 @@ func (s *session) forget() {
 			j.Close()
 		}
 	}
-	s.tracer.forget()
+	s.tracer.Forget()
 	s.held.Store(false)
 	s.journal, s.records, s.staged, s.turns, s.readOnly = nil, nil, nil, 0, true
 	s.init()
 }
 
-// writable makes the session's folder and tells whether that worked. A state
-// directory that cannot be written is read, and what should have been written is
-// reported when it is tried.
-func (s *session) writable() bool {
-	_, err := s.files.MkdirAll("", 0o700)
-	return err == nil
-}
-
 // ignoreState keeps a state directory out of the workspace's git. It is a
 // courtesy: where it can't be written nothing else depends on it.
-func ignoreState(dir statedir.Dir) {
+func ignoreState(state store.Store) error {
 	const name = ".gitignore"
-	if _, err := dir.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		_, _ = dir.WriteFile(name, []byte("*\n"), 0o600)
+	_, err := state.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = state.Put(store.Synced, store.Doc{Name: name, Data: []byte("*\n")})
 	}
-}
-
-// unwritable tells the errors of a disk that is full or may not be written.
-func unwritable(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC)
+	return err
 }
 
 // lockRetry is how often a lock that another process holds is tried.
 const lockRetry = 2 * time.Millisecond
 
+// wait waits for a time, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
 // lockFile takes the session's lock among processes, waiting as long as ctx lets
 // it.
-func (s *session) lockFile(ctx context.Context) error {
-	if _, err := s.files.Check(lockName); err != nil {
-		return fmt.Errorf("lock session %s: %w", s.key, err)
-	}
+func (s *session) lockFile(ctx context.Context) (release func(), err error) {
 	for {
-		ok, err := s.tryLock(ctx)
-		if err == nil && !ok {
-			err = wait(ctx, lockRetry, true)
+		release, err := s.tryLock(ctx)
+		if held := (*store.LockedError)(nil); errors.As(err, &held) {
+			if err = wait(ctx, lockRetry); err == nil {
+				continue
+			}
 		}
 		if err != nil {
-			return fmt.Errorf("lock session %s: %w", s.key, err)
+			return nil, fmt.Errorf("lock session %s: %w", s.key, err)
 		}
-		if ok {
-			return nil
-		}
+		return release, nil
 	}
 }
 
 // tryLock takes the session's lock if nobody has it. Sessions don't end meanwhile.
-func (s *session) tryLock(ctx context.Context) (bool, error) {
-	unlock, err := lockState(ctx, s.root, sessionsLock, false)
+func (s *session) tryLock(ctx context.Context) (release func(), err error) {
+	unlock, err := lockState(ctx, s.root, sessionsLock, store.Shared)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer unlock()
-	if !s.writable() {
-		return false, fs.ErrPermission
-	}
-	return s.flock.TryLock()
+	return s.files.Lock(lockName, store.Alone)
 }
 
 // refresh reads what this or another process has written since the last look.
@@ -328,7 +318,7 @@ func (s *session) refresh(write bool) error {
 	switch err := s.follow(&s.records, recordsFile, write, s.replayPlan); {
 	case err == nil:
 		s.lost = nil
-	case errors.Is(err, journal.ErrNewer), unwritable(err):
+	case errors.Is(err, journal.ErrNewer), store.Unwritable(err):
 		return err
 	default:
 		s.lose(err)
@@ -394,7 +384,7 @@ func (s *session) close() error {
 			errs = append(errs, j.Close())
 		}
 	}
-	return errors.Join(append(errs, s.tracer.close())...)
+	return errors.Join(append(errs, s.tracer.Close())...)
 }
 
 // replay applies one journal record to the state in memory.

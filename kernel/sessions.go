@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,7 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/internal/store"
+	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/sessions"
@@ -40,84 +40,42 @@ type SessionOptions struct {
 	Settle        time.Duration
 }
 
-// pastDir is where documents of past sessions are kept, in the state directory.
-const pastDir = "transcripts"
-
-func (m *memory) openPast() {
-	o := &m.opts.Sessions
-	mask := func(s string) string { return m.masker.Text(s) }
-	m.past = sessions.Open(m.state.Sub(pastDir), &sessions.Options{Mask: mask, Location: m.location(),
-		DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages, Settle: o.Settle})
-}
-
-func (m *memory) location() *time.Location {
-	if loc := m.opts.Store.Timezone; loc != nil {
-		return loc
-	}
-	return time.Local
-}
-
-// agent is whose a session is: the one that its key names, or the kernel's.
-func (m *memory) agent(key string) string {
-	return cmp.Or(sessions.AgentOf(key), m.opts.Sessions.Agent, sessions.DefaultAgent)
-}
-
-// readPast makes documents of what is new in past sessions. What can't be read is
-// told as skipped.
-func (m *memory) readPast(ctx context.Context, opts *ReindexOptions, r *ReindexReport) error {
-	o := &m.opts.Sessions
-	if !o.Enabled {
-		return nil
-	}
-	from := []sessions.Lister{}
-	for _, src := range o.Sources {
-		from = append(from, m.transcripts(src))
-	}
+// room are the options as package memory has them.
+func (o *SessionOptions) room(state store.Store) mem.SessionOptions {
+	out := mem.SessionOptions{Enabled: o.Enabled, Sources: o.Sources, Agent: o.Agent, DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages, Settle: o.Settle,
+		Folder: func(key string) (string, error) { return folderOf(state, key) }}
 	if !o.NoOwn {
-		from = append(from, m.ownSessions)
+		out.Own = journals{state}.list
 	}
-	report, err := m.past.Update(ctx, sessions.UpdateOptions{All: !opts.delta, Wait: !opts.delta, Now: m.now()}, from...)
-	if errors.Is(err, sessions.ErrBusy) {
-		err = nil // the other process does it
-	}
-	r.Sessions = report
-	return err
+	return out
 }
 
-// transcripts lists those of a source; those that are nobody's are the kernel's
-// agent's.
-func (m *memory) transcripts(src sessions.Source) sessions.Lister {
-	return func(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
-		src.Find(ctx, func(c sessions.Conversation) bool {
-			c.Agent = cmp.Or(c.Agent, m.agent(c.Key))
-			return yield(c)
-		}, failed)
-	}
-}
+// journals are those of the sessions in a state directory, as past sessions.
+type journals struct{ state store.Store }
 
-// ownSessions lists the sessions that this state directory has journals of.
-func (m *memory) ownSessions(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
-	in := m.state.Sub(sessionsFolder)
-	root := in.Path("")
-	entries, err := in.ReadDir("")
+// list lists the sessions.
+func (m journals) list(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
+	in := m.state.In(sessionsFolder)
+	root := in.Where("")
+	entries, err := in.List("")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		failed(root, fmt.Errorf("list sessions: %w", err))
 	}
 	for _, e := range entries {
-		path := in.Sub(e.Name()).Path(journalFile)
-		fi, err := in.Sub(e.Name()).Stat(journalFile)
+		path := in.In(e.Name).Where(journalFile)
+		fi, err := in.In(e.Name).Stat(journalFile)
 		if err != nil {
 			continue // nothing was said in it yet
 		}
-		key, err := sessionKeyIn(m.state, e.Name())
-		if err == nil && key == e.Name() {
+		key, err := sessionKeyIn(m.state, e.Name)
+		if err == nil && key == e.Name {
 			_, err = sessionKeyOf(key)
 		}
 		if err != nil {
 			failed(path, err)
 			continue
 		}
-		c := sessions.Conversation{Agent: m.agent(key), Key: key, Name: e.Name(), Path: path, Size: fi.Size(), ModTime: fi.ModTime(), Read: m.readJournal}
+		c := sessions.Conversation{Key: key, Name: e.Name, Path: path, Size: fi.Size, ModTime: fi.Time, Read: m.read}
 		if !yield(c) || ctx.Err() != nil {
 			return
 		}
@@ -159,10 +117,10 @@ func sessionKeyOf(folder string) (string, error) {
 	return "", fmt.Errorf("session %s: its key can't be told from its folder, so nobody knows whose it is: it is not searched", folder)
 }
 
-// readJournal reads what people and models said from a session's journal. Positions
+// read reads what people and models said from a session's journal. Positions
 // count its records.
-func (m *memory) readJournal(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
-	j, err := journal.OpenJournalIn(m.state.Sub(sessionsFolder).Sub(c.Name), journalFile, &journal.Options{ReadOnly: true})
+func (m journals) read(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
+	j, err := journal.OpenJournalIn(m.state.In(sessionsFolder).In(c.Name), journalFile, &journal.Options{ReadOnly: true})
 	if err != nil {
 		return from, err
 	}
@@ -198,7 +156,7 @@ func (m *memory) readJournal(ctx context.Context, c *sessions.Conversation, from
 }
 
 // said is what a page of a conversation says, the first time that it comes.
-func (m *memory) said(p *pagevm.Page, content map[string]string, seen map[string]bool) (sessions.Turn, bool) {
+func (m journals) said(p *pagevm.Page, content map[string]string, seen map[string]bool) (sessions.Turn, bool) {
 	if p.Type != pagevm.Conversation || p.Role != "user" && p.Role != "assistant" || seen[p.ID] {
 		return sessions.Turn{}, false
 	}
@@ -207,7 +165,7 @@ func (m *memory) said(p *pagevm.Page, content map[string]string, seen map[string
 		stored, ok = rep.Text, true
 	}
 	if !ok && p.Blob != "" {
-		b, err := blob.Open(m.state.Sub("blobs")).Get(p.Blob)
+		b, err := store.BlobsIn(m.state.In(blobsFolder)).Get(p.Blob)
 		stored, ok = string(b), err == nil // gone by retention otherwise
 	}
 	seen[p.ID] = ok
@@ -232,51 +190,22 @@ func turnOf(p *pagevm.Page, stored string) sessions.Turn {
 	return sessions.Turn{Role: p.Role, Time: p.Created, Text: strings.Join(said, "\n")}
 }
 
-// PastStatus counts what is kept of past sessions.
-type PastStatus struct {
-	Enabled bool   `json:"enabled"`
-	Agent   string `json:"agent"`
-	// Sources are the folders of transcripts, Own tells whether the kernel's own
-	// sessions are read too.
-	Sources   []string `json:"sources"`
-	Own       bool     `json:"own"`
-	Sessions  int      `json:"sessions"`
-	Turns     int      `json:"turns"`
-	Forgotten int      `json:"forgotten"`
-	// Error is why they can't be counted, "" if they can.
-	Error string `json:"error,omitempty"`
-}
-
-func (m *memory) pastStatus() PastStatus {
-	o := &m.opts.Sessions
-	st := PastStatus{Enabled: o.Enabled, Agent: m.agent(""), Sources: []string{}, Own: o.Enabled && !o.NoOwn}
-	for _, src := range o.Sources {
-		st.Sources = append(st.Sources, src.Path)
-	}
-	n, err := m.past.Stats()
-	if err != nil {
-		st.Error = err.Error()
-	}
-	st.Sessions, st.Turns, st.Forgotten = n.Conversations, n.Turns, n.Forgotten
-	return st
-}
-
 // forgetPast forgets the conversations of a session, or says which would be. It
 // comes before all else of the session goes, since from here on nobody finds them.
 func (k *Kernel) forgetPast(ctx context.Context, req *ForgetRequest, out *Forgotten) error {
 	m := k.memory
 	out.Transcripts = []sessions.Forgotten{}
-	if m == nil || !req.Session || !m.past.Exists() && !m.opts.Sessions.Enabled {
+	if m == nil || !req.Session || !m.Past.Exists() && !m.opts.Sessions.Enabled {
 		return nil
 	}
-	found, err := m.past.Matching(req.SessionKey)
+	found, err := m.Past.Matching(req.SessionKey)
 	if err == nil && req.Apply {
 		var name string
 		if name, err = folderOf(k.state, req.SessionKey); err != nil {
 			return err
 		}
-		own := sessions.Folder(m.agent(req.SessionKey), name)
-		found, err = m.past.Forget(ctx, sessions.ForgetRequest{Key: req.SessionKey, Folders: []string{own}, Reason: m.masker.Text(req.Reason), Now: req.Now})
+		own := sessions.Folder(m.Agent(req.SessionKey), name)
+		found, err = m.Past.Forget(ctx, sessions.ForgetRequest{Key: req.SessionKey, Folders: []string{own}, Reason: k.masker.Text(req.Reason), Now: req.Now})
 	}
 	out.Transcripts = append(out.Transcripts, found...)
 	return err
@@ -284,7 +213,7 @@ func (k *Kernel) forgetPast(ctx context.Context, req *ForgetRequest, out *Forgot
 
 // forgetSaid forgets what pages say in the documents of past sessions.
 func (m *memory) forgetSaid(ctx context.Context, s *session, pages []*pagevm.Page) error {
-	if m == nil || !m.past.Exists() {
+	if m == nil || !m.Past.Exists() {
 		return nil
 	}
 	var turns []sessions.Turn
@@ -304,24 +233,16 @@ func (m *memory) forgetSaid(ctx context.Context, s *session, pages []*pagevm.Pag
 	if len(turns) == 0 {
 		return nil
 	}
-	return m.past.ForgetTurns(ctx, turns)
+	return m.Past.ForgetTurns(ctx, turns)
 }
 
 // dropPast takes what was forgotten out of the index now. Where that can't be done
 // now, searches leave it out until it is.
 func (m *memory) dropPast(ctx context.Context, out *Forgotten) {
-	if m == nil || !m.past.Exists() {
+	if m == nil || !m.Past.Exists() {
 		return
 	}
-	if _, err := m.reader(ctx); err != nil {
-		return
-	}
-	r := &ReindexReport{}
-	ix, err := m.writer(ctx, r, false)
-	if err == nil {
-		err = errors.Join(m.sync(ctx, ix, &ReindexOptions{}, r), ix.Close())
-	}
-	if err != nil {
+	if err := m.Drop(ctx); err != nil {
 		out.Elsewhere = append(out.Elsewhere, "the index, where nobody finds it any more: the next reindex removes it ("+err.Error()+")")
 	}
 }
@@ -332,10 +253,10 @@ var sources = []string{SourceMemory, SourceSessions}
 // The sources of memory.
 const (
 	// SourceMemory are the workspace's files.
-	SourceMemory = "memory"
+	SourceMemory = mem.SourceMemory
 	// SourceSessions is what was said: in this session and no longer shown, and in
 	// others.
-	SourceSessions = "sessions"
+	SourceSessions = mem.SourceSessions
 )
 
 func checkSource(source string) error {

@@ -66,7 +66,7 @@ func (k *Kernel) yieldState(ctx context.Context, t *Turn) yielded {
 	if name, err := folderOf(k.state, keyOr(t.SessionKey)); err != nil || name == owner || !safename.Valid(owner) || !k.private(ctx, t) {
 		return yielded{}
 	}
-	if fi, err := k.folder(owner).Stat(""); err != nil || !fi.IsDir() {
+	if fi, err := k.folder(owner).Stat(""); err != nil || !fi.Folder {
 		return yielded{}
 	}
 	s, unlock, err := k.openFolder(ctx, "", owner, true)

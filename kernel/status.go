@@ -8,8 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // Status is what stands in a state directory.
@@ -43,85 +42,6 @@ type Status struct {
 type MaskCount struct {
 	Rule  string `json:"rule"`
 	Count int    `json:"count"`
-}
-
-// MemoryStatus says how memory is set and what is indexed of it.
-type MemoryStatus struct {
-	// Workspace is the folder of the Markdown. Enabled is false if it is left
-	// alone; all else is then empty.
-	Workspace string `json:"workspace"`
-	Enabled   bool   `json:"enabled"`
-	// Bootstrap names the files of standing instructions; Remembered and DailyLogs
-	// tell whether a session begins with MEMORY.md and USER.md, and with the logs
-	// of two days.
-	Bootstrap  []string `json:"bootstrap"`
-	Remembered bool     `json:"remembered"`
-	DailyLogs  bool     `json:"daily_logs"`
-	// WorkspaceTokens, RecallTokens and RecallItems bound what a prompt gets; 0 is
-	// nothing.
-	WorkspaceTokens int `json:"workspace_tokens"`
-	RecallTokens    int `json:"recall_tokens"`
-	RecallItems     int `json:"recall_items"`
-	// Embedder is the model by which questions become vectors, "" for words alone.
-	Embedder string `json:"embedder"`
-	// NeverEmbedded counts the texts that take more tokens than a whole day has.
-	NeverEmbedded int         `json:"never_embedded"`
-	Index         IndexStatus `json:"index"`
-	// Sync says how the index is kept up to date, Sessions what is searched of past
-	// sessions.
-	Sync     SyncStatus `json:"sync"`
-	Sessions PastStatus `json:"sessions"`
-}
-
-// IndexState says in one word how an index file is.
-type IndexState string
-
-// The states.
-const (
-	IndexOK      IndexState = "ok"
-	IndexOff     IndexState = "off"     // memory is switched off
-	IndexMissing IndexState = "missing" // nothing was indexed yet
-	IndexForeign IndexState = "foreign" // the file is none of ours
-	IndexNewer   IndexState = "newer"   // a newer version wrote it
-	IndexOlder   IndexState = "older"   // an older version wrote it
-	IndexDamaged IndexState = "damaged"
-	IndexFailed  IndexState = "failed" // it can't be read; Detail says why
-)
-
-// indexStates are the states by what package index calls them.
-var indexStates = []struct {
-	err   error
-	state IndexState
-}{
-	{index.ErrMissing, IndexMissing}, {index.ErrForeign, IndexForeign}, {index.ErrNewer, IndexNewer},
-	{index.ErrOlder, IndexOlder}, {index.ErrDamaged, IndexDamaged},
-}
-
-// IndexStatus is what an index file holds.
-type IndexStatus struct {
-	// Backend is what keeps it: sqlite, postgres or qmd. Path is the file, or names
-	// the database.
-	Backend string     `json:"backend"`
-	Path    string     `json:"path"`
-	State   IndexState `json:"state"`
-	// Detail says why State is none of the others.
-	Detail string `json:"detail,omitempty"`
-	// Hint is the way out.
-	Hint  string `json:"-"`
-	Files int64  `json:"files"`
-	// Unread are files that could not be read when last tried.
-	Unread int64 `json:"unread"`
-	Chunks int64 `json:"chunks"`
-	// TextBytes is the text of the chunks, FileBytes the file with its log.
-	TextBytes int64 `json:"text_bytes"`
-	FileBytes int64 `json:"file_bytes"`
-	// Model made the vectors, Vectors counts the chunks that have one.
-	Model   string `json:"model"`
-	Vectors int64  `json:"vectors"`
-	// Behind: files have changed since they were indexed, or the rules have.
-	Behind bool `json:"behind"`
-	// Lag says by how much.
-	Lag index.Lag `json:"lag"`
 }
 
 // SessionStatus is what stands of one session.
@@ -194,7 +114,7 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 // StatusOf reads what is where and how big. It writes nothing. A session that is asked for
 // and is not there is a [NoSessionError].
 func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error) {
-	st := &Status{Others: []OtherSession{}, Unreadable: []Finding{}, StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: k.memoryStatus(ctx), Nets: k.netsStatus(), SummaryModels: k.cooldowns().all()}
+	st := &Status{Others: []OtherSession{}, Unreadable: []Finding{}, StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: memoryStatus(ctx, k.workspace, k.memory), Nets: netsStatus(k.memory, &k.life), SummaryModels: k.cooldowns()}
 	folders, others, err := k.statusFolders(&o)
 	if err != nil {
 		return nil, err
@@ -235,6 +155,18 @@ func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error)
 	return st, ctx.Err()
 }
 
+// SessionStatus says what stands of one session, and how memory is, without looking
+// at any other session. It writes nothing.
+func (k *Kernel) SessionStatus(ctx context.Context, key string) (SessionStatus, MemoryStatus, error) {
+	s, unlock, err := k.open(ctx, key, false)
+	if err != nil {
+		return SessionStatus{}, MemoryStatus{}, err
+	}
+	st := s.status(k.now())
+	unlock()
+	return st, memoryStatus(ctx, k.workspace, k.memory), ctx.Err()
+}
+
 // statusFolders are the folders of the sessions to read, and what is said of the others
 // without opening anything.
 func (k *Kernel) statusFolders(o *StatusOptions) (read []string, others []OtherSession, err error) {
@@ -253,9 +185,9 @@ func (k *Kernel) statusFolders(o *StatusOptions) (read []string, others []OtherS
 		s := OtherSession{Folder: f}
 		for _, name := range []string{journalFile, recordsFile} {
 			if fi, err := k.folder(f).Stat(name); err == nil {
-				s.Bytes += fi.Size()
-				if fi.ModTime().After(s.Last) {
-					s.Last = fi.ModTime()
+				s.Bytes += fi.Size
+				if fi.Time.After(s.Last) {
+					s.Last = fi.Time
 				}
 			}
 		}
@@ -270,69 +202,11 @@ func (k *Kernel) statusFolders(o *StatusOptions) (read []string, others []OtherS
 	return read, others[n:], nil
 }
 
-func (k *Kernel) memoryStatus(ctx context.Context) MemoryStatus {
-	st := MemoryStatus{Workspace: k.workspace, Bootstrap: []string{}, Index: IndexStatus{State: IndexOff}, Sessions: PastStatus{Sources: []string{}}}
-	m := k.memory
-	if m == nil {
-		return st
-	}
-	o := &m.opts
-	st.Enabled, st.Bootstrap, st.Remembered, st.DailyLogs = true, append(st.Bootstrap, o.Bootstrap...), !o.NoRemembered, !o.NoDailyLogs
-	st.WorkspaceTokens = max(o.WorkspaceTokens, 0)
-	if o.RecallTokens > 0 && o.RecallItems > 0 {
-		st.RecallTokens, st.RecallItems = o.RecallTokens, o.RecallItems
-	}
-	if o.Embedder != nil {
-		st.Embedder = o.Embedder.Model()
-	}
-	st.NeverEmbedded, _, _ = m.neverEmbedded(ctx) // an index that can't be read says so itself
-	st.Index, st.Sync, st.Sessions = m.indexStatus(ctx), m.syncStatus(), m.pastStatus()
-	return st
-}
-
-func (m *memory) indexStatus(ctx context.Context) IndexStatus {
-	st := IndexStatus{Backend: m.opts.Backend.Name, Path: m.opts.Backend.Place, State: IndexOK}
-	fail := func(err error) IndexStatus {
-		st.State, st.Detail = IndexFailed, err.Error()
-		if e := (*index.Error)(nil); errors.As(err, &e) {
-			st.Detail = e.Kind.Error()
-			if e.Err != nil {
-				st.Detail += " (" + e.Err.Error() + ")"
-			}
-			if st.Hint = e.Hint; st.Hint == "" {
-				st.Hint = indexSymptoms[IndexFailed].Hint
-			}
-		}
-		for _, s := range indexStates {
-			if errors.Is(err, s.err) {
-				st.State = s.state
-			}
-		}
-		return st
-	}
-	ix, err := m.reader(ctx)
-	if err != nil {
-		return fail(err)
-	}
-	s, err := ix.Stats(ctx)
-	if err != nil {
-		return fail(err)
-	}
-	st.Files, st.Unread, st.Chunks, st.TextBytes, st.FileBytes = s.Files, s.Unread, s.Chunks, s.TextBytes, s.FileBytes
-	st.Model, st.Vectors = s.Model, s.Vectors
-	st.Lag, err = ix.Lag(ctx, m.files(ctx, nil))
-	if err != nil {
-		return fail(err)
-	}
-	st.Behind = !st.Lag.Zero()
-	return st
-}
-
 // sessionFolders lists the folders of all sessions.
 func (k *Kernel) sessionFolders() ([]string, error) { return sessionFolders(k.state) }
 
-func sessionFolders(state statedir.Dir) ([]string, error) {
-	entries, err := state.ReadDir(sessionsFolder)
+func sessionFolders(state store.Store) ([]string, error) {
+	entries, err := state.List(sessionsFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -341,8 +215,8 @@ func sessionFolders(state statedir.Dir) ([]string, error) {
 	}
 	var out []string
 	for _, e := range entries {
-		if e.IsDir() {
-			out = append(out, e.Name())
+		if e.Folder {
+			out = append(out, e.Name)
 		}
 	}
 	return out, nil
@@ -379,19 +253,10 @@ func (s *session) countMasked(by map[string]int) {
 	}
 }
 
-func size(dir statedir.Dir, name string) int64 {
+func size(dir store.Store, name string) int64 {
 	st, err := dir.Stat(name)
 	if err != nil {
 		return 0
 	}
-	return st.Size()
-}
-
-// IndexPath is where the index over the workspace's Markdown is kept, a file or the
-// name of a database; "" if memory is off.
-func (k *Kernel) IndexPath() string {
-	if k.memory == nil {
-		return ""
-	}
-	return k.memory.opts.Backend.Place
+	return st.Size
 }

@@ -2,7 +2,6 @@ package kernel_test
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,49 +10,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/index/watch"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// driver is a syncer's clock and watch in a test's hands.
-type driver struct {
-	ticks   chan chan time.Time // one per time that the clock is set
-	every   chan time.Duration
-	changed chan struct{}
-	runs    chan kernel.SyncRun
-	closed  chan struct{}
-	partial error
-}
+// driver is told of a syncer's runs.
+type driver struct{ runs chan kernel.SyncRun }
 
-func (d *driver) Changed() <-chan struct{} { return d.changed }
-func (d *driver) State() (int, error)      { return 2, d.partial }
-func (d *driver) Close() error             { close(d.closed); return nil }
-
-func drive(o *kernel.SyncOptions, refuse error) *driver {
-	d := &driver{ticks: make(chan chan time.Time, 100), every: make(chan time.Duration, 100), changed: make(chan struct{}), runs: make(chan kernel.SyncRun, 100), closed: make(chan struct{})}
-	o.Drive(func(every time.Duration) <-chan time.Time {
-		c := make(chan time.Time)
-		d.every <- every
-		d.ticks <- c
-		return c
-	}, func(watch.Options) (kernel.Watcher, error) {
-		if refuse != nil {
-			return nil, refuse
-		}
-		return d, nil
-	})
+func drive(o *kernel.SyncOptions) *driver {
+	d := &driver{runs: make(chan kernel.SyncRun, 100)}
 	o.Report = func(r kernel.SyncRun) { d.runs <- r }
 	return d
 }
 
-// synced opens a kernel whose syncer a test drives.
-func synced(t *testing.T, o kernel.SyncOptions, refuse error) (*kernel.Kernel, string, *driver) {
+// synced opens a kernel whose syncer tells a test of its runs.
+func synced(t *testing.T, o kernel.SyncOptions) (*kernel.Kernel, string, *driver) {
 	t.Helper()
 	dir := t.TempDir()
 	fillWorkspace(t, dir, nil)
 	rest(t, dir)
-	d := drive(&o, refuse)
+	d := drive(&o)
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: o}})
 	if err != nil {
 		t.Fatal(err)
@@ -107,62 +83,8 @@ func found(t *testing.T, k *kernel.Kernel, query string) *retrieval.Result {
 	return res
 }
 
-func TestSyncByClock(t *testing.T) {
-	k, dir, d := synced(t, kernel.SyncOptions{Interval: 7 * time.Minute}, nil)
-	if every := <-d.every; every != 7*time.Minute {
-		t.Errorf("the clock is set to %v", every)
-	}
-	(<-d.ticks) <- time.Now()
-	if r := <-d.runs; r.Reason != kernel.SyncInterval || r.Files == 0 || r.Error != "" {
-		t.Errorf("%+v", r)
-	}
-	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
-	(<-d.ticks) <- time.Now()
-	d.run(t, kernel.SyncInterval, 1)
-	if res := found(t, k, "herring"); len(res.Hits) != 1 || res.Reason != retrieval.OK || res.Behind != nil {
-		t.Errorf("%+v", res)
-	}
-}
-
-func TestSyncByWatch(t *testing.T) {
-	k, dir, d := synced(t, kernel.SyncOptions{Watch: true}, nil)
-	reindex(t, k)
-	note(t, dir, "memory/deep/birds.md", "The heron eats herring.\n")
-	d.changed <- struct{}{}
-	d.run(t, kernel.SyncWatch, 1)
-	if len(found(t, k, "herring").Hits) != 1 {
-		t.Error("not found")
-	}
-	st, err := k.Status(context.Background())
-	if s := st.Memory.Sync; err != nil || !s.Watch.On || s.Watch.Folders != 2 || s.Last == nil || s.Last.Reason != kernel.SyncWatch || !s.Last.Watching {
-		t.Errorf("%v %+v", err, s)
-	}
-	if len(d.every) != 0 {
-		t.Error("a clock runs though changes are seen")
-	}
-	if err := k.Close(); err != nil {
-		t.Fatal(err)
-	}
-	<-d.closed
-}
-
-// Where the system can't watch, or not all, the clock stands in and the status says
-// why.
-func TestSyncWithoutWatch(t *testing.T) {
-	k, _, d := synced(t, kernel.SyncOptions{Watch: true}, errors.New("too many folders are watched"))
-	if every := <-d.every; every != kernel.DefaultSyncInterval {
-		t.Errorf("the clock is set to %v", every)
-	}
-	(<-d.ticks) <- time.Now()
-	<-d.runs
-	st, err := k.Status(context.Background())
-	if w := st.Memory.Sync.Watch; err != nil || w.On || !strings.Contains(w.Detail, "too many folders") {
-		t.Errorf("%v %+v", err, w)
-	}
-}
-
 func TestSyncAtSessionStart(t *testing.T) {
-	k, dir, d := synced(t, kernel.SyncOptions{OnStart: true}, nil)
+	k, dir, d := synced(t, kernel.SyncOptions{OnStart: true})
 	reindex(t, k)
 	if _, err := k.StartSession(context.Background(), kernel.Boundary{SessionKey: "one"}); err != nil {
 		t.Fatal(err)
@@ -173,6 +95,10 @@ func TestSyncAtSessionStart(t *testing.T) {
 	c.user()
 	mustPlan(t, k, kernel.PlanRequest{SessionKey: "two", Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now})
 	d.run(t, kernel.SyncStart, 1)
+	st, err := k.Status(context.Background())
+	if s := st.Memory.Sync; err != nil || !s.OnStart || s.OnSearch || s.Watch.On || s.Last == nil || s.Last.Reason != kernel.SyncStart || s.Last.Files != 1 || s.Last.Process != os.Getpid() {
+		t.Errorf("%v %+v", err, s)
+	}
 	// A session that goes on starts nothing, nor does a search.
 	c.grow()
 	mustPlan(t, k, kernel.PlanRequest{SessionKey: "two", Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now})
@@ -186,7 +112,7 @@ func TestSyncAtSessionStart(t *testing.T) {
 // A search says by how much the index is behind, and has it brought up to date
 // behind its back.
 func TestSyncOnSearch(t *testing.T) {
-	k, dir, d := synced(t, kernel.SyncOptions{OnSearch: true}, nil)
+	k, dir, d := synced(t, kernel.SyncOptions{OnSearch: true})
 	if res := found(t, k, "anything"); res.Reason != retrieval.Disabled {
 		t.Fatalf("without an index: %+v", res)
 	}
@@ -202,7 +128,7 @@ func TestSyncOnSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := kernel.SyncOptions{OnSearch: true}
-	d = drive(&o, nil)
+	d = drive(&o)
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: o}})
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +176,7 @@ func TestSearchNeverWaits(t *testing.T) {
 
 // Without options nothing is brought up to date by itself.
 func TestSyncOff(t *testing.T) {
-	k, dir, d := synced(t, kernel.SyncOptions{}, nil)
+	k, dir, d := synced(t, kernel.SyncOptions{})
 	reindex(t, k)
 	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
 	if _, err := k.StartSession(context.Background(), kernel.Boundary{SessionKey: "one"}); err != nil {
@@ -258,8 +184,8 @@ func TestSyncOff(t *testing.T) {
 	}
 	found(t, k, "herring")
 	k.Close()
-	if len(d.runs) != 0 || len(d.every) != 0 {
-		t.Errorf("%d runs, %d clocks", len(d.runs), len(d.every))
+	if len(d.runs) != 0 {
+		t.Errorf("%d runs", len(d.runs))
 	}
 }
 
@@ -284,32 +210,9 @@ func TestSyncLeavesNothing(t *testing.T) {
 		}
 		buf := make([]byte, 1<<20)
 		for _, g := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-			if strings.Contains(g, "runSyncer") || strings.Contains(g, "index/watch.") {
+			if strings.Contains(g, "memory/syncer.") || strings.Contains(g, "index/watch.") {
 				t.Fatalf("still running:\n%s", g)
 			}
-		}
-	}
-}
-
-// Two kernels over one state directory bring it up to date one after the other.
-func TestSyncByTwo(t *testing.T) {
-	k, dir, d := synced(t, kernel.SyncOptions{Interval: time.Hour}, nil)
-	o := kernel.SyncOptions{Interval: time.Hour}
-	e := drive(&o, nil)
-	other, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: o}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	(<-d.ticks) <- time.Now()
-	(<-e.ticks) <- time.Now()
-	a, b := <-d.runs, <-e.runs
-	if a.Error != "" || b.Error != "" || a.Files+b.Files == 0 {
-		t.Errorf("%+v %+v", a, b)
-	}
-	for _, k := range []*kernel.Kernel{k, other} {
-		if res := found(t, k, "retry worker"); res.Reason != retrieval.OK || len(res.Hits) == 0 {
-			t.Errorf("%+v", res)
 		}
 	}
 }

@@ -1,42 +1,13 @@
 package kernel
 
 import (
-	"encoding/json"
-	"fmt"
+	"io"
 	"runtime/debug"
 	"sync"
 
-	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/journal"
-)
-
-// The decision trace of a session, sessions/<key>/trace.jsonl, holds one line for
-// every plan that was recorded: what was decided, in order, by which function, and
-// all that it was decided from. [ReplayTrace] decides again and compares.
-//
-// What a function was given is written as what differs from what stands before it
-// in the trace, field by field, so that a field that is added to an input is
-// recorded without a word here. Nothing of a conversation's content is written:
-// keys, hashes, sizes and levels.
-
-// deciders are the functions that decide, with the version of what they decide. A
-// version goes up when equal inputs no longer give the same: what another version
-// decided is then told from what was recorded wrongly.
-var deciders = map[string]int{
-	stepAlign:   1, // pagevm.Align
-	stepPlanCut: 3, // cachelayout.PlanCut
-	stepSelect:  2, // pagevm.Select
-	stepNext:    2, // pagevm.Next
-}
-
-// The names of the deciders in a trace.
-const (
-	stepAlign   = "align"
-	stepPlanCut = "plan_cut"
-	stepSelect  = "select"
-	stepNext    = "next"
 )
 
 // TraceOptions say what is kept of how plans were decided.
@@ -52,116 +23,47 @@ type TraceOptions struct {
 // DefaultTraceBytes is the default of TraceOptions.MaxBytes.
 const DefaultTraceBytes = 64 << 20
 
-// traceFile is the trace in a session's folder, oldTraceFile the one before.
-const (
-	traceFile    = "trace.jsonl"
-	oldTraceFile = "trace.1.jsonl"
-)
-
 // FaultNotTraced is the fault of a plan whose decisions could not be written down.
 // The plan itself is recorded.
 const FaultNotTraced = "not_traced"
 
-// opDecided is the operation of a trace's records: one plan.
-const opDecided = "plan"
-
-// decided is one call of a decider in a plan: exactly one of the three is there.
-type decided struct {
-	cut *decidedCut
-	sel *decidedSelect
-	fwd *decidedNext
-}
-
-type decidedCut struct {
-	in  cachelayout.CutInput
-	out cachelayout.Cut
-}
-
-type decidedSelect struct {
-	in   pagevm.SelectInput
-	wish *pagevm.CutWish // as it was handed on
-	out  pagevm.CutWish  // as it came
-}
-
-type decidedNext struct {
-	wishes pagevm.Wishes
-	cache  pagevm.Cache
-	proj   *pagevm.Projection
-	out    pagevm.Decision
-}
-
-// planCut asks the cut planner and keeps what it said for the trace.
-func (w *work) planCut(in cachelayout.CutInput) cachelayout.Cut {
-	out := cachelayout.PlanCut(in)
-	w.decided = append(w.decided, decided{cut: &decidedCut{in, out}})
-	return out
-}
-
-// choose asks the selector and keeps what it said for the trace.
-func (w *work) choose(in pagevm.SelectInput) *pagevm.CutWish {
-	wish := pagevm.Select(in)
-	w.decided = append(w.decided, decided{sel: &decidedSelect{in, wish, *wish}})
-	return wish
-}
-
-// nextProjection asks Next for what follows the line before, and keeps what it
-// said for the trace.
-func (w *work) nextProjection(d pagevm.Delta, wishes pagevm.Wishes, c pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
-	p, dec := pagevm.Next(w.prev.proj, d, wishes, c)
-	w.decided = append(w.decided, decided{fwd: &decidedNext{wishes, c, p, dec}})
-	return p, dec
-}
-
-// tracer writes a session's trace.
-type tracer struct {
-	file *journal.Trace
-	// lines are the conversations by what the newest line of the file says of them:
-	// the next one is written as what differs.
-	lines map[lineKey]*traced
-}
-
-// traced is what a trace has of a conversation.
-type traced struct {
-	traceBase
-	plan   string
-	digest projectionDigest
-}
-
-// traceBase is what the next line of a conversation is written against, and read
-// against.
-type traceBase struct {
-	proj   *pagevm.Projection
-	hosts  []pagevm.HostMessage
-	places []pagevm.Place
-	cut    cachelayout.CutInput
-}
-
 // newTracer gives the tracer of the session in dir, nil if there is to be none.
-func newTracer(dir statedir.Dir, opt TraceOptions) *tracer {
+func newTracer(dir store.Store, opt TraceOptions) *trace.Writer {
 	if opt.Off {
 		return nil
 	}
 	if opt.MaxBytes <= 0 {
 		opt.MaxBytes = DefaultTraceBytes
 	}
-	head := journal.TraceHeader{Program: programVersion(), Deciders: deciders}
-	return &tracer{file: journal.NewTrace(dir, traceFile, head, opt.MaxBytes), lines: map[lineKey]*traced{}}
+	return trace.NewWriter(dir, programVersion(), opt.MaxBytes)
 }
 
 // programVersion is the version of the module this program was built from.
 var programVersion = sync.OnceValue(func() string {
+	info, _ := debug.ReadBuildInfo()
+	return versionIn(info)
+})
+
+// versionIn is the version of this module in a program, "devel" for one that was built
+// from a folder: as the program's own module, or as what stands in for a required one.
+func versionIn(info *debug.BuildInfo) string {
 	const path = "github.com/memkernel/memkernel"
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
+	if info == nil {
 		return "devel"
 	}
 	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == path && m.Version != "" && m.Version != "(devel)" {
+		if m.Path != path {
+			continue
+		}
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		if m.Version != "" && m.Version != "(devel)" {
 			return m.Version
 		}
 	}
 	return "devel"
-})
+}
 
 // trace writes down how a plan that was recorded was decided. If it can't, the plan
 // says so and the next line stands by itself.
@@ -169,55 +71,64 @@ func (s *session) trace(w *work, diff *planBody) {
 	if s.tracer == nil {
 		return
 	}
-	if err := s.tracer.write(w, diff); err != nil {
-		s.tracer.forget()
+	n, err := s.tracer.Write(tracedPlan(w, diff))
+	if err != nil {
 		w.faults = append(w.faults, Fault{Code: FaultNotTraced, Detail: err.Error()})
+		return
 	}
+	w.stats.log(int64(n))
 }
 
-func (t *tracer) write(w *work, diff *planBody) error {
-	fresh, err := t.file.Begin()
-	if err != nil {
-		return err
-	}
-	if fresh {
-		clear(t.lines)
-	}
-	key := lineKey{w.req.Branch, w.req.Model}
-	before := t.lines[key]
-	if before != nil && before.proj != w.prev.proj {
-		before = nil // another process planned in between, or the projection was lost
-	}
-	line, after, err := w.traceLine(before, diff)
-	if err != nil {
-		return err
-	}
-	body, err := json.Marshal(line)
-	if err != nil {
-		return err
-	}
-	if err := t.file.Append(journal.Record{Op: opDecided, ID: w.next.planID, Time: w.req.Now, Body: body}); err != nil {
-		return err
-	}
-	t.lines[key] = after
-	w.stats.log(int64(len(body)))
-	return nil
+// tracedPlan is what the trace keeps of a plan.
+func tracedPlan(w *work, diff *planBody) *trace.Plan {
+	return &trace.Plan{ID: w.next.planID, Time: w.req.Now, Branch: w.req.Branch, Model: w.req.Model,
+		Before: w.prev.proj, After: w.proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
+		Host: w.hosts, Places: w.places, Align: w.align, Trail: &w.decided}
 }
 
-// forget makes the next line stand by itself.
-func (t *tracer) forget() {
-	if t != nil {
-		t.file.Close()
-		clear(t.lines)
-	}
+// nextProjection asks Next for what follows the line before.
+func (w *work) nextProjection(d pagevm.Delta, wishes pagevm.Wishes, c pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
+	return w.decided.Next(w.prev.proj, d, wishes, c)
 }
 
-func (t *tracer) close() error {
+// TraceReport is what deciding a trace again came to.
+type TraceReport struct {
+	// Program wrote the trace.
+	Program string
+	// Plans is how many plans came out the same, Decisions how many calls of
+	// deciders in them.
+	Plans, Decisions int
+	// Difference is the first decision that does not come out as it was recorded,
+	// nil if all do. Nothing behind it was looked at.
+	Difference *TraceDifference
+	// Other are the decisions of other versions that come out otherwise now, which
+	// is no fault of the trace; FirstOther is the first. Skipped are the plans that
+	// could not be decided again for that.
+	Other, Skipped int
+	FirstOther     *TraceDifference
+}
+
+// TraceDifference is a field of a trace that comes out otherwise.
+type TraceDifference struct {
+	// Line counts from 1; Plan is the plan that it is about.
+	Line int
+	Plan string
+	// Decider is align, plan_cut, select or next, Field where in the line: align.at,
+	// steps[3].out.kept, projection, ….
+	Decider, Field string
+	// Recorded is what stands there and Now what the same input comes to, as JSON,
+	// "" where there is nothing.
+	Recorded, Now string
+}
+
+// ReplayTrace decides again all that the decision trace in r says was decided, and
+// compares. Errors name the file as name; one that wraps [journal.ErrNoTrace] says
+// that it is none.
+func ReplayTrace(name string, r io.Reader) (*TraceReport, error) {
+	t, err := trace.Replay(name, r)
 	if t == nil {
-		return nil
+		return nil, err
 	}
-	if err := t.file.Close(); err != nil {
-		return fmt.Errorf("close trace: %w", err)
-	}
-	return nil
+	return &TraceReport{Program: t.Program, Plans: t.Plans, Decisions: t.Decisions, Difference: (*TraceDifference)(t.Difference),
+		Other: t.Other, Skipped: t.Skipped, FirstOther: (*TraceDifference)(t.FirstOther)}, err
 }

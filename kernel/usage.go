@@ -8,7 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -151,7 +151,7 @@ func savedCost(u memkernel.Usage, e *Expected, cold bool, m cachelayout.Model) *
 // readUsage reads a usage.jsonl. A torn last line is left out; torn tells that
 // there was one. What was logged again, by another process, counts once: a plan by its
 // last row, a call by that of its plan.
-func readUsage(dir statedir.Dir, session string) (rows []UsageRow, torn bool, err error) {
+func readUsage(dir store.Store, session string) (rows []UsageRow, torn bool, err error) {
 	j, err := journal.OpenJournalIn(dir, usageFile, &journal.Options{ReadOnly: true, Derived: true})
 	if err != nil {
 		return nil, false, err
@@ -167,7 +167,7 @@ func readUsage(dir statedir.Dir, session string) (rows []UsageRow, torn bool, er
 		}
 		row := UsageRow{Session: session, Time: rec.Time}
 		if err := row.read(rec.Body); err != nil {
-			return nil, false, fmt.Errorf("%s, line %d: %w", dir.Path(usageFile), n, err)
+			return nil, false, fmt.Errorf("%s, line %d: %w", dir.Where(usageFile), n, err)
 		}
 		if row.Planned != nil && !row.Planned.At.IsZero() {
 			row.Time = row.Planned.At

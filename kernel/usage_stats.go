@@ -144,7 +144,7 @@ func (k *Kernel) Usage(ctx context.Context, opt UsageOptions) (*UsageStats, erro
 			return nil, fmt.Errorf("stats: %w", err)
 		}
 		if torn {
-			st.Torn = append(st.Torn, dir.Path(usageFile))
+			st.Torn = append(st.Torn, dir.Where(usageFile))
 		}
 		st.Calls = append(st.Calls, rows...)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -135,7 +136,7 @@ func TestUsageFileIsReadWithCare(t *testing.T) {
 	for _, id := range []string{"1", "2", "3"} {
 		recs = append(recs, journal.Record{Op: "usage", ID: id, Time: time.Unix(1e9, 0), Body: []byte(strings.ReplaceAll(old, "%", id))})
 	}
-	j, err := journal.OpenJournal(path, nil)
+	j, err := journal.OpenJournalIn(store.Files(filepath.Dir(path)), filepath.Base(path), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,8 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/safename"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 )
 
 // A session's folder has the name that package safename makes of its key, and says
@@ -40,9 +41,9 @@ type whose struct {
 }
 
 // readWhose reads the key that a folder says, false if it says none.
-func readWhose(dir statedir.Dir, name string) (string, bool, error) {
-	path := dir.Path(whoseFile)
-	data, err := dir.ReadFile(whoseFile)
+func readWhose(dir store.Store, name string) (string, bool, error) {
+	path := dir.Where(whoseFile)
+	data, err := dir.Get(whoseFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
 	}
@@ -66,13 +67,13 @@ func readWhose(dir statedir.Dir, name string) (string, bool, error) {
 	return w.Key, true, nil
 }
 
-func writeWhose(dir statedir.Dir, key string) error {
+func writeWhose(dir store.Store, key string) error {
 	w := whose{Format: whoseFormat, Key: key, Bytes: asBytes(key)}
 	data, err := json.Marshal(w)
 	if err != nil {
 		return err
 	}
-	_, err = dir.WriteFile(whoseFile, append(data, '\n'), 0o600)
+	_, err = dir.Put(store.Synced, store.Doc{Name: whoseFile, Data: append(data, '\n')})
 	return err
 }
 
@@ -85,17 +86,17 @@ func asBytes(key string) []byte {
 }
 
 // sessionDir is where a session lies in a state directory.
-func sessionDir(state statedir.Dir, name string) statedir.Dir {
-	return state.Sub(sessionsFolder).Sub(name)
+func sessionDir(state store.Store, name string) store.Store {
+	return state.In(sessionsFolder).In(name)
 }
 
 // folderOf is the name of a session's folder in a state directory.
-func folderOf(state statedir.Dir, key string) (string, error) {
+func folderOf(state store.Store, key string) (string, error) {
 	name, old := safename.Of(key), safename.Before(key)
 	if name == old {
 		return name, nil
 	}
-	if sessionDir(state, name).Exists("") {
+	if store.Exists(sessionDir(state, name), "") {
 		return name, nil
 	}
 	mine, err := wasOf(state, old, key)
@@ -109,7 +110,7 @@ func folderOf(state statedir.Dir, key string) (string, error) {
 }
 
 // wasOf tells whether a folder that has the name which a key had before is the key's.
-func wasOf(state statedir.Dir, name, key string) (bool, error) {
+func wasOf(state store.Store, name, key string) (bool, error) {
 	dir := sessionDir(state, name)
 	if _, err := dir.Stat(""); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -127,7 +128,7 @@ func wasOf(state statedir.Dir, name, key string) (bool, error) {
 
 // listed tells whether a session's folder has a name to the letter: some disks find it
 // by others, too.
-func listed(state statedir.Dir, name string) (bool, error) {
+func listed(state store.Store, name string) (bool, error) {
 	all, err := sessionFolders(state)
 	return slices.Contains(all, name), err
 }
@@ -137,14 +138,14 @@ var traceNames = regexp.MustCompile(`"before":\{"version":\d+,"session":("(?:[^"
 
 // keysNamed are the keys that a folder which does not say whose it is names in its
 // traces and its newest checkpoint.
-func keysNamed(dir statedir.Dir) []string {
+func keysNamed(dir store.Store) []string {
 	var out []string
-	for _, name := range []string{traceFile, oldTraceFile} {
+	for _, name := range []string{trace.File, trace.OldFile} {
 		f, err := dir.Open(name)
 		if err != nil {
 			continue
 		}
-		head, _ := io.ReadAll(io.LimitReader(f, 64<<10))
+		head, _ := io.ReadAll(io.NewSectionReader(f, 0, 64<<10))
 		f.Close()
 		if m := traceNames.FindSubmatch(head); m != nil {
 			var key string
@@ -161,7 +162,7 @@ func keysNamed(dir statedir.Dir) []string {
 
 // sessionKeyIn is the key of a session's folder, as far as it can be told; else the folder's
 // name.
-func sessionKeyIn(state statedir.Dir, name string) (string, error) {
+func sessionKeyIn(state store.Store, name string) (string, error) {
 	dir := sessionDir(state, name)
 	if safename.Of(name) == name && !safename.Hashed(name) {
 		return name, nil // it can be no other's
@@ -201,7 +202,7 @@ func (s *session) identify(key string) error {
 	}
 	switch {
 	case s.whose && key != "" && key != s.key:
-		return fmt.Errorf("%s is of session %q, and not of %q: two keys never share a folder; move it away if it was put there by mistake", s.files.Path(""), s.key, key)
+		return fmt.Errorf("%s is of session %q, and not of %q: two keys never share a folder; move it away if it was put there by mistake", s.files.Where(""), s.key, key)
 	case s.whose:
 		return nil
 	case key == "":
@@ -213,7 +214,7 @@ func (s *session) identify(key string) error {
 		if there, err := listed(s.root, s.name); err != nil {
 			return err
 		} else if !there {
-			return fmt.Errorf("%s is of a session whose key differs from %q by case only, which this disk doesn't tell apart: move that folder away, or give the session another key", s.files.Path(""), key)
+			return fmt.Errorf("%s is of a session whose key differs from %q by case only, which this disk doesn't tell apart: move that folder away, or give the session another key", s.files.Where(""), key)
 		}
 	}
 	s.key, s.signs = key, true

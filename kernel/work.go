@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -98,7 +99,7 @@ type work struct {
 	granted pagevm.Cache
 	cut     cachelayout.Cut
 	worth   *appraisal // nil until a cut is chosen
-	decided []decided  // for the trace
+	decided trace.Trail
 	cold    bool
 	clock   string
 	before  int // planned input had nothing been cut

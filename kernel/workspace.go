@@ -1,11 +1,8 @@
 package kernel
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
-	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
@@ -34,46 +31,10 @@ type source struct {
 	lines int
 }
 
-// cachedFile is a file as it was read, good while its stat stays.
-type cachedFile struct {
-	size int64
-	mod  time.Time
-	source
-}
-
-// mtimeGrain is the age from which a modification time is trusted: within a clock's
-// grain a file can change twice.
-const mtimeGrain = 2 * time.Second
-
 // source reads a file of the workspace; ok is false if there is none.
 func (m *memory) source(private bool, path string) (src source, ok bool, err error) {
-	store := m.store(private)
-	f, err := store.Stat(path)
-	if err != nil || f.ModTime.IsZero() {
-		return source{}, false, err
-	}
-	m.mu.Lock()
-	c, known := m.cache[path]
-	m.mu.Unlock()
-	if known && c.size == f.Size && c.mod.Equal(f.ModTime) {
-		return c.source, true, nil
-	}
-	l, err := store.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return source{}, false, nil
-	}
-	if err != nil {
-		return source{}, false, err
-	}
-	text := m.masker.Text(strings.TrimPrefix(l.Text, "\ufeff"))
-	c = cachedFile{size: f.Size, mod: f.ModTime, source: source{path: path, typ: pagevm.Type(f.PageType), text: text, hash: hashText(text),
-		lines: 1 + strings.Count(strings.TrimSuffix(text, "\n"), "\n")}}
-	if !l.Unsettled && time.Since(f.ModTime) > mtimeGrain {
-		m.mu.Lock()
-		m.cache[path] = c
-		m.mu.Unlock()
-	}
-	return c.source, strings.TrimSpace(text) != "", nil
+	f, ok, err := m.File(private, path)
+	return source{path: f.Path, typ: pagevm.Type(f.Type), text: f.Text, hash: f.Hash, lines: f.Lines}, ok, err
 }
 
 // ref cites the whole file.
@@ -112,10 +73,7 @@ func (w *work) sourcePaths() []string {
 		return paths
 	}
 	paths = append(paths, "USER.md")
-	if f, err := w.memory.private.Stat("MEMORY.md"); err == nil && f.ModTime.IsZero() {
-		return append(paths, "memory.md")
-	}
-	return append(paths, "MEMORY.md")
+	return append(paths, w.memory.Remembered())
 }
 
 // workspaceBlocks are the carry block's part of the workspace, within its bound.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/replay/recall"
 )
 
 // file is a believable file whose functions are called prefix1, prefix2 and so on.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
+	"io/fs"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
 // Appended is where an entry stands.
@@ -41,15 +41,15 @@ func (s *Store) Append(ctx context.Context, path, id, text string) (Appended, er
 		return Appended{}, fmt.Errorf("append to %s: %w", path, err)
 	}
 	var a Appended
-	err := s.write(ctx, func() error {
+	err := s.files.Write(ctx, func(w Writer) error {
 		pl, err := s.locate(path)
 		if err != nil {
 			return err
 		}
-		if pl.class.PageType == PageBootstrap || s.instructs(pl.info) {
+		if pl.class.PageType == PageBootstrap || instructs(s.files, pl.info) {
 			return deny(path, DenyInstructions)
 		}
-		a, err = s.appendAt(s.winner(pl), id, entryText(text))
+		a, err = s.appendAt(w, s.winner(pl), id, entryText(text))
 		return err
 	})
 	if err != nil && !errors.Is(err, ErrDenied) {
@@ -86,10 +86,9 @@ func checkEntry(id, text string) error {
 }
 
 // appendAt appends to a place, or to today's log if the place is closed.
-// Requires the lock.
-func (s *Store) appendAt(pl place, id, text string) (Appended, error) {
+func (s *Store) appendAt(w Writer, pl place, id, text string) (Appended, error) {
 	if !s.isClosed(pl) {
-		return s.appendOnce(pl, id, text, "")
+		return s.appendOnce(w, pl, id, text, "")
 	}
 	today := s.Today(s.opts.Now())
 	for date := pl.class.Date; date < today; date = nextDay(date) {
@@ -98,18 +97,17 @@ func (s *Store) appendAt(pl place, id, text string) (Appended, error) {
 			return a, err
 		}
 	}
-	a, err := s.appendLate(pl.path, dailyPath(today), id, text)
-	return a, err
+	return s.appendLate(w, pl.path, dailyPath(today), id, text)
 }
 
-func (s *Store) appendLate(closed, today, id, text string) (Appended, error) {
+func (s *Store) appendLate(w Writer, closed, today, id, text string) (Appended, error) {
 	pl, err := s.locate(today)
 	if err != nil {
 		return Appended{}, err
 	}
 	name := strings.TrimPrefix(closed, memoryDir+"/")
 	note := "Late entry for [" + strings.TrimSuffix(name, ".md") + "](" + name + "):\n\n"
-	a, err := s.appendOnce(pl, id, text, note)
+	a, err := s.appendOnce(w, pl, id, text, note)
 	a.Late = closed
 	return a, err
 }
@@ -131,7 +129,7 @@ func (s *Store) findEntry(path, id, entry string) (Appended, error) {
 		return Appended{}, gone(err)
 	}
 	defer f.Close()
-	text, err := s.readWhole(f)
+	text, err := readWhole(f, s.opts.MaxFileBytes)
 	if err != nil {
 		return Appended{}, err
 	}
@@ -139,10 +137,24 @@ func (s *Store) findEntry(path, id, entry string) (Appended, error) {
 	return Appended{Ref: ref, Existed: ok}, nil
 }
 
+// readWhole reads a file unless it is above the limit.
+func readWhole(f fs.File, limit int64) (string, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if fi.Size() > limit {
+		return "", tooLarge(fi.Size(), limit)
+	}
+	var b strings.Builder
+	_, err = io.Copy(&b, f)
+	return b.String(), err
+}
+
 // appendOnce writes the entry unless it is there. note goes in front of text.
-func (s *Store) appendOnce(pl place, id, text, note string) (Appended, error) {
+func (s *Store) appendOnce(w Writer, pl place, id, text, note string) (Appended, error) {
 	for range appendTries {
-		a, settled, err := s.tryAppend(pl, id, text, note)
+		a, settled, err := s.tryAppend(w, pl, id, text, note)
 		if err != nil || settled {
 			return a, err
 		}
@@ -153,75 +165,24 @@ func (s *Store) appendOnce(pl place, id, text, note string) (Appended, error) {
 	return Appended{}, fmt.Errorf("another program replaced the file %d times while it was being written", appendTries)
 }
 
-// tryAppend tells whether the file that it wrote to is still the one that the
-// path names.
-func (s *Store) tryAppend(pl place, id, text, note string) (a Appended, settled bool, err error) {
-	f, err := s.openAppend(pl)
-	if err != nil {
+// tryAppend tells whether the entry stands in what the path names now.
+func (s *Store) tryAppend(w Writer, pl place, id, text, note string) (a Appended, settled bool, err error) {
+	if err := pl.checkWritable(s.opts.MaxFileBytes); err != nil {
 		return a, false, err
 	}
-	defer f.Close()
-	old, err := s.readWhole(f)
-	if err != nil {
-		return a, false, err
-	}
-	if ref, ok := findEntry(pl.path, old, id, text); ok {
-		return Appended{Ref: ref, Existed: true}, true, nil
-	}
-	if why := binaryWhy(old); why != "" {
-		return a, false, fmt.Errorf("the file is not text: %s", why)
-	}
-	block := compose(pl, old, id, note+text)
-	if _, err := atomicfile.Append(f, int64(len(old)), []byte(block), true); err != nil {
-		return a, false, err
-	}
-	ref, settled, err := s.settle(pl, f, id, text)
-	return Appended{Ref: ref}, settled, err
-}
-
-// openAppend opens the file of a place at its end, and makes it if need be.
-func (s *Store) openAppend(pl place) (*os.File, error) {
-	if pl.info == nil {
-		if err := s.makeFolder(pl.real); err != nil {
-			return nil, err
+	now, settled, err := w.Append(pl.real, func(old string) (string, error) {
+		if ref, ok := findEntry(pl.path, old, id, text); ok {
+			a = Appended{Ref: ref, Existed: true}
+			return "", nil
 		}
-	} else if err := checkWritable(pl.info); err != nil {
-		return nil, err
-	}
-	f, err := atomicfile.OpenAppend(s.abs(pl.real), 0o644)
-	if err != nil {
-		return nil, err
-	}
-	// The path was looked up before: what was opened must be what it names
-	// inside the workspace.
-	fi, err := f.Stat()
-	if err == nil {
-		var named os.FileInfo
-		if named, err = s.root.Lstat(pl.real); err == nil && !os.SameFile(fi, named) {
-			err = deny(pl.path, DenyLink)
+		if why := binaryWhy(old); why != "" {
+			return "", fmt.Errorf("the file is not text: %s", why)
 		}
+		return compose(pl, old, id, note+text), nil
+	})
+	if err != nil || !settled || a.Existed {
+		return a, settled, pl.named(err)
 	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// settle finds the entry in what the path names now.
-func (s *Store) settle(pl place, f *os.File, id, entry string) (memkernel.Ref, bool, error) {
-	fi, err := f.Stat()
-	if err != nil {
-		return memkernel.Ref{}, false, err
-	}
-	now, err := os.Lstat(s.abs(pl.real))
-	if err != nil || !os.SameFile(now, fi) {
-		return memkernel.Ref{}, false, gone(err)
-	}
-	text, err := readFrom(f)
-	if err != nil {
-		return memkernel.Ref{}, false, err
-	}
-	ref, ok := findEntry(pl.path, text, id, entry)
-	return ref, ok, nil
+	a.Ref, settled = findEntry(pl.path, now, id, text)
+	return a, settled, nil
 }

@@ -299,7 +299,7 @@ func TestAppendWhileSomeoneAppends(t *testing.T) {
 func TestAppendEndsWithTheContext(t *testing.T) {
 	dir := workspace(t, nil)
 	s, other := open(t, dir, true), open(t, dir, true)
-	err := s.write(bg, func() error {
+	err := s.files.Write(bg, func(Writer) error {
 		ctx, cancel := context.WithTimeout(bg, 20*time.Millisecond)
 		defer cancel()
 		_, err := other.Append(ctx, "memory/t.md", "e", "x")

@@ -52,9 +52,9 @@ func (c Chunk) Ref() memkernel.Ref {
 // UnitText is the text of one of the chunk's units.
 func (c Chunk) UnitText(u Unit) string { return c.Text[u.Start-c.Start : u.End-c.Start] }
 
-// Chunks cuts a document into chunks, in order; nil c means the defaults. It is
+// chunksOf cuts a document into chunks, in order; nil c means the defaults. It is
 // a pure function of its arguments.
-func Chunks(d Document, c *Chunking) []Chunk { return slices.Collect(ChunkSeq(d, c)) }
+func chunksOf(d Document, c *Chunking) []Chunk { return slices.Collect(ChunkSeq(d, c)) }
 
 // ChunkSeq is Chunks one by one: beside the document it holds its units and
 // one chunk.
@@ -70,10 +70,10 @@ func ChunkSeq(d Document, c *Chunking) iter.Seq[Chunk] {
 	}
 }
 
-// Chunks cuts a document by the store's own setting.
+// chunksOf cuts a document by the store's own setting.
 func (s *Store) Chunks(d Document) []Chunk {
 	c := s.Chunking()
-	return Chunks(d, &c)
+	return chunksOf(d, &c)
 }
 
 // emit makes the chunk of a piece and hands it out.

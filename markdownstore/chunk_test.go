@@ -42,7 +42,7 @@ func TestChunksCoverAnyDocument(t *testing.T) {
 		c := &Chunking{Tokens: rapid.SampledFrom([]int{16, 50, 400}).Draw(rt, "tokens"), Overlap: rapid.SampledFrom([]int{-1, 0, 5, 80}).Draw(rt, "overlap")}
 		data := genDocument(rt)
 		chunks := checkDocument(t, "memory/x.md", data, c)
-		if again := Chunks(Parse("memory/x.md", data), c); !cmp.Equal(chunks, again) {
+		if again := chunksOf(Parse("memory/x.md", data), c); !cmp.Equal(chunks, again) {
 			t.Fatal("not deterministic")
 		}
 	})
@@ -97,7 +97,7 @@ func TestTrails(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []row
-		for _, c := range Chunks(d, &Chunking{Tokens: tt.tokens, Overlap: -1}) {
+		for _, c := range chunksOf(d, &Chunking{Tokens: tt.tokens, Overlap: -1}) {
 			got = append(got, row{fmt.Sprint(c.StartLine, "-", c.EndLine), c.Trail})
 			if c.Date != "2026-01-02" {
 				t.Errorf("date %q", c.Date)
@@ -185,7 +185,7 @@ func TestIDsSurviveEditsElsewhere(t *testing.T) {
 	parts := []string{section("Alpha", 60), section("Beta", 60), section("Gamma", 60)}
 	ids := func(s string) map[string]bool {
 		m := map[string]bool{}
-		for _, c := range Chunks(Parse("memory/a.md", s), nil) {
+		for _, c := range chunksOf(Parse("memory/a.md", s), nil) {
 			if len(c.Trail) == 2 && c.Trail[1] != "Alpha" {
 				m[c.ID] = true
 			}
@@ -301,7 +301,7 @@ func TestEvidenceLinesAreInChunks(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := strings.Split(string(data), "\n")[e.Line-1]
-			found := slices.ContainsFunc(Chunks(Parse(e.File, string(data)), nil), func(c Chunk) bool {
+			found := slices.ContainsFunc(chunksOf(Parse(e.File, string(data)), nil), func(c Chunk) bool {
 				return slices.ContainsFunc(c.Units, func(u Unit) bool {
 					return u.Kind == UnitTurn && u.StartLine == e.Line && strings.TrimRight(c.UnitText(u), "\n") == want
 				})

@@ -1,8 +1,6 @@
 package markdownstore
 
 import (
-	"io/fs"
-	"path/filepath"
 	"time"
 )
 
@@ -45,14 +43,11 @@ func (s *Store) Stat(path string) (File, error) {
 	if pl.info == nil {
 		return File{Path: pl.path, Class: pl.class}, nil
 	}
-	f := s.file(pl.path, pl.class, pl.info)
+	f := fileOf(pl.path, pl.class, pl.info, s.opts.MaxFileBytes)
 	if pl.path == memoryLower {
-		if fi, err := s.root.Lstat(memoryName); err == nil && !isAny(pl.info, []fs.FileInfo{fi}) {
+		if fi, err := s.files.Lstat(memoryName); err == nil && !s.files.Same(pl.info, fi) {
 			f.Shadowed, f.Indexed = true, false
 		}
 	}
 	return f, nil
 }
-
-// abs is where a path of the workspace lies.
-func (s *Store) abs(p string) string { return filepath.Join(s.dir, filepath.FromSlash(p)) }

@@ -21,7 +21,7 @@ func checkDocument(t testing.TB, path, data string, c *Chunking) []Chunk {
 		t.Fatalf("%s: meta: %v", path, err)
 	}
 	checkUnits(t, d)
-	chunks := Chunks(d, c)
+	chunks := chunksOf(d, c)
 	checkChunks(t, d, chunks, c)
 	return chunks
 }

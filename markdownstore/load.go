@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 )
@@ -75,7 +74,7 @@ func (s *Store) loadOnce(pl place) (Loaded, bool, error) {
 	}
 	defer f.Close()
 	if before.Size() > s.opts.MaxFileBytes {
-		return Loaded{}, false, s.tooLarge(before.Size())
+		return Loaded{}, false, tooLarge(before.Size(), s.opts.MaxFileBytes)
 	}
 	text, err := readAll(f, before.Size(), s.opts.MaxFileBytes)
 	if err != nil {
@@ -86,18 +85,18 @@ func (s *Store) loadOnce(pl place) (Loaded, bool, error) {
 		return Loaded{}, false, err
 	}
 	if int64(len(text)) > s.opts.MaxFileBytes {
-		return Loaded{}, false, s.tooLarge(after.Size())
+		return Loaded{}, false, tooLarge(after.Size(), s.opts.MaxFileBytes)
 	}
 	changed := after.Size() != int64(len(text)) || !after.ModTime().Equal(before.ModTime())
-	return Loaded{File: s.file(pl.path, pl.class, after), Text: text, Hash: hashOf(text)}, changed, nil
+	return Loaded{File: fileOf(pl.path, pl.class, after, s.opts.MaxFileBytes), Text: text, Hash: hashOf(text)}, changed, nil
 }
 
-func (s *Store) tooLarge(size int64) error {
-	return fmt.Errorf("%w: %d bytes, the limit is %d; split it, or raise the limit", ErrTooLarge, size, s.opts.MaxFileBytes)
+func tooLarge(size, limit int64) error {
+	return fmt.Errorf("%w: %d bytes, the limit is %d; split it, or raise the limit", ErrTooLarge, size, limit)
 }
 
 // readAll reads to the end, whatever the size was, and stops one byte past max.
-func readAll(f *os.File, size, max int64) (string, error) {
+func readAll(f io.Reader, size, max int64) (string, error) {
 	var b strings.Builder
 	b.Grow(int(size))
 	_, err := io.Copy(&b, io.LimitReader(f, max+1))

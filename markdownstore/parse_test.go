@@ -70,7 +70,7 @@ func TestBinaryFiles(t *testing.T) {
 		"noise":  strings.Repeat("\x01\x02abc", 100),
 	} {
 		d := Parse("memory/x.md", data)
-		if !d.Binary || len(d.Notes) != 1 || d.Notes[0].Code != NoteBinary || len(Chunks(d, nil)) != 0 {
+		if !d.Binary || len(d.Notes) != 1 || d.Notes[0].Code != NoteBinary || len(chunksOf(d, nil)) != 0 {
 			t.Errorf("%s: %+v", name, d.Notes)
 		}
 	}
@@ -79,7 +79,7 @@ func TestBinaryFiles(t *testing.T) {
 		"ansi":     "\x1b[31mred\x1b[0m log line of a terminal\n",
 		"late nul": strings.Repeat("text and more text\n", 1000) + "\x00",
 	} {
-		if d := Parse("memory/x.md", data); d.Binary || len(Chunks(d, nil)) == 0 {
+		if d := Parse("memory/x.md", data); d.Binary || len(chunksOf(d, nil)) == 0 {
 			t.Errorf("%s counts as binary: %+v", name, d.Notes)
 		}
 	}

@@ -3,7 +3,6 @@ package markdownstore
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -21,7 +20,7 @@ type place struct {
 }
 
 // clean checks the form of a path before anything on disk is looked at.
-func (s *Store) clean(p string) (string, Class, error) {
+func clean(p string, private bool) (string, Class, error) {
 	slashed := filepath.ToSlash(p)
 	if p == "" || strings.HasPrefix(slashed, "/") || strings.ContainsRune(p, 0) || !filepath.IsLocal(p) {
 		return "", Class{}, deny(p, DenyOutside)
@@ -39,7 +38,7 @@ func (s *Store) clean(p string) (string, Class, error) {
 	switch {
 	case !ok:
 		return "", Class{}, deny(p, DenyNotMemory)
-	case c.Private && !s.opts.Private:
+	case c.Private && !private:
 		return "", Class{}, deny(p, DenyPrivate)
 	}
 	return slashed, c, nil
@@ -49,14 +48,14 @@ func (s *Store) clean(p string) (string, Class, error) {
 // place has no info. MEMORY.md and memory.md stand for each other if only one
 // is there.
 func (s *Store) locate(p string) (place, error) {
-	clean, c, err := s.clean(p)
+	name, c, err := clean(p, s.opts.Private)
 	if err != nil {
 		return place{}, err
 	}
-	pl, err := s.follow(clean, c)
+	pl, err := s.follow(name, c)
 	if err == nil && pl.info == nil && c.Kind == KindMemory {
 		other := memoryLower
-		if clean == memoryLower {
+		if name == memoryLower {
 			other = memoryName
 		}
 		if alt, err := s.follow(other, c); err == nil && alt.info != nil {
@@ -70,22 +69,22 @@ func (s *Store) locate(p string) (place, error) {
 // the root, so that no link can lead out of it, whoever swaps what meanwhile.
 func (s *Store) follow(p string, c Class) (place, error) {
 	pl := place{path: p, real: p, class: c}
-	if err := s.checkFolders(p); err != nil {
+	if err := checkFolders(s.files, p); err != nil {
 		return pl, gone(err)
 	}
-	fi, err := s.root.Lstat(filepath.FromSlash(p))
+	fi, err := s.files.Lstat(p)
 	if err != nil {
 		return pl, gone(err)
 	}
 	if fi.Mode()&fs.ModeSymlink != 0 {
-		if pl.real, fi, pl.class, err = s.readLink(p, c); err != nil {
+		if pl.real, fi, pl.class, err = readLink(s.files, p, c); err != nil {
 			return pl, err
 		}
 	}
 	if !fi.Mode().IsRegular() {
 		return pl, deny(p, DenyNotFile)
 	}
-	if isAny(fi, s.privates()) {
+	if isAny(s.files, fi, privates(s.files)) {
 		pl.class.Private = true
 		if !s.opts.Private {
 			return pl, deny(p, DenyPrivate)
@@ -105,12 +104,12 @@ func gone(err error) error {
 
 // checkFolders refuses folders that are symbolic links: a listing does not
 // follow them either, since they can form circles.
-func (s *Store) checkFolders(p string) error {
+func checkFolders(files Files, p string) error {
 	for i := range len(p) {
 		if p[i] != '/' {
 			continue
 		}
-		fi, err := s.root.Lstat(filepath.FromSlash(p[:i]))
+		fi, err := files.Lstat(p[:i])
 		if err != nil {
 			return err
 		}
@@ -125,17 +124,12 @@ func (s *Store) checkFolders(p string) error {
 // by its own path, or to a file of the kind that the link is; standing instructions also
 // to any Markdown file of the workspace that is not hidden, since hosts call theirs by
 // other names. All else is refused: a link makes nothing memory that is none.
-func (s *Store) readLink(p string, c Class) (string, fs.FileInfo, Class, error) {
+func readLink(files Files, p string, c Class) (string, fs.FileInfo, Class, error) {
 	refuse := func() (string, fs.FileInfo, Class, error) { return "", nil, c, deny(p, DenyLink) }
-	target, err := filepath.EvalSymlinks(filepath.Join(s.dir, filepath.FromSlash(p)))
+	rel, _, err := files.Resolve(p)
 	if err != nil {
 		return refuse()
 	}
-	rel, err := filepath.Rel(s.dir, target)
-	if err != nil || !filepath.IsLocal(rel) {
-		return refuse()
-	}
-	rel = filepath.ToSlash(rel)
 	if !isMarkdown(path.Base(rel)) || skippedPath(rel) || !visible.Name(rel) {
 		return refuse()
 	}
@@ -148,7 +142,7 @@ func (s *Store) readLink(p string, c Class) (string, fs.FileInfo, Class, error) 
 	case !instructs && !to.Memory && to.Kind != c.Kind:
 		return refuse()
 	}
-	fi, err := s.root.Lstat(filepath.FromSlash(rel))
+	fi, err := files.Lstat(rel)
 	if err != nil || !fi.Mode().IsRegular() {
 		return refuse()
 	}
@@ -168,9 +162,9 @@ func behind(link, to Class) Class {
 
 // isAny tells whether a file is one of others under another name: a link, or
 // another case where the file system ignores case.
-func isAny(fi fs.FileInfo, others []fs.FileInfo) bool {
+func isAny(files Files, fi fs.FileInfo, others []fs.FileInfo) bool {
 	for _, o := range others {
-		if os.SameFile(fi, o) {
+		if files.Same(fi, o) {
 			return true
 		}
 	}
@@ -178,10 +172,10 @@ func isAny(fi fs.FileInfo, others []fs.FileInfo) bool {
 }
 
 // instructs tells whether a file is one of standing instructions under another name.
-func (s *Store) instructs(fi fs.FileInfo) bool {
+func instructs(files Files, fi fs.FileInfo) bool {
 	for _, name := range rootNames {
 		if c, _ := Classify(name); fi != nil && c.PageType == PageBootstrap {
-			if own, err := s.root.Stat(name); err == nil && os.SameFile(fi, own) {
+			if own, err := files.Stat(name); err == nil && files.Same(fi, own) {
 				return true
 			}
 		}
@@ -190,10 +184,10 @@ func (s *Store) instructs(fi fs.FileInfo) bool {
 }
 
 // privates are the private files that exist, by what their names lead to.
-func (s *Store) privates() []fs.FileInfo {
+func privates(files Files) []fs.FileInfo {
 	var out []fs.FileInfo
 	for _, name := range [...]string{memoryName, memoryLower, userName, bufferName, memoryDir + "/" + bufferName} {
-		if fi, err := s.root.Stat(name); err == nil {
+		if fi, err := files.Stat(name); err == nil {
 			out = append(out, fi)
 		}
 	}
@@ -202,8 +196,8 @@ func (s *Store) privates() []fs.FileInfo {
 
 // open opens the file of a place for reading and makes sure that it is the one
 // that was looked at.
-func (s *Store) open(pl place) (*os.File, fs.FileInfo, error) {
-	f, err := s.root.Open(filepath.FromSlash(pl.real))
+func (s *Store) open(pl place) (fs.File, fs.FileInfo, error) {
+	f, err := s.files.Open(pl.real)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -211,7 +205,7 @@ func (s *Store) open(pl place) (*os.File, fs.FileInfo, error) {
 	if err == nil && !fi.Mode().IsRegular() {
 		err = deny(pl.path, DenyNotFile)
 	}
-	if err == nil && !s.opts.Private && isAny(fi, s.privates()) {
+	if err == nil && !s.opts.Private && isAny(s.files, fi, privates(s.files)) {
 		err = deny(pl.path, DenyPrivate)
 	}
 	if err != nil {

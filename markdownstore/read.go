@@ -62,13 +62,13 @@ func (s *Store) Read(path string, from, lines int) (Content, error) {
 		return Content{}, wrapRead(path, err)
 	}
 	defer f.Close()
-	if err := s.readLines(&c, f, max(from, 1), lines); err != nil {
+	if err := readLines(&c, f, max(from, 1), lines, s.opts.MaxFileBytes); err != nil {
 		return Content{}, wrapRead(path, err)
 	}
 	return c, nil
 }
 
-func (s *Store) readLines(c *Content, r io.Reader, from, lines int) error {
+func readLines(c *Content, r io.Reader, from, lines int, limit int64) error {
 	br := bufio.NewReaderSize(r, 64<<10)
 	head, err := br.Peek(binarySample)
 	if err != nil && err != io.EOF {
@@ -89,7 +89,7 @@ func (s *Store) readLines(c *Content, r io.Reader, from, lines int) error {
 		c.Detail = fmt.Sprintf("line %d is behind the end, the file has %d lines", from, n)
 		return nil
 	}
-	return s.takeLines(c, br, from, lines, n)
+	return takeLines(c, br, from, lines, n, limit)
 }
 
 // skipLines passes over n lines and returns how many there were; a last line
@@ -116,12 +116,12 @@ func skipLines(br *bufio.Reader, n int) (int, error) {
 }
 
 // takeLines fills c with lines from the reader's place on.
-func (s *Store) takeLines(c *Content, br *bufio.Reader, from, lines, before int) error {
+func takeLines(c *Content, br *bufio.Reader, from, lines, before int, limit int64) error {
 	var b strings.Builder
 	taken := 0
 	for lines == 0 || taken < lines {
 		part, err := br.ReadSlice('\n')
-		if room := int(s.opts.MaxFileBytes) - b.Len(); len(part) > room {
+		if room := int(limit) - b.Len(); len(part) > room {
 			b.WriteString(trimPartialRune(string(part[:room])))
 			if c.Truncated = true; room > 0 {
 				taken++

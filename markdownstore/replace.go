@@ -4,14 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path"
-	"runtime"
 	"strings"
-
-	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
 // ErrConflict is what a *ConflictError is.
@@ -59,7 +53,7 @@ func (s *Store) replace(ctx context.Context, path, wantHash, text string, closed
 	if why := binaryWhy(text); why != "" {
 		return "", fmt.Errorf("replace %s: the new text is not text: %s", path, why)
 	}
-	err = s.write(ctx, func() error {
+	err = s.files.Write(ctx, func(w Writer) error {
 		pl, err := s.locate(path)
 		if err != nil {
 			return err
@@ -68,7 +62,7 @@ func (s *Store) replace(ctx context.Context, path, wantHash, text string, closed
 		if !closed && s.isClosed(pl) {
 			return deny(path, DenyClosed)
 		}
-		hash, err = s.swap(pl, wantHash, text)
+		hash, err = s.swap(w, pl, wantHash, text)
 		return err
 	})
 	if err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrConflict) {
@@ -92,138 +86,36 @@ func (s *Store) isClosed(pl place) bool {
 	return pl.class.Kind == KindDaily && pl.class.Date < s.Today(s.opts.Now())
 }
 
-// swap compares and writes. Requires the lock.
-func (s *Store) swap(pl place, want, text string) (string, error) {
+// swap compares and writes.
+func (s *Store) swap(w Writer, pl place, want, text string) (string, error) {
 	if pl.info == nil {
 		if want != "" {
 			return "", &ConflictError{Path: pl.path, Want: want}
 		}
-		return hashOf(text), s.create(pl, text)
+		return hashOf(text), pl.named(w.Create(pl.real, text))
 	}
-	if err := checkWritable(pl.info); err != nil {
+	if err := pl.checkWritable(s.opts.MaxFileBytes); err != nil {
 		return "", err
 	}
-	f, fi, err := s.open(pl)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	old, err := s.readWhole(f)
-	if err != nil {
-		return "", err
-	}
-	have := hashOf(old)
-	if have != want && (want != "" || old != "") { // nothing in it is as good as none
-		return "", &ConflictError{Path: pl.path, Want: want, Have: have}
-	}
-	if text = inManner(text, old); text == old {
-		return have, nil
-	}
-	if s.guard != nil && pl.class.Kind == KindMemory {
-		if err := s.guard(pl.path, old, text); err != nil {
-			return "", err
+	var hash string
+	err := w.Swap(pl.real, func(fi fs.FileInfo, old string) (string, error) {
+		if !s.opts.Private && isAny(s.files, fi, privates(s.files)) {
+			return "", deny(pl.path, DenyPrivate)
 		}
-	}
-	if now, err := os.Lstat(s.abs(pl.real)); err != nil || !os.SameFile(now, fi) {
-		return "", s.changed(pl, have)
-	}
-	if runtime.GOOS == "windows" {
-		// An open file cannot be replaced there, so there is no second look.
-		f.Close()
-		return hashOf(text), atomicfile.WriteFile(s.abs(pl.real), []byte(text), fi.Mode().Perm())
-	}
-	if err := atomicfile.WriteFile(s.abs(pl.real), []byte(text), fi.Mode().Perm()); err != nil {
-		return "", err
-	}
-	return hashOf(text), s.verify(pl, f, have, text, fi)
-}
-
-// verify looks at the file that was replaced, which is still open: if an editor
-// wrote into it while the new one was being synced, what it wrote is put back
-// and the replacement is a conflict.
-func (s *Store) verify(pl place, f *os.File, want, text string, fi fs.FileInfo) error {
-	old, err := readFrom(f)
-	if err != nil {
-		return err
-	}
-	have := hashOf(old)
-	if have == want {
-		return nil
-	}
-	if now, err := os.ReadFile(s.abs(pl.real)); err == nil && string(now) == text {
-		if err := atomicfile.WriteFile(s.abs(pl.real), []byte(old), fi.Mode().Perm()); err != nil {
-			return err
+		have := hashOf(old)
+		if have != want && (want != "" || old != "") { // nothing in it is as good as none
+			return "", &ConflictError{Path: pl.path, Want: want, Have: have}
 		}
-	}
-	return &ConflictError{Path: pl.path, Want: want, Have: have}
-}
-
-// changed is the conflict with a file that took the place of the one we read.
-func (s *Store) changed(pl place, want string) error {
-	c := &ConflictError{Path: pl.path, Want: want}
-	if b, err := os.ReadFile(s.abs(pl.real)); err == nil {
-		c.Have = hashOf(string(b))
-	}
-	return c
-}
-
-// create writes a file that must not exist yet, and its folders.
-func (s *Store) create(pl place, text string) error {
-	if err := s.makeFolder(pl.real); err != nil {
-		return err
-	}
-	// The name is claimed first: an editor may have been faster.
-	f, err := s.root.OpenFile(pl.real, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return s.changed(pl, "")
-	}
+		text := inManner(text, old)
+		if hash = hashOf(text); text != old && s.guard != nil && pl.class.Kind == KindMemory {
+			return text, s.guard(pl.path, old, text)
+		}
+		return text, nil
+	})
 	if err != nil {
-		return err
+		return "", pl.named(err)
 	}
-	fi, err := f.Stat()
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := atomicfile.WriteFile(s.abs(pl.real), []byte(text), fi.Mode().Perm()); err != nil {
-		return errors.Join(err, s.unclaim(pl))
-	}
-	return nil
-}
-
-// unclaim takes back a claimed name if nobody wrote to it.
-func (s *Store) unclaim(pl place) error {
-	if fi, err := s.root.Lstat(pl.real); err == nil && fi.Size() == 0 {
-		return s.root.Remove(pl.real)
-	}
-	return nil
-}
-
-// makeFolder makes the folders of a path. None of them is a symbolic link:
-// locate has seen to that.
-func (s *Store) makeFolder(p string) error {
-	if dir := path.Dir(p); dir != "." {
-		return atomicfile.MkdirAll(s.abs(dir), 0o755)
-	}
-	return nil
-}
-
-// readWhole reads a file that is to be written to, unless it is above the
-// limit.
-func (s *Store) readWhole(f *os.File) (string, error) {
-	fi, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	if fi.Size() > s.opts.MaxFileBytes {
-		return "", s.tooLarge(fi.Size())
-	}
-	return readFrom(f)
-}
-
-func readFrom(f *os.File) (string, error) {
-	var b strings.Builder
-	_, err := io.Copy(&b, io.NewSectionReader(f, 0, 1<<62))
-	return b.String(), err
+	return hash, nil
 }
 
 // inManner gives text the byte-order mark and the line ends of old.

@@ -4,19 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"sync"
 	"time"
-
-	"github.com/gofrs/flock"
 )
 
 const (
 	// DefaultMaxFileBytes is the size above which a file is not indexed.
 	DefaultMaxFileBytes = 32 << 20 // 32 MiB
-	// DefaultLockName is where the lock of the writers stands in a workspace.
-	DefaultLockName = ".memkernel/markdown.lock"
+	// defaultLockName is where the lock of the writers stands in a workspace.
+	defaultLockName = ".memkernel/markdown.lock"
 )
 
 // Options are the settings of a Store. nil and zero fields mean the defaults.
@@ -36,22 +31,19 @@ type Options struct {
 	Count                      func(string) int
 	CountName                  string
 	// LockFile is held while the workspace is written to; default
-	// DefaultLockName below the workspace. Every process that writes must name
+	// .memkernel/markdown.lock below the workspace. Every process that writes must name
 	// the same file.
 	LockFile string
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 }
 
-// Store is a workspace. It is safe for concurrent use, also by several
-// processes.
+// Store is a workspace: the rules of what its files mean, over where they are kept.
+// It is safe for concurrent use, also by several processes.
 type Store struct {
-	dir  string // absolute, without symbolic links
-	root *os.Root
-	opts Options
-
-	mu   sync.Mutex // one writer of this process
-	lock *flock.Flock
+	files Files
+	dir   string
+	opts  Options
 	// guard is asked before MEMORY.md is replaced, nil for nobody.
 	guard func(path, before, after string) error
 }
@@ -63,30 +55,32 @@ func Open(dir string, opts *Options) (*Store, error) {
 	if opts != nil {
 		o = *opts
 	}
-	abs, err := filepath.Abs(dir)
-	if err == nil {
-		abs, err = filepath.EvalSymlinks(abs)
-	}
+	d, err := openFolder(dir, o.LockFile)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
-	o.setDefaults(abs)
-	root, err := os.OpenRoot(abs)
-	if err != nil {
-		return nil, fmt.Errorf("open workspace: %w", err)
-	}
-	return &Store{dir: abs, root: root, opts: o, lock: flock.New(o.LockFile)}, nil
+	s := New(d, &o)
+	s.dir = d.dir
+	return s, nil
 }
 
-func (o *Options) setDefaults(dir string) {
+// New is a workspace whose files are kept elsewhere than in a folder; the store closes
+// them.
+func New(files Files, opts *Options) *Store {
+	s := &Store{files: files}
+	if opts != nil {
+		s.opts = *opts
+	}
+	s.opts.setDefaults()
+	return s
+}
+
+func (o *Options) setDefaults() {
 	if o.Timezone == nil {
 		o.Timezone = time.Local
 	}
 	if o.MaxFileBytes <= 0 {
 		o.MaxFileBytes = DefaultMaxFileBytes
-	}
-	if o.LockFile == "" {
-		o.LockFile = filepath.Join(dir, filepath.FromSlash(DefaultLockName))
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -98,11 +92,7 @@ func (o *Options) setDefaults(dir string) {
 func (s *Store) Guard(refuse func(path, before, after string) error) { s.guard = refuse }
 
 // Close releases the workspace. The store must not be used after it.
-func (s *Store) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.root.Close()
-}
+func (s *Store) Close() error { return s.files.Close() }
 
 // FS is the workspace for those who only read. Of the files that have a meaning it opens
 // no link that this store refuses. It lives as long as the store.
@@ -117,10 +107,11 @@ func (f storeFS) Open(name string) (fs.File, error) {
 			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 		}
 	}
-	return f.s.root.FS().Open(name)
+	return f.s.files.Open(name)
 }
 
-// Dir is the workspace's absolute path.
+// Dir is the workspace's absolute path, "" if its files are kept elsewhere than in a
+// folder.
 func (s *Store) Dir() string { return s.dir }
 
 // Shared returns a store of the same workspace for shared sessions. Closing
@@ -128,7 +119,7 @@ func (s *Store) Dir() string { return s.dir }
 func (s *Store) Shared() *Store {
 	o := s.opts
 	o.Private = false
-	return &Store{dir: s.dir, root: s.root, opts: o, lock: flock.New(o.LockFile)}
+	return &Store{files: s.files, dir: s.dir, opts: o}
 }
 
 // Chunking is the setting by which this store's documents are chunked.
@@ -164,9 +155,10 @@ func (f File) AgesFrom(loc *time.Location) (t time.Time, ok bool) {
 	return f.ModTime, true
 }
 
-func (s *Store) file(path string, c Class, fi fs.FileInfo) File {
+// fileOf is a file as its stat tells it.
+func fileOf(path string, c Class, fi fs.FileInfo, limit int64) File {
 	f := File{Path: path, Size: fi.Size(), ModTime: fi.ModTime(), Class: c}
-	if f.Size > s.opts.MaxFileBytes {
+	if f.Size > limit {
 		f.TooLarge, f.Indexed = true, false
 	}
 	return f

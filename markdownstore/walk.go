@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,7 +22,7 @@ import (
 // passed over in silence; in a shared session so are the private ones.
 func (s *Store) Walk(ctx context.Context) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
-		w := walker{Store: s, ctx: ctx, yield: yield, privates: s.privates()}
+		w := walker{files: s.files, opts: &s.opts, ctx: ctx, yield: yield, privates: privates(s.files)}
 		for _, name := range rootNames {
 			more := w.name(name)
 			if name == memoryLower && more {
@@ -38,7 +36,8 @@ func (s *Store) Walk(ctx context.Context) iter.Seq2[File, error] {
 }
 
 type walker struct {
-	*Store
+	files    Files
+	opts     *Options
 	ctx      context.Context
 	yield    func(File, error) bool
 	privates []fs.FileInfo
@@ -49,13 +48,13 @@ type walker struct {
 // workspace can be a large repository.
 func (w *walker) name(name string) bool {
 	c, _ := Classify(name)
-	fi, err := w.root.Lstat(name)
+	fi, err := w.files.Lstat(name)
 	if c.Private && !w.opts.Private || err != nil && gone(err) == nil {
 		return true
 	}
 	shadowed := false
 	if name == memoryLower && w.memory != nil {
-		if err == nil && os.SameFile(w.memory, fi) {
+		if err == nil && w.files.Same(w.memory, fi) {
 			return true // a file system that ignores case
 		}
 		shadowed = true
@@ -73,7 +72,7 @@ func (w *walker) entry(p string, c Class, fi fs.FileInfo, err error, shadowed bo
 		return false
 	}
 	if err == nil && fi.Mode()&fs.ModeSymlink != 0 {
-		_, fi, c, err = w.readLink(p, c)
+		_, fi, c, err = readLink(w.files, p, c)
 	}
 	if err == nil && !fi.Mode().IsRegular() {
 		err = deny(p, DenyNotFile)
@@ -81,13 +80,13 @@ func (w *walker) entry(p string, c Class, fi fs.FileInfo, err error, shadowed bo
 	if err != nil {
 		return w.yield(File{Path: p}, wrapList(p, err))
 	}
-	if isAny(fi, w.privates) {
+	if isAny(w.files, fi, w.privates) {
 		c.Private = true
 		if !w.opts.Private {
 			return true
 		}
 	}
-	f := w.file(p, c, fi)
+	f := fileOf(p, c, fi, w.opts.MaxFileBytes)
 	if shadowed {
 		f.Shadowed, f.Indexed = true, false
 	}
@@ -141,7 +140,7 @@ func (w *walker) folder(dir string) bool {
 // of other kinds, are nothing of ours.
 func (w *walker) child(p string, c Class, ok bool, e fs.DirEntry) bool {
 	if !ok {
-		if fi, err := os.Stat(filepath.Join(w.dir, filepath.FromSlash(p))); err != nil || !fi.IsDir() {
+		if _, folder, _ := w.files.Resolve(p); !folder {
 			return true
 		}
 		return w.yield(File{Path: p}, deny(p, DenyLink))
@@ -154,7 +153,7 @@ func (w *walker) child(p string, c Class, ok bool, e fs.DirEntry) bool {
 }
 
 func (w *walker) readDir(dir string) ([]fs.DirEntry, error) {
-	fi, err := w.root.Lstat(filepath.FromSlash(dir))
+	fi, err := w.files.Lstat(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -164,12 +163,15 @@ func (w *walker) readDir(dir string) ([]fs.DirEntry, error) {
 	if !fi.IsDir() {
 		return nil, nil
 	}
-	d, err := w.root.Open(filepath.FromSlash(dir))
+	d, err := w.files.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	return d.ReadDir(-1)
+	if d, ok := d.(fs.ReadDirFile); ok {
+		return d.ReadDir(-1)
+	}
+	return nil, &fs.PathError{Op: "list", Path: dir, Err: errors.ErrUnsupported}
 }
 
 // byPath orders the entries of a folder so that the whole listing is in byte

@@ -33,7 +33,7 @@ type NameUse struct {
 // The priors of worth: how often one turn is expected to refer to something that
 // stands further back. The rates and ages are rounded from what
 //
-//	go test ./bench/reuse -run TestPriors -v
+//	go test -C bench -run TestPriors -v ./reuse
 //
 // measures on thirteen recorded sessions (2026-11): what was said is named again at
 // least four times as often as what only stood in a result, with any one session left

@@ -191,7 +191,7 @@ func (c *conn) start(id string, m method, args params, reply func(*response)) {
 			return // answered already
 		}
 		cl.started.Store(true)
-		result, err := m.run(cl.ctx, cl, args)
+		result, err := m.run(cl.ctx, c.s.desk, cl, args)
 		if unwatch(); err != nil {
 			e := asError(err)
 			e.Data.Started = e.Code == codeCancelled || e.Code == codeDeadline

@@ -89,7 +89,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		if err == nil {
 			return d.relay(ctx, nc, socket)
 		}
-		var refused *SocketError
+		var refused *socketError
 		if errors.As(err, &refused) || time.Now().After(deadline) {
 			return fmt.Errorf("another process serves %s and can't be joined: %w", d.StateDir, err)
 		}
@@ -121,7 +121,7 @@ func (d *Daemon) serve(ctx context.Context) (err error) {
 	s := New(k, opt)
 	defer s.cancel()
 	failed := make(chan error, 1)
-	go func() { failed <- s.Serve(l) }()
+	go func() { failed <- s.accept(l) }()
 	ended := make(chan error, 1)
 	if d.In != nil {
 		go func() { ended <- s.ServeStream(d.In, d.Out) }()
@@ -154,7 +154,7 @@ func (d *Daemon) wait(ctx context.Context, s *Server, failed, ended <-chan error
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.Shutdown():
+		case <-s.shutdown:
 			return nil
 		case err := <-failed:
 			return err
@@ -164,10 +164,10 @@ func (d *Daemon) wait(ctx context.Context, s *Server, failed, ended <-chan error
 			}
 			streaming, ended = false, nil
 		case <-clean.C:
-			s.k.ReleaseIdle(releaseIdle)
+			s.desk.k.ReleaseIdle(releaseIdle)
 		case <-tick.C:
 		}
-		since, quiet := s.IdleSince()
+		since, quiet := s.idleSince()
 		if !streaming && quiet && (d.In != nil || d.Idle > 0 && time.Since(since) >= d.Idle) {
 			return nil
 		}
@@ -199,7 +199,7 @@ func (d *Daemon) relay(ctx context.Context, nc net.Conn, socket string) error {
 }
 
 func writeRecord(stateDir, socket string) error {
-	data, err := json.Marshal(record{Format: 1, PID: os.Getpid(), Protocol: Protocol, Socket: socket})
+	data, err := json.Marshal(record{Format: 1, PID: os.Getpid(), Protocol: protocol, Socket: socket})
 	if err == nil {
 		_, err = statedir.At(stateDir).WriteFile(recordName, append(data, '\n'), 0o600)
 	}

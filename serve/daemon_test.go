@@ -185,7 +185,7 @@ func TestStrangeSocketsAreRefused(t *testing.T) {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(state, SocketName)
+	path := filepath.Join(state, socketName)
 	elsewhere := filepath.Join(shortDir(t), "s")
 	l, err := net.Listen("unix", elsewhere)
 	if err != nil {
@@ -212,7 +212,7 @@ func TestStrangeSocketsAreRefused(t *testing.T) {
 		if err := plant(); err != nil {
 			t.Fatal(err)
 		}
-		var refused *SocketError
+		var refused *socketError
 		if _, err := Dial(state); !errors.As(err, &refused) {
 			t.Errorf("%s: Dial: %v", name, err)
 		}
@@ -225,7 +225,7 @@ func TestStrangeSocketsAreRefused(t *testing.T) {
 	if err := os.WriteFile(path, []byte("somebody's"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var refused *SocketError
+	var refused *socketError
 	if err := daemon(ws).Run(context.Background()); !errors.As(err, &refused) {
 		t.Errorf("listening over a file: %v", err)
 	}

@@ -107,7 +107,7 @@ var reasons = []struct {
 	{kernel.ErrPrivate, "PRIVATE", "say private, or plan it under another session_key"},
 	{kernel.ErrNoOverflow, "NO_OVERFLOW", "hand in the provider's words as they came, or none"},
 	{markdownstore.ErrDenied, "DENIED", "search cites what can be read"},
-	{transcript.ErrUnknownDialect, "UNKNOWN_DIALECT", "name the dialect: anthropic, openai, codex or pi"},
+	{transcript.ErrUnknownDialect, "UNKNOWN_DIALECT", "name the dialect: " + anyOf(names(transcript.Intakes()))},
 	{index.ErrForeign, "INDEX_FOREIGN", "move the file away, or use another state directory"},
 	{index.ErrNewer, "INDEX_NEWER", "update memkernel, or delete the index and reindex"},
 	{index.ErrBusy, "INDEX_BUSY", "try again when the other process is done"},

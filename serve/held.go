@@ -137,29 +137,29 @@ func (s *shelf) drop(session string) {
 // receive brings the held conversation up to date with what a host handed in; nil if
 // it handed in none. The caller puts it back once the call went well: after one that
 // did not, the host hands in everything.
-func (s *Server) receive(key heldKey, c *conversation) (*held, error) {
+func (s *shelf) receive(key heldKey, c *conversation) (*held, error) {
 	if c == nil {
 		return nil, nil
 	}
 	if len(c.Keys) > len(c.Messages) {
 		return nil, badParams("keys name the messages that are handed in, in their order", "conversation: there are %d keys for %d messages", len(c.Keys), len(c.Messages))
 	}
-	h := s.held.take(key)
+	h := s.take(key)
 	values := make([]string, len(c.Messages))
 	for i, raw := range c.Messages {
 		values[i] = string(raw)
 	}
 	if c.Base != "" {
-		return s.extend(h, c, values)
+		return extend(h, c, values)
 	}
 	if c.Keep != nil {
 		return nil, badParams("hand in the base that the last answer gave", "conversation: keep says how much stands of a base, and there is none")
 	}
-	return s.replace(h, key, c, values)
+	return replace(h, key, c, values)
 }
 
 // extend adds to what is held.
-func (s *Server) extend(h *held, c *conversation, values []string) (*held, error) {
+func extend(h *held, c *conversation, values []string) (*held, error) {
 	if h == nil || h.base != c.Base || c.Dialect != "" && transcript.Dialect(c.Dialect) != h.intake.Dialect() {
 		return nil, newError(codeBase, "BASE_UNKNOWN", "the conversation that this continues is not held any more", "hand in all messages, without base")
 	}
@@ -175,7 +175,7 @@ func (s *Server) extend(h *held, c *conversation, values []string) (*held, error
 }
 
 // replace takes all messages; those that are held already are not read again.
-func (s *Server) replace(h *held, key heldKey, c *conversation, values []string) (*held, error) {
+func replace(h *held, key heldKey, c *conversation, values []string) (*held, error) {
 	same := 0
 	if h != nil && h.intake.Dialect() == transcript.Dialect(c.Dialect) && len(c.Keys) == 0 {
 		for same < min(len(values), h.intake.Len()) && values[same] == h.intake.Values()[same] {

@@ -29,47 +29,51 @@ type passed struct {
 	Conversation *mark `json:"conversation,omitempty"`
 }
 
-type pass func(context.Context, kernel.Boundary) (*kernel.Passed, error)
+// pass is a way of the kernel to pass a boundary.
+type pass func(*kernel.Kernel, context.Context, kernel.Boundary) (*kernel.Passed, error)
 
-func boundary(s *Server, do pass) method {
-	return define(func(ctx context.Context, _ *call, p *boundaryCall) (any, error) { return s.pass(ctx, p, nil, do) })
+// passing is the handler of a boundary that the kernel passes as it stands.
+func passing(do pass) handler[*boundaryCall] {
+	return func(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, error) {
+		return passBoundary(ctx, d, p, nil, do)
+	}
 }
 
 // endSession also lets go of what is held of the session.
-func (s *Server) endSession(ctx context.Context, _ *call, p *boundaryCall) (any, error) {
-	doc, err := s.pass(ctx, p, nil, s.k.EndSession)
+func doEndSession(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, error) {
+	doc, err := passBoundary(ctx, d, p, nil, (*kernel.Kernel).EndSession)
 	if err != nil {
 		return nil, err
 	}
-	s.held.drop(p.key())
-	s.k.Release(p.SessionKey)
+	d.held.drop(p.key())
+	d.k.Release(p.SessionKey)
 	doc.Conversation = nil
 	return doc, nil
 }
 
-// pass passes a boundary.
-func (s *Server) pass(ctx context.Context, p *boundaryCall, wish *kernel.CompactWish, do pass) (*passed, error) {
-	b, h, err := s.boundary(p)
+// passBoundary passes a boundary.
+func passBoundary(ctx context.Context, d *desk, p *boundaryCall, wish *kernel.CompactWish, do pass) (*passed, error) {
+	b, h, err := boundaryOf(d, p)
 	if err != nil {
 		return nil, err
 	}
 	b.Compact = wish
-	out, err := do(ctx, b)
+	out, err := do(d.k, ctx, b)
 	if err != nil {
 		return nil, err
 	}
 	out.Pinned = list(out.Pinned)
 	doc := &passed{Schema: "memkernel/rpc_boundary/v1", SessionKey: p.key(), Passed: out}
 	if h != nil {
-		doc.Conversation = s.held.put(h)
+		doc.Conversation = d.held.put(h)
 	}
 	return doc, nil
 }
 
-func (s *Server) boundary(p *boundaryCall) (kernel.Boundary, *held, error) {
-	h, err := s.receive(heldKey{p.key(), p.Branch}, p.Conversation)
+func boundaryOf(d *desk, p *boundaryCall) (kernel.Boundary, *held, error) {
+	h, err := d.held.receive(heldKey{p.key(), p.Branch}, p.Conversation)
 	return kernel.Boundary{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), Updates: p.Updates, Key: p.Key,
-		Reason: p.Reason, Now: p.Now, Private: s.private(p.Private), Source: p.source()}, h, err
+		Reason: p.Reason, Now: p.Now, Private: d.opt.private(p.Private), Source: p.source()}, h, err
 }
 
 type compactCall struct {
@@ -82,7 +86,7 @@ type compactCall struct {
 	Call *callSettings `json:"call"`
 }
 
-func (s *Server) compact(ctx context.Context, _ *call, p *compactCall) (any, error) {
+func doCompact(ctx context.Context, d *desk, _ *call, p *compactCall) (any, error) {
 	if p.TargetShare < 0 || p.TargetShare > 1 || p.TargetTokens < 0 {
 		return nil, badParams("target_share is above 0 and at most 1, target_tokens a number of tokens", "target_tokens %d, target_share %v: out of range", p.TargetTokens, p.TargetShare)
 	}
@@ -95,9 +99,9 @@ func (s *Server) compact(ctx context.Context, _ *call, p *compactCall) (any, err
 		return nil, err
 	}
 	wish.Overflow, req.Overflow = req.Overflow, nil
-	req.Private = s.private(p.Private)
+	req.Private = d.opt.private(p.Private)
 	wish.Call = req
-	return s.pass(ctx, &p.boundaryCall, wish, s.k.Compact)
+	return passBoundary(ctx, d, &p.boundaryCall, wish, (*kernel.Kernel).Compact)
 }
 
 // checkpointed is the answer to checkpoint.
@@ -109,31 +113,31 @@ type checkpointed struct {
 	Conversation *mark  `json:"conversation,omitempty"`
 }
 
-func (s *Server) checkpoint(ctx context.Context, _ *call, p *boundaryCall) (any, error) {
-	b, h, err := s.boundary(p)
+func doCheckpoint(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, error) {
+	b, h, err := boundaryOf(d, p)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.k.Checkpoint(ctx, b)
+	c, err := d.k.Checkpoint(ctx, b)
 	if err != nil {
 		return nil, err
 	}
 	doc := checkpointed{Schema: "memkernel/rpc_checkpoint/v1", SessionKey: p.key()}
 	if c != nil {
-		got, err := s.k.Get(ctx, p.SessionKey, string(c.Meta.CheckpointID))
+		got, err := d.k.Get(ctx, p.SessionKey, string(c.Meta.CheckpointID))
 		if err != nil {
 			return nil, err
 		}
 		doc.ID, doc.Text = got.ID, got.Text
 	}
 	if h != nil {
-		doc.Conversation = s.held.put(h)
+		doc.Conversation = d.held.put(h)
 	}
 	return doc, nil
 }
 
-func (s *Server) restore(ctx context.Context, _ *call, p *sessionCall) (any, error) {
-	r, err := s.k.Restore(ctx, p.SessionKey)
+func doRestore(ctx context.Context, d *desk, _ *call, p *sessionCall) (any, error) {
+	r, err := d.k.Restore(ctx, p.SessionKey)
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +156,8 @@ type flushTurn struct {
 	*kernel.FlushTurn
 }
 
-func (s *Server) flushTurn(_ context.Context, _ *call, p *flushTurnCall) (any, error) {
-	t, err := s.k.FlushTurn(p.Now, p.System, p.Prompt)
+func doFlushTurn(_ context.Context, d *desk, _ *call, p *flushTurnCall) (any, error) {
+	t, err := d.k.FlushTurn(p.Now, p.System, p.Prompt)
 	if err != nil {
 		return nil, err
 	}
@@ -170,8 +174,8 @@ type flushed struct {
 	*kernel.Flushed
 }
 
-func (s *Server) observeFlush(ctx context.Context, _ *call, p *observeFlushCall) (any, error) {
-	f, err := s.k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: p.SessionKey, Text: p.Text, Now: p.Now})
+func doObserveFlush(ctx context.Context, d *desk, _ *call, p *observeFlushCall) (any, error) {
+	f, err := d.k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: p.SessionKey, Text: p.Text, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}

@@ -27,11 +27,11 @@ type remembered struct {
 	*kernel.Remembered
 }
 
-func (s *Server) remember(ctx context.Context, _ *call, p *rememberCall) (any, error) {
+func doRemember(ctx context.Context, d *desk, _ *call, p *rememberCall) (any, error) {
 	if strings.TrimSpace(p.Text) == "" {
 		return nil, badParams("text is what to remember, in Markdown", "there is no text to remember")
 	}
-	r, err := s.k.Remember(ctx, kernel.RememberRequest{SessionKey: p.SessionKey, Text: p.Text, Path: p.Path, ID: p.ID, Evidence: p.Evidence, Private: s.private(p.Private), Now: p.Now})
+	r, err := d.k.Remember(ctx, kernel.RememberRequest{SessionKey: p.SessionKey, Text: p.Text, Path: p.Path, ID: p.ID, Evidence: p.Evidence, Private: d.opt.private(p.Private), Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -46,11 +46,11 @@ type forgetCall struct {
 	Apply  bool     `json:"apply"`
 }
 
-func (s *Server) forget(ctx context.Context, _ *call, p *forgetCall) (any, error) {
+func doForget(ctx context.Context, d *desk, _ *call, p *forgetCall) (any, error) {
 	if p.All == (len(p.IDs) > 0) {
 		return nil, badParams("give ids of pages, spans or blobs, or all for the whole session", "forget needs ids, or all")
 	}
-	out, err := s.k.Forget(ctx, kernel.ForgetRequest{SessionKey: p.SessionKey, IDs: p.IDs, Session: p.All, Reason: p.Reason, Apply: p.Apply, Now: p.Now})
+	out, err := d.k.Forget(ctx, kernel.ForgetRequest{SessionKey: p.SessionKey, IDs: p.IDs, Session: p.All, Reason: p.Reason, Apply: p.Apply, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -67,14 +67,14 @@ type searchCall struct {
 	Now        time.Time `json:"now"`
 }
 
-func (s *Server) search(ctx context.Context, _ *call, p *searchCall) (any, error) {
+func doSearch(ctx context.Context, d *desk, _ *call, p *searchCall) (any, error) {
 	switch {
 	case strings.TrimSpace(p.Query) == "":
 		return nil, badParams("query is the question in the user's words", "there is no query")
 	case p.MaxResults < 0 || !(p.MinScore >= 0 && p.MinScore <= 1):
 		return nil, badParams("max_results is a number from 1, min_score lies in 0 to 1", "max_results %d, min_score %v: out of range", p.MaxResults, p.MinScore)
 	}
-	r, err := s.k.Search(ctx, kernel.SearchRequest{Query: p.Query, SessionKey: p.SessionKey, Private: s.private(p.Private), MaxResults: p.MaxResults, MinScore: p.MinScore, Now: p.Now})
+	r, err := d.k.Search(ctx, kernel.SearchRequest{Query: p.Query, SessionKey: p.SessionKey, Private: d.opt.private(p.Private), MaxResults: p.MaxResults, MinScore: p.MinScore, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -91,11 +91,11 @@ type readCall struct {
 	Lines      int    `json:"lines"`
 }
 
-func (s *Server) read(ctx context.Context, _ *call, p *readCall) (any, error) {
+func doRead(ctx context.Context, d *desk, _ *call, p *readCall) (any, error) {
 	if p.From < 0 || p.Lines < 0 {
 		return nil, badParams("lines are counted from 1", "from %d, lines %d: out of range", p.From, p.Lines)
 	}
-	c, err := s.k.Read(ctx, kernel.ReadRequest{SessionKey: p.SessionKey, Path: p.Path, From: p.From, Lines: p.Lines, Private: s.private(p.Private)})
+	c, err := d.k.Read(ctx, kernel.ReadRequest{SessionKey: p.SessionKey, Path: p.Path, From: p.From, Lines: p.Lines, Private: d.opt.private(p.Private)})
 	if errors.Is(err, markdownstore.ErrDenied) {
 		return document.OfDenied(p.Path, p.Path, err), nil
 	}
@@ -111,11 +111,11 @@ type getCall struct {
 	ID         string `json:"id"`
 }
 
-func (s *Server) get(ctx context.Context, _ *call, p *getCall) (any, error) {
+func doGet(ctx context.Context, d *desk, _ *call, p *getCall) (any, error) {
 	if p.ID == "" {
 		return nil, badParams("id is what a prompt, a plan or a search names", "there is no id")
 	}
-	c, err := s.k.Get(ctx, p.SessionKey, p.ID)
+	c, err := d.k.Get(ctx, p.SessionKey, p.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -138,11 +138,11 @@ type receipt struct {
 	*journal.Receipt
 }
 
-func (s *Server) write(ctx context.Context, _ *call, p *writeCall) (any, error) {
+func doWrite(ctx context.Context, d *desk, _ *call, p *writeCall) (any, error) {
 	if len(p.Updates) == 0 {
 		return nil, badParams(`an update is {"key":…,"type":…,"field":…,"op":…,"value":…,"scope":…}`, "there are no updates")
 	}
-	r, err := s.k.Write(ctx, kernel.WriteRequest{SessionKey: p.SessionKey, Key: p.Key, Point: journal.CommitPoint(p.Point), By: p.By, Project: p.Project,
+	r, err := d.k.Write(ctx, kernel.WriteRequest{SessionKey: p.SessionKey, Key: p.Key, Point: journal.CommitPoint(p.Point), By: p.By, Project: p.Project,
 		AllOrNothing: p.AllOrNothing, Updates: p.Updates, Now: p.Now})
 	if err != nil {
 		return nil, err
@@ -156,8 +156,8 @@ type pagesDocument struct {
 	Pages      []journal.StoredPage `json:"pages"`
 }
 
-func (s *Server) pages(ctx context.Context, _ *call, p *sessionCall) (any, error) {
-	pages, err := s.k.Pages(ctx, p.SessionKey)
+func doPages(ctx context.Context, d *desk, _ *call, p *sessionCall) (any, error) {
+	pages, err := d.k.Pages(ctx, p.SessionKey)
 	if err != nil {
 		return nil, err
 	}
@@ -171,15 +171,15 @@ type toolsCall struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-func (s *Server) toolset(p *toolsCall) (Toolset, error) {
-	if s.opt.Tools == nil {
+func toolset(d *desk, p *toolsCall) (Toolset, error) {
+	if d.opt.Tools == nil {
 		return nil, newError(codeKernel, "DISABLED", "this server has no tools", "search, read and get answer the same questions")
 	}
-	return s.opt.Tools(p.SessionKey, s.private(p.Private))
+	return d.opt.Tools(p.SessionKey, d.opt.private(p.Private))
 }
 
-func (s *Server) toolsList(_ context.Context, _ *call, p *toolsCall) (any, error) {
-	set, err := s.toolset(p)
+func doToolsList(_ context.Context, d *desk, _ *call, p *toolsCall) (any, error) {
+	set, err := toolset(d, p)
 	if err != nil {
 		return nil, err
 	}
@@ -190,8 +190,8 @@ func (s *Server) toolsList(_ context.Context, _ *call, p *toolsCall) (any, error
 	return map[string]any{"schema": "memkernel/rpc_tools/v1", "tools": defs}, nil
 }
 
-func (s *Server) toolsCall(ctx context.Context, _ *call, p *toolsCall) (any, error) {
-	set, err := s.toolset(p)
+func doToolsCall(ctx context.Context, d *desk, _ *call, p *toolsCall) (any, error) {
+	set, err := toolset(d, p)
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Protocol is the version of the protocol that doc/rpc.md describes. A change that an
+// protocol is the version of the protocol that doc/rpc.md describes. A change that an
 // older client would misread makes it greater.
-const Protocol = 1
+const protocol = 1
 
 // request is a call or, without an id, a notification.
 type request struct {

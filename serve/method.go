@@ -2,62 +2,96 @@ package serve
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
 )
 
-// method is a name that can be called.
-type method struct {
-	params func() params
-	run    func(context.Context, *call, params) (any, error)
+// desk is what methods work with.
+type desk struct {
+	k    *kernel.Kernel
+	opt  *Options
+	held *shelf
+	// shutdown asks whoever runs the server to end it.
+	shutdown func()
 }
 
-// define makes a method of a function with parameters of its own.
+// handler answers a call with parameters of its own.
+type handler[P any] func(ctx context.Context, d *desk, c *call, p P) (any, error)
+
+// method is a name that can be called: what it does in a few words, its parameters, and
+// who answers.
+type method struct {
+	name, doc string
+	params    func() params
+	run       handler[params]
+}
+
+// define makes a row of the table.
 func define[P any, PP interface {
 	*P
 	params
-}](run func(context.Context, *call, PP) (any, error)) method {
-	return method{
-		params: func() params { return PP(new(P)) },
-		run:    func(ctx context.Context, c *call, p params) (any, error) { return run(ctx, c, p.(PP)) },
-	}
+}](name, doc string, run handler[PP]) method {
+	return method{name, doc, func() params { return PP(new(P)) },
+		func(ctx context.Context, d *desk, c *call, p params) (any, error) { return run(ctx, d, c, p.(PP)) }}
 }
 
 // table is every method but $/cancelRequest, which is no call.
-func (s *Server) table() map[string]method {
-	return map[string]method{
-		"initialize":          define(s.initialize),
-		"shutdown":            define(s.stopAll),
-		"plan":                define(s.plan),
-		"peek":                define(s.peek),
-		"observe_turn":        define(s.observeTurn),
-		"observe_tool_result": define(s.observeToolResult),
-		"start_session":       boundary(s, s.k.StartSession),
-		"end_session":         define(s.endSession),
-		"flush":               boundary(s, s.k.Flush),
-		"reset":               boundary(s, s.k.Reset),
-		"compact":             define(s.compact),
-		"checkpoint":          define(s.checkpoint),
-		"restore":             define(s.restore),
-		"flush_turn":          define(s.flushTurn),
-		"observe_flush":       define(s.observeFlush),
-		"remember":            define(s.remember),
-		"forget":              define(s.forget),
-		"retain":              define(s.retain),
-		"search":              define(s.search),
-		"read":                define(s.read),
-		"get":                 define(s.get),
-		"write":               define(s.write),
-		"pages":               define(s.pages),
-		"status":              define(s.status),
-		"check":               define(s.check),
-		"usage":               define(s.usage),
-		"reindex":             define(s.reindex),
-		"tools.list":          define(s.toolsList),
-		"tools.call":          define(s.toolsCall),
+func table() []method {
+	return []method{
+		define("initialize", "which protocol, workspace and bounds the server has", doInitialize),
+		define("shutdown", "end the daemon once what was taken is done", doShutdown),
+		define("plan", "what to send with the next call, recorded", doPlan),
+		define("peek", "the same, recording nothing", doPeek),
+		define("observe_turn", "commit what was said up to here", doObserveTurn),
+		define("observe_tool_result", "commit a result while the turn goes on", doObserveToolResult),
+		define("start_session", "begin a session, or go on with it", passing((*kernel.Kernel).StartSession)),
+		define("end_session", "end a session's use and let go of it", doEndSession),
+		define("flush", "write down what a cut would lose", passing((*kernel.Kernel).Flush)),
+		define("reset", "begin a new generation of a session", passing((*kernel.Kernel).Reset)),
+		define("compact", "cut the prompt now", doCompact),
+		define("checkpoint", "write the working state", doCheckpoint),
+		define("restore", "the text with which work is taken up again", doRestore),
+		define("flush_turn", "the prompt by which a model writes down what matters", doFlushTurn),
+		define("observe_flush", "take in what that model answered", doObserveFlush),
+		define("remember", "append an entry to memory", doRemember),
+		define("forget", "tell what removing pages or a session for good takes, or do it", doForget),
+		define("retain", "tell what is older than it is to be kept, or remove it", doRetain),
+		define("search", "find what memory says", doSearch),
+		define("read", "lines of a memory file", doRead),
+		define("get", "a page, a span or a checkpoint by its id", doGet),
+		define("write", "commit validated updates", doWrite),
+		define("pages", "the pages of a session", doPages),
+		define("status", "what is where and how big", doStatus),
+		define("check", "verify everything on disk", doCheck),
+		define("usage", "what calls were planned and billed at", doUsage),
+		define("reindex", "bring the index up to date, with progress", doReindex),
+		define("tools.list", "the tools that a model can call", doToolsList),
+		define("tools.call", "call one of them", doToolsCall),
 	}
+}
+
+// Method is a method that can be called, and what it does in a few words.
+type Method struct{ Name, Doc string }
+
+// Methods lists the methods in the order of the protocol's document.
+func Methods() []Method {
+	var out []Method
+	for _, m := range table() {
+		out = append(out, Method{m.name, m.doc})
+	}
+	return out
+}
+
+// methodNames are the names of all methods, sorted.
+func methodNames() []string {
+	var out []string
+	for _, m := range Methods() {
+		out = append(out, m.Name)
+	}
+	slices.Sort(out)
+	return out
 }
 
 type initializeCall struct {
@@ -95,23 +129,23 @@ type capabilities struct {
 	MaxBatch     int  `json:"max_batch"`
 }
 
-func (s *Server) initialize(_ context.Context, _ *call, p *initializeCall) (any, error) {
-	if p.Protocol != 0 && p.Protocol != Protocol {
+func doInitialize(_ context.Context, d *desk, _ *call, p *initializeCall) (any, error) {
+	if p.Protocol != 0 && p.Protocol != protocol {
 		return nil, newError(codeVersion, "PROTOCOL_VERSION", "the server speaks version 1 of the protocol only", "use a client and a memkernel of the same protocol")
 	}
-	return initialized{Protocol: Protocol, Server: serverInfo{"memkernel", s.opt.Version}, Workspace: s.opt.Workspace, StateDir: s.opt.StateDir,
-		Capabilities: capabilities{Methods: slices.Sorted(maps.Keys(s.methods)), Dialects: dialects, Forms: forms, Private: s.opt.Private, Tools: s.opt.Tools != nil,
-			MaxLineBytes: s.opt.LineBytes, MaxInFlight: s.opt.InFlight, MaxBatch: maxBatch}}, nil
+	return initialized{Protocol: protocol, Server: serverInfo{"memkernel", d.opt.Version}, Workspace: d.opt.Workspace, StateDir: d.opt.StateDir,
+		Capabilities: capabilities{Methods: methodNames(), Dialects: names(transcript.Intakes()), Forms: forms, Private: d.opt.Private, Tools: d.opt.Tools != nil,
+			MaxLineBytes: d.opt.LineBytes, MaxInFlight: d.opt.InFlight, MaxBatch: maxBatch}}, nil
 }
 
-// stopAll asks whoever runs the server to end it. The answer is out before it ends.
-func (s *Server) stopAll(context.Context, *call, *caller) (any, error) {
-	s.shutdownOnce.Do(func() { close(s.shutdown) })
+// doShutdown asks whoever runs the server to end it. The answer is out before it ends.
+func doShutdown(_ context.Context, d *desk, _ *call, _ *caller) (any, error) {
+	d.shutdown()
 	return struct{}{}, nil
 }
 
 // private tells whether a call's session is one person's own.
-func (s *Server) private(said bool) bool { return said && s.opt.Private }
+func (o *Options) private(said bool) bool { return said && o.Private }
 
 func orDefault(key string) string {
 	if key == "" {

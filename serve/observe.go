@@ -29,16 +29,16 @@ type observed struct {
 	Conversation *mark `json:"conversation,omitempty"`
 }
 
-func (s *Server) observeTurn(ctx context.Context, _ *call, p *turnCall) (any, error) {
-	return s.observeWith(ctx, p, s.k.ObserveTurn)
+func doObserveTurn(ctx context.Context, d *desk, _ *call, p *turnCall) (any, error) {
+	return observeWith(ctx, d, p, d.k.ObserveTurn)
 }
 
-func (s *Server) observeToolResult(ctx context.Context, _ *call, p *turnCall) (any, error) {
-	return s.observeWith(ctx, p, s.k.ObserveToolResult)
+func doObserveToolResult(ctx context.Context, d *desk, _ *call, p *turnCall) (any, error) {
+	return observeWith(ctx, d, p, d.k.ObserveToolResult)
 }
 
-func (s *Server) observeWith(ctx context.Context, p *turnCall, observe func(context.Context, kernel.Turn) (*kernel.Observation, error)) (any, error) {
-	h, err := s.receive(heldKey{p.key(), p.Branch}, p.Conversation)
+func observeWith(ctx context.Context, d *desk, p *turnCall, observe func(context.Context, kernel.Turn) (*kernel.Observation, error)) (any, error) {
+	h, err := d.held.receive(heldKey{p.key(), p.Branch}, p.Conversation)
 	if err != nil {
 		return nil, err
 	}
@@ -46,12 +46,12 @@ func (s *Server) observeWith(ctx context.Context, p *turnCall, observe func(cont
 		return nil, badParams("hand in the conversation after the turn", "there are no messages to observe")
 	}
 	turn := kernel.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), PlanID: p.PlanID, Usage: billed(p.Usage, h.messages()),
-		Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: s.private(p.Private), More: p.More, Source: p.source()}
+		Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: d.opt.private(p.Private), More: p.More, Source: p.source()}
 	o, err := observe(ctx, turn)
 	if err != nil {
 		return nil, err
 	}
-	return observed{"memkernel/rpc_observe/v1", p.key(), o, s.held.put(h)}, nil
+	return observed{"memkernel/rpc_observe/v1", p.key(), o, d.held.put(h)}, nil
 }
 
 // billed is the usage, or what the newest message says itself.

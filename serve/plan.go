@@ -4,18 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/foreign"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
 
-var (
-	dialects = []string{string(transcript.Anthropic), string(transcript.OpenAI), string(transcript.Codex), string(transcript.Pi)}
-	forms    = []string{formItems, formBody, formNone}
-)
+var forms = []string{formItems, formBody, formNone}
 
 // The forms in which a plan's messages are handed out.
 const (
@@ -83,15 +82,15 @@ type memories struct {
 	Scope  string          `json:"scope"`
 }
 
-func (s *Server) plan(ctx context.Context, c *call, p *planCall) (any, error) {
-	return s.planWith(ctx, p, s.k.PlanContext)
+func doPlan(ctx context.Context, d *desk, c *call, p *planCall) (any, error) {
+	return planWith(ctx, d, p, d.k.PlanContext)
 }
 
-func (s *Server) peek(ctx context.Context, c *call, p *planCall) (any, error) {
-	return s.planWith(ctx, p, s.k.Peek)
+func doPeek(ctx context.Context, d *desk, c *call, p *planCall) (any, error) {
+	return planWith(ctx, d, p, d.k.Peek)
 }
 
-func (s *Server) planWith(ctx context.Context, p *planCall, plan func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)) (any, error) {
+func planWith(ctx context.Context, d *desk, p *planCall, plan func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)) (any, error) {
 	if p.Form == "" {
 		p.Form = formItems
 	}
@@ -102,13 +101,13 @@ func (s *Server) planWith(ctx context.Context, p *planCall, plan func(context.Co
 	if err != nil {
 		return nil, err
 	}
-	h, err := s.receive(heldKey{p.key(), p.Branch}, p.Conversation)
+	h, err := d.held.receive(heldKey{p.key(), p.Branch}, p.Conversation)
 	if err != nil {
 		return nil, err
 	}
-	req.Private, req.Messages, req.Source = s.private(p.Private), h.messages(), p.source()
+	req.Private, req.Messages, req.Source = d.opt.private(p.Private), h.messages(), p.source()
 	if h != nil {
-		req.Format = first(req.Format, formatOf(h.intake.Dialect()))
+		req.Format = first(req.Format, h.intake.Dialect().Format())
 		if p.System == nil {
 			req.System = h.intake.System()
 		}
@@ -118,11 +117,11 @@ func (s *Server) planWith(ctx context.Context, p *planCall, plan func(context.Co
 		return nil, err
 	}
 	out := plannedOf(made, p.Explain)
-	if err := s.spell(out, p, made, h); err != nil {
+	if err := spell(d.opt, out, p, made, h); err != nil {
 		return nil, err
 	}
 	if h != nil {
-		out.Conversation = s.held.put(h)
+		out.Conversation = d.held.put(h)
 	}
 	return out, nil
 }
@@ -132,19 +131,6 @@ func first(formats ...transcript.Format) transcript.Format {
 		if f != "" {
 			return f
 		}
-	}
-	return ""
-}
-
-// formatOf is the format that a dialect is of, "" for one that goes to any provider.
-func formatOf(d transcript.Dialect) transcript.Format {
-	switch d {
-	case transcript.Anthropic:
-		return transcript.FormatAnthropic
-	case transcript.OpenAI:
-		return transcript.FormatOpenAI
-	case transcript.Codex:
-		return transcript.FormatResponses
 	}
 	return ""
 }
@@ -183,7 +169,7 @@ func (c *callSettings) request() (*kernel.PlanRequest, error) {
 	req := &kernel.PlanRequest{Branch: c.Branch, Model: c.Model, ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens,
 		Resolver: c.Resolver, ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption,
 		Format: transcript.Format(c.Format), Overflow: c.Overflow.refusal()}
-	if err := oneOf("format", c.Format, []string{"", string(transcript.FormatAnthropic), string(transcript.FormatOpenAI), string(transcript.FormatResponses)}); err != nil {
+	if err := oneOf("format", c.Format, append([]string{""}, names(transcript.Formats())...)); err != nil {
 		return nil, err
 	}
 	sizes := map[string]int{"context_window": c.ContextWindow, "reserve": c.Reserve, "fixed_tokens": c.FixedTokens}
@@ -249,6 +235,21 @@ func toolList(raw json.RawMessage) ([]memkernel.Tool, error) {
 	return tools, nil
 }
 
+// names are words of a type of their own as strings.
+// names are words of a type of their own.
+func names[S ~string](words []S) (out []string) {
+	for _, w := range words {
+		out = append(out, string(w))
+	}
+	return out
+}
+
+// anyOf is a list of names in words.
+func anyOf(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
 func oneOf(name, value string, of []string) error {
 	for _, v := range of {
 		if v == value {
@@ -259,12 +260,12 @@ func oneOf(name, value string, of []string) error {
 }
 
 // outputTokens bounds an answer that a request body has to bound.
-func (s *Server) outputTokens(p *planCall, made *kernel.ContextPlan) int {
+func outputTokens(prices *cachelayout.Book, p *planCall, made *kernel.ContextPlan) int {
 	if p.MaxTokens > 0 {
 		return p.MaxTokens
 	}
 	n := made.Budgets.ReserveTokens
-	if m, ok := s.opt.Prices.Lookup(made.Model, time.Now()); ok && m.MaxOutput > 0 {
+	if m, ok := prices.Lookup(made.Model, time.Now()); ok && m.MaxOutput > 0 {
 		n = min(n, m.MaxOutput)
 	}
 	return n

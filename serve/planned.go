@@ -84,12 +84,12 @@ func plannedOf(p *kernel.ContextPlan, explain bool) *planned {
 }
 
 // spell hands the messages out in the form that was asked for.
-func (s *Server) spell(out *planned, p *planCall, made *kernel.ContextPlan, h *held) error {
+func spell(o *Options, out *planned, p *planCall, made *kernel.ContextPlan, h *held) error {
 	switch p.Form {
 	case formItems:
 		return out.spellItems(made, h, p.KnownPlan)
 	case formBody:
-		return s.body(out, p, made, h)
+		return spellBody(o, out, p, made, h)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (out *planned) spellItems(made *kernel.ContextPlan, h *held, known string) 
 		in = h.intake
 	} else {
 		var err error
-		if in, err = transcript.NewIntake(dialectOf(made.Format)); err != nil {
+		if in, err = transcript.NewIntake(made.Format.Dialect()); err != nil {
 			return err
 		}
 	}
@@ -150,25 +150,14 @@ func (out *planned) markers(made *kernel.ContextPlan, at []int) {
 	}
 }
 
-// dialectOf is the dialect that speaks a format.
-func dialectOf(f transcript.Format) transcript.Dialect {
-	switch f {
-	case transcript.FormatOpenAI:
-		return transcript.OpenAI
-	case transcript.FormatResponses:
-		return transcript.Codex
-	}
-	return transcript.Anthropic
-}
-
-// body renders the whole request.
-func (s *Server) body(out *planned, p *planCall, made *kernel.ContextPlan, h *held) error {
+// spellBody renders the whole request.
+func spellBody(o *Options, out *planned, p *planCall, made *kernel.ContextPlan, h *held) error {
 	req := transcript.Request{Model: made.Model, Tools: made.Tools, System: made.System, Messages: made.Messages, Markers: made.Markers}
 	if h != nil {
 		req.Source = h.intake.Dialect()
 	}
 	if made.Format == transcript.FormatAnthropic {
-		req.MaxTokens = s.outputTokens(p, made) // the Messages API insists on it
+		req.MaxTokens = outputTokens(o.Prices, p, made) // the Messages API insists on it
 		if made.Params.ThinkingOff {
 			req.Thinking = `{"type":"disabled"}`
 		}

@@ -16,10 +16,10 @@ import (
 
 // The bounds of a server, where Options say none.
 const (
-	DefaultLineBytes   = 64 << 20  // 64 MiB
-	DefaultInFlight    = 64        // calls of one connection
-	DefaultConnections = 256       //
-	DefaultHeldBytes   = 256 << 20 // 256 MiB
+	defaultLineBytes   = 64 << 20 // 64 MiB
+	defaultInFlight    = 64       // calls of one connection
+	defaultConnections = 256
+	defaultHeldBytes   = 256 << 20 // 256 MiB
 	maxBatch           = 1000
 	// writeWait is how long a client may keep the server from writing an answer.
 	writeWait = 30 * time.Second
@@ -44,8 +44,7 @@ type Options struct {
 	Location *time.Location
 	// LineBytes bounds a message, InFlight the calls of a connection that have not been
 	// answered, Connections those at one time, HeldBytes the conversations that are
-	// kept. Defaults: DefaultLineBytes, DefaultInFlight, DefaultConnections,
-	// DefaultHeldBytes.
+	// kept. Defaults: 64 MiB, 64, 256, 256 MiB.
 	LineBytes, InFlight, Connections int
 	HeldBytes                        int64
 	// Version is the program's.
@@ -70,16 +69,16 @@ func (o *Options) setDefaults() {
 		o.Prices = cachelayout.DefaultBook()
 	}
 	if o.LineBytes <= 0 {
-		o.LineBytes = DefaultLineBytes
+		o.LineBytes = defaultLineBytes
 	}
 	if o.InFlight <= 0 {
-		o.InFlight = DefaultInFlight
+		o.InFlight = defaultInFlight
 	}
 	if o.Connections <= 0 {
-		o.Connections = DefaultConnections
+		o.Connections = defaultConnections
 	}
 	if o.HeldBytes <= 0 {
-		o.HeldBytes = DefaultHeldBytes
+		o.HeldBytes = defaultHeldBytes
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -88,17 +87,15 @@ func (o *Options) setDefaults() {
 
 // Server answers calls for one kernel. It is safe for concurrent use.
 type Server struct {
-	k       *kernel.Kernel
 	opt     Options
+	desk    *desk
 	methods map[string]method
 	lanes   *lanes
-	held    *shelf
 	// base is the context of all calls; it ends when a stop does not wait any longer.
 	base   context.Context
 	cancel context.CancelFunc
 	// shutdown is closed when a caller asks for the end.
-	shutdown     chan struct{}
-	shutdownOnce sync.Once
+	shutdown chan struct{}
 
 	mu       sync.Mutex
 	stopping bool
@@ -111,28 +108,18 @@ type Server struct {
 
 // New makes a server of a kernel, which the caller closes after [Server.Stop].
 func New(k *kernel.Kernel, opt *Options) *Server {
-	s := &Server{k: k, lanes: newLanes(), shutdown: make(chan struct{}), quiet: make(chan struct{}), conns: map[*conn]struct{}{}, last: time.Now()}
+	s := &Server{methods: map[string]method{}, lanes: newLanes(), shutdown: make(chan struct{}), quiet: make(chan struct{}), conns: map[*conn]struct{}{}, last: time.Now()}
 	if opt != nil {
 		s.opt = *opt
 	}
 	s.opt.setDefaults()
-	s.held = newShelf(s.opt.HeldBytes)
+	s.desk = &desk{k, &s.opt, newShelf(s.opt.HeldBytes), sync.OnceFunc(func() { close(s.shutdown) })}
 	s.base, s.cancel = context.WithCancel(context.Background())
-	s.methods = s.table()
+	for _, m := range table() {
+		s.methods[m.name] = m
+	}
 	return s
 }
-
-// Methods lists the methods by name.
-func (s *Server) Methods() []string {
-	var out []string
-	for name := range s.methods {
-		out = append(out, name)
-	}
-	return out
-}
-
-// Shutdown is closed when a caller asked the server to end.
-func (s *Server) Shutdown() <-chan struct{} { return s.shutdown }
 
 // ServeStream answers the calls of one stream until it ends and all of them are
 // answered.
@@ -146,8 +133,8 @@ func (s *Server) ServeStream(r io.Reader, w io.Writer) error {
 	return c.serve()
 }
 
-// Serve answers the calls of all who connect, until Stop. It closes the listener.
-func (s *Server) Serve(l net.Listener) error {
+// accept answers the calls of all who connect, until Stop. It closes the listener.
+func (s *Server) accept(l net.Listener) error {
 	stop := context.AfterFunc(s.base, func() { l.Close() })
 	defer stop()
 	for {
@@ -200,9 +187,9 @@ func (s *Server) Stop(ctx context.Context) error {
 	return err
 }
 
-// IdleSince is since when there is neither a connection nor a call; false if there is
+// idleSince is since when there is neither a connection nor a call; false if there is
 // one.
-func (s *Server) IdleSince() (time.Time, bool) {
+func (s *Server) idleSince() (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last, len(s.conns) == 0 && s.active == 0

@@ -40,7 +40,7 @@ func piped(t *testing.T, opt *Options, extra map[string]method) (*Server, *clien
 
 // waiting is a method that waits for the test, or for the end of the call.
 func waiting(entered chan<- string, leave <-chan struct{}) method {
-	return define(func(ctx context.Context, _ *call, p *sessionCall) (any, error) {
+	return define("wait", "", func(ctx context.Context, _ *desk, _ *call, p *sessionCall) (any, error) {
 		entered <- p.SessionKey
 		select {
 		case <-leave:
@@ -198,8 +198,8 @@ func TestHeldConversationsAreBounded(t *testing.T) {
 	if r := say(4, fmt.Sprintf(`{"base":%q,"messages":[]}`, base[4])); r.Error != nil {
 		t.Errorf("the newest is not held: %+v", r.Error)
 	}
-	if s.held.bytes > 1000 || s.held.order.Len() != len(s.held.byKey) {
-		t.Errorf("%d bytes, %d of %d conversations", s.held.bytes, s.held.order.Len(), len(s.held.byKey))
+	if s.desk.held.bytes > 1000 || s.desk.held.order.Len() != len(s.desk.held.byKey) {
+		t.Errorf("%d bytes, %d of %d conversations", s.desk.held.bytes, s.desk.held.order.Len(), len(s.desk.held.byKey))
 	}
 	for _, bad := range []string{`{"dialect":"openai","keep":1,"messages":[]}`, `{"dialect":"openai","messages":[],"keys":["a"]}`, `{"messages":[{"role":"user","content":"x"}]}`} {
 		if r := say(9, bad); r.Error == nil || r.Error.Code != codeParams {
@@ -263,8 +263,8 @@ func TestEndedSessionIsLetGo(t *testing.T) {
 	if r := c.call("end_session", `{"session_key":"e"}`); r.Error != nil || r.Result["conversation"] != nil {
 		t.Fatalf("got %+v", r)
 	}
-	if len(s.held.byKey) > 0 || s.held.bytes != 0 {
-		t.Errorf("%d conversations of %d bytes are held", len(s.held.byKey), s.held.bytes)
+	if len(s.desk.held.byKey) > 0 || s.desk.held.bytes != 0 {
+		t.Errorf("%d conversations of %d bytes are held", len(s.desk.held.byKey), s.desk.held.bytes)
 	}
 	if r := c.call("observe_turn", fmt.Sprintf(`{"session_key":"e","conversation":{"base":%q,"messages":[]}}`, base)); r.Error == nil || r.Error.Code != codeBase {
 		t.Errorf("got %+v", r)

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// SocketName is the socket in a state directory whose path is short enough.
-	SocketName = "serve.sock"
+	// socketName is the socket in a state directory whose path is short enough.
+	socketName = "serve.sock"
 	// maxSocketPath is what every system takes: macOS has room for 104 bytes with the
 	// zero behind them.
 	maxSocketPath = 103
@@ -26,10 +26,10 @@ const (
 	dialWait = 2 * time.Second
 )
 
-// SocketError says that a socket is there and must not be used.
-type SocketError struct{ Path, Problem string }
+// socketError says that a socket is there and must not be used.
+type socketError struct{ Path, Problem string }
 
-func (e *SocketError) Error() string { return fmt.Sprintf("socket %s: %s", e.Path, e.Problem) }
+func (e *socketError) Error() string { return fmt.Sprintf("socket %s: %s", e.Path, e.Problem) }
 
 // socketPath is where the daemon of a state directory listens: there, or, where that
 // path is too long for a socket, in a folder of the user's own under the runtime
@@ -42,7 +42,7 @@ func socketPath(stateDir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find state directory: %w", err)
 	}
-	if path := filepath.Join(abs, SocketName); len(path) <= maxSocketPath {
+	if path := filepath.Join(abs, socketName); len(path) <= maxSocketPath {
 		return path, nil
 	}
 	base := os.Getenv("XDG_RUNTIME_DIR")
@@ -74,7 +74,7 @@ func listen(stateDir string) (net.Listener, string, error) {
 		return nil, "", err
 	}
 	if fi, err := os.Lstat(path); err == nil && fi.Mode().Type() != fs.ModeSocket {
-		return nil, "", &SocketError{path, "there is a file that is no socket: move it away"}
+		return nil, "", &socketError{path, "there is a file that is no socket: move it away"}
 	}
 	clearAside(stateDir)
 	l, err := listenAside(dir, path)
@@ -137,7 +137,7 @@ func shorten(dir string) (short string, done func(), err error) {
 }
 
 // Dial connects to the daemon of a state directory. The error wraps fs.ErrNotExist or
-// the system's refusal if none listens; a *SocketError says that something is there
+// the system's refusal if none listens; a *socketError says that something is there
 // that must not be trusted.
 func Dial(stateDir string) (net.Conn, error) {
 	nc, _, err := find(stateDir)
@@ -166,9 +166,9 @@ func dial(path string) (net.Conn, error) {
 	case err != nil:
 		return nil, err
 	case fi.Mode().Type() == fs.ModeSymlink:
-		return nil, &SocketError{path, "it is a link, and may lead to somebody else's: remove it"}
+		return nil, &socketError{path, "it is a link, and may lead to somebody else's: remove it"}
 	case fi.Mode().Type() != fs.ModeSocket:
-		return nil, &SocketError{path, "it is no socket: move it away"}
+		return nil, &socketError{path, "it is no socket: move it away"}
 	}
 	if err := ownFile(path, fi); err != nil {
 		return nil, err

@@ -14,9 +14,9 @@ func ownFile(path string, fi fs.FileInfo) error {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	switch {
 	case ok && int(st.Uid) != os.Getuid():
-		return &SocketError{path, fmt.Sprintf("it belongs to user %d, not to you", st.Uid)}
+		return &socketError{path, fmt.Sprintf("it belongs to user %d, not to you", st.Uid)}
 	case fi.Mode().Perm()&0o077 != 0:
-		return &SocketError{path, fmt.Sprintf("others may open it (mode %04o)", fi.Mode().Perm())}
+		return &socketError{path, fmt.Sprintf("others may open it (mode %04o)", fi.Mode().Perm())}
 	}
 	return nil
 }
@@ -30,9 +30,9 @@ func ownFolder(dir string) error {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	switch {
 	case ok && int(st.Uid) != os.Getuid():
-		return &SocketError{dir, fmt.Sprintf("the folder belongs to user %d, not to you: name another --state-dir", st.Uid)}
+		return &socketError{dir, fmt.Sprintf("the folder belongs to user %d, not to you: name another --state-dir", st.Uid)}
 	case fi.Mode().Perm()&0o002 != 0:
-		return &SocketError{dir, fmt.Sprintf("others may write to the folder (mode %04o): take that right away", fi.Mode().Perm())}
+		return &socketError{dir, fmt.Sprintf("others may write to the folder (mode %04o): take that right away", fi.Mode().Perm())}
 	}
 	return nil
 }

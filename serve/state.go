@@ -8,20 +8,20 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-func (s *Server) status(ctx context.Context, _ *call, _ *caller) (any, error) {
-	st, err := s.k.Status(ctx)
+func doStatus(ctx context.Context, d *desk, _ *call, _ *caller) (any, error) {
+	st, err := d.k.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return document.OfStatus(st), nil
 }
 
-func (s *Server) check(ctx context.Context, _ *call, _ *caller) (any, error) {
-	found, err := s.k.Check(ctx)
+func doCheck(ctx context.Context, d *desk, _ *call, _ *caller) (any, error) {
+	found, err := d.k.Check(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return document.OfCheck(s.k.StateDir(), found), nil
+	return document.OfCheck(d.k.StateDir(), found), nil
 }
 
 type usageCall struct {
@@ -30,8 +30,8 @@ type usageCall struct {
 	Since      time.Time `json:"since"`
 }
 
-func (s *Server) usage(ctx context.Context, _ *call, p *usageCall) (any, error) {
-	st, err := s.k.Usage(ctx, kernel.UsageOptions{Session: p.SessionKey, Since: p.Since, Location: s.opt.Location})
+func doUsage(ctx context.Context, d *desk, _ *call, p *usageCall) (any, error) {
+	st, err := d.k.Usage(ctx, kernel.UsageOptions{Session: p.SessionKey, Since: p.Since, Location: d.opt.Location})
 	if err != nil {
 		return nil, err
 	}
@@ -45,10 +45,10 @@ type retainCall struct {
 }
 
 // retain keeps what the configuration says, as the verb does.
-func (s *Server) retain(ctx context.Context, _ *call, p *retainCall) (any, error) {
-	req := s.opt.Retain
+func doRetain(ctx context.Context, d *desk, _ *call, p *retainCall) (any, error) {
+	req := d.opt.Retain
 	req.Apply, req.Now = p.Apply, p.Now
-	out, err := s.k.Retain(ctx, req)
+	out, err := d.k.Retain(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (r rawID) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 // progressEvery keeps a client from being flooded.
 const progressEvery = 100 * time.Millisecond
 
-func (s *Server) reindex(ctx context.Context, c *call, p *reindexCall) (any, error) {
+func doReindex(ctx context.Context, d *desk, c *call, p *reindexCall) (any, error) {
 	if p.WaitMS < 0 {
 		return nil, badParams("give milliseconds", "wait_ms is negative")
 	}
@@ -95,9 +95,9 @@ func (s *Server) reindex(ctx context.Context, c *call, p *reindexCall) (any, err
 			}
 		}
 	}
-	r, err := s.k.Reindex(ctx, opts)
+	r, err := d.k.Reindex(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	return document.OfReindex(r, s.k.IndexPath()), nil
+	return document.OfReindex(r, d.k.IndexPath()), nil
 }

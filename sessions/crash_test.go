@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/crashtest"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // crashed is the fixture in a folder that a child may have worked in.
 func crashed(t *testing.T, dir string) *fixture {
-	return &fixture{T: t, dir: dir, file: filepath.Join(dir, "host", "talk.jsonl"), store: Open(statedir.At(filepath.Join(dir, "state")), &Options{Location: time.UTC})}
+	return &fixture{T: t, dir: dir, file: filepath.Join(dir, "host", "talk.jsonl"), store: Open(store.Files(filepath.Join(dir, "state")), &Options{Location: time.UTC})}
 }
 
 // Killed before any write operation, what follows stands as if nothing had happened:

@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -10,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // File is a document by its stat.
@@ -43,7 +42,7 @@ func (s *Store) Files() iter.Seq2[File, error] {
 				if err != nil {
 					continue // it was just made anew
 				}
-				if !yield(File{Path: Prefix + f + "/" + p.Name, Size: fi.Size(), ModTime: fi.ModTime()}, nil) {
+				if !yield(File{Path: Prefix + f + "/" + p.Name, Size: fi.Size, ModTime: fi.Time}, nil) {
 					return
 				}
 			}
@@ -82,8 +81,8 @@ func (s *Store) Read(p string) (string, error) {
 
 // readPart reads a part. What is no regular file in its place is none of ours.
 func (s *Store) readPart(name string) ([]byte, error) {
-	text, err := s.in.ReadFile(name)
-	if link := (*statedir.LinkError)(nil); errors.As(err, &link) {
+	text, err := s.in.Get(name)
+	if store.Foreign(err) {
 		err = fmt.Errorf("%w: %w", err, fs.ErrNotExist)
 	}
 	return text, err
@@ -136,7 +135,7 @@ func (s *Store) Stats() (Stats, error) {
 
 // Exists tells whether anything was ever kept.
 func (s *Store) Exists() bool {
-	return s.in.Exists("")
+	return store.Exists(s.in, "")
 }
 
 var hashed = regexp.MustCompile(`^-[0-9a-f]{8}/`)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // tombFormat is the version of forgotten.json.
@@ -61,21 +61,21 @@ func (s *Store) tombs() (*tombs, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.tomb; c.tombs != nil && c.size == fi.Size() && c.mod.Equal(fi.ModTime()) {
+	if c := s.tomb; c.tombs != nil && c.size == fi.Size && c.mod.Equal(fi.Time) {
 		return c.tombs, nil
 	}
 	t, err := readTombs(s.in)
 	if err != nil {
 		return nil, err
 	}
-	t.mod = fi.ModTime()
-	s.tomb = cachedTombs{fi.Size(), fi.ModTime(), t}
+	t.mod = fi.Time
+	s.tomb = cachedTombs{fi.Size, fi.Time, t}
 	return t, nil
 }
 
-func readTombs(dir statedir.Dir) (*tombs, error) {
-	path := dir.Path(tombName)
-	data, err := dir.ReadFile(tombName)
+func readTombs(in store.Store) (*tombs, error) {
+	path := in.Where(tombName)
+	data, err := in.Get(tombName)
 	if err != nil {
 		return nil, fmt.Errorf("read tombstones: %w", err)
 	}
@@ -225,7 +225,7 @@ func (s *Store) bury(add func(*tombs)) error {
 	slices.Sort(f.Turns)
 	data, err := json.Marshal(f)
 	if err == nil {
-		_, err = s.in.WriteFile(tombName, append(data, '\n'), 0o600)
+		_, err = s.in.Put(store.Synced, store.Doc{Name: tombName, Data: append(data, '\n')})
 	}
 	if err != nil {
 		return fmt.Errorf("write tombstones: %w", err)

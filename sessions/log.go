@@ -1,17 +1,14 @@
 package sessions
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // logFormat is the version of log.json.
@@ -67,17 +64,17 @@ func (s *Store) load(folder string) *log {
 	s.mu.Lock()
 	c := s.logs[folder]
 	s.mu.Unlock()
-	if c.log != nil && c.size == fi.Size() && c.mod.Equal(fi.ModTime()) {
+	if c.log != nil && c.size == fi.Size && c.mod.Equal(fi.Time) {
 		return c.log
 	}
-	data, err := s.in.ReadFile(folder + "/" + logName)
+	data, err := s.in.Get(folder + "/" + logName)
 	l := &log{}
 	if err != nil || json.Unmarshal(data, l) != nil || l.Format != logFormat {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.logs[folder] = cachedLog{fi.Size(), fi.ModTime(), l}
+	s.logs[folder] = cachedLog{fi.Size, fi.Time, l}
 	return l
 }
 
@@ -87,18 +84,19 @@ func (s *Store) save(folder string, l *log) error {
 	if err != nil {
 		return err
 	}
-	dir := s.in.Sub(folder)
-	if _, err := dir.WriteFile(logName, append(data, '\n'), 0o600); err != nil {
+	in := s.in.In(folder)
+	if _, err := in.Put(store.Synced, store.Doc{Name: logName, Data: append(data, '\n')}); err != nil {
 		return err
 	}
 	named := map[string]bool{logName: true, marksName: true}
 	for _, p := range l.Parts {
 		named[p.Name] = true
 	}
-	entries, err := dir.ReadDir("")
+	entries, err := in.List("")
 	for _, e := range entries {
-		if !named[e.Name()] && !e.IsDir() {
-			err = errors.Join(err, os.Remove(dir.Path(e.Name())))
+		if !named[e.Name] && !e.Folder {
+			_, gone := in.Remove(store.Unsynced, e.Name)
+			err = errors.Join(err, gone)
 		}
 	}
 	return err
@@ -106,7 +104,7 @@ func (s *Store) save(folder string, l *log) error {
 
 // marks are those of a conversation's turns.
 func (s *Store) marks(folder string) ([]string, error) {
-	data, err := s.in.ReadFile(folder + "/" + marksName)
+	data, err := s.in.Get(folder + "/" + marksName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -118,7 +116,7 @@ func (s *Store) marks(folder string) ([]string, error) {
 
 // folders lists the conversations that have a folder, as agent/name.
 func (s *Store) folders() ([]string, error) {
-	agents, err := s.in.ReadDir("")
+	agents, err := s.in.List("")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -127,16 +125,16 @@ func (s *Store) folders() ([]string, error) {
 	}
 	var out []string
 	for _, a := range agents {
-		if !a.IsDir() {
+		if !a.Folder {
 			continue
 		}
-		names, err := s.in.ReadDir(a.Name())
+		names, err := s.in.List(a.Name)
 		if err != nil {
 			return nil, fmt.Errorf("list conversations: %w", err)
 		}
 		for _, n := range names {
-			if n.IsDir() {
-				out = append(out, a.Name()+"/"+n.Name())
+			if n.Folder {
+				out = append(out, a.Name+"/"+n.Name)
 			}
 		}
 	}
@@ -145,48 +143,11 @@ func (s *Store) folders() ([]string, error) {
 
 // remove takes a conversation's documents away, the log first.
 func (s *Store) remove(folder string) error {
-	at, err := s.in.Check(folder)
-	if err != nil {
-		return fmt.Errorf("remove documents: %w", err)
-	}
-	if err := os.Remove(filepath.Join(at, logName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove documents: %w", err)
-	}
-	if err := os.RemoveAll(at); err != nil {
+	if _, err := s.in.Remove(store.Unsynced, folder+"/"+logName, folder); err != nil {
 		return fmt.Errorf("remove documents: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.logs, folder)
 	return nil
-}
-
-// hashPrefix is the sha256 of a file's first n bytes in hex; short is false if it
-// has fewer.
-func hashPrefix(path string, n int64) (sum string, enough bool, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", false, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	got, err := io.CopyN(h, f, n)
-	if err == io.EOF {
-		return "", false, nil
-	}
-	return hex.EncodeToString(h.Sum(nil)), got == n, err
-}
-
-// linesFrom counts the lines of a file from an offset on.
-func linesFrom(path string, offset, size int64) (int, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	var b strings.Builder
-	if _, err := io.Copy(&b, io.NewSectionReader(f, offset, size-offset)); err != nil {
-		return 0, err
-	}
-	return strings.Count(b.String(), "\n"), nil
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/escapes"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 var noon = time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
@@ -40,7 +40,7 @@ func newFixture(t *testing.T, o *Options) *fixture {
 		o = &Options{}
 	}
 	o.Location = time.UTC
-	f.store, f.file = Open(statedir.At(filepath.Join(f.dir, "state")), o), filepath.Join(f.dir, "host", "talk.jsonl")
+	f.store, f.file = Open(store.Files(filepath.Join(f.dir, "state")), o), filepath.Join(f.dir, "host", "talk.jsonl")
 	f.write(header + say(1, "user", "Where do herons nest in the delta this spring?") + say(2, "assistant", "In the reeds."))
 	return f
 }
@@ -283,7 +283,7 @@ func TestForget(t *testing.T) {
 	if err := os.WriteFile(copied, append(data, say(9, "user", "Something new in the copy, which is long.")...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again := Open(statedir.At(filepath.Join(f.dir, "state")), &Options{Location: time.UTC})
+	again := Open(store.Files(filepath.Join(f.dir, "state")), &Options{Location: time.UTC})
 	f.store = again
 	if r := f.update(UpdateOptions{All: true}); r.Forgotten != 1 {
 		t.Errorf("%+v", r)

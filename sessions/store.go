@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/safename"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // The defaults of Options. The thresholds are OpenClaw's.
@@ -44,7 +44,7 @@ type Options struct {
 // Store keeps the documents of one state directory. It is safe for concurrent use;
 // several processes may share a directory.
 type Store struct {
-	in   statedir.Dir
+	in   store.Store
 	opts Options
 
 	mu   sync.Mutex // guards what follows
@@ -52,10 +52,10 @@ type Store struct {
 	tomb cachedTombs
 }
 
-// Open gives the store in dir, which need not exist and is made when there is
+// Open gives the documents in a store, which need not exist and is made when there is
 // something to keep.
-func Open(dir statedir.Dir, o *Options) *Store {
-	s := &Store{in: dir, logs: map[string]cachedLog{}}
+func Open(in store.Store, o *Options) *Store {
+	s := &Store{in: in, logs: map[string]cachedLog{}}
 	if o != nil {
 		s.opts = *o
 	}
@@ -80,29 +80,21 @@ func Open(dir statedir.Dir, o *Options) *Store {
 // ErrBusy says that another process is writing documents.
 var ErrBusy = errors.New("another process is reading the transcripts")
 
-const lockPoll = 25 * time.Millisecond
-
 // lock takes the lock of those who write, waiting as long as ctx lets it.
 func (s *Store) lock(ctx context.Context, wait bool) (release func(), err error) {
-	at := s.in.Path("")
-	if _, err := s.in.MkdirAll("", 0o700); err != nil {
-		return nil, fmt.Errorf("lock %s: %w", at, err)
+	const name = "lock"
+	if wait {
+		release, err = store.Wait(ctx, s.in, name, store.Alone)
+	} else {
+		release, err = s.in.Lock(name, store.Alone)
 	}
-	l, err := s.in.Lock("lock")
-	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", at, err)
-	}
-	ok, err := l.TryLock()
-	if err == nil && !ok && wait {
-		ok, err = l.TryLockContext(ctx, lockPoll)
-	}
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("lock %s: %w", at, err)
-	case !ok:
+	if held := (*store.LockedError)(nil); errors.As(err, &held) {
 		return nil, ErrBusy
 	}
-	return func() { l.Unlock() }, nil
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", s.in.Where(""), err)
+	}
+	return release, nil
 }
 
 // maxName bounds the readable part of a folder's name, in bytes.

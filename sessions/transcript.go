@@ -2,6 +2,8 @@ package sessions
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -24,7 +26,7 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 			return from, fmt.Errorf("read %s: %w", c.Path, err)
 		}
 	}
-	if whole(from.Dialect) {
+	if transcript.Dialect(from.Dialect).Document() {
 		from.Offset, from.Line = 0, 0
 	}
 	at := from
@@ -49,11 +51,6 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 		at.Line = from.Line + rec.Line
 	}
 	return at, nil
-}
-
-// whole tells the dialects that are one document and can't be read from the middle.
-func whole(dialect string) bool {
-	return dialect == string(transcript.Anthropic) || dialect == string(transcript.OpenAI)
 }
 
 // detectBytes is what a dialect is told by.
@@ -90,4 +87,34 @@ func turnOf(rec *transcript.Record) (Turn, bool) {
 		}
 	}
 	return Turn{Role: string(m.Role), Time: m.Time, Text: b.String()}, b.Len() > 0
+}
+
+// hashPrefix is the sha256 of a file's first n bytes in hex; short is false if it
+// has fewer.
+func hashPrefix(path string, n int64) (sum string, enough bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", false, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	got, err := io.CopyN(h, f, n)
+	if err == io.EOF {
+		return "", false, nil
+	}
+	return hex.EncodeToString(h.Sum(nil)), got == n, err
+}
+
+// linesFrom counts the lines of a file from an offset on.
+func linesFrom(path string, offset, size int64) (int, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var b strings.Builder
+	if _, err := io.Copy(&b, io.NewSectionReader(f, offset, size-offset)); err != nil {
+		return 0, err
+	}
+	return strings.Count(b.String(), "\n"), nil
 }

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // Lister lists conversations. What can't be listed is told to failed beside its
@@ -127,7 +128,7 @@ func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if !enough || sum != l.Prefix || whole(l.Position.Dialect) {
+	if !enough || sum != l.Prefix || transcript.Dialect(l.Position.Dialect).Document() {
 		u.report.Renewed++
 		return nil, true, nil
 	}
@@ -143,11 +144,7 @@ func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 
 // read writes what is new as parts, and then the log.
 func (u *update) read(ctx context.Context, c *Conversation, folder string, was *log) error {
-	dir := u.in.Sub(folder)
-	if _, err := dir.MkdirAll("", 0o700); err != nil {
-		return err
-	}
-	w := &partWriter{Store: u.Store, c: c, dir: dir, tombs: u.tombs}
+	w := &partWriter{Store: u.Store, c: c, parts: u.in.In(folder), tombs: u.tombs}
 	if err := w.begin(folder, was); err != nil {
 		return err
 	}
@@ -166,7 +163,7 @@ func (u *update) read(ctx context.Context, c *Conversation, folder string, was *
 		return errors.Join(err, ctx.Err()) // it shrank meanwhile: the next Update reads it anew
 	}
 	l.Prefix = sum
-	if _, err := dir.WriteFile(marksName, []byte(strings.Join(w.marks, "\n")+"\n"), 0o600); err != nil {
+	if _, err := w.parts.Put(store.Synced, store.Doc{Name: marksName, Data: []byte(strings.Join(w.marks, "\n") + "\n")}); err != nil {
 		return err
 	}
 	u.report.Read++
@@ -216,7 +213,7 @@ const PartBytes = 256 << 10
 type partWriter struct {
 	*Store
 	c     *Conversation
-	dir   statedir.Dir
+	parts store.Store
 	tombs *tombs
 	log   log
 	// text is that of the last part, dirty if it is to be written.
@@ -287,6 +284,6 @@ func (w *partWriter) flush() error {
 	}
 	p := &w.log.Parts[len(w.log.Parts)-1]
 	p.Bytes, w.dirty = int64(len(w.text)), false
-	_, err := w.dir.WriteFile(p.Name, w.text, 0o600)
+	_, err := w.parts.Put(store.Synced, store.Doc{Name: p.Name, Data: w.text})
 	return err
 }

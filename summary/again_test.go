@@ -19,8 +19,8 @@ func TestReadAgain(t *testing.T) {
 	say("m3", memkernel.RoleUser, "yes")
 	say("m4", memkernel.RoleAssistant, "Shall I go on?")
 	say("m5", memkernel.RoleUser, "yes")
-	once := summary.Update(summary.State{}, msgs)
-	again := summary.Update(once, msgs[:4])
+	once := summary.UpdateMasked(summary.State{}, msgs, nil)
+	again := summary.UpdateMasked(once, msgs[:4], nil)
 	if len(once.Decisions) != 2 || len(again.Decisions) != 2 {
 		t.Errorf("%d decisions, read again %d, want 2: %+v", len(once.Decisions), len(again.Decisions), again.Decisions)
 	}

@@ -21,8 +21,8 @@ func (q Question) offer() choice.Offer {
 	return choice.Offer{Question: q.Text, Asks: true, Options: q.Options}
 }
 
-// questions are what a call asks the user: an input with questions and options.
-func (u *updater) questions(in map[string]json.RawMessage) (ask string, out []Question) {
+// questionsOf are what a call asks the user: an input with questions and options.
+func questionsOf(mask masker, in map[string]json.RawMessage) (ask string, out []Question) {
 	type question struct {
 		ID       string            `json:"id"`
 		Question string            `json:"question"`
@@ -43,13 +43,13 @@ func (u *updater) questions(in map[string]json.RawMessage) (ask string, out []Qu
 		if len(out) == maxQuestions {
 			continue
 		}
-		out = append(out, Question{ID: oneLine(q.ID, nameRunes), Text: oneLine(u.source(q.Question, userWindow), questionRunes), Options: u.offered(q.Options)})
+		out = append(out, Question{ID: oneLine(q.ID, nameRunes), Text: oneLine(mask.source(q.Question, userWindow), questionRunes), Options: offeredIn(mask, q.Options)})
 	}
-	return oneLine(u.source(strings.Join(all, " "), userWindow), questionRunes), out
+	return oneLine(mask.source(strings.Join(all, " "), userWindow), questionRunes), out
 }
 
-// offered are the options of a call, which may be texts or have a label.
-func (u *updater) offered(raw []json.RawMessage) []Option {
+// offeredIn are the options of a call, which may be texts or have a label.
+func offeredIn(mask masker, raw []json.RawMessage) []Option {
 	var out []Option
 	for i, r := range raw[:min(len(raw), maxOptions)] {
 		var o struct {
@@ -60,12 +60,12 @@ func (u *updater) offered(raw []json.RawMessage) []Option {
 		} else {
 			_ = json.Unmarshal(r, &o) // one without a label is no option
 		}
-		title := oneLine(u.source(firstOf(o.Label, o.Title, o.Name, o.Value), userWindow), optionRunes)
+		title := oneLine(mask.source(firstOf(o.Label, o.Title, o.Name, o.Value), userWindow), optionRunes)
 		if title == "" {
 			continue
 		}
 		text := title
-		if d := u.source(o.Description, userWindow); strings.TrimSpace(d) != "" {
+		if d := mask.source(o.Description, userWindow); strings.TrimSpace(d) != "" {
 			text += ": " + d
 		}
 		out = append(out, Option{Label: strconv.Itoa(i + 1), Title: title, Text: choice.Cut(oneLine(text, 4*choice.OptionRunes), choice.OptionRunes)})

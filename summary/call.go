@@ -55,16 +55,16 @@ var (
 // shapes don't tell tools apart.
 func (u *updater) call(tc *memkernel.ToolCall) {
 	clean := *tc // paths and names come from it too
-	clean.Input = u.masked(tc.Input)
+	clean.Input = u.mask.of(tc.Input)
 	tc = &clean
 	u.s.Ask = Ask{} // the turn goes on: what was said was no last word
 	c := Call{ID: tc.ID, Name: oneLine(tc.Name, nameRunes), Why: u.s.Said}
 	in := fields(tc)
 	if line := commandLine(in); line != "" {
 		u.shell(&c, line)
-		u.workedIn(str(in["workdir"]))
+		workedIn(&u.s.Place, str(in["workdir"]))
 	} else if session := id(in["session_id"]); session != "" {
-		u.resume(&c, session)
+		resume(&u.s, &c, session)
 	}
 	for _, k := range pathKeys {
 		if p := str(in[k]); p != "" {
@@ -131,15 +131,15 @@ func commandLine(in map[string]json.RawMessage) string {
 }
 
 // resume makes a call that waits for a running command stand for it.
-func (u *updater) resume(c *Call, session string) {
-	i := slices.IndexFunc(u.s.Running, func(r Call) bool { return r.Session == session })
+func resume(s *State, c *Call, session string) {
+	i := slices.IndexFunc(s.Running, func(r Call) bool { return r.Session == session })
 	if i < 0 {
 		return
 	}
 	id, why := c.ID, c.Why
-	*c = u.s.Running[i]
+	*c = s.Running[i]
 	c.ID, c.Why = id, why
-	u.s.Running = remove(u.s.Running, func(r Call) bool { return r.Session == session })
+	s.Running = remove(s.Running, func(r Call) bool { return r.Session == session })
 }
 
 func writes(in map[string]json.RawMessage) bool {
@@ -155,18 +155,18 @@ func writes(in map[string]json.RawMessage) bool {
 // redirected into a file writes it.
 func (u *updater) shell(c *Call, line string) {
 	c.Paths = append(patched(line), redirected(line)...)
-	line = u.source(line, commandWindow)
+	line = u.mask.source(line, commandWindow)
 	sh := parseShell(line)
 	c.Command, c.Check, c.Piped = sh.text, sh.check != "", sh.piped
-	u.workedIn(sh.dir)
+	workedIn(&u.s.Place, sh.dir)
 	for _, seg := range sh.segs {
 		if subject, ok := commitOf(seg.text); ok {
 			c.Commit, c.Subject = true, oneLine(subject, optionRunes)
 		}
 		w := words(seg.text)
-		u.relative(w)
+		relative(&u.s, w)
 		if len(w) > 2 && w[0] == "git" && w[1] == "-C" {
-			u.workedIn(w[2])
+			workedIn(&u.s.Place, w[2])
 		}
 		if sure, maybe := newBranch(w); sure != "" || maybe != "" {
 			c.Branch, c.Maybe = oneLine(sure, nameRunes), oneLine(maybe, nameRunes)
@@ -179,11 +179,11 @@ func (u *updater) shell(c *Call, line string) {
 }
 
 // workedIn counts a directory that a command ran in.
-func (u *updater) workedIn(dir string) {
+func workedIn(p *Place, dir string) {
 	if dir = cleanPath(dir); !absolute(dir) {
 		return
 	}
-	d := u.s.Place.Dirs
+	d := p.Dirs
 	for i := range d {
 		if d[i].Dir == dir {
 			d[i].Count++
@@ -199,22 +199,22 @@ func (u *updater) workedIn(dir string) {
 		}
 		d = slices.Delete(d, rare, rare+1)
 	}
-	u.s.Place.Dirs = append(d, DirCount{dir, 1})
+	p.Dirs = append(d, DirCount{dir, 1})
 }
 
 // relative finds out where a command ran from the relative paths it names: if
 // one is the end or a middle part of a written file's absolute path, the
 // command ran in what stands before it.
-func (u *updater) relative(w []string) {
+func relative(s *State, w []string) {
 	for _, a := range w[min(1, len(w)):] {
 		a = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(a, "./"), "..."), "/")
 		if strings.HasPrefix(a, "-") || strings.HasPrefix(a, "/") || strings.HasPrefix(a, ".") || !strings.Contains(a, "/") {
 			continue
 		}
-		for _, e := range slices.Backward(u.s.Artifacts) {
+		for _, e := range slices.Backward(s.Artifacts) {
 			i := strings.Index(e.Text, "/"+a)
 			if end := i + 1 + len(a); i > 0 && (end == len(e.Text) || e.Text[end] == '/') {
-				u.workedIn(e.Text[:i])
+				workedIn(&s.Place, e.Text[:i])
 				return
 			}
 		}

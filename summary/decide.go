@@ -76,5 +76,5 @@ func (u *updater) state(text string) {
 func (u *updater) decided(by, kind, text string) {
 	e := u.entry("d", kind, text)
 	e.By = by
-	u.decision(e, nil)
+	putDecision(&u.s, e, nil)
 }

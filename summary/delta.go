@@ -47,9 +47,8 @@ func DeltaOf(msgs []memkernel.Message, sidechain string, mask func(string) strin
 	for i := range msgs {
 		m := &msgs[i]
 		if m.Branch == sidechain {
-			u := updater{mask: mask, m: m}
 			label := fmt.Sprint("m", len(d.Sources)+1)
-			text := u.shown(label)
+			text := shown(mask, m, label)
 			if b.Len() > 0 && b.Len()+len(text) > maxBytes {
 				break
 			}
@@ -63,30 +62,30 @@ func DeltaOf(msgs []memkernel.Message, sidechain string, mask func(string) strin
 	return d
 }
 
-// shown are the lines of the message at hand.
-func (u *updater) shown(label string) string {
+// shown are the lines of a message.
+func shown(mask masker, m *memkernel.Message, label string) string {
 	var b strings.Builder
 	line := func(what, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "[%s %s] %s\n", label, what, text)
 		}
 	}
-	switch u.m.Role {
+	switch m.Role {
 	case memkernel.RoleUser:
-		own, quoted := transcript.Typed(*u.m)
-		line("user", oneLine(u.source(own, userWindow), spokenRunes))
-		line("quoted", oneLine(u.source(quoted, userWindow), saidRunes))
+		own, quoted := transcript.Typed(*m)
+		line("user", oneLine(mask.source(own, userWindow), spokenRunes))
+		line("quoted", oneLine(mask.source(quoted, userWindow), saidRunes))
 	case memkernel.RoleSystem, memkernel.RoleDeveloper:
 		return ""
 	}
-	for i := range u.m.Parts {
-		switch p := &u.m.Parts[i]; {
-		case p.Kind == memkernel.PartText && u.m.Role == memkernel.RoleAssistant && u.m.Origin == memkernel.OriginHost:
-			line("assistant", oneLine(u.source(p.Text, userWindow), saidRunes))
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case p.Kind == memkernel.PartText && m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost:
+			line("assistant", oneLine(mask.source(p.Text, userWindow), saidRunes))
 		case p.Kind == memkernel.PartToolUse && p.Call != nil:
-			line("call "+oneLine(p.Call.Name, 40), oneLine(head(u.masked(p.Call.Input), sayWindow), callRunes))
+			line("call "+oneLine(p.Call.Name, 40), oneLine(head(mask.of(p.Call.Input), sayWindow), callRunes))
 		case p.Kind == memkernel.PartToolResult && p.Result != nil:
-			line(resultLabel(p.Result), u.resultExcerpt(unreminded(resultText(p.Result))))
+			line(resultLabel(p.Result), resultExcerpt(mask, unreminded(resultText(p.Result))))
 		}
 	}
 	return b.String()
@@ -110,11 +109,11 @@ func unreminded(text string) string {
 }
 
 // resultExcerpt is the beginning of a result and its end.
-func (u *updater) resultExcerpt(text string) string {
-	begin := u.source(text, resultWindow)
+func resultExcerpt(mask masker, text string) string {
+	begin := mask.source(text, resultWindow)
 	end := begin
 	if len(text) > resultWindow {
-		end = u.ending(text, resultWindow)
+		end = mask.ending(text, resultWindow)
 	} else if short := oneLine(begin, resultWindow); utf8.RuneCountInString(short) <= resultHeadRunes+resultTailRunes {
 		return short
 	}

@@ -19,7 +19,7 @@ func TestMembersRestore(t *testing.T) {
 		var s State
 		for len(msgs) > 0 {
 			n := rapid.IntRange(1, len(msgs)).Draw(t, "n")
-			s, msgs = Update(s, msgs[:n]), msgs[n:]
+			s, msgs = update(s, msgs[:n]), msgs[n:]
 			now, err := s.Members()
 			if err != nil {
 				t.Fatal(err)
@@ -35,8 +35,8 @@ func TestMembersRestore(t *testing.T) {
 }
 
 func TestMembersOfAnotherPast(t *testing.T) {
-	a := Update(State{}, keyed(user("must never fail\n- always do x\nfix the parser please"), says("Which?\n1. a\n2. b"), user("2")))
-	b := Update(State{}, keyed(user("write the docs please")))
+	a := update(State{}, keyed(user("must never fail\n- always do x\nfix the parser please"), says("Which?\n1. a\n2. b"), user("2")))
+	b := update(State{}, keyed(user("write the docs please")))
 	kept := map[string]json.RawMessage{}
 	for _, s := range []State{a, b, a} {
 		now, err := s.Members()
@@ -57,7 +57,7 @@ func of(members map[string]json.RawMessage) func(string) json.RawMessage {
 }
 
 func TestAssembleBadMembers(t *testing.T) {
-	good, err := Update(State{}, keyed(user("must never fail\n- always do x"))).Members()
+	good, err := update(State{}, keyed(user("must never fail\n- always do x"))).Members()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,13 +25,13 @@ func RenderNoted(s State, n Notes, capTokens int, count func(string) int, more f
 		count = func(s string) int { return (len(s) + 2) / 3 }
 	}
 	s = n.marked(s)
-	alone := Render(s, capTokens, count, more)
+	alone := render(s, capTokens, count, more)
 	room := max(capTokens/noteShare, capTokens-count(alone))
 	notes := n.render(room, count, more)
 	if notes == "" || count(newRenderer(s, more).text())+count(notes) > capTokens {
 		return alone
 	}
-	text := Render(s, capTokens-count(notes), count, more) + notes
+	text := render(s, capTokens-count(notes), count, more) + notes
 	if count(text) > capTokens { // a counter by which parts add up to less than the whole
 		return alone
 	}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"pgregory.net/rapid"
@@ -66,11 +66,11 @@ type desk struct {
 const notesKey = "notes/0/"
 
 func newDesk(t interface{ Fatalf(string, ...any) }, dir string, msgs []memkernel.Message) *desk {
-	j, err := journal.OpenJournal(filepath.Join(dir, "journal.jsonl"), nil)
+	j, err := journal.OpenJournalIn(store.Files(dir), "journal.jsonl", nil)
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
-	d := &desk{t: t, journal: j, msgs: msgs, state: Update(State{}, msgs)}
+	d := &desk{t: t, journal: j, msgs: msgs, state: update(State{}, msgs)}
 	d.sources = DeltaOf(msgs, "", nil, 1<<20).Sources
 	for i := range d.sources {
 		d.sources[i].Page = "cv-" + d.sources[i].Key
@@ -134,7 +134,7 @@ func code(r journal.Receipt, id string) string {
 
 func TestOperationsAndTheJournal(t *testing.T) {
 	msgs := talk()
-	rule, decision := Update(State{}, msgs).Constraints[0].ID, Update(State{}, msgs).Decisions[0].ID
+	rule, decision := update(State{}, msgs).Constraints[0].ID, update(State{}, msgs).Decisions[0].ID
 	for name, c := range map[string]struct {
 		op   Operation
 		want string // the code, "" if it stands
@@ -178,7 +178,7 @@ func TestOperationsAndTheJournal(t *testing.T) {
 func TestNotesInTheText(t *testing.T) {
 	d := newDesk(t, t.TempDir(), talk())
 	rule := d.state.Constraints[0]
-	before := Render(d.state, 1200, nil, pointer)
+	before := render(d.state, 1200, nil, pointer)
 	if got := RenderNoted(d.state, d.notes(), 1200, nil, pointer); got != before {
 		t.Errorf("without notes the text is\n%s\nwant\n%s", got, before)
 	}
@@ -200,7 +200,7 @@ func TestNotesInTheText(t *testing.T) {
 		t.Errorf("the list is\n%s", all)
 	}
 	// Said again, it holds again.
-	again := Update(d.state, []memkernel.Message{{Key: "later", Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Never push to main.", Typed: true}}}})
+	again := update(d.state, []memkernel.Message{{Key: "later", Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Never push to main.", Typed: true}}}})
 	if text := RenderNoted(again, d.notes(), 1200, nil, pointer); strings.Contains(text, "closed") {
 		t.Errorf("a rule that was said again is closed in\n%s", text)
 	}
@@ -255,7 +255,7 @@ func TestNothingIsLost(t *testing.T) {
 		}
 		checkCaps(t, d)
 		d.journal.Close()
-		again, err := journal.OpenJournal(filepath.Join(sub, "journal.jsonl"), &journal.Options{ReadOnly: true})
+		again, err := journal.OpenJournalIn(store.Files(sub), "journal.jsonl", &journal.Options{ReadOnly: true})
 		if err != nil {
 			t.Fatalf("reopen: %v", err)
 		}
@@ -310,7 +310,7 @@ func checkCaps(t *rapid.T, d *desk) {
 		if text != "" && count(text) > limit {
 			t.Fatalf("%s: %d over the cap %d:\n%s", name, count(text), limit, text)
 		}
-		if alone := Render(d.state, limit, count, pointer); alone != "" && text == "" {
+		if alone := render(d.state, limit, count, pointer); alone != "" && text == "" {
 			t.Fatalf("%s: nothing at cap %d, where the mechanical summary has a text", name, limit)
 		}
 	}

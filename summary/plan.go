@@ -57,14 +57,14 @@ func (u *updater) planning(c *Call, tc *memkernel.ToolCall, in map[string]json.R
 		}
 	}
 	if p := str(in["plan"]); p != "" {
-		c.Plan = gist(u.source(p, userWindow), optionRunes)
+		c.Plan = gist(u.mask.source(p, userWindow), optionRunes)
 	}
-	c.Ask, c.Questions = u.questions(in)
+	c.Ask, c.Questions = questionsOf(u.mask, in)
 	switch strings.ToLower(strings.ReplaceAll(tc.Name, "_", "")) {
 	case "taskcreate":
-		c.Task = oneLine(u.source(str(in["subject"]), userWindow), todoRunes)
+		c.Task = oneLine(u.mask.source(str(in["subject"]), userWindow), todoRunes)
 	case "taskupdate":
-		u.taskUpdate(id(in["taskId"]), str(in["status"]), oneLine(u.source(str(in["subject"]), userWindow), todoRunes))
+		updateTask(&u.s, id(in["taskId"]), str(in["status"]), oneLine(u.mask.source(str(in["subject"]), userWindow), todoRunes))
 	}
 }
 
@@ -97,7 +97,7 @@ func (u *updater) todoList(list []item) {
 		if len(todos) == maxTodos {
 			break
 		}
-		todos = append(todos, Todo{Text: oneLine(u.source(it.text(), userWindow), todoRunes), Status: status(it.Status), Key: u.m.Key})
+		todos = append(todos, Todo{Text: oneLine(u.mask.source(it.text(), userWindow), todoRunes), Status: status(it.Status), Key: u.m.Key})
 	}
 	same := slices.EqualFunc(todos, u.s.Todos, func(a, b Todo) bool { return a.Text == b.Text })
 	if len(todos) == 0 {
@@ -124,7 +124,7 @@ func (u *updater) planned() {
 	}
 	e := u.entry("d", "plan", oneLine(b.String(), questionRunes+replyRunes))
 	e.By = ByAgent
-	u.decision(e, func(last Entry) bool { return last.Kind == "plan" && last.Turn == e.Turn })
+	putDecision(&u.s, e, func(last Entry) bool { return last.Kind == "plan" && last.Turn == e.Turn })
 }
 
 // taskCreated adds an item; its id stands in the result as "#N", else it is
@@ -163,18 +163,18 @@ func hashNumber(s string) string {
 	}
 }
 
-func (u *updater) taskUpdate(id, state, text string) {
-	i := slices.IndexFunc(u.s.Todos, func(t Todo) bool { return t.ID == id && id != "" })
+func updateTask(s *State, id, state, text string) {
+	i := slices.IndexFunc(s.Todos, func(t Todo) bool { return t.ID == id && id != "" })
 	switch {
 	case i < 0:
 	case state == "deleted":
-		u.s.Todos = remove(u.s.Todos, func(t Todo) bool { return t.ID == id })
+		s.Todos = remove(s.Todos, func(t Todo) bool { return t.ID == id })
 	default:
 		if state != "" {
-			u.s.Todos[i].Status = status(state)
+			s.Todos[i].Status = status(state)
 		}
 		if text != "" {
-			u.s.Todos[i].Text = text
+			s.Todos[i].Text = text
 		}
 	}
 }

@@ -58,20 +58,20 @@ func TestSplitAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := gen.Draw(t, "messages")
 		cut := rapid.IntRange(0, len(msgs)).Draw(t, "cut")
-		first := Update(State{}, msgs[:cut])
+		first := update(State{}, msgs[:cut])
 		before, _ := json.Marshal(first)
-		split := Update(first, msgs[cut:])
+		split := update(first, msgs[cut:])
 		if after, _ := json.Marshal(first); string(after) != string(before) {
 			t.Fatalf("Update changed its argument:\n%s\nwas\n%s", after, before)
 		}
-		whole := Update(State{}, msgs)
+		whole := update(State{}, msgs)
 		diffStates(t, "split", whole, split)
 		var copied State
 		data, _ := json.Marshal(first)
 		if err := json.Unmarshal(data, &copied); err != nil {
 			t.Fatalf("read state: %v", err)
 		}
-		diffStates(t, "through JSON", whole, Update(copied, msgs[cut:]))
+		diffStates(t, "through JSON", whole, update(copied, msgs[cut:]))
 	})
 }
 
@@ -85,20 +85,20 @@ func TestNeverOverCap(t *testing.T) {
 		"odd":     func(s string) int { return len(s)/4 + len(s)%7 },
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		s := Update(State{}, gen.Draw(t, "messages"))
+		s := update(State{}, gen.Draw(t, "messages"))
 		limit := rapid.IntRange(0, 600).Draw(t, "cap")
 		for name, count := range counters {
-			text := Render(s, limit, count, pointer)
+			text := render(s, limit, count, pointer)
 			if text != "" && count(text) > limit {
 				t.Fatalf("%s: %d over the cap %d:\n%s", name, count(text), limit, text)
 			}
 			if text == "" && count(header+"\n") <= limit {
 				t.Fatalf("%s: empty at cap %d", name, limit)
 			}
-			if text != Render(s, limit, count, pointer) {
+			if text != render(s, limit, count, pointer) {
 				t.Fatalf("%s: two renderings differ", name)
 			}
 		}
-		checkText(t, Render(s, 1200, nil, pointer), 1200)
+		checkText(t, render(s, 1200, nil, pointer), 1200)
 	})
 }

@@ -31,7 +31,7 @@ type renderer struct {
 	more  func(kind string, n int) string
 }
 
-// Render writes the summary in at most capTokens by count. Goal and state
+// render writes the summary in at most capTokens by count. Goal and state
 // come first, then the newest entries of each list in turns; what is left out
 // stands behind one line per list, "+N older: get ID", whose ID more gives
 // for the list's name and the number left out. More must be a pure function
@@ -42,7 +42,7 @@ type renderer struct {
 // yet". Where the cap is too small even for the bare keys, keys are given up
 // from the end and the goal is shortened; the result is "" only if the header
 // line alone is over the cap.
-func Render(s State, capTokens int, count func(string) int, more func(kind string, n int) string) string {
+func render(s State, capTokens int, count func(string) int, more func(kind string, n int) string) string {
 	if count == nil {
 		count = func(s string) int { return (len(s) + 2) / 3 }
 	}

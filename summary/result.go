@@ -31,18 +31,18 @@ func (u *updater) result(r *memkernel.ToolResult) {
 	c := u.s.Pending[i]
 	u.s.Pending = remove(u.s.Pending, func(o Call) bool { return o.ID == c.ID })
 	text := resultText(r)
-	first := u.source(text, resultWindow)
+	first := u.mask.source(text, resultWindow)
 	last := first
 	if len(text) > resultWindow {
-		last = u.ending(text, resultWindow)
+		last = u.mask.ending(text, resultWindow)
 	}
 	if said, ok := transcript.Refusal(c.Name, r); ok {
-		u.rejection(c, u.source(said, userWindow))
+		u.rejection(c, u.mask.source(said, userWindow))
 		return
 	}
 	out := c.ended(r, first, last)
 	if out == statusStarted {
-		u.started(c, first)
+		keepRunning(&u.s, c, first)
 	}
 	if c.Command != "" {
 		u.commanded(c, out, first, last)
@@ -167,14 +167,14 @@ func exitCode(s string) (code int, found bool) {
 // runningMark precedes the handle of a command that its host left running.
 const runningMark = "\nProcess running with session ID "
 
-// started keeps a command that runs on, to be settled by the call that waits
+// keepRunning keeps a command that runs on, to be settled by the call that waits
 // for it.
-func (u *updater) started(c Call, first string) {
+func keepRunning(s *State, c Call, first string) {
 	_, after, _ := strings.Cut(first, runningMark)
 	session, _, _ := strings.Cut(after, "\n")
 	c.Session = oneLine(session, nameRunes)
-	if u.s.Running = append(u.s.Running, c); len(u.s.Running) > maxRunning {
-		u.s.Running = slices.Delete(u.s.Running, 0, 1)
+	if s.Running = append(s.Running, c); len(s.Running) > maxRunning {
+		s.Running = slices.Delete(s.Running, 0, 1)
 	}
 }
 
@@ -185,7 +185,7 @@ func (u *updater) commanded(c Call, out, first, last string) {
 	if c.Check {
 		u.checked(cmd, first, last)
 	}
-	u.branchSeen(c, out, first)
+	seeBranch(&u.s.Place, c, out, first)
 	if !c.Commit {
 		return
 	}
@@ -248,21 +248,21 @@ func (u *updater) artifact(p string, c Call) {
 	u.s.Artifacts = push(u.s.Artifacts, e, maxArtifacts, &u.s.Evicted.Artifacts)
 }
 
-// branchSeen reads the git branch off a command or its output: what it
+// seeBranch reads the git branch off a command or its output: what it
 // created, "On branch X", "## X...origin/X", or the bare name.
-func (u *updater) branchSeen(c Call, out, first string) {
+func seeBranch(p *Place, c Call, out, first string) {
 	body := body(first)
 	switch {
 	case out == statusOK && c.Branch != "":
-		u.s.Place.Branch = c.Branch
+		p.Branch = c.Branch
 		return
 	case out == statusOK && c.Maybe != "" && strings.Contains(body, "'"+c.Maybe+"'"):
-		u.s.Place.Branch = c.Maybe
+		p.Branch = c.Maybe
 		return
 	case out == statusOK && c.ShowsBranch:
 		name, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
 		if name = oneLine(name, nameRunes); name != "" && !strings.Contains(name, " ") {
-			u.s.Place.Branch = name
+			p.Branch = name
 		}
 		return
 	case !strings.Contains(c.Command, "git "):
@@ -276,7 +276,7 @@ func (u *updater) branchSeen(c Call, out, first string) {
 			}
 		}
 		if ok = ok && name != "" && !strings.Contains(name, " "); ok {
-			u.s.Place.Branch = oneLine(name, nameRunes)
+			p.Branch = oneLine(name, nameRunes)
 		}
 		return !ok
 	})

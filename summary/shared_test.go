@@ -39,23 +39,23 @@ func readSession(t testing.TB, file string) []memkernel.Message {
 func TestSharedTranscripts(t *testing.T) {
 	const limit = 1200
 	for name, msgs := range sessions(t) {
-		whole := Update(State{}, msgs)
+		whole := update(State{}, msgs)
 		var step State
 		for i := 0; i < len(msgs); {
 			n := min(1+i%7, len(msgs)-i)
-			step = roundTrip(t, Update(step, msgs[i:i+n]))
+			step = roundTrip(t, update(step, msgs[i:i+n]))
 			i += n
 		}
 		diffStates(t, name, whole, step)
-		text := Render(whole, limit, nil, pointer)
-		if again := Render(step, limit, nil, pointer); again != text {
+		text := render(whole, limit, nil, pointer)
+		if again := render(step, limit, nil, pointer); again != text {
 			t.Errorf("%s: text differs after an incremental update:\n%s\nwant\n%s", name, again, text)
 		}
 		checkText(t, text, limit)
 		if whole.Goal.Text == "" || len(whole.Artifacts) == 0 || len(whole.Decisions) == 0 {
 			t.Errorf("%s: goal, files or decisions are empty", name)
 		}
-		full := Render(whole, 1<<20, nil, nil)
+		full := render(whole, 1<<20, nil, nil)
 		data, _ := json.Marshal(whole)
 		t.Logf("%-60s %4d messages, state of %5d bytes: %4d tokens at cap, %5d in full; %d rules, %d decisions, %d open, %d files", name, len(msgs), len(data), tokens(text),
 			tokens(full), len(whole.Constraints), len(whole.Decisions)+whole.Evicted.Decisions, len(whole.OpenThreads()), len(whole.Artifacts)+whole.Evicted.Artifacts)
@@ -87,20 +87,20 @@ func BenchmarkUpdate(b *testing.B) {
 		b.SetBytes(int64(size))
 		b.ReportAllocs()
 		for b.Loop() {
-			Update(State{}, msgs)
+			update(State{}, msgs)
 		}
 	})
-	s := Update(State{}, msgs[:len(msgs)-1])
+	s := update(State{}, msgs[:len(msgs)-1])
 	b.Run("one message", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			Update(s, msgs[len(msgs)-1:])
+			update(s, msgs[len(msgs)-1:])
 		}
 	})
 	b.Run("render", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			Render(s, 1200, nil, nil)
+			render(s, 1200, nil, nil)
 		}
 	})
 }

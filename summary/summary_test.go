@@ -13,6 +13,9 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
+// update reads messages that hold no secret.
+func update(s State, msgs []memkernel.Message) State { return UpdateMasked(s, msgs, nil) }
+
 func tokens(s string) int { return (len(s) + 2) / 3 }
 
 func pointer(kind string, n int) string { return "pg_" + kind }
@@ -94,7 +97,7 @@ func keyed(msgs ...memkernel.Message) []memkernel.Message {
 }
 
 func rendered(msgs ...memkernel.Message) string {
-	return Render(Update(State{}, keyed(msgs...)), 1200, nil, pointer)
+	return render(update(State{}, keyed(msgs...)), 1200, nil, pointer)
 }
 
 func TestFreshSession(t *testing.T) {
@@ -106,10 +109,10 @@ decisions: none yet
 open_threads: none yet
 recent_artifacts: none yet
 `
-	if got := Render(State{}, 1200, nil, nil); got != want {
+	if got := render(State{}, 1200, nil, nil); got != want {
 		t.Errorf("got\n%s", got)
 	}
-	if got := Render(Update(State{}, nil), 1200, nil, pointer); got != want {
+	if got := render(update(State{}, nil), 1200, nil, pointer); got != want {
 		t.Errorf("after an empty update:\n%s", got)
 	}
 }
@@ -237,7 +240,7 @@ func TestDecisions(t *testing.T) {
 			var got []string
 			var step State
 			for _, m := range keyed(tt.msgs...) { // each in a process of its own
-				step = roundTrip(t, Update(step, []memkernel.Message{m}))
+				step = roundTrip(t, update(step, []memkernel.Message{m}))
 			}
 			for _, e := range step.Decisions {
 				got = append(got, e.Text)
@@ -282,17 +285,17 @@ func TestRules(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.line, func(t *testing.T) {
-			s := Update(State{}, keyed(user("x\n"+tt.line)))
+			s := update(State{}, keyed(user("x\n"+tt.line)))
 			if got := len(s.Constraints) == 1; got != tt.want {
 				t.Errorf("rule = %v, want %v (%v)", got, tt.want, s.Constraints)
 			}
 		})
 	}
 	wrapped := "Work in the main checkout, which is the one that the team looks at, and\nthen stop. Never push it. The branch, e.g. dev, is yours to use."
-	if s := Update(State{}, keyed(user(wrapped))); len(s.Constraints) != 1 || s.Constraints[0].Text != "Never push it." {
+	if s := update(State{}, keyed(user(wrapped))); len(s.Constraints) != 1 || s.Constraints[0].Text != "Never push it." {
 		t.Errorf("wrapped prose: %v", s.Constraints)
 	}
-	if s := Update(State{}, keyed(user("```\nnever in code\n```\nalways outside"))); len(s.Constraints) != 1 {
+	if s := update(State{}, keyed(user("```\nnever in code\n```\nalways outside"))); len(s.Constraints) != 1 {
 		t.Errorf("code is not passed over: %v", s.Constraints)
 	}
 }
@@ -315,7 +318,7 @@ func TestGoal(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := Update(State{}, keyed(tt.msgs...))
+			s := update(State{}, keyed(tt.msgs...))
 			if s.Goal.Text != tt.goal || s.Request.Text != tt.last {
 				t.Errorf("goal %q now %q, want %q now %q", s.Goal.Text, s.Request.Text, tt.goal, tt.last)
 			}
@@ -360,7 +363,7 @@ func TestFailingChecks(t *testing.T) {
 				msgs = append(msgs, m...)
 			}
 			var got []string
-			for _, e := range Update(State{}, keyed(msgs...)).Threads {
+			for _, e := range update(State{}, keyed(msgs...)).Threads {
 				got = append(got, e.Text)
 			}
 			if d := cmp.Diff(tt.want, got); d != "" {
@@ -371,13 +374,13 @@ func TestFailingChecks(t *testing.T) {
 }
 
 func TestRunningCommand(t *testing.T) {
-	s := Update(State{}, keyed(
+	s := update(State{}, keyed(
 		calls("1", "exec_command", `{"cmd":"bun test","workdir":"/w"}`),
 		answers("1", "Chunk ID: a\nWall time: 30\nProcess running with session ID 77\nOutput:\n", false)))
 	if s.LastCheck.Status != "running" {
 		t.Fatalf("status %q", s.LastCheck.Status)
 	}
-	s = Update(s, keyed(
+	s = update(s, keyed(
 		calls("2", "write_stdin", `{"session_id":77,"chars":""}`),
 		answers("2", "Chunk ID: b\nProcess exited with code 1\nOutput:\n3 fail", false)))
 	if s.LastCheck.Status != "failed (exit 1)" || len(s.Threads) != 1 || s.Running != nil {
@@ -410,7 +413,7 @@ func TestArtifacts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, e := range Update(State{}, keyed(tt.msgs...)).Artifacts {
+			for _, e := range update(State{}, keyed(tt.msgs...)).Artifacts {
 				got = append(got, e.Text)
 			}
 			if d := cmp.Diff(tt.want, got); d != "" {
@@ -445,7 +448,7 @@ func TestPlaceAndBranch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := Update(State{}, tt.msgs)
+			s := update(State{}, tt.msgs)
 			if s.repo() != tt.dir || s.Place.Branch != tt.where {
 				t.Errorf("repo %q branch %q, want %q %q", s.repo(), s.Place.Branch, tt.dir, tt.where)
 			}
@@ -483,12 +486,12 @@ func TestMask(t *testing.T) {
 }
 
 func TestStableBytes(t *testing.T) {
-	s := Update(State{}, keyed(user("write the report now"), says("Shall I start?")))
-	before := Render(s, 1200, nil, pointer)
+	s := update(State{}, keyed(user("write the report now"), says("Shall I start?")))
+	before := render(s, 1200, nil, pointer)
 	quiet := keyed(
 		memkernel.Message{Role: memkernel.RoleUser, Origin: memkernel.OriginMeta, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "x"}}},
 		answers("none", "an answer to nothing", false), user("<system-reminder>x</system-reminder>"))
-	if after := Render(Update(s, quiet), 1200, nil, pointer); after != before {
+	if after := render(update(s, quiet), 1200, nil, pointer); after != before {
 		t.Errorf("nothing changed, the text did:\n%s\nwas\n%s", after, before)
 	}
 }
@@ -499,9 +502,9 @@ func TestPointers(t *testing.T) {
 		id := fmt.Sprint(i)
 		msgs = append(msgs, calls(id, "write", fmt.Sprintf(`{"path":"dir/file%03d.go","content":""}`, i)), answers(id, "", false))
 	}
-	s := Update(State{}, keyed(msgs...))
+	s := update(State{}, keyed(msgs...))
 	asked := map[string]int{}
-	text := Render(s, 400, nil, func(kind string, n int) string { asked[kind] = n; return "pg_7" })
+	text := render(s, 400, nil, func(kind string, n int) string { asked[kind] = n; return "pg_7" })
 	checkText(t, text, 400)
 	shown := strings.Count(text, "file: ")
 	if want := fmt.Sprintf("  +%d older: get pg_7\n", 130-shown); !strings.HasSuffix(text, want) || asked[KindArtifacts] != 130-shown {
@@ -523,7 +526,7 @@ func TestChoiceOfOlderState(t *testing.T) {
 	if err := json.Unmarshal([]byte(old), &s); err != nil {
 		t.Fatal(err)
 	}
-	got := Update(s, []memkernel.Message{answers("c", `"Which db?"="sqlite"`, false), user("the second")}).Decisions
+	got := update(s, []memkernel.Message{answers("c", `"Which db?"="sqlite"`, false), user("the second")}).Decisions
 	if len(got) != 2 || got[0].Text != `Which db? → "Which db?"="sqlite"` || got[1].Text != "Which? → chose 2. Drop it (user: the second)" || got[1].By != ByUser {
 		t.Errorf("%+v", got)
 	}

@@ -19,19 +19,16 @@ const shortReply = 120
 // updater applies messages to a state of its own.
 type updater struct {
 	s    State
-	mask func(string) string
+	mask masker
 	m    *memkernel.Message
 }
 
-// Update returns s brought up to date with msgs, which are the messages that
+// UpdateMasked returns s brought up to date with msgs, which are the messages that
 // follow s.Offset. It takes time in proportion to msgs alone, changes neither
 // argument, and where the messages are split between calls makes no
-// difference.
-func Update(s State, msgs []memkernel.Message) State { return UpdateMasked(s, msgs, nil) }
-
-// UpdateMasked is Update with every text run through mask before an excerpt
-// is taken of it, so that a secret is seen whole and never kept in part. Mask
-// must be a pure function; nil masks nothing.
+// difference. Every text is run through mask before an excerpt is taken of it, so that
+// a secret is seen whole and never kept in part. Mask must be a pure function; nil
+// masks nothing.
 func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) State {
 	u := updater{s: s.clone(), mask: mask}
 	u.s.Version = Version
@@ -90,13 +87,16 @@ func (u *updater) user() {
 		}
 	}
 	if own, quoted := transcript.Typed(*u.m); own != "" || quoted != "" {
-		u.request(u.source(own, userWindow))
+		u.request(u.mask.source(own, userWindow))
 	}
 }
 
-func (u *updater) masked(s string) string {
-	if u.mask != nil {
-		return u.mask(s)
+// masker takes secrets out of a text; nil takes none.
+type masker func(string) string
+
+func (mask masker) of(s string) string {
+	if mask != nil {
+		return mask(s)
 	}
 	return s
 }
@@ -106,10 +106,10 @@ func (u *updater) masked(s string) string {
 const margin = 4 << 10
 
 // source is the start of a text, masked.
-func (u *updater) source(s string, n int) string { return head(u.masked(head(s, n+margin)), n) }
+func (mask masker) source(s string, n int) string { return head(mask.of(head(s, n+margin)), n) }
 
 // ending is the end of a text, masked.
-func (u *updater) ending(s string, n int) string { return tail(u.masked(tail(s, n+margin)), n) }
+func (mask masker) ending(s string, n int) string { return tail(mask.of(tail(s, n+margin)), n) }
 
 // entry makes an entry of the message at hand.
 func (u *updater) entry(letter, kind, text string) Entry {
@@ -147,7 +147,7 @@ func (u *updater) say(text string) {
 		return
 	}
 	long := utf8.RuneCountInString(head(text, 4*longTurn)) >= longTurn
-	text = u.ending(text, sayWindow)
+	text = u.mask.ending(text, sayWindow)
 	u.s.Said = oneLine(unmark(lastLine(text)), whyRunes)
 	u.s.Ask = ask(text).goesOn(u.s.Ask)
 	u.s.Ask.Long = long
@@ -158,17 +158,17 @@ func (u *updater) say(text string) {
 	u.state(text)
 }
 
-// decision records one, replacing the last if same says that it is an older
+// putDecision records one, replacing the last if same says that it is an older
 // state of the same decision. A host that takes messages back has the others read
 // again: what was read from them stands.
-func (u *updater) decision(e Entry, same func(last Entry) bool) {
-	if e.Key != "" && slices.ContainsFunc(u.s.Decisions, func(o Entry) bool { return o.Key == e.Key && o.Kind == e.Kind && o.Text == e.Text }) {
+func putDecision(s *State, e Entry, same func(last Entry) bool) {
+	if e.Key != "" && slices.ContainsFunc(s.Decisions, func(o Entry) bool { return o.Key == e.Key && o.Kind == e.Kind && o.Text == e.Text }) {
 		return
 	}
-	if n := len(u.s.Decisions); n > 0 && same != nil && same(u.s.Decisions[n-1]) {
-		e.ID = u.s.Decisions[n-1].ID
-		u.s.Decisions[n-1] = e
+	if n := len(s.Decisions); n > 0 && same != nil && same(s.Decisions[n-1]) {
+		e.ID = s.Decisions[n-1].ID
+		s.Decisions[n-1] = e
 		return
 	}
-	u.s.Decisions = push(u.s.Decisions, e, maxDecisions, &u.s.Evicted.Decisions)
+	s.Decisions = push(s.Decisions, e, maxDecisions, &s.Evicted.Decisions)
 }

@@ -1,6 +1,9 @@
 package transcript
 
-import "github.com/memkernel/memkernel"
+import (
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
 
 // AtomKind says what an atom begins with.
 type AtomKind string
@@ -37,7 +40,7 @@ func Atoms(msgs []memkernel.Message) []Atom {
 	var atoms []Atom
 	for i := 0; i < len(msgs); {
 		a := atomAt(msgs, i)
-		for a.End < len(msgs) && isSystemRole(msgs[a.End].Role) && !isSystemRole(msgs[i].Role) && msgs[a.End-1].Role != memkernel.RoleAssistant {
+		for a.End < len(msgs) && wire.IsSystemRole(msgs[a.End].Role) && !wire.IsSystemRole(msgs[i].Role) && msgs[a.End-1].Role != memkernel.RoleAssistant {
 			a.End++
 		}
 		atoms = append(atoms, a)
@@ -63,7 +66,7 @@ func atomAt(msgs []memkernel.Message, i int) Atom {
 	open := map[string]bool{}
 	for ; ; a.End++ {
 		for k := range msgs[a.End-1].Parts {
-			if p := &msgs[a.End-1].Parts[k]; isCall(p) {
+			if p := &msgs[a.End-1].Parts[k]; wire.IsCall(p) {
 				open[p.Call.ID] = true
 			}
 		}
@@ -73,7 +76,7 @@ func atomAt(msgs []memkernel.Message, i int) Atom {
 	}
 	for j := a.End; len(open) > 0 && j < len(msgs) && msgs[j].Role != memkernel.RoleAssistant; j++ {
 		for k := range msgs[j].Parts {
-			if p := &msgs[j].Parts[k]; isResult(p) && open[p.Result.CallID] {
+			if p := &msgs[j].Parts[k]; wire.IsResult(p) && open[p.Result.CallID] {
 				delete(open, p.Result.CallID)
 				a.End = j + 1
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // Body is a request body taken apart, so that its conversation can be replaced and
@@ -28,20 +29,21 @@ type Body struct {
 
 	raw     string
 	members []bodyMember
-	list    span // the elements of the conversation, without brackets
-	lead    int  // end of the elements that are the system prompt
+	list    wire.Span // the elements of the conversation, without brackets
+	lead    int       // end of the elements that are the system prompt
+	api     *wire.API
 	markers BodyMarkers
 }
 
-// bodyMember is a member of the body: all of it, and its value.
+// bodyMember is a member of the body.
 type bodyMember struct {
-	name       string
-	all, value span
+	name  string
+	value wire.Span
 }
 
-// ErrNoConversation is returned for a body whose conversation is not a list of
+// errNoConversation is returned for a body whose conversation is not a list of
 // messages.
-var ErrNoConversation = errors.New("the body holds no list of messages")
+var errNoConversation = errors.New("the body holds no list of messages")
 
 // ReadBody takes a request body apart. A body that can be read in more than one way
 // (a member that stands twice, an element that is no message) is an error.
@@ -50,66 +52,45 @@ func ReadBody(f Format, data []byte) (*Body, error) {
 	return r.Read(f, data)
 }
 
-// listName is the member that holds the conversation.
-func (b *Body) listName() string {
-	if b.Format == FormatResponses {
-		return "input"
-	}
-	return "messages"
-}
-
 // split finds the members, and the elements of the conversation.
-func (b *Body) split() (elements []span, err error) {
-	c := cursor{s: b.raw}
-	if c.peek() != '{' {
-		c.skip()
-		return nil, cmpErr(c.end(), errNoObject)
+func (b *Body) split() (elements []wire.Span, err error) {
+	c, err := wire.Object(b.raw)
+	if err != nil {
+		return nil, err
 	}
 	seen := map[string]bool{}
-	for name, ok, start := firstMember(&c); ok; name, ok, start = nextMember(&c) {
+	for name := range c.Fields {
 		if seen[name] {
 			return nil, fmt.Errorf("member %q stands twice", name)
 		}
 		seen[name] = true
-		list := c.peek() == '[' && name == b.listName()
-		from := c.i
+		list := c.Peek() == '[' && name == b.api.List
+		from := c.Start()
 		if list {
-			elements = skipElems(&c)
+			elements = c.Spans()
 		} else {
-			c.skip()
+			c.Skip()
 		}
-		if c.err == nil {
-			b.members = append(b.members, bodyMember{name, span{start, c.i}, span{from, c.i}})
-		}
-	}
-	return elements, c.end()
-}
-
-// skipElems passes over a list and says where its elements are.
-func skipElems(c *cursor) (out []span) {
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
-		c.peek()
-		start := c.i
-		if c.skip(); c.err == nil {
-			out = append(out, span{start, c.i})
+		if c.Err == nil {
+			b.members = append(b.members, bodyMember{name, wire.Span{Start: from, End: c.Pos()}})
 		}
 	}
-	return out
+	return elements, c.End()
 }
 
 // Member is the JSON of a member's value, "" if there is none. It is a copy: what is
 // kept of it keeps no body.
 func (b *Body) Member(name string) string {
 	if m := b.member(name); m != nil {
-		return strings.Clone(b.raw[m.value.start:m.value.end])
+		return strings.Clone(b.raw[m.value.Start:m.value.End])
 	}
 	return ""
 }
 
 // Text is the value of a member that is a string, else "".
 func (b *Body) Text(name string) string {
-	c := cursor{s: b.Member(name)}
-	return c.str()
+	c := wire.Scan(b.Member(name))
+	return c.Str()
 }
 
 func (b *Body) member(name string) *bodyMember {
@@ -124,47 +105,44 @@ func (b *Body) member(name string) *bodyMember {
 // fill reads the members that a plan is made of.
 func (b *Body) fill() error {
 	b.Model = b.Text("model")
-	tools := cursor{s: b.Member("tools")}
-	if tools.s != "" {
-		b.Tools = readTools(&tools)
+	tools := wire.Scan(b.Member("tools"))
+	if tools.S != "" {
+		b.Tools = wire.ReadTools(&tools)
 	}
-	system := cursor{s: b.Member("system")}
-	if b.Format == FormatResponses {
-		system.s = b.Member("instructions")
+	system := wire.Scan(b.Member(b.api.System))
+	if system.Peek() != 0 {
+		b.System = b.api.Instructions(&system)
 	}
-	if system.s != "" && b.Format != FormatOpenAI {
-		b.System = anthropicContent(&system)
-	}
-	if err := errors.Join(tools.err, system.err); err != nil {
+	if err := errors.Join(tools.Err, system.Err); err != nil {
 		return err
 	}
-	m := b.member(b.listName())
-	if m == nil || b.raw[m.value.start] != '[' {
-		return ErrNoConversation
+	m := b.member(b.api.List)
+	if m == nil || b.raw[m.value.Start] != '[' {
+		return errNoConversation
 	}
-	b.list = span{m.value.start + 1, m.value.end - 1}
-	b.lead = b.list.start
+	b.list = wire.Span{Start: m.value.Start + 1, End: m.value.End - 1}
+	b.lead = b.list.Start
 	return nil
 }
 
 // bodyItems collects the elements of the conversation.
 type bodyItems struct {
-	b         *Body
-	reader    *BodyReader
-	functions requestAssembler
-	pairs     pairs
-	open      bool // the last message still takes items of one answer
-	at        span // its bytes
+	b       *Body
+	reader  *BodyReader
+	numbers wire.Numbers
+	pair    func([]memkernel.Message, *memkernel.Message)
+	open    bool      // the last message still takes items of one answer
+	at      wire.Span // its bytes
 }
 
 // readList reads the conversation.
-func (b *Body) readList(r *BodyReader, elements []span) error {
-	l := bodyItems{b: b, reader: r, functions: requestAssembler{s: &Session{}}}
+func (b *Body) readList(r *BodyReader, elements []wire.Span) error {
+	l := bodyItems{b: b, reader: r, pair: b.api.Pair()}
 	b.Messages = make([]memkernel.Message, 0, len(elements))
 	for n, at := range elements {
-		m, err := r.message(b.Format, b.raw[at.start:at.end])
+		m, err := r.message(b, b.raw[at.Start:at.End])
 		if err != nil {
-			return fmt.Errorf("%s[%d]: %w", b.listName(), n, err)
+			return fmt.Errorf("%s[%d]: %w", b.api.List, n, err)
 		}
 		l.add(m, at)
 	}
@@ -175,30 +153,26 @@ func (b *Body) readList(r *BodyReader, elements []span) error {
 // add files a message: what opens a chat completions request is its system prompt,
 // and all items of the assistant's up to the next output or user message are one
 // answer.
-func (l *bodyItems) add(m memkernel.Message, at span) {
+func (l *bodyItems) add(m memkernel.Message, at wire.Span) {
 	b := l.b
-	if b.Format == FormatOpenAI && len(b.Messages) == 0 && isSystemRole(m.Role) {
+	if b.api.System == "" && len(b.Messages) == 0 && wire.IsSystemRole(m.Role) {
 		b.System = append(b.System, m.Parts...)
-		b.lead = at.end
+		b.lead = at.End
 		return
 	}
-	if b.Format == FormatResponses {
-		l.pairs.take(b.Messages, &m)
-	} else {
-		adopt(b.Messages, &m)
-	}
+	l.pair(b.Messages, &m)
 	answer := m.Role == memkernel.RoleAssistant
 	if answer && m.Model == "" {
 		m.Model = b.Model
 	}
-	if b.Format == FormatResponses && answer && l.open {
-		joinItem(&b.Messages[len(b.Messages)-1], &m)
-		l.at.end = at.end
+	if answer && l.open {
+		b.api.Join(&b.Messages[len(b.Messages)-1], &m)
+		l.at.End = at.End
 		return
 	}
 	l.close()
-	l.open, l.at = answer && b.Format == FormatResponses, at
-	l.functions.number(&m)
+	l.open, l.at = answer && b.api.Join != nil, at
+	l.numbers.Number(&m)
 	b.Messages = append(b.Messages, m)
 }
 
@@ -208,28 +182,11 @@ func (l *bodyItems) close() {
 		m := &l.b.Messages[len(l.b.Messages)-1]
 		m.Key = ""
 		if m.Raw == "" { // joined of several
-			m.Raw = l.reader.text(l.b.raw[l.at.start:l.at.end])
+			m.Raw = l.reader.text(l.b.raw[l.at.Start:l.at.End])
 		}
 	}
 	l.open = false
 }
 
-// withType is a message item whose type is written out.
-func withType(raw string) string {
-	i := strings.IndexByte(raw, '{')
-	if i < 0 || strings.TrimLeft(raw[i+1:], " \t\r\n") == "}" {
-		return raw
-	}
-	return raw[:i+1] + `"type":"message",` + raw[i+1:]
-}
-
 // Source is the dialect of the body's blocks.
-func (b *Body) Source() Dialect {
-	switch b.Format {
-	case FormatOpenAI:
-		return OpenAI
-	case FormatResponses:
-		return Codex
-	}
-	return Anthropic
-}
+func (b *Body) Source() Dialect { return b.Format.Dialect() }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // BodyReader reads the bodies of conversations that grow from request to request. A
@@ -36,7 +37,11 @@ const (
 
 // Read is [ReadBody].
 func (r *BodyReader) Read(f Format, data []byte) (*Body, error) {
-	b := &Body{Format: f, raw: string(data)}
+	d := f.row()
+	if d == nil {
+		return nil, fmt.Errorf("read %s request: unknown format %q", f, f)
+	}
+	b := &Body{Format: f, raw: string(data), api: d.API}
 	elements, err := b.split()
 	if err == nil {
 		err = b.fill()
@@ -47,27 +52,29 @@ func (r *BodyReader) Read(f Format, data []byte) (*Body, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s request: %w", f, err)
 	}
-	b.markers = b.findMarkers()
+	if b.api.Markers != nil {
+		b.markers = b.api.Markers(b.envelope())
+	}
 	return b, nil
 }
 
 // message reads an element. Its text is cloned: a conversation is kept from request
 // to request, and would keep every body that one of its messages came in.
-func (r *BodyReader) message(f Format, raw string) (memkernel.Message, error) {
-	if m, ok := r.find(bodyKey{f, raw}); ok {
+func (r *BodyReader) message(b *Body, raw string) (memkernel.Message, error) {
+	if m, ok := r.find(bodyKey{b.Format, raw}); ok {
 		return m, nil
 	}
 	raw = strings.Clone(raw)
-	m, err := readElement(f, raw)
+	m, err := b.api.Element(raw)
 	if err != nil {
 		return memkernel.Message{}, err
 	}
 	m.Raw, m.Parts = raw, slices.Clip(m.Parts)
-	if f == FormatResponses {
+	if b.api.Join != nil {
 		m.Key = "" // an item's id is not the message's
 	}
-	if !early(m) {
-		r.remember(bodyKey{f, raw}, *m)
+	if !wire.Made(m) {
+		r.remember(bodyKey{b.Format, raw}, *m)
 	}
 	return *m, nil
 }
@@ -130,45 +137,4 @@ func (r *BodyReader) put(k bodyKey, m memkernel.Message) {
 	}
 	r.young[k] = m
 	r.bytes += len(k.raw)
-}
-
-// early tells of a message of the protocol without call ids, whose calls are numbered
-// by where they stand.
-func early(m *memkernel.Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool {
-		return p.Call != nil && strings.HasPrefix(p.Call.ID, functionPrefix) || p.Result != nil && strings.HasPrefix(p.Result.CallID, functionPrefix)
-	})
-}
-
-// readElement reads one element of a conversation.
-func readElement(f Format, raw string) (*memkernel.Message, error) {
-	rec := Record{Raw: raw}
-	switch f {
-	case FormatAnthropic:
-		err := parseAnthropic(&rec)
-		return rec.Message, err
-	case FormatOpenAI:
-		err := parseOpenAI(&rec)
-		return rec.Message, err
-	case FormatResponses:
-		return readBodyItem(raw)
-	}
-	return nil, fmt.Errorf("unknown format %q", f)
-}
-
-func readBodyItem(raw string) (*memkernel.Message, error) {
-	typed := raw
-	if rawType(raw) == "" { // a message may leave its type out
-		typed = withType(raw)
-	}
-	m, err := codexMessage(typed)
-	switch {
-	case err != nil:
-		return nil, err
-	case m == nil:
-		return nil, fmt.Errorf("an item that is of no request")
-	case m.Role == "":
-		return nil, fmt.Errorf("item has no role")
-	}
-	return m, nil
 }

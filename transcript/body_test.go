@@ -45,7 +45,7 @@ func TestBodyKeepsBytes(t *testing.T) {
 
 // Markers of the plan take the room that the client's own leave, newest first.
 func TestBodyMarkers(t *testing.T) {
-	all := []Marker{{MarkerTools, LastPart, "1h"}, {MarkerSystem, LastPart, "1h"}, {0, LastPart, "1h"}, {2, LastPart, "1h"}}
+	all := []Marker{{Message: MarkerTools, Part: LastPart, TTL: "1h"}, {Message: MarkerSystem, Part: LastPart, TTL: "1h"}, {Message: 0, Part: LastPart, TTL: "1h"}, {Message: 2, Part: LastPart, TTL: "1h"}}
 	for name, tt := range map[string]struct {
 		from, to string
 		want     []string // in order

@@ -5,10 +5,8 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
-
-// maxBodyMarkers is how many cache markers a request may have.
-const maxBodyMarkers = maxAnthropicMarkers
 
 // BodyEdit is what [Body.Write] changes of a body.
 type BodyEdit struct {
@@ -31,302 +29,45 @@ func (b *Body) Same(messages []memkernel.Message) bool {
 
 // Write is the body with another conversation. The notes say what could not be sent.
 func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
-	w := bodyWriter{b: b, e: e, r: renderer{format: b.Format,
-		req: &Request{Model: b.Model, Messages: e.Messages, Source: b.Source()}}}
-	if b.Format == FormatAnthropic {
-		w.settleMarkers()
-	}
-	list := w.list()
-	dst := make([]byte, 0, len(b.raw)+len(list)-(b.list.end-b.list.start)+1024)
+	r := &wire.Renderer{API: b.api, Own: true, Model: b.Model, Tools: b.Tools, System: b.System, Messages: e.Messages, Markers: e.Markers}
+	list, members := b.api.Rewrite(r, b.envelope())
+	dst := make([]byte, 0, len(b.raw)+len(list)-(b.list.End-b.list.Start)+1024)
 	at := 0
-	replace := func(s span, with string) {
-		dst = append(append(dst, b.raw[at:s.start]...), with...)
-		at = s.end
+	replace := func(s wire.Span, with string) {
+		dst = append(append(dst, b.raw[at:s.Start]...), with...)
+		at = s.End
 	}
 	thinking := false
 	for _, m := range b.members {
-		value := b.raw[m.value.start:m.value.end]
+		with, ok := members[m.name]
 		switch {
-		case m.name == b.listName():
+		case m.name == b.api.List:
 			replace(m.value, list)
 		case m.name == "thinking" && e.Thinking != "":
 			replace(m.value, e.Thinking)
 			thinking = true
-		case m.name == "tools" && w.tools != nil:
-			replace(m.value, markLast(value, *w.tools))
-		case m.name == "system" && w.system != nil:
-			replace(m.value, markLast(asBlocks(value), *w.system))
+		case ok:
+			replace(m.value, with)
 		}
 	}
 	dst = append(dst, b.raw[at:]...)
 	if e.Thinking != "" && !thinking {
 		end := strings.TrimRight(string(dst), " \t\r\n")
-		dst = insertMember([]byte(end), `"thinking":`+e.Thinking)
+		dst = wire.InsertMember([]byte(end), `"thinking":`+e.Thinking)
 	}
-	return dst, w.r.notes
+	return dst, r.Notes
 }
 
-// bodyWriter writes the conversation.
-type bodyWriter struct {
-	b             *Body
-	e             BodyEdit
-	r             renderer
-	marks         map[wireBlock]string
-	tools, system *string // lifetimes of markers of ours, nil for none
+// envelope is the body but for what is sent in the place of its messages.
+func (b *Body) envelope() *wire.Envelope {
+	return &wire.Envelope{Raw: b.raw, Lead: b.raw[b.list.Start:b.lead], Member: b.Member, Messages: b.Messages, Markers: b.markers}
 }
 
-// settleMarkers chooses which of the markers there is room for: those nearest to the
-// end first, since they are what the next request reads.
-func (w *bodyWriter) settleMarkers() {
-	own := w.b.Markers()
-	room := maxBodyMarkers - own.Fixed
-	if own.Automatic {
-		room--
-	}
-	wire := w.single()
-	w.marks = map[wireBlock]string{}
-	sorted := slices.Clone(w.e.Markers)
-	slices.SortStableFunc(sorted, func(a, b Marker) int { return b.Message - a.Message })
-	for _, mk := range sorted {
-		if room <= 0 {
-			return
-		}
-		if own.Short {
-			mk.TTL = "" // a longer lifetime may not follow a shorter one
-		}
-		switch {
-		case mk.Message >= 0:
-			at, ok := w.r.markable(wire, mk)
-			if _, taken := w.marks[at]; !ok || taken || own.Automatic && w.last(wire, at) {
-				continue
-			}
-			w.marks[at] = mk.TTL
-		case own.Fixed > 0:
-			continue
-		case mk.Message == MarkerSystem && len(w.b.System) > 0 && w.system == nil:
-			w.system = &mk.TTL
-		case mk.Message == MarkerTools && len(w.b.Tools) > 0 && w.tools == nil:
-			w.tools = &mk.TTL
-		default:
-			continue
-		}
-		room--
-	}
-}
-
-// single is each message by itself, in the form that markable reads.
-func (w *bodyWriter) single() []wireMessage {
-	out := make([]wireMessage, len(w.e.Messages))
-	for i := range w.e.Messages {
-		for k := range w.e.Messages[i].Parts {
-			if w.r.refused(i, &w.e.Messages[i].Parts[k]) == "" {
-				out[i].blocks = append(out[i].blocks, wireBlock{i, k})
-			}
-		}
-	}
-	return out
-}
-
-// last tells whether a block is the request's last, which the provider marks itself.
-func (w *bodyWriter) last(wire []wireMessage, at wireBlock) bool {
-	end, ok := w.r.markable(wire, Marker{Message: len(w.e.Messages), Part: LastPart})
-	return ok && end == at
-}
-
-// list is the conversation's new value.
-func (w *bodyWriter) list() string {
-	lead := w.b.raw[w.b.list.start:w.b.lead]
-	w.r.dst = append(make([]byte, 0, len(w.b.raw)+4096), '[')
-	w.r.dst = append(w.r.dst, strings.TrimSpace(lead)...)
-	out := &outputs{custom: map[string]bool{}}
-	if w.b.Format == FormatResponses {
-		out = newOutputs(w.e.Messages)
-	}
-	for i := range w.e.Messages {
-		switch m := &w.e.Messages[i]; {
-		case w.b.Format == FormatAnthropic:
-			w.r.comma()
-			w.anthropic(i, m)
-		case m.Raw != "" && out.stands(m):
-			w.r.comma()
-			w.r.dst = append(w.r.dst, m.Raw...)
-		case w.b.Format == FormatResponses:
-			w.r.responsesMessage(i, noMark, out)
-		default:
-			w.r.flushMedia(w.r.chatMessage(i, m, noMark, nil))
-		}
-	}
-	return string(append(w.r.dst, ']'))
-}
-
-// anthropic writes a message of the Messages API without the client's markers and
-// with ours.
-func (w *bodyWriter) anthropic(i int, m *memkernel.Message) {
-	marked := false
-	for k := range m.Parts {
-		_, ok := w.marks[wireBlock{i, k}]
-		marked = marked || ok
-	}
-	switch clean := !strings.Contains(m.Raw, "_control"); {
-	case m.Raw != "" && !marked && clean:
-		w.r.dst = append(w.r.dst, m.Raw...)
-		return
-	case m.Raw != "" && !marked:
-		w.r.dst = appendClean(w.r.dst, m.Raw)
-		return
-	}
-	if m.Raw != "" {
-		w.r.dst = w.markRaw(w.r.dst, i, m.Raw)
-		return
-	}
-	role := "user"
-	if m.Role == memkernel.RoleAssistant || m.Role == memkernel.RoleSystem {
-		role = string(m.Role)
-	}
-	w.r.dst = append(append(append(w.r.dst, `{"role":"`...), role...), `","content":[`...)
-	for k := range m.Parts {
-		if why := w.r.refused(i, &m.Parts[k]); why != "" {
-			w.r.note("not-sent", i, &m.Parts[k], why)
-			continue
-		}
-		w.r.dst = appendListed(w.r.dst, func(dst []byte) []byte { return w.mark(appendAnthropic(dst, &m.Parts[k]), wireBlock{i, k}) })
-	}
-	w.r.dst = append(w.r.dst, ']', '}')
-}
-
-// mark adds the marker of a block that ends dst, if it has one.
-func (w *bodyWriter) mark(dst []byte, at wireBlock) []byte {
-	if ttl, ok := w.marks[at]; ok {
-		return insertMember(dst, cacheControl(ttl))
-	}
-	return dst
-}
-
-// markRaw writes a message with its own bytes and markers on some of its blocks. A
-// content that is one string becomes one text block, which is the same to the model.
-func (w *bodyWriter) markRaw(dst []byte, i int, raw string) []byte {
-	clean := string(appendClean(nil, raw))
-	c := cursor{s: clean}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-		if k != "content" {
-			c.skip()
-			continue
-		}
-		c.peek()
-		dst = append(dst, clean[:c.i]...)
-		dst = append(dst, w.markBlocks(i, asBlocks(c.raw()))...)
-		return append(dst, clean[c.i:]...)
-	}
-	return append(dst, clean...)
-}
-
-// markBlocks puts the markers of a message on its content.
-func (w *bodyWriter) markBlocks(i int, list string) []byte {
-	var dst []byte
-	n, at := 0, 0
-	eachElem(list, func(s span) {
-		dst = append(dst, list[at:s.end]...)
-		dst = w.mark(dst, wireBlock{i, n})
-		n, at = n+1, s.end
-	})
-	return append(dst, list[at:]...)
-}
-
-// asBlocks is a content as a list of blocks.
-func asBlocks(content string) string {
-	if strings.HasPrefix(content, `"`) {
-		return `[{"type":"text","text":` + content + `}]`
-	}
-	return content
-}
-
-// markLast puts a marker on the last element of a list.
-func markLast(list, ttl string) string {
-	end := -1
-	eachElem(list, func(s span) { end = s.end })
-	if end < 0 {
-		return list
-	}
-	return string(insertMember([]byte(list[:end]), cacheControl(ttl))) + list[end:]
-}
-
-// eachElem calls f for the elements of a list.
-func eachElem(list string, f func(span)) {
-	c := cursor{s: list}
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
-		c.peek()
-		start := c.i
-		if c.skip(); c.err == nil {
-			f(span{start, c.i})
-		}
-	}
-}
-
-// BodyMarkers are the cache markers that the client set.
-type BodyMarkers struct {
-	// Fixed are those on tools and system prompt, Messages those in the conversation.
-	Fixed, Messages int
-	// Automatic says that the provider is asked to mark the last block itself.
-	Automatic bool
-	// Short says that one of the fixed or the automatic asks for the shorter
-	// lifetime, Long that one in the messages or the automatic asks for an hour.
-	Short, Long bool
-}
-
-// Any tells whether the client sets markers at all.
-func (m BodyMarkers) Any() bool { return m.Automatic || m.Fixed+m.Messages > 0 }
+// BodyMarkers are the cache markers that a client set: how many, where, for how long.
+type BodyMarkers = wire.Markers
 
 // Markers are the cache markers of the body.
 func (b *Body) Markers() BodyMarkers { return b.markers }
 
-// findMarkers looks for them. Most of what is searched has none, and few letters are
-// as rare as the underscore.
-func (b *Body) findMarkers() BodyMarkers {
-	var out BodyMarkers
-	if b.Format != FormatAnthropic || !strings.Contains(b.raw, "_control") {
-		return out
-	}
-	hour := func(raw string) bool { return strings.Contains(raw, `"1h"`) }
-	for _, name := range []string{"tools", "system"} {
-		eachElem(b.Member(name), func(s span) {
-			raw := bodyMemberOf(b.Member(name)[s.start:s.end], "cache_control")
-			if raw != "" && raw != "null" {
-				out.Fixed++
-				out.Short = out.Short || !hour(raw)
-			}
-		})
-	}
-	if raw := b.Member("cache_control"); raw != "" && raw != "null" {
-		out.Automatic, out.Short, out.Long = true, out.Short || !hour(raw), hour(raw)
-	}
-	for i := range b.Messages {
-		if !strings.Contains(b.Messages[i].Raw, "_control") {
-			continue
-		}
-		content := bodyMemberOf(b.Messages[i].Raw, "content")
-		eachElem(content, func(s span) {
-			if raw := bodyMemberOf(content[s.start:s.end], "cache_control"); raw != "" && raw != "null" {
-				out.Messages++
-				out.Long = out.Long || hour(raw)
-			}
-		})
-	}
-	return out
-}
-
 // Marked tells whether the body may hold breakpoints in OpenAI's form.
 func (b *Body) Marked() bool { return strings.Contains(b.raw, "_cache_breakpoint\"") }
-
-// bodyMemberOf is the JSON of an object's member, "" if there is none.
-func bodyMemberOf(object, name string) string {
-	c := cursor{s: object}
-	out := ""
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-		if k == name {
-			out = c.raw()
-		} else {
-			c.skip()
-		}
-	}
-	return out
-}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 	"pgregory.net/rapid"
 )
 
@@ -98,8 +99,8 @@ func TestItemKinds(t *testing.T) {
 
 // typed is an item as a rollout has it.
 func typed(item string) string {
-	if rawType(item) == "" {
-		return withType(item)
+	if wire.RawType(item) == "" {
+		return strings.Replace(item, "{", `{"type":"message",`, 1)
 	}
 	return item
 }
@@ -239,7 +240,7 @@ func onlyMoved(notes []Note) bool {
 
 // rawID is an item's call id in quotes, or something that is nowhere.
 func rawID(item string) string {
-	if id := bodyMemberOf(item, "call_id"); id != "" {
+	if id := wire.MemberOf(item, "call_id"); id != "" {
 		return id
 	}
 	return "\x00"

@@ -3,31 +3,75 @@ package transcript
 import (
 	"fmt"
 	"strings"
+
+	"github.com/memkernel/memkernel/transcript/internal/anthropic"
+	"github.com/memkernel/memkernel/transcript/internal/claudecode"
+	"github.com/memkernel/memkernel/transcript/internal/codex"
+	"github.com/memkernel/memkernel/transcript/internal/openai"
+	"github.com/memkernel/memkernel/transcript/internal/pi"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // Dialect names how a host writes its transcripts.
 type Dialect string
 
+// table has the dialects, in the order in which they are named.
+var table = []wire.Dialect{claudecode.Dialect, pi.Dialect, codex.Dialect, anthropic.Dialect, openai.Dialect}
+
+// The names by which others know dialects.
 const (
-	ClaudeCode Dialect = "claude-code"
-	Pi         Dialect = "pi"
-	Codex      Dialect = "codex"
-	Anthropic  Dialect = "anthropic"
-	OpenAI     Dialect = "openai"
+	ClaudeCode Dialect = claudecode.Name
+	Pi         Dialect = pi.Name
+	Codex      Dialect = codex.Name
+	Anthropic  Dialect = anthropic.Name
+	OpenAI     Dialect = openai.Name
 )
 
 // Dialects lists all dialects in a fixed order.
-func Dialects() []Dialect { return []Dialect{ClaudeCode, Pi, Codex, Anthropic, OpenAI} }
+func Dialects() (out []Dialect) {
+	for i := range table {
+		out = append(out, Dialect(table[i].Name))
+	}
+	return out
+}
+
+// rowOf is the row of a dialect, nil if there is none.
+func rowOf(d Dialect) *wire.Dialect {
+	for i := range table {
+		if table[i].Name == string(d) {
+			return &table[i]
+		}
+	}
+	return nil
+}
+
+// Intakes are the dialects in which a host may hand over its messages: those of requests
+// first, then those of other providers' items.
+func Intakes() (out []Dialect) {
+	for rank := range 3 {
+		for i := range table {
+			if t := &table[i]; t.Items != nil && t.Rank() == rank {
+				out = append(out, Dialect(t.Name))
+			}
+		}
+	}
+	return out
+}
+
+// Document tells whether a transcript in the dialect is one JSON document, which can't be
+// read from the middle: a request about to be sent, and no log of what happened.
+func (d Dialect) Document() bool {
+	r := rowOf(d)
+	return r != nil && r.Document()
+}
 
 // ParseDialect reads a dialect's name; "" and "auto" mean detection.
 func ParseDialect(name string) (Dialect, error) {
 	if name == "" || name == "auto" {
 		return "", nil
 	}
-	for _, d := range Dialects() {
-		if string(d) == name {
-			return d, nil
-		}
+	if d := Dialect(name); rowOf(d) != nil {
+		return d, nil
 	}
 	return "", fmt.Errorf("parse dialect: unknown name %q, want one of %v", name, Dialects())
 }
@@ -68,177 +112,74 @@ func Detect(prefix []byte) (Dialect, error) {
 
 // isGemini tells a session file of Gemini CLI by its head.
 func isGemini(s string) bool {
-	c, has := cursor{s: s}, map[string]bool{}
-	if c.peek() != '{' {
+	c, has := wire.Scan(s), map[string]bool{}
+	if c.Peek() != '{' {
 		return false
 	}
-	for k, ok := c.firstKey(); ok && k != "messages"; k, ok = c.nextKey() {
+	for k := range c.Fields {
+		if k == "messages" {
+			break
+		}
 		has[k] = true
-		c.skip()
+		c.Skip()
 	}
 	return has["sessionId"] && has["projectHash"]
 }
 
-// sniffLine looks at the keys of one JSONL record. A broken record is judged
-// by what stands before the break.
-func sniffLine(line string) Dialect {
-	c := cursor{s: line}
-	if c.peek() != '{' {
-		return ""
-	}
-	var typ string
-	has := map[string]bool{}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-		has[k] = true
-		if k == "type" {
-			typ = c.str()
-		} else {
-			c.skip()
+// Format is the shape of a provider's request body.
+type Format string
+
+// The formats that others name.
+const (
+	// FormatAnthropic is the Messages API.
+	FormatAnthropic Format = anthropic.Format
+	// FormatOpenAI is chat completions, which many providers speak.
+	FormatOpenAI Format = openai.Format
+	// FormatResponses is OpenAI's Responses API.
+	FormatResponses Format = codex.Format
+)
+
+// Formats lists all formats, in the order of [Intakes].
+func Formats() (out []Format) {
+	for _, d := range Intakes() {
+		if f := d.Format(); f != "" {
+			out = append(out, f)
 		}
 	}
-	switch {
-	case isCodexType(typ) || has["payload"] && has["type"], has["record_type"],
-		has["instructions"] && has["id"] && has["timestamp"]:
-		return Codex
-	case has["uuid"], has["parentUuid"], has["sessionId"], has["isSidechain"],
-		has["leafUuid"], isClaudeType(typ):
-		return ClaudeCode
-	case isPiType(typ):
-		return Pi
-	case isResponsesItem(typ):
-		return Codex
+	return out
+}
+
+// Dialect is the one whose messages a request in the format holds, "" if there is none.
+func (f Format) Dialect() Dialect {
+	if r := f.row(); r != nil {
+		return Dialect(r.Name)
 	}
 	return ""
 }
 
-// sniffDocument decides between the JSON dialects, "" if it is neither.
-func sniffDocument(s string) Dialect {
-	c := cursor{s: s}
-	var v vote
-	if s[0] == '[' {
-		v.messages(&c)
-		return v.verdict()
+// Format is the one of requests in the dialect, "" for one that goes to any provider.
+func (d Dialect) Format() Format {
+	if r := rowOf(d); r != nil && r.API != nil {
+		return Format(r.API.Format)
 	}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-		switch k {
-		case "messages":
-			v.messages(&c)
-			v.known = true
-		case "model":
-			v.model(c.str())
-		case "system", "anthropic_version", "anthropic_beta", "stop_sequences", "top_k", "thinking":
-			v.anthropic += 2
-			c.skip()
-		case "max_completion_tokens", "response_format", "stream_options", "frequency_penalty",
-			"presence_penalty", "reasoning_effort", "parallel_tool_calls", "logprobs", "seed":
-			v.openai += 2
-			c.skip()
-		case "tools":
-			v.tools(&c)
-		default:
-			c.skip()
+	return ""
+}
+
+func (f Format) row() *wire.Dialect {
+	for i := range table {
+		if a := table[i].API; a != nil && a.Format == string(f) {
+			return &table[i]
 		}
 	}
-	// A prefix may end before the messages, inside a long system prompt.
-	if c.err != nil && v.anthropic+v.openai >= 2 {
-		v.known = true
-	}
-	return v.verdict()
+	return nil
 }
 
-// vote collects evidence for either JSON dialect.
-type vote struct {
-	anthropic, openai int
-	known             bool
-}
-
-func (v *vote) verdict() Dialect {
-	switch {
-	case !v.known:
-		return ""
-	case v.openai > v.anthropic:
-		return OpenAI
+// oneOf is a list of names in words.
+func oneOf[S ~string](names []S) string {
+	last := len(names) - 1
+	words := make([]string, last)
+	for i := range words {
+		words[i] = string(names[i])
 	}
-	return Anthropic
-}
-
-func (v *vote) model(id string) {
-	switch {
-	case strings.Contains(id, "claude"):
-		v.anthropic++
-	case strings.Contains(id, "gpt"), strings.Contains(id, "deepseek"), strings.Contains(id, "gemini"):
-		v.openai++
-	}
-}
-
-func (v *vote) tools(c *cursor) {
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
-		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-			switch k {
-			case "input_schema", "cache_control":
-				v.anthropic += 4
-			case "function":
-				v.openai += 4
-			}
-			c.skip()
-		}
-	}
-}
-
-func (v *vote) messages(c *cursor) {
-	first := true
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
-		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-			switch k {
-			case "role":
-				v.role(c.str(), first)
-				continue
-			case "tool_calls", "tool_call_id", "refusal", "function_call", "reasoning_content":
-				v.openai += 4
-			case "content":
-				if c.peek() == '[' {
-					v.blocks(c)
-					continue
-				}
-			}
-			c.skip()
-		}
-		first = false
-	}
-}
-
-func (v *vote) role(role string, first bool) {
-	switch role {
-	case "tool", "function", "developer":
-		v.openai += 4
-	case "system":
-		// Anthropic takes system messages too, but never as the first.
-		if first {
-			v.openai += 4
-		}
-	case "user", "assistant":
-	default:
-		return
-	}
-	v.known = true
-}
-
-func (v *vote) blocks(c *cursor) {
-	for ok := c.firstElem(); ok; ok = c.nextElem() {
-		for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-			if k != "type" {
-				if k == "cache_control" || k == "source" {
-					v.anthropic += 4
-				}
-				c.skip()
-				continue
-			}
-			switch c.str() {
-			case "tool_use", "tool_result", "thinking", "redacted_thinking", "document":
-				v.anthropic += 4
-			case "image_url", "input_audio", "file", "refusal":
-				v.openai += 4
-			}
-		}
-	}
+	return strings.Join(words, ", ") + " or " + string(names[last])
 }

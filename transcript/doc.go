@@ -2,7 +2,8 @@
 // it into the canonical messages of package memkernel, and turns canonical
 // messages back into the request bodies that providers accept.
 //
-// Five dialects are known and detected from the first bytes:
+// Dialects are detected from the first bytes. Each is a row of one table and a folder of
+// its own below internal; CONTRIBUTING.md says how to add one.
 //
 //	claude-code  JSONL, one record per content block, grouped by message id
 //	pi           JSONL of Pi and OpenClaw, version 1 (linear) and 3 (tree)
@@ -12,7 +13,7 @@
 //
 // [Stream] yields one [Record] per line (or per message of a document) in
 // bounded memory: the longest record plus a constant. The records tile the
-// file, so that [Write] gives back exactly the bytes that were read:
+// file: written one after the other they are the bytes that were read:
 //
 //	+------+-----+------+------+-----+------+
 //	| Lead | Raw | Tail | Lead | Raw | Tail | ...

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // document streams the values of one JSON document: a request object with its
@@ -12,7 +14,6 @@ import (
 type document struct {
 	v     *valueReader
 	src   *source
-	parse parser
 	yield func(Record, error) bool
 	any   bool
 	lead  string // taken already for a value that turned out cut off
@@ -51,7 +52,7 @@ func (d *document) giveUp(err error) {
 	for first := true; ; first = false {
 		d.v.pos = len(d.v.buf)
 		raw, line, off := d.v.take()
-		rec := Record{Line: line, Offset: off, Raw: raw, Kind: KindBroken}
+		rec := Record{Line: line, Offset: off, Raw: raw, Kind: wire.KindBroken}
 		if first {
 			rec.Err, rec.Lead = le, d.lead
 			rec.Offset -= int64(len(d.lead))
@@ -92,7 +93,7 @@ func (d *document) elements() error {
 		return nil
 	}
 	for {
-		if err := d.value(KindMessage, ""); err != nil {
+		if err := d.value(wire.KindMessage, ""); err != nil {
 			return err
 		}
 		switch d.v.peek() {
@@ -138,8 +139,8 @@ func (d *document) member() error {
 	if err := d.v.value(); err != nil {
 		return err
 	}
-	c := cursor{s: string(d.v.buf[d.v.mark+key : d.v.pos])}
-	name := c.str()
+	c := wire.Scan(string(d.v.buf[d.v.mark+key : d.v.pos]))
+	name := c.Str()
 	if d.v.peek() != ':' {
 		return d.v.fault("':'")
 	}
@@ -147,7 +148,7 @@ func (d *document) member() error {
 	if b := d.v.peek(); name == "messages" && b == '[' {
 		return d.elements()
 	}
-	return d.value(KindField, name)
+	return d.value(wire.KindField, name)
 }
 
 // value reads one value and yields it as a record.
@@ -163,7 +164,7 @@ func (d *document) value(kind Kind, name string) error {
 	raw, line, _ := d.v.take()
 	rec := Record{Line: line, Offset: off, Lead: lead, Raw: raw, Kind: kind, Type: name}
 	d.any = true
-	if err := d.src.fill(&rec, d.parse, false); err != nil {
+	if err := d.src.fill(&rec, false); err != nil {
 		return err
 	}
 	if !d.yield(rec, nil) {
@@ -184,7 +185,7 @@ func (d *document) rest() error {
 		return fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), ErrEmpty)
 	}
 	lead, line, off := d.v.take()
-	if lead != "" && !d.yield(Record{Line: line, Offset: off, Lead: lead, Kind: KindBlank}, nil) {
+	if lead != "" && !d.yield(Record{Line: line, Offset: off, Lead: lead, Kind: wire.KindBlank}, nil) {
 		return errStop
 	}
 	return nil

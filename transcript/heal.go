@@ -3,9 +3,9 @@ package transcript
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // MissingResult is the text of the synthetic result that Heal gives a call
@@ -95,9 +95,9 @@ func (h *healer) add(m memkernel.Message) *turn {
 // and thinking are the assistant's, results are not.
 func isStray(role memkernel.Role, p *memkernel.Part) bool {
 	if role == memkernel.RoleAssistant {
-		return isResult(p) && !p.Result.Opaque
+		return wire.IsResult(p) && !p.Result.Opaque
 	}
-	return p.Kind == memkernel.PartToolUse || isThinking(p)
+	return p.Kind == memkernel.PartToolUse || wire.IsThinking(p)
 }
 
 // dropStray takes out blocks in the wrong message, then those without content.
@@ -117,22 +117,18 @@ func (h *healer) dropStray(i int, m memkernel.Message) memkernel.Message {
 	return h.dropEmpty(i, m)
 }
 
-func isEmptyText(p memkernel.Part) bool {
-	return p.Kind == memkernel.PartText && strings.TrimSpace(p.Text) == ""
-}
-
 // dropEmpty takes out text blocks without text; providers reject them.
 func (h *healer) dropEmpty(i int, m memkernel.Message) memkernel.Message {
 	if len(m.Parts) == 0 {
 		h.note("empty-message", i, m.Key, nil, "message has no content and was left out")
 		return m
 	}
-	if !slices.ContainsFunc(m.Parts, isEmptyText) {
+	if !slices.ContainsFunc(m.Parts, wire.IsEmptyText) {
 		return m
 	}
 	var kept, gone []memkernel.Part
 	for _, p := range m.Parts {
-		if isEmptyText(p) {
+		if wire.IsEmptyText(p) {
 			gone = append(gone, p)
 		} else {
 			kept = append(kept, p)
@@ -179,7 +175,7 @@ func (h *healer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
 	parts, owned := m.Parts, false
 	for k := 0; k < len(parts); k++ {
 		p := parts[k]
-		if !isCall(&p) {
+		if !wire.IsCall(&p) {
 			continue
 		}
 		id := p.Call.ID
@@ -244,7 +240,7 @@ func (h *healer) answer(i int, m memkernel.Message) {
 	mine := map[*turn][]memkernel.Part{}
 	intact, late := true, false
 	for _, p := range m.Parts {
-		if !isResult(&p) {
+		if !wire.IsResult(&p) {
 			rest = append(rest, p)
 			continue
 		}
@@ -353,7 +349,7 @@ func (h *healer) emit(size int, keepPending bool) []memkernel.Message {
 func (h *healer) settled(results, lost []memkernel.Message) []memkernel.Message {
 	var tail []memkernel.Message
 	for n := range results {
-		cut := slices.IndexFunc(results[n].Parts, func(p memkernel.Part) bool { return !isResult(&p) })
+		cut := slices.IndexFunc(results[n].Parts, func(p memkernel.Part) bool { return !wire.IsResult(&p) })
 		if cut < 0 || n == len(results)-1 && len(lost) == 0 {
 			continue
 		}

@@ -8,14 +8,16 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/openai"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // rewrite streams data and writes the records back.
 func rewrite(tb testing.TB, data []byte, opt *Options) []byte {
 	tb.Helper()
 	var out bytes.Buffer
-	if err := Write(&out, records(tb, data, opt)); err != nil {
-		tb.Fatal(err)
+	for r := range records(tb, data, opt) {
+		out.WriteString(r.Lead + r.Raw + r.Tail)
 	}
 	return out.Bytes()
 }
@@ -63,7 +65,7 @@ func checkAtoms(tb fataler, msgs []memkernel.Message) {
 		next = a.End
 		for _, m := range msgs[a.Start:a.End] {
 			for _, p := range m.Parts {
-				if isCall(&p) {
+				if wire.IsCall(&p) {
 					home[p.Call.ID] = n
 				}
 				if at, ok := home[resultID(&p)]; ok && at != n {
@@ -78,7 +80,7 @@ func checkAtoms(tb fataler, msgs []memkernel.Message) {
 }
 
 func resultID(p *memkernel.Part) string {
-	if isResult(p) && !p.Result.Opaque {
+	if wire.IsResult(p) && !p.Result.Opaque {
 		return p.Result.CallID
 	}
 	return ""
@@ -96,11 +98,11 @@ func sketch(msgs []memkernel.Message) string {
 		for _, p := range m.Parts {
 			b.WriteByte(' ')
 			switch {
-			case isCall(&p):
+			case wire.IsCall(&p):
 				b.WriteString("call " + p.Call.ID)
-			case isResult(&p):
-				b.WriteString("result " + p.Result.CallID + "=" + resultText(p.Result))
-			case isThinking(&p):
+			case wire.IsResult(&p):
+				b.WriteString("result " + p.Result.CallID + "=" + openai.ResultText(p.Result))
+			case wire.IsThinking(&p):
 				b.WriteString("(" + p.Text + ")")
 			case p.Kind == memkernel.PartText:
 				b.WriteString(p.Text)

@@ -1,11 +1,11 @@
 package transcript
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // Intake makes canonical messages of those that a host hands over value by value,
@@ -15,12 +15,12 @@ import (
 // from what went in; see [Intake.Items]. What the host itself leaves out of later
 // requests makes no message. It is not safe for concurrent use.
 type Intake struct {
-	dialect  Dialect
+	row      *wire.Dialect
 	values   []string
 	keys     []string
 	messages []taken
-	session  *Session
-	asm      assembler
+	log      *wire.Log
+	add      func(*wire.Entry)
 }
 
 // taken says which values a message, or the system prompt, was made of.
@@ -29,24 +29,22 @@ type taken struct{ from, to int }
 // NewIntake makes an intake of no messages. Transcripts of Claude Code are files of
 // records and have no such form.
 func NewIntake(d Dialect) (*Intake, error) {
-	switch d {
-	case Anthropic, OpenAI, Codex, Pi:
-	default:
-		return nil, fmt.Errorf("dialect %q: %w: want anthropic, openai, codex or pi", d, ErrUnknownDialect)
+	r := rowOf(d)
+	if r == nil || r.Items == nil {
+		return nil, fmt.Errorf("dialect %q: %w: want %s", d, ErrUnknownDialect, oneOf(Intakes()))
 	}
-	in := &Intake{dialect: d}
+	in := &Intake{row: r}
 	in.reset()
 	return in, nil
 }
 
 func (in *Intake) reset() {
-	in.session = &Session{Dialect: in.dialect, lines: map[string]*line{}}
-	in.asm = newAssembler(in.session)
-	in.messages = nil
+	in.log, in.messages = wire.NewLog(), nil
+	in.add, _ = in.row.Items.Assemble(in.log)
 }
 
 // Dialect is that of the values.
-func (in *Intake) Dialect() Dialect { return in.dialect }
+func (in *Intake) Dialect() Dialect { return Dialect(in.row.Name) }
 
 // Len is how many values were taken in.
 func (in *Intake) Len() int { return len(in.values) }
@@ -58,11 +56,11 @@ func (in *Intake) Values() []string { return in.values }
 // the same values afterwards; a Responses message may have grown, and an item of an
 // unknown kind in it may be a call since it was answered.
 func (in *Intake) Messages() []memkernel.Message {
-	return in.session.Messages[:len(in.session.Messages):len(in.session.Messages)]
+	return in.log.Messages[:len(in.log.Messages):len(in.log.Messages)]
 }
 
 // System is the system prompt that opens a chat completions conversation.
-func (in *Intake) System() []memkernel.Part { return in.session.System }
+func (in *Intake) System() []memkernel.Part { return in.log.System }
 
 // Append takes in further values. keys name the messages where the host has ids for
 // them; it may be shorter, and "" is none. After an error nothing was taken in.
@@ -87,12 +85,12 @@ func (in *Intake) Truncate(n int) {
 	if n == len(in.values) {
 		return
 	}
-	if in.dialect == Anthropic || in.dialect == Pi { // a message depends on none before it
+	if in.row.Items.Apart {
 		k := len(in.messages)
 		for k > 0 && in.messages[k-1].to > n {
 			k--
 		}
-		in.session.Messages, in.messages = in.session.Messages[:k:k], in.messages[:k:k]
+		in.log.Messages, in.messages = in.log.Messages[:k:k], in.messages[:k:k]
 		in.values, in.keys = in.values[:n:n], in.keys[:n:n]
 		return
 	}
@@ -106,96 +104,21 @@ func (in *Intake) Truncate(n int) {
 }
 
 func (in *Intake) take(value, key string) error {
-	m, err := in.read(value)
+	m, err := in.row.Items.Read(value)
 	if err != nil || m == nil {
 		return err
 	}
 	if key != "" {
 		m.Key = key
 	}
-	before := len(in.session.Messages)
-	switch asm := in.asm.(type) {
-	case *codexAssembler:
-		asm.message(m)
-	case *piAssembler:
-		in.session.push(*m, flags{})
-	default:
-		asm.add(&Record{Kind: KindMessage, Message: m})
-	}
+	before := len(in.log.Messages)
+	in.add(&wire.Entry{Kind: wire.KindMessage, Message: m})
 	at := len(in.values)
-	switch after := len(in.session.Messages); {
+	switch after := len(in.log.Messages); {
 	case after > before:
 		in.messages = append(in.messages, taken{at, at + 1})
 	case after > 0: // an item that joined the answer before it
 		in.messages[after-1].to = at + 1
-	}
-	return nil
-}
-
-// read makes a message of a value, nil if the host does not send it.
-func (in *Intake) read(value string) (*memkernel.Message, error) {
-	rec := Record{Raw: value, Kind: KindMessage, x: &extra{keepIndex: -1}}
-	var err error
-	switch in.dialect {
-	case Anthropic:
-		err = parseAnthropic(&rec)
-	case OpenAI:
-		err = parseOpenAI(&rec)
-	case Codex:
-		return readItem(value)
-	case Pi:
-		l := piLine{message: value}
-		if c := (cursor{s: value}); c.peek() != '{' {
-			return nil, errNoObject
-		}
-		if err = l.toMessage(&rec); err == nil && (rec.x.unsent || rec.x.hostSkip) {
-			return nil, nil
-		}
-		if err == nil && rec.Message.Origin == memkernel.OriginMeta { // of a role of its own
-			err = piSummary(value, rec.Message)
-		}
-	}
-	return rec.Message, err
-}
-
-// readItem reads an item, or a message in the short form that requests may have.
-func readItem(value string) (*memkernel.Message, error) {
-	if c := (cursor{s: value}); c.peek() != '{' {
-		return nil, errNoObject
-	}
-	m, err := codexMessage(value)
-	if err == nil && m != nil && (m.Role == "" || rawType(value) == "" && m.Parts != nil && m.Parts[0].Kind == memkernel.PartOther) {
-		err = errors.New("item has neither a type nor a role")
-	}
-	return m, err
-}
-
-// piSummary gives the host's words to messages that hold a summary in the place of
-// content.
-func piSummary(value string, m *memkernel.Message) error {
-	var role, summary string
-	c := cursor{s: value}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-		switch k {
-		case "role":
-			role = c.str()
-		case "summary":
-			summary = c.str()
-		default:
-			c.skip()
-		}
-	}
-	switch {
-	case c.err != nil:
-		return c.err
-	case role == "":
-		return errors.New("message has no role")
-	case summary == "":
-		return nil
-	case role == "compactionSummary":
-		m.Origin, m.Parts = memkernel.OriginSummary, []memkernel.Part{{Kind: memkernel.PartText, Text: piSummaryOpen + summary + piSummaryClose}}
-	case role == "branchSummary":
-		m.Parts = []memkernel.Part{{Kind: memkernel.PartText, Text: piBranchOpen + summary + piBranchClose}}
 	}
 	return nil
 }
@@ -223,8 +146,11 @@ func (it Item) Len() int {
 // message's last value in the list that the items come to, -1 for one that has none.
 func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 	next, n := 0, 0
-	functions := in.functions(planned)
-	if len(in.messages) > 0 && in.messages[0].from > 0 && in.session.System != nil {
+	var calls map[string]bool
+	if in.row.Items.Reworded != nil {
+		calls = in.row.Items.Reworded(planned, in.log.Messages)
+	}
+	if len(in.messages) > 0 && in.messages[0].from > 0 && in.log.System != nil {
 		items, n = append(items, Item{To: in.messages[0].from}), in.messages[0].from
 	}
 	for i := range planned {
@@ -233,11 +159,11 @@ func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 		var made []Item
 		switch {
 		case h < 0:
-			made = in.written(m, nil, taken{}, functions)
-		case !holdsCall(m, functions) && (untouched(m, &in.session.Messages[h]) || saysSame(m, &in.session.Messages[h])):
+			made = in.written(m, nil, taken{}, calls)
+		case !wire.HoldsCall(m, calls) && (untouched(m, &in.log.Messages[h]) || saysSame(m, &in.log.Messages[h])):
 			made = []Item{{From: in.messages[h].from, To: in.messages[h].to}}
 		default:
-			made = in.written(m, &in.session.Messages[h], in.messages[h], functions)
+			made = in.written(m, &in.log.Messages[h], in.messages[h], calls)
 		}
 		if h >= 0 {
 			next = h + 1
@@ -266,8 +192,8 @@ func (in *Intake) find(m *memkernel.Message, next int) int {
 	if len(m.Parts) == 0 || strings.HasPrefix(m.Key, "memkernel:") {
 		return -1
 	}
-	for h := next; h < len(in.session.Messages); h++ {
-		if host := &in.session.Messages[h]; untouched(m, host) || host.Role == m.Role && sharesPart(m, host) {
+	for h := next; h < len(in.log.Messages); h++ {
+		if host := &in.log.Messages[h]; untouched(m, host) || host.Role == m.Role && sharesPart(m, host) {
 			return h
 		}
 	}
@@ -313,4 +239,22 @@ func sharesPart(m, host *memkernel.Message) bool {
 		}
 	}
 	return false
+}
+
+// written spells a message that is not the host's own, or not as the host wrote it.
+func (in *Intake) written(m, host *memkernel.Message, from taken, calls map[string]bool) []Item {
+	raw := ""
+	if host != nil && from.to-from.from == 1 {
+		raw = in.values[from.from]
+	}
+	values := in.row.Items.Write(*m, raw, calls)
+	items := make([]Item, 0, len(values))
+	for i, v := range values {
+		it := Item{From: from.to, To: from.to, JSON: v}
+		if i == 0 {
+			it.From = from.from
+		}
+		items = append(items, it)
+	}
+	return items
 }

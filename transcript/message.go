@@ -1,76 +1,56 @@
 package transcript
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/codex"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // PlainUser tells whether m is a user message that answers no tool call,
 // whoever wrote it: the form that opens a user turn.
-func PlainUser(m memkernel.Message) bool {
-	return m.Role == memkernel.RoleUser && len(m.Parts) > 0 && !HasResults(m)
-}
+func PlainUser(m memkernel.Message) bool { return wire.PlainUser(m) }
 
 // HasResults tells whether m answers a tool call of the client's. Results of
 // tools that the provider runs stand inside the assistant's own message.
-func HasResults(m memkernel.Message) bool {
-	if m.Role == memkernel.RoleAssistant {
-		return false
-	}
-	for i := range m.Parts {
-		if m.Parts[i].Kind == memkernel.PartToolResult {
-			return true
-		}
-	}
-	return false
-}
+func HasResults(m memkernel.Message) bool { return wire.HasResults(m) }
 
 // HasCalls tells whether m asks the client to run a tool.
-func HasCalls(m memkernel.Message) bool {
-	for i := range m.Parts {
-		if isCall(&m.Parts[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-func isCall(p *memkernel.Part) bool {
-	return p.Kind == memkernel.PartToolUse && p.Call != nil && !p.Call.Server
-}
-
-func isResult(p *memkernel.Part) bool {
-	return p.Kind == memkernel.PartToolResult && p.Result != nil
-}
-
-func isThinking(p *memkernel.Part) bool {
-	return p.Kind == memkernel.PartThinking || p.Kind == memkernel.PartRedactedThinking
-}
+func HasCalls(m memkernel.Message) bool { return wire.HasCalls(m) }
 
 // Text joins the text of m: its text blocks and the text in its tool results,
 // one block per line. Thinking and tool inputs are not part of it.
-func Text(m memkernel.Message) string {
-	if len(m.Parts) == 1 && m.Parts[0].Kind == memkernel.PartText {
-		return m.Parts[0].Text
-	}
-	var b strings.Builder
-	for i := range m.Parts {
-		partText(&b, &m.Parts[i])
-	}
-	return b.String()
+func Text(m memkernel.Message) string { return wire.Text(m) }
+
+// Asks tells whether an answer asks the client for something: it calls a tool, or holds
+// an item of an unknown kind that another one may answer.
+func Asks(m memkernel.Message) bool {
+	return wire.HasCalls(m) || slices.ContainsFunc(m.Parts, codex.MayAsk)
 }
 
-func partText(b *strings.Builder, p *memkernel.Part) {
-	switch {
-	case p.Kind == memkernel.PartText:
-		if b.Len() > 0 {
-			b.WriteByte('\n')
+// TurnEnds finds where the turns of a conversation end: behind an assistant message
+// that calls no tool and is followed by the user's own words, or by nothing. Each is
+// the number of messages up to there.
+func TurnEnds(msgs []memkernel.Message) []int {
+	var out []int
+	for i := range msgs {
+		if msgs[i].Role != memkernel.RoleAssistant || HasCalls(msgs[i]) {
+			continue
 		}
-		b.WriteString(p.Text)
-	case isResult(p):
-		for i := range p.Result.Content {
-			partText(b, &p.Result.Content[i])
+		if i+1 == len(msgs) || PlainUser(msgs[i+1]) {
+			out = append(out, i+1)
 		}
 	}
+	return out
+}
+
+// EndedTurns is [TurnEnds] for a conversation that may still go on: what the model said
+// last counts only if ended says that its turn has.
+func EndedTurns(msgs []memkernel.Message, ended bool) []int {
+	out := TurnEnds(msgs)
+	if n := len(out); !ended && n > 0 && out[n-1] == len(msgs) {
+		out = out[:n-1]
+	}
+	return out
 }

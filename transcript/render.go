@@ -2,42 +2,21 @@ package transcript
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Format is the shape of a provider's request body.
-type Format string
-
-const (
-	// FormatAnthropic is the Messages API.
-	FormatAnthropic Format = "anthropic"
-	// FormatOpenAI is chat completions, which many providers speak.
-	FormatOpenAI Format = "openai"
-	// FormatResponses is OpenAI's Responses API.
-	FormatResponses Format = "responses"
-)
+// Marker asks for a cache breakpoint: on which message and part, and for how long.
+type Marker = wire.Marker
 
 // Where a Marker stands if not in a message, and which part it means if not a
 // certain one.
 const (
-	MarkerSystem = -1
-	MarkerTools  = -2
-	LastPart     = -1
+	MarkerSystem = wire.MarkerSystem
+	MarkerTools  = wire.MarkerTools
+	LastPart     = wire.LastPart
 )
-
-// Marker asks for a cache breakpoint.
-type Marker struct {
-	// Message is an index into Request.Messages, MarkerSystem or MarkerTools.
-	Message int
-	// Part is an index into that message's parts, the system parts or the
-	// tools; LastPart is the last. If the provider can't mark that block, the
-	// nearest one before it in the request takes the marker.
-	Part int
-	// TTL is "5m", "1h" or "" for the provider's default.
-	TTL string
-}
 
 // Param is a further member of the request body.
 type Param struct {
@@ -72,283 +51,46 @@ type Request struct {
 // with a fixed order of members. Cache markers in the source are taken out;
 // only req.Markers are set. The notes say what could not be sent.
 func Render(f Format, req *Request) ([]byte, []Note, error) {
-	r := renderer{req: req, format: f}
-	switch f {
-	case FormatAnthropic:
-		r.anthropic()
-	case FormatOpenAI:
-		r.chat()
-	case FormatResponses:
-		r.responses()
-	default:
-		return nil, nil, fmt.Errorf("render request: unknown format %q, want anthropic, openai or responses", f)
+	d := f.row()
+	if d == nil {
+		return nil, nil, fmt.Errorf("render request: unknown format %q, want %s", f, oneOf(Formats()))
 	}
+	r := req.renderer(d)
+	if req.Model != "" {
+		r.Member("model")
+		r.Dst = wire.AppendString(r.Dst, req.Model)
+	}
+	d.API.Render(r)
 	for _, p := range append([]Param{{"thinking", req.Thinking}}, req.Params...) {
 		if p.Name == "thinking" && p.Raw == "" {
 			continue
 		}
-		c := cursor{s: p.Raw}
-		if c.skip(); c.end() != nil {
-			return nil, nil, fmt.Errorf("render member %s: %w", p.Name, c.err)
+		c := wire.Scan(p.Raw)
+		if c.Skip(); c.End() != nil {
+			return nil, nil, fmt.Errorf("render member %s: %w", p.Name, c.Err)
 		}
 	}
-	return r.dst, r.notes, nil
+	for _, p := range req.Params {
+		r.Member(p.Name)
+		r.Dst = append(r.Dst, p.Raw...)
+	}
+	return append(r.Dst, '}'), r.Notes, nil
+}
+
+func (req *Request) renderer(d *wire.Dialect) *wire.Renderer {
+	from := rowOf(req.Source)
+	own := from == d
+	return &wire.Renderer{API: d.API, Model: req.Model, Tools: req.Tools, System: req.System, Messages: req.Messages,
+		MaxTokens: req.MaxTokens, Thinking: req.Thinking, Markers: req.Markers,
+		Own: own, Foreign: req.Source != "" && !own && (from == nil || from.Blocks != d.Name)}
 }
 
 // AppendPart appends the bytes of one block without cache markers, as Render
 // writes them; nothing if the format can't carry the block. A tool result is a
 // block for anthropic, a message for openai, an item for responses.
 func AppendPart(dst []byte, f Format, role memkernel.Role, p *memkernel.Part) []byte {
-	switch f {
-	case FormatAnthropic:
-		return appendAnthropic(dst, p)
-	case FormatOpenAI:
-		return appendChat(dst, role, p)
-	case FormatResponses:
-		return appendResponses(dst, role, p)
-	}
-	return dst
-}
-
-// sentRole is the role under which OpenAI gets a message.
-func sentRole(role memkernel.Role) memkernel.Role {
-	switch role {
-	case memkernel.RoleAssistant, memkernel.RoleSystem, memkernel.RoleDeveloper:
-		return role
-	}
-	return memkernel.RoleUser
-}
-
-// renderer holds the body while it grows.
-type renderer struct {
-	req    *Request
-	format Format
-	dst    []byte
-	notes  []Note
-}
-
-func (r *renderer) note(rule string, msg int, p *memkernel.Part, text string) {
-	n := Note{Rule: rule, Message: msg, Text: text}
-	if msg >= 0 {
-		n.Key = r.req.Messages[msg].Key
-	}
-	if p != nil {
-		n.Removed = []memkernel.Part{*p}
-	}
-	r.notes = append(r.notes, n)
-}
-
-// member begins a member of the body.
-func (r *renderer) member(name string) {
-	if len(r.dst) == 0 {
-		r.dst = append(make([]byte, 0, 64<<10), '{')
-	} else {
-		r.dst = append(r.dst, ',')
-	}
-	r.dst = appendString(r.dst, name)
-	r.dst = append(r.dst, ':')
-}
-
-func (r *renderer) params() {
-	for _, p := range r.req.Params {
-		r.member(p.Name)
-		r.dst = append(r.dst, p.Raw...)
-	}
-	r.dst = append(r.dst, '}')
-}
-
-// refused says why a part can't be sent in this format, "" if it can.
-func (r *renderer) refused(msg int, p *memkernel.Part) string {
-	if p.Kind == memkernel.PartText && strings.TrimSpace(p.Text) == "" {
-		return "empty text"
-	}
-	if p.Kind == memkernel.PartOther && r.req.Source != "" && !r.kin() {
-		return "a block of another provider"
-	}
-	if !isThinking(p) {
-		if p.Kind == memkernel.PartOther && !formatTakes(r.format, p) {
-			return "a block of another provider"
-		}
-		return ""
-	}
-	switch r.format {
-	case FormatAnthropic:
-		switch {
-		case r.otherModel(msg) || isForeignThinking(p):
-			return "reasoning of another model"
-		case p.Signature == "":
-			return "thinking without a signature"
-		}
-	case FormatOpenAI:
-		if !isChatReasoning(p) {
-			return "thinking that this format has no place for"
-		}
-	case FormatResponses:
-		if !isReasoningItem(p) {
-			return "thinking of another provider"
-		}
-		if p.Signature == "" || p.Signature == "REDACTED" {
-			return "reasoning without its encrypted content"
-		}
-	}
-	return ""
-}
-
-// otherModel tells whether another family of models wrote the message.
-func (r *renderer) otherModel(msg int) bool {
-	m := r.req.Messages[msg].Model
-	return m != "" && m != r.req.Model && !strings.Contains(m, "claude")
-}
-
-// kin tells whether the source speaks this format's blocks.
-func (r *renderer) kin() bool {
-	switch r.req.Source {
-	case ClaudeCode, Anthropic:
-		return r.format == FormatAnthropic
-	case OpenAI:
-		return r.format == FormatOpenAI
-	case Codex:
-		return r.format == FormatResponses
-	}
-	return false
-}
-
-// rawType returns the type member of a block's JSON.
-func rawType(raw string) string {
-	c := cursor{s: raw}
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
-		if k == "type" {
-			return c.str()
-		}
-		c.skip()
-	}
-	return ""
-}
-
-// formatTakes judges an unknown block by its type: the item types of one API
-// are rejected by the other.
-func formatTakes(f Format, p *memkernel.Part) bool {
-	t := rawType(p.Raw)
-	switch f {
-	case FormatAnthropic:
-		return p.Raw != "" && t != "" && !isItemJSON(p.Raw) && t != "refusal" && t != "input_audio" ||
-			t == "compaction" && strings.Contains(p.Raw, `"content"`)
-	case FormatOpenAI:
-		return t == "input_audio" || t == "refusal"
-	}
-	return isItemJSON(p.Raw) && !(t == "compaction" && strings.Contains(p.Raw, `"content"`))
-}
-
-// isForeignThinking tells reasoning that Anthropic did not sign: Responses
-// items, also inside a signature, and fields of chat messages.
-func isForeignThinking(p *memkernel.Part) bool {
-	return isReasoningItem(p) || isChatReasoning(p) || strings.HasPrefix(p.Signature, "{")
-}
-
-func isReasoningItem(p *memkernel.Part) bool {
-	return p.Raw != "" && rawType(p.Raw) == "reasoning"
-}
-
-// isChatReasoning tells thinking that came from a field of a chat message.
-func isChatReasoning(p *memkernel.Part) bool {
-	switch p.Signature {
-	case "reasoning_content", "reasoning", "reasoning_text":
-		return p.Kind == memkernel.PartThinking
-	}
-	return false
-}
-
-// isMarkerKey names the members that mark cache breakpoints.
-func isMarkerKey(k string) bool { return k == "cache_control" || k == "prompt_cache_breakpoint" }
-
-// appendClean appends a block's own JSON without cache markers and without
-// bytes that are not UTF-8. All other bytes stay as they are.
-func appendClean(dst []byte, raw string) []byte {
-	if strings.Contains(raw, `"cache_control"`) || strings.Contains(raw, `"prompt_cache_breakpoint"`) {
-		return appendWithout(dst, raw, isMarkerKey)
-	}
-	return appendValid(dst, raw)
-}
-
-// span is a range of bytes.
-type span struct{ start, end int }
-
-// appendWithout copies an object without some of its members.
-func appendWithout(dst []byte, raw string, drop func(string) bool) []byte {
-	c := cursor{s: raw}
-	cuts := memberCuts(&c, drop, nil)
-	at := 0
-	if c.err == nil {
-		for _, cut := range cuts {
-			dst = appendValid(dst, raw[at:cut.start])
-			at = cut.end
-		}
-	}
-	return appendValid(dst, raw[at:])
-}
-
-// memberCuts finds the members to drop, each with one of the commas beside it,
-// also in the objects of a content list. Members of other values stay: a
-// tool's input may well have one of such a name.
-func memberCuts(c *cursor, drop func(string) bool, cuts []span) []span {
-	kept := -1    // end of the last member that stays
-	open := false // the last cut reaches to the next member
-	c.peek()
-	for k, ok, start := firstMember(c); ok; k, ok, start = nextMember(c) {
-		if open {
-			cuts[len(cuts)-1].end, open = start, false
-		}
-		gone := drop(k)
-		if !gone && k == "content" && c.peek() == '[' {
-			for ok := c.firstElem(); ok; ok = c.nextElem() {
-				cuts = memberCuts(c, drop, cuts)
-			}
-		} else {
-			c.skip()
-		}
-		switch {
-		case !gone:
-			kept = c.i
-		case kept >= 0:
-			cuts, kept = append(cuts, span{kept, c.i}), c.i
-		default:
-			cuts, open = append(cuts, span{start, c.i}), true
-		}
-	}
-	return cuts
-}
-
-// firstMember is firstKey with the position of the key.
-func firstMember(c *cursor) (key string, ok bool, start int) {
-	if c.err != nil || c.peek() != '{' {
-		c.skip()
-		return "", false, 0
-	}
-	at := *c
-	at.i++
-	at.peek()
-	key, ok = c.firstKey()
-	return key, ok, at.i
-}
-
-// nextMember is nextKey with the position of the key.
-func nextMember(c *cursor) (key string, ok bool, start int) {
-	if !c.nextMember() {
-		return "", false, 0
-	}
-	start = c.i
-	key, ok = c.key()
-	return key, ok, start
-}
-
-// insertMember adds a member to the object that ends dst.
-func insertMember(dst []byte, member string) []byte {
-	if n := len(dst); n > 1 && dst[n-1] == '}' {
-		dst = dst[:n-1]
-		if dst[n-2] != '{' {
-			dst = append(dst, ',')
-		}
-		dst = append(append(dst, member...), '}')
+	if d := f.row(); d != nil {
+		return d.API.Append(dst, role, p)
 	}
 	return dst
 }

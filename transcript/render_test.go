@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 	"pgregory.net/rapid"
 )
 
@@ -25,7 +26,7 @@ func TestRenderGolden(t *testing.T) {
 		msgs, _ := Heal(s.View(Full), false)
 		for _, f := range []Format{FormatAnthropic, FormatOpenAI, FormatResponses} {
 			req := &Request{Model: s.Model, Tools: s.Tools, System: s.System, Messages: msgs, Source: s.Dialect, MaxTokens: 100,
-				Markers: []Marker{{MarkerTools, LastPart, "1h"}, {MarkerSystem, LastPart, "1h"}, {len(msgs) - 1, LastPart, ""}}}
+				Markers: []Marker{{Message: MarkerTools, Part: LastPart, TTL: "1h"}, {Message: MarkerSystem, Part: LastPart, TTL: "1h"}, {Message: len(msgs) - 1, Part: LastPart, TTL: ""}}}
 			body, notes, err := Render(f, req)
 			if err != nil || !json.Valid(body) {
 				t.Errorf("%s %s: %v\n%s", path, f, err, body)
@@ -109,7 +110,7 @@ func TestRenderHasParts(t *testing.T) {
 			for _, m := range msgs {
 				for k := range m.Parts {
 					want := string(AppendPart(nil, f, m.Role, &m.Parts[k]))
-					if want == "" || isSystemRole(m.Role) {
+					if want == "" || wire.IsSystemRole(m.Role) {
 						continue
 					}
 					if _, after, ok := strings.Cut(rest, want); ok {

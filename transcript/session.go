@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // Session is a whole transcript in canonical form.
@@ -33,21 +34,7 @@ type Session struct {
 	// Notes report duplicates, forks, unknown records and the like.
 	Notes []Note
 
-	flags []flags          // parallel to Messages
-	lines map[string]*line // by branch id, "" is the main line
-	names []string         // branch ids but "" in order of appearance
-}
-
-// flags say which views leave a message out.
-type flags struct {
-	unsent   bool // was never part of a prompt
-	hostSkip bool // the host leaves it out of later prompts
-}
-
-// assembler turns the records of one dialect into a session.
-type assembler interface {
-	add(*Record)
-	finish()
+	log *wire.Log
 }
 
 // Load reads a whole transcript. name stands in errors and may be "". Broken
@@ -61,9 +48,9 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Dialect: src.dialect, lines: map[string]*line{"": {}}}
-	asm := newAssembler(s)
-	unknown, read, fields := unknownTypes{s: s}, false, false
+	s := &Session{Dialect: Dialect(src.row.Name), log: wire.NewLog()}
+	add, finish := src.row.Assemble(s.log)
+	unknown, read, fields := unknownTypes{log: s.log}, false, false
 	src.each(func(rec Record, e error) bool {
 		switch {
 		case e == nil && rec.Kind == KindTorn:
@@ -74,16 +61,18 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 			return false
 		case rec.Err != nil:
 			s.Skipped = append(s.Skipped, rec.Err)
-		case rec.Kind == KindUnknown:
+		case rec.Kind == wire.KindUnknown:
 			unknown.add(&rec)
 		}
-		fields = fields || rec.Kind == KindField
-		read = read || rec.Kind != KindBlank && rec.Kind != KindBroken && rec.Kind != KindUnknown && rec.Kind != KindField
-		if rec.x != nil && rec.x.unread != nil {
-			s.note("unread-usage", &rec, "what the call was billed is not known: %v", rec.x.unread)
+		fields = fields || rec.Kind == wire.KindField
+		read = read || rec.Kind != wire.KindBlank && rec.Kind != wire.KindBroken && rec.Kind != wire.KindUnknown && rec.Kind != wire.KindField
+		if e := rec.entry; e != nil {
+			if e.Unread != nil {
+				s.log.Note("unread-usage", e, "what the call was billed is not known: %v", e.Unread)
+			}
+			add(e)
+			s.end(e, src.row)
 		}
-		asm.add(&rec)
-		s.end(&rec)
 		return true
 	})
 	if err == nil && !read && (!fields || len(s.Skipped) > 0) {
@@ -92,7 +81,11 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	asm.finish()
+	if finish != nil {
+		finish()
+	}
+	s.ID, s.Cwd, s.Model, s.Tools, s.System = s.log.ID, s.log.Cwd, s.log.Model, s.log.Tools, s.log.System
+	s.Messages, s.Notes = s.log.Messages, s.log.Notes
 	return s, nil
 }
 
@@ -111,13 +104,13 @@ func (s *Session) unread(name string) error {
 }
 
 // end takes note of what a record says of the turn.
-func (s *Session) end(rec *Record) {
+func (s *Session) end(e *wire.Entry, d *wire.Dialect) {
 	switch {
-	case s.Dialect == Anthropic || s.Dialect == OpenAI:
+	case d.Document():
 		s.Ended = true
-	case rec.Message != nil && rec.Message.Branch != "":
-	case rec.Kind == KindMessage, rec.ends:
-		s.Ended = rec.ends
+	case e.Message != nil && e.Message.Branch != "":
+	case e.Kind == wire.KindMessage, e.Ends:
+		s.Ended = e.Ends
 	}
 }
 
@@ -131,22 +124,9 @@ func LoadFile(path string, opt *Options) (*Session, error) {
 	return Load(f, path, opt)
 }
 
-func newAssembler(s *Session) assembler {
-	switch s.Dialect {
-	case ClaudeCode:
-		return &claudeAssembler{s: s, byID: map[string]int{}, groups: map[string]int{},
-			calls: map[string]bool{}, sides: map[string]string{}, askers: map[string]int{}}
-	case Pi:
-		return &piAssembler{s: s, byID: map[string]int{}}
-	case Codex:
-		return &codexAssembler{s: s, open: -1, last: -1}
-	}
-	return &requestAssembler{s: s}
-}
-
 // unknownTypes notes each unknown record type once, with its count.
 type unknownTypes struct {
-	s    *Session
+	log  *wire.Log
 	seen map[string]int // type to index in Notes
 	n    map[string]int
 }
@@ -158,59 +138,10 @@ func (u *unknownTypes) add(rec *Record) {
 	i, ok := u.seen[rec.Type]
 	typ := rec.Type
 	if !ok {
-		i, typ = len(u.s.Notes), strings.Clone(rec.Type)
+		i, typ = len(u.log.Notes), strings.Clone(rec.Type)
 		u.seen[typ] = i
-		u.s.Notes = append(u.s.Notes, Note{Rule: "unknown-record", Line: rec.Line, Message: -1})
+		u.log.Notes = append(u.log.Notes, Note{Rule: "unknown-record", Line: rec.Line, Message: -1})
 	}
 	u.n[typ]++
-	u.s.Notes[i].Text = fmt.Sprintf("record type %q is unknown and was left out of the messages, %d times", typ, u.n[typ])
-}
-
-// note records what happened to a record.
-func (s *Session) note(rule string, rec *Record, format string, args ...any) {
-	s.Notes = append(s.Notes, Note{Rule: rule, Line: rec.Line, Message: -1, Key: rec.ID, Text: fmt.Sprintf(format, args...)})
-}
-
-// push appends a message to the session and to the line of its branch.
-func (s *Session) push(m memkernel.Message, f flags) int {
-	adopt(s.Messages, &m)
-	i := len(s.Messages)
-	s.Messages = append(s.Messages, m)
-	s.flags = append(s.flags, f)
-	l := s.line(m.Branch)
-	l.order = append(l.order, i)
-	return i
-}
-
-// line returns the line of a branch, made when first named.
-func (s *Session) line(branch string) *line {
-	l := s.lines[branch]
-	if l == nil {
-		l = &line{}
-		s.lines[branch] = l
-		s.names = append(s.names, branch)
-	}
-	return l
-}
-
-// adopt takes over what a record says about the session.
-func (s *Session) adopt(x *extra) {
-	if x == nil {
-		return
-	}
-	if x.session != "" && x.session != s.ID {
-		s.ID = strings.Clone(x.session)
-	}
-	if x.cwd != "" && x.cwd != s.Cwd {
-		s.Cwd = strings.Clone(x.cwd)
-	}
-	if x.model != "" && x.model != s.Model {
-		s.Model = strings.Clone(x.model)
-	}
-	if len(x.system) > 0 {
-		s.System = x.system
-	}
-	if len(x.tools) > 0 {
-		s.Tools = x.tools
-	}
+	u.log.Notes[i].Text = fmt.Sprintf("record type %q is unknown and was left out of the messages, %d times", typ, u.n[typ])
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"iter"
 	"strings"
+
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 const (
@@ -32,9 +34,9 @@ func Stream(r io.Reader, opt *Options) iter.Seq2[Record, error] {
 
 // source is an opened transcript whose dialect is known.
 type source struct {
-	r       io.Reader
-	opt     Options
-	dialect Dialect
+	r   io.Reader
+	opt Options
+	row *wire.Dialect
 }
 
 // open reads the first bytes and settles the dialect.
@@ -45,19 +47,23 @@ func open(r io.Reader, opt Options) (*source, error) {
 		return nil, fmt.Errorf("read %s: %w", nameOr(opt.Name), err)
 	}
 	prefix = prefix[:n]
-	src := &source{r: r, opt: opt, dialect: opt.Dialect}
+	src := &source{r: r, opt: opt}
 	if err == nil {
 		src.r = io.MultiReader(bytes.NewReader(prefix), r)
 	} else {
 		src.r = bytes.NewReader(prefix)
 	}
-	if src.dialect == "" {
-		if src.dialect, err = Detect(prefix); err != nil {
+	d := opt.Dialect
+	if d == "" {
+		if d, err = Detect(prefix); err != nil {
 			if line := strings.TrimPrefix(string(prefix), bom); n < sniffBytes && !strings.Contains(line, "\n") && cutOff(line) {
 				err = fmt.Errorf("%w: %s", ErrUnread, halfLine)
 			}
 			return nil, fmt.Errorf("read %s: %w", nameOr(opt.Name), err)
 		}
+	}
+	if src.row = rowOf(d); src.row == nil {
+		return nil, fmt.Errorf("read %s: dialect %q: %w", nameOr(opt.Name), d, ErrUnknownDialect)
 	}
 	return src, nil
 }
@@ -69,47 +75,23 @@ func nameOr(name string) string {
 	return name
 }
 
-// parser fills a record from its Raw.
-type parser func(*Record) error
-
-func (s *source) parser() parser {
-	switch s.dialect {
-	case ClaudeCode:
-		return parseClaude
-	case Pi:
-		return parsePi
-	case Codex:
-		return parseCodex
-	case Anthropic:
-		return parseAnthropic
-	case OpenAI:
-		return parseOpenAI
-	}
-	return nil
-}
-
 func (s *source) each(yield func(Record, error) bool) {
-	parse := s.parser()
-	if parse == nil {
-		yield(Record{}, fmt.Errorf("read %s: dialect %q: %w", nameOr(s.opt.Name), s.dialect, ErrUnknownDialect))
-		return
-	}
-	if s.dialect == Anthropic || s.dialect == OpenAI {
-		d := document{v: newValueReader(s.r, s.opt.MaxLineBytes), src: s, parse: parse, yield: yield}
+	if s.row.Document() {
+		d := document{v: newValueReader(s.r, s.opt.MaxLineBytes), src: s, yield: yield}
 		d.run()
 		return
 	}
-	s.lines(parse, yield)
+	s.lines(yield)
 }
 
 // broken wraps the cause of an unreadable record.
 func (s *source) broken(line int, err error) *LineError {
 	e := &LineError{File: s.opt.Name, Line: line, Err: err}
-	var unread usageError
+	var unread wire.UsageError
 	switch {
 	case errors.As(err, &unread):
 		e.Hint = "hand in the provider's own object, or take it out of the message"
-	case errors.Is(err, ErrLineTooLong):
+	case errors.Is(err, errLineTooLong):
 		e.Hint = "raise the limit on the record size"
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		e.Hint = "the record is cut off, its writer may have been stopped; skip broken records to read the rest"
@@ -125,7 +107,7 @@ func cutOff(raw string) bool {
 	return errors.Is(json.NewDecoder(strings.NewReader(raw)).Decode(&v), io.ErrUnexpectedEOF)
 }
 
-func (s *source) lines(parse parser, yield func(Record, error) bool) {
+func (s *source) lines(yield func(Record, error) bool) {
 	l := newLineReader(s.r, s.opt.MaxLineBytes)
 	var off int64
 	any := false
@@ -144,8 +126,8 @@ func (s *source) lines(parse parser, yield func(Record, error) bool) {
 		}
 		off += int64(len(raw) + len(tail))
 		if any = any || tooLong || strings.TrimSpace(rec.Raw) != ""; !any || !tooLong && strings.TrimSpace(rec.Raw) == "" {
-			rec.Kind = KindBlank
-		} else if err := s.fill(&rec, parse, tooLong); err != nil {
+			rec.Kind = wire.KindBlank
+		} else if err := s.fill(&rec, tooLong); err != nil {
 			yield(rec, err)
 			return
 		}
@@ -160,18 +142,20 @@ func (s *source) lines(parse parser, yield func(Record, error) bool) {
 
 // fill parses a record. The error is nil if the record is broken but broken
 // records are to be skipped.
-func (s *source) fill(rec *Record, parse parser, tooLong bool) error {
+func (s *source) fill(rec *Record, tooLong bool) error {
 	var err error
+	e := &wire.Entry{Line: rec.Line, Raw: rec.Raw, Kind: rec.Kind, Type: rec.Type}
 	if tooLong {
-		err = fmt.Errorf("%w: more than %d bytes", ErrLineTooLong, s.opt.MaxLineBytes)
+		err = fmt.Errorf("%w: more than %d bytes", errLineTooLong, s.opt.MaxLineBytes)
 	} else {
-		err = parse(rec)
+		err = s.row.Parse(e)
 	}
 	if err == nil {
+		rec.Kind, rec.Type, rec.ID, rec.Parent, rec.Message, rec.entry = e.Kind, e.Type, e.ID, e.Parent, e.Message, e
 		return nil
 	}
 	*rec = Record{Line: rec.Line, Offset: rec.Offset, Lead: rec.Lead, Raw: rec.Raw, Tail: rec.Tail,
-		Kind: KindBroken, Err: s.broken(rec.Line, err)}
+		Kind: wire.KindBroken, Err: s.broken(rec.Line, err)}
 	if rec.Tail == "" && !tooLong && cutOff(rec.Raw) {
 		rec.Kind = KindTorn
 		return nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // Typed gives what a person typed in m, and is the one place that decides it: own are
@@ -63,62 +64,12 @@ func Untyped(m memkernel.Message) memkernel.Message {
 	return m
 }
 
-// person marks the texts of a message as typed. A dialect calls it for messages in
-// which its host writes down what a person typed, and for no others. beside says that
-// texts which stand beside tool results are the person's, too. Where they need not be,
-// as in a request, they are the person's if that broke in: behind a call that they
-// refused, or the notice that they stopped the work.
-func person(m *memkernel.Message, beside bool) {
-	if m.Role != memkernel.RoleUser || m.Origin != memkernel.OriginHost || m.Branch != "" {
-		return
-	}
-	open := beside || !HasResults(*m)
-	for i := range m.Parts {
-		switch p := &m.Parts[i]; {
-		case isResult(p):
-			_, refused := refusal(p.Result)
-			open = open || refused
-		case p.Kind == memkernel.PartText && strings.HasPrefix(p.Text, interrupted):
-			open = true
-		case p.Kind == memkernel.PartText:
-			p.Typed = open && !isCodexContext(p.Text) && !synthetic(p)
-		}
-	}
-}
-
-// synthetic tells of a block that its host marks as its own, as OpenCode does.
-func synthetic(p *memkernel.Part) bool {
-	return strings.Contains(p.Raw, `"synthetic"`) && strings.HasPrefix(p.Raw, "{") && memberOf(p.Raw, "synthetic") == "true"
-}
-
-// interrupted begins the notice of Claude Code that the user stopped the work.
-const interrupted = "[Request interrupted by user"
-
-// refused are the words by which Claude Code tells its model of a call that the user
-// refused; behind saidWith stands what the user typed.
-const (
-	refused  = "The user doesn't want to "
-	saidWith = "the user said:\n"
-)
-
-func refusal(r *memkernel.ToolResult) (text string, ok bool) {
-	if !r.IsError || r.Opaque {
-		return "", false
-	}
-	for i := range r.Content {
-		if p := &r.Content[i]; p.Kind == memkernel.PartText {
-			return p.Text, strings.HasPrefix(p.Text, refused)
-		}
-	}
-	return "", false
-}
-
 // Refusal tells whether r says that a person refused the call of a tool, and gives what
 // they typed with it. A tool of which others choose the words could pose as a person:
 // its words are not counted as one's.
 func Refusal(tool string, r *memkernel.ToolResult) (own string, ok bool) {
-	text, ok := refusal(r)
-	if _, said, found := strings.Cut(text, saidWith); ok && found && worded[tool] {
+	text, ok := wire.Refusal(r)
+	if _, said, found := strings.Cut(text, wire.SaidWith); ok && found && worded[tool] {
 		own, _ = split(spoken(said))
 	}
 	return own, ok

@@ -35,25 +35,21 @@ var sections = [...][2]string{
 }
 
 // notices begin, at the start of a line, what a host or the kernel wrote to the end of
-// the text.
-var notices = []string{
-	// Claude Code
-	"This session is being continued from a previous conversation", "Base directory for this skill:",
-	"Stop hook feedback:", "Your task is to create a detailed summary of", "CRITICAL: Respond with TEXT ONLY",
-	// Codex
-	"# AGENTS.md instructions", "<permissions instructions>", "<INSTRUCTIONS>", "Another language model started to solve this problem",
-	"You are performing a CONTEXT CHECKPOINT COMPACTION",
+// the text: those of the dialects, and others'.
+var notices = func(all []string) []string {
+	for i := range table {
+		all = append(all, table[i].Notices...)
+	}
+	return all
+}([]string{
 	// Gemini CLI
 	"This is the Gemini CLI. We are setting up the context", "I ran the following shell command:",
-	// Pi, OpenCode
-	piSummaryOpen[:60], piBranchOpen[:60], "What did we do so far?", "The following tool was executed by the user",
-	// OpenClaw
-	"[cron:", "[CronResult]", "[Subagent Context]", "[Subagent Task]", "[Inter-session message]", "[System Message]",
-	"Read HEARTBEAT.md if it exists", "A new session was started via /new or /reset", "Pre-compaction memory flush",
+	// OpenCode
+	"What did we do so far?", "The following tool was executed by the user",
 	// ours: carry block, texts to go on from, summaries, prompts to write down
 	"[Context kept by memkernel:", "[Checkpoint ", "[Working state by ", "[SESSION_SUMMARY", "memkernel has kept this conversation",
 	"What of this session should be remembered?", "The session will be compacted soon. Write down", "Answer with a Markdown list, one memory a line;",
-}
+})
 
 var (
 	// notice are those that begin with a name.

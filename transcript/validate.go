@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // Provider names whose rules a request has to keep.
@@ -93,25 +94,25 @@ func (v *validator) add(code, rule string, msg, part int, format string, args ..
 	v.out = append(v.out, Violation{Code: code, Rule: rule, Message: msg, Part: part, Text: fmt.Sprintf(format, args...)})
 }
 
-func (v *validator) part(b wireBlock) *memkernel.Part { return &v.req.Messages[b.msg].Parts[b.part] }
+func (v *validator) part(b wire.At) *memkernel.Part { return &v.req.Messages[b.Msg].Parts[b.Part] }
 
 // turns merges neighbours of one wire role, in the order in which they stand.
 // The system messages in front belong to the system prompt.
-func (v *validator) turns() []wireMessage {
-	var out []wireMessage
+func (v *validator) turns() []wire.Turn {
+	var out []wire.Turn
 	lead := true
 	for i := range v.req.Messages {
 		m := &v.req.Messages[i]
-		if lead = lead && isSystemRole(m.Role); lead {
+		if lead = lead && wire.IsSystemRole(m.Role); lead {
 			continue
 		}
 		role := v.wireRole(m.Role)
-		if n := len(out); n == 0 || out[n-1].role != role {
-			out = append(out, wireMessage{role: role})
+		if n := len(out); n == 0 || out[n-1].Role != role {
+			out = append(out, wire.Turn{Role: role})
 		}
 		t := &out[len(out)-1]
 		for k := range m.Parts {
-			t.blocks = append(t.blocks, wireBlock{i, k})
+			t.Blocks = append(t.Blocks, wire.At{Msg: i, Part: k})
 		}
 	}
 	return out
@@ -140,7 +141,7 @@ func (v *validator) reference() func(*memkernel.Message) *memkernel.Message {
 			byKey["k"+m.Key] = m
 		}
 		for k := range m.Parts {
-			if p := &m.Parts[k]; isCall(p) {
+			if p := &m.Parts[k]; wire.IsCall(p) {
 				byKey["c"+p.Call.ID] = m
 			}
 		}
@@ -150,7 +151,7 @@ func (v *validator) reference() func(*memkernel.Message) *memkernel.Message {
 			return ref
 		}
 		for k := range m.Parts {
-			if p := &m.Parts[k]; isCall(p) {
+			if p := &m.Parts[k]; wire.IsCall(p) {
 				return byKey["c"+p.Call.ID]
 			}
 		}
@@ -165,7 +166,7 @@ func (v *validator) afterCut(code, rule string) {
 	}
 	for i := max(0, v.opt.ChangedFrom); i < len(v.req.Messages); i++ {
 		for k := range v.req.Messages[i].Parts {
-			if p := &v.req.Messages[i].Parts[k]; isThinking(p) {
+			if p := &v.req.Messages[i].Parts[k]; wire.IsThinking(p) {
 				v.add(code, rule, i, k, "thinking is sent though something before it was changed")
 			}
 		}

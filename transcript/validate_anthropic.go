@@ -1,9 +1,12 @@
 package transcript
 
-import "github.com/memkernel/memkernel"
+import (
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/anthropic"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
 
 const (
-	maxAnthropicMarkers  = 4
 	maxAnthropicMessages = 100_000
 	lookBack             = 20 // positions, the breakpoint's own included
 )
@@ -21,12 +24,12 @@ func (v *validator) anthropic() {
 }
 
 // pairs judges A1 pair-adjacent, A2 results-first and A3 no-orphan.
-func (v *validator) pairs(turns []wireMessage) {
+func (v *validator) pairs(turns []wire.Turn) {
 	seen := map[string]bool{}
-	var open map[string]wireBlock // calls of the turn before
+	var open map[string]wire.At // calls of the turn before
 	for i := range turns {
 		t := &turns[i]
-		if t.role != "user" {
+		if t.Role != "user" {
 			v.unanswered(open)
 			open = v.opened(t, seen)
 			continue
@@ -38,34 +41,34 @@ func (v *validator) pairs(turns []wireMessage) {
 	v.unanswered(open)
 }
 
-func (v *validator) unanswered(open map[string]wireBlock) {
+func (v *validator) unanswered(open map[string]wire.At) {
 	for _, b := range v.sorted(open) {
-		v.add("A1", "pair-adjacent", b.msg, b.part, "call %s has no result in the next message", v.part(b).Call.ID)
+		v.add("A1", "pair-adjacent", b.Msg, b.Part, "call %s has no result in the next message", v.part(b).Call.ID)
 	}
 }
 
 // sorted puts blocks in request order.
-func (v *validator) sorted(open map[string]wireBlock) []wireBlock {
-	var out []wireBlock
+func (v *validator) sorted(open map[string]wire.At) []wire.At {
+	var out []wire.At
 	for _, b := range open {
 		at := len(out)
-		for at > 0 && (out[at-1].msg > b.msg || out[at-1].msg == b.msg && out[at-1].part > b.part) {
+		for at > 0 && (out[at-1].Msg > b.Msg || out[at-1].Msg == b.Msg && out[at-1].Part > b.Part) {
 			at--
 		}
-		out = append(out[:at], append([]wireBlock{b}, out[at:]...)...)
+		out = append(out[:at], append([]wire.At{b}, out[at:]...)...)
 	}
 	return out
 }
 
-func (v *validator) opened(t *wireMessage, seen map[string]bool) map[string]wireBlock {
-	open := map[string]wireBlock{}
-	for _, b := range t.blocks {
+func (v *validator) opened(t *wire.Turn, seen map[string]bool) map[string]wire.At {
+	open := map[string]wire.At{}
+	for _, b := range t.Blocks {
 		p := v.part(b)
-		if !isCall(p) {
+		if !wire.IsCall(p) {
 			continue
 		}
 		if seen[p.Call.ID] {
-			v.add("A1", "pair-adjacent", b.msg, b.part, "call id %s is used twice", p.Call.ID)
+			v.add("A1", "pair-adjacent", b.Msg, b.Part, "call id %s is used twice", p.Call.ID)
 		}
 		seen[p.Call.ID] = true
 		open[p.Call.ID] = b
@@ -74,17 +77,17 @@ func (v *validator) opened(t *wireMessage, seen map[string]bool) map[string]wire
 }
 
 // answers takes the results of a user turn off the open calls.
-func (v *validator) answers(t *wireMessage, open map[string]wireBlock) {
+func (v *validator) answers(t *wire.Turn, open map[string]wire.At) {
 	answered := map[string]bool{}
 	other := false
-	for _, b := range t.blocks {
+	for _, b := range t.Blocks {
 		p := v.part(b)
-		if !isResult(p) {
+		if !wire.IsResult(p) {
 			other = true
 			continue
 		}
 		if other {
-			v.add("A2", "results-first", b.msg, b.part, "a tool result stands behind other content")
+			v.add("A2", "results-first", b.Msg, b.Part, "a tool result stands behind other content")
 		}
 		id := p.Result.CallID
 		switch _, ok := open[id]; {
@@ -92,81 +95,81 @@ func (v *validator) answers(t *wireMessage, open map[string]wireBlock) {
 			delete(open, id)
 			answered[id] = true
 		case answered[id]:
-			v.add("A1", "pair-adjacent", b.msg, b.part, "call %s is answered twice", id)
+			v.add("A1", "pair-adjacent", b.Msg, b.Part, "call %s is answered twice", id)
 		default:
-			v.add("A3", "no-orphan", b.msg, b.part, "result for %s answers no call of the message before", id)
+			v.add("A3", "no-orphan", b.Msg, b.Part, "result for %s answers no call of the message before", id)
 		}
 	}
 }
 
 // roles judges A5 role and A6 no-prefill.
-func (v *validator) roles(turns []wireMessage) {
+func (v *validator) roles(turns []wire.Turn) {
 	for i := range turns {
 		t := &turns[i]
 		at := v.first(turns, i)
 		switch {
-		case t.role != "user" && t.role != "assistant" && t.role != "system":
-			v.add("A5", "role", at, -1, "role %q is not known", t.role)
-		case t.role == "system":
+		case t.Role != "user" && t.Role != "assistant" && t.Role != "system":
+			v.add("A5", "role", at, -1, "role %q is not known", t.Role)
+		case t.Role == "system":
 			v.systemTurn(turns, i, at)
-		case i == 0 && t.role == "assistant" && !v.isCompaction(t):
+		case i == 0 && t.Role == "assistant" && !v.isCompaction(t):
 			v.add("A5", "role", at, -1, "the first message is the assistant's")
 		}
 	}
-	if n := len(turns); n > 0 && turns[n-1].role == "assistant" && !v.opt.Prefill {
+	if n := len(turns); n > 0 && turns[n-1].Role == "assistant" && !v.opt.Prefill {
 		v.add("A6", "no-prefill", v.first(turns, n-1), -1, "the last message is the assistant's")
 	}
 }
 
-func (v *validator) first(turns []wireMessage, i int) int {
-	if i < len(turns) && len(turns[i].blocks) > 0 {
-		return turns[i].blocks[0].msg
+func (v *validator) first(turns []wire.Turn, i int) int {
+	if i < len(turns) && len(turns[i].Blocks) > 0 {
+		return turns[i].Blocks[0].Msg
 	}
 	return -1
 }
 
-func (v *validator) isCompaction(t *wireMessage) bool {
-	return len(t.blocks) > 0 && v.isCompactionPart(v.part(t.blocks[0]))
+func (v *validator) isCompaction(t *wire.Turn) bool {
+	return len(t.Blocks) > 0 && v.isCompactionPart(v.part(t.Blocks[0]))
 }
 
 func (v *validator) isCompactionPart(p *memkernel.Part) bool {
-	return p.Kind == memkernel.PartOther && rawType(p.Raw) == "compaction" && formatTakes(FormatAnthropic, p)
+	return p.Kind == memkernel.PartOther && anthropic.IsCompaction(p.Raw)
 }
 
 // systemTurn judges a system message inside the conversation.
-func (v *validator) systemTurn(turns []wireMessage, i, at int) {
+func (v *validator) systemTurn(turns []wire.Turn, i, at int) {
 	switch {
 	case i == 0:
 		v.add("A5", "role", at, -1, "a system message stands first")
-	case turns[i-1].role != "user" && !v.endsInServerResult(&turns[i-1]):
+	case turns[i-1].Role != "user" && !v.endsInServerResult(&turns[i-1]):
 		v.add("A5", "role", at, -1, "a system message does not follow a user turn")
-	case i+1 < len(turns) && turns[i+1].role != "assistant":
+	case i+1 < len(turns) && turns[i+1].Role != "assistant":
 		v.add("A5", "role", at, -1, "a system message is followed by a user turn")
 	}
 }
 
-func (v *validator) endsInServerResult(t *wireMessage) bool {
-	n := len(t.blocks)
-	return n > 0 && isResult(v.part(t.blocks[n-1]))
+func (v *validator) endsInServerResult(t *wire.Turn) bool {
+	n := len(t.Blocks)
+	return n > 0 && wire.IsResult(v.part(t.Blocks[n-1]))
 }
 
 // serverTools judges A4 server-tool.
-func (v *validator) serverTools(turns []wireMessage) {
+func (v *validator) serverTools(turns []wire.Turn) {
 	for i := range turns {
-		if turns[i].role != "assistant" || i+1 == len(turns) || !v.serverPending(&turns[i]) {
+		if turns[i].Role != "assistant" || i+1 == len(turns) || !v.serverPending(&turns[i]) {
 			continue
 		}
-		for _, b := range turns[i+1].blocks {
-			if !isResult(v.part(b)) {
-				v.add("A4", "server-tool", b.msg, b.part, "content beside results while a server tool is still running")
+		for _, b := range turns[i+1].Blocks {
+			if !wire.IsResult(v.part(b)) {
+				v.add("A4", "server-tool", b.Msg, b.Part, "content beside results while a server tool is still running")
 			}
 		}
 	}
 }
 
-func (v *validator) serverPending(t *wireMessage) bool {
+func (v *validator) serverPending(t *wire.Turn) bool {
 	open := map[string]bool{}
-	for _, b := range t.blocks {
+	for _, b := range t.Blocks {
 		switch p := v.part(b); {
 		case p.Call != nil && p.Call.Server:
 			open[p.Call.ID] = true
@@ -204,10 +207,10 @@ func sameThinking(a, b *memkernel.Message) bool {
 		return false
 	}
 	for i := range x {
-		if x[i].Kind != y[i].Kind || x[i].Text != y[i].Text && isThinking(x[i]) || x[i].Signature != y[i].Signature {
+		if x[i].Kind != y[i].Kind || x[i].Text != y[i].Text && wire.IsThinking(x[i]) || x[i].Signature != y[i].Signature {
 			return false
 		}
-		if isThinking(x[i]) && x[i].Raw != y[i].Raw {
+		if wire.IsThinking(x[i]) && x[i].Raw != y[i].Raw {
 			return false
 		}
 	}
@@ -216,7 +219,7 @@ func sameThinking(a, b *memkernel.Message) bool {
 
 func thinkingAndCalls(m *memkernel.Message) (out []*memkernel.Part) {
 	for k := range m.Parts {
-		if p := &m.Parts[k]; isThinking(p) && p.Signature != "" || isCall(p) {
+		if p := &m.Parts[k]; wire.IsThinking(p) && p.Signature != "" || wire.IsCall(p) {
 			out = append(out, p)
 		}
 	}
@@ -224,13 +227,13 @@ func thinkingAndCalls(m *memkernel.Message) (out []*memkernel.Part) {
 }
 
 // markers judges A9 cache-markers.
-func (v *validator) markers(turns []wireMessage) {
+func (v *validator) markers(turns []wire.Turn) {
 	n := len(v.req.Markers)
 	if v.opt.AutomaticMarker {
 		n++
 	}
-	if n > maxAnthropicMarkers {
-		v.add("A9", "cache-markers", -1, -1, "%d markers, at most %d are allowed", n, maxAnthropicMarkers)
+	if n > anthropic.MaxMarkers {
+		v.add("A9", "cache-markers", -1, -1, "%d markers, at most %d are allowed", n, anthropic.MaxMarkers)
 	}
 	short := false
 	for _, mk := range sortedMarkers(v.req.Markers) {
@@ -277,7 +280,7 @@ func (v *validator) markedPart(mk Marker) {
 	if mk.Part < 0 || mk.Part >= len(parts) {
 		return
 	}
-	if p := &parts[mk.Part]; isThinking(p) || isEmptyText(*p) {
+	if p := &parts[mk.Part]; wire.IsThinking(p) || wire.IsEmptyText(*p) {
 		v.add("A9", "cache-markers", mk.Message, mk.Part, "thinking and empty text can't carry a marker")
 	}
 }
@@ -285,14 +288,14 @@ func (v *validator) markedPart(mk Marker) {
 // tailDistance checks that the provider can find what it cached last time: it
 // looks back 20 positions from a marker, where a run of calls or of results
 // counts as one.
-func (v *validator) tailDistance(turns []wireMessage) {
+func (v *validator) tailDistance(turns []wire.Turn) {
 	if v.opt.PreviousTail == nil {
 		return
 	}
 	pos, last, tail := 0, memkernel.PartKind(""), -1
 	marked := []int{}
 	for i := range turns {
-		for _, b := range turns[i].blocks {
+		for _, b := range turns[i].Blocks {
 			kind := v.part(b).Kind
 			if kind != last || kind != memkernel.PartToolUse && kind != memkernel.PartToolResult {
 				pos++
@@ -320,29 +323,29 @@ func (v *validator) tailDistance(turns []wireMessage) {
 		"no marker stands within %d positions behind the previous tail", lookBack)
 }
 
-func (v *validator) covers(mk Marker, b wireBlock) bool {
-	return mk.Message == b.msg && (mk.Part == b.part || mk.Part == LastPart && b.part == len(v.req.Messages[b.msg].Parts)-1)
+func (v *validator) covers(mk Marker, b wire.At) bool {
+	return mk.Message == b.Msg && (mk.Part == b.Part || mk.Part == LastPart && b.Part == len(v.req.Messages[b.Msg].Parts)-1)
 }
 
 // compaction judges A10.
-func (v *validator) compaction(turns []wireMessage) {
+func (v *validator) compaction(turns []wire.Turn) {
 	n := 0
 	for i := range turns {
-		for k, b := range turns[i].blocks {
+		for k, b := range turns[i].Blocks {
 			if !v.isCompactionPart(v.part(b)) {
 				continue
 			}
 			if n++; n > 1 {
-				v.add("A10", "compaction", b.msg, b.part, "more than one compaction block")
+				v.add("A10", "compaction", b.Msg, b.Part, "more than one compaction block")
 			} else if i > 0 || k > 0 {
-				v.add("A10", "compaction", b.msg, b.part, "the compaction block is not the first of the conversation")
+				v.add("A10", "compaction", b.Msg, b.Part, "the compaction block is not the first of the conversation")
 			}
 		}
 	}
 }
 
 // nonEmpty judges A11.
-func (v *validator) nonEmpty(turns []wireMessage) {
+func (v *validator) nonEmpty(turns []wire.Turn) {
 	if len(turns) == 0 {
 		v.add("A11", "non-empty", -1, -1, "the request has no message")
 	}
@@ -355,7 +358,7 @@ func (v *validator) nonEmpty(turns []wireMessage) {
 			v.add("A11", "non-empty", i, -1, "the message is empty")
 		}
 		for k := range m.Parts {
-			if isEmptyText(m.Parts[k]) {
+			if wire.IsEmptyText(m.Parts[k]) {
 				v.add("A11", "non-empty", i, k, "the text block is empty")
 			}
 		}
@@ -375,7 +378,7 @@ func (v *validator) declared(code, rule string) {
 	}
 	for i := range v.req.Messages {
 		for k := range v.req.Messages[i].Parts {
-			if p := &v.req.Messages[i].Parts[k]; isCall(p) && !names[p.Call.Name] {
+			if p := &v.req.Messages[i].Parts[k]; wire.IsCall(p) && !names[p.Call.Name] {
 				v.add(code, rule, i, k, "tool %s is called but not declared", p.Call.Name)
 				names[p.Call.Name] = true
 			}

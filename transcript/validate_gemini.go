@@ -1,6 +1,10 @@
 package transcript
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
 
 // gemini judges G1 response-follows-call, G2 call-follows-user, G3 alternate
 // and G4 thought-signature.
@@ -8,57 +12,57 @@ func (v *validator) gemini() {
 	turns := v.turns()
 	for i := range turns {
 		t := &turns[i]
-		switch t.role {
+		switch t.Role {
 		case "assistant":
 			if i == 0 {
 				v.add("G2", "call-follows-user", v.first(turns, i), -1, "the contents begin with a model turn")
 			}
 			v.geminiPair(turns, i)
 		case "user":
-			if i == 0 || turns[i-1].role != "assistant" {
+			if i == 0 || turns[i-1].Role != "assistant" {
 				v.strayResponses(t)
 			}
 		default:
-			v.add("G3", "alternate", v.first(turns, i), -1, "role %q breaks the alternation of user and model", t.role)
+			v.add("G3", "alternate", v.first(turns, i), -1, "role %q breaks the alternation of user and model", t.Role)
 		}
 	}
-	if n := len(turns); n > 0 && turns[n-1].role == "assistant" {
+	if n := len(turns); n > 0 && turns[n-1].Role == "assistant" {
 		v.add("G2", "call-follows-user", v.first(turns, n-1), -1, "the contents end with a model turn")
 	}
 	v.thoughtSignatures(turns)
 }
 
 // geminiPair: the turn after n calls holds exactly their n responses.
-func (v *validator) geminiPair(turns []wireMessage, i int) {
+func (v *validator) geminiPair(turns []wire.Turn, i int) {
 	open := v.opened(&turns[i], map[string]bool{})
-	if i+1 < len(turns) && turns[i+1].role == "user" {
-		for _, b := range turns[i+1].blocks {
+	if i+1 < len(turns) && turns[i+1].Role == "user" {
+		for _, b := range turns[i+1].Blocks {
 			p := v.part(b)
-			if !isResult(p) {
+			if !wire.IsResult(p) {
 				continue
 			}
 			if _, ok := open[p.Result.CallID]; !ok {
-				v.add("G1", "response-follows-call", b.msg, b.part, "response %s matches no call of the turn before", p.Result.CallID)
+				v.add("G1", "response-follows-call", b.Msg, b.Part, "response %s matches no call of the turn before", p.Result.CallID)
 			}
 			delete(open, p.Result.CallID)
 		}
 	}
 	for _, b := range v.sorted(open) {
-		v.add("G1", "response-follows-call", b.msg, b.part, "call %s has no response in the next turn", v.part(b).Call.ID)
+		v.add("G1", "response-follows-call", b.Msg, b.Part, "call %s has no response in the next turn", v.part(b).Call.ID)
 	}
 }
 
-func (v *validator) strayResponses(t *wireMessage) {
-	for _, b := range t.blocks {
-		if p := v.part(b); isResult(p) {
-			v.add("G1", "response-follows-call", b.msg, b.part, "response %s follows no model turn", p.Result.CallID)
+func (v *validator) strayResponses(t *wire.Turn) {
+	for _, b := range t.Blocks {
+		if p := v.part(b); wire.IsResult(p) {
+			v.add("G1", "response-follows-call", b.Msg, b.Part, "response %s follows no model turn", p.Result.CallID)
 		}
 	}
 }
 
 // thoughtSignatures: from Gemini 3 on the first call of each step in the
 // current turn carries its thought signature.
-func (v *validator) thoughtSignatures(turns []wireMessage) {
+func (v *validator) thoughtSignatures(turns []wire.Turn) {
 	if !strings.Contains(v.req.Model, "gemini-3") && !strings.Contains(v.req.Model, "gemini-4") {
 		return
 	}
@@ -67,16 +71,16 @@ func (v *validator) thoughtSignatures(turns []wireMessage) {
 		return
 	}
 	for i := range turns {
-		if turns[i].role != "assistant" || v.first(turns, i) < start {
+		if turns[i].Role != "assistant" || v.first(turns, i) < start {
 			continue
 		}
-		for _, b := range turns[i].blocks {
+		for _, b := range turns[i].Blocks {
 			p := v.part(b)
-			if !isCall(p) {
+			if !wire.IsCall(p) {
 				continue
 			}
 			if p.Signature == "" && !strings.Contains(p.Raw, `"thoughtSignature"`) && !strings.Contains(p.Raw, `"thought_signature"`) {
-				v.add("G4", "thought-signature", b.msg, b.part, "the first call of a step has no thought signature")
+				v.add("G4", "thought-signature", b.Msg, b.Part, "the first call of a step has no thought signature")
 			}
 			break
 		}

@@ -1,27 +1,31 @@
 package transcript
 
-import "github.com/memkernel/memkernel"
+import (
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/codex"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
 
 // chat judges the rules of chat completions: C1 calls-answered, C2
 // no-orphan-tool, C3 window-start.
 func (v *validator) chat() {
-	open := map[string]wireBlock{}
+	open := map[string]wire.At{}
 	start := true
 	settle := func() {
 		for _, b := range v.sorted(open) {
-			v.add("C1", "calls-answered", b.msg, b.part, "call %s is not answered before the next message", v.part(b).Call.ID)
+			v.add("C1", "calls-answered", b.Msg, b.Part, "call %s is not answered before the next message", v.part(b).Call.ID)
 		}
 		clear(open)
 	}
 	for i := range v.req.Messages {
 		m := &v.req.Messages[i]
-		if isSystemRole(m.Role) && start {
+		if wire.IsSystemRole(m.Role) && start {
 			continue
 		}
 		rest := len(m.Parts) == 0
 		for k := range m.Parts {
 			p := &m.Parts[k]
-			if m.Role == memkernel.RoleAssistant || !isResult(p) {
+			if m.Role == memkernel.RoleAssistant || !wire.IsResult(p) {
 				rest = true
 				continue
 			}
@@ -42,8 +46,8 @@ func (v *validator) chat() {
 		}
 		if m.Role == memkernel.RoleAssistant {
 			for k := range m.Parts {
-				if isCall(&m.Parts[k]) {
-					open[m.Parts[k].Call.ID] = wireBlock{i, k}
+				if wire.IsCall(&m.Parts[k]) {
+					open[m.Parts[k].Call.ID] = wire.At{Msg: i, Part: k}
 				}
 			}
 		}
@@ -71,7 +75,7 @@ func (v *validator) deepSeek() {
 
 func hasThinking(m *memkernel.Message) bool {
 	for k := range m.Parts {
-		if isThinking(&m.Parts[k]) {
+		if wire.IsThinking(&m.Parts[k]) {
 			return true
 		}
 	}
@@ -88,18 +92,18 @@ func (v *validator) responses() {
 }
 
 func (v *validator) callOutput() {
-	open := map[string]wireBlock{}
+	open := map[string]wire.At{}
 	done := map[string]bool{}
 	for i := range v.req.Messages {
 		for k := range v.req.Messages[i].Parts {
 			p := &v.req.Messages[i].Parts[k]
 			switch {
-			case isCall(p):
+			case wire.IsCall(p):
 				if _, twice := open[p.Call.ID]; twice || done[p.Call.ID] {
 					v.add("R1", "call-output", i, k, "call id %s is used twice", p.Call.ID)
 				}
-				open[p.Call.ID] = wireBlock{i, k}
-			case isResult(p) && !p.Result.Opaque:
+				open[p.Call.ID] = wire.At{Msg: i, Part: k}
+			case wire.IsResult(p) && !p.Result.Opaque:
 				id := p.Result.CallID
 				if _, ok := open[id]; !ok && done[id] {
 					v.add("R1", "call-output", i, k, "call %s has two outputs", id)
@@ -112,7 +116,7 @@ func (v *validator) callOutput() {
 		}
 	}
 	for _, b := range v.sorted(open) {
-		v.add("R1", "call-output", b.msg, b.part, "call %s has no output", v.part(b).Call.ID)
+		v.add("R1", "call-output", b.Msg, b.Part, "call %s has no output", v.part(b).Call.ID)
 	}
 }
 
@@ -125,7 +129,7 @@ func (v *validator) reasoningGroup() {
 		if m.Role != memkernel.RoleAssistant {
 			continue
 		}
-		if n := len(m.Parts); n > 0 && isReasoningItem(&m.Parts[n-1]) && v.nextRole(i) != memkernel.RoleAssistant {
+		if n := len(m.Parts); n > 0 && codex.IsReasoning(&m.Parts[n-1]) && v.nextRole(i) != memkernel.RoleAssistant {
 			v.add("R2", "reasoning-group", i, n-1, "a reasoning item is not followed by the item that it led to")
 		}
 		if ref := find(m); ref != nil && HasCalls(*m) && sendableReasoning(ref) && !hasThinking(m) {
@@ -143,7 +147,7 @@ func (v *validator) nextRole(i int) memkernel.Role {
 
 func sendableReasoning(m *memkernel.Message) bool {
 	for k := range m.Parts {
-		if p := &m.Parts[k]; isReasoningItem(p) && p.Signature != "" && p.Signature != "REDACTED" {
+		if p := &m.Parts[k]; codex.IsReasoning(p) && p.Signature != "" && p.Signature != "REDACTED" {
 			return true
 		}
 	}

@@ -54,10 +54,10 @@ func TestValidate(t *testing.T) {
 		{"thinking before a cut", ProviderAnthropic, Request{Messages: tail(ask, thought, answer)}, &ValidateOptions{Changed: true, PreservedThinking: true, ChangedFrom: 2}, nil},
 		{"five markers", ProviderAnthropic, Request{Messages: tail(ask), Markers: make([]Marker, 5)}, nil, []string{"cache-markers"}},
 		{"automatic takes one", ProviderAnthropic, Request{Messages: tail(ask), Markers: make([]Marker, 4)}, &ValidateOptions{AutomaticMarker: true}, []string{"cache-markers"}},
-		{"hour behind minutes", ProviderAnthropic, Request{Messages: tail(ask), Markers: []Marker{{MarkerSystem, LastPart, "5m"}, {0, LastPart, "1h"}}}, nil, []string{"cache-markers"}},
-		{"hour before minutes", ProviderAnthropic, Request{Messages: tail(ask), Markers: []Marker{{0, LastPart, "5m"}, {MarkerSystem, LastPart, "1h"}}}, nil, nil},
-		{"marker on thinking", ProviderAnthropic, Request{Messages: tail(ask, thought, answer), Markers: []Marker{{1, 0, ""}}}, nil, []string{"cache-markers"}},
-		{"marker outside", ProviderAnthropic, Request{Messages: tail(ask), Markers: []Marker{{3, LastPart, ""}}}, nil, []string{"cache-markers"}},
+		{"hour behind minutes", ProviderAnthropic, Request{Messages: tail(ask), Markers: []Marker{{Message: MarkerSystem, Part: LastPart, TTL: "5m"}, {Message: 0, Part: LastPart, TTL: "1h"}}}, nil, []string{"cache-markers"}},
+		{"hour before minutes", ProviderAnthropic, Request{Messages: tail(ask), Markers: []Marker{{Message: 0, Part: LastPart, TTL: "5m"}, {Message: MarkerSystem, Part: LastPart, TTL: "1h"}}}, nil, nil},
+		{"marker on thinking", ProviderAnthropic, Request{Messages: tail(ask, thought, answer), Markers: []Marker{{Message: 1, Part: 0, TTL: ""}}}, nil, []string{"cache-markers"}},
+		{"marker outside", ProviderAnthropic, Request{Messages: tail(ask), Markers: []Marker{{Message: 3, Part: LastPart, TTL: ""}}}, nil, []string{"cache-markers"}},
 		{"empty message", ProviderAnthropic, Request{Messages: tail(ask, assistant(), last)}, nil, []string{"non-empty"}},
 		{"empty text", ProviderAnthropic, Request{Messages: tail(user(textPart(" ")))}, nil, []string{"non-empty"}},
 		{"tool gone", ProviderAnthropic, Request{Tools: []memkernel.Tool{{Name: "other"}}, Messages: tail(ask, call, answer)}, nil, []string{"non-empty"}},
@@ -119,9 +119,9 @@ func TestTailDistance(t *testing.T) {
 		{"a run of results", build(25, result), false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			req := &Request{Messages: tc.msgs, Markers: []Marker{{1, LastPart, ""}}}
+			req := &Request{Messages: tc.msgs, Markers: []Marker{{Message: 1, Part: LastPart, TTL: ""}}}
 			found := false
-			for _, v := range Validate(ProviderAnthropic, req, &ValidateOptions{PreviousTail: &Marker{0, 0, ""}}) {
+			for _, v := range Validate(ProviderAnthropic, req, &ValidateOptions{PreviousTail: &Marker{Message: 0, Part: 0, TTL: ""}}) {
 				found = found || v.Rule == "cache-markers"
 			}
 			if found != tc.bad {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // valueReader cuts a JSON document into its values without holding the whole:
@@ -95,7 +97,7 @@ func (v *valueReader) value() error {
 	for depth, quoted := 0, false; ; {
 		for v.pos < len(v.buf) {
 			if quoted {
-				if v.pos = plainRun(v.buf, v.pos); v.pos == len(v.buf) {
+				if v.pos = wire.PlainRun(v.buf, v.pos); v.pos == len(v.buf) {
 					break
 				}
 			}
@@ -125,7 +127,7 @@ func (v *valueReader) value() error {
 			v.pos++
 		}
 		if v.pos-v.mark > v.max {
-			return ErrLineTooLong
+			return errLineTooLong
 		}
 		if !v.more() {
 			if depth == 0 && !quoted {

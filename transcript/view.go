@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // View selects how a session is looked at.
@@ -28,47 +29,15 @@ func (v View) String() string {
 	return "host"
 }
 
-// line is one way through the session: the main line, a sidechain, or the
-// abandoned arm of a fork including what it shares with the main line.
-type line struct {
-	order  []int // indices into Session.Messages
-	bounds []bound
-	micros []micro
-}
-
-// bound is a compaction: messages before order[pos] are no longer sent, but
-// for those kept; lead stands in front if the host wrote a new history.
-type bound struct {
-	pos  int
-	keep []int
-	lead []memkernel.Message
-}
-
-// micro is a micro-compaction: results of these calls before order[pos] are
-// sent as a stub.
-type micro struct {
-	pos int
-	ids []string
-}
-
-// split leaves order[:pos] on the line and returns the whole as it was.
-func (l *line) split(pos int) *line {
-	arm := &line{order: slices.Clone(l.order), bounds: slices.Clone(l.bounds), micros: slices.Clone(l.micros)}
-	l.order = l.order[:pos:pos]
-	l.bounds = slices.DeleteFunc(l.bounds, func(b bound) bool { return b.pos > pos })
-	l.micros = slices.DeleteFunc(l.micros, func(m micro) bool { return m.pos > pos })
-	return arm
-}
-
 // Branches returns the ids of all branches but the main line, in order of
 // appearance: sidechains (subagents) and the abandoned arms of forks.
-func (s *Session) Branches() []string { return slices.Clone(s.names) }
+func (s *Session) Branches() []string { return slices.Clone(s.log.Names) }
 
 // View returns the main line under a view. A file that holds nothing but one
 // sidechain, as hosts write for subagents, shows that.
 func (s *Session) View(v View) []memkernel.Message {
-	if len(s.lines[""].order) == 0 && len(s.names) == 1 {
-		return s.ViewBranch(v, s.names[0])
+	if len(s.log.Lines[""].Order) == 0 && len(s.log.Names) == 1 {
+		return s.ViewBranch(v, s.log.Names[0])
 	}
 	return s.ViewBranch(v, "")
 }
@@ -76,7 +45,7 @@ func (s *Session) View(v View) []memkernel.Message {
 // ViewBranch returns one branch under a view, nil if there is none such. An
 // abandoned arm comes with the past that it shares with the main line.
 func (s *Session) ViewBranch(v View, branch string) []memkernel.Message {
-	l := s.lines[branch]
+	l := s.log.Lines[branch]
 	if l == nil {
 		return nil
 	}
@@ -86,11 +55,11 @@ func (s *Session) ViewBranch(v View, branch string) []memkernel.Message {
 	return s.host(l)
 }
 
-func (s *Session) full(l *line) []memkernel.Message {
-	out := make([]memkernel.Message, 0, len(l.order))
-	for _, i := range l.order {
+func (s *Session) full(l *wire.Line) []memkernel.Message {
+	out := make([]memkernel.Message, 0, len(l.Order))
+	for _, i := range l.Order {
 		m := s.Messages[i]
-		if s.flags[i].unsent || m.Origin == memkernel.OriginSummary || len(m.Parts) == 0 {
+		if s.log.Flags[i].Unsent || m.Origin == memkernel.OriginSummary || len(m.Parts) == 0 {
 			continue
 		}
 		out = append(out, m)
@@ -101,56 +70,56 @@ func (s *Session) full(l *line) []memkernel.Message {
 // Compactions lists where the host compacted the main line, as positions in the
 // Full view: a compaction stood before the message at that index.
 func (s *Session) Compactions() []int {
-	l, out := s.lines[""], []int{}
-	if len(l.order) == 0 && len(s.names) == 1 {
-		l = s.lines[s.names[0]]
+	l, out := s.log.Lines[""], []int{}
+	if len(l.Order) == 0 && len(s.log.Names) == 1 {
+		l = s.log.Lines[s.log.Names[0]]
 	}
-	for _, b := range l.bounds {
-		out = append(out, len(s.full(&line{order: l.order[:b.pos]})))
+	for _, b := range l.Bounds {
+		out = append(out, len(s.full(&wire.Line{Order: l.Order[:b.Pos]})))
 	}
 	return out
 }
 
-func (s *Session) host(l *line) []memkernel.Message {
-	var b bound
-	if n := len(l.bounds); n > 0 {
-		b = l.bounds[n-1]
+func (s *Session) host(l *wire.Line) []memkernel.Message {
+	var b wire.Bound
+	if n := len(l.Bounds); n > 0 {
+		b = l.Bounds[n-1]
 	}
 	answered := s.answered(l)
-	out := slices.Clone(b.lead)
-	pos := b.pos
-	if b.lead == nil {
+	out := slices.Clone(b.Lead)
+	pos := b.Pos
+	if b.Lead == nil {
 		// The summary stands before what was kept.
-		for ; pos < len(l.order) && s.Messages[l.order[pos]].Origin == memkernel.OriginSummary; pos++ {
-			out = append(out, s.Messages[l.order[pos]])
+		for ; pos < len(l.Order) && s.Messages[l.Order[pos]].Origin == memkernel.OriginSummary; pos++ {
+			out = append(out, s.Messages[l.Order[pos]])
 		}
 	}
-	cleared := l.cleared()
+	gone := cleared(l)
 	add := func(i, at int) {
-		f, m := s.flags[i], s.Messages[i]
-		if f.unsent || len(m.Parts) == 0 || f.hostSkip && !hasCallIn(m, answered) {
+		f, m := s.log.Flags[i], s.Messages[i]
+		if f.Unsent || len(m.Parts) == 0 || f.HostSkip && !hasCallIn(m, answered) {
 			return
 		}
-		out = append(out, clearResults(m, cleared, at))
+		out = append(out, clearResults(m, gone, at))
 	}
-	for _, at := range b.keep {
-		add(l.order[at], at)
+	for _, at := range b.Keep {
+		add(l.Order[at], at)
 	}
-	for at := pos; at < len(l.order); at++ {
-		add(l.order[at], at)
+	for at := pos; at < len(l.Order); at++ {
+		add(l.Order[at], at)
 	}
 	return out
 }
 
-// cleared maps a call to the position before which its result is a stub.
-func (l *line) cleared() map[string]int {
-	if len(l.micros) == 0 {
+// cleared maps a call to the micro-compaction before which its result is a stub.
+func cleared(l *wire.Line) map[string]*wire.Micro {
+	if len(l.Micros) == 0 {
 		return nil
 	}
-	out := map[string]int{}
-	for _, m := range l.micros {
-		for _, id := range m.ids {
-			out[id] = m.pos
+	out := map[string]*wire.Micro{}
+	for i := range l.Micros {
+		for _, id := range l.Micros[i].IDs {
+			out[id] = &l.Micros[i]
 		}
 	}
 	return out
@@ -158,12 +127,12 @@ func (l *line) cleared() map[string]int {
 
 // answered holds the calls on the line that have results. A turn that the host
 // would leave out as unfinished stays if it has, so that no result is orphaned.
-func (s *Session) answered(l *line) map[string]bool {
-	if !slices.ContainsFunc(l.order, func(i int) bool { return s.flags[i].hostSkip }) {
+func (s *Session) answered(l *wire.Line) map[string]bool {
+	if !slices.ContainsFunc(l.Order, func(i int) bool { return s.log.Flags[i].HostSkip }) {
 		return nil
 	}
 	ids := map[string]bool{}
-	for _, i := range l.order {
+	for _, i := range l.Order {
 		for _, p := range s.Messages[i].Parts {
 			if p.Result != nil {
 				ids[p.Result.CallID] = true
@@ -178,8 +147,8 @@ func hasCallIn(m memkernel.Message, ids map[string]bool) bool {
 }
 
 // clearResults replaces the cleared results of a message by the host's stub.
-func clearResults(m memkernel.Message, cleared map[string]int, at int) memkernel.Message {
-	if cleared == nil {
+func clearResults(m memkernel.Message, gone map[string]*wire.Micro, at int) memkernel.Message {
+	if gone == nil {
 		return m
 	}
 	touched := false
@@ -187,14 +156,15 @@ func clearResults(m memkernel.Message, cleared map[string]int, at int) memkernel
 		if p.Result == nil || p.Result.Opaque {
 			continue
 		}
-		if before, ok := cleared[p.Result.CallID]; !ok || at >= before {
+		by := gone[p.Result.CallID]
+		if by == nil || at >= by.Pos {
 			continue
 		}
 		if !touched {
 			m.Parts, m.Raw, touched = slices.Clone(m.Parts), "", true
 		}
 		r := *p.Result
-		r.Content, r.Text = []memkernel.Part{{Kind: memkernel.PartText, Text: clearedResult}}, true
+		r.Content, r.Text = []memkernel.Part{{Kind: memkernel.PartText, Text: by.Stub}}, true
 		m.Parts[i] = memkernel.Part{Kind: memkernel.PartToolResult, Result: &r}
 	}
 	return m

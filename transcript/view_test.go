@@ -251,24 +251,6 @@ func TestRequests(t *testing.T) {
 	wantSketch(t, "early", f.View(Host), "user: a\nassistant: call function-f-1\ntool: result function-f-1=1\nassistant: call function-f-2\ntool: result function-f-2=2\n")
 }
 
-func TestPixels(t *testing.T) {
-	for _, tc := range []struct {
-		name, data string
-		w, h       int
-	}{
-		{"webp lossy", "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA", 1, 1},
-		{"webp extended", "UklGRhYAAABXRUJQVlA4WAoAAAAAAAAAAQAAAgAA", 2, 3},
-		{"webp lossless", "UklGRhoAAABXRUJQVlA4TA0AAAAvAUAAAAAAAAAAAAAA", 2, 2},
-		{"damaged png", "iVBORw0KGgoAAAAN", 0, 0},
-		{"not base64", "iVBORw0KGgo***", 0, 0},
-		{"empty", "", 0, 0},
-	} {
-		if w, h := pixels("", tc.data); w != tc.w || h != tc.h {
-			t.Errorf("%s: %dx%d, want %dx%d", tc.name, w, h, tc.w, tc.h)
-		}
-	}
-}
-
 // TestCompactions: each compaction stands before a message of the full view.
 func TestCompactions(t *testing.T) {
 	const lines = `{"type":"user","uuid":"u1","sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"one"}}

@@ -25,7 +25,4 @@
 //	index     seconds to index one set, mean
 //	p50       ms for a question; on the sets, and on files of so many chunks made
 //	          of all sets' lines in a fixed shuffle
-//
-// It is a module of its own, so that the peers' dependencies are none of the
-// program's.
 package main

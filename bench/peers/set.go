@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/bench/relevance"
+	"github.com/memkernel/memkernel/judge/relevance"
 )
 
 // set is a question set with the lines of its files.
@@ -22,7 +22,7 @@ type set struct {
 func read(dirs []string, questions int) ([]set, error) {
 	var out []set
 	for _, d := range dirs {
-		s, err := relevance.Read(d)
+		s, err := relevance.Read(d, filepath.Join(d, "qa.jsonl"))
 		if err != nil {
 			return nil, err
 		}

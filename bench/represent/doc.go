@@ -19,8 +19,8 @@
 // shown over what the same results are in full. Content kinds are those of
 // [github.com/memkernel/memkernel/pagevm.ContentKind].
 //
-//	go test -v -run TestReport ./bench/represent
-//	go test -run '^$' -bench . ./bench/represent
+//	go test -C bench -v -run TestReport ./represent
+//	go test -C bench -run '^$' -bench . ./represent
 //
 // The report is of the recorded sessions in ../shared/data, without which it is
 // skipped. The benchmark gives the speed of all representations together as a share

@@ -17,7 +17,7 @@
 // so that a figure that hangs on one file shows. Ages are calls, sizes characters
 // over three. Everything is a function of the messages.
 //
-//	go test ./bench/reuse -run TestPriors -v
+//	go test -C bench -run TestPriors -v ./reuse
 //
 // prints the table of the transcripts beside the repository.
 package reuse

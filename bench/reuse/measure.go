@@ -2,9 +2,9 @@ package reuse
 
 import (
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
+	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
 )
 

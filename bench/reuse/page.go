@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/bench/recall"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
+	"github.com/memkernel/memkernel/replay/recall"
 )
 
 // page is one unit of a session that a prompt can show or leave out.

@@ -17,23 +17,23 @@ import (
 // ErrDamaged; Rebuild is the answer.
 func (ix *Index) Check(ctx context.Context) iter.Seq[error] {
 	return func(yield func(error) bool) {
-		c := &checker{Index: ix, yield: yield}
+		c := &checker{site: ix.site, yield: yield}
 		opts := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-		v, err := ix.look(ctx)
+		v, err := ix.site.look(ctx)
 		if err == nil {
-			c.own, err = ix.ownScopes(ctx, v)
+			c.own, err = ownScopes(ctx, ix.site, v)
 		}
 		if err == nil {
-			err = pgx.BeginTxFunc(ctx, ix.pool, opts, func(tx pgx.Tx) error { return c.run(ctx, tx) })
+			err = pgx.BeginTxFunc(ctx, ix.site.pool, opts, func(tx pgx.Tx) error { return c.run(ctx, tx) })
 		}
 		if err != nil && !c.stopped {
-			yield(ix.explain("check index", err))
+			yield(ix.site.explain("check index", err))
 		}
 	}
 }
 
 type checker struct {
-	*Index
+	site    *site
 	yield   func(error) bool
 	stopped bool
 	own     []int32
@@ -41,7 +41,7 @@ type checker struct {
 
 func (c *checker) found(format string, args ...any) {
 	if !c.stopped {
-		c.stopped = !c.yield(index.Problem("check index", c.place, index.ErrDamaged, fmt.Errorf(format, args...)))
+		c.stopped = !c.yield(index.Problem("check index", c.site.place, index.ErrDamaged, fmt.Errorf(format, args...)))
 	}
 }
 
@@ -69,11 +69,11 @@ func (c *checker) run(ctx context.Context, tx pgx.Tx) error {
 			c.found(t.what, row)
 		}
 	}
-	a, err := c.analyzer()
+	a, err := c.site.analyzers.Lend()
 	if err != nil {
 		return err
 	}
-	defer c.give(a)
+	defer c.site.analyzers.Give(a)
 	for last := int64(-1); !c.stopped; {
 		n, err := c.step(ctx, tx, a, &last)
 		if err != nil || n == 0 {
@@ -158,7 +158,7 @@ func (c *checker) chunk(a *analysis.Analyzer, s *stored) {
 		return // made by other rules; the next Sync makes it again
 	}
 	s.ready.Analyse(a, s.path)
-	_, want, words := frequencies(&s.ready.Words)
+	_, want, words := frequencies(s.ready.Words)
 	same := words == s.words && len(want) == len(s.have)
 	for t, tf := range want {
 		same = same && float32(s.have[t]) == float32(tf)

@@ -15,12 +15,12 @@ import (
 // Model tells which model's vectors this agent uses, and their length; "" and 0 if
 // none.
 func (ix *Index) Model(ctx context.Context) (model string, dim int, err error) {
-	v, err := ix.look(ctx)
+	v, err := ix.site.look(ctx)
 	if errors.Is(err, index.ErrMissing) {
 		return "", 0, nil
 	}
 	if err != nil {
-		return "", 0, ix.explain("read model", err)
+		return "", 0, ix.site.explain("read model", err)
 	}
 	return v.model, v.dim, nil
 }
@@ -31,23 +31,23 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	const op = "choose model"
 	switch {
 	case model == "" && dim != 0 || model != "" && dim <= 0:
-		return fmt.Errorf("%s of %s: model %q can't have vectors of length %d: give the model's own length", op, ix.place, model, dim)
-	case ix.index.ReadOnly:
-		return index.Problem(op, ix.place, index.ErrReadOnly, errors.New("opened for reading"))
-	case model != "" && !ix.vectors:
-		return ix.noVectors(op)
+		return fmt.Errorf("%s of %s: model %q can't have vectors of length %d: give the model's own length", op, ix.site.place, model, dim)
+	case ix.site.index.ReadOnly:
+		return ix.site.index.Writable(op, ix.site.place)
+	case model != "" && !ix.site.vectors:
+		return errNoVectors(ix.site, op)
 	}
-	s, err := ix.exclusive(ctx, op, defaultWait)
+	s, err := lockSpace(ctx, ix.site, op, defaultWait)
 	if err != nil {
-		return ix.explain(op, err)
+		return ix.site.explain(op, err)
 	}
 	defer s.release()
-	return ix.explain(op, s.useModel(ctx, model, dim))
+	return ix.site.explain(op, s.useModel(ctx, model, dim))
 }
 
-// noVectors is the error of a server without the extension.
-func (ix *Index) noVectors(op string) error {
-	return &index.Error{Op: op, Path: ix.place, Kind: ErrNoVectors,
+// errNoVectors is the error of a server without the extension.
+func errNoVectors(st *site, op string) error {
+	return &index.Error{Op: op, Path: st.place, Kind: ErrNoVectors,
 		Hint: "install the extension vector there and say CREATE EXTENSION vector, or say embedding.provider: none"}
 }
 
@@ -89,7 +89,7 @@ func (s *syncer) useModel(ctx context.Context, model string, dim int) error {
 func (ix *Index) KeepLength(ctx context.Context, model string, dim int) (forgotten int64, err error) {
 	const op = "forget vectors"
 	used, usedDim, err := ix.Model(ctx)
-	if err != nil || !ix.vectors {
+	if err != nil || !ix.site.vectors {
 		return 0, err
 	}
 	if used == model && usedDim != dim {
@@ -97,13 +97,13 @@ func (ix *Index) KeepLength(ctx context.Context, model string, dim int) (forgott
 			return 0, err
 		}
 	}
-	err = ix.transact(ctx, func(tx pgx.Tx) error {
+	err = ix.site.transact(ctx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `DELETE FROM embeddings AS e USING models AS m
-			WHERE m.id=e.model AND m.name=$2::text AND m.dim<>$3::integer AND e.workspace=$1::text`, ix.opts.Workspace, model, dim)
+			WHERE m.id=e.model AND m.name=$2::text AND m.dim<>$3::integer AND e.workspace=$1::text`, ix.site.opts.Workspace, model, dim)
 		forgotten = tag.RowsAffected()
 		return err
 	})
-	return forgotten, ix.explain(op, err)
+	return forgotten, ix.site.explain(op, err)
 }
 
 // modelRow finds or makes the row of a model.
@@ -124,49 +124,29 @@ const missingStep = 200
 // MissingEmbeddings yields the texts of this agent that have no vector of the
 // model in the workspace, each once. Vectors may be put while it runs.
 func (ix *Index) MissingEmbeddings(ctx context.Context, model string) iter.Seq2[index.Missing, error] {
-	return func(yield func(index.Missing, error) bool) {
-		const op = "list missing embeddings"
-		if !ix.vectors {
-			yield(index.Missing{}, ix.noVectors(op))
-			return
+	const op = "list missing embeddings"
+	return index.Once(index.Steps(-1, func(after int64) ([]index.Missing, int64, error) {
+		if !ix.site.vectors {
+			return nil, after, errNoVectors(ix.site, op)
 		}
-		seen := map[index.Hash]bool{}
-		for last := int64(-1); ; {
-			step, next, err := ix.missing(ctx, model, last)
-			if err != nil {
-				yield(index.Missing{}, ix.explain(op, err))
-				return
-			}
-			for _, m := range step {
-				if seen[m.Hash] {
-					continue
-				}
-				seen[m.Hash] = true
-				if !yield(m, nil) {
-					return
-				}
-			}
-			if next == last {
-				return
-			}
-			last = next
-		}
-	}
+		step, last, err := missingAfter(ctx, ix.site, model, after)
+		return step, last, ix.site.explain(op, err)
+	}))
 }
 
-func (ix *Index) missing(ctx context.Context, model string, after int64) (out []index.Missing, last int64, err error) {
-	v, err := ix.look(ctx)
+func missingAfter(ctx context.Context, st *site, model string, after int64) (out []index.Missing, last int64, err error) {
+	v, err := st.look(ctx)
 	if err != nil {
 		return nil, after, err
 	}
-	own, err := ix.ownScopes(ctx, v)
+	own, err := ownScopes(ctx, st, v)
 	if err != nil {
 		return nil, after, err
 	}
-	rows, err := ix.pool.Query(ctx, `SELECT c.row, c.hash, c.trail, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
+	rows, err := st.pool.Query(ctx, `SELECT c.row, c.hash, c.trail, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
 		WHERE c.scope = ANY($1::integer[]) AND c.row>$2::bigint AND NOT EXISTS (
 			SELECT 1 FROM embeddings AS e JOIN models AS m ON m.id=e.model WHERE e.hash=c.hash AND e.workspace=$3::text AND m.name=$4::text)
-		ORDER BY c.row LIMIT $5::integer`, own, after, ix.opts.Workspace, model, missingStep)
+		ORDER BY c.row LIMIT $5::integer`, own, after, st.opts.Workspace, model, missingStep)
 	if err != nil {
 		return nil, after, err
 	}
@@ -191,11 +171,11 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []inde
 	const op = "store embeddings"
 	switch {
 	case model == "":
-		return fmt.Errorf("%s in %s: the model has no name: name it", op, ix.place)
-	case ix.index.ReadOnly:
-		return index.Problem(op, ix.place, index.ErrReadOnly, errors.New("opened for reading"))
-	case !ix.vectors:
-		return ix.noVectors(op)
+		return fmt.Errorf("%s in %s: the model has no name: name it", op, ix.site.place)
+	case ix.site.index.ReadOnly:
+		return ix.site.index.Writable(op, ix.site.place)
+	case !ix.site.vectors:
+		return errNoVectors(ix.site, op)
 	}
 	used, dim, err := ix.Model(ctx)
 	if err != nil {
@@ -204,20 +184,20 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []inde
 	units := make([][]float32, len(vectors))
 	for i, e := range vectors {
 		if used == model && len(e.Vector) != dim {
-			return index.Problem(op, ix.place, index.ErrModel, fmt.Errorf("vectors of %q have length %d, not %d", model, dim, len(e.Vector)))
+			return index.Problem(op, ix.site.place, index.ErrModel, fmt.Errorf("vectors of %q have length %d, not %d", model, dim, len(e.Vector)))
 		}
 		if units[i], err = index.Unit(e.Vector); err != nil {
-			return fmt.Errorf("%s in %s: vector of text %s: %w", op, ix.place, e.Hash, err)
+			return fmt.Errorf("%s in %s: vector of text %s: %w", op, ix.site.place, e.Hash, err)
 		}
 	}
-	return ix.explain(op, ix.transact(ctx, func(tx pgx.Tx) error {
+	return ix.site.explain(op, ix.site.transact(ctx, func(tx pgx.Tx) error {
 		for i, e := range vectors {
 			id, err := modelRow(ctx, tx, model, len(e.Vector))
 			if err != nil {
 				return err
 			}
 			_, err = tx.Exec(ctx, `INSERT INTO embeddings(workspace, model, hash, vector) VALUES($1::text, $2::integer, $3::bytea, $4::real[]::vector)
-				ON CONFLICT(workspace, model, hash) DO UPDATE SET vector=excluded.vector`, ix.opts.Workspace, id, e.Hash[:], units[i])
+				ON CONFLICT(workspace, model, hash) DO UPDATE SET vector=excluded.vector`, ix.site.opts.Workspace, id, e.Hash[:], units[i])
 			if err != nil {
 				return err
 			}
@@ -229,17 +209,17 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []inde
 // Held returns, of some texts, the vectors of a model that the workspace has.
 func (ix *Index) Held(ctx context.Context, model string, hashes []index.Hash) (map[index.Hash][]float32, error) {
 	out := make(map[index.Hash][]float32, len(hashes))
-	if !ix.vectors {
+	if !ix.site.vectors {
 		return out, nil
 	}
 	ask := make([][]byte, len(hashes))
 	for i := range hashes {
 		ask[i] = hashes[i][:]
 	}
-	rows, err := ix.pool.Query(ctx, `SELECT e.hash, e.vector::real[] FROM embeddings AS e JOIN models AS m ON m.id=e.model
-		WHERE e.workspace=$1::text AND m.name=$2::text AND e.hash = ANY($3::bytea[])`, ix.opts.Workspace, model, ask)
+	rows, err := ix.site.pool.Query(ctx, `SELECT e.hash, e.vector::real[] FROM embeddings AS e JOIN models AS m ON m.id=e.model
+		WHERE e.workspace=$1::text AND m.name=$2::text AND e.hash = ANY($3::bytea[])`, ix.site.opts.Workspace, model, ask)
 	if err != nil {
-		return nil, ix.explain("read embeddings", err)
+		return nil, ix.site.explain("read embeddings", err)
 	}
 	var hash []byte
 	var vector []float32
@@ -247,54 +227,47 @@ func (ix *Index) Held(ctx context.Context, model string, hashes []index.Hash) (m
 		out[index.Hash(hash)] = slices.Clone(vector)
 		return nil
 	})
-	return out, ix.explain("read embeddings", err)
+	return out, ix.site.explain("read embeddings", err)
 }
 
 // exportStep is how many vectors Embeddings reads at a time.
 const exportStep = 256
 
-// Embeddings yields all vectors of the workspace, of all models.
-func (ix *Index) Embeddings(ctx context.Context) iter.Seq2[index.StoredEmbedding, error] {
-	return func(yield func(index.StoredEmbedding, error) bool) {
-		if !ix.vectors {
-			return
-		}
-		model, hash := int32(0), []byte{}
-		for {
-			n := 0
-			step, err := ix.embeddings(ctx, &model, &hash)
-			if err != nil {
-				yield(index.StoredEmbedding{}, ix.explain("read embeddings", err))
-				return
-			}
-			for _, e := range step {
-				if n++; !yield(e, nil) {
-					return
-				}
-			}
-			if n == 0 {
-				return
-			}
-		}
-	}
+// storedAt is where reading all vectors has come to.
+type storedAt struct {
+	model int32
+	hash  string
 }
 
-// embeddings reads the vectors behind a model and hash, and moves these on.
-func (ix *Index) embeddings(ctx context.Context, model *int32, hash *[]byte) (out []index.StoredEmbedding, err error) {
-	rows, err := ix.pool.Query(ctx, `SELECT e.model, m.name, e.hash, e.vector::real[] FROM embeddings AS e JOIN models AS m ON m.id=e.model
+// Embeddings yields all vectors of the workspace, of all models.
+func (ix *Index) Embeddings(ctx context.Context) iter.Seq2[index.StoredEmbedding, error] {
+	return index.Steps(storedAt{}, func(after storedAt) ([]index.StoredEmbedding, storedAt, error) {
+		if !ix.site.vectors {
+			return nil, after, nil
+		}
+		step, last, err := storedAfter(ctx, ix.site, after)
+		return step, last, ix.site.explain("read embeddings", err)
+	})
+}
+
+// storedAfter reads a step of vectors.
+func storedAfter(ctx context.Context, st *site, at storedAt) (out []index.StoredEmbedding, last storedAt, err error) {
+	rows, err := st.pool.Query(ctx, `SELECT e.model, m.name, e.hash, e.vector::real[] FROM embeddings AS e JOIN models AS m ON m.id=e.model
 		WHERE e.workspace=$1::text AND (e.model, e.hash) > ($2::integer, $3::bytea) ORDER BY e.model, e.hash LIMIT $4::integer`,
-		ix.opts.Workspace, *model, *hash, exportStep)
+		st.opts.Workspace, at.model, []byte(at.hash), exportStep)
 	if err != nil {
-		return nil, err
+		return nil, at, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var e index.StoredEmbedding
-		if err := rows.Scan(model, &e.Model, hash, &e.Vector); err != nil {
-			return nil, err
+		var hash []byte
+		if err := rows.Scan(&at.model, &e.Model, &hash, &e.Vector); err != nil {
+			return nil, at, err
 		}
-		copy(e.Hash[:], *hash)
+		at.hash = string(hash)
+		copy(e.Hash[:], hash)
 		out = append(out, e)
 	}
-	return out, rows.Err()
+	return out, at, rows.Err()
 }

@@ -27,8 +27,8 @@ func (f *fault) Unwrap() error { return f.err }
 
 // explain wraps an error with what was done and where, and with its kind and the
 // way out where the server's code tells one.
-func (ix *Index) explain(op string, err error) error {
-	return explain(op, ix.place, ix.password, err)
+func (st *site) explain(op string, err error) error {
+	return explain(op, st.place, st.password, err)
 }
 
 func explain(op, place, password string, err error) error {

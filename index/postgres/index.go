@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -16,7 +15,10 @@ import (
 
 // Index is the index of one workspace and agent. Its methods may be called from
 // several goroutines at once.
-type Index struct {
+type Index struct{ site *site }
+
+// site is where an index is, and who asks.
+type site struct {
 	pool     *pgxpool.Pool
 	opts     Options
 	index    index.Options
@@ -26,7 +28,7 @@ type Index struct {
 	// walking where rows were refused.
 	vectors, iterates bool
 
-	analyzers sync.Pool
+	analyzers analysis.Pool
 
 	// mu guards what questions need of the scopes, while those stand.
 	mu   sync.Mutex
@@ -51,42 +53,42 @@ func Open(ctx context.Context, opts Options, o *index.Options) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	ix := &Index{opts: opts, place: opts.Place(), password: c.ConnConfig.Password}
+	st := &site{opts: opts, place: opts.Place(), password: c.ConnConfig.Password}
 	if o != nil {
-		ix.index = *o
+		st.index = *o
 	}
-	if ix.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
-		return nil, ix.explain("open index", err)
+	if st.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
+		return nil, st.explain("open index", err)
 	}
-	if err := ix.open(ctx); err != nil {
-		ix.pool.Close()
-		return nil, ix.explain("open index", err)
+	if err := openTables(ctx, st); err != nil {
+		st.pool.Close()
+		return nil, st.explain("open index", err)
 	}
-	return ix, nil
+	return &Index{st}, nil
 }
 
-func (ix *Index) open(ctx context.Context) error {
-	n, err := ix.version(ctx, ix.pool)
+func openTables(ctx context.Context, st *site) error {
+	n, err := schemaVersion(ctx, st, st.pool)
 	switch {
 	case err != nil:
 		return err
 	case n == len(migrations):
-	case !ix.index.ReadOnly:
-		if err := ix.migrate(ctx); err != nil {
+	case !st.index.ReadOnly:
+		if err := migrate(ctx, st); err != nil {
 			return err
 		}
 	case n == 0:
-		return index.Problem("open index", ix.place, index.ErrMissing, nil)
+		return index.Problem("open index", st.place, index.ErrMissing, nil)
 	default:
-		return index.Problem("open index", ix.place, index.ErrOlder, nil)
+		return index.Problem("open index", st.place, index.ErrOlder, nil)
 	}
-	if err := ix.vectorsReady(ctx, !ix.index.ReadOnly); err != nil {
+	if err := readyVectors(ctx, st, !st.index.ReadOnly); err != nil {
 		return err
 	}
-	if !ix.index.ReadOnly {
+	if !st.index.ReadOnly {
 		return nil
 	}
-	_, err = ix.look(ctx)
+	_, err = st.look(ctx)
 	return err
 }
 
@@ -98,56 +100,46 @@ func Rebuild(ctx context.Context, opts Options, o *index.Options) (*Index, error
 		return nil, err
 	}
 	const op = "rebuild index"
-	if ix.index.ReadOnly {
+	if err := ix.site.index.Writable(op, ix.site.place); err != nil {
 		ix.Close()
-		return nil, index.Problem(op, ix.place, index.ErrReadOnly, errors.New("opened for reading"))
+		return nil, err
 	}
-	s, err := ix.exclusive(ctx, op, defaultWait)
+	s, err := lockSpace(ctx, ix.site, op, defaultWait)
 	if err == nil {
 		err = s.clear(ctx)
 		s.release()
 	}
 	if err != nil {
 		ix.Close()
-		return nil, ix.explain(op, err)
+		return nil, ix.site.explain(op, err)
 	}
 	return ix, nil
 }
 
 // Close ends the use of the index.
 func (ix *Index) Close() error {
-	ix.pool.Close()
+	ix.site.pool.Close()
 	return nil
 }
 
 // Place names the database, without its password.
-func (ix *Index) Place() string { return ix.place }
+func (ix *Index) Place() string { return ix.site.place }
 
 // read runs what only reads, and once more if the connection turns out broken: the
 // server may have been restarted since it was last used.
-func (ix *Index) read(ctx context.Context, f func() error) error {
+func (st *site) read(ctx context.Context, f func() error) error {
 	err := f()
 	if err == nil || !broken(err) || ctx.Err() != nil {
 		return err
 	}
-	ix.pool.Reset()
+	st.pool.Reset()
 	return f()
 }
 
 // transact runs f in a transaction.
-func (ix *Index) transact(ctx context.Context, f func(tx pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, ix.pool, f)
+func (st *site) transact(ctx context.Context, f func(tx pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, st.pool, f)
 }
-
-// analyzer lends an Analyzer; give takes it back.
-func (ix *Index) analyzer() (*analysis.Analyzer, error) {
-	if a, ok := ix.analyzers.Get().(*analysis.Analyzer); ok {
-		return a, nil
-	}
-	return analysis.New()
-}
-
-func (ix *Index) give(a *analysis.Analyzer) { ix.analyzers.Put(a) }
 
 // defaultWait is how long to wait for another process that syncs.
 const defaultWait = 10 * time.Second

@@ -21,11 +21,11 @@ type Options struct {
 	// must name the host; a password that it doesn't hold is none, whatever the
 	// environment says.
 	DSN string
-	// Schema is the schema of the tables; default DefaultSchema.
+	// Schema is the schema of the tables; default memkernel.
 	Schema string
 	// Workspace names the workspace: the same on every host that shares it.
 	Workspace string
-	// Agent names who writes; default DefaultAgent. A host with files of its own is
+	// Agent names who writes; default "default". A host with files of its own is
 	// an agent of its own.
 	Agent string
 	// Private tells which files only their own agent sees; nil means all.
@@ -39,11 +39,11 @@ type Options struct {
 
 // The defaults of Options.
 const (
-	DefaultSchema           = "memkernel"
-	DefaultAgent            = "default"
-	DefaultStatementTimeout = 30 * time.Second
-	DefaultConnectTimeout   = 5 * time.Second
-	DefaultMaxConns         = 4
+	defaultSchema           = "memkernel"
+	defaultAgent            = "default"
+	defaultStatementTimeout = 30 * time.Second
+	defaultConnectTimeout   = 5 * time.Second
+	defaultMaxConns         = 4
 )
 
 var (
@@ -54,19 +54,19 @@ var (
 // check fills in the defaults and refuses what can't be.
 func (o *Options) check() error {
 	if o.Schema == "" {
-		o.Schema = DefaultSchema
+		o.Schema = defaultSchema
 	}
 	if o.Agent == "" {
-		o.Agent = DefaultAgent
+		o.Agent = defaultAgent
 	}
 	if o.StatementTimeout <= 0 {
-		o.StatementTimeout = DefaultStatementTimeout
+		o.StatementTimeout = defaultStatementTimeout
 	}
 	if o.ConnectTimeout <= 0 {
-		o.ConnectTimeout = DefaultConnectTimeout
+		o.ConnectTimeout = defaultConnectTimeout
 	}
 	if o.MaxConns <= 0 {
-		o.MaxConns = DefaultMaxConns
+		o.MaxConns = defaultMaxConns
 	}
 	if o.Private == nil {
 		o.Private = func(string) bool { return true }
@@ -121,7 +121,7 @@ func (o *Options) Place() string {
 		return "postgres"
 	}
 	owner := o.Workspace
-	if o.Agent != "" && o.Agent != DefaultAgent {
+	if o.Agent != "" && o.Agent != defaultAgent {
 		owner += "@" + o.Agent
 	}
 	host := c.Host

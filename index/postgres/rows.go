@@ -31,7 +31,7 @@ func (c *chunkRows) add(file int64, scope int32, seq int, r *index.ReadyChunk) {
 	c.id, c.lang, c.date = append(c.id, r.ID), append(c.lang, r.Words.Lang), append(c.date, r.Date)
 	c.hash, c.trail = append(c.hash, r.Hash[:]), append(c.trail, []byte(r.TrailText))
 	c.keywords, c.body = append(c.keywords, []byte(r.Keywords)), append(c.body, []byte(r.Text))
-	order, tf, words := frequencies(&r.Words)
+	order, tf, words := frequencies(r.Words)
 	c.len = append(c.len, int32(words))
 	for _, t := range order {
 		c.of, c.term = append(c.of, int32(n)), append(c.term, t)

@@ -94,10 +94,10 @@ const vectorTables = `CREATE TABLE IF NOT EXISTS models(
 // of an advisory lock.
 const schemaLock = 0x6d6b6978
 
-// version reads how many migrations were run; ErrMissing if none were.
-func (ix *Index) version(ctx context.Context, db querier) (int, error) {
+// schemaVersion reads how many migrations were run; ErrMissing if none were.
+func schemaVersion(ctx context.Context, st *site, db querier) (int, error) {
 	var there bool
-	err := db.QueryRow(ctx, `SELECT to_regclass($1::text) IS NOT NULL`, ix.opts.Schema+".settings").Scan(&there)
+	err := db.QueryRow(ctx, `SELECT to_regclass($1::text) IS NOT NULL`, st.opts.Schema+".settings").Scan(&there)
 	if err != nil || !there {
 		return 0, err
 	}
@@ -110,10 +110,10 @@ func (ix *Index) version(ctx context.Context, db querier) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, index.Problem("open index", ix.place, index.ErrDamaged, fmt.Errorf("schema version %q", text))
+		return 0, index.Problem("open index", st.place, index.ErrDamaged, fmt.Errorf("schema version %q", text))
 	}
 	if n > len(migrations) {
-		return n, index.Problem("open index", ix.place, index.ErrNewer, fmt.Errorf("schema version %d, this program knows %d", n, len(migrations)))
+		return n, index.Problem("open index", st.place, index.ErrNewer, fmt.Errorf("schema version %d, this program knows %d", n, len(migrations)))
 	}
 	return n, nil
 }
@@ -121,25 +121,25 @@ func (ix *Index) version(ctx context.Context, db querier) (int, error) {
 // migrate brings the tables to this program's version in one transaction. It begins
 // after the lock is had: within a transaction that waited, the server may still
 // believe that the tables which somebody else made meanwhile are missing.
-func (ix *Index) migrate(ctx context.Context) error {
-	conn, err := ix.pool.Acquire(ctx)
+func migrate(ctx context.Context, st *site) error {
+	conn, err := st.pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
-	s := &syncer{Index: ix, conn: conn, key: schemaLock}
+	s := &syncer{site: st, conn: conn, key: schemaLock}
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1::bigint)`, s.key); err != nil {
 		conn.Release()
 		return err
 	}
 	defer s.release()
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		n, err := ix.version(ctx, tx)
+		n, err := schemaVersion(ctx, st, tx)
 		if err != nil {
 			return err
 		}
 		for _, q := range append([]string{
-			`CREATE SCHEMA IF NOT EXISTS ` + ix.opts.Schema,
-			`CREATE TABLE IF NOT EXISTS ` + ix.opts.Schema + `.settings(key text PRIMARY KEY, value text NOT NULL)`,
+			`CREATE SCHEMA IF NOT EXISTS ` + st.opts.Schema,
+			`CREATE TABLE IF NOT EXISTS ` + st.opts.Schema + `.settings(key text PRIMARY KEY, value text NOT NULL)`,
 		}, migrations[n:]...) {
 			if err := script(ctx, tx, q); err != nil {
 				return err
@@ -157,18 +157,18 @@ func script(ctx context.Context, tx pgx.Tx, q string) error {
 	return err
 }
 
-// vectorsReady finds out whether the server has pgvector, of which version, and
+// readyVectors finds out whether the server has pgvector, of which version, and
 // makes the tables that need it.
-func (ix *Index) vectorsReady(ctx context.Context, make bool) error {
+func readyVectors(ctx context.Context, st *site, make bool) error {
 	var have, could string
-	err := ix.pool.QueryRow(ctx, `SELECT coalesce((SELECT extversion FROM pg_extension WHERE extname='vector'), ''),
+	err := st.pool.QueryRow(ctx, `SELECT coalesce((SELECT extversion FROM pg_extension WHERE extname='vector'), ''),
 		coalesce((SELECT default_version FROM pg_available_extensions WHERE name='vector'), '')`).Scan(&have, &could)
 	if err != nil {
 		return err
 	}
 	if have == "" && could != "" && make {
 		// Only some users may do that; what counts is whether it is there now.
-		if _, err := ix.pool.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS vector SCHEMA public`); err == nil {
+		if _, err := st.pool.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS vector SCHEMA public`); err == nil {
 			have = could
 		}
 	}
@@ -176,13 +176,13 @@ func (ix *Index) vectorsReady(ctx context.Context, make bool) error {
 		return nil
 	}
 	if make {
-		if err := ix.transact(ctx, func(tx pgx.Tx) error { return script(ctx, tx, vectorTables) }); err != nil {
+		if err := st.transact(ctx, func(tx pgx.Tx) error { return script(ctx, tx, vectorTables) }); err != nil {
 			return err
 		}
 	}
 	var there bool
-	err = ix.pool.QueryRow(ctx, `SELECT to_regclass($1::text) IS NOT NULL`, ix.opts.Schema+".embeddings").Scan(&there)
-	ix.vectors, ix.iterates = there, atLeast(have, 0, 8)
+	err = st.pool.QueryRow(ctx, `SELECT to_regclass($1::text) IS NOT NULL`, st.opts.Schema+".embeddings").Scan(&there)
+	st.vectors, st.iterates = there, atLeast(have, 0, 8)
 	return err
 }
 

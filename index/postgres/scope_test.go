@@ -45,7 +45,7 @@ func TestScopes(t *testing.T) {
 		{a, "something", ""},
 	} {
 		if got := places(find(t, c.who, c.question)); got != c.want {
-			t.Errorf("%s asks %q: %q, want %q", c.who.place, c.question, got, c.want)
+			t.Errorf("%s asks %q: %q, want %q", c.who.site.place, c.question, got, c.want)
 		}
 	}
 	for _, h := range find(t, a, "vault code") {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -14,11 +15,11 @@ import (
 // Search runs both searches, as [index.Index.Search] does.
 func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) {
 	var out index.Hits
-	v, err := ix.look(ctx)
+	v, err := ix.site.look(ctx)
 	if err != nil {
-		return out, ix.explain("search", err)
+		return out, ix.site.explain("search", err)
 	}
-	out.Outdated, out.Chunks = ix.outdated(v), v.total
+	out.Outdated, out.Chunks = outdated(ix.site, v), v.total
 	if q.KMany > 0 && v.total > 2*int64(q.K) {
 		q.K = q.KMany
 	}
@@ -26,51 +27,51 @@ func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) 
 	go func() {
 		defer close(vectors)
 		if q.Vector != nil {
-			out.Vector, out.VectorErr = ix.nearest(ctx, v, q)
+			out.Vector, out.VectorErr = nearestHits(ctx, ix.site, v, q)
 		}
 	}()
-	if out.Terms, err = ix.terms(v, q.Text); err == nil {
-		out.Keyword, err = ix.keyword(ctx, v, out.Terms, q)
+	if out.Terms, err = questionTerms(ix.site, v, q.Text); err == nil {
+		out.Keyword, err = keywordHits(ctx, ix.site, v, out.Terms, q)
 	}
 	if err == nil && q.Holders && len(out.Keyword) > 0 {
-		out.Holders, err = ix.holders(ctx, v, out.Terms[:min(len(out.Terms), index.MaxLookup)])
+		out.Holders, err = holdersOf(ctx, ix.site, v, out.Terms[:min(len(out.Terms), index.MaxLookup)])
 	}
 	<-vectors
-	out.KeywordErr, out.VectorErr = ix.explain("search", err), ix.explain("search vectors", out.VectorErr)
+	out.KeywordErr, out.VectorErr = ix.site.explain("search", err), ix.site.explain("search vectors", out.VectorErr)
 	if out.KeywordErr != nil && (q.Vector == nil || out.VectorErr != nil) {
 		return out, out.KeywordErr
 	}
 	return out, nil
 }
 
-func (ix *Index) terms(v *view, question string) ([]string, error) {
-	a, err := ix.analyzer()
+func questionTerms(st *site, v *view, question string) ([]string, error) {
+	a, err := st.analyzers.Lend()
 	if err != nil {
 		return nil, err
 	}
-	defer ix.give(a)
+	defer st.analyzers.Give(a)
 	return a.Query(question, v.langs), nil
 }
 
-// holders counts, for each word, the chunks that hold it.
-func (ix *Index) holders(ctx context.Context, v *view, terms []string) ([]int64, error) {
-	ix.mu.Lock()
+// holdersOf counts, for each word, the chunks that hold it.
+func holdersOf(ctx context.Context, st *site, v *view, terms []string) ([]int64, error) {
+	st.mu.Lock()
 	var ask []string
 	for _, t := range terms {
 		if _, ok := v.holders[t]; !ok {
 			ask = append(ask, t)
 		}
 	}
-	ix.mu.Unlock()
+	st.mu.Unlock()
 	found := map[string]int64{}
 	if len(ask) > 0 {
-		err := ix.read(ctx, func() (err error) { found, err = ix.countHolders(ctx, v, ask); return err })
+		err := st.read(ctx, func() (err error) { found, err = countHolders(ctx, st, v, ask); return err })
 		if err != nil {
 			return nil, err
 		}
 	}
-	ix.mu.Lock()
-	defer ix.mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	if len(v.holders) > maxHolders {
 		clear(v.holders)
 	}
@@ -91,8 +92,8 @@ func (ix *Index) holders(ctx context.Context, v *view, terms []string) ([]int64,
 // maxHolders bounds the words whose holders a view remembers.
 const maxHolders = 1 << 14
 
-func (ix *Index) countHolders(ctx context.Context, v *view, terms []string) (map[string]int64, error) {
-	rows, err := ix.pool.Query(ctx, `SELECT term, count(*) FROM postings WHERE term = ANY($2::text[]) AND scope = ANY($1::integer[]) GROUP BY term`,
+func countHolders(ctx context.Context, st *site, v *view, terms []string) (map[string]int64, error) {
+	rows, err := st.pool.Query(ctx, `SELECT term, count(*) FROM postings WHERE term = ANY($2::text[]) AND scope = ANY($1::integer[]) GROUP BY term`,
 		v.scopes, terms)
 	if err != nil {
 		return nil, err
@@ -110,20 +111,20 @@ func (ix *Index) countHolders(ctx context.Context, v *view, terms []string) (map
 	return out, rows.Err()
 }
 
-// keyword finds the best chunks by words.
-func (ix *Index) keyword(ctx context.Context, v *view, terms []string, q index.Query) ([]index.Hit, error) {
+// keywordHits finds the best chunks by words.
+func keywordHits(ctx context.Context, st *site, v *view, terms []string, q index.Query) ([]index.Hit, error) {
 	if q.K <= 0 || len(terms) == 0 || v.total == 0 {
 		return nil, nil
 	}
 	terms = terms[:min(len(terms), index.MaxLookup)]
-	held, err := ix.holders(ctx, v, terms)
+	held, err := holdersOf(ctx, st, v, terms)
 	if err != nil {
 		return nil, err
 	}
 	w := weigh(terms, held, v.total)
-	hits, err := ix.match(ctx, v, w.telling(), q)
+	hits, err := matchWords(ctx, st, v, w.telling(), q)
 	if err == nil && len(hits) < q.K && len(w.telling()) < len(w) {
-		hits, err = ix.match(ctx, v, w, q)
+		hits, err = matchWords(ctx, st, v, w, q)
 	}
 	return hits, err
 }
@@ -173,17 +174,17 @@ func (w words) telling() words {
 	return out
 }
 
-// match asks for the best chunks. Where hits are refused, it fetches more until
+// matchWords asks for the best chunks. Where hits are refused, it fetches more until
 // there are enough or no more are left.
-func (ix *Index) match(ctx context.Context, v *view, w words, q index.Query) ([]index.Hit, error) {
+func matchWords(ctx context.Context, st *site, v *view, w words, q index.Query) ([]index.Hit, error) {
 	terms, idf := make([]string, len(w)), make([]float64, len(w))
 	for i, x := range w {
 		terms[i], idf[i] = x.term, x.idf
 	}
 	for limit := q.K + index.Ties; ; limit *= 4 {
 		var hits []index.Hit
-		err := ix.read(ctx, func() (err error) {
-			hits, err = ix.hits(ctx, ix.pool, v, matchQuery, v.scopes, terms, idf, v.mean, limit)
+		err := st.read(ctx, func() (err error) {
+			hits, err = readHits(ctx, st, st.pool, v, matchQuery, v.scopes, terms, idf, v.mean, limit)
 			return err
 		})
 		if err != nil {
@@ -196,22 +197,22 @@ func (ix *Index) match(ctx context.Context, v *view, w words, q index.Query) ([]
 	}
 }
 
-// matchQuery sums up BM25 (k1 1.2, b .75) over the chunks with any of the words.
-const matchQuery = `
+// matchQuery sums up BM25 over the chunks with any of the words.
+var matchQuery = fmt.Sprintf(`
 WITH q AS (SELECT * FROM unnest($2::text[], $3::float8[]) AS t(term, idf)),
 m AS MATERIALIZED (
-	SELECT p.chunk, sum(q.idf * p.tf * 2.2 / (p.tf + 1.2 * (0.25 + 0.75 * p.words / $4::float8))) AS score
+	SELECT p.chunk, sum(q.idf * p.tf * %g / (p.tf + %g * (%g + %g * p.words / $4::float8))) AS score
 	FROM q JOIN postings AS p ON p.term=q.term
 	WHERE p.scope = ANY($1::integer[])
 	GROUP BY p.chunk ORDER BY score DESC LIMIT $5::bigint)
-SELECT ` + hitColumns + `, m.score::float8
+SELECT %s, m.score::float8
 FROM m JOIN chunks AS c ON c.row=m.chunk JOIN files AS f ON f.id=c.file
-WHERE c.scope = ANY($1::integer[])`
+WHERE c.scope = ANY($1::integer[])`, index.BM25K1+1, index.BM25K1, 1-index.BM25B, index.BM25B, hitColumns)
 
 const hitColumns = `c.seq, c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.body, f.path, f.mtime, f.space`
 
-// hits runs a query whose columns are hitColumns and a score.
-func (ix *Index) hits(ctx context.Context, db querier, v *view, query string, args ...any) ([]index.Hit, error) {
+// readHits runs a query whose columns are hitColumns and a score.
+func readHits(ctx context.Context, st *site, db querier, v *view, query string, args ...any) ([]index.Hit, error) {
 	rows, err := db.Query(ctx, query, args...)
 	if err != nil {
 		return nil, err

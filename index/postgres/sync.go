@@ -2,9 +2,10 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"hash/fnv"
 	"iter"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,30 +18,21 @@ import (
 // Sync brings this agent's part of the index up to date with the files that source
 // lists, as [index.Index.Sync] does.
 func (ix *Index) Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error) {
-	o := index.SyncOptions{}
-	if opts != nil {
-		o = *opts
-	}
-	if o.Wait == 0 {
-		o.Wait = defaultWait
-	}
-	if o.BatchChunks <= 0 {
-		o.BatchChunks = defaultBatch
-	}
+	o := opts.OrDefaults(defaultBatch)
 	const op = "sync index"
-	if ix.index.ReadOnly {
-		return index.SyncReport{}, index.Problem(op, ix.place, index.ErrReadOnly, errors.New("opened for reading"))
+	if err := ix.site.index.Writable(op, ix.site.place); err != nil {
+		return index.SyncReport{}, err
 	}
-	s, err := ix.exclusive(ctx, op, o.Wait)
+	s, err := lockSpace(ctx, ix.site, op, o.Wait)
 	if err != nil {
-		return index.SyncReport{}, ix.explain(op, err)
+		return index.SyncReport{}, ix.site.explain(op, err)
 	}
 	defer s.release()
 	s.opts, s.read = o, read
 	began := time.Now()
 	err = s.sync(ctx, source)
 	s.report.Elapsed = time.Since(began)
-	return s.report, ix.explain(op, err)
+	return s.report, ix.site.explain(op, err)
 }
 
 // defaultBatch is how many new chunks go into one transaction.
@@ -48,7 +40,7 @@ const defaultBatch = 500
 
 // syncer is one Sync, on a connection that holds the space's lock.
 type syncer struct {
-	*Index
+	site *site
 	conn *pgxpool.Conn
 	key  int64
 	opts index.SyncOptions
@@ -66,13 +58,13 @@ type syncer struct {
 // lockPoll is how often the lock is asked for again.
 const lockPoll = 50 * time.Millisecond
 
-// exclusive takes a connection and the lock of those who write this space.
-func (ix *Index) exclusive(ctx context.Context, op string, wait time.Duration) (*syncer, error) {
-	conn, err := ix.pool.Acquire(ctx)
+// lockSpace takes a connection and the lock of those who write this space.
+func lockSpace(ctx context.Context, st *site, op string, wait time.Duration) (*syncer, error) {
+	conn, err := st.pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &syncer{Index: ix, conn: conn, key: ix.lockKey()}
+	s := &syncer{site: st, conn: conn, key: spaceKey(st)}
 	if err := s.lock(ctx, op, wait); err != nil {
 		conn.Release()
 		return nil, err
@@ -84,10 +76,10 @@ func (ix *Index) exclusive(ctx context.Context, op string, wait time.Duration) (
 	return s, nil
 }
 
-// lockKey is the space's key among the server's advisory locks.
-func (ix *Index) lockKey() int64 {
+// spaceKey is the space's key among the server's advisory locks.
+func spaceKey(st *site) int64 {
 	h := fnv.New64a()
-	for _, s := range []string{ix.opts.Schema, ix.opts.Workspace, ix.opts.Agent} {
+	for _, s := range []string{st.opts.Schema, st.opts.Workspace, st.opts.Agent} {
 		h.Write(append([]byte(s), 0))
 	}
 	return int64(h.Sum64())
@@ -106,7 +98,7 @@ func (s *syncer) lock(ctx context.Context, op string, wait time.Duration) error 
 		select {
 		case <-time.After(lockPoll):
 		case <-timeout:
-			return index.Problem(op, s.place, index.ErrBusy, nil)
+			return index.Problem(op, s.site.place, index.ErrBusy, nil)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -116,7 +108,7 @@ func (s *syncer) lock(ctx context.Context, op string, wait time.Duration) error 
 // release gives lock and connection back. A connection that can't be asked any
 // more is closed, which frees the lock too.
 func (s *syncer) release() {
-	ctx, cancel := context.WithTimeout(context.Background(), s.Index.opts.ConnectTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), s.site.opts.ConnectTimeout)
 	defer cancel()
 	if _, err := s.conn.Exec(ctx, `SELECT pg_advisory_unlock($1::bigint)`, s.key); err != nil {
 		s.conn.Conn().Close(ctx)
@@ -128,12 +120,12 @@ func (s *syncer) release() {
 func (s *syncer) load(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, s.conn, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO spaces(workspace, agent, chunker) VALUES($1::text, $2::text, $3::text) ON CONFLICT DO NOTHING`,
-			s.Index.opts.Workspace, s.Index.opts.Agent, s.index.Chunker)
+			s.site.opts.Workspace, s.site.opts.Agent, s.site.index.Chunker)
 		if err != nil {
 			return err
 		}
 		err = tx.QueryRow(ctx, `SELECT id, generation FROM spaces WHERE workspace=$1::text AND agent=$2::text`,
-			s.Index.opts.Workspace, s.Index.opts.Agent).Scan(&s.space, &s.generation)
+			s.site.opts.Workspace, s.site.opts.Agent).Scan(&s.space, &s.generation)
 		if err != nil {
 			return err
 		}
@@ -167,16 +159,14 @@ func (s *syncer) sync(ctx context.Context, source iter.Seq2[index.FileStat, erro
 	if err != nil {
 		return err
 	}
-	w := s.compare(l, known, true)
-	s.report.Unchanged = w.unchanged
-	s.done.FilesTotal = len(w.read)
-	for _, j := range w.read {
-		s.done.BytesTotal += j.stat.Size
-	}
-	if err := s.remove(ctx, w.remove); err != nil {
+	w := compare(l, known, true)
+	s.report.Unchanged = w.Unchanged
+	s.done.FilesTotal = len(w.Read)
+	s.done.BytesTotal = w.Bytes()
+	if err := s.remove(ctx, w.Remove); err != nil {
 		return err
 	}
-	return s.readAll(ctx, w.read)
+	return s.readAll(ctx, w.Read)
 }
 
 // rules marks the files that are to be read whatever their stat.
@@ -185,11 +175,11 @@ func (s *syncer) rules(ctx context.Context) error {
 	if err := s.conn.QueryRow(ctx, `SELECT chunker FROM spaces WHERE id=$1::integer`, s.space).Scan(&chunker); err != nil {
 		return err
 	}
-	if !s.opts.Full && chunker == s.index.Chunker {
+	if !s.opts.Full && chunker == s.site.index.Chunker {
 		return nil
 	}
 	return s.change(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `UPDATE spaces SET chunker=$2::text WHERE id=$1::integer`, s.space, s.index.Chunker); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE spaces SET chunker=$2::text WHERE id=$1::integer`, s.space, s.site.index.Chunker); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `UPDATE files SET again=true WHERE scope = ANY($1::integer[])`, s.own())
@@ -209,92 +199,67 @@ type fileRow struct {
 	analysis    int
 }
 
-func knownFiles(ctx context.Context, db querier, scopes []int32) (map[string]*fileRow, error) {
+// knownFiles are the rows of files, by path.
+func knownFiles(ctx context.Context, db querier, scopes []int32) ([]fileRow, error) {
 	rows, err := db.Query(ctx, `SELECT id, path, scope, size, mtime, hash, chunks, again, analysis FROM files WHERE scope = ANY($1::integer[])`, scopes)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	out := map[string]*fileRow{}
+	var out []fileRow
 	for rows.Next() {
-		f := &fileRow{}
+		var f fileRow
 		if err := rows.Scan(&f.id, &f.path, &f.scope, &f.size, &f.mtime, &f.hash, &f.chunks, &f.again, &f.analysis); err != nil {
 			return nil, err
 		}
-		out[f.path] = f
+		out = append(out, f)
 	}
+	slices.SortFunc(out, func(a, b fileRow) int { return strings.Compare(a.path, b.path) })
 	return out, rows.Err()
 }
 
-// job is a file to be read; row is nil if it is new.
-type job struct {
-	stat index.FileStat
-	row  *fileRow
-}
-
-// work is what there is to do.
-type work struct {
-	read      []job
-	remove    []*fileRow
-	unchanged int
-}
+// job is a file to be read.
+type job = index.Job[fileRow]
 
 // compare lays a listing and the files that are known side by side. again includes
-// those that are to be read whatever their stat.
-func (ix *Index) compare(l *index.Listing, known map[string]*fileRow, again bool) work {
-	var w work
-	listed := make(map[string]bool, len(l.Files))
-	for _, f := range l.Files {
-		listed[f.Path] = true
-		row := known[f.Path]
-		if row != nil && row.size == f.Size && row.mtime == f.Nanos() && row.analysis == analysis.Version && !(again && row.again) {
-			w.unchanged++
-			continue
-		}
-		w.read = append(w.read, job{f, row})
-	}
-	for path, row := range known {
-		if !listed[path] && !l.Unsure(path) {
-			w.remove = append(w.remove, row)
-		}
-	}
-	return w
+// those that are to be read whatever their stat; those whose words were made by other
+// rules always are.
+func compare(l *index.Listing, known []fileRow, again bool) index.Work[fileRow] {
+	return index.Compare(l, known, func(r *fileRow) index.Noted {
+		return index.Noted{Path: r.path, Size: r.size, Mtime: r.mtime, Again: again && r.again || r.analysis != analysis.Version}
+	})
 }
 
 // Lag says by how much this agent's files have changed since the last Sync. It opens
 // none of them.
 func (ix *Index) Lag(ctx context.Context, source iter.Seq2[index.FileStat, error]) (index.Lag, error) {
 	const op = "compare index"
-	v, err := ix.look(ctx)
+	v, err := ix.site.look(ctx)
 	if err != nil {
-		return index.Lag{}, ix.explain(op, err)
+		return index.Lag{}, ix.site.explain(op, err)
 	}
 	l, err := index.List(ctx, source)
 	if err != nil {
 		return index.Lag{}, err
 	}
-	var known map[string]*fileRow
-	err = ix.read(ctx, func() (err error) {
-		scopes, err := ix.ownScopes(ctx, v)
+	var known []fileRow
+	err = ix.site.read(ctx, func() (err error) {
+		scopes, err := ownScopes(ctx, ix.site, v)
 		if err == nil {
-			known, err = knownFiles(ctx, ix.pool, scopes)
+			known, err = knownFiles(ctx, ix.site.pool, scopes)
 		}
 		return err
 	})
 	if err != nil {
-		return index.Lag{}, ix.explain(op, err)
+		return index.Lag{}, ix.site.explain(op, err)
 	}
-	w := ix.compare(l, known, false)
-	lag := index.Lag{Files: len(w.read), Removed: len(w.remove), Rules: ix.outdated(v)}
-	for _, j := range w.read {
-		lag.Bytes += j.stat.Size
-	}
-	return lag, nil
+	w := compare(l, known, false)
+	return index.Lag{Files: len(w.Read), Removed: len(w.Remove), Bytes: w.Bytes(), Rules: outdated(ix.site, v)}, nil
 }
 
 // ownScopes are the scopes of this agent's space.
-func (ix *Index) ownScopes(ctx context.Context, v *view) ([]int32, error) {
-	rows, err := ix.pool.Query(ctx, `SELECT id FROM scopes WHERE space=$1::integer`, v.space)
+func ownScopes(ctx context.Context, st *site, v *view) ([]int32, error) {
+	rows, err := st.pool.Query(ctx, `SELECT id FROM scopes WHERE space=$1::integer`, v.space)
 	if err != nil {
 		return nil, err
 	}

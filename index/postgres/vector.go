@@ -26,10 +26,10 @@ func operand(column string, dim int) string {
 	return fmt.Sprintf("%s::%s(%d)", column, kind, dim)
 }
 
-// nearest finds the chunks whose vectors are nearest.
-func (ix *Index) nearest(ctx context.Context, v *view, q index.Query) ([]index.Hit, error) {
+// nearestHits finds the chunks whose vectors are nearest.
+func nearestHits(ctx context.Context, st *site, v *view, q index.Query) ([]index.Hit, error) {
 	if v.model != q.Model || q.Model == "" || v.dim != len(q.Vector) {
-		return nil, index.Problem("search vectors", ix.place, index.ErrModel,
+		return nil, index.Problem("search vectors", st.place, index.ErrModel,
 			fmt.Errorf("the index has %q of %d, the question %q of %d", v.model, v.dim, q.Model, len(q.Vector)))
 	}
 	vec, err := index.Unit(q.Vector)
@@ -38,8 +38,8 @@ func (ix *Index) nearest(ctx context.Context, v *view, q index.Query) ([]index.H
 	}
 	for limit := min(q.K+index.Ties, maxNeighbours); ; limit = min(4*limit, maxNeighbours) {
 		var hits []index.Hit
-		err := ix.read(ctx, func() (err error) {
-			hits, err = ix.walk(ctx, v, vec, limit)
+		err := st.read(ctx, func() (err error) {
+			hits, err = walkVectors(ctx, st, v, vec, limit)
 			return err
 		})
 		if err != nil {
@@ -52,23 +52,23 @@ func (ix *Index) nearest(ctx context.Context, v *view, q index.Query) ([]index.H
 	}
 }
 
-// walk asks once. The number of the model stands in the statement, since the index
+// walkVectors asks once. The number of the model stands in the statement, since the index
 // is one over its rows only.
-func (ix *Index) walk(ctx context.Context, v *view, vec []float32, limit int) (hits []index.Hit, err error) {
+func walkVectors(ctx context.Context, st *site, v *view, vec []float32, limit int) (hits []index.Hit, err error) {
 	by := operand("e.vector", v.dim) + " <#> " + operand("$3::real[]", v.dim)
 	query := fmt.Sprintf(`SELECT %s, -(e.vector::vector(%d) <#> $3::real[]::vector(%[2]d))
 		FROM embeddings AS e JOIN chunks AS c ON c.hash=e.hash JOIN files AS f ON f.id=c.file
 		WHERE e.model=%d AND e.workspace=$2::text AND c.scope = ANY($1::integer[])
 		ORDER BY %s LIMIT $4::bigint`, hitColumns, v.dim, v.modelRow, by)
-	err = pgx.BeginTxFunc(ctx, ix.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+	err = pgx.BeginTxFunc(ctx, st.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		set := fmt.Sprintf("SET LOCAL hnsw.ef_search = %d", min(max(2*limit, 100), maxNeighbours))
-		if ix.iterates {
+		if st.iterates {
 			set += "; SET LOCAL hnsw.iterative_scan = strict_order"
 		}
 		if err := script(ctx, tx, set); err != nil {
 			return err
 		}
-		hits, err = ix.hits(ctx, tx, v, query, v.scopes, ix.opts.Workspace, vec, limit)
+		hits, err = readHits(ctx, st, tx, v, query, v.scopes, st.opts.Workspace, vec, limit)
 		return err
 	})
 	return hits, err

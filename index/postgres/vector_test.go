@@ -43,7 +43,7 @@ func embedded(t testing.TB, ix *Index, model string, dim int, near string, at []
 
 func withVectors(t testing.TB, ix *Index) {
 	t.Helper()
-	if !ix.vectors {
+	if !ix.site.vectors {
 		t.Skip("the server has no pgvector; MEMKERNEL_PGLITE=1 starts one that has")
 	}
 }
@@ -133,7 +133,7 @@ func TestBadVectors(t *testing.T) {
 // A server without the extension searches words, and says why not vectors.
 func TestNoVectors(t *testing.T) {
 	ix := open(t, freshSchema(t))
-	ix.vectors = false
+	ix.site.vectors = false
 	fill(t, ix, notes, day)
 	if err := ix.UseModel(context.Background(), "m", 3); !errors.Is(err, ErrNoVectors) {
 		t.Errorf("choose a model: %v", err)

@@ -44,32 +44,32 @@ const lookQuery = `SELECT s.id, s.agent, s.generation, s.chunker, coalesce(s.mod
 
 // look returns the view of the present state, at the price of one small read if
 // nothing has changed.
-func (ix *Index) look(ctx context.Context) (*view, error) {
+func (st *site) look(ctx context.Context) (*view, error) {
 	var v *view
-	err := ix.read(ctx, func() (err error) {
-		if v, err = ix.scopes(ctx); err != nil {
+	err := st.read(ctx, func() (err error) {
+		if v, err = visibleScopes(ctx, st); err != nil {
 			return err
 		}
-		ix.mu.Lock()
-		old := ix.seen
-		ix.mu.Unlock()
+		st.mu.Lock()
+		old := st.seen
+		st.mu.Unlock()
 		if old != nil && old.key == v.key {
 			v = old
 			return nil
 		}
-		return ix.count(ctx, v)
+		return countView(ctx, st, v)
 	})
 	if err != nil {
 		return nil, err
 	}
-	ix.mu.Lock()
-	ix.seen = v
-	ix.mu.Unlock()
+	st.mu.Lock()
+	st.seen = v
+	st.mu.Unlock()
 	return v, nil
 }
 
-func (ix *Index) scopes(ctx context.Context) (*view, error) {
-	rows, err := ix.pool.Query(ctx, lookQuery, ix.opts.Workspace, ix.opts.Agent)
+func visibleScopes(ctx context.Context, st *site) (*view, error) {
+	rows, err := st.pool.Query(ctx, lookQuery, st.opts.Workspace, st.opts.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (ix *Index) scopes(ctx context.Context) (*view, error) {
 		}
 		v.scopes = append(v.scopes, scope)
 		fmt.Fprintf(&key, "%d.%d ", scope, generation)
-		if agent == ix.opts.Agent {
+		if agent == st.opts.Agent {
 			v.space, v.modelRow, v.chunker = space, model, chunker
 			continue
 		}
@@ -93,14 +93,14 @@ func (ix *Index) scopes(ctx context.Context) (*view, error) {
 	}
 	v.key = key.String()
 	if rows.Err() == nil && len(v.scopes) == 0 {
-		return nil, index.Problem("open index", ix.place, index.ErrMissing, nil)
+		return nil, index.Problem("open index", st.place, index.ErrMissing, nil)
 	}
 	return v, rows.Err()
 }
 
-// count reads the figures of what is seen.
-func (ix *Index) count(ctx context.Context, v *view) error {
-	rows, err := ix.pool.Query(ctx, `SELECT lang, count(*), sum(words) FROM chunks WHERE scope = ANY($1::integer[]) GROUP BY lang`, v.scopes)
+// countView reads the figures of what is seen.
+func countView(ctx context.Context, st *site, v *view) error {
+	rows, err := st.pool.Query(ctx, `SELECT lang, count(*), sum(words) FROM chunks WHERE scope = ANY($1::integer[]) GROUP BY lang`, v.scopes)
 	if err != nil {
 		return err
 	}
@@ -118,15 +118,15 @@ func (ix *Index) count(ctx context.Context, v *view) error {
 		return rows.Err()
 	}
 	v.mean = float64(words) / float64(max(v.total, 1))
-	err = ix.pool.QueryRow(ctx, `SELECT EXISTS(SELECT 1 FROM files WHERE scope = ANY($1::integer[]) AND analysis<>$2::integer)`,
+	err = st.pool.QueryRow(ctx, `SELECT EXISTS(SELECT 1 FROM files WHERE scope = ANY($1::integer[]) AND analysis<>$2::integer)`,
 		v.scopes, analysis.Version).Scan(&v.mixed)
-	if err != nil || v.modelRow == 0 || !ix.vectors {
+	if err != nil || v.modelRow == 0 || !st.vectors {
 		return err
 	}
-	return ix.pool.QueryRow(ctx, `SELECT name, dim FROM models WHERE id=$1::integer`, v.modelRow).Scan(&v.model, &v.dim)
+	return st.pool.QueryRow(ctx, `SELECT name, dim FROM models WHERE id=$1::integer`, v.modelRow).Scan(&v.model, &v.dim)
 }
 
 // outdated tells whether words or chunks were made by other rules.
-func (ix *Index) outdated(v *view) bool {
-	return v.mixed || v.space != 0 && v.chunker != ix.index.Chunker
+func outdated(st *site, v *view) bool {
+	return v.mixed || v.space != 0 && v.chunker != st.index.Chunker
 }

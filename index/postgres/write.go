@@ -27,7 +27,7 @@ func (s *syncer) change(ctx context.Context, f func(tx pgx.Tx) error) error {
 			return err
 		}
 		if tag.RowsAffected() == 0 {
-			return index.Problem("sync index", s.place, index.ErrBusy, errOvertaken)
+			return index.Problem("sync index", s.site.place, index.ErrBusy, errOvertaken)
 		}
 		return f(tx)
 	})
@@ -52,20 +52,20 @@ func (s *syncer) clear(ctx context.Context) error {
 // of the workspace if nobody else has a space in it.
 func (ix *Index) Drop(ctx context.Context) error {
 	const op = "drop index"
-	s, err := ix.exclusive(ctx, op, defaultWait)
+	s, err := lockSpace(ctx, ix.site, op, defaultWait)
 	if err != nil {
-		return ix.explain(op, err)
+		return ix.site.explain(op, err)
 	}
 	defer s.release()
 	if err := s.clear(ctx); err != nil {
-		return ix.explain(op, err)
+		return ix.site.explain(op, err)
 	}
-	return ix.explain(op, s.change(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `DELETE FROM spaces WHERE id=$1::integer`, s.space); err != nil || !ix.vectors {
+	return ix.site.explain(op, s.change(ctx, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `DELETE FROM spaces WHERE id=$1::integer`, s.space); err != nil || !ix.site.vectors {
 			return err
 		}
 		_, err := tx.Exec(ctx, `DELETE FROM embeddings WHERE workspace=$1::text
-			AND NOT EXISTS (SELECT 1 FROM spaces WHERE workspace=$1::text)`, ix.opts.Workspace)
+			AND NOT EXISTS (SELECT 1 FROM spaces WHERE workspace=$1::text)`, ix.site.opts.Workspace)
 		return err
 	}))
 }
@@ -126,11 +126,11 @@ const (
 
 // readAll reads, cuts, analyses and writes files, batch by batch.
 func (s *syncer) readAll(ctx context.Context, jobs []job) error {
-	a, err := s.analyzer()
+	a, err := s.site.analyzers.Lend()
 	if err != nil {
 		return err
 	}
-	defer s.give(a)
+	defer s.site.analyzers.Give(a)
 	for len(jobs) > 0 {
 		var batch []*prepared
 		chunks, bytes := 0, 0
@@ -154,18 +154,18 @@ func (s *syncer) readAll(ctx context.Context, jobs []job) error {
 
 // prepare reads a file and makes its words.
 func (s *syncer) prepare(a *analysis.Analyzer, j job) *prepared {
-	f := &prepared{job: j, again: j.stat.Young(time.Now())}
-	if !storable(j.stat.Path) {
+	f := &prepared{job: j, again: j.Stat.Young(time.Now())}
+	if !storable(j.Stat.Path) {
 		f.err = errors.New("its name is no valid text: PostgreSQL can't hold it")
 		return f
 	}
-	chunks, err := s.read(j.stat.Path)
+	chunks, err := s.read(j.Stat.Path)
 	if err != nil {
 		f.err = err
 		return f
 	}
-	f.chunks, f.hash = index.Ready(j.stat.Path, chunks)
-	f.same = j.row != nil && string(j.row.hash) == string(f.hash) && j.row.analysis == analysis.Version && j.row.scope == s.scope(j.stat.Path)
+	f.chunks, f.hash = index.Ready(j.Stat.Path, chunks)
+	f.same = j.Row != nil && string(j.Row.hash) == string(f.hash) && j.Row.analysis == analysis.Version && j.Row.scope == s.scope(j.Stat.Path)
 	if f.same {
 		return f
 	}
@@ -175,7 +175,7 @@ func (s *syncer) prepare(a *analysis.Analyzer, j job) *prepared {
 			f.err = fmt.Errorf("chunk %d has a name or date that is no valid text", i)
 			return f
 		}
-		c.Analyse(a, j.stat.Path)
+		c.Analyse(a, j.Stat.Path)
 	}
 	return f
 }
@@ -184,7 +184,7 @@ func (s *syncer) prepare(a *analysis.Analyzer, j job) *prepared {
 func storable(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
 func (s *syncer) scope(path string) int32 {
-	if s.Index.opts.Private(path) {
+	if s.site.opts.Private(path) {
 		return s.private
 	}
 	return s.shared
@@ -201,7 +201,7 @@ func (s *syncer) write(ctx context.Context, batch []*prepared) error {
 	s.report = report
 	for _, f := range batch {
 		s.done.Files++
-		s.done.Bytes += f.stat.Size
+		s.done.Bytes += f.Stat.Size
 	}
 	if s.done.Chunks = report.ChunksAdded; s.opts.Progress != nil {
 		s.opts.Progress(s.done)
@@ -227,33 +227,33 @@ func (s *syncer) writeFiles(ctx context.Context, tx pgx.Tx, batch []*prepared, r
 func (s *syncer) file(ctx context.Context, tx pgx.Tx, f *prepared, r *index.SyncReport) (replace bool, err error) {
 	switch {
 	case errors.Is(f.err, fs.ErrNotExist):
-		if f.row == nil {
+		if f.Row == nil {
 			return false, nil
 		}
-		r.Removed, r.ChunksRemoved = r.Removed+1, r.ChunksRemoved+f.row.chunks
-		if err := s.empty(ctx, tx, []int64{f.row.id}); err != nil {
+		r.Removed, r.ChunksRemoved = r.Removed+1, r.ChunksRemoved+f.Row.chunks
+		if err := s.empty(ctx, tx, []int64{f.Row.id}); err != nil {
 			return false, err
 		}
-		_, err := tx.Exec(ctx, `DELETE FROM files WHERE id=$2::bigint AND scope = ANY($1::integer[])`, s.own(), f.row.id)
+		_, err := tx.Exec(ctx, `DELETE FROM files WHERE id=$2::bigint AND scope = ANY($1::integer[])`, s.own(), f.Row.id)
 		return false, err
 	case errors.Is(f.err, index.ErrSkip):
 		r.Read, r.Skipped = r.Read+1, r.Skipped+1
 		f.chunks, f.hash, f.again = nil, []byte{}, false
 		return true, nil
 	case f.err != nil:
-		r.Failed = append(r.Failed, index.FileError{Path: f.stat.Path, Err: f.err})
-		if f.row == nil {
+		r.Failed = append(r.Failed, index.FileError{Path: f.Stat.Path, Err: f.err})
+		if f.Row == nil {
 			return false, nil // the next Sync finds it new again
 		}
 		return false, s.stat(ctx, tx, f, true)
 	}
-	r.Read, r.Bytes = r.Read+1, r.Bytes+f.stat.Size
+	r.Read, r.Bytes = r.Read+1, r.Bytes+f.Stat.Size
 	switch {
-	case f.same && f.row.size == f.stat.Size && f.row.mtime == f.stat.Nanos():
+	case f.same && f.Row.size == f.Stat.Size && f.Row.mtime == f.Stat.Nanos():
 		r.Unchanged++
 	case f.same:
 		r.Touched++
-	case f.row == nil:
+	case f.Row == nil:
 		r.Added++
 	default:
 		r.Changed++
@@ -267,7 +267,7 @@ func (s *syncer) file(ctx context.Context, tx pgx.Tx, f *prepared, r *index.Sync
 // stat notes a file's stat and leaves its chunks as they are.
 func (s *syncer) stat(ctx context.Context, tx pgx.Tx, f *prepared, again bool) error {
 	_, err := tx.Exec(ctx, `UPDATE files SET size=$3::bigint, mtime=$4::bigint, again=$5::boolean WHERE id=$2::bigint AND scope = ANY($1::integer[])`,
-		s.own(), f.row.id, f.stat.Size, f.stat.Nanos(), again)
+		s.own(), f.Row.id, f.Stat.Size, f.Stat.Nanos(), again)
 	return err
 }
 
@@ -284,14 +284,14 @@ func (s *syncer) replace(ctx context.Context, tx pgx.Tx, files []*prepared, r *i
 		if err != nil {
 			return err
 		}
-		if f.row != nil {
+		if f.Row != nil {
 			old = append(old, id)
-			r.ChunksRemoved += f.row.chunks - kept
+			r.ChunksRemoved += f.Row.chunks - kept
 		}
 		r.ChunksKept, r.ChunksAdded = r.ChunksKept+kept, r.ChunksAdded+len(f.chunks)-kept
 		for i := range f.chunks {
 			r.ChunkBytes += int64(len(f.chunks[i].Text))
-			c.add(id, s.scope(f.stat.Path), i, &f.chunks[i])
+			c.add(id, s.scope(f.Stat.Path), i, &f.chunks[i])
 		}
 	}
 	if len(old) > 0 {
@@ -309,16 +309,16 @@ func (s *syncer) upsert(ctx context.Context, tx pgx.Tx, f *prepared) (id int64, 
 		ON CONFLICT(space, path) DO UPDATE SET scope=excluded.scope, size=excluded.size, mtime=excluded.mtime, hash=excluded.hash,
 			chunks=excluded.chunks, again=excluded.again, analysis=excluded.analysis
 		RETURNING id`,
-		s.space, s.scope(f.stat.Path), f.stat.Path, f.stat.Size, f.stat.Nanos(), f.hash, len(f.chunks), f.again, analysis.Version).Scan(&id)
+		s.space, s.scope(f.Stat.Path), f.Stat.Path, f.Stat.Size, f.Stat.Nanos(), f.hash, len(f.chunks), f.again, analysis.Version).Scan(&id)
 	return id, err
 }
 
 // standing counts the chunks of a file that the index has already.
 func (s *syncer) standing(ctx context.Context, tx pgx.Tx, f *prepared) (n int, err error) {
-	if f.row == nil || f.row.chunks == 0 {
+	if f.Row == nil || f.Row.chunks == 0 {
 		return 0, nil
 	}
-	rows, err := tx.Query(ctx, `SELECT id, hash FROM chunks WHERE scope = ANY($1::integer[]) AND file=$2::bigint`, s.own(), f.row.id)
+	rows, err := tx.Query(ctx, `SELECT id, hash FROM chunks WHERE scope = ANY($1::integer[]) AND file=$2::bigint`, s.own(), f.Row.id)
 	if err != nil {
 		return 0, err
 	}

@@ -86,7 +86,7 @@ func TestLock(t *testing.T) {
 	o := freshSchema(t)
 	a, b := open(t, o), open(t, o)
 	ctx := context.Background()
-	s, err := a.exclusive(ctx, "test", defaultWait)
+	s, err := lockSpace(ctx, a.site, "test", defaultWait)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,8 +153,8 @@ func TestStatementTimeout(t *testing.T) {
 	fill(t, open(t, o), notes, day)
 	o.StatementTimeout = 50 * time.Millisecond
 	ix := open(t, o)
-	_, err := ix.pool.Exec(context.Background(), "SELECT pg_sleep(10)")
-	if err = ix.explain("sleep", err); !errors.Is(err, ErrTimeout) {
+	_, err := ix.site.pool.Exec(context.Background(), "SELECT pg_sleep(10)")
+	if err = ix.site.explain("sleep", err); !errors.Is(err, ErrTimeout) {
 		t.Errorf("%v", err)
 	}
 }
@@ -180,7 +180,7 @@ func TestVersions(t *testing.T) {
 	if _, err := r.Sync(ctx, notes.source(day), notes.read, nil); !errors.Is(err, index.ErrReadOnly) {
 		t.Errorf("sync: %v", err)
 	}
-	if _, err := ix.pool.Exec(ctx, "UPDATE settings SET value='99' WHERE key='schema'"); err != nil {
+	if _, err := ix.site.pool.Exec(ctx, "UPDATE settings SET value='99' WHERE key='schema'"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(ctx, o, nil); !errors.Is(err, index.ErrNewer) {
@@ -198,7 +198,7 @@ func TestDamage(t *testing.T) {
 	} {
 		ix := open(t, freshSchema(t))
 		fill(t, ix, notes, day)
-		if _, err := ix.pool.Exec(context.Background(), q); err != nil {
+		if _, err := ix.site.pool.Exec(context.Background(), q); err != nil {
 			t.Fatal(err)
 		}
 		n := 0
@@ -210,7 +210,7 @@ func TestDamage(t *testing.T) {
 		if n == 0 {
 			t.Errorf("%s: nothing was found", what)
 		}
-		fresh, err := Rebuild(context.Background(), ix.opts, &ix.index)
+		fresh, err := Rebuild(context.Background(), ix.site.opts, &ix.site.index)
 		if err != nil {
 			t.Fatal(err)
 		}

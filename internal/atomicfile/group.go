@@ -3,7 +3,6 @@ package atomicfile
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,7 +13,7 @@ import (
 // other programs wrote to the file system too.
 const maxOpenStaged = 4
 
-// Group makes many new files durable together: Write and Create stage each as
+// Group makes many new files durable together: Write stages each as
 // a temp, Commit syncs them all, renames them all and syncs the directories,
 // each once. On Linux a large group costs two syncfs calls whatever its size;
 // elsewhere and for small groups it is one fsync per file and directory.
@@ -58,27 +57,6 @@ func (g *Group) Write(path string, data []byte, perm fs.FileMode) error {
 		return fmt.Errorf("stage %s: %w", path, err)
 	}
 	return g.add(path, f, int64(len(data)))
-}
-
-// WriteFrom stages what r yields, in bounded memory, for the path that name
-// returns once r is at its end after n bytes; "" drops the file. It returns
-// the bytes read.
-func (g *Group) WriteFrom(r io.Reader, perm fs.FileMode, name func(n int64) (string, error)) (int64, error) {
-	f, err := g.create(perm)
-	if err != nil {
-		return 0, fmt.Errorf("stage stream: %w", err)
-	}
-	n, err := io.CopyBuffer(hookedWriter{f}, r, make([]byte, 256<<10))
-	if err != nil {
-		discard(f)
-		return n, fmt.Errorf("stage stream: %w", err)
-	}
-	path, err := name(n)
-	if err != nil || path == "" {
-		discard(f)
-		return n, err
-	}
-	return n, g.add(path, f, n)
 }
 
 // NeedDir has Commit sync dir too, for a name there that the caller relies on
@@ -293,13 +271,4 @@ func unsupported(err error) bool {
 func discard(f *os.File) {
 	f.Close()
 	os.Remove(f.Name())
-}
-
-type hookedWriter struct{ f *os.File }
-
-func (w hookedWriter) Write(p []byte) (int, error) {
-	if err := writeAll(w.f, p); err != nil {
-		return 0, err
-	}
-	return len(p), nil
 }

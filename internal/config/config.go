@@ -42,7 +42,7 @@ type Plan struct {
 	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"a fifth of the window, 8k to 40k" doc:"What is kept free for the answer."`
 	FixedTokens   Tokens `key:"fixed_tokens" flag:"fixed-tokens" empty:"what the transcript's first billed call implies, but the flag's 0 leaves it out" doc:"Size of a system prompt and tools that the transcript doesn't hold."`
 	Resolver      string `key:"resolver" flag:"resolver" empty:"there is none, and nothing is shown as a pointer" doc:"The tool or command by which the model can follow pointers."`
-	View          string `key:"view" flag:"view" of:"host|full" empty:"host for plan, full for replay and observe" doc:"What to look at: what the host would send, or everything ever said."`
+	View          string `key:"view" experimental:"yes" flag:"view" of:"host|full" empty:"host for plan, full for replay and observe" doc:"What to look at: what the host would send, or everything ever said."`
 	Prices        Path   `key:"prices" flag:"prices" empty:"the embedded book alone" doc:"Price file that stands over the embedded book."`
 }
 
@@ -56,10 +56,10 @@ type Workspace struct {
 	Enabled     bool   `key:"enabled" default:"true" doc:"Whether the workspace's files are used at all: shown in prompts, searched, read. The flag --no-memory of plan says no."`
 	Timezone    Zone   `key:"timezone" default:"local" doc:"The user's time zone, in which days begin and end."`
 	Private     bool   `key:"private" default:"true" doc:"Whether sessions are private. For shared ones MEMORY.md and USER.md don't exist. The flag --shared says no."`
-	MaxFileSize Size   `key:"max_file_size" default:"32MiB" range:"1KiB..1GiB" doc:"Larger files are listed, but not indexed and not loaded whole."`
+	MaxFileSize Size   `key:"max_file_size" experimental:"yes" default:"32MiB" range:"1KiB..1GiB" doc:"Larger files are listed, but not indexed and not loaded whole."`
 	MaxTokens   Tokens `key:"max_tokens" default:"8k" range:"100..1m" doc:"Most that the files shown when a session starts get together, and never over an eighth of the window."`
-	Memory      bool   `key:"memory" default:"true" doc:"Whether MEMORY.md and USER.md are shown when a private session starts."`
-	DailyLogs   bool   `key:"daily_logs" default:"true" doc:"Whether the logs of today and yesterday are shown when a session starts, within retrieval.max_tokens."`
+	Memory      bool   `key:"memory" experimental:"yes" default:"true" doc:"Whether MEMORY.md and USER.md are shown when a private session starts."`
+	DailyLogs   bool   `key:"daily_logs" experimental:"yes" default:"true" doc:"Whether the logs of today and yesterday are shown when a session starts, within retrieval.max_tokens."`
 	// Bootstrap are the standing files that tell an agent who it is and how to
 	// work.
 	Bootstrap []string `key:"bootstrap" default:"AGENTS.md,SOUL.md,IDENTITY.md,TOOLS.md" empty:"none" doc:"The standing instructions that are shown when a session starts, most important first: some of the four files of the default."`
@@ -68,8 +68,8 @@ type Workspace struct {
 // Chunking holds how files are cut. Tokens are those of the index's own fixed
 // counter, never a model's.
 type Chunking struct {
-	Tokens  Tokens `key:"tokens" default:"400" range:"20..8k" doc:"Size of a chunk, by the index's fixed counter."`
-	Overlap Tokens `key:"overlap" default:"80" range:"0..4k" doc:"What a chunk repeats of the one before; less than chunking.tokens, of which it gets half at most."`
+	Tokens  Tokens `key:"tokens" experimental:"yes" default:"400" range:"20..8k" doc:"Size of a chunk, by the index's fixed counter."`
+	Overlap Tokens `key:"overlap" experimental:"yes" default:"80" range:"0..4k" doc:"What a chunk repeats of the one before; less than chunking.tokens, of which it gets half at most."`
 }
 
 // Retrieval holds what is searched and how hits are ranked.
@@ -77,30 +77,30 @@ type Retrieval struct {
 	Enabled       bool     `key:"enabled" default:"true" doc:"Whether memory is searched for every user turn. The verb search works either way."`
 	MaxTokens     Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Most that a user turn gets, labels included."`
 	MaxItems      int      `key:"max_items" default:"6" range:"1..100" doc:"Most items that a user turn gets."`
-	SessionSpans  bool     `key:"session_spans" default:"true" doc:"Whether messages that left the prompt are searched too."`
-	VectorWeight  float64  `key:"vector_weight" default:"0.7" range:"0..1" doc:"Weight of the score by meaning, which takes an embedding.provider; 0 searches by words alone."`
-	KeywordWeight float64  `key:"keyword_weight" default:"0.3" range:"0..1" doc:"Weight of the score by words; 0 searches by meaning alone, if there is a provider. Where one side finds nothing, the other counts in full."`
-	Candidates    int      `key:"candidates" default:"20" range:"1..1000" doc:"Chunks that each side hands on to be ranked; at least retrieval.max_items."`
-	MinScore      float64  `key:"min_score" default:"0" flag:"min-score" range:"0..1" doc:"Hits with a smaller score are left out."`
-	MinShare      float64  `key:"min_share" default:"0.3" range:"0..1" doc:"For a prompt, hits are left out too whose score is below this share of the best one's."`
-	Decay         bool     `key:"decay" default:"true" doc:"Whether dated notes lose score with age."`
+	SessionSpans  bool     `key:"session_spans" experimental:"yes" default:"true" doc:"Whether messages that left the prompt are searched too."`
+	VectorWeight  float64  `key:"vector_weight" experimental:"yes" default:"0.7" range:"0..1" doc:"Weight of the score by meaning, which takes an embedding.provider; 0 searches by words alone."`
+	KeywordWeight float64  `key:"keyword_weight" experimental:"yes" default:"0.3" range:"0..1" doc:"Weight of the score by words; 0 searches by meaning alone, if there is a provider. Where one side finds nothing, the other counts in full."`
+	Candidates    int      `key:"candidates" experimental:"yes" default:"20" range:"1..1000" doc:"Chunks that each side hands on to be ranked; at least retrieval.max_items."`
+	MinScore      float64  `key:"min_score" experimental:"yes" default:"0" flag:"min-score" range:"0..1" doc:"Hits with a smaller score are left out."`
+	MinShare      float64  `key:"min_share" experimental:"yes" default:"0.3" range:"0..1" doc:"For a prompt, hits are left out too whose score is below this share of the best one's."`
+	Decay         bool     `key:"decay" experimental:"yes" default:"true" doc:"Whether dated notes lose score with age."`
 	HalfLife      Duration `key:"half_life" default:"30d" range:"1h..36500d" doc:"Age at which a note has lost half of what it can lose."`
-	DecayFloor    float64  `key:"decay_floor" default:"0.9" range:"0..1" doc:"Share of its score that a note keeps however old it is."`
-	MMR           bool     `key:"mmr" default:"true" doc:"Whether hits that repeat a better one are moved back."`
-	MMRLambda     float64  `key:"mmr_lambda" default:"0.7" range:"0..1" doc:"Relevance against variety: 1 is relevance alone, 0 variety alone."`
+	DecayFloor    float64  `key:"decay_floor" experimental:"yes" default:"0.9" range:"0..1" doc:"Share of its score that a note keeps however old it is."`
+	MMR           bool     `key:"mmr" experimental:"yes" default:"true" doc:"Whether hits that repeat a better one are moved back."`
+	MMRLambda     float64  `key:"mmr_lambda" experimental:"yes" default:"0.7" range:"0..1" doc:"Relevance against variety: 1 is relevance alone, 0 variety alone."`
 	Sessions      Sessions `key:"sessions" doc:"What was said in other sessions, as a part of memory: private sessions of the same agent find it, secrets masked. Whoever may read the state folder may read it there."`
 }
 
 // Sessions holds which past sessions are searched.
 type Sessions struct {
 	Enabled bool `key:"enabled" default:"false" doc:"Whether past sessions are searched."`
-	Own     bool `key:"own" default:"true" doc:"Whether the sessions that have a journal in the state folder are."`
+	Own     bool `key:"own" experimental:"yes" default:"true" doc:"Whether the sessions that have a journal in the state folder are."`
 	// Folders are transcripts of hosts.
 	Folders       []string `key:"folders" empty:"none" doc:"Folders of transcripts that hosts write, or single ones, such as ~/.claude/projects/-home-me-shop; AGENT=FOLDER says whose they are. They are relative to the workspace. Those outside it count only from a file that --config names."`
-	Agent         string   `key:"agent" empty:"main" doc:"The agent that this workspace's sessions are of, unless their keys name another, as in agent:NAME:REST."`
-	DeltaBytes    Size     `key:"delta_bytes" default:"100KiB" range:"1..1GiB" doc:"What must have been added to a session for it to be read again in the background; or delta_messages."`
-	DeltaMessages int      `key:"delta_messages" default:"50" range:"1..1000000" doc:"Lines that must have been added."`
-	Settle        Duration `key:"settle" default:"1h" range:"1s..365d" doc:"How long a session must have rested for less to be read."`
+	Agent         string   `key:"agent" experimental:"yes" empty:"main" doc:"The agent that this workspace's sessions are of, unless their keys name another, as in agent:NAME:REST."`
+	DeltaBytes    Size     `key:"delta_bytes" experimental:"yes" default:"100KiB" range:"1..1GiB" doc:"What must have been added to a session for it to be read again in the background; or delta_messages."`
+	DeltaMessages int      `key:"delta_messages" experimental:"yes" default:"50" range:"1..1000000" doc:"Lines that must have been added."`
+	Settle        Duration `key:"settle" experimental:"yes" default:"1h" range:"1s..365d" doc:"How long a session must have rested for less to be read."`
 }
 
 // Embedding holds where vectors come from.
@@ -109,27 +109,27 @@ type Embedding struct {
 	BaseURL           URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
 	Model             string   `key:"model" empty:"text-embedding-3-small, gemini-embedding-001, voyage-4-large, mistral-embed, nomic-embed-text; openai at any other endpoint than api.openai.com needs one" doc:"The embedding model, by id. With another one every chunk is embedded again; until that is done the vectors of the old one stay in use."`
 	ModelDir          Path     `key:"model_dir" empty:"there is none" doc:"The folder of the model that local loads; doc/embedding.md says what belongs there."`
-	Dimensions        int      `key:"dimensions" range:"1..65536" empty:"the model's own" doc:"Length of the vectors, for models that can shorten them."`
+	Dimensions        int      `key:"dimensions" experimental:"yes" range:"1..65536" empty:"the model's own" doc:"Length of the vectors, for models that can shorten them."`
 	APIKeyEnv         EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, VOYAGE_API_KEY, MISTRAL_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
-	Timeout           Duration `key:"timeout" default:"30s" range:"100ms..10m" doc:"How long one request may take."`
-	QueryTimeout      Duration `key:"query_timeout" default:"2s" range:"10ms..10m" doc:"How long the vector of a question may take; past it the question is searched by words alone."`
-	BatchSize         int      `key:"batch_size" default:"64" range:"1..2048" doc:"Texts in one request; fewer where the provider takes fewer."`
-	MaxTextBytes      int      `key:"max_text_bytes" default:"8191" range:"64..1000000" doc:"How much of a text is sent, prefix included. Models with a window of 512 tokens need about 1500."`
-	QueryPrefix       string   `key:"query_prefix" empty:"none, or where both are empty what a known model of gemini and ollama wants" doc:"Stands before a question, for models that tell questions from documents."`
-	DocumentPrefix    string   `key:"document_prefix" empty:"likewise" doc:"Stands before a chunk, likewise."`
+	Timeout           Duration `key:"timeout" experimental:"yes" default:"30s" range:"100ms..10m" doc:"How long one request may take."`
+	QueryTimeout      Duration `key:"query_timeout" experimental:"yes" default:"2s" range:"10ms..10m" doc:"How long the vector of a question may take; past it the question is searched by words alone."`
+	BatchSize         int      `key:"batch_size" experimental:"yes" default:"64" range:"1..2048" doc:"Texts in one request; fewer where the provider takes fewer."`
+	MaxTextBytes      int      `key:"max_text_bytes" experimental:"yes" default:"8191" range:"64..1000000" doc:"How much of a text is sent, prefix included. Models with a window of 512 tokens need about 1500."`
+	QueryPrefix       string   `key:"query_prefix" experimental:"yes" empty:"none, or where both are empty what a known model of gemini and ollama wants" doc:"Stands before a question, for models that tell questions from documents."`
+	DocumentPrefix    string   `key:"document_prefix" experimental:"yes" empty:"likewise" doc:"Stands before a chunk, likewise."`
 	MediaPaths        []string `key:"media_paths" empty:"none" doc:"Folders of the workspace whose images and sounds are found by meaning, in private sessions; that takes provider gemini with model gemini-embedding-2, to which the files are sent as they are. What a shed.png.md or shed.md beside a shed.png says goes with it."`
-	RequestsPerMinute int      `key:"requests_per_minute" range:"1..1000000" empty:"no limit" doc:"Most requests that a process sends in a minute."`
-	TokensPerMinute   Tokens   `key:"tokens_per_minute" range:"1k..1000m" empty:"no limit" doc:"Most tokens that a process sends in a minute, about."`
+	RequestsPerMinute int      `key:"requests_per_minute" experimental:"yes" range:"1..1000000" empty:"no limit" doc:"Most requests that a process sends in a minute."`
+	TokensPerMinute   Tokens   `key:"tokens_per_minute" experimental:"yes" range:"1k..1000m" empty:"no limit" doc:"Most tokens that a process sends in a minute, about."`
 	DailyTokens       Tokens   `key:"daily_tokens" range:"1k..1000m" empty:"no limit" doc:"Most tokens that are sent in a day of workspace.timezone by all processes together. Past it texts wait for the next day, and questions are searched by words alone."`
 	ConfirmCost       float64  `key:"confirm_cost" default:"0.5" range:"0..1000000" doc:"Dollars that a reindex may cost, as estimated before it, without --yes; 0 for any. A model on this machine costs nothing."`
-	ConfirmTokens     Tokens   `key:"confirm_tokens" default:"10m" range:"0..1000m" doc:"Tokens that a reindex may send to another machine without --yes; 0 for any."`
+	ConfirmTokens     Tokens   `key:"confirm_tokens" experimental:"yes" default:"10m" range:"0..1000m" doc:"Tokens that a reindex may send to another machine without --yes; 0 for any."`
 	AllowInsecure     bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
 // Index holds where the index is kept, and how.
 type Index struct {
 	Backend     string        `key:"backend" default:"sqlite" of:"sqlite|postgres|qmd" doc:"What keeps the index: sqlite is a file in the state folder, postgres a database that hosts and agents share, qmd asks that program and falls back to sqlite. doc/backends.md has more."`
-	BusyTimeout Duration      `key:"busy_timeout" default:"5s" range:"1ms..10m" doc:"How long to wait for another process's lock on the file."`
+	BusyTimeout Duration      `key:"busy_timeout" experimental:"yes" default:"5s" range:"1ms..10m" doc:"How long to wait for another process's lock on the file."`
 	Postgres    IndexPostgres `key:"postgres" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server. A server that is not on this machine, and dsn_env, count only from a file that --config names: the state folder's may have come with somebody's repository."`
 	QMD         IndexQMD      `key:"qmd" doc:"The program of index.backend qmd, which counts only from a file that --config names: the state folder's may have come with somebody's repository."`
 	Sync        Sync          `key:"sync" doc:"When programs that keep running bring the index up to date by themselves, such as reindex --watch. No search waits for it."`
@@ -137,11 +137,11 @@ type Index struct {
 
 // Sync holds what brings the index up to date.
 type Sync struct {
-	OnSessionStart bool     `key:"on_session_start" default:"true" doc:"Whether a session's start does."`
-	OnSearch       bool     `key:"on_search" default:"true" doc:"Whether a search does that found the index behind the files."`
-	Interval       Duration `key:"interval" default:"5m" range:"1s..365d" empty:"never" doc:"How often the clock does."`
+	OnSessionStart bool     `key:"on_session_start" experimental:"yes" default:"true" doc:"Whether a session's start does."`
+	OnSearch       bool     `key:"on_search" experimental:"yes" default:"true" doc:"Whether a search does that found the index behind the files."`
+	Interval       Duration `key:"interval" experimental:"yes" default:"5m" range:"1s..365d" empty:"never" doc:"How often the clock does."`
 	Watch          bool     `key:"watch" default:"true" doc:"Whether changes of files do, as they happen. Where the system can't watch so many folders, the clock stands in."`
-	Debounce       Duration `key:"debounce" default:"1.5s" range:"10ms..10m" doc:"How long nothing more must change before a change counts."`
+	Debounce       Duration `key:"debounce" experimental:"yes" default:"1.5s" range:"10ms..10m" doc:"How long nothing more must change before a change counts."`
 }
 
 // IndexPostgres holds which database keeps the index, and whose index it is.
@@ -151,44 +151,44 @@ type IndexPostgres struct {
 	Workspace        string   `key:"workspace" empty:"must be named" doc:"The workspace's name in the database, alike on every host that shares it."`
 	Agent            string   `key:"agent" default:"default" doc:"Whose files these are. A host or agent with files of its own is an agent of its own; it sees its own files, and what others share."`
 	Share            bool     `key:"share" default:"true" doc:"Whether the workspace's other agents see these files. MEMORY.md and USER.md are never shared."`
-	Schema           string   `key:"schema" default:"memkernel" doc:"The schema that holds the tables; it is made if it is not there."`
-	StatementTimeout Duration `key:"statement_timeout" default:"30s" range:"100ms..1h" doc:"How long one statement may take."`
-	ConnectTimeout   Duration `key:"connect_timeout" default:"5s" range:"100ms..10m" doc:"How long a connection may take. A server that does not answer is left alone for a quarter of a minute."`
-	MaxConnections   int      `key:"max_connections" default:"4" range:"2..100" doc:"Most connections that one process opens."`
+	Schema           string   `key:"schema" experimental:"yes" default:"memkernel" doc:"The schema that holds the tables; it is made if it is not there."`
+	StatementTimeout Duration `key:"statement_timeout" experimental:"yes" default:"30s" range:"100ms..1h" doc:"How long one statement may take."`
+	ConnectTimeout   Duration `key:"connect_timeout" experimental:"yes" default:"5s" range:"100ms..10m" doc:"How long a connection may take. A server that does not answer is left alone for a quarter of a minute."`
+	MaxConnections   int      `key:"max_connections" experimental:"yes" default:"4" range:"2..100" doc:"Most connections that one process opens."`
 }
 
 // IndexQMD holds how the program is asked.
 type IndexQMD struct {
 	Command    []string `key:"command" default:"qmd" doc:"The program, and arguments that stand before all others."`
-	Mode       string   `key:"mode" default:"search" of:"search|vsearch|query" doc:"Its verb: search is by words, vsearch by vectors, query by both with its language models."`
+	Mode       string   `key:"mode" experimental:"yes" default:"search" of:"search|vsearch|query" doc:"Its verb: search is by words, vsearch by vectors, query by both with its language models."`
 	Collection string   `key:"collection" empty:"the workspace folder's name" doc:"The collection that it has the workspace under."`
-	Timeout    Duration `key:"timeout" default:"5s" range:"100ms..10m" doc:"How long one answer may take; past it SQLite answers."`
+	Timeout    Duration `key:"timeout" experimental:"yes" default:"5s" range:"100ms..10m" doc:"How long one answer may take; past it SQLite answers."`
 }
 
 // Checkpoint holds the settings of gauge and checkpoints.
 type Checkpoint struct {
 	Enabled       bool    `key:"enabled" default:"true" doc:"Whether the working state of a session is kept at all."`
-	Save          bool    `key:"save" default:"true" doc:"Whether checkpoints are written. Without them a session goes on from SESSION-STATE.md, or else from the working buffer."`
-	ShowAt        float64 `key:"show_at" default:"0.7" range:"0.01..1" doc:"Share of the window from which the gauge is shown."`
-	At            float64 `key:"at" default:"0.8" range:"0.01..1" doc:"Share of the window from which a checkpoint is written before the next call."`
+	Save          bool    `key:"save" experimental:"yes" default:"true" doc:"Whether checkpoints are written. Without them a session goes on from SESSION-STATE.md, or else from the working buffer."`
+	ShowAt        float64 `key:"show_at" experimental:"yes" default:"0.7" range:"0.01..1" doc:"Share of the window from which the gauge is shown."`
+	At            float64 `key:"at" experimental:"yes" default:"0.8" range:"0.01..1" doc:"Share of the window from which a checkpoint is written before the next call."`
 	CompactAt     float64 `key:"compact_at" range:"0.01..1" empty:"where the reserve begins" doc:"Share of the window at which the host compacts: what the gauge asks for has happened before."`
-	RestoreTokens Tokens  `key:"restore_tokens" default:"700" range:"50..4k" doc:"Most that the text takes from which a model goes on, and never over a hundredth of the window."`
-	SessionFile   string  `key:"session_file" empty:"none" doc:"The host's transcript, as checkpoints name it, of sessions of which the host doesn't say it; {session} stands for the session's key."`
-	Channel       string  `key:"channel" empty:"none" doc:"By what the person writes, such as telegram, as checkpoints name it, of sessions of which the host doesn't say it."`
-	Agent         string  `key:"agent" empty:"the one that the session's key names" doc:"Who answers, as checkpoints name it, of sessions of which the host doesn't say it."`
+	RestoreTokens Tokens  `key:"restore_tokens" experimental:"yes" default:"700" range:"50..4k" doc:"Most that the text takes from which a model goes on, and never over a hundredth of the window."`
+	SessionFile   string  `key:"session_file" experimental:"yes" empty:"none" doc:"The host's transcript, as checkpoints name it, of sessions of which the host doesn't say it; {session} stands for the session's key."`
+	Channel       string  `key:"channel" experimental:"yes" empty:"none" doc:"By what the person writes, such as telegram, as checkpoints name it, of sessions of which the host doesn't say it."`
+	Agent         string  `key:"agent" experimental:"yes" empty:"the one that the session's key names" doc:"Who answers, as checkpoints name it, of sessions of which the host doesn't say it."`
 }
 
 // SessionState holds the settings of SESSION-STATE.md.
 type SessionState struct {
 	Enabled bool `key:"enabled" default:"true" doc:"Whether the kernel's section is written. What others write to the file is shown in prompts either way."`
-	MaxSize Size `key:"max_size" default:"8KiB" range:"1KiB..256KiB" doc:"Size of the kernel's section, about. Older decisions, rules and files leave it first."`
+	MaxSize Size `key:"max_size" experimental:"yes" default:"8KiB" range:"1KiB..256KiB" doc:"Size of the kernel's section, about. Older decisions, rules and files leave it first."`
 }
 
 // WorkingBuffer holds the settings of the working buffer.
 type WorkingBuffer struct {
 	Enabled bool    `key:"enabled" default:"true" doc:"Whether it is written."`
-	At      float64 `key:"at" default:"0.6" range:"0.01..1" doc:"Share of the window from which every turn is appended. From checkpoint.at on, all of the state is, whenever it has changed."`
-	MaxSize Size    `key:"max_size" default:"1MiB" range:"16KiB..32MiB" doc:"Size from which nothing more is appended, until what was read is cleared."`
+	At      float64 `key:"at" experimental:"yes" default:"0.6" range:"0.01..1" doc:"Share of the window from which every turn is appended. From checkpoint.at on, all of the state is, whenever it has changed."`
+	MaxSize Size    `key:"max_size" experimental:"yes" default:"1MiB" range:"16KiB..32MiB" doc:"Size from which nothing more is appended, until what was read is cleared."`
 }
 
 // Summary holds who makes notes beside the mechanical summary.
@@ -202,19 +202,19 @@ type SummaryModel struct {
 	BaseURL       URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
 	Name          string   `key:"name" empty:"gpt-5-nano at api.openai.com, claude-haiku-5-5 at api.anthropic.com; any other endpoint needs one" doc:"The model, by id: a cheap one does."`
 	APIKeyEnv     EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY and ANTHROPIC_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
-	Timeout       Duration `key:"timeout" default:"60s" range:"100ms..10m" doc:"How long one request may take; past it the mechanical summary stands alone."`
-	MinTokens     Tokens   `key:"min_tokens" default:"4k" range:"100..1m" doc:"What must have been said since the model last looked for it to be asked again."`
-	MaxAge        Duration `key:"max_age" default:"15m" range:"1s..30d" doc:"Age of what was said from which the model is asked about less."`
-	MaxTokens     Tokens   `key:"max_tokens" default:"24k" range:"500..200k" doc:"Most that one request sends of what was said, about; the rest goes with the next."`
-	CloseWait     Duration `key:"close_wait" default:"2s" range:"1ms..10m" doc:"How long the end of the program waits for an answer before the request is cancelled."`
-	Facts         bool     `key:"facts" default:"true" doc:"Whether what the model proposes to remember goes to the daily log."`
+	Timeout       Duration `key:"timeout" experimental:"yes" default:"60s" range:"100ms..10m" doc:"How long one request may take; past it the mechanical summary stands alone."`
+	MinTokens     Tokens   `key:"min_tokens" experimental:"yes" default:"4k" range:"100..1m" doc:"What must have been said since the model last looked for it to be asked again."`
+	MaxAge        Duration `key:"max_age" experimental:"yes" default:"15m" range:"1s..30d" doc:"Age of what was said from which the model is asked about less."`
+	MaxTokens     Tokens   `key:"max_tokens" experimental:"yes" default:"24k" range:"500..200k" doc:"Most that one request sends of what was said, about; the rest goes with the next."`
+	CloseWait     Duration `key:"close_wait" experimental:"yes" default:"2s" range:"1ms..10m" doc:"How long the end of the program waits for an answer before the request is cancelled."`
+	Facts         bool     `key:"facts" experimental:"yes" default:"true" doc:"Whether what the model proposes to remember goes to the daily log."`
 	AllowInsecure bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
 // Trace holds the settings of decision traces.
 type Trace struct {
 	Enabled  bool `key:"enabled" default:"true" doc:"Whether the decisions behind every plan are written down."`
-	MaxBytes Size `key:"max_bytes" default:"64MiB" range:"1MiB..64GiB" doc:"Size from which a trace is put aside as trace.1.jsonl, over the one before, and a new one begun; or four times its first line, if that is more."`
+	MaxBytes Size `key:"max_bytes" experimental:"yes" default:"64MiB" range:"1MiB..64GiB" doc:"Size from which a trace is put aside as trace.1.jsonl, over the one before, and a new one begun; or four times its first line, if that is more."`
 }
 
 // Redact holds what is no secret here.

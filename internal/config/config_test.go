@@ -300,3 +300,38 @@ func TestValidateByHand(t *testing.T) {
 		}
 	}
 }
+
+// An experimental setting has its place below experimental, may stay where it was, and
+// stands once.
+func TestExperimental(t *testing.T) {
+	for _, text := range []string{
+		"experimental:\n  retrieval:\n    min_score: 0.2\n    sessions:\n      settle: 2h\n",
+		"retrieval:\n  min_score: 0.2\n  sessions:\n    settle: 2h\n",
+		"retrieval:\n  min_score: 0.2\nexperimental:\n  retrieval:\n    sessions:\n      settle: 2h\n",
+	} {
+		c := read(t, text)
+		if c.Retrieval.MinScore != 0.2 || c.Retrieval.Sessions.Settle.String() != "2h" || c.Origin("retrieval.min_score").Line == 0 {
+			t.Errorf("%q: %v, %v, from %v", text, c.Retrieval.MinScore, c.Retrieval.Sessions.Settle, c.Origin("retrieval.min_score"))
+		}
+	}
+	_, err := config.Read(strings.NewReader("retrieval:\n  min_score: 0.2\nexperimental:\n  retrieval:\n    min_score: 0.3\n"), "c.yaml")
+	if err == nil || !strings.Contains(err.Error(), "c.yaml:5: retrieval.min_score: it stands in line 2 already") {
+		t.Errorf("twice: %v", err)
+	}
+	if _, err := config.Read(strings.NewReader("experimental:\n  plan:\n    model: x\n"), "c.yaml"); err == nil || !strings.Contains(err.Error(), `unknown key "model"`) {
+		t.Errorf("what is no experiment: %v", err)
+	}
+}
+
+// What most users meet is what the tables document.
+func TestDocumentedKeys(t *testing.T) {
+	documented := 0
+	for _, k := range config.Default().Keys() {
+		if !k.Experimental {
+			documented++
+		}
+	}
+	if documented > 65 {
+		t.Errorf("%d settings are documented: what is measured and set is experimental", documented)
+	}
+}

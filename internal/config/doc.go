@@ -13,6 +13,9 @@
 //	flag     the command line's flag of the same meaning, which wins
 //	doc      its meaning, one sentence or two
 //
+//	experimental  "yes" for what measurements have set: a file has it below
+//	         [Experiments], or where it would be otherwise
+//
 // A new section is a struct and a field of Config; a new kind of value is a type
 // with Set and String and a line in kindOf.
 //

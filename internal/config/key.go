@@ -18,6 +18,9 @@ type Key struct {
 	Flag string
 	// Of are the words that it may be, nil if it is none of a few words.
 	Of []string
+	// Experimental: it is kept for experiments, and has its place in the file below
+	// [Experiments]. Its name says nothing of that.
+	Experimental bool
 
 	def, limits string
 	value       reflect.Value
@@ -28,12 +31,52 @@ type section struct {
 	name, doc string
 	keys      []Key
 	sections  []section
+	// moved are the experimental settings of the struct, which a file may have here
+	// as well.
+	moved []Key
 }
 
-// Keys lists all settings in the order of the documentation.
-func (c *Config) Keys() []Key { return c.tree().all() }
+// Experiments is the section of a file that holds the experimental settings.
+const Experiments = "experimental"
 
-func (c *Config) tree() section { return sectionOf(reflect.ValueOf(c).Elem(), "", "") }
+const experimentsDoc = "Settings of experiments, which are right as they are: weights, limits and waits that measurements have set. They may change or go in any version."
+
+// Keys lists all settings in the order of the documentation.
+func (c *Config) Keys() []Key { return sectionOf(reflect.ValueOf(c).Elem(), "", "").all() }
+
+// tree is what a file looks like: all sections, and last the experimental settings, in
+// sections that mirror these.
+func (c *Config) tree() section {
+	s := sectionOf(reflect.ValueOf(c).Elem(), "", "")
+	tried := s.experiments()
+	tried.name, tried.doc = Experiments, experimentsDoc
+	s.sections = append(s.sections, tried)
+	return s
+}
+
+func (s section) empty() bool { return len(s.keys)+len(s.sections) == 0 }
+
+// experiments takes the experimental settings into sections of their own.
+func (s *section) experiments() section {
+	out := section{name: Experiments + "." + s.name}
+	for i := range s.sections {
+		if below := s.sections[i].experiments(); !below.empty() {
+			out.sections = append(out.sections, below)
+		}
+	}
+	for _, k := range s.keys {
+		if k.Experimental {
+			out.keys = append(out.keys, k)
+		}
+	}
+	s.moved = out.keys
+	s.keys = slices.DeleteFunc(slices.Clone(s.keys), func(k Key) bool { return k.Experimental })
+	s.sections = slices.DeleteFunc(s.sections, section.gone)
+	return out
+}
+
+// gone tells whether nothing of a section is left that a file may have there.
+func (s section) gone() bool { return s.empty() && len(s.moved) == 0 }
 
 func sectionOf(v reflect.Value, name, doc string) section {
 	s := section{name: name, doc: doc}
@@ -53,7 +96,7 @@ func sectionOf(v reflect.Value, name, doc string) section {
 }
 
 func keyOf(v reflect.Value, name string, tag reflect.StructTag) Key {
-	k := Key{Name: name, Doc: tag.Get("doc"), Empty: tag.Get("empty"), Flag: tag.Get("flag"), def: tag.Get("default"), limits: tag.Get("range"), value: v}
+	k := Key{Name: name, Doc: tag.Get("doc"), Empty: tag.Get("empty"), Flag: tag.Get("flag"), def: tag.Get("default"), limits: tag.Get("range"), Experimental: tag.Get("experimental") != "", value: v}
 	if of := tag.Get("of"); of != "" {
 		k.Of = strings.Split(of, "|")
 	}

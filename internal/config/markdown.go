@@ -20,6 +20,8 @@ memkernel config --sample > .memkernel/config.yaml   # a file to start from
 - A dot in a name is a level of the file: ` + "`plan.reserve`" + ` is ` + "`reserve`" + ` below ` + "`plan`" + `.
 - A key that is not known, one that stands twice, one without a value, and a value
   of another type or out of range are errors that name file and line.
+- What stands below ` + "`experimental`" + ` may stand in its section as well:
+  ` + "`experimental.retrieval.min_score`" + ` is ` + "`retrieval.min_score`" + `.
 - Tokens: ` + "`200000`, `200k` (thousand), `1m`" + ` (million).
 - Durations: ` + "`500ms`, `30s`, `12h`, `30d`, `1d12h`" + `. A day is 24 hours.
 - Sizes: ` + "`32MiB`" + ` counts in powers of 1024, ` + "`32MB`" + ` in powers of 1000.
@@ -32,7 +34,11 @@ func Markdown() string {
 	var b strings.Builder
 	b.WriteString(markdownHead)
 	for _, s := range Default().tree().sections {
-		s.markdown(&b)
+		if s.name == Experiments {
+			s.list(&b)
+		} else if !s.empty() {
+			s.markdown(&b)
+		}
 	}
 	return b.String()
 }
@@ -51,5 +57,14 @@ func (s section) markdown(b *strings.Builder) {
 	}
 	for _, below := range s.sections {
 		below.markdown(b)
+	}
+}
+
+// list names the experimental settings with their defaults: memkernel config --sample
+// says what each means.
+func (s section) list(b *strings.Builder) {
+	fmt.Fprintf(b, "\n## %s\n\n%s `memkernel config --sample` has the meaning of each.\n\n", s.name, s.doc)
+	for _, k := range s.all() {
+		fmt.Fprintf(b, "- `%s.%s`: `%s`\n", Experiments, k.Name, k.yaml())
 	}
 }

@@ -146,11 +146,15 @@ func (f *file) member(s section, k, v *yaml.Node) error {
 	if i := slices.IndexFunc(s.sections, func(b section) bool { return short(b.name) == k.Value }); i >= 0 {
 		return f.section(s.sections[i], v)
 	}
-	i := slices.IndexFunc(s.keys, func(key Key) bool { return short(key.Name) == k.Value })
+	keys := slices.Concat(s.keys, s.moved)
+	i := slices.IndexFunc(keys, func(key Key) bool { return short(key.Name) == k.Value })
 	if i < 0 {
 		return f.errorAt(k.Line, s.name, f.suggest(s, k.Value), "unknown key %q", k.Value)
 	}
-	key := s.keys[i]
+	key := keys[i]
+	if before, twice := f.origin[key.Name]; twice {
+		return f.errorAt(k.Line, key.Name, "keep the one below "+Experiments, "it stands in line %d already", before.Line)
+	}
 	f.origin[key.Name] = Origin{File: f.name, Line: k.Line}
 	return f.read(key, target(v))
 }

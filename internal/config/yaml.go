@@ -13,6 +13,9 @@ import (
 func (c *Config) YAML() string {
 	var b strings.Builder
 	for _, s := range c.tree().sections {
+		if s.empty() {
+			continue
+		}
 		s.write(&b, func(b *strings.Builder, indent string, k Key) {
 			line := fmt.Sprintf("%s%s: %s", indent, short(k.Name), k.yaml())
 			fmt.Fprintf(b, "%-40s # %s\n", line, comment(c.Origin(k.Name).String()))
@@ -27,6 +30,9 @@ func Sample() string {
 	var b strings.Builder
 	b.WriteString("# Settings of memkernel with their defaults. Take the # before a key away to\n# change it.\n")
 	for _, s := range Default().tree().sections {
+		if s.empty() {
+			continue
+		}
 		b.WriteString("\n")
 		s.write(&b, func(b *strings.Builder, indent string, k Key) {
 			prose(b, indent, k.meaning()+" ("+k.Accepts()+")")
@@ -40,12 +46,17 @@ func Sample() string {
 func (s section) write(b *strings.Builder, setting func(b *strings.Builder, indent string, k Key)) {
 	depth := strings.Count(s.name, ".")
 	indent := strings.Repeat("  ", depth)
-	prose(b, indent, s.doc)
+	if s.doc != "" {
+		prose(b, indent, s.doc)
+	}
 	fmt.Fprintf(b, "%s%s:\n", indent, short(s.name))
 	for _, k := range s.keys {
 		setting(b, indent+"  ", k)
 	}
 	for _, below := range s.sections {
+		if below.empty() {
+			continue
+		}
 		below.write(b, setting)
 	}
 }

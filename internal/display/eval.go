@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/bench/relevance"
+	"github.com/memkernel/memkernel/judge/relevance"
 )
 
 // Evaluation is what eval found: figures, ranks, and a second run beside the first.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	bench "github.com/memkernel/memkernel/bench/paging"
+	bench "github.com/memkernel/memkernel/judge/paging"
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 

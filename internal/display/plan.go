@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/bench/predict"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/judge/predict"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/memkernel/memkernel/bench/predict"
+	"github.com/memkernel/memkernel/judge/predict"
 )
 
 // recordedTail is how many of the last calls are shown without --all.

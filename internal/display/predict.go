@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/memkernel/memkernel/bench/predict"
+	"github.com/memkernel/memkernel/judge/predict"
 )
 
 // Predicted are the figures of a session, or of several.

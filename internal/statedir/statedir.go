@@ -129,12 +129,6 @@ func kind(m fs.FileMode, folder bool) string {
 // Stat tells of the file or folder under a name.
 func (d Dir) Stat(name string) (fs.FileInfo, error) { return d.look(name) }
 
-// Exists tells whether something that may be used stands under a name.
-func (d Dir) Exists(name string) bool {
-	_, err := d.look(name)
-	return err == nil
-}
-
 // Open opens a regular file for reading.
 func (d Dir) Open(name string) (*os.File, error) {
 	return d.open(name, os.O_RDONLY)
@@ -295,41 +289,6 @@ func (d Dir) Rename(from, to string) error {
 	return atomicfile.Rename(d.Path(from), at)
 }
 
-// PutAside renames a file to NAME.damaged-1, or the first number that is free, and
-// returns the new name. A file that is not there is no error, and no name.
-func (d Dir) PutAside(name string) (string, error) {
-	if _, err := d.look(name); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return "", nil
-		}
-		return "", err
-	}
-	aside, err := d.AsideName(name)
-	if err != nil {
-		return "", err
-	}
-	return aside, d.Rename(name, aside)
-}
-
-// asides are how many damaged files of one name are kept apart.
-const asides = 10_000
-
-// AsideName is the first name for a damaged file that nothing has yet.
-func (d Dir) AsideName(name string) (string, error) {
-	for n := 1; n < asides; n++ {
-		aside := fmt.Sprintf("%s%s%d", name, asideMark, n)
-		if _, err := os.Lstat(d.Path(aside)); errors.Is(err, fs.ErrNotExist) {
-			return aside, nil
-		}
-	}
-	return "", fmt.Errorf("%s: too many damaged files stand beside it; move them away", d.Path(name))
-}
-
-const asideMark = ".damaged-"
-
-// IsAside tells whether a name is one that [Dir.PutAside] gives.
-func IsAside(name string) bool { return strings.Contains(name, asideMark) }
-
 // Lock is a lock among processes on a file, which is made when it is taken.
 func (d Dir) Lock(name string) (*flock.Flock, error) {
 	at, err := d.Check(name)
@@ -339,23 +298,8 @@ func (d Dir) Lock(name string) (*flock.Flock, error) {
 	return flock.New(at, flock.SetPermissions(0o600)), nil
 }
 
-// Temps are the files in a folder that killed processes left half written, by
-// their names.
-func (d Dir) Temps(name string) ([]string, error) {
-	entries, err := d.ReadDir(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var out []string
-	for _, e := range entries {
-		if atomicfile.IsTemp(e.Name()) && e.Type().IsRegular() {
-			out = append(out, e.Name())
-		}
-	}
-	return out, err
-}
-
-// CleanTemps removes those of them whose process is gone, and returns how many.
+// CleanTemps removes the files in a folder that killed processes left half written,
+// and returns how many.
 func (d Dir) CleanTemps(name string) (int, error) {
 	at, err := d.Check(name)
 	if err != nil {

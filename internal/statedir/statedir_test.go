@@ -118,17 +118,3 @@ func TestOwnInode(t *testing.T) {
 		t.Errorf("the other name says %q, ours %q", was, now)
 	}
 }
-
-// What is put aside never takes a name that something has.
-func TestPutAside(t *testing.T) {
-	d := At(t.TempDir())
-	for i, want := range []string{"f.damaged-1", "f.damaged-2"} {
-		d.WriteFile("f", []byte{byte(i)}, 0o600)
-		if got, err := d.PutAside("f"); err != nil || got != want || !IsAside(got) {
-			t.Errorf("%q, %v", got, err)
-		}
-	}
-	if got, err := d.PutAside("f"); err != nil || got != "" {
-		t.Errorf("nothing was there: %q, %v", got, err)
-	}
-}

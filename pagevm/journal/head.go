@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // Beside a journal stands its head, which says how far the journal was synced, so
@@ -67,7 +67,7 @@ func (j *Journal) readHead() (*journalHead, error) {
 	if j.derived {
 		return nil, nil
 	}
-	data, err := j.dir.ReadFile(j.headFile())
+	data, err := j.in.Get(j.headFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -93,10 +93,10 @@ func (j *Journal) readHead() (*journalHead, error) {
 	}
 	j.halfHead = newest != nil && whole != headSlots
 	if newer != nil {
-		return nil, fmt.Errorf("%s: %w; upgrade memkernel, or point it at another state directory", j.dir.Path(j.headFile()), newer)
+		return nil, fmt.Errorf("%s: %w; upgrade memkernel, or point it at another state directory", j.in.Where(j.headFile()), newer)
 	}
 	if newest == nil {
-		return nil, fmt.Errorf("%s: %w", j.dir.Path(j.headFile()), errHead)
+		return nil, fmt.Errorf("%s: %w", j.in.Where(j.headFile()), errHead)
 	}
 	return newest, nil
 }
@@ -191,15 +191,14 @@ func (j *Journal) needHead() error {
 	}
 	j.closeHead()
 	if errors.Is(j.headErr, errHead) && j.chained {
-		if _, err := j.dir.PutAside(j.headFile()); err != nil {
+		if _, err := store.PutAside(j.in, j.headFile()); err != nil {
 			return err
 		}
 	}
-	f, err := j.dir.OpenAppend(j.headFile(), 0o600)
-	if err != nil {
+	hf := j.in.Journal(j.headFile())
+	if _, err := hf.Size(); err != nil { // it is made
 		return err
 	}
-	f.Close() // a file that is appended to can't be written in place
 	h := journalHead{V: headVersion, Seq: headSlots, headMark: headMark{j.off, j.line, j.sum}}
 	var both []byte
 	for range headSlots {
@@ -211,10 +210,8 @@ func (j *Journal) needHead() error {
 		h.Seq++
 	}
 	h.Seq--
-	if j.hf, err = j.dir.OpenPatch(j.headFile()); err != nil {
-		return fmt.Errorf("head of the journal: %w", err)
-	}
-	if err := atomicfile.Patch(j.hf, 0, both, true); err != nil {
+	j.hf = hf
+	if err := hf.Patch(0, both, true); err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
 	j.head, j.headErr, j.halfHead = &h, nil, false
@@ -247,11 +244,9 @@ func (j *Journal) writeHead(m headMark, next *headMark, sync bool) error {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
 	if j.hf == nil {
-		if j.hf, err = j.dir.OpenPatch(j.headFile()); err != nil {
-			return fmt.Errorf("head of the journal: %w", err)
-		}
+		j.hf = j.in.Journal(j.headFile())
 	}
-	if err := atomicfile.Patch(j.hf, h.Seq%headSlots*headSlot, slot, sync); err != nil {
+	if err := j.hf.Patch(h.Seq%headSlots*headSlot, slot, sync); err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
 	j.head, j.halfHead = h, false // the one that could not be read was the older
@@ -273,7 +268,7 @@ func (j *Journal) HeadErr() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.headErr == nil && j.halfHead {
-		return fmt.Errorf("%s: %w", j.dir.Path(j.headFile()), ErrHalfHead)
+		return fmt.Errorf("%s: %w", j.in.Where(j.headFile()), ErrHalfHead)
 	}
 	return j.headErr
 }
@@ -289,7 +284,7 @@ func (j *Journal) replace(content []byte, n *Journal) error {
 		err = j.writeHead(headMark{j.off, j.line, j.sum}, &mark, true)
 	}
 	if err == nil {
-		_, err = j.dir.WriteFile(j.name, content, 0o600)
+		_, err = j.in.Put(store.Synced, store.Doc{Name: j.name, Data: content})
 	}
 	if err != nil {
 		j.broken = err // which of the two stands is known when it is read

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
@@ -22,8 +22,8 @@ func lay(t *testing.T, path string, content []byte, marks ...headMark) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	dir, name := statedir.File(path)
-	os.Remove(dir.Path(headName(name)))
+	dir, name := place(path)
+	os.Remove(dir.Where(headName(name)))
 	j := newJournal(dir, name)
 	defer j.Close()
 	for _, m := range marks {
@@ -114,7 +114,7 @@ func TestJournalVouched(t *testing.T) {
 	for name, content := range damaged {
 		lay(t, path, content, headMark{}, m)
 		for _, ro := range []bool{true, false} {
-			_, err := OpenJournal(path, &Options{ReadOnly: ro})
+			_, err := openPath(path, &Options{ReadOnly: ro})
 			var d *DamageError
 			if !errors.As(err, &d) && !errors.Is(err, ErrNewer) {
 				t.Fatalf("%s: %v", name, err)
@@ -138,11 +138,11 @@ func TestJournalPowerCut(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "journal.jsonl")
 			content := bytes.Join([][]byte{synced, tail[:cut], rest}, nil)
 			lay(t, path, content, headMark{}, m)
-			ro, err := OpenJournal(path, &Options{ReadOnly: true})
+			ro, err := openPath(path, &Options{ReadOnly: true})
 			if err != nil || ro.Len() < 3 {
 				t.Fatalf("cut %d: %v", cut, err)
 			}
-			j, err := OpenJournal(path, nil)
+			j, err := openPath(path, nil)
 			if err != nil || j.Len() != ro.Len() || j.Torn() != ro.Torn() {
 				t.Fatalf("cut %d: %v", cut, err)
 			}
@@ -197,7 +197,7 @@ func TestJournalHeadItself(t *testing.T) {
 		if tc.content != nil {
 			os.WriteFile(head, tc.content, 0o600)
 		}
-		j, err := OpenJournal(path, nil)
+		j, err := openPath(path, nil)
 		if err != nil || j.Len() != 6 || (j.HeadErr() != nil) != tc.told {
 			t.Errorf("%s: %v, %v", name, err, j.HeadErr())
 			continue
@@ -205,7 +205,7 @@ func TestJournalHeadItself(t *testing.T) {
 		if j.head == nil { // then a tail is no tail
 			os.WriteFile(path, whole[:len(whole)-9], 0o600)
 			var d *DamageError
-			if _, err := OpenJournal(path, nil); !errors.As(err, &d) {
+			if _, err := openPath(path, nil); !errors.As(err, &d) {
 				t.Errorf("%s: a tail was dropped: %v", name, err)
 			}
 			os.WriteFile(path, whole, 0o600)
@@ -213,7 +213,7 @@ func TestJournalHeadItself(t *testing.T) {
 		if _, err := j.Append(true, testRecord(9)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if again, err := OpenJournal(path, nil); err != nil || again.Len() != 7 || again.HeadErr() != nil {
+		if again, err := openPath(path, nil); err != nil || again.Len() != 7 || again.HeadErr() != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -227,7 +227,7 @@ func TestJournalWithoutHead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	for cut := 1; cut <= len(old); cut += suite.Pick(5, 1) {
 		lay(t, path, old[:cut])
-		j, err := OpenJournal(path, nil)
+		j, err := openPath(path, nil)
 		if err != nil {
 			t.Fatalf("cut %d: %v", cut, err)
 		}
@@ -242,7 +242,7 @@ func TestJournalWithoutHead(t *testing.T) {
 		}
 		os.WriteFile(path, now[:len(now)-5], 0o600) // from now on it is told
 		var d *DamageError
-		if _, err := OpenJournal(path, nil); !errors.As(err, &d) {
+		if _, err := openPath(path, nil); !errors.As(err, &d) {
 			t.Fatalf("cut %d: %v", cut, err)
 		}
 	}
@@ -252,7 +252,7 @@ func TestJournalWithoutHead(t *testing.T) {
 	} {
 		lay(t, path, content)
 		var d *DamageError
-		if _, err := OpenJournal(path, nil); !errors.As(err, &d) {
+		if _, err := openPath(path, nil); !errors.As(err, &d) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -275,7 +275,7 @@ func TestJournalHeadNeverAhead(t *testing.T) {
 		})
 		_, err := j.Rewrite(func(r *Record) (bool, error) { return r.ID != "k1", nil })
 		restore()
-		again, oops := OpenJournal(path, nil)
+		again, oops := openPath(path, nil)
 		if oops != nil {
 			t.Fatalf("operation %d (%v): %v", op, err, oops)
 		}
@@ -307,12 +307,11 @@ func TestJournalLinks(t *testing.T) {
 		if err := os.Symlink(target, filepath.Join(dir, "s", name)); err != nil {
 			t.Skip("no symbolic links here")
 		}
-		j, err := OpenJournal(path, nil)
+		j, err := openPath(path, nil)
 		if err == nil {
 			_, err = j.Append(true, testRecord(1))
 		}
-		var link *statedir.LinkError
-		if !errors.As(err, &link) {
+		if !store.Foreign(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if b, _ := os.ReadFile(target); string(b) != "precious" {
@@ -355,7 +354,7 @@ func TestJournalReadWhileRewritten(t *testing.T) {
 		done <- err
 	}()
 	for {
-		r, err := OpenJournal(path, &Options{ReadOnly: true})
+		r, err := openPath(path, &Options{ReadOnly: true})
 		if err != nil {
 			t.Fatal(err)
 		}

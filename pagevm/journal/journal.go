@@ -9,12 +9,10 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"os"
 	"sync"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // The journal is the commit: what it holds has happened, every other file is
@@ -122,17 +120,17 @@ type Stats struct {
 // process. Several processes may read at any time; whoever opens it for
 // writing or appends holds the session's lock, which is the caller's.
 type Journal struct {
-	dir      statedir.Dir
+	in       store.Store
 	name     string
-	path     string // of the file, for messages
+	path     string // where it stands, for messages
 	readOnly bool
 	derived  bool
 
 	mu sync.Mutex
 	// Invariant: the file's first off bytes are whole valid lines; f, if open,
 	// has nothing behind them but what another process appended.
-	f       *os.File // nil until the first append
-	hf      *os.File // of the head, nil until it is written
+	f       store.Journal // nil until the first append
+	hf      store.Journal // of the head, nil until it is written
 	off     int64
 	line    int // lines up to off
 	sum     chain
@@ -160,28 +158,22 @@ type lineHead struct {
 // maxLineHead holds the envelope up to the record.
 const maxLineHead = 64
 
-// OpenJournal is [OpenJournalIn] for a file whose folder is believed.
-func OpenJournal(path string, opt *Options) (*Journal, error) {
-	dir, name := statedir.File(path)
-	return OpenJournalIn(dir, name, opt)
-}
-
 // OpenJournalIn reads a journal and gets it ready for appending. A file that does
 // not exist is an empty journal and is made by the first append. Damage is a
 // *DamageError, a line of a newer version an error that wraps ErrNewer; both leave
 // the file as it is.
-func OpenJournalIn(dir statedir.Dir, name string, opt *Options) (*Journal, error) {
+func OpenJournalIn(in store.Store, name string, opt *Options) (*Journal, error) {
 	if opt == nil {
 		opt = &Options{}
 	}
-	j, err := readJournal(dir, name, opt)
+	j, err := readJournal(in, name, opt)
 	for range rewritesMet {
 		// Whoever holds no lock may meet a journal that is just being rewritten.
 		d := (*DamageError)(nil)
 		if !errors.As(err, &d) || !d.unvouched || !opt.ReadOnly || opt.Each != nil {
 			break
 		}
-		j, err = readJournal(dir, name, opt)
+		j, err = readJournal(in, name, opt)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
@@ -199,8 +191,8 @@ func OpenJournalIn(dir statedir.Dir, name string, opt *Options) (*Journal, error
 // fit each other.
 const rewritesMet = 4
 
-func readJournal(dir statedir.Dir, name string, opt *Options) (*Journal, error) {
-	j := newJournal(dir, name)
+func readJournal(in store.Store, name string, opt *Options) (*Journal, error) {
+	j := newJournal(in, name)
 	j.readOnly, j.derived = opt.ReadOnly, opt.Derived
 	if opt.Each == nil {
 		return j, j.catchUp(nil)
@@ -218,8 +210,8 @@ func readJournal(dir statedir.Dir, name string, opt *Options) (*Journal, error) 
 // just being rewritten, which another look tells apart.
 func (e *DamageError) Replaced() bool { return e.unvouched }
 
-func newJournal(dir statedir.Dir, name string) *Journal {
-	return &Journal{dir: dir, name: name, path: dir.Path(name), commits: make(map[string]string), store: newStore()}
+func newJournal(in store.Store, name string) *Journal {
+	return &Journal{in: in, name: name, path: in.Where(name), commits: make(map[string]string), store: newStore()}
 }
 
 // dropTail cuts the torn tail off the file. One that has whole lines is more than one
@@ -233,15 +225,15 @@ func (j *Journal) dropTail() error {
 		return err
 	}
 	if bytes.IndexByte(tail, '\n') >= 0 {
-		aside, err := j.dir.AsideName(j.name)
+		aside, err := store.AsideName(j.in, j.name)
 		if err != nil {
 			return err
 		}
-		if _, err := j.dir.WriteFile(aside, tail, 0o600); err != nil {
+		if _, err := j.in.Put(store.Synced, store.Doc{Name: aside, Data: tail}); err != nil {
 			return err
 		}
 	}
-	return atomicfile.Truncate(j.f, j.off)
+	return j.f.Cut(j.off)
 }
 
 // Torn is the number of bytes of the torn tail that was found on open or by
@@ -290,7 +282,7 @@ func (j *Journal) Records() iter.Seq2[Record, error] {
 	end := j.off
 	j.mu.Unlock()
 	return func(yield func(Record, error) bool) {
-		f, err := j.dir.Open(j.name)
+		f, err := j.in.Open(j.name)
 		if errors.Is(err, fs.ErrNotExist) && end == 0 {
 			return
 		}
@@ -361,7 +353,7 @@ func (j *Journal) Sync() (Stats, error) {
 	if j.f == nil {
 		return Stats{}, nil
 	}
-	st, err := atomicfile.Sync(j.f)
+	st, err := j.f.Sync()
 	if err == nil {
 		j.keepHead()
 	}
@@ -382,11 +374,11 @@ func (j *Journal) ready() error {
 	if err := j.openFile(); err != nil {
 		return err
 	}
-	fi, err := j.f.Stat()
+	size, err := j.f.Size()
 	if err != nil {
 		return err
 	}
-	if fi.Size() != j.off || !j.sameStart(j.f) {
+	if size != j.off || !j.sameStart(j.f) {
 		if _, err := j.refresh(); err != nil {
 			return err
 		}
@@ -405,11 +397,7 @@ func (j *Journal) dropStale() error {
 	if j.f == nil {
 		return nil
 	}
-	mine, err := j.f.Stat()
-	if err != nil {
-		return err
-	}
-	if fi, err := j.dir.Stat(j.name); err == nil && os.SameFile(fi, mine) {
+	if ok, err := j.f.Current(); ok && err == nil {
 		return nil
 	}
 	j.f.Close()
@@ -422,17 +410,12 @@ func (j *Journal) openFile() error {
 	if j.f != nil {
 		return nil
 	}
-	if j.off == 0 {
-		if _, err := j.dir.MkdirAll("", 0o700); err != nil {
-			return err
-		}
+	f := j.in.Journal(j.name)
+	if _, err := f.Size(); err != nil {
+		return err
 	}
-	f, err := j.dir.OpenAppend(j.name, 0o600)
 	j.f = f
-	if err != nil {
-		j.f = nil
-	}
-	return err
+	return nil
 }
 
 func (j *Journal) write(sync bool, recs []Record) (Stats, error) {
@@ -447,11 +430,10 @@ func (j *Journal) write(sync bool, recs []Record) (Stats, error) {
 			return Stats{}, fmt.Errorf("append to journal: %w", err)
 		}
 	}
-	ast, err := atomicfile.Append(j.f, j.off, buf.Bytes(), sync)
+	ast, err := j.f.Append(j.off, buf.Bytes(), sync)
 	st := Stats{Records: len(recs), Bytes: int64(buf.Len()), Syncs: ast.Syncs, SyncTime: ast.SyncTime}
 	if err != nil {
-		var torn *atomicfile.TornError
-		if errors.As(err, &torn) {
+		if errors.Is(err, store.ErrTorn) {
 			j.broken = err
 		}
 		return st, fmt.Errorf("append to journal: %w", err)

@@ -20,7 +20,7 @@ import (
 
 func openTestJournal(t *testing.T, path string) *Journal {
 	t.Helper()
-	j, err := OpenJournal(path, nil)
+	j, err := openPath(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,14 +105,14 @@ func TestJournalCutAtEveryByte(t *testing.T) {
 		}
 		p := filepath.Join(dir, "cut.jsonl")
 		lay(t, p, whole[:cut], upTo(marks, cut))
-		ro, err := OpenJournal(p, &Options{ReadOnly: true})
+		ro, err := openPath(p, &Options{ReadOnly: true})
 		if err != nil || ro.Len() != want {
 			t.Fatalf("cut %d, read only: %v", cut, err)
 		}
 		if b, _ := os.ReadFile(p); len(b) != cut {
 			t.Fatalf("cut %d: a reader changed the file", cut)
 		}
-		c, err := OpenJournal(p, nil)
+		c, err := openPath(p, nil)
 		if err != nil || c.Len() != want {
 			t.Fatalf("cut %d: %d records, want %d, %v", cut, c.Len(), want, err)
 		}
@@ -120,7 +120,7 @@ func TestJournalCutAtEveryByte(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Close()
-		again, err := OpenJournal(p, nil)
+		again, err := openPath(p, nil)
 		if err != nil || again.Len() != want+1 || again.Torn() != 0 {
 			t.Fatalf("cut %d, after append: %d records, torn %d, %v", cut, again.Len(), again.Torn(), err)
 		}
@@ -169,7 +169,7 @@ func TestJournalDamage(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			p := filepath.Join(t.TempDir(), "journal.jsonl")
 			os.WriteFile(p, tc.content, 0o600)
-			j, err := OpenJournal(p, nil)
+			j, err := openPath(p, nil)
 			var d *DamageError
 			switch {
 			case tc.damage > 0:
@@ -423,7 +423,7 @@ func TestTwoProcesses(t *testing.T) {
 
 func TestJournalReadOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
-	j, err := OpenJournal(path, &Options{ReadOnly: true})
+	j, err := openPath(path, &Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}

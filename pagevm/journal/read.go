@@ -18,7 +18,7 @@ func (j *Journal) catchUp(each func(Record)) error {
 		return err
 	}
 	headErr := err
-	f, err := j.dir.Open(j.name)
+	f, err := j.in.Open(j.name)
 	if errors.Is(err, fs.ErrNotExist) && j.off == 0 {
 		j.head = h
 		_, err := j.vouch(newLineReader(j.path, nil, 0, 0), h, nil)
@@ -28,24 +28,24 @@ func (j *Journal) catchUp(each func(Record)) error {
 		return err
 	}
 	defer f.Close()
-	fi, err := f.Stat()
+	size, err := f.Size()
 	if err != nil {
 		return err
 	}
 	j.torn = 0
-	if fi.Size() < j.off || !j.sameStart(f) {
-		return &DamageError{File: j.path, Line: j.line, Offset: min(fi.Size(), j.last.at), Reason: "the file was rewritten while in use",
+	if size < j.off || !j.sameStart(f) {
+		return &DamageError{File: j.path, Line: j.line, Offset: min(size, j.last.at), Reason: "the file was rewritten while in use",
 			Hint: "it was compacted or changed by another program; open the session again"}
 	}
 	j.head, j.headErr = h, headErr
-	if err := j.read(f, fi.Size(), each); err != nil {
+	if err := j.read(f, size, each); err != nil {
 		return err
 	}
 	switch {
 	case !j.chained: // nothing was ever vouched for
 		j.headErr = nil
 	case h == nil && headErr == nil && !j.derived:
-		j.headErr = fmt.Errorf("%s is missing", j.dir.Path(j.headFile()))
+		j.headErr = fmt.Errorf("%s is missing", j.in.Where(j.headFile()))
 	}
 	return nil
 }

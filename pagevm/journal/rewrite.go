@@ -58,7 +58,7 @@ func (j *Journal) rewritten(edit func(*Record) (bool, error)) ([]byte, *Journal,
 	if err := j.eachKept(func(r Record, _ []byte) error { return put(r) }); err != nil {
 		return nil, nil, err
 	}
-	n := newJournal(j.dir, j.name)
+	n := newJournal(j.in, j.name)
 	n.derived = true // its head comes when it stands
 	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), nil); err != nil {
 		return nil, nil, err

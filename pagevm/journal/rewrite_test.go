@@ -81,7 +81,7 @@ func TestJournalRewriteFails(t *testing.T) {
 	if _, err := j.Append(true, Record{Op: "note", ID: "2"}); err == nil {
 		t.Error("a journal that may have been replaced takes another record")
 	}
-	ro, _ := OpenJournal(path, &Options{ReadOnly: true})
+	ro, _ := openPath(path, &Options{ReadOnly: true})
 	if _, err := ro.Rewrite(func(*Record) (bool, error) { return true, nil }); err == nil {
 		t.Error("a read-only journal was rewritten")
 	}

@@ -10,7 +10,7 @@ import (
 	"iter"
 	"regexp"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // Lost is a stretch of a journal that can't be used.
@@ -35,7 +35,7 @@ type Salvage struct {
 	Lost  []Lost
 	Unfit []string
 
-	dir  statedir.Dir
+	in   store.Store
 	name string
 	j    *Journal
 	recs []Record
@@ -45,10 +45,10 @@ type Salvage struct {
 // Recover reads what is sound of a journal, damaged or not. It writes nothing.
 // Of a unit that built on one that is lost it takes what still fits, so the last value
 // that was written stands.
-func Recover(dir statedir.Dir, name string) (*Salvage, error) {
-	s := &Salvage{dir: dir, name: name, j: newJournal(dir, name)}
+func Recover(in store.Store, name string) (*Salvage, error) {
+	s := &Salvage{in: in, name: name, j: newJournal(in, name)}
 	s.j.store.salvage = true
-	data, err := dir.ReadFile(name)
+	data, err := in.Get(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("salvage: %w", err)
 	}
@@ -189,29 +189,29 @@ func (s *Salvage) Apply() (aside []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("salvage: %w", err)
 	}
-	data, err := s.dir.ReadFile(s.name)
+	data, err := s.in.Get(s.name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("salvage: %w", err)
 	}
 	if err == nil {
 		// A copy: until the new file takes the name, the old one has it.
-		name, err := s.dir.AsideName(s.name)
+		name, err := store.AsideName(s.in, s.name)
 		if err == nil {
-			_, err = s.dir.WriteFile(name, data, 0o600)
+			_, err = s.in.Put(store.Synced, store.Doc{Name: name, Data: data})
 		}
 		if err != nil {
 			return nil, fmt.Errorf("salvage: %w", err)
 		}
-		aside = append(aside, s.dir.Path(name))
+		aside = append(aside, s.in.Where(name))
 	}
-	head, err := s.dir.PutAside(headName(s.name))
+	head, err := store.PutAside(s.in, headName(s.name))
 	if err != nil {
 		return aside, fmt.Errorf("salvage: %w", err)
 	}
 	if head != "" {
-		aside = append(aside, s.dir.Path(head))
+		aside = append(aside, s.in.Where(head))
 	}
-	if _, err := s.dir.WriteFile(s.name, content, 0o600); err != nil {
+	if _, err := s.in.Put(store.Synced, store.Doc{Name: s.name, Data: content}); err != nil {
 		return aside, fmt.Errorf("salvage: %w", err)
 	}
 	n.derived = false
@@ -238,7 +238,7 @@ func (s *Salvage) content() ([]byte, *Journal, error) {
 			writeLine(&buf, &sum, s.raw[i], nil, nil)
 		}
 	}
-	n := newJournal(s.dir, s.name)
+	n := newJournal(s.in, s.name)
 	n.derived = true
 	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), nil); err != nil {
 		return nil, nil, err

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // A journal damaged anywhere is salvaged: what it holds then opens, every line that
@@ -49,10 +49,10 @@ func TestSalvage(t *testing.T) {
 		p := filepath.Join(t.TempDir(), "journal.jsonl")
 		os.WriteFile(p, bad, 0o600)
 		os.WriteFile(filepath.Join(filepath.Dir(p), "journal.head"), head, 0o600)
-		if _, err := OpenJournal(p, nil); err == nil {
+		if _, err := openPath(p, nil); err == nil {
 			t.Fatalf("%s: it opens", what)
 		}
-		s, err := Recover(statedir.At(filepath.Dir(p)), "journal.jsonl")
+		s, err := Recover(store.Files(filepath.Dir(p)), "journal.jsonl")
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -85,7 +85,7 @@ func TestSalvage(t *testing.T) {
 				t.Fatalf("%s: %v", what, err)
 			}
 		}
-		if s, err := Recover(statedir.At(filepath.Dir(p)), "journal.jsonl"); err != nil || !s.Sound() {
+		if s, err := Recover(store.Files(filepath.Dir(p)), "journal.jsonl"); err != nil || !s.Sound() {
 			t.Fatalf("%s: salvaged twice: %v, %+v", what, err, s)
 		}
 	}
@@ -103,7 +103,7 @@ func TestSalvageKeepsTheNewest(t *testing.T) {
 	whole, _ := os.ReadFile(path)
 	bad := bytes.Replace(whole, []byte(`second`), []byte(`sXcond`), 1)
 	os.WriteFile(path, bad, 0o600)
-	s, err := Recover(statedir.At(filepath.Dir(path)), "journal.jsonl")
+	s, err := Recover(store.Files(filepath.Dir(path)), "journal.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // A trace is a file of decisions, for replaying them. Its lines are those of the
@@ -47,12 +45,12 @@ type TraceHeader struct {
 // Trace appends to a trace file. It is for one goroutine; among processes the
 // session's lock keeps writers apart.
 type Trace struct {
-	dir  statedir.Dir
+	in   store.Store
 	name string
 	head TraceHeader
 	max  int64
 	line []byte // the header's, made when it is needed
-	f    *os.File
+	f    store.Journal
 	off  int64 // whole valid lines up to here, the header among them
 	// first is where the first line behind the header ends, 0 if this value did not
 	// write it.
@@ -62,9 +60,9 @@ type Trace struct {
 // NewTrace gets a trace ready for [Trace.Begin]. Nothing is read or
 // written. From max bytes on the file is put aside and a new one begun, but never
 // before it is four times its first line: that one may be long.
-func NewTrace(dir statedir.Dir, name string, h TraceHeader, max int64) *Trace {
+func NewTrace(in store.Store, name string, h TraceHeader, max int64) *Trace {
 	h.Format = TraceFormat
-	return &Trace{dir: dir, name: name, head: h, max: max}
+	return &Trace{in: in, name: name, head: h, max: max}
 }
 
 // Begin makes the file ready for the next line: a torn tail is cut off, a file
@@ -103,29 +101,23 @@ func (t *Trace) header() error {
 // stands tells whether the open file is still the one of that name and holds what
 // was appended to it, no more and no less.
 func (t *Trace) stands() bool {
-	mine, err := t.f.Stat()
-	if err != nil || mine.Size() != t.off {
+	size, err := t.f.Size()
+	if err != nil || size != t.off {
 		return false
 	}
-	fi, err := t.dir.Stat(t.name)
-	return err == nil && os.SameFile(fi, mine)
+	ok, err := t.f.Current()
+	return ok && err == nil
 }
 
 // open opens the file and finds the end of its last whole line.
 func (t *Trace) open() error {
-	if _, err := t.dir.MkdirAll("", 0o700); err != nil {
-		return err
-	}
-	f, err := t.dir.OpenAppend(t.name, 0o600)
-	if err != nil {
-		return err
-	}
-	fi, err := f.Stat()
+	f := t.in.Journal(t.name)
+	size, err := f.Size()
 	if err != nil {
 		f.Close()
 		return err
 	}
-	t.f, t.off = f, fi.Size()
+	t.f, t.off = f, size
 	if t.off == 0 {
 		return nil
 	}
@@ -137,7 +129,7 @@ func (t *Trace) open() error {
 		return err
 	}
 	t.off = end
-	return atomicfile.Truncate(f, end)
+	return f.Cut(end)
 }
 
 func (t *Trace) sameHeader() bool {
@@ -183,11 +175,11 @@ func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 // rotate puts the file aside and begins a new one.
 func (t *Trace) rotate() error {
 	t.Close()
-	if err := t.dir.Rename(t.name, TraceBefore(t.name)); err != nil {
+	if err := t.in.Move(store.Unsynced, t.name, TraceBefore(t.name)); err != nil {
 		return err
 	}
-	f, err := t.dir.OpenAppend(t.name, 0o600)
-	if err != nil {
+	f := t.in.Journal(t.name)
+	if _, err := f.Size(); err != nil {
 		return err
 	}
 	t.f, t.off = f, 0
@@ -207,7 +199,7 @@ func (t *Trace) Append(r Record) error {
 	}
 	err := encodeRecord(&buf, &r, nil)
 	if err == nil {
-		_, err = atomicfile.Append(t.f, t.off, buf.Bytes(), false)
+		_, err = t.f.Append(t.off, buf.Bytes(), false)
 	}
 	if err != nil {
 		t.Close()

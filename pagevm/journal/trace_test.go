@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/statedir"
 )
 
 var testHeader = TraceHeader{Program: "v1", Deciders: map[string]int{"dice": 1}}
@@ -216,6 +215,6 @@ func TestTraceDamage(t *testing.T) {
 }
 
 func traceAt(path string, h TraceHeader, max int64) *Trace {
-	dir, name := statedir.File(path)
+	dir, name := place(path)
 	return NewTrace(dir, name, h, max)
 }

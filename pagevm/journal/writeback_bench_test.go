@@ -23,12 +23,12 @@ func benchTransaction(i int) Transaction {
 // included on both sides.
 func BenchmarkWriteback(b *testing.B) {
 	dir, r := b.TempDir(), testRules(b)
-	opaque, err := OpenJournal(filepath.Join(dir, "opaque.jsonl"), nil)
+	opaque, err := openPath(filepath.Join(dir, "opaque.jsonl"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer opaque.Close()
-	checked, err := OpenJournal(filepath.Join(dir, "checked.jsonl"), nil)
+	checked, err := openPath(filepath.Join(dir, "checked.jsonl"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func BenchmarkWriteback(b *testing.B) {
 // over that of opening the same journal compacted.
 func BenchmarkReplay(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "journal.jsonl")
-	j, err := OpenJournal(path, nil)
+	j, err := openPath(path, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func BenchmarkReplay(b *testing.B) {
 	}
 	open := func() time.Duration {
 		start := time.Now()
-		if _, err := OpenJournal(path, &Options{ReadOnly: true}); err != nil {
+		if _, err := openPath(path, &Options{ReadOnly: true}); err != nil {
 			b.Fatal(err)
 		}
 		return time.Since(start)

@@ -59,7 +59,7 @@ func (j *Journal) compacted() ([]byte, *Journal, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	n := newJournal(j.dir, j.name)
+	n := newJournal(j.in, j.name)
 	n.derived = true // its head comes when it stands
 	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), nil); err != nil {
 		return nil, nil, err

@@ -113,7 +113,7 @@ func TestCompactNothing(t *testing.T) {
 	if after, _ := os.ReadFile(path); string(before) != string(after) {
 		t.Error("the file was changed")
 	}
-	ro, _ := OpenJournal(path, &Options{ReadOnly: true})
+	ro, _ := openPath(path, &Options{ReadOnly: true})
 	if _, err := ro.Compact(); err == nil {
 		t.Error("a read-only journal was compacted")
 	}

@@ -61,7 +61,7 @@ func TestWritebackKillAnywhere(t *testing.T) {
 	}
 	want := snapshotOf(t, whole)
 	crashtest.EveryWrite(t, "TestWritebackCrashChild", 12, func(dir string, n int, out []byte) {
-		j, err := OpenJournal(crashFile(dir), nil)
+		j, err := openPath(crashFile(dir), nil)
 		if err != nil {
 			t.Fatalf("killed at %d: %v", n, err)
 		}
@@ -158,7 +158,7 @@ func TestWritebackCutAtEveryByte(t *testing.T) {
 	for cut := 0; cut < len(whole); cut += suite.Pick(10, 1) {
 		p := filepath.Join(dir, "cut.jsonl")
 		lay(t, p, whole[:cut], upTo(marks, cut))
-		c, err := OpenJournal(p, nil)
+		c, err := openPath(p, nil)
 		if err != nil || !states[snapshotOf(t, c)] {
 			t.Fatalf("cut %d: %v, %s", cut, err, snapshotOf(t, c))
 		}

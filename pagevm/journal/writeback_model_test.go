@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/pagevm"
 
 	"github.com/memkernel/memkernel"
@@ -228,7 +227,7 @@ type machine struct {
 
 func (m *machine) reopen(t failer, i int) {
 	m.j[i].Close()
-	j, err := OpenJournal(m.path, nil)
+	j, err := openPath(m.path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +268,7 @@ func (m *machine) check(t *rapid.T) {
 	if diff := cmp.Diff(snapshotOf(t, m.j[0]), snapshotOf(t, m.j[1])); diff != "" {
 		t.Fatalf("the two see different states: %s", diff)
 	}
-	if ro, err := OpenJournal(m.path, &Options{ReadOnly: true}); err != nil || snapshotOf(t, ro) != snapshotOf(t, m.j[0]) {
+	if ro, err := openPath(m.path, &Options{ReadOnly: true}); err != nil || snapshotOf(t, ro) != snapshotOf(t, m.j[0]) {
 		t.Fatalf("replay differs: %v", err)
 	}
 }
@@ -329,7 +328,7 @@ func TestWritebackModel(t *testing.T) {
 		n++
 		m := &machine{rules: testRules(t), model: newModel(), path: filepath.Join(dir, fmt.Sprint(n), "journal.jsonl")}
 		for i := range m.j {
-			m.j[i] = newJournal(statedir.File(m.path))
+			m.j[i] = newJournal(place(m.path))
 			m.reopen(t, i)
 		}
 		defer func() { m.j[0].Close(); m.j[1].Close() }()
@@ -350,7 +349,7 @@ func TestWritebackDeterministic(t *testing.T) {
 		var files [2]string
 		for i := range files {
 			path := filepath.Join(dir, fmt.Sprint(n, i))
-			j, err := OpenJournal(path, nil)
+			j, err := openPath(path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -368,7 +368,7 @@ func TestWritebackBadTransactions(t *testing.T) {
 	if fi, err := os.Stat(path); err == nil && fi.Size() > 0 {
 		t.Error("the journal grew")
 	}
-	ro, _ := OpenJournal(path, &Options{ReadOnly: true})
+	ro, _ := openPath(path, &Options{ReadOnly: true})
 	if _, err := ro.Writeback(tx("k", good), r); err == nil {
 		t.Error("a read-only journal was written")
 	}
@@ -484,7 +484,7 @@ func TestWritebackDamage(t *testing.T) {
 		p := filepath.Join(dir, "bad.jsonl")
 		content = reframe(t, content)
 		os.WriteFile(p, content, 0o600)
-		_, err := OpenJournal(p, nil)
+		_, err := openPath(p, nil)
 		if err == nil || !strings.Contains(err.Error(), p) || !strings.Contains(err.Error(), "line ") || errors.Is(err, ErrNewer) != (name == "newer") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,12 +1,17 @@
 package paging
 
 import (
+	"slices"
+
 	"github.com/memkernel/memkernel/pagevm"
 )
 
 // atEviction is the commit point of a page that is lowered while dirty; the other
 // points are named as their events.
 const atEviction = "eviction"
+
+// atTurn is the commit point of a prompt that somebody else assembled.
+const atTurn = "turn"
 
 // soil makes a page dirty: changed, and only in the context.
 func (e *Engine) soil(s *session, id string) {
@@ -25,7 +30,7 @@ func (e *Engine) soil(s *session, id string) {
 func (e *Engine) strike(s *session, ev Event) {
 	e.seq++
 	k := &e.cfg.Policy.Knobs
-	commits := k.WritebackReset
+	commits := k.WritebackReset && e.outside == nil
 	switch ev {
 	case EventFlush:
 		// A flush destroys nothing, so nothing is lost without a commit.
@@ -34,7 +39,7 @@ func (e *Engine) strike(s *session, ev Event) {
 		}
 		return
 	case EventCompaction:
-		commits = k.WritebackCompaction
+		commits = k.WritebackCompaction && e.outside == nil
 	}
 	if commits {
 		e.commitAll(s, string(ev))
@@ -42,6 +47,26 @@ func (e *Engine) strike(s *session, ev Event) {
 		e.lose(s, Cause(ev))
 	}
 	e.destroy(s, ev)
+}
+
+// settle makes the changes of a turn durable that were so at its end.
+func (e *Engine) settle(s *session, p *Prompt) {
+	s.dirty = slices.DeleteFunc(s.dirty, func(d dirt) bool {
+		r := &e.rows[d.row]
+		c := Commit{Page: r.page.ID, At: atTurn, Version: r.page.Version}
+		switch {
+		case slices.Contains(p.Lost, r.page.ID):
+			return false
+		case slices.Contains(p.Rejected, r.page.ID):
+			c.Rejected = DestructiveOp
+			e.totals.Rejected++
+		default:
+			r.committed = r.page.Version
+			e.totals.Commits++
+		}
+		e.out.Commits = append(e.out.Commits, c)
+		return true
+	})
 }
 
 // lose counts what was dirty and is gone now.
@@ -113,18 +138,4 @@ func (e *Engine) commit(d dirt, at string) {
 		e.totals.Commits++
 	}
 	e.out.Commits = append(e.out.Commits, c)
-}
-
-// recall judges a lookup: one that was denied or failed and comes back empty is
-// silent unless it is named here.
-func (e *Engine) recall(s *session, r Recall) {
-	why := CauseDenied
-	switch r.Outcome {
-	case RecallError:
-		why = CauseBackend
-	case RecallDenied:
-	default:
-		return
-	}
-	e.note(Fault{Code: SilentRecall, Turn: e.turn, Session: s.name, Query: r.Query, Cause: why, Decision: e.out.Decision})
 }

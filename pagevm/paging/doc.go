@@ -3,11 +3,12 @@
 // needed did not stand there. It is the policy engine of the ClawVM paper
 // (EuroMLSys 2026): page table, selector, fault observer, decision trace.
 //
-//	Page  ──Add──►  Engine ──Step(Turn)──►  Outcome
-//	                  │                       decision: levels that changed,
-//	                  │ Snapshot, Restore       what did not fit and by how much
-//	                  ▼                       faults, alerts, hits, commits
-//	                Tracer, Replay
+//	Page  ──Add──►  Table, in an Engine
+//	                  │ Step(Turn): the policy assembles the prompt
+//	                  │ Observe(Turn, Prompt): somebody else did
+//	                  ▼
+//	               Outcome: levels that changed, what did not fit and by how much,
+//	                        faults, alerts, hits, commits  ──►  Tracer, Replay
 //
 // A [Turn] is one model call. Step takes it in this order:
 //

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -191,7 +190,7 @@ func TestBadInputIsRefusedWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	step(t, e, Turn{Turn: 4})
-	before, _ := e.Snapshot()
+	before := e.state()
 	for want, turn := range map[string]Turn{
 		"out of order":              {Turn: 3},
 		"no such page":              {Turn: 5, Demand: []string{"a", "zz"}},
@@ -212,7 +211,7 @@ func TestBadInputIsRefusedWhole(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if after, _ := e.Snapshot(); !bytes.Equal(before, after) {
+	if after := e.state(); !bytes.Equal(before, after) {
 		t.Errorf("a refused turn changed the state:\n%s\n%s", before, after)
 	}
 	gone := page("gone", pagevm.Evidence, 3)
@@ -282,46 +281,6 @@ func TestUpdateRefits(t *testing.T) {
 	out := step(t, e, Turn{Turn: 2})
 	if got := levelOf(e, "s", "a"); got != pagevm.Structured || out.Tokens != 10 {
 		t.Errorf("%v with %d tokens, want structured with 10", got, out.Tokens)
-	}
-}
-
-func TestOlderSnapshotLoads(t *testing.T) {
-	data, err := os.ReadFile("testdata/snapshot_v1.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := Restore(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := step(t, e, Turn{Turn: 8, Session: "main", Demand: []string{"notes", "rules"}})
-	if out.Hits != 2 || len(out.Faults) != 0 {
-		t.Errorf("%+v, want two hits", out)
-	}
-}
-
-func TestForeignSnapshotsAreRefused(t *testing.T) {
-	e := mustNew(t, named(t, "clawvm", 100), page("a", pagevm.Evidence, 30, 20, 10, 2))
-	step(t, e, Turn{Turn: 1, Dirty: []string{"a"}})
-	good, _ := e.Snapshot()
-	for want, edit := range map[string]func(string) string{
-		"newer version":   func(s string) string { return strings.Replace(s, `"format":2`, `"format":9`, 1) },
-		"names no format": func(string) string { return "{}" },
-		"unexpected end":  func(s string) string { return s[:len(s)/2] },
-		"unknown field":   func(s string) string { return strings.Replace(s, `"turn"`, `"trun"`, 1) },
-		"after top-level": func(s string) string { return s + "{}" },
-		"not in the table": func(s string) string {
-			return strings.Replace(s, `"entries":[{"page":"a"`, `"entries":[{"page":"b"`, 1)
-		},
-		"dirty page": func(s string) string { return strings.Replace(s, `"dirty":[{"page":"a"`, `"dirty":[{"page":"b"`, 1) },
-	} {
-		bad := edit(string(good))
-		if _, err := Restore([]byte(bad)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v", want, err)
-		}
-	}
-	if _, err := Restore([]byte(strings.Replace(string(good), `"format":2`, `"format":9`, 1))); !errors.Is(err, ErrNewer) {
-		t.Errorf("a newer format: %v, want ErrNewer", err)
 	}
 }
 

@@ -22,6 +22,8 @@ const (
 	UpgradeUtility Upgrade = "utility"
 	// UpgradeOracle adds the demands to come to the utility.
 	UpgradeOracle Upgrade = "oracle"
+	// UpgradeOutside leaves the whole prompt to somebody else; see [Engine.Observe].
+	UpgradeOutside Upgrade = "outside"
 )
 
 // Forever is the horizon of an oracle that sees the whole rest of a run.
@@ -77,7 +79,7 @@ type Policy struct {
 	Weights Weights `json:"weights"`
 }
 
-// Policies lists the policies by name, the bare baseline first.
+// Policies lists the policies that an engine runs, by name, the bare baseline first.
 func Policies() []string {
 	return []string{"retrieval", "retrieval+cache", "comp-hybrid", "lru", "clawvm", "oracle"}
 }
@@ -85,8 +87,9 @@ func Policies() []string {
 // OracleHorizon is the lookahead of the policy "oracle", in turns: the paper's.
 const OracleHorizon = 3
 
-// ByName returns a policy of Table 2 or LRU (section 5.2). The oracle looks
-// OracleHorizon turns ahead.
+// ByName returns a policy of Table 2, LRU (section 5.2), or memkernel: the kernel of
+// this module, which pins nothing that its host does not pin, is told no demand, and
+// assembles its prompts itself. The oracle looks OracleHorizon turns ahead.
 func ByName(name string) (Policy, error) {
 	whole := Knobs{Pin: true, Prefetch: true, WritebackCompaction: true, WritebackReset: true, Resolve: true}
 	p := Policy{Name: name}
@@ -103,6 +106,8 @@ func ByName(name string) (Policy, error) {
 		p.Knobs, p.Upgrade = whole, UpgradeUtility
 	case "oracle":
 		p.Knobs, p.Upgrade, p.Horizon = whole, UpgradeOracle, OracleHorizon
+	case "memkernel":
+		p.Knobs = Knobs{WritebackCompaction: true, WritebackReset: true, Resolve: true, Upgrade: UpgradeOutside}
 	default:
 		return Policy{}, fmt.Errorf("unknown paging policy %q, use one of %v", name, Policies())
 	}
@@ -124,7 +129,7 @@ func (u Upgrade) Weights() Weights {
 // check refuses a policy that can't be run.
 func (p *Policy) check() error {
 	switch p.Upgrade {
-	case UpgradeNone, UpgradeRecency, UpgradeLRU, UpgradeUtility, UpgradeOracle:
+	case UpgradeNone, UpgradeRecency, UpgradeLRU, UpgradeUtility, UpgradeOracle, UpgradeOutside:
 	default:
 		return fmt.Errorf("policy %q: unknown upgrade strategy %q", p.Name, p.Upgrade)
 	}

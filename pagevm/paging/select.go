@@ -217,6 +217,36 @@ func (e *Engine) upgrade(s *session, i int32, room int) (pagevm.Step, bool) {
 	return pagevm.Step{Rank: rank, Cost: cost, Entry: i, To: to}, true
 }
 
+// adopt takes a prompt as it is: every page at the level that it has there.
+func (e *Engine) adopt(s *session, p Prompt) {
+	e.sort(s)
+	e.seq++
+	room := e.cfg.Budget - e.cfg.Fixed
+	e.outside = &p
+	e.out.Decision, e.out.Tokens = e.seq, p.Tokens
+	for i := range s.entries {
+		en := &s.entries[i]
+		r := &e.rows[en.row]
+		en.next = p.Levels[r.page.ID]
+		n := int(r.tok[e.minimum(r, en)])
+		e.out.Minimum += n
+		if r.hard || en.hold != pagevm.Gone {
+			e.out.Required += n
+		}
+	}
+	e.out.Over = max(e.out.Required-room, 0)
+	for i := range s.entries {
+		en := &s.entries[i]
+		r := &e.rows[en.row]
+		// A page that is missing where all floors fit is missing for no want of room.
+		en.starved = en.next == pagevm.Gone && (e.out.Over > 0 || !r.hard && e.out.Minimum > room)
+		if r.hard && en.next < r.floor {
+			e.out.Short = append(e.out.Short, Short{Page: r.page.ID, Tokens: int(r.tok[r.floor])})
+		}
+	}
+	e.install(s)
+}
+
 // install makes what was decided the residency, and notes what changed.
 func (e *Engine) install(s *session) {
 	for i := range s.entries {

@@ -2,7 +2,6 @@ package paging
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -77,8 +76,8 @@ func drawShared(t *rapid.T) (pages []Page) {
 }
 
 // TestManySessions mixes turns of two sessions with updates and removals: the
-// budget is kept, a page that is superseded stands no higher than its floor, a
-// restored engine goes on the same, and the trace replays.
+// budget is kept, a page that is superseded stands no higher than its floor, and the
+// trace replays.
 func TestManySessions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var trace bytes.Buffer
@@ -95,7 +94,6 @@ func TestManySessions(t *testing.T) {
 		}
 		for n := 1; n <= 15; n++ {
 			drawOperation(t, tr, n, &alive)
-			reload(t, tr.Engine)
 			consistent(t, tr.Engine)
 			if tr.Engine.out.Tokens > cfg.Budget {
 				t.Fatalf("%d tokens over the budget of %d", tr.Engine.out.Tokens, cfg.Budget)
@@ -120,29 +118,4 @@ func consistent(t *rapid.T, e *Engine) {
 			}
 		}
 	}
-}
-
-// TestRestoreTakesAnything: a damaged snapshot is refused, or makes an engine that
-// runs.
-func TestRestoreTakesAnything(t *testing.T) {
-	e := mustNew(t, named(t, "clawvm", 100), pinned(page("a", "constraint", 30, 0, 10)), shared(page("b", "evidence", 30, 20, 10, 2)))
-	step(t, e, Turn{Turn: 3, Dirty: []string{"b"}, Calls: []Call{{"ls", "b"}}, Begin: []string{"b"}})
-	good, err := e.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		bad := bytes.Clone(good)
-		for range rapid.IntRange(1, 4).Draw(t, "edits") {
-			bad[rapid.IntRange(0, len(bad)-1).Draw(t, "at")] = rapid.SampledFrom([]byte(`"{}[],:0123456789abs-`)).Draw(t, "byte")
-		}
-		e, err := Restore(bad)
-		if err != nil {
-			return
-		}
-		turn := &Turn{Turn: maxTurn, Session: "s", Demand: []string{"b"}, Events: []Event{EventReset}}
-		if _, err := e.Step(turn); err != nil && !errors.Is(err, ErrUnknownPage) && !errors.Is(err, ErrScope) {
-			t.Fatal(err)
-		}
-	})
 }

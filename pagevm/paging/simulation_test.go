@@ -1,7 +1,6 @@
 package paging
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
@@ -197,64 +196,4 @@ func stillHeld(t *rapid.T, e *Engine, held map[string]pagevm.Level, out *Outcome
 			t.Fatalf("%s is in flight at %v and went to %v", c.Page, h, c.To)
 		}
 	}
-}
-
-// TestSnapshotGoesOn: a restored engine goes on exactly as the one it was taken of,
-// and a trace of the whole replays to the same bytes.
-func TestSnapshotGoesOn(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		pages := drawPages(t)
-		cfg := Config{Policy: drawPolicy(t), Budget: rapid.IntRange(1, 200).Draw(t, "budget")}
-		var trace, tail, again bytes.Buffer
-		tr, err := NewTracer(cfg, &trace)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range pages {
-			if err := tr.Add(p); err != nil {
-				t.Fatal(err)
-			}
-		}
-		split := rapid.IntRange(0, 8).Draw(t, "split")
-		var other *Tracer
-		for n := 1; n <= 10; n++ {
-			if n == split+1 {
-				other = &Tracer{Engine: reload(t, tr.Engine), w: &again}
-				tr.w = &tail
-			}
-			turn := drawTurn(t, n, pages)
-			turn.Begin, turn.End = drawFlight(t, pages)
-			if _, err := tr.Step(turn); err != nil {
-				t.Fatal(err)
-			}
-			if other != nil {
-				if _, err := other.Step(turn); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if !bytes.Equal(tail.Bytes(), again.Bytes()) {
-			t.Fatalf("after a restore:\n%swithout:\n%s", again.String(), tail.String())
-		}
-		trace.Write(tail.Bytes())
-		if n, diff, err := Replay(&trace); n != 10 || diff != nil || err != nil {
-			t.Fatalf("replay: %d turns, %+v, %v", n, diff, err)
-		}
-	})
-}
-
-func reload(t *rapid.T, e *Engine) *Engine {
-	data, err := e.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := Restore(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := back.Snapshot()
-	if err != nil || !bytes.Equal(data, second) {
-		t.Fatalf("a snapshot of a snapshot differs: %v\n%s\n%s", err, data, second)
-	}
-	return back
 }

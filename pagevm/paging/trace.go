@@ -12,6 +12,9 @@ import (
 // TraceFormat is the version of the traces that are written.
 const TraceFormat = 1
 
+// ErrNewer is wrapped by the error for a trace of a newer format.
+var ErrNewer = errors.New("written by a newer version")
+
 // A trace is append-only JSON lines: a header, then one line per operation with its
 // input and, for a turn, its outcome.
 //

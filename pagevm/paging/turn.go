@@ -72,15 +72,16 @@ type Turn struct {
 	Future []Future `json:"future,omitempty"`
 }
 
-// Step runs one turn. After an error nothing has changed. The outcome is reused by
-// the next Step.
+// Step runs one turn under the engine's policy. After an error nothing has changed. The
+// outcome is reused by the next Step.
 func (e *Engine) Step(t *Turn) (*Outcome, error) {
-	if err := e.check(t); err != nil {
-		return nil, fmt.Errorf("paging: turn %d: %w", t.Turn, err)
+	if e.cfg.Policy.Upgrade == UpgradeOutside {
+		return nil, fmt.Errorf("paging: turn %d: policy %q assembles its prompts itself: let Observe judge them", t.Turn, e.cfg.Policy.Name)
 	}
-	e.turn = t.Turn
-	e.begin()
-	s := e.session(t.Session)
+	s, err := e.open(t)
+	if err != nil {
+		return nil, err
+	}
 	if e.cfg.Policy.Prefetch {
 		e.touch(s, t.Demand)
 	}
@@ -88,10 +89,54 @@ func (e *Engine) Step(t *Turn) (*Outcome, error) {
 		e.foresee(s, t.Future)
 	}
 	e.assemble(s, t.Demand)
+	return e.close(s, t), nil
+}
+
+// Prompt is a prompt that somebody else assembled, for [Engine.Observe].
+type Prompt struct {
+	// Levels is how it shows each page; one that is missing is gone.
+	Levels map[string]pagevm.Level
+	// Tokens is what it holds, the fixed region included.
+	Tokens int
+	// Lost are the pages whose changes were not durable when an event of the turn
+	// destroyed the context, Rejected those whose changes were refused. All other changes
+	// of the turn are durable at its end.
+	Lost, Rejected []string
+}
+
+// Observe runs one turn whose prompt stands as p says, whatever the engine's policy
+// would have done: the same table, the same faults. After an error nothing has changed.
+// The outcome is reused by the next turn.
+func (e *Engine) Observe(t *Turn, p Prompt) (*Outcome, error) {
+	s, err := e.open(t)
+	if err != nil {
+		return nil, err
+	}
+	e.adopt(s, p)
+	e.close(s, t)
+	e.outside = nil
+	return &e.out, nil
+}
+
+// open checks a turn and begins it.
+func (e *Engine) open(t *Turn) (*session, error) {
+	if err := e.check(t); err != nil {
+		return nil, fmt.Errorf("paging: turn %d: %w", t.Turn, err)
+	}
+	e.turn = t.Turn
+	e.begin()
+	return e.session(t.Session), nil
+}
+
+// close judges the prompt that stands and lets the rest of the turn happen.
+func (e *Engine) close(s *session, t *Turn) *Outcome {
 	e.observe(s, t)
 	e.arrive(s, t)
 	for _, id := range t.Dirty {
 		e.soil(s, id)
+	}
+	if e.outside != nil {
+		e.settle(s, e.outside)
 	}
 	for _, ev := range t.Events {
 		e.strike(s, ev)
@@ -101,7 +146,7 @@ func (e *Engine) Step(t *Turn) (*Outcome, error) {
 	}
 	e.totals.Turns++
 	e.totals.Tokens += int64(e.out.Tokens)
-	return &e.out, nil
+	return &e.out
 }
 
 // begin empties the outcome and keeps its buffers.
@@ -167,30 +212,6 @@ func (e *Engine) checkNames(t *Turn) error {
 	return nil
 }
 
-// known tells whether a session may name a page.
-func (e *Engine) known(t *Turn, id string) error {
-	if i, ok := e.ids[id]; ok {
-		if p := e.rows[i].page; !p.visible(t.Session) {
-			return fmt.Errorf("page %q of session %q: %w", id, p.Session, ErrScope)
-		}
-		return nil
-	}
-	for i := range t.Arrive {
-		if t.Arrive[i].ID == id {
-			return nil
-		}
-	}
-	return fmt.Errorf("page %q: %w; add it, or let it arrive", id, ErrUnknownPage)
-}
-
-func (e *Engine) touch(s *session, ids []string) {
-	for _, id := range ids {
-		if en := e.entry(s, id); en != nil {
-			en.last = int32(e.turn)
-		}
-	}
-}
-
 // foresee hands the oracle what it may know.
 func (e *Engine) foresee(s *session, future []Future) {
 	for i := range s.entries {
@@ -200,94 +221,6 @@ func (e *Engine) foresee(s *session, future []Future) {
 		if en := e.entry(s, f.Page); en != nil {
 			en.future = int32(f.Demands)
 		}
-	}
-}
-
-// observe judges the prompt as assembled.
-func (e *Engine) observe(s *session, t *Turn) {
-	for i := range e.out.Short {
-		if en := e.entry(s, e.out.Short[i].Page); e.rows[en.row].hard && en.level < e.rows[en.row].floor {
-			e.fault(s, en, PinnedInvariantMiss)
-		}
-	}
-	if s.compacted {
-		s.compacted = false
-		e.bootstraps(s)
-	}
-	for _, c := range t.Calls {
-		e.call(s, c)
-	}
-	for _, id := range t.Demand {
-		e.demand(s, id)
-	}
-}
-
-// bootstraps looks for bootstrap pages that a compaction took and nobody brought
-// back.
-func (e *Engine) bootstraps(s *session) {
-	for i := range s.entries {
-		en := &s.entries[i]
-		r := &e.rows[en.row]
-		if r.page.Type == pagevm.Bootstrap && !r.hard && !r.stale && en.level < r.floor {
-			e.fault(s, en, PostCompactionBootstrap)
-		}
-	}
-}
-
-// call judges a tool call that ran before: an alert if its result is resident, else
-// a fault.
-func (e *Engine) call(s *session, c Call) {
-	before, again := s.calls[c.Signature]
-	if !again {
-		return
-	}
-	en := e.entry(s, before)
-	switch {
-	case en == nil: // its page was removed
-	case en.level >= e.rows[en.row].need || en.fault == e.seq:
-		e.out.Alerts = append(e.out.Alerts, before)
-		e.totals.Alerts++
-	default:
-		e.fault(s, en, DuplicateTool)
-	}
-}
-
-// demand judges a page that the call needs. A page that faulted already in this
-// turn, or that only arrives, is neither hit nor fault.
-func (e *Engine) demand(s *session, id string) {
-	en := e.entry(s, id)
-	switch {
-	case en == nil:
-		e.totals.Cold++
-	case en.level >= e.rows[en.row].need:
-		e.out.Hits++
-		e.totals.Hits++
-		if en.level == pagevm.Pointer {
-			e.out.Pointed = append(e.out.Pointed, id)
-		}
-	case en.fault != e.seq:
-		e.fault(s, en, Refetch)
-	}
-}
-
-// fault notes a failure of the prompt just assembled.
-func (e *Engine) fault(s *session, en *entry, code Code) {
-	f := Fault{Code: code, Turn: e.turn, Session: s.name, Page: e.rows[en.row].page.ID, Cause: en.lost, Decision: en.drop}
-	if en.starved {
-		f.Cause, f.Decision, f.BudgetInsufficient = CauseBudget, e.seq, true
-	}
-	if f.Cause == "" {
-		f.Cause, f.Decision = CauseSelection, e.seq
-	}
-	en.fault = e.seq
-	e.note(f)
-}
-
-func (e *Engine) note(f Fault) {
-	e.out.Faults = append(e.out.Faults, f)
-	e.totals.Faults[slices.Index(codes[:], f.Code)]++
-	if f.BudgetInsufficient {
-		e.totals.Insufficient++
 	}
 }
 

@@ -13,17 +13,16 @@ type answer struct {
 	summariser string
 }
 
-// render writes the answer as the host takes it at this event. Claude Code reads an
-// empty answer as none; Codex and Gemini read JSON and get an empty object, which
-// every one of their schemas allows.
+// render writes the answer as the host takes it at this event.
 func (a answer) render(h Host, e *event) []byte {
-	if h == Claude && a.summariser != "" {
-		return []byte(a.summariser) // its PreCompact takes plain text only
+	text := h.row().text
+	if text && a.summariser != "" {
+		return []byte(a.summariser)
 	}
 	if a.context != "" {
 		return contextJSON(e.Name, a.context)
 	}
-	if h == Claude {
+	if text {
 		return nil
 	}
 	return []byte("{}\n")

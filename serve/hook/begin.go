@@ -47,7 +47,7 @@ func (h *handler) start(ctx context.Context, r *record, before string) (answer, 
 	case "clear":
 		b.From = before // a cleared conversation goes on under another id
 	}
-	if h.Host == Gemini {
+	if h.Host.row().late {
 		if !b.Memory {
 			b = b.and(r.Begin) // of a start without a prompt
 		}
@@ -77,7 +77,7 @@ func (h *handler) begin(ctx context.Context, r *record, b *beginning) (string, e
 // late is the text of the beginning that is still to be brought: that of a start, of a
 // compaction that the transcript shows, and of an answer that the host never took.
 func (h *handler) late(ctx context.Context, r *record, n *news) (string, error) {
-	if h.Host != Gemini || r.borrowed {
+	if !h.Host.row().late || r.borrowed {
 		return "", nil
 	}
 	var errs []error

@@ -60,18 +60,11 @@ const (
 	sessionEnd
 )
 
-// moments are the hosts' names.
-var moments = map[Host]map[string]moment{
-	Claude: {"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd, "SessionEnd": sessionEnd},
-	Codex:  {"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd},
-	Gemini: {"SessionStart": sessionStart, "BeforeAgent": userPrompt, "PreCompress": beforeCompaction, "AfterAgent": turnEnd, "SessionEnd": sessionEnd},
-}
-
 // Events are the events of a host that are answered, in the order of a session.
 func (h Host) Events() []string {
 	var out []string
 	for m := sessionStart; m <= sessionEnd; m++ {
-		for name, of := range moments[h] {
+		for name, of := range h.row().moments {
 			if of == m {
 				out = append(out, name)
 			}

@@ -20,10 +20,18 @@ import (
 // empty is the answer by which each host goes on as if there were no hook.
 var empty = map[Host]string{Claude: "", Codex: "{}\n", Gemini: "{}\n"}
 
+// eventAt is what a host calls a moment.
+func eventAt(h Host, m moment) string {
+	for name, of := range h.row().moments {
+		if of == m {
+			return name
+		}
+	}
+	return ""
+}
+
 // TestNothingFailsTheHost gives each host's hook what it can't use.
 func TestNothingFailsTheHost(t *testing.T) {
-	prompt := map[Host]string{Claude: "UserPromptSubmit", Codex: "UserPromptSubmit", Gemini: "BeforeAgent"}
-	stop := map[Host]string{Claude: "Stop", Codex: "Stop", Gemini: "AfterAgent"}
 	for _, h := range Hosts() {
 		for name, in := range map[string]string{
 			"nothing":        ``,
@@ -31,15 +39,15 @@ func TestNothingFailsTheHost(t *testing.T) {
 			"a list":         `[]`,
 			"another type":   `{"hook_event_name":7,"cwd":"$P"}`,
 			"no event":       `{"session_id":"s","cwd":"$P"}`,
-			"no session":     `{"hook_event_name":"` + prompt[h] + `","cwd":"$P","prompt":"x"}`,
+			"no session":     `{"hook_event_name":"` + eventAt(h, userPrompt) + `","cwd":"$P","prompt":"x"}`,
 			"foreign event":  `{"hook_event_name":"Whatever","session_id":"s","cwd":"$P"}`,
-			"no folder":      `{"hook_event_name":"` + stop[h] + `","session_id":"s","cwd":"$P/gone"}`,
-			"relative":       `{"hook_event_name":"` + stop[h] + `","session_id":"s","cwd":"."}`,
-			"no transcript":  `{"hook_event_name":"` + stop[h] + `","session_id":"s","cwd":"$P","transcript_path":"$P/gone.jsonl"}`,
-			"null":           `{"hook_event_name":"` + stop[h] + `","session_id":"s","cwd":"$P","transcript_path":null}`,
-			"a folder":       `{"hook_event_name":"` + stop[h] + `","session_id":"s","cwd":"$P","transcript_path":"$P"}`,
-			"no transcript2": `{"hook_event_name":"` + stop[h] + `","session_id":"s","cwd":"$P","transcript_path":"$P/MEMORY.md"}`,
-			"odd session":    `{"hook_event_name":"` + stop[h] + `","session_id":"../../../x\u0000","cwd":"$P"}`,
+			"no folder":      `{"hook_event_name":"` + eventAt(h, turnEnd) + `","session_id":"s","cwd":"$P/gone"}`,
+			"relative":       `{"hook_event_name":"` + eventAt(h, turnEnd) + `","session_id":"s","cwd":"."}`,
+			"no transcript":  `{"hook_event_name":"` + eventAt(h, turnEnd) + `","session_id":"s","cwd":"$P","transcript_path":"$P/gone.jsonl"}`,
+			"null":           `{"hook_event_name":"` + eventAt(h, turnEnd) + `","session_id":"s","cwd":"$P","transcript_path":null}`,
+			"a folder":       `{"hook_event_name":"` + eventAt(h, turnEnd) + `","session_id":"s","cwd":"$P","transcript_path":"$P"}`,
+			"no transcript2": `{"hook_event_name":"` + eventAt(h, turnEnd) + `","session_id":"s","cwd":"$P","transcript_path":"$P/MEMORY.md"}`,
+			"odd session":    `{"hook_event_name":"` + eventAt(h, turnEnd) + `","session_id":"../../../x\u0000","cwd":"$P"}`,
 		} {
 			t.Run(string(h)+"/"+name, func(t *testing.T) {
 				p := newProject(t, memoryFiles)
@@ -243,7 +251,6 @@ func TestHandedOver(t *testing.T) {
 // that, by its name, for every host; nothing is committed of it, and once it can be read
 // it is. One that is missing or empty is told nobody.
 func TestUnreadTranscripts(t *testing.T) {
-	stop := map[Host]string{Claude: "Stop", Codex: "Stop", Gemini: "AfterAgent"}
 	for _, h := range Hosts() {
 		good, err := os.ReadFile(filepath.Join("testdata", string(h), "transcript.jsonl"))
 		if err != nil {
@@ -251,7 +258,7 @@ func TestUnreadTranscripts(t *testing.T) {
 		}
 		p := newProject(t, nil)
 		path := filepath.Join(t.TempDir(), "the-file")
-		event := map[string]any{"hook_event_name": stop[h], "transcript_path": path}
+		event := map[string]any{"hook_event_name": eventAt(h, turnEnd), "transcript_path": path}
 		said := 0
 		for _, bad := range []struct {
 			name, text string

@@ -31,7 +31,7 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 		return a, err
 	}
 	defer unlock()
-	if moments[h.Host][h.e.Name] == beforeCompaction && (h.idle() || h.announced(r)) {
+	if h.Host.row().moments[h.e.Name] == beforeCompaction && (h.idle() || h.announced(r)) {
 		return a, nil
 	}
 	if err := h.open(ctx); err != nil {
@@ -43,7 +43,7 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	if before != h.key {
 		also = writeJSON(folder(h.stateDir), newestFile(h.Host), newest{h.key})
 	}
-	switch moments[h.Host][h.e.Name] {
+	switch h.Host.row().moments[h.e.Name] {
 	case sessionStart:
 		a, err = h.start(ctx, r, before)
 	case userPrompt:
@@ -69,13 +69,13 @@ func (s *Setup) close() error {
 // record reads the session's record under its lock. A record that can't be read is
 // begun anew and told.
 func (h *handler) record(ctx context.Context) (*record, func(), error) {
-	if moments[h.Host][h.e.Name] == userPrompt {
+	if h.Host.row().moments[h.e.Name] == userPrompt {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, lockWait)
 		defer cancel()
 	}
 	unlock, busy := lockSession(ctx, h.stateDir, h.key)
-	if busy != nil && moments[h.Host][h.e.Name] != userPrompt {
+	if busy != nil && h.Host.row().moments[h.e.Name] != userPrompt {
 		return nil, nil, busy
 	}
 	r, err := readRecord(h.stateDir, h.key)
@@ -198,7 +198,7 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 	turn := kernel.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Source: h.source()}
 	commit := h.setup.Kernel.ObserveTurn
 	for i, end := range ends {
-		if end == len(n.msgs) && moments[h.Host][h.e.Name] == beforeCompaction {
+		if end == len(n.msgs) && h.Host.row().moments[h.e.Name] == beforeCompaction {
 			// What the model said between two calls looks like a turn's end.
 			commit = h.setup.Kernel.Ingest
 		}
@@ -217,7 +217,7 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 			h.tell(fmt.Errorf("a turn was committed before with other content: %s; what was committed stands", o.AdvancementKey))
 		}
 	}
-	if moments[h.Host][h.e.Name] != beforeCompaction {
+	if h.Host.row().moments[h.e.Name] != beforeCompaction {
 		r.Seam = n.next
 	}
 	return n, nil
@@ -259,7 +259,7 @@ func (h *handler) compaction(ctx context.Context, r *record) (answer, error) {
 // idle tells of an announcement of a compaction that is none: Gemini CLI makes one before
 // every call, and only then looks whether the context is full. What it does then is seen
 // in its transcript by the next prompt.
-func (h *handler) idle() bool { return h.Host == Gemini && h.e.Trigger == "auto" }
+func (h *handler) idle() bool { return h.Host.row().late && h.e.Trigger == "auto" }
 
 // announced tells whether the compaction at hand was announced before: hosts do so up
 // to four times.

@@ -1,8 +1,12 @@
 package hook
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"strings"
+
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // Host is a harness that runs commands at moments of its own.
@@ -15,8 +19,60 @@ const (
 	Gemini Host = "gemini"
 )
 
+// host is all that the package has to know of one.
+type host struct {
+	name  Host
+	title string // what it calls itself
+	// settings is the file of its hooks, in the folder of its name.
+	settings string
+	// project is the variable that names the project's folder, "" if there is none.
+	project string
+	moments map[string]moment
+	// dialect is that of its transcript, a record a line that only grows; news reads what
+	// is new since a seam where it is written otherwise.
+	dialect transcript.Dialect
+	news    func(f io.ReaderAt, path string, size int64, from seam) (*news, error)
+	// text: what the summariser is told is plain text, and no answer is nothing. Others
+	// read JSON, of which the empty object is every schema's.
+	text bool
+	// late: what it is told at the start it puts before the words of the first prompt, so
+	// that this is told with the prompt; and it announces compactions that may not come.
+	late bool
+	// tip is what else the user has to do before a hook runs, "" for what all need.
+	tip string
+	// named: it counts milliseconds, and shows hooks by a name.
+	named bool
+}
+
+// hosts has them all, in the order in which they are named.
+var hosts = []host{
+	{name: Claude, title: "Claude Code", settings: "settings.json", project: "CLAUDE_PROJECT_DIR", text: true, dialect: transcript.ClaudeCode,
+		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd, "SessionEnd": sessionEnd}},
+	{name: Codex, title: "Codex", settings: "hooks.json",
+		tip:     "Codex passes over a hook in silence until you have trusted it: start codex and open /hooks",
+		dialect: transcript.Codex,
+		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd}},
+	{name: Gemini, title: "Gemini CLI", settings: "settings.json", project: "GEMINI_PROJECT_DIR", late: true, named: true, news: geminiNews,
+		moments: map[string]moment{"SessionStart": sessionStart, "BeforeAgent": userPrompt, "PreCompress": beforeCompaction, "AfterAgent": turnEnd, "SessionEnd": sessionEnd}},
+}
+
+// row is what is known of a host; nothing of one that is not known.
+func (h Host) row() *host {
+	for i := range hosts {
+		if hosts[i].name == h {
+			return &hosts[i]
+		}
+	}
+	return &host{}
+}
+
 // Hosts lists all hosts.
-func Hosts() []Host { return []Host{Claude, Codex, Gemini} }
+func Hosts() (out []Host) {
+	for i := range hosts {
+		out = append(out, hosts[i].name)
+	}
+	return out
+}
 
 // HostNames are the hosts as text.
 func HostNames() []string {
@@ -38,8 +94,11 @@ func ParseHost(name string) (Host, error) {
 }
 
 // Title is what the host calls itself.
-func (h Host) Title() string {
-	return map[Host]string{Claude: "Claude Code", Codex: "Codex", Gemini: "Gemini CLI"}[h]
+func (h Host) Title() string { return h.row().title }
+
+// Tip is what the user has to do before hooks that were installed run.
+func (h Host) Tip() string {
+	return cmp.Or(h.row().tip, "a session that is running takes them up when it is started anew")
 }
 
 // Key is the key of a session of the host's.

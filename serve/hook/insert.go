@@ -26,10 +26,10 @@ type group struct {
 // hostWait is how long a host waits for a hook, in seconds: twice DefaultDeadline.
 const hostWait = 10
 
-// hookCommand is the hook of a host. Gemini CLI counts milliseconds and shows a name.
+// hookCommand is the hook of a host.
 func hookCommand(h Host, run string) command {
 	c := command{Type: "command", Command: run, Timeout: hostWait}
-	if h == Gemini {
+	if h.row().named {
 		c.Name, c.Timeout = "memkernel", hostWait*1000
 	}
 	return c

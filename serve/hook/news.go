@@ -72,21 +72,18 @@ func readNews(h Host, path string, from seam) (*news, error) {
 	if from.Path != path {
 		from = seam{}
 	}
-	if h == Gemini {
-		return geminiNews(f, path, st.Size(), from)
+	if read := h.row().news; read != nil {
+		return read(f, path, st.Size(), from)
 	}
 	return linesNews(h, f, path, st.Size(), from)
 }
-
-// dialects are those of the hosts' transcripts.
-var dialects = map[Host]transcript.Dialect{Claude: transcript.ClaudeCode, Codex: transcript.Codex}
 
 // linesNews reads on in a transcript that only grows, a record a line.
 func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news, error) {
 	if from.Offset > size || from.Offset > 0 && hashBefore(f, from.Offset) != from.Before {
 		from = seam{}
 	}
-	opt := &transcript.Options{Dialect: dialects[h], OnBroken: transcript.Skip, Name: path}
+	opt := &transcript.Options{Dialect: h.row().dialect, OnBroken: transcript.Skip, Name: path}
 	part := func() io.Reader { return io.NewSectionReader(f, from.Offset, size-from.Offset) }
 	session, err := transcript.Load(part(), path, opt)
 	if errors.Is(err, transcript.ErrEmpty) {

@@ -88,7 +88,7 @@ func Run(ctx context.Context, opts Options, in io.Reader, out io.Writer) error {
 	}
 	h.find()
 	var a answer
-	if err == nil && h.workspace != "" && moments[h.Host][e.Name] != otherMoment && !h.handOver() {
+	if err == nil && h.workspace != "" && h.Host.row().moments[e.Name] != otherMoment && !h.handOver() {
 		a, err = h.within(ctx)
 	}
 	if err != nil {
@@ -101,7 +101,7 @@ func Run(ctx context.Context, opts Options, in io.Reader, out io.Writer) error {
 // handOver leaves a turn's end to Behind, and tells whether that worked. Of the event
 // only what the commit needs goes on, which is small.
 func (h *handler) handOver() bool {
-	if h.Behind == nil || moments[h.Host][h.e.Name] != turnEnd {
+	if h.Behind == nil || h.Host.row().moments[h.e.Name] != turnEnd {
 		return false
 	}
 	slim, err := json.Marshal(map[string]string{"hook_event_name": h.e.Name, "session_id": h.e.SessionID,

@@ -24,7 +24,7 @@ type Settings struct {
 // SettingsPath is where a host keeps its hooks, below the user's home or a project's
 // folder.
 func SettingsPath(h Host, dir string) string {
-	return filepath.Join(dir, "."+string(h), map[Host]string{Claude: "settings.json", Codex: "hooks.json", Gemini: "settings.json"}[h])
+	return filepath.Join(dir, "."+string(h), h.row().settings)
 }
 
 // Change is what would become of a settings file. Nothing is written before Apply.

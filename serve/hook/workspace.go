@@ -38,11 +38,8 @@ func findWorkspace(dir, project, home string) string {
 
 // projectOf is the folder that a host names as the project's by its environment.
 func projectOf(h Host, getenv func(string) string) string {
-	switch h {
-	case Claude:
-		return getenv("CLAUDE_PROJECT_DIR")
-	case Gemini:
-		return getenv("GEMINI_PROJECT_DIR")
+	if name := h.row().project; name != "" {
+		return getenv(name)
 	}
 	return ""
 }

@@ -31,23 +31,10 @@ func (a *answer) final() bool { return !a.open && a.message != nil }
 // readAnswer reads the copy of an answer, streamed or not. What it does not
 // understand is no whole answer.
 func readAnswer(f transcript.Format, contentType string, data []byte) answer {
-	streamed := strings.HasPrefix(strings.ToLower(contentType), "text/event-stream")
-	switch f {
-	case transcript.FormatAnthropic:
-		if streamed {
-			return anthropicStream(data)
-		}
-		return anthropicAnswer(data)
-	case transcript.FormatOpenAI:
-		if streamed {
-			return chatStream(data)
-		}
-		return chatAnswer(data)
+	if strings.HasPrefix(strings.ToLower(contentType), "text/event-stream") {
+		return apiOf(f).stream(data)
 	}
-	if streamed {
-		return responsesStream(data)
-	}
-	return responsesAnswer(data)
+	return apiOf(f).answer(data)
 }
 
 // events calls f for the data of every event of a stream.

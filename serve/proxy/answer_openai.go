@@ -145,3 +145,14 @@ func responsesStream(data []byte) answer {
 	}
 	return last.answer()
 }
+
+// chatAPI are chat completions, responsesAPI is the Responses API.
+var (
+	chatAPI = api{format: transcript.FormatOpenAI, path: "/chat/completions",
+		answer: chatAnswer, stream: chatStream, blocks: []string{"refusal", "input_audio"}}
+	responsesAPI = api{format: transcript.FormatResponses, path: "/responses", count: "/responses/input_tokens",
+		answer: responsesAnswer, stream: responsesStream, elsewhere: []string{"previous_response_id", "conversation", "prompt"},
+		blocks: []string{"reasoning", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
+			"computer_call", "computer_call_output", "mcp_call", "mcp_list_tools", "tool_search_call", "tool_search_output", "compaction",
+			"compaction_summary", "refusal", "local_shell_call", "local_shell_call_output"}}
+)

@@ -30,16 +30,9 @@ const (
 	passAnswered   = "prefill"        // it ends with an answer that is to be gone on with
 )
 
-// elsewhere are members by which a part of the conversation is with the provider, or
-// by which it changes it.
-var elsewhere = map[transcript.Format][]string{
-	transcript.FormatAnthropic: {"thread", "compaction"},
-	transcript.FormatResponses: {"previous_response_id", "conversation", "prompt"},
-}
-
 // doubt says why a body is not planned, "" if it is.
 func doubt(b *transcript.Body) string {
-	for _, name := range elsewhere[b.Format] {
+	for _, name := range apiOf(b.Format).elsewhere {
 		if v := b.Member(name); v != "" && v != "null" {
 			return passElsewhere
 		}
@@ -113,23 +106,11 @@ func isProbe(b *transcript.Body) bool {
 	return false
 }
 
-// blocks are the types that are known beside text, tools and media: they keep their
-// bytes, and mean what they mean wherever they stand.
-var blocks = map[transcript.Format][]string{
-	transcript.FormatAnthropic: {"server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
-		"bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "mcp_tool_use", "mcp_tool_result",
-		"tool_search_tool_result", "tool_reference", "search_result", "container_upload", "compaction"},
-	transcript.FormatOpenAI: {"refusal", "input_audio"},
-	transcript.FormatResponses: {"reasoning", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
-		"computer_call", "computer_call_output", "mcp_call", "mcp_list_tools", "tool_search_call", "tool_search_output", "compaction",
-		"compaction_summary", "refusal", "local_shell_call", "local_shell_call_output"},
-}
-
 // known tells whether all blocks are of types that we know.
 func known(f transcript.Format, parts []memkernel.Part) bool {
 	for i := range parts {
 		switch p := &parts[i]; {
-		case p.Kind == memkernel.PartOther && !slices.Contains(blocks[f], typeOf(p.Raw)):
+		case p.Kind == memkernel.PartOther && !slices.Contains(apiOf(f).blocks, typeOf(p.Raw)):
 			return false
 		case p.Media != nil && p.Media.Data == "" && p.Media.URL == "" && p.Text == "":
 			return false

@@ -29,18 +29,33 @@ type exchange struct {
 	tries  int           // of sending it
 }
 
-// routes are the paths that are read, by how they end: gateways put paths of their
-// own in front, and some providers other versions.
-var routes = []struct {
-	suffix string
+// api is all that the proxy has to know of a provider's API beside its format.
+type api struct {
 	format transcript.Format
-	count  bool
-}{
-	{"/v1/messages/count_tokens", transcript.FormatAnthropic, true},
-	{"/v1/messages", transcript.FormatAnthropic, false},
-	{"/chat/completions", transcript.FormatOpenAI, false},
-	{"/responses", transcript.FormatResponses, false},
-	{"/responses/input_tokens", transcript.FormatResponses, true},
+	// path and count are those of calls and of questions for a size, by how they end:
+	// gateways put paths of their own in front, and some providers other versions.
+	path, count string
+	// answer reads the copy of an answer, stream that of a streamed one.
+	answer, stream func(data []byte) answer
+	// elsewhere are members by which a part of the conversation is with the provider, or
+	// by which it changes it.
+	elsewhere []string
+	// blocks are the types that are known beside text, tools and media: they keep their
+	// bytes, and mean what they mean wherever they stand.
+	blocks []string
+}
+
+// apis has them all.
+var apis = []api{anthropicAPI, chatAPI, responsesAPI}
+
+// apiOf is that of a format; nothing of one that is not known.
+func apiOf(f transcript.Format) *api {
+	for i := range apis {
+		if apis[i].format == f {
+			return &apis[i]
+		}
+	}
+	return &api{}
 }
 
 // route finds how a request is read; nil if it passes as it is.
@@ -49,9 +64,10 @@ func route(r *http.Request) *exchange {
 		return nil
 	}
 	path := strings.TrimSuffix(r.URL.Path, "/")
-	for _, at := range routes {
-		if strings.HasSuffix(path, at.suffix) {
-			return &exchange{format: at.format, count: at.count}
+	for _, at := range apis {
+		count := at.count != "" && strings.HasSuffix(path, at.count)
+		if count || strings.HasSuffix(path, at.path) {
+			return &exchange{format: at.format, count: count}
 		}
 	}
 	return nil

@@ -12,12 +12,33 @@
 package drv
 
 import (
+	"context"
+	"database/sql"
 	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 )
+
+// Conn is what *sql.DB, *sql.Tx and *sql.Conn have in common.
+type Conn interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// JSONList is a list of numbers as SQLite's json_each reads it.
+func JSONList(numbers []int64) string {
+	b := []byte{'['}
+	for i, n := range numbers {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	return string(append(b, ']'))
+}
 
 // Mode says what a connection may do.
 type Mode string
@@ -56,13 +77,13 @@ const (
 	CodeBusy      = 5
 	CodeLocked    = 6
 	CodeReadOnly  = 8
-	CodeInterrupt = 9
-	CodeIO        = 10
+	codeInterrupt = 9
+	codeIO        = 10
 	CodeCorrupt   = 11
 	CodeFull      = 13
 	CodeCantOpen  = 14
 	CodeNotADB    = 26
-	CodeShortRead = CodeIO | 2<<8
+	CodeShortRead = codeIO | 2<<8
 )
 
 // fileURI is the name under which SQLite opens a path: percent-escaped, since a

@@ -42,7 +42,7 @@ func (v *FixedValue) Add(f *pflag.FlagSet) {
 // was billed, or if there is nothing that the transcript doesn't hold: a request has
 // its system prompt and tools in it.
 func (v *FixedValue) Implied(s *transcript.Session, msgs []memkernel.Message, system []memkernel.Part, tools []memkernel.Tool, book *cachelayout.Book) (int, error) {
-	request := IsRequest(s) && len(s.System)+len(s.Tools) > 0
+	request := s.Dialect.Document() && len(s.System)+len(s.Tools) > 0
 	if !v.Auto || request || len(system) > 0 && len(tools) > 0 {
 		return 0, nil
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/bench/predict"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/judge/predict"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -161,11 +161,6 @@ func (c *Choice) View() transcript.View {
 		return transcript.Full
 	}
 	return transcript.Host
-}
-
-// IsRequest tells a request about to be sent from a log of what happened.
-func IsRequest(s *transcript.Session) bool {
-	return s.Dialect == transcript.Anthropic || s.Dialect == transcript.OpenAI
 }
 
 // ReadAll reads a file, or standard input for "-".

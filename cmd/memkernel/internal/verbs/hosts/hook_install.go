@@ -157,11 +157,7 @@ func showInstalled(a *cli.App, h hook.Host, o *hookInstallFlags, c *hook.Change)
 		state += " already"
 	}
 	fmt.Fprintln(a.Out, state)
-	switch {
-	case o.uninstall || !c.Changed():
-	case h == hook.Codex:
-		a.Tip("Codex passes over a hook in silence until you have trusted it: start codex and open /hooks")
-	default:
-		a.Tip("a session that is running takes them up when it is started anew")
+	if !o.uninstall && c.Changed() {
+		a.Tip("%s", h.Tip())
 	}
 }

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/bench/economics"
-	"github.com/memkernel/memkernel/bench/replay"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/replay"
+	"github.com/memkernel/memkernel/replay/economics"
 	"github.com/memkernel/memkernel/transcript"
 )
 

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	bench "github.com/memkernel/memkernel/bench/paging"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
+	judge "github.com/memkernel/memkernel/judge/paging"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -30,6 +30,7 @@ type benchPagingFlags struct {
 	turns       int
 	trace       string
 	replay      string
+	noKernel    bool
 }
 
 func newBenchPaging(a *cli.App) *cobra.Command {
@@ -52,7 +53,7 @@ the name of one that is built in:
   starvation, churn, cascade
   coding-01 ... debugging-01 ... writing-01 ... ops-01 ...
 
-Policies: ` + strings.Join(paging.Policies(), ", ") + `.`,
+Policies: ` + strings.Join(judge.Policies(), ", ") + `.`,
 		Example: `  memkernel bench paging
   memkernel bench paging --workload churn --policy retrieval,clawvm
   memkernel bench paging --workload mine.json --budget 300 --policy clawvm --json
@@ -63,15 +64,16 @@ Policies: ` + strings.Join(paging.Policies(), ", ") + `.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&b.workload, "workload", "w", "", "workload `file`, or the name of a built-in one")
-	f.StringSliceVar(&b.policies, "policy", paging.Policies(), "`policies` to run the workload under")
+	f.StringSliceVar(&b.policies, "policy", judge.Policies(), "`policies` to run the workload under")
 	f.IntSliceVar(&b.budgets, "budget", nil, "`tokens` that a prompt may hold, one or more (default 180; 40 for starvation)")
+	f.BoolVar(&b.noKernel, "no-kernel", false, "leave the kernel's own rows out of the tables, which take some ten seconds")
 	f.IntVar(&b.fixed, "fixed-tokens", 0, "part of the budget that is not paged")
 	f.StringSliceVarP(&b.transcripts, "transcript", "t", nil, "recorded session `files` to replay")
 	f.IntVar(&b.turns, "turns", 0, "how many model calls of each session, 0 for 50, 100, 200 and all")
 	f.StringVar(&b.trace, "trace", "", "write the decision trace of a single run to this `file`")
 	f.StringVar(&b.replay, "replay", "", "re-run every decision of a trace `file`; exit code 3 if one differs")
-	cli.CompleteWords(cmd, "policy", paging.Policies())
-	cli.CompleteWords(cmd, "workload", append([]string{"families"}, bench.Names()...))
+	cli.CompleteWords(cmd, "policy", judge.Policies())
+	cli.CompleteWords(cmd, "workload", append([]string{"families"}, judge.Names()...))
 	return cmd
 }
 
@@ -112,7 +114,7 @@ func (b *benchPagingFlags) check(cmd *cobra.Command) error {
 		return fail.Usagef("--turns is a number from 1 and goes with --transcript")
 	}
 	for _, p := range b.policies {
-		known := cli.Choice{Of: paging.Policies()}
+		known := cli.Choice{Of: judge.Policies()}
 		if err := known.Set(p); err != nil {
 			return fail.Usagef("--policy %s", err)
 		}
@@ -126,37 +128,37 @@ func (b *benchPagingFlags) check(cmd *cobra.Command) error {
 }
 
 // workloads finds what --workload names: a built-in one first, else a file.
-func workloads(a *cli.App, name string) ([]*bench.Workload, error) {
+func workloads(a *cli.App, name string) ([]*judge.Workload, error) {
 	if name == "families" {
-		return bench.Families(), nil
+		return judge.Families(), nil
 	}
-	if w, err := bench.ByName(name); err == nil {
-		return []*bench.Workload{w}, nil
+	if w, err := judge.ByName(name); err == nil {
+		return []*judge.Workload{w}, nil
 	}
 	f, err := a.OpenFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fail.Hint(fmt.Errorf("no file and no built-in workload %q", name), "built in are families, %s and the tasks; see memkernel bench paging --help", strings.Join(bench.Names()[:7], ", "))
+		return nil, fail.Hint(fmt.Errorf("no file and no built-in workload %q", name), "built in are families, %s and the tasks; see memkernel bench paging --help", strings.Join(judge.Names()[:7], ", "))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read workload: %w", err)
 	}
 	defer f.Close()
-	w, err := bench.Read(f, name)
+	w, err := judge.Read(f, name)
 	if err != nil {
 		return nil, fail.Hint(err, "the format is described in doc/workload.md")
 	}
-	return []*bench.Workload{w}, nil
+	return []*judge.Workload{w}, nil
 }
 
 // pagingJSON is the document for several runs, pagingOneJSON that for one.
 type pagingJSON struct {
 	Schema  string          `json:"schema"`
-	Results []*bench.Result `json:"results"`
+	Results []*judge.Result `json:"results"`
 }
 
 type pagingOneJSON struct {
 	Schema string `json:"schema"`
-	*bench.Result
+	*judge.Result
 }
 
 func benchWorkload(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
@@ -169,7 +171,7 @@ func benchWorkload(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
 		return fail.Usagef("--trace goes with one workload, one --policy and one --budget")
 	}
 	doc := pagingJSON{Schema: "memkernel/bench_paging/v1"}
-	if doc.Results, err = runTraced(ctx, ws, b, bench.Options{Fixed: b.fixed, Faults: single, Timing: true}); err != nil {
+	if doc.Results, err = runTraced(ctx, ws, b, judge.Options{Fixed: b.fixed, Faults: single, Timing: true}); err != nil {
 		return err
 	}
 	switch {
@@ -183,7 +185,7 @@ func benchWorkload(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
 }
 
 // runTraced runs all that is asked for, with a trace if one is.
-func runTraced(ctx context.Context, ws []*bench.Workload, b *benchPagingFlags, opt bench.Options) (out []*bench.Result, err error) {
+func runTraced(ctx context.Context, ws []*judge.Workload, b *benchPagingFlags, opt judge.Options) (out []*judge.Result, err error) {
 	if b.trace != "" {
 		f, oops := os.Create(b.trace)
 		if oops != nil {
@@ -206,10 +208,10 @@ func runTraced(ctx context.Context, ws []*bench.Workload, b *benchPagingFlags, o
 	return out, nil
 }
 
-func runPolicies(ctx context.Context, w *bench.Workload, b *benchPagingFlags, opt bench.Options) (out []*bench.Result, err error) {
+func runPolicies(ctx context.Context, w *judge.Workload, b *benchPagingFlags, opt judge.Options) (out []*judge.Result, err error) {
 	budgets := b.budgets
 	if len(budgets) == 0 {
-		budgets = []int{max(bench.BudgetOf(w.Name), b.fixed+1)}
+		budgets = []int{max(judge.BudgetOf(w.Name), b.fixed+1)}
 	}
 	for _, name := range b.policies {
 		p, err := paging.ByName(name)
@@ -217,7 +219,7 @@ func runPolicies(ctx context.Context, w *bench.Workload, b *benchPagingFlags, op
 			return nil, err
 		}
 		for _, n := range budgets {
-			r, err := bench.Run(ctx, w, p, n, opt)
+			r, err := judge.Run(ctx, w, p, n, opt)
 			if err != nil {
 				return nil, err
 			}
@@ -230,11 +232,14 @@ func runPolicies(ctx context.Context, w *bench.Workload, b *benchPagingFlags, op
 // tablesJSON is the document of the whole evaluation.
 type tablesJSON struct {
 	Schema string         `json:"schema"`
-	Tables []*bench.Table `json:"tables"`
+	Tables []*judge.Table `json:"tables"`
 }
 
 func benchTables(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
-	tables, err := bench.Tables(ctx)
+	tables, err := judge.Tables(ctx)
+	if err == nil && !b.noKernel {
+		tables, err = judge.KernelRows(ctx, tables)
+	}
 	if err != nil {
 		return err
 	}
@@ -260,7 +265,7 @@ func benchTables(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
 }
 
 // table10 reads the recorded sessions.
-func (b *benchPagingFlags) table10(ctx context.Context) ([]*bench.Table, error) {
+func (b *benchPagingFlags) table10(ctx context.Context) ([]*judge.Table, error) {
 	var sessions []*transcript.Session
 	for _, f := range b.transcripts {
 		s, err := transcript.LoadFile(f, nil)
@@ -273,5 +278,5 @@ func (b *benchPagingFlags) table10(ctx context.Context) ([]*bench.Table, error) 
 	if b.turns > 0 {
 		lengths = []int{b.turns}
 	}
-	return bench.Table10(ctx, sessions, lengths...)
+	return judge.Table10(ctx, sessions, !b.noKernel, lengths...)
 }

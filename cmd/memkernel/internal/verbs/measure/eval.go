@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/judge/relevance"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -166,7 +166,7 @@ func (e *evalFlags) open(ctx context.Context, a *cli.App) ([]*relevance.Bench, e
 		if err != nil {
 			return out, err
 		}
-		b, err := relevance.OpenSet(ctx, set, index)
+		b, err := relevance.Open(ctx, set, index)
 		if err != nil {
 			return out, err
 		}
@@ -179,7 +179,7 @@ func (e *evalFlags) read(ctx context.Context, dir string) (relevance.Set, error)
 	if e.headings {
 		return relevance.Headings(ctx, dir)
 	}
-	return relevance.ReadFile(dir, cmp.Or(e.questions, filepath.Join(dir, "qa.jsonl")))
+	return relevance.Read(dir, cmp.Or(e.questions, filepath.Join(dir, "qa.jsonl")))
 }
 
 func closeAll(benches []*relevance.Bench) {

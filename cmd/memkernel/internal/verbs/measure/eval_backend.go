@@ -5,10 +5,10 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/index/postgres"
+	"github.com/memkernel/memkernel/judge/relevance"
 )
 
 // evalIndex is how eval keeps the index of a set.

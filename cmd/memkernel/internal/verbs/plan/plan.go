@@ -6,13 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/bench/predict"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/judge/predict"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -96,7 +96,9 @@ func (p *planFlags) add(a *cli.App, cmd *cobra.Command) {
 	f.BoolVar(&p.commit, "commit", false, "write the plan and what it ingested to the state folder")
 	f.BoolVar(&p.explain, "explain", false, "draw budgets, regions, decisions, breakpoints and the cache bill")
 	f.BoolVar(&p.all, "all", false, "with --explain: every row of every table")
-	p.format = cli.Choice{Of: []string{"anthropic", "openai", "responses"}}
+	for _, f := range transcript.Formats() {
+		p.format.Of = append(p.format.Of, string(f))
+	}
 	f.Var(&p.format, "format", "print the request body alone, in a provider's shape")
 	cli.CompleteWords(cmd, "format", p.format.Of)
 }

@@ -87,7 +87,7 @@ func chooseTarget(s *transcript.Session, msgs []memkernel.Message, p *planFlags)
 			return target{}, fail.Usagef("--at %d: the %s view holds %d model calls", p.at, p.view.Value, len(calls))
 		}
 		return before(msgs, calls, n)
-	case len(calls) == 0 || cli.IsRequest(s) && open(msgs):
+	case len(calls) == 0 || s.Dialect.Document() && open(msgs):
 		if !open(msgs) {
 			return target{}, kernel.ErrNoMessages
 		}

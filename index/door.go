@@ -1,0 +1,281 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
+	"github.com/memkernel/memkernel/index/internal/fts5"
+	"github.com/memkernel/memkernel/index/internal/vec"
+)
+
+// door leads to the file at a path, whichever stands there: who comes in gets
+// connections to it, and keeps these until done, though another file may have taken
+// its place meanwhile.
+type door struct {
+	path string
+	opts *Options
+
+	// mu guards cur and the counts of users in all handles.
+	mu  sync.Mutex
+	cur *handles
+}
+
+// handles are the connections to one incarnation of the file.
+type handles struct {
+	// read serves searches, write the rest; write is nil if the index is
+	// opened for reading.
+	read, write *sql.DB
+	// file tells whether another file has taken this one's place.
+	file fs.FileInfo
+
+	// users counts those who are using the connections; retired ones are
+	// closed by the last.
+	users   int
+	retired bool
+
+	// seen caches what searches need of meta. seenMu guards pathByID too.
+	seenMu sync.Mutex
+	seen   *view
+
+	// pathByID caches the files' paths, for one generation.
+	pathByID map[int64]string
+	pathsOf  string
+
+	// words caches what they need of the word lists, codes those of vectors.
+	words fts5.Cache
+	codes vec.Cache
+}
+
+// maxReaders bounds the connections for searches, idleReaders those that are kept:
+// each may fill a page cache, and a search needs two.
+const (
+	maxReaders  = 4
+	idleReaders = 2
+)
+
+// openDoor opens the file at path, and makes it if there is none and o does not say
+// ReadOnly.
+func openDoor(ctx context.Context, path string, o *Options) (*door, error) {
+	err := probe(path)
+	if errors.Is(err, ErrMissing) && !o.ReadOnly {
+		err = makeFile(ctx, path, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	h, err := connect(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	return &door{path: path, opts: o, cur: h}, nil
+}
+
+// makeFile creates the file unless somebody else just did.
+func makeFile(ctx context.Context, path string, o *Options) error {
+	release, err := lock(ctx, path, o.BusyTimeout)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := probe(path); !errors.Is(err, ErrMissing) {
+		return err
+	}
+	return explain("create index", path, create(ctx, path, o))
+}
+
+// connect makes the connections and looks whether the file can be read.
+func connect(ctx context.Context, path string, o *Options) (*handles, error) {
+	h := &handles{}
+	var err error
+	if h.file, err = os.Stat(path); err != nil {
+		return nil, explain("open index", path, err)
+	}
+	if !o.ReadOnly {
+		if h.write, err = drv.Open(path, drv.ReadWrite, o.BusyTimeout); err != nil {
+			return nil, explain("open index", path, err)
+		}
+		h.write.SetMaxOpenConns(1)
+		// The first connection turns the log on, which a reader can't.
+		if err := h.write.PingContext(ctx); err != nil {
+			h.close()
+			return nil, explain("open index", path, err)
+		}
+	}
+	if err := h.openReader(ctx, path, o); err != nil {
+		h.close()
+		return nil, err
+	}
+	return h, nil
+}
+
+// readModes are the ways in which the file is opened to be read, the first that
+// works.
+func (o *Options) readModes() []drv.Mode {
+	if o.Immutable {
+		return []drv.Mode{drv.Immutable}
+	}
+	return []drv.Mode{drv.ReadOnly, drv.Immutable}
+}
+
+// openReader opens h.read. Where not even a reader's lock file can be made
+// (a read-only folder), nobody else can be writing either, and SQLite is told
+// to do without locks.
+func (h *handles) openReader(ctx context.Context, path string, o *Options) error {
+	var first error
+	for _, mode := range o.readModes() {
+		db, err := drv.Open(path, mode, o.BusyTimeout)
+		if err != nil {
+			return explain("open index", path, err)
+		}
+		db.SetMaxOpenConns(maxReaders)
+		db.SetMaxIdleConns(idleReaders)
+		_, err = loadMeta(ctx, db)
+		if err == nil {
+			h.read = db
+			return nil
+		}
+		db.Close()
+		if first == nil {
+			first = err
+		}
+		if !o.ReadOnly || !errors.Is(kindOf(err), ErrReadOnly) {
+			break
+		}
+	}
+	if kindOf(first) == nil && (drv.Code(first) == drv.CodeError || drv.Code(first) == drv.CodeNone) {
+		return problem("open index", path, ErrDamaged, first)
+	}
+	return explain("open index", path, first)
+}
+
+func (h *handles) close() error {
+	var errs []error
+	if h.read != nil {
+		errs = append(errs, h.read.Close())
+	}
+	if h.write != nil {
+		// The last to close folds the log into the file.
+		errs = append(errs, h.write.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// retire closes the connections now or when their last user is done. The
+// caller holds door.mu.
+func (h *handles) retire() error {
+	h.retired = true
+	if h.users > 0 {
+		return nil
+	}
+	return h.close()
+}
+
+// close shuts the door; those inside leave first.
+func (d *door) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	h := d.cur
+	if h == nil {
+		return nil
+	}
+	d.cur = nil
+	return explain("close index", d.path, h.retire())
+}
+
+// use returns the connections, after opening those to a new file if one has
+// taken the old one's place. done must be called when they are no longer used.
+func (d *door) use(ctx context.Context) (h *handles, done func(), err error) {
+	return d.enter(ctx, func() error { return makeFile(ctx, d.path, d.opts) })
+}
+
+// useLocked is use for those who hold the lock.
+func (d *door) useLocked(ctx context.Context) (h *handles, done func(), err error) {
+	return d.enter(ctx, func() error { return create(ctx, d.path, d.opts) })
+}
+
+func (d *door) enter(ctx context.Context, make func() error) (h *handles, done func(), err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.cur == nil {
+		return nil, nil, explain("use index", d.path, fs.ErrClosed)
+	}
+	if fi, err := os.Stat(d.path); err != nil || !os.SameFile(fi, d.cur.file) {
+		if err := d.reopen(ctx, make); err != nil {
+			return nil, nil, err
+		}
+	}
+	h = d.cur
+	h.users++
+	return h, func() { d.leave(h) }, nil
+}
+
+func (d *door) leave(h *handles) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if h.users--; h.users == 0 && h.retired {
+		h.close()
+	}
+}
+
+// reopen replaces the connections by those to the file that is there now; make
+// makes one if there is none. The caller holds mu.
+func (d *door) reopen(ctx context.Context, make func() error) error {
+	err := probe(d.path)
+	if errors.Is(err, ErrMissing) && !d.opts.ReadOnly {
+		err = make()
+	}
+	if err != nil {
+		return err
+	}
+	h, err := connect(ctx, d.path, d.opts)
+	if err != nil {
+		return err
+	}
+	d.cur.retire()
+	d.cur = h
+	return nil
+}
+
+// writer is use for those who write.
+func (d *door) writer(ctx context.Context, op string) (*handles, func(), error) {
+	if err := d.opts.Writable(op, d.path); err != nil {
+		return nil, nil, err
+	}
+	return d.use(ctx)
+}
+
+// exclusive is writer with the lock of those who sync.
+func (d *door) exclusive(ctx context.Context, op string, wait time.Duration) (h *handles, done func(), err error) {
+	if err := d.opts.Writable(op, d.path); err != nil {
+		return nil, nil, err
+	}
+	release, err := lock(ctx, d.path, wait)
+	if err != nil {
+		return nil, nil, err
+	}
+	h, leave, err := d.useLocked(ctx) // after the lock: a Rebuild may just have ended
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	return h, func() { leave(); release() }, nil
+}
+
+// transact runs f in one transaction that holds the write lock from its start.
+func (h *handles) transact(ctx context.Context, f func(tx *sql.Tx) error) error {
+	tx, err := h.write.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

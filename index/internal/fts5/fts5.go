@@ -1,0 +1,66 @@
+// Package fts5 is the full-text table of an index, chunks_fts, and the one place
+// that knows how SQLite's FTS5 lays it out. It finds the rows that answer words
+// best, in two ways that give the same rows and scores: by the word lists as they
+// lie in the file, and through SQL. It knows no other table, and never writes to
+// the word lists itself but for the totals that older versions of SQLite get wrong.
+//
+// The word lists are read in the format that fts5_index.c of SQLite describes at
+// its head and has kept since version 4 (the version stands in chunks_fts_config):
+// every term's rows and places, in segments of pages. SQLite itself, asked for bm25,
+// reads a row of another table for each chunk that holds a word, which is most of
+// its time. What is not of that form, or damaged, is left to SQLite.
+//
+//	page     first row u16 │ size u16 │ content │ where its terms begin
+//	content  term  row  places  row  places ... term ...
+//
+// The first row of a term and of a page is written in full, the others by
+// their distance; places are counted in bytes, and go on on the next page.
+package fts5
+
+// Weights of the columns of chunks_fts: a word in a heading says more about a
+// chunk than one in its text, and so does one in the file's name or keywords,
+// though all chunks of the file share it.
+const (
+	WeightBody  = 1.0
+	WeightTrail = 3.0
+	WeightFile  = 1.5
+)
+
+// BM25 as FTS5 has it: its constants, and what a word is worth that more than half
+// of the chunks hold.
+const (
+	K1    = 1.2
+	B     = 0.75
+	Least = 1e-6
+)
+
+// Create are the statements that make the table. It holds words that were analysed
+// before, so its own tokenizer only splits at spaces; it stores no text.
+//
+// hashsize lets the words of a transaction fill 4 MB of memory before they are
+// written as a segment. The default of 1 MB makes four times as many segments to
+// merge; beyond 4 MB the table in memory outgrows the processor's caches, which
+// costs more than the merges it saves (both measured).
+var Create = []string{
+	`CREATE VIRTUAL TABLE chunks_fts USING fts5(body, trail, file,
+	content='', contentless_delete=1, tokenize="ascii")`,
+	"INSERT INTO chunks_fts(chunks_fts, rank) VALUES('hashsize', 4194304)",
+}
+
+// Statements on the table.
+const (
+	// Insert takes a row and the words of its columns, Delete a row.
+	Insert = "INSERT INTO chunks_fts(rowid, body, trail, file) VALUES(?, ?, ?, ?)"
+	Delete = "DELETE FROM chunks_fts WHERE rowid=?"
+	// Drop removes the table, Optimize merges its lists into one.
+	Drop     = "DROP TABLE chunks_fts"
+	Optimize = "INSERT INTO chunks_fts(chunks_fts) VALUES('optimize')"
+	// MergeAt sets how many segments of a level are merged into one, MergedAt
+	// reads it, with a default.
+	MergeAt  = "INSERT INTO chunks_fts(chunks_fts, rank) VALUES('automerge', ?)"
+	MergedAt = "SELECT CAST(ifnull((SELECT v FROM chunks_fts_config WHERE k='automerge'), ?) AS INTEGER)"
+	// Rows are the numbers of the rows that there are.
+	Rows = "SELECT id FROM chunks_fts_docsize"
+	// Vocabulary makes temp.vocab, a row for each place of each word.
+	Vocabulary = "CREATE VIRTUAL TABLE temp.vocab USING fts5vocab('main', 'chunks_fts', 'instance')"
+)

@@ -1,0 +1,266 @@
+package fts5
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
+)
+
+// wordLists is what searches keep in memory of the word lists: where they are, how
+// long each chunk is, and the lists of the words asked for last. It belongs to one structure
+// record: while that stands, no word was added and none removed.
+type wordLists struct {
+	segments []segment
+	// lengths has every chunk's number of words, by row from base on; 0 for
+	// rows that are gone.
+	lengths []uint32
+	base    int64
+	// rows and mean are the number of chunks and their mean length.
+	rows, mean float64
+	// norms are those of lengths from 0 on.
+	norms []float64
+	// kept are the lists of words that were asked for.
+	kept postingCache
+	// sums lends sums.
+	sums sync.Pool
+}
+
+// loadLists reads what is kept. rows and mean are taken from the totals that
+// bm25 uses.
+func loadLists(ctx context.Context, db drv.Conn, structure []byte) (*wordLists, error) {
+	var version string
+	var totals []byte
+	err := db.QueryRowContext(ctx, `SELECT ifnull((SELECT v FROM chunks_fts_config WHERE k='version'), ''),
+		(SELECT block FROM chunks_fts_data WHERE id=1)`).Scan(&version, &totals)
+	if err != nil {
+		return nil, err
+	}
+	r := numbers{b: totals}
+	n, words := r.next(), r.next()+r.next()+r.next()
+	if version != strconv.Itoa(listVersion) || r.bad || n == 0 {
+		return nil, errStrange
+	}
+	l := &wordLists{rows: float64(n), mean: float64(words) / float64(n)}
+	if l.segments, err = readSegments(ctx, db, structure); err != nil {
+		return nil, err
+	}
+	if err := l.readLengths(ctx, db); err != nil {
+		return nil, err
+	}
+	if len(l.lengths) == 0 {
+		return nil, errStrange
+	}
+	l.makeNorms()
+	return l, nil
+}
+
+func (l *wordLists) readLengths(ctx context.Context, db drv.Conn) error {
+	rows, err := db.QueryContext(ctx, "SELECT id, sz FROM chunks_fts_docsize ORDER BY id")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var sz []byte
+	for rows.Next() {
+		var row int64
+		if err := rows.Scan(&row, &sz); err != nil {
+			return err
+		}
+		if len(l.lengths) == 0 {
+			l.base = row
+		}
+		r := numbers{b: sz}
+		n := r.next() + r.next() + r.next()
+		if r.bad || row-l.base > maxSparse(int64(l.rows)) {
+			return errStrange
+		}
+		for int64(len(l.lengths)) < row-l.base {
+			l.lengths = append(l.lengths, 0)
+		}
+		l.lengths = append(l.lengths, uint32(n))
+	}
+	return rows.Err()
+}
+
+// maxSparse bounds the span of row numbers that n chunks may have: those of
+// deleted chunks are not given out again, but take up memory here.
+func maxSparse(n int64) int64 { return 64*n + 1<<20 }
+
+// top finds the n best rows for the words, best first, equal ones by row: what
+// SQLite's bm25 would say.
+// held is told in how many chunks each word stands.
+func (l *wordLists) top(ctx context.Context, db drv.Conn, terms []string, n int, held func(term string, chunks int)) ([]Row, error) {
+	lists, err := l.find(ctx, db, terms)
+	if err != nil {
+		return nil, err
+	}
+	s, _ := l.sums.Get().(*sums)
+	if s == nil {
+		s = &sums{at: make([]float64, len(l.lengths))}
+	}
+	for i, t := range terms {
+		held(t, lists[i].n)
+		s.touched = l.add(s.at, s.touched, lists[i])
+	}
+	out := l.best(s.at, s.touched, n)
+	for _, i := range s.touched {
+		s.at[i] = 0
+	}
+	s.touched = s.touched[:0]
+	l.sums.Put(s)
+	return out, nil
+}
+
+// sums are the scores of a search: one for each of wordLists.lengths, and which of
+// them are not 0.
+type sums struct {
+	at      []float64
+	touched []int32
+}
+
+// find returns the lists of words: those that are kept, and the others from the file.
+func (l *wordLists) find(ctx context.Context, db drv.Conn, terms []string) ([]*postings, error) {
+	out := make([]*postings, len(terms))
+	var missing []string
+	for i, t := range terms {
+		if out[i] = l.kept.get(t); out[i] == nil {
+			missing = append(missing, t)
+		}
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	pages, err := l.fetch(ctx, db, missing)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range terms {
+		if out[i] != nil {
+			continue
+		}
+		if out[i], err = l.postings(append([]byte{termMark}, t...), pages); err != nil {
+			return nil, err
+		}
+		l.kept.keep(t, out[i])
+	}
+	return out, nil
+}
+
+// maxPages bounds the pages of one search; a spoilt record may ask for any
+// number.
+const maxPages = 1 << 18
+
+// fetch reads all pages on which the words' rows stand.
+func (l *wordLists) fetch(ctx context.Context, db drv.Conn, terms []string) (map[int64][]byte, error) {
+	var ids []int64
+	for _, t := range terms {
+		key := append([]byte{termMark}, t...)
+		for i := range l.segments {
+			s := &l.segments[i]
+			from, to := s.span(key)
+			if to-from > maxPages-int64(len(ids)) {
+				return nil, errStrange
+			}
+			for ; from <= to; from++ {
+				ids = append(ids, s.pageID(from))
+			}
+		}
+	}
+	slices.Sort(ids)
+	return readPages(ctx, db, slices.Compact(ids))
+}
+
+// add adds a word's share to the sums. The formula is that of fts5_aux.c, in the same
+// order of operations.
+func (l *wordLists) add(sums []float64, touched []int32, found *postings) []int32 {
+	hits := float64(found.n)
+	idf := math.Log((l.rows - hits + 0.5) / (hits + 0.5))
+	if idf <= 0 {
+		idf = Least
+	}
+	for c := found.start(); c.next(); {
+		if sums[c.at] == 0 {
+			touched = append(touched, c.at)
+		}
+		sums[c.at] += idf * ((c.freq * (K1 + 1)) / (c.freq + l.norm(l.lengths[c.at])))
+	}
+	return touched
+}
+
+// norm is what the length of a chunk puts under a frequency.
+func (l *wordLists) norm(length uint32) float64 {
+	if int(length) < len(l.norms) {
+		return l.norms[length]
+	}
+	return K1 * (1 - B + B*float64(length)/l.mean)
+}
+
+// maxNorms bounds the lengths whose norm is kept.
+const maxNorms = 4096
+
+// makeNorms computes those of the usual lengths.
+func (l *wordLists) makeNorms() {
+	norms := make([]float64, min(maxNorms, slices.Max(l.lengths)+1))
+	for i := range norms {
+		norms[i] = l.norm(uint32(i))
+	}
+	l.norms = norms
+}
+
+// postings gathers a word's rows from all segments, in order. Deleted rows, which
+// stay in the lists until these are merged, are passed over.
+func (l *wordLists) postings(key []byte, pages map[int64][]byte) (*postings, error) {
+	var found []posting
+	d := decoder{yield: func(row int64, freq float64) {
+		if at := row - l.base; at >= 0 && at < int64(len(l.lengths)) && l.lengths[at] > 0 {
+			found = append(found, posting{int32(at), freq})
+		}
+	}}
+	for i := range l.segments {
+		if err := d.rows(&l.segments[i], key, pages); err != nil {
+			return nil, err
+		}
+	}
+	order := func(a, b posting) int { return cmp.Compare(a.at, b.at) }
+	if !slices.IsSortedFunc(found, order) {
+		slices.SortFunc(found, order)
+	}
+	out := &postings{}
+	for _, p := range found {
+		if !out.add(p.at, p.freq) {
+			return nil, errStrange // a row twice
+		}
+	}
+	out.packed = slices.Clip(out.packed)
+	return out, nil
+}
+
+// posting is a place in wordLists.lengths, and how often a word stands there.
+type posting struct {
+	at   int32
+	freq float64
+}
+
+// best sorts out the n rows with the highest sums.
+func (l *wordLists) best(sums []float64, touched []int32, n int) []Row {
+	order := func(a, b Row) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Row, b.Row)) }
+	n = min(n, len(touched))
+	out, floor := make([]Row, 0, 2*n), 0.0
+	for _, at := range touched {
+		if sums[at] < floor {
+			continue
+		}
+		if len(out) == 2*n {
+			slices.SortFunc(out, order)
+			out, floor = out[:n], out[n-1].Score
+		}
+		out = append(out, Row{l.base + int64(at), sums[at]})
+	}
+	slices.SortFunc(out, order)
+	return out[:n]
+}

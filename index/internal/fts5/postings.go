@@ -1,0 +1,125 @@
+package fts5
+
+import "sync"
+
+// postings is the rows of one word, packed: a byte or more for the distance to the
+// row before, seven bits each, the lowest first, and one for twice the frequency, or
+// a zero and twice the frequency in seven-bit bytes. That is about two bytes to a row of a
+// frequent word, a fourth of what stands in the file.
+type postings struct {
+	n      int
+	packed []byte
+	// last is the place packed last.
+	last int32
+}
+
+// add appends a place in wordLists.lengths; places come in order. ok is false for one
+// that doesn't.
+func (p *postings) add(at int32, freq float64) (ok bool) {
+	gap := at - p.last
+	if p.n == 0 {
+		gap = at + 1
+	}
+	if gap <= 0 {
+		return false
+	}
+	p.packed = appendSevens(p.packed, uint32(gap))
+	if twice := uint32(2 * freq); twice > 0 && twice < 256 {
+		p.packed = append(p.packed, byte(twice))
+	} else {
+		p.packed = appendSevens(append(p.packed, 0), twice)
+	}
+	p.last = at
+	p.n++
+	return true
+}
+
+func appendSevens(b []byte, v uint32) []byte {
+	for ; v >= 0x80; v >>= 7 {
+		b = append(b, byte(v)|0x80)
+	}
+	return append(b, byte(v))
+}
+
+// sevens reads what appendSevens wrote at b[i:], and returns where it ends.
+func sevens(b []byte, i int) (v uint32, end int) {
+	for shift := 0; ; shift += 7 {
+		c := b[i]
+		i++
+		v |= uint32(c&0x7f) << shift
+		if c < 0x80 {
+			return v, i
+		}
+	}
+}
+
+// cursor goes through a list.
+type cursor struct {
+	packed []byte
+	at     int32
+	freq   float64
+}
+
+func (p *postings) start() cursor { return cursor{packed: p.packed, at: -1} }
+
+// next takes the cursor to the next place; false at the end.
+func (c *cursor) next() bool {
+	b := c.packed
+	if len(b) < 2 {
+		return false
+	}
+	gap, i := uint32(b[0]), 1
+	if gap >= 0x80 {
+		gap, i = sevens(b, 0)
+	}
+	twice := uint32(b[i])
+	if i++; twice == 0 {
+		twice, i = sevens(b, i)
+	}
+	c.at += int32(gap)
+	c.freq, c.packed = float64(twice)/2, b[i:]
+	return true
+}
+
+// keptPostings bounds the lists of words that are kept, in bytes: those asked for
+// last. Questions are made of the same words again and again.
+const keptPostings = 8 << 20
+
+// postingCache keeps lists of words, the younger half at least.
+type postingCache struct {
+	mu         sync.Mutex
+	young, old map[string]*postings
+	bytes      int // of young
+}
+
+func (c *postingCache) get(term string) *postings {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.young[term]; p != nil {
+		return p
+	}
+	p := c.old[term]
+	if p != nil {
+		c.put(term, p)
+	}
+	return p
+}
+
+func (c *postingCache) keep(term string, p *postings) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.put(term, p)
+}
+
+// put keeps a list. The caller holds mu.
+func (c *postingCache) put(term string, p *postings) {
+	const entry = 100 // of the maps, roughly
+	if c.bytes += len(p.packed) + len(term) + entry; c.bytes > keptPostings/2 {
+		c.young, c.old = nil, c.young
+		c.bytes = len(p.packed) + len(term) + entry
+	}
+	if c.young == nil {
+		c.young = map[string]*postings{}
+	}
+	c.young[term] = p
+}

@@ -1,0 +1,143 @@
+package fts5
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
+)
+
+// Structure is a subquery for the structure record of the word lists, which is
+// another one whenever a word was added or removed.
+const Structure = "(SELECT block FROM chunks_fts_data WHERE id=10)"
+
+// Row is a chunk's row and its −bm25, at least 0.
+type Row struct {
+	Row   int64
+	Score float64
+}
+
+// Cache holds the word lists of the state of the file last seen. Several
+// goroutines may use one; its zero value is empty.
+type Cache struct {
+	mu        sync.Mutex
+	structure []byte
+	lists     *wordLists
+	strange   bool
+}
+
+// Search is one search for words.
+type Search struct {
+	db    drv.Conn
+	terms []string
+	// lists is nil if SQLite is asked.
+	lists *wordLists
+	held  func(term string, chunks int)
+}
+
+// Search begins a search in the file as db sees it, with this structure record.
+// held is told in how many chunks words stand, where that shows by the way.
+func (c *Cache) Search(ctx context.Context, db drv.Conn, structure []byte, terms []string, held func(term string, chunks int)) *Search {
+	s := &Search{db: db, terms: terms, held: held}
+	if allPlain(terms) {
+		s.lists = c.get(ctx, db, structure)
+	}
+	return s
+}
+
+// get returns the word lists, or nil if SQLite is to be asked instead: also for the
+// first search of a new state, since reading what is kept takes longer than that.
+func (c *Cache) get(ctx context.Context, db drv.Conn, structure []byte) *wordLists {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !bytes.Equal(structure, c.structure) {
+		c.structure, c.lists, c.strange = structure, nil, false
+		return nil
+	}
+	if c.lists == nil && !c.strange {
+		lists, err := loadLists(ctx, db, structure)
+		if err == nil {
+			c.lists = lists
+		}
+		c.strange = err != nil && ctx.Err() == nil
+	}
+	return c.lists
+}
+
+// Best finds the n best rows, best first: every row with any of the words is a
+// candidate. Word lists that can't be read are no error: SQLite is asked then, and
+// says itself what is wrong if that is more than their form.
+func (s *Search) Best(ctx context.Context, n int) ([]Row, error) {
+	if s.lists != nil {
+		out, err := s.lists.top(ctx, s.db, s.terms, n, s.held)
+		if err == nil {
+			return out, nil
+		}
+		s.lists = nil
+	}
+	return bestBySQL(ctx, s.db, s.terms, n)
+}
+
+// bestQuery sorts by the expression and not by the hidden column rank, which
+// would sort every match before the limit applies.
+const bestQuery = `SELECT row, max(0.0, -score) FROM (
+	SELECT rowid AS row, bm25(chunks_fts, ?, ?, ?) AS score
+	FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY score LIMIT ?)`
+
+// bestBySQL is the way that needs to know nothing of the format.
+func bestBySQL(ctx context.Context, db drv.Conn, terms []string, n int) ([]Row, error) {
+	rows, err := db.QueryContext(ctx, bestQuery, WeightBody, WeightTrail, WeightFile, matchExpr(terms), n)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []Row
+	for rows.Next() {
+		var r Row
+		if err := rows.Scan(&r.Row, &r.Score); err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}
+
+// Count counts the chunks that hold a word. (The module fts5vocab would be
+// faster, but does not notice that another connection has changed the index,
+// and then takes it for damaged.)
+func Count(ctx context.Context, db drv.Conn, term string) (n int64, err error) {
+	err = db.QueryRowContext(ctx, "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?", matchExpr([]string{term})).Scan(&n)
+	return n, err
+}
+
+// quoted makes a word fit to stand between quotes. A zero byte would end the
+// whole expression.
+var quoted = strings.NewReplacer(`"`, `""`, "\x00", " ")
+
+// matchExpr is a full-text expression that any of the words satisfies. Every
+// word is a quoted string, so nothing in it is an operator.
+func matchExpr(terms []string) string {
+	var b strings.Builder
+	for i, t := range terms {
+		if i > 0 {
+			b.WriteString(" OR ")
+		}
+		b.WriteByte('"')
+		quoted.WriteString(&b, t)
+		b.WriteByte('"')
+	}
+	return b.String()
+}
+
+// allPlain tells whether words stand in the index as they are: SQLite's own
+// tokenizer neither splits nor changes them.
+func allPlain(terms []string) bool {
+	return !slices.ContainsFunc(terms, func(t string) bool {
+		return t == "" || strings.ContainsFunc(t, func(r rune) bool {
+			return r < 0x80 && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+		})
+	})
+}

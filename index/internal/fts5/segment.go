@@ -1,0 +1,212 @@
+package fts5
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
+)
+
+// errStrange says that the word lists are not as this package knows them.
+var errStrange = errors.New("word lists of an unknown form")
+
+// listVersion is the version of the format that is read here.
+const listVersion = 4
+
+// segment is one sorted run of terms.
+type segment struct {
+	id, first, last int64
+	// pages has, in order, the pages on which a term begins.
+	pages []pageStart
+}
+
+// pageStart is a page and a lower bound of its first term.
+type pageStart struct {
+	term []byte
+	page int64
+}
+
+// parseSegments reads the structure record: cookie, mark of version 2 (that of
+// tables whose rows can be deleted without their text), then counts, then
+// level by level the segments.
+func parseSegments(b []byte) ([]segment, error) {
+	if len(b) < 8 || !bytes.Equal(b[4:8], []byte{0xff, 0, 0, 1}) {
+		return nil, errStrange
+	}
+	r := numbers{b: b[8:]}
+	levels := r.next()
+	r.skip(2) // segments in all, pages ever written
+	var out []segment
+	for ; levels > 0 && !r.bad; levels-- {
+		r.skip(1) // segments being merged
+		for n := r.next(); n > 0 && !r.bad; n-- {
+			s := segment{id: int64(r.next()), first: int64(r.next()), last: int64(r.next())}
+			r.skip(5) // origins, deleted rows
+			if s.first > 0 {
+				out = append(out, s)
+			}
+		}
+	}
+	if r.bad {
+		return nil, errStrange
+	}
+	return out, nil
+}
+
+// numbers reads one varint after another; bad is set behind the end.
+type numbers struct {
+	b   []byte
+	bad bool
+}
+
+func (r *numbers) next() uint64 {
+	v, n := varint(r.b)
+	r.bad = r.bad || n == 0
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *numbers) skip(n int) {
+	for range n {
+		r.next()
+	}
+}
+
+// pageID is the key of a page in chunks_fts_data.
+func (s *segment) pageID(page int64) int64 { return s.id<<37 + page }
+
+// span returns the first and last page on which a term's rows may stand.
+func (s *segment) span(key []byte) (from, to int64) {
+	i, found := slices.BinarySearchFunc(s.pages, key, func(p pageStart, key []byte) int { return bytes.Compare(p.term, key) })
+	if !found {
+		i--
+	}
+	from, to = s.first, s.last
+	if i >= 0 {
+		from = max(from, s.pages[i].page)
+	}
+	if i+1 < len(s.pages) {
+		to = min(to, s.pages[i+1].page)
+	}
+	return from, to
+}
+
+// readSegments reads which segments there are and where their pages begin.
+func readSegments(ctx context.Context, db drv.Conn, structure []byte) ([]segment, error) {
+	segments, err := parseSegments(structure)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, "SELECT segid, term, pgno>>1 FROM chunks_fts_idx")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var p pageStart
+		if err := rows.Scan(&id, &p.term, &p.page); err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(segments, func(s segment) bool { return s.id == id }); i >= 0 {
+			segments[i].pages = append(segments[i].pages, p)
+		}
+	}
+	for i := range segments {
+		slices.SortFunc(segments[i].pages, func(a, b pageStart) int {
+			return cmp.Or(bytes.Compare(a.term, b.term), cmp.Compare(a.page, b.page))
+		})
+	}
+	return segments, rows.Err()
+}
+
+// readPages fetches pages by their keys in chunks_fts_data.
+func readPages(ctx context.Context, db drv.Conn, ids []int64) (map[int64][]byte, error) {
+	rows, err := db.QueryContext(ctx, "SELECT id, block FROM chunks_fts_data WHERE id IN (SELECT value FROM json_each(?))", drv.JSONList(ids))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := make(map[int64][]byte, len(ids))
+	for rows.Next() {
+		var id int64
+		var block []byte
+		if err := rows.Scan(&id, &block); err != nil {
+			return nil, err
+		}
+		out[id] = block
+	}
+	return out, rows.Err()
+}
+
+// leaf is a page taken apart.
+type leaf struct {
+	// content is the page up to the list of terms, its head included.
+	content []byte
+	// terms are the distances of the terms' offsets, as varints.
+	terms []byte
+}
+
+func parseLeaf(b []byte) (leaf, error) {
+	if len(b) < 4 {
+		return leaf{}, errStrange
+	}
+	size := int(binary.BigEndian.Uint16(b[2:]))
+	if size < 4 || size > len(b) {
+		return leaf{}, errStrange
+	}
+	return leaf{b[:size], b[size:]}, nil
+}
+
+// carried is the part of the page that belongs to the term of the page before.
+func (l leaf) carried() (part []byte, more bool, err error) {
+	if len(l.terms) == 0 {
+		return l.content[4:], true, nil
+	}
+	at, n := varint(l.terms)
+	if n == 0 || at < 4 || at > uint64(len(l.content)) {
+		return nil, false, errStrange
+	}
+	return l.content[4:at], false, nil
+}
+
+// find returns what stands of a term's rows on the page where it begins, if it
+// does, and whether they may go on on the next. Terms leave out what they share
+// with the one before.
+func (l leaf) find(key []byte) (part []byte, more bool, err error) {
+	r, term, at := numbers{b: l.terms}, []byte(nil), uint64(0)
+	for first := true; len(r.b) > 0; first = false {
+		at += r.next()
+		if r.bad || at > uint64(len(l.content)) {
+			return nil, false, errStrange
+		}
+		t, keep := numbers{b: l.content[at:]}, uint64(0)
+		if !first {
+			keep = t.next()
+		}
+		n := t.next()
+		if t.bad || keep > uint64(len(term)) || n > uint64(len(t.b)) {
+			return nil, false, errStrange
+		}
+		term = append(term[:keep], t.b[:n]...)
+		switch c := bytes.Compare(term, key); {
+		case c > 0:
+			return nil, false, nil
+		case c == 0:
+			begin := uint64(len(l.content)-len(t.b)) + n
+			if len(r.b) == 0 {
+				return l.content[begin:], true, nil
+			}
+			end := at + r.next()
+			if r.bad || end < begin || end > uint64(len(l.content)) {
+				return nil, false, errStrange
+			}
+			return l.content[begin:end], false, nil
+		}
+	}
+	return nil, false, nil
+}

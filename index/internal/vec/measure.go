@@ -1,0 +1,207 @@
+package vec
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// goodRecall is the share of the nearest tunedK that codes must leave in: a little more
+// than the .99 that is promised, since questions differ from those of the measurement.
+const goodRecall = 0.995
+
+// trials are the ways to search by codes, the cheapest first: planes, and how many
+// entries the signs leave, and how many of these all planes leave.
+var trials = []Meta{
+	{planes: 1, among: 768, rescore: 96}, {planes: 1, among: 1536, rescore: 192},
+	{planes: 4, among: 1024, rescore: 96}, {planes: 4, among: 2048, rescore: 96}, {planes: 4, among: 4096, rescore: 96},
+	{planes: 4, among: 8192, rescore: 96, exactly: true}, {planes: 4, among: 16384, rescore: 120, exactly: true},
+}
+
+// MaxCoded is the longest vector that has a code: its differing signs are counted in
+// 16 bits.
+const MaxCoded = 1 << 15
+
+// Each calls f with stored vectors, in the order of their rows: all, or those of some
+// rows. f must not keep the bytes.
+type Each func(rows []int64, f func(row, file, id int64, v []byte) error) error
+
+// Measure makes codes of the vectors of some rows, all of length dim, and finds the
+// cheapest way to search them that does. all is shuffled.
+func Measure(dim int, all []int64, each Each) (*Measurement, error) {
+	t := &Measurement{}
+	if len(all) == 0 {
+		return t, nil
+	}
+	if err := t.sample(dim, all, each); err != nil || len(t.probes) == 0 {
+		return t, err
+	}
+	t.coarse = &Table{Meta: Meta{planes: 1}, coder: newCoder(1, t.centre)}
+	t.fine = &Table{Meta: Meta{planes: 4}, coder: newCoder(4, t.centre)}
+	if err := t.encode(each); err != nil {
+		return t, err
+	}
+	t.try()
+	return t, nil
+}
+
+// Measurement is what was found of some vectors, and the codes to be kept.
+type Measurement struct {
+	centre []float32
+	// coarse has codes of one plane, fine of all; best is the one to be kept.
+	coarse, fine, best *Table
+	found              Meta
+	probes             []*probeVector
+	n                  int
+}
+
+// probeVector is a question of the measurement, and what is nearest to it.
+type probeVector struct {
+	v []float32
+	// self is the vector that it was taken from, which does not count.
+	self int64
+	near []nearVector
+}
+
+// nearVector is a stored vector by its id, and its cosine with a question.
+type nearVector struct {
+	id     int64
+	cosine float64
+}
+
+// How many stored vectors are asked for as they are, and how many middles of two:
+// a question is further from what answers it than notes are from each other. The
+// worse of the two halves counts.
+const probeHalf = 32
+
+// centreOf bounds the vectors that the centre is the mean of.
+const centreOf = 2048
+
+// sample picks the centre and the questions.
+func (t *Measurement) sample(dim int, all []int64, each Each) error {
+	rng := rand.New(rand.NewPCG(uint64(len(all)), 1))
+	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	t.centre = make([]float32, dim)
+	var first []*probeVector
+	n := 0
+	err := each(all[:min(len(all), centreOf)], func(row, file, id int64, b []byte) error {
+		v := Floats(b)
+		for i, x := range v {
+			t.centre[i] += x
+		}
+		if n++; len(first) < 3*probeHalf {
+			first = append(first, &probeVector{v: v, self: id})
+		}
+		return nil
+	})
+	for i := range t.centre {
+		t.centre[i] /= float32(max(n, 1))
+	}
+	rng.Shuffle(len(first), func(i, j int) { first[i], first[j] = first[j], first[i] })
+	t.probes = first[:min(len(first), probeHalf)]
+	for rest := first[len(t.probes):]; len(rest) >= 2; rest = rest[2:] {
+		if v := middle(rest[0].v, rest[1].v); v != nil {
+			t.probes = append(t.probes, &probeVector{v: v})
+		}
+	}
+	return err
+}
+
+// middle is the direction between two; nil between opposites.
+func middle(a, b []float32) []float32 {
+	sum := make([]float32, len(a))
+	for i := range a {
+		sum[i] = a[i] + b[i]
+	}
+	u, err := Unit(sum)
+	if err != nil {
+		return nil
+	}
+	return Floats(u)
+}
+
+// encode makes all codes, and finds what is nearest to the questions by comparing
+// every vector.
+func (t *Measurement) encode(each Each) error {
+	seen := map[int64]bool{}
+	return each(nil, func(row, file, id int64, b []byte) error {
+		v := Floats(b)
+		turned := t.coarse.coder.turned(v)
+		for _, table := range []*Table{t.coarse, t.fine} {
+			table.add(slabEntry{row, file, id, table.coder.quantise(turned)})
+		}
+		t.n++
+		if seen[id] {
+			return nil
+		}
+		seen[id] = true
+		for _, p := range t.probes {
+			if id != p.self {
+				p.take(id, Product(p.v, b))
+			}
+		}
+		return nil
+	})
+}
+
+// take keeps the nearest tunedK.
+func (p *probeVector) take(id int64, cosine float64) {
+	if len(p.near) == tunedK && cosine <= p.near[tunedK-1].cosine {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(p.near, cosine, func(r nearVector, c float64) int {
+		if r.cosine >= c {
+			return -1
+		}
+		return 1
+	})
+	p.near = slices.Insert(p.near, i, nearVector{id, cosine})
+	p.near = p.near[:min(len(p.near), tunedK)]
+}
+
+// try finds the cheapest way that does.
+func (t *Measurement) try() {
+	t.found = Meta{Of: int64(t.n)}
+	dists := make([]uint16, 0, t.n)
+	for _, way := range trials {
+		table := t.coarse
+		if way.planes > 1 {
+			table = t.fine
+		}
+		table.Meta = way
+		recall := t.recall(table, dists)
+		if t.found.recall = max(t.found.recall, recall); recall >= goodRecall {
+			way.Of, way.Now, way.recall = int64(t.n), int64(t.n), recall
+			t.found, t.best = way, table
+			return
+		}
+	}
+}
+
+// recall is the share of the nearest that a table leaves in, in the worse half of
+// the questions.
+func (t *Measurement) recall(table *Table, dists []uint16) float64 {
+	var held, all [2]float64
+	for _, p := range t.probes {
+		half := 0
+		if p.self == 0 {
+			half = 1
+		}
+		left := map[int64]bool{}
+		for _, x := range table.preselect(p.v, tunedK, nil, dists) {
+			left[x.ids[x.at]] = true
+		}
+		for _, r := range p.near {
+			all[half]++
+			if left[r.id] {
+				held[half]++
+			}
+		}
+	}
+	worst := 1.0
+	for i := range all {
+		if all[i] > 0 {
+			worst = min(worst, held[i]/all[i])
+		}
+	}
+	return worst
+}

@@ -1,0 +1,129 @@
+package vec
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// tunedK is the number of hits that codes are measured for.
+const tunedK = 24
+
+// pick is an entry of a table.
+type pick struct {
+	*slab
+	at  int
+	far float32
+}
+
+// Pick is a vector in use: the row that it belongs to, and its id in embedding_cache.
+type Pick struct{ Row, ID int64 }
+
+// Nearest finds the vectors among which the k nearest to v, of length 1, are, as far as
+// codes tell. allowed, if not nil, says the vectors of which files count.
+func (t *Table) Nearest(v []float32, k int, allowed func(file int64) bool) []Pick {
+	room, _ := t.dists.Get().([]uint16)
+	if cap(room) < t.n {
+		room = make([]uint16, 0, t.n+t.n/8)
+	}
+	picks := t.preselect(v, k, allowed, room)
+	t.dists.Put(room)
+	out := make([]Pick, len(picks))
+	for i, p := range picks {
+		out[i] = Pick{p.row(p.at), p.ids[p.at]}
+	}
+	return out
+}
+
+// preselect finds the entries among which the k nearest are, as far as codes tell:
+// first by the signs alone, of those by all planes. allowed, if not nil, says which
+// entries count; the others take nobody's place. dists is room for a distance per
+// entry.
+func (t *Table) preselect(v []float32, k int, allowed func(file int64) bool, dists []uint16) []pick {
+	k = max(k, tunedK)
+	q := t.coder.ask(v)
+	near := t.bySigns(q, (t.among*k+tunedK-1)/tunedK, allowed, dists)
+	words := t.coder.words
+	planes := make([][]uint64, t.planes)
+	for i := range near {
+		p := &near[i]
+		planes[0] = p.signs[p.at*words : (p.at+1)*words]
+		for j := range t.planes - 1 {
+			planes[1+j] = p.fine[(p.at*(t.planes-1)+j)*words:][:words]
+		}
+		n := p.numbers[3*p.at : 3*p.at+3]
+		p.far = q.far(planes, n[0], n[1], n[2])
+	}
+	return nearest(near, (t.rescore*k+tunedK-1)/tunedK)
+}
+
+// nearest sorts out the n nearest.
+func nearest(all []pick, n int) []pick {
+	order := func(a, b pick) int { return cmp.Compare(a.far, b.far) }
+	out, limit := all[:0], float32(math.Inf(1))
+	for _, p := range all {
+		if p.far > limit {
+			continue
+		}
+		if out = append(out, p); len(out) == 2*n {
+			slices.SortFunc(out, order)
+			out = out[:n]
+			limit = out[n-1].far
+		}
+	}
+	slices.SortFunc(out, order)
+	return out[:min(len(out), n)]
+}
+
+// bySigns finds the n entries that are nearest by their signs, and all that are as
+// near as the last.
+func (t *Table) bySigns(q *asked, n int, allowed func(file int64) bool, dists []uint16) []pick {
+	d, count := t.scan(q, dists)
+	// Entries that aren't allowed may have to be replaced by others further off.
+	out := make([]pick, 0, n+n/4)
+	for from := 0; from < len(count) && len(out) < n; {
+		to, sum := from, 0
+		for to < len(count) && sum < n-len(out) {
+			sum += count[to]
+			to++
+		}
+		out = t.collect(out, d, uint16(from), uint16(to), allowed)
+		from = to
+	}
+	return out
+}
+
+// scan finds how far every entry is by its signs, and how many are so far.
+func (t *Table) scan(q *asked, dists []uint16) (d []uint16, count []int) {
+	words := t.coder.words
+	d, count = dists[:0], make([]int, max(64*words+1, farSteps))
+	for _, s := range t.slabs {
+		signs := s.signs
+		for i := range s.rows {
+			var x uint16
+			if t.exactly {
+				x = q.bySigns(signs[:words], t.planes, s.numbers[3*i:])
+			} else {
+				x = uint16(q.differ(signs[:words]))
+			}
+			signs = signs[words:]
+			d = append(d, x)
+			count[x]++
+		}
+	}
+	return d, count
+}
+
+// collect appends the allowed entries with a distance of from to to, exclusive.
+func (t *Table) collect(out []pick, d []uint16, from, to uint16, allowed func(file int64) bool) []pick {
+	for _, s := range t.slabs {
+		mine := d[:len(s.rows)]
+		d = d[len(s.rows):]
+		for i, x := range mine {
+			if x-from < to-from && (allowed == nil || allowed(s.files[i])) {
+				out = append(out, pick{slab: s, at: i})
+			}
+		}
+	}
+	return out
+}

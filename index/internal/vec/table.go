@@ -1,0 +1,378 @@
+package vec
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
+)
+
+// createCodes is the table of slabs; slab −1 is the centre of the vectors.
+const createCodes = `CREATE TABLE IF NOT EXISTS chunk_codes(
+	slab INTEGER PRIMARY KEY, stamp INTEGER NOT NULL, codes BLOB NOT NULL)`
+
+const centreSlab = -1
+
+// errDamaged says that chunk_codes is not as it was written. It never leaves a search:
+// every vector is compared instead, and Check tells of it.
+var errDamaged = errors.New("the codes of vectors are damaged")
+
+// Meta is what meta says of chunk_codes. Where Of is 0, the vectors were never
+// measured, and there are no codes.
+type Meta struct {
+	// planes is 0 where codes were found not to do.
+	planes int
+	// among is how many are compared by all their planes for each of rescore
+	// compared exactly; both count for a search of tunedK hits and grow with it.
+	among, rescore int
+	// exactly: signs are compared with the question's numbers, not with their signs.
+	exactly bool
+	// Of counts the vectors at the time of measuring, Now those in chunk_codes.
+	Of, Now int64
+	// recall is what was measured.
+	recall float64
+	// Stamp counts the transactions that changed vectors without changing files.
+	Stamp int64
+}
+
+const codesForm = "planes=%d among=%d rescore=%d exactly=%t of=%d now=%d recall=%f stamp=%d"
+
+func (c Meta) String() string {
+	if c == (Meta{}) {
+		return ""
+	}
+	return fmt.Sprintf(codesForm, c.planes, c.among, c.rescore, c.exactly, c.Of, c.Now, c.recall, c.Stamp)
+}
+
+// Coded tells whether there are codes.
+func (c Meta) Coded() bool { return c.planes > 0 }
+
+// ParseMeta reads what String wrote.
+func ParseMeta(s string) (c Meta, err error) {
+	if s == "" {
+		return c, nil
+	}
+	_, err = fmt.Sscanf(s, codesForm, &c.planes, &c.among, &c.rescore, &c.exactly, &c.Of, &c.Now, &c.recall, &c.Stamp)
+	if err == nil && (c.planes < 0 || c.planes >= len(step) || c.Stamp <= 0 || c.planes > 0 && (c.among < 1 || c.rescore < 1)) {
+		err = errors.New("a number is out of its range")
+	}
+	return c, err
+}
+
+// Table is chunk_codes in memory, as one transaction left it.
+type Table struct {
+	Meta
+	coder *coder
+	slabs []*slab
+	n     int
+	// dists lends room for one distance per row.
+	dists sync.Pool
+}
+
+// Cache holds the table last seen.
+type Cache struct {
+	mu    sync.Mutex
+	table *Table
+}
+
+// dim is the length of the vectors.
+func (t *Table) dim() int { return len(t.coder.centre) }
+
+// Get is the table of vectors of length dim as db sees it; nil if there is none, or one
+// that is damaged. Of a table that was seen before, only the slabs that changed are read.
+func (c *Cache) Get(ctx context.Context, db drv.Conn, m Meta, dim int) (*Table, error) {
+	t, err := c.get(ctx, db, m)
+	if errors.Is(err, errDamaged) || t != nil && t.dim() != dim {
+		return nil, nil
+	}
+	return t, err
+}
+
+func (c *Cache) get(ctx context.Context, db drv.Conn, m Meta) (*Table, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m.planes == 0 {
+		c.table = nil
+		return nil, nil
+	}
+	old := c.table
+	if old != nil && old.Meta == m {
+		return old, nil
+	}
+	t, err := load(ctx, db, m, old)
+	if err != nil {
+		return nil, err
+	}
+	c.table = t
+	return t, nil
+}
+
+// load reads the table; what old has of it is taken from there.
+func load(ctx context.Context, db drv.Conn, m Meta, old *Table) (*Table, error) {
+	t := &Table{Meta: m}
+	have := map[[2]int64]*slab{}
+	if old != nil && old.planes == m.planes {
+		for _, s := range old.slabs {
+			have[[2]int64{s.number, s.stamp}] = s
+		}
+	}
+	rows, err := db.QueryContext(ctx, "SELECT slab, stamp FROM chunk_codes WHERE slab>=0 ORDER BY slab")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var missing []int64
+	for rows.Next() {
+		s := &slab{}
+		if err := rows.Scan(&s.number, &s.stamp); err != nil {
+			return nil, err
+		}
+		if h := have[[2]int64{s.number, s.stamp}]; h != nil {
+			s = h
+		} else {
+			missing = append(missing, s.number)
+		}
+		t.slabs = append(t.slabs, s)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if t.coder, err = loadCoder(ctx, db, m.planes); err != nil {
+		return nil, err
+	}
+	return t, t.fill(ctx, db, missing)
+}
+
+// add appends an entry; rows come in order.
+func (t *Table) add(e slabEntry) {
+	n := e.row / slabRows
+	if len(t.slabs) == 0 || t.slabs[len(t.slabs)-1].number != n {
+		t.slabs = append(t.slabs, &slab{number: n})
+	}
+	t.slabs[len(t.slabs)-1].put(e, t.coder.words)
+	t.n++
+}
+
+// fill reads slabs that are not in memory yet.
+func (t *Table) fill(ctx context.Context, db drv.Conn, missing []int64) error {
+	loaded, err := readSlabs(ctx, db, missing, t.planes, t.coder.words)
+	if err != nil {
+		return err
+	}
+	for i, s := range t.slabs {
+		if l := loaded[s.number]; l != nil {
+			t.slabs[i] = l
+		}
+		t.n += len(t.slabs[i].rows)
+	}
+	if int64(t.n) != t.Now {
+		return fmt.Errorf("%w: there are %d rows, not %d", errDamaged, t.n, t.Now)
+	}
+	return nil
+}
+
+func readSlabs(ctx context.Context, db drv.Conn, numbers []int64, planes, words int) (map[int64]*slab, error) {
+	out := make(map[int64]*slab, len(numbers))
+	if len(numbers) == 0 {
+		return out, nil
+	}
+	rows, err := db.QueryContext(ctx, "SELECT slab, stamp, codes FROM chunk_codes WHERE slab IN (SELECT value FROM json_each(?))", drv.JSONList(numbers))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var number, stamp int64
+		var b sql.RawBytes
+		if err := rows.Scan(&number, &stamp, &b); err != nil {
+			return nil, err
+		}
+		if out[number], err = decodeSlab(number, stamp, b, planes, words); err != nil {
+			return nil, err
+		}
+	}
+	return out, rows.Err()
+}
+
+// loadCoder reads the centre.
+func loadCoder(ctx context.Context, db drv.Conn, planes int) (*coder, error) {
+	var b []byte
+	err := db.QueryRowContext(ctx, "SELECT codes FROM chunk_codes WHERE slab=?", centreSlab).Scan(&b)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("read the centre of the vectors: %w", err)
+	}
+	if len(b) == 0 || len(b)%4 != 0 {
+		return nil, fmt.Errorf("%w: the centre has %d bytes", errDamaged, len(b))
+	}
+	return newCoder(planes, Floats(b)), nil
+}
+
+// Edits collects what one transaction changes of chunk_codes.
+type Edits struct {
+	coder *coder
+	slabs map[int64][]slabEdit
+}
+
+// slabEdit puts an entry, or takes its row out where it has no planes.
+type slabEdit struct{ slabEntry }
+
+// Edit returns edits for a transaction on an index with codes, else nil.
+func Edit(ctx context.Context, tx drv.Conn, m *Meta) (*Edits, error) {
+	if m.planes == 0 {
+		return nil, nil
+	}
+	c, err := loadCoder(ctx, tx, m.planes)
+	if errors.Is(err, errDamaged) {
+		return nil, Drop(ctx, tx, m)
+	}
+	return &Edits{c, map[int64][]slabEdit{}}, err
+}
+
+// Put notes that a row has a vector now, Drop that it has none. Both do nothing
+// where there are no codes.
+func (e *Edits) Put(row, file, id int64, vector []byte) {
+	if e != nil {
+		e.add(slabEntry{row, file, id, e.coder.encode(Floats(vector))})
+	}
+}
+
+func (e *Edits) Drop(row int64) {
+	if e != nil {
+		e.add(slabEntry{row: row})
+	}
+}
+
+func (e *Edits) add(x slabEntry) {
+	n := x.row / slabRows
+	e.slabs[n] = append(e.slabs[n], slabEdit{x})
+}
+
+// Save writes the changed slabs, and notes in m that it did.
+func (e *Edits) Save(ctx context.Context, tx drv.Conn, m *Meta) error {
+	if e == nil || len(e.slabs) == 0 {
+		return nil
+	}
+	numbers := make([]int64, 0, len(e.slabs))
+	for n := range e.slabs {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	words := e.coder.words
+	slabs, err := readSlabs(ctx, tx, numbers, m.planes, words)
+	if errors.Is(err, errDamaged) {
+		return Drop(ctx, tx, m)
+	}
+	if err != nil {
+		return err
+	}
+	m.Stamp++
+	for _, n := range numbers {
+		s := slabs[n]
+		if s == nil {
+			s = &slab{number: n}
+		}
+		m.Now -= int64(len(s.rows))
+		for _, x := range e.slabs[n] {
+			if x.planes == nil {
+				s.drop(x.row, words)
+			} else {
+				s.put(x.slabEntry, words)
+			}
+		}
+		m.Now += int64(len(s.rows))
+		if err := writeSlab(ctx, tx, n, m.Stamp, s.encode()); err != nil {
+			return err
+		}
+	}
+	clear(e.slabs)
+	return nil
+}
+
+// writeSlab stores a slab; an empty one goes.
+func writeSlab(ctx context.Context, tx drv.Conn, number, stamp int64, codes []byte) error {
+	if len(codes) == 0 {
+		_, err := tx.ExecContext(ctx, "DELETE FROM chunk_codes WHERE slab=?", number)
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO chunk_codes(slab, stamp, codes) VALUES(?, ?, ?)
+		ON CONFLICT(slab) DO UPDATE SET stamp=excluded.stamp, codes=excluded.codes`, number, stamp, codes)
+	return err
+}
+
+// Drop forgets the codes and what was measured with them. The count of
+// transactions goes on, so that nothing made later is taken for what is gone.
+func Drop(ctx context.Context, tx drv.Conn, m *Meta) error {
+	had := m.planes > 0
+	*m = Meta{Stamp: m.Stamp + 1}
+	if !had {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "DELETE FROM chunk_codes")
+	return err
+}
+
+// Write stores what was found in the place of what is there.
+func (t *Measurement) Write(ctx context.Context, tx drv.Conn, m *Meta) error {
+	stamp := m.Stamp + 1
+	*m = t.found
+	m.Stamp = stamp
+	for _, q := range []string{createCodes, "DELETE FROM chunk_codes"} {
+		if _, err := tx.ExecContext(ctx, q); err != nil {
+			return err
+		}
+	}
+	if t.best == nil {
+		return nil
+	}
+	if err := writeSlab(ctx, tx, centreSlab, stamp, floatBytes(t.centre)); err != nil {
+		return err
+	}
+	for _, s := range t.best.slabs {
+		if err := writeSlab(ctx, tx, s.number, stamp, s.encode()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check tells what is wrong with chunk_codes: it must hold, for every vector in use,
+// what is made of it. An error is one of reading.
+func Check(ctx context.Context, db drv.Conn, m Meta, dim int, each Each, found func(format string, args ...any)) error {
+	t, err := load(ctx, db, m, nil)
+	if err == nil && t.dim() != dim {
+		err = errDamaged
+	}
+	if errors.Is(err, errDamaged) {
+		found("%v: compact makes them anew", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	want := map[int64]slabEntry{}
+	err = each(nil, func(row, file, id int64, v []byte) error {
+		want[row] = slabEntry{row, file, id, t.coder.encode(Floats(v))}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range t.slabs {
+		for i := range s.rows {
+			row := s.row(i)
+			if w, ok := want[row]; !ok || !s.same(i, w, t.coder.words) {
+				found("the code of row %d is not that of its vector: compact makes it anew", row)
+			}
+			delete(want, row)
+		}
+	}
+	for row := range want {
+		found("the vector of row %d has no code: compact makes it", row)
+		break
+	}
+	return nil
+}

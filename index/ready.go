@@ -1,0 +1,73 @@
+package index
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/memkernel/memkernel/index/analysis"
+)
+
+// ReadyChunk is a chunk with all that is stored of it.
+type ReadyChunk struct {
+	Chunk
+	Hash Hash
+	// TrailText is the trail as it is stored, one heading to a line.
+	TrailText string
+	// Words is nil until Analyse makes it.
+	Words *Words
+}
+
+// Words are a chunk's terms, separated by spaces: of its text, of its headings, and
+// of its file's path and keywords. Lang is the language of the text.
+type Words struct{ Lang, Body, Trail, File string }
+
+// Ready names and hashes the chunks of a file, without their words. The hash is
+// that of all of them and their places.
+func Ready(path string, chunks []Chunk) (out []ReadyChunk, hash []byte) {
+	out, nth := make([]ReadyChunk, len(chunks)), map[Hash]int{}
+	for i, c := range chunks {
+		r := &out[i]
+		r.Chunk, r.TrailText = c, joinTrail(c.Trail)
+		r.Hash = hashStored(r.TrailText, c.Text)
+		if c.ID == "" {
+			r.ID = deriveID(path, r.Hash, nth[r.Hash])
+			nth[r.Hash]++
+		}
+	}
+	return out, hashFile(out)
+}
+
+// Analyse makes the chunk's words.
+func (r *ReadyChunk) Analyse(a *analysis.Analyzer, path string) {
+	r.Words = analyse(a, path, r.Keywords, r.TrailText, r.Text)
+}
+
+// analyse makes a chunk's words. Headings, path and keywords are short; they
+// are read in the language of the text.
+func analyse(a *analysis.Analyzer, path, keywords, trail, text string) *Words {
+	body, lang := a.AppendIndex(nil, text)
+	return &Words{
+		Lang:  lang,
+		Body:  string(body),
+		Trail: string(a.AppendIndexAs(nil, trail, lang)),
+		File:  string(a.AppendIndexAs(nil, path+"\n"+keywords, lang)),
+	}
+}
+
+// hashFile is the hash of all that is stored of a file's chunks.
+func hashFile(chunks []ReadyChunk) []byte {
+	h := sha256.New()
+	var buf []byte
+	for i := range chunks {
+		c := &chunks[i]
+		buf = append(buf[:0], c.Hash[:]...)
+		for _, n := range [3]int{c.StartLine, c.EndLine, c.Tokens} {
+			buf = binary.AppendVarint(buf, int64(n))
+		}
+		for _, s := range [3]string{c.ID, c.Date, c.Keywords} {
+			buf = append(append(buf, s...), 0)
+		}
+		h.Write(buf)
+	}
+	return h.Sum(nil)
+}

@@ -1,0 +1,280 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"unsafe"
+)
+
+// HashLen is the length of a hash in hex digits.
+const HashLen = 2 * sha256.Size
+
+// ErrNoBlob is returned when no blob has the hash. It wraps fs.ErrNotExist.
+var ErrNoBlob = fmt.Errorf("no such blob: %w", fs.ErrNotExist)
+
+// ErrBadHash is returned for a string that is not a sha256 in lower-case hex.
+var ErrBadHash = errors.New("not a blob hash")
+
+// DamageError says that a blob does not hold the bytes it should.
+type DamageError struct {
+	// Hash is what the content should hash to; Got is what it hashes to, ""
+	// if it could not be read to its end.
+	Hash, Got string
+	// File is where the damaged blob stands.
+	File string
+	// Hint is the way out.
+	Hint string
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("blob %s is damaged: content hashes to %s (%s)", e.File, e.Got, e.Hint)
+}
+
+// BlobInfo describes a stored blob.
+type BlobInfo struct {
+	Hash string
+	// Bytes is the size of the content.
+	Bytes int64
+}
+
+// Blobs are contents named by their hashes, as ab/abcd…, in a store of their own: the
+// masked bytes of large tool results and media, so that a pointer in a prompt can always
+// be followed back to them. Sizes are bytes, hashes are sha256 in lower-case hex.
+//
+// A blob never changes, and content that does not match its hash is never returned:
+// damage is an error that says where it stands. Nothing is masked here; callers do that
+// before adding. Blobs are safe for concurrent use, also by several processes: they only
+// ever appear whole, and two writers of one blob write the same bytes.
+type Blobs struct{ in Store }
+
+// BlobsIn gives the blobs in a store. Nothing is read or made before it is needed: a
+// store that is only read leaves no trace.
+func BlobsIn(s Store) *Blobs { return &Blobs{s} }
+
+// blobName is the name of a blob within the store.
+func blobName(hash string) string { return hash[:2] + "/" + hash }
+
+// IsHash tells whether h is a well-formed hash.
+func IsHash(h string) bool {
+	if len(h) != HashLen {
+		return false
+	}
+	for i := 0; i < len(h); i++ {
+		if c := h[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// Sum returns the hash of content.
+func Sum(content []byte) string {
+	h := sha256.Sum256(content)
+	return hex.EncodeToString(h[:])
+}
+
+// Has tells whether the blob is there. It does not read it.
+func (b *Blobs) Has(hash string) bool {
+	_, err := b.Stat(hash)
+	return err == nil
+}
+
+// Stat tells of a blob without reading it.
+func (b *Blobs) Stat(hash string) (Info, error) {
+	if !IsHash(hash) {
+		return Info{}, fmt.Errorf("stat blob %q: %w", hash, ErrBadHash)
+	}
+	info, err := b.in.Stat(blobName(hash))
+	if err != nil {
+		return Info{}, b.notFound("stat", hash, err)
+	}
+	return info, nil
+}
+
+func (b *Blobs) notFound(verb, hash string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s blob %s in %s: %w", verb, hash, b.in.Where(""), ErrNoBlob)
+	}
+	return fmt.Errorf("%s blob: %w", verb, err)
+}
+
+// Get returns the content of a blob, checked against its hash.
+func (b *Blobs) Get(hash string) ([]byte, error) {
+	if !IsHash(hash) {
+		return nil, fmt.Errorf("get blob %q: %w", hash, ErrBadHash)
+	}
+	data, err := b.in.Get(blobName(hash))
+	if err != nil {
+		return nil, b.notFound("get", hash, err)
+	}
+	if got := Sum(data); got != hash {
+		return nil, b.damaged(hash, got)
+	}
+	return data, nil
+}
+
+// Verify reads a blob in bounded memory and checks it.
+func (b *Blobs) Verify(hash string) error {
+	if !IsHash(hash) {
+		return fmt.Errorf("get blob %q: %w", hash, ErrBadHash)
+	}
+	r, err := b.in.Open(blobName(hash))
+	if err != nil {
+		return b.notFound("get", hash, err)
+	}
+	defer r.Close()
+	size, err := r.Size()
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(r, 0, size)); err != nil {
+		return err
+	}
+	got := sum.Sum(nil)
+	if want, _ := hex.DecodeString(hash); !bytes.Equal(got, want) {
+		return b.damaged(hash, hex.EncodeToString(got))
+	}
+	return nil
+}
+
+func (b *Blobs) damaged(hash, got string) error {
+	return &DamageError{
+		Hash: hash,
+		Got:  got,
+		File: b.in.Where(blobName(hash)),
+		Hint: "restore the file from a backup, or delete it: the blob is written again when its content is next ingested",
+	}
+}
+
+// Delete removes the blob, durably. One that is not there is no error.
+func (b *Blobs) Delete(hash string) error {
+	if !IsHash(hash) {
+		return fmt.Errorf("delete blob %q: %w", hash, ErrBadHash)
+	}
+	if !b.Has(hash) {
+		return nil
+	}
+	_, err := b.in.Remove(Synced, blobName(hash))
+	return err
+}
+
+// PutAside takes a damaged blob out of the way and says where it stands then, "" if it
+// was not there.
+func (b *Blobs) PutAside(hash string) (string, error) {
+	aside, err := PutAside(b.in, blobName(hash))
+	if aside == "" || err != nil {
+		return "", err
+	}
+	return b.in.Where(aside), nil
+}
+
+// Walk yields every blob in order of its hash. What is no blob is passed over. An error
+// ends the walk.
+func (b *Blobs) Walk() iter.Seq2[BlobInfo, error] {
+	return func(yield func(BlobInfo, error) bool) {
+		folders, err := b.in.List("")
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				yield(BlobInfo{}, fmt.Errorf("walk blobs: %w", err))
+			}
+			return
+		}
+		for _, f := range folders {
+			if len(f.Name) == 2 && f.Folder && !b.walkFolder(f.Name, yield) {
+				return
+			}
+		}
+	}
+}
+
+func (b *Blobs) walkFolder(name string, yield func(BlobInfo, error) bool) bool {
+	entries, err := b.in.List(name)
+	if err != nil {
+		yield(BlobInfo{}, fmt.Errorf("walk blobs: %w", err))
+		return false
+	}
+	for _, e := range entries {
+		if !IsHash(e.Name) || e.Name[:2] != name {
+			continue
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed since
+		}
+		if err != nil {
+			yield(BlobInfo{}, fmt.Errorf("walk blobs: %w", err))
+			return false
+		}
+		if !yield(BlobInfo{Hash: e.Name, Bytes: info.Size}, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// Batch collects blobs that become durable together. It is for one goroutine.
+type Batch struct {
+	b     *Blobs
+	docs  []Doc
+	seen  map[string]struct{}
+	bytes int64
+}
+
+// NewBatch starts an empty batch.
+func (b *Blobs) NewBatch() *Batch {
+	return &Batch{b: b, seen: make(map[string]struct{})}
+}
+
+// Add puts content in the batch and returns its hash. The bytes are held, not
+// copied, and must not change before Commit.
+func (b *Batch) Add(content []byte) string {
+	h := Sum(content)
+	if _, dup := b.seen[h]; !dup {
+		b.seen[h] = struct{}{}
+		b.docs = append(b.docs, Doc{blobName(h), content})
+		b.bytes += int64(len(content))
+	}
+	return h
+}
+
+// AddString is Add for a string; nothing is copied.
+func (b *Batch) AddString(content string) string {
+	return b.Add(unsafe.Slice(unsafe.StringData(content), len(content)))
+}
+
+// Len is the number of distinct blobs in the batch.
+func (b *Batch) Len() int { return len(b.seen) }
+
+// Bytes is the size of the content held in memory until Commit.
+func (b *Batch) Bytes() int64 { return b.bytes }
+
+// Commit writes what is not stored yet and makes all of the batch durable:
+// only after it returns nil may a pointer to one of its blobs be handed out.
+// After an error some blobs may stand; nothing is left half written. The batch is
+// empty then, and an empty one touches nothing. Files of what it returns counts the
+// blobs that were new.
+func (b *Batch) Commit(ctx context.Context) (Stats, error) {
+	docs := b.docs
+	b.docs, b.bytes = nil, 0
+	b.seen = make(map[string]struct{})
+	if len(docs) == 0 {
+		return Stats{}, nil
+	}
+	err := ctx.Err()
+	var st Stats
+	if err == nil {
+		st, err = b.b.in.Put(Once, docs...)
+	}
+	if err != nil {
+		return st, fmt.Errorf("commit blobs: %w", err)
+	}
+	return st, nil
+}

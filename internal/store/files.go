@@ -1,0 +1,442 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/statedir"
+)
+
+const filePerm, dirPerm = 0o600, 0o700
+
+// files is a store in a folder: a name is a regular file in it, and never a link.
+type files struct {
+	*known
+	dir statedir.Dir
+}
+
+// known is what the stores of one folder, however deep, know of it.
+type known struct {
+	mu sync.Mutex // guards what follows
+	// durable are the files put Once that survive a power cut. One that another process
+	// has just renamed may not, yet.
+	durable map[string]struct{}
+	// staged are the folders for temps that are there, without those of killed processes.
+	staged map[string]bool
+}
+
+// Files is the store in a state directory, which need not exist: nothing is made
+// before there is something to keep.
+func Files(dir string) Store {
+	return files{&known{durable: map[string]struct{}{}, staged: map[string]bool{}}, statedir.At(dir)}
+}
+
+// FilesIn is the store in a folder of a directory that came from elsewhere: a link in
+// its place is refused.
+func FilesIn(dir, name string) (Store, error) {
+	at, err := statedir.At(dir).Check(name)
+	return Files(at), err
+}
+
+// Foreign tells that what stands under a name is none of the store's, and that nothing
+// it leads to was touched.
+func Foreign(err error) bool {
+	var link *statedir.LinkError
+	return errors.As(err, &link)
+}
+
+// Unwritable tells the errors of a disk that is full or may not be written.
+func Unwritable(err error) bool {
+	return errors.Is(err, ErrReadOnly) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC)
+}
+
+func (s files) In(folder string) Store          { return files{s.known, s.dir.Sub(folder)} }
+func (s files) Where(name string) string        { return s.dir.Path(name) }
+func (s files) Get(name string) ([]byte, error) { return s.dir.ReadFile(name) }
+func (s files) Journal(name string) Journal     { return &fileJournal{dir: s.dir, name: name} }
+
+func (s files) Open(name string) (Reader, error) {
+	f, err := s.dir.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return fileReader{f}, nil
+}
+
+func (s files) Stat(name string) (Info, error) {
+	fi, err := s.dir.Stat(name)
+	if err != nil {
+		return Info{}, err
+	}
+	return info(fi), nil
+}
+
+func info(fi fs.FileInfo) Info {
+	return Info{Size: fi.Size(), Time: fi.ModTime(), Folder: fi.IsDir()}
+}
+
+func (s files) List(folder string) ([]Entry, error) {
+	entries, err := s.dir.ReadDir(folder)
+	out := make([]Entry, 0, len(entries))
+	for _, e := range entries {
+		out = append(out, Entry{Name: e.Name(), Folder: e.IsDir(), Info: func() (Info, error) {
+			fi, err := e.Info()
+			if err == nil && !fi.IsDir() && !fi.Mode().IsRegular() {
+				_, err = s.dir.Stat(path.Join(folder, e.Name()))
+			}
+			if err != nil {
+				return Info{}, err
+			}
+			return info(fi), nil
+		}})
+	}
+	return out, err
+}
+
+func (s files) Put(how Durability, docs ...Doc) (st Stats, err error) {
+	switch how {
+	case Once:
+		err = s.putOnce(docs, &st)
+	case Unsynced:
+		err = s.putUnsynced(docs, &st)
+	default:
+		for i := 0; i < len(docs) && err == nil; i++ {
+			err = s.putSynced(docs[i], &st)
+		}
+	}
+	return st, err
+}
+
+func (s files) putSynced(d Doc, st *Stats) error {
+	made, err := s.dir.MkdirAll(path.Dir(d.Name), dirPerm)
+	st.Add(Stats(made))
+	if err != nil {
+		return err
+	}
+	made, err = s.dir.WriteFile(d.Name, d.Data, filePerm)
+	st.Add(Stats(made))
+	return err
+}
+
+// putUnsynced writes those of one folder that follow each other together.
+func (s files) putUnsynced(docs []Doc, st *Stats) error {
+	for len(docs) > 0 {
+		folder, n := path.Dir(docs[0].Name), 1
+		for n < len(docs) && path.Dir(docs[n].Name) == folder {
+			n++
+		}
+		if err := s.putGroup(folder, docs[:n], st); err != nil {
+			return err
+		}
+		docs = docs[n:]
+	}
+	return nil
+}
+
+func (s files) putGroup(folder string, docs []Doc, st *Stats) error {
+	made, err := s.dir.MkdirAll(folder, dirPerm)
+	st.Add(Stats(made))
+	if err != nil {
+		return err
+	}
+	g := atomicfile.NewGroup(s.dir.Path(folder))
+	defer g.Abort()
+	for _, d := range docs {
+		at, err := s.dir.Check(d.Name)
+		if err == nil {
+			err = g.Write(at, d.Data, filePerm)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	made, err = g.CommitUnsynced()
+	st.Add(Stats(made))
+	return err
+}
+
+// tempFolder holds what is put Once until it is whole.
+const tempFolder = "tmp"
+
+func (s files) putOnce(docs []Doc, st *Stats) error {
+	var g *atomicfile.Group // nil until something is to be done
+	begin := func() error {
+		if g != nil {
+			return nil
+		}
+		if err := s.prepare(); err != nil {
+			return err
+		}
+		g = atomicfile.NewGroup(s.dir.Path(tempFolder))
+		return nil
+	}
+	defer func() {
+		if g != nil {
+			g.Abort()
+		}
+	}()
+	for _, d := range docs {
+		at := s.dir.Path(d.Name)
+		fi, err := s.dir.Stat(d.Name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		stands := err == nil && fi.Size() == int64(len(d.Data))
+		if stands && s.isDurable(at) {
+			continue
+		}
+		if err := begin(); err != nil {
+			return err
+		}
+		if stands {
+			g.NeedDir(filepath.Dir(at))
+		} else if err := g.Write(at, d.Data, filePerm); err != nil {
+			return err
+		}
+	}
+	if g == nil {
+		return nil
+	}
+	done, err := g.Commit()
+	st.Add(Stats(done))
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range docs {
+		s.durable[s.dir.Path(d.Name)] = struct{}{}
+	}
+	return nil
+}
+
+func (s files) isDurable(at string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.durable[at]
+	return ok
+}
+
+// prepare makes the folder for temps and clears away those of killed processes, once.
+func (s files) prepare() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.dir.Path(tempFolder)
+	if s.staged[at] {
+		return nil
+	}
+	if _, err := s.dir.MkdirAll(tempFolder, dirPerm); err != nil {
+		return err
+	}
+	if _, err := s.dir.CleanTemps(tempFolder); err != nil {
+		return err
+	}
+	s.staged[at] = true
+	return nil
+}
+
+func (s files) Move(how Durability, from, to string) error {
+	if _, err := s.dir.MkdirAll(path.Dir(to), dirPerm); err != nil {
+		return err
+	}
+	if err := s.dir.Rename(from, to); err != nil || how != Synced {
+		return err
+	}
+	err := atomicfile.SyncDir(s.dir.Path(path.Dir(to)))
+	if path.Dir(from) != path.Dir(to) {
+		err = errors.Join(err, atomicfile.SyncDir(s.dir.Path(path.Dir(from))))
+	}
+	return err
+}
+
+func (s files) Remove(how Durability, names ...string) (Stats, error) {
+	var st Stats
+	for _, name := range names {
+		fi, err := s.dir.Stat(name)
+		switch at := s.dir.Path(name); {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err == nil && fi.IsDir():
+			err = os.RemoveAll(at)
+			if err == nil && how == Synced {
+				err = atomicfile.SyncDir(filepath.Dir(at))
+				st.Syncs++
+			}
+		case how == Synced: // a link is removed itself
+			var done atomicfile.Stats
+			done, err = s.dir.Remove(name)
+			st.Add(Stats(done))
+			s.mu.Lock()
+			delete(s.durable, at)
+			s.mu.Unlock()
+		default:
+			if _, err = s.dir.Check(path.Dir(name)); err == nil {
+				err = os.Remove(at)
+			}
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return st, err
+		}
+	}
+	return st, nil
+}
+
+func (s files) Tidy(folders ...string) error {
+	var errs []error
+	for _, f := range folders {
+		_, err := s.dir.CleanTemps(f)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (s files) Lock(name string, share Share) (func(), error) {
+	if _, err := s.dir.MkdirAll(path.Dir(name), dirPerm); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrReadOnly, err)
+	}
+	l, err := s.dir.Lock(name)
+	if err != nil {
+		return nil, err
+	}
+	try := l.TryLock
+	if share == Shared {
+		try = l.TryRLock
+	}
+	switch ok, err := try(); {
+	case err != nil:
+		return nil, err
+	case !ok:
+		l.Close()
+		return nil, &LockedError{Name: s.Where(name)}
+	}
+	return func() { l.Close() }, nil
+}
+
+// fileReader is an open file.
+type fileReader struct{ *os.File }
+
+func (r fileReader) Size() (int64, error) { return fileSize(r.File) }
+
+func fileSize(f *os.File) (int64, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return fi.Size(), nil
+}
+
+// fileJournal is a file that is written on. One that is appended to can't be written
+// in place, so that it is open for the one or the other.
+type fileJournal struct {
+	dir   statedir.Dir
+	name  string
+	f     *os.File // nil until it is used
+	patch bool     // f is for writing in place
+}
+
+// open opens the file to be read and appended to, and makes it if it is not there.
+func (j *fileJournal) open() error {
+	if j.f != nil && !j.patch {
+		return nil
+	}
+	j.Close()
+	if _, err := j.dir.Stat(j.name); errors.Is(err, fs.ErrNotExist) {
+		if _, err := j.dir.MkdirAll(path.Dir(j.name), dirPerm); err != nil {
+			return err
+		}
+	}
+	f, err := j.dir.OpenAppend(j.name, filePerm)
+	if err != nil {
+		return err
+	}
+	j.f, j.patch = f, false
+	return nil
+}
+
+func (j *fileJournal) Close() error {
+	if j.f == nil {
+		return nil
+	}
+	err := j.f.Close()
+	j.f = nil
+	return err
+}
+
+func (j *fileJournal) ReadAt(p []byte, off int64) (int, error) {
+	if err := j.open(); err != nil {
+		return 0, err
+	}
+	return j.f.ReadAt(p, off)
+}
+
+func (j *fileJournal) Size() (int64, error) {
+	if err := j.open(); err != nil {
+		return 0, err
+	}
+	return fileSize(j.f)
+}
+
+func (j *fileJournal) Append(off int64, data []byte, sync bool) (Stats, error) {
+	if err := j.open(); err != nil {
+		return Stats{}, err
+	}
+	st, err := atomicfile.Append(j.f, off, data, sync)
+	if torn := (*atomicfile.TornError)(nil); errors.As(err, &torn) {
+		err = tornError{err}
+	}
+	return Stats(st), err
+}
+
+// tornError is an error that wraps ErrTorn and says nothing more.
+type tornError struct{ error }
+
+func (e tornError) Unwrap() []error { return []error{e.error, ErrTorn} }
+
+func (j *fileJournal) Sync() (Stats, error) {
+	if err := j.open(); err != nil {
+		return Stats{}, err
+	}
+	st, err := atomicfile.Sync(j.f)
+	return Stats(st), err
+}
+
+func (j *fileJournal) Cut(size int64) error {
+	if err := j.open(); err != nil {
+		return err
+	}
+	return atomicfile.Truncate(j.f, size)
+}
+
+func (j *fileJournal) Patch(off int64, data []byte, sync bool) error {
+	if j.f == nil || !j.patch {
+		j.Close()
+		f, err := j.dir.OpenPatch(j.name)
+		if err != nil {
+			return err
+		}
+		j.f, j.patch = f, true
+	}
+	return atomicfile.Patch(j.f, off, data, sync)
+}
+
+func (j *fileJournal) Current() (bool, error) {
+	if err := j.open(); err != nil {
+		return false, err
+	}
+	mine, err := j.f.Stat()
+	if err != nil {
+		return false, err
+	}
+	fi, err := j.dir.Stat(j.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(fi, mine), err
+}

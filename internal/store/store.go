@@ -1,0 +1,246 @@
+// Package store is where the program's state is kept: documents, journals and blobs
+// by name, and locks among processes. [Files] keeps them in a state directory;
+// package memstore keeps them in memory and fails as it is told to, for tests. What
+// both promise stands at [Store] and [Journal], and one suite of tests holds them to it.
+//
+// A name is made of parts between slashes, as sessions/main/journal.jsonl; the parts
+// before the last are folders, which come with what stands in them. Names are the
+// caller's and never a user's. Package store interprets no content but that of blobs
+// ([Blobs]), which it holds against their hashes.
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+)
+
+// Store keeps documents and journals by name. It is safe for concurrent use, also by
+// several processes; who must not write at the same time takes a lock.
+//
+// What is not there is an error that wraps [fs.ErrNotExist]. What stands under a name
+// and is none of the store's, as a link that somebody put there, is refused by an error
+// that [Foreign] tells, before a byte is read or written.
+type Store interface {
+	// In is a folder as a store of its own. Nothing is looked at.
+	In(folder string) Store
+	// Where says where a name stands, "" the store itself: for messages, to people.
+	Where(name string) string
+
+	// Get reads what stands under a name, whole and of one moment.
+	Get(name string) ([]byte, error)
+	// Open gives it to be read in parts. What takes the name later is not seen.
+	Open(name string) (Reader, error)
+	// Stat tells of a document, a journal or a folder; "" is the store itself.
+	Stat(name string) (Info, error)
+	// List names what stands in a folder, by name; "" is the store itself.
+	List(folder string) ([]Entry, error)
+
+	// Put gives documents and journals a new content, whether or not the names had one.
+	// At any instant, and after a kill at any instant, each has its old content or its
+	// new one, whole; after a power cut too, but for what was put Unsynced. How says what
+	// is durable when it returns nil; after an error a beginning of them has the new
+	// content.
+	Put(how Durability, docs ...Doc) (Stats, error)
+	// Move gives what stands under a name another one, over what has it; a folder takes
+	// with it what stands in it. It is done or not done. Synced, the old name is gone for
+	// good.
+	Move(how Durability, from, to string) error
+	// Remove takes documents, journals and folders with all that is in them away, in
+	// their order. What is not there is no error. A kill may leave part of a folder.
+	Remove(how Durability, names ...string) (Stats, error)
+	// Tidy removes what killed writers left half done in some folders, which nobody
+	// sees but in lists.
+	Tidy(folders ...string) error
+
+	// Journal is what stands under a name, to be written on. Nothing is opened or made
+	// yet.
+	Journal(name string) Journal
+	// Lock takes a lock among processes, and among those who ask in this one: alone, or
+	// shared with all who share it. It does not wait: one that others hold is a
+	// [*LockedError]. A lock ends with its process. [Wait] waits.
+	Lock(name string, share Share) (release func(), err error)
+}
+
+// Journal is a content that grows at its end. It is for one goroutine, and one writer
+// at a time: whoever writes holds a lock, which is the caller's. Readers may be many,
+// and see whole appends or, at the end, the beginning of one.
+//
+// The first use but Patch makes a journal that is not there, durably, and its folder.
+type Journal interface {
+	// Reader reads what stands in it; Size asks anew, and counts what others appended.
+	Reader
+	// Append writes behind the first off bytes, which are all there are, in one piece,
+	// and durably if sync is set. After a kill all of it stands, or a beginning of it,
+	// or nothing; what a power cut leaves of what was appended without sync may have
+	// holes. If it fails it is taken back; an error that wraps [ErrTorn] says that it
+	// could not be, and the journal must be read before it is appended to again.
+	Append(off int64, data []byte, sync bool) (Stats, error)
+	// Sync makes durable what was appended without.
+	Sync() (Stats, error)
+	// Cut takes what stands behind size bytes off, durably with the next sync.
+	Cut(size int64) error
+	// Patch writes over bytes that stand, in place. It is not atomic: who reads them
+	// tells by their content what a crash has torn. Bytes beside them are not touched.
+	Patch(off int64, data []byte, sync bool) error
+	// Current tells whether the name still has what this is: false after a Put, a Move
+	// or a Remove of it, and what is then appended here is lost.
+	Current() (bool, error)
+}
+
+// Reader is an open content.
+type Reader interface {
+	io.ReaderAt
+	io.Closer
+	// Size is its length now, in bytes.
+	Size() (int64, error)
+}
+
+// Durability is what a write survives.
+type Durability int
+
+const (
+	// Synced survives a power cut, each write before the next is begun.
+	Synced Durability = iota
+	// Unsynced survives the end of the process at any instant, in the order of the
+	// writes; a power cut may take any of them. It is for what can be made again.
+	Unsynced
+	// Once is for names that stand for their content: what stands in that length is left
+	// as it is. When it returns all survive a power cut; before, in no order.
+	Once
+)
+
+// Share is how a lock is held.
+type Share bool
+
+const (
+	Alone  Share = false
+	Shared Share = true
+)
+
+// Doc is a document to be put.
+type Doc struct {
+	Name string
+	Data []byte
+}
+
+// Info tells of what stands under a name.
+type Info struct {
+	Size   int64     // in bytes; of a folder, nothing
+	Time   time.Time // when it was written last
+	Folder bool
+}
+
+// Entry is a name in a folder.
+type Entry struct {
+	Name   string // its last part
+	Folder bool
+	// Info tells of it; one that is gone by then wraps fs.ErrNotExist.
+	Info func() (Info, error)
+}
+
+// Stats tells what a write cost.
+type Stats struct {
+	// Files and Bytes count what was written.
+	Files int
+	Bytes int64
+	// Syncs counts waits for a disk, SyncTime is the time inside them.
+	Syncs    int
+	SyncTime time.Duration
+}
+
+// Add sums o into s.
+func (s *Stats) Add(o Stats) {
+	s.Files += o.Files
+	s.Bytes += o.Bytes
+	s.Syncs += o.Syncs
+	s.SyncTime += o.SyncTime
+}
+
+// ErrTorn is wrapped by the error of an append that could not be taken back.
+var ErrTorn = errors.New("bytes of unknown content may stand at the end")
+
+// ErrReadOnly is wrapped by the error of a lock that can't be made where it should
+// stand.
+var ErrReadOnly = errors.New("nothing can be written")
+
+// LockedError says that somebody else holds a lock.
+type LockedError struct {
+	// Name is the lock's, as [Store.Where] says it; Holder who has it, "" if the store
+	// does not know.
+	Name, Holder string
+}
+
+func (e *LockedError) Error() string {
+	if e.Holder != "" {
+		return fmt.Sprintf("%s is held by %s", e.Name, e.Holder)
+	}
+	return e.Name + " is held by another process"
+}
+
+// Exists tells whether something that may be used stands under a name.
+func Exists(s Store, name string) bool {
+	_, err := s.Stat(name)
+	return err == nil
+}
+
+// Walk calls f for all that is neither a folder nor in a folder that went meanwhile,
+// with names from s on. An error of f ends it.
+func Walk(s Store, f func(name string, e Entry) error) error { return walk(s, "", f) }
+
+func walk(s Store, folder string, f func(string, Entry) error) error {
+	entries, err := s.List(folder)
+	if errors.Is(err, fs.ErrNotExist) && folder != "" {
+		return nil
+	}
+	for _, e := range entries {
+		if err != nil {
+			break
+		}
+		if name := path.Join(folder, e.Name); e.Folder {
+			err = walk(s, name, f)
+		} else {
+			err = f(name, e)
+		}
+	}
+	return err
+}
+
+// asides are how many damaged documents of one name are kept apart.
+const asides = 10_000
+
+const asideMark = ".damaged-"
+
+// IsAside tells whether a name is one that [PutAside] gives.
+func IsAside(name string) bool { return strings.Contains(name, asideMark) }
+
+// AsideName is the first of NAME.damaged-1, -2, … that nothing has yet.
+func AsideName(s Store, name string) (string, error) {
+	for n := 1; n < asides; n++ {
+		aside := fmt.Sprintf("%s%s%d", name, asideMark, n)
+		if _, err := s.Stat(aside); errors.Is(err, fs.ErrNotExist) {
+			return aside, nil
+		}
+	}
+	return "", fmt.Errorf("%s: too many damaged files stand beside it; move them away", s.Where(name))
+}
+
+// PutAside moves what is damaged to an [AsideName], and returns that. What is not
+// there is no error, and no name.
+func PutAside(s Store, name string) (string, error) {
+	if _, err := s.Stat(name); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", nil
+		}
+		return "", err
+	}
+	aside, err := AsideName(s, name)
+	if err != nil {
+		return "", err
+	}
+	return aside, s.Move(Unsynced, name, aside)
+}

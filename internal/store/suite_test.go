@@ -1,0 +1,5 @@
+package store
+
+import "github.com/memkernel/memkernel/internal/suite"
+
+func init() { suite.Quick(30) }

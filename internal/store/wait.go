@@ -1,0 +1,27 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// firstPoll and lastPoll bound the time between two looks at a lock that is held.
+const firstPoll, lastPoll = 2 * time.Millisecond, 16 * time.Millisecond
+
+// Wait takes a lock, waiting for it as long as ctx lets it.
+func Wait(ctx context.Context, s Store, name string, share Share) (release func(), err error) {
+	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {
+		release, err := s.Lock(name, share)
+		if held := (*LockedError)(nil); !errors.As(err, &held) {
+			return release, err
+		}
+		t := time.NewTimer(poll)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return nil, ctx.Err()
+		}
+	}
+}

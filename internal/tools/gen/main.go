@@ -1,0 +1,95 @@
+// Command gen writes the files in budget/tables: one lookup table per
+// vocabulary, made from the ranks that the reference tokenizer embeds, and the
+// character classes of its split patterns, made from Go's unicode package.
+//
+// Run it through "go generate ./budget", which names the folder to write to. It reads
+// no network; the same inputs give the same bytes. The formats are described in
+// budget/table.go and budget/class.go.
+package main
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	loader "github.com/pkoukk/tiktoken-go-loader"
+)
+
+// vocabularies names the rank files and the tables made from them. r50k needs
+// none: it is p50k without its runs of spaces, which checkSubset proves.
+var vocabularies = []struct{ source, table string }{
+	{"o200k_base.tiktoken", "o200k.bin"},
+	{"cl100k_base.tiktoken", "cl100k.bin"},
+	{"p50k_base.tiktoken", "p50k.bin"},
+}
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("gen: ")
+	if len(os.Args) != 2 {
+		log.Fatal("name the folder to write the tables to")
+	}
+	if err := run(os.Args[1]); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run writes every table into dir.
+func run(dir string) error {
+	ld := loader.NewOfflineLoader()
+	for _, v := range vocabularies {
+		ranks, err := ld.LoadTiktokenBpe(v.source)
+		if err != nil {
+			return fmt.Errorf("load %s: %w", v.source, err)
+		}
+		data, err := vocabularyTable(ranks)
+		if err != nil {
+			return fmt.Errorf("build %s: %w", v.table, err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, v.table), data, 0o644); err != nil {
+			return err
+		}
+	}
+	if err := checkSubset(ld); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "classes.bin"), classTable(), 0o644)
+}
+
+// checkSubset fails unless r50k is p50k without the tokens that consist of
+// spaces alone, which is what the r50k counter relies on.
+func checkSubset(ld *loader.OfflineLoader) error {
+	p, err := ld.LoadTiktokenBpe("p50k_base.tiktoken")
+	if err != nil {
+		return err
+	}
+	r, err := ld.LoadTiktokenBpe("r50k_base.tiktoken")
+	if err != nil {
+		return err
+	}
+	for tok, rank := range r {
+		if got, ok := p[tok]; !ok || got != rank {
+			return fmt.Errorf("r50k token %q is not in p50k at the same rank", tok)
+		}
+	}
+	for tok, rank := range p {
+		if _, ok := r[tok]; ok {
+			continue
+		}
+		if rank < len(r) || !onlySpaces(tok) {
+			return fmt.Errorf("p50k token %q is neither in r50k nor a run of spaces", tok)
+		}
+	}
+	return nil
+}
+
+// onlySpaces reports whether tok is two or more spaces and nothing else.
+func onlySpaces(tok string) bool {
+	for _, c := range []byte(tok) {
+		if c != ' ' {
+			return false
+		}
+	}
+	return len(tok) >= 2
+}

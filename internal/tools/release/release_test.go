@@ -1,0 +1,191 @@
+package release
+
+import (
+	"archive/zip"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/module"
+	modzip "golang.org/x/mod/zip"
+
+	"github.com/memkernel/memkernel/internal/suite"
+)
+
+const (
+	root = "../../.."
+	path = "github.com/memkernel/memkernel"
+	// version is what the checkout is released as.
+	version = "v0.99.0"
+)
+
+// tracked is a file of the checkout, for [modzip.Create].
+type tracked string
+
+func (f tracked) Path() string                 { return string(f) }
+func (f tracked) Lstat() (os.FileInfo, error)  { return os.Lstat(filepath.Join(root, string(f))) }
+func (f tracked) Open() (io.ReadCloser, error) { return os.Open(filepath.Join(root, string(f))) }
+
+// world is where the go command finds the release, and nothing of the checkout.
+type world struct {
+	dir string
+	env []string
+}
+
+// published puts the checkout's tracked files into a proxy of files.
+func published(t *testing.T) world {
+	if !suite.Long() {
+		t.Skip("the whole program is built from an empty module cache: part of make test-long")
+	}
+	out, err := exec.Command("git", "-C", root, "ls-files", "-z").Output()
+	if err != nil {
+		t.Skipf("what would be released is what git tracks, and git can't say: %v", err)
+	}
+	var files []modzip.File
+	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
+		if _, err := tracked(name).Lstat(); err == nil {
+			files = append(files, tracked(name))
+		}
+	}
+	w := world{dir: t.TempDir()}
+	at := filepath.Join(w.dir, "proxy", filepath.FromSlash(path), "@v")
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	packed, err := os.Create(filepath.Join(at, version+".zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	if err := modzip.Create(packed, module.Version{Path: path, Version: version}, files); err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"list":            version + "\n",
+		version + ".info": fmt.Sprintf(`{"Version":%q}`, version),
+		version + ".mod":  string(mod),
+	} {
+		if err := os.WriteFile(filepath.Join(at, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	here := strings.Split(strings.TrimSpace(w.command(t, ".", "go", "env", "GOPROXY", "GOMODCACHE")), "\n")
+	proxies := []string{"file://" + filepath.ToSlash(filepath.Join(w.dir, "proxy")), "file://" + filepath.ToSlash(filepath.Join(here[1], "cache", "download")), here[0]}
+	w.env = []string{
+		"GOPROXY=" + strings.Join(proxies, ","), "GONOPROXY=none", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-mod=mod -modcacherw -trimpath",
+		"GOMODCACHE=" + filepath.Join(w.dir, "mod"), "GOBIN=" + filepath.Join(w.dir, "bin"),
+	}
+	return w
+}
+
+// folder is a new one beside the proxy, with these files.
+func (w world) folder(t *testing.T, name string, files map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(w.dir, name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// command runs a program and gives its standard output.
+func (w world) command(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), w.env...)
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, out, said.String())
+	}
+	return string(out)
+}
+
+// What is released holds the root alone, and its command can be installed by its version.
+func TestInstallByVersion(t *testing.T) {
+	w := published(t)
+	z, err := zip.OpenReader(filepath.Join(w.dir, "proxy", filepath.FromSlash(path), "@v", version+".zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for _, f := range z.File {
+		name := strings.TrimPrefix(f.Name, path+"@"+version+"/")
+		if strings.HasPrefix(name, "bench/") || strings.HasPrefix(name, "internal/tools/") {
+			t.Errorf("%s is in the release, though it belongs to a module of its own", name)
+		}
+	}
+	dir := w.folder(t, "anywhere", nil)
+	w.command(t, dir, "go", "install", path+"/cmd/memkernel@"+version)
+	if got := w.command(t, dir, filepath.Join(w.dir, "bin", "memkernel"), "version"); !strings.Contains(got, version) {
+		t.Errorf("memkernel version says %q, want %s", got, version)
+	}
+}
+
+const embedder = `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+func main() {
+	k, err := kernel.Open(context.Background(), os.Args[1], nil)
+	if err != nil {
+		panic(err)
+	}
+	defer k.Close()
+	plan, err := k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: "s", Model: "claude-sonnet-4-5",
+		Messages: []memkernel.Message{{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "hello"}}}}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(len(plan.Messages) > 0)
+}
+`
+
+// A program that embeds kernel gets nothing that only the command, the servers or another
+// database need.
+func TestEmbedKernelAlone(t *testing.T) {
+	w := published(t)
+	dir := w.folder(t, "embedder", map[string]string{"go.mod": "module example.com/embedder\n\ngo 1.26\n", "main.go": embedder})
+	w.command(t, dir, "go", "get", path+"@"+version)
+	if got := w.command(t, dir, "go", "run", ".", w.folder(t, "workspace", nil)); got != "true\n" {
+		t.Errorf("the embedder says %q", got)
+	}
+	unwanted := []string{"github.com/jackc/pgx/v5", "github.com/spf13/cobra", "github.com/modelcontextprotocol/go-sdk"}
+	why := w.command(t, dir, "go", append([]string{"mod", "why", "-m"}, unwanted...)...)
+	if n := strings.Count(why, "(main module does not need module "); n != len(unwanted) {
+		t.Errorf("of %d modules %d are not needed:\n%s", len(unwanted), n, why)
+	}
+	deps := strings.Fields(w.command(t, dir, "go", "list", "-deps", "."))
+	if len(deps) < 100 {
+		t.Errorf("%d packages in all: that is no kernel", len(deps))
+	}
+	for _, d := range deps {
+		ours, _ := strings.CutPrefix(d, path+"/")
+		for _, p := range append([]string{"index/postgres", "index/qmd", "serve", "cmd", "replay", "judge", "bench", "summary/model", "github.com/sashabaranov/go-openai"}, unwanted...) {
+			if strings.HasPrefix(ours+"/", p+"/") {
+				t.Errorf("who embeds kernel gets %s", d)
+			}
+		}
+	}
+}

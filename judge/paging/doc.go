@@ -1,0 +1,43 @@
+// Package paging is the ClawVM paper's evaluation, run on the engine of
+// pagevm/paging: workloads, a runner, and the tables beside the paper's figures.
+//
+// The paper's workload files are not public. Ours are made by rules, and the rules
+// fix some counts whatever the sizes of pages and the order of upgrades. Those
+// counts were chosen to be the paper's; we call them structural, and a test holds
+// them:
+//
+//	families at any budget, bare baseline: 20 compactions followed by a prompt
+//	  (20 post_compaction_bootstrap), one dirty page at each of them and at each of
+//	  3 resets (20 and 3 flush_miss), 228 repeated calls and demands of evidence
+//	  that has been seen (duplicate_tool and refetch)
+//	hence 271 for retrieval, 43 with a resolver, 251 pinned, 251 with writeback at
+//	  compaction, 268 with writeback at reset, and 20 or 3 for ClawVM without one
+//	  of the two
+//	starvation: three pinned pages of 20 tokens in a budget of 40: 10 pinned misses
+//	  in 10 turns, each marked budget_insufficient
+//	churn: 9 compactions, 280 demands for earlier evidence: 298, and 9 for a
+//	  practitioner's setup
+//	cascade: 4 compactions, 6 + 7 losses of dirty pages, 60 demands: 77, and 7
+//	tasks: one compaction each in 7 of 8 debugging tasks, none elsewhere
+//
+// All else is ours: sizes of pages, thus tokens and every fault that depends on
+// what fits (upgrades without resolver or pins, the practitioner's setup under
+// pressure), hits, thrash, times. Those cells stand beside the paper's to be
+// compared and not to be equal; the engine knows nothing of either. Cells that are
+// structural carry an equals sign in the printed tables.
+//
+// The real sessions of the trace-derived runs are other ones than the paper's, cut
+// by rules of our own (trace.go). Beside them stands what the same runs have to
+// fetch ([Fetches]): a policy of nothing but pointers has as few faults as the whole
+// one, and pays in calls of the resolver.
+//
+// The policy memkernel ([KernelPolicy]) is the kernel itself, opened on a workspace of its
+// own and driven through its public API by a host and a model that are played. What its
+// prompts show is read from their words, and judged by the observer of pagevm/paging
+// like the prompts of any other policy. Beside these faults stand those that the kernel
+// named in its plans, which is the stricter judge: a pointer that was followed counts
+// there, as does a call that ran again for a result that was only shortened.
+//
+// Budgets and page sizes are tokens; in trace-derived workloads, and whenever the kernel
+// plays, one unit is 50 tokens, so that the paper's budget of 300 stands for 15,000.
+package paging

@@ -1,0 +1,464 @@
+package paging
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/pagevm/paging"
+)
+
+// KernelPolicy is the policy that is no engine's: the kernel of this module, opened on
+// an empty workspace and driven through its public API like any host drives it.
+const KernelPolicy = "memkernel"
+
+// Policies lists all policies by name: the engine's, and the kernel.
+func Policies() []string { return append(paging.Policies(), KernelPolicy) }
+
+// kernelModel is counted exactly and here, so that a unit is the same everywhere.
+const kernelModel = "gpt-6"
+
+// expand is the tool by which the played model follows a pointer.
+const expand = "page_expand"
+
+// player plays a workload to a kernel. It is the host and the model: what a turn
+// demands it looks for in the prompt that was planned, follows a pointer where it finds
+// only that, and runs the tool again where it finds nothing.
+//
+//   - A unit of tokens is [unitTokens] real ones, in window and pages alike.
+//   - Evidence is the result of a tool call. Constraints, plans and preferences are
+//     pages that the host writes, pinned as the workload pins them; bootstrap pages are
+//     the workspace's AGENTS.md.
+//   - A page that a turn makes dirty is written with the turn, as a host does at the
+//     turn's end, and looked up in the journal after the turn's boundary.
+//
+// The kernel is told no demand before it plans, and pins nothing that the workload does
+// not pin.
+type player struct {
+	k     *kernel.Kernel
+	w     *Workload
+	pages map[string]*Page
+	talks map[string]*talk
+	clock time.Time
+	// window is the budget, fixed the part that is not paged, in real tokens.
+	window, fixed int
+	versions      map[string]int // of pages that the host wrote, by id
+	live          map[string]int // the kernel's own faults, by code
+}
+
+// talk is one session as its host has it.
+type talk struct {
+	msgs  []memkernel.Message
+	calls map[string][]string // page to the calls whose results hold it
+	n     int                 // calls so far
+}
+
+// runKernel runs a workload under the kernel and has its prompts judged on the table
+// and by the observer that every other policy is judged by.
+func runKernel(ctx context.Context, w *Workload, p paging.Policy, budget int, opt Options) (_ *Result, err error) {
+	if opt.Trace != nil {
+		return nil, fmt.Errorf("policy %s has no trace of the engine's: leave --trace out", p.Name)
+	}
+	dir, err := os.MkdirTemp("", "memkernel-paging-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	e, err := paging.New(paging.Config{Policy: p, Budget: budget, Fixed: opt.Fixed})
+	if err != nil {
+		return nil, err
+	}
+	pl, err := newPlayer(ctx, dir, w, budget, opt.Fixed)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, pl.k.Close()) }()
+	r := &Result{Workload: w.Name, Policy: p.Name, Budget: budget, MinimumFits: true, Short: []paging.Short{}, Rejected: map[string]int{paging.DestructiveOp: 0}}
+	sc, f := newScript(w, p), newFetcher(w)
+	for _, page := range sc.first {
+		if err := e.Add(page); err != nil {
+			return nil, err
+		}
+	}
+	for i := range sc.turns {
+		turn := sc.turn(i)
+		prompt, err := pl.turn(ctx, turn)
+		if err != nil {
+			return nil, fmt.Errorf("workload %s under %s with budget %d, turn %d: %w", w.Name, p.Name, budget, turn.Turn, err)
+		}
+		out, err := e.Observe(turn, *prompt)
+		if err != nil {
+			return nil, err
+		}
+		r.see(out, opt)
+		f.see(turn, out, budget)
+	}
+	r.Fetches, r.Live = f.Fetches, pl.live
+	r.sum(e.Totals())
+	return r, nil
+}
+
+func newPlayer(ctx context.Context, dir string, w *Workload, budget, fixed int) (*player, error) {
+	pl := &player{w: w, pages: map[string]*Page{}, talks: map[string]*talk{}, clock: time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC),
+		window: budget * unitTokens, fixed: fixed * unitTokens, versions: map[string]int{}, live: map[string]int{}}
+	var rules strings.Builder
+	for i := range w.Pages {
+		p := &w.Pages[i]
+		pl.pages[p.ID] = p
+		if p.Type == pagevm.Bootstrap {
+			fmt.Fprintf(&rules, "# %s\n\n", p.ID)
+			for _, l := range append(lines(p, "main", p.Tokens.Structured), lines(p, "rest", p.Tokens.Full-p.Tokens.Structured)...) {
+				lead := "- "
+				if strings.Contains(l, " main ") {
+					lead = "- Never forget: "
+				}
+				rules.WriteString(lead + l + "\n")
+			}
+		}
+	}
+	if rules.Len() > 0 {
+		if err := os.WriteFile(filepath.Join(dir, "AGENTS.md"), []byte(rules.String()), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	k, err := kernel.Open(ctx, dir, &kernel.Options{
+		Memory: kernel.MemoryOptions{NoRemembered: true, NoDailyLogs: true, RecallTokens: -1},
+		Life:   kernel.LifeOptions{StateFile: kernel.StateFileOptions{Off: true}, Buffer: kernel.BufferOptions{Off: true}},
+		Now:    func() time.Time { return pl.clock },
+	})
+	if err != nil {
+		return nil, err
+	}
+	pl.k = k
+	for i := range w.Pages {
+		if err := pl.write(ctx, &w.Pages[i]); err != nil {
+			return nil, errors.Join(err, k.Close())
+		}
+	}
+	return pl, nil
+}
+
+// lines is a text of so many units about a page, each line with a mark of its own.
+func lines(p *Page, part string, units int) []string {
+	var out []string
+	for i := range max(units, 0) * linesPerUnit {
+		out = append(out, fmt.Sprintf("%s %s %03d: %s", p.ID, part, i, filler[i%len(filler)]))
+	}
+	return out
+}
+
+// linesPerUnit lines of the filler take about [unitTokens] tokens.
+const linesPerUnit = 2
+
+var filler = []string{
+	"the queue keeps its order while the worker retries",
+	"a lease that runs out goes back to the table",
+	"the index is read before the journal is closed",
+	"every shard answers within the budget of its caller",
+	"no page leaves while its result is still in flight",
+}
+
+// fields are the page as the host writes it: what its structured form says, and the rest.
+func fields(p *Page) (main, rest string) {
+	switch p.Type {
+	case pagevm.Constraint:
+		return "text", "reason"
+	case pagevm.Plan:
+		return "goal", ""
+	case pagevm.Preference:
+		return "text", ""
+	case pagevm.Conversation:
+		return "gist", ""
+	}
+	return "", ""
+}
+
+// owner is the session that writes a page: a shared one is the first session's.
+func (pl *player) owner(p *Page) string {
+	if p.Session == "" {
+		return pl.w.Sessions[0]
+	}
+	return p.Session
+}
+
+// write puts a page that is no tool's result and no file into the journal.
+func (pl *player) write(ctx context.Context, p *Page) error {
+	updates := pl.updates(p)
+	if updates == nil {
+		return nil
+	}
+	receipt, err := pl.k.Write(ctx, kernel.WriteRequest{SessionKey: pl.owner(p), Project: p.Type == pagevm.Preference, Updates: updates, Now: pl.clock})
+	if err == nil && len(receipt.Rejected) > 0 {
+		err = fmt.Errorf("write page %s: refused with %s", p.ID, receipt.Rejected[0].Code)
+	}
+	return err
+}
+
+// updates are the next version of a page, nil for one that the host does not write.
+func (pl *player) updates(p *Page) []journal.Update {
+	main, rest := fields(p)
+	if main == "" {
+		return nil
+	}
+	was := pl.versions[p.ID]
+	pl.versions[p.ID]++
+	scope := memkernel.ScopeSession
+	if p.Type == pagevm.Preference {
+		scope = memkernel.ScopeProject
+	}
+	set := func(field, text string, version int) journal.Update {
+		value, _ := json.Marshal(text) // a text has a JSON form
+		return journal.Update{ID: p.ID + " " + field, Key: p.ID, Type: p.Type, Field: field, Op: journal.OpSetWithVersion, Value: value, Version: version,
+			Scope: scope, EvidenceRef: "session:" + pl.owner(p)}
+	}
+	head := fmt.Sprintf("%s version %d\n", p.ID, was+1)
+	out := []journal.Update{set(main, head+strings.Join(lines(p, "main", max(p.Tokens.Structured, 1)), "\n"), was)}
+	if rest != "" && was == 0 {
+		out = append(out, set(rest, strings.Join(lines(p, "rest", p.Tokens.Full-p.Tokens.Structured), "\n"), 0))
+	}
+	if was == 0 && p.Pin != "" && p.Pin != paging.PinNone && p.Type != pagevm.Constraint {
+		out = append(out, set(journal.PinField, string(p.Pin), 0))
+	}
+	return out
+}
+
+// turn plays one turn: it plans the prompt, reads how each page stands in it, answers as
+// the model would, and passes the turn's boundaries.
+func (pl *player) turn(ctx context.Context, t *paging.Turn) (*paging.Prompt, error) {
+	pl.clock = pl.clock.Add(time.Minute)
+	s := pl.talk(t.Session)
+	s.add(memkernel.RoleUser, pl.clock, memkernel.Part{Kind: memkernel.PartText, Text: fmt.Sprintf("Go on with step %d.", t.Turn), Typed: true})
+	plan, err := pl.k.PlanContext(ctx, kernel.PlanRequest{SessionKey: t.Session, Model: kernelModel, ContextWindow: pl.window, Reserve: 1,
+		FixedTokens: pl.fixed, Messages: s.msgs, Now: pl.clock, Resolver: expand, Private: true})
+	prompt := &paging.Prompt{Levels: map[string]pagevm.Level{}}
+	var full *budget.TooSmallError
+	switch {
+	case errors.As(err, &full):
+		plan = nil // there is no prompt that holds what must stand
+	case err != nil:
+		return nil, err
+	default:
+		prompt.Levels, prompt.Tokens = pl.levels(s, plan), (plan.Budgets.PlannedInputTokens+unitTokens-1)/unitTokens
+		for _, f := range plan.Faults {
+			pl.live[f.Code]++
+		}
+	}
+	pl.answer(s, t, prompt.Levels)
+	if prompt.Rejected, err = pl.observe(ctx, s, t, plan); err != nil {
+		return nil, err
+	}
+	prompt.Lost, err = pl.events(ctx, s, t)
+	return prompt, err
+}
+
+func (pl *player) talk(session string) *talk {
+	s := pl.talks[session]
+	if s == nil {
+		s = &talk{calls: map[string][]string{}}
+		pl.talks[session] = s
+	}
+	return s
+}
+
+func (s *talk) add(role memkernel.Role, at time.Time, parts ...memkernel.Part) {
+	s.msgs = append(s.msgs, memkernel.Message{Key: fmt.Sprintf("m%d-%d", at.Unix(), len(s.msgs)), Role: role, Parts: parts, Time: at})
+}
+
+// levels reads how the prompt shows each page: by its own words, and where only a
+// handle is left, by that.
+func (pl *player) levels(s *talk, plan *kernel.ContextPlan) map[string]pagevm.Level {
+	text := promptText(plan)
+	reduced := map[string]kernel.Reduced{}
+	for _, r := range plan.Reduced {
+		if r.CallID != "" {
+			reduced[r.CallID] = r
+		}
+	}
+	out := map[string]pagevm.Level{}
+	for id, p := range pl.pages {
+		level := written(p, text)
+		for _, call := range s.calls[id] {
+			r, less := reduced[call]
+			switch {
+			case !less:
+				level = pagevm.Full
+			case r.Level == pagevm.Gone && strings.Contains(text, r.Handle):
+				level = max(level, pagevm.Pointer)
+			default:
+				level = max(level, r.Level)
+			}
+		}
+		out[id] = level
+	}
+	return out
+}
+
+// written is how the words of a page stand in a text.
+func written(p *Page, text string) pagevm.Level {
+	has := func(part string, units int) bool {
+		for _, l := range lines(p, part, units) {
+			if !strings.Contains(text, l) {
+				return false
+			}
+		}
+		return true
+	}
+	switch main, _ := fields(p); {
+	case main == "" && p.Type != pagevm.Bootstrap, !has("main", max(p.Tokens.Structured, 1)):
+		return pagevm.Gone
+	case p.Type == pagevm.Preference || p.Type == pagevm.Plan || has("rest", p.Tokens.Full-p.Tokens.Structured):
+		return pagevm.Full
+	}
+	return pagevm.Structured
+}
+
+// promptText is all that the prompt says.
+func promptText(plan *kernel.ContextPlan) string {
+	var b strings.Builder
+	parts := func(ps []memkernel.Part) {
+		for i := range ps {
+			b.WriteString(ps[i].Text + "\n")
+			if r := ps[i].Result; r != nil {
+				for j := range r.Content {
+					b.WriteString(r.Content[j].Text + "\n")
+				}
+			}
+		}
+	}
+	parts(plan.System)
+	for i := range plan.Messages {
+		parts(plan.Messages[i].Parts)
+	}
+	return b.String()
+}
+
+// answer is the model's turn: the calls of the workload, a call of the resolver for what
+// the prompt only points to, and the tool again for what it doesn't hold at all.
+func (pl *player) answer(s *talk, t *paging.Turn, levels map[string]pagevm.Level) {
+	var calls, results []memkernel.Part
+	run := func(name, id string, input map[string]string) {
+		s.n++
+		call := fmt.Sprintf("call-%s-%d", t.Session, s.n)
+		args, _ := json.Marshal(input) // texts have a JSON form
+		p := pl.pages[id]
+		text := strings.Join(append(lines(p, "main", p.Tokens.Structured), lines(p, "rest", p.Tokens.Full-p.Tokens.Structured)...), "\n")
+		calls = append(calls, memkernel.Part{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: call, Name: name, Input: string(args)}})
+		results = append(results, memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: call, Text: true,
+			Content: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}}})
+		s.calls[id] = append(s.calls[id], call)
+	}
+	made := map[string]bool{}
+	for _, c := range t.Calls {
+		if c.Page != "" {
+			run("look", c.Page, map[string]string{"at": c.Signature})
+			made[c.Page] = true
+		}
+	}
+	for _, id := range t.Demand {
+		switch level := levels[id]; {
+		case made[id] || level > pagevm.Pointer:
+		case level == pagevm.Pointer:
+			run(expand, id, map[string]string{"page": id})
+		default:
+			run("look", id, map[string]string{"at": "again(" + id + ")"})
+		}
+		made[id] = true
+	}
+	if len(calls) > 0 {
+		s.add(memkernel.RoleAssistant, pl.clock, calls...)
+		s.add(memkernel.RoleUser, pl.clock, results...)
+	}
+	s.add(memkernel.RoleAssistant, pl.clock, memkernel.Part{Kind: memkernel.PartText, Text: fmt.Sprintf("Step %d is done.", t.Turn)})
+}
+
+// observe commits the turn, with what it made dirty, and names the pages whose changes
+// were refused.
+func (pl *player) observe(ctx context.Context, s *talk, t *paging.Turn, plan *kernel.ContextPlan) (rejected []string, err error) {
+	turn := kernel.Turn{SessionKey: t.Session, Model: kernelModel, Messages: s.msgs, Now: pl.clock, Private: true}
+	if plan != nil {
+		turn.PlanID = plan.ID
+	}
+	var shared []*Page // a turn writes private pages alone
+	for _, id := range t.Dirty {
+		if p := pl.pages[id]; p.Type == pagevm.Preference {
+			shared = append(shared, p)
+		} else {
+			turn.Updates = append(turn.Updates, pl.updates(p)...)
+		}
+	}
+	seen, err := pl.k.ObserveTurn(ctx, turn)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range seen.Rejected {
+		rejected = append(rejected, r.ID[:strings.LastIndexByte(r.ID, ' ')])
+	}
+	for _, p := range shared {
+		if err := pl.write(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return rejected, nil
+}
+
+// events passes the turn's boundaries, and names the dirty pages whose newest version
+// the journal does not have behind them.
+func (pl *player) events(ctx context.Context, s *talk, t *paging.Turn) (lost []string, err error) {
+	for _, ev := range t.Events {
+		b := kernel.Boundary{SessionKey: t.Session, Model: kernelModel, Messages: s.msgs, Now: pl.clock, Private: true}
+		switch ev {
+		case paging.EventCompaction:
+			_, err = pl.k.Compact(ctx, b)
+		case paging.EventReset:
+			_, err = pl.k.Reset(ctx, b)
+			*s = talk{calls: map[string][]string{}, n: s.n}
+		case paging.EventSessionEnd:
+			_, err = pl.k.EndSession(ctx, b)
+		default:
+			_, err = pl.k.Flush(ctx, b)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", ev, err)
+		}
+	}
+	if len(t.Events) == 0 {
+		return nil, nil
+	}
+	for _, id := range t.Dirty {
+		p := pl.pages[id]
+		if main, _ := fields(p); main == "" {
+			continue
+		}
+		pages, err := pl.k.Pages(ctx, pl.owner(p))
+		if err != nil {
+			return nil, err
+		}
+		if !stands(pages, p, pl.versions[id]) {
+			lost = append(lost, id)
+		}
+	}
+	return lost, nil
+}
+
+// stands tells whether a version of a page is in the journal.
+func stands(pages []journal.StoredPage, p *Page, version int) bool {
+	main, _ := fields(p)
+	for i := range pages {
+		if pages[i].Key != p.ID {
+			continue
+		}
+		f, ok := pages[i].Field(main)
+		return ok && len(f.Entries) > 0 && f.Entries[0].Current().Version >= version
+	}
+	return false
+}

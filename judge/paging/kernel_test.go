@@ -1,0 +1,90 @@
+package paging
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/memkernel/memkernel/internal/suite"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
+)
+
+func runs(t *testing.T, w *Workload, budget int) *Result {
+	t.Helper()
+	r, err := Run(t.Context(), w, policy(t, KernelPolicy), budget, Options{NoOracle: true, Faults: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The kernel loses no change at a boundary and no rule at a compaction, and whatever
+// stays of a result that it was shown can be followed up to a reset.
+func TestKernelPolicy(t *testing.T) {
+	for _, w := range Families() {
+		if !suite.Long() && w.Name != "interruption-heavy" && w.Name != "lifecycle-torture" {
+			continue
+		}
+		r := runs(t, w, 180)
+		if r.Faults[paging.FlushMiss]+r.Faults[paging.PostCompactionBootstrap]+r.Faults[paging.PinnedInvariantMiss] > 0 {
+			t.Errorf("%s: %v", w.Name, r.Faults)
+		}
+		if !resets(w) && r.ExplicitFaults > 0 {
+			t.Errorf("%s: %+v", w.Name, r.Events)
+		}
+		if r.Turns != len(w.Turns) || r.TokensPerTurn > 180 || r.Hits == 0 {
+			t.Errorf("%s: %d turns, %.0f tokens a turn, %d hits", w.Name, r.Turns, r.TokensPerTurn, r.Hits)
+		}
+	}
+}
+
+func resets(w *Workload) bool {
+	return slices.ContainsFunc(w.Turns, func(t Turn) bool { return slices.Contains(t.Events, paging.EventReset) })
+}
+
+// The player sees a page where its words are, and nowhere else.
+func TestWritten(t *testing.T) {
+	p := &Page{ID: "rule", Type: pagevm.Constraint, Tokens: paging.Tokens{Full: 4, Structured: 2}}
+	main, rest := lines(p, "main", 2), lines(p, "rest", 2)
+	join := func(ls ...[]string) (text string) {
+		for _, l := range ls {
+			for _, s := range l {
+				text += s + "\n"
+			}
+		}
+		return text
+	}
+	for want, text := range map[pagevm.Level]string{
+		pagevm.Full: join(main, rest), pagevm.Structured: join(main), pagevm.Gone: join(main[1:], rest),
+	} {
+		if got := written(p, text); got != want {
+			t.Errorf("%v, want %v:\n%s", got, want, text)
+		}
+	}
+}
+
+// What must be pinned and does not fit anywhere is missed, by whoever assembles.
+func TestKernelUnderStarvation(t *testing.T) {
+	r := runs(t, starvation(), BudgetOf("starvation"))
+	if n := r.Faults[paging.PinnedInvariantMiss]; n == 0 || n != r.BudgetInsufficient {
+		t.Errorf("%d pinned misses, %d for want of room", n, r.BudgetInsufficient)
+	}
+}
+
+// The rows of the kernel stand in every table that has room for them.
+func TestKernelRows(t *testing.T) {
+	if !suite.Long() {
+		t.Skip("some ten seconds; MEMKERNEL_LONG=1")
+	}
+	tables, err := Tables(t.Context())
+	if err == nil {
+		tables, err = KernelRows(t.Context(), tables)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tab := range tables {
+		t.Log("\n" + tab.Text())
+		narrow(t, tab)
+	}
+}

@@ -1,0 +1,123 @@
+package paging
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
+)
+
+// regression is one of the six Tier-1 scenarios of Table 3: something goes wrong in
+// a known way, and must be seen with its code.
+type regression struct {
+	Name string
+	// Code is the fault or rejection that the scenario must raise, Cause its reason.
+	Code, Cause string
+	policy      string
+	without     func(*paging.Knobs) // what the policy lacks
+	workload    func() *Workload
+}
+
+// regressions lists the scenarios in the order of Table 3. Each runs under the
+// policy in which it goes wrong.
+func regressions() []regression {
+	return []regression{
+		{Name: "post-compaction bootstrap", Code: string(paging.PostCompactionBootstrap), Cause: string(paging.CauseCompaction), policy: "retrieval", workload: lostRules},
+		{Name: "reset dirty-page flush miss", Code: string(paging.FlushMiss), Cause: string(paging.CauseReset), policy: "comp-hybrid", workload: dirtyReset},
+		{Name: "threshold jump race", Code: string(paging.FlushMiss), Cause: string(paging.CauseCompaction), policy: "clawvm", workload: thresholdJump,
+			without: func(k *paging.Knobs) { k.WritebackCompaction = false }},
+		{Name: "silent recall visibility", Code: string(paging.SilentRecall), Cause: string(paging.CauseDenied), policy: "clawvm", workload: deniedRecall},
+		{Name: "unsafe persistence rejection", Code: paging.DestructiveOp, policy: "clawvm", workload: twoWriters},
+		{Name: "evidence churn duplicate tool", Code: string(paging.DuplicateTool), Cause: string(paging.CauseSelection), policy: "retrieval", workload: sameCall},
+	}
+}
+
+// run runs the scenario and returns an error if its code is not raised exactly
+// once, for its reason, or if anything else goes wrong.
+func (g *regression) run(ctx context.Context) error {
+	p, err := paging.ByName(g.policy)
+	if err != nil {
+		return err
+	}
+	if g.without != nil {
+		g.without(&p.Knobs)
+	}
+	r, err := Run(ctx, g.workload(), p, BudgetOf(g.Name), Options{NoOracle: true, Faults: true})
+	if err != nil {
+		return err
+	}
+	if g.Cause == "" {
+		if r.Rejected[g.Code] != 1 || len(r.Events) != 0 {
+			return fmt.Errorf("%s: %v rejected, faults %+v; want one %s", g.Name, r.Rejected, r.Events, g.Code)
+		}
+		return nil
+	}
+	if len(r.Events) != 1 || string(r.Events[0].Code) != g.Code || string(r.Events[0].Cause) != g.Cause {
+		return fmt.Errorf("%s: faults %+v; want one %s by %s", g.Name, r.Events, g.Code, g.Cause)
+	}
+	return nil
+}
+
+func lostRules() *Workload {
+	b := build("lost-rules", "main")
+	b.frame("main", 60, 24)
+	b.turn("main").event(paging.EventCompaction)
+	b.turn("main")
+	return &b.w
+}
+
+func dirtyReset() *Workload {
+	b := build("dirty-reset", "main")
+	plan, _ := b.frame("main", 60, 24)
+	t := b.turn("main")
+	t.Dirty = []string{plan}
+	t.event(paging.EventReset)
+	return &b.w
+}
+
+// thresholdJump: a flush comes before the first compaction; the second one comes
+// without, because the context grew past both thresholds at once.
+func thresholdJump() *Workload {
+	b := build("threshold-jump", "main")
+	plan, _ := b.frame("main", 60, 24)
+	for n := range 2 {
+		t := b.turn("main")
+		t.Dirty = []string{plan}
+		if n == 0 {
+			t.event(paging.EventFlush)
+		}
+		t.event(paging.EventCompaction)
+	}
+	return &b.w
+}
+
+func deniedRecall() *Workload {
+	b := build("denied-recall", "main")
+	b.turn("main").Recall = []paging.Recall{{Query: "nothing there", Outcome: paging.RecallNoMatch}, {Query: "salary", Outcome: paging.RecallDenied}}
+	return &b.w
+}
+
+// twoWriters change one shared page on the same version.
+func twoWriters() *Workload {
+	b := build("two-writers", "a", "b")
+	id := b.page("", "shared", pagevm.Preference, paging.PinNone, 1, 14, 9, 5, 2)
+	b.w.Pages[0].Scope = memkernel.ScopeProject
+	for _, s := range []string{"a", "b"} {
+		b.turn(s).Dirty = []string{id}
+	}
+	for _, s := range []string{"a", "b"} {
+		b.turn(s).event(paging.EventFlush)
+	}
+	return &b.w
+}
+
+// sameCall runs a tool again whose result a policy without upgrades let go.
+func sameCall() *Workload {
+	b := build("same-call", "main")
+	ev := b.evidence("main", 1, 18, 11, 6, 2)
+	b.turn("main").call(ev[0])
+	b.turn("main").call(ev[0])
+	return &b.w
+}

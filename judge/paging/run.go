@@ -1,0 +1,296 @@
+package paging
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/memkernel/memkernel/pagevm/paging"
+)
+
+// Options say how a workload is run. Zero values mean the defaults.
+type Options struct {
+	// Fixed is the part of the budget that is not paged, in tokens.
+	Fixed int
+	// NoOracle leaves the oracle gap out, which costs two more runs.
+	NoOracle bool
+	// Faults keeps every fault in the result.
+	Faults bool
+	// Trace, if set, gets the decision trace of the run as JSON lines.
+	Trace io.Writer
+	// Timing measures decisions: time and allocations.
+	Timing bool
+}
+
+// Result is one workload under one policy and budget.
+type Result struct {
+	Workload string `json:"workload"`
+	Policy   string `json:"policy"`
+	Budget   int    `json:"budget"`
+	Turns    int    `json:"turns"`
+	// ExplicitFaults counts all faults but pinned misses.
+	ExplicitFaults int `json:"explicit_faults"`
+	// Faults are counted by code; all codes stand there.
+	Faults map[paging.Code]int `json:"faults"`
+	// BudgetInsufficient counts the faults that no policy could have prevented, and
+	// Over is the most tokens that were missing for pinned pages in any turn.
+	BudgetInsufficient int            `json:"budget_insufficient"`
+	Over               int            `json:"over_tokens"`
+	Short              []paging.Short `json:"short"`
+	Alerts             int            `json:"alerts"`
+	Hits               int            `json:"hits"`
+	Cold               int            `json:"cold"`
+	Thrash             float64        `json:"thrash"`
+	// OracleGap is the explicit faults over those of the oracle that looks three
+	// turns ahead, OracleGapInfinite over those of one that sees the whole run; nil
+	// if neither was run.
+	OracleGap         *int `json:"oracle_gap"`
+	OracleGapInfinite *int `json:"oracle_gap_infinite"`
+	// Unforeseen are the explicit faults of the same run when the selector is not told
+	// the turn's demand before it assembles; nil for policies that are not told anyway. A
+	// policy that is told has next to none by construction.
+	Unforeseen *int `json:"unforeseen_faults"`
+	Commits    int  `json:"commits"`
+	// Rejected counts refused writebacks by reason code.
+	Rejected      map[string]int `json:"rejected"`
+	Tokens        int64          `json:"tokens"`
+	TokensPerTurn float64        `json:"tokens_per_turn"`
+	Fetches
+	// MinimumFits tells that the minimum set fitted in every turn.
+	MinimumFits bool `json:"minimum_fits"`
+	// Decision times are microseconds, 0 if not measured.
+	P50    float64        `json:"decision_p50_us"`
+	P95    float64        `json:"decision_p95_us"`
+	Allocs float64        `json:"allocs_per_decision"`
+	Events []paging.Fault `json:"fault_events,omitempty"`
+	// Live are the faults that the kernel itself named in its plans, by code; nil for
+	// the policies of the engine.
+	Live map[string]int `json:"live_faults,omitempty"`
+}
+
+// Run runs a workload under a policy.
+func Run(ctx context.Context, w *Workload, p paging.Policy, budget int, opt Options) (*Result, error) {
+	r, err := runOnce(ctx, w, p, budget, opt)
+	if err != nil || opt.NoOracle {
+		return r, err
+	}
+	for _, o := range []struct {
+		horizon int
+		gap     **int
+	}{{paging.OracleHorizon, &r.OracleGap}, {paging.Forever, &r.OracleGapInfinite}} {
+		oracle, err := paging.ByName("oracle")
+		if err != nil {
+			return nil, err
+		}
+		oracle.Horizon = o.horizon
+		best, err := runOnce(ctx, w, oracle, budget, Options{Fixed: opt.Fixed})
+		if err != nil {
+			return nil, err
+		}
+		gap := r.ExplicitFaults - best.ExplicitFaults
+		*o.gap = &gap
+	}
+	if p.Prefetch {
+		p.Prefetch = false
+		blind, err := runOnce(ctx, w, p, budget, Options{Fixed: opt.Fixed})
+		if err != nil {
+			return nil, err
+		}
+		r.Unforeseen = &blind.ExplicitFaults
+	}
+	return r, nil
+}
+
+// stepper is an engine, or one that is traced.
+type stepper interface {
+	Add(paging.Page) error
+	Step(*paging.Turn) (*paging.Outcome, error)
+}
+
+func runOnce(ctx context.Context, w *Workload, p paging.Policy, budget int, opt Options) (*Result, error) {
+	if p.Upgrade == paging.UpgradeOutside {
+		return runKernel(ctx, w, p, budget, opt)
+	}
+	cfg := paging.Config{Policy: p, Budget: budget, Fixed: opt.Fixed}
+	var s stepper
+	e, err := paging.New(cfg)
+	if err == nil {
+		s = e
+		if opt.Trace != nil {
+			var tr *paging.Tracer
+			if tr, err = paging.NewTracer(cfg, opt.Trace); err == nil {
+				s, e = tr, tr.Engine
+			}
+		}
+	}
+	r := &Result{Workload: w.Name, Policy: p.Name, Budget: budget, MinimumFits: true, Short: []paging.Short{}, Rejected: map[string]int{paging.DestructiveOp: 0}}
+	if err == nil {
+		err = r.play(ctx, s, newScript(w, p), opt, newFetcher(w))
+	}
+	if err == nil && opt.Timing {
+		err = r.measure(cfg, newScript(w, p))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("workload %s under %s with budget %d: %w", w.Name, p.Name, budget, err)
+	}
+	r.sum(e.Totals())
+	return r, nil
+}
+
+// play runs all turns.
+func (r *Result) play(ctx context.Context, s stepper, sc *script, opt Options, f *fetcher) error {
+	for _, p := range sc.first {
+		if err := s.Add(p); err != nil {
+			return err
+		}
+	}
+	for i := range sc.turns {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		turn := sc.turn(i)
+		out, err := s.Step(turn)
+		if err != nil {
+			return err
+		}
+		r.see(out, opt)
+		f.see(turn, out, r.Budget)
+	}
+	r.Fetches = f.Fetches
+	return nil
+}
+
+// measure runs all turns again on an engine of their own with nothing beside, for
+// times and allocations.
+func (r *Result) measure(cfg paging.Config, sc *script) error {
+	e, err := paging.New(cfg)
+	if err != nil {
+		return err
+	}
+	for _, p := range sc.first {
+		if err := e.Add(p); err != nil {
+			return err
+		}
+	}
+	times := make([]time.Duration, len(sc.turns))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range sc.turns {
+		turn := sc.turn(i)
+		start := time.Now()
+		if _, err := e.Step(turn); err != nil {
+			return err
+		}
+		times[i] = time.Since(start)
+	}
+	runtime.ReadMemStats(&after)
+	r.Allocs = float64(after.Mallocs-before.Mallocs) / float64(max(len(times), 1))
+	slices.Sort(times)
+	r.P50, r.P95 = micros(times, 50), micros(times, 95)
+	return nil
+}
+
+// micros is a percentile of sorted times in microseconds.
+func micros(sorted []time.Duration, p int) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return float64(sorted[min(len(sorted)*p/100, len(sorted)-1)].Nanoseconds()) / 1e3
+}
+
+// see takes down what a turn's outcome says beyond the totals.
+func (r *Result) see(out *paging.Outcome, opt Options) {
+	if out.Over > r.Over {
+		r.Over, r.Short = out.Over, slices.Clone(out.Short)
+	}
+	if out.Minimum > r.Budget-opt.Fixed {
+		r.MinimumFits = false
+	}
+	for _, c := range out.Commits {
+		if c.Rejected != "" {
+			r.Rejected[c.Rejected]++
+		}
+	}
+	if opt.Faults {
+		r.Events = append(r.Events, out.Faults...)
+	}
+}
+
+func (r *Result) sum(t paging.Totals) {
+	r.Turns, r.ExplicitFaults, r.Faults = t.Turns, t.Explicit(), map[paging.Code]int{}
+	for _, c := range paging.Codes() {
+		r.Faults[c] = t.Of(c)
+	}
+	r.BudgetInsufficient, r.Alerts, r.Hits, r.Cold, r.Thrash = t.Insufficient, t.Alerts, t.Hits, t.Cold, t.Thrash()
+	r.Commits, r.Tokens = t.Commits, t.Tokens
+	if t.Turns > 0 {
+		r.TokensPerTurn = float64(t.Tokens) / float64(t.Turns)
+	}
+}
+
+// script is a workload made ready for the engine. It is played once, in order.
+type script struct {
+	first []paging.Page
+	turns []paging.Turn
+	sight *foresight // nil but for an oracle
+}
+
+// turn is the next turn to play, with the future that an oracle may know.
+func (sc *script) turn(i int) *paging.Turn {
+	if sc.sight != nil {
+		sc.turns[i].Future = sc.sight.from(sc.turns, i)
+	}
+	return &sc.turns[i]
+}
+
+// newScript decides when each page comes into being, and tells an oracle the
+// future.
+func newScript(w *Workload, p paging.Policy) *script {
+	sc := &script{turns: make([]paging.Turn, len(w.Turns))}
+	later := map[string]*Page{}
+	for i := range w.Turns {
+		for _, c := range w.Turns[i].Calls {
+			later[c.Page] = nil
+		}
+	}
+	for i := range w.Pages {
+		if _, ok := later[w.Pages[i].ID]; ok {
+			later[w.Pages[i].ID] = &w.Pages[i]
+			continue
+		}
+		sc.first = append(sc.first, w.Pages[i].page())
+	}
+	for i := range w.Turns {
+		t := &w.Turns[i]
+		sc.turns[i] = paging.Turn{Turn: t.Turn, Session: t.Session, Demand: t.Demand, Calls: t.Calls, Dirty: t.Dirty, Begin: t.Begin, End: t.End, Events: t.Events, Recall: t.Recall}
+		sc.arrivals(&sc.turns[i], later)
+	}
+	if p.Upgrade == paging.UpgradeOracle {
+		sc.sight = newForesight(sc.turns, p.Horizon)
+	}
+	return sc
+}
+
+// arrivals lets the pages arrive that a turn names for the first time.
+func (sc *script) arrivals(t *paging.Turn, later map[string]*Page) {
+	arrive := func(id string) {
+		if p := later[id]; p != nil {
+			t.Arrive = append(t.Arrive, p.page())
+			delete(later, id)
+		}
+	}
+	for _, id := range t.Demand {
+		arrive(id)
+	}
+	for _, c := range t.Calls {
+		arrive(c.Page)
+	}
+	for _, list := range [...][]string{t.Dirty, t.Begin, t.End} {
+		for _, id := range list {
+			arrive(id)
+		}
+	}
+}

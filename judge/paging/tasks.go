@@ -1,0 +1,53 @@
+package paging
+
+import (
+	"fmt"
+
+	"github.com/memkernel/memkernel/pagevm/paging"
+)
+
+// kinds of tasks, how many there are and how their turns run.
+var kinds = []struct {
+	name     string
+	n        int
+	evidence int // pages of evidence
+	compacts int // so many of them are compacted on the way
+}{
+	{"coding", 9, 4, 0}, {"debugging", 8, 9, 7}, {"writing", 2, 3, 0}, {"ops", 11, 5, 0},
+}
+
+// tasks are thirty short tasks of 5 to 14 turns. Debugging tasks gather more
+// evidence than the others, and all but one are compacted on the way.
+func tasks() []*Workload {
+	var out []*Workload
+	for _, k := range kinds {
+		for i := range k.n {
+			out = append(out, task(k.name, i, k.evidence, i < k.compacts))
+		}
+	}
+	return out
+}
+
+// task looks at its evidence, then goes on calling what it called and needing what
+// it saw.
+func task(kind string, i, evidence int, compacts bool) *Workload {
+	b := build(fmt.Sprintf("%s-%02d", kind, i+1), "main")
+	plan, rule := b.frame("main", 60, 24)
+	ev := b.evidence("main", evidence, 18, 11, 6, 2)
+	turns := evidence + 2 + i%3
+	if compacts {
+		turns = evidence + 3 + i%3
+	}
+	for n := 1; n <= turns; n++ {
+		t := b.turn("main")
+		t.call(ev[(n-1)%evidence])
+		if n > 2 {
+			t.demand(ev[(n-2)%evidence])
+		}
+		t.think(n, plan, rule)
+		if compacts && n == evidence+1 {
+			t.event(paging.EventCompaction)
+		}
+	}
+	return &b.w
+}

@@ -1,0 +1,174 @@
+package paging
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// unitTokens is the size of a token unit of trace-derived workloads: what a pointer
+// costs in a real prompt. The paper's budget of 300 is then 15,000 tokens.
+const unitTokens = 50
+
+// bytesPerToken turns sizes of texts into tokens; good enough for comparing
+// policies on equal terms.
+const bytesPerToken = 4
+
+// traceBudget is the budget of Table 10, in units.
+const traceBudget = 300
+
+// fromTranscript makes a workload of the first turns model calls of a recorded
+// session, of all with 0. Sizes are units of unitTokens.
+//
+//   - A turn is one model call. A page of evidence is a file, by its canonical path,
+//     or the result of any other call, by its canonical form.
+//   - An equal call is the same canonical call with no edit of its file in between.
+//   - A page is demanded by a call on its file, and by a turn whose words or
+//     arguments name the file.
+//   - An edit makes the plan page dirty: it is what the agent has done so far.
+//   - The host's compactions stand where they stood; the session ends with the last
+//     turn.
+func fromTranscript(s *transcript.Session, name string, turns int) *Workload {
+	t := &tracer{builder: build(name, "main"), pages: map[string]string{}, edits: map[string]int{}, names: map[string]string{}}
+	t.builder.page("main", "bootstrap", pagevm.Bootstrap, paging.PinNone, 1, 40, 0, 12, 0)
+	t.plan = t.builder.page("main", "plan", pagevm.Plan, paging.PinNone, 2, 8, 0, 3, 1)
+	sizes := resultSizes(s)
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		switch {
+		case m.Branch != "" || m.Origin == memkernel.OriginSynthetic:
+		case m.Origin == memkernel.OriginSummary:
+			t.compaction()
+		case m.Role == memkernel.RoleAssistant:
+			if turns > 0 && len(t.w.Turns) == turns {
+				return t.end()
+			}
+			t.model(m, sizes)
+		}
+	}
+	return t.end()
+}
+
+// resultSizes is the size of every call's result in bytes.
+func resultSizes(s *transcript.Session) map[string]int {
+	out := map[string]int{}
+	for i := range s.Messages {
+		for j := range s.Messages[i].Parts {
+			if r := s.Messages[i].Parts[j].Result; r != nil {
+				for k := range r.Content {
+					out[r.CallID] += len(r.Content[k].Text)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// tracer reads a session into a workload.
+type tracer struct {
+	*builder
+	plan  string
+	pages map[string]string // path or canonical call to page id
+	names map[string]string // base name of a file to page id
+	edits map[string]int    // edits of a file so far
+}
+
+// compaction strikes at the end of the turn before. Hosts write it as a mark and a
+// summary; that is one.
+func (t *tracer) compaction() {
+	if n := len(t.w.Turns); n > 0 {
+		if last := &t.w.Turns[n-1]; !slices.Contains(last.Events, paging.EventCompaction) {
+			last.event(paging.EventCompaction)
+		}
+	}
+}
+
+func (t *tracer) end() *Workload {
+	if n := len(t.w.Turns); n > 0 {
+		t.w.Turns[n-1].event(paging.EventSessionEnd)
+	}
+	return &t.w
+}
+
+// model reads one call of the model with the tools that it ran.
+func (t *tracer) model(m *memkernel.Message, sizes map[string]int) {
+	turn := t.turn("main")
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		t.mention(turn, p.Text)
+		if p.Call != nil {
+			t.mention(turn, p.Call.Input)
+			t.tool(turn, p.Call, sizes[p.Call.ID])
+		}
+	}
+}
+
+// shortestName is the length from which a file's base name counts as naming it.
+const shortestName = 6
+
+// mention demands the pages whose files a text names.
+func (t *tracer) mention(turn *Turn, text string) {
+	if text == "" {
+		return
+	}
+	var found []string
+	for name, id := range t.names {
+		if !slices.Contains(turn.Demand, id) && strings.Contains(text, name) {
+			found = append(found, id)
+		}
+	}
+	slices.Sort(found)
+	turn.demand(slices.Compact(found)...)
+}
+
+// tool takes in a tool call.
+func (t *tracer) tool(turn *Turn, c *memkernel.ToolCall, bytes int) {
+	file := toolcall.Path(c.Name, c.Input)
+	canonical := toolcall.Canonical(c.Name, c.Input)
+	key := file
+	if key == "" {
+		key = canonical
+	}
+	id, known := t.pages[key]
+	if known && !slices.Contains(turn.Demand, id) && file != "" {
+		turn.demand(id)
+	}
+	if toolcall.IsEdit(c.Name, c.Input) {
+		t.edits[file]++
+		if !slices.Contains(turn.Dirty, t.plan) {
+			turn.Dirty = append(turn.Dirty, t.plan)
+		}
+	}
+	if !known {
+		id = t.add(key, file, bytes)
+	}
+	turn.Calls = append(turn.Calls, paging.Call{Signature: fmt.Sprintf("%s#%d", canonical, t.edits[file]), Page: id})
+}
+
+// add makes a page for a file or a call's result.
+func (t *tracer) add(key, file string, bytes int) string {
+	full := units(bytes)
+	id := fmt.Sprintf("evidence-%04d", len(t.pages)+1)
+	t.pages[key] = id
+	t.page("main", id, pagevm.Evidence, paging.PinNone, 1, full, share(full, 0.4), min(share(full, 0.15), 6), 1)
+	if base := path.Base(file); file != "" && len(base) >= shortestName && strings.Contains(base, ".") {
+		t.names[base] = id
+	}
+	return id
+}
+
+// units is a size in token units, at least 1.
+func units(bytes int) int {
+	const unit = unitTokens * bytesPerToken
+	return max((bytes+unit-1)/unit, 1)
+}
+
+// share is a part of a cost, rounded up.
+func share(n int, part float64) int { return max(int(float64(n)*part+0.999), 1) }

@@ -1,0 +1,293 @@
+package paging
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
+)
+
+// Workload is a recorded or made-up demand on an agent's memory: pages, and turns
+// that need, make and change them. doc/workload.md describes its file.
+type Workload struct {
+	Name     string   `json:"name"`
+	Sessions []string `json:"sessions"`
+	Pages    []Page   `json:"pages"`
+	Turns    []Turn   `json:"turns"`
+}
+
+// Page is a page of a workload. A page that some tool call makes comes into being
+// with the first such call, any other stands when the run begins.
+type Page struct {
+	ID            string          `json:"id"`
+	Session       string          `json:"session"`
+	Type          pagevm.Type     `json:"type"`
+	Pin           paging.Pin      `json:"pin"`
+	Scope         memkernel.Scope `json:"scope"`
+	Tokens        paging.Tokens   `json:"tokens"`
+	RecomputeCost float64         `json:"recompute_cost"`
+	Fields        *Fields         `json:"fields,omitempty"`
+}
+
+// Fields are what a page may say of itself beyond its costs. Members that are not
+// known here are the author's own.
+type Fields struct {
+	// Version of the content when the run begins.
+	Version int `json:"version,omitempty"`
+	// Supersedes names an older page, Group pages that exclude each other.
+	Supersedes string `json:"supersedes,omitempty"`
+	Group      string `json:"group,omitempty"`
+	// DerivedFrom are the pages that this one was made of.
+	DerivedFrom []string `json:"derived_from,omitempty"`
+}
+
+// Turn is one model call.
+type Turn struct {
+	Turn    int           `json:"turn"`
+	Session string        `json:"session"`
+	Demand  []string      `json:"demand,omitempty"`
+	Calls   []paging.Call `json:"tool_calls,omitempty"`
+	Dirty   []string      `json:"dirty,omitempty"`
+	// Begin and End name pages of work in flight.
+	Begin  []string        `json:"begin,omitempty"`
+	End    []string        `json:"end,omitempty"`
+	Events []paging.Event  `json:"events,omitempty"`
+	Recall []paging.Recall `json:"recall,omitempty"`
+}
+
+// maxWorkload is the largest workload file that is read, in bytes.
+const maxWorkload = 256 << 20
+
+// Read reads and checks a workload. name stands in errors. An unknown member is an
+// error (but for those of fields), as is anything that can't be run.
+func Read(r io.Reader, name string) (*Workload, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxWorkload+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read workload %s: %w", name, err)
+	case len(data) > maxWorkload:
+		return nil, fmt.Errorf("workload %s: over %d bytes: cut it into several", name, maxWorkload)
+	}
+	var w Workload
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	err = dec.Decode(&w)
+	if err == nil {
+		if _, more := dec.Token(); more != io.EOF {
+			err = errors.New("something follows the document: a file holds one workload")
+		}
+	}
+	if err == nil {
+		err = w.check()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("workload %s%s: %w", name, lineOf(data, err), err)
+	}
+	return &w, nil
+}
+
+// lineOf says where in the file a syntax or type error is.
+func lineOf(data []byte, err error) string {
+	var syntax *json.SyntaxError
+	var typ *json.UnmarshalTypeError
+	at := int64(-1)
+	switch {
+	case errors.As(err, &syntax):
+		at = syntax.Offset
+	case errors.As(err, &typ):
+		at = typ.Offset
+	}
+	if at < 0 || at > int64(len(data)) {
+		return ""
+	}
+	return fmt.Sprintf(", line %d", 1+bytes.Count(data[:at], []byte("\n")))
+}
+
+// UnmarshalJSON takes the members that are known and leaves the others alone.
+func (f *Fields) UnmarshalJSON(b []byte) error {
+	type plain Fields
+	return json.Unmarshal(b, (*plain)(f))
+}
+
+// check tells what is wrong with a workload, nil if it can be run.
+func (w *Workload) check() error {
+	if len(w.Sessions) == 0 {
+		return errors.New(`it names no session: list them in "sessions"`)
+	}
+	pages := make(map[string]*Page, len(w.Pages))
+	for i := range w.Pages {
+		p := &w.Pages[i]
+		if _, ok := pages[p.ID]; ok {
+			return fmt.Errorf("page %q stands twice: ids are unique over all sessions", p.ID)
+		}
+		pages[p.ID] = p
+		if err := w.checkPage(p); err != nil {
+			return err
+		}
+	}
+	if err := checkLinks(pages, w.Pages); err != nil {
+		return err
+	}
+	return w.checkTurns(pages)
+}
+
+func (w *Workload) checkPage(p *Page) error {
+	ep := p.page()
+	if err := ep.Check(); err != nil {
+		return err
+	}
+	if p.Session != "" && !slices.Contains(w.Sessions, p.Session) {
+		return fmt.Errorf(`page %q belongs to session %q, which is not in "sessions"`, p.ID, p.Session)
+	}
+	return nil
+}
+
+// page is the page as the engine takes it.
+func (p *Page) page() paging.Page {
+	out := paging.Page{ID: p.ID, Type: p.Type, Scope: p.Scope, Session: p.Session, Pin: p.Pin, Tokens: p.Tokens, RecomputeCost: p.RecomputeCost}
+	if out.Pin == "" {
+		out.Pin = paging.PinNone
+	}
+	if out.Scope == "" {
+		out.Scope = memkernel.ScopeSession
+	}
+	if f := p.Fields; f != nil {
+		out.Version, out.Supersedes, out.Group = f.Version, f.Supersedes, f.Group
+		out.Provenance.From = f.DerivedFrom
+	}
+	return out
+}
+
+// links are the pages that a page comes from.
+func (p *Page) links() []string {
+	if p.Fields == nil {
+		return nil
+	}
+	out := slices.Clone(p.Fields.DerivedFrom)
+	if s := p.Fields.Supersedes; s != "" {
+		out = append(out, s)
+	}
+	return out
+}
+
+// checkLinks refuses links to nowhere, circles, and versions out of order.
+func checkLinks(pages map[string]*Page, all []Page) error {
+	for i := range all {
+		p := &all[i]
+		for _, id := range p.links() {
+			q, ok := pages[id]
+			switch {
+			case !ok:
+				return fmt.Errorf("page %q comes from %q, which is no page of this workload", p.ID, id)
+			case id == p.Fields.Supersedes && q.Fields != nil && p.Fields.Version <= q.Fields.Version:
+				return fmt.Errorf("versions out of order: page %q (version %d) supersedes %q (version %d): give it a higher one", p.ID, p.Fields.Version, id, q.Fields.Version)
+			}
+		}
+	}
+	done := map[string]bool{}
+	for i := range all {
+		if circle := follow(pages, all[i].ID, nil, done); circle != nil {
+			return fmt.Errorf("cyclic provenance: %s: take one of these links out", strings.Join(circle, " comes from "))
+		}
+	}
+	return nil
+}
+
+// follow walks a page's links and returns a circle if it meets one.
+func follow(pages map[string]*Page, id string, path []string, done map[string]bool) []string {
+	if at := slices.Index(path, id); at >= 0 {
+		return append(slices.Clone(path[at:]), id)
+	}
+	if done[id] {
+		return nil
+	}
+	path = append(path, id)
+	for _, next := range pages[id].links() {
+		if c := follow(pages, next, path, done); c != nil {
+			return c
+		}
+	}
+	done[id] = true
+	return nil
+}
+
+func (w *Workload) checkTurns(pages map[string]*Page) error {
+	last := 0
+	flying := map[string]string{} // page in flight to its session
+	for i := range w.Turns {
+		t := &w.Turns[i]
+		switch {
+		case t.Turn < last || t.Turn < 0:
+			return fmt.Errorf("turn %d follows turn %d: turns stand in their order", t.Turn, last)
+		case !slices.Contains(w.Sessions, t.Session):
+			return fmt.Errorf(`turn %d: session %q is not in "sessions"`, t.Turn, t.Session)
+		}
+		last = t.Turn
+		err := checkTurn(t, pages)
+		if err == nil {
+			err = checkFlight(t, flying)
+		}
+		if err != nil {
+			return fmt.Errorf("turn %d: %w", t.Turn, err)
+		}
+	}
+	return nil
+}
+
+// checkFlight keeps book of what is in flight: work begins once before it ends, in
+// one session. A turn's work begins before other work of that turn ends, so that
+// what is over within a turn can stand there whole.
+func checkFlight(t *Turn, flying map[string]string) error {
+	for _, id := range t.Begin {
+		if s, ok := flying[id]; ok {
+			return fmt.Errorf(`page %q begins, and is in flight in session %q: "end" it first`, id, s)
+		}
+		flying[id] = t.Session
+	}
+	for _, id := range t.End {
+		if s, ok := flying[id]; !ok || s != t.Session {
+			return fmt.Errorf(`page %q ends, and is not in flight in session %q: "begin" it first`, id, t.Session)
+		}
+		delete(flying, id)
+	}
+	return nil
+}
+
+func checkTurn(t *Turn, pages map[string]*Page) error {
+	names := slices.Concat(t.Demand, t.Dirty, t.Begin, t.End)
+	for _, c := range t.Calls {
+		if c.Signature == "" {
+			return errors.New("a tool call has no signature")
+		}
+		if c.Page != "" {
+			names = append(names, c.Page)
+		}
+	}
+	for _, id := range names {
+		p, ok := pages[id]
+		switch {
+		case !ok:
+			return fmt.Errorf(`unknown page %q: list it in "pages"`, id)
+		case p.Scope != memkernel.ScopeProject && p.Session != t.Session:
+			return fmt.Errorf(`page %q is private to session %q: share it with "scope": "project"`, id, p.Session)
+		}
+	}
+	for _, e := range t.Events {
+		if !slices.Contains([]paging.Event{paging.EventCompaction, paging.EventReset, paging.EventFlush, paging.EventSessionEnd}, e) {
+			return fmt.Errorf("unknown event %q, use compaction, reset, flush or session_end", e)
+		}
+	}
+	for _, r := range t.Recall {
+		if !slices.Contains([]string{paging.RecallOK, paging.RecallNoMatch, paging.RecallDenied, paging.RecallError}, r.Outcome) {
+			return fmt.Errorf("recall of %q: unknown outcome %q, use ok, no_match, denied or error", r.Query, r.Outcome)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package predict
+
+import (
+	"slices"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Classes of content, in the order of reports.
+const (
+	ClassUser     = "user"     // what people wrote
+	ClassInjected = "injected" // what the host wrote in their name
+	ClassAnswer   = "answer"   // what the model said
+	ClassThinking = "thinking" // shown or hidden
+	ClassCall     = "call"     // names and arguments of tool calls
+	ClassResult   = "result"   // text of tool results
+	ClassMedia    = "media"    // images and documents, in results too
+	ClassOther    = "other"    // blocks of no known kind
+	numClasses    = 8
+)
+
+// classes lists them.
+func classes() []string {
+	return []string{ClassUser, ClassInjected, ClassAnswer, ClassThinking, ClassCall, ClassResult, ClassMedia, ClassOther}
+}
+
+// measure is a message's size by the counter alone, by class.
+type measure struct {
+	tokens, bytes, blocks [numClasses]int
+}
+
+// thinking is the part that some models drop when the user speaks again.
+func (m *measure) thinking() int { return m.tokens[slices.Index(classes(), ClassThinking)] }
+
+func (m *measure) total() (tokens, bytes int) {
+	for i := range m.tokens {
+		tokens += m.tokens[i]
+		bytes += m.bytes[i]
+	}
+	return tokens, bytes
+}
+
+func (m *measure) add(class string, tokens, bytes int) {
+	i := slices.Index(classes(), class)
+	m.tokens[i] += tokens
+	m.bytes[i] += bytes
+	m.blocks[i]++
+}
+
+// scale is what counts for one model.
+type scale struct {
+	counter budget.Counter
+	over    budget.Overheads
+	family  string
+}
+
+// measure counts a message. Its framing goes with the text of whoever speaks.
+func (s *scale) measure(m *memkernel.Message) measure {
+	var out measure
+	class := classOf(m)
+	for i := range m.Parts {
+		s.part(&out, class, &m.Parts[i])
+	}
+	out.tokens[slices.Index(classes(), class)] += s.over.PerMessage
+	return out
+}
+
+// recordedOutput is what the provider billed for writing a message of so many
+// counted tokens, 0 if the host recorded none or a stub, as streaming hosts do: that
+// is far below what stands there.
+func recordedOutput(m *memkernel.Message, counted int) int {
+	if m.Role != memkernel.RoleAssistant || m.Usage == nil || 2*m.Usage.OutputTokens < counted {
+		return 0
+	}
+	return m.Usage.OutputTokens
+}
+
+func classOf(m *memkernel.Message) string {
+	switch {
+	case m.Role == memkernel.RoleAssistant:
+		return ClassAnswer
+	case m.Origin != memkernel.OriginHost:
+		return ClassInjected
+	case transcript.HasResults(*m):
+		return ClassResult
+	}
+	return ClassUser
+}
+
+func (s *scale) part(out *measure, class string, q *memkernel.Part) {
+	switch {
+	case q.Call != nil:
+		text := q.Call.Name + "\n" + budget.ToolInput(s.family, q.Call.Input)
+		out.add(ClassCall, s.over.PerToolUse+s.text(text), len(q.Call.Name)+len(q.Call.Input))
+	case q.Result != nil:
+		out.add(ClassResult, s.over.PerToolResult, 0)
+		for i := range q.Result.Content {
+			s.part(out, ClassResult, &q.Result.Content[i])
+		}
+	case q.Media != nil:
+		out.add(ClassMedia, s.over.Image(q.Media.Width, q.Media.Height).Tokens, 0)
+	case q.Kind == memkernel.PartThinking || q.Kind == memkernel.PartRedactedThinking:
+		out.add(ClassThinking, s.thinking(q), len(q.Text))
+	case q.Kind == memkernel.PartOther:
+		out.add(ClassOther, s.text(q.Raw), len(q.Raw))
+	default:
+		out.add(class, s.text(q.Text), len(q.Text))
+	}
+}
+
+func (s *scale) text(text string) int {
+	if text == "" {
+		return 0
+	}
+	return s.counter.Count(text).Tokens
+}
+
+// thinking adds what Claude's signatures tell; other providers' say nothing.
+func (s *scale) thinking(q *memkernel.Part) int {
+	n := s.text(q.Text)
+	if s.family == budget.ClaudeOld || s.family == budget.ClaudeNew {
+		n += budget.HiddenThinking(q.Text, q.Signature).Tokens
+	}
+	return n
+}
+
+// positions is how many places of the provider's look-back a message takes: runs
+// of calls count as one, and so do runs of results.
+func positions(m *memkernel.Message) int {
+	n := 0
+	last := memkernel.PartKind("")
+	for i := range m.Parts {
+		k := m.Parts[i].Kind
+		if k == last && (k == memkernel.PartToolUse || k == memkernel.PartToolResult) {
+			continue
+		}
+		last = k
+		n++
+	}
+	return max(n, 1)
+}
+
+// markable tells whether a marker can stand at the message's end.
+func markable(m *memkernel.Message) bool {
+	if len(m.Parts) == 0 {
+		return false
+	}
+	switch last := &m.Parts[len(m.Parts)-1]; last.Kind {
+	case memkernel.PartThinking, memkernel.PartRedactedThinking:
+		return false
+	case memkernel.PartText:
+		return last.Text != ""
+	}
+	return true
+}
+
+func hasImage(parts []memkernel.Part) bool {
+	for i := range parts {
+		if parts[i].Kind == memkernel.PartImage || parts[i].Result != nil && hasImage(parts[i].Result.Content) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,202 @@
+package relevance
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// Index is what a set is indexed and searched by; [index.Index] is one.
+type Index interface {
+	retrieval.Index
+	Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error)
+	Close() error
+}
+
+// Opener opens an empty index for a set, in a folder that is removed afterwards.
+type Opener func(ctx context.Context, dir string, o *index.Options) (Index, error)
+
+// SQLite is the usual Opener.
+func SQLite(_ context.Context, dir string, o *index.Options) (Index, error) {
+	ix, err := index.Open(filepath.Join(dir, "index.sqlite"), o)
+	if err != nil {
+		return nil, err
+	}
+	return ix, nil
+}
+
+// Bench is a set with its index.
+type Bench struct {
+	Set
+	Index Index
+	// MinShare is [retrieval.Query.MinShare] of every question.
+	MinShare float64
+	// Chunks asks for chunks and not for passages.
+	Chunks bool
+	// Unpacked leaves out what Pack makes of the hits, which takes most of the time.
+	Unpacked bool
+	store    *markdownstore.Store
+	counter  budget.Counter
+	cache    *budget.Cache
+	dir      string
+}
+
+// Open indexes a set's folder in a temporary one, which Close removes.
+func Open(ctx context.Context, set Set, open Opener) (b *Bench, err error) {
+	b = &Bench{Set: set, cache: budget.NewCache(0)}
+	defer func() {
+		if err != nil {
+			b.Close()
+		}
+	}()
+	if b.counter, err = budget.For(budget.O200k); err != nil {
+		return nil, err
+	}
+	if b.store, err = markdownstore.Open(set.Dir, &markdownstore.Options{Private: true, Timezone: time.UTC}); err != nil {
+		return nil, err
+	}
+	if b.dir, err = os.MkdirTemp("", "memkernel-relevance-"); err != nil {
+		return nil, err
+	}
+	chunking := b.store.Chunking()
+	if b.Index, err = open(ctx, b.dir, &index.Options{Chunker: chunking.Name()}); err != nil {
+		return nil, err
+	}
+	return b, b.sync(ctx)
+}
+
+// sync fills the index. A file that can't be indexed is an error, since its
+// questions would be judged by its absence.
+func (b *Bench) sync(ctx context.Context) error {
+	report, err := b.Index.Sync(ctx, b.files(ctx), b.chunks, nil)
+	switch {
+	case err != nil:
+		return fmt.Errorf("index %s: %w", b.Dir, err)
+	case len(report.Failed) > 0:
+		return fmt.Errorf("index %s: %w", b.Dir, report.Failed[0])
+	case report.ChunksAdded == 0:
+		return fmt.Errorf("index %s: there is nothing to search", b.Dir)
+	}
+	return nil
+}
+
+// files lists what is indexed.
+func (b *Bench) files(ctx context.Context) iter.Seq2[index.FileStat, error] {
+	return func(yield func(index.FileStat, error) bool) {
+		for f, err := range b.store.Walk(ctx) {
+			if err == nil && !f.Indexed {
+				continue
+			}
+			if !yield(index.FileStat{Path: f.Path, Size: f.Size, ModTime: f.ModTime}, err) {
+				return
+			}
+		}
+	}
+}
+
+func (b *Bench) chunks(path string) ([]index.Chunk, error) {
+	f, err := b.store.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	d := markdownstore.Parse(path, f.Text)
+	if d.Binary {
+		return nil, fmt.Errorf("%s: %w", path, index.ErrSkip)
+	}
+	var out []index.Chunk
+	words := d.Keywords()
+	for _, c := range b.store.Chunks(d) {
+		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail,
+			Date: c.Date, Tokens: c.Tokens, Text: c.Text, Keywords: words})
+	}
+	return out, nil
+}
+
+// Close removes the index.
+func (b *Bench) Close() error {
+	if b.Index != nil {
+		b.Index.Close()
+	}
+	if b.store != nil {
+		b.store.Close()
+	}
+	if b.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(b.dir)
+}
+
+// hitLimit is how many hits are judged: more than TokenSizes have room for.
+const hitLimit = 80
+
+// Answer is what one question came to.
+type Answer struct {
+	Question
+	Metrics
+	// Ranks are those of the first hit that covers each line of the evidence, from
+	// 1; 0 if none does.
+	Ranks []int
+}
+
+// Ask asks all questions as of a moment, and judges each answer.
+func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time) ([]Answer, error) {
+	r := retrieval.New(b.Index, opts)
+	var out []Answer
+	for _, q := range b.Questions {
+		got := r.Search(ctx, retrieval.Query{Text: q.Text, Limit: hitLimit, MinShare: b.MinShare, Passages: !b.Chunks, NoSnippets: true, Now: now, Age: b.age})
+		if got.Err != nil {
+			return nil, fmt.Errorf("ask %s: %w", q.ID, got.Err)
+		}
+		out = append(out, b.judge(q, got.Hits))
+	}
+	return out, nil
+}
+
+func (b *Bench) judge(q Question, hits []retrieval.Hit) Answer {
+	m := rate(q, hits, b.count)
+	if !b.Unpacked {
+		m.pack(q, hits, b.count)
+	}
+	return Answer{q, m, ranksOf(q.Evidence, hits)}
+}
+
+func (b *Bench) count(s string) int { return b.cache.Count(b.counter, s).Tokens }
+
+// age is the workspace's own rule.
+func (b *Bench) age(path, _ string, mod time.Time) (time.Time, bool) {
+	class, _ := markdownstore.Classify(path)
+	return markdownstore.File{Path: path, ModTime: mod, Class: class}.AgesFrom(time.UTC)
+}
+
+// newest is the last day that a dated file of the set is of, zero if there is
+// none: the moment after which its questions could be asked.
+func (b *Bench) newest(ctx context.Context) (time.Time, error) {
+	var last time.Time
+	for f, err := range b.store.Walk(ctx) {
+		if err != nil {
+			return last, err
+		}
+		if day, ok := markdownstore.ParseDate(f.Date, time.UTC); ok && day.After(last) {
+			last = day
+		}
+	}
+	return last, nil
+}
+
+// Moment is when the questions are asked unless somebody says otherwise: on the day
+// after the newest note, or at any time if nothing in the set has a date.
+func (b *Bench) Moment(ctx context.Context) (time.Time, error) {
+	last, err := b.newest(ctx)
+	if last.IsZero() {
+		last = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return last.AddDate(0, 0, 1), err
+}

@@ -1,0 +1,118 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/index"
+)
+
+// What keeps the index from being audited.
+var (
+	// ErrCopy: it could not be copied to be checked.
+	ErrCopy = errors.New("the index could not be copied to be checked")
+	// ErrWritten: it was written while it was checked, every time.
+	ErrWritten = errors.New("somebody is writing the index")
+)
+
+// auditTries is how often the index is checked that is written meanwhile.
+const auditTries = 3
+
+// Audit checks the index in a file without leaving anything beside it, and tells what
+// is wrong with it; an older one has nothing wrong, since the next reindex replaces it.
+// The error is ErrCopy, ErrWritten, or why it can't be opened.
+//
+// Even a reader makes SQLite create and change files where a write-ahead log is in use,
+// so an index without one is read as immutable, and one with a log is copied first. What
+// was found counts only if nobody wrote meanwhile.
+func (m *Memory) Audit(ctx context.Context, path string) ([]error, error) {
+	for range auditTries {
+		before := stampOf(path)
+		found, err := checkCopy(ctx, path, m.index.options(), before.logBytes > 0)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if stampOf(path) == before {
+			return found, err
+		}
+	}
+	return nil, ErrWritten
+}
+
+// stamp is size and time of the index and of its log.
+type stamp struct {
+	bytes, logBytes int64
+	time, logTime   time.Time
+}
+
+func stampOf(path string) (s stamp) {
+	if fi, err := os.Stat(path); err == nil {
+		s.bytes, s.time = fi.Size(), fi.ModTime()
+	}
+	if fi, err := os.Stat(path + "-wal"); err == nil {
+		s.logBytes, s.logTime = fi.Size(), fi.ModTime()
+	}
+	return s
+}
+
+// checkCopy checks the index as it stands, or a copy of it with its log.
+func checkCopy(ctx context.Context, path string, o *index.Options, logged bool) ([]error, error) {
+	at := path
+	o.Immutable = true
+	if logged {
+		dir, err := os.MkdirTemp("", "memkernel-audit-")
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrCopy, err)
+		}
+		defer os.RemoveAll(dir)
+		to := filepath.Join(dir, filepath.Base(path))
+		for _, ending := range [...]string{"", "-wal"} {
+			if err := copyFile(path+ending, to+ending); err != nil {
+				return nil, fmt.Errorf("%w: %w", ErrCopy, err)
+			}
+		}
+		at, o.Immutable, o.ReadOnly = to, false, true
+	}
+	ix, err := index.Open(at, o)
+	if errors.Is(err, index.ErrOlder) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer ix.Close()
+	var found []error
+	for err := range ix.Check(ctx) {
+		found = append(found, &placed{err, strings.ReplaceAll(err.Error(), at, path)})
+	}
+	return found, nil
+}
+
+// placed is what was found in a copy, said of the index itself.
+type placed struct {
+	err  error
+	text string
+}
+
+func (p *placed) Error() string { return p.text }
+func (p *placed) Unwrap() error { return p.err }
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}

@@ -1,0 +1,204 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/sessions"
+)
+
+// corpus is what is to be indexed: the memory files, the media that the embedder takes,
+// and documents of past sessions, if those are searched.
+type corpus struct {
+	store      *markdownstore.Store
+	masker     *mask.Masker
+	embedder   embed.Provider
+	mediaPaths []string
+	past       *sessions.Store
+	searched   bool
+}
+
+// Skipped is a file and what is to be said about it.
+type Skipped struct{ Path, Reason string }
+
+// skip tells of a file that is left out, if somebody listens.
+func skip(skipped func(Skipped), path, why string) {
+	if skipped != nil {
+		skipped(Skipped{Path: path, Reason: why})
+	}
+}
+
+// indexed tells whether a file of a path is indexed.
+func indexed(path string) bool {
+	c, ok := markdownstore.Classify(path)
+	return ok && c.Indexed
+}
+
+// files lists all by their stats. What is not to be indexed, though its name says so,
+// is told to skipped.
+func (c *corpus) files(ctx context.Context, skipped func(Skipped)) iter.Seq2[index.FileStat, error] {
+	return func(yield func(index.FileStat, error) bool) {
+		if !c.markdown(ctx, skipped, yield) {
+			return
+		}
+		for _, dir := range c.mediaPaths {
+			if !c.mediaUnder(ctx, path.Clean(dir), skipped, yield) {
+				return
+			}
+		}
+		if !c.searched {
+			return
+		}
+		for f, err := range c.past.Files() {
+			if !yield(index.FileStat{Path: f.Path, Size: f.Size, ModTime: f.ModTime}, err) {
+				return
+			}
+		}
+	}
+}
+
+// markdown lists the memory files. It is false if yield wants no more.
+func (c *corpus) markdown(ctx context.Context, skipped func(Skipped), yield func(index.FileStat, error) bool) bool {
+	for f, err := range c.store.Walk(ctx) {
+		var denied *markdownstore.DeniedError
+		switch {
+		case errors.As(err, &denied):
+			skip(skipped, f.Path, denied.Error())
+			continue
+		case err == nil && !f.Indexed:
+			continue
+		case err == nil && f.Shadowed:
+			skip(skipped, f.Path, "MEMORY.md stands in its place")
+			continue
+		case err == nil && f.TooLarge:
+			skip(skipped, f.Path, "larger than files may be to be indexed; split it, or raise workspace.max_file_size")
+			continue
+		}
+		if !yield(index.FileStat{Path: f.Path, Size: f.Size, ModTime: f.ModTime}, err) {
+			return false
+		}
+	}
+	return true
+}
+
+// mediaUnder lists the media in a folder of the workspace. It is false if yield
+// wants no more.
+func (c *corpus) mediaUnder(ctx context.Context, dir string, skipped func(Skipped), yield func(index.FileStat, error) bool) bool {
+	root, err := os.OpenRoot(c.store.Dir())
+	if err != nil {
+		return yield(index.FileStat{Path: dir}, err)
+	}
+	defer root.Close()
+	if !fs.ValidPath(dir) {
+		skip(skipped, dir, "media_paths are folders of the workspace, by their relative names")
+		return true
+	}
+	more := true
+	err = fs.WalkDir(root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, fs.ErrNotExist) && name == dir:
+			skip(skipped, dir, "there is no such folder of media")
+			return nil
+		case err == nil && e.IsDir() && name != dir && strings.HasPrefix(e.Name(), "."):
+			return fs.SkipDir
+		case err == nil && !e.IsDir() && (!e.Type().IsRegular() || mediaType(name) == ""):
+			return nil
+		case err == nil && !visible.Name(name):
+			skip(skipped, name, nameless)
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case err == nil && e.IsDir():
+			return nil
+		}
+		st := index.FileStat{Path: name}
+		if err == nil {
+			var why string
+			if st, why, err = mediaStat(root, name, c.embedder); why != "" {
+				skip(skipped, name, why)
+				return nil
+			}
+		}
+		if more = yield(st, err); !more {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if err != nil && more {
+		more = yield(index.FileStat{Path: dir}, err)
+	}
+	return more
+}
+
+// nameless is why a file or folder is left out whose name can't be shown.
+const nameless = "its name holds characters that can't be shown; rename it"
+
+// chunks reads a file and cuts it.
+func (c *corpus) chunks(path string, r *Report) ([]index.Chunk, error) {
+	if IsPast(path) {
+		return c.pastChunks(path)
+	}
+	if mediaType(path) != "" {
+		_, line, err := c.media(path)
+		if err != nil {
+			return nil, err
+		}
+		return []index.Chunk{{StartLine: 1, EndLine: 1, Text: line, Tokens: embed.EstimateTokens(line)}}, nil
+	}
+	l, err := c.store.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	d := markdownstore.Parse(path, c.masker.Lines(l.Text))
+	for _, n := range d.Notes {
+		note := Skipped{Path: path, Reason: n.Text}
+		if n.Line > 0 {
+			note.Path = fmt.Sprintf("%s:%d", path, n.Line)
+		}
+		if n.Code == markdownstore.NoteBinary {
+			r.Skipped = append(r.Skipped, note)
+			return nil, fmt.Errorf("%s: %w", path, index.ErrSkip)
+		}
+		r.Notes = append(r.Notes, note)
+	}
+	var out []index.Chunk
+	words := d.Keywords()
+	for k := range markdownstore.ChunkSeq(d, c.chunking()) {
+		out = append(out, index.Chunk{ID: k.ID, StartLine: k.StartLine, EndLine: k.EndLine, Trail: k.Trail, Date: k.Date,
+			Tokens: k.Tokens, Text: k.Text, Keywords: words})
+	}
+	return out, nil
+}
+
+// pastChunks cuts a document of a past session, whose secrets are masked already.
+func (c *corpus) pastChunks(path string) ([]index.Chunk, error) {
+	text, err := c.past.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []index.Chunk
+	date := sessions.Date(path)
+	for k := range markdownstore.ChunkSeq(markdownstore.Parse(path, text), c.chunking()) {
+		out = append(out, index.Chunk{ID: k.ID, StartLine: k.StartLine, EndLine: k.EndLine, Trail: k.Trail, Date: date, Tokens: k.Tokens, Text: k.Text})
+	}
+	return out, nil
+}
+
+func (c *corpus) chunking() *markdownstore.Chunking {
+	k := c.store.Chunking()
+	return &k
+}

@@ -1,0 +1,237 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/index"
+)
+
+// Estimate is what is to be embedded, counted before anything is sent.
+type Estimate struct {
+	// Texts lack a vector of the model; Tokens are about what it makes of them.
+	Texts, Tokens int
+	// Free tells that the model is on this machine; else Price is what tokens
+	// cost, nil if that is not known.
+	Free  bool
+	Price *embed.Price
+}
+
+// ProbeText is a text that every model takes.
+const ProbeText = "memory"
+
+// filling gives chunks their vectors in one reindex.
+type filling struct {
+	corpus *corpus
+	ix     Index
+	p      embed.Provider
+	allow  func(Estimate) error
+	opts   *ReindexOptions
+	r      *Report
+}
+
+// fill gives every chunk its vector and puts the embedder's model in use. Where
+// another model is in use, its vectors answer until the new ones are complete.
+func fill(ctx context.Context, f *filling) error {
+	err := f.once(ctx, f.opts.Full)
+	if errors.Is(err, index.ErrModel) { // the length changed
+		err = f.once(ctx, true)
+	}
+	return err
+}
+
+// once fills the index. check looks whether the model still gives vectors of the
+// length that is in use.
+func (f *filling) once(ctx context.Context, check bool) error {
+	if err := f.allowed(ctx); err != nil {
+		return err
+	}
+	used, dim, err := f.ix.Model(ctx)
+	if err == nil && (check || used != f.p.Model()) {
+		used, dim, err = f.measure(ctx)
+	}
+	if err == nil && used == "" {
+		used, err = f.p.Model(), f.ix.UseModel(ctx, f.p.Model(), dim)
+	}
+	if err != nil {
+		return err
+	}
+	report, err := embed.Fill(ctx, f.p, missingTexts(ctx, f.ix, f.p.Model()), f.put, f.progress())
+	f.r.Embedded = &report
+	if err == nil {
+		err = f.media(ctx)
+	}
+	if err != nil || used == f.p.Model() {
+		return err
+	}
+	return f.ix.UseModel(ctx, f.p.Model(), dim)
+}
+
+// allowed estimates what is to be sent and asks whether it may be.
+func (f *filling) allowed(ctx context.Context) error {
+	e, err := estimate(ctx, f.ix, f.p)
+	f.r.Estimate = &e
+	if err == nil && !f.opts.Approved && f.allow != nil {
+		err = f.allow(e)
+	}
+	return err
+}
+
+// measure finds out how long the model's vectors are, forgets those of its name that
+// are not, since they can't be compared with any question, and tells which model
+// is in use then.
+func (f *filling) measure(ctx context.Context) (used string, dim int, err error) {
+	if dim = embed.Describe(f.p).Dim; dim == 0 {
+		v, err := f.p.EmbedQuery(ctx, ProbeText)
+		if err != nil {
+			return "", 0, fmt.Errorf("embed: %w", err)
+		}
+		dim = len(v)
+	}
+	forgotten, err := f.ix.KeepLength(ctx, f.p.Model(), dim)
+	if err == nil && forgotten > 0 {
+		err = f.allowed(ctx)
+	}
+	if err == nil {
+		used, _, err = f.ix.Model(ctx)
+	}
+	return used, dim, err
+}
+
+func (f *filling) progress() *embed.FillOptions {
+	o := &embed.FillOptions{}
+	if tell := f.opts.Progress; tell != nil {
+		o.Progress = func(r embed.FillReport) {
+			tell(Progress{Stage: StageEmbed, Done: int64(r.Done()), Total: int64(r.Texts), Files: f.r.Files, Chunks: f.r.ChunksAdded})
+		}
+	}
+	return o
+}
+
+func (f *filling) put(ctx context.Context, vs []embed.Vector[index.Hash]) error {
+	out := make([]index.Embedding, len(vs))
+	for i := range vs {
+		out[i] = index.Embedding{Hash: vs[i].Key, Vector: vs[i].Vector}
+	}
+	return f.ix.PutEmbeddings(ctx, f.p.Model(), out)
+}
+
+// media embeds the files among what lacks a vector. One that is refused stays
+// without and is told.
+func (f *filling) media(ctx context.Context) error {
+	p, ok := f.p.(embed.MediaProvider)
+	for t, err := range f.ix.MissingEmbeddings(ctx, f.p.Model()) {
+		if err != nil {
+			return err
+		}
+		if !ok || mediaType(t.Path) == "" {
+			continue
+		}
+		if err := f.file(ctx, p, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *filling) file(ctx context.Context, p embed.MediaProvider, t index.Missing) error {
+	file, line, err := f.corpus.media(t.Path)
+	if err != nil || line != t.Text {
+		f.r.Skipped = append(f.r.Skipped, Skipped{t.Path, "it changed while it was indexed: run reindex again"})
+		return nil
+	}
+	v, use, err := p.EmbedMedia(ctx, file)
+	f.r.Embedded.Requests += use.Requests
+	f.r.Embedded.Retries += use.Retries
+	f.r.Embedded.Tokens += use.Tokens
+	var e *embed.Error
+	switch {
+	case errors.As(err, &e) && e.Texts:
+		f.r.Embedded.Refused++
+		f.r.Skipped = append(f.r.Skipped, Skipped{t.Path, "it is found by its name only: " + err.Error()})
+		return nil
+	case err != nil:
+		return err
+	}
+	f.r.Embedded.Embedded++
+	return f.put(context.WithoutCancel(ctx), []embed.Vector[index.Hash]{{Key: t.Hash, Vector: v}})
+}
+
+// missingTexts are the texts without a vector; files of media come apart.
+func missingTexts(ctx context.Context, ix Index, model string) iter.Seq2[embed.Text[index.Hash], error] {
+	return func(yield func(embed.Text[index.Hash], error) bool) {
+		for t, err := range ix.MissingEmbeddings(ctx, model) {
+			if err == nil && mediaType(t.Path) != "" {
+				continue
+			}
+			if !yield(embed.Text[index.Hash]{Key: t.Hash, Text: embed.Compose(t.Trail, t.Text)}, err) {
+				return
+			}
+		}
+	}
+}
+
+// estimate counts what has no vector yet.
+func estimate(ctx context.Context, ix Index, p embed.Provider) (Estimate, error) {
+	d := embed.Describe(p)
+	e := Estimate{Free: d.Free, Price: d.Price}
+	_, takesMedia := p.(embed.MediaProvider)
+	for t, err := range ix.MissingEmbeddings(ctx, p.Model()) {
+		switch {
+		case err != nil:
+			return e, err
+		case mediaType(t.Path) == "":
+			e.Texts++
+			e.Tokens += embed.EstimateTokens(embed.Compose(t.Trail, t.Text))
+		case takesMedia:
+			e.Texts++
+			e.Tokens += embed.MediaTokens
+		}
+	}
+	return e, nil
+}
+
+// NeverEmbedded counts the texts without a vector that take more tokens than a whole
+// day has, and what the longest takes.
+func (m *Memory) NeverEmbedded(ctx context.Context) (n, tokens int, err error) {
+	p := m.o.Embedder
+	if p == nil {
+		return 0, 0, nil
+	}
+	d := embed.Describe(p)
+	if d.Budget == nil {
+		return 0, 0, nil
+	}
+	_, perDay, err := d.Budget.Spent()
+	if err != nil {
+		return 0, 0, err
+	}
+	ix, err := m.index.get(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	_, takesMedia := p.(embed.MediaProvider)
+	for t, err := range ix.MissingEmbeddings(ctx, p.Model()) {
+		if err != nil {
+			return n, tokens, err
+		}
+		text := embed.Compose(t.Trail, t.Text)
+		if d.MaxTextBytes > 0 {
+			text = text[:min(len(text), d.MaxTextBytes)]
+		}
+		takes := embed.EstimateTokens(text)
+		switch media := mediaType(t.Path) != ""; {
+		case media && !takesMedia:
+			continue
+		case media:
+			takes += embed.MediaTokens
+		}
+		if takes > perDay {
+			n, tokens = n+1, max(tokens, takes)
+		}
+	}
+	return n, tokens, nil
+}

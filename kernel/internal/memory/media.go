@@ -1,0 +1,106 @@
+package memory
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/index"
+)
+
+// mediaTypes are the images and sounds that may be found by meaning, by the end of
+// their names.
+var mediaTypes = map[string]string{
+	".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp", ".gif": "image/gif",
+	".heic": "image/heic", ".heif": "image/heif", ".mp3": "audio/mpeg", ".wav": "audio/wav", ".ogg": "audio/ogg",
+	".opus": "audio/opus", ".m4a": "audio/mp4", ".aac": "audio/aac", ".flac": "audio/flac",
+}
+
+// mediaType is "" for what is no media.
+func mediaType(name string) string { return mediaTypes[strings.ToLower(path.Ext(name))] }
+
+// mediaStat is the stat of a file together with what is said of it, so that either
+// can change; why tells that it can't be embedded.
+func mediaStat(root *os.Root, name string, by embed.Provider) (st index.FileStat, why string, err error) {
+	fi, err := root.Stat(name)
+	if err != nil {
+		return index.FileStat{Path: name}, "", err
+	}
+	p, ok := by.(embed.MediaProvider)
+	if !ok {
+		return st, fmt.Sprintf("%s is not embedded: that takes provider gemini with model gemini-embedding-2", mediaType(name)), nil
+	}
+	if err := p.TakesMedia(mediaType(name), fi.Size()); err != nil {
+		return st, "it is not embedded: " + err.Error(), nil
+	}
+	st = index.FileStat{Path: name, Size: fi.Size(), ModTime: fi.ModTime()}
+	if _, ci, ok := captionFile(root, name); ok {
+		st.Size += ci.Size()
+		if ci.ModTime().After(st.ModTime) {
+			st.ModTime = ci.ModTime()
+		}
+	}
+	return st, "", nil
+}
+
+// captionFile finds what is said of a file: shed.png.md, shed.png.txt, shed.md or
+// shed.txt beside shed.png.
+func captionFile(root *os.Root, name string) (string, fs.FileInfo, bool) {
+	base := strings.TrimSuffix(name, path.Ext(name))
+	for _, c := range []string{name + ".md", name + ".txt", base + ".md", base + ".txt"} {
+		if fi, err := root.Lstat(c); err == nil && fi.Mode().IsRegular() {
+			return c, fi, true
+		}
+	}
+	return "", nil, false
+}
+
+const (
+	// maxCaption bounds what is read of a caption, maxMediaFile what is read of a
+	// file; the embedder's own bound is smaller.
+	maxCaption   = 2 << 10
+	maxMediaFile = 64 << 20
+)
+
+// media is a file as it is embedded, and the one line by which it is found and
+// shown: kind, path, caption and a part of its hash, so that another content is
+// another chunk.
+func (c *corpus) media(name string) (file embed.Media, line string, err error) {
+	root, err := os.OpenRoot(c.store.Dir())
+	if err != nil {
+		return file, "", err
+	}
+	defer root.Close()
+	if file.Data, err = readBounded(root, name, maxMediaFile); err != nil {
+		return file, "", err
+	}
+	file.Type = mediaType(name)
+	kind, _, _ := strings.Cut(file.Type, "/")
+	line = kind + " " + name
+	if caption, _, ok := captionFile(root, name); ok {
+		text, err := readBounded(root, caption, maxCaption)
+		if err != nil {
+			return file, "", err
+		}
+		line += ": " + strings.Join(strings.Fields(strings.ToValidUTF8(c.masker.Lines(string(text)), "")), " ")
+	}
+	file.Caption = line
+	sum := sha256.Sum256(file.Data)
+	return file, line + " [" + hex.EncodeToString(sum[:8]) + "]", nil
+}
+
+// readBounded reads the beginning of a file.
+func readBounded(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
+}

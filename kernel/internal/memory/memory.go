@@ -1,0 +1,215 @@
+// Package memory is the workspace's memory as it is searched and read: the Markdown,
+// media and past sessions that belong to it, the index over them, who may see what of
+// it, and how the index is made, filled with vectors, moved and checked.
+//
+// It writes to the index and to the documents of past sessions, and never to the
+// workspace's files. It knows nothing of kernels, plans and journals: a session is a key
+// here, and its conversation what a [sessions.Lister] lists. Package syncer below it says
+// when the index is brought up to date.
+package memory
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/sessions"
+)
+
+// Options say what memory is and where its index is kept. Store, State, Prepare, Masker,
+// Now, Backend and Sessions.Folder must be set.
+type Options struct {
+	// Store are the settings of the workspace; Private is set here.
+	Store markdownstore.Options
+	// State is the state folder; Prepare makes it before something is written to it.
+	State   store.Store
+	Prepare func() error
+	Masker  *mask.Masker
+	Now     func() time.Time
+	// Backend keeps the index; BusyTimeout is how long a statement of it waits for
+	// another process.
+	Backend     Backend
+	BusyTimeout time.Duration
+	// Ranking are the settings of the search.
+	Ranking retrieval.Options
+	// Embedder makes vectors, nil for none; Allow, if not nil, refuses what is to be
+	// sent to it unasked.
+	Embedder embed.Provider
+	Allow    func(Estimate) error
+	// MediaPaths are folders of the workspace with images and sounds.
+	MediaPaths []string
+	Sessions   SessionOptions
+	// Sync says when the index is brought up to date by itself. What a run does, and
+	// what is watched but for the Debounce, is filled in here.
+	Sync syncer.Options
+}
+
+// SessionOptions say whether past sessions are searched.
+type SessionOptions struct {
+	Enabled bool
+	// Sources are folders of transcripts that hosts write; Own, if not nil, lists
+	// sessions from elsewhere.
+	Sources []sessions.Source
+	Own     sessions.Lister
+	// Agent is whose sessions are that name nobody; "" is [sessions.DefaultAgent].
+	Agent string
+	// Folder names the folder of the session of a key, by which its documents are
+	// named if Own listed it.
+	Folder func(key string) (string, error)
+	// DeltaBytes, DeltaMessages and Settle: see [sessions.Options].
+	DeltaBytes    int64
+	DeltaMessages int
+	Settle        time.Duration
+}
+
+// Memory is a workspace's memory with its index.
+type Memory struct {
+	// Private sees all files, Shared those that everybody may see.
+	Private, Shared *markdownstore.Store
+	// Past are documents of what was said in sessions.
+	Past *sessions.Store
+	// Sync keeps the index up to date.
+	Sync *syncer.Syncer
+
+	o      Options
+	corpus corpus
+	index  opened
+
+	mu    sync.Mutex // guards what follows
+	files map[string]readFile
+}
+
+// Open opens the workspace. The index is opened when it is wanted.
+func Open(dir string, o Options) (*Memory, error) {
+	o.Store.Private = true
+	if o.Store.Now == nil {
+		o.Store.Now = o.Now
+	}
+	store, err := markdownstore.Open(dir, &o.Store)
+	if err != nil {
+		return nil, err
+	}
+	m := &Memory{o: o, Private: store, Shared: store.Shared(), files: map[string]readFile{}}
+	m.Past = sessions.Open(o.State.In(pastDir), &sessions.Options{Mask: o.Masker.Text, Location: m.location(),
+		DeltaBytes: o.Sessions.DeltaBytes, DeltaMessages: o.Sessions.DeltaMessages, Settle: o.Sessions.Settle})
+	m.corpus = corpus{store: store, masker: o.Masker, embedder: o.Embedder, mediaPaths: o.MediaPaths, past: m.Past, searched: o.Sessions.Enabled}
+	m.index = opened{backend: o.Backend, ranking: &m.o.Ranking, rules: index.Options{BusyTimeout: o.BusyTimeout, Chunker: store.Chunking().Name() + chunkerMark}}
+	m.Sync = syncer.New(m.syncOptions())
+	return m, nil
+}
+
+// syncOptions say what the syncer does, and watches.
+func (m *Memory) syncOptions() syncer.Options {
+	o := m.o.Sync
+	o.State, o.Now, o.Lag = m.o.State, m.o.Now, m.lag
+	o.Update = func(ctx context.Context) (syncer.Done, error) {
+		r, err := m.reindex(ctx, &ReindexOptions{delta: true})
+		return r.done(), err
+	}
+	if o.Watch != nil {
+		w := *o.Watch
+		w.Root, w.Deep, w.Skip, w.Relevant = m.Private.Dir(), []string{"memory"}, markdownstore.Skipped, indexed
+		o.Watch = &w
+	}
+	return o
+}
+
+// Close ends the background's work, then gives the files back.
+func (m *Memory) Close() error {
+	m.Sync.Close()
+	return errors.Join(m.index.close(), m.Private.Close())
+}
+
+// Store is the workspace as a session sees it.
+func (m *Memory) Store(private bool) *markdownstore.Store {
+	if private {
+		return m.Private
+	}
+	return m.Shared
+}
+
+// location is where the user's days begin.
+func (m *Memory) location() *time.Location {
+	if loc := m.o.Store.Timezone; loc != nil {
+		return loc
+	}
+	return time.Local
+}
+
+// File is a file of the workspace that has a place in prompts.
+type File struct {
+	Path string
+	// Type is the page type of the file's class.
+	Type markdownstore.PageType
+	// Text has its secrets masked; Hash is its SHA-256, in hex.
+	Text, Hash string
+	Lines      int
+}
+
+// readFile is a file as it was read, good while its stat stays.
+type readFile struct {
+	size int64
+	mod  time.Time
+	File
+}
+
+// mtimeGrain is the age from which a modification time is trusted: within a clock's
+// grain a file can change twice.
+const mtimeGrain = 2 * time.Second
+
+// File reads a file of the workspace; ok is false if there is none, or nothing in it.
+func (m *Memory) File(private bool, path string) (file File, ok bool, err error) {
+	store := m.Store(private)
+	f, err := store.Stat(path)
+	if err != nil || f.ModTime.IsZero() {
+		return File{}, false, err
+	}
+	m.mu.Lock()
+	r, known := m.files[path]
+	m.mu.Unlock()
+	if known && r.size == f.Size && r.mod.Equal(f.ModTime) {
+		return r.File, true, nil
+	}
+	l, err := store.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{}, false, nil
+	}
+	if err != nil {
+		return File{}, false, err
+	}
+	text := m.o.Masker.Text(strings.TrimPrefix(l.Text, "\ufeff"))
+	sum := sha256.Sum256([]byte(text))
+	r = readFile{size: f.Size, mod: f.ModTime, File: File{Path: path, Type: f.PageType, Text: text, Hash: hex.EncodeToString(sum[:]),
+		Lines: 1 + strings.Count(strings.TrimSuffix(text, "\n"), "\n")}}
+	if !l.Unsettled && time.Since(f.ModTime) > mtimeGrain {
+		m.mu.Lock()
+		m.files[path] = r
+		m.mu.Unlock()
+	}
+	return r.File, strings.TrimSpace(text) != "", nil
+}
+
+// Remembered is the file of curated memory.
+func (m *Memory) Remembered() string {
+	if f, err := m.Private.Stat("MEMORY.md"); err == nil && f.ModTime.IsZero() {
+		return "memory.md"
+	}
+	return "MEMORY.md"
+}
+
+// DailyLogs are the logs of today and yesterday; see [markdownstore.Store.DailyLogs].
+func (m *Memory) DailyLogs(private bool, now time.Time) (today, yesterday markdownstore.File) {
+	return m.Store(private).DailyLogs(now)
+}

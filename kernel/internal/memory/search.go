@@ -1,0 +1,225 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/sessions"
+)
+
+// The sources of memory.
+const (
+	// SourceMemory are the workspace's files.
+	SourceMemory = "memory"
+	// SourceSessions is what was said: in this session and no longer shown, and in
+	// others.
+	SourceSessions = "sessions"
+)
+
+// Scope says what of memory somebody may see, and wants to.
+type Scope struct {
+	// Private: MEMORY.md, USER.md and past sessions are there.
+	Private bool
+	// Agent is whose past sessions are there, Session whose is left out, being the
+	// one that asks.
+	Agent, Session string
+	// Source is one of the sources, "" for all.
+	Source string
+	// own is where documents of that session are, as package sessions names them.
+	own string
+}
+
+// Scope is that of a session. Without an agent it is the session's.
+func (m *Memory) Scope(private bool, agent, session, source string) Scope {
+	if agent == "" {
+		agent = m.Agent(session)
+	}
+	sc := Scope{Private: private, Agent: agent, Session: session, Source: source}
+	if name, err := m.o.Sessions.Folder(session); err == nil {
+		sc.own = sessions.Folder(agent, name)
+	}
+	return sc
+}
+
+// Recall searches for a session, in all that it may see.
+func (m *Memory) Recall(ctx context.Context, private bool, session string, q retrieval.Query) retrieval.Result {
+	return m.Search(ctx, m.Scope(private, "", session, ""), q)
+}
+
+// Search asks files and spans. It always has an answer; what is wrong with the
+// index stands in it.
+func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query) retrieval.Result {
+	if reason, why := m.refusal(sc); reason == retrieval.Disabled {
+		return retrieval.Result{Hits: []retrieval.Hit{}, Reason: reason, Mode: retrieval.NoSearch, Detail: why}
+	} else if reason != "" {
+		q.Denied = why
+	}
+	var r *reading
+	var err error
+	if q.Want, err = m.want(sc, q.Want); err == nil {
+		r, err = m.index.get(ctx)
+	}
+	q.Age = m.age
+	q.Text = m.o.Masker.Text(q.Text) // a provider of vectors may be asked, and another program
+	if err != nil {
+		if errors.Is(err, index.ErrMissing) || errors.Is(err, index.ErrOlder) || errors.Is(err, index.ErrDamaged) {
+			m.Sync.Unusable()
+		}
+		return sourced(retrieval.New(failing{err}, &m.o.Ranking).Search(ctx, q))
+	}
+	lag := m.Sync.Stale(ctx)
+	q.Stale, q.StaleBy = !lag.Zero(), behindBy(lag)
+	res := r.retriever.Search(ctx, q)
+	if q.Stale {
+		res.Behind = &lag
+	}
+	return sourced(res)
+}
+
+// failing is the index that can't be opened.
+type failing struct{ err error }
+
+func (f failing) Search(context.Context, index.Query) (index.Hits, error) { return index.Hits{}, f.err }
+
+// sourced names the source of every hit.
+func sourced(res retrieval.Result) retrieval.Result {
+	for i := range res.Hits {
+		h := &res.Hits[i]
+		h.Source = SourceMemory
+		if h.Kind == retrieval.Session || IsPast(h.Path) {
+			h.Source = SourceSessions
+		}
+	}
+	return res
+}
+
+// behindBy says a lag in words, "" for none.
+func behindBy(l index.Lag) string {
+	switch {
+	case l.Rules:
+		return "all of them: they were indexed by other rules"
+	case l.Files > 0 && l.Removed > 0:
+		return fmt.Sprintf("%d changed, %d gone", l.Files, l.Removed)
+	case l.Removed > 0:
+		return fmt.Sprintf("%d gone", l.Removed)
+	case l.Files > 0:
+		return fmt.Sprintf("%d changed", l.Files)
+	}
+	return ""
+}
+
+// IsPast tells the path of a document of a past session.
+func IsPast(path string) bool { return strings.HasPrefix(path, sessions.Prefix) }
+
+// want keeps out what a session may not see, on top of what the caller wants.
+func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, error) {
+	if sc.Private && sc.Source == "" && !m.Past.Exists() {
+		return also, nil
+	}
+	past := sc.Private && m.o.Sessions.Enabled && sc.Source != SourceMemory
+	var hidden func(string) bool
+	if past {
+		var err error
+		if hidden, err = m.Past.Hidden(); err != nil {
+			return nil, err
+		}
+	}
+	return func(path string) bool {
+		if also != nil && !also(path) {
+			return false
+		}
+		if IsPast(path) {
+			return past && strings.HasPrefix(path, sessions.Under(sc.Agent)) && !hidden(path) && !sc.asks(path)
+		}
+		if sc.Source == SourceSessions {
+			return false
+		}
+		_, file := index.SplitOwner(path)
+		if mediaType(file) != "" {
+			return sc.Private
+		}
+		c, ok := markdownstore.Classify(file)
+		return ok && (sc.Private || !c.Private)
+	}, nil
+}
+
+// asks tells whether a document is of the session that asks: what it no longer
+// shows, its spans hold.
+func (sc *Scope) asks(path string) bool {
+	return sc.Session != "" && (sessions.Of(path, sc.Agent, sc.Session) || sc.own != "" && strings.HasPrefix(path, sc.own))
+}
+
+// refusal is why past sessions, asked for by name, may not be searched.
+func (m *Memory) refusal(sc Scope) (retrieval.Reason, string) {
+	switch {
+	case sc.Source != SourceSessions:
+	case !sc.Private:
+		return retrieval.Denied, "what was said in other sessions is private, and this session is shared"
+	case !m.o.Sessions.Enabled:
+		return retrieval.Disabled, "past sessions are not searched: retrieval.sessions.enabled is false"
+	}
+	return "", ""
+}
+
+// age tells from when on a file ages: a document of a past session from the day of its
+// turns, or from when they were read.
+func (m *Memory) age(path, date string, mod time.Time) (time.Time, bool) {
+	if IsPast(path) {
+		if t, err := time.ParseInLocation(time.DateOnly, sessions.Date(path), m.location()); err == nil {
+			return t, true
+		}
+		return mod, true
+	}
+	_, path = index.SplitOwner(path)
+	if mediaType(path) != "" {
+		return time.Time{}, false // a file's date says nothing of when it was taken
+	}
+	c, _ := markdownstore.Classify(path)
+	f := markdownstore.File{Path: path, ModTime: mod, Class: c}
+	return f.AgesFrom(m.location())
+}
+
+// Document returns lines of a document of a past session: count of them, 0 for all,
+// from a line on, 0 being the first.
+func (m *Memory) Document(sc Scope, path string, from, count int) (*markdownstore.Content, error) {
+	deny := func(r markdownstore.DenyReason) error { return &markdownstore.DeniedError{Path: path, Reason: r} }
+	switch {
+	case !sc.Private:
+		return nil, deny(markdownstore.DenyPrivate)
+	case !m.o.Sessions.Enabled:
+		return nil, deny(markdownstore.DenyNotMemory)
+	case !strings.HasPrefix(path, sessions.Under(sc.Agent)):
+		return nil, deny(markdownstore.DenyAgent)
+	case from < 0 || count < 0:
+		return nil, fmt.Errorf("read %s: line %d, count %d: neither may be negative", path, from, count)
+	}
+	c := &markdownstore.Content{Path: path, Reason: markdownstore.ReasonNoMatch}
+	text, err := m.Past.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		c.Detail = "there is no such session, or it was forgotten"
+		return c, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n")+"\n", "\n")
+	lines = lines[:len(lines)-1]
+	from = max(from, 1)
+	if from > len(lines) {
+		c.Detail = fmt.Sprintf("line %d is behind the end, the file has %d lines", from, len(lines))
+		return c, nil
+	}
+	to := len(lines)
+	if count > 0 {
+		to = min(from-1+count, to)
+	}
+	c.Text, c.StartLine, c.EndLine, c.Reason = strings.Join(lines[from-1:to], ""), from, to, markdownstore.ReasonOK
+	return c, nil
+}

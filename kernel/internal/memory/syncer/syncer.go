@@ -1,0 +1,346 @@
+// Package syncer keeps an index up to date in the background. It holds one goroutine,
+// which signals, a clock and a watch over folders wake, what is known meanwhile of how
+// far the index is behind, and the record of the last run. What a run does it is given
+// as functions: it never reads the index or what is indexed, and nobody ever waits for
+// a run but Close.
+package syncer
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/index/watch"
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// DefaultInterval is the clock's where changes are to be seen and can't be.
+const DefaultInterval = 5 * time.Minute
+
+// believed is for how long it is believed that the index agrees with the files.
+// Looking costs a stat per file, which searches do not wait for.
+const believed = 5 * time.Second
+
+// What made the syncer look.
+const (
+	Start    = "session_start"
+	Search   = "search"
+	Interval = "interval"
+	Watch    = "watch"
+	// Asked is a run that somebody asked for, and did.
+	Asked = "reindex"
+)
+
+// Options say when the index is brought up to date, and how that is done. Without
+// OnStart, OnSearch, Interval and Watch it never is.
+type Options struct {
+	// OnStart does it when a session starts, OnSearch when a search found the index
+	// behind.
+	OnStart, OnSearch bool
+	// Interval is how often it is done by the clock; 0 is never.
+	Interval time.Duration
+	// Watch, if not nil, says what is watched, to do it when something has changed.
+	// Where the system can't watch, Interval stands in, or DefaultInterval.
+	Watch *watch.Options
+	// Report, if not nil, is told after every run, by the goroutine that did it.
+	Report func(Run)
+
+	// Update brings the index up to date.
+	Update func(context.Context) (Done, error)
+	// Lag tells how far it is behind.
+	Lag func(context.Context) index.Lag
+	// State is where the last run is written down; Now is the clock of its time.
+	State store.Store
+	Now   func() time.Time
+
+	// After makes the clock's timers, Open the watcher. Defaults [time.After] and
+	// [watch.Open].
+	After func(time.Duration) <-chan time.Time
+	Open  func(watch.Options) (Watcher, error)
+}
+
+// Watcher is what is needed of a [watch.Watcher].
+type Watcher interface {
+	Changed() <-chan struct{}
+	State() (folders int, err error)
+	Close() error
+}
+
+// Done is what an update did: how many files it read, how many were gone, and why
+// vectors are missing.
+type Done struct {
+	Files, Removed int
+	Vectors        error
+}
+
+// WatchState says how the watch is.
+type WatchState struct {
+	// On: changes are seen as they happen. Folders are watched.
+	On      bool
+	Folders int
+	// Detail is why it is off, or sees only a part.
+	Detail string
+}
+
+// Syncer keeps one index up to date. Its goroutine starts with the first signal, or
+// with Begin if it watches or has a clock.
+type Syncer struct {
+	o Options
+
+	mu sync.Mutex // guards what follows
+	// lag is by how much the index was behind at checked.
+	lag     index.Lag
+	checked time.Time
+
+	wake   chan struct{} // nil until it runs
+	why    string        // of the wake-up that waits
+	cancel context.CancelFunc
+	done   chan struct{}
+	closed bool
+	// last is the last run, failed when the last run that failed ended.
+	last     *Run
+	failed   time.Time
+	watching WatchState
+}
+
+// New makes a syncer that does not run yet.
+func New(o Options) *Syncer {
+	if o.After == nil {
+		o.After = time.After
+	}
+	if o.Open == nil {
+		o.Open = func(w watch.Options) (Watcher, error) { return watch.Open(w) }
+	}
+	return &Syncer{o: o}
+}
+
+// Begin starts the goroutine if it is to run from the beginning.
+func (s *Syncer) Begin() {
+	if s.o.Watch == nil && s.o.Interval <= 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.start()
+}
+
+// Close ends the background's work for good, and waits for it.
+func (s *Syncer) Close() {
+	s.mu.Lock()
+	s.closed = true
+	done := s.done
+	if done != nil {
+		s.cancel()
+	}
+	s.mu.Unlock()
+	if done != nil {
+		<-done
+	}
+}
+
+// SessionStarts is the signal that a session starts.
+func (s *Syncer) SessionStarts() {
+	if !s.o.OnStart {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.signal(Start)
+}
+
+// Unusable is the signal that a search found no index, or none that can be read until
+// it is made anew.
+func (s *Syncer) Unusable() {
+	if !s.o.OnSearch {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.justFailed() {
+		s.signal(Search)
+	}
+}
+
+// Stale tells a search by how much the index is behind the files, and has it brought
+// up to date where that is wanted. The first answer in a process is looked for; later
+// ones are at most a look in the background old.
+func (s *Syncer) Stale(ctx context.Context) index.Lag {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := s.checked.IsZero()
+	if first {
+		s.lag, s.checked = s.o.Lag(ctx), time.Now()
+	}
+	switch {
+	case s.o.OnSearch && !s.lag.Zero() && !s.justFailed():
+		s.signal(Search)
+	case !first && time.Since(s.checked) >= believed:
+		s.signal(Search)
+	}
+	return s.lag
+}
+
+// Renewed notes that the index was brought up to date, or by how much it is behind
+// since files were written.
+func (s *Syncer) Renewed(lag index.Lag) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lag, s.checked = lag, time.Now()
+}
+
+// Written notes that a file was written.
+func (s *Syncer) Written() { s.Renewed(index.Lag{Files: 1}) }
+
+// Status is the state of the watch and the last run, of this process or else of
+// another; nil if none is known.
+func (s *Syncer) Status() (WatchState, *Run) {
+	before := lastRun(s.o.State)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last != nil && (before == nil || before.Process == s.last.Process) {
+		before = s.last
+	}
+	return s.watching, before
+}
+
+// justFailed keeps searches from asking for the same failure again and again.
+// s.mu is held.
+func (s *Syncer) justFailed() bool { return time.Since(s.failed) < believed }
+
+// signal wakes the goroutine, and never waits for it. s.mu is held.
+func (s *Syncer) signal(why string) {
+	if s.closed {
+		return
+	}
+	if s.wake == nil {
+		s.start()
+	}
+	s.why = why
+	select {
+	case s.wake <- struct{}{}:
+	default: // one waits already
+	}
+}
+
+// start starts the goroutine. s.mu is held.
+func (s *Syncer) start() {
+	var ctx context.Context
+	ctx, s.cancel = context.WithCancel(context.Background())
+	s.wake, s.done = make(chan struct{}, 1), make(chan struct{})
+	go s.run(ctx, s.wake, s.done)
+}
+
+func (s *Syncer) run(ctx context.Context, wake <-chan struct{}, done chan<- struct{}) {
+	defer close(done)
+	w := s.openWatch()
+	defer func() { closeWatch(w) }()
+	var tick <-chan time.Time
+	for {
+		if every := interval(&s.o, w); tick == nil && every > 0 {
+			tick = s.o.After(every)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+			s.mu.Lock()
+			why := s.why
+			s.mu.Unlock()
+			s.attend(ctx, why)
+		case <-tick:
+			if w == nil {
+				w = s.openWatch() // the system may have room by now
+			}
+			s.attend(ctx, Interval)
+			tick = nil
+		case <-changes(w):
+			s.attend(ctx, Watch)
+		}
+		if w != nil {
+			s.noteWatch(w, nil)
+		}
+	}
+}
+
+// attend looks how far the index is behind and, unless a search only wanted to know,
+// brings it up to date.
+func (s *Syncer) attend(ctx context.Context, why string) {
+	if why == Search && !s.o.OnSearch {
+		lag := s.o.Lag(ctx)
+		if ctx.Err() == nil {
+			s.Renewed(lag)
+		}
+		return
+	}
+	d, err := s.o.Update(ctx)
+	if ctx.Err() != nil {
+		return // it is closed
+	}
+	lag := s.o.Lag(ctx)
+	s.mu.Lock()
+	s.lag, s.checked = lag, time.Now()
+	if err != nil {
+		s.failed = s.checked
+	}
+	s.mu.Unlock()
+	run := s.Ran(why, d, err)
+	if s.o.Report != nil {
+		s.o.Report(*run)
+	}
+}
+
+// interval is how often the clock is to look: where changes are to be seen and
+// can't be, at least by default.
+func interval(o *Options, w Watcher) time.Duration {
+	if o.Interval > 0 || o.Watch == nil {
+		return o.Interval
+	}
+	if w != nil {
+		if _, err := w.State(); err == nil {
+			return 0
+		}
+	}
+	return DefaultInterval
+}
+
+func changes(w Watcher) <-chan struct{} {
+	if w == nil {
+		return nil
+	}
+	return w.Changed()
+}
+
+func closeWatch(w Watcher) {
+	if w != nil {
+		w.Close()
+	}
+}
+
+// openWatch begins to watch, if that is wanted; nil if it isn't, or can't be done.
+func (s *Syncer) openWatch() Watcher {
+	if s.o.Watch == nil {
+		return nil
+	}
+	w, err := s.o.Open(*s.o.Watch)
+	if err != nil {
+		s.noteWatch(nil, err)
+		return nil
+	}
+	s.noteWatch(w, nil)
+	return w
+}
+
+// noteWatch keeps the state of the watch, or why there is none.
+func (s *Syncer) noteWatch(w Watcher, err error) {
+	st := WatchState{On: w != nil}
+	if w != nil {
+		st.Folders, err = w.State()
+	}
+	if err != nil {
+		st.Detail = err.Error() + "; changes that are not seen are found by the clock"
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watching = st
+}

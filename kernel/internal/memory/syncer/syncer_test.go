@@ -1,0 +1,88 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// fake is what a syncer keeps up to date.
+type fake struct {
+	lag  index.Lag
+	done Done
+	err  error
+	runs chan Run
+}
+
+func (f *fake) syncer(t *testing.T, o Options) *Syncer {
+	t.Helper()
+	f.runs = make(chan Run, 10)
+	o.State, o.Now = store.Files(t.TempDir()), time.Now
+	o.Lag = func(context.Context) index.Lag { return f.lag }
+	o.Update = func(context.Context) (Done, error) { return f.done, f.err }
+	o.Report = func(r Run) { f.runs <- r }
+	s := New(o)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Searches have a failing index tried once, and not again and again.
+func TestFailureIsNotRepeated(t *testing.T) {
+	f := &fake{lag: index.Lag{Files: 1}, err: errors.New("the disk is full")}
+	s := f.syncer(t, Options{OnSearch: true})
+	s.Unusable()
+	if r := <-f.runs; r.Reason != Search || r.Error != "the disk is full" {
+		t.Errorf("%+v", r)
+	}
+	for range 3 {
+		s.Unusable()
+		if lag := s.Stale(context.Background()); lag.Files != 1 {
+			t.Errorf("%+v", lag)
+		}
+	}
+	s.Close()
+	if len(f.runs) != 0 {
+		t.Errorf("ran again: %+v", <-f.runs)
+	}
+}
+
+// That vectors are missing is told of a run, and is no failure.
+func TestMissingVectorsAreTold(t *testing.T) {
+	f := &fake{done: Done{Files: 3, Removed: 1, Vectors: errors.New("nobody answers")}}
+	s := f.syncer(t, Options{OnStart: true, OnSearch: true})
+	s.SessionStarts()
+	if r := <-f.runs; r.Reason != Start || r.Files != 3 || r.Removed != 1 || r.Error != "vectors: nobody answers" {
+		t.Errorf("%+v", r)
+	}
+	s.Unusable()
+	if r := <-f.runs; r.Reason != Search {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Without options no signal runs anything, though searches are told how far behind it is.
+func TestOff(t *testing.T) {
+	f := &fake{lag: index.Lag{Removed: 2}}
+	s := f.syncer(t, Options{})
+	s.Begin()
+	s.SessionStarts()
+	s.Unusable()
+	if lag := s.Stale(context.Background()); lag.Removed != 2 {
+		t.Errorf("%+v", lag)
+	}
+	s.Written()
+	if lag := s.Stale(context.Background()); lag.Files != 1 || lag.Removed != 0 {
+		t.Errorf("after a file was written: %+v", lag)
+	}
+	s.Close()
+	if len(f.runs) != 0 || s.done != nil {
+		t.Error("it ran")
+	}
+	s.SessionStarts()
+	s.Stale(context.Background())
+	s.Close() // a second time
+}

@@ -1,0 +1,132 @@
+package notes
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Cooldown is how it stands with a model that is asked for notes, as the file has it. It is shared by
+// all sessions of a state directory, since they have one account at one server.
+type Cooldown struct {
+	Model string `json:"model"`
+	// Failures counts those since the last answer that could be used; Until is
+	// when the model is asked again.
+	Failures int       `json:"failures"`
+	Until    time.Time `json:"until,omitzero"`
+	// Reason and Detail say what the last failure was, Failed when.
+	Reason summary.Reason `json:"reason"`
+	Detail string         `json:"detail,omitempty"`
+	Failed time.Time      `json:"failed,omitzero"`
+	// Answered is when it last gave what could be used.
+	Answered time.Time `json:"answered,omitzero"`
+}
+
+// Cool-downs double from the first to the longest; a server's own word counts if
+// it asks for more, up to the longest.
+const (
+	firstCooldown   = time.Minute
+	longestCooldown = 6 * time.Hour
+)
+
+// cooldown is how long a model is left alone after so many failures in a row.
+func cooldown(failures int, asked time.Duration) time.Duration {
+	d := longestCooldown
+	if failures < 10 {
+		d = min(d, firstCooldown<<max(failures-1, 0))
+	}
+	return min(max(d, asked), longestCooldown)
+}
+
+// Cooldowns is the file summary-model.json. It is derived: a damaged one is
+// started anew, and losing it costs one request.
+type Cooldowns struct {
+	state store.Store // of the state directory
+	mu    sync.Mutex
+}
+
+// OpenCooldowns gives those of a state directory. Nothing is read or written yet.
+func OpenCooldowns(state store.Store) *Cooldowns { return &Cooldowns{state: state} }
+
+// cooldownsFile holds the cool-downs of a state directory.
+const cooldownsFile = "summary-model.json"
+
+type cooldownFile struct {
+	Version int                 `json:"version"`
+	Models  map[string]Cooldown `json:"models"`
+}
+
+// read is the file as it stands, since other processes write it too. ok is false
+// if a newer version wrote it: it is left alone.
+func (c *Cooldowns) read() (f cooldownFile, ok bool) {
+	raw, err := c.state.Get(cooldownsFile)
+	if err == nil {
+		err = json.Unmarshal(raw, &f)
+	}
+	if f.Version > 1 {
+		return cooldownFile{}, false
+	}
+	if err != nil || f.Models == nil {
+		f.Models = map[string]Cooldown{}
+	}
+	f.Version = 1
+	return f, true
+}
+
+// cooling tells whether a model is to be left alone.
+func (c *Cooldowns) cooling(model string, now time.Time) bool {
+	f, _ := c.read()
+	return now.Before(f.Models[model].Until)
+}
+
+// note keeps what came of a request. What can't be written is not: the model is
+// then asked too early, which does no harm.
+func (c *Cooldowns) note(model string, e *summary.ModelError, now time.Time) {
+	if e != nil && !e.Reason.Counts() {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, ok := c.read()
+	if !ok {
+		return
+	}
+	m := f.Models[model]
+	if e == nil && m.Failures == 0 && now.Sub(m.Answered) < firstCooldown {
+		return // nothing new that would be worth a write
+	}
+	f.Models[model] = m.after(e, model, now)
+	raw, err := json.Marshal(f)
+	if err != nil {
+		return
+	}
+	_, _ = c.state.Put(store.Synced, store.Doc{Name: cooldownsFile, Data: raw})
+}
+
+func (m Cooldown) after(e *summary.ModelError, model string, now time.Time) Cooldown {
+	m.Model = model
+	if e == nil {
+		m.Failures, m.Until, m.Answered = 0, time.Time{}, now.UTC()
+		return m
+	}
+	m.Failures++
+	m.Reason, m.Detail, m.Failed = e.Reason, summary.Excerpt((*mask.Masker)(nil).Text(e.Error()), 300), now.UTC()
+	m.Until = now.Add(cooldown(m.Failures, e.RetryAfter)).UTC()
+	return m
+}
+
+// All are the models that were asked, by name.
+func (c *Cooldowns) All() []Cooldown {
+	f, _ := c.read()
+	out := []Cooldown{}
+	for _, name := range slices.Sorted(maps.Keys(f.Models)) {
+		out = append(out, f.Models[name])
+	}
+	return out
+}

@@ -1,0 +1,208 @@
+package notes
+
+import (
+	"context"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// bytesPerToken is a careful estimate for the masked excerpts of a delta: English
+// has about four, other languages and code less.
+const bytesPerToken = 3
+
+// Said is a branch of a session as a turn or a boundary leaves it.
+type Said struct {
+	// Folder is the session's, Page the key of the branch's notes in this Epoch, and
+	// Evidence names the session as the place where something was said.
+	Folder         store.Store
+	Branch         string
+	Epoch          int
+	Page, Evidence string
+	// Messages are all that stand, Hosts their pages, and the first Ended of them
+	// belong to turns that have ended.
+	Messages []memkernel.Message
+	Hosts    []pagevm.HostMessage
+	Ended    int
+	// Summary is the mechanical one, Notes what the journal holds beside it.
+	Summary summary.State
+	Notes   summary.Notes
+	Mask    func(string) string
+	Now     time.Time
+	// Last takes the delta however little it is: there will be no larger one.
+	Last bool
+}
+
+// Job is a delta on its way to the model.
+type Job struct {
+	Folder store.Store
+	Branch string
+	// Epoch and Version, of the notes, are as they were when the delta was taken.
+	Epoch, Version int
+	Now            time.Time
+	// EndsEpoch: the epoch ends with the delta, and what is remembered of it stands.
+	EndsEpoch bool
+	// Answered is what the answer is applied to.
+	Answered summary.Answered
+	prompt   summary.Prompt
+}
+
+// Session is where a job comes from, and where its answer goes.
+type Session interface {
+	// Current tells whether a job is made from what the journal says now.
+	Current(ctx context.Context, job *Job) bool
+	// Commit writes the mark of the delta, the operations and the facts at once. An
+	// answer that another one or a reset overtook is dropped, without an error. An
+	// error leaves the delta as it was, to be asked about again.
+	Commit(job *Job, updates []journal.Update, facts []summary.Fact) error
+}
+
+// Job takes the delta up to a summary, nil if it is neither large nor old enough, or
+// the model is left alone for now.
+func (n *Taker) Job(s *Said) *Job {
+	if s.Ended == 0 || !reaches(s.Messages, s.Ended, s.Summary.Offset.Key) {
+		return nil
+	}
+	from := noted(s.Notes, s.Messages[:s.Ended])
+	msgs, hosts := s.Messages[from:s.Ended], s.Hosts[from:s.Ended]
+	if len(msgs) == 0 || !s.Last && !due(&n.opt, hosts, msgs, s.Now) || n.calm.cooling(n.opt.Model.Name(), n.now()) {
+		return nil
+	}
+	rooted := s.Notes.Rooted(RootedIn(s.Messages))
+	d := summary.DeltaOf(msgs, s.Summary.Sidechain, s.Mask, n.opt.DeltaTokens*bytesPerToken)
+	if d.Used == 0 {
+		return nil
+	}
+	for i := range d.Sources {
+		d.Sources[i].Page = pageOf(hosts, d.Sources[i].Key)
+	}
+	p := summary.PromptFor(s.Summary, rooted, d)
+	p.User = s.Mask(p.User) // once more as a whole: what was kept from before a rule was known
+	return &Job{Folder: s.Folder, Branch: s.Branch, Epoch: s.Epoch, Version: s.Notes.Version, Now: s.Now, prompt: p,
+		Answered: summary.Answered{State: s.Summary, Notes: rooted, Page: s.Page, Session: s.Evidence, Sources: d.Sources, Mask: s.Mask,
+			Mark: summary.Mark{Key: msgs[d.Used-1].Key, Messages: d.Used, Model: summary.Excerpt(n.opt.Model.Name(), 120)}}}
+}
+
+// reaches tells whether the ended turns go as far as the summary: an old turn that
+// is delivered again has nothing that is new.
+func reaches(msgs []memkernel.Message, end int, key string) bool {
+	for i := end - 1; i < len(msgs); i++ {
+		if msgs[i].Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// noted is how many of the messages a model has read: up to the newest mark whose
+// message still stands.
+func noted(n summary.Notes, msgs []memkernel.Message) int {
+	read := make(map[string]bool, len(n.Marks))
+	for _, m := range n.Marks {
+		read[m.Key] = true
+	}
+	for i := len(msgs); i > 0; i-- {
+		if read[msgs[i-1].Key] {
+			return i
+		}
+	}
+	return 0
+}
+
+// RootedIn tells which messages are a conversation's. Where the host took messages
+// away for a summary of its own, all that were known are.
+func RootedIn(msgs []memkernel.Message) func(string) bool {
+	keys := make(map[string]bool, len(msgs))
+	for i := range msgs {
+		if msgs[i].Origin == memkernel.OriginSummary {
+			return func(string) bool { return true }
+		}
+		keys[msgs[i].Key] = true
+	}
+	return func(key string) bool { return keys[key] }
+}
+
+// due tells whether a delta is to be asked about.
+func due(opt *Options, hosts []pagevm.HostMessage, msgs []memkernel.Message, now time.Time) bool {
+	tokens := 0
+	for i := range hosts {
+		tokens += hosts[i].Tokens()
+	}
+	if tokens >= opt.Tokens {
+		return true
+	}
+	for i := range msgs {
+		if !msgs[i].Time.IsZero() {
+			return now.Sub(msgs[i].Time) >= opt.After
+		}
+	}
+	return false
+}
+
+// pageOf is the first page of a message, "" if it has none.
+func pageOf(hosts []pagevm.HostMessage, key string) string {
+	for i := range hosts {
+		if hosts[i].Key == key && len(hosts[i].Segments) > 0 {
+			return hosts[i].Segments[0].Page
+		}
+	}
+	return ""
+}
+
+// lockName is held among processes while a session's delta is asked about. The
+// kernel of the machine gives it back when its holder dies.
+const lockName = "summary.lock"
+
+// ask asks about a delta and hands over what is answered.
+func (n *Taker) ask(ctx context.Context, job *Job, s Session) {
+	if !store.Exists(job.Folder, "") {
+		return // the session ended
+	}
+	release, err := job.Folder.Lock(lockName, store.Alone)
+	if err != nil {
+		return // another process asks
+	}
+	defer release()
+	if !s.Current(ctx, job) {
+		return // another process was faster
+	}
+	ctx, cancel := context.WithTimeout(ctx, n.opt.Timeout)
+	defer cancel()
+	answer, err := n.opt.Model.Complete(ctx, job.prompt)
+	if n.ctx.Err() != nil {
+		return // the kernel was closed meanwhile: the delta is asked about again
+	}
+	var ops []summary.Operation
+	if err == nil {
+		ops, err = summary.ParseOperations(answer.Text)
+	}
+	var failed *summary.ModelError
+	job.Answered.Mark.Reason = summary.ReasonOK
+	if err != nil {
+		failed = summary.Explain(err)
+		job.Answered.Mark.Reason = failed.Reason
+	}
+	n.calm.note(n.opt.Model.Name(), failed, n.now())
+	if !job.Answered.Mark.Reason.Spent() {
+		return
+	}
+	if err := n.commit(job, ops, s); err != nil {
+		// Asking again at once would only be paid for again.
+		n.calm.note(n.opt.Model.Name(), &summary.ModelError{Reason: summary.ReasonNotWritten, Err: err}, n.now())
+	}
+}
+
+func (n *Taker) commit(job *Job, ops []summary.Operation, s Session) error {
+	updates, facts, err := job.Answered.Updates(ops)
+	if err != nil {
+		return err
+	}
+	if n.opt.NoFacts {
+		facts = nil
+	}
+	return s.Commit(job, updates, facts)
+}

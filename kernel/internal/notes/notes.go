@@ -1,0 +1,144 @@
+// Package notes asks a model for notes on a session, beside the mechanical summary.
+//
+//	ObserveTurn ── is the delta large or old enough? no cool-down? ── masked text
+//	                                                                    │
+//	      the background: lock of the notes, ask the model once  ◄──────┘
+//	                          │
+//	      operations ── journal: one writeback with the mark of the delta ── memory
+//	                          │
+//	      the next cut renders them behind the mechanical lines
+//
+// The mark and the operations are one commit, so that a delta is noted once or not
+// at all; what was not committed is part of the next delta. Whatever goes wrong,
+// the mechanical summary stands as it does without a model.
+//
+// The package never opens a session and never writes to its journal: what is asked
+// about is handed in, and the [Session] commits what is answered. Nobody ever waits
+// for a model but [Taker.Stop], for a while.
+package notes
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Options say who is asked, and when.
+type Options struct {
+	Model summary.Model
+	// Tokens is the size of a delta from which it is asked about; After is the age
+	// of its oldest message from which a smaller one is.
+	Tokens int
+	After  time.Duration
+	// DeltaTokens bounds how much of a delta is sent in one request, about; what
+	// is left goes with the next.
+	DeltaTokens int
+	// Timeout bounds one request.
+	Timeout time.Duration
+	// CloseWait is how long Stop waits for a request before it is cancelled; negative
+	// does not wait.
+	CloseWait time.Duration
+	// NoFacts drops what a model proposes to remember.
+	NoFacts bool
+}
+
+// maxAsking is how many requests of one kernel may be under way.
+const maxAsking = 2
+
+// Taker asks the model in the background. A nil Taker asks nobody.
+type Taker struct {
+	opt   Options
+	now   func() time.Time
+	calm  *Cooldowns
+	ctx   context.Context
+	abort context.CancelFunc
+
+	mu     sync.Mutex      // guards what follows
+	asking map[string]bool // sessions by folder
+	closed bool
+	idle   chan struct{} // closed when nothing is asked any more; nil if nothing is
+}
+
+// NewTaker gives one that keeps cool-downs in a state directory. All options are
+// taken as they are.
+func NewTaker(o Options, state store.Store, now func() time.Time) *Taker {
+	n := &Taker{opt: o, now: now, calm: OpenCooldowns(state), asking: map[string]bool{}}
+	n.ctx, n.abort = context.WithCancel(context.Background())
+	return n
+}
+
+// Start asks about a job in the background, unless its session is asked about
+// already, too much is, or the taker was stopped.
+func (n *Taker) Start(job *Job, s Session) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	session := job.Folder.Where("")
+	if n.closed || n.asking[session] || len(n.asking) >= maxAsking {
+		return
+	}
+	if len(n.asking) == 0 {
+		n.idle = make(chan struct{})
+	}
+	n.asking[session] = true
+	go func() {
+		defer n.end(session)
+		n.ask(n.ctx, job, s)
+	}()
+}
+
+func (n *Taker) end(session string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if delete(n.asking, session); len(n.asking) == 0 {
+		close(n.idle)
+		n.idle = nil
+	}
+}
+
+// Busy tells whether Start would refuse a job of the session in a folder.
+func (n *Taker) Busy(folder store.Store) bool {
+	if n == nil {
+		return true
+	}
+	session := folder.Where("")
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.closed || n.asking[session] || len(n.asking) >= maxAsking
+}
+
+// cancelWait is how long a model gets to notice that it was cancelled. One that
+// does not is left behind: it can't write any more.
+const cancelWait = time.Second
+
+// Stop ends the background's work for good: what is under way may end by itself
+// for a while, and is then cancelled.
+func (n *Taker) Stop() {
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	n.closed = true
+	idle := n.idle
+	n.mu.Unlock()
+	if idle == nil || waited(idle, n.opt.CloseWait) {
+		n.abort()
+		return
+	}
+	n.abort()
+	waited(idle, cancelWait)
+}
+
+// waited tells whether done was closed within d.
+func waited(done <-chan struct{}, d time.Duration) bool {
+	t := time.NewTimer(max(d, 0))
+	defer t.Stop()
+	select {
+	case <-done:
+		return true
+	case <-t.C:
+		return false
+	}
+}

@@ -1,0 +1,89 @@
+package trace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"strconv"
+
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// projectionDigest hashes projections of one conversation. Their lists are hashed
+// in blocks, of which those that stood in the projection before are not hashed
+// again: neither growing nor a change near the end costs more than its own part.
+type projectionDigest struct {
+	seen, items []blockHash
+	buf         []byte
+}
+
+type blockHash = [sha256.Size]byte
+
+// digestBlock is how many entries of a list are hashed together. Another number
+// gives other hashes: it takes a new journal.TraceFormat.
+const digestBlock = 16
+
+// sum is the hash of all that decides a prompt's bytes. keepSeen and keepItems lead
+// over from the projection summed before.
+func (d *projectionDigest) sum(p *pagevm.Projection, keepSeen, keepItems int) string {
+	all := sha256.New()
+	d.seen = d.list(all, d.seen, keepSeen, len(p.Seen), func(i int) {
+		d.strings(p.Seen[i].Key, p.Seen[i].Hash, strconv.FormatBool(p.Seen[i].Gone))
+	})
+	d.items = d.list(all, d.items, keepItems, len(p.Items), func(i int) { d.item(&p.Items[i]) })
+	d.strings(strconv.Itoa(p.Generation), p.Recall.Turn, p.Recall.Page, p.Recall.Reason, p.Recall.Mode, p.Recall.Detail)
+	for i := range p.Carry {
+		d.item(&p.Carry[i])
+	}
+	h := d.flush()
+	all.Write(h[:])
+	return hex.EncodeToString(all.Sum(nil)[:16])
+}
+
+// list writes the hashes of a list's blocks to all. known are those of the list
+// before, of which the first keep entries stand; it returns those of n entries that
+// fill their block.
+func (d *projectionDigest) list(all hash.Hash, known []blockHash, keep, n int, entry func(int)) []blockHash {
+	whole := min(keep/digestBlock, len(known))
+	known = known[:whole:whole]
+	for i := whole * digestBlock; i < n; i++ {
+		if entry(i); i%digestBlock == digestBlock-1 {
+			known = append(known, d.flush())
+		}
+	}
+	for i := range known {
+		all.Write(known[i][:])
+	}
+	rest := d.flush()
+	all.Write(rest[:])
+	return known
+}
+
+// item adds an entry of the prompt.
+func (d *projectionDigest) item(it *pagevm.Item) {
+	d.strings(string(it.Kind), it.Key, it.Page, it.Hash, string(it.Role))
+	flags := int64(it.Level)
+	for i, on := range []bool{it.Markable, it.Image, it.Bare} {
+		if on {
+			flags |= 1 << (8 + i)
+		}
+	}
+	for _, n := range []int64{int64(it.Part), int64(it.Parts), int64(it.Tokens), int64(it.Positions), flags} {
+		d.buf = append(strconv.AppendInt(d.buf, n, 10), 0)
+	}
+}
+
+// strings adds strings, each by its length and its bytes.
+func (d *projectionDigest) strings(all ...string) {
+	for _, s := range all {
+		d.buf = append(strconv.AppendInt(d.buf, int64(len(s)), 10), ':')
+		d.buf = append(d.buf, s...)
+	}
+}
+
+// flush hashes what was added since the last time.
+func (d *projectionDigest) flush() blockHash {
+	h := sha256.Sum256(d.buf)
+	d.buf = d.buf[:0]
+	return h
+}

@@ -1,0 +1,210 @@
+package trace
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// line is the body of a trace's record: one plan.
+type line struct {
+	Branch string `json:"branch,omitempty"`
+	Model  string `json:"model"`
+	// After is the plan that the line goes on from. Without one it stands by
+	// itself, and Before is the whole projection that was planned on.
+	After  string             `json:"after,omitempty"`
+	Before *pagevm.Projection `json:"before,omitempty"`
+	// KeepHost and KeepPlaces lead over from the line before; then come Host and
+	// Places.
+	KeepHost   int                  `json:"keep_host,omitempty"`
+	Host       []pagevm.HostMessage `json:"host,omitempty"`
+	KeepPlaces int                  `json:"keep_places,omitempty"`
+	Places     []pagevm.Place       `json:"places,omitempty"`
+	Align      pagevm.Alignment     `json:"align"`
+	Steps      []step               `json:"steps"`
+	// Chosen is the step whose projection is the plan's; Generation and Projection
+	// are its, the latter a hash.
+	Chosen     int    `json:"chosen"`
+	Generation int    `json:"generation"`
+	Projection string `json:"projection"`
+}
+
+// step is one call of a decider: In is what it was given, Out what it decided.
+type step struct {
+	Decider string          `json:"decider"`
+	In      json.RawMessage `json:"in"`
+	Out     json.RawMessage `json:"out"`
+}
+
+// cutIn is what the cut planner was given: the fields that differ from when it was
+// last asked.
+type cutIn = fields
+
+// selectIn is what the selector was given. It looks at the messages, their places
+// and what left as Next does, but for Segments; Fields are all else.
+type selectIn struct {
+	Fields   fields         `json:"fields"`
+	Segments []segmentPatch `json:"segments,omitempty"`
+	// Seen is there only if it is not what the first Next came to.
+	Seen []pagevm.Seen `json:"seen,omitempty"`
+}
+
+// segmentPatch names the fields of a segment that the selector saw otherwise.
+type segmentPatch struct {
+	Message int    `json:"message"`
+	Segment int    `json:"segment"`
+	Fields  fields `json:"fields"`
+}
+
+// nextIn is what Next was given beside the projection and the conversation.
+type nextIn struct {
+	Wishes pagevm.Wishes `json:"wishes"`
+	// Selected tells that the selector's newest wish was handed on, for Reason.
+	Selected bool             `json:"selected,omitempty"`
+	Reason   pagevm.CutReason `json:"reason,omitempty"`
+	Cache    pagevm.Cache     `json:"cache"`
+}
+
+// lineOf writes a plan against what the trace has of the conversation, nil if that is
+// nothing of use, and gives what it has then.
+func lineOf(p *Plan, before *traced) (*line, *traced, error) {
+	l := &line{Branch: p.Branch, Model: p.Model, Align: p.Align, Generation: p.After.Generation, Chosen: -1}
+	after := &traced{plan: p.ID}
+	from := &base{}
+	if before == nil {
+		l.Before = p.Before
+	} else {
+		from, after.digest = &before.base, before.digest
+		l.After = before.plan
+	}
+	l.KeepHost = sameHosts(from.hosts, p.Host)
+	l.Host = p.Host[l.KeepHost:]
+	l.KeepPlaces = common(from.places, p.Places)
+	l.Places = p.Places[l.KeepPlaces:]
+	after.base = base{proj: p.After, hosts: p.Host, places: p.Places, cut: from.cut}
+	l.Projection = after.digest.sum(p.After, p.KeepSeen, p.KeepItems)
+	for i, c := range p.Trail.calls {
+		if c.fwd != nil && c.fwd.proj == p.After {
+			l.Chosen = i
+		}
+	}
+	var err error
+	l.Steps, err = steps(p, &after.cut)
+	return l, after, err
+}
+
+// steps writes the calls of deciders. cut is what the cut planner was given last,
+// before and after.
+func steps(p *Plan, cut *cachelayout.CutInput) ([]step, error) {
+	var grown []pagevm.Seen
+	var wish *pagevm.CutWish
+	all := make([]step, 0, len(p.Trail.calls))
+	for i := range p.Trail.calls {
+		var in, out any
+		var err error
+		name := stepNext
+		switch d := &p.Trail.calls[i]; {
+		case d.cut != nil:
+			name, out = stepPlanCut, &d.cut.out
+			in, err = changedFields(cut, &d.cut.in)
+			*cut = d.cut.in
+		case d.sel != nil:
+			name, out, wish = stepSelect, &d.sel.out, d.sel.wish
+			in, err = selectInOf(p, &d.sel.in, grown)
+		default:
+			in, out = nextInOf(d.fwd, wish), &d.fwd.out
+			if grown == nil {
+				grown = d.fwd.proj.Seen
+			}
+		}
+		if err == nil {
+			all, err = appendStep(all, name, in, out)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("step %d, %s: %w", i, name, err)
+		}
+	}
+	return all, nil
+}
+
+func appendStep(all []step, name string, in, out any) ([]step, error) {
+	rawIn, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	rawOut, err := json.Marshal(out)
+	return append(all, step{name, rawIn, rawOut}), err
+}
+
+// selectInOf is what the selector was given. Seen is what the first Next of the plan
+// came to.
+func selectInOf(p *Plan, in *pagevm.SelectInput, seen []pagevm.Seen) (selectIn, error) {
+	var out selectIn
+	if len(in.Host) != len(p.Host) || common(in.Places, p.Places) != len(in.Places) {
+		return out, errors.New("the selector was given another conversation than Next")
+	}
+	for i := range in.Host {
+		if sameHost(&in.Host[i], &p.Host[i]) {
+			continue
+		}
+		if len(in.Host[i].Segments) != len(p.Host[i].Segments) {
+			return out, fmt.Errorf("the selector was given other segments of message %d than Next", i)
+		}
+		for j := range in.Host[i].Segments {
+			f, err := changedFields(&p.Host[i].Segments[j], &in.Host[i].Segments[j])
+			if err != nil {
+				return out, err
+			}
+			if len(f) > 0 {
+				out.Segments = append(out.Segments, segmentPatch{i, j, f})
+			}
+		}
+	}
+	if common(in.Seen, seen) != len(seen) || len(in.Seen) != len(seen) {
+		out.Seen = in.Seen
+	}
+	rest := *in
+	rest.Host, rest.Places, rest.Seen = nil, nil, nil
+	var err error
+	out.Fields, err = changedFields(&pagevm.SelectInput{}, &rest)
+	return out, err
+}
+
+// nextInOf is what Next was given; wish is the selector's newest.
+func nextInOf(d *decidedNext, wish *pagevm.CutWish) nextIn {
+	in := nextIn{Wishes: d.wishes, Cache: d.cache}
+	if c := d.wishes.Cut; c != nil && c == wish {
+		in.Wishes.Cut, in.Selected, in.Reason = nil, true, c.Reason
+	}
+	return in
+}
+
+// sameHosts counts the leading messages that are the same. Those of a line and the
+// line before share their segments, so looking at them is rarely needed.
+func sameHosts(a, b []pagevm.HostMessage) int {
+	n := 0
+	for n < len(a) && n < len(b) && sameHost(&a[n], &b[n]) {
+		n++
+	}
+	return n
+}
+
+func sameHost(a, b *pagevm.HostMessage) bool {
+	if len(a.Segments) != len(b.Segments) || a.Hash != b.Hash || a.Key != b.Key || a.Role != b.Role {
+		return false
+	}
+	return len(a.Segments) == 0 || &a.Segments[0] == &b.Segments[0] || slices.Equal(a.Segments, b.Segments)
+}
+
+// common counts the leading values that are the same.
+func common[T comparable](a, b []T) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

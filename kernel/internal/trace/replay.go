@@ -1,0 +1,414 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// Report is what deciding a trace again came to.
+type Report struct {
+	// Program wrote the trace.
+	Program string
+	// Plans is how many plans came out the same, Decisions how many calls of
+	// deciders in them.
+	Plans, Decisions int
+	// Difference is the first decision that does not come out as it was recorded,
+	// nil if all do. Nothing behind it was looked at.
+	Difference *Difference
+	// Other are the decisions of other versions that come out otherwise now, which
+	// is no fault of the trace; FirstOther is the first. Skipped are the plans that
+	// could not be decided again for that.
+	Other, Skipped int
+	FirstOther     *Difference
+}
+
+// Difference is a field of a trace that comes out otherwise.
+type Difference struct {
+	// Line counts from 1; Plan is the plan that it is about.
+	Line int
+	Plan string
+	// Decider is align, plan_cut, select or next, Field where in the line: align.at,
+	// steps[3].out.kept, projection, ….
+	Decider, Field string
+	// Recorded is what stands there and Now what the same input comes to, as JSON,
+	// "" where there is nothing.
+	Recorded, Now string
+}
+
+// Replay decides again all that the decision trace in r says was decided, and
+// compares. Errors name the file as name; one that wraps [journal.ErrNoTrace] says
+// that it is none.
+func Replay(name string, r io.Reader) (*Report, error) {
+	t, err := journal.ReadTrace(name, r)
+	if err != nil {
+		return nil, err
+	}
+	p := &replay{report: &Report{Program: t.Header.Program}, other: map[string]bool{}, lines: map[conversation]*replayed{}}
+	for d, version := range deciders {
+		p.other[d] = t.Header.Deciders[d] != version
+	}
+	for l, err := range t.Lines() {
+		if err == nil {
+			err = p.line(l)
+		}
+		if err != nil {
+			return p.report, fmt.Errorf("replay %s: %w", name, err)
+		}
+		if p.report.Difference != nil {
+			break
+		}
+	}
+	return p.report, nil
+}
+
+// replay decides again.
+type replay struct {
+	report *Report
+	other  map[string]bool // deciders of another version
+	lines  map[conversation]*replayed
+}
+
+// replayed is how far a conversation was decided again.
+type replayed struct {
+	base
+	plan string // "" from a plan on that could not be
+}
+
+// line decides one plan again.
+func (p *replay) line(l journal.TraceLine) error {
+	if l.Op != opDecided {
+		return fmt.Errorf("line %d: no operation %q is known", l.Line, l.Op)
+	}
+	var rec line
+	dec := json.NewDecoder(bytes.NewReader(l.Body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&rec); err != nil {
+		return fmt.Errorf("line %d: %w", l.Line, err)
+	}
+	key := conversation{rec.Branch, rec.Model}
+	base, err := p.base(key, &rec)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", l.Line, err)
+	}
+	if base == nil {
+		p.report.Skipped++
+		return nil
+	}
+	again := &planAgain{rec: &rec, base: *base}
+	d, err := again.run(p.other)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", l.Line, err)
+	}
+	p.file(l, again, d)
+	p.lines[key] = &replayed{base: again.base, plan: l.ID}
+	if d != nil {
+		p.lines[key] = &replayed{}
+	}
+	return nil
+}
+
+// file enters what a plan came to, d the difference that was its end, if any.
+func (p *replay) file(l journal.TraceLine, a *planAgain, d *Difference) {
+	r := p.report
+	switch {
+	case d == nil:
+		r.Plans++
+		r.Decisions += len(a.rec.Steps) + 1
+	case a.foreign:
+		r.Skipped++
+	default:
+		d.Line, d.Plan = l.Line, l.ID
+		r.Difference = d
+	}
+	for _, o := range a.others {
+		o.Line, o.Plan = l.Line, l.ID
+		if r.Other++; r.FirstOther == nil {
+			r.FirstOther = o
+		}
+	}
+}
+
+// base is what a line goes on from, its own conversation laid over it; nil if that
+// could not be decided again.
+func (p *replay) base(key conversation, rec *line) (*base, error) {
+	b := base{proj: rec.Before}
+	if rec.Before == nil {
+		before := p.lines[key]
+		switch {
+		case before != nil && before.plan == "":
+			return nil, nil
+		case before == nil || before.plan != rec.After:
+			return nil, fmt.Errorf("it goes on from plan %q, which is not the one before it", rec.After)
+		}
+		b = before.base
+	}
+	if rec.KeepHost < 0 || rec.KeepHost > len(b.hosts) || rec.KeepPlaces < 0 || rec.KeepPlaces > len(b.places) {
+		return nil, fmt.Errorf("it keeps more than there is: keep_host %d of %d, keep_places %d of %d", rec.KeepHost, len(b.hosts), rec.KeepPlaces, len(b.places))
+	}
+	b.hosts = append(b.hosts[:rec.KeepHost:rec.KeepHost], rec.Host...)
+	b.places = append(b.places[:rec.KeepPlaces:rec.KeepPlaces], rec.Places...)
+	if len(b.hosts) == 0 || len(b.hosts) != len(b.places) {
+		return nil, fmt.Errorf("%d messages have %d places", len(b.hosts), len(b.places))
+	}
+	return &b, nil
+}
+
+// planAgain decides one plan again.
+type planAgain struct {
+	rec  *line
+	base base // before, and after the plan was run, behind it
+
+	align pagevm.Alignment
+	grown *pagevm.Projection // what the first Next came to
+	proj  *pagevm.Projection // what the chosen one came to
+	wish  *pagevm.CutWish    // the selector's newest, as recorded
+	// others are the decisions of other versions that came out otherwise. foreign:
+	// one of them is the reason why the plan can't be decided to its end.
+	others  []*Difference
+	foreign bool
+}
+
+// run decides and gives the first field that differs, nil if none does.
+func (a *planAgain) run(other map[string]bool) (*Difference, error) {
+	a.align = pagevm.Align(a.base.proj, a.base.hosts)
+	d, err := differ("align", a.rec.Align, a.align)
+	if d != nil || err != nil {
+		return a.otherwise(stepAlign, d, other), err
+	}
+	for i := range a.rec.Steps {
+		s := &a.rec.Steps[i]
+		d, err := a.step(i, s)
+		if err != nil && other[s.Decider] {
+			d, err = &Difference{Field: fmt.Sprintf("steps[%d].in", i), Recorded: string(s.In), Now: err.Error()}, nil
+		}
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("steps[%d], %s: %w", i, s.Decider, err)
+		case d != nil:
+			if a.otherwise(s.Decider, d, other); !a.foreign || s.Decider == stepNext {
+				return d, nil
+			}
+			a.foreign = false // what it decided stands in the trace
+		}
+	}
+	return a.finish(other)
+}
+
+// otherwise files what a decider says otherwise now.
+func (a *planAgain) otherwise(decider string, d *Difference, other map[string]bool) *Difference {
+	if d == nil {
+		return nil
+	}
+	d.Decider, a.foreign = decider, other[decider]
+	if a.foreign {
+		a.others = append(a.others, d)
+	}
+	return d
+}
+
+// finish compares what the plan came to.
+func (a *planAgain) finish(other map[string]bool) (*Difference, error) {
+	if a.proj == nil {
+		return nil, fmt.Errorf("chosen: %d is no step that made a projection", a.rec.Chosen)
+	}
+	type outcome struct {
+		Generation int    `json:"generation"`
+		Projection string `json:"projection"`
+	}
+	d, err := differ("", outcome{a.rec.Generation, a.rec.Projection}, outcome{a.proj.Generation, new(projectionDigest).sum(a.proj, 0, 0)})
+	a.base.proj = a.proj
+	return a.otherwise(stepNext, d, other), err
+}
+
+// step calls one decider again.
+func (a *planAgain) step(i int, s *step) (*Difference, error) {
+	field := fmt.Sprintf("steps[%d].out", i)
+	switch s.Decider {
+	case stepPlanCut:
+		return a.planCut(field, s)
+	case stepSelect:
+		return a.choose(field, s)
+	case stepNext:
+		return a.next(field, s, i == a.rec.Chosen)
+	}
+	return nil, fmt.Errorf("no decider of that name is known")
+}
+
+func (a *planAgain) planCut(field string, s *step) (*Difference, error) {
+	var f cutIn
+	err := json.Unmarshal(s.In, &f)
+	if err == nil {
+		a.base.cut, err = withFields(a.base.cut, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return differ(field, s.Out, cachelayout.PlanCut(a.base.cut))
+}
+
+func (a *planAgain) choose(field string, s *step) (*Difference, error) {
+	var in selectIn
+	a.wish = new(pagevm.CutWish)
+	if err := json.Unmarshal(s.Out, a.wish); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(s.In, &in); err != nil {
+		return nil, err
+	}
+	sel, err := withFields(pagevm.SelectInput{}, in.Fields)
+	if err != nil {
+		return nil, err
+	}
+	if sel.Host, err = patched(a.base.hosts, in.Segments); err != nil {
+		return nil, err
+	}
+	if sel.Places, sel.Seen = a.base.places, in.Seen; sel.Seen == nil && a.grown != nil {
+		sel.Seen = a.grown.Seen
+	}
+	if len(sel.Seen) != len(sel.Host) {
+		return nil, fmt.Errorf("%d messages, but %d are seen", len(sel.Host), len(sel.Seen))
+	}
+	return differ(field, s.Out, pagevm.Select(sel))
+}
+
+// patched are messages with segments as the selector saw them.
+func patched(hosts []pagevm.HostMessage, patches []segmentPatch) ([]pagevm.HostMessage, error) {
+	out := slices.Clone(hosts)
+	for _, p := range patches {
+		if p.Message < 0 || p.Message >= len(out) || p.Segment < 0 || p.Segment >= len(out[p.Message].Segments) {
+			return nil, fmt.Errorf("segment %d of message %d is not there", p.Segment, p.Message)
+		}
+		m := &out[p.Message]
+		m.Segments = slices.Clone(m.Segments)
+		var err error
+		if m.Segments[p.Segment], err = withFields(m.Segments[p.Segment], p.Fields); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (a *planAgain) next(field string, s *step, chosen bool) (*Difference, error) {
+	var in nextIn
+	if err := json.Unmarshal(s.In, &in); err != nil {
+		return nil, err
+	}
+	if in.Selected {
+		if a.wish == nil {
+			return nil, fmt.Errorf("selected, but nothing was")
+		}
+		in.Wishes.Cut = &pagevm.CutWish{Reason: in.Reason, Levels: a.wish.Levels, Leave: a.wish.Leave}
+	}
+	p, dec := pagevm.Next(a.base.proj, pagevm.Delta{Host: a.base.hosts, Places: a.base.places, Align: a.align}, in.Wishes, in.Cache)
+	if a.grown == nil {
+		a.grown = p
+	}
+	if chosen {
+		a.proj = p
+	}
+	return differ(field, s.Out, dec)
+}
+
+// differ compares two values as JSON and gives the first field that is not the
+// same, in the order of their names; nil if none is.
+func differ(field string, recorded, now any) (*Difference, error) {
+	a, err := tree(recorded)
+	if err != nil {
+		return nil, err
+	}
+	b, err := tree(now)
+	if err != nil {
+		return nil, err
+	}
+	return firstDifference(field, a, b), nil
+}
+
+// tree is a value as JSON has it, numbers to their last digit.
+func tree(v any) (out any, err error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return out, dec.Decode(&out)
+}
+
+// absent stands for a field or element that is not there.
+type absent struct{}
+
+func firstDifference(field string, a, b any) *Difference {
+	switch x := a.(type) {
+	case map[string]any:
+		if y, ok := b.(map[string]any); ok {
+			return firstMember(field, x, y)
+		}
+	case []any:
+		if y, ok := b.([]any); ok {
+			return firstElement(field, x, y)
+		}
+	default:
+		switch b.(type) {
+		case map[string]any, []any:
+		default:
+			if a == b {
+				return nil
+			}
+		}
+	}
+	return &Difference{Field: field, Recorded: asJSON(a), Now: asJSON(b)}
+}
+
+func firstMember(field string, a, b map[string]any) *Difference {
+	names := maps.Clone(a)
+	maps.Copy(names, b)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		x, y := any(absent{}), any(absent{})
+		if v, ok := a[name]; ok {
+			x = v
+		}
+		if v, ok := b[name]; ok {
+			y = v
+		}
+		below := name
+		if field != "" {
+			below = field + "." + name
+		}
+		if d := firstDifference(below, x, y); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+func firstElement(field string, a, b []any) *Difference {
+	for i := range max(len(a), len(b)) {
+		x, y := any(absent{}), any(absent{})
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if d := firstDifference(fmt.Sprintf("%s[%d]", field, i), x, y); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+func asJSON(v any) string {
+	if _, ok := v.(absent); ok {
+		return ""
+	}
+	raw, _ := json.Marshal(v) // a tree of JSON can be written as JSON
+	return string(raw)
+}

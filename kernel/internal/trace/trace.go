@@ -1,0 +1,213 @@
+// Package trace keeps how plans were decided, and decides them again.
+//
+// The decision trace of a session, trace.jsonl, holds one line for every plan that
+// was recorded: what was decided, in order, by which function, and all that it was
+// decided from. A [Trail] notes the calls while a plan is made, a [Writer] makes a
+// line of them, and [Replay] decides again and compares.
+//
+// What a function was given is written as what differs from what stands before it
+// in the trace, field by field, so that a field that is added to an input is
+// recorded without a word here.
+//
+// The package never decides anything by itself and never holds a plan up: the
+// functions that decide are called as they are. Nothing of a conversation's content
+// is written: keys, hashes, sizes and levels.
+package trace
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// File is the trace in a session's folder, OldFile the one before.
+const (
+	File    = "trace.jsonl"
+	OldFile = "trace.1.jsonl"
+)
+
+// deciders are the functions that decide, with the version of what they decide. A
+// version goes up when equal inputs no longer give the same: what another version
+// decided is then told from what was recorded wrongly.
+var deciders = map[string]int{
+	stepAlign:   1, // pagevm.Align
+	stepPlanCut: 3, // cachelayout.PlanCut
+	stepSelect:  2, // pagevm.Select
+	stepNext:    2, // pagevm.Next
+}
+
+// The names of the deciders in a trace.
+const (
+	stepAlign   = "align"
+	stepPlanCut = "plan_cut"
+	stepSelect  = "select"
+	stepNext    = "next"
+)
+
+// opDecided is the operation of a trace's records: one plan.
+const opDecided = "plan"
+
+// Trail is what was decided for one plan, in order.
+type Trail struct{ calls []decided }
+
+// decided is one call of a decider: exactly one of the three is there.
+type decided struct {
+	cut *decidedCut
+	sel *decidedSelect
+	fwd *decidedNext
+}
+
+type decidedCut struct {
+	in  cachelayout.CutInput
+	out cachelayout.Cut
+}
+
+type decidedSelect struct {
+	in   pagevm.SelectInput
+	wish *pagevm.CutWish // as it was handed on
+	out  pagevm.CutWish  // as it came
+}
+
+type decidedNext struct {
+	wishes pagevm.Wishes
+	cache  pagevm.Cache
+	proj   *pagevm.Projection
+	out    pagevm.Decision
+}
+
+// PlanCut asks the cut planner and notes what it says.
+func (t *Trail) PlanCut(in cachelayout.CutInput) cachelayout.Cut {
+	out := cachelayout.PlanCut(in)
+	t.calls = append(t.calls, decided{cut: &decidedCut{in, out}})
+	return out
+}
+
+// Select asks the selector and notes what it says. The caller may change the wish.
+func (t *Trail) Select(in pagevm.SelectInput) *pagevm.CutWish {
+	wish := pagevm.Select(in)
+	t.calls = append(t.calls, decided{sel: &decidedSelect{in, wish, *wish}})
+	return wish
+}
+
+// Next asks Next for what follows a projection, the same for all calls of a plan, and
+// notes what it says.
+func (t *Trail) Next(prev *pagevm.Projection, d pagevm.Delta, wishes pagevm.Wishes, c pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
+	p, dec := pagevm.Next(prev, d, wishes, c)
+	t.calls = append(t.calls, decided{fwd: &decidedNext{wishes, c, p, dec}})
+	return p, dec
+}
+
+// Plan is a plan that was recorded.
+type Plan struct {
+	ID   string
+	Time time.Time
+	// Branch and Model name the conversation.
+	Branch, Model string
+	// Before is the projection that was planned on, After the plan's, of which
+	// KeepSeen and KeepItems lead over from Before.
+	Before, After       *pagevm.Projection
+	KeepSeen, KeepItems int
+	// Host, Places and Align are what all of the trail was asked about.
+	Host   []pagevm.HostMessage
+	Places []pagevm.Place
+	Align  pagevm.Alignment
+	Trail  *Trail
+}
+
+// conversation names one of a session's.
+type conversation struct{ branch, model string }
+
+// Writer writes a session's trace. A nil Writer writes none.
+type Writer struct {
+	file *journal.Trace
+	// lines are the conversations by what the newest line of the file says of them:
+	// the next one is written as what differs.
+	lines map[conversation]*traced
+}
+
+// traced is what a trace has of a conversation.
+type traced struct {
+	base
+	plan   string
+	digest projectionDigest
+}
+
+// base is what the next line of a conversation is written against, and read against.
+type base struct {
+	proj   *pagevm.Projection
+	hosts  []pagevm.HostMessage
+	places []pagevm.Place
+	cut    cachelayout.CutInput
+}
+
+// NewWriter gets the trace of the session in dir ready; nothing is read or written.
+// program is the version of what writes it. From maxBytes on, or four times its first
+// line if that is more, the file is put aside and begun anew.
+func NewWriter(dir store.Store, program string, maxBytes int64) *Writer {
+	head := journal.TraceHeader{Program: program, Deciders: deciders}
+	return &Writer{file: journal.NewTrace(dir, File, head, maxBytes), lines: map[conversation]*traced{}}
+}
+
+// Write writes down how a plan was decided, and gives the size of what it wrote in
+// bytes. After an error the next line stands by itself.
+func (t *Writer) Write(p *Plan) (n int, err error) {
+	if t == nil {
+		return 0, nil
+	}
+	if n, err = t.write(p); err != nil {
+		t.Forget()
+	}
+	return n, err
+}
+
+func (t *Writer) write(p *Plan) (int, error) {
+	fresh, err := t.file.Begin()
+	if err != nil {
+		return 0, err
+	}
+	if fresh {
+		clear(t.lines)
+	}
+	key := conversation{p.Branch, p.Model}
+	before := t.lines[key]
+	if before != nil && before.proj != p.Before {
+		before = nil // another process planned in between, or the projection was lost
+	}
+	line, after, err := lineOf(p, before)
+	if err != nil {
+		return 0, err
+	}
+	body, err := json.Marshal(line)
+	if err != nil {
+		return 0, err
+	}
+	if err := t.file.Append(journal.Record{Op: opDecided, ID: p.ID, Time: p.Time, Body: body}); err != nil {
+		return 0, err
+	}
+	t.lines[key] = after
+	return len(body), nil
+}
+
+// Forget makes the next line stand by itself.
+func (t *Writer) Forget() {
+	if t != nil {
+		t.file.Close()
+		clear(t.lines)
+	}
+}
+
+// Close closes the file.
+func (t *Writer) Close() error {
+	if t == nil {
+		return nil
+	}
+	if err := t.file.Close(); err != nil {
+		return fmt.Errorf("close trace: %w", err)
+	}
+	return nil
+}

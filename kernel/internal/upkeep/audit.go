@@ -1,0 +1,131 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/memkernel/memkernel/consolidation"
+)
+
+// AuditOptions say what an audit looks at.
+type AuditOptions struct {
+	// Options are those of the workspace's files. Jobs are read here.
+	consolidation.Options
+	// Prune are the thresholds of pruning: what it would leave over the limit of
+	// MEMORY.md is found.
+	Prune consolidation.PruneOptions
+	// JobFiles are records of jobs beside the state directory's own.
+	JobFiles []string
+	// State are the checks of what is kept beside memory, in order; they are skipped,
+	// as is that of losses, if NoState says that there is no state directory.
+	State   []StateCheck
+	NoState bool
+}
+
+// StateCheck looks at what is kept beside memory, and adds to the report.
+type StateCheck struct {
+	ID  consolidation.CheckID
+	Run func(context.Context, *consolidation.Report) error
+}
+
+// Audit looks for what is wrong with the workspace's Markdown, and with what is kept of
+// it. It changes nothing.
+func (k *Keeper) Audit(ctx context.Context, o AuditOptions) (*consolidation.Report, error) {
+	if k.Files == nil {
+		return nil, fmt.Errorf("audit: %w", errOff)
+	}
+	var err error
+	if o.Jobs, err = k.recordedJobs(o.JobFiles); err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
+	r, err := consolidation.Audit(ctx, k.Files.FS(), o.Options)
+	if err != nil {
+		return nil, err
+	}
+	if o.Runs(consolidation.CheckMemorySize) {
+		if err := k.auditSize(ctx, r, &o); err != nil {
+			return nil, fmt.Errorf("audit: %w", err)
+		}
+	}
+	for _, c := range append([]StateCheck{{consolidation.CheckMemoryLoss, k.auditLoss}}, o.State...) {
+		if !o.Runs(c.ID) {
+			continue
+		}
+		if o.NoState {
+			r.Skip(c.ID, "there is no state folder")
+			continue
+		}
+		if err := c.Run(ctx, r); err != nil {
+			return r, fmt.Errorf("audit: %w", err)
+		}
+	}
+	return r, ctx.Err()
+}
+
+// auditSize tells that pruning can't bring MEMORY.md down to its limit.
+func (k *Keeper) auditSize(ctx context.Context, r *consolidation.Report, o *AuditOptions) error {
+	if o.Prune.MemoryLines < 0 {
+		r.Skip(consolidation.CheckMemorySize, "upkeep.memory_lines is 0")
+		return nil
+	}
+	p, err := k.Prune(ctx, PruneOptions{PruneOptions: o.Prune, Now: o.Now})
+	if err != nil {
+		return fmt.Errorf("prune: %w", err)
+	}
+	for _, over := range p.Over {
+		path, what, _ := strings.Cut(over, " ")
+		if strings.EqualFold(path, "MEMORY.md") {
+			r.Add(consolidation.CheckMemorySize, consolidation.Finding{Severity: consolidation.Note, Place: consolidation.Place{Path: path}, What: what,
+				Hint: "shorten it by hand, let 'memkernel prune --include NAME' move what is named, or raise upkeep.memory_lines"})
+		}
+	}
+	return ctx.Err()
+}
+
+// recordedJobs reads how recorded jobs went. A record that was named must exist.
+func (k *Keeper) recordedJobs(files []string) ([]consolidation.Job, error) {
+	var out []consolidation.Job
+	own := k.State.Where(JobsFile)
+	for _, file := range append([]string{own}, files...) {
+		read := os.ReadFile
+		if file == own {
+			read = func(string) ([]byte, error) { return k.State.Get(JobsFile) }
+		}
+		data, err := read(file)
+		if file == own && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the record of jobs: %w", err)
+		}
+		jobs, err := consolidation.ReadJobs(file, data)
+		if err != nil {
+			return nil, fmt.Errorf("read the record of jobs: %w", err)
+		}
+		out = append(out, jobs...)
+	}
+	return out, nil
+}
+
+// auditLoss tells what MEMORY.md lost since a nightly run last saw it.
+func (k *Keeper) auditLoss(ctx context.Context, r *consolidation.Report) error {
+	loss, err := k.Guard(ctx, GuardOptions{})
+	if err != nil {
+		return fmt.Errorf("guard: %w", err)
+	}
+	if !loss.Refused {
+		return ctx.Err()
+	}
+	var lines []string
+	for _, l := range loss.Lost[:min(len(loss.Lost), 3)] {
+		lines = append(lines, fmt.Sprintf("%.60q", strings.ToValidUTF8(k.Masker.Text(l.Text), "\uFFFD")))
+	}
+	r.Add(consolidation.CheckMemoryLoss, consolidation.Finding{Severity: consolidation.Error, Place: consolidation.Place{Path: loss.Path},
+		What: fmt.Sprintf("lost %d of %d lines since the last nightly run, such as %s", len(loss.Lost), loss.Lines, strings.Join(lines, ", ")),
+		Hint: "'memkernel guard' lists them; bring back what was not meant to go"})
+	return nil
+}

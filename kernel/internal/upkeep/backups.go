@@ -1,0 +1,207 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// BackupsFolder is where the backups are, in the state directory.
+const BackupsFolder = "backups"
+
+// Backups hold files byte for byte, or they are none; and secrets do not get into the
+// state folder. So a text that holds what is taken for a secret is never backed up, and a
+// run that would need such a backup does not touch the file. Pruning leaves it out, and
+// says so.
+
+// heldBack is why a file is left alone.
+const heldBack = "it holds what is taken for a secret, which no backup may hold, so it is left alone: take the secret out of it, or name it in redact.allow if it is none"
+
+// secret tells whether a text holds what is taken for a secret.
+func (k *Keeper) secret(text string) bool { return k.Masker.Text(text) != text }
+
+// keep puts a text among the backups, unless it holds a secret, and gives its hash.
+func (r *run) keep(text string) string {
+	if r.secret(text) {
+		return store.Sum([]byte(text))
+	}
+	return r.batch.AddString(text)
+}
+
+// need is keep for what the run can't be done or undone without.
+func (r *run) need(path, text string) string {
+	if r.secret(text) && !slices.Contains(r.held, path) {
+		r.held = append(r.held, path)
+	}
+	return r.keep(text)
+}
+
+// pruneSafely is a pruning that touches no file which holds a secret.
+func (r *run) pruneSafely(snap *consolidation.Snapshot, o consolidation.PruneOptions, out *Pruned) error {
+	p := snap.Prune(o)
+	bad := r.heldIn(p)
+	if f := snap.Memory(); f != nil && r.secret(f.Doc.Raw) && !slices.Contains(bad, f.Path) {
+		bad = append(bad, f.Path) // nobody can tell what of it is new, so nothing leaves it
+	}
+	if len(bad) > 0 {
+		var only []string
+		for i := range snap.Files {
+			if f := &snap.Files[i]; !r.secret(f.Doc.Raw) && (len(o.Only) == 0 || slices.Contains(o.Only, f.Path)) {
+				only = append(only, f.Path)
+			}
+		}
+		if o.Only = only; len(only) == 0 {
+			p = &consolidation.Pruning{}
+		} else {
+			p = snap.Prune(o)
+		}
+		for _, path := range bad {
+			out.Kept = append(out.Kept, path+": "+heldBack)
+		}
+		if worse := r.heldIn(p); len(worse) > 0 {
+			return fmt.Errorf("%s: %s", strings.Join(worse, ", "), heldBack)
+		}
+	}
+	out.Pruning = *p
+	return nil
+}
+
+// heldIn are the files of a pruning that hold a secret.
+func (r *run) heldIn(p *consolidation.Pruning) []string {
+	var out []string
+	for i := range p.Changes {
+		if c := &p.Changes[i]; r.secret(c.Before) || r.secret(c.Add) || r.secret(c.Text) {
+			out = append(out, c.Path)
+		}
+	}
+	return out
+}
+
+// backup reads a backup, "" for no hash.
+func (k *Keeper) backup(hash string) (string, error) {
+	if hash == "" {
+		return "", nil
+	}
+	raw, err := k.Backups.Get(hash)
+	return string(raw), err
+}
+
+// RetainBackups removes the backups that no run which is younger than before needs, nor
+// an undo of the newest, nor who tells what MEMORY.md lost. It counts them, and their
+// bytes; without apply they stay.
+func (k *Keeper) RetainBackups(ctx context.Context, before, now time.Time, apply bool) (n int, bytes int64, err error) {
+	if k.Files == nil {
+		return 0, 0, nil
+	}
+	if _, err := k.State.Stat(BackupsFolder); errors.Is(err, fs.ErrNotExist) {
+		return 0, 0, nil
+	}
+	r, unlock, err := k.begin(ctx, kindSeen, now, apply)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer unlock()
+	needed, known := r.neededBackups(before)
+	for info, err := range k.Backups.Walk() {
+		if err != nil {
+			return n, bytes, err
+		}
+		if needed[info.Hash] || !known[info.Hash] && !k.oldBackup(info.Hash, before) {
+			continue
+		}
+		n++
+		bytes += info.Bytes
+		if apply {
+			if err := k.Backups.Delete(info.Hash); err != nil {
+				return n, bytes, err
+			}
+		}
+	}
+	return n, bytes, ctx.Err()
+}
+
+// oldBackup tells whether a backup that no run names, as a kill leaves it, is older than a
+// time.
+func (k *Keeper) oldBackup(hash string, before time.Time) bool {
+	info, err := k.Backups.Stat(hash)
+	return err == nil && info.Time.Before(before)
+}
+
+// neededBackups are the backups that runs still need, and all that runs name.
+func (r *run) neededBackups(before time.Time) (needed, known map[string]bool) {
+	needed, known = map[string]bool{}, map[string]bool{}
+	undoable, seen := false, false
+	for i := len(r.log) - 1; i >= 0; i-- {
+		l := &r.log[i]
+		need := l.done == nil || !l.run.Time.Before(before)
+		if l.run.Kind == kindPrune && !l.undone && !undoable {
+			undoable, need = true, true
+		}
+		if l.run.Kind == kindSeen && !seen {
+			seen, need = true, true
+		}
+		var names []string
+		for _, st := range l.run.Steps {
+			names = append(names, st.Before, st.After, st.Add)
+		}
+		for _, m := range l.run.Reads {
+			names = append(names, m.Hash)
+		}
+		for _, n := range names {
+			known[n] = true
+			needed[n] = needed[n] || need
+		}
+	}
+	return needed, known
+}
+
+// ForgetBackups removes the backups that clean would change: they quote what is to be
+// forgotten. Runs are finished first: none needs them then but for an undo.
+func (k *Keeper) ForgetBackups(ctx context.Context, clean func(string) string) error {
+	hashes, err := k.Quoting(clean)
+	if err != nil || len(hashes) == 0 {
+		return err
+	}
+	j, unlock, err := k.Project.Open(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := j.Unfinished(); err != nil {
+		return fmt.Errorf("finish what was begun before: %w", err)
+	}
+	for _, h := range hashes {
+		if err := k.Backups.Delete(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Quoting are the backups that clean would change.
+func (k *Keeper) Quoting(clean func(string) string) ([]string, error) {
+	var out []string
+	for info, err := range k.Backups.Walk() {
+		if err != nil {
+			return nil, err
+		}
+		text, err := k.Backups.Get(info.Hash)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if clean(string(text)) != string(text) {
+			out = append(out, info.Hash)
+		}
+	}
+	return out, nil
+}

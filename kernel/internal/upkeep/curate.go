@@ -1,0 +1,184 @@
+package upkeep
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// CurateOptions say what of a day is curated, and how.
+type CurateOptions struct {
+	// Day is the day whose log is read, YYYY-MM-DD; "" is that of Now.
+	Day string
+	// NearDuplicate is the share of their words, in threes, from which two entries
+	// say the same.
+	NearDuplicate float64
+	// Model may reword and drop what was chosen, within bounds. Nil asks nobody.
+	Model summary.Model
+	// Extra gives what is known of a day beside its log.
+	Extra func(day string) ([]consolidation.Extra, error)
+	// Apply writes it. Without it nothing is written at all.
+	Apply bool
+	Now   time.Time
+}
+
+// Curated says what a day came to.
+type Curated struct {
+	consolidation.Curation
+	// Run names what was written, for an undo.
+	Run string
+	// BufferBytes is what was read of the working buffer.
+	BufferBytes int
+	Advice      Advice
+}
+
+// Curate brings what the day's log, the working buffer and what else is known of the day
+// hold into MEMORY.md: a few entries that aren't there yet, appended under the day's
+// heading. The buffer is read and stays; what was read of it is committed, so that
+// pruning may empty it.
+func (k *Keeper) Curate(ctx context.Context, o CurateOptions) (*Curated, error) {
+	r, unlock, err := k.begin(ctx, kindCurate, o.Now, o.Apply)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if o.Day != "" {
+		r.promise.Day = o.Day
+	}
+	return r.curate(ctx, &o)
+}
+
+func (r *run) curate(ctx context.Context, opt *CurateOptions) (*Curated, error) {
+	buffer, err := r.Buffer.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := r.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	graves := gravesOf(r.log)
+	o := consolidation.CurateOptions{Day: r.promise.Day, NearDuplicate: opt.NearDuplicate, Buffer: buffer,
+		BufferRef: r.Buffer.Path() + "@" + store.Sum([]byte(buffer))[:12], Retired: func(key string) bool { return graves[key] }, Taken: r.taken()}
+	if o.Extra, err = opt.Extra(r.promise.Day); err != nil {
+		return nil, err
+	}
+	c := snap.Curate(o)
+	out := &Curated{Curation: *c, BufferBytes: len(buffer)}
+	hide := func() {
+		for i := range out.Entries {
+			out.Entries[i].Text, out.Entries[i].Replaces = r.Masker.Text(out.Entries[i].Text), r.Masker.Text(out.Entries[i].Replaces)
+		}
+	}
+	hide() // before it is sent anywhere, and what comes back as well
+	r.advise(ctx, opt.Model, out)
+	hide()
+	if !opt.Apply {
+		return out, nil
+	}
+	return out, r.commitCuration(ctx, snap, out, buffer)
+}
+
+// commitCuration writes a curation, and what was read of the buffer. Nothing is
+// written if that is known and there is nothing to say.
+func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, out *Curated, buffer string) error {
+	text := out.Text()
+	if buffer != "" && !r.hasRead(buffer) {
+		r.promise.Reads = []mark{{r.Buffer.Path(), len(buffer), r.keep(buffer)}}
+	}
+	if text == "" && r.promise.Reads == nil {
+		return nil
+	}
+	if text != "" {
+		before := ""
+		if f := snap.Memory(); f != nil {
+			if f.Err != nil {
+				return fmt.Errorf("read %s: %w", f.Path, f.Err)
+			}
+			before = f.Doc.Raw
+		}
+		r.adds(out.Path, before, text)
+		r.promise.Entries = len(out.Entries)
+	}
+	out.Run = r.id()
+	_, err := r.commit(ctx)
+	return err
+}
+
+// taken counts the entries that a day has been given.
+func (r *run) taken() int {
+	n := 0
+	for i := range r.log {
+		if l := &r.log[i]; l.run.Kind == kindCurate && l.run.Day == r.promise.Day && !l.undone {
+			n += l.run.Entries
+		}
+	}
+	return n
+}
+
+// hasRead tells whether a curation has read all of the buffer.
+func (r *run) hasRead(buffer string) bool {
+	m := r.lastRead()
+	return m != nil && m.Hash == store.Sum([]byte(buffer)) && m.Bytes == len(buffer)
+}
+
+// lastRead is what a curation has last read of the buffer, nil if none has.
+func (r *run) lastRead() *mark {
+	for i := len(r.log) - 1; i >= 0; i-- {
+		for j := range r.log[i].run.Reads {
+			if m := &r.log[i].run.Reads[j]; m.Path == r.Buffer.Path() && r.log[i].run.Kind == kindCurate {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+// adviceTime bounds the request; the answer is a few lines.
+const (
+	adviceTime   = time.Minute
+	adviceTokens = 4000
+	adviceBytes  = 32 << 10
+)
+
+// Advice says what a model was asked, and what became of it.
+type Advice struct {
+	// Model is its name, "" if none was asked; Reason is OK, or why the entries stand
+	// as they were chosen.
+	Model  string
+	Reason summary.Reason
+	Detail string
+	consolidation.Advised
+}
+
+// advise lets a model reword and drop entries, within bounds. Whatever goes wrong, they
+// stand as they were chosen.
+func (r *run) advise(ctx context.Context, m summary.Model, out *Curated) {
+	out.Advice.Refused = []string{}
+	if m == nil || len(out.Entries) == 0 {
+		return
+	}
+	a := &out.Advice
+	a.Model, a.Reason = m.Name(), summary.ReasonOK
+	ctx, cancel := context.WithTimeout(ctx, adviceTime)
+	defer cancel()
+	answer, err := m.Complete(ctx, summary.Prompt{System: consolidation.AdviceSystem, User: consolidation.AdviceUser(out.Entries), MaxTokens: adviceTokens, Limit: adviceBytes})
+	if err != nil {
+		e := summary.Explain(err)
+		a.Reason, a.Detail = e.Reason, r.Masker.Text(e.Error())
+		return
+	}
+	entries, done, err := consolidation.Advise(out.Entries, answer.Text)
+	if err != nil {
+		a.Reason, a.Detail = summary.ReasonInvalid, r.Masker.Text(fmt.Sprint(err))
+		return
+	}
+	out.Entries, a.Advised = entries, *done
+	for i := range a.Refused {
+		a.Refused[i] = r.Masker.Text(a.Refused[i])
+	}
+}

@@ -1,0 +1,152 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// LossOf says what a change of a file would lose, nil if so much may be lost, or all of
+// it is backed up.
+func (k *Keeper) LossOf(path, before, after string) (*consolidation.Loss, error) {
+	if k.LossShare <= 0 || k.Backups.Has(store.Sum([]byte(before))) {
+		return nil, nil
+	}
+	snap, err := k.Snapshot(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	if loss := consolidation.FindLoss(path, before, after, k.LossShare, snap.Says(path)); loss.Refused {
+		return loss, nil
+	}
+	return nil, nil
+}
+
+// GuardOptions say what MEMORY.md is held against.
+type GuardOptions struct {
+	// Before is what it was; nil takes what the last run over memory's files left. After
+	// is what it is to become; nil takes the file.
+	Before, After *string
+	// Limit is the share of its lines that may be lost; 0 takes the keeper's.
+	Limit float64
+}
+
+// Guard says what MEMORY.md lost that stands neither in an owning file, a topic or the
+// archive, nor was taken out by a pruning, which has it in a backup. It changes
+// nothing.
+func (k *Keeper) Guard(ctx context.Context, o GuardOptions) (*consolidation.Loss, error) {
+	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return r.guard(ctx, &o)
+}
+
+func (r *run) guard(ctx context.Context, o *GuardOptions) (*consolidation.Loss, error) {
+	snap, err := r.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	path, after := "MEMORY.md", ""
+	if f := snap.Memory(); f != nil {
+		if path, after = f.Path, f.Doc.Raw; f.Err != nil {
+			return nil, f.Err
+		}
+	}
+	if o.After != nil {
+		after = *o.After
+	}
+	before, err := r.lastSeen(path)
+	if o.Before != nil {
+		before = *o.Before
+	} else if err != nil {
+		return nil, err
+	}
+	if o.Limit == 0 {
+		o.Limit = r.LossShare
+	}
+	pruned, err := r.takenOut(path)
+	if err != nil {
+		return nil, err
+	}
+	elsewhere := snap.Says(path)
+	return consolidation.FindLoss(path, before, after, o.Limit, func(key string) bool { return pruned[key] || elsewhere(key) }), nil
+}
+
+// lastSeen is what a file was when a run last kept it.
+func (r *run) lastSeen(path string) (string, error) {
+	for i := len(r.log) - 1; i >= 0; i-- {
+		for _, m := range r.log[i].run.Reads {
+			if r.log[i].run.Kind == kindSeen && m.Path == path {
+				text, err := r.backup(m.Hash)
+				if errors.Is(err, fs.ErrNotExist) {
+					err = nil // it is no longer kept, or holds a secret
+				}
+				return text, err
+			}
+		}
+	}
+	return "", nil
+}
+
+// takenOut are the lines that prunings took out of a file, by their keys.
+func (r *run) takenOut(path string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for i := range r.log {
+		for _, st := range r.log[i].run.Steps {
+			if st.Path != path || st.Before == "" || st.After == "" || r.log[i].undone {
+				continue
+			}
+			before, err := r.backup(st.Before)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // it is no longer kept
+			}
+			if err != nil {
+				return nil, err
+			}
+			after, err := r.backup(st.After)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			for _, l := range consolidation.FindLoss(path, before, after, 0, nil).Lost {
+				out[consolidation.LineKey(l.Text)] = true
+			}
+		}
+	}
+	return out, nil
+}
+
+// Seen keeps what MEMORY.md is, so that what is lost from here on can be told.
+func (k *Keeper) Seen(ctx context.Context, now time.Time) error {
+	r, unlock, err := k.begin(ctx, kindSeen, now, true)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	l, err := k.Files.ReadFile("MEMORY.md")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for i := len(r.log) - 1; i >= 0; i-- {
+		if p := &r.log[i].run; p.Kind == kindSeen {
+			if p.Reads[0].Hash == l.Hash {
+				return nil
+			}
+			break
+		}
+	}
+	r.promise.Reads = []mark{{l.Path, len(l.Text), r.keep(l.Text)}}
+	_, err = r.commit(ctx)
+	return err
+}

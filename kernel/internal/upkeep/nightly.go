@@ -1,0 +1,156 @@
+package upkeep
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// JobsFile is where recorded jobs write down how they went, in the state directory:
+// lines of JSON, {"time":…,"job":…,"error":…}.
+const JobsFile = "jobs.jsonl"
+
+// ErrRuns is that another process does a night's upkeep.
+var ErrRuns = errors.New("another nightly run is under way in this workspace")
+
+// Night is a night's upkeep.
+type Night struct {
+	// Jobs are run one after another.
+	Jobs []Job
+	// Before is called once it is sure that something will be done; an error of its
+	// ends the run. Nil is nothing.
+	Before func(ctx context.Context) error
+	// Gap is waited between two jobs.
+	Gap time.Duration
+	Now time.Time
+}
+
+// Job is one of them, by the name under which it is recorded.
+type Job struct {
+	Name string
+	Run  func() error
+}
+
+// Came says how a job went.
+type Came struct {
+	Step string
+	// Outcome is ok, failed or skipped.
+	Outcome string
+	// Error is why it failed, or what it was skipped for.
+	Error string
+}
+
+// Nightly runs jobs, never two at a time, and by one process at a time. A job is skipped
+// if the one before it failed. How they went is appended to [JobsFile]. The state
+// directory must be there.
+func (k *Keeper) Nightly(ctx context.Context, n Night) ([]Came, error) {
+	unlock, err := k.lockNightly()
+	if err != nil {
+		return nil, fmt.Errorf("nightly: %w", err)
+	}
+	defer unlock()
+	if n.Before != nil {
+		if err := n.Before(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var out []Came
+	failed := ""
+	for i, j := range n.Jobs {
+		if failed != "" {
+			out = append(out, Came{j.Name, "skipped", failed + " failed"})
+			continue
+		}
+		err := wait(ctx, n.Gap, i > 0)
+		if err == nil {
+			err = j.Run()
+		}
+		c := Came{Step: j.Name, Outcome: "ok"}
+		if err != nil {
+			c.Outcome, c.Error, failed = "failed", err.Error(), j.Name
+		}
+		out = append(out, c)
+		if err := k.recordJob(j.Name, c.Error, n.Now); err != nil {
+			return out, fmt.Errorf("nightly: %w", err)
+		}
+	}
+	return out, ctx.Err()
+}
+
+func wait(ctx context.Context, d time.Duration, do bool) error {
+	if !do || d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// lockNightly lets one process at a time do a night's upkeep.
+func (k *Keeper) lockNightly() (func(), error) {
+	release, err := k.State.Lock("nightly.lock", store.Alone)
+	if held := (*store.LockedError)(nil); errors.As(err, &held) {
+		return nil, ErrRuns
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock: %w", err)
+	}
+	return release, nil
+}
+
+// mostJobBytes is how large the record of jobs gets before its older half goes.
+const mostJobBytes = 1 << 20 // 1 MiB
+
+// recordJob appends how a job went.
+func (k *Keeper) recordJob(name, failure string, now time.Time) error {
+	line, err := json.Marshal(struct {
+		Time  time.Time `json:"time"`
+		Job   string    `json:"job"`
+		Error string    `json:"error"`
+	}{now.UTC(), name, strings.Join(strings.Fields(k.Masker.Text(failure)), " ")})
+	if err != nil {
+		return err
+	}
+	old, err := k.State.Get(JobsFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("record the job %s: %w", name, err)
+	}
+	// A line that a kill cut short is ended, so that the next can be read.
+	if n := len(old); n > 0 && old[n-1] != '\n' || n > mostJobBytes {
+		_, err := k.State.Put(store.Synced, store.Doc{Name: JobsFile, Data: append(wholeLines(old), append(line, '\n')...)})
+		return err
+	}
+	f := k.State.Journal(JobsFile)
+	defer f.Close()
+	_, err = f.Append(int64(len(old)), append(line, '\n'), true)
+	return err
+}
+
+// wholeLines are the lines of a record that are whole: all of a small one, the newer
+// half of one that has grown too large.
+func wholeLines(b []byte) []byte {
+	for len(b) > 0 && b[len(b)-1] != '\n' {
+		b = b[:len(b)-1]
+	}
+	if len(b) <= mostJobBytes {
+		return b
+	}
+	b = b[len(b)/2:]
+	for i, c := range b {
+		if c == '\n' {
+			return b[i+1:]
+		}
+	}
+	return nil
+}

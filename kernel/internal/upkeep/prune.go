@@ -1,0 +1,185 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// PruneOptions say what leaves the files of memory.
+type PruneOptions struct {
+	// PruneOptions are the thresholds, Owners and Include. The day, and what is known of
+	// the files from earlier runs, is set here; Only, with QuietTime.
+	consolidation.PruneOptions
+	// QuietTime prunes observations and the working buffer alone.
+	QuietTime bool
+	// Apply does it. Without it nothing is written at all.
+	Apply bool
+	Now   time.Time
+}
+
+// Pruned says what left which file, or would.
+type Pruned struct {
+	consolidation.Pruning
+	Applied bool
+	// Run names what was done, for an undo.
+	Run string
+	// BufferBytes is what of the working buffer goes: what a curation has read.
+	BufferBytes int
+	// BufferLeft is what stays of it: what none has read.
+	BufferLeft int
+	// Kept are files that were left alone, and why: somebody changed them meanwhile, or
+	// they hold what is taken for a secret.
+	Kept []string
+}
+
+// Prune takes out of memory's files what no longer holds, and moves what MEMORY.md
+// has no room for to the files that own it. Only what the kernel wrote itself, and
+// stands as it was written, leaves, and what is named by Include. All that is touched is
+// backed up first.
+func (k *Keeper) Prune(ctx context.Context, o PruneOptions) (*Pruned, error) {
+	r, unlock, err := k.begin(ctx, kindPrune, o.Now, o.Apply)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return r.prune(ctx, o)
+}
+
+func (r *run) prune(ctx context.Context, opt PruneOptions) (*Pruned, error) {
+	snap, err := r.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	young, err := r.youth(snap, opt.Now)
+	if err != nil {
+		return nil, err
+	}
+	graves := gravesOf(r.log)
+	wrote, unread := r.wrote()
+	o := opt.PruneOptions
+	o.Day, o.Young, o.Wrote, o.Retired = r.promise.Day, young, wrote, func(key string) bool { return graves[key] }
+	if opt.QuietTime {
+		o.Only = []string{"observations.md", "memory/observations.md"}
+	}
+	out := &Pruned{Kept: []string{}}
+	if err := r.pruneSafely(snap, o, out); err != nil {
+		return nil, err
+	}
+	if err := unread(); err != nil {
+		return nil, fmt.Errorf("read what was written before: %w", err)
+	}
+	text, read, err := r.readOfBuffer(ctx, out)
+	if err != nil || !opt.Apply {
+		return out, err
+	}
+	out.Applied = true
+	return out, r.commitPruning(ctx, out, text, read)
+}
+
+// commitPruning writes a pruning: what files get, what they lose, the buffer last.
+func (r *run) commitPruning(ctx context.Context, out *Pruned, buffer string, read *mark) error {
+	for i := range out.Changes {
+		c := &out.Changes[i]
+		if c.Add != "" {
+			r.adds(c.Path, c.Before, heading(c)+c.Add)
+		} else {
+			r.becomes(c.Path, c.Before, c.Text)
+		}
+	}
+	for _, m := range out.Moves {
+		if m.Key != "" && m.To != "" {
+			r.promise.Graves = append(r.promise.Graves, grave{Key: m.Key, From: m.From, To: m.To, Why: string(m.Why)})
+		}
+	}
+	if read != nil {
+		r.promise.Steps = append(r.promise.Steps, step{Path: r.Buffer.Path(), Before: r.need(r.Buffer.Path(), buffer), Clear: true, Bytes: read.Bytes})
+	}
+	if len(r.promise.Steps) == 0 {
+		return nil
+	}
+	out.Run = r.id()
+	d, err := r.commit(ctx)
+	if err == nil {
+		out.Kept = append(out.Kept, d.Kept...)
+	}
+	return err
+}
+
+// heading is what a new file begins with: the heading that named it, as it is
+// written.
+func heading(c *consolidation.Change) string {
+	if !c.New {
+		return ""
+	}
+	if strings.HasPrefix(c.Path, consolidation.ArchiveDir) {
+		return "# Taken out of memory on " + strings.TrimSuffix(path.Base(c.Path), ".md") + "\n\n"
+	}
+	return "# " + c.Title + "\n\n"
+}
+
+// readOfBuffer is what of the working buffer may go.
+func (r *run) readOfBuffer(ctx context.Context, out *Pruned) (string, *mark, error) {
+	text, err := r.Buffer.Read(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	out.BufferLeft = len(text)
+	m := r.lastRead()
+	if m == nil || len(text) < m.Bytes || m.Bytes == 0 || store.Sum([]byte(text[:m.Bytes])) != m.Hash {
+		return "", nil, nil
+	}
+	read := text[:m.Bytes]
+	if r.secret(read) {
+		out.Kept = append(out.Kept, r.Buffer.Path()+": "+heldBack)
+		return "", nil, nil
+	}
+	if out.BufferBytes = len(read) - len(r.Buffer.Foreign(read)); out.BufferBytes == 0 {
+		return "", nil, nil
+	}
+	out.BufferLeft -= out.BufferBytes
+	return read, m, nil
+}
+
+// youth tells what was not there a day ago: it stands neither in a file that has not
+// been touched for so long nor in the last backup that is as old.
+func (r *run) youth(snap *consolidation.Snapshot, now time.Time) (func(path, text string) bool, error) {
+	limit := now.Add(-24 * time.Hour)
+	before := map[string]string{}
+	for i := range r.log {
+		for _, st := range r.log[i].run.Steps {
+			if st.Before != "" && !st.Clear && !st.Since.After(limit) {
+				before[st.Path] = st.Before
+			}
+		}
+		for _, m := range r.log[i].run.Reads {
+			if r.log[i].run.Kind == kindSeen && !r.log[i].run.Time.After(limit) {
+				before[m.Path] = m.Hash
+			}
+		}
+	}
+	texts := map[string]string{}
+	for path, hash := range before {
+		if f := snap.File(path); f == nil || !f.ModTime.After(limit) {
+			continue
+		}
+		text, err := r.backup(hash)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		texts[path] = text
+	}
+	return func(path, text string) bool {
+		if f := snap.File(path); f == nil || !f.ModTime.After(limit) {
+			return false
+		}
+		return !strings.Contains(texts[path], text)
+	}, nil
+}

@@ -1,0 +1,237 @@
+package upkeep
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// run is a run that is made ready: the project's journal, open, and the backups.
+type run struct {
+	*Keeper
+	journal Journal
+	log     []logged
+	batch   *store.Batch
+	promise promise
+	// held are files that can't be backed up.
+	held []string
+}
+
+// begin opens the project's journal for a run. Opened to be written, what a kill left
+// is done first; else nothing may be committed.
+func (k *Keeper) begin(ctx context.Context, kd kind, now time.Time, write bool) (*run, func(), error) {
+	if k.Files == nil {
+		return nil, nil, errOff
+	}
+	j, unlock, err := k.Project.Open(ctx, write)
+	if err != nil {
+		return nil, nil, err
+	}
+	log, err := readLog(j)
+	if err == nil && write && j.Unfinished() != nil {
+		err = fmt.Errorf("finish what was begun before: %w", j.Unfinished())
+	}
+	if err != nil {
+		if write {
+			j.Forget()
+		}
+		unlock()
+		return nil, nil, err
+	}
+	return &run{Keeper: k, journal: j, log: log, batch: k.Backups.NewBatch(), promise: promise{Kind: kd, Time: now.UTC(), Day: k.Files.Today(now)}}, unlock, nil
+}
+
+// adds promises that a file gets a text at its end.
+func (r *run) adds(path, before, text string) {
+	st := step{Path: path, Since: r.changed(path), ID: entryID(string(r.promise.Kind), r.id(), path, text), Add: r.need(path, text)}
+	if before != "" {
+		st.Before = r.before(path, before)
+	}
+	r.promise.Steps = append(r.promise.Steps, st)
+}
+
+// entryID names what a run adds by where it comes from. Markers in files hold it.
+func entryID(provenance ...string) string {
+	h := sha256.New()
+	for _, p := range provenance {
+		h.Write([]byte(p))
+		h.Write([]byte{0})
+	}
+	return "up-" + hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// before backs up what a file was: an undo of a pruning needs it.
+func (r *run) before(path, text string) string {
+	if r.promise.Kind == kindPrune {
+		return r.need(path, text)
+	}
+	return r.keep(text)
+}
+
+// changed is when a file was last changed, as far as it is not after the run.
+func (r *run) changed(path string) time.Time {
+	f, err := r.Files.Stat(path)
+	if err != nil || f.ModTime.After(r.promise.Time) {
+		return r.promise.Time
+	}
+	return f.ModTime.UTC()
+}
+
+// becomes promises that a file becomes another text.
+func (r *run) becomes(path, before, after string) {
+	st := step{Path: path, Since: r.changed(path), After: r.need(path, asIs(before, after))}
+	if before != "" {
+		st.Before = r.before(path, before)
+	}
+	r.promise.Steps = append(r.promise.Steps, st)
+}
+
+// id is the name of the run: runs are numbered.
+func (r *run) id() string { return fmt.Sprintf("run-%d", len(r.log)+1) }
+
+// commit promises the run and does it.
+func (r *run) commit(ctx context.Context) (*done, error) {
+	if len(r.held) > 0 {
+		return nil, fmt.Errorf("%s: %s", strings.Join(r.held, ", "), heldBack)
+	}
+	if _, err := r.batch.Commit(ctx); err != nil {
+		return nil, fmt.Errorf("back up: %w", err)
+	}
+	if err := appendLog(r.journal, r.id(), value{Run: &r.promise}, r.promise.Time); err != nil {
+		r.journal.Forget()
+		return nil, err
+	}
+	d, err := r.finish(ctx, r.journal, r.id(), &r.promise)
+	r.Changed()
+	return d, err
+}
+
+// Redo finishes what a kill left promised. The journal is open to be written; what
+// can't be done now stays promised.
+func (k *Keeper) Redo(ctx context.Context, j Journal) error {
+	if k.Files == nil {
+		return nil
+	}
+	log, err := readLog(j)
+	for i := 0; i < len(log) && err == nil; i++ {
+		if log[i].done == nil {
+			_, err = k.finish(ctx, j, log[i].id, &log[i].run)
+		}
+	}
+	return err
+}
+
+// finish does what a run promised, whatever of it is done already.
+func (k *Keeper) finish(ctx context.Context, j Journal, id string, p *promise) (*done, error) {
+	d := &done{Run: id, Files: map[string]string{}}
+	for i := range p.Steps {
+		st := &p.Steps[i]
+		kept, err := k.do(ctx, st)
+		if err != nil {
+			return nil, fmt.Errorf("%s of %s: %w", p.Kind, st.Path, err)
+		}
+		if kept != "" {
+			d.Kept = append(d.Kept, st.Path+": "+kept)
+		}
+	}
+	for i := range p.Steps {
+		path := p.Steps[i].Path
+		if l, err := k.Files.ReadFile(path); err == nil {
+			d.Files[path] = l.Hash
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return d, appendLog(j, id+":done", value{Done: d}, p.Time)
+}
+
+// changedMeanwhile is why a step was not taken.
+const changedMeanwhile = "somebody changed it meanwhile: it was left as it is"
+
+// do brings one file to what it is to become. It says what was left alone.
+func (k *Keeper) do(ctx context.Context, st *step) (kept string, err error) {
+	switch {
+	case st.Clear:
+		err = k.Buffer.Clear(ctx, st.Bytes, st.Before)
+		if errors.Is(err, markdownstore.ErrConflict) || errors.Is(err, fs.ErrNotExist) {
+			return "", nil // it was done, or somebody else emptied it
+		}
+		return "", err
+	case st.Add != "":
+		return "", k.add(ctx, st)
+	}
+	text, err := k.Backups.Get(st.After)
+	if err != nil {
+		return "", err
+	}
+	_, err = k.Files.Replace(ctx, st.Path, st.Before, string(text))
+	if !errors.Is(err, markdownstore.ErrConflict) {
+		return "", err
+	}
+	l, err := k.Files.ReadFile(st.Path)
+	if err == nil && l.Hash == st.After {
+		return "", nil // it was done
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return changedMeanwhile, nil
+}
+
+// add appends, once. Standing instructions are replaced by what they say and the text:
+// nothing else appends to them.
+func (k *Keeper) add(ctx context.Context, st *step) error {
+	raw, err := k.Backups.Get(st.Add)
+	if err != nil {
+		return err
+	}
+	text := string(raw)
+	if !instructions(st.Path) {
+		_, err := k.Files.Append(ctx, st.Path, st.ID, text)
+		return err
+	}
+	for {
+		l, err := k.Files.ReadFile(st.Path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if marked(l.Text, st.ID) {
+			return nil
+		}
+		all := strings.TrimRight(l.Text, "\r\n") + "\n\n" + strings.Trim(text, "\n") + "\n" + markerOf(st.ID) + "\n"
+		_, err = k.Files.Replace(ctx, st.Path, l.Hash, asIs(l.Text, strings.TrimLeft(all, "\n")))
+		if !errors.Is(err, markdownstore.ErrConflict) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// asIs gives a text the line ends of the file that it is for.
+func asIs(before, text string) string {
+	if n := strings.Count(before, "\n"); n == 0 || strings.Count(before, "\r\n") != n {
+		return text
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+}
+
+// marked tells whether a text holds the marker of an entry.
+func marked(text, id string) bool {
+	return strings.Contains(text, "\n"+markerOf(id)) || strings.HasPrefix(text, markerOf(id))
+}
+
+func markerOf(id string) string { return "<!-- mk:" + id + " -->" }
+
+// instructions tells a file that only grows by being replaced: nothing else may
+// append to it.
+func instructions(path string) bool {
+	c, ok := markdownstore.Classify(path)
+	return ok && c.Kind == markdownstore.KindInstructions
+}

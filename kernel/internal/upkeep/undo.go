@@ -1,0 +1,87 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// Undone says what an undo brought back.
+type Undone struct {
+	// Run is the pruning that was taken back, Time when it was.
+	Run  string
+	Time time.Time
+	// Files are those that are as they were.
+	Files []string
+}
+
+// UndoPrune takes back the last pruning: its files become what they were, and what
+// left may come again. If one of them has changed since, nothing is done, and the
+// error names it.
+func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*Undone, error) {
+	r, unlock, err := k.begin(ctx, kindUndo, now, true)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return r.undo(ctx)
+}
+
+func (r *run) undo(ctx context.Context) (*Undone, error) {
+	i := len(r.log) - 1
+	for i >= 0 && (r.log[i].run.Kind != kindPrune || r.log[i].undone) {
+		i--
+	}
+	if i < 0 {
+		return nil, errors.New("nothing was pruned that could be taken back")
+	}
+	last := &r.log[i]
+	out := &Undone{Run: last.id, Time: last.run.Time, Files: []string{}}
+	var changed []string
+	for j := range last.run.Steps {
+		ok, err := r.takeBack(last, &last.run.Steps[j])
+		if err != nil {
+			return nil, err
+		}
+		if path := last.run.Steps[j].Path; ok {
+			out.Files = append(out.Files, path)
+		} else {
+			changed = append(changed, path)
+		}
+	}
+	if len(changed) > 0 {
+		return nil, fmt.Errorf("%s changed since %s, so nothing was taken back: what they were is in %s by the hashes that the project's journal names for %s",
+			strings.Join(changed, ", "), last.run.Time.Format(time.RFC3339), r.State.Where(BackupsFolder), last.id)
+	}
+	r.promise.Undoes = last.id
+	_, err := r.commit(ctx)
+	return out, err
+}
+
+// takeBack promises that a file becomes what it was, if it is what the run left.
+func (r *run) takeBack(last *logged, st *step) (ok bool, err error) {
+	l, err := r.Files.ReadFile(st.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	before, err := r.backup(st.Before)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("what %s was before %s is no longer kept: retention, or a request to forget what it quotes, removed the backup", st.Path, last.id)
+	}
+	if err != nil {
+		return false, err
+	}
+	if st.Clear {
+		// What was appended since stands behind what comes back, what stayed in it.
+		r.becomes(st.Path, l.Text, before+strings.TrimPrefix(l.Text, r.Buffer.Foreign(before)))
+		return true, nil
+	}
+	if l.Hash != last.done.Files[st.Path] {
+		return false, nil
+	}
+	r.becomes(st.Path, l.Text, before)
+	return true, nil
+}

@@ -1,0 +1,44 @@
+package markdownstore
+
+import (
+	"context"
+	"io/fs"
+)
+
+// Files keeps the files of a workspace, by paths relative to it with forward slashes;
+// a [Store] has the rules of what they mean. It is safe for concurrent use, and so are
+// several of one place, in several processes. What errors of it are about files that
+// don't exist is an fs.ErrNotExist.
+type Files interface {
+	// FS opens files for reading, and folders as an fs.ReadDirFile. Links are followed
+	// and lead to nothing outside.
+	fs.FS
+	// Lstat looks at a path without following a link there, Stat at what a link leads
+	// to within the workspace.
+	Lstat(path string) (fs.FileInfo, error)
+	Stat(path string) (fs.FileInfo, error)
+	// Resolve finds the path that a link leads to, and tells whether a folder stands
+	// there. The error tells that the link leads nowhere, or out of the workspace,
+	// where it may lead to a folder too.
+	Resolve(link string) (to string, folder bool, err error)
+	// Same tells whether two infos are of one file under two names.
+	Same(a, b fs.FileInfo) bool
+	// Write runs f while nobody else writes to the workspace through a Files.
+	Write(ctx context.Context, f func(Writer) error) error
+	Close() error
+}
+
+// Writer changes the files of a workspace. What it says is written has been synced.
+type Writer interface {
+	// Append adds at the end of a file what add makes of its text, nothing for "". A
+	// file that does not exist is empty, and made with its folders. now is the text
+	// that stands then; settled is false if another program has put another file in the
+	// place of the one that was written to, so that the append is to be repeated.
+	Append(path string, add func(old string) (string, error)) (now string, settled bool, err error)
+	// Create makes a file that does not exist yet, else the error is a *ConflictError.
+	Create(path, text string) error
+	// Swap puts what change makes of a file's text in its place, at once and as a
+	// whole. If another program changed the file meanwhile the error is a
+	// *ConflictError, and what that program wrote stands.
+	Swap(path string, change func(fi fs.FileInfo, old string) (string, error)) error
+}

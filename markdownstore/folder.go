@@ -1,0 +1,288 @@
+package markdownstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// folder is a workspace in a folder of the file system.
+type folder struct {
+	dir      string // absolute, without symbolic links
+	root     *os.Root
+	lockFile string
+
+	// writing is held by the one writer of this process, lock by that of all.
+	writing chan struct{}
+	lock    *flock.Flock
+}
+
+var _ Files = (*folder)(nil)
+
+// openFolder opens the folder dir, which must exist. It creates nothing.
+func openFolder(dir, lockFile string) (*folder, error) {
+	abs, err := filepath.Abs(dir)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(abs)
+	if err != nil {
+		return nil, err
+	}
+	if lockFile == "" {
+		lockFile = filepath.Join(abs, filepath.FromSlash(defaultLockName))
+	}
+	return &folder{dir: abs, root: root, lockFile: lockFile, writing: make(chan struct{}, 1), lock: flock.New(lockFile)}, nil
+}
+
+// abs is where a path of the workspace lies.
+func (d *folder) abs(p string) string { return filepath.Join(d.dir, filepath.FromSlash(p)) }
+
+func (d *folder) Open(p string) (fs.File, error)      { return d.root.FS().Open(p) }
+func (d *folder) Lstat(p string) (fs.FileInfo, error) { return d.root.Lstat(filepath.FromSlash(p)) }
+func (d *folder) Stat(p string) (fs.FileInfo, error)  { return d.root.Stat(filepath.FromSlash(p)) }
+func (d *folder) Same(a, b fs.FileInfo) bool          { return os.SameFile(a, b) }
+
+// Close waits for the writer of this process.
+func (d *folder) Close() error {
+	d.writing <- struct{}{}
+	defer func() { <-d.writing }()
+	return d.root.Close()
+}
+
+func (d *folder) Resolve(link string) (to string, isFolder bool, err error) {
+	if fi, err := os.Stat(d.abs(link)); err == nil {
+		isFolder = fi.IsDir()
+	}
+	target, err := filepath.EvalSymlinks(d.abs(link))
+	if err != nil {
+		return "", isFolder, err
+	}
+	rel, err := filepath.Rel(d.dir, target)
+	if err == nil && !filepath.IsLocal(rel) {
+		err = fmt.Errorf("%s leads out of the workspace", link)
+	}
+	return filepath.ToSlash(rel), isFolder, err
+}
+
+// lockPoll is how often a lock that another process holds is asked for again.
+const lockPoll = 5 * time.Millisecond
+
+// Write runs f while this process, and this goroutine in it, is the only one
+// that writes. The operating system drops the lock of a process that dies.
+func (d *folder) Write(ctx context.Context, f func(Writer) error) error {
+	select {
+	case d.writing <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("lock workspace: %w", ctx.Err())
+	}
+	defer func() { <-d.writing }()
+	if err := d.makeLockDir(); err != nil {
+		return fmt.Errorf("lock workspace: %w", err)
+	}
+	if _, err := d.lock.TryLockContext(ctx, lockPoll); err != nil {
+		return fmt.Errorf("lock workspace: %w", err)
+	}
+	defer d.lock.Unlock()
+	return f(folderWriter{d})
+}
+
+// makeLockDir makes the folder of the lock file. The default one is the
+// kernel's own: it is kept out of the user's version control.
+func (d *folder) makeLockDir() error {
+	dir := filepath.Dir(d.lockFile)
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if d.lockFile != d.abs(defaultLockName) {
+		return nil
+	}
+	return atomicfile.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600)
+}
+
+// folderWriter is a folder whose lock is held.
+type folderWriter struct{ *folder }
+
+func (d folderWriter) Append(p string, add func(old string) (string, error)) (now string, settled bool, err error) {
+	f, err := d.openAppend(p)
+	if err != nil {
+		return "", false, err
+	}
+	defer f.Close()
+	old, err := readFrom(f)
+	if err != nil {
+		return "", false, err
+	}
+	block, err := add(old)
+	if err != nil || block == "" {
+		return old, true, err
+	}
+	if _, err := atomicfile.Append(f, int64(len(old)), []byte(block), true); err != nil {
+		return "", false, err
+	}
+	fi, err := f.Stat()
+	if err != nil {
+		return "", false, err
+	}
+	named, err := os.Lstat(d.abs(p))
+	if err != nil || !os.SameFile(named, fi) {
+		return "", false, gone(err)
+	}
+	now, err = readFrom(f)
+	return now, true, err
+}
+
+// openAppend opens a file at its end, and makes it if need be.
+func (d folderWriter) openAppend(p string) (*os.File, error) {
+	if _, err := d.Lstat(p); err != nil {
+		if err := d.makeFolder(p); err != nil {
+			return nil, err
+		}
+	}
+	f, err := atomicfile.OpenAppend(d.abs(p), 0o644)
+	if err != nil {
+		return nil, err
+	}
+	// The path was looked up before: what was opened must be what it names
+	// inside the workspace.
+	fi, err := f.Stat()
+	if err == nil {
+		var named fs.FileInfo
+		if named, err = d.Lstat(p); err == nil && !os.SameFile(fi, named) {
+			err = deny(p, DenyLink)
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (d folderWriter) Create(p, text string) error {
+	if err := d.makeFolder(p); err != nil {
+		return err
+	}
+	// The name is claimed first: an editor may have been faster.
+	f, err := d.root.OpenFile(filepath.FromSlash(p), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return d.changed(p, "")
+	}
+	if err != nil {
+		return err
+	}
+	fi, err := f.Stat()
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := atomicfile.WriteFile(d.abs(p), []byte(text), fi.Mode().Perm()); err != nil {
+		return errors.Join(err, d.unclaim(p))
+	}
+	return nil
+}
+
+// unclaim takes back a claimed name if nobody wrote to it.
+func (d folderWriter) unclaim(p string) error {
+	if fi, err := d.Lstat(p); err == nil && fi.Size() == 0 {
+		return d.root.Remove(filepath.FromSlash(p))
+	}
+	return nil
+}
+
+func (d folderWriter) Swap(p string, change func(fi fs.FileInfo, old string) (string, error)) error {
+	f, err := d.root.Open(filepath.FromSlash(p))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !fi.Mode().IsRegular() {
+		return deny(p, DenyNotFile)
+	}
+	old, err := readFrom(f)
+	if err != nil {
+		return err
+	}
+	text, err := change(fi, old)
+	if err != nil || text == old {
+		return err
+	}
+	have := hashOf(old)
+	if now, err := os.Lstat(d.abs(p)); err != nil || !os.SameFile(now, fi) {
+		return d.changed(p, have)
+	}
+	if runtime.GOOS == "windows" {
+		// An open file cannot be replaced there, so there is no second look.
+		f.Close()
+		return atomicfile.WriteFile(d.abs(p), []byte(text), fi.Mode().Perm())
+	}
+	if err := atomicfile.WriteFile(d.abs(p), []byte(text), fi.Mode().Perm()); err != nil {
+		return err
+	}
+	return d.verify(p, f, have, text, fi)
+}
+
+// verify looks at the file that was replaced, which is still open: if an editor
+// wrote into it while the new one was being synced, what it wrote is put back
+// and the replacement is a conflict.
+func (d folderWriter) verify(p string, f *os.File, want, text string, fi fs.FileInfo) error {
+	old, err := readFrom(f)
+	if err != nil {
+		return err
+	}
+	have := hashOf(old)
+	if have == want {
+		return nil
+	}
+	if now, err := os.ReadFile(d.abs(p)); err == nil && string(now) == text {
+		if err := atomicfile.WriteFile(d.abs(p), []byte(old), fi.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	return &ConflictError{Path: p, Want: want, Have: have}
+}
+
+// changed is the conflict with a file that took the place of the one we read.
+func (d folderWriter) changed(p, want string) error {
+	c := &ConflictError{Path: p, Want: want}
+	if b, err := os.ReadFile(d.abs(p)); err == nil {
+		c.Have = hashOf(string(b))
+	}
+	return c
+}
+
+// makeFolder makes the folders of a path. None of them is a symbolic link:
+// locate has seen to that.
+func (d folderWriter) makeFolder(p string) error {
+	if dir := path.Dir(p); dir != "." {
+		return atomicfile.MkdirAll(d.abs(dir), 0o755)
+	}
+	return nil
+}
+
+func readFrom(f *os.File) (string, error) {
+	var b strings.Builder
+	_, err := io.Copy(&b, io.NewSectionReader(f, 0, 1<<62))
+	return b.String(), err
+}

@@ -1,0 +1,269 @@
+// Package economics replays recorded sessions under every policy, window and price
+// regime of a grid and reports what they cost and what they showed: tables with
+// medians and worst sessions, the distance to the oracle and to the bound per
+// session, a table of targets, and the curve of cost against recall over every
+// policy's one figure, as a picture.
+//
+//	sessions × regimes × rooms × policies ─► rows ─► tables, targets
+//	sessions × policies with a figure     ─► points ─► curve (SVG)
+//
+// Everything is relative to append-late on the same session, window and prices, as
+// sessions differ in size by far more than policies do. Costs are net: the fixed
+// part, which no policy can change, is left out. A window is the fixed part of the
+// session and a room above it, so that every session has the same room.
+//
+// The package sends nothing, and writes nothing but the two files of
+// [Report.Write]. The same sessions give the same figures, whatever the order in
+// which they were run.
+package economics
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/memkernel/memkernel/replay"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Regime is a way of being billed.
+type Regime struct {
+	Name  string
+	Model string
+	TTL   time.Duration
+}
+
+// Regimes lists the price regimes: a Claude model with short and with long cache
+// entries, and an OpenAI model of the generation that bills cache writes. Both are
+// in the price book for the days of older recordings too.
+func Regimes() []Regime {
+	return []Regime{
+		{"claude-5m", "claude-opus-4-5", 5 * time.Minute},
+		{"claude-1h", "claude-opus-4-5", time.Hour},
+		{"openai", "gpt-6.1-sol", 30 * time.Minute},
+	}
+}
+
+// rooms are the windows, in tokens above the fixed part.
+func rooms() []int { return []int{64_000, 128_000, 200_000} }
+
+// Session is a recorded session with its name.
+type Session struct {
+	Name string
+	*transcript.Session
+}
+
+// Options say what is run. Zero values mean all of it.
+type Options struct {
+	Sessions []Session
+	Rooms    []int
+	Regimes  []Regime
+	Policies []string
+	// NoCurve leaves the curve out.
+	NoCurve bool
+	// Progress is told how many of how many runs are done; it may be nil.
+	Progress func(done, all int)
+}
+
+// Row is one session under one policy, window and regime.
+type Row struct {
+	Session, Regime, Policy string
+	Room                    int
+	FixedTokens             int
+	Totals                  replay.Totals
+	Bound                   replay.Bound
+
+	result *replay.Result // until all policies of its session are aligned
+}
+
+// Report is the outcome.
+type Report struct {
+	Options  Options
+	Recorded []replay.Recorded // by session
+	Rows     []Row             // by regime, room, session, policy
+	Points   []Row             // of the curve, by policy and session
+}
+
+// resolver is the tool that pointers name in a replay.
+const resolver = "memory_get"
+
+// job is a session under one window and regime: its policies are run one after the
+// other, since the oracle needs the kernel's run.
+type job struct {
+	session  int
+	regime   Regime
+	room     int
+	policies []string
+}
+
+// Run replays all sessions, on all processors.
+func Run(ctx context.Context, opt Options) (*Report, error) {
+	if len(opt.Sessions) == 0 {
+		return nil, fmt.Errorf("no sessions to replay")
+	}
+	opt.setDefaults()
+	r := &Report{Options: opt}
+	for _, s := range opt.Sessions {
+		r.Recorded = append(r.Recorded, replay.Bill(s.Session, nil))
+	}
+	var grid []job
+	for _, regime := range opt.Regimes {
+		for _, room := range opt.Rooms {
+			for s := range opt.Sessions {
+				grid = append(grid, job{s, regime, room, opt.Policies})
+			}
+		}
+	}
+	table := len(grid)
+	if !opt.NoCurve {
+		grid = append(grid, r.curveJobs()...)
+	}
+	rows, err := runAll(ctx, opt, grid, table)
+	for i := range rows {
+		if i < table {
+			r.Rows = append(r.Rows, rows[i]...)
+		} else {
+			r.Points = append(r.Points, rows[i]...)
+		}
+	}
+	for s := range opt.Sessions { // the curve's policies are run apart
+		align(r.Points, opt.Sessions[s].Name)
+	}
+	return r, err
+}
+
+// align leaves the same calls out of all rows of a session that still have their
+// results.
+func align(rows []Row, session string) {
+	var results []*replay.Result
+	for i := range rows {
+		if rows[i].Session == session {
+			results = append(results, rows[i].result)
+		}
+	}
+	replay.Align(results)
+	for i := range rows {
+		if rows[i].Session == session {
+			rows[i].Totals, rows[i].Bound, rows[i].result = rows[i].result.Totals, rows[i].result.Bound, nil
+		}
+	}
+}
+
+func (o *Options) setDefaults() {
+	if len(o.Rooms) == 0 {
+		o.Rooms = rooms()
+	}
+	if len(o.Regimes) == 0 {
+		o.Regimes = Regimes()
+	}
+	if len(o.Policies) == 0 {
+		o.Policies = replay.Policies()
+	}
+}
+
+// runAll runs jobs on all processors; rows are in the order of the jobs. Those of the
+// first whole jobs are aligned.
+func runAll(ctx context.Context, opt Options, grid []job, whole int) ([][]Row, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	rows := make([][]Row, len(grid))
+	var next, done atomic.Int64
+	var wg sync.WaitGroup
+	var report sync.Mutex
+	for range min(runtime.GOMAXPROCS(0), len(grid)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(grid) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				out, err := grid[i].run(ctx, opt.Sessions[grid[i].session])
+				if err != nil {
+					cancel(err)
+					return
+				}
+				if i < whole {
+					align(out, opt.Sessions[grid[i].session].Name)
+				}
+				rows[i] = out
+				if n := int(done.Add(1)); opt.Progress != nil {
+					report.Lock()
+					opt.Progress(n, len(grid))
+					report.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return rows, nil
+}
+
+func (j job) run(ctx context.Context, s Session) ([]Row, error) {
+	var out []Row
+	var ours *replay.Result
+	for _, policy := range j.policies {
+		res, err := j.policy(ctx, s, policy, ours)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
+		}
+		if policy == replay.Memkernel {
+			ours = res
+		}
+		row := Row{Session: s.Name, Regime: j.regime.Name, Room: j.room, Policy: policy, FixedTokens: res.FixedTokens, result: res}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+func (j job) policy(ctx context.Context, s Session, policy string, ours *replay.Result) (*replay.Result, error) {
+	scratch, err := os.MkdirTemp("", "memkernel-economics-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(scratch)
+	opt := replay.Options{RoomTokens: j.room, FixedAuto: true, Model: j.regime.Model, TTL: j.regime.TTL, Resolver: resolver,
+		View: transcript.Full, Scratch: scratch}
+	if policy == replay.Oracle && ours != nil {
+		return replay.RunOracle(ctx, s.Session, ours, opt)
+	}
+	return replay.Run(ctx, s.Session, policy, opt)
+}
+
+// figures are the figures over which each policy's curve is drawn.
+var figures = []struct {
+	policy  string
+	figures []string
+}{
+	{replay.Memkernel, []string{"5k", "10k", "15k", "20k", "30k", "45k", "60k"}},
+	{replay.AppendLate, []string{"5k", "10k", "20k", "40k", "60k"}},
+	{replay.Turns, []string{"2", "5", "10", "20"}},
+	{replay.Sliding, []string{"16k", "32k", "64k", "96k"}},
+	{replay.CacheTTL, []string{"5", "10", "20", "35", "50"}},
+	{replay.ClearTools, []string{"3", "10", "20", "40"}},
+	{replay.Oracle, []string{"30", "50", "60", "70", "80", "90", "95", "99"}},
+}
+
+// curveRoom is the window of the curve; its regime is the first.
+const curveRoom = 128_000
+
+// curveJobs lists the runs of the curve, and append-late as what they are measured
+// by.
+func (r *Report) curveJobs() []job {
+	names := []string{replay.AppendLate}
+	for _, f := range figures {
+		for _, n := range f.figures {
+			names = append(names, f.policy+"-"+n)
+		}
+	}
+	var out []job
+	for s := range r.Options.Sessions {
+		for part := range slices.Chunk(names, 6) {
+			out = append(out, job{s, r.Options.Regimes[0], curveRoom, part})
+		}
+	}
+	return out
+}

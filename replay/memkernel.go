@@ -1,0 +1,89 @@
+package replay
+
+import (
+	"context"
+	"errors"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/replay/recall"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// kernelPolicy lets the kernel plan every call.
+type kernelPolicy struct {
+	rec      *recording
+	lowWater int
+	k        *kernel.Kernel
+}
+
+func newKernelPolicy(ctx context.Context, rec *recording, lowWater int) (*kernelPolicy, error) {
+	if rec.opt.Scratch == "" {
+		return nil, errors.New("the memkernel policy needs a scratch folder for its state")
+	}
+	p := &kernelPolicy{rec: rec, lowWater: lowWater}
+	return p, p.open(ctx)
+}
+
+func (p *kernelPolicy) open(ctx context.Context) error {
+	k, err := kernel.Open(ctx, p.rec.opt.Scratch, &kernel.Options{Prices: p.rec.opt.Prices, LowWater: p.lowWater})
+	p.k = k
+	return err
+}
+
+func (p *kernelPolicy) close() error { return p.k.Close() }
+
+// plan asks for a plan.
+func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
+	opt := &p.rec.opt
+	if opt.Reopen {
+		if err := errors.Join(p.k.Close(), p.open(ctx)); err != nil {
+			return nil, err
+		}
+	}
+	end, ttl := p.rec.end(n), opt.TTL
+	if opt.ownTTL {
+		ttl = kernel.ChooseTTL
+	}
+	plan, err := p.k.PlanContext(ctx, kernel.PlanRequest{SessionKey: "replay", Model: opt.Model, ContextWindow: opt.ContextWindow,
+		Reserve: opt.Reserve, FixedTokens: opt.FixedTokens, Messages: p.rec.msgs[:end:end], Now: p.rec.calls[n].Start, Resolver: opt.Resolver, TTL: ttl})
+	if err != nil {
+		return nil, err
+	}
+	pr := &prompt{behind: behind(plan), bill: plan.Layout.Bill}
+	for i := range plan.Messages {
+		pr.texts = append(pr.texts, recall.TextOf(plan.Messages[i]))
+	}
+	pr.call = Call{Cold: plan.Layout.Cold, Faults: len(plan.Faults), Violations: len(validate(plan))}
+	for _, f := range plan.Faults {
+		pr.call.code(f.Code)
+	}
+	if plan.Layout.Made != nil {
+		pr.call.Cut = plan.Layout.Made.Reason
+	}
+	return pr, nil
+}
+
+// validate checks a plan by the rules of the provider that would get it.
+func validate(plan *kernel.ContextPlan) []transcript.Violation {
+	return transcript.Validate(transcript.Provider(plan.Format), &transcript.Request{Model: plan.Model, Tools: plan.Tools,
+		System: plan.System, Messages: plan.Messages, Markers: plan.Markers}, nil)
+}
+
+// behind tells which earlier places are not shown in full but can be reached by a
+// handle that the prompt names.
+func behind(plan *kernel.ContextPlan) func(recall.Place) bool {
+	calls, keys := map[string]bool{}, map[string]bool{}
+	for _, r := range plan.Reduced {
+		if r.Handle == "" {
+			continue
+		}
+		if r.CallID != "" {
+			calls[r.CallID] = true
+		} else {
+			keys[r.Key] = true
+		}
+	}
+	return func(at recall.Place) bool {
+		return at.CallID != "" && calls[at.CallID] || at.CallID == "" && keys[at.Key]
+	}
+}

@@ -1,0 +1,41 @@
+package recall
+
+// Prompt is the text of a request, as the texts of its messages in order.
+// Consecutive requests mostly extend each other; keep one Prompt per policy
+// and bring it up to date with Append or Set. The zero value is empty.
+type Prompt struct {
+	c      corpus
+	texts  []string
+	starts []int
+}
+
+// Append adds a message's text.
+func (p *Prompt) Append(text string) {
+	p.texts = append(p.texts, text)
+	p.starts = append(p.starts, p.c.append(text))
+}
+
+// truncate keeps the first n texts.
+func (p *Prompt) truncate(n int) {
+	if n < 0 || n >= len(p.texts) {
+		return
+	}
+	p.c.truncate(p.starts[n])
+	p.texts, p.starts = p.texts[:n], p.starts[:n]
+}
+
+// Set makes the prompt hold exactly texts. It costs what differs from before,
+// counted from the first text that does.
+func (p *Prompt) Set(texts []string) {
+	n := 0
+	for n < len(texts) && n < len(p.texts) && texts[n] == p.texts[n] {
+		n++
+	}
+	p.truncate(n)
+	for _, t := range texts[n:] {
+		p.Append(t)
+	}
+}
+
+// Contains tells whether a line, or a part of one, stands in the prompt.
+func (p *Prompt) Contains(line string) bool { return p.c.contains(line) }

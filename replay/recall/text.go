@@ -1,0 +1,219 @@
+package recall
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel"
+)
+
+// Place is where in the session a text stands.
+type Place struct {
+	// Message is the message's index in the history, Key its key.
+	Message int
+	Key     string
+	// CallID is the call whose input or result the text is, "" for dialogue.
+	CallID string
+}
+
+// piece is a part of a message's text with the call that it belongs to.
+type piece struct {
+	text, call string
+}
+
+// UseOf is U of an assistant's message: its text and the string leaves of its
+// tool inputs, without thinking and without keys, one below the other.
+func UseOf(m memkernel.Message) string {
+	var out []string
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case p.Kind == memkernel.PartText:
+			out = append(out, p.Text)
+		case p.Kind == memkernel.PartToolUse && p.Call != nil:
+			out = append(out, inputLeaves(p.Call)...)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// TextOf is all that a message shows to a model: text, the string leaves of
+// tool inputs, the text of results, one below the other; no thinking. Build
+// prompts from it, so that history and prompt spell things alike.
+func TextOf(m memkernel.Message) string {
+	ps := pieces(m)
+	texts := make([]string, len(ps))
+	for i, p := range ps {
+		texts[i] = p.text
+	}
+	return strings.Join(texts, "\n")
+}
+
+func pieces(m memkernel.Message) []piece {
+	var out []piece
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case p.Kind == memkernel.PartText:
+			out = append(out, piece{p.Text, ""})
+		case p.Kind == memkernel.PartToolUse && p.Call != nil:
+			out = append(out, piece{strings.Join(inputLeaves(p.Call), "\n"), p.Call.ID})
+		case p.Kind == memkernel.PartToolResult && p.Result != nil && !p.Result.Opaque:
+			for j := range p.Result.Content {
+				if c := &p.Result.Content[j]; c.Kind == memkernel.PartText {
+					out = append(out, piece{c.Text, p.Result.CallID})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// inputLeaves is a call's input as its string values, in order.
+func inputLeaves(c *memkernel.ToolCall) []string {
+	if c.Custom {
+		return []string{c.Input}
+	}
+	if out, ok := leaves(c.Input); ok {
+		return out
+	}
+	return []string{c.Input}
+}
+
+// leaves lists the string values of a JSON text, keys left out. It does not
+// validate: ok is false only if a string has no end.
+func leaves(raw string) (out []string, ok bool) {
+	var object []bool // open containers: is it an object?
+	key := false      // is the next string a key?
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '{', '[':
+			object = append(object, raw[i] == '{')
+			key = raw[i] == '{'
+		case '}', ']':
+			if len(object) > 0 {
+				object = object[:len(object)-1]
+			}
+			key = false
+		case ':':
+			key = false
+		case ',':
+			key = len(object) > 0 && object[len(object)-1]
+		case '"':
+			end := stringEnd(raw, i)
+			if end < 0 {
+				return nil, false
+			}
+			if !key {
+				out = append(out, unquote(raw[i:end]))
+			}
+			i = end - 1
+		}
+	}
+	return out, true
+}
+
+// stringEnd is the position after the JSON string that starts at i, -1 if it
+// has no end.
+func stringEnd(raw string, i int) int {
+	for i++; i < len(raw); i++ {
+		switch raw[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// unquote is a JSON string's value; a broken escape leaves it as it stands.
+func unquote(q string) string {
+	in := q[1 : len(q)-1]
+	if strings.IndexByte(in, '\\') < 0 {
+		return in
+	}
+	var s string
+	if json.Unmarshal([]byte(q), &s) != nil {
+		return in
+	}
+	return s
+}
+
+// oldKeys are the input fields that hold an edit's old text.
+var oldKeys = [...]string{"old_string", "oldString", "oldText", "old_text", "old_str"}
+
+// anchorsOf lists the anchors of a message's edits: the longest line, trimmed,
+// of each edit's old text, which the model must have known to the letter.
+// Edits are tool inputs with an old text, lists of them under "edits", and
+// hunks of patches in the "*** Begin Patch" format.
+func anchorsOf(m memkernel.Message) []string {
+	var out []string
+	for i := range m.Parts {
+		c := m.Parts[i].Call
+		if m.Parts[i].Kind != memkernel.PartToolUse || c == nil {
+			continue
+		}
+		if !c.Custom {
+			out = append(out, inputAnchors(json.RawMessage(c.Input))...)
+		}
+		for _, s := range inputLeaves(c) {
+			out = append(out, patchAnchors(s)...)
+		}
+	}
+	return out
+}
+
+func inputAnchors(raw json.RawMessage) []string {
+	var in map[string]json.RawMessage
+	if json.Unmarshal(raw, &in) != nil {
+		return nil
+	}
+	var out []string
+	for _, k := range oldKeys {
+		var s string
+		if json.Unmarshal(in[k], &s) == nil {
+			out = appendAnchor(out, strings.Split(s, "\n"))
+		}
+	}
+	var edits []json.RawMessage
+	if json.Unmarshal(in["edits"], &edits) == nil {
+		for _, e := range edits {
+			out = append(out, inputAnchors(e)...)
+		}
+	}
+	return out
+}
+
+// patchAnchors reads hunks: lines that stay or go are the old text.
+func patchAnchors(s string) []string {
+	_, s, ok := strings.Cut(s, "*** Begin Patch\n")
+	if !ok {
+		return nil
+	}
+	var out, old []string
+	for line := range strings.SplitSeq(s, "\n") {
+		switch {
+		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "*** "):
+			out, old = appendAnchor(out, old), nil
+		case strings.HasPrefix(line, " "), strings.HasPrefix(line, "-"):
+			old = append(old, line[1:])
+		}
+	}
+	return appendAnchor(out, old)
+}
+
+// appendAnchor adds the longest line, in characters, if it says anything.
+func appendAnchor(out, lines []string) []string {
+	best, most := "", 0
+	for _, l := range lines {
+		l = strings.TrimSpace(l)
+		if n := utf8.RuneCountInString(l); n > most {
+			best, most = l, n
+		}
+	}
+	if best == "" || slices.Contains(out, best) {
+		return out
+	}
+	return append(out, best)
+}

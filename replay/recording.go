@@ -1,0 +1,185 @@
+package replay
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/replay/recall"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// recording is a session made ready: what all policies work on.
+type recording struct {
+	opt     Options
+	counter *kernel.MessageCounter
+	msgs    []memkernel.Message
+	calls   []transcript.Call
+	// numbers count the calls with those in left, which can't be planned.
+	numbers []int
+	left    []Unplanned
+	// others are calls that another policy could not plan: they are made, and not
+	// counted.
+	others []Unplanned
+	items  []item // the messages in full
+	atoms  []transcript.Atom
+	// after counts, per call, the calls since the host's own last compaction, the
+	// first being 1; 0 if there was none yet.
+	after []int
+	// recent is the first message of the last 8,000 tokens, per call; set by references.
+	recent []int
+	sizes  map[recall.Place]int
+}
+
+// item is a message as a prompt shows it.
+type item struct {
+	// hash names its bytes.
+	hash   string
+	region string
+	msg    memkernel.Message
+	text   string
+	tokens int
+	image  bool
+}
+
+// record takes the view apart into messages and calls, and forgets what the
+// provider billed: a replay knows messages and times, nothing else.
+func record(s *transcript.Session, opt Options) (*recording, error) {
+	if opt.View != transcript.Full {
+		return recordMessages(s.View(opt.View), nil, opt)
+	}
+	return recordMessages(s.View(transcript.Full), s.Compactions(), opt)
+}
+
+// recordMessages is record of messages that the host compacted at some positions.
+func recordMessages(view []memkernel.Message, compactions []int, opt Options) (*recording, error) {
+	if opt.Prices == nil {
+		opt.Prices = cachelayout.DefaultBook()
+	}
+	msgs, _ := transcript.Heal(view, false)
+	opt.infer(msgs)
+	r := &recording{opt: opt, calls: transcript.Calls(msgs), sizes: map[recall.Place]int{}}
+	var err error
+	if r.counter, err = kernel.NewMessageCounter(opt.Prices, opt.Model); err != nil {
+		return nil, err
+	}
+	for i := range msgs {
+		m := msgs[i]
+		m.Usage = nil
+		r.msgs = append(r.msgs, m)
+		r.items = append(r.items, r.item("m"+strconv.Itoa(i), m))
+	}
+	r.atoms = transcript.Atoms(r.msgs)
+	r.after = sinceCompaction(view, compactions, len(r.calls))
+	if n := opt.Limit; n > 0 && n < len(r.calls) {
+		r.calls = r.calls[:n]
+	}
+	for n := range r.calls {
+		r.numbers = append(r.numbers, n)
+	}
+	r.leave()
+	return r, nil
+}
+
+// item makes the item of a message; hash names what it says.
+func (r *recording) item(hash string, m memkernel.Message) item {
+	return item{hash: hash, region: cachelayout.RegionWorkingSet, msg: m, text: recall.TextOf(m), tokens: r.counter.Message(&m), image: hasImage(&m)}
+}
+
+// note is an item of the policy's own, in front of the messages.
+func (r *recording) note(hash, text string) item {
+	it := r.item(hash, memkernel.Message{Key: hash, Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}})
+	it.region = cachelayout.RegionCarry
+	return it
+}
+
+// end is how many messages stand before call n.
+func (r *recording) end(n int) int { return r.calls[n].Index }
+
+// seen is how many messages stood before the call before n: what lies behind them
+// is new to call n.
+func (r *recording) seen(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return r.calls[n-1].Index
+}
+
+// sum is the size of messages from to end in full.
+func (r *recording) sum(from, end int) int {
+	n := 0
+	for i := from; i < end; i++ {
+		n += r.items[i].tokens
+	}
+	return n
+}
+
+// model is what the price book knew at a time.
+func (r *recording) model(at time.Time) cachelayout.Model {
+	m, known := r.opt.Prices.Lookup(r.opt.Model, at)
+	if !known {
+		return cachelayout.Assume(r.opt.Model)
+	}
+	return m
+}
+
+// size is how many tokens a place of the history takes, without thinking, which
+// nobody fetches.
+func (r *recording) size(at recall.Place) int {
+	if n, ok := r.sizes[at]; ok {
+		return n
+	}
+	m := memkernel.Message{Role: r.msgs[at.Message].Role}
+	for _, p := range r.msgs[at.Message].Parts {
+		if callOf(&p) == at.CallID && p.Kind != memkernel.PartThinking && p.Kind != memkernel.PartRedactedThinking {
+			m.Parts = append(m.Parts, p)
+		}
+	}
+	r.sizes[at] = r.counter.Message(&m)
+	return r.sizes[at]
+}
+
+// callOf is the call that a part belongs to, "" for dialogue.
+func callOf(p *memkernel.Part) string {
+	switch {
+	case p.Call != nil:
+		return p.Call.ID
+	case p.Result != nil:
+		return p.Result.CallID
+	}
+	return ""
+}
+
+func hasImage(m *memkernel.Message) bool {
+	for i := range m.Parts {
+		if m.Parts[i].Kind == memkernel.PartImage {
+			return true
+		}
+		if r := m.Parts[i].Result; r != nil {
+			for j := range r.Content {
+				if r.Content[j].Kind == memkernel.PartImage {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// sinceCompaction counts calls behind each of the host's compactions, which are
+// given as positions in the view.
+func sinceCompaction(view []memkernel.Message, at []int, calls int) []int {
+	out := make([]int, calls)
+	last, next := -1, 0
+	for n, c := range transcript.Calls(view) {
+		for ; next < len(at) && at[next] <= c.Index; next++ {
+			last = n
+		}
+		if n < calls && last >= 0 {
+			out[n] = n - last + 1
+		}
+	}
+	return out
+}

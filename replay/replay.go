@@ -1,0 +1,212 @@
+// Package replay runs a recorded session again, call by call, under a context
+// policy, and says what the calls would have cost and how much of what the agent
+// went on to refer to was in front of it.
+//
+// All policies of a run work on the same messages, token counts, clock and price
+// book, and place their markers alike:
+//
+//	memkernel        the kernel: PlanContext before every call, nothing else
+//	append-late      what harnesses commonly do: append until the prompt is over
+//	                 window − reserve, then compact to a summary and the newest atoms
+//	turns            the newest user turns, however large
+//	sliding          the newest atoms within a size, decided anew for every call
+//	cache-ttl        append-late, and old tool results shortened when the cache has
+//	                 expired, as OpenClaw does
+//	clear-tool-uses  append-late, and all but the newest tool results cleared from a
+//	                 size on, as Anthropic's server-side rule does
+//	fullest          everything ever said, whatever the window: the most that can
+//	                 be shown, and no real policy once the window is full
+//	oracle           the cheapest cuts and choices for what is known to come, that
+//	                 show as many references as memkernel does
+//
+// and [Bound] is what none of them can stay below.
+//
+// What is replayed is what was recorded: agents could only use what their host's
+// own compaction had left them, so a policy that keeps more is not credited for
+// what the agent might have done with it. Only the input side is priced, and the
+// summary calls of the policies that compact. Nothing is sent anywhere.
+//
+// A call that can't be planned (see [Unplanned]) is left out for every policy alike: it
+// is in no figure, and what was said in it stands in the prompts of later calls.
+//
+// Tokens are counted, not billed; costs are US dollars by the embedded price book
+// at the time of each call.
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/replay/recall"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Options say how a session is replayed. Zero values mean the defaults.
+type Options struct {
+	// ContextWindow and Reserve are tokens; 0 takes the model's and the policy's
+	// own default.
+	ContextWindow, Reserve int
+	// RoomTokens is the window above the fixed part, instead of ContextWindow.
+	RoomTokens int
+	// FixedTokens is tools and system prompt, which transcripts do not hold.
+	// FixedAuto takes it from the usage of the first call that has any.
+	FixedTokens int
+	FixedAuto   bool
+	// Model overrides the recorded model.
+	Model string
+	// TTL is the cache lifetime of messages. 0 takes the one that the recorded calls
+	// wrote with, else the provider's default; the kernel then chooses its own.
+	TTL time.Duration
+	// ownTTL: none was given.
+	ownTTL bool
+	// Resolver names the tool by which the model could follow pointers.
+	Resolver string
+	// View is what is replayed: as the host would see it, or everything ever said.
+	View transcript.View
+	// Limit is the number of calls to replay, 0 for all.
+	Limit int
+	// Prices is the price book. Default: the embedded one.
+	Prices *cachelayout.Book
+	// Scratch is an empty folder for the kernel's state.
+	Scratch string
+	// Reopen closes and reopens the kernel between calls.
+	Reopen bool
+}
+
+// Result is one session under one policy.
+type Result struct {
+	Policy        string `json:"policy"`
+	Model         string `json:"model"`
+	ContextWindow int    `json:"context_window"`
+	FixedTokens   int    `json:"fixed_tokens"`
+	Calls         []Call `json:"calls"`
+	// Unplanned are the calls that are in no figure, of this policy or of one that it
+	// is compared with.
+	Unplanned []Unplanned `json:"unplanned"`
+	Totals    Totals      `json:"totals"`
+	// Bound is the same for all policies.
+	Bound Bound `json:"bound"`
+
+	shown int // references shown
+}
+
+// Run replays a session under one policy. The oracle is told to show as much as
+// memkernel does, which needs a run of it first.
+func Run(ctx context.Context, s *transcript.Session, name string, opt Options) (*Result, error) {
+	base, figure, err := ParsePolicy(name)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	goal := figure
+	if base == Oracle && figure == 0 {
+		ours, err := Run(ctx, s, Memkernel, opt)
+		if err != nil {
+			return nil, err
+		}
+		return RunOracle(ctx, s, ours, opt)
+	}
+	rec, err := record(s, opt)
+	if err != nil {
+		return nil, fmt.Errorf("replay %s: %w", name, err)
+	}
+	if base == Oracle {
+		goal = rec.share(min(figure, 100))
+	}
+	return rec.run(ctx, name, goal)
+}
+
+// RunOracle replays a session under the oracle, which has to show as many
+// references as another replay of the same session with the same options did.
+func RunOracle(ctx context.Context, s *transcript.Session, as *Result, opt Options) (*Result, error) {
+	rec, err := record(s, opt)
+	if err != nil {
+		return nil, fmt.Errorf("replay %s: %w", Oracle, err)
+	}
+	rec.others = as.Unplanned
+	return rec.run(ctx, Oracle, as.shown)
+}
+
+// run plans every call in turn and scores what it shows against what the agent
+// went on to say.
+func (r *recording) run(ctx context.Context, name string, goal int) (*Result, error) {
+	out := &Result{Policy: name, Model: r.opt.Model, ContextWindow: r.window(), FixedTokens: r.opt.FixedTokens,
+		Calls: make([]Call, 0, len(r.calls)), Unplanned: append([]Unplanned{}, r.left...)}
+	switch {
+	case len(r.calls)+len(r.left) == 0:
+		return nil, errors.New("replay: the transcript holds no model call")
+	case len(r.calls) == 0:
+		out.sum()
+		return out, nil
+	}
+	p, err := newPolicy(ctx, name, r, goal)
+	if err != nil {
+		return nil, fmt.Errorf("replay %s: %w", name, err)
+	}
+	defer p.close()
+	j := &judge{rec: r, tracker: recall.New(), restore: newRestorer(r), rereads: newRereads(r)}
+	for n := range r.calls {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		pr, err := p.plan(ctx, n)
+		if why, one := refusal(err); err != nil && !one {
+			return nil, fmt.Errorf("replay %s: call %d: %w", name, r.numbers[n]+1, err)
+		} else if err != nil {
+			out.Unplanned = append(out.Unplanned, r.unplanned(n, why, err.Error()))
+			continue
+		}
+		call := j.call(n, pr)
+		if u, ok := r.uncounted(n); ok {
+			out.Unplanned = append(out.Unplanned, u)
+			continue
+		}
+		out.Calls = append(out.Calls, call)
+	}
+	slices.SortFunc(out.Unplanned, func(a, b Unplanned) int { return a.Index - b.Index })
+	out.sum()
+	return out, nil
+}
+
+// window is the window of the last call.
+func (r *recording) window() int {
+	var at time.Time
+	if n := len(r.calls); n > 0 {
+		at = r.calls[n-1].Start
+	}
+	return orElse(r.opt.ContextWindow, r.model(at).ContextWindow)
+}
+
+// judge scores the calls of one policy. Its history grows only after a score is
+// taken.
+type judge struct {
+	rec     *recording
+	tracker *recall.Tracker
+	told    int
+	shown   recall.Prompt
+	restore *restorer
+	rereads *rereads
+}
+
+// call finishes a call: who it is, what it costs, and what it lacked.
+func (j *judge) call(n int, pr *prompt) Call {
+	at := j.rec.calls[n]
+	for ; j.told < at.Index; j.told++ {
+		j.tracker.Append(j.rec.msgs[j.told])
+	}
+	c := pr.call
+	c.Index, c.bound = j.rec.numbers[n], j.rec.bound(n)
+	c.Key, c.Time = j.rec.msgs[at.Index].Key, at.Start
+	m := j.rec.model(at.Start)
+	c.price(pr.bill, m, j.rec.opt.FixedTokens, pr.extra)
+	c.Gap = n > 0 && at.Start.Sub(j.rec.calls[n-1].Start) >= m.TTL(j.rec.opt.TTL)
+	j.shown.Set(pr.texts)
+	var needs []recall.Need
+	c.Recall, needs = j.tracker.Judge(&j.shown, j.rec.msgs[at.Index], pr.behind)
+	j.restore.call(&c, needs, m)
+	j.rereads.call(&c, n, &j.shown)
+	return c
+}

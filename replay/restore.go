@@ -1,0 +1,104 @@
+package replay
+
+import (
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/replay/recall"
+)
+
+// restorer prices what a prompt lacked: had the model fetched it, the page would
+// have been written behind the newest message, read on by every later call (written
+// anew by a cold one) until the next cut takes it away, and one more call per round
+// of fetching would have read the prompt once more. Pages that the prompt points to
+// and pages that it has lost are priced alike and summed apart.
+type restorer struct {
+	rec *recording
+	// stands holds the pages fetched since the last cut, and whether by a pointer.
+	stands map[recall.Place]bool
+}
+
+func newRestorer(rec *recording) *restorer {
+	return &restorer{rec: rec, stands: map[recall.Place]bool{}}
+}
+
+// call adds the price of one call's needs.
+func (r *restorer) call(c *Call, needs []recall.Need, m cachelayout.Model) {
+	if c.Cut != "" {
+		clear(r.stands)
+	}
+	tier := m.TierFor(c.Input)
+	write := writePrice(m, tier, r.rec.opt.TTL)
+	on := tier.Read
+	if c.Cold {
+		on = write
+	}
+	var pointer, lost bill
+	var behind, gone int // tokens, whose sum is the same in any order
+	for at, byPointer := range r.stands {
+		*pick(byPointer, &behind, &gone) += r.rec.size(at)
+	}
+	pointer.add(behind, on)
+	lost.add(gone, on)
+	fetched := 0
+	for _, n := range needs {
+		if _, ok := r.stands[n.Place]; ok {
+			continue
+		}
+		r.stands[n.Place] = n.Behind
+		pick(n.Behind, &pointer, &lost).add(r.rec.size(n.Place), write)
+		c.Resolutions += count(n.Behind)
+		c.Lost += count(!n.Behind)
+		fetched++
+	}
+	if fetched > 0 { // one round fetches them all
+		pick(c.Resolutions > 0, &pointer, &lost).add(c.Input, tier.Read)
+	}
+	c.ResolutionsUSD, c.LostUSD = pointer.usd(), lost.usd()
+}
+
+func pick[T any](first bool, a, b *T) *T {
+	if first {
+		return a
+	}
+	return b
+}
+
+// bill sums tokens at prices in dollars per million; it is unknown once a price is.
+type bill struct {
+	tokens  float64 // times dollars per million
+	unknown bool
+}
+
+func (b *bill) add(tokens int, price *float64) {
+	switch {
+	case tokens == 0:
+	case price == nil:
+		b.unknown = true
+	default:
+		b.tokens += float64(tokens) * *price
+	}
+}
+
+func (b *bill) usd() *float64 {
+	if b.unknown {
+		return nil
+	}
+	v := b.tokens / 1e6
+	return &v
+}
+
+// writePrice is what a new token costs that is written for ttl: input where writing
+// has no price of its own.
+func writePrice(m cachelayout.Model, t cachelayout.Tier, ttl time.Duration) *float64 {
+	long := len(m.TTLs) > 1 && m.TTL(ttl) >= m.TTLs[1]
+	switch {
+	case long && t.Write1h != nil:
+		return t.Write1h
+	case !long && t.Write5m != nil:
+		return t.Write5m
+	case m.Cache == cachelayout.CacheAnthropic || m.Cache == cachelayout.CacheOpenAIExplicit:
+		return nil
+	}
+	return t.Input
+}

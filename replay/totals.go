@@ -1,0 +1,146 @@
+package replay
+
+import "github.com/memkernel/memkernel/replay/recall"
+
+// Totals sums a replay. Costs are US dollars of the input side, and nil where a
+// price is unknown.
+type Totals struct {
+	// Calls are those that were planned; Unplanned counts the others by reason.
+	Calls            int            `json:"calls"`
+	Unplanned        map[string]int `json:"unplanned"`
+	InputTokens      int            `json:"input_tokens"`
+	CacheReadTokens  int            `json:"cache_read_tokens"`
+	CacheWriteTokens int            `json:"cache_write_tokens"`
+	Write5mTokens    int            `json:"cache_write_5m_tokens"`
+	Write1hTokens    int            `json:"cache_write_1h_tokens"`
+	UncachedTokens   int            `json:"uncached_tokens"`
+	NetInputTokens   int            `json:"net_input_tokens"`
+	NetWriteTokens   int            `json:"net_write_tokens"`
+	CostUSD          *float64       `json:"cost_usd"`
+	NetCostUSD       *float64       `json:"net_cost_usd"`
+	Cuts             int            `json:"cuts"`
+	ColdEvents       int            `json:"cold_events"`
+	Overflows        int            `json:"overflows"`
+	Violations       int            `json:"violations"`
+	// Faults are all faults of the plans, FaultCodes the same by name, and
+	// Controllable those that another choice of what stands would have prevented.
+	Faults       int            `json:"faults"`
+	FaultCodes   map[string]int `json:"fault_codes"`
+	Controllable int            `json:"controllable_faults"`
+	// Resolutions and Lost count pages that were not there when they were needed,
+	// behind a pointer or without one, with the price of getting them back.
+	Resolutions    int      `json:"pointer_resolutions"`
+	ResolutionsUSD *float64 `json:"pointer_cost_usd"`
+	Lost           int      `json:"lost_pages"`
+	LostUSD        *float64 `json:"lost_cost_usd"`
+	// ReferenceRecall is the share of references whose line was shown; Named and
+	// Pointer are the shares that were only named, or only behind a pointer.
+	ReferenceRecall float64 `json:"reference_recall"`
+	Named           float64 `json:"named"`
+	Pointer         float64 `json:"behind_pointer"`
+	References      int     `json:"references"`
+	// AnchorRecall is the share of earlier seen edit anchors that were shown.
+	AnchorRecall float64 `json:"anchor_recall"`
+	// CausedReads and CausedEdits are the recorded reads and edits that the prompts
+	// would have caused, CausedShare both over all recorded reads.
+	RecordedReads int     `json:"recorded_reads"`
+	CausedReads   int     `json:"caused_reads"`
+	CausedEdits   int     `json:"caused_edits"`
+	CausedShare   float64 `json:"caused_share"`
+	// GapCalls are first calls after a gap; what they held and had to write, net of
+	// the fixed part.
+	GapCalls       int `json:"gap_calls"`
+	GapInputTokens int `json:"gap_input_tokens"`
+	GapWriteTokens int `json:"gap_write_tokens"`
+	// HitRatio is cache reads over all input, WarmHitRatio the same without the
+	// calls that found the cache cold.
+	HitRatio     float64 `json:"hit_ratio"`
+	WarmHitRatio float64 `json:"warm_hit_ratio"`
+}
+
+// sum adds the calls up.
+func (r *Result) sum() {
+	t := Totals{Calls: len(r.Calls), Unplanned: map[string]int{}, FaultCodes: map[string]int{}, CostUSD: new(float64), NetCostUSD: new(float64),
+		ResolutionsUSD: new(float64), LostUSD: new(float64)}
+	for _, u := range r.Unplanned {
+		t.Unplanned[u.Reason]++
+	}
+	r.Bound = Bound{CostUSD: new(float64), NetCostUSD: new(float64)}
+	var score recall.Score
+	warmRead, warm := 0, 0
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		r.Bound.add(c.bound)
+		t.tokens(c)
+		t.events(c, i)
+		if !c.Cold {
+			warmRead, warm = warmRead+c.Read, warm+c.Input
+		}
+		score.Add(c.Recall)
+	}
+	t.References, r.shown = score.References, score.Shown
+	t.ReferenceRecall, t.Named, t.Pointer = score.Recall(), share(score.Named, score.References), share(score.Pointer, score.References)
+	t.AnchorRecall = shareOrAll(score.EditsShown, score.Edits)
+	t.CausedShare = share(t.CausedReads+t.CausedEdits, t.RecordedReads)
+	t.HitRatio, t.WarmHitRatio = share(t.CacheReadTokens, t.InputTokens), share(warmRead, warm)
+	r.Totals = t
+}
+
+func (t *Totals) tokens(c *Call) {
+	t.InputTokens += c.Input
+	t.CacheReadTokens += c.Read
+	t.CacheWriteTokens += c.Write
+	t.Write5mTokens += c.Write5m
+	t.Write1hTokens += c.Write1h
+	t.UncachedTokens += c.Uncached
+	t.NetInputTokens += c.NetInput
+	t.NetWriteTokens += c.NetWrite
+	t.CostUSD, t.NetCostUSD = add(t.CostUSD, c.CostUSD), add(t.NetCostUSD, c.NetCostUSD)
+	t.ResolutionsUSD, t.LostUSD = add(t.ResolutionsUSD, c.ResolutionsUSD), add(t.LostUSD, c.LostUSD)
+	if c.Gap {
+		t.GapCalls++
+		t.GapInputTokens += c.NetInput
+		t.GapWriteTokens += c.NetWrite
+	}
+}
+
+func (t *Totals) events(c *Call, n int) {
+	t.Violations += c.Violations
+	t.Faults += c.Faults
+	for code, k := range c.Codes {
+		t.FaultCodes[code] += k
+		if controllable[code] {
+			t.Controllable += k
+		}
+	}
+	t.Resolutions += c.Resolutions
+	t.Lost += c.Lost
+	t.RecordedReads += c.Reads
+	t.CausedReads += c.CausedReads
+	t.CausedEdits += c.CausedEdits
+	t.Cuts += count(c.Cut != "")
+	t.ColdEvents += count(c.Cold && n > 0)
+	t.Overflows += count(c.Overflow)
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func share(a, b int) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+// shareOrAll is a share of which nothing is all.
+func shareOrAll(a, b int) float64 {
+	if b == 0 {
+		return 1
+	}
+	return share(a, b)
+}

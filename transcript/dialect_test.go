@@ -1,0 +1,44 @@
+package transcript
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestTable: every dialect has a sample that is detected as its own and holds what a
+// dialect has to tell apart, and what it can do beyond files is tried, too.
+func TestTable(t *testing.T) {
+	for i := range table {
+		d := Dialect(table[i].Name)
+		if rowOf(d) != &table[i] {
+			t.Errorf("%s stands twice", d)
+		}
+		if (table[i].Sniff == nil) == (table[i].Words == nil) {
+			t.Errorf("%s has both Sniff and Words, or neither", d)
+		}
+		if _, tried := intakes[d]; tried != (table[i].Items != nil) {
+			t.Errorf("%s: Items are tried by intakes: %v, and are there: %v", d, tried, !tried)
+		}
+		files, err := filepath.Glob("testdata/" + string(d) + "*.json*")
+		if err != nil || len(files) == 0 {
+			t.Errorf("%s has no sample testdata/%s.jsonl, or .json: %v", d, d, err)
+		}
+		typed, asked, answered, billed := false, false, false, false
+		for _, path := range files {
+			s, err := LoadFile(path, nil)
+			if err != nil || s.Dialect != d {
+				t.Fatalf("%s is read as %v, want %s: %v", path, s, d, err)
+			}
+			typed = typed || slices.ContainsFunc(s.Messages, MarkedTyped)
+			asked = asked || slices.ContainsFunc(s.Messages, HasCalls)
+			answered = answered || slices.ContainsFunc(s.Messages, HasResults)
+			for _, m := range s.Messages {
+				billed = billed || m.Usage != nil
+			}
+		}
+		if !typed || !asked || !answered || !billed && !table[i].Document() {
+			t.Errorf("%s: its samples have a typed prompt %v, a call %v, a result %v, usage %v", d, typed, asked, answered, billed)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+// Package anthropic is the Messages API: requests as they are read, a client's body
+// rewritten, and content blocks, which hosts write into their logs too.
+package anthropic
+
+import (
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
+
+// parse reads a value of a Messages request.
+func parse(e *wire.Entry) error {
+	if e.Kind == wire.KindField {
+		return wire.ParseField(e, Content)
+	}
+	return wire.ParseMessage(e, func(c *wire.Cursor) *memkernel.Message {
+		m := &memkernel.Message{}
+		m.Key, _ = ReadMessage(c, m)
+		wire.Person(m, false)
+		return m
+	})
+}
+
+// ReadMessage reads a Messages object into m and returns its id and why it ended.
+func ReadMessage(c *wire.Cursor, m *memkernel.Message) (id, stop string) {
+	start := c.Start()
+	for k := range c.Fields {
+		switch k {
+		case "id":
+			id = c.Str()
+		case "stop_reason":
+			stop = c.Str()
+		case "role":
+			m.Role = memkernel.Role(c.Str())
+		case "model":
+			m.Model = c.Str()
+		case "content":
+			m.Parts = Content(c)
+		case "usage":
+			m.Usage = c.Usage()
+		}
+	}
+	if c.Err == nil {
+		m.Raw = c.Since(start)
+	}
+	return id, stop
+}
+
+// words know a request of the Messages API.
+var words = []wire.Words{
+	{At: wire.AtMember, Weight: 2, Of: "system anthropic_version anthropic_beta stop_sequences top_k thinking"},
+	{At: wire.AtModel, Weight: 1, Of: "claude"},
+	{At: wire.AtTool, Weight: 4, Of: "input_schema cache_control"},
+	{At: wire.AtBlock, Weight: 4, Of: "cache_control source"},
+	{At: wire.AtType, Weight: 4, Of: "tool_use tool_result thinking redacted_thinking document"},
+}
+
+// write spells a message of the Messages API. Of the host's own all members
+// but the content stay.
+func write(m memkernel.Message, raw string, _ map[string]bool) []string {
+	dst := []byte{'['}
+	for i := range m.Parts {
+		dst = wire.AppendListed(dst, func(dst []byte) []byte { return appendPart(dst, &m.Parts[i]) })
+	}
+	if len(dst) == 1 {
+		return nil // nothing of it can be sent
+	}
+	content := string(append(dst, ']'))
+	switch {
+	case raw != "":
+		return []string{wire.WithMember(raw, "content", content)}
+	case m.Role == memkernel.RoleAssistant:
+		return []string{`{"role":"assistant","content":` + content + "}"}
+	}
+	return []string{`{"role":"user","content":` + content + "}"}
+}
+
+const (
+	Name   = "anthropic"
+	Format = "anthropic"
+)
+
+// Dialect are requests of the Messages API.
+var Dialect = wire.Dialect{Name: Name, Words: words, Parse: parse, Assemble: assemble,
+	Items: &wire.Items{Read: wire.One(parse), Assemble: assemble, Apart: true, Write: write},
+	API: &wire.API{Format: Format, List: "messages", System: "system", Instructions: Content,
+		Element: wire.One(parse), Pair: wire.Answers,
+		Render: render, Append: appendBlock, Takes: takes, Refuses: refuses,
+		Tools: wire.ToolSchema, Rewrite: rewrite, Markers: findMarkers}}
+
+func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) { return wire.Requests(l, false) }

@@ -1,0 +1,191 @@
+package claudecode
+
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
+
+// assembler joins the records of a Claude Code file. File order rules:
+// parent ids lead nowhere after a compaction, so they are used for two things
+// only, naming old sidechains and finding forks.
+type assembler struct {
+	log    *wire.Log
+	byID   map[string]int    // record id to message index
+	groups map[string]int    // branch and message id to message index
+	calls  map[string]bool   // branch and call id, to drop repeated lines
+	sides  map[string]string // record id to branch, for sidechains without agent id
+	askers map[string]int    // branch and parent to the plain user message that answers it
+	side   string            // branch of the last sidechain record
+}
+
+func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) {
+	a := assembler{log: l, byID: map[string]int{}, groups: map[string]int{},
+		calls: map[string]bool{}, sides: map[string]string{}, askers: map[string]int{}}
+	return a.add, nil
+}
+
+func (a *assembler) add(e *wire.Entry) {
+	switch e.Kind {
+	case wire.KindMessage, wire.KindCompaction, wire.KindMicrocompaction:
+	default:
+		return
+	}
+	if _, dup := a.byID[e.ID]; dup && e.ID != "" {
+		a.log.Note("duplicate-record", e, "record %s is in the file twice, the first one counts", e.ID)
+		return
+	}
+	own := e.Own.(*extra)
+	branch := a.branch(e, own)
+	l := a.log.Branch(branch)
+	if branch == "" || a.log.ID == "" {
+		a.log.Adopt(&e.About)
+	}
+	switch e.Kind {
+	case wire.KindCompaction:
+		a.remember(e.ID, -1)
+		l.Bounds = append(l.Bounds, wire.Bound{Pos: len(l.Order), Keep: a.kept(l, own)})
+		a.closeGroups(branch)
+	case wire.KindMicrocompaction:
+		a.remember(e.ID, -1)
+		l.Micros = append(l.Micros, wire.Micro{Pos: len(l.Order), IDs: own.cleared, Stub: clearedResult})
+	case wire.KindMessage:
+		e.Message.Branch = branch
+		a.message(e, own, l)
+	}
+}
+
+func (a *assembler) remember(id string, i int) {
+	if id != "" {
+		a.byID[id] = i
+	}
+}
+
+// branch names the sidechain of a record, "" for the main line.
+func (a *assembler) branch(e *wire.Entry, own *extra) string {
+	b := own.branch
+	if b != unknownBranch {
+		return b
+	}
+	switch {
+	case e.Parent == "":
+		b = e.ID
+	case a.sides[e.Parent] != "":
+		b = a.sides[e.Parent]
+	case a.side != "":
+		b = a.side
+	default:
+		b = e.ID
+	}
+	a.sides[e.ID], a.side = b, b
+	return b
+}
+
+// closeGroups forgets the open messages of a branch: an id that comes back
+// after a compaction is another message.
+func (a *assembler) closeGroups(branch string) {
+	prefix := branch + "\x00"
+	for k := range a.groups {
+		if strings.HasPrefix(k, prefix) {
+			delete(a.groups, k)
+		}
+	}
+}
+
+func (a *assembler) message(e *wire.Entry, own *extra, l *wire.Line) {
+	m := e.Message
+	if m.Role == memkernel.RoleAssistant && m.Origin == "" && m.Model != "" {
+		a.log.Model = m.Model
+	}
+	a.dropRepeated(e)
+	group := m.Branch + "\x00" + own.group
+	if i, ok := a.groups[group]; ok && own.group != "" {
+		a.remember(e.ID, i)
+		// It stays where its first line stood, so results that were written between its
+		// lines follow it.
+		wire.Join(&a.log.Messages[i], m)
+		return
+	}
+	if own.fork {
+		a.fork(e, l)
+	}
+	if own.group != "" {
+		if _, taken := a.byID[own.group]; !taken {
+			m.Key = own.group
+			a.byID[own.group] = len(a.log.Messages)
+		}
+		a.groups[group] = len(a.log.Messages)
+	}
+	i := a.log.Push(*m, e.Flags)
+	a.remember(e.ID, i)
+}
+
+// dropRepeated takes out calls that the file holds already: hosts copy records
+// under new ids when they resume a session.
+func (a *assembler) dropRepeated(e *wire.Entry) {
+	m := e.Message
+	if m.Role != memkernel.RoleAssistant {
+		return
+	}
+	kept := m.Parts[:0:len(m.Parts)]
+	for i, p := range m.Parts {
+		if p.Call != nil && p.Call.ID != "" {
+			key := m.Branch + "\x00" + p.Call.ID
+			if a.calls[key] {
+				a.log.Notes = append(a.log.Notes, wire.Note{Rule: "duplicate-call", Line: e.Line, Message: -1, Key: m.Key,
+					Text: "call " + p.Call.ID + " is in the file twice, the first one counts", Removed: []memkernel.Part{m.Parts[i]}})
+				continue
+			}
+			a.calls[key] = true
+		}
+		kept = append(kept, p)
+	}
+	m.Parts = kept
+}
+
+// fork looks whether this plain user message answers the same record as an
+// earlier one. Then the user went back, and what came in between is an arm of
+// its own. Parallel tool calls share parents too, but are no plain messages.
+func (a *assembler) fork(e *wire.Entry, l *wire.Line) {
+	key := e.Message.Branch + "\x00" + e.Parent
+	first, seen := a.askers[key]
+	a.askers[key] = len(a.log.Messages)
+	if !seen {
+		return
+	}
+	pos := -1
+	for at, i := range l.Order {
+		if i == first {
+			pos = at
+		}
+	}
+	if pos < 0 {
+		return
+	}
+	branch := "fork:" + a.log.Messages[first].Key
+	a.log.Fork(l, pos, branch)
+	a.closeGroups(e.Message.Branch)
+	a.log.Note("fork", e, "the user went back here; the arm left behind is branch %s", branch)
+}
+
+// kept finds the positions of the messages that a partial compaction keeps.
+func (a *assembler) kept(l *wire.Line, own *extra) (keep []int) {
+	if own.keepHead == "" && len(own.keepIDs) == 0 {
+		return nil
+	}
+	head, okHead := a.byID[own.keepHead]
+	tail, okTail := a.byID[own.keepTail]
+	ids := map[int]bool{}
+	for _, id := range own.keepIDs {
+		if i, ok := a.byID[id]; ok {
+			ids[i] = true
+		}
+	}
+	for at, i := range l.Order {
+		if ids[i] || okHead && okTail && i >= head && i <= tail {
+			keep = append(keep, at)
+		}
+	}
+	return keep
+}

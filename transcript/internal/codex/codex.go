@@ -1,0 +1,460 @@
+// Package codex is the Responses API, and the rollouts in which Codex writes its items
+// down: items, the pairs that those of unknown kinds are, and requests.
+package codex
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
+
+func isType(t string) bool {
+	switch t {
+	case "session_meta", "response_item", "event_msg", "turn_context", "compacted":
+		return true
+	}
+	return false
+}
+
+// isResponsesItem lists the item types of the Responses API that rollouts hold.
+func isResponsesItem(t string) bool {
+	switch t {
+	case "message", "reasoning", "function_call", "function_call_output", "custom_tool_call",
+		"custom_tool_call_output", "local_shell_call", "local_shell_call_output", "web_search_call",
+		"file_search_call", "code_interpreter_call", "image_generation_call",
+		"mcp_call", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response",
+		"compaction", "compaction_summary", "compaction_trigger", "ghost_snapshot", "item_reference":
+		return true
+	}
+	_, ok := clientItem(t)
+	return ok
+}
+
+// item holds the fields of a Responses item.
+type item struct {
+	typ, role, name, callID, approval, id, execution, status, input, encrypted, turn string
+	text                                                                             string // reasoning summary
+	parts                                                                            []memkernel.Part
+	plain, isErr                                                                     bool
+}
+
+func parse(e *wire.Entry) error {
+	c, err := wire.Object(e.Raw)
+	if err != nil {
+		return err
+	}
+	var typ, at, payload, id string
+	state := false
+	for k := range c.Fields {
+		switch k {
+		case "type":
+			typ = c.Str()
+		case "timestamp":
+			at = c.Str()
+		case "payload":
+			payload = c.Raw()
+		case "id":
+			id = c.Str()
+		default:
+			state = state || k == "record_type"
+			c.Skip()
+		}
+	}
+	if err := c.End(); err != nil {
+		return err
+	}
+	e.Type, e.Kind = typ, wire.KindUnknown
+	switch typ {
+	case "session_meta", "turn_context":
+		e.Kind = wire.KindMeta
+		return readMeta(e, payload)
+	case "compacted":
+		e.Kind = wire.KindCompaction
+		return readCompaction(e, payload, at)
+	case "event_msg":
+		e.Kind = wire.KindIgnored
+		return readEvent(e, payload)
+	case "response_item":
+		return readResponse(e, strings.Clone(payload), at)
+	case "":
+		// Rollouts of early versions begin with a bare header.
+		if id != "" || state {
+			e.Kind, e.About.ID = wire.KindMeta, strings.Clone(id)
+		}
+	default:
+		if payload == "" && isResponsesItem(typ) {
+			return readResponse(e, strings.Clone(e.Raw), at)
+		}
+	}
+	return nil
+}
+
+func readMeta(e *wire.Entry, payload string) error {
+	c := wire.Scan(strings.Clone(payload))
+	for k := range c.Fields {
+		switch k {
+		case "id":
+			e.About.ID = c.Str()
+		case "cwd":
+			e.About.Cwd = c.Str()
+		case "model":
+			e.About.Model = c.Str()
+		case "base_instructions":
+			e.About.System = instructions(&c)
+		}
+	}
+	if e.Type == "turn_context" {
+		e.About.ID = ""
+	}
+	return c.Err
+}
+
+func instructions(c *wire.Cursor) []memkernel.Part {
+	text := ""
+	if c.Peek() == '"' {
+		text = c.Str()
+	} else {
+		text = c.Text("text")
+	}
+	if text == "" {
+		return nil
+	}
+	return []memkernel.Part{{Kind: memkernel.PartText, Text: text}}
+}
+
+// extra is what the assembler makes something of.
+type extra struct {
+	history  string // raw replacement history
+	at       time.Time
+	billed   string // raw running total, tells repeated usage apart
+	usage    *memkernel.Usage
+	rollback int
+}
+
+func readCompaction(e *wire.Entry, payload, at string) error {
+	c := wire.Scan(strings.Clone(payload))
+	own, summary := &extra{at: wire.ParseTime(at)}, ""
+	e.Own = own
+	for k := range c.Fields {
+		switch k {
+		case "message":
+			summary = c.Str()
+		case "replacement_history":
+			own.history = c.Raw()
+		}
+	}
+	if own.history == "null" {
+		own.history = ""
+	}
+	if summary != "" {
+		e.Message = &memkernel.Message{
+			Role: memkernel.RoleUser, Time: own.at, Origin: memkernel.OriginSummary,
+			Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: summary}},
+		}
+	}
+	return c.Err
+}
+
+// readEvent reads the events that matter: token counts and rollbacks.
+func readEvent(e *wire.Entry, payload string) error {
+	c := wire.Scan(payload)
+	var typ, info string
+	turns := 0
+	for k := range c.Fields {
+		switch k {
+		case "type":
+			typ = c.Str()
+		case "info":
+			info = c.Raw()
+		case "num_turns":
+			turns = c.Num()
+		}
+	}
+	switch typ {
+	case "token_count":
+		e.Kind = wire.KindUsage
+		readUsage(e, info)
+	case "task_complete", "turn_complete", "turn_aborted":
+		e.Ends = true
+	case "thread_rolled_back":
+		e.Kind, e.Own = wire.KindMeta, &extra{rollback: turns}
+	}
+	return c.Err
+}
+
+// readUsage reads a token_count event.
+func readUsage(e *wire.Entry, info string) {
+	own := &extra{}
+	e.Own = own
+	c := wire.Scan(info)
+	for k := range c.Fields {
+		switch k {
+		case "total_token_usage":
+			own.billed = strings.Clone(c.Raw())
+		case "last_token_usage":
+			own.usage = c.Usage()
+		}
+	}
+	e.Unread = c.Unread
+}
+
+func readResponse(e *wire.Entry, raw, at string) error {
+	e.Kind = wire.KindMessage
+	m, err := readMessage(raw)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		e.Kind = wire.KindIgnored
+		return nil
+	}
+	m.Time = wire.ParseTime(at)
+	e.Message, e.ID = m, m.Key
+	return nil
+}
+
+// readItem reads the members of an item.
+func readItem(raw string) (it item, err error) {
+	c := wire.Scan(raw)
+	for k := range c.Fields {
+		it.field(k, &c)
+	}
+	if it.typ == "" && it.role != "" {
+		it.typ = "message" // requests may leave it out
+	}
+	return it, c.End()
+}
+
+// readMessage makes a message of one item; the assembler joins the items of
+// one assistant turn. It is nil for items that say nothing to the model.
+func readMessage(raw string) (*memkernel.Message, error) {
+	it, err := readItem(raw)
+	if err != nil {
+		return nil, err
+	}
+	m := &memkernel.Message{Key: it.id, Turn: it.turn, Raw: raw}
+	switch it.typ {
+	case "message":
+		it.message(m)
+	case "reasoning":
+		m.Role = memkernel.RoleAssistant
+		m.Parts = []memkernel.Part{{Kind: memkernel.PartThinking, Text: it.text, Signature: it.encrypted, Raw: raw}}
+	case "function_call", "custom_tool_call", "local_shell_call":
+		m.Role = memkernel.RoleAssistant
+		call := &memkernel.ToolCall{ID: it.callID, Name: it.name, Input: it.input, Custom: it.typ == "custom_tool_call"}
+		if it.typ == "local_shell_call" {
+			call.Name = "local_shell"
+		}
+		if call.ID == "" {
+			call.ID = it.id
+		}
+		m.Parts = []memkernel.Part{{Kind: memkernel.PartToolUse, Call: call, Raw: raw}}
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
+		m.Role = memkernel.RoleTool
+		m.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Raw: raw, Result: &memkernel.ToolResult{
+			CallID: it.callID, Name: it.name, Content: it.parts, Text: it.plain, IsError: it.isErr}}}
+		if it.callID == "" {
+			m.Parts[0].Result.CallID = it.id
+		}
+	case "compaction", "compaction_summary":
+		m.Role, m.Origin = memkernel.RoleUser, memkernel.OriginSummary
+		m.Parts = []memkernel.Part{{Kind: memkernel.PartOther, Signature: it.encrypted, Raw: raw}}
+	case "ghost_snapshot", "compaction_trigger":
+		return nil, nil
+	default:
+		// Calls that the provider ran itself, and items yet to be invented: pairs tells
+		// which of these are calls.
+		m.Role = memkernel.RoleAssistant
+		m.Parts = []memkernel.Part{it.other(raw)}
+		switch call, ok := clientItem(it.typ); {
+		case !ok || it.pairID() == "":
+		case call:
+			m.Parts[0] = it.call(raw)
+		default:
+			m.Role, m.Parts[0] = memkernel.RoleTool, it.result(raw)
+		}
+	}
+	return m, nil
+}
+
+func (it *item) field(key string, c *wire.Cursor) {
+	switch key {
+	case "type":
+		it.typ = c.Str()
+	case "role":
+		it.role = c.Str()
+	case "id":
+		it.id = c.Str()
+	case "name":
+		it.name = c.Str()
+	case "call_id":
+		it.callID = c.Str()
+	case "approval_request_id":
+		it.approval = c.Str()
+	case "execution":
+		it.execution = c.Str()
+	case "status":
+		it.status = c.Str()
+	case "arguments", "input", "action", "actions", "operation":
+		switch c.Peek() {
+		case '"':
+			it.input = c.Str()
+		case 'n':
+			c.Skip()
+		default:
+			it.input = c.Raw()
+		}
+	case "encrypted_content":
+		it.encrypted = c.Str()
+	case "content":
+		if c.Peek() == 'n' {
+			c.Skip()
+		} else {
+			it.parts = content(c)
+		}
+	case "output":
+		it.output(c)
+	case "summary":
+		it.text = summaryText(c)
+	case "internal_chat_message_metadata_passthrough":
+		it.turn = cmp.Or(c.Text("turn_id"), it.turn)
+	}
+}
+
+// output reads a call's output: a string, a list of content parts, one of them, or the
+// object {content, success} of early versions. Anything else is what it is.
+func (it *item) output(c *wire.Cursor) {
+	switch it.plain = c.Peek() == '"'; c.Peek() {
+	case '"', '[', 'n':
+		it.parts = content(c)
+		return
+	}
+	raw := c.Raw()
+	it.parts = []memkernel.Part{it.other(raw)}
+	in := wire.Scan(raw)
+	for k := range in.Fields {
+		switch k {
+		case "type":
+			list := wire.Scan("[" + raw + "]")
+			it.parts = content(&list)
+			return
+		case "content":
+			it.plain = in.Peek() == '"'
+			it.parts = content(&in)
+		case "success":
+			it.isErr = in.Raw() == "false"
+		}
+	}
+}
+
+func summaryText(c *wire.Cursor) string {
+	var texts []string
+	for range c.Elems {
+		for k := range c.Fields {
+			if k == "text" {
+				texts = append(texts, c.Str())
+			}
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+func (it *item) message(m *memkernel.Message) {
+	m.Role, m.Parts = memkernel.Role(it.role), it.parts
+	switch m.Role {
+	case memkernel.RoleAssistant:
+		// An assistant item carries more than its text (id, phase), which the
+		// provider wants back: the block's exact JSON is then the item.
+		if len(m.Parts) == 1 {
+			m.Parts[0].Raw = m.Raw
+		}
+	case memkernel.RoleUser:
+		if len(m.Parts) > 0 && !slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return p.Kind != memkernel.PartText || !wire.IsHostContext(p.Text) }) {
+			m.Origin = memkernel.OriginMeta
+		}
+		wire.Person(m, false)
+	}
+}
+
+// content reads the content of a Responses message or output.
+func content(c *wire.Cursor) []memkernel.Part { return wire.Content(c, readBlock) }
+
+func readBlock(c *wire.Cursor) memkernel.Part {
+	var typ, text, url, data, name string
+	start := c.Start()
+	for k := range c.Fields {
+		switch k {
+		case "type":
+			typ = c.Str()
+		case "text", "refusal":
+			text = c.Str()
+		case "stdout", "stderr": // of a shell, which has no type
+			typ = cmp.Or(typ, "output_text")
+			if s := c.Str(); text == "" || s == "" {
+				text += s
+			} else {
+				text += "\n" + s
+			}
+		case "image_url", "file_url", "file_id":
+			url = c.Str()
+		case "file_data":
+			data = c.Str()
+		case "filename":
+			name = c.Str()
+		}
+	}
+	return partOf(typ, text, url, data, name, c.Since(start))
+}
+
+func partOf(typ, text, url, data, name, raw string) memkernel.Part {
+	p := memkernel.Part{Kind: memkernel.PartOther, Raw: raw}
+	switch typ {
+	case "input_text", "output_text", "text":
+		p.Kind, p.Text = memkernel.PartText, text
+	case "refusal":
+		p.Text = text
+	case "input_image", "computer_screenshot":
+		p.Kind, p.Media = memkernel.PartImage, wire.MediaOf(url)
+	case "input_file":
+		p.Kind, p.Text = memkernel.PartDocument, name
+		if p.Media = wire.MediaOf(url); data != "" {
+			p.Media = wire.MediaOf(data)
+		}
+	}
+	return p
+}
+
+// sniff knows a line of a rollout by its type, and one of an early version, which
+// is a bare item, less surely.
+func sniff(typ string, has map[string]bool) int {
+	switch {
+	case isType(typ), has["payload"] && has["type"], has["record_type"],
+		has["instructions"] && has["id"] && has["timestamp"]:
+		return 4
+	case isResponsesItem(typ):
+		return 1
+	}
+	return 0
+}
+
+const (
+	Name   = "codex"
+	Format = "responses"
+)
+
+// Dialect are Codex's rollouts, and the items of the Responses API that they hold.
+var Dialect = wire.Dialect{Name: Name, Sniff: sniff, Parse: parse, Assemble: assemble,
+	Notices: []string{"# AGENTS.md instructions", "<permissions instructions>", "<INSTRUCTIONS>",
+		"Another language model started to solve this problem", "You are performing a CONTEXT CHECKPOINT COMPACTION"},
+	Items: &wire.Items{Read: readValue, Assemble: assemble, Write: writeItems, Reworded: functions},
+	API:   api}
+
+var api = &wire.API{Format: Format, List: "input", System: "instructions", Instructions: content,
+	Element: readElement, Join: joinItem,
+	Pair:   func() func([]memkernel.Message, *memkernel.Message) { return new(pairs).take },
+	Render: render, Append: appendPart, Takes: takes, Refuses: refuses,
+	Tools: wire.ToolFlat, Rewrite: rewrite}

@@ -1,0 +1,231 @@
+package codex
+
+import (
+	"slices"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
+
+// clientItem tells the kinds of items, beside those of functions, that ask the client
+// for something or answer that. call is false for an answer.
+func clientItem(typ string) (call, ok bool) {
+	switch typ {
+	case "tool_search_call", "computer_call", "shell_call", "apply_patch_call":
+		return true, true
+	case "tool_search_output", "computer_call_output", "shell_call_output", "apply_patch_call_output":
+		return false, true
+	}
+	return false, false
+}
+
+// pairID is what an item and its answer have in common, "" for an item that stands by
+// itself, as those do that the provider ran.
+func (it *item) pairID() string {
+	switch {
+	case it.execution == "server":
+		return ""
+	case it.typ == "mcp_approval_request":
+		return it.id
+	case it.typ == "mcp_approval_response":
+		return it.approval
+	}
+	return it.callID
+}
+
+// call is an item as a call. One that says in no known member what it asks for asks
+// for what it says.
+func (it *item) call(raw string) memkernel.Part {
+	c := &memkernel.ToolCall{ID: it.pairID(), Name: it.name, Input: it.input}
+	wire.FillCall(c, it.typ, raw)
+	return memkernel.Part{Kind: memkernel.PartToolUse, Call: c, Raw: raw}
+}
+
+// result is an item as the answer to a call. Only an output that is text, or a
+// picture, is taken out of it: all else keeps its shape.
+func (it *item) result(raw string) memkernel.Part {
+	r := &memkernel.ToolResult{CallID: it.pairID(), Name: it.name, Content: it.parts, Text: it.plain, IsError: it.isErr || it.status == "failed"}
+	if len(r.Content) == 0 || slices.ContainsFunc(r.Content, func(p memkernel.Part) bool { return p.Kind == memkernel.PartOther }) {
+		r.Content, r.Text = []memkernel.Part{{Kind: memkernel.PartOther, Raw: raw}}, false
+	}
+	return memkernel.Part{Kind: memkernel.PartToolResult, Result: r, Raw: raw}
+}
+
+// pairs ties items of unknown kinds to each other by their call id: the first is the
+// call, the later one its result, which is a message of its own. Nobody answers an item
+// that no other one follows, so that it stays what it is. The zero value is ready.
+type pairs struct {
+	answered map[string]bool   // calls by id
+	lone     map[string]string // items that no other one followed yet, by id
+	late     map[string]string // items that were taken for results, by id
+}
+
+// take looks at the message of one item before it is put behind others, and makes of it
+// and of them what they are to each other.
+func (ps *pairs) take(msgs []memkernel.Message, m *memkernel.Message) {
+	if len(m.Parts) != 1 {
+		return
+	}
+	if ps.answered == nil {
+		ps.answered, ps.lone, ps.late = map[string]bool{}, map[string]string{}, map[string]string{}
+	}
+	switch p := &m.Parts[0]; {
+	case wire.IsCall(p):
+		ps.answered[p.Call.ID] = false
+	case wire.IsResult(p):
+		ps.found(msgs, p.Result.CallID)
+	case p.Kind == memkernel.PartOther && m.Role == memkernel.RoleAssistant:
+		ps.unknown(msgs, m)
+	}
+}
+
+// found notes that there is a result for a call, and makes a call of the item that it
+// answers. What was taken for the result just before was on the way to it.
+func (ps *pairs) found(msgs []memkernel.Message, id string) {
+	if raw, ok := ps.lone[id]; ok {
+		replace(msgs, raw, (*item).call)
+		delete(ps.lone, id)
+	}
+	if raw, ok := ps.late[id]; ok && len(msgs) > 0 && msgs[len(msgs)-1].Parts[0].Raw == raw {
+		replace(msgs[len(msgs)-1:], raw, (*item).other)
+	}
+	ps.answered[id] = true
+}
+
+func (ps *pairs) unknown(msgs []memkernel.Message, m *memkernel.Message) {
+	raw := m.Parts[0].Raw
+	it, err := readItem(raw)
+	id := it.pairID()
+	if err != nil || id == "" {
+		return
+	}
+	_, known := ps.answered[id]
+	if _, lone := ps.lone[id]; !known && !lone {
+		ps.lone[id] = raw
+		return
+	}
+	m.Role = memkernel.RoleTool
+	if last := len(msgs) - 1; ps.answered[id] && (last < 0 || msgs[last].Parts[0].Raw != ps.late[id]) {
+		return // the model has seen the result
+	}
+	ps.found(msgs, id)
+	m.Parts = []memkernel.Part{it.result(raw)}
+	ps.late[id] = raw
+}
+
+func (it *item) other(raw string) memkernel.Part {
+	return memkernel.Part{Kind: memkernel.PartOther, Raw: raw}
+}
+
+// replace puts another part in the place of the last that has this JSON.
+func replace(msgs []memkernel.Message, raw string, with func(*item, string) memkernel.Part) {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		for k := range msgs[i].Parts {
+			if msgs[i].Parts[k].Raw != raw {
+				continue
+			}
+			if it, err := readItem(raw); err == nil {
+				msgs[i].Parts = slices.Clone(msgs[i].Parts) // others may hold them
+				msgs[i].Parts[k] = with(&it, raw)
+			}
+			return
+		}
+	}
+}
+
+// itemType is the type of a part's JSON, and whether that is an item of the Responses
+// API: of a known type, or of another with a call id.
+func itemType(raw string) (typ string, item bool) {
+	called := false
+	c := wire.Scan(raw)
+	for k := range c.Fields {
+		switch k {
+		case "type":
+			if typ = c.Str(); isResponsesItem(typ) {
+				return typ, true
+			}
+		case "call_id":
+			called = c.Str() != ""
+		}
+	}
+	return typ, typ != "" && called
+}
+
+func IsItem(raw string) bool {
+	_, item := itemType(raw)
+	return item
+}
+
+// isPlainCall tells the items of functions, whose outputs the renderer can write.
+func isPlainCall(typ string) bool {
+	switch typ {
+	case "function_call", "custom_tool_call", "local_shell_call", "function_call_output", "custom_tool_call_output", "local_shell_call_output":
+		return true
+	}
+	return false
+}
+
+// outputs says in which form calls and their results go out together.
+type outputs struct {
+	// custom are the free-form calls, whose outputs are of a type of their own.
+	custom map[string]bool
+	// reworded are the calls of which either half does not go out as it was recorded.
+	reworded map[string]bool
+}
+
+// reworded are the ids of the calls, or results, that do not go out as they were
+// recorded.
+func reworded(msgs []memkernel.Message, half func(*memkernel.Part) bool) map[string]bool {
+	out := map[string]bool{}
+	for i := range msgs {
+		for k := range msgs[i].Parts {
+			if p := &msgs[i].Parts[k]; p.Raw == "" && half(p) {
+				out[wire.CallOf(p)] = true
+			}
+		}
+	}
+	return out
+}
+
+// newOutputs is what to know of messages before they are written as items.
+func newOutputs(msgs []memkernel.Message) *outputs {
+	return &outputs{custom: map[string]bool{}, reworded: reworded(msgs, func(p *memkernel.Part) bool { return wire.IsCall(p) || wire.IsResult(p) })}
+}
+
+// note takes note of a part that goes out.
+func (o *outputs) note(p *memkernel.Part) {
+	if p.Call != nil && p.Call.Custom {
+		o.custom[p.Call.ID] = true
+	}
+}
+
+// form is a part as it goes out. Items of other kinds than functions' have forms that
+// only their makers know: where one half of a pair is reworded, both become a
+// function's.
+func (o *outputs) form(p *memkernel.Part) *memkernel.Part {
+	if p.Raw == "" || !o.reworded[wire.CallOf(p)] || isPlainCall(wire.RawType(p.Raw)) {
+		return p
+	}
+	q := *p
+	q.Raw = ""
+	return &q
+}
+
+// stands tells whether a message can go out with the bytes that it was written with.
+func (o *outputs) stands(m *memkernel.Message) bool {
+	same := true
+	for i := range m.Parts {
+		o.note(&m.Parts[i])
+		same = same && o.form(&m.Parts[i]) == &m.Parts[i]
+	}
+	return same
+}
+
+// MayAsk tells an item of an unknown kind that another one may answer.
+func MayAsk(p memkernel.Part) bool {
+	if p.Kind != memkernel.PartOther {
+		return false
+	}
+	it, err := readItem(p.Raw)
+	return err == nil && it.pairID() != ""
+}

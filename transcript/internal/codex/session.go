@@ -1,0 +1,165 @@
+package codex
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
+
+// keepBytes is how much of the user's own words Codex carries over a
+// compaction that wrote only a summary: 20,000 tokens at 4 bytes.
+const keepBytes = 80_000
+
+// assembler joins the items of a rollout. All assistant items up to the
+// next output, user message or token count are one message: one model call.
+type assembler struct {
+	log    *wire.Log
+	open   int // assistant message that still takes items, -1 if none
+	last   int // assistant message that the next token count bills, -1 if none
+	billed string
+	model  string
+	pairs  pairs
+}
+
+func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) {
+	a := assembler{log: l, open: -1, last: -1}
+	return a.add, nil
+}
+
+func (a *assembler) add(e *wire.Entry) {
+	a.log.Adopt(&e.About)
+	switch e.Kind {
+	case wire.KindMeta:
+		a.open = -1
+		a.model = cmp.Or(e.About.Model, a.model)
+		if own, ok := e.Own.(*extra); ok && own.rollback > 0 {
+			a.rollBack(e, own.rollback)
+		}
+	case wire.KindUsage:
+		a.bill(e.Own.(*extra))
+	case wire.KindCompaction:
+		a.open, a.last = -1, -1
+		a.compact(e, e.Own.(*extra))
+	case wire.KindMessage:
+		a.message(e.Message)
+	}
+}
+
+func (a *assembler) message(m *memkernel.Message) {
+	a.pairs.take(a.log.Messages, m)
+	if m.Role != memkernel.RoleAssistant {
+		a.open = -1
+		a.log.Push(*m, wire.Flags{})
+		return
+	}
+	m.Model = a.model
+	if a.open >= 0 {
+		joinItem(&a.log.Messages[a.open], m)
+		return
+	}
+	a.open = a.log.Push(*m, wire.Flags{})
+	a.last = a.open
+}
+
+// joinItem adds another item to an assistant message.
+func joinItem(into, m *memkernel.Message) {
+	wire.Join(into, m)
+	into.Key = cmp.Or(into.Key, m.Key)
+}
+
+// bill attaches usage to the call that it bills. The host repeats the event,
+// also with an estimate after a compaction: the running total tells.
+func (a *assembler) bill(own *extra) {
+	if own.billed != "" && own.billed == a.billed {
+		return
+	}
+	a.billed = own.billed
+	if own.usage == nil || a.last < 0 {
+		return
+	}
+	a.log.Messages[a.last].Usage = own.usage
+	a.open, a.last = -1, -1
+}
+
+func (a *assembler) compact(e *wire.Entry, own *extra) {
+	l := a.log.Branch("")
+	b := wire.Bound{Pos: len(l.Order)}
+	if own.history != "" {
+		b.Lead = history(own)
+	} else if e.Message != nil {
+		b.Lead = append(a.ownWords(l), *e.Message)
+	}
+	for _, m := range b.Lead {
+		if m.Origin == memkernel.OriginSummary {
+			a.log.Push(m, wire.Flags{})
+		}
+	}
+	b.Pos = len(l.Order)
+	if b.Lead == nil {
+		b.Lead = []memkernel.Message{}
+	}
+	l.Bounds = append(l.Bounds, b)
+}
+
+// history reads the items that replace everything before.
+func history(own *extra) []memkernel.Message {
+	out := []memkernel.Message{}
+	var ps pairs
+	c := wire.Scan(own.history)
+	for range c.Elems {
+		m, err := readMessage(c.Raw())
+		if err != nil || m == nil {
+			continue
+		}
+		m.Time = own.at
+		ps.take(out, m)
+		if n := len(out); n > 0 && m.Role == memkernel.RoleAssistant && out[n-1].Role == memkernel.RoleAssistant {
+			joinItem(&out[n-1], m)
+			continue
+		}
+		out = append(out, *m)
+	}
+	return out
+}
+
+// ownWords collects the newest plain user messages up to keepBytes.
+func (a *assembler) ownWords(l *wire.Line) []memkernel.Message {
+	var picked []memkernel.Message
+	left := keepBytes
+	for at := len(l.Order) - 1; at >= 0 && left > 0; at-- {
+		m := a.log.Messages[l.Order[at]]
+		if m.Origin != memkernel.OriginHost || !wire.PlainUser(m) {
+			continue
+		}
+		left -= len(wire.Text(m))
+		picked = append(picked, m)
+	}
+	slices.Reverse(picked)
+	return picked
+}
+
+// rollBack takes the last user turns off the main line; they stay as a branch.
+func (a *assembler) rollBack(e *wire.Entry, turns int) {
+	l := a.log.Branch("")
+	floor := 0
+	if n := len(l.Bounds); n > 0 {
+		floor = l.Bounds[n-1].Pos
+	}
+	pos, left := len(l.Order), turns
+	for at := len(l.Order) - 1; at >= floor && left > 0; at-- {
+		if m := a.log.Messages[l.Order[at]]; wire.PlainUser(m) && m.Origin == memkernel.OriginHost {
+			pos, left = at, left-1
+		}
+	}
+	if pos == len(l.Order) {
+		return
+	}
+	branch := "fork:" + strings.TrimPrefix(a.log.Messages[l.Order[pos]].Turn+"/"+strconv.Itoa(e.Line), "/")
+	a.log.Fork(l, pos, branch)
+	a.open, a.last = -1, -1
+	a.log.Note("fork", e, "the user rolled back %d turns; they are branch %s", turns, branch)
+}

@@ -1,0 +1,210 @@
+// Package openai is chat completions, which many providers speak: requests as they are
+// read and written, early ones without call ids too.
+package openai
+
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
+
+// parse reads a value of a chat completions request.
+func parse(e *wire.Entry) error {
+	if e.Kind == wire.KindField {
+		return wire.ParseField(e, content)
+	}
+	var cm message
+	err := wire.ParseMessage(e, func(c *wire.Cursor) *memkernel.Message {
+		for k := range c.Fields {
+			cm.field(k, c)
+		}
+		return cm.message(strings.TrimSpace(e.Raw))
+	})
+	if err == nil {
+		e.Type = cm.role
+	}
+	return err
+}
+
+// message holds the fields of a chat completions message.
+type message struct {
+	role, id, name, callID, reasoning, reasoningField, refusal string
+	parts, calls                                               []memkernel.Part
+	plain                                                      bool
+	usage                                                      *memkernel.Usage
+}
+
+func (m *message) field(key string, c *wire.Cursor) {
+	switch key {
+	case "role":
+		m.role = c.Str()
+	case "id":
+		m.id = c.Str()
+	case "name":
+		m.name = c.Str()
+	case "tool_call_id":
+		m.callID = c.Str()
+	case "content":
+		m.plain = c.Peek() == '"'
+		m.parts = content(c)
+	case "refusal":
+		m.refusal = c.Str()
+	case "usage":
+		m.usage = c.Usage()
+	case "reasoning_content", "reasoning":
+		if s := c.Str(); s != "" {
+			m.reasoning, m.reasoningField = s, key
+		}
+	case "tool_calls":
+		for range c.Elems {
+			if p := readCall(c); c.Err == nil {
+				m.calls = append(m.calls, p)
+			}
+		}
+	case "function_call":
+		if c.Peek() == '{' {
+			var call memkernel.ToolCall
+			readFunction(c, &call)
+			call.ID = wire.MadeID(call.Name)
+			m.calls = append(m.calls, memkernel.Part{Kind: memkernel.PartToolUse, Call: &call})
+		}
+	}
+}
+
+// message makes the canonical message. Its reasoning, if any, is a thinking
+// part whose Signature names the field that it came from: providers that want
+// it back want it under that name.
+func (m *message) message(raw string) *memkernel.Message {
+	out := &memkernel.Message{Key: m.id, Role: memkernel.Role(m.role), Raw: raw}
+	switch m.role {
+	case "tool", "function":
+		id := m.callID
+		if m.role == "function" {
+			id = wire.MadeID(m.name)
+		}
+		out.Role = memkernel.RoleTool
+		out.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Raw: raw, Result: &memkernel.ToolResult{
+			CallID: id, Name: m.name, Content: m.parts, Text: m.plain}}}
+		return out
+	case "assistant":
+		out.Usage = m.usage
+		if m.reasoning != "" {
+			out.Parts = append(out.Parts, memkernel.Part{Kind: memkernel.PartThinking, Text: m.reasoning, Signature: m.reasoningField})
+		}
+		if m.refusal != "" {
+			m.parts = append(m.parts, memkernel.Part{Kind: memkernel.PartOther, Text: m.refusal,
+				Raw: string(wire.AppendString([]byte(`{"type":"refusal","refusal":`), m.refusal)) + "}"})
+		}
+	}
+	out.Parts = append(append(out.Parts, keepText(m.parts, len(m.calls))...), m.calls...)
+	wire.Person(out, false)
+	return out
+}
+
+// keepText drops the empty string that stands beside tool calls.
+func keepText(parts []memkernel.Part, calls int) []memkernel.Part {
+	if calls > 0 && len(parts) == 1 && parts[0].Kind == memkernel.PartText && parts[0].Text == "" {
+		return nil
+	}
+	return parts
+}
+
+func readCall(c *wire.Cursor) memkernel.Part {
+	var call memkernel.ToolCall
+	start := c.Start()
+	for k := range c.Fields {
+		switch k {
+		case "id":
+			call.ID = c.Str()
+		case "type":
+			call.Custom = c.Str() == "custom"
+		case "function", "custom":
+			readFunction(c, &call)
+		}
+	}
+	return memkernel.Part{Kind: memkernel.PartToolUse, Call: &call, Raw: c.Since(start)}
+}
+
+func readFunction(c *wire.Cursor, call *memkernel.ToolCall) {
+	for k := range c.Fields {
+		switch k {
+		case "name":
+			call.Name = c.Str()
+		case "arguments", "input":
+			call.Input = c.Str()
+		}
+	}
+}
+
+func content(c *wire.Cursor) []memkernel.Part { return wire.Content(c, readPart) }
+
+func readPart(c *wire.Cursor) memkernel.Part {
+	var typ, text, url, data, name string
+	start := c.Start()
+	for k := range c.Fields {
+		switch k {
+		case "type":
+			typ = c.Str()
+		case "text":
+			text = c.Str()
+		case "image_url", "file":
+			for k := range c.Fields {
+				switch k {
+				case "url", "file_id":
+					url = c.Str()
+				case "file_data":
+					data = c.Str()
+				case "filename":
+					name = c.Str()
+				}
+			}
+		}
+	}
+	p := memkernel.Part{Kind: memkernel.PartOther, Raw: c.Since(start)}
+	switch typ {
+	case "text":
+		p.Kind, p.Text = memkernel.PartText, text
+	case "image_url":
+		p.Kind, p.Media = memkernel.PartImage, wire.MediaOf(url)
+	case "file":
+		p.Kind, p.Text, p.Media = memkernel.PartDocument, name, wire.MediaOf(url)
+		if data != "" {
+			p.Media = wire.MediaOf(data)
+		}
+	}
+	return p
+}
+
+// words know a request of chat completions. The Messages API takes system messages too,
+// but never as the first.
+var words = []wire.Words{
+	{At: wire.AtMember, Weight: 2, Of: "max_completion_tokens response_format stream_options frequency_penalty presence_penalty reasoning_effort parallel_tool_calls logprobs seed"},
+	{At: wire.AtModel, Weight: 1, Of: "gpt deepseek gemini"},
+	{At: wire.AtTool, Weight: 4, Of: "function"},
+	{At: wire.AtMessage, Weight: 4, Of: "tool_calls tool_call_id refusal function_call reasoning_content"},
+	{At: wire.AtFirst, Weight: 4, Of: "tool function developer system"},
+	{At: wire.AtRole, Weight: 4, Of: "tool function developer"},
+	{At: wire.AtType, Weight: 4, Of: "image_url input_audio file refusal"},
+}
+
+// write spells a message for a host.
+func write(m memkernel.Message, raw string, _ map[string]bool) []string {
+	return wire.Written(api, m, raw, "content")
+}
+
+const (
+	Name   = "openai"
+	Format = "openai"
+)
+
+// Dialect are requests of chat completions.
+var Dialect = wire.Dialect{Name: Name, Words: words, Parse: parse, Assemble: assemble,
+	Items: &wire.Items{Read: wire.One(parse), Assemble: assemble, Write: write},
+	API:   api}
+
+var api = &wire.API{Format: Format, List: "messages", Element: wire.One(parse), Pair: wire.Answers,
+	Render: render, Append: appendPart, Takes: Takes, Refuses: refuses,
+	Tools: wire.ToolNested, Rewrite: rewrite}
+
+func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) { return wire.Requests(l, true) }

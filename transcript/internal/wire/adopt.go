@@ -1,0 +1,123 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// adopt makes calls of what the results in a message answer, where that is a block of
+// an unknown kind or one that was taken for the provider's own: who gets an answer from
+// outside has asked for it.
+func adopt(msgs []memkernel.Message, m *memkernel.Message) {
+	if m.Role == memkernel.RoleAssistant {
+		return
+	}
+	for k := range m.Parts {
+		if p := &m.Parts[k]; IsResult(p) {
+			adoptCall(msgs, p.Result.CallID)
+		}
+	}
+}
+
+func adoptCall(msgs []memkernel.Message, id string) {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if msgs[i].Role != memkernel.RoleAssistant {
+			continue
+		}
+		for k := range msgs[i].Parts {
+			p := &msgs[i].Parts[k]
+			if p.Call != nil && p.Call.ID == id {
+				if p.Call.Server {
+					setCall(&msgs[i], k, memkernel.ToolCall{ID: id, Name: p.Call.Name, Input: p.Call.Input})
+				}
+				return
+			}
+			if c, ok := unknownCall(p); ok && c.ID == id {
+				setCall(&msgs[i], k, c)
+				return
+			}
+		}
+	}
+}
+
+// setCall makes a call of a part; others may hold the parts.
+func setCall(m *memkernel.Message, k int, c memkernel.ToolCall) {
+	m.Parts = slices.Clone(m.Parts)
+	m.Parts[k] = memkernel.Part{Kind: memkernel.PartToolUse, Call: &c, Raw: m.Parts[k].Raw}
+}
+
+// unknownCall reads a block of an unknown kind that has an id as a call.
+func unknownCall(p *memkernel.Part) (memkernel.ToolCall, bool) {
+	if p.Kind != memkernel.PartOther || p.Raw == "" {
+		return memkernel.ToolCall{}, false
+	}
+	var call memkernel.ToolCall
+	typ := ""
+	c := Scan(p.Raw)
+	for k := range c.Fields {
+		switch k {
+		case "type":
+			typ = c.Str()
+		case "id":
+			call.ID = c.Str()
+		case "name":
+			call.Name = c.Str()
+		case "input", "arguments":
+			call.Input = c.Raw()
+		}
+	}
+	FillCall(&call, typ, p.Raw)
+	return call, c.Err == nil && call.ID != ""
+}
+
+// maxToolName is how long providers take names of tools.
+const maxToolName = 64
+
+// FillCall gives a call of an unknown kind what it lacks: a name that providers take,
+// of its type, and as input the members that say more than which call it is. The input
+// becomes an object if it is none.
+func FillCall(c *memkernel.ToolCall, typ, raw string) {
+	if c.Name == "" {
+		name := SafeID(strings.TrimSuffix(strings.TrimSuffix(typ, "_call"), "_request"))
+		c.Name = name[:min(len(name), maxToolName)]
+	}
+	if c.Input == "" {
+		c.Input = string(AppendWithout(nil, raw, func(k string) bool {
+			return k == "type" || k == "id" || k == "call_id" || k == "name" || k == "status" || IsMarkerKey(k)
+		}))
+	}
+	if !strings.HasPrefix(c.Input, "{") {
+		c.Input = string(AppendInput(nil, c))
+	}
+}
+
+// SafeID makes an id, or a name, of the characters that all providers allow.
+func SafeID(id string) string {
+	ok := func(r rune) bool {
+		return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}
+	return strings.Map(func(r rune) rune {
+		if ok(r) {
+			return r
+		}
+		return '_'
+	}, id)
+}
+
+// AppendInput appends a call's input as the JSON object that the API wants.
+// Input that is none is wrapped: models do emit broken arguments.
+func AppendInput(dst []byte, call *memkernel.ToolCall) []byte {
+	c := Scan(call.Input)
+	if !call.Custom && c.Peek() == '{' {
+		if c.Skip(); c.End() == nil {
+			return AppendValid(dst, call.Input)
+		}
+	}
+	if strings.TrimSpace(call.Input) == "" {
+		return append(dst, '{', '}')
+	}
+	dst = append(dst, `{"input":`...)
+	return append(AppendString(dst, call.Input), '}')
+}

@@ -1,0 +1,234 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+)
+
+// Kind says what a record is to the conversation.
+type Kind string
+
+const (
+	// KindMessage carries a message or a part of one.
+	KindMessage Kind = "message"
+	// KindCompaction marks where the host replaced the past by a summary.
+	KindCompaction Kind = "compaction"
+	// KindMicrocompaction marks where the host cleared old tool results.
+	KindMicrocompaction Kind = "microcompaction"
+	// KindUsage carries what a call billed, apart from its message (Codex).
+	KindUsage Kind = "usage"
+	// KindMeta describes the session: a header, a model change, a context.
+	KindMeta Kind = "meta"
+	// KindField is a member of a document other than its messages.
+	KindField Kind = "field"
+	// KindSummary is a title that the host gave to a session.
+	KindSummary Kind = "summary"
+	// KindIgnored is known and says nothing to the model.
+	KindIgnored Kind = "ignored"
+	// KindUnknown has a type that this package has not met.
+	KindUnknown Kind = "unknown"
+	// KindBlank is an empty line, or what follows the last value of a document.
+	KindBlank Kind = "blank"
+	// KindBroken could not be read; Err says why.
+	KindBroken Kind = "broken"
+	// KindTorn is a last line that is not whole yet: its writer is at it. Err says where
+	// it is cut off. It is no error, however broken records are dealt with.
+	KindTorn Kind = "torn"
+)
+
+// Entry is a record of a transcript, or a value of a document: its text, and what its
+// dialect reads in it.
+type Entry struct {
+	// Line is the 1-based line on which Raw begins.
+	Line int
+	Raw  string
+	// Kind and Type are given for a member of a document: "field" and its name.
+	Kind Kind
+	Type string
+	// ID and Parent are the host's ids, "" if it has none.
+	ID, Parent string
+	// Message is what the record adds to the conversation, nil if nothing.
+	Message *memkernel.Message
+	Flags   Flags
+	About   About
+	// Ends: the host says with it that the turn has ended.
+	Ends bool
+	// Unread says why there is no usage where the host wrote one.
+	Unread error
+	// Own is what only the dialect itself makes something of.
+	Own any
+}
+
+// About is what a transcript says of its session.
+type About struct {
+	ID, Cwd, Model string
+	System         []memkernel.Part
+	Tools          []memkernel.Tool
+}
+
+// Flags say which views leave a message out.
+type Flags struct {
+	Unsent   bool // was never part of a prompt
+	HostSkip bool // the host leaves it out of later prompts
+}
+
+// Note reports something that was repaired, taken out or left out, with
+// enough of it that nothing is lost.
+type Note struct {
+	// Rule names what happened, such as "duplicate-record" or "orphan-result".
+	Rule string
+	// Line is the record's line if it came from a file, else 0.
+	Line int
+	// Message is the index of the message concerned in the input, -1 if none.
+	Message int
+	// Key is the key of that message.
+	Key string
+	// Text explains it to a person.
+	Text string
+	// Removed holds the parts that were taken out.
+	Removed []memkernel.Part
+}
+
+// Log is what the entries of a transcript come to.
+type Log struct {
+	About
+	Messages []memkernel.Message
+	Notes    []Note
+	Flags    []Flags          // parallel to Messages
+	Lines    map[string]*Line // by branch id, "" is the main line
+	Names    []string         // branch ids but "" in order of appearance
+}
+
+// NewLog is a log without entries.
+func NewLog() *Log { return &Log{Lines: map[string]*Line{"": {}}} }
+
+// Line is one way through the session: the main line, a sidechain, or the
+// abandoned arm of a fork including what it shares with the main line.
+type Line struct {
+	Order  []int // indices into the messages
+	Bounds []Bound
+	Micros []Micro
+}
+
+// Bound is a compaction: messages before Order[Pos] are no longer sent, but
+// for those kept; Lead stands in front if the host wrote a new history.
+type Bound struct {
+	Pos  int
+	Keep []int
+	Lead []memkernel.Message
+}
+
+// Micro is a micro-compaction: results of these calls before Order[Pos] are
+// sent as Stub.
+type Micro struct {
+	Pos  int
+	IDs  []string
+	Stub string
+}
+
+// split leaves Order[:pos] on the line and returns the whole as it was.
+func (l *Line) split(pos int) *Line {
+	arm := &Line{Order: slices.Clone(l.Order), Bounds: slices.Clone(l.Bounds), Micros: slices.Clone(l.Micros)}
+	l.Order = l.Order[:pos:pos]
+	l.Bounds = slices.DeleteFunc(l.Bounds, func(b Bound) bool { return b.Pos > pos })
+	l.Micros = slices.DeleteFunc(l.Micros, func(m Micro) bool { return m.Pos > pos })
+	return arm
+}
+
+// Note records what happened to an entry.
+func (l *Log) Note(rule string, e *Entry, format string, args ...any) {
+	l.Notes = append(l.Notes, Note{Rule: rule, Line: e.Line, Message: -1, Key: e.ID, Text: fmt.Sprintf(format, args...)})
+}
+
+// Push appends a message, also to the line of its branch.
+func (l *Log) Push(m memkernel.Message, f Flags) int {
+	i := l.Add(m, f)
+	line := l.Branch(m.Branch)
+	line.Order = append(line.Order, i)
+	return i
+}
+
+// Add appends a message that is on no line yet.
+func (l *Log) Add(m memkernel.Message, f Flags) int {
+	adopt(l.Messages, &m)
+	l.Messages = append(l.Messages, m)
+	l.Flags = append(l.Flags, f)
+	return len(l.Messages) - 1
+}
+
+// Branch is the line of a branch, made when first named.
+func (l *Log) Branch(name string) *Line {
+	line := l.Lines[name]
+	if line == nil {
+		line = &Line{}
+		l.Arm(name, line)
+	}
+	return line
+}
+
+// Arm names a line.
+func (l *Log) Arm(name string, line *Line) {
+	l.Lines[name] = line
+	l.Names = append(l.Names, name)
+}
+
+// Fork takes what stands from a position on off a line: it becomes a branch.
+func (l *Log) Fork(line *Line, pos int, branch string) {
+	for _, i := range line.Order[pos:] {
+		l.Messages[i].Branch = branch
+	}
+	l.Arm(branch, line.split(pos))
+}
+
+// Adopt takes over what an entry says about the session.
+func (l *Log) Adopt(a *About) {
+	if a.ID != "" && a.ID != l.ID {
+		l.ID = strings.Clone(a.ID)
+	}
+	if a.Cwd != "" && a.Cwd != l.Cwd {
+		l.Cwd = strings.Clone(a.Cwd)
+	}
+	if a.Model != "" && a.Model != l.Model {
+		l.Model = strings.Clone(a.Model)
+	}
+	if len(a.System) > 0 {
+		l.System = a.System
+	}
+	if len(a.Tools) > 0 {
+		l.Tools = a.Tools
+	}
+}
+
+// Join adds what another record holds of a message to it.
+func Join(into, m *memkernel.Message) {
+	into.Parts = append(into.Parts, m.Parts...)
+	into.Raw = ""
+	if m.Usage != nil {
+		into.Usage = m.Usage
+	}
+	if m.Time.After(into.Time) {
+		into.Time = m.Time
+	}
+}
+
+// Plain puts messages together that stand for themselves.
+func Plain(l *Log) (add func(*Entry), finish func()) {
+	return func(e *Entry) {
+		if l.Adopt(&e.About); e.Kind == KindMessage {
+			l.Push(*e.Message, e.Flags)
+		}
+	}, nil
+}
+
+// ParseTime reads the host's time, zero if it is none.
+func ParseTime(s string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}

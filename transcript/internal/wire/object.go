@@ -1,0 +1,166 @@
+package wire
+
+import "strings"
+
+// IsMarkerKey names the members that mark cache breakpoints.
+func IsMarkerKey(k string) bool { return k == "cache_control" || k == "prompt_cache_breakpoint" }
+
+// AppendClean appends a block's own JSON without cache markers and without
+// bytes that are not UTF-8. All other bytes stay as they are.
+func AppendClean(dst []byte, raw string) []byte {
+	if strings.Contains(raw, `"cache_control"`) || strings.Contains(raw, `"prompt_cache_breakpoint"`) {
+		return AppendWithout(dst, raw, IsMarkerKey)
+	}
+	return AppendValid(dst, raw)
+}
+
+// Span is a range of bytes.
+type Span struct{ Start, End int }
+
+// AppendWithout copies an object without some of its members.
+func AppendWithout(dst []byte, raw string, drop func(string) bool) []byte {
+	c := Scan(raw)
+	cuts := memberCuts(&c, drop, nil)
+	at := 0
+	if c.Err == nil {
+		for _, cut := range cuts {
+			dst = AppendValid(dst, raw[at:cut.Start])
+			at = cut.End
+		}
+	}
+	return AppendValid(dst, raw[at:])
+}
+
+// memberCuts finds the members to drop, each with one of the commas beside it,
+// also in the objects of a content list. Members of other values stay: a
+// tool's input may well have one of such a name.
+func memberCuts(c *Cursor, drop func(string) bool, cuts []Span) []Span {
+	kept := -1    // end of the last member that stays
+	open := false // the last cut reaches to the next member
+	c.Peek()
+	for k, start := range c.members {
+		if open {
+			cuts[len(cuts)-1].End, open = start, false
+		}
+		gone := drop(k)
+		if !gone && k == "content" && c.Peek() == '[' {
+			for range c.Elems {
+				cuts = memberCuts(c, drop, cuts)
+			}
+		} else {
+			c.Skip()
+		}
+		switch {
+		case !gone:
+			kept = c.i
+		case kept >= 0:
+			cuts, kept = append(cuts, Span{kept, c.i}), c.i
+		default:
+			cuts, open = append(cuts, Span{start, c.i}), true
+		}
+	}
+	return cuts
+}
+
+// members is fields with the position of the key.
+func (c *Cursor) members(yield func(key string, start int) bool) {
+	if c.Err != nil || c.Peek() != '{' {
+		c.Skip()
+		return
+	}
+	at := *c
+	at.i++
+	start := at.Start()
+	for k, ok := c.firstKey(); ok && yield(k, start); k, ok = c.key() {
+		if !c.nextMember() {
+			return
+		}
+		start = c.i
+	}
+}
+
+// InsertMember adds a member to the object that ends dst.
+func InsertMember(dst []byte, member string) []byte {
+	if n := len(dst); n > 1 && dst[n-1] == '}' {
+		dst = dst[:n-1]
+		if dst[n-2] != '{' {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, member...), '}')
+	}
+	return dst
+}
+
+// MemberOf is the JSON of a member of an object, "" if it has none.
+func MemberOf(object, name string) (value string) {
+	c := Scan(object)
+	for k := range c.Fields {
+		if k == name {
+			value = c.Raw()
+		}
+	}
+	return value
+}
+
+// WithMember is an object with another value for a member, which is added if it has
+// none. All other bytes stay.
+func WithMember(raw, name, value string) string {
+	c := Scan(raw)
+	start, end := 0, 0
+	for k := range c.Fields {
+		c.Peek()
+		at := c.i
+		c.Skip()
+		if k == name {
+			start, end = at, c.i
+		}
+	}
+	if end == 0 {
+		return string(InsertMember([]byte(raw), string(AppendString(nil, name))+":"+value))
+	}
+	return raw[:start] + value + raw[end:]
+}
+
+// RawType returns the type member of a block's JSON.
+func RawType(raw string) string {
+	c := Scan(raw)
+	for k := range c.Fields {
+		if k == "type" {
+			return c.Str()
+		}
+		c.Skip()
+	}
+	return ""
+}
+
+// Spans are where the elements of a list begin and end.
+func Spans(list string) (out []Span) {
+	c := Scan(list)
+	return c.Spans()
+}
+
+// Spans passes over a list and says where its elements are.
+func (c *Cursor) Spans() (out []Span) {
+	for range c.Elems {
+		start := c.Start()
+		if c.Skip(); c.Err == nil {
+			out = append(out, Span{start, c.i})
+		}
+	}
+	return out
+}
+
+// AppendListed appends what write writes as an element of the list that ends
+// dst, with a comma if it is not the first, and nothing if write wrote nothing.
+func AppendListed(dst []byte, write func([]byte) []byte) []byte {
+	n := len(dst)
+	first := dst[n-1] == '['
+	if !first {
+		dst = append(dst, ',')
+	}
+	m := len(dst)
+	if dst = write(dst); len(dst) == m {
+		return dst[:n]
+	}
+	return dst
+}

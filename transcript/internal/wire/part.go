@@ -1,0 +1,97 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// PlainUser tells whether m is a user message that answers no tool call,
+// whoever wrote it: the form that opens a user turn.
+func PlainUser(m memkernel.Message) bool {
+	return m.Role == memkernel.RoleUser && len(m.Parts) > 0 && !HasResults(m)
+}
+
+// HasResults tells whether m answers a tool call of the client's. Results of
+// tools that the provider runs stand inside the assistant's own message.
+func HasResults(m memkernel.Message) bool {
+	if m.Role == memkernel.RoleAssistant {
+		return false
+	}
+	for i := range m.Parts {
+		if m.Parts[i].Kind == memkernel.PartToolResult {
+			return true
+		}
+	}
+	return false
+}
+
+// HasCalls tells whether m asks the client to run a tool.
+func HasCalls(m memkernel.Message) bool {
+	for i := range m.Parts {
+		if IsCall(&m.Parts[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func IsCall(p *memkernel.Part) bool {
+	return p.Kind == memkernel.PartToolUse && p.Call != nil && !p.Call.Server
+}
+
+func IsResult(p *memkernel.Part) bool {
+	return p.Kind == memkernel.PartToolResult && p.Result != nil
+}
+
+func IsThinking(p *memkernel.Part) bool {
+	return p.Kind == memkernel.PartThinking || p.Kind == memkernel.PartRedactedThinking
+}
+
+// Text joins the text of m: its text blocks and the text in its tool results,
+// one block per line. Thinking and tool inputs are not part of it.
+func Text(m memkernel.Message) string {
+	if len(m.Parts) == 1 && m.Parts[0].Kind == memkernel.PartText {
+		return m.Parts[0].Text
+	}
+	var b strings.Builder
+	for i := range m.Parts {
+		partText(&b, &m.Parts[i])
+	}
+	return b.String()
+}
+
+func partText(b *strings.Builder, p *memkernel.Part) {
+	switch {
+	case p.Kind == memkernel.PartText:
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(p.Text)
+	case IsResult(p):
+		for i := range p.Result.Content {
+			partText(b, &p.Result.Content[i])
+		}
+	}
+}
+
+func IsEmptyText(p memkernel.Part) bool {
+	return p.Kind == memkernel.PartText && strings.TrimSpace(p.Text) == ""
+}
+
+// CallOf is the id of the call that a part is or answers, "" if it is neither.
+func CallOf(p *memkernel.Part) string {
+	switch {
+	case IsCall(p):
+		return p.Call.ID
+	case IsResult(p):
+		return p.Result.CallID
+	}
+	return ""
+}
+
+// HoldsCall tells whether a message holds one of some calls, or a result of one.
+func HoldsCall(m *memkernel.Message, ids map[string]bool) bool {
+	return slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return ids[CallOf(&p)] })
+}

@@ -1,0 +1,135 @@
+package wire
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// ParseMessage begins to read a message of a request; read has the members.
+func ParseMessage(e *Entry, read func(*Cursor) *memkernel.Message) error {
+	c, err := Object(e.Raw)
+	if err != nil {
+		return err
+	}
+	m := read(&c)
+	if err := cmp.Or(c.End(), c.Unread); err != nil {
+		return err
+	}
+	if m.Role == "" {
+		return errors.New("message has no role")
+	}
+	e.Type, e.ID, e.Message = string(m.Role), m.Key, m
+	return nil
+}
+
+// ParseField reads a member of a request other than its messages.
+func ParseField(e *Entry, content func(*Cursor) []memkernel.Part) error {
+	c := Scan(e.Raw)
+	switch e.Type {
+	case "model":
+		e.About.Model = c.Str()
+	case "system":
+		e.About.System = content(&c)
+	case "tools":
+		e.About.Tools = ReadTools(&c)
+	case "id", "session_id":
+		e.About.ID = c.Str()
+	default:
+		c.Skip()
+	}
+	return c.End()
+}
+
+// ReadTools reads tool definitions of any shape.
+func ReadTools(c *Cursor) (tools []memkernel.Tool) {
+	for range c.Elems {
+		raw := c.Raw()
+		if d := readTool(raw); c.Err == nil {
+			tools = append(tools, memkernel.Tool{Name: cmp.Or(d.name, d.typ), Raw: raw})
+		}
+	}
+	return tools
+}
+
+// Content reads the content of a message: a string, or a list of blocks.
+func Content(c *Cursor, block func(*Cursor) memkernel.Part) (parts []memkernel.Part) {
+	if c.Peek() == '"' {
+		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.Str()}}
+	}
+	for range c.Elems {
+		if p := block(c); c.Err == nil {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// Requests puts the values of a request body together. With lead, system messages that
+// open the conversation are its system prompt.
+func Requests(l *Log, lead bool) (add func(*Entry), finish func()) {
+	var n Numbers
+	add = func(e *Entry) {
+		l.Adopt(&e.About)
+		if e.Kind != KindMessage {
+			return
+		}
+		m := e.Message
+		if lead && IsSystemRole(m.Role) && len(l.Messages) == 0 {
+			l.System = append(l.System, m.Parts...)
+			return
+		}
+		if m.Role == memkernel.RoleAssistant && m.Model != "" {
+			l.Model = m.Model
+		}
+		n.Number(m)
+		l.Push(*m, Flags{})
+	}
+	return add, func() { // the request's model wrote the answers in it
+		for i := range l.Messages {
+			if m := &l.Messages[i]; m.Role == memkernel.RoleAssistant && m.Model == "" {
+				m.Model = l.Model
+			}
+		}
+	}
+}
+
+// madePrefix marks the made-up id of a call of a protocol that has none: name and order
+// tie the pair.
+const madePrefix = "function-"
+
+// MadeID is the id of a call, or result, of a protocol without ids.
+func MadeID(function string) string { return madePrefix + function }
+
+// Made tells of a message with such ids, which say where it stands.
+func Made(m *memkernel.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool {
+		return p.Call != nil && strings.HasPrefix(p.Call.ID, madePrefix) || p.Result != nil && strings.HasPrefix(p.Result.CallID, madePrefix)
+	})
+}
+
+// Numbers tells calls of one function apart where the protocol has no ids: a
+// result answers the newest call of its name.
+type Numbers struct {
+	calls map[string]int
+}
+
+// Number gives the next message ids that are its own.
+func (n *Numbers) Number(m *memkernel.Message) {
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case IsCall(p) && strings.HasPrefix(p.Call.ID, madePrefix):
+			if n.calls == nil {
+				n.calls = map[string]int{}
+			}
+			n.calls[p.Call.ID]++
+			p.Call.ID += "-" + strconv.Itoa(n.calls[p.Call.ID])
+		case IsResult(p) && strings.HasPrefix(p.Result.CallID, madePrefix):
+			p.Result.CallID += "-" + strconv.Itoa(n.calls[p.Result.CallID])
+		}
+	}
+}

@@ -1,0 +1,490 @@
+package wire
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"strconv"
+
+	"github.com/memkernel/memkernel"
+)
+
+// maxDepth bounds nesting as encoding/json does.
+const maxDepth = 10_000
+
+var ErrNoObject = errors.New("record is not a JSON object")
+
+var errDepth = errors.New("nesting is deeper than 10000 levels")
+
+// Cursor walks one JSON text in place. It validates everything it passes over
+// and hands out substrings, so a value costs an allocation only when it holds
+// escapes. The first error sticks and ends every loop; callers look at err
+// once, at the end. A field of an unexpected type reads as its zero value:
+// hosts change their records often, and a surprise in one field must not cost
+// the line.
+type Cursor struct {
+	S     string
+	i     int
+	depth int
+	Err   error
+	// Unread is why a usage object says nothing.
+	Unread error
+}
+
+// UsageError is what is wrong with a usage object.
+type UsageError struct{ error }
+
+// Usage reads a usage object, of whichever provider or host. It is nil if nothing was
+// recorded, and if it can't be read: then unread says why.
+func (c *Cursor) Usage() *memkernel.Usage {
+	raw := c.Raw()
+	if c.Err != nil {
+		return nil
+	}
+	u, err := memkernel.ReadUsage([]byte(raw))
+	if err != nil {
+		c.Unread = UsageError{err}
+	}
+	return u
+}
+
+func (c *Cursor) fail(err error) {
+	if c.Err == nil {
+		c.Err = err
+	}
+}
+
+func (c *Cursor) syntax(want string) {
+	if c.i >= len(c.S) {
+		c.fail(fmt.Errorf("parse json: %w, want %s", io.ErrUnexpectedEOF, want))
+		return
+	}
+	c.fail(fmt.Errorf("parse json: byte %d: unexpected %q, want %s", c.i, c.S[c.i], want))
+}
+
+// Peek skips white space and returns the next byte, 0 at the end.
+func (c *Cursor) Peek() byte {
+	for c.i < len(c.S) {
+		switch b := c.S[c.i]; b {
+		case ' ', '\t', '\n', '\r':
+			c.i++
+		default:
+			return b
+		}
+	}
+	return 0
+}
+
+// Scan is a cursor at the beginning of a JSON text.
+func Scan(s string) Cursor { return Cursor{S: s} }
+
+// Object is a cursor at the beginning of a JSON object.
+func Object(s string) (Cursor, error) {
+	c := Scan(s)
+	if c.Peek() == '{' {
+		return c, nil
+	}
+	c.Skip()
+	return c, cmp.Or(c.End(), ErrNoObject)
+}
+
+// Fields enters an object and goes over its keys. A value that the body of the loop does
+// not read is skipped, and so is one that is no object: it has no keys.
+func (c *Cursor) Fields(yield func(string) bool) {
+	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+		at := c.Start()
+		if !yield(k) {
+			return
+		}
+		if c.i == at {
+			c.Skip()
+		}
+	}
+}
+
+// Elems enters an array and goes over its elements, which the body of the loop reads. A
+// value that is no array is skipped and has none.
+func (c *Cursor) Elems(yield func() bool) {
+	for ok := c.firstElem(); ok && yield(); ok = c.nextElem() {
+	}
+}
+
+// Text is the string that a member of an object holds, "" if there is none. The object is
+// passed over.
+func (c *Cursor) Text(member string) (s string) {
+	for k := range c.Fields {
+		if k == member {
+			s = c.Str()
+		}
+	}
+	return s
+}
+
+// Start is where the next value begins.
+func (c *Cursor) Start() int {
+	c.Peek()
+	return c.i
+}
+
+// Pos is behind what was read.
+func (c *Cursor) Pos() int { return c.i }
+
+// Since is all that was read from a start on, "" after an error.
+func (c *Cursor) Since(start int) string {
+	if c.Err != nil {
+		return ""
+	}
+	return c.S[start:c.i]
+}
+
+// End fails unless only white space is left.
+func (c *Cursor) End() error {
+	if c.Err == nil && (c.Peek() != 0 || c.i < len(c.S)) {
+		c.syntax("the end of the value")
+	}
+	return c.Err
+}
+
+func (c *Cursor) enter() bool {
+	c.i++
+	c.depth++
+	if c.depth > maxDepth {
+		c.fail(errDepth)
+	}
+	return c.Err == nil
+}
+
+func (c *Cursor) leave() {
+	c.i++
+	c.depth--
+}
+
+// firstKey enters an object and returns its first key. A value that is no
+// object is skipped and has no keys.
+func (c *Cursor) firstKey() (string, bool) {
+	if c.Err != nil {
+		return "", false
+	}
+	if c.Peek() != '{' {
+		c.Skip()
+		return "", false
+	}
+	if !c.enter() {
+		return "", false
+	}
+	if c.Peek() == '}' {
+		c.leave()
+		return "", false
+	}
+	return c.key()
+}
+
+// nextKey returns the key after the value that was just read.
+func (c *Cursor) nextKey() (string, bool) {
+	if !c.nextMember() {
+		return "", false
+	}
+	return c.key()
+}
+
+func (c *Cursor) key() (string, bool) {
+	if c.Peek() != '"' {
+		c.syntax("a key")
+		return "", false
+	}
+	k := c.Str()
+	if c.Peek() != ':' {
+		c.syntax("':'")
+		return "", false
+	}
+	c.i++
+	return k, c.Err == nil
+}
+
+// firstElem enters an array and tells whether it has an element. A value that
+// is no array is skipped and has none.
+func (c *Cursor) firstElem() bool {
+	if c.Err != nil {
+		return false
+	}
+	if c.Peek() != '[' {
+		c.Skip()
+		return false
+	}
+	if !c.enter() {
+		return false
+	}
+	if c.Peek() == ']' {
+		c.leave()
+		return false
+	}
+	return true
+}
+
+func (c *Cursor) nextElem() bool {
+	if c.Err != nil {
+		return false
+	}
+	switch c.Peek() {
+	case ',':
+		c.i++
+		return true
+	case ']':
+		c.leave()
+	default:
+		c.syntax("',' or ']'")
+	}
+	return false
+}
+
+// Str reads a string; any other value is skipped and reads as "".
+func (c *Cursor) Str() string {
+	if c.Err != nil {
+		return ""
+	}
+	if c.Peek() != '"' {
+		c.Skip()
+		return ""
+	}
+	start := c.i + 1
+	escaped := c.skipString()
+	if c.Err != nil {
+		return ""
+	}
+	in := c.S[start : c.i-1]
+	if !escaped {
+		return in
+	}
+	return unescape(in)
+}
+
+// Raw reads any value and returns its exact bytes.
+func (c *Cursor) Raw() string {
+	c.Peek()
+	start := c.i
+	c.Skip()
+	if c.Err != nil {
+		return ""
+	}
+	return c.S[start:c.i]
+}
+
+// Boolean reads a literal; anything but true is false.
+func (c *Cursor) Boolean() bool { return c.Raw() == "true" }
+
+// Num reads a number as an integer; anything else is 0. A fraction is cut off.
+func (c *Cursor) Num() int {
+	raw := c.Raw()
+	if n, err := strconv.Atoi(raw); err == nil {
+		return n
+	}
+	if f, err := strconv.ParseFloat(raw, 64); err == nil && f > -1e15 && f < 1e15 {
+		return int(f)
+	}
+	return 0
+}
+
+// Skip passes over one value of any kind and validates it.
+func (c *Cursor) Skip() {
+	if c.Err != nil {
+		return
+	}
+	switch b := c.Peek(); {
+	case b == '"':
+		c.skipString()
+	case b == '{':
+		c.skipObject()
+	case b == '[':
+		for range c.Elems {
+			c.Skip()
+		}
+	case b == 't':
+		c.literal("true")
+	case b == 'f':
+		c.literal("false")
+	case b == 'n':
+		c.literal("null")
+	case b == '-' || b >= '0' && b <= '9':
+		c.number()
+	default:
+		c.syntax("a value")
+	}
+}
+
+// skipObject passes over an object without making strings of its keys.
+func (c *Cursor) skipObject() {
+	if !c.enter() {
+		return
+	}
+	if c.Peek() == '}' {
+		c.leave()
+		return
+	}
+	for c.Err == nil {
+		if c.Peek() != '"' {
+			c.syntax("a key")
+			return
+		}
+		if c.skipString(); c.Err != nil {
+			return
+		}
+		if c.Peek() != ':' {
+			c.syntax("':'")
+			return
+		}
+		c.i++
+		c.Skip()
+		if !c.nextMember() {
+			return
+		}
+	}
+}
+
+// nextMember passes the comma before a member, or leaves the object.
+func (c *Cursor) nextMember() bool {
+	if c.Err != nil {
+		return false
+	}
+	switch c.Peek() {
+	case ',':
+		c.i++
+		c.Peek()
+		return true
+	case '}':
+		c.leave()
+	default:
+		c.syntax("',' or '}'")
+	}
+	return false
+}
+
+func (c *Cursor) literal(word string) {
+	if len(c.S)-c.i >= len(word) && c.S[c.i:c.i+len(word)] == word {
+		c.i += len(word)
+		return
+	}
+	if len(c.S)-c.i < len(word) && word[:len(c.S)-c.i] == c.S[c.i:] {
+		c.i = len(c.S)
+	}
+	c.syntax(word)
+}
+
+func (c *Cursor) digits() {
+	if c.i >= len(c.S) || c.S[c.i] < '0' || c.S[c.i] > '9' {
+		c.syntax("a digit")
+		return
+	}
+	for c.i < len(c.S) && c.S[c.i] >= '0' && c.S[c.i] <= '9' {
+		c.i++
+	}
+}
+
+func (c *Cursor) number() {
+	if c.S[c.i] == '-' {
+		c.i++
+	}
+	if c.i < len(c.S) && c.S[c.i] == '0' {
+		c.i++
+	} else {
+		c.digits()
+	}
+	if c.Err == nil && c.i < len(c.S) && c.S[c.i] == '.' {
+		c.i++
+		c.digits()
+	}
+	if c.Err == nil && c.i < len(c.S) && (c.S[c.i] == 'e' || c.S[c.i] == 'E') {
+		c.i++
+		if c.i < len(c.S) && (c.S[c.i] == '+' || c.S[c.i] == '-') {
+			c.i++
+		}
+		c.digits()
+	}
+}
+
+// skipString passes over the string at the cursor and tells whether it holds
+// escapes. Bytes that are not UTF-8 are let through: the host wrote them.
+func (c *Cursor) skipString() (escaped bool) {
+	i := c.i + 1
+	for {
+		i = PlainRun(c.S, i)
+		if i >= len(c.S) {
+			c.i = len(c.S)
+			c.syntax("'\"'")
+			return escaped
+		}
+		switch c.S[i] {
+		case '"':
+			c.i = i + 1
+			return escaped
+		case '\\':
+			escaped = true
+			if i+1 < len(c.S) && isSimpleEscape(c.S[i+1]) {
+				i += 2
+			} else if i = c.escape(i); c.Err != nil {
+				return escaped
+			}
+		default:
+			c.i = i
+			c.syntax("a string without control characters")
+			return escaped
+		}
+	}
+}
+
+// escape validates the long escape at i and returns the index after it.
+func (c *Cursor) escape(i int) int {
+	c.i = i + 1
+	if c.i >= len(c.S) {
+		c.syntax("an escape")
+		return i
+	}
+	if c.S[c.i] != 'u' {
+		c.syntax("an escape")
+		return i
+	}
+	for c.i = i + 2; c.i < i+6; c.i++ {
+		if c.i >= len(c.S) || unhex(c.S[c.i]) < 0 {
+			c.syntax("four hex digits")
+			return i
+		}
+	}
+	return i + 6
+}
+
+func isSimpleEscape(b byte) bool {
+	switch b {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return true
+	}
+	return false
+}
+
+const (
+	lowBits  = 0x0101010101010101
+	highBits = 0x8080808080808080
+)
+
+// PlainRun returns the index of the first quote, backslash or control
+// character at or after i. It looks at eight bytes at a time: x - n borrows
+// into the high bit exactly where a byte was below n.
+func PlainRun[S ~string | ~[]byte](s S, i int) int {
+	for ; i+8 <= len(s); i += 8 {
+		w := s[i : i+8]
+		x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
+			uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
+		q := x ^ lowBits*'"'
+		b := x ^ lowBits*'\\'
+		m := ((x-lowBits*0x20)&^x | (q-lowBits)&^q | (b-lowBits)&^b) & highBits
+		if m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for ; i < len(s); i++ {
+		if b := s[i]; b == '"' || b == '\\' || b < 0x20 {
+			return i
+		}
+	}
+	return i
+}
