@@ -136,11 +136,6 @@ var arrows = map[string][]string{
 	"testdata/...":        {"."},
 }
 
-// verbArrows is what every family of verbs may import, and more; never another family.
-func verbArrows(more ...string) []string {
-	return append(more, "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel")
-}
-
 // thirdParty says which modules outside the standard library a package may use.
 var thirdParty = map[string][]string{
 	"embed":               {"golang.org/x/time/rate"},
@@ -163,8 +158,11 @@ var thirdParty = map[string][]string{
 	"index/internal/drv":  {"modernc.org/sqlite", "modernc.org/sqlite/vec", "github.com/mattn/go-sqlite3", "github.com/asg017/sqlite-vec-go-bindings/cgo"},
 	"markdownstore":       {"github.com/adrg/frontmatter", "gopkg.in/yaml.v3", "github.com/gofrs/flock"},
 	"bench/peers":         {"github.com/blevesearch/bleve/v2", "modernc.org/sqlite"},
-	"cmd/memkernel/...":   {"github.com/spf13/cobra", "github.com/spf13/cobra/doc", "github.com/spf13/pflag", "github.com/schollz/progressbar/v3", "golang.org/x/term", "golang.org/x/sys/unix"},
-	"internal/display":    {"github.com/schollz/progressbar/v3", "golang.org/x/term"},
+	"internal/display":    {"github.com/schollz/progressbar/v3"},
+
+	"cmd/memkernel":                    {"github.com/spf13/cobra"},
+	"cmd/memkernel/internal/cli":       {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
+	"cmd/memkernel/internal/verbs/...": {"github.com/spf13/cobra", "github.com/spf13/pflag"},
 
 	"internal/tools/gen":     {"github.com/pkoukk/tiktoken-go-loader"},
 	"internal/tools/maskgen": {"github.com/BurntSushi/toml"},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/consolidation"
 )
 
 const (
@@ -64,6 +65,19 @@ func TestMakefileDemo(t *testing.T) {
 		"plan --workspace $(WORKSPACE) --state-dir bin/demo --transcript $(SAMPLE) " + strings.Join(demoArgs[5:], " ")} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("the Makefile's demo does not hold %q", want)
+		}
+	}
+}
+
+// TestReadmeNamesEveryCheck: the table of audit's checks in the README is whole.
+func TestReadmeNamesEveryCheck(t *testing.T) {
+	raw, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range consolidation.AllChecks() {
+		if !strings.Contains(string(raw), "`"+string(id)+"`") {
+			t.Errorf("README.md says nothing of the check %s", id)
 		}
 	}
 }

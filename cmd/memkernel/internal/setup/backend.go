@@ -117,14 +117,18 @@ func (s *Settings) trustQMD() error {
 		"if you want that, say so by --config %s; else set index.backend to sqlite", cmp.Or(s.ConfigFile, "FILE"))
 }
 
-// qmdBackend is the SQLite file with QMD before it.
-func (s *Settings) qmdBackend() (kernel.Backend, error) {
+func (s *Settings) qmdOptions() (qmd.Options, error) {
 	q := &s.Config.Index.QMD
 	dir, err := filepath.Abs(s.Workspace)
+	return qmd.Options{Command: q.Command, Mode: q.Mode, Collection: cmp.Or(q.Collection, filepath.Base(dir)), Dir: dir, Timeout: time.Duration(q.Timeout)}, err
+}
+
+// qmdBackend is the SQLite file with QMD before it.
+func (s *Settings) qmdBackend() (kernel.Backend, error) {
+	o, err := s.qmdOptions()
 	if err != nil {
 		return kernel.Backend{}, err
 	}
-	o := qmd.Options{Command: q.Command, Mode: q.Mode, Collection: cmp.Or(q.Collection, filepath.Base(dir)), Dir: dir, Timeout: time.Duration(q.Timeout)}
 	file := kernel.SQLite(s.indexPath())
 	beside := func(ix kernel.Index, err error) (kernel.Index, error) {
 		if err != nil {

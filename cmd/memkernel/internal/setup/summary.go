@@ -19,14 +19,19 @@ func (s *Settings) summaryOptions() (kernel.SummaryOptions, error) {
 	if err := s.trustSummary(); err != nil {
 		return o, err
 	}
-	m, err := model.FromConfig(model.Config{Provider: c.Provider, BaseURL: string(c.BaseURL), Model: c.Name, APIKeyEnv: string(c.APIKeyEnv),
-		Timeout: time.Duration(c.Timeout), AllowInsecure: c.AllowInsecure})
+	m, err := model.FromConfig(s.summaryConfig())
 	if err != nil {
 		return o, fail.Hint(fmt.Errorf("read configuration: %s: %w", s.Config.Origin("summary.model.provider"), err),
 			"mend the section summary.model, or say summary.model.provider: none for the mechanical summary alone")
 	}
 	o.Model = m
 	return o, nil
+}
+
+func (s *Settings) summaryConfig() model.Config {
+	c := &s.Config.Summary.Model
+	return model.Config{Provider: c.Provider, BaseURL: string(c.BaseURL), Model: c.Name, APIKeyEnv: string(c.APIKeyEnv),
+		Timeout: time.Duration(c.Timeout), AllowInsecure: c.AllowInsecure}
 }
 
 // trustSummary refuses to send a session anywhere on the word of the state folder's

@@ -53,6 +53,7 @@ shared (workspace.private).`,
 	return cmd
 }
 
+// ObserveJSON is the document of observe.
 type ObserveJSON struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
