@@ -18,26 +18,26 @@ const parallelFrom = 16
 // as far as they are the same.
 func (g *ingester) absorb(w *work) []pagevm.HostMessage {
 	prev, msgs := w.prev, w.msgs
-	n := min(w.kept, len(prev.hosts))
+	n := min(w.kept, len(prev.Hosts))
 	tail := w.was
 	if w.heard == nil {
-		tail = prev.msgs[min(n, len(prev.msgs)):]
+		tail = prev.Msgs[min(n, len(prev.Msgs)):]
 	}
-	for i := 0; n < len(prev.hosts) && n < len(msgs) && sameMessage(&tail[i], &msgs[n]); i++ {
+	for i := 0; n < len(prev.Hosts) && n < len(msgs) && sameMessage(&tail[i], &msgs[n]); i++ {
 		n++
 	}
 	g.kept = n
 	var hosts []pagevm.HostMessage
 	fresh := msgs[n:]
 	if w.heard != nil {
-		hosts = prev.hosts[:n]
+		hosts = prev.Hosts[:n]
 		g.unindex(tail[min(n-w.kept, len(tail)):])
 	} else {
-		if n < len(prev.hosts) {
+		if n < len(prev.Hosts) {
 			g.calls = map[string]*memkernel.ToolCall{}
 			g.index(msgs[:n])
 		}
-		hosts = append(make([]pagevm.HostMessage, 0, len(msgs)), prev.hosts[:n]...)
+		hosts = append(make([]pagevm.HostMessage, 0, len(msgs)), prev.Hosts[:n]...)
 		if len(fresh) > 0 {
 			g.calls = maps.Clone(g.calls) // a line is never changed once made
 		}

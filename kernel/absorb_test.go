@@ -6,13 +6,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/tokencount"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
 
 func testIngester(t *testing.T) *ingester {
 	t.Helper()
-	c, err := newCounter("o200k", "gpt-5.5")
+	c, err := tokencount.New("o200k", "gpt-5.5", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -18,7 +19,7 @@ func (w *work) result() *ContextPlan {
 	messages := w.compose()
 	regions, total := w.regions()
 	plan := &ContextPlan{
-		ID: w.next.planID, SessionKey: w.s.key, Branch: w.req.Branch, Model: w.req.Model,
+		ID: w.next.Plan, SessionKey: w.s.key, Branch: w.req.Branch, Model: w.req.Model,
 		Tools: w.req.Tools, System: w.req.System, Messages: messages,
 		Format:     w.format(),
 		Markers:    w.markers(),
@@ -112,7 +113,7 @@ func (w *work) format() transcript.Format {
 // lastPart is where the last block of flat item i stands in its message.
 func (w *work) lastPart(i int) int {
 	it := w.flat(i)
-	if after := w.flat(i + 1); after == nil || messageOf(after) != messageOf(it) {
+	if after := w.flat(i + 1); after == nil || branch.MessageOf(after) != branch.MessageOf(it) {
 		return transcript.LastPart
 	}
 	if i < len(w.proj.Carry) {
@@ -121,7 +122,7 @@ func (w *work) lastPart(i int) int {
 	last := -1
 	for ; ; i-- {
 		last += w.shownParts(w.flat(i))
-		if before := w.flat(i - 1); i == len(w.proj.Carry) || messageOf(before) != messageOf(it) {
+		if before := w.flat(i - 1); i == len(w.proj.Carry) || branch.MessageOf(before) != branch.MessageOf(it) {
 			return last
 		}
 	}
@@ -188,7 +189,7 @@ func (w *work) bareLoop() bool {
 
 func (w *work) layoutReport() Layout {
 	l := Layout{Breakpoints: w.breakpoints, Change: w.change, Bill: w.bill, Cold: w.cold, Clock: w.clock,
-		Cut: w.cut, Refused: w.decision.Refused, Notes: w.notes, Pace: w.next.pace, Advice: w.advice,
+		Cut: w.cut, Refused: w.decision.Refused, Notes: w.notes, Pace: w.next.Pace, Advice: w.advice,
 		Lifetimes: Lifetimes{Fixed: w.lifetimes.Fixed, FixedWhy: w.lifetimes.fixedWhy,
 			Messages: w.lifetimes.Messages, MessagesWhy: w.lifetimes.messagesWhy}}
 	for _, c := range w.proj.Cuts {
@@ -232,10 +233,14 @@ func (w *work) debug() Debug {
 		}
 	}
 	if shift := w.anchorShift(w.proj); shift != 0 {
-		d.Included = append(d.Included, Included{Kind: "anchor", ID: w.next.planID, Tokens: shift, FullTokens: shift, Level: pagevm.Full,
+		d.Included = append(d.Included, Included{Kind: "anchor", ID: w.next.Plan, Tokens: shift, FullTokens: shift, Level: pagevm.Full,
 			Note: "difference between the provider's count of the prompt before and ours"})
 	}
-	d.Excluded = append(append(append(d.Excluded, w.goneRows()...), w.removed...), w.left...)
+	d.Excluded = append(d.Excluded, w.goneRows()...)
+	for _, r := range w.removed {
+		d.Excluded = append(d.Excluded, Excluded(r))
+	}
+	d.Excluded = append(d.Excluded, w.left...)
 	return d
 }
 
@@ -296,7 +301,7 @@ func (w *work) fromWorkspace(row *Included, it *pagevm.Item) {
 	case it.Level != pagevm.Full:
 		for i := range p.Reps {
 			if p.Reps[i].Level == pagevm.Full {
-				row.FullTokens = w.scale(w.count.text(p.Reps[i].Text))
+				row.FullTokens = w.scale(w.count.Text(p.Reps[i].Text))
 			}
 		}
 	}
@@ -351,13 +356,13 @@ func (w *work) goneSegments() int {
 func (w *work) spanOf() map[string]string {
 	if w.spans == nil {
 		n := 0
-		for i := range w.next.spans {
-			n += len(w.next.spans[i].Keys)
+		for i := range w.next.Spans {
+			n += len(w.next.Spans[i].Keys)
 		}
 		w.spans = make(map[string]string, n)
-		for i := range w.next.spans {
-			for _, k := range w.next.spans[i].Keys {
-				w.spans[k] = w.next.spans[i].ID
+		for i := range w.next.Spans {
+			for _, k := range w.next.Spans[i].Keys {
+				w.spans[k] = w.next.Spans[i].ID
 			}
 		}
 	}
@@ -378,7 +383,7 @@ func (w *work) reduced() []Reduced {
 	}
 	for i := range w.proj.Items {
 		switch it := &w.proj.Items[i]; {
-		case blank(it):
+		case branch.Blank(it):
 			out = append(out, Reduced{Page: it.Page, Key: w.hostKey(it.Key), Level: pagevm.Gone, Handle: it.Page})
 		case shortened(it):
 			out = append(out, Reduced{Page: it.Page, Key: w.hostKey(it.Key), CallID: w.pageCall(it.Page), Level: it.Level, Handle: it.Page})

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -34,8 +35,8 @@ const FaultNotSearched = "not_searched"
 func (w *work) archive() (*retrieval.Spans, func(id string) bool) {
 	wanted := map[string]bool{}
 	fresh := false
-	for i := range w.next.spans {
-		for _, id := range w.next.spans[i].Pages {
+	for i := range w.next.Spans {
+		for _, id := range w.next.Spans[i].Pages {
 			wanted[id] = true
 			fresh = fresh || !w.s.archivedPages[id]
 		}
@@ -63,8 +64,8 @@ func (w *work) archiveFresh() {
 	}
 	var pieces []retrieval.Span
 	r := &reader{s: w.s}
-	for i := range w.next.spans {
-		for _, id := range w.next.spans[i].Pages {
+	for i := range w.next.Spans {
+		for _, id := range w.next.Spans[i].Pages {
 			if w.s.archivedPages[id] {
 				continue
 			}
@@ -117,7 +118,7 @@ func (w *work) shownText(i int, page *pagevm.Page) string {
 // maskedResult is what a result says without secrets. If its hash is that of a
 // page in which none was found, it needs no second look, which takes longer.
 func maskedResult(m *mask.Masker, p *pagevm.Page, text string) string {
-	if p.Masked == 0 && hashText(text) == p.Hash {
+	if p.Masked == 0 && ids.Hash(text) == p.Hash {
 		return strings.ToValidUTF8(text, "\uFFFD")
 	}
 	return m.Text(text)

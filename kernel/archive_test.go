@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"pgregory.net/rapid"
@@ -47,9 +48,9 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 		"-----END RSA PRIVATE KEY-----\n" + strings.Repeat("words in a line\n", 200)
 	masked, n := mask.Mask(text)
 	for name, p := range map[string]*pagevm.Page{
-		"known":        {ID: "ev-1", Hash: hashText(masked), Masked: n},
-		"other text":   {ID: "ev-1", Hash: hashText("something else")},
-		"hash of mask": {ID: "ev-1", Hash: hashText(masked)},
+		"known":        {ID: "ev-1", Hash: ids.Hash(masked), Masked: n},
+		"other text":   {ID: "ev-1", Hash: ids.Hash("something else")},
+		"hash of mask": {ID: "ev-1", Hash: ids.Hash(masked)},
 	} {
 		pieces := piecesOf(p, maskedResult(nil, p, text))
 		for _, s := range pieces {
@@ -62,7 +63,7 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 		}
 	}
 	clean := "no secret\xff here"
-	if got := maskedResult(nil, &pagevm.Page{Hash: hashText(clean)}, clean); got != "no secret\uFFFD here" {
+	if got := maskedResult(nil, &pagevm.Page{Hash: ids.Hash(clean)}, clean); got != "no secret\uFFFD here" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -70,7 +71,7 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 // Masking what a page's hash vouches for, over masking it.
 func BenchmarkMaskedResult(b *testing.B) {
 	text := strings.Repeat("internal/kato/mito.go:38: undefined: NewServer in the token pool\n", 8000)
-	for name, p := range map[string]*pagevm.Page{"hash": {Hash: hashText(text)}, "mask": {}} {
+	for name, p := range map[string]*pagevm.Page{"hash": {Hash: ids.Hash(text)}, "mask": {}} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 )
 
 // Backups hold files byte for byte, or they are none; and secrets do not get into the
@@ -27,7 +28,7 @@ func (k *Kernel) secret(text string) bool { return k.masker.Text(text) != text }
 // keep puts a text among the backups, unless it holds a secret, and gives its hash.
 func (u *upkeep) keep(text string) string {
 	if u.secret(text) {
-		return hashText(text)
+		return ids.Hash(text)
 	}
 	return u.batch.AddString(text)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -60,15 +61,6 @@ func defaulted[T int | time.Duration](v *T, def T) {
 // fills it comes back as fast as it goes.
 const AlertSpiral = "death_spiral"
 
-// breaker is what a line knows of cuts that came to nothing.
-type breaker struct {
-	// Futile counts them, Size is the conversation after the newest, in calibrated
-	// tokens, and Turn the user turn that it was made in.
-	Futile int `json:"futile,omitempty"`
-	Size   int `json:"size,omitempty"`
-	Turn   int `json:"turn,omitempty"`
-}
-
 // minReclaim is the least that counts as progress.
 func (w *work) minReclaim() int {
 	return min(w.s.lifeOpt.Progress.withDefaults().MinTokens, max(1, w.window/20))
@@ -77,7 +69,7 @@ func (w *work) minReclaim() int {
 // stalled tells whether a cut of p would be one more for nothing. It never keeps
 // one from being made that a prompt needs to fit.
 func (w *work) stalled(p *pagevm.Projection) bool {
-	o, b := w.s.lifeOpt.Progress.withDefaults(), w.prev.breaker
+	o, b := w.s.lifeOpt.Progress.withDefaults(), w.prev.Breaker
 	return b.Futile >= o.Futile && w.conversation(p) < b.Size+w.minReclaim() && w.turnsSoFar()-b.Turn <= o.Turns
 }
 
@@ -87,14 +79,14 @@ func (w *work) judge(grown *pagevm.Projection) {
 	if w.decision.Cut == nil || w.decision.Cut.Event != "" {
 		return // a cold cache makes cuts free
 	}
-	b := breaker{Size: w.conversation(w.proj), Turn: w.turnsSoFar()}
+	b := branch.Breaker{Size: w.conversation(w.proj), Turn: w.turnsSoFar()}
 	if w.conversation(grown)-b.Size < w.minReclaim() {
-		if b.Futile = 1; b.Turn-w.prev.breaker.Turn <= w.s.lifeOpt.Progress.withDefaults().Turns {
-			b.Futile += w.prev.breaker.Futile
+		if b.Futile = 1; b.Turn-w.prev.Breaker.Turn <= w.s.lifeOpt.Progress.withDefaults().Turns {
+			b.Futile += w.prev.Breaker.Futile
 		}
 	}
-	w.next.breaker = b
-	if text := w.s.spiral(&line{branch: w.req.Branch, proj: w.proj}, w.req.Now); text != "" {
+	w.next.Breaker = b
+	if text := w.s.spiral(&branch.State{Branch: w.req.Branch, Proj: w.proj}, w.req.Now); text != "" {
 		w.alerts = append(w.alerts, Fault{Code: AlertSpiral, Detail: text})
 	}
 }
@@ -112,7 +104,7 @@ func (w *work) turnsSoFar() int {
 
 // spiral warns of too many compactions within a short time: the host's and the cuts
 // of a line, "" if there are few. Cuts that a cold cache made free count for none.
-func (s *session) spiral(l *line, now time.Time) string {
+func (s *session) spiral(l *branch.State, now time.Time) string {
 	o := s.lifeOpt.Progress.withDefaults()
 	at := map[time.Time]bool{}
 	recent := func(t time.Time) bool { return !t.IsZero() && now.Sub(t) >= 0 && now.Sub(t) <= o.SpiralWithin }
@@ -121,7 +113,7 @@ func (s *session) spiral(l *line, now time.Time) string {
 			at[t.UTC()] = true
 		}
 	}
-	for _, c := range l.proj.Cuts {
+	for _, c := range l.Proj.Cuts {
 		if c.Event == "" && recent(c.Time) {
 			at[c.Time.UTC()] = true
 		}

@@ -1,54 +1,23 @@
 package kernel
 
-import (
-	"time"
-
-	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript"
-)
-
-// callRecord is what a line remembers of its last call beside the messages, so that
-// a compaction knows what it makes room for.
-type callRecord struct {
-	ContextWindow int               `json:"context_window,omitempty"`
-	Reserve       int               `json:"reserve,omitempty"`
-	FixedTokens   int               `json:"fixed_tokens,omitempty"`
-	Resolver      string            `json:"resolver,omitempty"`
-	ToolChoice    string            `json:"tool_choice,omitempty"`
-	Thinking      string            `json:"thinking,omitempty"`
-	Effort        string            `json:"effort,omitempty"`
-	DropOption    bool              `json:"drop_option,omitempty"`
-	Format        transcript.Format `json:"format,omitempty"`
-	TTL           time.Duration     `json:"ttl,omitempty"`
-	// Tools and System are their sizes and hashes as the plan had them: their texts
-	// are the host's.
-	ToolTokens   int    `json:"tool_tokens,omitempty"`
-	SystemTokens int    `json:"system_tokens,omitempty"`
-	ToolHash     string `json:"tool_hash,omitempty"`
-	SystemHash   string `json:"system_hash,omitempty"`
-}
-
-// call is a callRecord with the texts, as long as the process lives that saw them.
-type call struct {
-	callRecord
-	system []memkernel.Part
-	tools  []memkernel.Tool
-}
+import "github.com/memkernel/memkernel/kernel/internal/branch"
 
 // keepCall remembers the call of the plan at hand.
 func (w *work) keepCall() {
 	r := &w.req
-	w.next.call = call{callRecord{ContextWindow: r.ContextWindow, Reserve: r.Reserve, FixedTokens: r.FixedTokens, Resolver: r.Resolver,
+	w.next.System, w.next.Tools = r.System, r.Tools
+	w.next.Call = &branch.Call{ContextWindow: r.ContextWindow, Reserve: r.Reserve, FixedTokens: r.FixedTokens, Resolver: r.Resolver,
 		ToolChoice: r.ToolChoice, Thinking: r.Thinking, Effort: r.Effort, DropOption: r.DropOption, Format: r.Format, TTL: r.TTL,
-		ToolTokens: w.toolTokens, SystemTokens: w.systemTokens, ToolHash: w.toolHash, SystemHash: w.systemHash}, r.System, r.Tools}
+		ToolTokens: w.toolTokens, SystemTokens: w.systemTokens, ToolHash: w.toolHash, SystemHash: w.systemHash}
 }
 
-// over is the request of the last call, and what the host says of the next one in
+// nextRequest is the request of the last call, and what the host says of the next one in
 // its place.
-func (c *call) over(o *PlanRequest) PlanRequest {
+func nextRequest(l *branch.State, o *PlanRequest) PlanRequest {
+	c := l.LastCall()
 	req := PlanRequest{ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens, Resolver: c.Resolver,
 		ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption, Format: c.Format, TTL: c.TTL,
-		System: c.system, Tools: c.tools}
+		System: l.System, Tools: l.Tools}
 	if o == nil {
 		return req
 	}
@@ -76,12 +45,12 @@ func setIf[T comparable](to *T, v T) {
 	}
 }
 
-// remembered tells whether system and tools are known by their sizes alone: another
-// process planned the last call.
-func (c *call) remembered(r *PlanRequest) bool {
-	return r.System == nil && r.Tools == nil && c.system == nil && c.tools == nil && c.FixedTokens == r.FixedTokens &&
-		c.ToolTokens+c.SystemTokens > r.FixedTokens
+// remembered is the last call where system and tools are known by their sizes alone:
+// another process planned it. Nil where they are known, or are others.
+func remembered(l *branch.State, r *PlanRequest) *branch.Call {
+	c := l.Call
+	if c == nil || r.System != nil || r.Tools != nil || l.System != nil || l.Tools != nil || c.FixedTokens != r.FixedTokens || c.ToolTokens+c.SystemTokens <= r.FixedTokens {
+		return nil
+	}
+	return c
 }
-
-// fixedTokens is the size of tools and system in the line's last call.
-func (l *line) fixedTokens() int { return l.call.ToolTokens + l.call.SystemTokens }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/summary"
@@ -23,11 +25,11 @@ const carryIntro = "[Context kept by memkernel: earlier messages of this session
 // what left, then the summary.
 func (w *work) carry() []pagevm.Block {
 	blocks := append(w.workspaceBlocks(), w.restoreBlock(checkpoint.AfterCompaction, w.cut.Do)...)
-	if len(w.next.spans) > 0 {
-		blocks = append(blocks, w.block(pagevm.ItemCarry, pageID("cy", w.s.name, w.req.Branch), pagevm.Pointer, w.spanText()))
+	if len(w.next.Spans) > 0 {
+		blocks = append(blocks, w.block(pagevm.ItemCarry, ids.Page("cy", w.s.name, w.req.Branch), pagevm.Pointer, w.spanText()))
 	}
-	text := summary.RenderNoted(w.next.summary, w.modelNotes(), summary.Cap(w.window), w.count.text, w.more)
-	return append(blocks, w.block(pagevm.ItemCarry, pageID("su", w.s.name, w.req.Branch), pagevm.Structured, text))
+	text := summary.RenderNoted(w.next.Summary, w.modelNotes(), summary.Cap(w.window), w.count.Text, w.more)
+	return append(blocks, w.block(pagevm.ItemCarry, ids.Page("su", w.s.name, w.req.Branch), pagevm.Structured, text))
 }
 
 // modelNotes are a model's that rest on what is still said. Those that can't be read are
@@ -38,7 +40,7 @@ func (w *work) modelNotes() summary.Notes {
 		w.faults = append(w.faults, Fault{Code: FaultNotesUnread, Detail: err.Error()})
 		return summary.Notes{}
 	}
-	w.next.notesShown = n.Version
+	w.next.Notes = n.Version
 	return n.Rooted(rootedIn(w.msgs))
 }
 
@@ -47,21 +49,21 @@ const FaultNotesUnread = "notes_unread"
 
 // block makes a kernel block and keeps its text.
 func (w *work) block(kind pagevm.ItemKind, page string, level pagevm.Level, text string) pagevm.Block {
-	h := hashText(text)
+	h := ids.Hash(text)
 	w.texts[h] = text
-	return pagevm.Block{Kind: kind, Page: page, Level: level, Hash: h, Tokens: w.count.text(text)}
+	return pagevm.Block{Kind: kind, Page: page, Level: level, Hash: h, Tokens: w.count.Text(text)}
 }
 
 // more names the page by which the rest of a summary list can be read.
 func (w *work) more(kind string, n int) string {
-	return pageID("su", w.s.name, w.req.Branch) + "." + kind
+	return ids.Page("su", w.s.name, w.req.Branch) + "." + kind
 }
 
 // spanText lists what left the prompt, newest last.
 func (w *work) spanText() string {
 	var b strings.Builder
 	b.WriteString(carryIntro)
-	spans := w.next.spans
+	spans := w.next.Spans
 	if older := len(spans) - maxSpanLines; older > 0 {
 		fmt.Fprintf(&b, "\n+%d older: get %s", older, spans[older-1].ID)
 		spans = spans[older:]
@@ -77,8 +79,8 @@ func (w *work) spanText() string {
 }
 
 // span makes the page of the messages that a cut lets go.
-func (w *work) span(leave map[int]bool) (Span, bool) {
-	var s Span
+func (w *work) span(leave map[int]bool) (branch.Span, bool) {
+	var s branch.Span
 	var turns []represent.Utterance
 	for i := range w.hosts {
 		if w.seen[i].Gone || !leave[w.places[i].Atom] {
@@ -101,14 +103,14 @@ func (w *work) span(leave map[int]bool) (Span, bool) {
 	if len(s.Keys) == 0 {
 		return s, false
 	}
-	s.ID = pageID("sp", w.s.name, w.req.Branch, s.Keys[0], s.Keys[len(s.Keys)-1])
+	s.ID = ids.Page("sp", w.s.name, w.req.Branch, s.Keys[0], s.Keys[len(s.Keys)-1])
 	s.Level, s.Text = w.spanLine(s, turns)
 	return s, true
 }
 
 // spanLine shows a span: a pointer if the model can follow one, else its
 // structure.
-func (w *work) spanLine(s Span, turns []represent.Utterance) (pagevm.Level, string) {
+func (w *work) spanLine(s branch.Span, turns []represent.Utterance) (pagevm.Level, string) {
 	want := pagevm.Floor(pagevm.Conversation, w.req.Resolver != "")
 	for _, r := range represent.Conversation(represent.SpanInput{PageID: s.ID, Utterances: turns, Resolver: w.req.Resolver}, nil) {
 		if r.Level == want {

@@ -15,20 +15,20 @@ func (w *work) notesWait(c pagevm.Cache) bool {
 		return false
 	}
 	n, err := w.s.notes(w.req.Branch)
-	return err == nil && n.Version > w.prev.notesShown
+	return err == nil && n.Version > w.prev.Notes
 }
 
 // showNotes makes the carry block again with the notes as they are now: a cut that
 // lets nothing go. It uses up the cold event.
 func (w *work) showNotes(delta pagevm.Delta, cache pagevm.Cache) {
-	before, texts := w.next.summary, w.texts
+	before, texts := w.next.Summary, w.texts
 	w.advanceSummary()
 	w.seen = w.proj.Seen
 	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutCold, CarryOnly: true}, Carry: w.carry()}
 	wishes.Drop = w.saidBy(wishes.Carry)
 	proj, dec := w.nextProjection(delta, wishes, cache)
 	if dec.Cut == nil || w.planned(proj) > w.hard {
-		w.next.summary, w.texts = before, texts
+		w.next.Summary, w.texts = before, texts
 		return
 	}
 	w.proj, w.decision, w.wishes, w.granted = proj, dec, wishes, cache

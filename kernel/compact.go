@@ -9,6 +9,8 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/tokencount"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -166,7 +168,7 @@ func (k *Kernel) compact(ctx context.Context, s *session, w *work, b Boundary) (
 		wish = *b.Compact
 	}
 	req, known := s.nextCall(&b, wish.Call)
-	if req.FixedTokens == 0 && len(s.newestLine(b.Branch, b.Model).proj.Seen) == 0 {
+	if req.FixedTokens == 0 && len(s.newestLine(b.Branch, b.Model).Proj.Seen) == 0 {
 		req.FixedTokens = wish.FixedTokens
 	}
 	b.pending = !known
@@ -186,15 +188,15 @@ func (k *Kernel) compact(ctx context.Context, s *session, w *work, b Boundary) (
 // on the last plan's. known is false where the conversation is not.
 func (s *session) nextCall(b *Boundary, call *PlanRequest) (req PlanRequest, known bool) {
 	l := s.newestLine(b.Branch, b.Model)
-	req = l.call.over(call)
+	req = nextRequest(l, call)
 	req.SessionKey, req.Branch, req.Now, req.Model = b.SessionKey, b.Branch, b.Now, b.Model
 	if req.Model == "" {
-		req.Model = l.model
+		req.Model = l.Model
 	}
-	req.Private = req.Private || l.private
+	req.Private = req.Private || l.Private
 	req.Messages, req.Prompt = b.Messages, ""
 	if len(req.Messages) == 0 {
-		req.Messages = l.raw
+		req.Messages = l.Raw
 	}
 	return req, len(req.Messages) > 0
 }
@@ -227,13 +229,13 @@ func (k *Kernel) cutOnDemand(ctx context.Context, s *session, p *Passed, req Pla
 }
 
 // compactLater says that the next plan cuts.
-func (s *session) compactLater(l *line) *Compaction {
+func (s *session) compactLater(l *branch.State) *Compaction {
 	c := newCompaction(CompactNextPlan, "the conversation is not known to this process and was not handed in; the next plan makes the cut")
-	if len(l.proj.Seen) == 0 {
+	if len(l.Proj.Seen) == 0 {
 		c.Reason, c.Detail = CompactUnplanned, "no plan of this conversation was made here; hand in its messages, or plan it"
 	}
-	c.TokensBefore = l.fixedTokens() + int(math.Ceil(float64(l.proj.Tokens())*l.scaleOf()))
-	c.TokensAfter, c.ContextWindow, c.Generation = c.TokensBefore, l.call.ContextWindow, l.proj.Generation
+	c.TokensBefore = l.FixedTokens() + int(math.Ceil(float64(l.Proj.Tokens())*l.Overflow.Scale()))
+	c.TokensAfter, c.ContextWindow, c.Generation = c.TokensBefore, l.LastCall().ContextWindow, l.Proj.Generation
 	return c
 }
 
@@ -275,20 +277,20 @@ func (s *session) textsOf(p *Passed, b Boundary) {
 		c.SummaryVersion = page.Version
 	}
 	l := s.newestLine(b.Branch, b.Model)
-	window := l.window
+	window := l.Window
 	if window == 0 {
-		window = max(c.ContextWindow, l.call.ContextWindow)
+		window = max(c.ContextWindow, l.LastCall().ContextWindow)
 	}
 	if window == 0 {
 		window = 200_000 // of a conversation that was never planned: the common size
 	}
-	count, err := newCounter("", cmp.Or(b.Model, l.model))
+	count, err := tokencount.New("", cmp.Or(b.Model, l.Model), nil)
 	if err != nil {
 		return
 	}
 	if c.Summary == "" {
 		notes, _ := s.notes(b.Branch)
-		c.Summary = summary.RenderNoted(s.furthest(b.Branch, l), notes, summary.Cap(window), count.text, nil)
+		c.Summary = summary.RenderNoted(s.furthest(b.Branch, l), notes, summary.Cap(window), count.Text, nil)
 	}
 	if s.life == nil || b.Branch != "" || s.lifeOpt.Off {
 		return
@@ -299,7 +301,7 @@ func (s *session) textsOf(p *Passed, b Boundary) {
 	}
 	c.Checkpoint = string(from.Meta.CheckpointID)
 	if room := restoreRoom(window, s.lifeOpt.RestoreTokens); room > 0 {
-		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.text, More: moreOf(from)})
+		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.Text, More: moreOf(from)})
 	}
 	if c.Warning == "" {
 		c.Warning = s.spiral(l, b.Now)

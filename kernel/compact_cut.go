@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -118,17 +119,17 @@ func (w *work) inLoop() bool { return len(w.places) > 0 && w.places[len(w.places
 
 // pendingCut tells whether a compaction was asked for that no plan has made yet.
 func (w *work) pendingCut() bool {
-	return w.s.account.pending[w.req.Branch] > w.prev.compacted
+	return w.s.account.pending[w.req.Branch] > w.prev.Compacted
 }
 
 // makeDemanded makes a cut on demand and keeps it only if the prompt gets smaller.
 func (w *work) makeDemanded(delta pagevm.Delta, cache pagevm.Cache) {
-	grown, texts, spans, sum := w.proj, w.texts, w.next.spans, w.next.summary
+	grown, texts, spans, sum := w.proj, w.texts, w.next.Spans, w.next.Summary
 	w.makeCut(delta, cache)
 	made := w.decision.Cut != nil
 	if made && w.conversation(w.proj) >= w.conversation(grown) {
 		made = false
-		w.proj, w.texts, w.next.spans, w.next.summary = grown, texts, spans, sum
+		w.proj, w.texts, w.next.Spans, w.next.Summary = grown, texts, spans, sum
 		w.wishes, w.granted = pagevm.Wishes{}, pagevm.Cache{StripThinking: w.stripThinking()}
 		w.decision = pagevm.Decision{Refused: w.decision.Refused}
 	}
@@ -160,10 +161,10 @@ func (w *work) whyNot() CompactReason {
 func (w *work) settleCuts(grown *pagevm.Projection) {
 	w.judge(grown)
 	if w.decision.Cut == nil && !w.align.Stale {
-		w.next.notesShown = w.prev.notesShown
+		w.next.Notes = w.prev.Notes
 	}
 	if w.pendingCut() && (w.decision.Cut != nil || !w.inLoop() || w.cold) {
-		w.next.compacted = w.s.account.pending[w.req.Branch]
+		w.next.Compacted = w.s.account.pending[w.req.Branch]
 	}
 }
 
@@ -183,7 +184,7 @@ func (w *work) compaction() *Compaction {
 	}
 	w.leftBy(c)
 	for _, b := range w.wishes.Carry {
-		if b.Page == pageID("su", w.s.name, w.req.Branch) {
+		if b.Page == ids.Page("su", w.s.name, w.req.Branch) {
 			c.Summary = w.text(b.Hash)
 		}
 	}
@@ -249,7 +250,7 @@ func (w *work) compactHint(r CompactReason) string {
 		return "a tool loop is open and the cache is warm; compact when the turn has ended, or force it"
 	case CompactNoProgress:
 		return fmt.Sprintf("the last %d compactions reclaimed less than %d tokens each, and the prompt has not grown by that since: %d tokens are fixed, %d are pins and workspace files; shorten what is largest, or begin a new session",
-			w.next.breaker.Futile, w.minReclaim(), w.fixed, w.standing)
+			w.next.Breaker.Futile, w.minReclaim(), w.fixed, w.standing)
 	case CompactFloor:
 		return fmt.Sprintf("all that may be cut is as short as it gets; of %d tokens %d are fixed and %d are pins and workspace files", w.unanchored(w.proj), w.fixed, w.standing)
 	}

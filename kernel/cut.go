@@ -12,8 +12,8 @@ import (
 // cache is what Next has to know of the provider's cache, if p were sent.
 func (w *work) cache(p *pagevm.Projection) pagevm.Cache {
 	id := w.identity(p)
-	w.cold, w.clock = w.next.ledger.Cold(w.model, id, w.req.Now)
-	return pagevm.Cache{Cold: w.cold, Event: w.next.ledger.ColdEvent(w.model, id, w.req.Now),
+	w.cold, w.clock = w.next.Ledger.Cold(w.model, id, w.req.Now)
+	return pagevm.Cache{Cold: w.cold, Event: w.next.Ledger.ColdEvent(w.model, id, w.req.Now),
 		Resolver: w.req.Resolver != "", StripThinking: w.stripThinking(), Now: w.req.Now}
 }
 
@@ -29,7 +29,7 @@ func (w *work) cutInput(grown *pagevm.Projection, c pagevm.Cache) cachelayout.Cu
 		Fixed: w.fixed + w.standing, Conversation: w.before - w.fixed - w.standing, Planned: w.before,
 		Growth: w.growth(), Cold: c.Cold, ColdEventUsed: c.Event != "" && c.Event == grown.LastEvent(),
 		OpenLoop: len(w.places) > 0 && w.places[len(w.places)-1].InLoop, TTL: w.lifetimes.Messages,
-		ColdRate:      w.next.pace.Rate(w.lifetimes.Messages),
+		ColdRate:      w.next.Pace.Rate(w.lifetimes.Messages),
 		ExpectedTurns: cachelayout.ExpectedTurns(w.calls()), LowWater: w.lowWater, ColdLowWater: w.lowWater,
 	}
 	in.Pending = w.before - w.fixed - w.standing
@@ -63,7 +63,7 @@ func (w *work) boundLoop() bool {
 }
 
 // sent tells whether any request of this conversation is known to have been made.
-func (w *work) sent() bool { return !w.next.ledger.LastStart.IsZero() }
+func (w *work) sent() bool { return !w.next.Ledger.LastStart.IsZero() }
 
 // growthCalls is how many calls tell how fast a session grows.
 const growthCalls = 64
@@ -93,29 +93,29 @@ func (w *work) calls() int {
 func (w *work) makeCut(delta pagevm.Delta, cache pagevm.Cache) {
 	w.advanceSummary()
 	w.seen = slices.Concat(w.align.Seen, freshSeen(w.hosts[w.align.At:]))
-	spans, texts := w.prev.spans, w.texts
+	spans, texts := w.prev.Spans, w.texts
 	madeSpans, madeTexts := spans, texts
 	target := w.cut.TargetTokens
 	for range 3 {
 		w.texts = maps.Clone(texts)
 		wish := w.pressing(w.selectFor(target))
 		wish.Reason = pagevm.CutReason(w.cut.Reason)
-		w.next.spans = spans
+		w.next.Spans = spans
 		if span, ok := w.span(wish.Leave); ok {
-			w.next.spans = append(spans[:len(spans):len(spans)], span)
+			w.next.Spans = append(spans[:len(spans):len(spans)], span)
 		}
 		w.leadGone = w.seen[0].Gone || wish.Leave[w.places[0].Atom]
 		wishes := pagevm.Wishes{Cut: wish, Carry: w.carry()}
 		wishes.Drop = w.saidBy(wishes.Carry)
 		proj, dec := w.nextProjection(delta, wishes, cache)
 		if dec.Cut == nil {
-			w.next.spans, w.texts = madeSpans, madeTexts
+			w.next.Spans, w.texts = madeSpans, madeTexts
 			w.decision.Refused = dec.Refused
 			return
 		}
 		w.proj, w.decision = proj, dec
 		w.wishes, w.granted = wishes, cache
-		madeSpans, madeTexts = w.next.spans, w.texts
+		madeSpans, madeTexts = w.next.Spans, w.texts
 		if w.planned(proj) <= w.cutGoal() {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel/index/watch"
 	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 )
 
 // Watcher is what tests stand in for.
@@ -23,7 +24,7 @@ func SessionKeyOf(folder string) (string, error) { return sessionKeyOf(folder) }
 
 // ConversationPage is the page of a run of a message's parts.
 func ConversationPage(branch, key string, part int) string {
-	return conversationPage(branch, key, part)
+	return ids.Conversation(branch, key, part)
 }
 
 // Held counts the sessions that a kernel holds in memory.

@@ -92,8 +92,8 @@ func (w *work) loopBlocks() (n int) {
 			loop[w.hosts[i].Key] = true
 		}
 	}
-	for i := range w.prev.proj.Items[:w.align.Items] {
-		if it := &w.prev.proj.Items[i]; loop[it.Key] && (it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval) {
+	for i := range w.prev.Proj.Items[:w.align.Items] {
+		if it := &w.prev.Proj.Items[i]; loop[it.Key] && (it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval) {
 			n += w.scale(it.Tokens)
 		}
 	}
@@ -248,7 +248,7 @@ func (w *work) overhead(j int) int {
 	if j > 0 {
 		return 0
 	}
-	return w.count.over.PerMessage
+	return w.count.Overheads.PerMessage
 }
 
 // lower takes a text down to the highest level that its share allows. A text for which
@@ -346,7 +346,7 @@ func (w *work) readInput(parts []memkernel.Part, page *pagevm.Page) represent.Ev
 	if r == nil {
 		return g.messageInput(parts, page)
 	}
-	call := w.next.calls[r.CallID]
+	call := w.next.Calls[r.CallID]
 	if call == nil {
 		call = &memkernel.ToolCall{Name: r.Name}
 	}
@@ -358,7 +358,7 @@ func (w *work) readInput(parts []memkernel.Part, page *pagevm.Page) represent.Ev
 
 // uncut is what the prompt would take if it only grew.
 func (w *work) uncut() int {
-	p := *w.prev.proj
+	p := *w.prev.Proj
 	p.Items = p.Items[:w.align.Items]
 	n := w.fixed + w.scaledFresh()
 	if w.wishes.CarryNow {

@@ -6,10 +6,10 @@ import (
 
 // ownSize remembers that a page stands with a text of its own size.
 func (w *work) ownSize(page string) {
-	if w.next.fitted == nil {
-		w.next.fitted = map[string]bool{}
+	if w.next.Fitted == nil {
+		w.next.Fitted = map[string]bool{}
 	}
-	w.next.fitted[page] = true
+	w.next.Fitted[page] = true
 }
 
 // settle makes the segments of messages that were sent and must stand say how they
@@ -18,13 +18,13 @@ func (w *work) ownSize(page string) {
 // stands, if that is shorter. It comes to the same in a process that planned the
 // messages itself and in one that reads the session.
 func (w *work) settle() {
-	w.next.fitted, w.next.settled = nil, w.prev.proj.Generation
-	changed := w.prev.settled != w.prev.proj.Generation
-	if w.absorbed == w.align.At && len(w.prev.fitted) == 0 && !changed {
+	w.next.Fitted, w.next.Settled = nil, w.prev.Proj.Generation
+	changed := w.prev.Settled != w.prev.Proj.Generation
+	if w.absorbed == w.align.At && len(w.prev.Fitted) == 0 && !changed {
 		return
 	}
 	standing := map[string]*pagevm.Item{}
-	items := w.prev.proj.Items[:w.align.Items]
+	items := w.prev.Proj.Items[:w.align.Items]
 	for i := range items {
 		if shortened(&items[i]) {
 			standing[items[i].Page] = &items[i]
@@ -37,14 +37,14 @@ func (w *work) settle() {
 		copied := false
 		for j := range w.hosts[i].Segments {
 			page := w.hosts[i].Segments[j].Page
-			if !all && !w.prev.fitted[page] {
+			if !all && !w.prev.Fitted[page] {
 				continue
 			}
 			if !copied {
 				w.hosts[i].Segments = append([]pagevm.Segment(nil), w.hosts[i].Segments...)
 				copied = true
 			}
-			if back || w.prev.fitted[page] {
+			if back || w.prev.Fitted[page] {
 				w.relevel(i, j)
 			}
 			if i < w.align.At && !w.align.Seen[i].Gone {

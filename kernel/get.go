@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -125,7 +127,7 @@ func (s *session) getBlob(hash string) (*Content, error) {
 }
 
 // getSpan joins the pages of a span, each under a line that names it.
-func (s *session) getSpan(sp Span) (*Content, error) {
+func (s *session) getSpan(sp branch.Span) (*Content, error) {
 	c := &Content{ID: sp.ID, Reason: ReasonOK, Pages: sp.Pages}
 	var b strings.Builder
 	r := &reader{s: s}
@@ -225,9 +227,9 @@ func (r *reader) load() error {
 func (s *session) summaryFor(id string) (string, bool) {
 	page, kind, _ := strings.Cut(id, ".")
 	for _, l := range s.lines {
-		if page == pageID("su", s.name, l.branch) {
-			text := summary.List(l.summary, kind)
-			if n, err := s.notes(l.branch); err == nil && kind == summary.KindNotes {
+		if page == ids.Page("su", s.name, l.Branch) {
+			text := summary.List(l.Summary, kind)
+			if n, err := s.notes(l.Branch); err == nil && kind == summary.KindNotes {
 				text = summary.ListNotes(n)
 			}
 			return text, text != ""

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 )
 
 // ErrLoss is what a [LossError] is.
@@ -29,7 +30,7 @@ func (e *LossError) Is(target error) bool { return target == ErrLoss }
 // backed up can't be lost.
 func (k *Kernel) refuseLoss(path, before, after string) error {
 	limit := k.memory.opts.lossShare()
-	if limit <= 0 || k.backups.Has(hashText(before)) {
+	if limit <= 0 || k.backups.Has(ids.Hash(before)) {
 		return nil
 	}
 	snap, err := k.snapshot(context.Background())

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -33,19 +35,19 @@ func (w *work) heal() error {
 	if w.req.Prompt != "" {
 		raw = append(raw[:len(raw):len(raw)], promptMessage(w.req))
 	}
-	w.next.raw = raw
-	if n := samePrefix(w.prev.raw, raw); n > 0 && n == len(w.prev.raw) && independent(raw[n:], w.prev.calls) {
-		w.removed = w.prev.removed[:len(w.prev.removed):len(w.prev.removed)]
+	w.next.Raw = raw
+	if n := samePrefix(w.prev.Raw, raw); n > 0 && n == len(w.prev.Raw) && independent(raw[n:], w.prev.Calls) {
+		w.removed = w.prev.Removed[:len(w.prev.Removed):len(w.prev.Removed)]
 		tail, notes := transcript.Heal(raw[n:], false)
 		w.note(notes)
-		w.kept = len(w.prev.msgs)
-		w.msgs = slices.Concat(w.prev.msgs, tail)
+		w.kept = len(w.prev.Msgs)
+		w.msgs = slices.Concat(w.prev.Msgs, tail)
 	} else {
 		msgs, notes := transcript.Heal(raw, false)
 		w.note(notes)
 		w.msgs = msgs
 	}
-	w.next.removed = w.removed
+	w.next.Removed = w.removed
 	return w.ready(w.key)
 }
 
@@ -73,9 +75,9 @@ func (w *work) note(notes []transcript.Note) {
 		f := Fault{Code: n.Rule, Key: n.Key, Detail: n.Text}
 		for i := range n.Removed {
 			p := &n.Removed[i]
-			id := pageID("rm", branched(w.req.Branch, n.Key), hashResult(p))
+			id := ids.Page("rm", ids.Branched(w.req.Branch, n.Key), hashResult(p))
 			w.taken = append(w.taken, taken{page: id, key: n.Key, part: p})
-			w.removed = append(w.removed, Excluded{Kind: string(p.Kind), ID: id, Tokens: w.count.part(p), Reason: n.Rule})
+			w.removed = append(w.removed, branch.Excluded{Kind: string(p.Kind), ID: id, Tokens: w.count.Part(p), Reason: n.Rule})
 			f.Page = id
 		}
 		w.faults = append(w.faults, f)
@@ -107,7 +109,7 @@ func (w *work) lead() {
 		return
 	}
 	w.faults = append(w.faults, Fault{Code: FaultLeadingAssistant, Key: m.Key, Detail: "the conversation begins with an assistant message, an opening was put in front"})
-	o := memkernel.Message{Key: blockKeyPrefix + "opening", Role: memkernel.RoleUser, Parts: []memkernel.Part{textPart(opening)},
+	o := memkernel.Message{Key: branch.KeyPrefix + "opening", Role: memkernel.RoleUser, Parts: []memkernel.Part{textPart(opening)},
 		Time: m.Time, Branch: m.Branch, Origin: memkernel.OriginSynthetic}
 	w.msgs, w.kept, w.led = slices.Insert(slices.Clone(w.msgs), first, o), 0, first+1
 }
@@ -143,7 +145,7 @@ func independent(tail []memkernel.Message, before map[string]*memkernel.ToolCall
 func promptMessage(req PlanRequest) memkernel.Message {
 	id := req.Turn
 	if id == "" {
-		id = hashText(req.Prompt + "\x00" + strconv.Itoa(len(req.Messages)))[:16]
+		id = ids.Hash(req.Prompt + "\x00" + strconv.Itoa(len(req.Messages)))[:16]
 	}
 	return memkernel.Message{Key: promptPrefix + id, Role: memkernel.RoleUser, Turn: req.Turn, Time: req.Now,
 		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: req.Prompt, Typed: req.Branch == ""}}}
@@ -153,7 +155,7 @@ func promptMessage(req PlanRequest) memkernel.Message {
 // that the host made of it since, also when the host decorated it: the bytes that
 // were sent stand, and the prompt never stands twice.
 func (w *work) adoptPrompts() {
-	seen, from := w.prev.proj.Seen, 0
+	seen, from := w.prev.Proj.Seen, 0
 	if w.heard != nil {
 		from = w.kept // settled messages were looked at
 	}
@@ -181,20 +183,20 @@ func (w *work) adoptPrompts() {
 
 // adopt remembers how the host calls a message that we know as a prompt.
 func (w *work) adopt(prompt, key string) {
-	if key == "" || w.next.adopted[prompt] == key {
+	if key == "" || w.next.Adopted[prompt] == key {
 		return
 	}
-	adopted := maps.Clone(w.next.adopted)
+	adopted := maps.Clone(w.next.Adopted)
 	if adopted == nil {
 		adopted = map[string]string{}
 	}
 	adopted[prompt] = key
-	w.next.adopted = adopted
+	w.next.Adopted = adopted
 }
 
 // hostKey is the key that the host knows a message by.
 func (w *work) hostKey(key string) string {
-	if k, ok := w.next.adopted[key]; ok {
+	if k, ok := w.next.Adopted[key]; ok {
 		return k
 	}
 	return key
@@ -203,12 +205,12 @@ func (w *work) hostKey(key string) string {
 // promptText is the text of a prompt that was planned before the host wrote it,
 // "" if it no longer stands or is not known.
 func (w *work) promptText(key string) string {
-	for i := len(w.prev.msgs) - 1; i >= 0; i-- {
-		if w.prev.msgs[i].Key == key {
-			return transcript.Text(w.prev.msgs[i])
+	for i := len(w.prev.Msgs) - 1; i >= 0; i-- {
+		if w.prev.Msgs[i].Key == key {
+			return transcript.Text(w.prev.Msgs[i])
 		}
 	}
-	items := w.prev.proj.Items
+	items := w.prev.Proj.Items
 	for i := len(items) - 1; i >= 0; i-- {
 		if items[i].Key != key || w.s.pages[items[i].Page] == nil {
 			continue
@@ -293,7 +295,7 @@ func hasKey(msgs []memkernel.Message, key string) bool {
 func keyOf(m *memkernel.Message, prev string) string {
 	switch {
 	case m.Key == "":
-		return "chain:" + hashText(prev + hashMessage(m))[:24]
+		return "chain:" + ids.Hash(prev + hashMessage(m))[:24]
 	case !utf8.ValidString(m.Key):
 		return strings.ToValidUTF8(m.Key, "\uFFFD")
 	}

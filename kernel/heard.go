@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -20,7 +21,7 @@ import (
 type heard struct {
 	// on is the session's line on which it stands, nil if there was none; line is
 	// that line with what was handed in since.
-	on, line *line
+	on, line *branch.State
 	// The first raw of the host's messages came to the first msgs of ours, for good.
 	// past and used are what healing and keying know of them.
 	raw, msgs int
@@ -32,12 +33,12 @@ type heard struct {
 
 // hearing gives the conversation that a turn goes on from. It is taken out of the
 // session until the turn is in; see [work.heardAll].
-func (s *session) hearing(branch, model string) (*line, *heard) {
+func (s *session) hearing(branch, model string) (*branch.State, *heard) {
 	key := lineKey{branch, model}
 	on, h := s.lines[key], s.heard[key]
 	delete(s.heard, key)
 	switch {
-	case on != nil && len(on.raw) > 0:
+	case on != nil && len(on.Raw) > 0:
 		return on, nil // a plan holds it
 	case h == nil || h.on != on:
 		h = &heard{on: on, line: s.line(branch, model), used: map[string]int{}}
@@ -48,7 +49,7 @@ func (s *session) hearing(branch, model string) (*line, *heard) {
 // heardAll keeps what was handed in for the next time.
 func (w *work) heardAll() {
 	h := w.heard
-	w.next.msgs, w.next.hosts, w.next.calls = w.msgs, w.hosts, w.byID
+	w.next.Msgs, w.next.Hosts, w.next.Calls = w.msgs, w.hosts, w.byID
 	h.line = w.next
 	w.s.heard[lineKey{w.req.Branch, w.req.Model}] = h
 }
@@ -58,24 +59,24 @@ func (w *work) heardAll() {
 // settled ones.
 func (w *work) healHeard() (raw, msgs int) {
 	h, prev := w.heard, w.heard.line
-	same := min(w.unchanged, len(prev.raw), len(w.req.Messages))
-	same += samePrefix(prev.raw[same:], w.req.Messages[same:])
+	same := min(w.unchanged, len(prev.Raw), len(w.req.Messages))
+	same += samePrefix(prev.Raw[same:], w.req.Messages[same:])
 	w.examined = len(w.req.Messages) - same
-	w.next.raw = append(prev.raw[:same], w.req.Messages[same:]...)
+	w.next.Raw = append(prev.Raw[:same], w.req.Messages[same:]...)
 	if same < h.raw {
 		h.begin()
 	}
-	tail, notes, ok := transcript.HealAfter(&h.past, w.next.raw[h.raw:])
+	tail, notes, ok := transcript.HealAfter(&h.past, w.next.Raw[h.raw:])
 	if !ok {
 		h.begin()
-		tail, notes, _ = transcript.HealAfter(nil, w.next.raw)
+		tail, notes, _ = transcript.HealAfter(nil, w.next.Raw)
 	}
 	w.note(notes)
-	w.examined = max(w.examined, len(w.next.raw)-h.raw)
-	w.was = slices.Clone(prev.msgs[min(h.msgs, len(prev.msgs)):])
-	w.msgs, w.kept = append(prev.msgs[:min(h.msgs, len(prev.msgs))], tail...), h.msgs
-	if to := h.seam(w.next.raw, same); to > h.raw {
-		first, _, ok := transcript.HealAfter(&h.past, w.next.raw[h.raw:to])
+	w.examined = max(w.examined, len(w.next.Raw)-h.raw)
+	w.was = slices.Clone(prev.Msgs[min(h.msgs, len(prev.Msgs)):])
+	w.msgs, w.kept = append(prev.Msgs[:min(h.msgs, len(prev.Msgs))], tail...), h.msgs
+	if to := h.seam(w.next.Raw, same); to > h.raw {
+		first, _, ok := transcript.HealAfter(&h.past, w.next.Raw[h.raw:to])
 		if ok && len(first) <= len(tail) && samePrefix(first, tail) == len(first) {
 			return to, len(first)
 		}
@@ -116,7 +117,7 @@ func (w *work) keyHeard(raw, msgs int) {
 	used := keyUse{h.used, map[string]int{}}
 	w.keyRun(begin, end, used)
 	if end > begin {
-		if _, ok := h.past.Take(w.next.raw[h.raw:raw]); ok {
+		if _, ok := h.past.Take(w.next.Raw[h.raw:raw]); ok {
 			h.raw, h.msgs = raw, end
 			used.settle()
 		}

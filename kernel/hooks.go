@@ -9,6 +9,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -163,7 +165,7 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 		return out, nil
 	}
 	l := s.newestLine(b.Branch, b.Model)
-	msgs := l.msgs
+	msgs := l.Msgs
 	if w != nil {
 		msgs = w.msgs
 		if err := s.ingest(w); err != nil {
@@ -174,7 +176,7 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 	st := s.furthest(b.Branch, l)
 	if msgs != nil {
 		st = s.advance(st, msgs)
-	} else if n := len(l.proj.Seen) - st.Offset.Messages; n > 0 {
+	} else if n := len(l.Proj.Seen) - st.Offset.Messages; n > 0 {
 		out.Faults = append(out.Faults, Fault{Code: FaultFlushMiss, Cause: string(point),
 			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
 	}
@@ -220,23 +222,23 @@ func (s *session) ingest(w *work) error {
 }
 
 // furthest is the summary that knows most of a branch.
-func (s *session) furthest(branch string, l *line) summary.State {
+func (s *session) furthest(branch string, l *branch.State) summary.State {
 	st := s.observed[branch]
-	if l.summary.Offset.Messages > st.Offset.Messages {
-		st = l.summary
+	if l.Summary.Offset.Messages > st.Offset.Messages {
+		st = l.Summary
 	}
 	return st
 }
 
 // newestLine is the conversation of a branch; without a model, the one that got
 // furthest.
-func (s *session) newestLine(branch, model string) *line {
+func (s *session) newestLine(branch, model string) *branch.State {
 	if model != "" {
 		return s.line(branch, model)
 	}
 	best := s.line(branch, "")
 	for key, l := range s.lines {
-		if key.branch == branch && (len(l.proj.Seen) > len(best.proj.Seen) || len(l.proj.Seen) == len(best.proj.Seen) && key.model < best.model) {
+		if key.branch == branch && (len(l.Proj.Seen) > len(best.Proj.Seen) || len(l.Proj.Seen) == len(best.Proj.Seen) && key.model < best.Model) {
 			best = l
 		}
 	}
@@ -249,7 +251,7 @@ func (s *session) commitBoundary(out *Passed, b Boundary, point journal.CommitPo
 		if err != nil {
 			return err
 		}
-		b.Key = pageID("bd", s.name, b.Branch, string(point), b.Reason, fmt.Sprint(s.account.epoch, st.Offset.Messages), st.Offset.Key, string(own))
+		b.Key = ids.Page("bd", s.name, b.Branch, string(point), b.Reason, fmt.Sprint(s.account.epoch, st.Offset.Messages), st.Offset.Key, string(own))
 	}
 	if s.passed(b.Key) {
 		out.Outcome = Duplicate
@@ -328,7 +330,7 @@ func (s *session) beginLife() error {
 // lastReading is the gauge of the branch's last plan, as far as it is known.
 func (s *session) lastReading(b Boundary) checkpoint.Reading {
 	l := s.newestLine(b.Branch, b.Model)
-	return checkpoint.Reading{Tokens: l.whole(), Window: l.window, Estimated: l.anchor.Total == 0}
+	return checkpoint.Reading{Tokens: l.Whole(), Window: l.Window, Estimated: l.Anchor.Total == 0}
 }
 
 // Checkpoint writes the working state of the session's main line now, if it says
@@ -356,7 +358,7 @@ func (s *session) checkpointOnDemand(w *work, b Boundary) (*checkpoint.Checkpoin
 	if s.lifeOpt.Off || s.lifeOpt.NoCheckpoints {
 		return nil, errors.New("checkpoints are switched off")
 	}
-	msgs := s.newestLine("", b.Model).msgs
+	msgs := s.newestLine("", b.Model).Msgs
 	if w != nil {
 		msgs = w.msgs
 		if err := s.ingest(w); err != nil {

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/tokencount"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -26,7 +28,7 @@ const inlineBytes = 4 << 10
 type ingester struct {
 	known    map[string]*pagevm.Page // pages that are committed already
 	calls    map[string]*memkernel.ToolCall
-	count    counter
+	count    tokencount.Counter
 	branch   string
 	resolver string
 	large    int  // tokens above which a result is not shown in full
@@ -63,7 +65,7 @@ func (s *shortener) recompress(ctx context.Context, in represent.EvidenceInput, 
 // message makes the pages of m and the view that the projection has of it.
 func (g *ingester) message(m *memkernel.Message) pagevm.HostMessage {
 	h := pagevm.HostMessage{Key: m.Key, Hash: hashMessage(m), Role: m.Role}
-	overhead := g.count.over.PerMessage
+	overhead := g.count.Overheads.PerMessage
 	firstResult := true
 	for i := 0; i < len(m.Parts) && !g.stopped(); {
 		if m.Parts[i].Kind == memkernel.PartToolResult {
@@ -93,7 +95,7 @@ func runEnd(parts []memkernel.Part, i int) int {
 
 // run makes the page of a run of text, thinking, calls and media.
 func (g *ingester) run(m *memkernel.Message, from, to, overhead int, hash string) pagevm.Segment {
-	page := g.keepRun(m, from, to, conversationPage(g.branch, m.Key, from))
+	page := g.keepRun(m, from, to, ids.Conversation(g.branch, m.Key, from))
 	hash += "/" + strconv.Itoa(from)
 	s := pagevm.Segment{Kind: pagevm.ItemHost, Part: from, Parts: to - from, Page: page.ID, Type: pagevm.Conversation,
 		Committed: g.committed(page.ID), First: pagevm.Full}
@@ -114,7 +116,7 @@ func (g *ingester) shown(parts []memkernel.Part, overhead int, hash string, bare
 		if bare && isThinking(p) {
 			continue
 		}
-		sh.Tokens += g.count.part(p)
+		sh.Tokens += g.count.Part(p)
 		sh.Image = sh.Image || p.Kind == memkernel.PartImage
 		if p.Call == nil || !calls {
 			sh.Positions++
@@ -203,7 +205,7 @@ func (g *ingester) representMessage(parts []memkernel.Part, p *pagevm.Page) []pa
 // again when the host writes it into its conversation, also by another process. A
 // prompt in which something had to be masked is not kept.
 func promptRep(text string) []pagevm.Rep {
-	return []pagevm.Rep{{Level: pagevm.Full, Hash: hashText(text), Text: text}}
+	return []pagevm.Rep{{Level: pagevm.Full, Hash: ids.Hash(text), Text: text}}
 }
 
 // result makes the page of one tool result and its representations.
@@ -213,11 +215,11 @@ func (g *ingester) result(m *memkernel.Message, i, overhead int, first bool) pag
 	if call == nil {
 		call = &memkernel.ToolCall{ID: r.CallID, Name: r.Name}
 	}
-	full := pagevm.Shown{Hash: hashResult(&m.Parts[i]), Tokens: overhead + g.count.part(&m.Parts[i]), Markable: true}
+	full := pagevm.Shown{Hash: hashResult(&m.Parts[i]), Tokens: overhead + g.count.Part(&m.Parts[i]), Markable: true}
 	if first {
 		full.Positions = 1
 	}
-	s := pagevm.Segment{Kind: pagevm.ItemResult, Part: i, Parts: 1, Page: evidencePage(g.branch, r.CallID), Type: pagevm.Evidence, First: pagevm.Full}
+	s := pagevm.Segment{Kind: pagevm.ItemResult, Part: i, Parts: 1, Page: ids.Evidence(g.branch, r.CallID), Type: pagevm.Evidence, First: pagevm.Full}
 	for j := range r.Content {
 		full.Image = full.Image || r.Content[j].Kind == memkernel.PartImage
 	}
@@ -275,7 +277,7 @@ func (g *ingester) mediaTokens(parts []memkernel.Part) (n int) {
 	}
 	for i := range parts {
 		if parts[i].Kind != memkernel.PartText {
-			n += g.count.part(&parts[i])
+			n += g.count.Part(&parts[i])
 		}
 	}
 	return n
@@ -390,7 +392,7 @@ func (g *ingester) represent(in represent.EvidenceInput) []pagevm.Rep {
 	n := len(reps) - 1
 	if n >= 0 && reps[n].Level == pagevm.Pointer && g.previewed(len(in.Text)) && in.Resolver != "" {
 		text := represent.Preview(in)
-		reps[n] = pagevm.Rep{Level: pagevm.Pointer, Hash: hashText(text), Text: text}
+		reps[n] = pagevm.Rep{Level: pagevm.Pointer, Hash: ids.Hash(text), Text: text}
 	}
 	return reps
 }
@@ -399,10 +401,10 @@ func (g *ingester) represent(in represent.EvidenceInput) []pagevm.Rep {
 // that the host changed gets a page of its own: what a pointer or a span names must
 // stay what it was.
 func (g *ingester) keep(p *pagevm.Page, content string, represent func(*pagevm.Page) []pagevm.Rep) *pagevm.Page {
-	p.Hash, p.Bytes = hashText(content), int64(len(content))
+	p.Hash, p.Bytes = ids.Hash(content), int64(len(content))
 	old := g.known[p.ID]
 	if other := g.graves.forgotten[p.ID]; old != nil && old.Hash != p.Hash || other.ID != "" && other.Hash != p.Hash {
-		p.ID = pageID(p.ID[:2], p.ID, p.Hash)
+		p.ID = ids.Page(p.ID[:2], p.ID, p.Hash)
 		old = g.known[p.ID]
 	}
 	if _, retired := g.graves.retired[p.ID]; old != nil && !retired && (g.resolver == "" || old.Resolver == g.resolver) {
@@ -436,5 +438,5 @@ func (g *ingester) keepMedia(md *memkernel.Media) pagevm.Media {
 		data, _ = g.mask.Mask(data)
 	}
 	g.out.blobs = append(g.out.blobs, data)
-	return pagevm.Media{Type: md.Type, Blob: hashText(data), Bytes: int64(len(data))}
+	return pagevm.Media{Type: md.Type, Blob: ids.Hash(data), Bytes: int64(len(data))}
 }

@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -55,7 +56,7 @@ func (w *work) verifyPin(p *journal.StoredPage) {
 	if page != nil && w.levelOf(page.ID) >= pagevm.Structured {
 		return
 	}
-	need := w.scale(w.count.text(pinText(p, true)))
+	need := w.scale(w.count.Text(pinText(p, true)))
 	f := Fault{Code: FaultPinned, Page: p.String(), Cause: string(paging.CauseSelection),
 		Detail: fmt.Sprintf("the pinned %s %s does not stand in the prompt", p.Type, p.Key)}
 	if room := w.hard - w.planned(w.proj); room < need {
@@ -75,7 +76,7 @@ func (w *work) verifyBootstrap() {
 			continue
 		}
 		if w.unshown(src) != "" {
-			w.fault(Fault{Code: FaultBootstrap, Page: pageID("ws", src.path), Cause: string(paging.CauseCompaction),
+			w.fault(Fault{Code: FaultBootstrap, Page: ids.Page("ws", src.path), Cause: string(paging.CauseCompaction),
 				Detail: src.path + " does not stand in the prompt after the compaction"})
 		}
 	}

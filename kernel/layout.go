@@ -3,6 +3,7 @@ package kernel
 import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -21,89 +22,32 @@ func (w *work) identity(p *pagevm.Projection) cachelayout.Identity {
 func (w *work) layout() {
 	w.blocks = w.blockList(w.proj)
 	id := w.identity(w.proj)
-	ledger := &w.next.ledger
+	ledger := &w.next.Ledger
 	w.breakpoints, w.notes = cachelayout.Layout(w.blocks, w.model, ledger.Tail(w.blocks), w.lifetimes.LayoutOptions)
 	w.change = ledger.Compare(id, w.blocks)
 	w.bill = ledger.Bill(w.model, id, w.blocks, w.breakpoints, w.req.Now)
-	w.next.ledger = ledger.Advance(id, w.blocks, w.breakpoints, w.req.Now)
-	w.advice = w.next.ledger.Advise(w.model, w.next.pace, w.cut, w.bill.Total(), w.req.Now)
+	w.next.Ledger = ledger.Advance(id, w.blocks, w.breakpoints, w.req.Now)
+	w.advice = w.next.Ledger.Advise(w.model, w.next.Pace, w.cut, w.bill.Total(), w.req.Now)
 }
 
 // blockList is the prompt's content in provider order. Tokens are calibrated.
 func (w *work) blockList(p *pagevm.Projection) []cachelayout.Block {
-	out := make([]cachelayout.Block, 0, 2+len(p.Carry)+len(p.Items))
+	var out []cachelayout.Block
 	if t := w.toolTokens; t > 0 {
 		out = append(out, cachelayout.Block{ID: "tools", Region: RegionTools, Hash: w.toolHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageTools})
 	}
 	if t := w.systemTokens; t > 0 {
 		out = append(out, cachelayout.Block{ID: "system", Region: RegionSystem, Hash: w.systemHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
 	}
-	message, key := -1, ""
-	add := func(it *pagevm.Item, region string) {
-		if k := messageOf(it); (k != key || message < 0) && !blank(it) {
-			message, key = message+1, k
-		}
-		out = append(out, cachelayout.Block{ID: it.Page, Region: region, Hash: it.Hash, Tokens: w.scale(it.Tokens),
-			Positions: it.Positions, Markable: it.Markable, Image: it.Image, Message: message})
-	}
-	for i := range p.Carry {
-		add(&p.Carry[i], RegionCarry)
-	}
-	newest := newestKey(p)
-	for i := range p.Items {
-		add(&p.Items[i], regionOf(p, &p.Items[i], newest))
-	}
-	return out
+	return append(out, branch.Blocks(p, w.ratio)...)
 }
-
-// blank tells an item of which nothing is left to send: it was all thinking, and a
-// cut made that invalid.
-func blank(it *pagevm.Item) bool { return it.Bare && it.Positions == 0 }
-
-// messageOf names the output message that an item is part of.
-func messageOf(it *pagevm.Item) string {
-	switch it.Kind {
-	case pagevm.ItemCarry:
-		return carryKey
-	case pagevm.ItemNote, pagevm.ItemRetrieval:
-		return blockKeyPrefix + it.Page
-	}
-	return it.Key
-}
-
-func newestKey(p *pagevm.Projection) string {
-	if n := len(p.Seen); n > 0 {
-		return p.Seen[n-1].Key
-	}
-	return ""
-}
-
-// regionOf tells which region an item counts for. What was recalled for earlier
-// turns is part of the working set.
-func regionOf(p *pagevm.Projection, it *pagevm.Item, newest string) string {
-	switch {
-	case it.Kind == pagevm.ItemRetrieval && it.Page == p.Recall.Page:
-		return RegionRetrieval
-	case it.Kind == pagevm.ItemRetrieval:
-		return RegionWorkingSet
-	case it.Key == newest:
-		return RegionNewest
-	}
-	return RegionWorkingSet
-}
-
-const (
-	// carryKey and blockKeyPrefix are the keys of messages that the kernel adds.
-	carryKey       = "memkernel:carry"
-	blockKeyPrefix = "memkernel:"
-)
 
 // compose turns a projection into the messages to send. A message whose every
 // item stands in full is the host's own value, untouched.
 func (w *work) compose() []memkernel.Message {
 	out := make([]memkernel.Message, 0, len(w.msgs)+1)
 	if len(w.proj.Carry) > 0 {
-		m := memkernel.Message{Key: carryKey, Role: memkernel.RoleUser}
+		m := memkernel.Message{Key: branch.CarryKey, Role: memkernel.RoleUser}
 		for i := range w.proj.Carry {
 			m.Parts = append(m.Parts, textPart(w.text(w.proj.Carry[i].Hash)))
 		}
@@ -113,7 +57,7 @@ func (w *work) compose() []memkernel.Message {
 	for i := 0; i < len(w.proj.Items); {
 		it := &w.proj.Items[i]
 		if it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval {
-			out = append(out, memkernel.Message{Key: messageOf(it), Role: memkernel.RoleUser, Parts: []memkernel.Part{textPart(w.text(it.Hash))}})
+			out = append(out, memkernel.Message{Key: branch.MessageOf(it), Role: memkernel.RoleUser, Parts: []memkernel.Part{textPart(w.text(it.Hash))}})
 			i++
 			continue
 		}
@@ -121,7 +65,7 @@ func (w *work) compose() []memkernel.Message {
 			next++
 		}
 		end := i
-		for end < len(w.proj.Items) && w.proj.Items[end].Key == it.Key && messageOf(&w.proj.Items[end]) == it.Key {
+		for end < len(w.proj.Items) && w.proj.Items[end].Key == it.Key && branch.MessageOf(&w.proj.Items[end]) == it.Key {
 			end++
 		}
 		if m := w.shown(&w.msgs[next], w.proj.Items[i:end]); len(m.Parts) > 0 {

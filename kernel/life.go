@@ -14,6 +14,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/sessions"
 )
@@ -310,10 +311,10 @@ func (w *work) gauge() {
 	if w.s.lifeOpt.Off || w.req.Branch != "" {
 		return
 	}
-	w.reading = checkpoint.Reading{Tokens: w.before, Window: w.window, Estimated: w.next.anchor.Total == 0}
+	w.reading = checkpoint.Reading{Tokens: w.before, Window: w.window, Estimated: w.next.Anchor.Total == 0}
 	t := w.s.lifeOpt.thresholds(w.window, w.reserve)
-	now, crossed := t.Cross(checkpoint.Level(w.prev.level), w.reading)
-	w.next.level = int(now)
+	now, crossed := t.Cross(checkpoint.Level(w.prev.Level), w.reading)
+	w.next.Level = int(now)
 	for _, l := range crossed {
 		w.crossed = max(w.crossed, l)
 		if l >= checkpoint.LevelCheckpoint {
@@ -321,7 +322,7 @@ func (w *work) gauge() {
 		}
 	}
 	if w.decision.Cut != nil {
-		w.next.level, w.crossed = int(checkpoint.LevelNone), checkpoint.LevelNone
+		w.next.Level, w.crossed = int(checkpoint.LevelNone), checkpoint.LevelNone
 		w.trigger = checkpoint.TriggerCompaction
 	}
 }
@@ -333,7 +334,7 @@ func (w *work) gaugeNote() []pagevm.Block {
 		return nil
 	}
 	key := w.hosts[len(w.hosts)-1].Key
-	id := pageID("nt", w.s.name, "gauge", key, text)
+	id := ids.Page("nt", w.s.name, "gauge", key, text)
 	return []pagevm.Block{w.blockPage(pagevm.ItemNote, id, pagevm.Plan, text, key, nil)}
 }
 
@@ -402,12 +403,12 @@ func (w *work) restored(c *checkpoint.Checkpoint, opt checkpoint.RestoreOptions)
 	if c == nil {
 		return nil
 	}
-	opt.Count, opt.More, opt.Source = w.count.text, moreOf(c), w.s.sourceOf(c, w.s.netNow())
+	opt.Count, opt.More, opt.Source = w.count.Text, moreOf(c), w.s.sourceOf(c, w.s.netNow())
 	text := checkpoint.Restore(c, &opt)
 	if text == "" {
 		return nil
 	}
-	return []pagevm.Block{w.block(pagevm.ItemCarry, pageID("rs", w.s.name), pagevm.Structured, text)}
+	return []pagevm.Block{w.block(pagevm.ItemCarry, ids.Page("rs", w.s.name), pagevm.Structured, text)}
 }
 
 // moreOf names what [Kernel.Get] takes for a whole section of a checkpoint.

@@ -21,15 +21,15 @@ type lifetimes struct {
 // keepPace counts this call, and before the first one those that the transcript
 // tells of.
 func (w *work) keepPace() {
-	last := w.next.ledger.LastStart
-	if w.next.pace.Calls == 0 && len(w.prev.proj.Seen) == 0 {
-		w.next.pace = paceOf(w.msgs)
+	last := w.next.Ledger.LastStart
+	if w.next.Pace.Calls == 0 && len(w.prev.Proj.Seen) == 0 {
+		w.next.Pace = paceOf(w.msgs)
 	}
 	gap := time.Duration(0)
 	if !last.IsZero() {
 		gap = w.req.Now.Sub(last)
 	}
-	w.next.pace = w.next.pace.Add(gap)
+	w.next.Pace = w.next.Pace.Add(gap)
 }
 
 // paceOf is the pace of the calls that made the assistant's messages.
@@ -51,12 +51,12 @@ func paceOf(msgs []memkernel.Message) cachelayout.Pace {
 // to go on so in all parts. What is left is chosen by price and pace, and stays
 // until the entry has expired.
 func (w *work) chooseLifetimes() {
-	if seen := w.next.ttl; w.req.TTL == 0 && seen != 0 {
+	if seen := w.next.TTL; w.req.TTL == 0 && seen != 0 {
 		t := w.model.TTL(seen)
 		w.lifetimes = lifetimes{cachelayout.LayoutOptions{Fixed: t, Carry: t, Messages: t}, whySeen, whySeen}
 		return
 	}
-	fixed, messages := w.next.ledger.Lifetimes(w.req.Now)
+	fixed, messages := w.next.Ledger.Lifetimes(w.req.Now)
 	l := lifetimes{fixedWhy: whyStands, messagesWhy: whyStands}
 	if w.req.TTL > 0 {
 		messages, l.messagesWhy = w.model.TTL(w.req.TTL), whyAsked
@@ -64,7 +64,7 @@ func (w *work) chooseLifetimes() {
 		messages, l.messagesWhy = w.chooseMessages()
 	}
 	if fixed == 0 {
-		fixed, l.fixedWhy = cachelayout.ChooseFixedTTL(w.next.pace, w.model, w.fixed, w.expectedCalls())
+		fixed, l.fixedWhy = cachelayout.ChooseFixedTTL(w.next.Pace, w.model, w.fixed, w.expectedCalls())
 	}
 	if fixed < messages {
 		fixed, l.fixedWhy = messages, whyOrder
@@ -84,7 +84,7 @@ const (
 // chooseMessages picks the messages' lifetime by what an average call would cost.
 func (w *work) chooseMessages() (time.Duration, string) {
 	c := cachelayout.Cycle{Growth: float64(cachelayout.MeanGrowth(w.growth())), Fixed: float64(w.fixed), Room: float64(w.hard - w.fixed)}
-	return cachelayout.ChooseTTL(w.next.pace, w.model, c, cachelayout.LowWaterFloor)
+	return cachelayout.ChooseTTL(w.next.Pace, w.model, c, cachelayout.LowWaterFloor)
 }
 
 // expectedCalls is how many calls the fixed part will serve. A sidechain is one

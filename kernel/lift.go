@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
@@ -57,5 +58,5 @@ func (w *work) liftPart(i, j int) {
 	if w.lifted == nil {
 		w.lifted = map[string][]mask.Payload{}
 	}
-	w.lifted[evidencePage(w.req.Branch, r.CallID)] = found
+	w.lifted[ids.Evidence(w.req.Branch, r.CallID)] = found
 }

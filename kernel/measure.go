@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -93,7 +94,7 @@ func (k *Kernel) ask(ctx context.Context, s *session, w *work) (tooLarge bool) {
 		w.faults = append(w.faults, Fault{Code: FaultNotRecorded, Detail: err.Error()})
 	}
 	next := *w.next
-	next.anchor = anchor{Total: total, Carry: len(w.proj.Carry), Items: len(w.proj.Items), Generation: w.proj.Generation, Fixed: w.fixed}
+	next.Anchor = branch.Anchor{Total: total, Carry: len(w.proj.Carry), Items: len(w.proj.Items), Generation: w.proj.Generation, Fixed: w.fixed}
 	w.next = &next
 	s.lines[lineKey{w.req.Branch, w.req.Model}] = w.next
 	return total > w.window-w.reserve

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/foreign"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -130,7 +131,7 @@ func (w *work) memoryRecord(r foreign.Record) memoryRecord {
 	m := memoryRecord{Record: r}
 	mask := w.s.masker
 	m.Text, m.masked = mask.Find(r.Text)
-	id := pageID("fm", w.s.name, string(r.Format), r.ID, hashText(m.Text))
+	id := ids.Page("fm", w.s.name, string(r.Format), r.ID, ids.Hash(m.Text))
 	m.hit = retrieval.Hit{Kind: retrieval.Foreign, ID: id, StartLine: 1, EndLine: 1 + strings.Count(m.Text, "\n"), Origin: mask.Text(r.Origin()),
 		Date: r.Date(), Score: r.Score, Citation: citation(m.ref(mask)), Text: m.Text}
 	if r.Title != "" {
@@ -165,7 +166,7 @@ func (m *memoryRecord) ref(mask *mask.Masker) memkernel.Ref {
 
 // leave notes a hit that is not shown.
 func (w *work) leave(h *retrieval.Hit, reason string) {
-	w.left = append(w.left, Excluded{Kind: RegionRetrieval, ID: h.Citation, Tokens: w.scale(w.count.text(h.Text)), Reason: reason})
+	w.left = append(w.left, Excluded{Kind: RegionRetrieval, ID: h.Citation, Tokens: w.scale(w.count.Text(h.Text)), Reason: reason})
 }
 
 // leaveMemories notes that the answers were not looked at.

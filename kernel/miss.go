@@ -2,63 +2,41 @@ package kernel
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // The faults by which a prompt that lacked something shows itself, after ClawVM
 // (EuroMLSys 2026, section 3), and the alert of the same form.
-// ran are the calls that a line has seen. They are a line's, and never changed once
-// made.
-type ran struct {
-	// last is the newest result of each call, by the hash of its canonical form; acts
-	// is which call changed something last, by what it may have changed.
-	last map[string]lastRun
-	acts map[string]int
-	// calls counts them, messages how many of the line's they
-	// come from.
-	calls, messages int
-}
-
-// lastRun is the newest result of a call: its page, the hash of what it said, which
-// call and message it was, and whether the call ever said something else.
-type lastRun struct {
-	page, said string
-	call, at   int
-	moved      bool
-}
-
 // misses looks at what the model did since the last plan for signs that the prompt
 // of that plan lacked something. The first plan of a process, and one after the host
 // rewrote its past, have nothing to be judged by.
 func (w *work) misses() {
-	if w.prev.planID == "" || w.align.Rewrite != pagevm.RewriteNone {
-		w.next.ran = ran{}
+	if w.prev.Plan == "" || w.align.Rewrite != pagevm.RewriteNone {
+		w.next.Ran = branch.Ran{}
 		return
 	}
-	from := len(w.prev.proj.Seen)
+	from := len(w.prev.Proj.Seen)
 	if !w.calledSince(from) {
 		return
 	}
-	j := repeats{w: w, ran: w.prev.ran, from: from, calls: map[string]*memkernel.ToolCall{}}
-	if j.last, j.acts = maps.Clone(j.last), maps.Clone(j.acts); j.last == nil {
-		j.last, j.acts = map[string]lastRun{}, map[string]int{}
-	}
-	for i := j.messages; i < len(w.msgs); i++ {
+	j := repeats{w: w, Ran: w.prev.Ran.Clone(), from: from, calls: map[string]*memkernel.ToolCall{}}
+	for i := j.Messages; i < len(w.msgs); i++ {
 		j.message(i)
 	}
-	j.messages = len(w.msgs)
-	w.next.ran = j.ran
+	j.Messages = len(w.msgs)
+	w.next.Ran = j.Ran
 }
 
 // repeats files what ran, and judges what ran behind message from, which the last plan
 // did not show yet. calls are those met by id: hosts use ids again.
 type repeats struct {
-	ran
+	branch.Ran
 	w     *work
 	from  int
 	calls map[string]*memkernel.ToolCall
@@ -94,7 +72,7 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 	r := j.w.msgs[i].Parts[s.Part].Result
 	call := j.calls[r.CallID]
 	if call == nil {
-		call = j.w.next.calls[r.CallID]
+		call = j.w.next.Calls[r.CallID]
 	}
 	page := j.w.page(s.Page)
 	if call == nil || page == nil {
@@ -107,28 +85,28 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 		return
 	}
 	look, of := toolcall.Looks(call.Name, call.Input)
-	j.ran.calls++
+	j.Ran.Calls++
 	if look == toolcall.LookMoving {
-		j.acts[timePasses] = j.ran.calls
+		j.Acts[timePasses] = j.Ran.Calls
 		return
 	}
 	if look != toolcall.LookAct {
-		key := hashText(toolcall.Canonical(call.Name, call.Input))
+		key := ids.Hash(toolcall.Canonical(call.Name, call.Input))
 		said, nothing := outcome(page, r)
 		if nothing { // which may be otherwise after an edit
 			of = append(of, toolcall.Files)
 		}
-		now := lastRun{page: s.Page, said: said, call: j.ran.calls, at: i}
-		before, again := j.last[key]
-		now.moved = again && (before.moved || before.said != now.said)
-		if again && i >= j.from && before.at < j.from && before.said == now.said && !j.asksAnew(look, of, before) {
-			j.again(j.w.hosts[i].Key, call, before.page)
+		now := branch.Run{Page: s.Page, Said: said, Call: j.Ran.Calls, At: i}
+		before, again := j.Last[key]
+		now.Moved = again && (before.Moved || before.Said != now.Said)
+		if again && i >= j.from && before.At < j.from && before.Said == now.Said && !j.asksAnew(look, of, before) {
+			j.again(j.w.hosts[i].Key, call, before.Page)
 		}
-		j.last[key] = now
+		j.Last[key] = now
 	}
 	if look == toolcall.LookAct || look == toolcall.LookUnknown {
 		for _, what := range of {
-			j.acts[what] = j.ran.calls
+			j.Acts[what] = j.Ran.Calls
 		}
 	}
 }
@@ -139,13 +117,13 @@ const timePasses = "time"
 // asksAnew tells whether an equal call had a reason to run again, though it came to the
 // same: something was done that it may depend on, or it asks how things stand, which
 // has changed before, or nothing was done meanwhile but wait.
-func (j *repeats) asksAnew(look toolcall.Look, of []string, before lastRun) bool {
+func (j *repeats) asksAnew(look toolcall.Look, of []string, before branch.Run) bool {
 	for _, what := range of {
-		if j.acts[what] > before.call {
+		if j.Acts[what] > before.Call {
 			return true
 		}
 	}
-	return look != toolcall.LookContent && (before.moved || before.call == j.ran.calls-1 || j.acts[timePasses] > before.call)
+	return look != toolcall.LookContent && (before.Moved || before.Call == j.Ran.Calls-1 || j.Acts[timePasses] > before.Call)
 }
 
 // outcome is the hash of what a result says, without what is new on every run, and
@@ -154,7 +132,7 @@ func outcome(page *pagevm.Page, r *memkernel.ToolResult) (hash string, nothing b
 	text := resultText(r)
 	said, nothing := toolcall.CanonicalResult(text)
 	if said != text {
-		return hashText(said), nothing
+		return ids.Hash(said), nothing
 	}
 	return page.Hash, nothing
 }
@@ -166,8 +144,8 @@ func (j *repeats) again(key string, call *memkernel.ToolCall, page string) {
 	if p := w.page(page); p != nil && p.Path != "" {
 		what += " " + p.Path
 	}
-	f := Fault{Code: FaultDuplicateTool, Page: page, Key: w.hostKey(key), Cause: level.String(), Plan: w.prev.planID,
-		Detail: fmt.Sprintf("%s ran again with the same result; its first one stood as %s, generation %d", what, level, w.prev.proj.Generation)}
+	f := Fault{Code: FaultDuplicateTool, Page: page, Key: w.hostKey(key), Cause: level.String(), Plan: w.prev.Plan,
+		Detail: fmt.Sprintf("%s ran again with the same result; its first one stood as %s, generation %d", what, level, w.prev.Proj.Generation)}
 	if level == pagevm.Full {
 		f.Code, f.Cause = AlertDuplicateSignature, ""
 		w.alerts = append(w.alerts, f)
@@ -183,11 +161,11 @@ var handle = regexp.MustCompile(`\b(?:ev|cv|sp|rm|ws|nt|rt|pn)-[0-9a-f]{16}\b`)
 func (w *work) refetched(key string, call *memkernel.ToolCall) {
 	for _, id := range handle.FindAllString(call.Input, -1) {
 		if level := w.shownBefore(id); level != pagevm.Full {
-			w.fault(Fault{Code: FaultRefetch, Page: id, Key: w.hostKey(key), Cause: level.String(), Plan: w.prev.planID,
-				Detail: fmt.Sprintf("the model fetched what stood as %s, generation %d", level, w.prev.proj.Generation)})
+			w.fault(Fault{Code: FaultRefetch, Page: id, Key: w.hostKey(key), Cause: level.String(), Plan: w.prev.Plan,
+				Detail: fmt.Sprintf("the model fetched what stood as %s, generation %d", level, w.prev.Proj.Generation)})
 		}
 	}
 }
 
 // shownBefore is how the last plan showed a page.
-func (w *work) shownBefore(id string) pagevm.Level { return levelIn(w.prev.proj, id) }
+func (w *work) shownBefore(id string) pagevm.Level { return levelIn(w.prev.Proj, id) }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -55,7 +56,7 @@ func (s *session) commitNotes(k *Kernel, job *noteJob, ops []summary.Operation) 
 			updates = append(updates, u)
 		}
 	}
-	tx := journal.Transaction{Key: "notes:" + pageID("no", s.name, job.branch, fmt.Sprint(job.epoch, job.version), job.answered.Mark.Key),
+	tx := journal.Transaction{Key: "notes:" + ids.Page("no", s.name, job.branch, fmt.Sprint(job.epoch, job.version), job.answered.Mark.Key),
 		Time: job.now, Point: journal.PointTurn, By: journal.Principal{Name: "model " + summary.Excerpt(job.answered.Mark.Model, 80), Session: s.name}, Updates: updates}
 	r, err := s.writeNotes(tx, job.answered.Policy())
 	if err == nil && len(r.Accepted) == 0 {
@@ -70,7 +71,7 @@ func (s *session) factUpdate(m *memory, job *noteJob, f summary.Fact) (journal.U
 	value, err := json.Marshal([]struct {
 		ID    string       `json:"id"`
 		Value rememberBody `json:"value"`
-	}{{pageID("me", s.name, body.Path, body.Text), body}})
+	}{{ids.Page("me", s.name, body.Path, body.Text), body}})
 	return journal.Update{ID: f.ID, Key: memoryKey, Type: memoryType, Field: memoryField, Op: journal.OpAppend, Value: value,
 		Scope: memkernel.ScopeSession, EvidenceRef: f.Evidence}, err
 }

@@ -178,7 +178,7 @@ func (s *session) leftInput(w *work) checkpoint.Input {
 // anew is the text to go on from where the host's messages are other ones from the first
 // on: another conversation of the session. What the host's compaction left of it is none.
 func (w *work) anew() []pagevm.Block {
-	if len(w.prev.proj.Seen) == 0 || w.align.Rewrite != pagevm.RewriteBehind || w.align.First > 0 || w.hostCompacted() {
+	if len(w.prev.Proj.Seen) == 0 || w.align.Rewrite != pagevm.RewriteBehind || w.align.First > 0 || w.hostCompacted() {
 		return nil
 	}
 	return w.resumed()
@@ -238,7 +238,7 @@ func (s *session) fromJournal() *checkpoint.Checkpoint {
 
 // netsOn tells whether the Markdown records of a session may be written.
 func (s *session) netsOn(branch, model string, private bool) bool {
-	return s.memory != nil && !s.lifeOpt.Off && branch == "" && (private || s.newestLine(branch, model).private)
+	return s.memory != nil && !s.lifeOpt.Off && branch == "" && (private || s.newestLine(branch, model).Private)
 }
 
 // netsAfter brings the Markdown records up to date after a turn, or in the middle of
@@ -304,20 +304,20 @@ func (s *session) dump(ctx context.Context, trigger checkpoint.Trigger, r checkp
 // since.
 func (s *session) readingAfter(w *work, t Turn) checkpoint.Reading {
 	l := s.newestLine(t.Branch, t.Model)
-	r := checkpoint.Reading{Window: l.window, Estimated: true}
+	r := checkpoint.Reading{Window: l.Window, Estimated: true}
 	if r.Window == 0 {
 		r.Window = w.model.ContextWindow
 	}
 	ratio := 1.0
-	if cal := s.calib.of(t.Model); w.count.kind == budget.Estimated && cal.Trusted() {
+	if cal := s.calib.of(t.Model); w.count.Kind == budget.Estimated && cal.Trusted() {
 		ratio, _ = cal.Factor()
 	}
 	count := func(from int) int {
 		return int(float64(w.tokensFrom(from)) * ratio)
 	}
-	seen := len(l.proj.Seen)
+	seen := len(l.Proj.Seen)
 	if r.Tokens = count(0); seen > 0 && seen <= len(w.hosts) {
-		r.Tokens = l.whole() + count(seen)
+		r.Tokens = l.Whole() + count(seen)
 	}
 	if u := t.Usage; u != nil && (seen == 0 && u.InputTotal() > 0 || plausible(u.InputTotal(), r.Tokens)) {
 		behind := behindAnswer(w.msgs)

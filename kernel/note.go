@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
@@ -20,7 +21,7 @@ func (w *work) tellings() []pagevm.Block {
 		return nil
 	}
 	var blocks []pagevm.Block
-	if len(w.prev.proj.Seen) > 0 && w.decision.Cut == nil {
+	if len(w.prev.Proj.Seen) > 0 && w.decision.Cut == nil {
 		blocks = w.changes(turn)
 	}
 	if b, ok := w.stateNote(turn); ok {
@@ -35,7 +36,7 @@ func (w *work) changes(turn string) []pagevm.Block {
 	var blocks []pagevm.Block
 	here := map[string]bool{}
 	add := func(path string, typ pagevm.Type, old, text string, ref memkernel.Ref) {
-		id := pageID("nt", w.s.name, w.req.Branch, path, ref.Hash, turn)
+		id := ids.Page("nt", w.s.name, w.req.Branch, path, ref.Hash, turn)
 		blocks = append(blocks, w.blockPage(pagevm.ItemNote, id, typ, represent.Change(path, old, text, noteBytes), turn, []memkernel.Ref{ref}))
 	}
 	for i := range w.sources() {
@@ -63,7 +64,7 @@ func (w *work) changes(turn string) []pagevm.Block {
 }
 
 // goneHash stands for the content of a file that is no more.
-var goneHash = hashText("")
+var goneHash = ids.Hash("")
 
 // told finds the page by which the prompt shows a file most recently, nil if it
 // does not.
@@ -107,14 +108,14 @@ func (w *work) stateNote(turn string) (pagevm.Block, bool) {
 		return pagevm.Block{}, false
 	}
 	text := src.text
-	if w.count.text(text) > stateTokens {
+	if w.count.Text(text) > stateTokens {
 		for _, r := range represent.Plan(src.path, text, w.req.Resolver) {
 			if r.Level == pagevm.Structured {
 				text = r.Text
 			}
 		}
 	}
-	id := pageID("nt", w.s.name, src.path, src.hash, turn)
+	id := ids.Page("nt", w.s.name, src.path, src.hash, turn)
 	text = "[Workspace file " + src.path + ", where the work stands]\n" + strings.TrimSpace(text)
 	return w.blockPage(pagevm.ItemNote, id, pagevm.Plan, text, turn, []memkernel.Ref{src.ref()}), true
 }
@@ -145,7 +146,7 @@ func (w *work) blockPage(kind pagevm.ItemKind, id string, typ pagevm.Type, text,
 	}
 	p := &pagevm.Page{ID: id, Type: typ, Scope: scope, MessageKey: key, Role: string(memkernel.RoleUser), Created: w.req.Now, Refs: refs}
 	p = w.ingester().keep(p, text, func(*pagevm.Page) []pagevm.Rep {
-		return []pagevm.Rep{{Level: pagevm.Full, Hash: hashText(text), Text: text}}
+		return []pagevm.Rep{{Level: pagevm.Full, Hash: ids.Hash(text), Text: text}}
 	})
-	return pagevm.Block{Kind: kind, Page: p.ID, Level: pagevm.Full, Hash: p.Hash, Tokens: w.count.text(text) + w.count.over.PerMessage}
+	return pagevm.Block{Kind: kind, Page: p.ID, Level: pagevm.Full, Hash: p.Hash, Tokens: w.count.Text(text) + w.count.Overheads.PerMessage}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/tokencount"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -138,10 +140,9 @@ func (k *Kernel) turnWork(s *session, t *Turn) (*work, error) {
 	w.prices = k.prices
 	w.model, _ = k.prices.Lookup(t.Model, t.Now)
 	var err error
-	if w.count, err = newCounter(w.model.Tokenizer, t.Model); err != nil {
+	if w.count, err = tokencount.New(w.model.Tokenizer, t.Model, k.counts); err != nil {
 		return nil, err
 	}
-	w.count.cache = k.counts
 	w.prev, w.heard = s.hearing(t.Branch, t.Model)
 	w.unchanged, w.open = t.Unchanged, min(max(t.Open, 0), len(t.Messages))
 	next := *w.prev
@@ -167,7 +168,7 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 		body = turnBody{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key,
 			Chain: pagevm.Chain(freshSeen(hosts[turnStart(w.msgs, end):end]))}
 		if o.AdvancementKey = t.AdvancementKey; o.AdvancementKey == "" {
-			o.AdvancementKey = pageID("turn", s.name, t.Branch, body.Last)
+			o.AdvancementKey = ids.Page("turn", s.name, t.Branch, body.Last)
 		}
 	}
 	_, stands := s.turnChains[o.AdvancementKey]

@@ -20,7 +20,7 @@ const seedShare = 0.6
 // the cache is warm. Without a recorded call the cache is cold with nothing
 // pending.
 func (w *work) seed(grown *pagevm.Projection) {
-	if w.sent() || len(w.prev.proj.Seen) > 0 {
+	if w.sent() || len(w.prev.Proj.Seen) > 0 {
 		return
 	}
 	i := lastCall(w.msgs)
@@ -28,7 +28,7 @@ func (w *work) seed(grown *pagevm.Projection) {
 		return
 	}
 	u := w.msgs[i].Usage
-	w.next.ttl = usageTTL(u)
+	w.next.TTL = usageTTL(u)
 	start := callStart(w.msgs, i)
 	if start.IsZero() {
 		return
@@ -43,7 +43,7 @@ func (w *work) seed(grown *pagevm.Projection) {
 	}
 	id := w.identity(grown)
 	id.Images = cachelayout.HasImage(blocks)
-	w.next.ledger = cachelayout.Seed(id, blocks, w.next.ttl, start)
+	w.next.Ledger = cachelayout.Seed(id, blocks, w.next.TTL, start)
 }
 
 // lastCall is the index of the last message that a model call is known to have
@@ -94,11 +94,11 @@ func (w *work) blocksBefore(p *pagevm.Projection, key string) []cachelayout.Bloc
 // advanceSummary brings the summary up to the newest message, so that what leaves
 // at a cut is in it. Observed turns have done most of the work.
 func (w *work) advanceSummary() {
-	st := w.next.summary
+	st := w.next.Summary
 	if o := w.s.observed[w.req.Branch]; o.Offset.Messages > st.Offset.Messages {
 		st = o
 	}
-	w.next.summary = w.s.advance(st, w.msgs)
+	w.next.Summary = w.s.advance(st, w.msgs)
 }
 
 // hostCompacted tells whether the host has put a summary of its own in the place of
@@ -121,7 +121,7 @@ func (w *work) renewSummary() {
 		w.advanceSummary()
 		return
 	}
-	w.next.summary = w.s.advance(summary.State{}, w.msgs)
+	w.next.Summary = w.s.advance(summary.State{}, w.msgs)
 }
 
 // carryIfGone is the carry block if anything is still out of the prompt.
@@ -134,14 +134,14 @@ func (w *work) carryIfGone() []pagevm.Block {
 	if first := w.align.First; first < len(w.msgs) && w.msgs[first].Origin == memkernel.OriginSummary {
 		return w.carry()
 	}
-	w.next.spans = nil
+	w.next.Spans = nil
 	return w.workspaceBlocks()
 }
 
 // anchorShift is the difference between the provider's count of the last prompt
 // that it measured for us and our own, as long as p extends that prompt.
 func (w *work) anchorShift(p *pagevm.Projection) int {
-	a := w.next.anchor
+	a := w.next.Anchor
 	if a.Total == 0 || a.Generation != p.Generation || a.Fixed != w.fixed || a.Items > len(p.Items) || a.Carry != len(p.Carry) {
 		return 0
 	}
@@ -153,10 +153,10 @@ func (w *work) anchorShift(p *pagevm.Projection) int {
 // was seen to bill: persisted observations, and the growth from call to call
 // that the transcript recorded.
 func (w *work) calibrate() {
-	w.ratio, w.spread, w.kind = 1, w.count.spread(), w.count.kind
+	w.ratio, w.spread, w.kind = 1, w.count.Spread(), w.count.Kind
 	cal := w.s.calib.of(w.req.Model)
 	w.learnRecorded(&cal)
-	if w.count.kind == budget.Estimated && cal.Trusted() {
+	if w.count.Kind == budget.Estimated && cal.Trusted() {
 		w.ratio, w.spread = cal.Factor()
 		w.kind = budget.Calibrated
 	}
@@ -175,7 +175,7 @@ func (w *work) learnRecorded(cal *budget.Calibration) {
 		if m.Role == memkernel.RoleAssistant && m.Usage != nil && m.Usage.InputTotal() > 0 {
 			total := m.Usage.InputTotal()
 			if last > 0 && total > last && m.Model == w.req.Model {
-				cal.Observe(budget.Count{Tokens: sum, Bound: sum, Kind: w.count.kind}, n, total-last)
+				cal.Observe(budget.Count{Tokens: sum, Bound: sum, Kind: w.count.Kind}, n, total-last)
 			}
 			last, sum, n = total, 0, 0
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -25,14 +26,14 @@ func (w *work) pins() []journal.StoredPage {
 
 // pinPage makes the page of what a host wrote, as the carry block shows it.
 func (w *work) pinPage(p *journal.StoredPage) *pagevm.Page {
-	id := pageID("pn", p.String(), string(p.Type))
+	id := ids.Page("pn", p.String(), string(p.Type))
 	full, short := pinText(p, false), pinText(p, true)
 	page := &pagevm.Page{ID: id, Type: p.Type, Scope: p.Scope, Role: string(memkernel.RoleUser), Created: w.req.Now,
-		Refs: []memkernel.Ref{{Path: pinRef(p), Hash: hashText(full)}}}
+		Refs: []memkernel.Ref{{Path: pinRef(p), Hash: ids.Hash(full)}}}
 	return w.ingester().keep(page, full, func(*pagevm.Page) []pagevm.Rep {
-		reps := []pagevm.Rep{{Level: pagevm.Full, Hash: hashText(full), Text: full}}
+		reps := []pagevm.Rep{{Level: pagevm.Full, Hash: ids.Hash(full), Text: full}}
 		if len(short) < len(full) {
-			reps = append(reps, pagevm.Rep{Level: pagevm.Structured, Hash: hashText(short), Text: short})
+			reps = append(reps, pagevm.Rep{Level: pagevm.Structured, Hash: ids.Hash(short), Text: short})
 		}
 		return reps
 	})
@@ -105,7 +106,7 @@ func (w *work) untold() []*journal.StoredPage {
 	var out []*journal.StoredPage
 	for i := range w.pins() {
 		p := &w.pinned[i]
-		if told := w.told(pinRef(p)); told == nil || told.Refs[0].Hash != hashText(pinText(p, false)) {
+		if told := w.told(pinRef(p)); told == nil || told.Refs[0].Hash != ids.Hash(pinText(p, false)) {
 			out = append(out, p)
 		}
 	}
@@ -121,7 +122,7 @@ const noteHead = "[Set now, and binding from here on]\n"
 func (w *work) waitingPins() int {
 	n := 0
 	for _, p := range w.untold() {
-		n += w.scale(w.count.text(noteHead+pinText(p, false)) + w.count.over.PerMessage)
+		n += w.scale(w.count.Text(noteHead+pinText(p, false)) + w.count.Overheads.PerMessage)
 	}
 	return n
 }
@@ -132,8 +133,8 @@ func (w *work) pinNotes() []pagevm.Block {
 	var blocks []pagevm.Block
 	for _, p := range w.untold() {
 		text := pinText(p, false)
-		ref := memkernel.Ref{Path: pinRef(p), Hash: hashText(text)}
-		id := pageID("nt", w.s.name, w.req.Branch, ref.Path, ref.Hash)
+		ref := memkernel.Ref{Path: pinRef(p), Hash: ids.Hash(text)}
+		id := ids.Page("nt", w.s.name, w.req.Branch, ref.Path, ref.Hash)
 		blocks = append(blocks, w.blockPage(pagevm.ItemNote, id, p.Type, noteHead+text, key, []memkernel.Ref{ref}))
 	}
 	return blocks

@@ -100,7 +100,7 @@ func (w *work) evidenceOf(i int, s *pagevm.Segment) string {
 	case p.Path != "" || s.Kind != pagevm.ItemResult:
 		return p.Path
 	}
-	call := w.next.calls[w.msgs[i].Parts[s.Part].Result.CallID]
+	call := w.next.Calls[w.msgs[i].Parts[s.Part].Result.CallID]
 	if call == nil {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -210,12 +211,12 @@ type Region struct {
 
 // The regions, in prompt order.
 const (
-	RegionTools      = "tools"
-	RegionSystem     = "system"
-	RegionCarry      = "carry"
-	RegionWorkingSet = "working_set"
-	RegionRetrieval  = "retrieval"
-	RegionNewest     = "newest"
+	RegionTools      = branch.RegionTools
+	RegionSystem     = branch.RegionSystem
+	RegionCarry      = branch.RegionCarry
+	RegionWorkingSet = branch.RegionWorkingSet
+	RegionRetrieval  = branch.RegionRetrieval
+	RegionNewest     = branch.RegionNewest
 )
 
 // Debug lists every page and what became of it.

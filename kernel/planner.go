@@ -32,11 +32,11 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 		s.forget()
 		return k.planUnrecorded(ctx, s, req, err)
 	}
-	if len(w.prev.proj.Seen) == 0 {
+	if len(w.prev.Proj.Seen) == 0 {
 		k.memory.sessionStarts()
 	}
 	w.faults = append(w.faults, s.damages()...)
-	if k.counter != nil && w.count.kind != budget.Exact && k.ask(ctx, s, w) {
+	if k.counter != nil && w.count.Kind != budget.Exact && k.ask(ctx, s, w) {
 		if p, err := k.planCounted(ctx, s, req); ctx.Err() == nil {
 			return p, err
 		}
@@ -129,8 +129,8 @@ func (k *Kernel) planFor(ctx context.Context, s *session, req PlanRequest, durab
 	if err != nil {
 		return nil, err
 	}
-	if w.demand = d; d != nil && w.prev.call.remembered(&w.req) {
-		w.fixedAs = &w.prev.call
+	if w.demand = d; d != nil {
+		w.fixedAs = remembered(w.prev, &w.req)
 	}
 	w.ctx, w.memory, w.durable = ctx, k.memory, durable
 	if w.shared, err = k.projectPages(ctx); err != nil {
@@ -173,7 +173,7 @@ func (k *Kernel) planFor(ctx context.Context, s *session, req PlanRequest, durab
 func (w *work) project() error {
 	w.wishes = pagevm.Wishes{}
 	w.leadGone = len(w.align.Seen) > 0 && w.align.Seen[0].Gone
-	if len(w.prev.proj.Seen) == 0 {
+	if len(w.prev.Proj.Seen) == 0 {
 		w.wishes = pagevm.Wishes{Carry: append(w.workspaceBlocks(), w.resumed()...), CarryNow: true}
 	}
 	if w.renewed() {
@@ -186,7 +186,7 @@ func (w *work) project() error {
 	w.sizeCarried()
 	w.fitNewest()
 	w.squeezeCarried()
-	w.next.hosts = w.hosts
+	w.next.Hosts = w.hosts
 	if err := w.splitWindow(); err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (w *work) project() error {
 	}
 	w.settleCuts(grown)
 	if len(w.pressed) > 0 && w.decision.Cut == nil {
-		w.next.settled = -1 // nothing became of it
+		w.next.Settled = -1 // nothing became of it
 	}
 	if over := w.planned(w.proj) - w.hard; over > 0 && (w.demand == nil || !w.demand.made) {
 		return w.tooSmall(over)
@@ -233,8 +233,9 @@ func (w *work) project() error {
 		w.appendBlocks(delta)
 	}
 	w.verify()
-	w.next.proj = w.proj
-	w.next.planned, w.next.full, w.next.window = w.proj.Tokens(), w.planned(w.proj), w.window
+	w.next.Proj = w.proj
+	w.next.Planned, w.next.Full, w.next.Window = w.proj.Tokens(), w.planned(w.proj), w.window
+	w.next.Before, w.next.Ratio = w.before, w.ratio
 	return nil
 }
 

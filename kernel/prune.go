@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 )
 
 // PruneOptions are the thresholds of pruning; 0 takes the default, negative
@@ -193,7 +194,7 @@ func (u *upkeep) readOfBuffer(ctx context.Context, out *Pruned) (string, *readMa
 	}
 	out.BufferLeft = b.Bytes
 	m := u.lastRead()
-	if m == nil || b.Bytes < m.Bytes || m.Bytes == 0 || hashText(b.Text[:m.Bytes]) != m.Hash {
+	if m == nil || b.Bytes < m.Bytes || m.Bytes == 0 || ids.Hash(b.Text[:m.Bytes]) != m.Hash {
 		return "", nil, nil
 	}
 	read := b.Text[:m.Bytes]

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
@@ -38,7 +39,7 @@ func (w *work) recall() (*pagevm.Recall, []pagevm.Block) {
 		return nil, nil
 	}
 	turn, text, _ := w.userTurn()
-	if turn == "" || w.prev.proj.Recalled(w.align).Turn == turn {
+	if turn == "" || w.prev.Proj.Recalled(w.align).Turn == turn {
 		w.leaveMemories(ReasonTurnRecalled)
 		return nil, nil
 	}
@@ -46,7 +47,7 @@ func (w *work) recall() (*pagevm.Recall, []pagevm.Block) {
 		return nil, nil
 	}
 	out := &pagevm.Recall{Turn: turn}
-	room := min(tokens, w.hard-w.planned(w.proj)) - w.scale(w.count.over.PerMessage)
+	room := min(tokens, w.hard-w.planned(w.proj)) - w.scale(w.count.Overheads.PerMessage)
 	if w.ratio != 1 {
 		room-- // sizes are rounded up apart, and the block's as one
 	}
@@ -65,7 +66,7 @@ func (w *work) recall() (*pagevm.Recall, []pagevm.Block) {
 		return out, nil
 	}
 	w.keepMemories(packed.Items, records, turn)
-	block := w.blockPage(pagevm.ItemRetrieval, pageID("rt", w.s.name, w.req.Branch, turn), pagevm.Preference, retrieval.Render(packed.Items), turn, refsOf(packed.Items))
+	block := w.blockPage(pagevm.ItemRetrieval, ids.Page("rt", w.s.name, w.req.Branch, turn), pagevm.Preference, retrieval.Render(packed.Items), turn, refsOf(packed.Items))
 	out.Page = block.Page
 	return out, []pagevm.Block{block}
 }
@@ -93,7 +94,7 @@ const memoryOff = "memory is switched off"
 func (w *work) pack(hits []retrieval.Hit, room, items int) retrieval.Packed {
 	shows := w.showing(hits)
 	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room, Items: items,
-		Count: func(s string) int { return w.scale(w.count.text(s)) }, Shown: shows})
+		Count: func(s string) int { return w.scale(w.count.Text(s)) }, Shown: shows})
 	byID := make(map[string]*retrieval.Hit, len(hits))
 	for i := range hits {
 		byID[hits[i].ID] = &hits[i]
@@ -101,7 +102,7 @@ func (w *work) pack(hits []retrieval.Hit, room, items int) retrieval.Packed {
 	for _, l := range packed.Left {
 		tokens := 0
 		if h := byID[l.ID]; h != nil {
-			tokens = w.scale(w.count.text(h.Text))
+			tokens = w.scale(w.count.Text(h.Text))
 		}
 		w.left = append(w.left, Excluded{Kind: RegionRetrieval, ID: l.Citation, Tokens: tokens, Reason: string(l.Reason)})
 	}
@@ -114,7 +115,7 @@ func (w *work) pack(hits []retrieval.Hit, room, items int) retrieval.Packed {
 func refsOf(items []retrieval.Item) []memkernel.Ref {
 	refs := make([]memkernel.Ref, len(items))
 	for i, it := range items {
-		refs[i] = memkernel.Ref{Path: it.Path, StartLine: it.StartLine, EndLine: it.EndLine, Hash: hashText(it.Text)}
+		refs[i] = memkernel.Ref{Path: it.Path, StartLine: it.StartLine, EndLine: it.EndLine, Hash: ids.Hash(it.Text)}
 		if it.Kind != retrieval.Memory {
 			refs[i] = memkernel.Ref{Path: it.ID, Hash: refs[i].Hash}
 		}
@@ -125,7 +126,7 @@ func refsOf(items []retrieval.Item) []memkernel.Ref {
 // dailyLogs are the newest lines of today's and yesterday's log, with which a
 // session begins. They are part of what may be recalled.
 func (w *work) dailyLogs(room int) []retrieval.Hit {
-	if w.memory == nil || w.memory.opts.NoDailyLogs || w.req.Branch != "" || len(w.prev.proj.Seen) > 0 {
+	if w.memory == nil || w.memory.opts.NoDailyLogs || w.req.Branch != "" || len(w.prev.Proj.Seen) > 0 {
 		return nil
 	}
 	store := w.memory.store(w.req.Private)
@@ -153,7 +154,7 @@ func (w *work) tail(text string, tokens int) (from int, end string) {
 	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 	i, sum := len(lines), 0
 	for i > 0 {
-		if sum += w.scale(w.count.text(lines[i-1])); sum > tokens && i < len(lines) {
+		if sum += w.scale(w.count.Text(lines[i-1])); sum > tokens && i < len(lines) {
 			break
 		}
 		i--

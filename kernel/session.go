@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -32,6 +33,9 @@ const (
 	// All else is a writeback. An observed turn was an opaque transaction before
 	// turns were written back: journals of that time are read.
 )
+
+// DefaultSession is the key of a session that has none.
+const DefaultSession = "default"
 
 // session is the state of one session on disk, and its lines in memory.
 type session struct {
@@ -56,9 +60,9 @@ type session struct {
 	tracer  *tracer          // trace.jsonl, nil if there is none
 	pages   map[string]*pagevm.Page
 	texts   map[string]string // representations and kernel blocks by hash
-	lines   map[lineKey]*line
+	lines   map[lineKey]*branch.State
 	heard   map[lineKey]*heard // what is observed of lines that are not planned here
-	spans   map[string]Span
+	spans   map[string]branch.Span
 	turns   int
 	// observed is the summary of all observed turns, used from the next cut on.
 	observed map[string]summary.State
@@ -122,7 +126,7 @@ type ingestBody struct {
 type cutBody struct {
 	Branch  string        `json:"branch,omitempty"`
 	Model   string        `json:"model"`
-	Spans   []Span        `json:"spans"`
+	Spans   []branch.Span `json:"spans"`
 	Summary summary.State `json:"summary"`
 	// Texts are the kernel's own blocks, by hash.
 	Texts map[string]string `json:"texts"`
@@ -141,8 +145,8 @@ func (k *Kernel) newSession(key, name string) *session {
 func (s *session) init() {
 	s.pages = map[string]*pagevm.Page{}
 	s.texts = map[string]string{}
-	s.lines, s.heard = map[lineKey]*line{}, map[lineKey]*heard{}
-	s.spans = map[string]Span{}
+	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*heard{}
+	s.spans = map[string]branch.Span{}
 	s.observed = map[string]summary.State{}
 	s.turnChains, s.account, s.life, s.flushed = map[string]string{}, account{}, nil, map[string]bool{}
 	s.cut, s.lost = map[lineKey]bool{}, nil
@@ -334,7 +338,7 @@ func (s *session) refresh(write bool) error {
 		s.lose(err)
 	}
 	for _, l := range s.lines {
-		l.restoreLedger()
+		l.RestoreLedger()
 	}
 	return nil
 }
@@ -349,7 +353,7 @@ func (s *session) lose(cause error) {
 		s.records.Close()
 	}
 	s.records, s.lost = nil, cause
-	s.lines, s.heard = map[lineKey]*line{}, map[lineKey]*heard{}
+	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*heard{}
 }
 
 // follow opens a journal, or looks for what was appended to it, and hands every
@@ -444,7 +448,7 @@ func (s *session) replayPlan(r journal.Record) error {
 	if r.Op != opPlan {
 		return nil
 	}
-	var b planBody
+	var b branch.Record
 	if err := unmarshal(r, &b); err != nil {
 		return err
 	}
@@ -452,7 +456,7 @@ func (s *session) replayPlan(r journal.Record) error {
 		return nil // of before a reset
 	}
 	key := lineKey{b.Branch, b.Model}
-	s.lines[key] = s.line(b.Branch, b.Model).apply(s.key, &b)
+	s.lines[key] = s.line(b.Branch, b.Model).Apply(s.key, &b)
 	return nil
 }
 
@@ -494,9 +498,9 @@ func (s *session) keepTurn(key string, b *turnBody) {
 }
 
 // line is the state of a conversation, a new one if there is none yet.
-func (s *session) line(branch, model string) *line {
-	if l := s.lines[lineKey{branch, model}]; l != nil {
+func (s *session) line(name, model string) *branch.State {
+	if l := s.lines[lineKey{name, model}]; l != nil {
 		return l
 	}
-	return newLine(s.key, branch, model)
+	return branch.New(s.key, name, model)
 }

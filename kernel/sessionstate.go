@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -100,7 +101,7 @@ func (k *Kernel) private(ctx context.Context, t *Turn) bool {
 		return false
 	}
 	defer unlock()
-	return s.newestLine(t.Branch, t.Model).private
+	return s.newestLine(t.Branch, t.Model).Private
 }
 
 // stateWrite is what is known where SESSION-STATE.md is brought up to date.
@@ -206,7 +207,7 @@ func keyMark(key string) string {
 	if key == "" {
 		return ""
 	}
-	return hashText(key)[:16]
+	return ids.Hash(key)[:16]
 }
 
 func (s *session) stateBody(lines []checkpoint.Line, now time.Time, before string) string {
@@ -234,8 +235,8 @@ func (s *session) keepState(f stateFile, in stateWrite) (string, error) {
 	w := in.w
 	w.capture = newCapture()
 	masked := s.masker.Text(text)
-	p := &pagevm.Page{ID: pageID("ss", s.name, hashText(masked)), Type: pagevm.Plan, Scope: memkernel.ScopeSession, Created: in.now,
-		Refs: []memkernel.Ref{{Path: statePath, StartLine: 1, EndLine: f.lines, Hash: hashText(f.text)}}}
+	p := &pagevm.Page{ID: ids.Page("ss", s.name, ids.Hash(masked)), Type: pagevm.Plan, Scope: memkernel.ScopeSession, Created: in.now,
+		Refs: []memkernel.Ref{{Path: statePath, StartLine: 1, EndLine: f.lines, Hash: ids.Hash(f.text)}}}
 	p = w.ingester().keep(p, masked, func(*pagevm.Page) []pagevm.Rep { return nil })
 	w.texts = map[string]string{}
 	if err := s.commitCapture(w); err != nil {

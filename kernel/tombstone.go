@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -32,7 +33,7 @@ func (g *ingester) withoutForgotten(m *memkernel.Message) (out []memkernel.Part,
 		end := i + 1
 		part := &m.Parts[i]
 		if part.Kind == memkernel.PartToolResult {
-			if text, _ := g.mask.Mask(resultContent(part)); g.buried(evidencePage(g.branch, part.Result.CallID), text) {
+			if text, _ := g.mask.Mask(resultContent(part)); g.buried(ids.Evidence(g.branch, part.Result.CallID), text) {
 				changed = true
 				stub := *part.Result
 				stub.Content, stub.Text, stub.Opaque = []memkernel.Part{textPart(forgottenPart)}, true, false
@@ -44,7 +45,7 @@ func (g *ingester) withoutForgotten(m *memkernel.Message) (out []memkernel.Part,
 			continue
 		}
 		end = runEnd(m.Parts, i)
-		if c := g.runContent(m, i, end); g.buried(conversationPage(g.branch, m.Key, i), c.text) {
+		if c := g.runContent(m, i, end); g.buried(ids.Conversation(g.branch, m.Key, i), c.text) {
 			changed = true
 			out = append(out, stubs(m.Parts[i:end])...)
 		} else {
@@ -58,8 +59,8 @@ func (g *ingester) withoutForgotten(m *memkernel.Message) (out []memkernel.Part,
 // buried tells whether content was forgotten: that of the page itself, or the same
 // under another name.
 func (g *ingester) buried(id, content string) bool {
-	hash := hashText(content)
-	return g.graves.forgottenHash[hash] || g.graves.forgotten[id].Hash == hash || g.graves.forgotten[pageID(id[:2], id, hash)].Hash == hash
+	hash := ids.Hash(content)
+	return g.graves.forgottenHash[hash] || g.graves.forgotten[id].Hash == hash || g.graves.forgotten[ids.Page(id[:2], id, hash)].Hash == hash
 }
 
 // stubs are the parts that must stand in the place of others: calls, which have

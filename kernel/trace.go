@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -107,7 +108,7 @@ func (w *work) choose(in pagevm.SelectInput) *pagevm.CutWish {
 // nextProjection asks Next for what follows the line before, and keeps what it
 // said for the trace.
 func (w *work) nextProjection(d pagevm.Delta, wishes pagevm.Wishes, c pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
-	p, dec := pagevm.Next(w.prev.proj, d, wishes, c)
+	p, dec := pagevm.Next(w.prev.Proj, d, wishes, c)
 	w.decided = append(w.decided, decided{fwd: &decidedNext{wishes, c, p, dec}})
 	return p, dec
 }
@@ -165,7 +166,7 @@ var programVersion = sync.OnceValue(func() string {
 
 // trace writes down how a plan that was recorded was decided. If it can't, the plan
 // says so and the next line stands by itself.
-func (s *session) trace(w *work, diff *planBody) {
+func (s *session) trace(w *work, diff *branch.Record) {
 	if s.tracer == nil {
 		return
 	}
@@ -175,7 +176,7 @@ func (s *session) trace(w *work, diff *planBody) {
 	}
 }
 
-func (t *tracer) write(w *work, diff *planBody) error {
+func (t *tracer) write(w *work, diff *branch.Record) error {
 	fresh, err := t.file.Begin()
 	if err != nil {
 		return err
@@ -185,7 +186,7 @@ func (t *tracer) write(w *work, diff *planBody) error {
 	}
 	key := lineKey{w.req.Branch, w.req.Model}
 	before := t.lines[key]
-	if before != nil && before.proj != w.prev.proj {
+	if before != nil && before.proj != w.prev.Proj {
 		before = nil // another process planned in between, or the projection was lost
 	}
 	line, after, err := w.traceLine(before, diff)
@@ -196,7 +197,7 @@ func (t *tracer) write(w *work, diff *planBody) error {
 	if err != nil {
 		return err
 	}
-	if err := t.file.Append(journal.Record{Op: opDecided, ID: w.next.planID, Time: w.req.Now, Body: body}); err != nil {
+	if err := t.file.Append(journal.Record{Op: opDecided, ID: w.next.Plan, Time: w.req.Now, Body: body}); err != nil {
 		return err
 	}
 	t.lines[key] = after

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -71,12 +72,12 @@ type nextIn struct {
 
 // traceLine writes the plan against what the trace has of the conversation, nil if
 // that is nothing of use, and gives what it has then.
-func (w *work) traceLine(before *traced, diff *planBody) (*traceLine, *traced, error) {
+func (w *work) traceLine(before *traced, diff *branch.Record) (*traceLine, *traced, error) {
 	line := &traceLine{Branch: w.req.Branch, Model: w.req.Model, Align: w.align, Generation: w.proj.Generation, Chosen: -1}
-	after := &traced{plan: w.next.planID}
+	after := &traced{plan: w.next.Plan}
 	base := &traceBase{}
 	if before == nil {
-		line.Before = w.prev.proj
+		line.Before = w.prev.Proj
 	} else {
 		base, after.digest = &before.traceBase, before.digest
 		line.After = before.plan

@@ -34,23 +34,23 @@ func (w *work) takeUnplanned() {
 		n++
 	}
 	hosts := shownInFull(w.hosts[:n], min(w.align.At, n))
-	align := pagevm.Align(w.prev.proj, hosts)
+	align := pagevm.Align(w.prev.Proj, hosts)
 	if align.Stale {
 		return
 	}
 	prev := *w.prev
-	prev.proj, _ = pagevm.Next(w.prev.proj, pagevm.Delta{Host: hosts, Places: w.places[:n], Align: align}, pagevm.Wishes{}, pagevm.Cache{StripThinking: w.stripThinking()})
-	prev.ledger, prev.pace = w.unplannedLedger(prev.proj, u.Now), w.prev.pace.Add(max(0, u.Now.Sub(w.prev.ledger.LastStart)))
-	prev.planned = prev.proj.Tokens()
-	w.next.ledger, w.next.pace = prev.ledger, prev.pace
+	prev.Proj, _ = pagevm.Next(w.prev.Proj, pagevm.Delta{Host: hosts, Places: w.places[:n], Align: align}, pagevm.Wishes{}, pagevm.Cache{StripThinking: w.stripThinking()})
+	prev.Ledger, prev.Pace = w.unplannedLedger(prev.Proj, u.Now), w.prev.Pace.Add(max(0, u.Now.Sub(w.prev.Ledger.LastStart)))
+	prev.Planned = prev.Proj.Tokens()
+	w.next.Ledger, w.next.Pace = prev.Ledger, prev.Pace
 	w.prev = &prev
-	w.align = pagevm.Align(prev.proj, w.hosts)
+	w.align = pagevm.Align(prev.Proj, w.hosts)
 }
 
 // unplannedLedger is what the provider's cache holds after a projection was sent
 // without a plan, with the lifetimes of the plan before it.
 func (w *work) unplannedLedger(p *pagevm.Projection, now time.Time) cachelayout.Ledger {
-	l := &w.prev.ledger
+	l := &w.prev.Ledger
 	fixed, messages := l.Lifetimes(l.LastStart)
 	if messages == 0 {
 		messages = cachelayout.AssumedTTL

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -66,7 +67,7 @@ func (k *Kernel) readUpkeep(ctx context.Context, kind runKind, now time.Time) (*
 
 // adds promises that a file gets a text at its end.
 func (u *upkeep) adds(path, before, text string) {
-	st := upkeepStep{Path: path, Since: u.changed(path), ID: pageID("up", string(u.run.Kind), u.runID(), path, text), Add: u.need(path, text)}
+	st := upkeepStep{Path: path, Since: u.changed(path), ID: ids.Page("up", string(u.run.Kind), u.runID(), path, text), Add: u.need(path, text)}
 	if before != "" {
 		st.Before = u.before(path, before)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -38,8 +39,8 @@ type Expected struct {
 }
 
 // expected is what the plan at hand says of its call.
-func (w *work) expected() *Expected {
-	return &Expected{
+func (w *work) expected() *branch.Expected {
+	return &branch.Expected{
 		UncachedTokens: w.bill.UncachedTokens, CacheReadTokens: w.bill.ReadTokens,
 		CacheWrite5mTokens: w.bill.Write5mTokens, CacheWrite1hTokens: w.bill.Write1hTokens,
 		CostUSD: w.bill.CostUSD, Cold: w.cold, Cut: w.decision.Cut != nil, SavedTokens: w.savedTokens(), At: w.req.Now,
@@ -105,17 +106,17 @@ type UsageRow struct {
 const coldShare = 0.6
 
 // usageRow sets a bill beside the line's last plan.
-func usageRow(t Turn, l *line, m cachelayout.Model) UsageRow {
+func usageRow(t Turn, l *branch.State, m cachelayout.Model) UsageRow {
 	u := t.Usage
-	row := UsageRow{Plan: t.PlanID, Branch: t.Branch, Model: t.Model, PlannedInputTokens: l.planned + l.ledgerFixed(), Planned: l.expected, Usage: *u}
+	row := UsageRow{Plan: t.PlanID, Branch: t.Branch, Model: t.Model, PlannedInputTokens: l.Planned + l.LedgerFixed(), Planned: (*Expected)(l.Expected), Usage: *u}
 	row.BilledCostUSD = m.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, 0)
-	e := l.expected
+	e := row.Planned
 	if e == nil {
 		return row
 	}
 	row.PlannedInputTokens = e.UncachedTokens + e.CacheReadTokens + e.CacheWrite5mTokens + e.CacheWrite1hTokens
 	cold := e.Cold
-	if before := l.anchor.Total; m.Cache != "" && m.Cache != cachelayout.CacheNone && before >= max(1, m.MinCacheTokens) && !e.Cut {
+	if before := l.Anchor.Total; m.Cache != "" && m.Cache != cachelayout.CacheNone && before >= max(1, m.MinCacheTokens) && !e.Cut {
 		cold = float64(u.CacheReadTokens) < coldShare*float64(before)
 		row.ColdSeen = &cold
 	}

@@ -11,6 +11,9 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/tokencount"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -24,12 +27,12 @@ type work struct {
 	memory          *memory
 	req             PlanRequest
 	s               *session
-	prev            *line // the line before; never changed
-	next            *line // the line being made
+	prev            *branch.State // the line before; never changed
+	next            *branch.State // the line being made
 	model           cachelayout.Model
 	prices          *cachelayout.Book // of an observation
 	priced, durable bool
-	count           counter
+	count           tokencount.Counter
 	ratio           float64 // calibrated tokens per counted token
 	spread          float64 // upper bound per calibrated token
 
@@ -67,7 +70,7 @@ type work struct {
 	faults        []Fault
 	alerts        []Fault
 	spans         map[string]string // the span that a message left with, made by spanOf
-	removed       []Excluded        // what healing took out, taken the parts of it that are new
+	removed       []branch.Excluded // what healing took out, taken the parts of it that are new
 	taken         []taken
 	left          []Excluded // what was found and not recalled
 	stats         Stats
@@ -133,7 +136,7 @@ type work struct {
 	refusedCount, refusedActual int
 	refusedProj                 *pagevm.Projection
 	// fixedAs is the last call where system and tools are known by size alone.
-	fixedAs *call
+	fixedAs *branch.Call
 
 	split                    budget.Plan
 	toolTokens, systemTokens int
@@ -159,21 +162,20 @@ func (k *Kernel) newWork(s *session, req PlanRequest) (*work, error) {
 		w.reserve = budget.DefaultReserve(w.window)
 	}
 	w.asked.window, w.asked.reserve = w.window, w.reserve
-	c, err := newCounter(w.model.Tokenizer, req.Model)
+	c, err := tokencount.New(w.model.Tokenizer, req.Model, k.counts)
 	if err != nil {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
-	c.cache = k.counts
 	w.count = c
 	if lost := s.projectionLost(lineKey{req.Branch, req.Model}); lost != "" {
 		w.faults = append(w.faults, Fault{Code: FaultProjectionLost, Detail: lost})
 	}
 	w.prev = s.line(req.Branch, req.Model)
-	if w.prev.private && !req.Private {
+	if w.prev.Private && !req.Private {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, ErrPrivate)
 	}
 	next := *w.prev
-	next.planID, next.private = "", req.Private
+	next.Plan, next.Private = "", req.Private
 	w.next = &next
 	return w, nil
 }
@@ -190,11 +192,11 @@ func (w *work) absorb() error {
 	if w.hosts = g.absorb(w); g.stopped() {
 		return w.ctx.Err()
 	}
-	w.next.calls = g.calls
+	w.next.Calls = g.calls
 	w.stats.Ingested = len(w.capture.pages)
-	w.places, w.absorbed = places(w.prev.places, g.kept, w.msgs), g.kept
-	w.align = pagevm.Align(w.prev.proj, w.hosts)
-	w.next.msgs, w.next.places = w.msgs, w.places
+	w.places, w.absorbed = places(w.prev.Places, g.kept, w.msgs), g.kept
+	w.align = pagevm.Align(w.prev.Proj, w.hosts)
+	w.next.Msgs, w.next.Places = w.msgs, w.places
 	if w.align.Rewrite != pagevm.RewriteNone {
 		w.faults = append(w.faults, Fault{Code: string(w.align.Rewrite), Key: keyAt(w.hosts, w.align.First),
 			Detail: fmt.Sprintf("the host's messages differ from message %d on", w.align.First+1)})
@@ -205,7 +207,7 @@ func (w *work) absorb() error {
 // ingester makes pages for this plan. Without a window (an observed turn) no
 // result is too large.
 func (w *work) ingester() *ingester {
-	g := &ingester{known: w.s.pages, calls: w.next.calls, count: w.count, branch: w.req.Branch, resolver: w.req.Resolver, large: math.MaxInt, durable: w.durable, out: w.capture,
+	g := &ingester{known: w.s.pages, calls: w.next.Calls, count: w.count, branch: w.req.Branch, resolver: w.req.Resolver, large: math.MaxInt, durable: w.durable, out: w.capture,
 		ctx: w.ctx, short: &w.short, mask: w.s.masker, graves: &w.s.erasures, lifted: w.lifted}
 	if w.window > 0 {
 		g.large = w.unscale(budget.LargeResult(w.window))
@@ -236,7 +238,7 @@ func (w *work) measure() {
 	w.calibrate()
 	w.applyRefusals()
 	w.measureFixed()
-	w.hard = w.next.overflow.tightened(w.withMargin(w.window-w.reserve), w.fixed)
+	w.hard = w.next.Overflow.Tightened(w.withMargin(w.window-w.reserve), w.fixed)
 }
 
 // withMargin takes the counts' own error off a limit. The fixed part that the
@@ -249,28 +251,25 @@ func (w *work) withMargin(limit int) int {
 func (w *work) measureFixed() {
 	w.toolHash, w.systemHash = "", ""
 	for i := range w.req.Tools {
-		w.toolHash = hashText(w.toolHash + w.req.Tools[i].Raw)
+		w.toolHash = ids.Hash(w.toolHash + w.req.Tools[i].Raw)
 	}
 	for i := range w.req.System {
-		w.systemHash = hashText(w.systemHash + w.req.System[i].Text)
+		w.systemHash = ids.Hash(w.systemHash + w.req.System[i].Text)
 	}
-	w.systemHash = hashText(w.systemHash + strconv.Itoa(w.req.FixedTokens))
-	w.toolTokens = w.scale(w.count.tools(w.req.Tools))
-	w.systemTokens = w.req.FixedTokens + w.scale(w.count.system(w.req.System)+w.count.over.Base)
+	w.systemHash = ids.Hash(w.systemHash + strconv.Itoa(w.req.FixedTokens))
+	w.toolTokens = w.scale(w.count.Tools(w.req.Tools))
+	w.systemTokens = w.req.FixedTokens + w.scale(w.count.System(w.req.System)+w.count.Overheads.Base)
 	if c := w.fixedAs; c != nil {
 		w.toolTokens, w.systemTokens, w.toolHash, w.systemHash = c.ToolTokens, c.SystemTokens, c.ToolHash, c.SystemHash
 	} else {
-		w.systemTokens += w.next.overflow.Hidden
+		w.systemTokens += w.next.Overflow.Hidden
 	}
 	w.fixed = w.toolTokens + w.systemTokens
 }
 
 // scale turns counted tokens into calibrated ones, rounding up.
 func (w *work) scale(tokens int) int {
-	if w.ratio == 1 || tokens == 0 {
-		return tokens
-	}
-	return int(float64(tokens)*w.ratio + 0.999)
+	return branch.Scaled(tokens, w.ratio)
 }
 
 // unscale is the inverse of scale for budgets, rounding down.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
@@ -66,7 +67,7 @@ func (m *memory) source(private bool, path string) (src source, ok bool, err err
 		return source{}, false, err
 	}
 	text := m.masker.Text(strings.TrimPrefix(l.Text, "\ufeff"))
-	c = cachedFile{size: f.Size, mod: f.ModTime, source: source{path: path, typ: pagevm.Type(f.PageType), text: text, hash: hashText(text),
+	c = cachedFile{size: f.Size, mod: f.ModTime, source: source{path: path, typ: pagevm.Type(f.PageType), text: text, hash: ids.Hash(text),
 		lines: 1 + strings.Count(strings.TrimSuffix(text, "\n"), "\n")}}
 	if !l.Unsettled && time.Since(f.ModTime) > mtimeGrain {
 		m.mu.Lock()
@@ -168,7 +169,7 @@ func (w *work) carryBound() int {
 func (w *work) fit(p *pagevm.Page) pagevm.Fit {
 	f := pagevm.Fit{Floor: pagevm.Floor(p.Type, w.req.Resolver != "")}
 	for _, r := range p.Reps {
-		f.Tokens[r.Level] = w.count.text(r.Text)
+		f.Tokens[r.Level] = w.count.Text(r.Text)
 	}
 	return f
 }
@@ -188,7 +189,7 @@ func carryBlocks(pages []*pagevm.Page, fits []pagevm.Fit, levels []pagevm.Level)
 // sourcePage makes the page of a file. Its representations are what a prompt would
 // show, their heading included.
 func (w *work) sourcePage(src *source) *pagevm.Page {
-	p := &pagevm.Page{ID: pageID("ws", src.path), Type: src.typ, Scope: memkernel.ScopeProject, Path: src.path,
+	p := &pagevm.Page{ID: ids.Page("ws", src.path), Type: src.typ, Scope: memkernel.ScopeProject, Path: src.path,
 		Role: string(memkernel.RoleUser), Created: w.req.Now, Refs: []memkernel.Ref{src.ref()}}
 	return w.ingester().keep(p, src.text, func(p *pagevm.Page) []pagevm.Rep {
 		var reps []pagevm.Rep
@@ -200,7 +201,7 @@ func (w *work) sourcePage(src *source) *pagevm.Page {
 		reps = append([]pagevm.Rep{{Level: pagevm.Full, Text: src.text}}, reps...)
 		for i := range reps {
 			reps[i].Text = src.headed(reps[i].Text)
-			reps[i].Hash = hashText(reps[i].Text)
+			reps[i].Hash = ids.Hash(reps[i].Text)
 		}
 		return reps
 	})
@@ -294,9 +295,9 @@ func (w *work) squeezeCarried() {
 func (w *work) sizeCarried() {
 	w.standing = 0
 	if w.wishes.Carry == nil {
-		for i := range w.prev.proj.Carry {
-			if p := w.page(w.prev.proj.Carry[i].Page); p != nil && len(p.Refs) > 0 {
-				w.standing += w.scale(w.prev.proj.Carry[i].Tokens)
+		for i := range w.prev.Proj.Carry {
+			if p := w.page(w.prev.Proj.Carry[i].Page); p != nil && len(p.Refs) > 0 {
+				w.standing += w.scale(w.prev.Proj.Carry[i].Tokens)
 			}
 		}
 		return

@@ -150,7 +150,7 @@ var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\r", `\t`, "\t"
 func (a *appraisal) result(i, j int) {
 	s, t := &a.w.hosts[i].Segments[j], &a.traits[i][j]
 	r := a.w.msgs[i].Parts[s.Part].Result
-	page, call := a.w.page(s.Page), a.w.next.calls[r.CallID]
+	page, call := a.w.page(s.Page), a.w.next.Calls[r.CallID]
 	t.Age = a.age(i)
 	if page == nil || call == nil {
 		return
