@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -98,17 +99,8 @@ func ttlName(d time.Duration) string {
 	return strconv.Itoa(int(d/time.Minute)) + "m"
 }
 
-// format is the request's shape: the host's wish, else what the model's provider
-// speaks.
-func (w *work) format() transcript.Format {
-	switch {
-	case w.req.Format != "":
-		return w.req.Format
-	case w.model.Provider == "openai":
-		return transcript.FormatOpenAI
-	}
-	return transcript.FormatAnthropic
-}
+// format is the request's shape.
+func (w *work) format() transcript.Format { return formatOf(w.req.Format, &w.model) }
 
 // lastPart is where the last block of flat item i stands in its message.
 func (w *work) lastPart(i int) int {
@@ -133,9 +125,9 @@ func (w *work) shownParts(it *pagevm.Item) int {
 	if it.Kind != pagevm.ItemHost || it.Level == pagevm.Full && !it.Bare {
 		return max(it.Parts, 1)
 	}
-	for i := range w.msgs {
-		if w.msgs[i].Key == it.Key {
-			return len(w.shown(&w.msgs[i], []pagevm.Item{*it}).Parts)
+	for i := range w.Msgs {
+		if w.Msgs[i].Key == it.Key {
+			return len(w.shown(&w.Msgs[i], []pagevm.Item{*it}).Parts)
 		}
 	}
 	return it.Parts
@@ -177,7 +169,7 @@ func (w *work) params() Params {
 func (w *work) bareLoop() bool {
 	inLoop := map[string]bool{}
 	for i := len(w.places) - 1; i >= 0 && w.places[i].InLoop; i-- {
-		inLoop[w.hosts[i].Key] = true
+		inLoop[w.Hosts[i].Key] = true
 	}
 	for i := range w.proj.Items {
 		if w.proj.Items[i].Bare && inLoop[w.proj.Items[i].Key] {
@@ -237,7 +229,7 @@ func (w *work) debug() Debug {
 			Note: "difference between the provider's count of the prompt before and ours"})
 	}
 	d.Excluded = append(d.Excluded, w.goneRows()...)
-	for _, r := range w.removed {
+	for _, r := range w.Removed {
 		d.Excluded = append(d.Excluded, Excluded(r))
 	}
 	d.Excluded = append(d.Excluded, w.left...)
@@ -258,11 +250,11 @@ func (w *work) fullTokens() map[string]int {
 		if !it.Bare && !shortened(it) {
 			continue
 		}
-		for at < len(w.hosts)-1 && w.hosts[at].Key != it.Key { // both are in the host's order
+		for at < len(w.Hosts)-1 && w.Hosts[at].Key != it.Key { // both are in the host's order
 			at++
 		}
-		for j := range w.hosts[at].Segments {
-			if s := &w.hosts[at].Segments[j]; s.Page == it.Page {
+		for j := range w.Hosts[at].Segments {
+			if s := &w.Hosts[at].Segments[j]; s.Page == it.Page {
 				m[it.Page] = s.At[pagevm.Full].Tokens
 			}
 		}
@@ -301,7 +293,7 @@ func (w *work) fromWorkspace(row *Included, it *pagevm.Item) {
 	case it.Level != pagevm.Full:
 		for i := range p.Reps {
 			if p.Reps[i].Level == pagevm.Full {
-				row.FullTokens = w.scale(w.count.Text(p.Reps[i].Text))
+				row.FullTokens = w.scale(w.Count.Text(p.Reps[i].Text))
 			}
 		}
 	}
@@ -322,19 +314,19 @@ func (w *work) goneRows() []Excluded {
 	out := make([]Excluded, 0, w.goneSegments())
 	span := w.spanOf()
 	reason, before := "", "?"
-	for i := range w.hosts {
+	for i := range w.Hosts {
 		if !w.proj.Seen[i].Gone {
 			continue
 		}
-		switch id := span[w.hosts[i].Key]; {
+		switch id := span[w.Hosts[i].Key]; {
 		case id == before: // neighbours left together: one string does
 		case id == "":
 			reason, before = "changed by the host under a cut", id
 		default:
 			reason, before = "left at a cut, kept in span "+id, id
 		}
-		for j := range w.hosts[i].Segments {
-			s := &w.hosts[i].Segments[j]
+		for j := range w.Hosts[i].Segments {
+			s := &w.Hosts[i].Segments[j]
 			out = append(out, Excluded{Kind: kindOf(&pagevm.Item{Kind: s.Kind}), ID: s.Page, Tokens: w.scale(s.At[pagevm.Full].Tokens), Reason: reason})
 		}
 	}
@@ -344,9 +336,9 @@ func (w *work) goneRows() []Excluded {
 // goneSegments counts the segments of the messages that left.
 func (w *work) goneSegments() int {
 	n := 0
-	for i := range w.hosts {
+	for i := range w.Hosts {
 		if w.proj.Seen[i].Gone {
-			n += len(w.hosts[i].Segments)
+			n += len(w.Hosts[i].Segments)
 		}
 	}
 	return n
@@ -373,11 +365,11 @@ func (w *work) spanOf() map[string]string {
 func (w *work) reduced() []Reduced {
 	out := make([]Reduced, 0, w.goneSegments()+len(w.proj.Items)/4)
 	span := w.spanOf()
-	for i := range w.hosts {
+	for i := range w.Hosts {
 		if w.proj.Seen[i].Gone {
-			for j := range w.hosts[i].Segments {
-				s := &w.hosts[i].Segments[j]
-				out = append(out, Reduced{Page: s.Page, Key: w.hostKey(w.hosts[i].Key), CallID: w.callID(i, s), Level: pagevm.Gone, Handle: cmp.Or(span[w.hosts[i].Key], s.Page)})
+			for j := range w.Hosts[i].Segments {
+				s := &w.Hosts[i].Segments[j]
+				out = append(out, Reduced{Page: s.Page, Key: w.hostKey(w.Hosts[i].Key), CallID: w.callID(i, s), Level: pagevm.Gone, Handle: cmp.Or(span[w.Hosts[i].Key], s.Page)})
 			}
 		}
 	}
@@ -396,7 +388,7 @@ func (w *work) callID(i int, s *pagevm.Segment) string {
 	if s.Kind != pagevm.ItemResult {
 		return ""
 	}
-	return w.msgs[i].Parts[s.Part].Result.CallID
+	return w.Msgs[i].Parts[s.Part].Result.CallID
 }
 
 func (w *work) pageCall(id string) string {
@@ -434,13 +426,13 @@ func (w *work) itemName(it *pagevm.Item) string {
 	if page := w.page(it.Page); page != nil && len(page.Refs) > 0 {
 		return name + " (" + page.Refs[0].Path + ")"
 	}
-	for i := range w.hosts {
-		for j := range w.hosts[i].Segments {
-			s := &w.hosts[i].Segments[j]
+	for i := range w.Hosts {
+		for j := range w.Hosts[i].Segments {
+			s := &w.Hosts[i].Segments[j]
 			if s.Page != it.Page {
 				continue
 			}
-			if n := media(w.segmentParts(i, s)); n > 0 {
+			if n := ingest.CountMedia(w.segmentParts(i, s)); n > 0 {
 				return name + " (with " + strconv.Itoa(n) + " media, which keep their size)"
 			}
 		}

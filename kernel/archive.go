@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -56,10 +57,10 @@ func (w *work) archive() (*retrieval.Spans, func(id string) bool) {
 // archiveFresh adds the pages of the spans that were not searched before, from the
 // host's messages where they still stand there, else from disk.
 func (w *work) archiveFresh() {
-	at := make(map[string]int, len(w.hosts))
-	for i := range w.hosts {
-		for j := range w.hosts[i].Segments {
-			at[w.hosts[i].Segments[j].Page] = i
+	at := make(map[string]int, len(w.Hosts))
+	for i := range w.Hosts {
+		for j := range w.Hosts[i].Segments {
+			at[w.Hosts[i].Segments[j].Page] = i
 		}
 	}
 	var pieces []retrieval.Span
@@ -92,22 +93,22 @@ func (w *work) archiveFresh() {
 // shownText is what a page of message i says, without thinking, secrets masked.
 func (w *work) shownText(i int, page *pagevm.Page) string {
 	var b strings.Builder
-	for _, s := range w.hosts[i].Segments {
+	for _, s := range w.Hosts[i].Segments {
 		if s.Page != page.ID {
 			continue
 		}
 		if s.Kind == pagevm.ItemResult {
-			return maskedResult(w.s.masker, page, resultContent(&w.msgs[i].Parts[s.Part]))
+			return maskedResult(w.s.masker, page, ingest.ResultContent(&w.Msgs[i].Parts[s.Part]))
 		}
 		for j := s.Part; j < s.Part+s.Parts; j++ {
-			p := &w.msgs[i].Parts[j]
+			p := &w.Msgs[i].Parts[j]
 			switch {
 			case p.Kind == memkernel.PartText:
 				b.WriteString(p.Text)
 			case p.Call != nil:
 				b.WriteString(p.Call.Name + " " + p.Call.Input)
 			case p.Result != nil:
-				b.WriteString(resultText(p.Result))
+				b.WriteString(ingest.ResultText(p.Result))
 			}
 			b.WriteByte('\n')
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"pgregory.net/rapid"
@@ -89,8 +90,8 @@ func TestShownText(t *testing.T) {
 		{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{Name: "Bash", Input: `{"command":"ls"}`}},
 		{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{Content: []memkernel.Part{{Kind: memkernel.PartText, Text: "listed"}}}},
 	}
-	w := &work{s: &session{}, msgs: []memkernel.Message{{Parts: parts}}}
-	w.hosts = []pagevm.HostMessage{{Segments: []pagevm.Segment{{Kind: pagevm.ItemHost, Page: "run", Parts: 4}, {Kind: pagevm.ItemResult, Page: "ev", Part: 3, Parts: 1}}}}
+	w := &work{s: &session{}, Batch: &ingest.Batch{Msgs: []memkernel.Message{{Parts: parts}}}}
+	w.Hosts = []pagevm.HostMessage{{Segments: []pagevm.Segment{{Kind: pagevm.ItemHost, Page: "run", Parts: 4}, {Kind: pagevm.ItemResult, Page: "ev", Part: 3, Parts: 1}}}}
 	for id, want := range map[string]string{"run": "said Bash {\"command\":\"ls\"} listed", "ev": "listed"} {
 		if got := strings.Join(strings.Fields(w.shownText(0, &pagevm.Page{ID: id})), " "); got != want {
 			t.Errorf("%s says %q, want %q", id, got, fmt.Sprint(want))

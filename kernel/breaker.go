@@ -94,8 +94,8 @@ func (w *work) judge(grown *pagevm.Projection) {
 // turnsSoFar counts the user's turns of the conversation.
 func (w *work) turnsSoFar() int {
 	n := 0
-	for i := range w.hosts {
-		if plainUser(&w.msgs[i]) {
+	for i := range w.Hosts {
+		if plainUser(&w.Msgs[i]) {
 			n++
 		}
 	}

@@ -28,7 +28,7 @@ func (w *work) carry() []pagevm.Block {
 	if len(w.next.Spans) > 0 {
 		blocks = append(blocks, w.block(pagevm.ItemCarry, ids.Page("cy", w.s.name, w.req.Branch), pagevm.Pointer, w.spanText()))
 	}
-	text := summary.RenderNoted(w.next.Summary, w.modelNotes(), summary.Cap(w.window), w.count.Text, w.more)
+	text := summary.RenderNoted(w.next.Summary, w.modelNotes(), summary.Cap(w.window), w.Count.Text, w.more)
 	return append(blocks, w.block(pagevm.ItemCarry, ids.Page("su", w.s.name, w.req.Branch), pagevm.Structured, text))
 }
 
@@ -41,7 +41,7 @@ func (w *work) modelNotes() summary.Notes {
 		return summary.Notes{}
 	}
 	w.next.Notes = n.Version
-	return n.Rooted(rootedIn(w.msgs))
+	return n.Rooted(rootedIn(w.Msgs))
 }
 
 // FaultNotesUnread: a model's notes on the session can't be read.
@@ -51,7 +51,7 @@ const FaultNotesUnread = "notes_unread"
 func (w *work) block(kind pagevm.ItemKind, page string, level pagevm.Level, text string) pagevm.Block {
 	h := ids.Hash(text)
 	w.texts[h] = text
-	return pagevm.Block{Kind: kind, Page: page, Level: level, Hash: h, Tokens: w.count.Text(text)}
+	return pagevm.Block{Kind: kind, Page: page, Level: level, Hash: h, Tokens: w.Count.Text(text)}
 }
 
 // more names the page by which the rest of a summary list can be read.
@@ -82,16 +82,16 @@ func (w *work) spanText() string {
 func (w *work) span(leave map[int]bool) (branch.Span, bool) {
 	var s branch.Span
 	var turns []represent.Utterance
-	for i := range w.hosts {
+	for i := range w.Hosts {
 		if w.seen[i].Gone || !leave[w.places[i].Atom] {
 			continue
 		}
-		m := &w.msgs[i]
+		m := &w.Msgs[i]
 		s.Keys = append(s.Keys, m.Key)
-		for j := range w.hosts[i].Segments {
-			s.Pages = append(s.Pages, w.hosts[i].Segments[j].Page)
+		for j := range w.Hosts[i].Segments {
+			s.Pages = append(s.Pages, w.Hosts[i].Segments[j].Page)
 		}
-		s.Tokens += w.hosts[i].Tokens()
+		s.Tokens += w.Hosts[i].Tokens()
 		if s.From.IsZero() {
 			s.From = m.Time
 		}

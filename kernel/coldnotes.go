@@ -36,7 +36,7 @@ func (w *work) showNotes(delta pagevm.Delta, cache pagevm.Cache) {
 
 // boundaryNotes is the delta up to a boundary, however little that is; nil if there
 // is none, or nobody to ask.
-func (k *Kernel) boundaryNotes(s *session, w *work, b Boundary, st summary.State) *noteJob {
+func (k *Kernel) boundaryNotes(s *session, w *intake, b Boundary, st summary.State) *noteJob {
 	if k.notes == nil || w == nil || b.Reason == startReason || k.notes.busy(s.name) {
 		return nil
 	}

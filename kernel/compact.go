@@ -162,7 +162,7 @@ func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 }
 
 // compact passes the boundary, then cuts.
-func (k *Kernel) compact(ctx context.Context, s *session, w *work, b Boundary) (*Passed, error) {
+func (k *Kernel) compact(ctx context.Context, s *session, w *intake, b Boundary) (*Passed, error) {
 	wish := CompactWish{}
 	if b.Compact != nil {
 		wish = *b.Compact

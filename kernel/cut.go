@@ -53,8 +53,8 @@ func (w *work) boundLoop() bool {
 		return false
 	}
 	for i := len(w.places) - 1; i >= 0 && w.places[i].InLoop; i-- {
-		for j := range w.hosts[i].Segments {
-			if w.hosts[i].Segments[j].Bare.Hash != "" {
+		for j := range w.Hosts[i].Segments {
+			if w.Hosts[i].Segments[j].Bare.Hash != "" {
 				return true
 			}
 		}
@@ -70,7 +70,7 @@ const growthCalls = 64
 
 // growth lists the tokens that the last calls added, calibrated, newest last.
 func (w *work) growth() []int {
-	g := growth(w.hosts, w.places, growthCalls)
+	g := growth(w.Hosts, w.places, growthCalls)
 	for i := range g {
 		g[i] = w.scale(g[i])
 	}
@@ -80,8 +80,8 @@ func (w *work) growth() []int {
 // calls counts the model calls of the conversation so far.
 func (w *work) calls() int {
 	n := 0
-	for i := range w.msgs {
-		if w.msgs[i].Role == memkernel.RoleAssistant && w.msgs[i].Origin == memkernel.OriginHost {
+	for i := range w.Msgs {
+		if w.Msgs[i].Role == memkernel.RoleAssistant && w.Msgs[i].Origin == memkernel.OriginHost {
 			n++
 		}
 	}
@@ -92,7 +92,7 @@ func (w *work) calls() int {
 // does not get below the hard limit.
 func (w *work) makeCut(delta pagevm.Delta, cache pagevm.Cache) {
 	w.advanceSummary()
-	w.seen = slices.Concat(w.align.Seen, freshSeen(w.hosts[w.align.At:]))
+	w.seen = slices.Concat(w.align.Seen, freshSeen(w.Hosts[w.align.At:]))
 	spans, texts := w.prev.Spans, w.texts
 	madeSpans, madeTexts := spans, texts
 	target := w.cut.TargetTokens

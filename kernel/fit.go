@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/summary"
@@ -44,10 +45,10 @@ func (w *work) fitNewest() {
 	if over <= 0 {
 		return
 	}
-	w.hosts = append([]pagevm.HostMessage(nil), w.hosts...) // earlier lines share them
+	w.Hosts = append([]pagevm.HostMessage(nil), w.Hosts...) // earlier lines share them
 	if large := w.largeResults(); len(large) > 0 {
 		now := int(freeShare * float64(sum(large)-over))
-		w.share(large, max(now, w.scale(w.ingester().large)))
+		w.share(large, max(now, w.scale(w.ingester().Large)))
 		over = w.uncut() - w.hard
 	}
 	if over > 0 {
@@ -87,9 +88,9 @@ func (w *work) press(over int) {
 // loopBlocks is what notes and recalled memory take that stay with the open loop.
 func (w *work) loopBlocks() (n int) {
 	loop := map[string]bool{}
-	for i := range w.hosts {
+	for i := range w.Hosts {
 		if w.places[i].InLoop || w.places[i].Opener {
-			loop[w.hosts[i].Key] = true
+			loop[w.Hosts[i].Key] = true
 		}
 	}
 	for i := range w.prev.Proj.Items[:w.align.Items] {
@@ -161,7 +162,7 @@ func (w *work) share(all []*fitted, room int) {
 
 // largeResults are the new results that count as large.
 func (w *work) largeResults() []*fitted {
-	large := w.ingester().large
+	large := w.ingester().Large
 	return slices.DeleteFunc(w.candidates(large+1), func(c *fitted) bool {
 		return c.sent || w.segment(c).Kind != pagevm.ItemResult
 	})
@@ -172,19 +173,19 @@ func (w *work) largeResults() []*fitted {
 func (w *work) candidates(least int) []*fitted {
 	var out []*fitted
 	g := w.ingester()
-	for i := range w.hosts {
+	for i := range w.Hosts {
 		if !w.mustStand(i) {
 			continue
 		}
-		for j := range w.hosts[i].Segments {
-			s := &w.hosts[i].Segments[j]
+		for j := range w.Hosts[i].Segments {
+			s := &w.Hosts[i].Segments[j]
 			parts := w.segmentParts(i, s)
-			if !s.Committed || s.At[s.First].Tokens-g.mediaTokens(parts) < least || !breakable(w.msgs[i].Role, parts) {
+			if !s.Committed || s.At[s.First].Tokens-g.MediaTokens(parts) < least || !breakable(w.Msgs[i].Role, parts) {
 				continue
 			}
 			out = append(out, &fitted{i: i, j: j, sent: i < w.align.At, size: w.scale(s.At[s.First].Tokens)})
 		}
-		w.hosts[i].Segments = append([]pagevm.Segment(nil), w.hosts[i].Segments...)
+		w.Hosts[i].Segments = append([]pagevm.Segment(nil), w.Hosts[i].Segments...)
 	}
 	return out
 }
@@ -193,22 +194,22 @@ func (w *work) candidates(least int) []*fitted {
 // messages.
 func breakable(role memkernel.Role, parts []memkernel.Part) bool {
 	if r := parts[0].Result; r != nil {
-		return !r.Opaque && !r.Synthetic && len(textRuns(r.Content)) > 0
+		return !r.Opaque && !r.Synthetic && len(ingest.TextRuns(r.Content)) > 0
 	}
-	return role == memkernel.RoleUser && len(textRuns(parts)) > 0 &&
-		!slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Call != nil || isThinking(&p) })
+	return role == memkernel.RoleUser && len(ingest.TextRuns(parts)) > 0 &&
+		!slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Call != nil || ingest.Thinking(&p) })
 }
 
 // mustStand tells whether a message stands whatever is cut: it is not closed, opened
 // the loop, or is the newest.
 func (w *work) mustStand(i int) bool {
-	return !w.places[i].Closed || w.places[i].Opener || i == len(w.hosts)-1
+	return !w.places[i].Closed || w.places[i].Opener || i == len(w.Hosts)-1
 }
 
-func (w *work) segment(c *fitted) *pagevm.Segment { return &w.hosts[c.i].Segments[c.j] }
+func (w *work) segment(c *fitted) *pagevm.Segment { return &w.Hosts[c.i].Segments[c.j] }
 
 func (w *work) segmentParts(i int, s *pagevm.Segment) []memkernel.Part {
-	return w.msgs[i].Parts[s.Part : s.Part+s.Parts]
+	return w.Msgs[i].Parts[s.Part : s.Part+s.Parts]
 }
 
 // floors fills in the least that texts take. Messages get their levels now.
@@ -218,7 +219,7 @@ func (w *work) floors(all []*fitted) {
 		if s.Kind == pagevm.ItemHost && s.Lowest(true) == pagevm.Full {
 			w.representMessage(c)
 		}
-		media := w.ingester().mediaTokens(w.segmentParts(c.i, s))
+		media := w.ingester().MediaTokens(w.segmentParts(c.i, s))
 		c.least = min(c.size, w.scale(media+leastExcerpt))
 		for l := pagevm.Floor(s.Type, w.req.Resolver != ""); l <= s.First; l++ {
 			if s.At[l].Hash != "" {
@@ -230,17 +231,17 @@ func (w *work) floors(all []*fitted) {
 
 // representMessage gives a message's page its levels, and captures it with them.
 func (w *work) representMessage(c *fitted) {
-	s, m, g := w.segment(c), &w.msgs[c.i], w.ingester()
+	s, m, g := w.segment(c), &w.Msgs[c.i], w.ingester()
 	parts := w.segmentParts(c.i, s)
 	page := w.page(s.Page)
 	if page == nil {
 		return
 	}
 	leveled := *page
-	leveled.Reps = slices.Concat(page.Reps, represent.Message(w.input(c, page), w.short.opt))
+	leveled.Reps = slices.Concat(page.Reps, represent.Message(w.input(c, page), w.Represent))
 	leveled.Resolver = w.req.Resolver
-	w.capture.replace(&leveled, func() string { return g.runContent(m, s.Part, s.Part+s.Parts).text })
-	g.levels(s, &leveled, parts, w.overhead(c.j))
+	w.Out.Replace(&leveled, func() string { return g.RunText(m, s.Part, s.Part+s.Parts) })
+	g.Levels(s, &leveled, parts, w.overhead(c.j))
 }
 
 // overhead is the framing that the first segment of a message bears.
@@ -248,7 +249,7 @@ func (w *work) overhead(j int) int {
 	if j > 0 {
 		return 0
 	}
-	return w.count.Overheads.PerMessage
+	return w.Count.Overheads.PerMessage
 }
 
 // lower takes a text down to the highest level that its share allows. A text for which
@@ -292,7 +293,7 @@ func (w *work) excerpt(c *fitted) bool {
 	}
 	var best pagevm.Shown
 	room := w.unscale(c.share)
-	media := g.mediaTokens(parts)
+	media := g.MediaTokens(parts)
 	if room -= media; room <= 0 {
 		return false
 	}
@@ -301,7 +302,7 @@ func (w *work) excerpt(c *fitted) bool {
 	n := scaled(high, room, s.At[pagevm.Full].Tokens-media)
 	for range fitTries {
 		rep := e.Rep(n)
-		sh := g.lowered(s, parts, rep.Text, rep.Hash, w.overhead(c.j))
+		sh := g.Lowered(s, parts, rep.Text, rep.Hash, w.overhead(c.j))
 		took := sh.Tokens - media
 		if took <= room {
 			if low = n; took > best.Tokens-media || text == "" {
@@ -344,15 +345,15 @@ func (w *work) input(c *fitted, page *pagevm.Page) represent.EvidenceInput {
 func (w *work) readInput(parts []memkernel.Part, page *pagevm.Page) represent.EvidenceInput {
 	g, r := w.ingester(), parts[0].Result
 	if r == nil {
-		return g.messageInput(parts, page)
+		return g.MessageInput(parts, page)
 	}
-	call := w.next.Calls[r.CallID]
+	call := w.Calls[r.CallID]
 	if call == nil {
 		call = &memkernel.ToolCall{Name: r.Name}
 	}
-	input, _ := g.mask.Mask(call.Input)
-	in := g.evidence(r, call.Name, input, page)
-	in.Text, in.Breaks, _ = g.joined(r.Content)
+	input, _ := g.Mask.Mask(call.Input)
+	in := g.Evidence(r, call.Name, input, page)
+	in.Text, in.Breaks, _ = g.Joined(r.Content)
 	return in
 }
 
@@ -372,7 +373,7 @@ func (w *work) uncut() int {
 
 // scaledFresh is what the messages that were not sent yet would add.
 func (w *work) scaledFresh() (n int) {
-	for i := w.align.At; i < len(w.hosts); i++ {
+	for i := w.align.At; i < len(w.Hosts); i++ {
 		n += w.scaledHost(i)
 	}
 	return n
@@ -381,7 +382,7 @@ func (w *work) scaledFresh() (n int) {
 // newestTokens is what must stand whatever is cut: the atoms that are not closed
 // and the opener of the loop. Calibrated.
 func (w *work) newestTokens() (n int) {
-	for i := range w.hosts {
+	for i := range w.Hosts {
 		if w.mustStand(i) {
 			n += w.scaledHost(i)
 		}
@@ -391,9 +392,9 @@ func (w *work) newestTokens() (n int) {
 
 // newestItems are what must stand, as items.
 func (w *work) newestItems() (items []pagevm.Item) {
-	for i := range w.hosts {
-		for j := range w.hosts[i].Segments {
-			if s := &w.hosts[i].Segments[j]; w.mustStand(i) {
+	for i := range w.Hosts {
+		for j := range w.Hosts[i].Segments {
+			if s := &w.Hosts[i].Segments[j]; w.mustStand(i) {
 				items = append(items, pagevm.Item{Kind: s.Kind, Page: s.Page, Tokens: s.At[s.First].Tokens})
 			}
 		}
@@ -402,8 +403,8 @@ func (w *work) newestItems() (items []pagevm.Item) {
 }
 
 func (w *work) scaledHost(i int) (n int) {
-	for j := range w.hosts[i].Segments {
-		s := &w.hosts[i].Segments[j]
+	for j := range w.Hosts[i].Segments {
+		s := &w.Hosts[i].Segments[j]
 		n += w.scale(s.At[s.First].Tokens)
 	}
 	return n

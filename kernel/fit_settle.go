@@ -20,7 +20,7 @@ func (w *work) ownSize(page string) {
 func (w *work) settle() {
 	w.next.Fitted, w.next.Settled = nil, w.prev.Proj.Generation
 	changed := w.prev.Settled != w.prev.Proj.Generation
-	if w.absorbed == w.align.At && len(w.prev.Fitted) == 0 && !changed {
+	if w.Absorbed == w.align.At && len(w.prev.Fitted) == 0 && !changed {
 		return
 	}
 	standing := map[string]*pagevm.Item{}
@@ -30,18 +30,18 @@ func (w *work) settle() {
 			standing[items[i].Page] = &items[i]
 		}
 	}
-	w.hosts = append([]pagevm.HostMessage(nil), w.hosts...) // earlier lines share them
-	for i := range w.hosts {
-		back := i >= w.align.At && i < w.absorbed // what had left comes back
-		all := back || i < w.align.At && (i >= w.absorbed || changed && w.mustStand(i))
+	w.Hosts = append([]pagevm.HostMessage(nil), w.Hosts...) // earlier lines share them
+	for i := range w.Hosts {
+		back := i >= w.align.At && i < w.Absorbed // what had left comes back
+		all := back || i < w.align.At && (i >= w.Absorbed || changed && w.mustStand(i))
 		copied := false
-		for j := range w.hosts[i].Segments {
-			page := w.hosts[i].Segments[j].Page
+		for j := range w.Hosts[i].Segments {
+			page := w.Hosts[i].Segments[j].Page
 			if !all && !w.prev.Fitted[page] {
 				continue
 			}
 			if !copied {
-				w.hosts[i].Segments = append([]pagevm.Segment(nil), w.hosts[i].Segments...)
+				w.Hosts[i].Segments = append([]pagevm.Segment(nil), w.Hosts[i].Segments...)
 				copied = true
 			}
 			if back || w.prev.Fitted[page] {
@@ -56,7 +56,7 @@ func (w *work) settle() {
 
 // settleSegment settles a segment that stands as it, nil if it stands in full.
 func (w *work) settleSegment(i, j int, it *pagevm.Item) {
-	s := &w.hosts[i].Segments[j]
+	s := &w.Hosts[i].Segments[j]
 	if s.First = pagevm.Full; it == nil {
 		return
 	}
@@ -69,10 +69,10 @@ func (w *work) settleSegment(i, j int, it *pagevm.Item) {
 
 // relevel gives a segment the ordinary levels of its page.
 func (w *work) relevel(i, j int) {
-	s := &w.hosts[i].Segments[j]
+	s := &w.Hosts[i].Segments[j]
 	clear(s.At[:pagevm.Full])
 	s.First = pagevm.Full
 	if page := w.page(s.Page); page != nil {
-		w.ingester().levels(s, page, w.segmentParts(i, s), w.overhead(j))
+		w.ingester().Levels(s, page, w.segmentParts(i, s), w.overhead(j))
 	}
 }

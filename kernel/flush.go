@@ -165,7 +165,7 @@ func (w *work) flushDue() {
 		limit = 2 << 20
 	}
 	if size := w.bytesFrom(w.prev.FlushSeen); limit > 0 && size >= limit {
-		w.next.FlushSeen, w.flush = len(w.msgs), FlushBytes
+		w.next.FlushSeen, w.flush = len(w.Msgs), FlushBytes
 	}
 }
 
@@ -178,9 +178,9 @@ const (
 // bytesFrom is how much text the messages from one on hold.
 func (w *work) bytesFrom(from int) int {
 	n := 0
-	for i := min(from, len(w.hosts)); i < len(w.hosts); i++ {
-		for j := range w.hosts[i].Segments {
-			if p := w.page(w.hosts[i].Segments[j].Page); p != nil {
+	for i := min(from, len(w.Hosts)); i < len(w.Hosts); i++ {
+		for j := range w.Hosts[i].Segments {
+			if p := w.page(w.Hosts[i].Segments[j].Page); p != nil {
 				n += int(p.Bytes)
 			}
 		}

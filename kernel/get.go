@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -135,7 +136,7 @@ func (s *session) getSpan(sp branch.Span) (*Content, error) {
 		p := s.pages[id]
 		if p == nil {
 			if _, gone := s.forgotten[id]; gone {
-				fmt.Fprintf(&b, "--- %s\n%s\n", id, forgottenPart)
+				fmt.Fprintf(&b, "--- %s\n%s\n", id, ingest.ForgottenPart)
 			}
 			continue
 		}
@@ -174,7 +175,7 @@ type reader struct {
 
 // content reads a page from its representation, its blob, or the journal.
 func (r *reader) content(p *pagevm.Page) (string, error) {
-	if rep := fullRep(p); rep != nil {
+	if rep := ingest.FullRep(p); rep != nil {
 		return rep.Text, nil
 	}
 	if p.Blob != "" {
@@ -209,7 +210,7 @@ func (r *reader) load() error {
 		if rec.Op != opIngest {
 			continue
 		}
-		var b ingestBody
+		var b ingest.Body
 		if err := unmarshal(rec, &b); err != nil {
 			return err
 		}

@@ -140,7 +140,7 @@ func (k *Kernel) pass(ctx context.Context, b Boundary, point journal.CommitPoint
 
 // openBoundary is openTurn for a boundary, which may come without messages. A session
 // that is not there begins with what a host says or writes, and not with its end.
-func (k *Kernel) openBoundary(ctx context.Context, b *Boundary, t *Turn) (*session, *work, func(), error) {
+func (k *Kernel) openBoundary(ctx context.Context, b *Boundary, t *Turn) (*session, *intake, func(), error) {
 	if len(t.Messages) > 0 {
 		return k.openTurn(ctx, t)
 	}
@@ -157,7 +157,7 @@ func (k *Kernel) openBoundary(ctx context.Context, b *Boundary, t *Turn) (*sessi
 }
 
 // pass takes in the messages, commits, and does what the boundary asks for.
-func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, point journal.CommitPoint) (*Passed, error) {
+func (s *session) pass(ctx context.Context, m *memory, w *intake, b Boundary, point journal.CommitPoint) (*Passed, error) {
 	out := &Passed{Outcome: Committed}
 	if point == journal.PointReset && b.Key != "" && s.passed(b.Key) {
 		// What stands by now is the next epoch's.
@@ -167,11 +167,11 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 	l := s.newestLine(b.Branch, b.Model)
 	msgs := l.Msgs
 	if w != nil {
-		msgs = w.msgs
-		if err := s.ingest(w); err != nil {
+		msgs = w.Msgs
+		if err := s.ingest(ctx, w); err != nil {
 			return nil, err
 		}
-		out.Ingested = len(w.capture.pages)
+		out.Ingested = len(w.Out.New)
 	}
 	st := s.furthest(b.Branch, l)
 	if msgs != nil {
@@ -211,14 +211,6 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 	}
 	s.spend(&out.Stats)
 	return out, s.tidy(point)
-}
-
-// ingest makes pages of what is new and commits them.
-func (s *session) ingest(w *work) error {
-	g := w.ingester()
-	g.keepTaken(w.taken)
-	w.takeHosts(g)
-	return s.commitCapture(w)
 }
 
 // furthest is the summary that knows most of a branch.
@@ -346,7 +338,7 @@ func (k *Kernel) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkp
 	}
 	defer unlock()
 	b.Now = t.Now
-	c, err := s.checkpointOnDemand(w, b)
+	c, err := s.checkpointOnDemand(ctx, w, b)
 	if err != nil {
 		s.forget()
 		return nil, fmt.Errorf("checkpoint of session %s: %w", s.key, err)
@@ -354,14 +346,14 @@ func (k *Kernel) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkp
 	return c, nil
 }
 
-func (s *session) checkpointOnDemand(w *work, b Boundary) (*checkpoint.Checkpoint, error) {
+func (s *session) checkpointOnDemand(ctx context.Context, w *intake, b Boundary) (*checkpoint.Checkpoint, error) {
 	if s.lifeOpt.Off || s.lifeOpt.NoCheckpoints {
 		return nil, errors.New("checkpoints are switched off")
 	}
 	msgs := s.newestLine("", b.Model).Msgs
 	if w != nil {
-		msgs = w.msgs
-		if err := s.ingest(w); err != nil {
+		msgs = w.Msgs
+		if err := s.ingest(ctx, w); err != nil {
 			return nil, err
 		}
 	}

@@ -56,7 +56,7 @@ func (w *work) verifyPin(p *journal.StoredPage) {
 	if page != nil && w.levelOf(page.ID) >= pagevm.Structured {
 		return
 	}
-	need := w.scale(w.count.Text(pinText(p, true)))
+	need := w.scale(w.Count.Text(pinText(p, true)))
 	f := Fault{Code: FaultPinned, Page: p.String(), Cause: string(paging.CauseSelection),
 		Detail: fmt.Sprintf("the pinned %s %s does not stand in the prompt", p.Type, p.Key)}
 	if room := w.hard - w.planned(w.proj); room < need {

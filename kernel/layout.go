@@ -4,6 +4,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -45,11 +46,11 @@ func (w *work) blockList(p *pagevm.Projection) []cachelayout.Block {
 // compose turns a projection into the messages to send. A message whose every
 // item stands in full is the host's own value, untouched.
 func (w *work) compose() []memkernel.Message {
-	out := make([]memkernel.Message, 0, len(w.msgs)+1)
+	out := make([]memkernel.Message, 0, len(w.Msgs)+1)
 	if len(w.proj.Carry) > 0 {
 		m := memkernel.Message{Key: branch.CarryKey, Role: memkernel.RoleUser}
 		for i := range w.proj.Carry {
-			m.Parts = append(m.Parts, textPart(w.text(w.proj.Carry[i].Hash)))
+			m.Parts = append(m.Parts, ingest.TextPart(w.text(w.proj.Carry[i].Hash)))
 		}
 		out = append(out, m)
 	}
@@ -57,18 +58,18 @@ func (w *work) compose() []memkernel.Message {
 	for i := 0; i < len(w.proj.Items); {
 		it := &w.proj.Items[i]
 		if it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval {
-			out = append(out, memkernel.Message{Key: branch.MessageOf(it), Role: memkernel.RoleUser, Parts: []memkernel.Part{textPart(w.text(it.Hash))}})
+			out = append(out, memkernel.Message{Key: branch.MessageOf(it), Role: memkernel.RoleUser, Parts: []memkernel.Part{ingest.TextPart(w.text(it.Hash))}})
 			i++
 			continue
 		}
-		for w.msgs[next].Key != it.Key {
+		for w.Msgs[next].Key != it.Key {
 			next++
 		}
 		end := i
 		for end < len(w.proj.Items) && w.proj.Items[end].Key == it.Key && branch.MessageOf(&w.proj.Items[end]) == it.Key {
 			end++
 		}
-		if m := w.shown(&w.msgs[next], w.proj.Items[i:end]); len(m.Parts) > 0 {
+		if m := w.shown(&w.Msgs[next], w.proj.Items[i:end]); len(m.Parts) > 0 {
 			m.Key = w.hostKey(m.Key)
 			out = append(out, m)
 		}
@@ -119,11 +120,11 @@ func (w *work) shown(m *memkernel.Message, items []pagevm.Item) memkernel.Messag
 	for i := range items {
 		it := &items[i]
 		if it.Level != pagevm.Full {
-			c.Parts = append(c.Parts, lowered(m.Parts[it.Part:it.Part+it.Parts], w.text(it.Hash))...)
+			c.Parts = append(c.Parts, ingest.Lowered(m.Parts[it.Part:it.Part+it.Parts], w.text(it.Hash))...)
 			continue
 		}
 		for j := it.Part; j < it.Part+it.Parts; j++ {
-			if !it.Bare || !isThinking(&m.Parts[j]) {
+			if !it.Bare || !ingest.Thinking(&m.Parts[j]) {
 				c.Parts = append(c.Parts, m.Parts[j])
 			}
 		}
@@ -131,14 +132,12 @@ func (w *work) shown(m *memkernel.Message, items []pagevm.Item) memkernel.Messag
 	return c
 }
 
-func textPart(s string) memkernel.Part { return memkernel.Part{Kind: memkernel.PartText, Text: s} }
-
 // text finds the bytes of a representation or kernel block by hash.
 func (w *work) text(hash string) string {
 	if t, ok := w.texts[hash]; ok {
 		return t
 	}
-	if t, ok := w.capture.text(hash); ok {
+	if t, ok := w.Out.Text(hash); ok {
 		return t
 	}
 	return w.s.texts[hash]
@@ -146,7 +145,7 @@ func (w *work) text(hash string) string {
 
 // page finds a page, new or known.
 func (w *work) page(id string) *pagevm.Page {
-	if p := w.capture.page(id); p != nil {
+	if p := w.Out.Page(id); p != nil {
 		return p
 	}
 	return w.s.pages[id]

@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/sessions"
 )
@@ -133,7 +134,7 @@ func (s *session) lifeStamp() fileStamp {
 func (s *session) captureTurn(t *Turn, msgs []memkernel.Message, from int, stands bool) error {
 	h := heardOf{from: t.Source}
 	if stands && !s.lifeOpt.Off && t.Branch == "" {
-		if l, err := s.lifeNow(); err != nil || l.state.Old(msgs[max(0, from-rewound):]) {
+		if l, err := s.lifeNow(); err != nil || l.state.Old(msgs[max(0, from-ingest.Rewound):]) {
 			return err
 		}
 	} else {
@@ -333,7 +334,7 @@ func (w *work) gaugeNote() []pagevm.Block {
 	if w.crossed == checkpoint.LevelNone || text == "" {
 		return nil
 	}
-	key := w.hosts[len(w.hosts)-1].Key
+	key := w.Hosts[len(w.Hosts)-1].Key
 	id := ids.Page("nt", w.s.name, "gauge", key, text)
 	return []pagevm.Block{w.blockPage(pagevm.ItemNote, id, pagevm.Plan, text, key, nil)}
 }
@@ -341,7 +342,7 @@ func (w *work) gaugeNote() []pagevm.Block {
 // lifeState is the working state as the plan's messages leave it.
 func (w *work) lifeState(l *life) checkpoint.State {
 	if w.captured == nil || w.capturedOf != l {
-		st := checkpoint.UpdateMasked(l.state, w.msgs, w.s.masker.Text)
+		st := checkpoint.UpdateMasked(l.state, w.Msgs, w.s.masker.Text)
 		w.s.tell(&st, w.req.Source)
 		w.captured, w.capturedOf = &st, l
 	}
@@ -392,7 +393,7 @@ func (w *work) resumed() []pagevm.Block {
 		w.fault(Fault{Code: FaultCheckpoint, Detail: err.Error()})
 		return nil
 	}
-	if key := l.state.Thread.Reader.Offset.Key; key != "" && unseen(key, w.msgs) > 0 {
+	if key := l.state.Thread.Reader.Offset.Key; key != "" && unseen(key, w.Msgs) > 0 {
 		return nil // the same conversation, taken up again
 	}
 	return w.restored(w.leftBehind(l), checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: room})
@@ -403,7 +404,7 @@ func (w *work) restored(c *checkpoint.Checkpoint, opt checkpoint.RestoreOptions)
 	if c == nil {
 		return nil
 	}
-	opt.Count, opt.More, opt.Source = w.count.Text, moreOf(c), w.s.sourceOf(c, w.s.netNow())
+	opt.Count, opt.More, opt.Source = w.Count.Text, moreOf(c), w.s.sourceOf(c, w.s.netNow())
 	text := checkpoint.Restore(c, &opt)
 	if text == "" {
 		return nil

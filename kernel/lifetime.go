@@ -23,7 +23,7 @@ type lifetimes struct {
 func (w *work) keepPace() {
 	last := w.next.Ledger.LastStart
 	if w.next.Pace.Calls == 0 && len(w.prev.Proj.Seen) == 0 {
-		w.next.Pace = paceOf(w.msgs)
+		w.next.Pace = paceOf(w.Msgs)
 	}
 	gap := time.Duration(0)
 	if !last.IsZero() {

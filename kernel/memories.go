@@ -151,8 +151,8 @@ func (w *work) keepMemories(items []retrieval.Item, records []memoryRecord, turn
 		m := &records[i]
 		p := &pagevm.Page{ID: it.ID, Type: pagevm.Preference, Scope: m.Scope, MessageKey: turn, Created: m.Created, Masked: m.masked.Total(), MaskedBy: m.masked,
 			Refs: []memkernel.Ref{m.ref(w.s.masker)}}
-		w.ingester().keep(p, m.Text, func(p *pagevm.Page) []pagevm.Rep {
-			return represent.Preference(p.ID, m.hit.Origin, m.Text, w.req.Resolver, w.short.opt)
+		w.ingester().Keep(p, m.Text, func(p *pagevm.Page) []pagevm.Rep {
+			return represent.Preference(p.ID, m.hit.Origin, m.Text, w.req.Resolver, w.Represent)
 		})
 	}
 }
@@ -166,7 +166,7 @@ func (m *memoryRecord) ref(mask *mask.Masker) memkernel.Ref {
 
 // leave notes a hit that is not shown.
 func (w *work) leave(h *retrieval.Hit, reason string) {
-	w.left = append(w.left, Excluded{Kind: RegionRetrieval, ID: h.Citation, Tokens: w.scale(w.count.Text(h.Text)), Reason: reason})
+	w.left = append(w.left, Excluded{Kind: RegionRetrieval, ID: h.Citation, Tokens: w.scale(w.Count.Text(h.Text)), Reason: reason})
 }
 
 // leaveMemories notes that the answers were not looked at.

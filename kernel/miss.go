@@ -7,6 +7,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
@@ -26,10 +27,10 @@ func (w *work) misses() {
 		return
 	}
 	j := repeats{w: w, Ran: w.prev.Ran.Clone(), from: from, calls: map[string]*memkernel.ToolCall{}}
-	for i := j.Messages; i < len(w.msgs); i++ {
+	for i := j.Messages; i < len(w.Msgs); i++ {
 		j.message(i)
 	}
-	j.Messages = len(w.msgs)
+	j.Messages = len(w.Msgs)
 	w.next.Ran = j.Ran
 }
 
@@ -44,9 +45,9 @@ type repeats struct {
 
 // calledSince tells whether any result came in from a message on.
 func (w *work) calledSince(from int) bool {
-	for i := from; i < len(w.hosts); i++ {
-		for j := range w.hosts[i].Segments {
-			if w.hosts[i].Segments[j].Kind == pagevm.ItemResult {
+	for i := from; i < len(w.Hosts); i++ {
+		for j := range w.Hosts[i].Segments {
+			if w.Hosts[i].Segments[j].Kind == pagevm.ItemResult {
 				return true
 			}
 		}
@@ -55,13 +56,13 @@ func (w *work) calledSince(from int) bool {
 }
 
 func (j *repeats) message(i int) {
-	for k := range j.w.msgs[i].Parts {
-		if c := j.w.msgs[i].Parts[k].Call; c != nil {
+	for k := range j.w.Msgs[i].Parts {
+		if c := j.w.Msgs[i].Parts[k].Call; c != nil {
 			j.calls[c.ID] = c
 		}
 	}
-	for k := range j.w.hosts[i].Segments {
-		if s := &j.w.hosts[i].Segments[k]; s.Kind == pagevm.ItemResult {
+	for k := range j.w.Hosts[i].Segments {
+		if s := &j.w.Hosts[i].Segments[k]; s.Kind == pagevm.ItemResult {
 			j.result(i, s)
 		}
 	}
@@ -69,10 +70,10 @@ func (j *repeats) message(i int) {
 
 // result files a result, and judges it if it is new.
 func (j *repeats) result(i int, s *pagevm.Segment) {
-	r := j.w.msgs[i].Parts[s.Part].Result
+	r := j.w.Msgs[i].Parts[s.Part].Result
 	call := j.calls[r.CallID]
 	if call == nil {
-		call = j.w.next.Calls[r.CallID]
+		call = j.w.Calls[r.CallID]
 	}
 	page := j.w.page(s.Page)
 	if call == nil || page == nil {
@@ -80,7 +81,7 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 	}
 	if j.w.req.Resolver != "" && call.Name == j.w.req.Resolver {
 		if i >= j.from {
-			j.w.refetched(j.w.hosts[i].Key, call)
+			j.w.refetched(j.w.Hosts[i].Key, call)
 		}
 		return
 	}
@@ -100,7 +101,7 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 		before, again := j.Last[key]
 		now.Moved = again && (before.Moved || before.Said != now.Said)
 		if again && i >= j.from && before.At < j.from && before.Said == now.Said && !j.asksAnew(look, of, before) {
-			j.again(j.w.hosts[i].Key, call, before.Page)
+			j.again(j.w.Hosts[i].Key, call, before.Page)
 		}
 		j.Last[key] = now
 	}
@@ -129,7 +130,7 @@ func (j *repeats) asksAnew(look toolcall.Look, of []string, before branch.Run) b
 // outcome is the hash of what a result says, without what is new on every run, and
 // whether it came to nothing.
 func outcome(page *pagevm.Page, r *memkernel.ToolResult) (hash string, nothing bool) {
-	text := resultText(r)
+	text := ingest.ResultText(r)
 	said, nothing := toolcall.CanonicalResult(text)
 	if said != text {
 		return ids.Hash(said), nothing

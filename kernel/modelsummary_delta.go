@@ -27,7 +27,7 @@ type noteJob struct {
 
 // takeNotes starts to ask the model about what was said since it last looked, if
 // that is due. The session is locked; nothing here waits for anybody.
-func (k *Kernel) takeNotes(s *session, w *work, t Turn, o *Observation) {
+func (k *Kernel) takeNotes(s *session, w *intake, t Turn, o *Observation) {
 	if k.notes == nil || o.Outcome == Conflict || k.notes.busy(s.name) {
 		return
 	}
@@ -38,24 +38,24 @@ func (k *Kernel) takeNotes(s *session, w *work, t Turn, o *Observation) {
 
 // noteJob takes the delta up to a summary, if it is large or old enough, or in any
 // case.
-func (k *Kernel) noteJob(s *session, w *work, t Turn, st summary.State, anyway bool) (*noteJob, bool) {
+func (k *Kernel) noteJob(s *session, w *intake, t Turn, st summary.State, anyway bool) (*noteJob, bool) {
 	opt, end := &k.notes.opt, w.turnEnd()
 	all, err := s.notes(t.Branch)
-	if err != nil || end == 0 || !reaches(w.msgs, end, st.Offset.Key) {
+	if err != nil || end == 0 || !reaches(w.Msgs, end, st.Offset.Key) {
 		return nil, false
 	}
-	from := noted(all, w.msgs[:end])
-	msgs := w.msgs[from:end]
-	if len(msgs) == 0 || !anyway && !due(opt, w.hosts[from:end], msgs, t.Now) || k.notes.calm.cooling(opt.Model.Name(), k.now()) {
+	from := noted(all, w.Msgs[:end])
+	msgs := w.Msgs[from:end]
+	if len(msgs) == 0 || !anyway && !due(opt, w.Hosts[from:end], msgs, t.Now) || k.notes.calm.cooling(opt.Model.Name(), k.now()) {
 		return nil, false
 	}
-	notes := all.Rooted(rootedIn(w.msgs))
+	notes := all.Rooted(rootedIn(w.Msgs))
 	d := summary.DeltaOf(msgs, st.Sidechain, s.masker.Text, opt.DeltaTokens*bytesPerToken)
 	if d.Used == 0 {
 		return nil, false
 	}
 	for i := range d.Sources {
-		d.Sources[i].Page = pageOf(w.hosts[from:end], d.Sources[i].Key)
+		d.Sources[i].Page = pageOf(w.Hosts[from:end], d.Sources[i].Key)
 	}
 	p := summary.PromptFor(st, notes, d)
 	p.User = s.masker.Text(p.User) // once more as a whole: what was kept from before a rule was known

@@ -243,7 +243,7 @@ func (s *session) netsOn(branch, model string, private bool) bool {
 
 // netsAfter brings the Markdown records up to date after a turn, or in the middle of
 // one where the window fills.
-func (s *session) netsAfter(w *work, t Turn, o *Observation, from yielded) []Fault {
+func (s *session) netsAfter(ctx context.Context, w *intake, t Turn, o *Observation, from yielded) []Fault {
 	if t.More || o.Outcome == Conflict || !s.netsOn(t.Branch, t.Model, t.Private) {
 		return nil
 	}
@@ -251,19 +251,19 @@ func (s *session) netsAfter(w *work, t Turn, o *Observation, from yielded) []Fau
 		return []Fault{s.netFault("", err)}
 	}
 	end := w.turnEnd()
-	ended := o.Outcome == Committed || o.AdvancementKey != "" && (o.Outcome == OpenTurn || end == len(w.msgs))
+	ended := o.Outcome == Committed || o.AdvancementKey != "" && (o.Outcome == OpenTurn || end == len(w.Msgs))
 	r := s.readingAfter(w, t)
 	var out []Fault
 	if ended && r.Utilization() >= s.lifeOpt.Buffer.at() {
-		out = append(out, s.bufferTurn(w.ctx, bufferedTurn{id: o.AdvancementKey, msgs: w.msgs[turnStart(w.msgs, end):end], reading: r, now: t.Now})...)
+		out = append(out, s.bufferTurn(ctx, bufferedTurn{id: o.AdvancementKey, msgs: w.Msgs[turnStart(w.Msgs, end):end], reading: r, now: t.Now})...)
 	}
 	over := r.Utilization() >= s.lifeOpt.thresholds(r.Window, 0).Checkpoint || s.cutSince()
 	if over {
-		faults, _ := s.dump(w.ctx, checkpoint.TriggerAuto, r, t.Now)
+		faults, _ := s.dump(ctx, checkpoint.TriggerAuto, r, t.Now)
 		out = append(out, faults...)
 	}
 	if ended || over {
-		out = append(out, s.writeState(w.ctx, stateWrite{w: w, now: t.Now, from: from, takes: ended})...)
+		out = append(out, s.writeState(ctx, stateWrite{w: w, now: t.Now, from: from, takes: ended})...)
 	}
 	return out
 }
@@ -302,25 +302,25 @@ func (s *session) dump(ctx context.Context, trigger checkpoint.Trigger, r checkp
 // readingAfter is what the next call will hold at least: what the last one was billed
 // for, with its answer and what came behind it, else what was planned and has come
 // since.
-func (s *session) readingAfter(w *work, t Turn) checkpoint.Reading {
+func (s *session) readingAfter(w *intake, t Turn) checkpoint.Reading {
 	l := s.newestLine(t.Branch, t.Model)
 	r := checkpoint.Reading{Window: l.Window, Estimated: true}
 	if r.Window == 0 {
 		r.Window = w.model.ContextWindow
 	}
 	ratio := 1.0
-	if cal := s.calib.of(t.Model); w.count.Kind == budget.Estimated && cal.Trusted() {
+	if cal := s.calib.of(t.Model); w.Count.Kind == budget.Estimated && cal.Trusted() {
 		ratio, _ = cal.Factor()
 	}
 	count := func(from int) int {
-		return int(float64(w.tokensFrom(from)) * ratio)
+		return int(float64(w.TokensFrom(from)) * ratio)
 	}
 	seen := len(l.Proj.Seen)
-	if r.Tokens = count(0); seen > 0 && seen <= len(w.hosts) {
+	if r.Tokens = count(0); seen > 0 && seen <= len(w.Hosts) {
 		r.Tokens = l.Whole() + count(seen)
 	}
 	if u := t.Usage; u != nil && (seen == 0 && u.InputTotal() > 0 || plausible(u.InputTotal(), r.Tokens)) {
-		behind := behindAnswer(w.msgs)
+		behind := behindAnswer(w.Msgs)
 		answer := max(u.OutputTokens, count(behind-1)-count(behind)) // streaming hosts record stubs
 		r.Tokens, r.Estimated = u.InputTotal()+answer+count(behind), false
 	}

@@ -108,7 +108,7 @@ func (w *work) stateNote(turn string) (pagevm.Block, bool) {
 		return pagevm.Block{}, false
 	}
 	text := src.text
-	if w.count.Text(text) > stateTokens {
+	if w.Count.Text(text) > stateTokens {
 		for _, r := range represent.Plan(src.path, text, w.req.Resolver) {
 			if r.Level == pagevm.Structured {
 				text = r.Text
@@ -145,8 +145,8 @@ func (w *work) blockPage(kind pagevm.ItemKind, id string, typ pagevm.Type, text,
 		scope = memkernel.ScopeSession
 	}
 	p := &pagevm.Page{ID: id, Type: typ, Scope: scope, MessageKey: key, Role: string(memkernel.RoleUser), Created: w.req.Now, Refs: refs}
-	p = w.ingester().keep(p, text, func(*pagevm.Page) []pagevm.Rep {
+	p = w.ingester().Keep(p, text, func(*pagevm.Page) []pagevm.Rep {
 		return []pagevm.Rep{{Level: pagevm.Full, Hash: ids.Hash(text), Text: text}}
 	})
-	return pagevm.Block{Kind: kind, Page: p.ID, Level: pagevm.Full, Hash: p.Hash, Tokens: w.count.Text(text) + w.count.Overheads.PerMessage}
+	return pagevm.Block{Kind: kind, Page: p.ID, Level: pagevm.Full, Hash: p.Hash, Tokens: w.Count.Text(text) + w.Count.Overheads.PerMessage}
 }

@@ -119,8 +119,8 @@ func (w *work) learnSizes(f *budget.Overflow) {
 	fixed, counted := w.prev.FixedTokens(), w.prev.Proj.Tokens()
 	if w.prev.Plan == "" { // what was refused is the host's own prompt
 		fixed, counted = w.fixed, 0
-		for i := range w.hosts {
-			counted += w.hosts[i].Tokens()
+		for i := range w.Hosts {
+			counted += w.Hosts[i].Tokens()
 		}
 	}
 	actual := f.Input
@@ -185,17 +185,17 @@ func (w *work) stuck() error {
 // takeBackRefused makes the results that the refused request showed for the first
 // time new again: nobody has seen them, so they may be shown shorter.
 func (w *work) takeBackRefused() {
-	at := len(w.hosts)
-	for at > 0 && transcript.HasResults(w.msgs[at-1]) {
+	at := len(w.Hosts)
+	for at > 0 && transcript.HasResults(w.Msgs[at-1]) {
 		at--
 	}
-	if !w.refused || at == len(w.hosts) || at >= len(w.prev.Proj.Seen) || w.align.Rewrite != pagevm.RewriteNone {
+	if !w.refused || at == len(w.Hosts) || at >= len(w.prev.Proj.Seen) || w.align.Rewrite != pagevm.RewriteNone {
 		return
 	}
 	prev := *w.prev
-	prev.Proj = w.prev.Proj.TakeBack(w.hosts[:at])
+	prev.Proj = w.prev.Proj.TakeBack(w.Hosts[:at])
 	w.prev = &prev
-	w.align = pagevm.Align(prev.Proj, w.hosts)
+	w.align = pagevm.Align(prev.Proj, w.Hosts)
 }
 
 // learnForGood trains the model's calibration on a refusal that named figures.
@@ -204,7 +204,7 @@ func (s *session) learnForGood(w *work) {
 		return
 	}
 	cal := s.calib.of(w.req.Model)
-	if !cal.Observe(budget.Count{Tokens: w.refusedCount, Kind: budget.Estimated}, len(w.msgs), w.refusedActual) {
+	if !cal.Observe(budget.Count{Tokens: w.refusedCount, Kind: budget.Estimated}, len(w.Msgs), w.refusedActual) {
 		return
 	}
 	if err := s.calib.set(w.req.Model, cal); err != nil {

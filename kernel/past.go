@@ -23,17 +23,17 @@ func (w *work) seed(grown *pagevm.Projection) {
 	if w.sent() || len(w.prev.Proj.Seen) > 0 {
 		return
 	}
-	i := lastCall(w.msgs)
+	i := lastCall(w.Msgs)
 	if i < 0 {
 		return
 	}
-	u := w.msgs[i].Usage
+	u := w.Msgs[i].Usage
 	w.next.TTL = usageTTL(u)
-	start := callStart(w.msgs, i)
+	start := callStart(w.Msgs, i)
 	if start.IsZero() {
 		return
 	}
-	blocks := w.blocksBefore(grown, w.msgs[i].Key)
+	blocks := w.blocksBefore(grown, w.Msgs[i].Key)
 	ours := 0
 	for j := range blocks {
 		ours += blocks[j].Tokens
@@ -98,14 +98,14 @@ func (w *work) advanceSummary() {
 	if o := w.s.observed[w.req.Branch]; o.Offset.Messages > st.Offset.Messages {
 		st = o
 	}
-	w.next.Summary = w.s.advance(st, w.msgs)
+	w.next.Summary = w.s.advance(st, w.Msgs)
 }
 
 // hostCompacted tells whether the host has put a summary of its own in the place of
 // messages that stood: a compaction, to which a restore text belongs as to ours.
 func (w *work) hostCompacted() bool {
 	first := w.align.First
-	return w.align.Rewrite == pagevm.RewriteBehind && first < len(w.msgs) && w.msgs[first].Origin == memkernel.OriginSummary
+	return w.align.Rewrite == pagevm.RewriteBehind && first < len(w.Msgs) && w.Msgs[first].Origin == memkernel.OriginSummary
 }
 
 // renewed tells whether the carry block has to be made again, because the past that
@@ -117,11 +117,11 @@ func (w *work) renewed() bool { return w.align.Stale || w.hostCompacted() }
 // stands. A fork has another past: then it begins anew.
 func (w *work) renewSummary() {
 	first := w.align.First
-	if first < len(w.msgs) && w.msgs[first].Origin == memkernel.OriginSummary {
+	if first < len(w.Msgs) && w.Msgs[first].Origin == memkernel.OriginSummary {
 		w.advanceSummary()
 		return
 	}
-	w.next.Summary = w.s.advance(summary.State{}, w.msgs)
+	w.next.Summary = w.s.advance(summary.State{}, w.Msgs)
 }
 
 // carryIfGone is the carry block if anything is still out of the prompt.
@@ -131,7 +131,7 @@ func (w *work) carryIfGone() []pagevm.Block {
 			return w.carry()
 		}
 	}
-	if first := w.align.First; first < len(w.msgs) && w.msgs[first].Origin == memkernel.OriginSummary {
+	if first := w.align.First; first < len(w.Msgs) && w.Msgs[first].Origin == memkernel.OriginSummary {
 		return w.carry()
 	}
 	w.next.Spans = nil
@@ -153,10 +153,10 @@ func (w *work) anchorShift(p *pagevm.Projection) int {
 // was seen to bill: persisted observations, and the growth from call to call
 // that the transcript recorded.
 func (w *work) calibrate() {
-	w.ratio, w.spread, w.kind = 1, w.count.Spread(), w.count.Kind
+	w.ratio, w.spread, w.kind = 1, w.Count.Spread(), w.Count.Kind
 	cal := w.s.calib.of(w.req.Model)
 	w.learnRecorded(&cal)
-	if w.count.Kind == budget.Estimated && cal.Trusted() {
+	if w.Count.Kind == budget.Estimated && cal.Trusted() {
 		w.ratio, w.spread = cal.Factor()
 		w.kind = budget.Calibrated
 	}
@@ -167,19 +167,19 @@ func (w *work) calibrate() {
 // nothing.
 func (w *work) learnRecorded(cal *budget.Calibration) {
 	last, sum, n := 0, 0, 0
-	for i := range w.msgs {
-		m := &w.msgs[i]
+	for i := range w.Msgs {
+		m := &w.Msgs[i]
 		if m.Origin == memkernel.OriginSummary {
 			last = 0
 		}
 		if m.Role == memkernel.RoleAssistant && m.Usage != nil && m.Usage.InputTotal() > 0 {
 			total := m.Usage.InputTotal()
 			if last > 0 && total > last && m.Model == w.req.Model {
-				cal.Observe(budget.Count{Tokens: sum, Bound: sum, Kind: w.count.Kind}, n, total-last)
+				cal.Observe(budget.Count{Tokens: sum, Bound: sum, Kind: w.Count.Kind}, n, total-last)
 			}
 			last, sum, n = total, 0, 0
 		}
-		sum += w.hosts[i].Tokens()
+		sum += w.Hosts[i].Tokens()
 		n++
 	}
 }

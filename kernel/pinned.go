@@ -30,7 +30,7 @@ func (w *work) pinPage(p *journal.StoredPage) *pagevm.Page {
 	full, short := pinText(p, false), pinText(p, true)
 	page := &pagevm.Page{ID: id, Type: p.Type, Scope: p.Scope, Role: string(memkernel.RoleUser), Created: w.req.Now,
 		Refs: []memkernel.Ref{{Path: pinRef(p), Hash: ids.Hash(full)}}}
-	return w.ingester().keep(page, full, func(*pagevm.Page) []pagevm.Rep {
+	return w.ingester().Keep(page, full, func(*pagevm.Page) []pagevm.Rep {
 		reps := []pagevm.Rep{{Level: pagevm.Full, Hash: ids.Hash(full), Text: full}}
 		if len(short) < len(full) {
 			reps = append(reps, pagevm.Rep{Level: pagevm.Structured, Hash: ids.Hash(short), Text: short})
@@ -122,14 +122,14 @@ const noteHead = "[Set now, and binding from here on]\n"
 func (w *work) waitingPins() int {
 	n := 0
 	for _, p := range w.untold() {
-		n += w.scale(w.count.Text(noteHead+pinText(p, false)) + w.count.Overheads.PerMessage)
+		n += w.scale(w.Count.Text(noteHead+pinText(p, false)) + w.Count.Overheads.PerMessage)
 	}
 	return n
 }
 
 // pinNotes tell of them behind the newest message, each version once.
 func (w *work) pinNotes() []pagevm.Block {
-	key := w.hosts[len(w.hosts)-1].Key
+	key := w.Hosts[len(w.Hosts)-1].Key
 	var blocks []pagevm.Block
 	for _, p := range w.untold() {
 		text := pinText(p, false)

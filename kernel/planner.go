@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -36,7 +36,7 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 		k.memory.sessionStarts()
 	}
 	w.faults = append(w.faults, s.damages()...)
-	if k.counter != nil && w.count.Kind != budget.Exact && k.ask(ctx, s, w) {
+	if k.counter != nil && w.Count.Kind != budget.Exact && k.ask(ctx, s, w) {
 		if p, err := k.planCounted(ctx, s, req); ctx.Err() == nil {
 			return p, err
 		}
@@ -125,7 +125,7 @@ func (k *Kernel) plan(ctx context.Context, s *session, req PlanRequest, durable 
 // planFor is plan, or what a compaction on demand makes of one: there is no call
 // then, so that nothing is appended and the provider's cache stays what it was.
 func (k *Kernel) planFor(ctx context.Context, s *session, req PlanRequest, durable bool, d *demand) (*work, error) {
-	w, err := k.newWork(s, req)
+	w, err := k.newWork(ctx, s, req, durable)
 	if err != nil {
 		return nil, err
 	}
@@ -186,11 +186,11 @@ func (w *work) project() error {
 	w.sizeCarried()
 	w.fitNewest()
 	w.squeezeCarried()
-	w.next.Hosts = w.hosts
+	w.next.Hosts = w.Hosts
 	if err := w.splitWindow(); err != nil {
 		return err
 	}
-	delta := pagevm.Delta{Host: w.hosts, Places: w.places, Align: w.align}
+	delta := pagevm.Delta{Host: w.Hosts, Places: w.places, Align: w.align}
 	w.granted = pagevm.Cache{StripThinking: w.stripThinking()}
 	grown, dec := w.nextProjection(delta, w.wishes, w.granted)
 	w.proj, w.decision = grown, dec
@@ -243,10 +243,10 @@ func (w *work) project() error {
 // memory behind the newest message, before system messages that end the request. Where
 // those were sent already nothing may come between, and all waits for the next call.
 func (w *work) appendBlocks(delta pagevm.Delta) {
-	for n := len(w.msgs); w.wishes.Ahead < n && systemRole(w.msgs[n-1-w.wishes.Ahead].Role); {
+	for n := len(w.Msgs); w.wishes.Ahead < n && ingest.SystemRole(w.Msgs[n-1-w.wishes.Ahead].Role); {
 		w.wishes.Ahead++
 	}
-	if n := len(w.msgs); w.wishes.Ahead == n || w.wishes.Ahead > n-delta.Align.At {
+	if n := len(w.Msgs); w.wishes.Ahead == n || w.wishes.Ahead > n-delta.Align.At {
 		return
 	}
 	w.leadGone = w.proj.Seen[0].Gone
@@ -264,10 +264,6 @@ func (w *work) grant(delta pagevm.Delta, blocks []pagevm.Block, recall *pagevm.R
 	wishes := w.wishes
 	wishes.Append, wishes.Recall = blocks, recall
 	w.proj, w.decision = w.nextProjection(delta, wishes, w.granted)
-}
-
-func systemRole(r memkernel.Role) bool {
-	return r == memkernel.RoleSystem || r == memkernel.RoleDeveloper
 }
 
 // fitting are the blocks that there is room for. A change that finds none is told

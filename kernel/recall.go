@@ -47,7 +47,7 @@ func (w *work) recall() (*pagevm.Recall, []pagevm.Block) {
 		return nil, nil
 	}
 	out := &pagevm.Recall{Turn: turn}
-	room := min(tokens, w.hard-w.planned(w.proj)) - w.scale(w.count.Overheads.PerMessage)
+	room := min(tokens, w.hard-w.planned(w.proj)) - w.scale(w.Count.Overheads.PerMessage)
 	if w.ratio != 1 {
 		room-- // sizes are rounded up apart, and the block's as one
 	}
@@ -94,7 +94,7 @@ const memoryOff = "memory is switched off"
 func (w *work) pack(hits []retrieval.Hit, room, items int) retrieval.Packed {
 	shows := w.showing(hits)
 	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room, Items: items,
-		Count: func(s string) int { return w.scale(w.count.Text(s)) }, Shown: shows})
+		Count: func(s string) int { return w.scale(w.Count.Text(s)) }, Shown: shows})
 	byID := make(map[string]*retrieval.Hit, len(hits))
 	for i := range hits {
 		byID[hits[i].ID] = &hits[i]
@@ -102,7 +102,7 @@ func (w *work) pack(hits []retrieval.Hit, room, items int) retrieval.Packed {
 	for _, l := range packed.Left {
 		tokens := 0
 		if h := byID[l.ID]; h != nil {
-			tokens = w.scale(w.count.Text(h.Text))
+			tokens = w.scale(w.Count.Text(h.Text))
 		}
 		w.left = append(w.left, Excluded{Kind: RegionRetrieval, ID: l.Citation, Tokens: tokens, Reason: string(l.Reason)})
 	}
@@ -154,7 +154,7 @@ func (w *work) tail(text string, tokens int) (from int, end string) {
 	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 	i, sum := len(lines), 0
 	for i > 0 {
-		if sum += w.scale(w.count.Text(lines[i-1])); sum > tokens && i < len(lines) {
+		if sum += w.scale(w.Count.Text(lines[i-1])); sum > tokens && i < len(lines) {
 			break
 		}
 		i--

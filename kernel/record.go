@@ -19,7 +19,7 @@ const opPlan = "plan"
 // blobs, then the journal line that names them, then the projection that shows
 // them. What was captured is committed even if the last step fails.
 func (s *session) record(w *work) error {
-	if err := s.commitCapture(w); err != nil {
+	if err := s.commitPages(cmp.Or(w.ctx, context.Background()), w.Out, &cutBody{Branch: w.req.Branch, Model: w.req.Model, Spans: w.newSpans(), Texts: w.texts}, w.req.Now, &w.stats); err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
 	w.ctx = context.WithoutCancel(cmp.Or(w.ctx, context.Background())) // what is begun is recorded
@@ -85,41 +85,6 @@ func (s *session) nextPlanID(w *work) string {
 		w.req.Now.UTC().Format(time.RFC3339Nano))
 }
 
-// commitCapture writes what the plan ingested, and the cut if it made one.
-func (s *session) commitCapture(w *work) error {
-	recs, err := s.captureRecords(w)
-	if err != nil || len(recs) == 0 {
-		return err
-	}
-	if err := s.openJournal(); err != nil {
-		return err
-	}
-	if len(w.capture.blobs) > 0 {
-		unlock, err := lockBlobs(cmp.Or(w.ctx, context.Background()), s.root, false)
-		if err != nil {
-			return err
-		}
-		defer unlock()
-	}
-	batch := s.blobs.NewBatch()
-	for _, b := range w.capture.blobs {
-		batch.AddString(b)
-	}
-	st, err := batch.Commit(context.Background())
-	if err != nil {
-		return err
-	}
-	w.stats.Blobs, w.stats.BlobBytes, w.stats.Syncs, w.stats.SyncTime, w.stats.Files = st.Added, st.AddedBytes, st.Syncs, st.SyncTime, st.Added
-	js, err := s.journal.Append(true, recs...)
-	if err != nil {
-		return err
-	}
-	w.stats.journal(js)
-	s.keepPages(w.capture.pages)
-	s.keepCut(&cutBody{Branch: w.req.Branch, Model: w.req.Model, Spans: w.newSpans(), Texts: w.texts})
-	return nil
-}
-
 // commitCut makes the summary of what a cut lets go durable before the cut is: an
 // eviction, or a downgrade if all messages stay.
 func (s *session) commitCut(w *work) error {
@@ -135,25 +100,6 @@ func (s *session) commitCut(w *work) error {
 		journal.Update{}, w.req.Branch, w.next.Summary, nil)
 	w.stats.journal(r.Stats)
 	return err
-}
-
-func (s *session) captureRecords(w *work) ([]journal.Record, error) {
-	var recs []journal.Record
-	if !w.capture.empty() {
-		body, err := w.capture.appendJSON(nil)
-		if err != nil {
-			return nil, err
-		}
-		recs = append(recs, journal.Record{Op: opIngest, ID: ids.Hash(string(body))[:24], Time: w.req.Now, Body: body})
-	}
-	if len(w.texts) > 0 {
-		body, err := json.Marshal(cutBody{Branch: w.req.Branch, Model: w.req.Model, Spans: w.newSpans(), Texts: w.texts})
-		if err != nil {
-			return nil, err
-		}
-		recs = append(recs, journal.Record{Op: opCut, ID: ids.Hash(string(body))[:24], Time: w.req.Now, Body: body})
-	}
-	return recs, nil
 }
 
 // newSpans are the spans that this plan added.

@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/internal/blob"
 	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -61,7 +62,7 @@ type session struct {
 	pages   map[string]*pagevm.Page
 	texts   map[string]string // representations and kernel blocks by hash
 	lines   map[lineKey]*branch.State
-	heard   map[lineKey]*heard // what is observed of lines that are not planned here
+	heard   map[lineKey]*ingest.Heard // what is observed of lines that are not planned here
 	spans   map[string]branch.Span
 	turns   int
 	// observed is the summary of all observed turns, used from the next cut on.
@@ -115,13 +116,6 @@ type session struct {
 
 type lineKey struct{ branch, model string }
 
-// ingestBody is the body of an opIngest record.
-type ingestBody struct {
-	Pages []*pagevm.Page `json:"pages"`
-	// Content is what small pages hold, by page id.
-	Content map[string]string `json:"content,omitempty"`
-}
-
 // cutBody is the body of an opCut record.
 type cutBody struct {
 	Branch  string        `json:"branch,omitempty"`
@@ -145,7 +139,7 @@ func (k *Kernel) newSession(key, name string) *session {
 func (s *session) init() {
 	s.pages = map[string]*pagevm.Page{}
 	s.texts = map[string]string{}
-	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*heard{}
+	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*ingest.Heard{}
 	s.spans = map[string]branch.Span{}
 	s.observed = map[string]summary.State{}
 	s.turnChains, s.account, s.life, s.flushed = map[string]string{}, account{}, nil, map[string]bool{}
@@ -353,7 +347,7 @@ func (s *session) lose(cause error) {
 		s.records.Close()
 	}
 	s.records, s.lost = nil, cause
-	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*heard{}
+	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*ingest.Heard{}
 }
 
 // follow opens a journal, or looks for what was appended to it, and hands every
@@ -406,7 +400,7 @@ func (s *session) replay(r journal.Record) error {
 	s.upkept = r.Op == opForget || r.Op == opForgotten
 	switch r.Op {
 	case opIngest:
-		var b ingestBody
+		var b ingest.Body
 		if err := unmarshal(r, &b); err != nil {
 			return err
 		}

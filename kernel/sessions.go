@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/blob"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/sessions"
@@ -179,7 +180,7 @@ func (m *memory) readJournal(ctx context.Context, c *sessions.Conversation, from
 		if rec.Op != opIngest {
 			continue
 		}
-		var b ingestBody
+		var b ingest.Body
 		if err := unmarshal(rec, &b); err != nil {
 			return from, err
 		}
@@ -203,7 +204,7 @@ func (m *memory) said(p *pagevm.Page, content map[string]string, seen map[string
 		return sessions.Turn{}, false
 	}
 	stored, ok := content[p.ID]
-	if rep := fullRep(p); !ok && rep != nil {
+	if rep := ingest.FullRep(p); !ok && rep != nil {
 		stored, ok = rep.Text, true
 	}
 	if !ok && p.Blob != "" {

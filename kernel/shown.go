@@ -124,7 +124,7 @@ func (w *work) eachShown(look func(string)) {
 		if it.Kind != pagevm.ItemHost && it.Kind != pagevm.ItemResult {
 			continue
 		}
-		for w.msgs[next].Key != it.Key {
+		for w.Msgs[next].Key != it.Key {
 			next++
 		}
 		if it.Level != pagevm.Full {
@@ -132,7 +132,7 @@ func (w *work) eachShown(look func(string)) {
 			continue
 		}
 		for j := it.Part; j < it.Part+it.Parts; j++ {
-			p := &w.msgs[next].Parts[j]
+			p := &w.Msgs[next].Parts[j]
 			if p.Kind == memkernel.PartText {
 				look(p.Text)
 			}

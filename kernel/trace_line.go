@@ -82,11 +82,11 @@ func (w *work) traceLine(before *traced, diff *branch.Record) (*traceLine, *trac
 		base, after.digest = &before.traceBase, before.digest
 		line.After = before.plan
 	}
-	line.KeepHost = sameHosts(base.hosts, w.hosts)
-	line.Host = w.hosts[line.KeepHost:]
+	line.KeepHost = sameHosts(base.hosts, w.Hosts)
+	line.Host = w.Hosts[line.KeepHost:]
 	line.KeepPlaces = common(base.places, w.places)
 	line.Places = w.places[line.KeepPlaces:]
-	after.traceBase = traceBase{proj: w.proj, hosts: w.hosts, places: w.places, cut: base.cut}
+	after.traceBase = traceBase{proj: w.proj, hosts: w.Hosts, places: w.places, cut: base.cut}
 	line.Projection = after.digest.sum(w.proj, diff.KeepSeen, diff.KeepItems)
 	for i := range w.decided {
 		if n := w.decided[i].fwd; n != nil && n.proj == w.proj {
@@ -145,18 +145,18 @@ func appendStep(steps []traceStep, name string, in, out any) ([]traceStep, error
 // the plan came to.
 func (w *work) traceSelect(in *pagevm.SelectInput, seen []pagevm.Seen) (selectIn, error) {
 	var out selectIn
-	if len(in.Host) != len(w.hosts) || common(in.Places, w.places) != len(in.Places) {
+	if len(in.Host) != len(w.Hosts) || common(in.Places, w.places) != len(in.Places) {
 		return out, errors.New("the selector was given another conversation than Next")
 	}
 	for i := range in.Host {
-		if sameHost(&in.Host[i], &w.hosts[i]) {
+		if sameHost(&in.Host[i], &w.Hosts[i]) {
 			continue
 		}
-		if len(in.Host[i].Segments) != len(w.hosts[i].Segments) {
+		if len(in.Host[i].Segments) != len(w.Hosts[i].Segments) {
 			return out, fmt.Errorf("the selector was given other segments of message %d than Next", i)
 		}
 		for j := range in.Host[i].Segments {
-			f, err := changedFields(&w.hosts[i].Segments[j], &in.Host[i].Segments[j])
+			f, err := changedFields(&w.Hosts[i].Segments[j], &in.Host[i].Segments[j])
 			if err != nil {
 				return out, err
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -134,7 +135,7 @@ func (s *session) beginEpoch() {
 	s.account.epoch++
 	s.account.compactions, s.account.compacted, s.account.pending = 0, nil, nil
 	s.observed = map[string]summary.State{}
-	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*heard{}
+	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*ingest.Heard{}
 	s.cut = map[lineKey]bool{}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -30,10 +31,10 @@ func (w *work) takeUnplanned() {
 		return
 	}
 	n := w.align.First
-	for n < len(w.hosts) && n < len(u.Messages) && hashMessage(&u.Messages[n]) == w.hosts[n].Hash {
+	for n < len(w.Hosts) && n < len(u.Messages) && ingest.HashMessage(&u.Messages[n]) == w.Hosts[n].Hash {
 		n++
 	}
-	hosts := shownInFull(w.hosts[:n], min(w.align.At, n))
+	hosts := shownInFull(w.Hosts[:n], min(w.align.At, n))
 	align := pagevm.Align(w.prev.Proj, hosts)
 	if align.Stale {
 		return
@@ -44,7 +45,7 @@ func (w *work) takeUnplanned() {
 	prev.Planned = prev.Proj.Tokens()
 	w.next.Ledger, w.next.Pace = prev.Ledger, prev.Pace
 	w.prev = &prev
-	w.align = pagevm.Align(prev.Proj, w.hosts)
+	w.align = pagevm.Align(prev.Proj, w.Hosts)
 }
 
 // unplannedLedger is what the provider's cache holds after a projection was sent

@@ -51,12 +51,12 @@ func (w *work) expected() *branch.Expected {
 // in full, would cost in full.
 func (w *work) savedTokens() int {
 	n := 0
-	for i := range w.hosts {
+	for i := range w.Hosts {
 		if !w.proj.Seen[i].Gone {
 			continue
 		}
-		for j := range w.hosts[i].Segments {
-			n += w.hosts[i].Segments[j].At[pagevm.Full].Tokens
+		for j := range w.Hosts[i].Segments {
+			n += w.Hosts[i].Segments[j].At[pagevm.Full].Tokens
 		}
 	}
 	if len(w.proj.Cuts) == 0 && n == 0 {

@@ -13,8 +13,8 @@ import (
 func (w *work) userTurn() (key, text string, fresh bool) {
 	asked, askedFresh := -1, false
 	fresh = true
-	for i := len(w.msgs) - 1; i >= 0; i-- {
-		m := &w.msgs[i]
+	for i := len(w.Msgs) - 1; i >= 0; i-- {
+		m := &w.Msgs[i]
 		if m.Role == memkernel.RoleAssistant {
 			fresh = false
 		}
@@ -34,7 +34,7 @@ func (w *work) userTurn() (key, text string, fresh bool) {
 	if asked < 0 {
 		return "", "", false
 	}
-	return w.msgs[asked].Key, transcript.Words(w.msgs[asked]), askedFresh
+	return w.Msgs[asked].Key, transcript.Words(w.Msgs[asked]), askedFresh
 }
 
 func hasMedia(m *memkernel.Message) bool {

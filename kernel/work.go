@@ -4,35 +4,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/tokencount"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
-	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // work is one plan in the making. It reads the session and writes to nothing but
 // itself.
 type work struct {
+	*ingest.Batch
 	ctx             context.Context // of the searches and compressions that a plan may ask for
-	short           shortener
 	memory          *memory
 	req             PlanRequest
 	s               *session
 	prev            *branch.State // the line before; never changed
 	next            *branch.State // the line being made
 	model           cachelayout.Model
-	prices          *cachelayout.Book // of an observation
 	priced, durable bool
-	count           tokencount.Counter
 	ratio           float64 // calibrated tokens per counted token
 	spread          float64 // upper bound per calibrated token
 
@@ -47,35 +43,15 @@ type work struct {
 	hard            int // window minus reserve, the counts' own error taken off
 	fixed           int // tools, system and what the host does not show
 
-	msgs []memkernel.Message
-	kept int // leading msgs that are those of the line before
-	// absorbed are the leading hosts that are those of the line before.
-	absorbed int
-	// heard is what an observation goes on from, nil for a plan; unchanged are the
-	// messages that the host vouches for, was those of before that are not kept, byID
-	// all calls, led the place behind an opening that was put in front, examined how
-	// many messages were made valid.
-	heard         *heard
-	unchanged     int
-	was           []memkernel.Message
-	byID          map[string]*memkernel.ToolCall
-	led, examined int
-	open          int // messages at the end that may go on
-	hosts         []pagevm.HostMessage
-	places        []pagevm.Place
-	seen          []pagevm.Seen
-	align         pagevm.Alignment
-	capture       *capture
-	texts         map[string]string // kernel blocks made by this plan
-	faults        []Fault
-	alerts        []Fault
-	spans         map[string]string // the span that a message left with, made by spanOf
-	removed       []branch.Excluded // what healing took out, taken the parts of it that are new
-	taken         []taken
-	left          []Excluded // what was found and not recalled
-	stats         Stats
-	// lifted is binary content that stood in results as base64, by page.
-	lifted map[string][]mask.Payload
+	places []pagevm.Place
+	seen   []pagevm.Seen
+	align  pagevm.Alignment
+	texts  map[string]string // kernel blocks made by this plan
+	faults []Fault
+	alerts []Fault
+	spans  map[string]string // the span that a message left with, made by spanOf
+	left   []Excluded        // what was found and not recalled
+	stats  Stats
 
 	// What hosts wrote: shared is what all sessions share, pinned what stands.
 	shared, pinned []journal.StoredPage
@@ -144,11 +120,11 @@ type work struct {
 }
 
 // newWork resolves the request's defaults.
-func (k *Kernel) newWork(s *session, req PlanRequest) (*work, error) {
+func (k *Kernel) newWork(ctx context.Context, s *session, req PlanRequest, durable bool) (*work, error) {
 	if req.Now.IsZero() {
 		req.Now = k.now()
 	}
-	w := &work{req: req, s: s, lowWater: k.lowWater, short: shortener{opt: &k.represent}, texts: map[string]string{}, capture: newCapture(), ratio: 1, spread: 1}
+	w := &work{req: req, s: s, lowWater: k.lowWater, texts: map[string]string{}, ratio: 1, spread: 1}
 	w.model, w.priced = k.prices.Lookup(req.Model, req.Now)
 	w.window = req.ContextWindow
 	if w.window == 0 {
@@ -162,11 +138,14 @@ func (k *Kernel) newWork(s *session, req PlanRequest) (*work, error) {
 		w.reserve = budget.DefaultReserve(w.window)
 	}
 	w.asked.window, w.asked.reserve = w.window, w.reserve
-	c, err := tokencount.New(w.model.Tokenizer, req.Model, k.counts)
+	m, err := newMaker(ctx, k, s, w.model, req.Branch, req.Model)
 	if err != nil {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
-	w.count = c
+	m.Resolver, m.Durable = req.Resolver, durable
+	m.Stopped = func() bool { return ctx.Err() != nil }
+	m.Large = budget.LargeResult(w.window)
+	w.Batch = &ingest.Batch{Maker: m}
 	if lost := s.projectionLost(lineKey{req.Branch, req.Model}); lost != "" {
 		w.faults = append(w.faults, Fault{Code: FaultProjectionLost, Detail: lost})
 	}
@@ -183,37 +162,38 @@ func (k *Kernel) newWork(s *session, req PlanRequest) (*work, error) {
 // absorb makes the request valid, lays it over the projection and ingests what is
 // new.
 func (w *work) absorb() error {
-	if err := w.heal(); err != nil && (w.demand == nil || !errors.Is(err, ErrAnswered)) {
+	m, r := w.Maker, &w.req
+	b, err := ingest.Repair(m, w.prev, ingest.Request{Messages: r.Messages, Prompt: r.Prompt, Turn: r.Turn, Now: r.Now, Lead: w.format() == transcript.FormatAnthropic})
+	if err != nil && (w.demand == nil || !errors.Is(err, ErrAnswered)) {
 		return err
 	}
-	g := w.ingester()
-	g.until = w.ctx
-	g.keepTaken(w.taken)
-	if w.hosts = g.absorb(w); g.stopped() {
+	if w.Batch = b; !b.Absorb() {
 		return w.ctx.Err()
 	}
-	w.next.Calls = g.calls
-	w.stats.Ingested = len(w.capture.pages)
-	w.places, w.absorbed = places(w.prev.Places, g.kept, w.msgs), g.kept
-	w.align = pagevm.Align(w.prev.Proj, w.hosts)
-	w.next.Msgs, w.next.Places = w.msgs, w.places
+	for _, f := range b.Faults {
+		w.faults = append(w.faults, Fault(f))
+	}
+	w.next.Raw, w.next.Removed, w.next.Adopted, w.next.Calls = b.Raw, b.Removed, b.Adopted, b.Calls
+	w.stats.Ingested, w.stats.LiftedBytes = len(b.Out.New), b.LiftedBytes
+	w.places = ingest.Places(w.prev.Places, b.Absorbed, b.Msgs)
+	w.align = pagevm.Align(w.prev.Proj, w.Hosts)
+	w.next.Msgs, w.next.Places = w.Msgs, w.places
 	if w.align.Rewrite != pagevm.RewriteNone {
-		w.faults = append(w.faults, Fault{Code: string(w.align.Rewrite), Key: keyAt(w.hosts, w.align.First),
+		w.faults = append(w.faults, Fault{Code: string(w.align.Rewrite), Key: keyAt(w.Hosts, w.align.First),
 			Detail: fmt.Sprintf("the host's messages differ from message %d on", w.align.First+1)})
 	}
 	return nil
 }
 
-// ingester makes pages for this plan. Without a window (an observed turn) no
-// result is too large.
-func (w *work) ingester() *ingester {
-	g := &ingester{known: w.s.pages, calls: w.next.Calls, count: w.count, branch: w.req.Branch, resolver: w.req.Resolver, large: math.MaxInt, durable: w.durable, out: w.capture,
-		ctx: w.ctx, short: &w.short, mask: w.s.masker, graves: &w.s.erasures, lifted: w.lifted}
-	if w.window > 0 {
-		g.large = w.unscale(budget.LargeResult(w.window))
-	}
-	return g
+// ingester makes pages for this plan, by what counts as large now.
+func (w *work) ingester() *ingest.Maker {
+	g := w.Maker
+	g.Large = w.unscale(budget.LargeResult(w.window))
+	return &g
 }
+
+// hostKey is the key that the host knows a message by.
+func (w *work) hostKey(key string) string { return branch.HostKey(w.Adopted, key) }
 
 func freshSeen(hosts []pagevm.HostMessage) []pagevm.Seen {
 	out := make([]pagevm.Seen, len(hosts))
@@ -257,8 +237,8 @@ func (w *work) measureFixed() {
 		w.systemHash = ids.Hash(w.systemHash + w.req.System[i].Text)
 	}
 	w.systemHash = ids.Hash(w.systemHash + strconv.Itoa(w.req.FixedTokens))
-	w.toolTokens = w.scale(w.count.Tools(w.req.Tools))
-	w.systemTokens = w.req.FixedTokens + w.scale(w.count.System(w.req.System)+w.count.Overheads.Base)
+	w.toolTokens = w.scale(w.Count.Tools(w.req.Tools))
+	w.systemTokens = w.req.FixedTokens + w.scale(w.Count.System(w.req.System)+w.Count.Overheads.Base)
 	if c := w.fixedAs; c != nil {
 		w.toolTokens, w.systemTokens, w.toolHash, w.systemHash = c.ToolTokens, c.SystemTokens, c.ToolHash, c.SystemHash
 	} else {

@@ -169,7 +169,7 @@ func (w *work) carryBound() int {
 func (w *work) fit(p *pagevm.Page) pagevm.Fit {
 	f := pagevm.Fit{Floor: pagevm.Floor(p.Type, w.req.Resolver != "")}
 	for _, r := range p.Reps {
-		f.Tokens[r.Level] = w.count.Text(r.Text)
+		f.Tokens[r.Level] = w.Count.Text(r.Text)
 	}
 	return f
 }
@@ -191,12 +191,12 @@ func carryBlocks(pages []*pagevm.Page, fits []pagevm.Fit, levels []pagevm.Level)
 func (w *work) sourcePage(src *source) *pagevm.Page {
 	p := &pagevm.Page{ID: ids.Page("ws", src.path), Type: src.typ, Scope: memkernel.ScopeProject, Path: src.path,
 		Role: string(memkernel.RoleUser), Created: w.req.Now, Refs: []memkernel.Ref{src.ref()}}
-	return w.ingester().keep(p, src.text, func(p *pagevm.Page) []pagevm.Rep {
+	return w.ingester().Keep(p, src.text, func(p *pagevm.Page) []pagevm.Rep {
 		var reps []pagevm.Rep
 		if src.typ == pagevm.Bootstrap {
 			reps = represent.Bootstrap(src.path, src.text)
 		} else {
-			reps = represent.Preference(p.ID, src.path, src.text, w.req.Resolver, w.short.opt)
+			reps = represent.Preference(p.ID, src.path, src.text, w.req.Resolver, w.Represent)
 		}
 		reps = append([]pagevm.Rep{{Level: pagevm.Full, Text: src.text}}, reps...)
 		for i := range reps {
@@ -262,12 +262,12 @@ func (w *work) hostShows(text string) bool {
 			return true
 		}
 	}
-	for i := range w.msgs {
-		if w.leadGone || w.msgs[i].Role == memkernel.RoleAssistant {
+	for i := range w.Msgs {
+		if w.leadGone || w.Msgs[i].Role == memkernel.RoleAssistant {
 			return false
 		}
-		for j := range w.msgs[i].Parts {
-			if strings.Contains(w.msgs[i].Parts[j].Text, text) {
+		for j := range w.Msgs[i].Parts {
+			if strings.Contains(w.Msgs[i].Parts[j].Text, text) {
 				return true
 			}
 		}

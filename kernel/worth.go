@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
@@ -42,17 +43,17 @@ func (w *work) appraised() *appraisal {
 // appraise looks at all messages. Of those that have left only what they said
 // counts: a name that was said once is likelier to be said again.
 func (w *work) appraise() *appraisal {
-	a := &appraisal{w: w, traits: make([][]pagevm.Traits, len(w.hosts)), ids: map[represent.Name]int32{},
+	a := &appraisal{w: w, traits: make([][]pagevm.Traits, len(w.Hosts)), ids: map[represent.Name]int32{},
 		worked: map[string]bool{}, asked: map[represent.Name]bool{}, newest: w.places[len(w.places)-1].Atom}
 	_, words, _ := w.userTurn()
 	for _, n := range represent.Names(words + "\n" + represent.PlanStep(w.state().text)) {
 		a.asked[n] = true
 	}
 	a.find()
-	for i := len(w.hosts) - 1; i >= 0; i-- {
-		a.traits[i] = make([]pagevm.Traits, len(w.hosts[i].Segments))
-		for j := range w.hosts[i].Segments {
-			if s := &w.hosts[i].Segments[j]; s.Kind == pagevm.ItemResult {
+	for i := len(w.Hosts) - 1; i >= 0; i-- {
+		a.traits[i] = make([]pagevm.Traits, len(w.Hosts[i].Segments))
+		for j := range w.Hosts[i].Segments {
+			if s := &w.Hosts[i].Segments[j]; s.Kind == pagevm.ItemResult {
 				a.result(i, j)
 			} else {
 				a.dialogue(i, j)
@@ -66,14 +67,14 @@ func (a *appraisal) age(i int) int { return a.newest - a.w.places[i].Atom }
 
 // find looks for the names in all texts, on all processors: it is most of the work.
 func (a *appraisal) find() {
-	a.found = make([][][pagevm.Full + 1][]represent.Name, len(a.w.hosts))
+	a.found = make([][][pagevm.Full + 1][]represent.Name, len(a.w.Hosts))
 	a.w.page("") // the index of pages is made on first use, by one
 	var next atomic.Int32
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(a.found); i = int(next.Add(1)) - 1 {
-				a.found[i] = make([][pagevm.Full + 1][]represent.Name, len(a.w.hosts[i].Segments))
+				a.found[i] = make([][pagevm.Full + 1][]represent.Name, len(a.w.Hosts[i].Segments))
 				for j := range a.found[i] {
 					a.found[i][j] = a.namesOf(i, j)
 				}
@@ -86,13 +87,13 @@ func (a *appraisal) find() {
 // namesOf are the names that each level of a segment shows. Of results that have
 // left nothing counts.
 func (a *appraisal) namesOf(i, j int) (names [pagevm.Full + 1][]represent.Name) {
-	m, s := &a.w.msgs[i], &a.w.hosts[i].Segments[j]
+	m, s := &a.w.Msgs[i], &a.w.Hosts[i].Segments[j]
 	if s.Kind != pagevm.ItemResult {
 		names[pagevm.Full] = represent.Names(saidIn(m.Parts[s.Part : s.Part+s.Parts]))
 	} else if a.w.seen[i].Gone || a.w.page(s.Page) == nil {
 		return names
 	} else {
-		names[pagevm.Full] = represent.Names(resultText(m.Parts[s.Part].Result))
+		names[pagevm.Full] = represent.Names(ingest.ResultText(m.Parts[s.Part].Result))
 	}
 	for l := pagevm.Pointer; l < pagevm.Full; l++ {
 		if s.At[l].Hash != "" {
@@ -119,7 +120,7 @@ func saidIn(parts []memkernel.Part) string {
 
 // dialogue appraises words and tool inputs.
 func (a *appraisal) dialogue(i, j int) {
-	m, s, t := &a.w.msgs[i], &a.w.hosts[i].Segments[j], &a.traits[i][j]
+	m, s, t := &a.w.Msgs[i], &a.w.Hosts[i].Segments[j], &a.traits[i][j]
 	t.Act, t.Age = toolcall.ActUser, a.age(i)
 	if m.Role == memkernel.RoleAssistant {
 		t.Act = toolcall.ActSay
@@ -148,9 +149,9 @@ var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\r", `\t`, "\t"
 
 // result appraises a tool result.
 func (a *appraisal) result(i, j int) {
-	s, t := &a.w.hosts[i].Segments[j], &a.traits[i][j]
-	r := a.w.msgs[i].Parts[s.Part].Result
-	page, call := a.w.page(s.Page), a.w.next.Calls[r.CallID]
+	s, t := &a.w.Hosts[i].Segments[j], &a.traits[i][j]
+	r := a.w.Msgs[i].Parts[s.Part].Result
+	page, call := a.w.page(s.Page), a.w.Calls[r.CallID]
 	t.Age = a.age(i)
 	if page == nil || call == nil {
 		return

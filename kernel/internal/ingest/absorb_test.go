@@ -1,4 +1,4 @@
-package kernel
+package ingest
 
 import (
 	"math"
@@ -11,23 +11,30 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-func testIngester(t *testing.T) *ingester {
+func testMaker(t *testing.T) *Maker {
 	t.Helper()
 	c, err := tokencount.New("o200k", "gpt-5.5", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &ingester{known: map[string]*pagevm.Page{}, calls: map[string]*memkernel.ToolCall{}, count: c, resolver: "memory_get", graves: &erasures{},
-		large: math.MaxInt, durable: true, out: newCapture(), short: &shortener{}}
+	return &Maker{Known: map[string]*pagevm.Page{}, Calls: map[string]*memkernel.ToolCall{}, Count: c, Resolver: "memory_get", Graves: noGraves{},
+		Large: math.MaxInt, Durable: true, Out: &Pages{}}
 }
 
+type noGraves struct{}
+
+func (noGraves) Any() bool                       { return false }
+func (noGraves) Forgotten(string) (string, bool) { return "", false }
+func (noGraves) ForgottenContent(string) bool    { return false }
+func (noGraves) Retired(string) bool             { return false }
+
 func TestSharedOutIngestEqualsOneAfterTheOther(t *testing.T) {
-	s, err := transcript.LoadFile("../testdata/session.jsonl", nil)
+	s, err := transcript.LoadFile("../../../testdata/session.jsonl", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	msgs := s.View(transcript.Full)
-	one, many := testIngester(t), testIngester(t)
+	one, many := testMaker(t), testMaker(t)
 	var want []pagevm.HostMessage
 	for i := range msgs {
 		one.index(msgs[i : i+1])
@@ -40,7 +47,7 @@ func TestSharedOutIngestEqualsOneAfterTheOther(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("hosts (-one +shared):\n%.2000s", d)
 	}
-	if d := cmp.Diff([]any{one.out.pages, one.out.contents, one.out.blobs}, []any{many.out.pages, many.out.contents, many.out.blobs}); d != "" {
+	if d := cmp.Diff([]any{one.Out.New, one.Out.contents, one.Out.Blobs}, []any{many.Out.New, many.Out.contents, many.Out.Blobs}); d != "" {
 		t.Errorf("capture (-one +shared):\n%.2000s", d)
 	}
 }
@@ -64,7 +71,7 @@ func TestIndexAhead(t *testing.T) {
 		{"a result without a call", []memkernel.Message{call("a"), result("b")}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := testIngester(t).indexAhead(c.msgs); got != c.want {
+			if got := testMaker(t).indexAhead(c.msgs); got != c.want {
 				t.Errorf("indexAhead = %v, want %v", got, c.want)
 			}
 		})

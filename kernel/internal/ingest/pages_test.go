@@ -1,4 +1,4 @@
-package kernel
+package ingest
 
 import (
 	"encoding/json"
@@ -90,27 +90,27 @@ func TestCaptureJSON(t *testing.T) {
 	page := func(id, hash string) *pagevm.Page { return &pagevm.Page{ID: id, Hash: hash} }
 	for _, c := range []struct {
 		name string
-		fill func(*capture)
+		fill func(*Pages)
 		want map[string]string
 	}{
-		{"nothing", func(*capture) {}, nil},
-		{"small", func(c *capture) { c.add(page("a", "1"), "x\ny"); c.add(page("b", "2"), "") }, map[string]string{"a": "x\ny", "b": ""}},
-		{"large", func(c *capture) { c.add(page("a", "1"), strings.Repeat("x", inlineBytes+1)) }, nil},
-		{"not UTF-8", func(c *capture) { c.add(page("a", "1"), "x\xff") }, nil},
-		{"twice", func(c *capture) { c.add(page("a", "1"), "old"); c.add(page("a", "2"), "new") }, map[string]string{"a": "new"}},
+		{"nothing", func(*Pages) {}, nil},
+		{"small", func(c *Pages) { c.add(page("a", "1"), "x\ny"); c.add(page("b", "2"), "") }, map[string]string{"a": "x\ny", "b": ""}},
+		{"large", func(c *Pages) { c.add(page("a", "1"), strings.Repeat("x", inlineBytes+1)) }, nil},
+		{"not UTF-8", func(c *Pages) { c.add(page("a", "1"), "x\xff") }, nil},
+		{"twice", func(c *Pages) { c.add(page("a", "1"), "old"); c.add(page("a", "2"), "new") }, map[string]string{"a": "new"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out := newCapture()
+			out := &Pages{}
 			c.fill(out)
-			raw, err := out.appendJSON(nil)
+			raw, err := out.AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var b ingestBody
+			var b Body
 			if err := json.Unmarshal(raw, &b); err != nil {
 				t.Fatalf("%s: %v", raw, err)
 			}
-			if d := cmp.Diff(ingestBody{Pages: out.pages, Content: c.want}, b, cmpopts.EquateEmpty()); d != "" {
+			if d := cmp.Diff(Body{Pages: out.New, Content: c.want}, b, cmpopts.EquateEmpty()); d != "" {
 				t.Errorf("-want +got:\n%s", d)
 			}
 		})

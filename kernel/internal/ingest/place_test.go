@@ -1,4 +1,4 @@
-package kernel
+package ingest
 
 import (
 	"slices"
@@ -30,8 +30,8 @@ func TestPlacesTakenOverEqualPlacesMadeAnew(t *testing.T) {
 		msgs := rapid.SliceOfN(message, 0, 14).Draw(t, "msgs")
 		kept := rapid.IntRange(0, len(msgs)).Draw(t, "kept")
 		gone := rapid.SliceOfN(message, 0, 4).Draw(t, "rewritten")
-		known := places(nil, 0, slices.Concat(msgs[:kept], gone))
-		if d := cmp.Diff(places(nil, 0, msgs), places(known, kept, msgs)); d != "" {
+		known := Places(nil, 0, slices.Concat(msgs[:kept], gone))
+		if d := cmp.Diff(Places(nil, 0, msgs), Places(known, kept, msgs)); d != "" {
 			t.Fatalf("-anew +taken over:\n%s", d)
 		}
 	})

@@ -1,4 +1,4 @@
-package kernel
+package ingest
 
 import (
 	"crypto/sha256"
@@ -14,9 +14,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
-// hashMessage is the hash of what a host message says, the same whether the host
+// HashMessage is the hash of what a host message says, the same whether the host
 // moved its cache markers or re-encoded a known block.
-func hashMessage(m *memkernel.Message) string {
+func HashMessage(m *memkernel.Message) string {
 	h := sha256.New()
 	field(h, string(m.Role))
 	for i := range m.Parts {
@@ -97,8 +97,8 @@ func samePart(a, b *memkernel.Part) bool {
 	return true
 }
 
-// resultText joins the text blocks of a result.
-func resultText(r *memkernel.ToolResult) string {
+// ResultText joins the text blocks of a result.
+func ResultText(r *memkernel.ToolResult) string {
 	if len(r.Content) == 1 && r.Content[0].Kind == memkernel.PartText {
 		return r.Content[0].Text
 	}
@@ -114,15 +114,15 @@ func resultText(r *memkernel.ToolResult) string {
 	return b.String()
 }
 
-// resultContent is what is stored of a result beside its media: its text, that of
+// ResultContent is what is stored of a result beside its media: its text, that of
 // documents, and the JSON of blocks of unknown type. What only the provider can
 // read is stored whole.
-func resultContent(p *memkernel.Part) string {
+func ResultContent(p *memkernel.Part) string {
 	r := p.Result
 	if r.Opaque && p.Raw != "" {
 		return p.Raw
 	}
-	text := resultText(r)
+	text := ResultText(r)
 	for i := range r.Content {
 		switch c := &r.Content[i]; {
 		case c.Kind == memkernel.PartOther:
@@ -139,11 +139,11 @@ func textOnly(parts []memkernel.Part) bool {
 	return !slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Kind != memkernel.PartText })
 }
 
-// media counts the images and documents among parts, those of results too.
-func media(parts []memkernel.Part) (n int) {
+// CountMedia counts the images and documents among parts, those of results too.
+func CountMedia(parts []memkernel.Part) (n int) {
 	for i := range parts {
 		if r := parts[i].Result; r != nil {
-			n += media(r.Content)
+			n += CountMedia(r.Content)
 		}
 		if parts[i].Media != nil {
 			n++
@@ -152,8 +152,8 @@ func media(parts []memkernel.Part) (n int) {
 	return n
 }
 
-// textRuns are the runs of text among parts: all else parts them.
-func textRuns(parts []memkernel.Part) (runs [][]memkernel.Part) {
+// TextRuns are the runs of text among parts: all else parts them.
+func TextRuns(parts []memkernel.Part) (runs [][]memkernel.Part) {
 	for i := 0; i < len(parts); i++ {
 		from := i
 		for i < len(parts) && parts[i].Kind == memkernel.PartText {
@@ -170,7 +170,7 @@ func textRuns(parts []memkernel.Part) (runs [][]memkernel.Part) {
 // shape and place; each run of texts shows what stands between two breaks, and where
 // there are fewer breaks the first runs show it.
 func withText(parts []memkernel.Part, text string) []memkernel.Part {
-	runs := len(textRuns(parts))
+	runs := len(TextRuns(parts))
 	chunks := strings.SplitN(text, represent.PartBreak, max(runs, 1))
 	out := make([]memkernel.Part, 0, len(parts))
 	if runs == 0 {
@@ -186,7 +186,7 @@ func withText(parts []memkernel.Part, text string) []memkernel.Part {
 				if runs > 1 {
 					c = strings.Trim(c, "\n")
 				}
-				out = append(out, textPart(c))
+				out = append(out, TextPart(c))
 			}
 			chunks = chunks[1:]
 		}
@@ -194,8 +194,8 @@ func withText(parts []memkernel.Part, text string) []memkernel.Part {
 	return out
 }
 
-// lowered are the parts of an item, showing text.
-func lowered(parts []memkernel.Part, text string) []memkernel.Part {
+// Lowered are the parts of an item, showing text.
+func Lowered(parts []memkernel.Part, text string) []memkernel.Part {
 	if len(parts) != 1 || parts[0].Result == nil {
 		return withText(parts, text)
 	}
@@ -232,4 +232,12 @@ var (
 func oddTime(t time.Time) bool {
 	s := t.Unix()
 	return (s < firstTime || s > lastTime) && !t.IsZero()
+}
+
+// TextPart is a part that says a text.
+func TextPart(s string) memkernel.Part { return memkernel.Part{Kind: memkernel.PartText, Text: s} }
+
+// Thinking tells whether a part is a model's thinking.
+func Thinking(p *memkernel.Part) bool {
+	return p.Kind == memkernel.PartThinking || p.Kind == memkernel.PartRedactedThinking
 }

@@ -1,4 +1,4 @@
-package kernel
+package ingest
 
 import (
 	"encoding/json"
@@ -10,13 +10,16 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// capture is what an ingest found and has not written yet.
-type capture struct {
-	pages []*pagevm.Page
+// Pages are the pages that were made and are not written yet. Pages are added, never
+// taken out: what a plan tried and gave up is kept, too.
+type Pages struct {
+	// New are the pages, in the order in which they were made.
+	New []*pagevm.Page
+	// Blobs are contents that stand apart: those of large pages, and media.
+	Blobs []string
 	// contents are what small pages hold, one per page, "" for those whose
-	// content is among blobs; blobs holds media too.
+	// content is among Blobs.
 	contents []string
-	blobs    []string
 	// byID and texts find pages and their representations; they are made of the
 	// first indexed pages, when something is looked for.
 	byID    map[string]*pagevm.Page
@@ -24,32 +27,44 @@ type capture struct {
 	indexed int
 }
 
-func newCapture() *capture { return &capture{} }
+// Body is what [Pages.AppendJSON] writes.
+type Body struct {
+	Pages []*pagevm.Page `json:"pages"`
+	// Content is what small pages hold, by page id.
+	Content map[string]string `json:"content,omitempty"`
+}
 
-// empty tells that no page is new. Blobs of pages that are known are known, too.
-func (c *capture) empty() bool { return len(c.pages) == 0 }
+// Empty tells that no page is new. Blobs of pages that are known are known, too.
+func (c *Pages) Empty() bool { return len(c.New) == 0 }
 
 // add files a page. Its content is kept with it if it is small and can stand in
 // JSON, as a blob otherwise.
-func (c *capture) add(p *pagevm.Page, content string) {
-	if fullRep(p) != nil {
+func (c *Pages) add(p *pagevm.Page, content string) {
+	if FullRep(p) != nil {
 		content = ""
 	}
 	if len(content) > inlineBytes || !utf8.ValidString(content) {
 		p.Blob = p.Hash
-		c.blobs = append(c.blobs, content)
+		c.Blobs = append(c.Blobs, content)
 		content = ""
 	}
-	c.pages = append(c.pages, p)
+	c.New = append(c.New, p)
 	c.contents = append(c.contents, content)
 }
 
-// replace files a page again that has more representations now.
-func (c *capture) replace(p *pagevm.Page, content func() string) {
-	for i := range c.pages {
-		if c.pages[i].ID == p.ID {
-			p.Blob = c.pages[i].Blob
-			*c.pages[i] = *p
+// merge files what o found behind what c found.
+func (c *Pages) merge(o *Pages) {
+	c.New = append(c.New, o.New...)
+	c.contents = append(c.contents, o.contents...)
+	c.Blobs = append(c.Blobs, o.Blobs...)
+}
+
+// Replace files a page again that has more representations now.
+func (c *Pages) Replace(p *pagevm.Page, content func() string) {
+	for i := range c.New {
+		if c.New[i].ID == p.ID {
+			p.Blob = c.New[i].Blob
+			*c.New[i] = *p
 			c.byID, c.texts, c.indexed = nil, nil, 0
 			return
 		}
@@ -57,9 +72,9 @@ func (c *capture) replace(p *pagevm.Page, content func() string) {
 	c.add(p, content())
 }
 
-// fullRep is the representation that holds all of a page's content, nil if none
+// FullRep is the representation that holds all of a page's content, nil if none
 // does: what the kernel itself says is kept as it is shown.
-func fullRep(p *pagevm.Page) *pagevm.Rep {
+func FullRep(p *pagevm.Page) *pagevm.Rep {
 	for i := range p.Reps {
 		if p.Reps[i].Level == pagevm.Full && p.Reps[i].Hash == p.Hash {
 			return &p.Reps[i]
@@ -69,13 +84,13 @@ func fullRep(p *pagevm.Page) *pagevm.Rep {
 }
 
 // index brings the maps up to date.
-func (c *capture) index() {
+func (c *Pages) index() {
 	if c.byID == nil {
-		c.byID = make(map[string]*pagevm.Page, len(c.pages))
-		c.texts = make(map[string]string, len(c.pages))
+		c.byID = make(map[string]*pagevm.Page, len(c.New))
+		c.texts = make(map[string]string, len(c.New))
 	}
-	for ; c.indexed < len(c.pages); c.indexed++ {
-		p := c.pages[c.indexed]
+	for ; c.indexed < len(c.New); c.indexed++ {
+		p := c.New[c.indexed]
 		c.byID[p.ID] = p
 		for i := range p.Reps {
 			c.texts[p.Reps[i].Hash] = p.Reps[i].Text
@@ -83,23 +98,23 @@ func (c *capture) index() {
 	}
 }
 
-// page finds a page that was captured, nil if there is none.
-func (c *capture) page(id string) *pagevm.Page {
+// Page finds a page that was made, nil if there is none.
+func (c *Pages) Page(id string) *pagevm.Page {
 	c.index()
 	return c.byID[id]
 }
 
-// text finds a representation that was made, by its hash.
-func (c *capture) text(hash string) (string, bool) {
+// Text finds a representation that was made, by its hash.
+func (c *Pages) Text(hash string) (string, bool) {
 	c.index()
 	t, ok := c.texts[hash]
 	return t, ok
 }
 
-// size is about how long the JSON of the capture is, in bytes.
-func (c *capture) size() int {
+// size is about how long the JSON of the pages is, in bytes.
+func (c *Pages) size() int {
 	n := 256
-	for i, p := range c.pages {
+	for i, p := range c.New {
 		n += 512 + len(c.contents[i]) + len(c.contents[i])/16
 		for j := range p.Reps {
 			n += 128 + len(p.Reps[j].Text) + len(p.Reps[j].Text)/16
@@ -111,12 +126,12 @@ func (c *capture) size() int {
 	return n
 }
 
-// appendJSON appends the capture as the JSON of an ingestBody. It is written by
+// AppendJSON appends the pages and what small ones hold as the JSON of a [Body]. It is written by
 // hand because encoding/json takes longer for it than all else that a first plan
 // writes together; what it decodes to is the same.
-func (c *capture) appendJSON(dst []byte) ([]byte, error) {
+func (c *Pages) AppendJSON(dst []byte) ([]byte, error) {
 	dst = append(slices.Grow(dst, c.size()), `{"pages":[`...)
-	for i, p := range c.pages {
+	for i, p := range c.New {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
@@ -127,8 +142,8 @@ func (c *capture) appendJSON(dst []byte) ([]byte, error) {
 	}
 	dst = append(dst, ']')
 	sep := `,"content":{`
-	for i, p := range c.pages {
-		if p.Blob != "" || c.page(p.ID) != p || fullRep(p) != nil {
+	for i, p := range c.New {
+		if p.Blob != "" || c.Page(p.ID) != p || FullRep(p) != nil {
 			continue // a blob or a representation has it, or a later page of that name
 		}
 		dst = appendString(append(dst, sep...), p.ID)
