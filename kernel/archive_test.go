@@ -1,13 +1,11 @@
 package kernel
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"pgregory.net/rapid"
@@ -53,7 +51,7 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 		"other text":   {ID: "ev-1", Hash: ids.Hash("something else")},
 		"hash of mask": {ID: "ev-1", Hash: ids.Hash(masked)},
 	} {
-		pieces := piecesOf(p, maskedResult(nil, p, text))
+		pieces := piecesOf(p, plan.MaskedResult(nil, p, text))
 		for _, s := range pieces {
 			if strings.Contains(s.Text, secret[:16]) {
 				t.Errorf("%s: %s holds %q", name, s.ID, s.Text)
@@ -64,7 +62,7 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 		}
 	}
 	clean := "no secret\xff here"
-	if got := maskedResult(nil, &pagevm.Page{Hash: ids.Hash(clean)}, clean); got != "no secret\uFFFD here" {
+	if got := plan.MaskedResult(nil, &pagevm.Page{Hash: ids.Hash(clean)}, clean); got != "no secret\uFFFD here" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -76,25 +74,8 @@ func BenchmarkMaskedResult(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				maskedResult(nil, p, text)
+				plan.MaskedResult(nil, p, text)
 			}
 		})
-	}
-}
-
-// Shown text is what a part says, whatever its kind.
-func TestShownText(t *testing.T) {
-	parts := []memkernel.Part{
-		{Kind: memkernel.PartText, Text: "said"},
-		{Kind: memkernel.PartThinking, Text: "thought"},
-		{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{Name: "Bash", Input: `{"command":"ls"}`}},
-		{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{Content: []memkernel.Part{{Kind: memkernel.PartText, Text: "listed"}}}},
-	}
-	w := &work{s: &session{}, Batch: &ingest.Batch{Msgs: []memkernel.Message{{Parts: parts}}}}
-	w.Hosts = []pagevm.HostMessage{{Segments: []pagevm.Segment{{Kind: pagevm.ItemHost, Page: "run", Parts: 4}, {Kind: pagevm.ItemResult, Page: "ev", Part: 3, Parts: 1}}}}
-	for id, want := range map[string]string{"run": "said Bash {\"command\":\"ls\"} listed", "ev": "listed"} {
-		if got := strings.Join(strings.Fields(w.shownText(0, &pagevm.Page{ID: id})), " "); got != want {
-			t.Errorf("%s says %q, want %q", id, got, fmt.Sprint(want))
-		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -155,7 +156,7 @@ func (s *session) turnLines(msgs []memkernel.Message) []checkpoint.Line {
 		if own, _ := transcript.Typed(*m); user == "" {
 			user = own
 		}
-		if text := strings.TrimSpace(utterance(m).Text); m.Role == memkernel.RoleAssistant && text != "" {
+		if text := strings.TrimSpace(plan.Utterance(m).Text); m.Role == memkernel.RoleAssistant && text != "" {
 			agent = text
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/internal/statedir"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -193,7 +194,7 @@ func (s *session) checkLine(key lineKey, l *branch.State, add func(string, ...an
 			add("projection of %s shows page %s twice", key.model, it.Page)
 		}
 		seen[it.Page] = true
-		if !shortened(it) {
+		if !plan.Shortened(it) {
 			continue
 		}
 		if s.texts[it.Hash] == "" {

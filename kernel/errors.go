@@ -1,11 +1,11 @@
 package kernel
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 )
 
 var (
@@ -29,7 +29,7 @@ type TooSmallError = budget.TooSmallError
 
 // ErrPrivate is returned for a shared plan of a conversation that was planned as
 // private: what it has been shown must not reach others.
-var ErrPrivate = errors.New("this conversation was planned as private before: plan it as private, or under another session key")
+var ErrPrivate = plan.ErrPrivate
 
 // FaultLeadingAssistant is the fault of a conversation that begins with the
 // assistant and got an opening.

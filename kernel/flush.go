@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -139,54 +140,11 @@ func (s *session) keepFlushed(items []string) {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// flushDue tells whether the host should run a flush turn before its next call: the
-// conversation is about to be compacted, or has grown by much, and has not been
-// flushed since.
-func (w *work) flushDue() {
-	o := &w.s.lifeOpt.Flush
-	if o.Off || w.memory == nil || w.req.Branch != "" {
-		return
-	}
-	soft := o.softTokens(w.window)
-	last := w.prev.FlushAsked
-	if last > w.before || w.decision.Cut != nil {
-		last = 0 // another compaction cycle
-	}
-	w.next.FlushAsked = last
-	mark := w.window - w.reserve
-	if h := w.cut.Figures.HighWater; h > 0 {
-		mark = min(mark, h) // where the kernel's own cut is due
-	}
-	if w.before >= mark-soft && (last == 0 || w.before-last >= soft) {
-		w.next.FlushAsked, w.flush = w.before, FlushTokens
-	}
-	limit := o.TranscriptBytes
-	if limit == 0 {
-		limit = 2 << 20
-	}
-	if size := w.bytesFrom(w.prev.FlushSeen); limit > 0 && size >= limit {
-		w.next.FlushSeen, w.flush = len(w.Msgs), FlushBytes
-	}
-}
-
 // The reasons of [ContextPlan.FlushDue].
 const (
-	FlushTokens = "tokens"
-	FlushBytes  = "transcript_bytes"
+	FlushTokens = plan.FlushTokens
+	FlushBytes  = plan.FlushBytes
 )
-
-// bytesFrom is how much text the messages from one on hold.
-func (w *work) bytesFrom(from int) int {
-	n := 0
-	for i := min(from, len(w.Hosts)); i < len(w.Hosts); i++ {
-		for j := range w.Hosts[i].Segments {
-			if p := w.page(w.Hosts[i].Segments[j].Page); p != nil {
-				n += int(p.Bytes)
-			}
-		}
-	}
-	return n
-}
 
 // FlushTurn is a silent turn for the host's model, to write down what should outlive
 // a compaction.

@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/tokencount"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -47,17 +48,6 @@ func newMaker(ctx context.Context, k *Kernel, s *session, m cachelayout.Model, b
 	return g, err
 }
 
-// formatOf is a request's shape: the host's wish, else what the model's provider speaks.
-func formatOf(wish transcript.Format, m *cachelayout.Model) transcript.Format {
-	switch {
-	case wish != "":
-		return wish
-	case m.Provider == "openai":
-		return transcript.FormatOpenAI
-	}
-	return transcript.FormatAnthropic
-}
-
 // intake is a turn as it was handed in, or what a boundary brought: made valid, and
 // pages of it.
 type intake struct {
@@ -76,7 +66,7 @@ func (k *Kernel) take(ctx context.Context, s *session, t *Turn) (*intake, error)
 	if err != nil {
 		return nil, err
 	}
-	req := ingest.Request{Messages: t.Messages, Now: t.Now, Lead: formatOf("", &in.model) == transcript.FormatAnthropic, Unchanged: t.Unchanged, Open: t.Open}
+	req := ingest.Request{Messages: t.Messages, Now: t.Now, Lead: plan.FormatOf("", &in.model) == transcript.FormatAnthropic, Unchanged: t.Unchanged, Open: t.Open}
 	if l, h := s.hearing(t.Branch, t.Model); h != nil {
 		in.Batch, err = ingest.RepairHeard(m, h, req)
 	} else {
@@ -104,7 +94,7 @@ func (s *session) hearing(name, model string) (*branch.State, *ingest.Heard) {
 }
 
 // absorb makes pages of what is new. Where the work fails later the session is forgotten.
-func (s *session) absorb(in *intake) {
+func (in *intake) absorb(s *session) {
 	in.Absorb()
 	in.stats.Examined = in.Examined + len(in.Hosts) - in.Absorbed
 	in.stats.LiftedBytes = in.LiftedBytes
@@ -116,7 +106,7 @@ func (s *session) absorb(in *intake) {
 // ingest makes pages of what is new and commits them.
 func (s *session) ingest(ctx context.Context, in *intake) error {
 	t := in.turn
-	s.absorb(in)
+	in.absorb(s)
 	return s.commitPages(ctx, in.Out, &cutBody{Branch: t.Branch, Model: t.Model}, t.Now, &in.stats)
 }
 

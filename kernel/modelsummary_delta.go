@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -49,7 +50,7 @@ func (k *Kernel) noteJob(s *session, w *intake, t Turn, st summary.State, anyway
 	if len(msgs) == 0 || !anyway && !due(opt, w.Hosts[from:end], msgs, t.Now) || k.notes.calm.cooling(opt.Model.Name(), k.now()) {
 		return nil, false
 	}
-	notes := all.Rooted(rootedIn(w.Msgs))
+	notes := all.Rooted(ingest.RootedIn(w.Msgs))
 	d := summary.DeltaOf(msgs, st.Sidechain, s.masker.Text, opt.DeltaTokens*bytesPerToken)
 	if d.Used == 0 {
 		return nil, false
@@ -88,19 +89,6 @@ func noted(n summary.Notes, msgs []memkernel.Message) int {
 		}
 	}
 	return 0
-}
-
-// rootedIn tells which messages are a conversation's. Where the host took messages
-// away for a summary of its own, all that were known are.
-func rootedIn(msgs []memkernel.Message) func(string) bool {
-	keys := make(map[string]bool, len(msgs))
-	for i := range msgs {
-		if msgs[i].Origin == memkernel.OriginSummary {
-			return func(string) bool { return true }
-		}
-		keys[msgs[i].Key] = true
-	}
-	return func(key string) bool { return keys[key] }
 }
 
 // due tells whether a delta is to be asked about.

@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -123,17 +124,17 @@ func (s *session) goOn(now time.Time) *checkpoint.Checkpoint {
 
 // overlay puts what hosts wrote over what was read off the conversation.
 func (s *session) overlay(c *checkpoint.Checkpoint) {
-	for _, p := range standingPages(s.stored()) {
-		switch text := textField(p, "text"); {
+	for _, p := range plan.Standing(s.stored()) {
+		switch text := plan.TextField(p, "text"); {
 		case p.Type == pagevm.Constraint && text != "":
 			if t := checkpoint.Text(text); !slices.Contains(c.Constraints, t) {
 				c.Constraints = append(c.Constraints, t)
 			}
 		case p.Type == pagevm.Plan:
-			if goal := textField(p, "goal"); goal != "" {
+			if goal := plan.TextField(p, "goal"); goal != "" {
 				c.Working.Goal = checkpoint.Text(goal)
 			}
-			if step := textField(p, "step"); step != "" {
+			if step := plan.TextField(p, "step"); step != "" {
 				c.Working.Step = checkpoint.Text(step)
 			}
 		}
@@ -160,30 +161,6 @@ func (s *session) netNow() Net {
 	return s.life.net
 }
 
-// leftBehind is what an earlier conversation of the session left: its checkpoint, with
-// what was captured since, for which a checkpoint is written now.
-func (w *work) leftBehind(l *life) *checkpoint.Checkpoint {
-	if w.s.lifeOpt.NoCheckpoints || l.state.Thread.Captured == 0 || !l.state.Changed(l.written()) {
-		return w.s.goOn(w.req.Now)
-	}
-	w.behind = true
-	return checkpoint.Build(l.state, l.latest, w.s.leftInput(w))
-}
-
-// leftInput is that of the checkpoint for what an earlier conversation left.
-func (s *session) leftInput(w *work) checkpoint.Input {
-	return s.checkpointInput(checkpoint.TriggerSessionEnd, checkpoint.Reading{}, w.req.Now)
-}
-
-// anew is the text to go on from where the host's messages are other ones from the first
-// on: another conversation of the session. What the host's compaction left of it is none.
-func (w *work) anew() []pagevm.Block {
-	if len(w.prev.Proj.Seen) == 0 || w.align.Rewrite != pagevm.RewriteBehind || w.align.First > 0 || w.hostCompacted() {
-		return nil
-	}
-	return w.resumed()
-}
-
 // restoreText is what [Kernel.Restore] gives.
 func (s *session) restoreText() (*Restored, error) {
 	out := &Restored{Damaged: []string{}}
@@ -208,7 +185,7 @@ func (s *session) restoreText() (*Restored, error) {
 	if c != nil {
 		out.Net, source = net, cmp.Or(source, s.sourceOf(c, net))
 		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession,
-			Cap: max(s.lifeOpt.RestoreTokens, 0), More: moreOf(c), Source: source})
+			Cap: max(s.lifeOpt.RestoreTokens, 0), More: plan.More(c), Source: source})
 	}
 	return out, nil
 }

@@ -133,7 +133,7 @@ func (k *Kernel) openTurn(ctx context.Context, t *Turn) (*session, *intake, func
 }
 
 func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*Observation, error) {
-	s.absorb(w)
+	w.absorb(s)
 	hosts := w.Hosts
 	o := &Observation{Outcome: Committed, Ingested: len(w.Out.New)}
 	end := w.turnEnd()
@@ -143,7 +143,7 @@ func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*O
 	var body turnBody
 	if end > 0 {
 		body = turnBody{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key,
-			Chain: pagevm.Chain(freshSeen(hosts[turnStart(w.Msgs, end):end]))}
+			Chain: pagevm.Chain(ingest.Seen(hosts[turnStart(w.Msgs, end):end]))}
 		if o.AdvancementKey = t.AdvancementKey; o.AdvancementKey == "" {
 			o.AdvancementKey = ids.Page("turn", s.name, t.Branch, body.Last)
 		}
@@ -242,21 +242,7 @@ func hasCalls(m *memkernel.Message) bool {
 
 // advance updates a summary by what it has not seen of msgs.
 func (s *session) advance(st summary.State, msgs []memkernel.Message) summary.State {
-	return summary.UpdateMasked(st, msgs[unseen(st.Offset.Key, msgs):], s.masker.Text)
-}
-
-// unseen is the index of the first message behind the one with key. If the host
-// no longer sends that message, everything that it sends is new.
-func unseen(key string, msgs []memkernel.Message) int {
-	if key == "" {
-		return 0
-	}
-	for i := len(msgs) - 1; i >= 0; i-- {
-		if msgs[i].Key == key {
-			return i + 1
-		}
-	}
-	return 0
+	return summary.UpdateMasked(st, msgs[ingest.Unseen(st.Offset.Key, msgs):], s.masker.Text)
 }
 
 // ObserveToolResult ingests what a host has so far, in the middle of a turn, so

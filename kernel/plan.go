@@ -6,8 +6,11 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/foreign"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -301,3 +304,67 @@ type Stats struct {
 	Syncs       int           `json:"syncs"`
 	SyncTime    time.Duration `json:"sync_ns"`
 }
+
+// MemoryAnswer is what a memory of the host's own found on the user's words. Its
+// order is kept, its scores are not looked at.
+type MemoryAnswer struct {
+	// Format says whose answer JSON is; "" finds out.
+	Format foreign.Format
+	// JSON is the answer as that system gave it.
+	JSON []byte
+	// Records are what the host read itself, in place of JSON or behind it. Their
+	// Format may be any short name.
+	Records []foreign.Record
+	// Scope, if set, stands for that of every record: project for what any session
+	// may see, session for what is private. Else each record's own counts.
+	Scope memkernel.Scope
+}
+
+// ReasonTurnRecalled is why memories are left out that come when the user turn has
+// been recalled for: what was sent stays, and nothing is added to it.
+const ReasonTurnRecalled = plan.ReasonTurnRecalled
+
+// Unplanned is a request that went out without a plan of its own: what the newest plan
+// shows, and behind it the messages that were new, as the host wrote them. The next
+// plan takes it in, so that every byte of it stands and the provider's cache is known
+// to be as young as it is.
+type Unplanned struct {
+	// Messages is the host's whole conversation at that time, as in
+	// [PlanRequest.Messages].
+	Messages []memkernel.Message
+	// Now is when it was sent.
+	Now time.Time
+}
+
+// ChooseTTL as a [PlanRequest.TTL] has the kernel choose all lifetimes, whatever the
+// host was seen to use.
+const ChooseTTL time.Duration = -1
+
+// The faults of the paging contract that a plan or a boundary can show, by the
+// engine's names.
+const (
+	// FaultRefetch: the model fetched a page by its handle that the prompt did not
+	// show in full.
+	FaultRefetch = plan.FaultRefetch
+	// FaultDuplicateTool: a call ran again that only looks at something, it came to the
+	// same, and its result before did not stand in full. What waits or acts, and what
+	// asks how things stand after an act, is none.
+	FaultDuplicateTool = plan.FaultDuplicateTool
+	// FaultPinned: a page that is pinned does not stand, or below its floor.
+	FaultPinned = plan.FaultPinned
+	// FaultBootstrap: after a compaction a file of standing instructions does not
+	// stand, or below its floor.
+	FaultBootstrap = plan.FaultBootstrap
+	// FaultSilentRecall: something that is known could not be brought back. It is
+	// never answered by silence: the fault says what and why.
+	FaultSilentRecall = plan.FaultSilentRecall
+	// FaultFlushMiss: a boundary was passed and the summary could not be brought up
+	// to the newest message. The messages' pages stand in the journal all the same.
+	FaultFlushMiss = string(paging.FlushMiss)
+	// AlertDuplicateSignature: such a call ran again though its result stood in full. No
+	// prompt could have prevented it.
+	AlertDuplicateSignature = plan.AlertDuplicateSignature
+)
+
+// FaultNotesUnread: a model's notes on the session can't be read.
+const FaultNotesUnread = plan.FaultNotesUnread

@@ -1,13 +1,11 @@
 package kernel
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"time"
 
-	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -18,39 +16,48 @@ const opPlan = "plan"
 // record makes a plan durable in the order that a kill at any instant survives:
 // blobs, then the journal line that names them, then the projection that shows
 // them. What was captured is committed even if the last step fails.
-func (s *session) record(w *work) error {
-	if err := s.commitPages(cmp.Or(w.ctx, context.Background()), w.Out, &cutBody{Branch: w.req.Branch, Model: w.req.Model, Spans: w.newSpans(), Texts: w.texts}, w.req.Now, &w.stats); err != nil {
+func (s *session) record(ctx context.Context, pl *planned) error {
+	if err := s.recordPlan(ctx, pl); err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.key, err)
 	}
-	w.ctx = context.WithoutCancel(cmp.Or(w.ctx, context.Background())) // what is begun is recorded
-	if err := s.recordLife(w); err != nil {
-		return fmt.Errorf("record plan of session %s: %w", s.key, err)
+	return nil
+}
+
+func (s *session) recordPlan(ctx context.Context, pl *planned) error {
+	key := lineKey{pl.req.Branch, pl.req.Model}
+	cut := &cutBody{Branch: key.branch, Model: key.model, Spans: pl.NewSpans(), Texts: pl.Texts}
+	if err := s.commitPages(ctx, pl.Out, cut, pl.req.Now, &pl.stats); err != nil {
+		return err
 	}
-	if err := s.commitCut(w); err != nil {
-		return fmt.Errorf("record plan of session %s: %w", s.key, err)
+	ctx = context.WithoutCancel(ctx) // what is begun is recorded
+	if err := s.recordLife(ctx, pl); err != nil {
+		return err
 	}
-	w.next.Plan, w.next.Expected, w.next.Unsent = s.nextPlanID(w), w.expected(), w.demand != nil
-	s.learnForGood(w)
+	if err := s.commitCut(pl); err != nil {
+		return err
+	}
+	pl.Next.Plan, pl.Next.Expected, pl.Next.Unsent = s.nextPlanID(pl), pl.expected(), pl.demand
+	s.learnForGood(pl)
 	if err := s.openRecords(); err != nil {
-		return fmt.Errorf("record plan of session %s: %w", s.key, err)
+		return err
 	}
-	fixed := w.blocks[:len(w.blocks)-len(w.proj.Carry)-len(w.proj.Items)]
-	diff := w.next.Diff(s.line(w.req.Branch, w.req.Model), s.account.epoch, fixed, w.decision.Cut != nil || w.renewed())
+	fixed := pl.Blocks[:len(pl.Blocks)-len(pl.Proj.Carry)-len(pl.Proj.Items)]
+	diff := pl.Next.Diff(s.line(key.branch, key.model), s.account.epoch, fixed, pl.Made.Cut != nil || pl.Renewed())
 	body, err := json.Marshal(diff)
 	if err != nil {
-		return fmt.Errorf("record plan of session %s: %w", s.key, err)
+		return err
 	}
-	rec := journal.Record{Op: opPlan, ID: w.next.Plan, Time: w.req.Now, Body: body}
-	st, err := s.records.Append(w.demand != nil, rec) // a compaction was promised
+	rec := journal.Record{Op: opPlan, ID: pl.Next.Plan, Time: pl.req.Now, Body: body}
+	st, err := s.records.Append(pl.demand, rec) // a compaction was promised
 	if err != nil {
-		return fmt.Errorf("record plan of session %s: %w", s.key, err)
+		return err
 	}
-	w.stats.log(st.Bytes)
-	w.stats.Syncs, w.stats.SyncTime = w.stats.Syncs+st.Syncs, w.stats.SyncTime+st.SyncTime
-	s.spend(&w.stats)
-	s.lines[lineKey{w.req.Branch, w.req.Model}] = w.next
-	delete(s.heard, lineKey{w.req.Branch, w.req.Model})
-	s.trace(w, &diff)
+	pl.stats.log(st.Bytes)
+	pl.stats.Syncs, pl.stats.SyncTime = pl.stats.Syncs+st.Syncs, pl.stats.SyncTime+st.SyncTime
+	s.spend(&pl.stats)
+	s.lines[key] = pl.Next
+	delete(s.heard, key)
+	s.trace(pl, &diff)
 	return nil
 }
 
@@ -80,34 +87,26 @@ func (s *Stats) log(bytes int64) {
 
 // nextPlanID names a plan by what it planned, so that equal plans of equal states
 // have equal names.
-func (s *session) nextPlanID(w *work) string {
-	return ids.Page("pl", s.name, w.req.Branch, w.req.Model, w.prev.Plan, fmt.Sprint(w.proj.Generation, len(w.proj.Items)),
-		w.req.Now.UTC().Format(time.RFC3339Nano))
+func (s *session) nextPlanID(pl *planned) string {
+	return ids.Page("pl", s.name, pl.req.Branch, pl.req.Model, pl.Prev.Plan, fmt.Sprint(pl.Proj.Generation, len(pl.Proj.Items)),
+		pl.req.Now.UTC().Format(time.RFC3339Nano))
 }
 
 // commitCut makes the summary of what a cut lets go durable before the cut is: an
 // eviction, or a downgrade if all messages stay.
-func (s *session) commitCut(w *work) error {
-	if w.decision.Cut == nil || w.next.Summary.Offset.Messages <= s.observed[w.req.Branch].Offset.Messages {
+func (s *session) commitCut(pl *planned) error {
+	if pl.Made.Cut == nil || pl.Next.Summary.Offset.Messages <= s.observed[pl.req.Branch].Offset.Messages {
 		return nil
 	}
 	point := journal.PointDowngrade
-	if len(w.newSpans()) > 0 {
+	if len(pl.NewSpans()) > 0 {
 		point = journal.PointEviction
 	}
-	key := ids.Page("ct", s.name, w.req.Branch, fmt.Sprint(s.account.epoch), w.next.Summary.Offset.Key, w.decision.Cut.Chain)
-	r, err := s.settle(journal.Transaction{Key: "cut:" + key, Time: w.req.Now, Point: point, By: journal.Principal{Name: "plan"}},
-		journal.Update{}, w.req.Branch, w.next.Summary, nil)
-	w.stats.journal(r.Stats)
+	key := ids.Page("ct", s.name, pl.req.Branch, fmt.Sprint(s.account.epoch), pl.Next.Summary.Offset.Key, pl.Made.Cut.Chain)
+	r, err := s.settle(journal.Transaction{Key: "cut:" + key, Time: pl.req.Now, Point: point, By: journal.Principal{Name: "plan"}},
+		journal.Update{}, pl.req.Branch, pl.Next.Summary, nil)
+	pl.stats.journal(r.Stats)
 	return err
-}
-
-// newSpans are the spans that this plan added.
-func (w *work) newSpans() []branch.Span {
-	if len(w.next.Spans) <= len(w.prev.Spans) {
-		return nil
-	}
-	return w.next.Spans[len(w.prev.Spans):]
 }
 
 func (s *session) openJournal() error {

@@ -62,7 +62,7 @@ func (s *session) lifeStatus(now time.Time) LifeStatus {
 		}
 		st.CutWaiting = st.CutWaiting || done < n
 	}
-	st.Warning = s.spiral(s.newestLine("", ""), now)
+	st.Warning = s.spiral(s.newestLine("", "").Proj, now)
 	return st
 }
 

@@ -66,53 +66,6 @@ const FaultNotTraced = "not_traced"
 // opDecided is the operation of a trace's records: one plan.
 const opDecided = "plan"
 
-// decided is one call of a decider in a plan: exactly one of the three is there.
-type decided struct {
-	cut *decidedCut
-	sel *decidedSelect
-	fwd *decidedNext
-}
-
-type decidedCut struct {
-	in  cachelayout.CutInput
-	out cachelayout.Cut
-}
-
-type decidedSelect struct {
-	in   pagevm.SelectInput
-	wish *pagevm.CutWish // as it was handed on
-	out  pagevm.CutWish  // as it came
-}
-
-type decidedNext struct {
-	wishes pagevm.Wishes
-	cache  pagevm.Cache
-	proj   *pagevm.Projection
-	out    pagevm.Decision
-}
-
-// planCut asks the cut planner and keeps what it said for the trace.
-func (w *work) planCut(in cachelayout.CutInput) cachelayout.Cut {
-	out := cachelayout.PlanCut(in)
-	w.decided = append(w.decided, decided{cut: &decidedCut{in, out}})
-	return out
-}
-
-// choose asks the selector and keeps what it said for the trace.
-func (w *work) choose(in pagevm.SelectInput) *pagevm.CutWish {
-	wish := pagevm.Select(in)
-	w.decided = append(w.decided, decided{sel: &decidedSelect{in, wish, *wish}})
-	return wish
-}
-
-// nextProjection asks Next for what follows the line before, and keeps what it
-// said for the trace.
-func (w *work) nextProjection(d pagevm.Delta, wishes pagevm.Wishes, c pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
-	p, dec := pagevm.Next(w.prev.Proj, d, wishes, c)
-	w.decided = append(w.decided, decided{fwd: &decidedNext{wishes, c, p, dec}})
-	return p, dec
-}
-
 // tracer writes a session's trace.
 type tracer struct {
 	file *journal.Trace
@@ -166,7 +119,7 @@ var programVersion = sync.OnceValue(func() string {
 
 // trace writes down how a plan that was recorded was decided. If it can't, the plan
 // says so and the next line stands by itself.
-func (s *session) trace(w *work, diff *branch.Record) {
+func (s *session) trace(w *planned, diff *branch.Record) {
 	if s.tracer == nil {
 		return
 	}
@@ -176,7 +129,7 @@ func (s *session) trace(w *work, diff *branch.Record) {
 	}
 }
 
-func (t *tracer) write(w *work, diff *branch.Record) error {
+func (t *tracer) write(w *planned, diff *branch.Record) error {
 	fresh, err := t.file.Begin()
 	if err != nil {
 		return err
@@ -186,7 +139,7 @@ func (t *tracer) write(w *work, diff *branch.Record) error {
 	}
 	key := lineKey{w.req.Branch, w.req.Model}
 	before := t.lines[key]
-	if before != nil && before.proj != w.prev.Proj {
+	if before != nil && before.proj != w.Prev.Proj {
 		before = nil // another process planned in between, or the projection was lost
 	}
 	line, after, err := w.traceLine(before, diff)
@@ -197,7 +150,7 @@ func (t *tracer) write(w *work, diff *branch.Record) error {
 	if err != nil {
 		return err
 	}
-	if err := t.file.Append(journal.Record{Op: opDecided, ID: w.next.Plan, Time: w.req.Now, Body: body}); err != nil {
+	if err := t.file.Append(journal.Record{Op: opDecided, ID: w.Next.Plan, Time: w.req.Now, Body: body}); err != nil {
 		return err
 	}
 	t.lines[key] = after

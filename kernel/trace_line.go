@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -72,54 +73,54 @@ type nextIn struct {
 
 // traceLine writes the plan against what the trace has of the conversation, nil if
 // that is nothing of use, and gives what it has then.
-func (w *work) traceLine(before *traced, diff *branch.Record) (*traceLine, *traced, error) {
-	line := &traceLine{Branch: w.req.Branch, Model: w.req.Model, Align: w.align, Generation: w.proj.Generation, Chosen: -1}
-	after := &traced{plan: w.next.Plan}
+func (pl *planned) traceLine(before *traced, diff *branch.Record) (*traceLine, *traced, error) {
+	line := &traceLine{Branch: pl.req.Branch, Model: pl.req.Model, Align: pl.Align, Generation: pl.Proj.Generation, Chosen: -1}
+	after := &traced{plan: pl.Next.Plan}
 	base := &traceBase{}
 	if before == nil {
-		line.Before = w.prev.Proj
+		line.Before = pl.Prev.Proj
 	} else {
 		base, after.digest = &before.traceBase, before.digest
 		line.After = before.plan
 	}
-	line.KeepHost = sameHosts(base.hosts, w.Hosts)
-	line.Host = w.Hosts[line.KeepHost:]
-	line.KeepPlaces = common(base.places, w.places)
-	line.Places = w.places[line.KeepPlaces:]
-	after.traceBase = traceBase{proj: w.proj, hosts: w.Hosts, places: w.places, cut: base.cut}
-	line.Projection = after.digest.sum(w.proj, diff.KeepSeen, diff.KeepItems)
-	for i := range w.decided {
-		if n := w.decided[i].fwd; n != nil && n.proj == w.proj {
+	line.KeepHost = sameHosts(base.hosts, pl.Hosts)
+	line.Host = pl.Hosts[line.KeepHost:]
+	line.KeepPlaces = common(base.places, pl.Places)
+	line.Places = pl.Places[line.KeepPlaces:]
+	after.traceBase = traceBase{proj: pl.Proj, hosts: pl.Hosts, places: pl.Places, cut: base.cut}
+	line.Projection = after.digest.sum(pl.Proj, diff.KeepSeen, diff.KeepItems)
+	for i := range pl.Trail {
+		if n := pl.Trail[i].Next; n != nil && n.Proj == pl.Proj {
 			line.Chosen = i
 		}
 	}
 	var err error
-	line.Steps, err = w.traceSteps(&after.cut)
+	line.Steps, err = pl.traceSteps(&after.cut)
 	return line, after, err
 }
 
 // traceSteps writes the calls of deciders. cut is what the cut planner was given
 // last, before and after.
-func (w *work) traceSteps(cut *cachelayout.CutInput) ([]traceStep, error) {
+func (pl *planned) traceSteps(cut *cachelayout.CutInput) ([]traceStep, error) {
 	var grown []pagevm.Seen
 	var wish *pagevm.CutWish
-	steps := make([]traceStep, 0, len(w.decided))
-	for i := range w.decided {
+	steps := make([]traceStep, 0, len(pl.Trail))
+	for i := range pl.Trail {
 		var in, out any
 		var err error
 		name := stepNext
-		switch d := &w.decided[i]; {
-		case d.cut != nil:
-			name, out = stepPlanCut, &d.cut.out
-			in, err = changedFields(cut, &d.cut.in)
-			*cut = d.cut.in
-		case d.sel != nil:
-			name, out, wish = stepSelect, &d.sel.out, d.sel.wish
-			in, err = w.traceSelect(&d.sel.in, grown)
+		switch d := &pl.Trail[i]; {
+		case d.Cut != nil:
+			name, out = stepPlanCut, &d.Cut.Out
+			in, err = changedFields(cut, &d.Cut.In)
+			*cut = d.Cut.In
+		case d.Select != nil:
+			name, out, wish = stepSelect, &d.Select.Out, d.Select.Wish
+			in, err = pl.traceSelect(&d.Select.In, grown)
 		default:
-			in, out = traceNext(d.fwd, wish), &d.fwd.out
+			in, out = traceNext(d.Next, wish), &d.Next.Out
 			if grown == nil {
-				grown = d.fwd.proj.Seen
+				grown = d.Next.Proj.Seen
 			}
 		}
 		if err == nil {
@@ -143,20 +144,20 @@ func appendStep(steps []traceStep, name string, in, out any) ([]traceStep, error
 
 // traceSelect writes what the selector was given. Seen is what the first Next of
 // the plan came to.
-func (w *work) traceSelect(in *pagevm.SelectInput, seen []pagevm.Seen) (selectIn, error) {
+func (pl *planned) traceSelect(in *pagevm.SelectInput, seen []pagevm.Seen) (selectIn, error) {
 	var out selectIn
-	if len(in.Host) != len(w.Hosts) || common(in.Places, w.places) != len(in.Places) {
+	if len(in.Host) != len(pl.Hosts) || common(in.Places, pl.Places) != len(in.Places) {
 		return out, errors.New("the selector was given another conversation than Next")
 	}
 	for i := range in.Host {
-		if sameHost(&in.Host[i], &w.Hosts[i]) {
+		if sameHost(&in.Host[i], &pl.Hosts[i]) {
 			continue
 		}
-		if len(in.Host[i].Segments) != len(w.Hosts[i].Segments) {
+		if len(in.Host[i].Segments) != len(pl.Hosts[i].Segments) {
 			return out, fmt.Errorf("the selector was given other segments of message %d than Next", i)
 		}
 		for j := range in.Host[i].Segments {
-			f, err := changedFields(&w.Hosts[i].Segments[j], &in.Host[i].Segments[j])
+			f, err := changedFields(&pl.Hosts[i].Segments[j], &in.Host[i].Segments[j])
 			if err != nil {
 				return out, err
 			}
@@ -176,9 +177,9 @@ func (w *work) traceSelect(in *pagevm.SelectInput, seen []pagevm.Seen) (selectIn
 }
 
 // traceNext writes what Next was given; wish is the selector's newest.
-func traceNext(d *decidedNext, wish *pagevm.CutWish) nextIn {
-	in := nextIn{Wishes: d.wishes, Cache: d.cache}
-	if c := d.wishes.Cut; c != nil && c == wish {
+func traceNext(d *plan.NextStep, wish *pagevm.CutWish) nextIn {
+	in := nextIn{Wishes: d.Wishes, Cache: d.Cache}
+	if c := d.Wishes.Cut; c != nil && c == wish {
 		in.Wishes.Cut, in.Selected, in.Reason = nil, true, c.Reason
 	}
 	return in

@@ -39,36 +39,36 @@ type Expected struct {
 }
 
 // expected is what the plan at hand says of its call.
-func (w *work) expected() *branch.Expected {
+func (pl *planned) expected() *branch.Expected {
 	return &branch.Expected{
-		UncachedTokens: w.bill.UncachedTokens, CacheReadTokens: w.bill.ReadTokens,
-		CacheWrite5mTokens: w.bill.Write5mTokens, CacheWrite1hTokens: w.bill.Write1hTokens,
-		CostUSD: w.bill.CostUSD, Cold: w.cold, Cut: w.decision.Cut != nil, SavedTokens: w.savedTokens(), At: w.req.Now,
+		UncachedTokens: pl.Bill.UncachedTokens, CacheReadTokens: pl.Bill.ReadTokens,
+		CacheWrite5mTokens: pl.Bill.Write5mTokens, CacheWrite1hTokens: pl.Bill.Write1hTokens,
+		CostUSD: pl.Bill.CostUSD, Cold: pl.Cold, Cut: pl.Made.Cut != nil, SavedTokens: pl.savedTokens(), At: pl.req.Now,
 	}
 }
 
 // savedTokens is what the messages that left, and the results that are not shown
 // in full, would cost in full.
-func (w *work) savedTokens() int {
+func (pl *planned) savedTokens() int {
 	n := 0
-	for i := range w.Hosts {
-		if !w.proj.Seen[i].Gone {
+	for i := range pl.Hosts {
+		if !pl.Proj.Seen[i].Gone {
 			continue
 		}
-		for j := range w.Hosts[i].Segments {
-			n += w.Hosts[i].Segments[j].At[pagevm.Full].Tokens
+		for j := range pl.Hosts[i].Segments {
+			n += pl.Hosts[i].Segments[j].At[pagevm.Full].Tokens
 		}
 	}
-	if len(w.proj.Cuts) == 0 && n == 0 {
+	if len(pl.Proj.Cuts) == 0 && n == 0 {
 		return 0 // nothing was ever lowered but for size
 	}
-	fulls := w.fullTokens()
-	for i := range w.proj.Items {
-		if full, ok := fulls[w.proj.Items[i].Page]; ok {
-			n += max(0, full-w.proj.Items[i].Tokens)
+	fulls := pl.fullTokens()
+	for i := range pl.Proj.Items {
+		if full, ok := fulls[pl.Proj.Items[i].Page]; ok {
+			n += max(0, full-pl.Proj.Items[i].Tokens)
 		}
 	}
-	return w.scale(n)
+	return pl.Scale(n)
 }
 
 // UsageRow is one call of usage.jsonl: what was planned against what was billed.

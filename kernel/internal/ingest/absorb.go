@@ -137,3 +137,12 @@ func (g *Maker) share(hosts []pagevm.HostMessage, msgs []memkernel.Message) []pa
 	}
 	return hosts
 }
+
+// Seen are messages as a projection remembers them that has just shown them.
+func Seen(hosts []pagevm.HostMessage) []pagevm.Seen {
+	out := make([]pagevm.Seen, len(hosts))
+	for i := range hosts {
+		out[i] = pagevm.Seen{Key: hosts[i].Key, Hash: hosts[i].Hash}
+	}
+	return out
+}

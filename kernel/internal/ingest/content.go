@@ -241,3 +241,30 @@ func TextPart(s string) memkernel.Part { return memkernel.Part{Kind: memkernel.P
 func Thinking(p *memkernel.Part) bool {
 	return p.Kind == memkernel.PartThinking || p.Kind == memkernel.PartRedactedThinking
 }
+
+// Unseen is the index of the first message behind the one with key. If the host
+// no longer sends that message, everything that it sends is new.
+func Unseen(key string, msgs []memkernel.Message) int {
+	if key == "" {
+		return 0
+	}
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if msgs[i].Key == key {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// RootedIn tells which messages are a conversation's. Where the host took messages
+// away for a summary of its own, all that were known are.
+func RootedIn(msgs []memkernel.Message) func(string) bool {
+	keys := make(map[string]bool, len(msgs))
+	for i := range msgs {
+		if msgs[i].Origin == memkernel.OriginSummary {
+			return func(string) bool { return true }
+		}
+		keys[msgs[i].Key] = true
+	}
+	return func(key string) bool { return keys[key] }
+}

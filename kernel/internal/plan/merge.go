@@ -1,4 +1,4 @@
-package kernel
+package plan
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ import (
 // each stands before the second of any. What two of them found stands once, in our
 // words and at the better of both places.
 type merger struct {
-	w *work
+	a *appended
 	// prompt are the texts that the prompt shows; taken are those of hits, as
 	// they are compared.
 	prompt []string
@@ -23,19 +23,19 @@ type merger struct {
 	taken  []string
 }
 
-// merge orders the hits: those that come first whatever else was found, then our
+// mergeHits orders the hits: those that come first whatever else was found, then our
 // own and the records in turn. Far more records than fit are not compared.
-func (w *work) merge(first, own []retrieval.Hit, records []memoryRecord) []retrieval.Hit {
+func mergeHits(a *appended, first, own []retrieval.Hit, records []memoryRecord) []retrieval.Hit {
 	if len(records) == 0 {
 		return append(first, own...)
 	}
 	if n := 2 * recallSpans; len(records) > n {
 		for i := range records[n:] {
-			w.leave(&records[n+i].hit, string(retrieval.OverItems))
+			a.leave(&records[n+i].hit, string(retrieval.OverItems))
 		}
 		records = records[:n]
 	}
-	m := &merger{w: w, prompt: w.promptTexts()}
+	m := &merger{a: a, prompt: promptTexts(a)}
 	for _, h := range first {
 		m.take(h)
 	}
@@ -60,7 +60,7 @@ func (m *merger) take(h retrieval.Hit) {
 func (m *merger) own(h retrieval.Hit) {
 	for i := range m.hits {
 		if m.hits[i].Kind == retrieval.Foreign && says(m.taken[i:i+1], h.Text) {
-			m.w.leave(&h, string(retrieval.Duplicate))
+			m.a.leave(&h, string(retrieval.Duplicate))
 			return
 		}
 	}
@@ -72,15 +72,15 @@ func (m *merger) own(h retrieval.Hit) {
 func (m *merger) foreign(h retrieval.Hit, waiting []retrieval.Hit) []retrieval.Hit {
 	switch {
 	case says(m.prompt, h.Text):
-		m.w.leave(&h, string(retrieval.ShownAlready))
+		m.a.leave(&h, string(retrieval.ShownAlready))
 		return waiting
 	case says(m.taken, h.Text):
-		m.w.leave(&h, string(retrieval.Duplicate))
+		m.a.leave(&h, string(retrieval.Duplicate))
 		return waiting
 	}
 	for i := range waiting {
 		if says([]string{bareWords(waiting[i].Text)}, h.Text) {
-			m.w.leave(&h, string(retrieval.Duplicate))
+			m.a.leave(&h, string(retrieval.Duplicate))
 			m.own(waiting[i])
 			return slices.Delete(slices.Clone(waiting), i, i+1)
 		}
@@ -91,23 +91,23 @@ func (m *merger) foreign(h retrieval.Hit, waiting []retrieval.Hit) []retrieval.H
 
 // promptTexts are all texts that stand in the prompt, as they are compared: the
 // host's system prompt and messages, and the kernel's own blocks.
-func (w *work) promptTexts() []string {
+func promptTexts(a *appended) []string {
 	var out []string
 	add := func(text string) {
 		if text != "" {
 			out = append(out, bareWords(text))
 		}
 	}
-	for i := range w.req.System {
-		add(w.req.System[i].Text)
+	for i := range a.req.System {
+		add(a.req.System[i].Text)
 	}
-	w.eachShown(add)
-	for i := range w.proj.Carry {
-		add(w.text(w.proj.Carry[i].Hash))
+	eachShown(a, add)
+	for i := range a.Proj.Carry {
+		add(a.Text(a.Proj.Carry[i].Hash))
 	}
-	for i := range w.proj.Items {
-		if k := w.proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
-			add(w.text(w.proj.Items[i].Hash))
+	for i := range a.Proj.Items {
+		if k := a.Proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
+			add(a.Text(a.Proj.Items[i].Hash))
 		}
 	}
 	return out

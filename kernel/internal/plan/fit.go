@@ -1,4 +1,4 @@
-package kernel
+package plan
 
 import (
 	"slices"
@@ -39,34 +39,34 @@ const (
 )
 
 // fitNewest lowers what does not fit, see above.
-func (w *work) fitNewest() {
-	w.settle()
-	over := w.uncut() - w.hard
+func fitNewest(d *decision) {
+	settle(d)
+	over := grownTokens(d) - d.Hard
 	if over <= 0 {
 		return
 	}
-	w.Hosts = append([]pagevm.HostMessage(nil), w.Hosts...) // earlier lines share them
-	if large := w.largeResults(); len(large) > 0 {
+	d.Hosts = append([]pagevm.HostMessage(nil), d.Hosts...) // earlier lines share them
+	if large := largeResults(d); len(large) > 0 {
 		now := int(freeShare * float64(sum(large)-over))
-		w.share(large, max(now, w.scale(w.ingester().Large)))
-		over = w.uncut() - w.hard
+		share(d, large, max(now, d.Scale(d.maker().Large)))
+		over = grownTokens(d) - d.Hard
 	}
 	if over > 0 {
-		w.press(over)
+		press(d, over)
 	}
 }
 
 // press makes what must stand fit into the window. What was sent only changes if that
 // takes a cut in any case.
-func (w *work) press(over int) {
-	room := w.hard - w.fixed - w.standing - w.scale(carryRoom(w.window)) - w.loopBlocks()
-	must := w.newestTokens()
+func press(d *decision, over int) {
+	room := d.Hard - d.Fixed - d.Standing - d.Scale(carryRoom(d.Window)) - loopBlocks(d)
+	must := d.newestTokens()
 	if must <= room {
 		return // a cut makes room
 	}
-	all := w.candidates(leastBroken)
+	all := candidates(d, leastBroken)
 	fresh := slices.DeleteFunc(slices.Clone(all), func(c *fitted) bool { return c.sent })
-	w.floors(all)
+	floors(d, all)
 	shares(all, room-(must-sum(all)))
 	saved := 0
 	for _, c := range fresh {
@@ -77,25 +77,25 @@ func (w *work) press(over int) {
 	}
 	for _, c := range all {
 		if c.share < c.size {
-			w.lower(c)
+			lower(d, c)
 		}
 		if c.sent && c.share < c.size {
-			w.pressed = withLevel(w.pressed, w.segment(c).Page, w.segment(c).First)
+			d.pressed = withLevel(d.pressed, segment(d, c).Page, segment(d, c).First)
 		}
 	}
 }
 
 // loopBlocks is what notes and recalled memory take that stay with the open loop.
-func (w *work) loopBlocks() (n int) {
+func loopBlocks(d *decision) (n int) {
 	loop := map[string]bool{}
-	for i := range w.Hosts {
-		if w.places[i].InLoop || w.places[i].Opener {
-			loop[w.Hosts[i].Key] = true
+	for i := range d.Hosts {
+		if d.Places[i].InLoop || d.Places[i].Opener {
+			loop[d.Hosts[i].Key] = true
 		}
 	}
-	for i := range w.prev.Proj.Items[:w.align.Items] {
-		if it := &w.prev.Proj.Items[i]; loop[it.Key] && (it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval) {
-			n += w.scale(it.Tokens)
+	for i := range d.Prev.Proj.Items[:d.Align.Items] {
+		if it := &d.Prev.Proj.Items[i]; loop[it.Key] && (it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval) {
+			n += d.Scale(it.Tokens)
 		}
 	}
 	return n
@@ -151,41 +151,41 @@ func shares(all []*fitted, room int) {
 }
 
 // share lowers some new texts to so much room together.
-func (w *work) share(all []*fitted, room int) {
+func share(d *decision, all []*fitted, room int) {
 	shares(all, room)
 	for _, c := range all {
 		if c.share < c.size {
-			w.lower(c)
+			lower(d, c)
 		}
 	}
 }
 
 // largeResults are the new results that count as large.
-func (w *work) largeResults() []*fitted {
-	large := w.ingester().Large
-	return slices.DeleteFunc(w.candidates(large+1), func(c *fitted) bool {
-		return c.sent || w.segment(c).Kind != pagevm.ItemResult
+func largeResults(d *decision) []*fitted {
+	large := d.maker().Large
+	return slices.DeleteFunc(candidates(d, large+1), func(c *fitted) bool {
+		return c.sent || segment(d, c).Kind != pagevm.ItemResult
 	})
 }
 
 // candidates are the texts of at least so many tokens that must stand whatever is
 // cut and may be shown shorter. Their messages are copied.
-func (w *work) candidates(least int) []*fitted {
+func candidates(d *decision, least int) []*fitted {
 	var out []*fitted
-	g := w.ingester()
-	for i := range w.Hosts {
-		if !w.mustStand(i) {
+	g := d.maker()
+	for i := range d.Hosts {
+		if !d.mustStand(i) {
 			continue
 		}
-		for j := range w.Hosts[i].Segments {
-			s := &w.Hosts[i].Segments[j]
-			parts := w.segmentParts(i, s)
-			if !s.Committed || s.At[s.First].Tokens-g.MediaTokens(parts) < least || !breakable(w.Msgs[i].Role, parts) {
+		for j := range d.Hosts[i].Segments {
+			s := &d.Hosts[i].Segments[j]
+			parts := d.SegmentParts(i, s)
+			if !s.Committed || s.At[s.First].Tokens-g.MediaTokens(parts) < least || !breakable(d.Msgs[i].Role, parts) {
 				continue
 			}
-			out = append(out, &fitted{i: i, j: j, sent: i < w.align.At, size: w.scale(s.At[s.First].Tokens)})
+			out = append(out, &fitted{i: i, j: j, sent: i < d.Align.At, size: d.Scale(s.At[s.First].Tokens)})
 		}
-		w.Hosts[i].Segments = append([]pagevm.Segment(nil), w.Hosts[i].Segments...)
+		d.Hosts[i].Segments = append([]pagevm.Segment(nil), d.Hosts[i].Segments...)
 	}
 	return out
 }
@@ -200,109 +200,99 @@ func breakable(role memkernel.Role, parts []memkernel.Part) bool {
 		!slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Call != nil || ingest.Thinking(&p) })
 }
 
-// mustStand tells whether a message stands whatever is cut: it is not closed, opened
-// the loop, or is the newest.
-func (w *work) mustStand(i int) bool {
-	return !w.places[i].Closed || w.places[i].Opener || i == len(w.Hosts)-1
-}
-
-func (w *work) segment(c *fitted) *pagevm.Segment { return &w.Hosts[c.i].Segments[c.j] }
-
-func (w *work) segmentParts(i int, s *pagevm.Segment) []memkernel.Part {
-	return w.Msgs[i].Parts[s.Part : s.Part+s.Parts]
-}
+func segment(d *decision, c *fitted) *pagevm.Segment { return &d.Hosts[c.i].Segments[c.j] }
 
 // floors fills in the least that texts take. Messages get their levels now.
-func (w *work) floors(all []*fitted) {
+func floors(d *decision, all []*fitted) {
 	for _, c := range all {
-		s := w.segment(c)
+		s := segment(d, c)
 		if s.Kind == pagevm.ItemHost && s.Lowest(true) == pagevm.Full {
-			w.representMessage(c)
+			representMessage(d, c)
 		}
-		media := w.ingester().MediaTokens(w.segmentParts(c.i, s))
-		c.least = min(c.size, w.scale(media+leastExcerpt))
-		for l := pagevm.Floor(s.Type, w.req.Resolver != ""); l <= s.First; l++ {
+		media := d.maker().MediaTokens(d.SegmentParts(c.i, s))
+		c.least = min(c.size, d.Scale(media+leastExcerpt))
+		for l := pagevm.Floor(s.Type, d.req.Resolver != ""); l <= s.First; l++ {
 			if s.At[l].Hash != "" {
-				c.least = min(c.least, w.scale(s.At[l].Tokens))
+				c.least = min(c.least, d.Scale(s.At[l].Tokens))
 			}
 		}
 	}
 }
 
 // representMessage gives a message's page its levels, and captures it with them.
-func (w *work) representMessage(c *fitted) {
-	s, m, g := w.segment(c), &w.Msgs[c.i], w.ingester()
-	parts := w.segmentParts(c.i, s)
-	page := w.page(s.Page)
+func representMessage(d *decision, c *fitted) {
+	s, m, g := segment(d, c), &d.Msgs[c.i], d.maker()
+	parts := d.SegmentParts(c.i, s)
+	page := d.Page(s.Page)
 	if page == nil {
 		return
 	}
 	leveled := *page
-	leveled.Reps = slices.Concat(page.Reps, represent.Message(w.input(c, page), w.Represent))
-	leveled.Resolver = w.req.Resolver
-	w.Out.Replace(&leveled, func() string { return g.RunText(m, s.Part, s.Part+s.Parts) })
-	g.Levels(s, &leveled, parts, w.overhead(c.j))
+	leveled.Reps = slices.Concat(page.Reps, represent.Message(textOf(d, c, page), d.Represent))
+	leveled.Resolver = d.req.Resolver
+	d.Out.Replace(&leveled, func() string { return g.RunText(m, s.Part, s.Part+s.Parts) })
+	g.Levels(s, &leveled, parts, overhead(d, c.j))
 }
 
 // overhead is the framing that the first segment of a message bears.
-func (w *work) overhead(j int) int {
+func overhead(d *decision, j int) int {
 	if j > 0 {
 		return 0
 	}
-	return w.Count.Overheads.PerMessage
+	return d.Count.Overheads.PerMessage
 }
 
 // lower takes a text down to the highest level that its share allows. A text for which
 // even the lowest is too much is shown by a few lines.
-func (w *work) lower(c *fitted) {
-	s := w.segment(c)
-	own := w.foreign(s) && w.scale(s.At[pagevm.Compressed].Tokens) <= c.share
-	if !own && s.First >= pagevm.Compressed && w.unscale(c.share) >= max(2*s.At[pagevm.Structured].Tokens, 2*leastExcerpt) && w.excerpt(c) {
+func lower(d *decision, c *fitted) {
+	s := segment(d, c)
+	own := hostMade(d, s) && d.Scale(s.At[pagevm.Compressed].Tokens) <= c.share
+	if !own && s.First >= pagevm.Compressed && d.unscale(c.share) >= max(2*s.At[pagevm.Structured].Tokens, 2*leastExcerpt) && excerpt(d, c) {
 		return
 	}
 	lowest := s.First
-	for l := min(s.First, pagevm.Compressed); l >= pagevm.Floor(s.Type, w.req.Resolver != ""); l-- {
+	for l := min(s.First, pagevm.Compressed); l >= pagevm.Floor(s.Type, d.req.Resolver != ""); l-- {
 		if t := s.At[l]; t.Hash != "" && t.Tokens < s.At[lowest].Tokens {
 			lowest = l
 		}
-		if w.scale(s.At[lowest].Tokens) <= c.share {
+		if d.Scale(s.At[lowest].Tokens) <= c.share {
 			break
 		}
 	}
-	if w.scale(s.At[lowest].Tokens) > c.share && w.excerpt(c) {
+	if d.Scale(s.At[lowest].Tokens) > c.share && excerpt(d, c) {
 		return
 	}
 	s.First = lowest
 }
 
-// foreign tells whether a host's own compressor made the compressed level.
-func (w *work) foreign(s *pagevm.Segment) bool {
-	page := w.page(s.Page)
+// hostMade tells whether a host's own compressor made the compressed level.
+func hostMade(d *decision, s *pagevm.Segment) bool {
+	page := d.Page(s.Page)
 	return page != nil && s.At[pagevm.Compressed].Hash != "" &&
 		slices.ContainsFunc(page.Reps, func(r pagevm.Rep) bool { return r.Hash == s.At[pagevm.Compressed].Hash && r.Maker != "" })
 }
 
 // excerpt shows a text by the largest compressed form that its share allows, false if
 // it allows none.
-func (w *work) excerpt(c *fitted) bool {
-	s, g := w.segment(c), w.ingester()
-	parts := w.segmentParts(c.i, s)
-	page := w.page(s.Page)
+func excerpt(d *decision, c *fitted) bool {
+	s, g := segment(d, c), d.maker()
+	parts := d.SegmentParts(c.i, s)
+	page := d.Page(s.Page)
 	if page == nil {
 		return false
 	}
 	var best pagevm.Shown
-	room := w.unscale(c.share)
+	room := d.unscale(c.share)
 	media := g.MediaTokens(parts)
 	if room -= media; room <= 0 {
 		return false
 	}
-	in := w.input(c, page)
+	in := textOf(d, c, page)
 	e, text, low, high := represent.NewExcerpts(in), "", 0, len(in.Text)
 	n := scaled(high, room, s.At[pagevm.Full].Tokens-media)
 	for range fitTries {
 		rep := e.Rep(n)
-		sh := g.Lowered(s, parts, rep.Text, rep.Hash, w.overhead(c.j))
+		sh := g.Lowered(s, parts, rep.Text, rep.Hash, overhead(d, c.j))
 		took := sh.Tokens - media
 		if took <= room {
 			if low = n; took > best.Tokens-media || text == "" {
@@ -325,29 +315,29 @@ func (w *work) excerpt(c *fitted) bool {
 	if text == "" {
 		return false
 	}
-	w.texts[best.Hash] = text
+	d.Texts[best.Hash] = text
 	s.At[pagevm.Compressed], s.First = best, pagevm.Compressed
-	w.ownSize(s.Page)
+	ownSize(d, s.Page)
 	return true
 }
 
 func scaled(n, by, of int) int { return int(float64(n) * float64(by) / float64(max(of, 1))) }
 
-// input is what the representations of a page are made of.
-func (w *work) input(c *fitted, page *pagevm.Page) represent.EvidenceInput {
+// textOf is what the representations of a page are made of.
+func textOf(d *decision, c *fitted, page *pagevm.Page) represent.EvidenceInput {
 	if c.text == nil {
-		in := w.readInput(w.segmentParts(c.i, w.segment(c)), page)
+		in := readInput(d, d.SegmentParts(c.i, segment(d, c)), page)
 		c.text = &in
 	}
 	return *c.text
 }
 
-func (w *work) readInput(parts []memkernel.Part, page *pagevm.Page) represent.EvidenceInput {
-	g, r := w.ingester(), parts[0].Result
+func readInput(d *decision, parts []memkernel.Part, page *pagevm.Page) represent.EvidenceInput {
+	g, r := d.maker(), parts[0].Result
 	if r == nil {
 		return g.MessageInput(parts, page)
 	}
-	call := w.Calls[r.CallID]
+	call := d.Calls[r.CallID]
 	if call == nil {
 		call = &memkernel.ToolCall{Name: r.Name}
 	}
@@ -357,60 +347,21 @@ func (w *work) readInput(parts []memkernel.Part, page *pagevm.Page) represent.Ev
 	return in
 }
 
-// uncut is what the prompt would take if it only grew.
-func (w *work) uncut() int {
-	p := *w.prev.Proj
-	p.Items = p.Items[:w.align.Items]
-	n := w.fixed + w.scaledFresh()
-	if w.wishes.CarryNow {
+// grownTokens is what the prompt would take if it only grew.
+func grownTokens(d *decision) int {
+	p := *d.Prev.Proj
+	p.Items = p.Items[:d.Align.Items]
+	n := d.Fixed + d.scaledFresh()
+	if d.Wishes.CarryNow {
 		p.Carry = nil
-		for _, b := range w.wishes.Carry {
-			n += w.scale(b.Tokens)
+		for _, b := range d.Wishes.Carry {
+			n += d.Scale(b.Tokens)
 		}
 	}
-	return n + w.conversation(&p) + w.anchorShift(&p)
-}
-
-// scaledFresh is what the messages that were not sent yet would add.
-func (w *work) scaledFresh() (n int) {
-	for i := w.align.At; i < len(w.Hosts); i++ {
-		n += w.scaledHost(i)
-	}
-	return n
-}
-
-// newestTokens is what must stand whatever is cut: the atoms that are not closed
-// and the opener of the loop. Calibrated.
-func (w *work) newestTokens() (n int) {
-	for i := range w.Hosts {
-		if w.mustStand(i) {
-			n += w.scaledHost(i)
-		}
-	}
-	return n
-}
-
-// newestItems are what must stand, as items.
-func (w *work) newestItems() (items []pagevm.Item) {
-	for i := range w.Hosts {
-		for j := range w.Hosts[i].Segments {
-			if s := &w.Hosts[i].Segments[j]; w.mustStand(i) {
-				items = append(items, pagevm.Item{Kind: s.Kind, Page: s.Page, Tokens: s.At[s.First].Tokens})
-			}
-		}
-	}
-	return items
-}
-
-func (w *work) scaledHost(i int) (n int) {
-	for j := range w.Hosts[i].Segments {
-		s := &w.Hosts[i].Segments[j]
-		n += w.scale(s.At[s.First].Tokens)
-	}
-	return n
+	return n + d.Conversation(&p) + d.AnchorShift(d.Prev.Anchor, &p)
 }
 
 // carryRoom is room for the summary and the list of spans in a carry block.
 func carryRoom(window int) int {
-	return summary.Cap(window) + maxSpanLines*60 + restoreRoom(window, 0)/2
+	return summary.Cap(window) + maxSpanLines*60 + RestoreRoom(window, 0)/2
 }

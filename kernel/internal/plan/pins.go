@@ -1,4 +1,4 @@
-package kernel
+package plan
 
 import (
 	"encoding/json"
@@ -15,22 +15,59 @@ import (
 // has none of them it is every scalar.
 var mainFields = []string{"text", "goal", "step", "status", "attributes"}
 
-// pins are the pages that stand in every prompt, read once per plan.
-func (w *work) pins() []journal.StoredPage {
-	if !w.pinsRead {
-		w.pinsRead = true
-		w.pinned = inScope(standingPages(append(w.shared, w.s.stored()...)), w.req.Branch)
+// Standing are the pages that stand in every prompt, those that bind first.
+func Standing(pages []journal.StoredPage) []journal.StoredPage {
+	var hard, soft []journal.StoredPage
+	for _, p := range pages {
+		switch pin := TextField(p, journal.PinField); {
+		case p.Type == pagevm.Constraint || pin == journal.PinHard:
+			hard = append(hard, p)
+		case pin == "soft" || p.Type == pagevm.Plan && active(p):
+			soft = append(soft, p)
+		}
 	}
-	return w.pinned
+	return append(hard, soft...)
+}
+
+// active tells whether a plan is still followed.
+func active(p journal.StoredPage) bool {
+	switch TextField(p, "status") {
+	case "done", "completed", "abandoned", "closed":
+		return false
+	}
+	return true
+}
+
+// InScope keeps what a sidechain gets: the rules, and not the plan of the main
+// line.
+func InScope(pages []journal.StoredPage, branch string) []journal.StoredPage {
+	if branch == "" {
+		return pages
+	}
+	var out []journal.StoredPage
+	for _, p := range pages {
+		if p.Type != pagevm.Plan {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// scopeName is a scope in words.
+func scopeName(s memkernel.Scope) string {
+	if s == memkernel.ScopeProject {
+		return "of this workspace"
+	}
+	return "of this session"
 }
 
 // pinPage makes the page of what a host wrote, as the carry block shows it.
-func (w *work) pinPage(p *journal.StoredPage) *pagevm.Page {
+func (m *measured) pinPage(p *journal.StoredPage) *pagevm.Page {
 	id := ids.Page("pn", p.String(), string(p.Type))
 	full, short := pinText(p, false), pinText(p, true)
-	page := &pagevm.Page{ID: id, Type: p.Type, Scope: p.Scope, Role: string(memkernel.RoleUser), Created: w.req.Now,
+	page := &pagevm.Page{ID: id, Type: p.Type, Scope: p.Scope, Role: string(memkernel.RoleUser), Created: m.req.Now,
 		Refs: []memkernel.Ref{{Path: pinRef(p), Hash: ids.Hash(full)}}}
-	return w.ingester().Keep(page, full, func(*pagevm.Page) []pagevm.Rep {
+	return m.maker().Keep(page, full, func(*pagevm.Page) []pagevm.Rep {
 		reps := []pagevm.Rep{{Level: pagevm.Full, Hash: ids.Hash(full), Text: full}}
 		if len(short) < len(full) {
 			reps = append(reps, pagevm.Rep{Level: pagevm.Structured, Hash: ids.Hash(short), Text: short})
@@ -92,8 +129,8 @@ func plainValue(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// textField is a scalar string of a page, "" if it has none.
-func textField(p journal.StoredPage, name string) string {
+// TextField is a scalar string of a page, "" if it has none.
+func TextField(p journal.StoredPage, name string) string {
 	f, ok := p.Field(name)
 	if !ok || len(f.Entries) == 0 || f.Kind != journal.KindScalar {
 		return ""
@@ -102,11 +139,11 @@ func textField(p journal.StoredPage, name string) string {
 }
 
 // untold are the pins that the prompt does not show as they are now.
-func (w *work) untold() []*journal.StoredPage {
+func (d *decision) untold() []*journal.StoredPage {
 	var out []*journal.StoredPage
-	for i := range w.pins() {
-		p := &w.pinned[i]
-		if told := w.told(pinRef(p)); told == nil || told.Refs[0].Hash != ids.Hash(pinText(p, false)) {
+	for i := range d.prior.Pinned {
+		p := &d.prior.Pinned[i]
+		if told := d.told(pinRef(p)); told == nil || told.Refs[0].Hash != ids.Hash(pinText(p, false)) {
 			out = append(out, p)
 		}
 	}
@@ -119,32 +156,23 @@ const noteHead = "[Set now, and binding from here on]\n"
 
 // waitingPins is what telling of them would add to the prompt, so that a cut is
 // made for them where they need it.
-func (w *work) waitingPins() int {
+func (d *decision) waitingPins() int {
 	n := 0
-	for _, p := range w.untold() {
-		n += w.scale(w.Count.Text(noteHead+pinText(p, false)) + w.Count.Overheads.PerMessage)
+	for _, p := range d.untold() {
+		n += d.Scale(d.Count.Text(noteHead+pinText(p, false)) + d.Count.Overheads.PerMessage)
 	}
 	return n
 }
 
 // pinNotes tell of them behind the newest message, each version once.
-func (w *work) pinNotes() []pagevm.Block {
-	key := w.Hosts[len(w.Hosts)-1].Key
+func pinNotes(a *appended) []pagevm.Block {
+	key := a.Hosts[len(a.Hosts)-1].Key
 	var blocks []pagevm.Block
-	for _, p := range w.untold() {
+	for _, p := range a.untold() {
 		text := pinText(p, false)
 		ref := memkernel.Ref{Path: pinRef(p), Hash: ids.Hash(text)}
-		id := ids.Page("nt", w.s.name, w.req.Branch, ref.Path, ref.Hash)
-		blocks = append(blocks, w.blockPage(pagevm.ItemNote, id, p.Type, noteHead+text, key, []memkernel.Ref{ref}))
+		id := ids.Page("nt", a.prior.Name, a.req.Branch, ref.Path, ref.Hash)
+		blocks = append(blocks, a.blockPage(pagevm.ItemNote, id, p.Type, noteHead+text, key, []memkernel.Ref{ref}))
 	}
 	return blocks
-}
-
-// pinnedKeys names what stands in every prompt of the session.
-func (s *session) pinnedKeys() []string {
-	out := []string{}
-	for _, p := range standingPages(s.stored()) {
-		out = append(out, p.Key)
-	}
-	return out
 }

@@ -1,4 +1,4 @@
-package kernel
+package plan
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 // showing tells which of the hits the prompt shows already: because a block of the
 // kernel's own cites the same lines, or because most of a hit's lines stand in
 // what the host sends, as after the model read the file itself.
-func (w *work) showing(hits []retrieval.Hit) func(retrieval.Hit) bool {
-	refs := w.shownRefs()
-	standing := w.standingLines(hits)
+func showing(a *appended, hits []retrieval.Hit) func(retrieval.Hit) bool {
+	refs := shownRefs(a)
+	standing := standingLines(a, hits)
 	return func(h retrieval.Hit) bool {
 		for _, r := range refs {
 			if h.Kind == retrieval.Memory && r.Path == h.Path && overlaps(r, h.StartLine, h.EndLine) {
@@ -41,19 +41,19 @@ func overlaps(r memkernel.Ref, from, to int) bool {
 }
 
 // shownRefs are the places that blocks of the kernel's own show in full.
-func (w *work) shownRefs() []memkernel.Ref {
+func shownRefs(a *appended) []memkernel.Ref {
 	var refs []memkernel.Ref
 	add := func(it *pagevm.Item) {
-		if p := w.page(it.Page); p != nil && it.Level == pagevm.Full {
+		if p := a.Page(it.Page); p != nil && it.Level == pagevm.Full {
 			refs = append(refs, p.Refs...)
 		}
 	}
-	for i := range w.proj.Carry {
-		add(&w.proj.Carry[i])
+	for i := range a.Proj.Carry {
+		add(&a.Proj.Carry[i])
 	}
-	for i := range w.proj.Items {
-		if k := w.proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
-			add(&w.proj.Items[i])
+	for i := range a.Proj.Items {
+		if k := a.Proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
+			add(&a.Proj.Items[i])
 		}
 	}
 	return refs
@@ -85,7 +85,7 @@ func bareLine(l string) string {
 }
 
 // standingLines are those lines of the hits that stand in the host's messages.
-func (w *work) standingLines(hits []retrieval.Hit) map[string]bool {
+func standingLines(a *appended, hits []retrieval.Hit) map[string]bool {
 	wanted := map[string]bool{}
 	for i := range hits {
 		for l := range strings.SplitSeq(hits[i].Text, "\n") {
@@ -109,30 +109,30 @@ func (w *work) standingLines(hits []retrieval.Hit) map[string]bool {
 			}
 		}
 	}
-	for i := range w.req.System {
-		look(w.req.System[i].Text)
+	for i := range a.req.System {
+		look(a.req.System[i].Text)
 	}
-	w.eachShown(look)
+	eachShown(a, look)
 	return wanted
 }
 
 // eachShown walks the texts of the host's messages as they stand in the prompt.
-func (w *work) eachShown(look func(string)) {
+func eachShown(a *appended, look func(string)) {
 	next := 0
-	for i := range w.proj.Items {
-		it := &w.proj.Items[i]
+	for i := range a.Proj.Items {
+		it := &a.Proj.Items[i]
 		if it.Kind != pagevm.ItemHost && it.Kind != pagevm.ItemResult {
 			continue
 		}
-		for w.Msgs[next].Key != it.Key {
+		for a.Msgs[next].Key != it.Key {
 			next++
 		}
 		if it.Level != pagevm.Full {
-			look(w.text(it.Hash))
+			look(a.Text(it.Hash))
 			continue
 		}
 		for j := it.Part; j < it.Part+it.Parts; j++ {
-			p := &w.Msgs[next].Parts[j]
+			p := &a.Msgs[next].Parts[j]
 			if p.Kind == memkernel.PartText {
 				look(p.Text)
 			}
@@ -145,8 +145,8 @@ func (w *work) eachShown(look func(string)) {
 	}
 }
 
-// citation spells a place.
-func citation(r memkernel.Ref) string {
+// Citation spells a place.
+func Citation(r memkernel.Ref) string {
 	switch {
 	case r.StartLine == 0:
 		return r.Path

@@ -1,4 +1,4 @@
-package kernel
+package plan
 
 import (
 	"path"
@@ -14,10 +14,10 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// appraisal gathers what is known of the worth of everything that stands, for the
+// scores gather what is known of the worth of everything that stands, for the
 // selector. It looks from the newest message back, so that what came after is known.
-type appraisal struct {
-	w      *work
+type scores struct {
+	d      *decision
 	newest int // the newest atom
 	traits [][]pagevm.Traits
 	ids    map[represent.Name]int32
@@ -32,28 +32,20 @@ type appraisal struct {
 	asked  map[represent.Name]bool
 }
 
-// appraised is the appraisal of this plan; a cut may be chosen several times.
-func (w *work) appraised() *appraisal {
-	if w.worth == nil {
-		w.worth = w.appraise()
-	}
-	return w.worth
-}
-
-// appraise looks at all messages. Of those that have left only what they said
+// score looks at all messages. Of those that have left only what they said
 // counts: a name that was said once is likelier to be said again.
-func (w *work) appraise() *appraisal {
-	a := &appraisal{w: w, traits: make([][]pagevm.Traits, len(w.Hosts)), ids: map[represent.Name]int32{},
-		worked: map[string]bool{}, asked: map[represent.Name]bool{}, newest: w.places[len(w.places)-1].Atom}
-	_, words, _ := w.userTurn()
-	for _, n := range represent.Names(words + "\n" + represent.PlanStep(w.state().text)) {
+func score(d *decision) *scores {
+	a := &scores{d: d, traits: make([][]pagevm.Traits, len(d.Hosts)), ids: map[represent.Name]int32{},
+		worked: map[string]bool{}, asked: map[represent.Name]bool{}, newest: d.Places[len(d.Places)-1].Atom}
+	_, words, _ := d.userTurn()
+	for _, n := range represent.Names(words + "\n" + represent.PlanStep(d.workState().Text)) {
 		a.asked[n] = true
 	}
 	a.find()
-	for i := len(w.Hosts) - 1; i >= 0; i-- {
-		a.traits[i] = make([]pagevm.Traits, len(w.Hosts[i].Segments))
-		for j := range w.Hosts[i].Segments {
-			if s := &w.Hosts[i].Segments[j]; s.Kind == pagevm.ItemResult {
+	for i := len(d.Hosts) - 1; i >= 0; i-- {
+		a.traits[i] = make([]pagevm.Traits, len(d.Hosts[i].Segments))
+		for j := range d.Hosts[i].Segments {
+			if s := &d.Hosts[i].Segments[j]; s.Kind == pagevm.ItemResult {
 				a.result(i, j)
 			} else {
 				a.dialogue(i, j)
@@ -63,18 +55,18 @@ func (w *work) appraise() *appraisal {
 	return a
 }
 
-func (a *appraisal) age(i int) int { return a.newest - a.w.places[i].Atom }
+func (a *scores) age(i int) int { return a.newest - a.d.Places[i].Atom }
 
 // find looks for the names in all texts, on all processors: it is most of the work.
-func (a *appraisal) find() {
-	a.found = make([][][pagevm.Full + 1][]represent.Name, len(a.w.Hosts))
-	a.w.page("") // the index of pages is made on first use, by one
+func (a *scores) find() {
+	a.found = make([][][pagevm.Full + 1][]represent.Name, len(a.d.Hosts))
+	a.d.Page("") // the index of pages is made on first use, by one
 	var next atomic.Int32
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(a.found); i = int(next.Add(1)) - 1 {
-				a.found[i] = make([][pagevm.Full + 1][]represent.Name, len(a.w.Hosts[i].Segments))
+				a.found[i] = make([][pagevm.Full + 1][]represent.Name, len(a.d.Hosts[i].Segments))
 				for j := range a.found[i] {
 					a.found[i][j] = a.namesOf(i, j)
 				}
@@ -86,18 +78,18 @@ func (a *appraisal) find() {
 
 // namesOf are the names that each level of a segment shows. Of results that have
 // left nothing counts.
-func (a *appraisal) namesOf(i, j int) (names [pagevm.Full + 1][]represent.Name) {
-	m, s := &a.w.Msgs[i], &a.w.Hosts[i].Segments[j]
+func (a *scores) namesOf(i, j int) (names [pagevm.Full + 1][]represent.Name) {
+	m, s := &a.d.Msgs[i], &a.d.Hosts[i].Segments[j]
 	if s.Kind != pagevm.ItemResult {
 		names[pagevm.Full] = represent.Names(saidIn(m.Parts[s.Part : s.Part+s.Parts]))
-	} else if a.w.seen[i].Gone || a.w.page(s.Page) == nil {
+	} else if a.d.seen[i].Gone || a.d.Page(s.Page) == nil {
 		return names
 	} else {
 		names[pagevm.Full] = represent.Names(ingest.ResultText(m.Parts[s.Part].Result))
 	}
 	for l := pagevm.Pointer; l < pagevm.Full; l++ {
 		if s.At[l].Hash != "" {
-			names[l] = represent.Names(a.w.text(s.At[l].Hash))
+			names[l] = represent.Names(a.d.Text(s.At[l].Hash))
 		}
 	}
 	return names
@@ -118,9 +110,9 @@ func saidIn(parts []memkernel.Part) string {
 	return text.String()
 }
 
-// dialogue appraises words and tool inputs.
-func (a *appraisal) dialogue(i, j int) {
-	m, s, t := &a.w.Msgs[i], &a.w.Hosts[i].Segments[j], &a.traits[i][j]
+// dialogue scores words and tool inputs.
+func (a *scores) dialogue(i, j int) {
+	m, s, t := &a.d.Msgs[i], &a.d.Hosts[i].Segments[j], &a.traits[i][j]
 	t.Act, t.Age = toolcall.ActUser, a.age(i)
 	if m.Role == memkernel.RoleAssistant {
 		t.Act = toolcall.ActSay
@@ -131,7 +123,7 @@ func (a *appraisal) dialogue(i, j int) {
 		}
 	}
 	if s.Lowest(true) < pagevm.Full { // mostly pasted: what it asks for stands at every level
-		t.Act, t.InHand = toolcall.ActRead, a.w.places[i].Opener
+		t.Act, t.InHand = toolcall.ActRead, a.d.Places[i].Opener
 	}
 	for l, names := range a.found[i][j] {
 		if len(names) > 0 || pagevm.Level(l) == pagevm.Full {
@@ -147,11 +139,11 @@ func (a *appraisal) dialogue(i, j int) {
 // concerned.
 var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`, `\/`, "/")
 
-// result appraises a tool result.
-func (a *appraisal) result(i, j int) {
-	s, t := &a.w.Hosts[i].Segments[j], &a.traits[i][j]
-	r := a.w.Msgs[i].Parts[s.Part].Result
-	page, call := a.w.page(s.Page), a.w.Calls[r.CallID]
+// result scores a tool result.
+func (a *scores) result(i, j int) {
+	s, t := &a.d.Hosts[i].Segments[j], &a.traits[i][j]
+	r := a.d.Msgs[i].Parts[s.Part].Result
+	page, call := a.d.Page(s.Page), a.d.Calls[r.CallID]
 	t.Age = a.age(i)
 	if page == nil || call == nil {
 		return
@@ -164,7 +156,7 @@ func (a *appraisal) result(i, j int) {
 		a.edited = page.Path
 	}
 	t.InHand = page.Path != "" && (page.Path == a.edited || a.askedFor(page.Path))
-	if a.w.seen[i].Gone {
+	if a.d.seen[i].Gone {
 		return
 	}
 	for l, names := range a.found[i][j] {
@@ -176,7 +168,7 @@ func (a *appraisal) result(i, j int) {
 
 // askedFor tells whether a path is named, whole or by its last element. The last of
 // a text's names is the longest.
-func (a *appraisal) askedFor(p string) bool {
+func (a *scores) askedFor(p string) bool {
 	for _, s := range []string{p, path.Base(p)} {
 		if names := represent.Names(s); len(names) > 0 && a.asked[names[len(names)-1]] {
 			return true
@@ -187,7 +179,7 @@ func (a *appraisal) askedFor(p string) bool {
 
 // names numbers the names of a text. Messages are looked at from the newest back, so
 // that the first to show a name gives it its age.
-func (a *appraisal) names(names []represent.Name, age int) []int32 {
+func (a *scores) names(names []represent.Name, age int) []int32 {
 	out := make([]int32, len(names))
 	for i, n := range names {
 		id, known := a.ids[n]

@@ -1,4 +1,4 @@
-package kernel
+package plan
 
 import (
 	"fmt"
@@ -17,52 +17,40 @@ import (
 // misses looks at what the model did since the last plan for signs that the prompt
 // of that plan lacked something. The first plan of a process, and one after the host
 // rewrote its past, have nothing to be judged by.
-func (w *work) misses() {
-	if w.prev.Plan == "" || w.align.Rewrite != pagevm.RewriteNone {
-		w.next.Ran = branch.Ran{}
+func misses(m *measured) {
+	if m.Prev.Plan == "" || m.Align.Rewrite != pagevm.RewriteNone {
+		m.ran = branch.Ran{}
 		return
 	}
-	from := len(w.prev.Proj.Seen)
-	if !w.calledSince(from) {
+	from := len(m.Prev.Proj.Seen)
+	if !m.calledSince(from) {
 		return
 	}
-	j := repeats{w: w, Ran: w.prev.Ran.Clone(), from: from, calls: map[string]*memkernel.ToolCall{}}
-	for i := j.Messages; i < len(w.Msgs); i++ {
+	j := repeats{m: m, Ran: m.Prev.Ran.Clone(), from: from, calls: map[string]*memkernel.ToolCall{}}
+	for i := j.Messages; i < len(m.Msgs); i++ {
 		j.message(i)
 	}
-	j.Messages = len(w.Msgs)
-	w.next.Ran = j.Ran
+	j.Messages = len(m.Msgs)
+	m.ran = j.Ran
 }
 
 // repeats files what ran, and judges what ran behind message from, which the last plan
 // did not show yet. calls are those met by id: hosts use ids again.
 type repeats struct {
 	branch.Ran
-	w     *work
+	m     *measured
 	from  int
 	calls map[string]*memkernel.ToolCall
 }
 
-// calledSince tells whether any result came in from a message on.
-func (w *work) calledSince(from int) bool {
-	for i := from; i < len(w.Hosts); i++ {
-		for j := range w.Hosts[i].Segments {
-			if w.Hosts[i].Segments[j].Kind == pagevm.ItemResult {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 func (j *repeats) message(i int) {
-	for k := range j.w.Msgs[i].Parts {
-		if c := j.w.Msgs[i].Parts[k].Call; c != nil {
+	for k := range j.m.Msgs[i].Parts {
+		if c := j.m.Msgs[i].Parts[k].Call; c != nil {
 			j.calls[c.ID] = c
 		}
 	}
-	for k := range j.w.Hosts[i].Segments {
-		if s := &j.w.Hosts[i].Segments[k]; s.Kind == pagevm.ItemResult {
+	for k := range j.m.Hosts[i].Segments {
+		if s := &j.m.Hosts[i].Segments[k]; s.Kind == pagevm.ItemResult {
 			j.result(i, s)
 		}
 	}
@@ -70,18 +58,18 @@ func (j *repeats) message(i int) {
 
 // result files a result, and judges it if it is new.
 func (j *repeats) result(i int, s *pagevm.Segment) {
-	r := j.w.Msgs[i].Parts[s.Part].Result
+	r := j.m.Msgs[i].Parts[s.Part].Result
 	call := j.calls[r.CallID]
 	if call == nil {
-		call = j.w.Calls[r.CallID]
+		call = j.m.Calls[r.CallID]
 	}
-	page := j.w.page(s.Page)
+	page := j.m.Page(s.Page)
 	if call == nil || page == nil {
 		return
 	}
-	if j.w.req.Resolver != "" && call.Name == j.w.req.Resolver {
+	if j.m.req.Resolver != "" && call.Name == j.m.req.Resolver {
 		if i >= j.from {
-			j.w.refetched(j.w.Hosts[i].Key, call)
+			refetched(j.m, j.m.Hosts[i].Key, call)
 		}
 		return
 	}
@@ -101,7 +89,7 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 		before, again := j.Last[key]
 		now.Moved = again && (before.Moved || before.Said != now.Said)
 		if again && i >= j.from && before.At < j.from && before.Said == now.Said && !j.asksAnew(look, of, before) {
-			j.again(j.w.Hosts[i].Key, call, before.Page)
+			j.again(j.m.Hosts[i].Key, call, before.Page)
 		}
 		j.Last[key] = now
 	}
@@ -140,33 +128,33 @@ func outcome(page *pagevm.Page, r *memkernel.ToolResult) (hash string, nothing b
 
 // again judges a call that ran before and came to the same.
 func (j *repeats) again(key string, call *memkernel.ToolCall, page string) {
-	w, level := j.w, j.w.shownBefore(page)
+	level := j.m.shownBefore(page)
 	what := call.Name
-	if p := w.page(page); p != nil && p.Path != "" {
+	if p := j.m.Page(page); p != nil && p.Path != "" {
 		what += " " + p.Path
 	}
-	f := Fault{Code: FaultDuplicateTool, Page: page, Key: w.hostKey(key), Cause: level.String(), Plan: w.prev.Plan,
-		Detail: fmt.Sprintf("%s ran again with the same result; its first one stood as %s, generation %d", what, level, w.prev.Proj.Generation)}
+	f := ingest.Fault{Code: FaultDuplicateTool, Page: page, Key: j.m.HostKey(key), Cause: level.String(), Plan: j.m.Prev.Plan,
+		Detail: fmt.Sprintf("%s ran again with the same result; its first one stood as %s, generation %d", what, level, j.m.Prev.Proj.Generation)}
 	if level == pagevm.Full {
 		f.Code, f.Cause = AlertDuplicateSignature, ""
-		w.alerts = append(w.alerts, f)
+		j.m.log.alerts = append(j.m.log.alerts, f)
 		return
 	}
-	w.fault(f)
+	j.m.fault(f)
 }
 
 // handle is the form of the ids that pointers and spans are read by.
 var handle = regexp.MustCompile(`\b(?:ev|cv|sp|rm|ws|nt|rt|pn)-[0-9a-f]{16}\b`)
 
 // refetched notes the pages that the model asked for by their handles.
-func (w *work) refetched(key string, call *memkernel.ToolCall) {
+func refetched(m *measured, key string, call *memkernel.ToolCall) {
 	for _, id := range handle.FindAllString(call.Input, -1) {
-		if level := w.shownBefore(id); level != pagevm.Full {
-			w.fault(Fault{Code: FaultRefetch, Page: id, Key: w.hostKey(key), Cause: level.String(), Plan: w.prev.Plan,
-				Detail: fmt.Sprintf("the model fetched what stood as %s, generation %d", level, w.prev.Proj.Generation)})
+		if level := m.shownBefore(id); level != pagevm.Full {
+			m.fault(ingest.Fault{Code: FaultRefetch, Page: id, Key: m.HostKey(key), Cause: level.String(), Plan: m.Prev.Plan,
+				Detail: fmt.Sprintf("the model fetched what stood as %s, generation %d", level, m.Prev.Proj.Generation)})
 		}
 	}
 }
 
 // shownBefore is how the last plan showed a page.
-func (w *work) shownBefore(id string) pagevm.Level { return levelIn(w.prev.Proj, id) }
+func (m *measured) shownBefore(id string) pagevm.Level { return LevelIn(m.Prev.Proj, id) }
