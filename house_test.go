@@ -221,6 +221,40 @@ func checkImport(t *testing.T, file, imp string, allowed, outside []string) {
 	}
 }
 
+// pure are the packages that look at nothing but what they are given: no file, no clock,
+// no network, no environment.
+var pure = []string{"kernel/internal/ids", "kernel/internal/tokencount", "kernel/internal/branch", "kernel/internal/ingest", "kernel/internal/plan"}
+
+func TestPureRoomsLookAtNothingElse(t *testing.T) {
+	goDirs(t, func(dir string, files []string) {
+		if !slices.Contains(pure, dir) {
+			return
+		}
+		for _, file := range files {
+			for _, imp := range imports(t, file) {
+				if top, _, _ := strings.Cut(imp, "/"); slices.Contains([]string{"os", "net", "syscall"}, top) {
+					t.Errorf("%s imports %s", file, imp)
+				}
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				s, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				x, ok := s.X.(*ast.Ident)
+				if ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "After", "Sleep", "NewTimer", "Tick"}, s.Sel.Name) {
+					t.Errorf("%s uses time.%s", file, s.Sel.Name)
+				}
+				return true
+			})
+		}
+	})
+}
+
 func TestEveryPackageHasOneComment(t *testing.T) {
 	goDirs(t, func(dir string, files []string) {
 		var with []string
