@@ -91,11 +91,11 @@ func spanText(d *decision) string {
 }
 
 // leavingSpan makes the page of the messages that a cut lets go.
-func leavingSpan(d *decision, leave map[int]bool) (branch.Span, bool) {
+func leavingSpan(d *decision, seen []pagevm.Seen, leave map[int]bool) (branch.Span, bool) {
 	var s branch.Span
 	var turns []represent.Utterance
 	for i := range d.Hosts {
-		if d.seen[i].Gone || !leave[d.Places[i].Atom] {
+		if seen[i].Gone || !leave[d.Places[i].Atom] {
 			continue
 		}
 		m := &d.Msgs[i]

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// cacheOf is what Next has to know of the provider's cache, if p were sent.
+// cacheOf is what Next has to know of the provider's cache, if the prompt without a cut were sent.
 func cacheOf(d *decision) pagevm.Cache {
 	id := d.identity(d.Grown)
 	d.Cold, d.Clock = d.ledger.Cold(d.req.Price, id, d.req.Now)
@@ -78,34 +78,31 @@ func growthOf(hosts []pagevm.HostMessage, at []pagevm.Place, n int) []int {
 }
 
 // makeCut submits the cut, and once more with a lower target if what was granted
-// does not get below the hard limit.
+// does not get below the goal. What was granted last stands.
 func makeCut(d *decision, delta pagevm.Delta, cache pagevm.Cache) {
 	advanceSummary(d)
-	d.seen = slices.Concat(d.Align.Seen, ingest.Seen(d.Hosts[d.Align.At:]))
-	spans, texts := d.Prev.Spans, d.Texts
-	madeSpans, madeTexts := spans, texts
-	target, worth := d.Cut.TargetTokens, score(d)
+	seen := slices.Concat(d.Align.Seen, ingest.Seen(d.Hosts[d.Align.At:]))
+	target, worth, texts := d.Cut.TargetTokens, score(d, seen), d.Texts
+	stands := d.attempt
+	stands.Spans = d.Prev.Spans
 	for range 3 {
-		d.Texts = maps.Clone(texts)
+		d.Texts, d.Spans = maps.Clone(texts), d.Prev.Spans
 		wish := pressing(d, selectFor(d, worth, target))
 		wish.Reason = pagevm.CutReason(d.Cut.Reason)
-		d.Spans = spans
-		if span, ok := leavingSpan(d, wish.Leave); ok {
-			d.Spans = append(spans[:len(spans):len(spans)], span)
+		if span, ok := leavingSpan(d, seen, wish.Leave); ok {
+			d.Spans = append(d.Spans[:len(d.Spans):len(d.Spans)], span)
 		}
-		d.leadGone = d.seen[0].Gone || wish.Leave[d.Places[0].Atom]
+		d.leadGone = seen[0].Gone || wish.Leave[d.Places[0].Atom]
 		wishes := pagevm.Wishes{Cut: wish, Carry: carryBlocks(d)}
 		wishes.Drop = saidBy(d, wishes.Carry)
 		proj, dec := d.nextProjection(delta, wishes, cache)
 		if dec.Cut == nil {
-			d.Spans, d.Texts = madeSpans, madeTexts
+			d.attempt = stands
 			d.Made.Refused = dec.Refused
 			return
 		}
-		d.Proj, d.Made = proj, dec
-		d.Wishes, d.granted = wishes, cache
-		madeSpans, madeTexts = d.Spans, d.Texts
-		if d.Planned(proj) <= cutGoal(d) {
+		d.Proj, d.Made, d.Wishes, d.granted = proj, dec, wishes, cache
+		if stands = d.attempt; d.Planned(proj) <= cutGoal(d) {
 			return
 		}
 		target = d.Fixed + d.Standing + (target-d.Fixed-d.Standing)/3
@@ -150,7 +147,7 @@ func selectFor(d *decision, a *scores, target int) *pagevm.CutWish {
 	carry := carryRoom(d.Window)
 	conversation := d.unscale(target-d.Fixed-d.Standing) - carry
 	return choose(&d.measured, pagevm.SelectInput{
-		Host: d.Supersede(), Places: d.Places, Seen: d.seen, Traits: a.traits, Names: a.uses,
+		Host: d.Supersede(), Places: d.Places, Seen: a.seen, Traits: a.traits, Names: a.uses,
 		Target: max(conversation, 0), Resolver: d.req.Resolver != "",
 	})
 }
@@ -169,14 +166,13 @@ func notesWait(d *decision, c pagevm.Cache) bool {
 // showNotes makes the carry block again with the notes as they are now: a cut that
 // lets nothing go. It uses up the cold event.
 func showNotes(d *decision, delta pagevm.Delta, cache pagevm.Cache) {
-	before, texts := d.Summary, d.Texts
+	before := d.Summary
 	advanceSummary(d)
-	d.seen = d.Proj.Seen
 	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutCold, CarryOnly: true}, Carry: carryBlocks(d)}
 	wishes.Drop = saidBy(d, wishes.Carry)
 	proj, dec := d.nextProjection(delta, wishes, cache)
 	if dec.Cut == nil || d.Planned(proj) > d.Hard {
-		d.Summary, d.Texts = before, texts
+		d.Summary = before
 		return
 	}
 	d.Proj, d.Made, d.Wishes, d.granted = proj, dec, wishes, cache

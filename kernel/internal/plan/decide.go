@@ -62,8 +62,6 @@ type decision struct {
 	carried  *carried
 	// pressed are pages that were sent, must stand, and have to be shown shorter.
 	pressed map[string]pagevm.Level
-	// seen are all messages as a cut sees them.
-	seen []pagevm.Seen
 }
 
 // attempt is a projection with what it was asked for, and what that rests on.

@@ -121,14 +121,15 @@ func (m *measured) pendingCut() bool {
 
 // makeDemanded makes a cut on demand and keeps it only if the prompt gets smaller.
 func makeDemanded(d *decision, delta pagevm.Delta, cache pagevm.Cache) {
-	grown, texts, spans, sum := d.Proj, d.Texts, d.Spans, d.Summary
+	before, sum := d.attempt, d.Summary
 	makeCut(d, delta, cache)
 	made := d.Made.Cut != nil
-	if made && d.Conversation(d.Proj) >= d.Conversation(grown) {
+	if made && d.Conversation(d.Proj) >= d.Conversation(before.Proj) {
 		made = false
-		d.Proj, d.Texts, d.Spans, d.Summary = grown, texts, spans, sum
+		refused := d.Made.Refused
+		d.attempt, d.Summary = before, sum
 		d.Wishes, d.granted = pagevm.Wishes{}, pagevm.Cache{StripThinking: d.stripThinking()}
-		d.Made = pagevm.Decision{Refused: d.Made.Refused}
+		d.Made = pagevm.Decision{Refused: refused}
 	}
 	if d.req.Demand == nil {
 		return

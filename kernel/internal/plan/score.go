@@ -18,7 +18,8 @@ import (
 // selector. It looks from the newest message back, so that what came after is known.
 type scores struct {
 	d      *decision
-	newest int // the newest atom
+	seen   []pagevm.Seen // all messages as a cut sees them
+	newest int           // the newest atom
 	traits [][]pagevm.Traits
 	ids    map[represent.Name]int32
 	uses   []pagevm.NameUse
@@ -34,8 +35,8 @@ type scores struct {
 
 // score looks at all messages. Of those that have left only what they said
 // counts: a name that was said once is likelier to be said again.
-func score(d *decision) *scores {
-	a := &scores{d: d, traits: make([][]pagevm.Traits, len(d.Hosts)), ids: map[represent.Name]int32{},
+func score(d *decision, seen []pagevm.Seen) *scores {
+	a := &scores{d: d, seen: seen, traits: make([][]pagevm.Traits, len(d.Hosts)), ids: map[represent.Name]int32{},
 		worked: map[string]bool{}, asked: map[represent.Name]bool{}, newest: d.Places[len(d.Places)-1].Atom}
 	_, words, _ := d.userTurn()
 	for _, n := range represent.Names(words + "\n" + represent.PlanStep(d.workState().Text)) {
@@ -82,7 +83,7 @@ func (a *scores) namesOf(i, j int) (names [pagevm.Full + 1][]represent.Name) {
 	m, s := &a.d.Msgs[i], &a.d.Hosts[i].Segments[j]
 	if s.Kind != pagevm.ItemResult {
 		names[pagevm.Full] = represent.Names(saidIn(m.Parts[s.Part : s.Part+s.Parts]))
-	} else if a.d.seen[i].Gone || a.d.Page(s.Page) == nil {
+	} else if a.seen[i].Gone || a.d.Page(s.Page) == nil {
 		return names
 	} else {
 		names[pagevm.Full] = represent.Names(ingest.ResultText(m.Parts[s.Part].Result))
@@ -156,7 +157,7 @@ func (a *scores) result(i, j int) {
 		a.edited = page.Path
 	}
 	t.InHand = page.Path != "" && (page.Path == a.edited || a.askedFor(page.Path))
-	if a.d.seen[i].Gone {
+	if a.seen[i].Gone {
 		return
 	}
 	for l, names := range a.found[i][j] {
