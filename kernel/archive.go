@@ -8,9 +8,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -21,102 +21,35 @@ const (
 	// archiveBytes bounds how much of one page is searched; of a longer one its
 	// beginning. Get restores all of it.
 	archiveBytes = 256 << 10
-	// linesMark stands between a page's id and the lines of it that are meant.
-	linesMark = "@L"
 )
 
-// archive is what left the prompts of this conversation, made searchable, and
-// which of it is meant: the session's other conversations share the set.
-func (w *work) archive() (*retrieval.Spans, func(id string) bool) {
-	wanted := map[string]bool{}
-	fresh := false
-	for i := range w.next.spans {
-		for _, id := range w.next.spans[i].Pages {
-			wanted[id] = true
-			fresh = fresh || !w.s.archivedPages[id]
-		}
-	}
-	for i := range w.proj.Items {
-		delete(wanted, w.proj.Items[i].Page)
-	}
-	if fresh {
-		w.archiveFresh()
-	}
-	return w.s.archiveSpans, func(id string) bool {
-		page, _, _ := strings.Cut(id, linesMark)
-		return wanted[page]
-	}
-}
-
-// archiveFresh adds the pages of the spans that were not searched before, from the
-// host's messages where they still stand there, else from disk.
-func (w *work) archiveFresh() {
-	at := make(map[string]int, len(w.hosts))
-	for i := range w.hosts {
-		for j := range w.hosts[i].Segments {
-			at[w.hosts[i].Segments[j].Page] = i
-		}
-	}
+// searchable is everything that left the session's prompts and was searched, with some
+// pages more: shown gives a page, and what it says where it need not be read from disk.
+func (s *session) searchable(pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []ingest.Fault) {
 	var pieces []retrieval.Span
-	r := &reader{s: w.s}
-	for i := range w.next.spans {
-		for _, id := range w.next.spans[i].Pages {
-			if w.s.archivedPages[id] {
-				continue
-			}
-			p := w.page(id)
-			if p == nil {
-				continue
-			}
-			text := ""
-			if h, there := at[id]; there {
-				text = w.shownText(h, p)
-			} else if raw, err := r.content(p); err == nil {
-				text = plainContent(p, raw)
-			} else if !errors.Is(err, errRetired) {
-				w.faults = append(w.faults, Fault{Code: FaultNotSearched, Page: id, Detail: err.Error()})
-				continue
-			}
-			w.s.archivedPages[id] = true
-			pieces = append(pieces, piecesOf(p, text)...)
-		}
-	}
-	w.s.addPieces(pieces)
-}
-
-// shownText is what a page of message i says, without thinking, secrets masked.
-func (w *work) shownText(i int, page *pagevm.Page) string {
-	var b strings.Builder
-	for _, s := range w.hosts[i].Segments {
-		if s.Page != page.ID {
+	var faults []ingest.Fault
+	r := &reader{s: s}
+	for _, id := range pages {
+		if s.archivedPages[id] {
 			continue
 		}
-		if s.Kind == pagevm.ItemResult {
-			return maskedResult(w.s.masker, page, resultContent(&w.msgs[i].Parts[s.Part]))
+		p, text, here := shown(id)
+		if p == nil {
+			continue
 		}
-		for j := s.Part; j < s.Part+s.Parts; j++ {
-			p := &w.msgs[i].Parts[j]
-			switch {
-			case p.Kind == memkernel.PartText:
-				b.WriteString(p.Text)
-			case p.Call != nil:
-				b.WriteString(p.Call.Name + " " + p.Call.Input)
-			case p.Result != nil:
-				b.WriteString(resultText(p.Result))
+		if !here {
+			if raw, err := r.content(p); err == nil {
+				text = plainContent(p, raw)
+			} else if !errors.Is(err, errRetired) {
+				faults = append(faults, ingest.Fault{Code: string(FaultNotSearched), Page: id, Detail: err.Error()})
+				continue
 			}
-			b.WriteByte('\n')
 		}
+		s.archivedPages[id] = true
+		pieces = append(pieces, piecesOf(p, text)...)
 	}
-	return w.s.masker.Text(b.String())
-}
-
-// maskedResult is what a result says without secrets. If its hash is that of a
-// page in which none was found, it needs no second look, which takes longer.
-func maskedResult(m *mask.Masker, p *pagevm.Page, text string) string {
-	if p.Masked == 0 && hashText(text) == p.Hash {
-		return strings.ToValidUTF8(text, "\uFFFD")
-	}
-	return m.Text(text)
+	s.addPieces(pieces)
+	return s.archiveSpans, faults
 }
 
 // archived is everything that left the session's prompts, read from disk.
@@ -174,7 +107,7 @@ func piecesOf(p *pagevm.Page, text string) []retrieval.Span {
 		if piece := text[from:to]; strings.TrimSpace(piece) != "" {
 			id := p.ID
 			if len(piece) < len(text) {
-				id += fmt.Sprintf("%s%d-L%d", linesMark, line, line+lines-1)
+				id += fmt.Sprintf("%s%d-L%d", plan.LinesMark, line, line+lines-1)
 			}
 			out = append(out, retrieval.Span{ID: id, Text: piece, Time: p.Created, Label: label})
 		}
@@ -224,7 +157,7 @@ func plainContent(p *pagevm.Page, stored string) string {
 // cutLines splits an id into a page's and the lines of it that are meant; to is 0
 // if all are.
 func cutLines(id string) (page string, from, to int) {
-	page, lines, ok := strings.Cut(id, linesMark)
+	page, lines, ok := strings.Cut(id, plan.LinesMark)
 	if !ok {
 		return id, 0, 0
 	}

@@ -1,11 +1,11 @@
 package kernel
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"pgregory.net/rapid"
@@ -47,11 +47,11 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 		"-----END RSA PRIVATE KEY-----\n" + strings.Repeat("words in a line\n", 200)
 	masked, n := mask.Mask(text)
 	for name, p := range map[string]*pagevm.Page{
-		"known":        {ID: "ev-1", Hash: hashText(masked), Masked: n},
-		"other text":   {ID: "ev-1", Hash: hashText("something else")},
-		"hash of mask": {ID: "ev-1", Hash: hashText(masked)},
+		"known":        {ID: "ev-1", Hash: ids.Hash(masked), Masked: n},
+		"other text":   {ID: "ev-1", Hash: ids.Hash("something else")},
+		"hash of mask": {ID: "ev-1", Hash: ids.Hash(masked)},
 	} {
-		pieces := piecesOf(p, maskedResult(nil, p, text))
+		pieces := piecesOf(p, plan.MaskedResult(nil, p, text))
 		for _, s := range pieces {
 			if strings.Contains(s.Text, secret[:16]) {
 				t.Errorf("%s: %s holds %q", name, s.ID, s.Text)
@@ -62,7 +62,7 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 		}
 	}
 	clean := "no secret\xff here"
-	if got := maskedResult(nil, &pagevm.Page{Hash: hashText(clean)}, clean); got != "no secret\uFFFD here" {
+	if got := plan.MaskedResult(nil, &pagevm.Page{Hash: ids.Hash(clean)}, clean); got != "no secret\uFFFD here" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -70,29 +70,12 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 // Masking what a page's hash vouches for, over masking it.
 func BenchmarkMaskedResult(b *testing.B) {
 	text := strings.Repeat("internal/kato/mito.go:38: undefined: NewServer in the token pool\n", 8000)
-	for name, p := range map[string]*pagevm.Page{"hash": {Hash: hashText(text)}, "mask": {}} {
+	for name, p := range map[string]*pagevm.Page{"hash": {Hash: ids.Hash(text)}, "mask": {}} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				maskedResult(nil, p, text)
+				plan.MaskedResult(nil, p, text)
 			}
 		})
-	}
-}
-
-// Shown text is what a part says, whatever its kind.
-func TestShownText(t *testing.T) {
-	parts := []memkernel.Part{
-		{Kind: memkernel.PartText, Text: "said"},
-		{Kind: memkernel.PartThinking, Text: "thought"},
-		{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{Name: "Bash", Input: `{"command":"ls"}`}},
-		{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{Content: []memkernel.Part{{Kind: memkernel.PartText, Text: "listed"}}}},
-	}
-	w := &work{s: &session{}, msgs: []memkernel.Message{{Parts: parts}}}
-	w.hosts = []pagevm.HostMessage{{Segments: []pagevm.Segment{{Kind: pagevm.ItemHost, Page: "run", Parts: 4}, {Kind: pagevm.ItemResult, Page: "ev", Part: 3, Parts: 1}}}}
-	for id, want := range map[string]string{"run": "said Bash {\"command\":\"ls\"} listed", "ev": "listed"} {
-		if got := strings.Join(strings.Fields(w.shownText(0, &pagevm.Page{ID: id})), " "); got != want {
-			t.Errorf("%s says %q, want %q", id, got, fmt.Sprint(want))
-		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -67,7 +68,7 @@ func callID(m *memkernel.Message, i int) string {
 	case m.Key != "":
 		return m.Key
 	case m.Time.IsZero():
-		return fmt.Sprintf("#%d %s", i, hashMessage(m))
+		return fmt.Sprintf("#%d %s", i, ingest.HashMessage(m))
 	case m.Usage == nil:
 		return m.Time.UTC().Format(time.RFC3339Nano)
 	}
@@ -76,7 +77,7 @@ func callID(m *memkernel.Message, i int) string {
 
 // takeBill learns what was billed: the plan's call, and once for each all calls that the
 // delivery tells of. The turn stands whatever comes of it.
-func (s *session) takeBill(o *Observation, w *work, t Turn) {
+func (s *session) takeBill(o *Observation, w *intake, t Turn) {
 	if t.More && t.PlanID == "" {
 		return // the last delivery tells of all
 	}
@@ -102,7 +103,7 @@ func (s *session) takeBill(o *Observation, w *work, t Turn) {
 }
 
 // unlogged are the rows of calls that usage.jsonl does not have, nor the row of a plan.
-func (s *session) unlogged(w *work, t *Turn, told []bill, planned *UsageRow) (rows []UsageRow) {
+func (s *session) unlogged(w *intake, t *Turn, told []bill, planned *UsageRow) (rows []UsageRow) {
 	if len(told) == 0 {
 		return nil
 	}

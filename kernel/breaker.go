@@ -1,15 +1,15 @@
 package kernel
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
 // RuleNoProgress is the rule by which a cut is refused that would be one more for
 // nothing; see [ProgressOptions].
-const RuleNoProgress = "no_progress"
+const RuleNoProgress = plan.RuleNoProgress
 
 // ProgressOptions keep a session from being compacted again and again for nothing.
 // Zero values take the defaults.
@@ -56,74 +56,8 @@ func defaulted[T int | time.Duration](v *T, def T) {
 	}
 }
 
-// breaker is what a line knows of cuts that came to nothing.
-type breaker struct {
-	// Futile counts them, Size is the conversation after the newest, in calibrated
-	// tokens, and Turn the user turn that it was made in.
-	Futile int `json:"futile,omitempty"`
-	Size   int `json:"size,omitempty"`
-	Turn   int `json:"turn,omitempty"`
-}
-
-// minReclaim is the least that counts as progress.
-func (w *work) minReclaim() int {
-	return min(w.s.lifeOpt.Progress.withDefaults().MinTokens, max(1, w.window/20))
-}
-
-// stalled tells whether a cut of p would be one more for nothing. It never keeps
-// one from being made that a prompt needs to fit.
-func (w *work) stalled(p *pagevm.Projection) bool {
-	o, b := w.s.lifeOpt.Progress.withDefaults(), w.prev.breaker
-	return b.Futile >= o.Futile && w.conversation(p) < b.Size+w.minReclaim() && w.turnsSoFar()-b.Turn <= o.Turns
-}
-
-// judge takes note of what a cut came to, and tells of a session that is cut again
-// and again.
-func (w *work) judge(grown *pagevm.Projection) {
-	if w.decision.Cut == nil || w.decision.Cut.Event != "" {
-		return // a cold cache makes cuts free
-	}
-	b := breaker{Size: w.conversation(w.proj), Turn: w.turnsSoFar()}
-	if w.conversation(grown)-b.Size < w.minReclaim() {
-		if b.Futile = 1; b.Turn-w.prev.breaker.Turn <= w.s.lifeOpt.Progress.withDefaults().Turns {
-			b.Futile += w.prev.breaker.Futile
-		}
-	}
-	w.next.breaker = b
-	if text := w.s.spiral(&line{branch: w.req.Branch, proj: w.proj}, w.req.Now); text != "" {
-		w.alerts = append(w.alerts, Fault{Code: AlertSpiral, Detail: text})
-	}
-}
-
-// turnsSoFar counts the user's turns of the conversation.
-func (w *work) turnsSoFar() int {
-	n := 0
-	for i := range w.hosts {
-		if plainUser(&w.msgs[i]) {
-			n++
-		}
-	}
-	return n
-}
-
-// spiral warns of too many compactions within a short time: the host's and the cuts
-// of a line, "" if there are few. Cuts that a cold cache made free count for none.
-func (s *session) spiral(l *line, now time.Time) string {
-	o := s.lifeOpt.Progress.withDefaults()
-	at := map[time.Time]bool{}
-	recent := func(t time.Time) bool { return !t.IsZero() && now.Sub(t) >= 0 && now.Sub(t) <= o.SpiralWithin }
-	for _, t := range s.account.compacted {
-		if recent(t) {
-			at[t.UTC()] = true
-		}
-	}
-	for _, c := range l.proj.Cuts {
-		if c.Event == "" && recent(c.Time) {
-			at[c.Time.UTC()] = true
-		}
-	}
-	if len(at) < o.SpiralCuts {
-		return ""
-	}
-	return fmt.Sprintf("%d compactions within %v: what fills the prompt comes back as fast as it goes; begin a new session, or use smaller steps", len(at), o.SpiralWithin)
+// spiral warns of too many compactions within a short time, the cuts of a projection
+// among them; "" if there are few.
+func (s *session) spiral(p *pagevm.Projection, now time.Time) string {
+	return plan.Spiral(plan.Progress(s.lifeOpt.Progress.withDefaults()), s.account.compacted, p, now)
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -85,7 +87,7 @@ type bufferedTurn struct {
 
 // bufferTurn appends a turn, once.
 func (s *session) bufferTurn(ctx context.Context, t bufferedTurn) []Fault {
-	id := pageID("wb", s.name, "turn", t.id)
+	id := ids.Page("wb", s.name, "turn", t.id)
 	c := s.standing(t.now)
 	if s.lifeOpt.Buffer.Off || c == nil {
 		return nil
@@ -104,7 +106,7 @@ func (s *session) bufferState(ctx context.Context, r checkpoint.Reading, now tim
 		return nil
 	}
 	lines := checkpoint.Lines(c, maxDumpBytes)
-	id := pageID("wb", append([]string{s.name, s.cycle(), "dump"}, matter(lines)...)...)
+	id := ids.Page("wb", append([]string{s.name, s.cycle(), "dump"}, matter(lines)...)...)
 	_, items := s.news(lines)
 	if cut := s.lastCut(); cut != "" {
 		items = append(items, s.cutItem(cut))
@@ -129,7 +131,7 @@ func matter(lines []checkpoint.Line) []string {
 }
 
 // cutItem stands for a cut of the kernel's own that the buffer has a dump behind.
-func (s *session) cutItem(cut string) string { return pageID("bi", s.name, "cut", cut) }
+func (s *session) cutItem(cut string) string { return ids.Page("bi", s.name, "cut", cut) }
 
 // cutSince tells whether the kernel has cut and nothing was dumped since: a plan writes
 // no Markdown, so what the thresholds ask for is made good after it.
@@ -140,7 +142,7 @@ func (s *session) cutSince() bool {
 
 // lastCut is the chain of the main line's newest cut, "" if there is none.
 func (s *session) lastCut() string {
-	if cuts := s.newestLine("", "").proj.Cuts; len(cuts) > 0 {
+	if cuts := s.newestLine("", "").Proj.Cuts; len(cuts) > 0 {
 		return cuts[len(cuts)-1].Chain
 	}
 	return ""
@@ -154,7 +156,7 @@ func (s *session) turnLines(msgs []memkernel.Message) []checkpoint.Line {
 		if own, _ := transcript.Typed(*m); user == "" {
 			user = own
 		}
-		if text := strings.TrimSpace(utterance(m).Text); m.Role == memkernel.RoleAssistant && text != "" {
+		if text := strings.TrimSpace(plan.Utterance(m).Text); m.Role == memkernel.RoleAssistant && text != "" {
 			agent = text
 		}
 	}
@@ -177,7 +179,7 @@ func (s *session) news(lines []checkpoint.Line) (fresh []checkpoint.Line, items 
 	for _, l := range lines {
 		switch l.Tag {
 		case checkpoint.TagConstraint, checkpoint.TagDecision, checkpoint.TagLesson:
-			item := pageID("bi", s.name, cycle, l.Tag, l.Text)
+			item := ids.Page("bi", s.name, cycle, l.Tag, l.Text)
 			if s.flushed[item] && !empty {
 				continue
 			}
@@ -221,7 +223,7 @@ func (h *bufferHead) String() string {
 func (s *session) buffer(ctx context.Context, id string, h bufferHead, lines []checkpoint.Line, items []string) []Fault {
 	h.session, h.captured = s.name, s.life.state.Thread.Captured
 	var b strings.Builder
-	first := pageID("bi", s.name, s.cycle(), "begun")
+	first := ids.Page("bi", s.name, s.cycle(), "begun")
 	if !s.flushed[first] || s.bufferEmpty() {
 		items = append(items, first)
 		fmt.Fprintf(&b, "# Working buffer of session %s, %s\n\n", oneLine(s.masker.Text(s.key)), s.memory.private.Today(h.at))

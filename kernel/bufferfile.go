@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -190,7 +191,7 @@ func (k *Kernel) ReadBuffer(ctx context.Context) (*Buffered, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Buffered{Text: text, Bytes: len(text), Hash: hashText(text), Entries: len(bufferEntries(text))}, ctx.Err()
+	return &Buffered{Text: text, Bytes: len(text), Hash: ids.Hash(text), Entries: len(bufferEntries(text))}, ctx.Err()
 }
 
 // ClearBuffer takes away the kernel's entries that a curation has read and made durable
@@ -204,7 +205,7 @@ func (k *Kernel) ClearBuffer(ctx context.Context, read *Buffered) error {
 	if err != nil {
 		return fmt.Errorf("clear the working buffer: %w", err)
 	}
-	if read.Bytes < 0 || read.Bytes > len(l.Text) || hashText(l.Text[:read.Bytes]) != read.Hash {
+	if read.Bytes < 0 || read.Bytes > len(l.Text) || ids.Hash(l.Text[:read.Bytes]) != read.Hash {
 		return fmt.Errorf("clear the working buffer: %w", &markdownstore.ConflictError{Path: bufferPath, Want: read.Hash, Have: l.Hash})
 	}
 	kept, rest := foreignBuffer(l.Text[:read.Bytes]), l.Text[read.Bytes:]

@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 )
 
 // calibrations are what was learned about each model's real token counts. The
@@ -84,32 +85,23 @@ func plausible(actual, counted int) bool {
 func (s *session) learn(t Turn, m cachelayout.Model) (*UsageRow, *Fault) {
 	key := lineKey{t.Branch, t.Model}
 	l := s.lines[key]
-	if t.Usage == nil || l == nil || l.planID == "" || l.planID != t.PlanID || l.billed == t.PlanID {
+	if t.Usage == nil || l == nil || l.Plan == "" || l.Plan != t.PlanID || l.Billed == t.PlanID {
 		return nil, nil
 	}
-	if actual, counted := t.Usage.InputTotal(), l.planned+l.ledgerFixed(); !plausible(actual, counted) {
+	if actual, counted := t.Usage.InputTotal(), l.Planned+l.LedgerFixed(); !plausible(actual, counted) {
 		return nil, &Fault{Code: FaultUsageIgnored, Detail: fmt.Sprintf("%d tokens were reported for a prompt of about %d", actual, counted)}
 	}
 	row := usageRow(t, l, m)
 	cal := s.calib.of(t.Model)
-	cal.Observe(budget.Count{Tokens: l.proj.Tokens(), Kind: budget.Estimated}, len(l.proj.Items), t.Usage.InputTotal()-l.ledgerFixed())
+	cal.Observe(budget.Count{Tokens: l.Proj.Tokens(), Kind: budget.Estimated}, len(l.Proj.Items), t.Usage.InputTotal()-l.LedgerFixed())
 	n := *l
-	n.billed = t.PlanID
-	n.overflow = l.overflow.billed(l.proj.Tokens(), t.Usage.InputTotal()-l.ledgerFixed())
-	n.anchor = anchor{Total: t.Usage.InputTotal(), Carry: len(l.proj.Carry), Items: len(l.proj.Items),
-		Generation: l.proj.Generation, Fixed: l.ledgerFixed()}
+	n.Billed = t.PlanID
+	n.Overflow = l.Overflow.Billed(l.Proj.Tokens(), t.Usage.InputTotal()-l.LedgerFixed())
+	n.Anchor = branch.Anchor{Total: t.Usage.InputTotal(), Carry: len(l.Proj.Carry), Items: len(l.Proj.Items),
+		Generation: l.Proj.Generation, Fixed: l.LedgerFixed()}
 	s.lines[key] = &n
 	if err := s.calib.set(t.Model, cal); err != nil {
 		return &row, &Fault{Code: FaultNotRecorded, Detail: err.Error()}
 	}
 	return &row, nil
-}
-
-// ledgerFixed is the size of tools and system in the line's last request.
-func (l *line) ledgerFixed() int {
-	fixed := len(l.ledger.Chain) - len(l.proj.Carry) - len(l.proj.Items)
-	if fixed <= 0 || fixed > len(l.ledger.Chain) {
-		return 0
-	}
-	return l.ledger.Chain[fixed-1].Tokens
 }

@@ -8,6 +8,9 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -146,21 +149,21 @@ func (r *reader) check(p *pagevm.Page) error {
 	if err != nil {
 		return err
 	}
-	if hashText(text) != p.Hash {
+	if ids.Hash(text) != p.Hash {
 		return fmt.Errorf("page %s does not restore to the content that was stored", p.ID)
 	}
 	return nil
 }
 
-func (s *session) checkLine(key lineKey, l *line, add func(string, ...any)) {
+func (s *session) checkLine(key lineKey, l *branch.State, add func(string, ...any)) {
 	seen := map[string]bool{}
-	for i := range l.proj.Items {
-		it := &l.proj.Items[i]
+	for i := range l.Proj.Items {
+		it := &l.Proj.Items[i]
 		if seen[it.Page] {
 			add("projection of %s shows page %s twice", key.model, it.Page)
 		}
 		seen[it.Page] = true
-		if !shortened(it) {
+		if !plan.Shortened(it) {
 			continue
 		}
 		if s.texts[it.Hash] == "" {

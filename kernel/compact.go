@@ -9,7 +9,11 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/tokencount"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -55,15 +59,15 @@ type CompactReason string
 const (
 	CompactOK CompactReason = "OK"
 	// CompactNothing: no turn is closed, so nothing may leave or be shortened.
-	CompactNothing CompactReason = "NOTHING_TO_CUT"
+	CompactNothing CompactReason = plan.NothingToCut
 	// CompactFloor: all that may be cut stands at its floor already, or a cut would
 	// put as much in its place.
-	CompactFloor CompactReason = "ALREADY_AT_FLOOR"
+	CompactFloor CompactReason = plan.AtFloor
 	// CompactOpenLoop: a tool loop is open, the cache is warm, and Force was not set.
-	CompactOpenLoop CompactReason = "OPEN_LOOP"
+	CompactOpenLoop CompactReason = plan.OpenLoop
 	// CompactNoProgress: the last compactions reclaimed next to nothing, and nothing
 	// was said since that would change that.
-	CompactNoProgress CompactReason = "NO_PROGRESS"
+	CompactNoProgress CompactReason = plan.NoProgress
 	// CompactNextPlan: the conversation is not in memory and was not handed in. The
 	// wish is in the journal; the next plan makes the cut.
 	CompactNextPlan CompactReason = "AT_NEXT_PLAN"
@@ -161,13 +165,13 @@ func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 }
 
 // compact passes the boundary, then cuts.
-func (k *Kernel) compact(ctx context.Context, s *session, w *work, b Boundary) (*Passed, error) {
+func (k *Kernel) compact(ctx context.Context, s *session, w *intake, b Boundary) (*Passed, error) {
 	wish := CompactWish{}
 	if b.Compact != nil {
 		wish = *b.Compact
 	}
 	req, known := s.nextCall(&b, wish.Call)
-	if req.FixedTokens == 0 && len(s.newestLine(b.Branch, b.Model).proj.Seen) == 0 {
+	if req.FixedTokens == 0 && len(s.newestLine(b.Branch, b.Model).Proj.Seen) == 0 {
 		req.FixedTokens = wish.FixedTokens
 	}
 	b.pending = !known
@@ -187,17 +191,44 @@ func (k *Kernel) compact(ctx context.Context, s *session, w *work, b Boundary) (
 // on the last plan's. known is false where the conversation is not.
 func (s *session) nextCall(b *Boundary, call *PlanRequest) (req PlanRequest, known bool) {
 	l := s.newestLine(b.Branch, b.Model)
-	req = l.call.over(call)
+	req = nextRequest(l, call)
 	req.SessionKey, req.Branch, req.Now, req.Model = b.SessionKey, b.Branch, b.Now, b.Model
 	if req.Model == "" {
-		req.Model = l.model
+		req.Model = l.Model
 	}
-	req.Private = req.Private || l.private
+	req.Private = req.Private || l.Private
 	req.Messages, req.Prompt = b.Messages, ""
 	if len(req.Messages) == 0 {
-		req.Messages = l.raw
+		req.Messages = l.Raw
 	}
 	return req, len(req.Messages) > 0
+}
+
+// nextRequest is the request of the last call, and what the host says of the next one in
+// its place.
+func nextRequest(l *branch.State, o *PlanRequest) PlanRequest {
+	c := l.LastCall()
+	req := PlanRequest{ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens, Resolver: c.Resolver,
+		ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption, Format: c.Format, TTL: c.TTL,
+		System: l.System, Tools: l.Tools}
+	if o == nil {
+		return req
+	}
+	req.ContextWindow = cmp.Or(o.ContextWindow, req.ContextWindow)
+	req.Reserve = cmp.Or(o.Reserve, req.Reserve)
+	req.FixedTokens = cmp.Or(o.FixedTokens, req.FixedTokens)
+	req.Resolver = cmp.Or(o.Resolver, req.Resolver)
+	req.ToolChoice = cmp.Or(o.ToolChoice, req.ToolChoice)
+	req.Thinking = cmp.Or(o.Thinking, req.Thinking)
+	req.Effort = cmp.Or(o.Effort, req.Effort)
+	req.DropOption = req.DropOption || o.DropOption
+	req.Format = cmp.Or(o.Format, req.Format)
+	req.TTL = cmp.Or(o.TTL, req.TTL)
+	req.Private = req.Private || o.Private
+	if o.System != nil || o.Tools != nil {
+		req.System, req.Tools = o.System, o.Tools
+	}
+	return req
 }
 
 // cutOnDemand plans without a call and records the cut, if one was made.
@@ -206,19 +237,18 @@ func (k *Kernel) cutOnDemand(ctx context.Context, s *session, p *Passed, req Pla
 	if !known {
 		return s.compactLater(l), nil
 	}
-	d := &demand{wish: wish}
 	if wish.Overflow != nil {
 		req.Overflow = wish.Overflow
 	}
-	w, err := k.planFor(ctx, s, req, true, d)
+	w, err := k.plan(ctx, s, req, true, &plan.Wish{Tokens: wish.Tokens, Share: wish.Share, Force: wish.Force})
 	if c := uncut(err); c != nil {
 		return c, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if d.made || w.learned {
-		if err := s.record(w); err != nil {
+	if w.CutMade || w.Learned {
+		if err := s.record(ctx, w); err != nil {
 			return nil, err
 		}
 		p.Faults = append(p.Faults, w.faults...)
@@ -228,13 +258,13 @@ func (k *Kernel) cutOnDemand(ctx context.Context, s *session, p *Passed, req Pla
 }
 
 // compactLater says that the next plan cuts.
-func (s *session) compactLater(l *line) *Compaction {
+func (s *session) compactLater(l *branch.State) *Compaction {
 	c := newCompaction(CompactNextPlan, "the conversation is not known to this process and was not handed in; the next plan makes the cut")
-	if len(l.proj.Seen) == 0 {
+	if len(l.Proj.Seen) == 0 {
 		c.Reason, c.Detail = CompactUnplanned, "no plan of this conversation was made here; hand in its messages, or plan it"
 	}
-	c.TokensBefore = l.fixedTokens() + int(math.Ceil(float64(l.proj.Tokens())*l.scaleOf()))
-	c.TokensAfter, c.ContextWindow, c.Generation = c.TokensBefore, l.call.ContextWindow, l.proj.Generation
+	c.TokensBefore = l.FixedTokens() + int(math.Ceil(float64(l.Proj.Tokens())*l.Overflow.Scale()))
+	c.TokensAfter, c.ContextWindow, c.Generation = c.TokensBefore, l.LastCall().ContextWindow, l.Proj.Generation
 	return c
 }
 
@@ -276,20 +306,20 @@ func (s *session) textsOf(p *Passed, b Boundary) {
 		c.SummaryVersion = page.Version
 	}
 	l := s.newestLine(b.Branch, b.Model)
-	window := l.window
+	window := l.Window
 	if window == 0 {
-		window = max(c.ContextWindow, l.call.ContextWindow)
+		window = max(c.ContextWindow, l.LastCall().ContextWindow)
 	}
 	if window == 0 {
 		window = 200_000 // of a conversation that was never planned: the common size
 	}
-	count, err := newCounter("", cmp.Or(b.Model, l.model))
+	count, err := tokencount.New("", cmp.Or(b.Model, l.Model), nil)
 	if err != nil {
 		return
 	}
 	if c.Summary == "" {
 		notes, _ := s.notes(b.Branch)
-		c.Summary = summary.RenderNoted(s.furthest(b.Branch, l), notes, summary.Cap(window), count.text, nil)
+		c.Summary = summary.RenderNoted(s.furthest(b.Branch, l), notes, summary.Cap(window), count.Text, nil)
 	}
 	if s.life == nil || b.Branch != "" || s.lifeOpt.Off {
 		return
@@ -299,11 +329,11 @@ func (s *session) textsOf(p *Passed, b Boundary) {
 		return
 	}
 	c.Checkpoint = string(from.Meta.CheckpointID)
-	if room := restoreRoom(window, s.lifeOpt.RestoreTokens); room > 0 {
-		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.text, More: moreOf(from)})
+	if room := plan.RestoreRoom(window, s.lifeOpt.RestoreTokens); room > 0 {
+		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.Text, More: plan.More(from)})
 	}
 	if c.Warning == "" {
-		c.Warning = s.spiral(l, b.Now)
+		c.Warning = s.spiral(l.Proj, b.Now)
 	}
 }
 
@@ -313,4 +343,89 @@ func (s *session) summaryStored(branch string) (journal.StoredPage, bool) {
 		return journal.StoredPage{}, false
 	}
 	return s.journal.Store().Page(s.address(s.summaryPage(branch)))
+}
+
+// compaction tells what the demand came to.
+func (pl *planned) compaction() *Compaction {
+	c := newCompaction(CompactOK, "")
+	c.ContextWindow, c.Generation, c.Refusal = pl.Window, pl.Proj.Generation, pl.Refusal
+	c.TokensBefore, c.TokensAfter = pl.Unanchored(pl.Grown), pl.Unanchored(pl.Proj)
+	c.ReclaimedTokens, c.TargetTokens = c.TokensBefore-c.TokensAfter, pl.Cut.TargetTokens
+	c.FirstKept = pl.firstKept()
+	c.PinnedTokens = pl.Standing
+	if !pl.CutMade {
+		c.Reason, c.Detail = CompactReason(pl.WhyNot), pl.compactHint(CompactReason(pl.WhyNot))
+		c.Largest = pl.largest()
+		return c
+	}
+	pl.leftBy(c)
+	for _, b := range pl.Wishes.Carry {
+		if b.Page == ids.Page("su", pl.s.name, pl.req.Branch) {
+			c.Summary = pl.Text(b.Hash)
+		}
+	}
+	c.Warning = pl.s.spiral(pl.Proj, pl.req.Now)
+	if over := pl.Planned(pl.Proj) - pl.Hard; over > 0 {
+		c.Detail = fmt.Sprintf("still %d tokens over what fits beside the reserve", over)
+		c.Largest = pl.largest()
+	}
+	return c
+}
+
+// leftBy counts what a cut took away or shortened.
+func (pl *planned) leftBy(c *Compaction) {
+	gone := map[int]bool{}
+	for i, s := range pl.Proj.Seen {
+		if s.Gone && !pl.Grown.Seen[i].Gone {
+			c.Messages++
+			gone[pl.Places[i].Atom] = true
+		}
+	}
+	c.Atoms = len(gone)
+	for i := range pl.Proj.Items {
+		it := &pl.Proj.Items[i]
+		if plan.Shortened(it) && it.Level < plan.LevelIn(pl.Grown, it.Page) {
+			c.Lowered++
+		}
+	}
+	for _, s := range pl.NewSpans() {
+		c.Spans = append(c.Spans, s.ID)
+	}
+}
+
+// firstKept is the first message behind all that left.
+func (pl *planned) firstKept() *KeptMessage {
+	at := 0
+	for i, s := range pl.Proj.Seen {
+		if s.Gone {
+			at = i + 1
+		}
+	}
+	if at >= len(pl.Proj.Seen) {
+		return nil
+	}
+	return &KeptMessage{Key: pl.HostKey(pl.Proj.Seen[at].Key), Index: at}
+}
+
+// largest is what takes most of the prompt.
+func (pl *planned) largest() []LargeItem {
+	var items []LargeItem
+	for _, it := range pl.LargestItems(pl.Proj.Carry, pl.Proj.Items) {
+		items = append(items, LargeItem(it))
+	}
+	return items
+}
+
+// compactHint says what a host can do where nothing could be reclaimed.
+func (pl *planned) compactHint(r CompactReason) string {
+	switch r {
+	case CompactOpenLoop:
+		return "a tool loop is open and the cache is warm; compact when the turn has ended, or force it"
+	case CompactNoProgress:
+		return fmt.Sprintf("the last %d compactions reclaimed less than %d tokens each, and the prompt has not grown by that since: %d tokens are fixed, %d are pins and workspace files; shorten what is largest, or begin a new session",
+			pl.Next.Breaker.Futile, pl.MinReclaim(), pl.Fixed, pl.Standing)
+	case CompactFloor:
+		return fmt.Sprintf("all that may be cut is as short as it gets; of %d tokens %d are fixed and %d are pins and workspace files", pl.Unanchored(pl.Proj), pl.Fixed, pl.Standing)
+	}
+	return "no earlier turn is closed: nothing may leave, and nothing may be shortened"
 }

@@ -31,20 +31,20 @@ const (
 )
 
 // deferred lists what waits for a cut.
-func (w *work) deferred() []Deferred {
+func (pl *planned) deferred() []Deferred {
 	out := []Deferred{}
-	waits := w.waits()
-	stale := w.stale()
-	for i := range w.proj.Items {
-		it := &w.proj.Items[i]
-		switch p := w.page(it.Page); {
+	waits := pl.waits()
+	stale := pl.stale()
+	for i := range pl.Proj.Items {
+		it := &pl.Proj.Items[i]
+		switch p := pl.Page(it.Page); {
 		case it.Kind == pagevm.ItemNote && p != nil && p.Type != pagevm.Plan:
-			out = append(out, Deferred{Page: it.Page, From: it.Level, To: pagevm.Gone, SavedTokens: w.scale(it.Tokens), Why: WhyChanged, Waits: waits})
+			out = append(out, Deferred{Page: it.Page, From: it.Level, To: pagevm.Gone, SavedTokens: pl.Scale(it.Tokens), Why: WhyChanged, Waits: waits})
 		case stale[it.Page] != nil && it.Level == pagevm.Full: // a lower one is what a cut made of it
 			s := stale[it.Page]
-			if to := s.Lowest(w.req.Resolver != ""); to < it.Level {
+			if to := s.Lowest(pl.req.Resolver != ""); to < it.Level {
 				out = append(out, Deferred{Page: it.Page, From: it.Level, To: to, Why: WhySuperseded, Waits: waits,
-					SavedTokens: w.scale(it.Tokens - s.At[to].Tokens)})
+					SavedTokens: pl.Scale(it.Tokens - s.At[to].Tokens)})
 			}
 		}
 	}
@@ -53,11 +53,11 @@ func (w *work) deferred() []Deferred {
 
 // stale are the standing results that were superseded, in atoms that are closed, by
 // page.
-func (w *work) stale() map[string]*pagevm.Segment {
+func (pl *planned) stale() map[string]*pagevm.Segment {
 	out := map[string]*pagevm.Segment{}
-	for i, h := range w.supersede() {
+	for i, h := range pl.Supersede() {
 		for j := range h.Segments {
-			if s := &h.Segments[j]; s.Superseded && s.Kind == pagevm.ItemResult && w.places[i].Closed {
+			if s := &h.Segments[j]; s.Superseded && s.Kind == pagevm.ItemResult && pl.Places[i].Closed {
 				out[s.Page] = s
 			}
 		}
@@ -66,13 +66,13 @@ func (w *work) stale() map[string]*pagevm.Segment {
 }
 
 // waits names what the next cut waits for.
-func (w *work) waits() string {
-	f := w.cut.Figures
-	mark := fmt.Sprintf("the high-water mark, %d tokens from here", max(f.HighWater-w.planned(w.proj), 0))
+func (pl *planned) waits() string {
+	f := pl.Cut.Figures
+	mark := fmt.Sprintf("the high-water mark, %d tokens from here", max(f.HighWater-pl.Planned(pl.Proj), 0))
 	switch {
-	case w.boundLoop():
+	case pl.BoundLoop():
 		return "the end of the open tool loop, whose thinking a cut would make invalid, or the limit of the window"
-	case len(w.places) > 0 && w.places[len(w.places)-1].InLoop:
+	case len(pl.Places) > 0 && pl.Places[len(pl.Places)-1].InLoop:
 		return "the end of the open tool loop, and then " + mark + ", or a cold cache"
 	}
 	return mark + ", or a cold cache"

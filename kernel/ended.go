@@ -155,7 +155,7 @@ func (s *session) lastUse(now time.Time) *EndedSession {
 		e.Last, e.Bytes = lastWrite(s.files, now, journalFile)
 	}
 	for _, l := range s.lines {
-		if t := l.ledger.LastStart; t.After(e.Last) {
+		if t := l.Ledger.LastStart; t.After(e.Last) {
 			e.Last = t
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -182,7 +183,7 @@ func (e *eraser) edit(r *journal.Record) (bool, error) {
 
 // ingest drops the pages that were forgotten; a record with no other goes.
 func (e *eraser) ingest(r *journal.Record) (bool, error) {
-	var b ingestBody
+	var b ingest.Body
 	if err := unmarshal(*r, &b); err != nil {
 		return false, err
 	}
@@ -215,7 +216,7 @@ func (e *eraser) cut(r *journal.Record) error {
 		sp := &b.Spans[i]
 		for _, id := range sp.Pages {
 			if _, gone := e.s.forgotten[id]; gone {
-				sp.Text = "[" + sp.ID + ": " + forgottenText + "]"
+				sp.Text = "[" + sp.ID + ": " + ingest.ForgottenText + "]"
 			}
 		}
 	}
@@ -368,7 +369,7 @@ func holders(dir store.Store) (map[string][]string, error) {
 		}
 		switch r.Op {
 		case opIngest:
-			var b ingestBody
+			var b ingest.Body
 			if err := unmarshal(r, &b); err != nil {
 				return nil, err
 			}

@@ -1,18 +1,19 @@
 package kernel
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 )
 
 var (
 	// ErrNoMessages is returned for a request whose conversation is empty.
-	ErrNoMessages = errors.New("nothing to plan: the conversation is empty")
+	ErrNoMessages = ingest.ErrNoMessages
 	// ErrAnswered is returned for a request that ends with an assistant message:
 	// there is nothing for the model to answer.
-	ErrAnswered = errors.New("nothing to plan: the conversation ends with an assistant message; add a prompt (Prompt, --prompt) or plan an earlier call")
+	ErrAnswered = ingest.ErrAnswered
 )
 
 // WindowError is returned when nobody knows the model's context window.
@@ -28,4 +29,4 @@ type TooSmallError = budget.TooSmallError
 
 // ErrPrivate is returned for a shared plan of a conversation that was planned as
 // private: what it has been shown must not reach others.
-var ErrPrivate = errors.New("this conversation was planned as private before: plan it as private, or under another session key")
+var ErrPrivate = plan.ErrPrivate

@@ -3,6 +3,7 @@ package kernel
 import (
 	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 )
 
 // KeepIn lets a test say where state is kept.
@@ -16,7 +17,7 @@ func SessionKeyOf(folder string) (string, error) { return sessionKeyOf(folder) }
 
 // ConversationPage is the page of a run of a message's parts.
 func ConversationPage(branch, key string, part int) string {
-	return conversationPage(branch, key, part)
+	return ids.Conversation(branch, key, part)
 }
 
 // Held counts the sessions that a kernel holds in memory.

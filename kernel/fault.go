@@ -1,11 +1,10 @@
 package kernel
 
 import (
-	"strings"
-
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
-	"github.com/memkernel/memkernel/transcript"
 )
 
 // Fault is something that went wrong for the model or for us, by name.
@@ -33,19 +32,19 @@ type FaultCode string
 const (
 	// FaultRefetch: the model fetched a page by its handle that the prompt did not
 	// show in full.
-	FaultRefetch = FaultCode(paging.Refetch)
+	FaultRefetch = FaultCode(plan.FaultRefetch)
 	// FaultDuplicateTool: a call ran again that only looks at something, it came to the
 	// same, and its result before did not stand in full. What waits or acts, and what
 	// asks how things stand after an act, is none.
-	FaultDuplicateTool = FaultCode(paging.DuplicateTool)
+	FaultDuplicateTool = FaultCode(plan.FaultDuplicateTool)
 	// FaultPinned: a page that is pinned does not stand, or below its floor.
-	FaultPinned = FaultCode(paging.PinnedInvariantMiss)
+	FaultPinned = FaultCode(plan.FaultPinned)
 	// FaultBootstrap: after a compaction a file of standing instructions does not
 	// stand, or below its floor.
-	FaultBootstrap = FaultCode(paging.PostCompactionBootstrap)
+	FaultBootstrap = FaultCode(plan.FaultBootstrap)
 	// FaultSilentRecall: something that is known could not be brought back. It is
 	// never answered by silence: the fault says what and why.
-	FaultSilentRecall = FaultCode(paging.SilentRecall)
+	FaultSilentRecall = FaultCode(plan.FaultSilentRecall)
 	// FaultFlushMiss: a boundary was passed and the summary could not be brought up
 	// to the newest message. The messages' pages stand in the journal all the same.
 	FaultFlushMiss = FaultCode(paging.FlushMiss)
@@ -60,34 +59,34 @@ const (
 	FaultRewriteUnder = FaultCode(pagevm.RewriteUnder)
 	FaultRewind       = FaultCode(pagevm.RewriteRewind)
 	// FaultDuplicateKey: two messages have one id.
-	FaultDuplicateKey FaultCode = "duplicate_key"
+	FaultDuplicateKey = FaultCode(ingest.FaultDuplicateKey)
 	// FaultLeadingAssistant: the conversation begins with the assistant and got an
 	// opening.
-	FaultLeadingAssistant FaultCode = "leading_assistant"
+	FaultLeadingAssistant = FaultCode(ingest.FaultLeadingAssistant)
 	// FaultUsageIgnored: the usage of an observed turn can't be that of the prompt that
 	// was planned, as when a gateway reports a part of it.
 	FaultUsageIgnored FaultCode = "usage_ignored"
 	// FaultHostTruncated: the host's own prompt shows a file in part; the rest is
 	// carried.
-	FaultHostTruncated FaultCode = "host_truncated"
+	FaultHostTruncated = FaultCode(plan.FaultHostTruncated)
 )
 
 // The faults of what the kernel reads.
 const (
 	// FaultWorkspaceFile: a file of the workspace could not be read, and stands in no
 	// prompt.
-	FaultWorkspaceFile FaultCode = "workspace_file"
+	FaultWorkspaceFile = FaultCode(plan.FaultWorkspaceFile)
 	// FaultWorkspaceSize: the workspace's files take more than their share even at their
 	// floors.
-	FaultWorkspaceSize FaultCode = "workspace_over_budget"
+	FaultWorkspaceSize = FaultCode(plan.FaultWorkspaceSize)
 	// FaultNotesUnread: a model's notes on the session can't be read.
-	FaultNotesUnread FaultCode = "notes_unread"
+	FaultNotesUnread = FaultCode(plan.FaultNotesUnread)
 	// FaultProject: what the sessions of the workspace share can't be read, so none of
 	// it stands in the prompt.
 	FaultProject FaultCode = "project_unreadable"
 	// FaultCheckpoint: a checkpoint or a file of the captured state could not be used;
 	// the detail says what stands in for it.
-	FaultCheckpoint FaultCode = "checkpoint_damaged"
+	FaultCheckpoint = FaultCode(plan.FaultCheckpoint)
 	// FaultNotSearched: a page that left the prompt can't be read any more, so nothing
 	// of it can be recalled.
 	FaultNotSearched FaultCode = "not_searched"
@@ -120,13 +119,13 @@ const (
 const (
 	// AlertSpiral: the session was compacted often within a short time: what fills it
 	// comes back as fast as it goes.
-	AlertSpiral FaultCode = "death_spiral"
+	AlertSpiral = FaultCode(plan.AlertSpiral)
 	// AlertDuplicateSignature: a call as of [FaultDuplicateTool] ran again though its
 	// result stood in full.
-	AlertDuplicateSignature FaultCode = paging.AlertDuplicateSignature
+	AlertDuplicateSignature = FaultCode(plan.AlertDuplicateSignature)
 )
 
-// healed is the code of what healing did.
-func healed(n *transcript.Note) FaultCode {
-	return FaultCode(strings.ReplaceAll(n.Rule, "-", "_"))
+// faultOf is a fault that a room found, as hosts get it.
+func faultOf(f ingest.Fault) Fault {
+	return Fault{Code: FaultCode(f.Code), Page: f.Page, Key: f.Key, Detail: f.Detail, Turn: f.Turn, Cause: f.Cause, Plan: f.Plan, BudgetInsufficient: f.BudgetInsufficient}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -72,7 +74,7 @@ func (s *session) flushMechanically(ctx context.Context, m *memory, ended bool, 
 	var lines, items []string
 	before := sync.OnceValue(func() map[string]bool { return m.saidBefore(now) })
 	add := func(tag, text string) {
-		item := pageID("fi", tag, text)
+		item := ids.Page("fi", tag, text)
 		if text = oneLine(text); text == "" || s.flushed[item] || slices.Contains(items, item) {
 			return
 		}
@@ -113,7 +115,7 @@ func (s *session) flushText(ctx context.Context, m *memory, text string, items [
 	if err := appendable(m.shared, body.Path); err != nil {
 		return err
 	}
-	id := pageID("fl", append([]string{s.name}, items...)...)
+	id := ids.Page("fl", append([]string{s.name}, items...)...)
 	_, err := s.remember(ctx, m, body, RememberRequest{ID: id, Now: now})
 	if kept := (*UnwrittenError)(nil); err != nil && !errors.As(err, &kept) {
 		return err
@@ -134,54 +136,11 @@ func (s *session) keepFlushed(items []string) {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// flushDue tells whether the host should run a flush turn before its next call: the
-// conversation is about to be compacted, or has grown by much, and has not been
-// flushed since.
-func (w *work) flushDue() {
-	o := &w.s.lifeOpt.Flush
-	if o.Off || w.memory == nil || w.req.Branch != "" {
-		return
-	}
-	soft := o.softTokens(w.window)
-	last := w.prev.flushAsked
-	if last > w.before || w.decision.Cut != nil {
-		last = 0 // another compaction cycle
-	}
-	w.next.flushAsked = last
-	mark := w.window - w.reserve
-	if h := w.cut.Figures.HighWater; h > 0 {
-		mark = min(mark, h) // where the kernel's own cut is due
-	}
-	if w.before >= mark-soft && (last == 0 || w.before-last >= soft) {
-		w.next.flushAsked, w.flush = w.before, FlushTokens
-	}
-	limit := o.TranscriptBytes
-	if limit == 0 {
-		limit = 2 << 20
-	}
-	if size := w.bytesFrom(w.prev.flushSeen); limit > 0 && size >= limit {
-		w.next.flushSeen, w.flush = len(w.msgs), FlushBytes
-	}
-}
-
 // The reasons of [ContextPlan.FlushDue].
 const (
-	FlushTokens = "tokens"
-	FlushBytes  = "transcript_bytes"
+	FlushTokens = plan.FlushTokens
+	FlushBytes  = plan.FlushBytes
 )
-
-// bytesFrom is how much text the messages from one on hold.
-func (w *work) bytesFrom(from int) int {
-	n := 0
-	for i := min(from, len(w.hosts)); i < len(w.hosts); i++ {
-		for j := range w.hosts[i].Segments {
-			if p := w.page(w.hosts[i].Segments[j].Page); p != nil {
-				n += int(p.Bytes)
-			}
-		}
-	}
-	return n
-}
 
 // FlushTurn is a silent turn for the host's model, to write down what should outlive
 // a compaction.
@@ -280,7 +239,7 @@ func (s *session) observeFlush(ctx context.Context, m *memory, r FlushReply) (*F
 	var lines, items []string
 	for l := range strings.SplitSeq(text, "\n") {
 		l = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(l), "-*•"))
-		item := pageID("fi", l)
+		item := ids.Page("fi", l)
 		if l == "" || strings.HasPrefix(l, "#") || l == NoReply || len(l) > maxItemBytes || s.flushed[item] || len(items) == maxFlushItems {
 			continue
 		}
@@ -318,7 +277,7 @@ func (s *session) rememberAsked(ctx context.Context, m *memory, msgs []memkernel
 	var out []Fault
 	for i := range msgs {
 		text := s.masker.Text(wished(&msgs[i]))
-		item, words := pageID("fi", "human", msgs[i].Key), pageID("fi", "human-words", oneLine(text))
+		item, words := ids.Page("fi", "human", msgs[i].Key), ids.Page("fi", "human-words", oneLine(text))
 		if text == "" || len(text) > maxItemBytes || s.flushed[item] || s.flushed[words] {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -19,7 +20,7 @@ func (s *session) flushRules(ctx context.Context, m *memory, st summary.State, n
 	var lines, items []string
 	for _, e := range st.Constraints {
 		text := oneLine(e.Text)
-		item := pageID("fi", "rule", text)
+		item := ids.Page("fi", "rule", text)
 		if text == "" || s.flushed[item] || asksToRemember.MatchString(text) {
 			continue // or remembered by itself
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/sessions"
@@ -293,7 +294,7 @@ func (s *session) promiseErasure(b *forgetBody, now time.Time) error {
 	if err := s.openJournal(); err != nil {
 		return err
 	}
-	rec := journal.Record{Op: opForget, ID: pageID("fo", s.name, now.UTC().Format(time.RFC3339Nano), string(body)), Time: now, Body: body}
+	rec := journal.Record{Op: opForget, ID: ids.Page("fo", s.name, now.UTC().Format(time.RFC3339Nano), string(body)), Time: now, Body: body}
 	if _, err := s.journal.Append(true, rec); err != nil {
 		s.forget()
 		return err

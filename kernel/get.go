@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -125,7 +128,7 @@ func (s *session) getBlob(hash string) (*Content, error) {
 }
 
 // getSpan joins the pages of a span, each under a line that names it.
-func (s *session) getSpan(sp Span) (*Content, error) {
+func (s *session) getSpan(sp branch.Span) (*Content, error) {
 	c := &Content{ID: sp.ID, Reason: ReasonOK, Pages: sp.Pages}
 	var b strings.Builder
 	r := &reader{s: s}
@@ -133,7 +136,7 @@ func (s *session) getSpan(sp Span) (*Content, error) {
 		p := s.pages[id]
 		if p == nil {
 			if _, gone := s.forgotten[id]; gone {
-				fmt.Fprintf(&b, "--- %s\n%s\n", id, forgottenPart)
+				fmt.Fprintf(&b, "--- %s\n%s\n", id, ingest.ForgottenPart)
 			}
 			continue
 		}
@@ -172,7 +175,7 @@ type reader struct {
 
 // content reads a page from its representation, its blob, or the journal.
 func (r *reader) content(p *pagevm.Page) (string, error) {
-	if rep := fullRep(p); rep != nil {
+	if rep := ingest.FullRep(p); rep != nil {
 		return rep.Text, nil
 	}
 	if p.Blob != "" {
@@ -207,7 +210,7 @@ func (r *reader) load() error {
 		if rec.Op != opIngest {
 			continue
 		}
-		var b ingestBody
+		var b ingest.Body
 		if err := unmarshal(rec, &b); err != nil {
 			return err
 		}
@@ -225,9 +228,9 @@ func (r *reader) load() error {
 func (s *session) summaryFor(id string) (string, bool) {
 	page, kind, _ := strings.Cut(id, ".")
 	for _, l := range s.lines {
-		if page == pageID("su", s.name, l.branch) {
-			text := summary.List(l.summary, kind)
-			if n, err := s.notes(l.branch); err == nil && kind == summary.KindNotes {
+		if page == ids.Page("su", s.name, l.Branch) {
+			text := summary.List(l.Summary, kind)
+			if n, err := s.notes(l.Branch); err == nil && kind == summary.KindNotes {
 				text = summary.ListNotes(n)
 			}
 			return text, text != ""

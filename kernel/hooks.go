@@ -10,6 +10,8 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -142,7 +144,7 @@ func (k *Kernel) pass(ctx context.Context, b Boundary, point journal.CommitPoint
 
 // openBoundary is openTurn for a boundary, which may come without messages. A session
 // that is not there begins with what a host says or writes, and not with its end.
-func (k *Kernel) openBoundary(ctx context.Context, b *Boundary, t *Turn) (*session, *work, func(), error) {
+func (k *Kernel) openBoundary(ctx context.Context, b *Boundary, t *Turn) (*session, *intake, func(), error) {
 	if len(t.Messages) > 0 {
 		return k.openTurn(ctx, t)
 	}
@@ -159,7 +161,7 @@ func (k *Kernel) openBoundary(ctx context.Context, b *Boundary, t *Turn) (*sessi
 }
 
 // pass takes in the messages, commits, and does what the boundary asks for.
-func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, point journal.CommitPoint) (*Passed, error) {
+func (s *session) pass(ctx context.Context, m *memory, w *intake, b Boundary, point journal.CommitPoint) (*Passed, error) {
 	out := &Passed{Outcome: Committed}
 	if point == journal.PointReset && b.Key != "" && s.passed(b.Key) {
 		// What stands by now is the next epoch's.
@@ -167,18 +169,18 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 		return out, nil
 	}
 	l := s.newestLine(b.Branch, b.Model)
-	msgs := l.msgs
+	msgs := l.Msgs
 	if w != nil {
-		msgs = w.msgs
-		if err := s.ingest(w); err != nil {
+		msgs = w.Msgs
+		if err := s.ingest(ctx, w); err != nil {
 			return nil, err
 		}
-		out.Ingested = len(w.capture.pages)
+		out.Ingested = len(w.Out.New)
 	}
 	st := s.furthest(b.Branch, l)
 	if msgs != nil {
 		st = s.advance(st, msgs)
-	} else if n := len(l.proj.Seen) - st.Offset.Messages; n > 0 {
+	} else if n := len(l.Proj.Seen) - st.Offset.Messages; n > 0 {
 		out.Faults = append(out.Faults, Fault{Code: FaultFlushMiss, Cause: string(point),
 			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
 	}
@@ -215,32 +217,24 @@ func (s *session) pass(ctx context.Context, m *memory, w *work, b Boundary, poin
 	return out, s.tidy(point)
 }
 
-// ingest makes pages of what is new and commits them.
-func (s *session) ingest(w *work) error {
-	g := w.ingester()
-	g.keepTaken(w.taken)
-	w.takeHosts(g)
-	return s.commitCapture(w)
-}
-
 // furthest is the summary that knows most of a branch.
-func (s *session) furthest(branch string, l *line) summary.State {
+func (s *session) furthest(branch string, l *branch.State) summary.State {
 	st := s.observed[branch]
-	if l.summary.Offset.Messages > st.Offset.Messages {
-		st = l.summary
+	if l.Summary.Offset.Messages > st.Offset.Messages {
+		st = l.Summary
 	}
 	return st
 }
 
 // newestLine is the conversation of a branch; without a model, the one that got
 // furthest.
-func (s *session) newestLine(branch, model string) *line {
+func (s *session) newestLine(branch, model string) *branch.State {
 	if model != "" {
 		return s.line(branch, model)
 	}
 	best := s.line(branch, "")
 	for key, l := range s.lines {
-		if key.branch == branch && (len(l.proj.Seen) > len(best.proj.Seen) || len(l.proj.Seen) == len(best.proj.Seen) && key.model < best.model) {
+		if key.branch == branch && (len(l.Proj.Seen) > len(best.Proj.Seen) || len(l.Proj.Seen) == len(best.Proj.Seen) && key.model < best.Model) {
 			best = l
 		}
 	}
@@ -253,7 +247,7 @@ func (s *session) commitBoundary(out *Passed, b Boundary, point journal.CommitPo
 		if err != nil {
 			return err
 		}
-		b.Key = pageID("bd", s.name, b.Branch, string(point), b.Reason, fmt.Sprint(s.account.epoch, st.Offset.Messages), st.Offset.Key, string(own))
+		b.Key = ids.Page("bd", s.name, b.Branch, string(point), b.Reason, fmt.Sprint(s.account.epoch, st.Offset.Messages), st.Offset.Key, string(own))
 	}
 	if s.passed(b.Key) {
 		out.Outcome = Duplicate
@@ -332,7 +326,7 @@ func (s *session) beginLife() error {
 // lastReading is the gauge of the branch's last plan, as far as it is known.
 func (s *session) lastReading(b Boundary) checkpoint.Reading {
 	l := s.newestLine(b.Branch, b.Model)
-	return checkpoint.Reading{Tokens: l.whole(), Window: l.window, Estimated: l.anchor.Total == 0}
+	return checkpoint.Reading{Tokens: l.Whole(), Window: l.Window, Estimated: l.Anchor.Total == 0}
 }
 
 // Checkpoint writes the working state of the session's main line now, if it says
@@ -348,7 +342,7 @@ func (k *Kernel) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkp
 	}
 	defer unlock()
 	b.Now = t.Now
-	c, err := s.checkpointOnDemand(w, b)
+	c, err := s.checkpointOnDemand(ctx, w, b)
 	if err != nil {
 		s.forget()
 		return nil, fmt.Errorf("checkpoint of session %s: %w", s.key, err)
@@ -356,14 +350,14 @@ func (k *Kernel) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkp
 	return c, nil
 }
 
-func (s *session) checkpointOnDemand(w *work, b Boundary) (*checkpoint.Checkpoint, error) {
+func (s *session) checkpointOnDemand(ctx context.Context, w *intake, b Boundary) (*checkpoint.Checkpoint, error) {
 	if s.lifeOpt.Off || s.lifeOpt.NoCheckpoints {
 		return nil, errors.New("checkpoints are switched off")
 	}
-	msgs := s.newestLine("", b.Model).msgs
+	msgs := s.newestLine("", b.Model).Msgs
 	if w != nil {
-		msgs = w.msgs
-		if err := s.ingest(w); err != nil {
+		msgs = w.Msgs
+		if err := s.ingest(ctx, w); err != nil {
 			return nil, err
 		}
 	}

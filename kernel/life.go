@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +15,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -128,7 +129,7 @@ func (s *session) lifeStamp() fileStamp {
 func (s *session) captureTurn(t *Turn, msgs []memkernel.Message, from int, stands bool) error {
 	h := heardOf{from: t.Source}
 	if stands && !s.lifeOpt.Off && t.Branch == "" {
-		if l, err := s.lifeNow(); err != nil || l.state.Old(msgs[max(0, from-rewound):]) {
+		if l, err := s.lifeNow(); err != nil || l.state.Old(msgs[max(0, from-ingest.Rewound):]) {
 			return err
 		}
 	} else {
@@ -300,152 +301,39 @@ func ordinal(id string) int {
 	return n
 }
 
-// gauge reads how full the context is and decides what that asks for: a line for
-// the model, a checkpoint, or, where a cut is made, one before it.
-func (w *work) gauge() {
-	if w.s.lifeOpt.Off || w.req.Branch != "" {
-		return
-	}
-	w.reading = checkpoint.Reading{Tokens: w.before, Window: w.window, Estimated: w.next.anchor.Total == 0}
-	t := w.s.lifeOpt.thresholds(w.window, w.reserve)
-	now, crossed := t.Cross(checkpoint.Level(w.prev.level), w.reading)
-	w.next.level = int(now)
-	for _, l := range crossed {
-		w.crossed = max(w.crossed, l)
-		if l >= checkpoint.LevelCheckpoint {
-			w.trigger = checkpoint.TriggerAuto
-		}
-	}
-	if w.decision.Cut != nil {
-		w.next.level, w.crossed = int(checkpoint.LevelNone), checkpoint.LevelNone
-		w.trigger = checkpoint.TriggerCompaction
-	}
-}
-
-// gaugeNote is the gauge behind the newest message, when a level was crossed.
-func (w *work) gaugeNote() []pagevm.Block {
-	text := w.reading.Line(w.crossed, w.trigger != "")
-	if w.crossed == checkpoint.LevelNone || text == "" {
-		return nil
-	}
-	key := w.hosts[len(w.hosts)-1].Key
-	id := pageID("nt", w.s.name, "gauge", key, text)
-	return []pagevm.Block{w.blockPage(pagevm.ItemNote, id, pagevm.Plan, text, key, nil)}
-}
-
-// lifeState is the working state as the plan's messages leave it.
-func (w *work) lifeState(l *life) checkpoint.State {
-	if w.captured == nil || w.capturedOf != l {
-		st := checkpoint.UpdateMasked(l.state, w.msgs, w.s.masker.Text)
-		w.s.tell(&st, w.req.Source)
-		w.captured, w.capturedOf = &st, l
-	}
-	return *w.captured
-}
-
-// checkpointNow is the checkpoint that a restore text is made of: the state as the
-// plan's messages leave it, whether it has been written or not.
-func (w *work) checkpointNow() *checkpoint.Checkpoint {
-	l, err := w.s.lifeNow()
-	if err != nil {
-		w.fault(Fault{Code: FaultCheckpoint, Detail: err.Error()})
-		return nil
-	}
-	st := w.lifeState(l)
-	if st.Thread.Captured == 0 || !st.Changed(l.written()) && l.written() != nil {
-		return l.latest
-	}
-	w.trigger = checkpoint.TriggerCompaction
-	return checkpoint.Build(st, l.latest, w.s.checkpointInput(w.trigger, w.reading, w.req.Now))
-}
-
-// besideSummary is what a restore text says beside a summary of ours: what that does
-// not say.
-var besideSummary = []checkpoint.Section{checkpoint.SectionWorking, checkpoint.SectionThread, checkpoint.SectionLearnings}
-
-// restoreBlock is the text from which the model goes on, for the carry block.
-func (w *work) restoreBlock(occasion checkpoint.Occasion, beside bool) []pagevm.Block {
-	room := restoreRoom(w.window, w.s.lifeOpt.RestoreTokens)
-	if w.s.lifeOpt.Off || room <= 0 || w.req.Branch != "" {
-		return nil
-	}
-	if beside {
-		return w.restored(w.checkpointNow(), checkpoint.RestoreOptions{Occasion: occasion, Cap: room / 2, Sections: besideSummary})
-	}
-	return w.restored(w.checkpointNow(), checkpoint.RestoreOptions{Occasion: occasion, Cap: room})
-}
-
-// resumed is the restore text of a conversation that begins while an earlier one of
-// the session left a checkpoint.
-func (w *work) resumed() []pagevm.Block {
-	room := restoreRoom(w.window, w.s.lifeOpt.RestoreTokens)
-	if w.s.lifeOpt.Off || room <= 0 || w.req.Branch != "" {
-		return nil
-	}
-	l, err := w.s.lifeNow()
-	if err != nil {
-		w.fault(Fault{Code: FaultCheckpoint, Detail: err.Error()})
-		return nil
-	}
-	if key := l.state.Thread.Reader.Offset.Key; key != "" && unseen(key, w.msgs) > 0 {
-		return nil // the same conversation, taken up again
-	}
-	return w.restored(w.leftBehind(l), checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: room})
-}
-
-// restored makes the block of a checkpoint, none if there is no checkpoint.
-func (w *work) restored(c *checkpoint.Checkpoint, opt checkpoint.RestoreOptions) []pagevm.Block {
-	if c == nil {
-		return nil
-	}
-	opt.Count, opt.More, opt.Source = w.count.text, moreOf(c), w.s.sourceOf(c, w.s.netNow())
-	text := checkpoint.Restore(c, &opt)
-	if text == "" {
-		return nil
-	}
-	return []pagevm.Block{w.block(pagevm.ItemCarry, pageID("rs", w.s.name), pagevm.Structured, text)}
-}
-
-// moreOf names what [Kernel.Get] takes for a whole section of a checkpoint.
-func moreOf(c *checkpoint.Checkpoint) func(checkpoint.Section, int) string {
-	return func(sec checkpoint.Section, _ int) string { return string(c.Meta.CheckpointID) + "." + string(sec) }
-}
-
-// restoreRoom bounds a restore text in small windows, too.
-func restoreRoom(window, limit int) int {
-	if limit == 0 {
-		limit = checkpoint.RestoreCap
-	}
-	return min(limit, window/100)
-}
-
 // recordLife writes the checkpoint that the plan asks for, before it is used.
-func (s *session) recordLife(w *work) error {
-	if w.trigger == "" && !w.behind {
+func (s *session) recordLife(ctx context.Context, pl *planned) error {
+	if pl.Trigger == "" && !pl.Behind {
 		return nil
 	}
 	l, err := s.lifeNow()
 	if err != nil {
 		return err
 	}
-	if w.behind { // before this conversation's messages are in it
-		if _, err := s.writeCheckpoint(s.leftInput(w)); err != nil || w.trigger == "" {
+	if pl.Behind { // before this conversation's messages are in it
+		left := s.checkpointInput(checkpoint.TriggerSessionEnd, checkpoint.Reading{}, pl.req.Now)
+		if _, err := s.writeCheckpoint(left); err != nil || pl.Trigger == "" {
 			return err
 		}
 	}
-	l.state = w.lifeState(l)
-	in := s.checkpointInput(w.trigger, w.reading, w.req.Now)
+	if pl.Captured != nil {
+		l.state = *pl.Captured
+	} else {
+		l.state = checkpoint.UpdateMasked(l.state, pl.Msgs, s.masker.Text)
+		s.tell(&l.state, pl.req.Source)
+	}
+	in := s.checkpointInput(pl.Trigger, pl.Reading, pl.req.Now)
 	if checkpoint.Redundant(l.written(), in) {
 		return nil
 	}
 	if _, err := s.writeCheckpoint(in); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	if w.decision.Cut == nil || !s.lifeOpt.Flush.AtCuts && !w.refused {
+	if pl.Made.Cut == nil || !s.lifeOpt.Flush.AtCuts && !pl.Refused {
 		return nil
 	}
-	faults, _ := s.flushMechanically(w.ctx, w.memory, false, w.req.Now)
-	w.faults = append(w.faults, faults...)
+	faults, _ := s.flushMechanically(ctx, s.memory, false, pl.req.Now)
+	pl.faults = append(pl.faults, faults...)
 	return nil
 }
 

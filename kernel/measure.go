@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -71,26 +72,26 @@ func (c *AnthropicCounter) CountPrompt(ctx context.Context, model string, body [
 // ask has the provider count a recorded plan. The answer anchors the line, so
 // that the next plan counts only what is new, and trains the model's calibration.
 // It tells whether the prompt turned out too large for the window.
-func (k *Kernel) ask(ctx context.Context, s *session, w *work) (tooLarge bool) {
-	body, _, err := transcript.Render(w.format(), &transcript.Request{Model: w.req.Model, Tools: w.req.Tools,
-		System: w.req.System, Messages: w.compose()})
+func (k *Kernel) ask(ctx context.Context, s *session, pl *planned) (tooLarge bool) {
+	body, _, err := transcript.Render(pl.Format(), &transcript.Request{Model: pl.req.Model, Tools: pl.req.Tools,
+		System: pl.req.System, Messages: pl.compose()})
 	n := 0
 	if err == nil {
-		n, err = k.counter.CountPrompt(ctx, w.req.Model, body)
+		n, err = k.counter.CountPrompt(ctx, pl.req.Model, body)
 	}
 	if err != nil {
-		w.faults = append(w.faults, Fault{Code: FaultNotCounted, Detail: err.Error()})
+		pl.faults = append(pl.faults, Fault{Code: FaultNotCounted, Detail: err.Error()})
 		return false
 	}
-	total := n + w.req.FixedTokens
-	cal := s.calib.of(w.req.Model)
-	cal.Observe(budget.Count{Tokens: w.proj.Tokens(), Kind: budget.Estimated}, len(w.proj.Items), total-w.fixed)
-	if err := s.calib.set(w.req.Model, cal); err != nil {
-		w.faults = append(w.faults, Fault{Code: FaultNotRecorded, Detail: err.Error()})
+	total := n + pl.req.FixedTokens
+	cal := s.calib.of(pl.req.Model)
+	cal.Observe(budget.Count{Tokens: pl.Proj.Tokens(), Kind: budget.Estimated}, len(pl.Proj.Items), total-pl.Fixed)
+	if err := s.calib.set(pl.req.Model, cal); err != nil {
+		pl.faults = append(pl.faults, Fault{Code: FaultNotRecorded, Detail: err.Error()})
 	}
-	next := *w.next
-	next.anchor = anchor{Total: total, Carry: len(w.proj.Carry), Items: len(w.proj.Items), Generation: w.proj.Generation, Fixed: w.fixed}
-	w.next = &next
-	s.lines[lineKey{w.req.Branch, w.req.Model}] = w.next
-	return total > w.window-w.reserve
+	next := *pl.Next
+	next.Anchor = branch.Anchor{Total: total, Carry: len(pl.Proj.Carry), Items: len(pl.Proj.Items), Generation: pl.Proj.Generation, Fixed: pl.Fixed}
+	pl.Next = &next
+	s.lines[lineKey{pl.req.Branch, pl.req.Model}] = pl.Next
+	return total > pl.Window-pl.Reserve
 }

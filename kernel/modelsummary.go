@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -66,7 +67,7 @@ func (o SummaryOptions) filled() SummaryOptions {
 
 // takeNotes starts to ask the model about what was said since it last looked, if
 // that is due. The session is locked; nothing here waits for anybody.
-func (k *Kernel) takeNotes(s *session, w *work, t Turn, o *Observation) {
+func (k *Kernel) takeNotes(s *session, w *intake, t Turn, o *Observation) {
 	if o.Outcome == Conflict || k.notes.Busy(s.files) {
 		return
 	}
@@ -77,13 +78,13 @@ func (k *Kernel) takeNotes(s *session, w *work, t Turn, o *Observation) {
 
 // noteJob takes the delta up to a summary, if it is large or old enough, or it is the
 // last.
-func (k *Kernel) noteJob(s *session, w *work, t Turn, st summary.State, last bool) *notes.Job {
+func (k *Kernel) noteJob(s *session, w *intake, t Turn, st summary.State, last bool) *notes.Job {
 	all, err := s.notes(t.Branch)
 	if err != nil {
 		return nil
 	}
 	return k.notes.Job(&notes.Said{Folder: s.files, Branch: t.Branch, Epoch: s.account.epoch, Page: s.notesPage(t.Branch), Evidence: s.evidence(),
-		Messages: w.msgs, Hosts: w.hosts, Ended: w.turnEnd(), Summary: st, Notes: all, Mask: s.masker.Text, Now: t.Now, Last: last})
+		Messages: w.Msgs, Hosts: w.Hosts, Ended: w.turnEnd(), Summary: st, Notes: all, Mask: s.masker.Text, Now: t.Now, Last: last})
 }
 
 // noted is a session that a model is asked about.
@@ -145,7 +146,7 @@ func (s *session) commitNotes(m *memory, job *notes.Job, updates []journal.Updat
 		}
 	}
 	mark := &job.Answered.Mark
-	tx := journal.Transaction{Key: "notes:" + pageID("no", s.name, job.Branch, fmt.Sprint(job.Epoch, job.Version), mark.Key),
+	tx := journal.Transaction{Key: "notes:" + ids.Page("no", s.name, job.Branch, fmt.Sprint(job.Epoch, job.Version), mark.Key),
 		Time: job.Now, Point: journal.PointTurn, By: journal.Principal{Name: "model " + summary.Excerpt(mark.Model, 80), Session: s.name}, Updates: updates}
 	r, err := s.writeNotes(tx, job.Answered.Policy())
 	if err == nil && len(r.Accepted) == 0 {
@@ -160,7 +161,7 @@ func (s *session) factUpdate(m *memory, job *notes.Job, f summary.Fact) (journal
 	value, err := json.Marshal([]struct {
 		ID    string       `json:"id"`
 		Value rememberBody `json:"value"`
-	}{{pageID("me", s.name, body.Path, body.Text), body}})
+	}{{ids.Page("me", s.name, body.Path, body.Text), body}})
 	return journal.Update{ID: f.ID, Key: memoryKey, Type: memoryType, Field: memoryField, Op: journal.OpAppend, Value: value,
 		Scope: memkernel.ScopeSession, EvidenceRef: f.Evidence}, err
 }

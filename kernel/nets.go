@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -119,17 +120,17 @@ func (s *session) goOn(now time.Time) *checkpoint.Checkpoint {
 
 // overlay puts what hosts wrote over what was read off the conversation.
 func (s *session) overlay(c *checkpoint.Checkpoint) {
-	for _, p := range standingPages(s.stored()) {
-		switch text := textField(p, "text"); {
+	for _, p := range plan.Standing(s.stored()) {
+		switch text := plan.TextField(p, "text"); {
 		case p.Type == pagevm.Constraint && text != "":
 			if t := checkpoint.Text(text); !slices.Contains(c.Constraints, t) {
 				c.Constraints = append(c.Constraints, t)
 			}
 		case p.Type == pagevm.Plan:
-			if goal := textField(p, "goal"); goal != "" {
+			if goal := plan.TextField(p, "goal"); goal != "" {
 				c.Working.Goal = checkpoint.Text(goal)
 			}
-			if step := textField(p, "step"); step != "" {
+			if step := plan.TextField(p, "step"); step != "" {
 				c.Working.Step = checkpoint.Text(step)
 			}
 		}
@@ -156,30 +157,6 @@ func (s *session) netNow() Net {
 	return s.life.net
 }
 
-// leftBehind is what an earlier conversation of the session left: its checkpoint, with
-// what was captured since, for which a checkpoint is written now.
-func (w *work) leftBehind(l *life) *checkpoint.Checkpoint {
-	if w.s.lifeOpt.NoCheckpoints || l.state.Thread.Captured == 0 || !l.state.Changed(l.written()) {
-		return w.s.goOn(w.req.Now)
-	}
-	w.behind = true
-	return checkpoint.Build(l.state, l.latest, w.s.leftInput(w))
-}
-
-// leftInput is that of the checkpoint for what an earlier conversation left.
-func (s *session) leftInput(w *work) checkpoint.Input {
-	return s.checkpointInput(checkpoint.TriggerSessionEnd, checkpoint.Reading{}, w.req.Now)
-}
-
-// anew is the text to go on from where the host's messages are other ones from the first
-// on: another conversation of the session. What the host's compaction left of it is none.
-func (w *work) anew() []pagevm.Block {
-	if len(w.prev.proj.Seen) == 0 || w.align.Rewrite != pagevm.RewriteBehind || w.align.First > 0 || w.hostCompacted() {
-		return nil
-	}
-	return w.resumed()
-}
-
 // restoreText is what [Kernel.Restore] gives.
 func (s *session) restoreText() (*Restored, error) {
 	out := &Restored{Damaged: []string{}}
@@ -204,7 +181,7 @@ func (s *session) restoreText() (*Restored, error) {
 	if c != nil {
 		out.Net, source = net, cmp.Or(source, s.sourceOf(c, net))
 		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession,
-			Cap: max(s.lifeOpt.RestoreTokens, 0), More: moreOf(c), Source: source})
+			Cap: max(s.lifeOpt.RestoreTokens, 0), More: plan.More(c), Source: source})
 	}
 	return out, nil
 }
@@ -234,12 +211,12 @@ func (s *session) fromJournal() *checkpoint.Checkpoint {
 
 // netsOn tells whether the Markdown records of a session may be written.
 func (s *session) netsOn(branch, model string, private bool) bool {
-	return s.memory != nil && !s.lifeOpt.Off && branch == "" && (private || s.newestLine(branch, model).private)
+	return s.memory != nil && !s.lifeOpt.Off && branch == "" && (private || s.newestLine(branch, model).Private)
 }
 
 // netsAfter brings the Markdown records up to date after a turn, or in the middle of
 // one where the window fills.
-func (s *session) netsAfter(w *work, t Turn, o *Observation, from yielded) []Fault {
+func (s *session) netsAfter(ctx context.Context, w *intake, t Turn, o *Observation, from yielded) []Fault {
 	if t.More || o.Outcome == Conflict || !s.netsOn(t.Branch, t.Model, t.Private) {
 		return nil
 	}
@@ -247,19 +224,19 @@ func (s *session) netsAfter(w *work, t Turn, o *Observation, from yielded) []Fau
 		return []Fault{s.netFault("", err)}
 	}
 	end := w.turnEnd()
-	ended := o.Outcome == Committed || o.AdvancementKey != "" && (o.Outcome == OpenTurn || end == len(w.msgs))
+	ended := o.Outcome == Committed || o.AdvancementKey != "" && (o.Outcome == OpenTurn || end == len(w.Msgs))
 	r := s.readingAfter(w, t)
 	var out []Fault
 	if ended && r.Utilization() >= s.lifeOpt.Buffer.at() {
-		out = append(out, s.bufferTurn(w.ctx, bufferedTurn{id: o.AdvancementKey, msgs: w.msgs[turnStart(w.msgs, end):end], reading: r, now: t.Now})...)
+		out = append(out, s.bufferTurn(ctx, bufferedTurn{id: o.AdvancementKey, msgs: w.Msgs[turnStart(w.Msgs, end):end], reading: r, now: t.Now})...)
 	}
 	over := r.Utilization() >= s.lifeOpt.thresholds(r.Window, 0).Checkpoint || s.cutSince()
 	if over {
-		faults, _ := s.dump(w.ctx, checkpoint.TriggerAuto, r, t.Now)
+		faults, _ := s.dump(ctx, checkpoint.TriggerAuto, r, t.Now)
 		out = append(out, faults...)
 	}
 	if ended || over {
-		out = append(out, s.writeState(w.ctx, stateWrite{w: w, now: t.Now, from: from, takes: ended})...)
+		out = append(out, s.writeState(ctx, stateWrite{w: w, now: t.Now, from: from, takes: ended})...)
 	}
 	return out
 }
@@ -298,25 +275,25 @@ func (s *session) dump(ctx context.Context, trigger checkpoint.Trigger, r checkp
 // readingAfter is what the next call will hold at least: what the last one was billed
 // for, with its answer and what came behind it, else what was planned and has come
 // since.
-func (s *session) readingAfter(w *work, t Turn) checkpoint.Reading {
+func (s *session) readingAfter(w *intake, t Turn) checkpoint.Reading {
 	l := s.newestLine(t.Branch, t.Model)
-	r := checkpoint.Reading{Window: l.window, Estimated: true}
+	r := checkpoint.Reading{Window: l.Window, Estimated: true}
 	if r.Window == 0 {
 		r.Window = w.model.ContextWindow
 	}
 	ratio := 1.0
-	if cal := s.calib.of(t.Model); w.count.kind == budget.Estimated && cal.Trusted() {
+	if cal := s.calib.of(t.Model); w.Count.Kind == budget.Estimated && cal.Trusted() {
 		ratio, _ = cal.Factor()
 	}
 	count := func(from int) int {
-		return int(float64(w.tokensFrom(from)) * ratio)
+		return int(float64(w.TokensFrom(from)) * ratio)
 	}
-	seen := len(l.proj.Seen)
-	if r.Tokens = count(0); seen > 0 && seen <= len(w.hosts) {
-		r.Tokens = l.whole() + count(seen)
+	seen := len(l.Proj.Seen)
+	if r.Tokens = count(0); seen > 0 && seen <= len(w.Hosts) {
+		r.Tokens = l.Whole() + count(seen)
 	}
 	if u := t.Usage; u != nil && (seen == 0 && u.InputTotal() > 0 || plausible(u.InputTotal(), r.Tokens)) {
-		behind := behindAnswer(w.msgs)
+		behind := behindAnswer(w.Msgs)
 		answer := max(u.OutputTokens, count(behind-1)-count(behind)) // streaming hosts record stubs
 		r.Tokens, r.Estimated = u.InputTotal()+answer+count(behind), false
 	}

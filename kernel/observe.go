@@ -2,11 +2,12 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -104,18 +105,18 @@ func (k *Kernel) ObserveTurn(ctx context.Context, t Turn) (*Observation, error) 
 		return nil, err
 	}
 	defer unlock()
-	o, err := s.observe(w, t)
+	o, err := s.observe(ctx, k.memory, w, t)
 	if err != nil {
 		s.forget() // what stands on disk counts
 		return o, err
 	}
-	o.Faults = append(o.Faults, s.netsAfter(w, t, o, yield)...)
+	o.Faults = append(o.Faults, s.netsAfter(ctx, w, t, o, yield)...)
 	k.takeNotes(s, w, t, o)
 	return o, nil
 }
 
 // openTurn opens the session of a turn for writing and makes its messages valid.
-func (k *Kernel) openTurn(ctx context.Context, t *Turn) (*session, *work, func(), error) {
+func (k *Kernel) openTurn(ctx context.Context, t *Turn) (*session, *intake, func(), error) {
 	s, unlock, err := k.open(ctx, t.SessionKey, true)
 	if err != nil {
 		return nil, nil, nil, err
@@ -123,55 +124,32 @@ func (k *Kernel) openTurn(ctx context.Context, t *Turn) (*session, *work, func()
 	if t.Now.IsZero() {
 		t.Now = k.now()
 	}
-	w, err := k.turnWork(s, t)
+	in, err := k.take(ctx, s, t)
 	if err != nil {
 		unlock()
 		return nil, nil, nil, fmt.Errorf("observe session %s: %w", s.key, err)
 	}
-	w.ctx = ctx
-	return s, w, unlock, nil
+	return s, in, unlock, nil
 }
 
-func (k *Kernel) turnWork(s *session, t *Turn) (*work, error) {
-	w := &work{s: s, memory: k.memory, short: shortener{opt: &k.represent}, capture: newCapture(), texts: map[string]string{}, ratio: 1, spread: 1, durable: true,
-		req: PlanRequest{SessionKey: t.SessionKey, Branch: t.Branch, Model: t.Model, Messages: t.Messages, Now: t.Now}}
-	w.prices = k.prices
-	w.model, _ = k.prices.Lookup(t.Model, t.Now)
-	var err error
-	if w.count, err = newCounter(w.model.Tokenizer, t.Model); err != nil {
-		return nil, err
-	}
-	w.count.cache = k.counts
-	w.prev, w.heard = s.hearing(t.Branch, t.Model)
-	w.unchanged, w.open = t.Unchanged, min(max(t.Open, 0), len(t.Messages))
-	next := *w.prev
-	w.next = &next
-	if err := w.heal(); err != nil && !errors.Is(err, ErrAnswered) {
-		return nil, err
-	}
-	return w, nil
-}
-
-func (s *session) observe(w *work, t Turn) (*Observation, error) {
-	g := w.ingester()
-	g.keepTaken(w.taken)
-	w.takeHosts(g)
-	hosts := w.hosts
-	o := &Observation{Outcome: Committed, Ingested: len(w.capture.pages)}
+func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*Observation, error) {
+	w.absorb(s)
+	hosts := w.Hosts
+	o := &Observation{Outcome: Committed, Ingested: len(w.Out.New)}
 	end := w.turnEnd()
-	if err := s.commitCapture(w); err != nil {
+	if err := s.commitPages(ctx, w.Out, &cutBody{Branch: t.Branch, Model: t.Model}, t.Now, &w.stats); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
 	var body turnBody
 	if end > 0 {
 		body = turnBody{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key,
-			Chain: pagevm.Chain(freshSeen(hosts[turnStart(w.msgs, end):end]))}
+			Chain: pagevm.Chain(ingest.Seen(hosts[turnStart(w.Msgs, end):end]))}
 		if o.AdvancementKey = t.AdvancementKey; o.AdvancementKey == "" {
-			o.AdvancementKey = pageID("turn", s.name, t.Branch, body.Last)
+			o.AdvancementKey = ids.Page("turn", s.name, t.Branch, body.Last)
 		}
 	}
 	_, stands := s.turnChains[o.AdvancementKey]
-	if err := s.captureTurn(&t, w.msgs, turnStart(w.msgs, end), stands); err != nil {
+	if err := s.captureTurn(&t, w.Msgs, turnStart(w.Msgs, end), stands); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
 	o.Faults = append(o.Faults, s.damages()...)
@@ -184,13 +162,13 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 	}
 	if !stands && t.Branch == "" {
 		// Before the turn stands: delivered again after a kill it would be a duplicate.
-		o.Faults = append(o.Faults, s.rememberAsked(w.ctx, w.memory, w.msgs[turnStart(w.msgs, end):end], t.Now)...)
+		o.Faults = append(o.Faults, s.rememberAsked(ctx, m, w.Msgs[turnStart(w.Msgs, end):end], t.Now)...)
 	}
-	if err := s.commitTurn(o, &body, w.msgs[:end], t); err != nil {
+	if err := s.commitTurn(o, &body, w.Msgs[:end], t); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
 	if o.Outcome != Conflict {
-		if o.Outcome == Duplicate && end == len(w.msgs) {
+		if o.Outcome == Duplicate && end == len(w.Msgs) {
 			if t.PlanID != "" {
 				t.Usage = nil
 			}
@@ -198,7 +176,7 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 		}
 		s.takeBill(o, w, t)
 	}
-	if o.Outcome == Committed && end < len(w.msgs) {
+	if o.Outcome == Committed && end < len(w.Msgs) {
 		o.Outcome = OpenTurn
 	}
 	o.Turns = s.turns
@@ -211,7 +189,7 @@ func (s *session) observe(w *work, t Turn) (*Observation, error) {
 func (s *session) commitTurn(o *Observation, body *turnBody, msgs []memkernel.Message, t Turn) error {
 	if chain, ok := s.turnChains[o.AdvancementKey]; ok {
 		o.Outcome = Duplicate
-		if chain != body.Chain && !standsForgotten(msgs) {
+		if chain != body.Chain && !ingest.StandsForgotten(msgs) {
 			o.Outcome = Conflict
 		}
 		return nil
@@ -241,12 +219,6 @@ func turnStart(msgs []memkernel.Message, end int) int {
 	return 0
 }
 
-// turnEnd is turnEnd of the messages, those left out that the host calls open.
-func (w *work) turnEnd() int {
-	open, _ := transcript.Heal(w.req.Messages[len(w.req.Messages)-w.open:], false)
-	return turnEnd(w.msgs[:max(0, len(w.msgs)-len(open))])
-}
-
 // turnEnd is the number of leading messages that belong to ended turns: a turn
 // has ended when the assistant spoke without calling a tool. 0 if none has.
 func turnEnd(msgs []memkernel.Message) int {
@@ -270,21 +242,7 @@ func hasCalls(m *memkernel.Message) bool {
 
 // advance updates a summary by what it has not seen of msgs.
 func (s *session) advance(st summary.State, msgs []memkernel.Message) summary.State {
-	return summary.UpdateMasked(st, msgs[unseen(st.Offset.Key, msgs):], s.masker.Text)
-}
-
-// unseen is the index of the first message behind the one with key. If the host
-// no longer sends that message, everything that it sends is new.
-func unseen(key string, msgs []memkernel.Message) int {
-	if key == "" {
-		return 0
-	}
-	for i := len(msgs) - 1; i >= 0; i-- {
-		if msgs[i].Key == key {
-			return i + 1
-		}
-	}
-	return 0
+	return summary.UpdateMasked(st, msgs[ingest.Unseen(st.Offset.Key, msgs):], s.masker.Text)
 }
 
 // ObserveToolResult ingests what a host has so far, in the middle of a turn, so
@@ -304,17 +262,17 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 		return nil, err
 	}
 	defer unlock()
-	if err := s.ingest(w); err != nil {
+	if err := s.ingest(ctx, w); err != nil {
 		s.forget()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}
-	if err := s.captureState(t.Branch, w.msgs, heardOf{t.Source, t.bill()}); err != nil {
+	if err := s.captureState(t.Branch, w.Msgs, heardOf{t.Source, t.bill()}); err != nil {
 		s.forget()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}
-	o := &Observation{Outcome: OpenTurn, Ingested: len(w.capture.pages), Turns: s.turns, Stats: w.stats}
+	o := &Observation{Outcome: OpenTurn, Ingested: len(w.Out.New), Turns: s.turns, Stats: w.stats}
 	s.spend(&o.Stats)
 	s.takeBill(o, w, t)
-	o.Faults = append(o.Faults, s.netsAfter(w, t, o, yielded{})...)
+	o.Faults = append(o.Faults, s.netsAfter(ctx, w, t, o, yielded{})...)
 	return o, nil
 }

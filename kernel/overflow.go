@@ -1,14 +1,10 @@
 package kernel
 
 import (
-	"errors"
 	"fmt"
-	"math"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
-	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/transcript"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 )
 
 // Overflow is a provider's refusal of a request as too long.
@@ -46,214 +42,18 @@ func (e *OverflowError) Error() string {
 }
 
 // ErrNoOverflow is returned for a text that is no refusal of a request as too long.
-var ErrNoOverflow = errors.New("this is no refusal of a request as too long: hand it in for what it is, or without its text")
-
-// overflowState is what a line has learned from refusals.
-type overflowState struct {
-	// Tries counts the refusals in a row.
-	Tries int `json:"tries,omitempty"`
-	// Window is what the provider said that it takes, 0 if it did not; Reserve what
-	// of it has to be free for the answer.
-	Window  int `json:"window,omitempty"`
-	Reserve int `json:"reserve,omitempty"`
-	// Ratio is how many real tokens a counted one is at least; Hidden is what the
-	// provider counts and the host does not show us.
-	Ratio  float64 `json:"ratio,omitempty"`
-	Hidden int     `json:"hidden,omitempty"`
-	// Last is the size that the newest refusal named, by which it is known again.
-	Last int `json:"last,omitempty"`
-}
-
-// maxRefusedRatio is the ratio of real to counted tokens above which a refusal is
-// about something that we were not shown rather than about our count.
-const maxRefusedRatio = 2
-
-// tighter is by how much every further refusal in a row lowers the limit.
-const tighter = 0.9
-
-// overflowed tells whether this plan answers a refusal.
-func (w *work) overflowed() bool { return w.refused }
-
-// learnRefusal takes what a refusal teaches, before the plan is measured by it.
-func (w *work) learnRefusal() error {
-	o := w.req.Overflow
-	if o == nil {
-		w.next.overflow.Tries = 0
-		return nil
-	}
-	figures, err := o.figures()
-	if err != nil {
-		return err
-	}
-	w.refusal = figures
-	if w.answered(o, figures) {
-		return nil
-	}
-	w.refused, w.learned, w.refusedProj = true, true, w.prev.proj
-	st := &w.next.overflow
-	if st.Tries++; st.Tries > w.s.lifeOpt.Progress.withDefaults().OverflowTries {
-		w.proj = w.prev.proj
-		return &OverflowError{Tries: st.Tries - 1, Planned: w.unanchored(w.prev.proj), Window: w.window, Largest: w.largest()}
-	}
-	w.learnSizes(figures)
-	return nil
-}
-
-// answered tells whether what stands was planned for the refusal already.
-func (w *work) answered(o *Overflow, f *budget.Overflow) bool {
-	switch st := &w.prev.overflow; {
-	case w.prev.planID == "":
-		return false
-	case o.PlanID != "":
-		return o.PlanID != w.prev.planID
-	case f.Input > 0 && f.Input == st.Last:
-		return true
-	}
-	return w.prev.unsent && w.prev.overflow.Tries > 0
-}
-
-// figures are those of the text, and the host's own over them.
-func (o *Overflow) figures() (*budget.Overflow, error) {
-	f, ok := budget.ParseOverflow(o.Text)
-	if !ok && o.Text != "" {
-		return nil, ErrNoOverflow
-	}
-	setIf(&f.Input, o.Input)
-	setIf(&f.Limit, o.Limit)
-	return &f, nil
-}
-
-// learnSizes sets the window, and how the refused prompt really compares with our
-// count of it.
-func (w *work) learnSizes(f *budget.Overflow) {
-	st := &w.next.overflow
-	st.Last = f.Input
-	if f.Limit > 0 && f.Limit < w.window {
-		st.Window = f.Limit
-	}
-	st.Reserve = max(st.Reserve, f.Answer)
-	if w.prev.unsent {
-		return // what was refused is from before the compaction that stands
-	}
-	fixed, counted := w.prev.fixedTokens(), w.prev.proj.Tokens()
-	if w.prev.planID == "" { // what was refused is the host's own prompt
-		fixed, counted = w.fixed, 0
-		for i := range w.hosts {
-			counted += w.hosts[i].Tokens()
-		}
-	}
-	actual := f.Input
-	if actual == 0 {
-		actual = max(f.Limit, w.window) + 1
-	}
-	if counted <= 0 || actual <= fixed {
-		return
-	}
-	w.refusedCount, w.refusedActual = counted, actual-fixed
-	switch ratio := float64(actual-fixed) / float64(counted); {
-	case ratio <= maxRefusedRatio:
-		st.Ratio = math.Max(st.Ratio, ratio)
-	case f.Input > 0:
-		st.Hidden += actual - fixed - int(float64(counted)*math.Max(1, w.ratio))
-	default:
-		st.Ratio = maxRefusedRatio // no figures: the count can hardly be worse
-	}
-}
-
-// applyRefusals measures the plan by what refusals have taught.
-func (w *work) applyRefusals() {
-	st := w.next.overflow
-	if st.Window > 0 && st.Window < w.window {
-		w.window = st.Window
-		if w.req.Reserve == 0 || w.reserve >= w.window {
-			w.reserve = budget.DefaultReserve(w.window)
-		}
-	}
-	if st.Reserve < w.window/2 {
-		w.reserve = max(w.reserve, st.Reserve)
-	}
-	w.ratio = math.Max(w.ratio, st.Ratio)
-}
-
-// tightened is the limit after so many refusals in a row.
-func (st *overflowState) tightened(hard, fixed int) int {
-	for range st.Tries - 1 {
-		hard = fixed + int(float64(hard-fixed)*tighter)
-	}
-	return hard
-}
-
-// overflowCut asks for the cut that a refusal needs: no rule but the floors stands
-// against it.
-func (w *work) overflowCut() {
-	if !w.cut.Do || w.cut.Reason != string(pagevm.CutCold) {
-		w.cut.Reason = string(pagevm.CutForced)
-	}
-	w.cut.Do, w.cut.Force = true, true
-	w.cut.TargetTokens = min(w.cut.Figures.LowWater, w.hard)
-	if w.refusal.Input == 0 {
-		w.cut.TargetTokens = min(w.cut.TargetTokens, w.fixed+int(blindly*float64(w.conversation(w.refusedProj))))
-	}
-}
-
-// blindly is how much of a refused conversation is kept where the provider named no
-// figures.
-const blindly = 0.75
-
-// stuck tells of a refused prompt that can't be made any smaller: sending it again
-// would be refused again.
-func (w *work) stuck() error {
-	if !w.refused || w.prev.unsent || len(w.refusedProj.Seen) == 0 || w.conversation(w.proj) < w.conversation(w.refusedProj) {
-		return nil
-	}
-	return &OverflowError{Tries: w.next.overflow.Tries, Planned: w.unanchored(w.proj), Window: w.window, Largest: w.largest()}
-}
-
-// takeBackRefused makes the results that the refused request showed for the first
-// time new again: nobody has seen them, so they may be shown shorter.
-func (w *work) takeBackRefused() {
-	at := len(w.hosts)
-	for at > 0 && transcript.HasResults(w.msgs[at-1]) {
-		at--
-	}
-	if !w.refused || at == len(w.hosts) || at >= len(w.prev.proj.Seen) || w.align.Rewrite != pagevm.RewriteNone {
-		return
-	}
-	prev := *w.prev
-	prev.proj = w.prev.proj.TakeBack(w.hosts[:at])
-	w.prev = &prev
-	w.align = pagevm.Align(prev.proj, w.hosts)
-}
+var ErrNoOverflow = plan.ErrNoOverflow
 
 // learnForGood trains the model's calibration on a refusal that named figures.
-func (s *session) learnForGood(w *work) {
-	if !w.learned || w.refusal == nil || w.refusal.Input == 0 || w.refusedCount == 0 {
+func (s *session) learnForGood(pl *planned) {
+	if !pl.Learned || pl.Refusal == nil || pl.Refusal.Input == 0 || pl.RefusedCount == 0 {
 		return
 	}
-	cal := s.calib.of(w.req.Model)
-	if !cal.Observe(budget.Count{Tokens: w.refusedCount, Kind: budget.Estimated}, len(w.msgs), w.refusedActual) {
+	cal := s.calib.of(pl.req.Model)
+	if !cal.Observe(budget.Count{Tokens: pl.RefusedCount, Kind: budget.Estimated}, len(pl.Msgs), pl.RefusedActual) {
 		return
 	}
-	if err := s.calib.set(w.req.Model, cal); err != nil {
-		w.faults = append(w.faults, Fault{Code: FaultNotRecorded, Detail: err.Error()})
+	if err := s.calib.set(pl.req.Model, cal); err != nil {
+		pl.faults = append(pl.faults, Fault{Code: FaultNotRecorded, Detail: err.Error()})
 	}
 }
-
-// billed takes back what refusals have taught too much, by a bill for a prompt of
-// so many counted tokens.
-func (st overflowState) billed(counted, actual int) overflowState {
-	st.Tries = 0
-	if counted > 0 && st.Ratio > 0 {
-		if r := float64(actual) / float64(counted); r < st.Ratio {
-			st.Ratio = math.Max(1, r)
-		}
-	}
-	return st
-}
-
-// scaleOf is the ratio of real to counted tokens that a line was refused at, 1 if
-// it never was.
-func (l *line) scaleOf() float64 { return math.Max(1, l.overflow.Ratio) }
-
-// plainUser tells whether a message is a user's words.
-func plainUser(m *memkernel.Message) bool { return transcript.PlainUser(*m) }

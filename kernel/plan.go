@@ -6,6 +6,9 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/foreign"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -210,12 +213,12 @@ type Region struct {
 
 // The regions, in prompt order.
 const (
-	RegionTools      = "tools"
-	RegionSystem     = "system"
-	RegionCarry      = "carry"
-	RegionWorkingSet = "working_set"
-	RegionRetrieval  = "retrieval"
-	RegionNewest     = "newest"
+	RegionTools      = branch.RegionTools
+	RegionSystem     = branch.RegionSystem
+	RegionCarry      = branch.RegionCarry
+	RegionWorkingSet = branch.RegionWorkingSet
+	RegionRetrieval  = branch.RegionRetrieval
+	RegionNewest     = branch.RegionNewest
 )
 
 // Debug lists every page and what became of it.
@@ -285,3 +288,38 @@ type Stats struct {
 	Syncs       int           `json:"syncs"`
 	SyncTime    time.Duration `json:"sync_ns"`
 }
+
+// MemoryAnswer is what a memory of the host's own found on the user's words. Its
+// order is kept, its scores are not looked at.
+type MemoryAnswer struct {
+	// Format says whose answer JSON is; "" finds out.
+	Format foreign.Format
+	// JSON is the answer as that system gave it.
+	JSON []byte
+	// Records are what the host read itself, in place of JSON or behind it. Their
+	// Format may be any short name.
+	Records []foreign.Record
+	// Scope, if set, stands for that of every record: project for what any session
+	// may see, session for what is private. Else each record's own counts.
+	Scope memkernel.Scope
+}
+
+// ReasonTurnRecalled is why memories are left out that come when the user turn has
+// been recalled for: what was sent stays, and nothing is added to it.
+const ReasonTurnRecalled = plan.ReasonTurnRecalled
+
+// Unplanned is a request that went out without a plan of its own: what the newest plan
+// shows, and behind it the messages that were new, as the host wrote them. The next
+// plan takes it in, so that every byte of it stands and the provider's cache is known
+// to be as young as it is.
+type Unplanned struct {
+	// Messages is the host's whole conversation at that time, as in
+	// [PlanRequest.Messages].
+	Messages []memkernel.Message
+	// Now is when it was sent.
+	Now time.Time
+}
+
+// ChooseTTL as a [PlanRequest.TTL] has the kernel choose all lifetimes, whatever the
+// host was seen to use.
+const ChooseTTL time.Duration = -1

@@ -4,11 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"time"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/summary"
 )
 
 // PlanContext decides what to send for one model call. It ingests what is new,
@@ -24,19 +31,19 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 		return nil, err
 	}
 	defer unlock()
-	w, err := k.plan(ctx, s, req, true)
+	w, err := k.plan(ctx, s, req, true, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.record(w); err != nil {
+	if err := s.record(ctx, w); err != nil {
 		s.forget()
 		return k.planUnrecorded(ctx, s, req, err)
 	}
-	if len(w.prev.proj.Seen) == 0 && k.memory != nil {
+	if len(w.Prev.Proj.Seen) == 0 && k.memory != nil {
 		k.memory.Sync.SessionStarts()
 	}
 	w.faults = append(w.faults, s.damages()...)
-	if k.counter != nil && w.count.kind != budget.Exact && k.ask(ctx, s, w) {
+	if k.counter != nil && w.Count.Kind != budget.Exact && k.ask(ctx, s, w) {
 		if p, err := k.planCounted(ctx, s, req); ctx.Err() == nil {
 			return p, err
 		}
@@ -47,11 +54,11 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 // planCounted plans once more after the provider counted a plan and found it too
 // large: the line is anchored on that count now.
 func (k *Kernel) planCounted(ctx context.Context, s *session, req PlanRequest) (*ContextPlan, error) {
-	w, err := k.plan(ctx, s, req, true)
+	w, err := k.plan(ctx, s, req, true, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.record(w); err != nil {
+	if err := s.record(ctx, w); err != nil {
 		s.forget()
 		return k.planUnrecorded(ctx, s, req, err)
 	}
@@ -68,7 +75,7 @@ func (k *Kernel) planUnrecorded(ctx context.Context, s *session, req PlanRequest
 	if err := s.refresh(false); err != nil { // what was recorded before stands
 		s.forget()
 	}
-	w, err := k.plan(ctx, s, req, false)
+	w, err := k.plan(ctx, s, req, false, nil)
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}
@@ -99,189 +106,180 @@ func (k *Kernel) Peek(ctx context.Context, req PlanRequest) (*ContextPlan, error
 		return nil, err
 	}
 	defer unlock()
-	w, err := k.plan(ctx, s, req, true)
+	w, err := k.plan(ctx, s, req, true, nil)
 	if err != nil {
 		return nil, err
 	}
 	return w.result(), nil
 }
 
-// plan is the heart: a session and a request in, finished work out. It writes
-// nothing. durable tells whether what is ingested now will be on disk before the
-// plan is used.
-func (k *Kernel) plan(ctx context.Context, s *session, req PlanRequest, durable bool) (*work, error) {
-	return k.planFor(ctx, s, req, durable, nil)
+// planned is a plan that was made, and what recording it adds.
+type planned struct {
+	*plan.Result
+	s      *session
+	req    PlanRequest
+	price  cachelayout.Model
+	demand bool // it comes with no call
+	faults []Fault
+	alerts []Fault
+	stats  Stats
 }
 
-// planFor is plan, or what a compaction on demand makes of one: there is no call
-// then, so that nothing is appended and the provider's cache stays what it was.
-func (k *Kernel) planFor(ctx context.Context, s *session, req PlanRequest, durable bool, d *demand) (*work, error) {
-	w, err := k.newWork(s, req)
+// plan reads what stands, plans, and writes nothing. durable tells whether what is
+// ingested now will be on disk before the plan is used; a wish is a compaction on demand,
+// nil for a plan.
+func (k *Kernel) plan(ctx context.Context, s *session, req PlanRequest, durable bool, wish *plan.Wish) (*planned, error) {
+	if req.Now.IsZero() {
+		req.Now = k.now()
+	}
+	price, _ := k.prices.Lookup(req.Model, req.Now)
+	prior, faults, err := k.prior(ctx, s, &req, price)
 	if err != nil {
 		return nil, err
 	}
-	if w.demand = d; d != nil && w.prev.call.remembered(&w.req) {
-		w.fixedAs = &w.prev.call
+	prior.Maker.Durable = durable
+	ask := req.ask(price)
+	ask.LowWater, ask.Demand = k.lowWater, wish
+	var files plan.Workspace // nil if memory is off
+	if k.memory != nil {
+		files = workspaceReader{k.memory, req.Private, s.key}
 	}
-	w.ctx, w.memory, w.durable = ctx, k.memory, durable
-	if w.shared, err = k.projectPages(ctx); err != nil {
-		w.faults = append(w.faults, Fault{Code: FaultProject, Detail: err.Error()})
+	r, err := plan.Plan(ctx, prior, ask, sessionReader{s, &req}, files)
+	if err != nil {
+		return nil, hostError(req.SessionKey, err)
 	}
-	if err := w.absorb(); err != nil {
-		return nil, err
+	pl := &planned{Result: r, s: s, req: req, price: price, demand: wish != nil, faults: faults, stats: Stats{Ingested: r.Ingested, LiftedBytes: r.LiftedBytes}}
+	for _, f := range r.Faults {
+		pl.faults = append(pl.faults, faultOf(f))
 	}
-	w.measure()
-	if d == nil {
-		w.misses()
+	for _, f := range r.Alerts {
+		pl.alerts = append(pl.alerts, faultOf(f))
 	}
-	w.takeUnplanned()
-	if err := w.learnRefusal(); err != nil {
-		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
-	}
-	if w.learned {
-		w.takeBackRefused()
-		w.measure()
-	}
-	w.keepCall()
-	if err := w.project(); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err // what recall found may be less than there is
-	}
-	if d != nil {
-		w.blocks = w.blockList(w.proj) // what the provider's cache holds stays what it was
-		return w, nil
-	}
-	w.layout()
-	return w, nil
+	return pl, nil
 }
 
-// project asks Next for the next projection, with a cut if the cut planner wants
-// one and the rules allow it, and with the kernel's blocks behind the newest
-// message. What is recalled comes last: it takes the room that is left, and makes
-// no cut.
-func (w *work) project() error {
-	w.wishes = pagevm.Wishes{}
-	w.leadGone = len(w.align.Seen) > 0 && w.align.Seen[0].Gone
-	if len(w.prev.proj.Seen) == 0 {
-		w.wishes = pagevm.Wishes{Carry: append(w.workspaceBlocks(), w.resumed()...), CarryNow: true}
+// prior is what stands when a plan is made, with what could not be read of it.
+func (k *Kernel) prior(ctx context.Context, s *session, req *PlanRequest, price cachelayout.Model) (*plan.Prior, []Fault, error) {
+	var faults []Fault
+	m, err := newMaker(ctx, k, s, price, req.Branch, req.Model)
+	if err != nil {
+		return nil, nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
-	if w.renewed() {
-		w.renewSummary()
-		w.wishes.Carry, w.wishes.CarryNow = w.carryIfGone(), w.wishes.CarryNow || w.hostCompacted()
+	m.Resolver, m.Stopped = req.Resolver, func() bool { return ctx.Err() != nil }
+	if lost := s.projectionLost(lineKey{req.Branch, req.Model}); lost != "" {
+		faults = append(faults, Fault{Code: FaultProjectionLost, Detail: lost})
 	}
-	if left := w.anew(); left != nil {
-		w.wishes = pagevm.Wishes{Carry: append(w.workspaceBlocks(), left...), CarryNow: true}
+	shared, err := k.projectPages(ctx)
+	if err != nil {
+		faults = append(faults, Fault{Code: FaultProject, Detail: err.Error()})
 	}
-	w.sizeCarried()
-	w.fitNewest()
-	w.squeezeCarried()
-	w.next.hosts = w.hosts
-	if err := w.splitWindow(); err != nil {
-		return err
-	}
-	delta := pagevm.Delta{Host: w.hosts, Places: w.places, Align: w.align}
-	w.granted = pagevm.Cache{StripThinking: w.stripThinking()}
-	grown, dec := w.nextProjection(delta, w.wishes, w.granted)
-	w.proj, w.decision = grown, dec
-	w.before = w.planned(grown) + w.waitingPins()
-	w.seed(grown)
-	if w.demand == nil {
-		w.keepPace()
-	}
-	w.chooseLifetimes()
-	cache := w.cache(grown)
-	w.cut = w.decided.PlanCut(w.cutInput(grown, cache))
-	w.wantCut(grown)
-	cache.Forced = w.cut.Force
-	switch err := w.ctx.Err(); {
-	case err != nil:
-		return err
-	case w.cut.Do && w.cut.Reason == string(pagevm.CutDemand), w.cut.Do && w.demand != nil:
-		w.makeDemanded(delta, cache)
-	case w.cut.Do:
-		w.makeCut(delta, cache)
-	case w.notesWait(cache):
-		w.showNotes(delta, cache)
-	}
-	w.settleCuts(grown)
-	if len(w.pressed) > 0 && w.decision.Cut == nil {
-		w.next.settled = -1 // nothing became of it
-	}
-	if over := w.planned(w.proj) - w.hard; over > 0 && (w.demand == nil || !w.demand.made) {
-		return w.tooSmall(over)
-	}
-	if err := w.stuck(); err != nil {
-		return err
-	}
-	w.gauge()
-	if err := w.ctx.Err(); err != nil {
-		return err
-	}
-	if w.demand == nil {
-		w.flushDue()
-		w.appendBlocks(delta)
-	}
-	w.verify()
-	w.next.proj = w.proj
-	w.next.planned, w.next.full, w.next.window = w.proj.Tokens(), w.planned(w.proj), w.window
-	return nil
-}
-
-// appendBlocks asks Next once more for the same projection, with notes and recalled
-// memory behind the newest message, before system messages that end the request. Where
-// those were sent already nothing may come between, and all waits for the next call.
-func (w *work) appendBlocks(delta pagevm.Delta) {
-	for n := len(w.msgs); w.wishes.Ahead < n && systemRole(w.msgs[n-1-w.wishes.Ahead].Role); {
-		w.wishes.Ahead++
-	}
-	if n := len(w.msgs); w.wishes.Ahead == n || w.wishes.Ahead > n-delta.Align.At {
-		return
-	}
-	w.leadGone = w.proj.Seen[0].Gone
-	blocks := w.fitting(slices.Concat(w.pinNotes(), w.gaugeNote(), w.tellings()))
-	if len(blocks) > 0 {
-		w.grant(delta, blocks, nil)
-	}
-	recall, recalled := w.recall()
-	if recall != nil {
-		w.grant(delta, append(blocks, recalled...), recall)
-	}
-}
-
-func (w *work) grant(delta pagevm.Delta, blocks []pagevm.Block, recall *pagevm.Recall) {
-	wishes := w.wishes
-	wishes.Append, wishes.Recall = blocks, recall
-	w.proj, w.decision = w.nextProjection(delta, wishes, w.granted)
-}
-
-func systemRole(r memkernel.Role) bool {
-	return r == memkernel.RoleSystem || r == memkernel.RoleDeveloper
-}
-
-// fitting are the blocks that there is room for. A change that finds none is told
-// at the next turn, or stands in the carry block after the cut that comes first.
-func (w *work) fitting(blocks []pagevm.Block) []pagevm.Block {
-	room := w.hard - w.planned(w.proj)
-	var out []pagevm.Block
-	for _, b := range blocks {
-		if t := w.scale(b.Tokens); t <= room {
-			out, room = append(out, b), room-t
+	o := &k.life
+	p := &plan.Prior{Key: s.key, Name: s.name, Before: s.line(req.Branch, req.Model), Texts: s.texts, Maker: m,
+		Observed: s.observed[req.Branch], Calibration: s.calib.of(req.Model),
+		Pinned:  plan.InScope(plan.Standing(append(shared, s.stored()...)), req.Branch),
+		Pending: s.account.pending[req.Branch], Compacted: s.account.compacted,
+		Life: plan.Life{Off: o.Off, NoCheckpoints: o.NoCheckpoints, RestoreTokens: o.RestoreTokens, Progress: plan.Progress(o.Progress.withDefaults()),
+			Thresholds: o.thresholds, Flush: plan.Flush{Off: o.Flush.Off, Soft: o.Flush.softTokens, TranscriptBytes: o.Flush.TranscriptBytes}},
+		Memory: plan.Memory{CarryTokens: DefaultWorkspaceTokens, RecallTokens: DefaultRecallTokens, RecallItems: DefaultRecallItems}}
+	if k.memory != nil {
+		o := &k.memory.opts
+		p.Memory = plan.Memory{Bootstrap: o.Bootstrap, NoRemembered: o.NoRemembered, NoDailyLogs: o.NoDailyLogs, NoSpans: o.NoSpans,
+			WorkspaceTokens: o.WorkspaceTokens, CarryTokens: DefaultWorkspaceTokens, RecallTokens: o.RecallTokens, RecallItems: o.RecallItems,
+			RecallScore: o.RecallScore, RecallShare: o.RecallShare}
+		if o.WorkspaceTokens > 0 {
+			p.Memory.CarryTokens = o.WorkspaceTokens
 		}
+	}
+	return p, faults, nil
+}
+
+// ask is the request as it is planned.
+func (r *PlanRequest) ask(price cachelayout.Model) *plan.Request {
+	out := &plan.Request{SessionKey: r.SessionKey, Branch: r.Branch, Model: r.Model, Price: price, ContextWindow: r.ContextWindow, Reserve: r.Reserve,
+		FixedTokens: r.FixedTokens, System: r.System, Tools: r.Tools, Messages: r.Messages, Prompt: r.Prompt, Turn: r.Turn, Now: r.Now,
+		Resolver: r.Resolver, Private: r.Private, ToolChoice: r.ToolChoice, Thinking: r.Thinking, Effort: r.Effort, DropOption: r.DropOption,
+		Format: r.Format, TTL: r.TTL, Overflow: (*plan.Overflow)(r.Overflow), Unplanned: (*plan.Unplanned)(r.Unplanned)}
+	for _, m := range r.Memories {
+		out.Memories = append(out.Memories, plan.MemoryAnswer(m))
 	}
 	return out
 }
 
-// splitWindow divides the window among the regions. It fails if what must stand
-// (tools, system, the newest messages) does not fit beside the reserve, and names the
-// largest of it.
-func (w *work) splitWindow() (err error) {
-	w.split, err = budget.Split(budget.Request{Window: w.window, Reserve: w.reserve, Fixed: []budget.Item{
-		{Name: RegionTools, Tokens: w.toolTokens}, {Name: RegionSystem, Tokens: w.systemTokens},
-		{Name: RegionNewest, Tokens: w.newestTokens()}}})
-	if small := (*TooSmallError)(nil); errors.As(err, &small) {
-		small.Largest = w.largestItems(w.newestItems())
+// hostError gives the errors of a plan the types that hosts know.
+func hostError(session string, err error) error {
+	var window *plan.WindowError
+	var refused *plan.RefusedError
+	switch {
+	case errors.As(err, &window):
+		return &WindowError{Model: window.Model}
+	case errors.As(err, &refused):
+		known := &OverflowError{Tries: refused.Tries, Planned: refused.Planned, Window: refused.Window}
+		for _, it := range refused.Largest {
+			known.Largest = append(known.Largest, LargeItem(it))
+		}
+		if err != error(refused) { // it was refused once too often
+			return fmt.Errorf("plan %s: %w", session, known)
+		}
+		return known
 	}
 	return err
+}
+
+// sessionReader reads for a plan what most plans need nothing of.
+type sessionReader struct {
+	s   *session
+	req *PlanRequest
+}
+
+func (r sessionReader) Notes() (summary.Notes, error) { return r.s.notes(r.req.Branch) }
+
+func (r sessionReader) WorkState() (*plan.WorkState, error) {
+	s, now := r.s, r.req.Now
+	l, err := s.lifeNow()
+	if err != nil {
+		return nil, err
+	}
+	return &plan.WorkState{State: l.state, Latest: l.latest, Written: l.written(),
+		GoesOn: func() *checkpoint.Checkpoint { return s.goOn(now) },
+		Input: func(t checkpoint.Trigger, r checkpoint.Reading) checkpoint.Input {
+			return s.checkpointInput(t, r, now)
+		},
+		Tell:   func(st *checkpoint.State) { s.tell(st, r.req.Source) },
+		Source: func(c *checkpoint.Checkpoint) string { return s.sourceOf(c, s.netNow()) }}, nil
+}
+
+func (r sessionReader) Searchable(pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []ingest.Fault) {
+	return r.s.searchable(pages, shown)
+}
+
+// workspaceReader reads the workspace for a plan of a session.
+type workspaceReader struct {
+	m       *memory
+	private bool
+	key     string
+}
+
+func (r workspaceReader) File(path string) (plan.File, bool, error) {
+	return r.m.source(r.private, path)
+}
+
+func (r workspaceReader) Remembered() string {
+	return r.m.Remembered()
+}
+
+func (r workspaceReader) StateFile() (plan.StateFile, error) {
+	f, _, err := r.m.source(r.private, statePath)
+	out := plan.StateFile{File: f}
+	if cut := parseStateFile(f.Text); cut.section != nil {
+		out.Owner, out.Section, out.SectionHash, out.Others = cut.section.owner, cut.section.body, ids.Hash(stateEnd), cut.others()
+	}
+	return out, err
+}
+
+func (r workspaceReader) DailyLogs(now time.Time) (today, yesterday markdownstore.File) {
+	return r.m.DailyLogs(r.private, now)
+}
+
+func (r workspaceReader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result {
+	return r.m.Recall(ctx, r.private, r.key, q)
 }

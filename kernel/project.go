@@ -5,9 +5,8 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -76,48 +75,11 @@ func (k *Kernel) Pages(ctx context.Context, sessionKey string) ([]journal.Stored
 	return append(shared, own...), err
 }
 
-// standing are the pages that stand in every prompt, those that bind first.
-func standingPages(pages []journal.StoredPage) []journal.StoredPage {
-	var hard, soft []journal.StoredPage
-	for _, p := range pages {
-		switch pin := textField(p, journal.PinField); {
-		case p.Type == pagevm.Constraint || pin == journal.PinHard:
-			hard = append(hard, p)
-		case pin == "soft" || p.Type == pagevm.Plan && active(p):
-			soft = append(soft, p)
-		}
-	}
-	return append(hard, soft...)
-}
-
-// active tells whether a plan is still followed.
-func active(p journal.StoredPage) bool {
-	switch textField(p, "status") {
-	case "done", "completed", "abandoned", "closed":
-		return false
-	}
-	return true
-}
-
-// inScope keeps what a sidechain gets: the rules, and not the plan of the main
-// line.
-func inScope(pages []journal.StoredPage, branch string) []journal.StoredPage {
-	if branch == "" {
-		return pages
-	}
-	var out []journal.StoredPage
-	for _, p := range pages {
-		if p.Type != pagevm.Plan {
-			out = append(out, p)
-		}
+// pinnedKeys names what stands in every prompt of the session.
+func (s *session) pinnedKeys() []string {
+	out := []string{}
+	for _, p := range plan.Standing(s.stored()) {
+		out = append(out, p.Key)
 	}
 	return out
-}
-
-// scopeName is a scope in words.
-func scopeName(s memkernel.Scope) string {
-	if s == memkernel.ScopeProject {
-		return "of this workspace"
-	}
-	return "of this session"
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -127,7 +128,7 @@ func (k *Kernel) Remember(ctx context.Context, req RememberRequest) (*Remembered
 		return nil, fmt.Errorf("remember: %w", err)
 	}
 	if req.ID == "" {
-		req.ID = pageID("me", s.name, req.Path, text)
+		req.ID = ids.Page("me", s.name, req.Path, text)
 	}
 	out, err := s.remember(ctx, k.memory, rememberBody{Path: req.Path, Text: text, Private: req.Private}, req)
 	if kept := (*UnwrittenError)(nil); errors.As(err, &kept) {

@@ -189,7 +189,7 @@ func (s *session) expired(req *RetainRequest, row *RetainedSession, cited map[st
 // idleSince tells whether no conversation of the session was planned after a time.
 func (s *session) idleSince(before time.Time) bool {
 	for _, l := range s.lines {
-		if !l.ledger.LastStart.Before(before) {
+		if !l.Ledger.LastStart.Before(before) {
 			return false
 		}
 	}
@@ -220,13 +220,13 @@ func (s *session) pointed(prompts bool) map[string]bool {
 		return out
 	}
 	for _, l := range s.lines {
-		for _, items := range [][]pagevm.Item{l.proj.Carry, l.proj.Items} {
+		for _, items := range [][]pagevm.Item{l.Proj.Carry, l.Proj.Items} {
 			for i := range items {
 				out[items[i].Page] = true
 			}
 		}
-		for i := range l.spans {
-			for _, id := range l.spans[i].Pages {
+		for i := range l.Spans {
+			for _, id := range l.Spans[i].Pages {
 				out[id] = true
 			}
 		}

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 )
-
-// forgottenText stands where something was forgotten.
-const forgottenText = "forgotten on request"
 
 // shingleWords is how many words in a row are a quote. Fewer are everybody's.
 const shingleWords = 6
@@ -84,7 +82,7 @@ func (sc *scrubber) text(t string) string {
 		// A word that an excerpt was cut in belongs to what stands before it.
 		if quoted[i] || i > 0 && quoted[i-1] && strings.HasSuffix(w, "…") {
 			if i == 0 || !quoted[i-1] {
-				out = append(out, "["+forgottenText+"]")
+				out = append(out, "["+ingest.ForgottenText+"]")
 			}
 			continue
 		}
@@ -147,7 +145,7 @@ func (sc *scrubber) value(v any, field string, changed *bool) any {
 func (sc *scrubber) blank(v map[string]any, changed *bool) {
 	for _, field := range [...]string{"text", "why"} {
 		if t, ok := v[field].(string); ok && t != "" {
-			v[field], *changed = "["+forgottenText+"]", true
+			v[field], *changed = "["+ingest.ForgottenText+"]", true
 		}
 	}
 	if _, ok := v["options"]; ok {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -29,6 +31,9 @@ const (
 	// All else is a writeback. An observed turn was an opaque transaction before
 	// turns were written back: journals of that time are read.
 )
+
+// DefaultSession is the key of a session that has none.
+const DefaultSession = "default"
 
 // session is the state of one session on disk, and its lines in memory.
 type session struct {
@@ -52,9 +57,9 @@ type session struct {
 	tracer  *trace.Writer    // trace.jsonl, nil if there is none
 	pages   map[string]*pagevm.Page
 	texts   map[string]string // representations and kernel blocks by hash
-	lines   map[lineKey]*line
-	heard   map[lineKey]*heard // what is observed of lines that are not planned here
-	spans   map[string]Span
+	lines   map[lineKey]*branch.State
+	heard   map[lineKey]*ingest.Heard // what is observed of lines that are not planned here
+	spans   map[string]branch.Span
 	turns   int
 	// observed is the summary of all observed turns, used from the next cut on.
 	observed map[string]summary.State
@@ -107,18 +112,11 @@ type session struct {
 
 type lineKey struct{ branch, model string }
 
-// ingestBody is the body of an opIngest record.
-type ingestBody struct {
-	Pages []*pagevm.Page `json:"pages"`
-	// Content is what small pages hold, by page id.
-	Content map[string]string `json:"content,omitempty"`
-}
-
 // cutBody is the body of an opCut record.
 type cutBody struct {
 	Branch  string        `json:"branch,omitempty"`
 	Model   string        `json:"model"`
-	Spans   []Span        `json:"spans"`
+	Spans   []branch.Span `json:"spans"`
 	Summary summary.State `json:"summary"`
 	// Texts are the kernel's own blocks, by hash.
 	Texts map[string]string `json:"texts"`
@@ -136,8 +134,8 @@ func (k *Kernel) newSession(key, name string) *session {
 func (s *session) init() {
 	s.pages = map[string]*pagevm.Page{}
 	s.texts = map[string]string{}
-	s.lines, s.heard = map[lineKey]*line{}, map[lineKey]*heard{}
-	s.spans = map[string]Span{}
+	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*ingest.Heard{}
+	s.spans = map[string]branch.Span{}
 	s.observed = map[string]summary.State{}
 	s.turnChains, s.account, s.life, s.flushed = map[string]string{}, account{}, nil, map[string]bool{}
 	s.cut, s.lost = map[lineKey]bool{}, nil
@@ -324,7 +322,7 @@ func (s *session) refresh(write bool) error {
 		s.lose(err)
 	}
 	for _, l := range s.lines {
-		l.restoreLedger()
+		l.RestoreLedger()
 	}
 	return nil
 }
@@ -339,7 +337,7 @@ func (s *session) lose(cause error) {
 		s.records.Close()
 	}
 	s.records, s.lost = nil, cause
-	s.lines, s.heard = map[lineKey]*line{}, map[lineKey]*heard{}
+	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*ingest.Heard{}
 }
 
 // follow opens a journal, or looks for what was appended to it, and hands every
@@ -392,7 +390,7 @@ func (s *session) replay(r journal.Record) error {
 	s.upkept = r.Op == opForget || r.Op == opForgotten
 	switch r.Op {
 	case opIngest:
-		var b ingestBody
+		var b ingest.Body
 		if err := unmarshal(r, &b); err != nil {
 			return err
 		}
@@ -434,7 +432,7 @@ func (s *session) replayPlan(r journal.Record) error {
 	if r.Op != opPlan {
 		return nil
 	}
-	var b planBody
+	var b branch.Record
 	if err := unmarshal(r, &b); err != nil {
 		return err
 	}
@@ -442,7 +440,7 @@ func (s *session) replayPlan(r journal.Record) error {
 		return nil // of before a reset
 	}
 	key := lineKey{b.Branch, b.Model}
-	s.lines[key] = s.line(b.Branch, b.Model).apply(s.key, &b)
+	s.lines[key] = s.line(b.Branch, b.Model).Apply(s.key, &b)
 	return nil
 }
 
@@ -484,9 +482,9 @@ func (s *session) keepTurn(key string, b *turnBody) {
 }
 
 // line is the state of a conversation, a new one if there is none yet.
-func (s *session) line(branch, model string) *line {
-	if l := s.lines[lineKey{branch, model}]; l != nil {
+func (s *session) line(name, model string) *branch.State {
+	if l := s.lines[lineKey{name, model}]; l != nil {
 		return l
 	}
-	return newLine(s.key, branch, model)
+	return branch.New(s.key, name, model)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -137,7 +138,7 @@ func (m journals) read(ctx context.Context, c *sessions.Conversation, from sessi
 		if rec.Op != opIngest {
 			continue
 		}
-		var b ingestBody
+		var b ingest.Body
 		if err := unmarshal(rec, &b); err != nil {
 			return from, err
 		}
@@ -161,7 +162,7 @@ func (m journals) said(p *pagevm.Page, content map[string]string, seen map[strin
 		return sessions.Turn{}, false
 	}
 	stored, ok := content[p.ID]
-	if rep := fullRep(p); !ok && rep != nil {
+	if rep := ingest.FullRep(p); !ok && rep != nil {
 		stored, ok = rep.Text, true
 	}
 	if !ok && p.Blob != "" {

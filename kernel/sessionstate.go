@@ -12,6 +12,8 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -100,12 +102,12 @@ func (k *Kernel) private(ctx context.Context, t *Turn) bool {
 		return false
 	}
 	defer unlock()
-	return s.newestLine(t.Branch, t.Model).private
+	return s.newestLine(t.Branch, t.Model).Private
 }
 
 // stateWrite is what is known where SESSION-STATE.md is brought up to date.
 type stateWrite struct {
-	w    *work // of the turn, nil at a boundary
+	w    *intake // of the turn, nil at a boundary
 	now  time.Time
 	from yielded
 	// takes: the session spoke, so the file becomes its own.
@@ -126,7 +128,7 @@ func (s *session) writeState(ctx context.Context, in stateWrite) []Fault {
 		f, hash, err := readState(s.memory.private)
 		if err == nil {
 			var text string
-			text, faults, err = s.newState(f, c, in)
+			text, faults, err = s.newState(ctx, f, c, in)
 			if err == nil && text != "" {
 				_, err = s.memory.private.Replace(ctx, statePath, hash, text)
 			}
@@ -160,7 +162,7 @@ func readState(store *markdownstore.Store) (stateFile, string, error) {
 
 // newState is the file as it should be, "" if it should stay as it is. What makes way
 // in it is durable elsewhere when it returns.
-func (s *session) newState(f stateFile, c *checkpoint.Checkpoint, in stateWrite) (string, []Fault, error) {
+func (s *session) newState(ctx context.Context, f stateFile, c *checkpoint.Checkpoint, in stateWrite) (string, []Fault, error) {
 	sec := stateSection{owner: s.name, epoch: s.account.epoch, captured: s.life.state.Thread.Captured, through: keyMark(s.life.state.Thread.LastKey), at: in.now}
 	lines := checkpoint.Lines(c, s.lifeOpt.StateFile.maxBytes())
 	old := f.section
@@ -173,7 +175,7 @@ func (s *session) newState(f stateFile, c *checkpoint.Checkpoint, in stateWrite)
 	case !in.takes:
 		return "", nil, nil // another session's, which spoke last
 	default:
-		id, err := s.keepState(f, in)
+		id, err := s.keepState(ctx, f, in)
 		if err != nil {
 			return "", nil, err
 		}
@@ -198,7 +200,7 @@ func (s *session) ownState(old *stateSection, in stateWrite) bool {
 	if !s.started || in.w == nil || old.through == "" {
 		return true
 	}
-	return slices.ContainsFunc(in.w.msgs, func(m memkernel.Message) bool { return keyMark(m.Key) == old.through })
+	return slices.ContainsFunc(in.w.Msgs, func(m memkernel.Message) bool { return keyMark(m.Key) == old.through })
 }
 
 // keyMark is a message's key as a section names it.
@@ -206,7 +208,7 @@ func keyMark(key string) string {
 	if key == "" {
 		return ""
 	}
-	return hashText(key)[:16]
+	return ids.Hash(key)[:16]
 }
 
 func (s *session) stateBody(lines []checkpoint.Line, now time.Time, before string) string {
@@ -223,7 +225,7 @@ func (s *session) stateBody(lines []checkpoint.Line, now time.Time, before strin
 
 // keepState makes what is about to leave the file durable, and gives the page of what
 // is no checkpoint's, "" if there is nothing.
-func (s *session) keepState(f stateFile, in stateWrite) (string, error) {
+func (s *session) keepState(ctx context.Context, f stateFile, in stateWrite) (string, error) {
 	text := f.others()
 	if old := f.section; old.edited || s.lifeOpt.NoCheckpoints || old.owner != s.name && old.owner != in.from.owner {
 		text = strings.TrimSpace(text + "\n\n" + old.body)
@@ -231,14 +233,13 @@ func (s *session) keepState(f stateFile, in stateWrite) (string, error) {
 	if text == "" || in.w == nil {
 		return "", nil
 	}
-	w := in.w
-	w.capture = newCapture()
+	g := in.w.Maker
+	g.Out = &ingest.Pages{}
 	masked := s.masker.Text(text)
-	p := &pagevm.Page{ID: pageID("ss", s.name, hashText(masked)), Type: pagevm.Plan, Scope: memkernel.ScopeSession, Created: in.now,
-		Refs: []memkernel.Ref{{Path: statePath, StartLine: 1, EndLine: f.lines, Hash: hashText(f.text)}}}
-	p = w.ingester().keep(p, masked, func(*pagevm.Page) []pagevm.Rep { return nil })
-	w.texts = map[string]string{}
-	if err := s.commitCapture(w); err != nil {
+	p := &pagevm.Page{ID: ids.Page("ss", s.name, ids.Hash(masked)), Type: pagevm.Plan, Scope: memkernel.ScopeSession, Created: in.now,
+		Refs: []memkernel.Ref{{Path: statePath, StartLine: 1, EndLine: f.lines, Hash: ids.Hash(f.text)}}}
+	p = g.Keep(p, masked, func(*pagevm.Page) []pagevm.Rep { return nil })
+	if err := s.commitPages(ctx, g.Out, &cutBody{}, in.now, &Stats{}); err != nil {
 		return "", err
 	}
 	checked := s.checkpointInput(checkpoint.TriggerManual, checkpoint.Reading{}, in.now)

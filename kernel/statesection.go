@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 )
 
 // stateFile is SESSION-STATE.md, cut round the kernel's section.
@@ -73,7 +74,7 @@ func sectionOf(m []string, body string) *stateSection {
 	return sec
 }
 
-func (c *stateSection) sum() string { return hashText(c.body)[:32] }
+func (c *stateSection) sum() string { return ids.Hash(c.body)[:32] }
 
 // lines are what the section says.
 func (c *stateSection) lines() []checkpoint.Line {
@@ -113,25 +114,4 @@ func (f stateFile) others() string {
 		return f.text
 	}
 	return strings.TrimSpace(strings.TrimRight(f.before, "\r\n") + "\n\n" + strings.TrimLeft(f.after, "\r\n"))
-}
-
-// newsOf is SESSION-STATE.md without the kernel's own section: what it wrote itself says
-// nothing new to the session that it is of, and is nobody's business in a shared one.
-// Where another session left it, or nothing else tells the model where the work stood,
-// it is shown once.
-func (w *work) newsOf(src source) source {
-	f := parseStateFile(src.text)
-	if f.section == nil {
-		return src
-	}
-	text := f.others()
-	out := source{path: src.path, typ: src.typ, text: text, hash: hashText(text), lines: src.lines}
-	untold := f.section.owner != w.s.name || w.s.lifeOpt.Off || restoreRoom(w.window, w.s.lifeOpt.RestoreTokens) <= 0
-	if text == "" {
-		out.hash = hashText(stateEnd) // that the section was shown
-	}
-	if untold && w.req.Private && w.told(src.path) == nil {
-		out.text = strings.TrimSpace(text + "\n\n" + f.section.body)
-	}
-	return out
 }

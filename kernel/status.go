@@ -231,9 +231,9 @@ func (s *session) status(now time.Time) SessionStatus {
 	}
 	for _, name := range sortedKeys(names) {
 		l := s.lines[names[name]]
-		st.Lines = append(st.Lines, LineStatus{Branch: l.branch, Model: l.model, Generation: l.proj.Generation,
-			Messages: len(l.proj.Seen), Items: len(l.proj.Items), Cuts: len(l.proj.Cuts), Tokens: l.proj.Tokens(), FixedTokens: l.fixedTokens(),
-			LastPlan: l.planID, LastStart: l.ledger.LastStart})
+		st.Lines = append(st.Lines, LineStatus{Branch: l.Branch, Model: l.Model, Generation: l.Proj.Generation,
+			Messages: len(l.Proj.Seen), Items: len(l.Proj.Items), Cuts: len(l.Proj.Cuts), Tokens: l.Proj.Tokens(), FixedTokens: l.FixedTokens(),
+			LastPlan: l.Plan, LastStart: l.Ledger.LastStart})
 		st.Lines[len(st.Lines)-1].breakerStatus(l, s.lifeOpt.Progress)
 	}
 	return st

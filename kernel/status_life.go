@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -56,12 +57,12 @@ func (s *session) lifeStatus(now time.Time) LifeStatus {
 		done := 0
 		for key, l := range s.lines {
 			if key.branch == branch {
-				done = max(done, l.compacted)
+				done = max(done, l.Compacted)
 			}
 		}
 		st.CutWaiting = st.CutWaiting || done < n
 	}
-	st.Warning = s.spiral(s.newestLine("", ""), now)
+	st.Warning = s.spiral(s.newestLine("", "").Proj, now)
 	return st
 }
 
@@ -76,11 +77,11 @@ func (s *session) promised() []journal.Entry {
 }
 
 // breakerStatus fills in what cuts of a line came to.
-func (st *LineStatus) breakerStatus(l *line, o ProgressOptions) {
-	st.FutileCuts, st.Refusals, st.LearnedWindow = l.breaker.Futile, l.overflow.Tries, l.overflow.Window
-	st.BreakerOpen = l.breaker.Futile >= o.withDefaults().Futile
-	if n := len(l.proj.Cuts); n > 0 {
-		c := &l.proj.Cuts[n-1]
+func (st *LineStatus) breakerStatus(l *branch.State, o ProgressOptions) {
+	st.FutileCuts, st.Refusals, st.LearnedWindow = l.Breaker.Futile, l.Overflow.Tries, l.Overflow.Window
+	st.BreakerOpen = l.Breaker.Futile >= o.withDefaults().Futile
+	if n := len(l.Proj.Cuts); n > 0 {
+		c := &l.Proj.Cuts[n-1]
 		st.LastCut = &CutStatus{Time: c.Time, Reason: c.Reason, Before: c.Before, After: c.After}
 	}
 }

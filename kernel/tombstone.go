@@ -3,90 +3,22 @@ package kernel
 import (
 	"strings"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// forgottenPart is what a prompt shows in the place of what was forgotten.
-const forgottenPart = "[" + forgottenText + "]"
+// Any, Forgotten, ForgottenContent and Retired are what ingesting has to know.
+func (e *erasures) Any() bool { return len(e.forgotten) > 0 }
 
-// dropForgotten takes out of the host's messages what was forgotten, so that it is
-// neither shown nor kept again. Calls and their results stay in their places.
-func (w *work) dropForgotten() {
-	if len(w.s.forgotten) == 0 {
-		return
-	}
-	g := w.ingester()
-	for i := w.kept; i < len(w.msgs); i++ {
-		if parts, changed := g.withoutForgotten(&w.msgs[i]); changed {
-			w.ownMsgs()
-			w.msgs[i].Parts, w.msgs[i].Raw = parts, ""
-		}
-	}
+func (e *erasures) Forgotten(page string) (hash string, ok bool) {
+	g, ok := e.forgotten[page]
+	return g.Hash, ok
 }
 
-// withoutForgotten are the parts of a message with a note in the place of those
-// whose page was forgotten.
-func (g *ingester) withoutForgotten(m *memkernel.Message) (out []memkernel.Part, changed bool) {
-	for i := 0; i < len(m.Parts); {
-		end := i + 1
-		part := &m.Parts[i]
-		if part.Kind == memkernel.PartToolResult {
-			if text, _ := g.mask.Mask(resultContent(part)); g.buried(evidencePage(g.branch, part.Result.CallID), text) {
-				changed = true
-				stub := *part.Result
-				stub.Content, stub.Text, stub.Opaque = []memkernel.Part{textPart(forgottenPart)}, true, false
-				out = append(out, memkernel.Part{Kind: memkernel.PartToolResult, Result: &stub})
-			} else {
-				out = append(out, *part)
-			}
-			i = end
-			continue
-		}
-		end = runEnd(m.Parts, i)
-		if c := g.runContent(m, i, end); g.buried(conversationPage(g.branch, m.Key, i), c.text) {
-			changed = true
-			out = append(out, stubs(m.Parts[i:end])...)
-		} else {
-			out = append(out, m.Parts[i:end]...)
-		}
-		i = end
-	}
-	return out, changed
-}
+func (e *erasures) ForgottenContent(hash string) bool { return e.forgottenHash[hash] }
 
-// buried tells whether content was forgotten: that of the page itself, or the same
-// under another name.
-func (g *ingester) buried(id, content string) bool {
-	hash := hashText(content)
-	return g.graves.forgottenHash[hash] || g.graves.forgotten[id].Hash == hash || g.graves.forgotten[pageID(id[:2], id, hash)].Hash == hash
-}
-
-// stubs are the parts that must stand in the place of others: calls, which have
-// results, without their input.
-func stubs(parts []memkernel.Part) []memkernel.Part {
-	out := []memkernel.Part{textPart(forgottenPart)}
-	for i := range parts {
-		if c := parts[i].Call; c != nil {
-			stub := *c
-			stub.Input = "{}"
-			out = append(out, memkernel.Part{Kind: parts[i].Kind, Call: &stub})
-		}
-	}
-	return out
-}
-
-// standsForgotten tells whether a message has a note in the place of what it said.
-func standsForgotten(msgs []memkernel.Message) bool {
-	for i := range msgs {
-		for j := range msgs[i].Parts {
-			p := &msgs[i].Parts[j]
-			if p.Text == forgottenPart || p.Result != nil && resultText(p.Result) == forgottenPart {
-				return true
-			}
-		}
-	}
-	return false
+func (e *erasures) Retired(page string) bool {
+	_, ok := e.retired[page]
+	return ok
 }
 
 // goneContent is the answer for what was forgotten or went by retention.

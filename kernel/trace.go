@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
-	"github.com/memkernel/memkernel/pagevm"
 )
 
 // TraceOptions say what is kept of how plans were decided.
@@ -63,7 +63,7 @@ func versionIn(info *debug.BuildInfo) string {
 
 // trace writes down how a plan that was recorded was decided. If it can't, the plan
 // says so and the next line stands by itself.
-func (s *session) trace(w *work, diff *planBody) {
+func (s *session) trace(w *planned, diff *branch.Record) {
 	if s.tracer == nil {
 		return
 	}
@@ -76,15 +76,10 @@ func (s *session) trace(w *work, diff *planBody) {
 }
 
 // tracedPlan is what the trace keeps of a plan.
-func tracedPlan(w *work, diff *planBody) *trace.Plan {
-	return &trace.Plan{ID: w.next.planID, Time: w.req.Now, Branch: w.req.Branch, Model: w.req.Model,
-		Before: w.prev.proj, After: w.proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
-		Host: w.hosts, Places: w.places, Align: w.align, Trail: &w.decided}
-}
-
-// nextProjection asks Next for what follows the line before.
-func (w *work) nextProjection(d pagevm.Delta, wishes pagevm.Wishes, c pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
-	return w.decided.Next(w.prev.proj, d, wishes, c)
+func tracedPlan(pl *planned, diff *branch.Record) *trace.Plan {
+	return &trace.Plan{ID: pl.Next.Plan, Time: pl.req.Now, Branch: pl.req.Branch, Model: pl.req.Model,
+		Before: pl.Prev.Proj, After: pl.Proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
+		Host: pl.Hosts, Places: pl.Places, Align: pl.Align, Trail: pl.Trail}
 }
 
 // TraceReport is what deciding a trace again came to.

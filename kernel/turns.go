@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -133,7 +135,7 @@ func (s *session) beginEpoch() {
 	s.account.epoch++
 	s.account.compactions, s.account.compacted, s.account.pending = 0, nil, nil
 	s.observed = map[string]summary.State{}
-	s.lines, s.heard = map[lineKey]*line{}, map[lineKey]*heard{}
+	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*ingest.Heard{}
 	s.cut = map[lineKey]bool{}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -38,36 +39,36 @@ type Expected struct {
 }
 
 // expected is what the plan at hand says of its call.
-func (w *work) expected() *Expected {
-	return &Expected{
-		UncachedTokens: w.bill.UncachedTokens, CacheReadTokens: w.bill.ReadTokens,
-		CacheWrite5mTokens: w.bill.Write5mTokens, CacheWrite1hTokens: w.bill.Write1hTokens,
-		CostUSD: w.bill.CostUSD, Cold: w.cold, Cut: w.decision.Cut != nil, SavedTokens: w.savedTokens(), At: w.req.Now,
+func (pl *planned) expected() *branch.Expected {
+	return &branch.Expected{
+		UncachedTokens: pl.Bill.UncachedTokens, CacheReadTokens: pl.Bill.ReadTokens,
+		CacheWrite5mTokens: pl.Bill.Write5mTokens, CacheWrite1hTokens: pl.Bill.Write1hTokens,
+		CostUSD: pl.Bill.CostUSD, Cold: pl.Cold, Cut: pl.Made.Cut != nil, SavedTokens: pl.savedTokens(), At: pl.req.Now,
 	}
 }
 
 // savedTokens is what the messages that left, and the results that are not shown
 // in full, would cost in full.
-func (w *work) savedTokens() int {
+func (pl *planned) savedTokens() int {
 	n := 0
-	for i := range w.hosts {
-		if !w.proj.Seen[i].Gone {
+	for i := range pl.Hosts {
+		if !pl.Proj.Seen[i].Gone {
 			continue
 		}
-		for j := range w.hosts[i].Segments {
-			n += w.hosts[i].Segments[j].At[pagevm.Full].Tokens
+		for j := range pl.Hosts[i].Segments {
+			n += pl.Hosts[i].Segments[j].At[pagevm.Full].Tokens
 		}
 	}
-	if len(w.proj.Cuts) == 0 && n == 0 {
+	if len(pl.Proj.Cuts) == 0 && n == 0 {
 		return 0 // nothing was ever lowered but for size
 	}
-	fulls := w.fullTokens()
-	for i := range w.proj.Items {
-		if full, ok := fulls[w.proj.Items[i].Page]; ok {
-			n += max(0, full-w.proj.Items[i].Tokens)
+	fulls := pl.fullTokens()
+	for i := range pl.Proj.Items {
+		if full, ok := fulls[pl.Proj.Items[i].Page]; ok {
+			n += max(0, full-pl.Proj.Items[i].Tokens)
 		}
 	}
-	return w.scale(n)
+	return pl.Scale(n)
 }
 
 // UsageRow is one call of usage.jsonl: what was planned against what was billed.
@@ -105,17 +106,17 @@ type UsageRow struct {
 const coldShare = 0.6
 
 // usageRow sets a bill beside the line's last plan.
-func usageRow(t Turn, l *line, m cachelayout.Model) UsageRow {
+func usageRow(t Turn, l *branch.State, m cachelayout.Model) UsageRow {
 	u := t.Usage
-	row := UsageRow{Plan: t.PlanID, Branch: t.Branch, Model: t.Model, PlannedInputTokens: l.planned + l.ledgerFixed(), Planned: l.expected, Usage: *u}
+	row := UsageRow{Plan: t.PlanID, Branch: t.Branch, Model: t.Model, PlannedInputTokens: l.Planned + l.LedgerFixed(), Planned: (*Expected)(l.Expected), Usage: *u}
 	row.BilledCostUSD = m.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, 0)
-	e := l.expected
+	e := row.Planned
 	if e == nil {
 		return row
 	}
 	row.PlannedInputTokens = e.UncachedTokens + e.CacheReadTokens + e.CacheWrite5mTokens + e.CacheWrite1hTokens
 	cold := e.Cold
-	if before := l.anchor.Total; m.Cache != "" && m.Cache != cachelayout.CacheNone && before >= max(1, m.MinCacheTokens) && !e.Cut {
+	if before := l.Anchor.Total; m.Cache != "" && m.Cache != cachelayout.CacheNone && before >= max(1, m.MinCacheTokens) && !e.Cut {
 		cold = float64(u.CacheReadTokens) < coldShare*float64(before)
 		row.ColdSeen = &cold
 	}

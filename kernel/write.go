@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
@@ -85,7 +86,7 @@ func (k *Kernel) transaction(s *session, req WriteRequest) (tx journal.Transacti
 		if err != nil {
 			return tx, scope, err
 		}
-		tx.Key = pageID("wr", s.name, string(raw))
+		tx.Key = ids.Page("wr", s.name, string(raw))
 	}
 	tx.Key = "write:" + tx.Key
 	return tx, scope, nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -87,8 +88,8 @@ func lineOf(p *Plan, before *traced) (*line, *traced, error) {
 	l.Places = p.Places[l.KeepPlaces:]
 	after.base = base{proj: p.After, hosts: p.Host, places: p.Places, cut: from.cut}
 	l.Projection = after.digest.sum(p.After, p.KeepSeen, p.KeepItems)
-	for i, c := range p.Trail.calls {
-		if c.fwd != nil && c.fwd.proj == p.After {
+	for i, c := range p.Trail {
+		if c.Next != nil && c.Next.Proj == p.After {
 			l.Chosen = i
 		}
 	}
@@ -102,23 +103,23 @@ func lineOf(p *Plan, before *traced) (*line, *traced, error) {
 func steps(p *Plan, cut *cachelayout.CutInput) ([]step, error) {
 	var grown []pagevm.Seen
 	var wish *pagevm.CutWish
-	all := make([]step, 0, len(p.Trail.calls))
-	for i := range p.Trail.calls {
+	all := make([]step, 0, len(p.Trail))
+	for i := range p.Trail {
 		var in, out any
 		var err error
 		name := stepNext
-		switch d := &p.Trail.calls[i]; {
-		case d.cut != nil:
-			name, out = stepPlanCut, &d.cut.out
-			in, err = changedFields(cut, &d.cut.in)
-			*cut = d.cut.in
-		case d.sel != nil:
-			name, out, wish = stepSelect, &d.sel.out, d.sel.wish
-			in, err = selectInOf(p, &d.sel.in, grown)
+		switch d := &p.Trail[i]; {
+		case d.Cut != nil:
+			name, out = stepPlanCut, &d.Cut.Out
+			in, err = changedFields(cut, &d.Cut.In)
+			*cut = d.Cut.In
+		case d.Select != nil:
+			name, out, wish = stepSelect, &d.Select.Out, d.Select.Wish
+			in, err = selectInOf(p, &d.Select.In, grown)
 		default:
-			in, out = nextInOf(d.fwd, wish), &d.fwd.out
+			in, out = nextInOf(d.Next, wish), &d.Next.Out
 			if grown == nil {
-				grown = d.fwd.proj.Seen
+				grown = d.Next.Proj.Seen
 			}
 		}
 		if err == nil {
@@ -175,9 +176,9 @@ func selectInOf(p *Plan, in *pagevm.SelectInput, seen []pagevm.Seen) (selectIn, 
 }
 
 // nextInOf is what Next was given; wish is the selector's newest.
-func nextInOf(d *decidedNext, wish *pagevm.CutWish) nextIn {
-	in := nextIn{Wishes: d.wishes, Cache: d.cache}
-	if c := d.wishes.Cut; c != nil && c == wish {
+func nextInOf(d *plan.NextStep, wish *pagevm.CutWish) nextIn {
+	in := nextIn{Wishes: d.Wishes, Cache: d.Cache}
+	if c := d.Wishes.Cut; c != nil && c == wish {
 		in.Wishes.Cut, in.Selected, in.Reason = nil, true, c.Reason
 	}
 	return in

@@ -2,7 +2,7 @@
 //
 // The decision trace of a session, trace.jsonl, holds one line for every plan that
 // was recorded: what was decided, in order, by which function, and all that it was
-// decided from. A [Trail] notes the calls while a plan is made, a [Writer] makes a
+// decided from. A plan notes the calls while it is made ([plan.Step]), a [Writer] makes a
 // line of them, and [Replay] decides again and compares.
 //
 // What a function was given is written as what differs from what stands before it
@@ -21,6 +21,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -52,56 +53,6 @@ const (
 // opDecided is the operation of a trace's records: one plan.
 const opDecided = "plan"
 
-// Trail is what was decided for one plan, in order.
-type Trail struct{ calls []decided }
-
-// decided is one call of a decider: exactly one of the three is there.
-type decided struct {
-	cut *decidedCut
-	sel *decidedSelect
-	fwd *decidedNext
-}
-
-type decidedCut struct {
-	in  cachelayout.CutInput
-	out cachelayout.Cut
-}
-
-type decidedSelect struct {
-	in   pagevm.SelectInput
-	wish *pagevm.CutWish // as it was handed on
-	out  pagevm.CutWish  // as it came
-}
-
-type decidedNext struct {
-	wishes pagevm.Wishes
-	cache  pagevm.Cache
-	proj   *pagevm.Projection
-	out    pagevm.Decision
-}
-
-// PlanCut asks the cut planner and notes what it says.
-func (t *Trail) PlanCut(in cachelayout.CutInput) cachelayout.Cut {
-	out := cachelayout.PlanCut(in)
-	t.calls = append(t.calls, decided{cut: &decidedCut{in, out}})
-	return out
-}
-
-// Select asks the selector and notes what it says. The caller may change the wish.
-func (t *Trail) Select(in pagevm.SelectInput) *pagevm.CutWish {
-	wish := pagevm.Select(in)
-	t.calls = append(t.calls, decided{sel: &decidedSelect{in, wish, *wish}})
-	return wish
-}
-
-// Next asks Next for what follows a projection, the same for all calls of a plan, and
-// notes what it says.
-func (t *Trail) Next(prev *pagevm.Projection, d pagevm.Delta, wishes pagevm.Wishes, c pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
-	p, dec := pagevm.Next(prev, d, wishes, c)
-	t.calls = append(t.calls, decided{fwd: &decidedNext{wishes, c, p, dec}})
-	return p, dec
-}
-
 // Plan is a plan that was recorded.
 type Plan struct {
 	ID   string
@@ -116,7 +67,8 @@ type Plan struct {
 	Host   []pagevm.HostMessage
 	Places []pagevm.Place
 	Align  pagevm.Alignment
-	Trail  *Trail
+	// Trail is what was decided, in order.
+	Trail []plan.Step
 }
 
 // conversation names one of a session's.

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -25,7 +26,7 @@ func messages(n int) (hosts []pagevm.HostMessage, places []pagevm.Place) {
 	return hosts, places
 }
 
-// TestWrittenPlansReplay: what a trail notes of growing conversations comes out the
+// TestWrittenPlansReplay: what plans of growing conversations note comes out the
 // same when it is decided again, whether a line goes on from the one before or, after
 // Forget, stands by itself; a changed line is told by its number.
 func TestWrittenPlansReplay(t *testing.T) {
@@ -36,9 +37,11 @@ func TestWrittenPlansReplay(t *testing.T) {
 	for i := range 20 {
 		hosts, places := messages(2*i + 1)
 		p := &trace.Plan{ID: fmt.Sprint("pl-", i), Time: time.Unix(int64(i), 0), Model: "m", Before: before, Host: hosts, Places: places,
-			Align: pagevm.Align(before, hosts), KeepSeen: len(before.Seen), KeepItems: len(before.Items), Trail: &trace.Trail{}}
-		p.Trail.PlanCut(cachelayout.CutInput{})
-		p.After, _ = p.Trail.Next(before, pagevm.Delta{Host: hosts, Places: places, Align: p.Align}, pagevm.Wishes{}, pagevm.Cache{})
+			Align: pagevm.Align(before, hosts), KeepSeen: len(before.Seen), KeepItems: len(before.Items)}
+		cut := &plan.CutStep{Out: cachelayout.PlanCut(cachelayout.CutInput{})}
+		next := &plan.NextStep{}
+		next.Proj, next.Out = pagevm.Next(before, pagevm.Delta{Host: hosts, Places: places, Align: p.Align}, pagevm.Wishes{}, pagevm.Cache{})
+		p.After, p.Trail = next.Proj, []plan.Step{{Cut: cut}, {Next: next}}
 		if n, err := w.Write(p); err != nil || n == 0 {
 			t.Fatalf("plan %d: %d bytes, %v", i, n, err)
 		}

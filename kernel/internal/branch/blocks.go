@@ -1,0 +1,87 @@
+package branch
+
+import (
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// The regions of a prompt, in its order.
+const (
+	RegionTools      = "tools"
+	RegionSystem     = "system"
+	RegionCarry      = "carry"
+	RegionWorkingSet = "working_set"
+	RegionRetrieval  = "retrieval"
+	RegionNewest     = "newest"
+)
+
+// Scaled turns counted tokens into calibrated ones, rounding up.
+func Scaled(tokens int, ratio float64) int {
+	if ratio == 1 || tokens == 0 {
+		return tokens
+	}
+	return int(float64(tokens)*ratio + 0.999)
+}
+
+// Blocks is the content of a projection in provider order, tokens times a ratio.
+func Blocks(p *pagevm.Projection, ratio float64) []cachelayout.Block {
+	out := make([]cachelayout.Block, 0, len(p.Carry)+len(p.Items))
+	message, key := -1, ""
+	add := func(it *pagevm.Item, region string) {
+		if k := MessageOf(it); (k != key || message < 0) && !Blank(it) {
+			message, key = message+1, k
+		}
+		out = append(out, cachelayout.Block{ID: it.Page, Region: region, Hash: it.Hash, Tokens: Scaled(it.Tokens, ratio),
+			Positions: it.Positions, Markable: it.Markable, Image: it.Image, Message: message})
+	}
+	for i := range p.Carry {
+		add(&p.Carry[i], RegionCarry)
+	}
+	newest := newestKey(p)
+	for i := range p.Items {
+		add(&p.Items[i], regionOf(p, &p.Items[i], newest))
+	}
+	return out
+}
+
+// Blank tells an item of which nothing is left to send: it was all thinking, and a
+// cut made that invalid.
+func Blank(it *pagevm.Item) bool { return it.Bare && it.Positions == 0 }
+
+// MessageOf names the output message that an item is part of.
+func MessageOf(it *pagevm.Item) string {
+	switch it.Kind {
+	case pagevm.ItemCarry:
+		return CarryKey
+	case pagevm.ItemNote, pagevm.ItemRetrieval:
+		return KeyPrefix + it.Page
+	}
+	return it.Key
+}
+
+func newestKey(p *pagevm.Projection) string {
+	if n := len(p.Seen); n > 0 {
+		return p.Seen[n-1].Key
+	}
+	return ""
+}
+
+// regionOf tells which region an item counts for. What was recalled for earlier
+// turns is part of the working set.
+func regionOf(p *pagevm.Projection, it *pagevm.Item, newest string) string {
+	switch {
+	case it.Kind == pagevm.ItemRetrieval && it.Page == p.Recall.Page:
+		return RegionRetrieval
+	case it.Kind == pagevm.ItemRetrieval:
+		return RegionWorkingSet
+	case it.Key == newest:
+		return RegionNewest
+	}
+	return RegionWorkingSet
+}
+
+const (
+	// CarryKey and KeyPrefix are the keys of messages that the kernel adds.
+	CarryKey  = "memkernel:carry"
+	KeyPrefix = "memkernel:"
+)

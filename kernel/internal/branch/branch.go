@@ -1,0 +1,262 @@
+// Package branch holds the state of a conversation: a branch of a session, as one model
+// is shown it. A state is never changed once made; a plan makes the next one, which shares
+// what stayed. The package knows how a state is written down and read again; it touches no
+// file itself, and decides nothing.
+package branch
+
+import (
+	"maps"
+	"math"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// State is the state of one conversation: a (branch, model) of a session.
+type State struct {
+	Branch, Model string
+	Proj          *pagevm.Projection
+	Ledger        cachelayout.Ledger
+	Kept
+	Sent
+	// Plan is the newest plan, Billed the newest one whose bill was taken.
+	Plan, Billed string
+	// Raw is the host's conversation as it came, Msgs the same made valid, Hosts
+	// and Places what the projection sees of Msgs. They are empty on a state read
+	// from disk until the first request.
+	Raw, Msgs []memkernel.Message
+	Hosts     []pagevm.HostMessage
+	Places    []pagevm.Place
+	// Adopted gives the host's key of a message that was planned as a prompt first
+	// and is known by the prompt's.
+	Adopted map[string]string
+	// Removed is what making them valid took out.
+	Removed []Excluded
+	// Calls finds a tool call by its id.
+	Calls map[string]*memkernel.ToolCall
+	// Summary is what the mechanical summary knows; Spans what has left.
+	Summary summary.State
+	Spans   []Span
+	// System and Tools are those of the last call, as long as the process lives that
+	// saw them.
+	System []memkernel.Part
+	Tools  []memkernel.Tool
+	// Ran are the calls that ran, to know them again.
+	Ran Ran
+	// Fitted are the pages that stand with a text of their own size, because they are
+	// larger than the room there was.
+	Fitted map[string]bool
+	// Settled is the generation of the projection that the messages' levels were
+	// compared with.
+	Settled int
+
+	// restored is the newest record of a state that is being read from disk.
+	restored *Record
+}
+
+// New is the state of a conversation of which nothing is known.
+func New(session, branch, model string) *State {
+	return &State{
+		Branch: branch, Model: model,
+		Proj:  &pagevm.Projection{Version: pagevm.ProjectionVersion, Session: session, Branch: branch, Model: model},
+		Calls: map[string]*memkernel.ToolCall{},
+	}
+}
+
+// LastCall is the last call beside its messages.
+func (s *State) LastCall() Call {
+	if s.Call == nil {
+		return Call{}
+	}
+	return *s.Call
+}
+
+// Whole is the size of the newest plan's input, as well as it is known.
+func (s *State) Whole() int {
+	if s.Full > 0 {
+		return s.Full
+	}
+	return s.Planned + s.LedgerFixed()
+}
+
+// LedgerFixed is the size of tools and system in the last request.
+func (s *State) LedgerFixed() int {
+	fixed := len(s.Ledger.Chain) - len(s.Proj.Carry) - len(s.Proj.Items)
+	if fixed <= 0 || fixed > len(s.Ledger.Chain) {
+		return 0
+	}
+	return s.Ledger.Chain[fixed-1].Tokens
+}
+
+// FixedTokens is the size of tools and system in the last call.
+func (s *State) FixedTokens() int {
+	c := s.LastCall()
+	return c.ToolTokens + c.SystemTokens
+}
+
+// Scale is the ratio of real to counted tokens that requests were refused at, 1 if none
+// was.
+func (r *Refusals) Scale() float64 { return math.Max(1, r.Ratio) }
+
+// HostKey is the key that the host knows a message by.
+func HostKey(adopted map[string]string, key string) string {
+	if k, ok := adopted[key]; ok {
+		return k
+	}
+	return key
+}
+
+// Excluded is a page, or the part of one, that does not stand in the prompt.
+type Excluded struct {
+	Kind, ID string
+	Tokens   int
+	Reason   string
+}
+
+// Span is a run of messages that left the prompt at a cut.
+type Span struct {
+	// ID is the span's page; Get restores the messages.
+	ID string `json:"id"`
+	// Keys are the host messages, Pages their pages, in order.
+	Keys  []string `json:"keys"`
+	Pages []string `json:"pages"`
+	// From and To are the host's times of the first and the last message.
+	From time.Time `json:"from,omitzero"`
+	To   time.Time `json:"to,omitzero"`
+	// Tokens is what the messages cost in full.
+	Tokens int `json:"tokens"`
+	// Level is how the span is shown, Text what is shown.
+	Level pagevm.Level `json:"level"`
+	Text  string       `json:"text"`
+}
+
+// Expected is what a plan says that its call will be billed.
+type Expected struct {
+	// The four buckets are disjoint tokens, as in [memkernel.Usage].
+	UncachedTokens     int `json:"uncached_tokens"`
+	CacheReadTokens    int `json:"cache_read_tokens"`
+	CacheWrite5mTokens int `json:"cache_write_5m_tokens"`
+	CacheWrite1hTokens int `json:"cache_write_1h_tokens"`
+	// CostUSD is the input side; nil if unpriced.
+	CostUSD *float64 `json:"cost_usd"`
+	// Cold tells that nothing of the messages was taken to be cached, Cut that the
+	// plan made a cut, so that less is read than was sent before.
+	Cold bool `json:"cold"`
+	Cut  bool `json:"cut"`
+	// SavedTokens is what cuts have kept out of the prompt.
+	SavedTokens int `json:"saved_tokens"`
+	// At is when the plan was made, by the host's clock.
+	At time.Time `json:"at,omitzero"`
+}
+
+// Call is what is remembered of a call beside the messages, so that a compaction knows
+// what it makes room for.
+type Call struct {
+	ContextWindow int               `json:"context_window,omitempty"`
+	Reserve       int               `json:"reserve,omitempty"`
+	FixedTokens   int               `json:"fixed_tokens,omitempty"`
+	Resolver      string            `json:"resolver,omitempty"`
+	ToolChoice    string            `json:"tool_choice,omitempty"`
+	Thinking      string            `json:"thinking,omitempty"`
+	Effort        string            `json:"effort,omitempty"`
+	DropOption    bool              `json:"drop_option,omitempty"`
+	Format        transcript.Format `json:"format,omitempty"`
+	TTL           time.Duration     `json:"ttl,omitempty"`
+	// Tools and System are their sizes and hashes as the plan had them: their texts
+	// are the host's.
+	ToolTokens   int    `json:"tool_tokens,omitempty"`
+	SystemTokens int    `json:"system_tokens,omitempty"`
+	ToolHash     string `json:"tool_hash,omitempty"`
+	SystemHash   string `json:"system_hash,omitempty"`
+}
+
+// Anchor ties a real prompt size to a state of the projection.
+type Anchor struct {
+	// Total is the measured input, Items and Carry how much of the projection it
+	// covers, Generation which projection, Fixed the fixed part it was made with.
+	Total      int `json:"total"`
+	Carry      int `json:"carry"`
+	Items      int `json:"items"`
+	Generation int `json:"generation"`
+	Fixed      int `json:"fixed"`
+}
+
+// Refusals are what a conversation has learned from refusals.
+type Refusals struct {
+	// Tries counts the refusals in a row.
+	Tries int `json:"tries,omitempty"`
+	// Window is what the provider said that it takes, 0 if it did not; Reserve what
+	// of it has to be free for the answer.
+	Window  int `json:"window,omitempty"`
+	Reserve int `json:"reserve,omitempty"`
+	// Ratio is how many real tokens a counted one is at least; Hidden is what the
+	// provider counts and the host does not show us.
+	Ratio  float64 `json:"ratio,omitempty"`
+	Hidden int     `json:"hidden,omitempty"`
+	// Last is the size that the newest refusal named, by which it is known again.
+	Last int `json:"last,omitempty"`
+}
+
+// tighter is by how much every further refusal in a row lowers the limit.
+const tighter = 0.9
+
+// Tightened is the limit after so many refusals in a row.
+func (r *Refusals) Tightened(hard, fixed int) int {
+	for range r.Tries - 1 {
+		hard = fixed + int(float64(hard-fixed)*tighter)
+	}
+	return hard
+}
+
+// Billed takes back what refusals have taught too much, by a bill for a prompt of
+// so many counted tokens.
+func (r Refusals) Billed(counted, actual int) Refusals {
+	r.Tries = 0
+	if counted > 0 && r.Ratio > 0 {
+		if real := float64(actual) / float64(counted); real < r.Ratio {
+			r.Ratio = math.Max(1, real)
+		}
+	}
+	return r
+}
+
+// Breaker is what is known of cuts that came to nothing.
+type Breaker struct {
+	// Futile counts them, Size is the conversation after the newest, in calibrated
+	// tokens, and Turn the user turn that it was made in.
+	Futile int `json:"futile,omitempty"`
+	Size   int `json:"size,omitempty"`
+	Turn   int `json:"turn,omitempty"`
+}
+
+// Ran are the calls that a conversation has seen. They are never changed once made.
+type Ran struct {
+	// Last is the newest result of each call, by the hash of its canonical form; Acts
+	// is which call changed something last, by what it may have changed.
+	Last map[string]Run
+	Acts map[string]int
+	// Calls counts them, Messages how many messages they come from.
+	Calls, Messages int
+}
+
+// Clone is a copy that may be changed.
+func (r Ran) Clone() Ran {
+	if r.Last == nil {
+		r.Last, r.Acts = map[string]Run{}, map[string]int{}
+		return r
+	}
+	r.Last, r.Acts = maps.Clone(r.Last), maps.Clone(r.Acts)
+	return r
+}
+
+// Run is the newest result of a call: its page, the hash of what it said, which call and
+// message it was, and whether the call ever said something else.
+type Run struct {
+	Page, Said string
+	Call, At   int
+	Moved      bool
+}

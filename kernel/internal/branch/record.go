@@ -1,0 +1,148 @@
+package branch
+
+import (
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Record is what a plan changed: the difference to the state before. Losing one costs a
+// cache miss, never data.
+type Record struct {
+	Plan       string `json:"plan"`
+	Branch     string `json:"branch,omitempty"`
+	Model      string `json:"model"`
+	Generation int    `json:"generation"`
+	// Epoch is the session's, which rises at every reset.
+	Epoch int `json:"epoch,omitempty"`
+	// KeepSeen and KeepItems lead over from the record before; then come Seen and
+	// Items. Carry and Fixed are nil where they stayed.
+	KeepSeen  int                 `json:"keep_seen"`
+	KeepItems int                 `json:"keep_items"`
+	Seen      []pagevm.Seen       `json:"seen,omitempty"`
+	Items     []pagevm.Item       `json:"items,omitempty"`
+	Carry     []pagevm.Item       `json:"carry,omitempty"`
+	NewCarry  bool                `json:"new_carry,omitempty"`
+	Cuts      []pagevm.CutPoint   `json:"cuts,omitempty"`
+	Spans     []Span              `json:"spans,omitempty"`
+	Summary   *summary.State      `json:"summary,omitempty"`
+	Fixed     []cachelayout.Block `json:"fixed"`
+	Recall    *pagevm.Recall      `json:"recall,omitempty"`
+	Kept
+	// Ledger is what the provider's cache is taken to hold.
+	Ledger cachelayout.Record `json:"ledger"`
+	Sent
+}
+
+// Kept is what goes from one state to the next, and stands in every record as it is.
+type Kept struct {
+	// Private: the conversation has been shown what only private sessions see.
+	Private bool `json:"private,omitempty"`
+	// Level is the gauge's, so that a threshold is told once.
+	Level int `json:"level,omitempty"`
+	// Window is that of the newest plan, Full its whole input, calibrated, both in
+	// tokens; 0 where a record does not say.
+	Window int `json:"window,omitempty"`
+	Full   int `json:"full,omitempty"`
+	// FlushAsked is the size at which a flush turn was asked for last, FlushSeen how
+	// many messages had been flushed for their bytes.
+	FlushAsked int `json:"flush_asked,omitempty"`
+	FlushSeen  int `json:"flush_seen,omitempty"`
+	// Call is the last one; in a record nil where it stayed.
+	Call *Call `json:"call,omitempty"`
+	// Overflow is what refusals have taught, Breaker what cuts came to, Compacted the
+	// newest boundary whose cut was made.
+	Overflow  Refusals `json:"overflow,omitzero"`
+	Breaker   Breaker  `json:"breaker,omitzero"`
+	Compacted int      `json:"compacted,omitempty"`
+	// Unsent: the newest plan was a compaction's, which is no request.
+	Unsent bool `json:"unsent,omitempty"`
+	// Notes is the version of a model's notes that the carry block shows.
+	Notes int `json:"notes,omitempty"`
+}
+
+// Sent is what is known of the newest plan as the provider has it.
+type Sent struct {
+	// TTL is the cache lifetime that the host was seen to use; 0 if unknown.
+	TTL time.Duration `json:"ttl,omitempty"`
+	// Pace is how the calls follow each other.
+	Pace cachelayout.Pace `json:"pace,omitzero"`
+	// Anchor is the last request that the provider measured for us.
+	Anchor Anchor `json:"anchor,omitzero"`
+	// Planned is the plan's conversation in uncalibrated tokens, Before what it would
+	// have taken had nothing been cut, calibrated and whole.
+	Planned int `json:"planned"`
+	Before  int `json:"before"`
+	// Expected is the bill that was planned; nil if a record does not say.
+	Expected *Expected `json:"expected,omitempty"`
+	// Ratio is how many calibrated tokens a counted one was.
+	Ratio float64 `json:"ratio"`
+}
+
+// Diff is what s says beyond the state that the record ends with. carry tells that the
+// carry block was made again, fixed is what stands in front of it.
+func (s *State) Diff(on *State, epoch int, fixed []cachelayout.Block, carry bool) Record {
+	p, q := on.Proj, s.Proj
+	b := Record{Plan: s.Plan, Branch: s.Branch, Model: s.Model, Generation: q.Generation, Epoch: epoch, Fixed: fixed,
+		Kept: s.Kept, Ledger: s.Ledger.Record(), Sent: s.Sent}
+	for b.KeepSeen < len(p.Seen) && b.KeepSeen < len(q.Seen) && p.Seen[b.KeepSeen] == q.Seen[b.KeepSeen] {
+		b.KeepSeen++
+	}
+	for b.KeepItems < len(p.Items) && b.KeepItems < len(q.Items) && p.Items[b.KeepItems] == q.Items[b.KeepItems] {
+		b.KeepItems++
+	}
+	b.Seen, b.Items = q.Seen[b.KeepSeen:], q.Items[b.KeepItems:]
+	if carry || len(p.Carry) != len(q.Carry) {
+		b.NewCarry, b.Carry, b.Spans, b.Summary = true, q.Carry, s.Spans, &s.Summary
+	}
+	if p.Recall != q.Recall {
+		b.Recall = &q.Recall
+	}
+	if s.LastCall() == on.LastCall() {
+		b.Call = nil
+	}
+	b.Cuts = q.Cuts[min(len(p.Cuts), len(q.Cuts)):]
+	return b
+}
+
+// Apply brings a state forward by one record. A record that does not fit it (another
+// process compacted the file, or one was lost) begins anew.
+func (s *State) Apply(session string, b *Record) *State {
+	n, p := *s, *s.Proj
+	if b.KeepSeen > len(p.Seen) || b.KeepItems > len(p.Items) {
+		return New(session, b.Branch, b.Model)
+	}
+	p.Generation = b.Generation
+	p.Seen = append(p.Seen[:b.KeepSeen:b.KeepSeen], b.Seen...)
+	p.Items = append(p.Items[:b.KeepItems:b.KeepItems], b.Items...)
+	p.Cuts = append(p.Cuts[:len(p.Cuts):len(p.Cuts)], b.Cuts...)
+	if b.NewCarry {
+		p.Carry, n.Spans = b.Carry, b.Spans
+		if b.Summary != nil {
+			n.Summary = *b.Summary
+		}
+	}
+	if b.Recall != nil {
+		p.Recall = *b.Recall
+	}
+	n.Plan, n.Proj, n.Kept, n.Sent, n.restored = b.Plan, &p, b.Kept, b.Sent, b
+	if b.Call == nil {
+		n.Call = s.Call
+	} else {
+		n.System, n.Tools = nil, nil
+	}
+	return &n
+}
+
+// RestoreLedger makes the ledger of a state that was read from disk. If it cannot be
+// made, nothing is known to be cached.
+func (s *State) RestoreLedger() {
+	b := s.restored
+	if b == nil {
+		return
+	}
+	s.Ledger, _ = b.Ledger.Restore(append(b.Fixed[:len(b.Fixed):len(b.Fixed)], Blocks(s.Proj, b.Ratio)...))
+	s.restored = nil
+}

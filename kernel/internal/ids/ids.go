@@ -1,0 +1,42 @@
+// Package ids names pages by what they came from, and content by its hash. Equal content
+// has equal names in every process; nothing here reads or writes anything.
+package ids
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+)
+
+// Page derives a page's stable id from what it came from.
+func Page(prefix string, provenance ...string) string {
+	h := sha256.New()
+	for _, p := range provenance {
+		h.Write([]byte(p))
+		h.Write([]byte{0})
+	}
+	return prefix + "-" + hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// Conversation is the page of a run of a message's parts, Evidence that of a tool call
+// and its result. Hosts number them anew on every sidechain.
+func Conversation(branch, key string, part int) string {
+	return Page("cv", Branched(branch, key), strconv.Itoa(part))
+}
+
+// Evidence is the page of a tool call and its result.
+func Evidence(branch, call string) string { return Page("ev", Branched(branch, call)) }
+
+// Branched is a host's id, told apart from the same one on another branch.
+func Branched(branch, id string) string {
+	if branch == "" {
+		return id
+	}
+	return branch + "\x00" + id
+}
+
+// Hash is the hash of a text, in hex.
+func Hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}

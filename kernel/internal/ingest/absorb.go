@@ -1,0 +1,148 @@
+package ingest
+
+import (
+	"maps"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// parallelFrom is the number of new messages from which they are shared out among
+// the processors. A plan in the middle of a session has one or two.
+const parallelFrom = 16
+
+// Absorb makes pages of what is new, and gives the projection's view of all messages,
+// reusing that of before as far as they are the same. It is false if it was stopped.
+func (b *Batch) Absorb() bool {
+	b.keepTaken()
+	before, msgs := b.before, b.Msgs
+	n := min(b.kept, len(before.Hosts))
+	tail := b.was
+	if b.heard == nil {
+		tail = before.Msgs[min(n, len(before.Msgs)):]
+	}
+	for i := 0; n < len(before.Hosts) && n < len(msgs) && sameMessage(&tail[i], &msgs[n]); i++ {
+		n++
+	}
+	b.Absorbed = n
+	fresh := msgs[n:]
+	if b.heard != nil {
+		b.Hosts = before.Hosts[:n]
+		b.unindex(tail[min(n-b.kept, len(tail)):])
+	} else {
+		if n < len(before.Hosts) {
+			b.Calls = map[string]*memkernel.ToolCall{}
+			b.index(msgs[:n])
+		}
+		b.Hosts = append(make([]pagevm.HostMessage, 0, len(msgs)), before.Hosts[:n]...)
+		if len(fresh) > 0 {
+			b.Calls = maps.Clone(b.Calls) // a state is never changed once made
+		}
+	}
+	if len(fresh) >= parallelFrom && runtime.GOMAXPROCS(0) > 1 && b.indexAhead(fresh) {
+		b.Hosts = b.share(b.Hosts, fresh)
+	} else {
+		for i := 0; i < len(fresh) && !b.stopped(); i++ {
+			b.index(fresh[i : i+1])
+			b.Hosts = append(b.Hosts, b.message(&fresh[i]))
+		}
+	}
+	if b.heard != nil {
+		b.heard.keep(b)
+	}
+	return !b.stopped()
+}
+
+// keepTaken files what healing took out of the conversation. None of it is shown.
+func (b *Batch) keepTaken() {
+	for _, t := range b.taken {
+		if t.part.Result != nil {
+			m := memkernel.Message{Key: t.key, Role: memkernel.RoleUser}
+			b.keepResult(&m, t.part, &memkernel.ToolCall{ID: t.part.Result.CallID, Name: t.part.Result.Name}, t.page)
+			continue
+		}
+		m := memkernel.Message{Key: t.key, Role: memkernel.RoleUser, Parts: []memkernel.Part{*t.part}}
+		b.keepRun(&m, 0, 1, t.page)
+	}
+}
+
+// index remembers the calls of msgs by id.
+func (g *Maker) index(msgs []memkernel.Message) {
+	for i := range msgs {
+		for j := range msgs[i].Parts {
+			if c := msgs[i].Parts[j].Call; c != nil {
+				g.Calls[c.ID] = c
+			}
+		}
+	}
+}
+
+// unindex forgets the calls of msgs. No id stands twice in valid messages.
+func (g *Maker) unindex(msgs []memkernel.Message) {
+	for i := range msgs {
+		for j := range msgs[i].Parts {
+			if c := msgs[i].Parts[j].Call; c != nil {
+				delete(g.Calls, c.ID)
+			}
+		}
+	}
+}
+
+// indexAhead remembers the calls of all msgs at once, if that finds the same call
+// for every result as one message after the other would: no id is used twice, and
+// none before its call. Otherwise nothing is remembered that the other way would
+// not put right.
+func (g *Maker) indexAhead(msgs []memkernel.Message) bool {
+	for i := range msgs {
+		for j := range msgs[i].Parts {
+			switch p := &msgs[i].Parts[j]; {
+			case p.Call != nil && g.Calls[p.Call.ID] == nil:
+				g.Calls[p.Call.ID] = p.Call
+			case p.Call != nil && g.Calls[p.Call.ID] != p.Call:
+				return false
+			case p.Result != nil && g.Calls[p.Result.CallID] == nil:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// share makes the pages of msgs on all processors and files them in the order of
+// the messages, so that the outcome is that of one after the other.
+func (g *Maker) share(hosts []pagevm.HostMessage, msgs []memkernel.Message) []pagevm.HostMessage {
+	type made struct {
+		host pagevm.HostMessage
+		out  Pages
+	}
+	all := make([]made, len(msgs))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(msgs)) {
+		wg.Go(func() {
+			own := *g
+			for i := int(next.Add(1)) - 1; i < len(msgs) && !g.stopped(); i = int(next.Add(1)) - 1 {
+				own.Out = &all[i].out
+				all[i].host = own.message(&msgs[i])
+			}
+		})
+	}
+	wg.Wait()
+	for i := range all {
+		hosts = append(hosts, all[i].host)
+		g.Out.merge(&all[i].out)
+	}
+	return hosts
+}
+
+// Seen are messages as a projection remembers them that has just shown them.
+func Seen(hosts []pagevm.HostMessage) []pagevm.Seen {
+	out := make([]pagevm.Seen, len(hosts))
+	for i := range hosts {
+		out[i] = pagevm.Seen{Key: hosts[i].Key, Hash: hosts[i].Hash}
+	}
+	return out
+}

@@ -1,0 +1,270 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"hash"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm/represent"
+)
+
+// HashMessage is the hash of what a host message says, the same whether the host
+// moved its cache markers or re-encoded a known block.
+func HashMessage(m *memkernel.Message) string {
+	h := sha256.New()
+	field(h, string(m.Role))
+	for i := range m.Parts {
+		hashPart(h, &m.Parts[i])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func field(h hash.Hash, s string) {
+	io.WriteString(h, s)
+	h.Write([]byte{0})
+}
+
+func hashPart(h hash.Hash, p *memkernel.Part) {
+	field(h, string(p.Kind))
+	field(h, p.Text)
+	field(h, p.Signature)
+	switch {
+	case p.Call != nil:
+		field(h, p.Call.ID)
+		field(h, p.Call.Name)
+		field(h, p.Call.Input)
+	case p.Result != nil:
+		field(h, p.Result.CallID)
+		if p.Result.IsError {
+			field(h, "error")
+		}
+		for i := range p.Result.Content {
+			hashPart(h, &p.Result.Content[i])
+		}
+	case p.Media != nil:
+		field(h, p.Media.Type)
+		field(h, p.Media.Data)
+		field(h, p.Media.URL)
+	case p.Kind == memkernel.PartOther:
+		field(h, p.Raw)
+	}
+}
+
+// sameMessage compares two messages by content. Strings that share memory, as
+// they do when a host hands the same conversation in again, compare at once.
+func sameMessage(a, b *memkernel.Message) bool {
+	return a.Key == b.Key && a.Role == b.Role && sameParts(a.Parts, b.Parts)
+}
+
+func sameParts(a, b []memkernel.Part) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	if len(a) == 0 || &a[0] == &b[0] {
+		return true
+	}
+	for i := range a {
+		if !samePart(&a[i], &b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func samePart(a, b *memkernel.Part) bool {
+	if a.Kind != b.Kind || a.Text != b.Text || a.Signature != b.Signature {
+		return false
+	}
+	switch {
+	case (a.Call == nil) != (b.Call == nil), (a.Result == nil) != (b.Result == nil), (a.Media == nil) != (b.Media == nil):
+		return false
+	case a.Call != nil:
+		return *a.Call == *b.Call
+	case a.Result != nil:
+		return a.Result.CallID == b.Result.CallID && a.Result.IsError == b.Result.IsError &&
+			sameParts(a.Result.Content, b.Result.Content)
+	case a.Media != nil:
+		return *a.Media == *b.Media
+	case a.Kind == memkernel.PartOther:
+		return a.Raw == b.Raw
+	}
+	return true
+}
+
+// ResultText joins the text blocks of a result.
+func ResultText(r *memkernel.ToolResult) string {
+	if len(r.Content) == 1 && r.Content[0].Kind == memkernel.PartText {
+		return r.Content[0].Text
+	}
+	var b strings.Builder
+	for i := range r.Content {
+		if r.Content[i].Kind == memkernel.PartText {
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(r.Content[i].Text)
+		}
+	}
+	return b.String()
+}
+
+// ResultContent is what is stored of a result beside its media: its text, that of
+// documents, and the JSON of blocks of unknown type. What only the provider can
+// read is stored whole.
+func ResultContent(p *memkernel.Part) string {
+	r := p.Result
+	if r.Opaque && p.Raw != "" {
+		return p.Raw
+	}
+	text := ResultText(r)
+	for i := range r.Content {
+		switch c := &r.Content[i]; {
+		case c.Kind == memkernel.PartOther:
+			text += "\n" + c.Raw
+		case c.Media != nil && c.Text != "":
+			text += "\n" + c.Text
+		}
+	}
+	return text
+}
+
+// textOnly tells whether parts are nothing but text.
+func textOnly(parts []memkernel.Part) bool {
+	return !slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Kind != memkernel.PartText })
+}
+
+// CountMedia counts the images and documents among parts, those of results too.
+func CountMedia(parts []memkernel.Part) (n int) {
+	for i := range parts {
+		if r := parts[i].Result; r != nil {
+			n += CountMedia(r.Content)
+		}
+		if parts[i].Media != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// TextRuns are the runs of text among parts: all else parts them.
+func TextRuns(parts []memkernel.Part) (runs [][]memkernel.Part) {
+	for i := 0; i < len(parts); i++ {
+		from := i
+		for i < len(parts) && parts[i].Kind == memkernel.PartText {
+			i++
+		}
+		if i > from {
+			runs = append(runs, parts[from:i])
+		}
+	}
+	return runs
+}
+
+// withText are parts that show text in the place of theirs. What is no text keeps its
+// shape and place; each run of texts shows what stands between two breaks, and where
+// there are fewer breaks the first runs show it.
+func withText(parts []memkernel.Part, text string) []memkernel.Part {
+	runs := len(TextRuns(parts))
+	chunks := strings.SplitN(text, represent.PartBreak, max(runs, 1))
+	out := make([]memkernel.Part, 0, len(parts))
+	if runs == 0 {
+		return append(out, parts...)
+	}
+	for i := range parts {
+		switch {
+		case parts[i].Kind != memkernel.PartText:
+			out = append(out, parts[i])
+		case i > 0 && parts[i-1].Kind == memkernel.PartText || len(chunks) == 0: // its run has been shown
+		default:
+			if c := chunks[0]; runs == 1 || strings.Trim(c, "\n") != "" {
+				if runs > 1 {
+					c = strings.Trim(c, "\n")
+				}
+				out = append(out, TextPart(c))
+			}
+			chunks = chunks[1:]
+		}
+	}
+	return out
+}
+
+// Lowered are the parts of an item, showing text.
+func Lowered(parts []memkernel.Part, text string) []memkernel.Part {
+	if len(parts) != 1 || parts[0].Result == nil {
+		return withText(parts, text)
+	}
+	r := *parts[0].Result
+	r.Content = withText(r.Content, text)
+	r.Text = len(r.Content) == 1 && r.Content[0].Kind == memkernel.PartText
+	return []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &r}}
+}
+
+// hashResult is the content hash of one tool result part.
+func hashResult(p *memkernel.Part) string {
+	h := sha256.New()
+	hashPart(h, p)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// decodeBase64 gives the bytes of a payload, or the payload itself if it is not
+// valid base64: nothing is lost either way.
+func decodeBase64(s string) string {
+	if b, err := base64.StdEncoding.DecodeString(s); err == nil {
+		return string(b)
+	}
+	return s
+}
+
+// The first and the last second that are written as a time, a day short of what
+// JSON can hold so that no time zone matters.
+var (
+	firstTime = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC).Unix()
+	lastTime  = time.Date(9999, 12, 30, 0, 0, 0, 0, time.UTC).Unix()
+)
+
+// oddTime tells a time that can't be written down: a host's clock may say anything.
+func oddTime(t time.Time) bool {
+	s := t.Unix()
+	return (s < firstTime || s > lastTime) && !t.IsZero()
+}
+
+// TextPart is a part that says a text.
+func TextPart(s string) memkernel.Part { return memkernel.Part{Kind: memkernel.PartText, Text: s} }
+
+// Thinking tells whether a part is a model's thinking.
+func Thinking(p *memkernel.Part) bool {
+	return p.Kind == memkernel.PartThinking || p.Kind == memkernel.PartRedactedThinking
+}
+
+// Unseen is the index of the first message behind the one with key. If the host
+// no longer sends that message, everything that it sends is new.
+func Unseen(key string, msgs []memkernel.Message) int {
+	if key == "" {
+		return 0
+	}
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if msgs[i].Key == key {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// RootedIn tells which messages are a conversation's. Where the host took messages
+// away for a summary of its own, all that were known are.
+func RootedIn(msgs []memkernel.Message) func(string) bool {
+	keys := make(map[string]bool, len(msgs))
+	for i := range msgs {
+		if msgs[i].Origin == memkernel.OriginSummary {
+			return func(string) bool { return true }
+		}
+		keys[msgs[i].Key] = true
+	}
+	return func(key string) bool { return keys[key] }
+}

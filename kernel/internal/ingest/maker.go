@@ -1,0 +1,431 @@
+// Package ingest makes a host's conversation valid and makes pages of it: plans and observed
+// turns begin with it. What it made stands in a [Batch] until somebody writes it down; it
+// reads no file, and decides nothing about what is shown.
+package ingest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/tokencount"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/pagevm/represent"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// inlineBytes is the largest page content that the journal carries itself;
+// anything larger is a blob, and so is what JSON can't hold: bytes that are not
+// UTF-8.
+const inlineBytes = 4 << 10
+
+// Maker makes pages of a conversation, and of what else a prompt shows. It writes
+// nothing.
+type Maker struct {
+	// Out takes what is made; Known are pages that are committed already.
+	Out   *Pages
+	Known map[string]*pagevm.Page
+	// Graves says what was forgotten, and is not kept again.
+	Graves Graves
+	Mask   *mask.Masker
+	Count  tokencount.Counter
+	// Represent says how results are shortened; Compress has the host's compressor
+	// look at that, in its time.
+	Represent *represent.Options
+	Compress  func(represent.EvidenceInput, []pagevm.Rep) []pagevm.Rep
+	// Branch and Resolver are the request's.
+	Branch, Resolver string
+	// Large is the number of tokens above which a result is not shown in full.
+	Large int
+	// Durable: what is kept now will be on disk before it is used.
+	Durable bool
+	// Calls finds the conversation's calls by id, Lifted binary content that stood in
+	// results as base64 by page.
+	Calls  map[string]*memkernel.ToolCall
+	Lifted map[string][]mask.Payload
+	// Stopped tells that what is made will not be used; nil if it always will.
+	Stopped func() bool
+}
+
+// Graves says what was forgotten, or went by retention.
+type Graves interface {
+	// Any tells whether anything was forgotten.
+	Any() bool
+	// Forgotten is the hash of a page's content that was forgotten.
+	Forgotten(page string) (hash string, ok bool)
+	// ForgottenContent tells whether content was forgotten, wherever it stood.
+	ForgottenContent(hash string) bool
+	// Retired tells whether a page's content went by retention.
+	Retired(page string) bool
+}
+
+// message makes the pages of m and the view that the projection has of it.
+func (g *Maker) message(m *memkernel.Message) pagevm.HostMessage {
+	h := pagevm.HostMessage{Key: m.Key, Hash: HashMessage(m), Role: m.Role}
+	overhead := g.Count.Overheads.PerMessage
+	firstResult := true
+	for i := 0; i < len(m.Parts) && !g.stopped(); {
+		if m.Parts[i].Kind == memkernel.PartToolResult {
+			h.Segments = append(h.Segments, g.result(m, i, overhead, firstResult))
+			firstResult = false
+			i++
+		} else {
+			end := runEnd(m.Parts, i)
+			h.Segments = append(h.Segments, g.run(m, i, end, overhead, h.Hash))
+			i = end
+		}
+		overhead = 0
+	}
+	return h
+}
+
+func (g *Maker) stopped() bool { return g.Stopped != nil && g.Stopped() }
+
+// runEnd is the end of the run of parts from i on that are no tool results.
+func runEnd(parts []memkernel.Part, i int) int {
+	for i < len(parts) && parts[i].Kind != memkernel.PartToolResult {
+		i++
+	}
+	return i
+}
+
+// run makes the page of a run of text, thinking, calls and media.
+func (g *Maker) run(m *memkernel.Message, from, to, overhead int, hash string) pagevm.Segment {
+	page := g.keepRun(m, from, to, ids.Conversation(g.Branch, m.Key, from))
+	hash += "/" + strconv.Itoa(from)
+	s := pagevm.Segment{Kind: pagevm.ItemHost, Part: from, Parts: to - from, Page: page.ID, Type: pagevm.Conversation,
+		Committed: g.committed(page.ID), First: pagevm.Full}
+	s.At[pagevm.Full] = g.shown(m.Parts[from:to], overhead, hash, false)
+	g.Levels(&s, page, m.Parts[from:to], overhead)
+	if slices.ContainsFunc(m.Parts[from:to], func(p memkernel.Part) bool { return Thinking(&p) }) {
+		s.Bare = g.shown(m.Parts[from:to], overhead, hash+"/bare", true)
+	}
+	return s
+}
+
+// shown sums what a run of parts costs, with or without its thinking.
+func (g *Maker) shown(parts []memkernel.Part, overhead int, hash string, bare bool) pagevm.Shown {
+	sh := pagevm.Shown{Hash: hash, Tokens: overhead}
+	calls := false
+	for i := range parts {
+		p := &parts[i]
+		if bare && Thinking(p) {
+			continue
+		}
+		sh.Tokens += g.Count.Part(p)
+		sh.Image = sh.Image || p.Kind == memkernel.PartImage
+		if p.Call == nil || !calls {
+			sh.Positions++
+		}
+		calls = p.Call != nil
+		sh.Markable = markable(p)
+	}
+	return sh
+}
+
+// committed tells whether a page is on disk, or will be.
+func (g *Maker) committed(id string) bool { return g.Durable || g.Known[id] != nil }
+
+// markable: a cache marker may not stand on thinking or on empty text.
+func markable(p *memkernel.Part) bool {
+	return !Thinking(p) && (p.Kind != memkernel.PartText || p.Text != "")
+}
+
+// RunText is what is kept of a run of parts, secrets masked.
+func (g *Maker) RunText(m *memkernel.Message, from, to int) string {
+	return g.runContent(m, from, to).text
+}
+
+// runContent is what is kept of a run of parts, and the media in it.
+func (g *Maker) runContent(m *memkernel.Message, from, to int) runContent {
+	var text strings.Builder
+	var media []*memkernel.Media
+	for i := from; i < to; i++ {
+		p := &m.Parts[i]
+		if p.Media != nil {
+			media = append(media, p.Media)
+			if p.Text == "" {
+				continue
+			}
+		}
+		if p.Raw != "" {
+			text.WriteString(p.Raw)
+		} else {
+			text.Write(transcript.AppendPart(nil, transcript.FormatAnthropic, m.Role, p))
+		}
+		text.WriteByte('\n')
+	}
+	lean, lifted := g.Mask.LiftBase64(text.String())
+	masked, found := g.Mask.Find(lean)
+	return runContent{masked, found, media, lifted}
+}
+
+type runContent struct {
+	text   string // secrets masked, base64 taken out
+	masked mask.Secrets
+	media  []*memkernel.Media
+	lifted []mask.Payload
+}
+
+// keepRun captures the content of a run of parts.
+func (g *Maker) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.Page {
+	c := g.runContent(m, from, to)
+	media := g.keepPayloads(c.lifted)
+	for _, md := range c.media {
+		media = append(media, g.keepMedia(md))
+	}
+	page := &pagevm.Page{ID: id, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, MessageKey: m.Key,
+		Role: string(m.Role), Created: m.Time, Masked: c.masked.Total(), MaskedBy: c.masked, Media: media}
+	return g.Keep(page, c.text, func(p *pagevm.Page) (reps []pagevm.Rep) {
+		if strings.HasPrefix(m.Key, promptPrefix) && c.masked == nil && c.lifted == nil {
+			reps = promptRep(m.Parts[from].Text)
+		}
+		if old := g.Known[p.ID]; old != nil && degraded(old) {
+			reps = append(reps, g.RepresentMessage(m.Parts[from:to], p)...)
+		}
+		return reps
+	})
+}
+
+// degraded tells whether a page has representations that show less than all.
+func degraded(p *pagevm.Page) bool {
+	return slices.ContainsFunc(p.Reps, func(r pagevm.Rep) bool { return r.Level < pagevm.Full })
+}
+
+// RepresentMessage makes the representations of a long message. They are made when it
+// doesn't fit for the first time: all others always stand in full.
+func (g *Maker) RepresentMessage(parts []memkernel.Part, p *pagevm.Page) []pagevm.Rep {
+	return represent.Message(g.MessageInput(parts, p), g.Represent)
+}
+
+// promptRep keeps the text of a planned prompt as it was sent, so that it is known
+// again when the host writes it into its conversation, also by another process. A
+// prompt in which something had to be masked is not kept.
+func promptRep(text string) []pagevm.Rep {
+	return []pagevm.Rep{{Level: pagevm.Full, Hash: ids.Hash(text), Text: text}}
+}
+
+// result makes the page of one tool result and its representations.
+func (g *Maker) result(m *memkernel.Message, i, overhead int, first bool) pagevm.Segment {
+	r := m.Parts[i].Result
+	call := g.Calls[r.CallID]
+	if call == nil {
+		call = &memkernel.ToolCall{ID: r.CallID, Name: r.Name}
+	}
+	full := pagevm.Shown{Hash: hashResult(&m.Parts[i]), Tokens: overhead + g.Count.Part(&m.Parts[i]), Markable: true}
+	if first {
+		full.Positions = 1
+	}
+	s := pagevm.Segment{Kind: pagevm.ItemResult, Part: i, Parts: 1, Page: ids.Evidence(g.Branch, r.CallID), Type: pagevm.Evidence, First: pagevm.Full}
+	for j := range r.Content {
+		full.Image = full.Image || r.Content[j].Kind == memkernel.PartImage
+	}
+	s.At[pagevm.Full] = full
+	if r.Synthetic {
+		s.Committed = g.committed(s.Page)
+		return s
+	}
+	page := g.keepResult(m, &m.Parts[i], call, s.Page)
+	s.Page, s.Committed = page.ID, g.committed(page.ID)
+	if !r.Opaque {
+		g.Levels(&s, page, m.Parts[i:i+1], overhead)
+	}
+	return s
+}
+
+// Levels fills in what the degraded representations of a page would cost. One that
+// saves less than a quarter of what the level above says is not worth what it hides.
+func (g *Maker) Levels(s *pagevm.Segment, page *pagevm.Page, parts []memkernel.Part, overhead int) {
+	if !degraded(page) {
+		return
+	}
+	full := s.At[pagevm.Full]
+	media := g.MediaTokens(parts)
+	above := full.Tokens - media
+	for _, rep := range page.Reps {
+		if rep.Level == pagevm.Full {
+			continue
+		}
+		sh := g.Lowered(s, parts, rep.Text, rep.Hash, overhead)
+		if text := sh.Tokens - media; 4*text <= 3*above {
+			above = text
+			s.At[rep.Level] = sh
+		}
+	}
+	if s.Kind == pagevm.ItemResult && full.Tokens-media > g.Large && s.Committed && g.Resolver != "" && s.At[pagevm.Pointer].Hash != "" {
+		s.First = pagevm.Pointer
+	}
+}
+
+// Lowered is what a segment costs that shows text in the place of its own.
+func (g *Maker) Lowered(s *pagevm.Segment, parts []memkernel.Part, text, hash string, overhead int) pagevm.Shown {
+	sh := g.shown(Lowered(parts, text), overhead, hash, false)
+	sh.Image = s.At[pagevm.Full].Image
+	if s.Kind == pagevm.ItemResult {
+		sh.Positions = s.At[pagevm.Full].Positions
+	}
+	return sh
+}
+
+// MediaTokens is what of some parts costs the same at every level.
+func (g *Maker) MediaTokens(parts []memkernel.Part) (n int) {
+	if len(parts) == 1 && parts[0].Result != nil {
+		parts = parts[0].Result.Content
+	}
+	for i := range parts {
+		if parts[i].Kind != memkernel.PartText {
+			n += g.Count.Part(&parts[i])
+		}
+	}
+	return n
+}
+
+// keepResult captures a tool result and makes its representations.
+func (g *Maker) keepResult(m *memkernel.Message, part *memkernel.Part, call *memkernel.ToolCall, id string) *pagevm.Page {
+	r := part.Result
+	input, _ := g.Mask.Mask(call.Input)
+	page := &pagevm.Page{ID: id, Type: pagevm.Evidence, Scope: memkernel.ScopeSession, MessageKey: m.Key, CallID: r.CallID,
+		Tool: call.Name, Path: toolcall.Path(call.Name, input), Role: string(m.Role), Created: m.Time}
+	page.Media = g.keepPayloads(g.Lifted[id])
+	for i := range r.Content {
+		if md := r.Content[i].Media; md != nil {
+			page.Media = append(page.Media, g.keepMedia(md))
+		}
+	}
+	lean, lifted := g.Mask.LiftBase64(ResultContent(part))
+	page.Media = append(page.Media, g.keepPayloads(lifted)...)
+	text, found := g.Mask.Find(lean)
+	page.Masked, page.MaskedBy = found.Total(), found
+	return g.Keep(page, text, func(p *pagevm.Page) []pagevm.Rep {
+		in := g.Evidence(r, call.Name, input, p)
+		if in.Text = text; !textOnly(r.Content) {
+			in.Text, in.Breaks, _ = g.Joined(r.Content)
+		}
+		return g.represent(in)
+	})
+}
+
+// Evidence is a result as representations are made of it, but for what it says.
+func (g *Maker) Evidence(r *memkernel.ToolResult, tool, input string, p *pagevm.Page) represent.EvidenceInput {
+	return represent.EvidenceInput{Tool: tool, Input: input, IsError: r.IsError,
+		Bytes: p.Bytes, PageID: p.ID, Blob: p.Hash, Masked: p.Masked, Resolver: g.Resolver}
+}
+
+// ownWords is how much of either end of a typed text is taken for the person's own
+// words round what was pasted, in bytes.
+const ownWords = 2 << 10
+
+// MessageInput is a message as representations are made of it.
+func (g *Maker) MessageInput(parts []memkernel.Part, p *pagevm.Page) represent.EvidenceInput {
+	in := represent.EvidenceInput{PageID: p.ID, Blob: p.Hash, Masked: p.Masked, Resolver: g.Resolver, Message: true}
+	in.Text, in.Breaks, in.Own = g.Joined(parts)
+	for _, run := range TextRuns(parts) {
+		for i := range run {
+			in.Bytes += int64(len(run[i].Text))
+		}
+	}
+	return in
+}
+
+// Joined is what the texts among parts say, secrets masked, and whether there are
+// breaks in it, where a part of another kind stands between two; and the beginnings and
+// ends of those that a person typed, or of all if none is marked so.
+func (g *Maker) Joined(parts []memkernel.Part) (joined string, breaks bool, own []represent.Range) {
+	var b strings.Builder
+	typed := slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Typed })
+	runs := TextRuns(parts)
+	for i, run := range runs {
+		if i > 0 {
+			b.WriteString("\n" + represent.PartBreak + "\n")
+		}
+		for j := range run {
+			if j > 0 {
+				b.WriteByte('\n')
+			}
+			lean, _ := g.Mask.LiftBase64(strings.ToValidUTF8(run[j].Text, "\uFFFD"))
+			text, _ := g.Mask.Mask(lean)
+			if len(runs) > 1 {
+				text = strings.ReplaceAll(text, represent.PartBreak, "\u241E")
+			}
+			if at := b.Len(); run[j].Typed == typed {
+				own = append(own, represent.Range{Start: at, End: at + min(ownWords, len(text))},
+					represent.Range{Start: at + max(0, len(text)-ownWords), End: at + len(text), Tail: true})
+			}
+			b.WriteString(text)
+		}
+	}
+	return b.String(), len(runs) > 1, own
+}
+
+// previewBytes is the size from which a pointer carries a preview: it may then be
+// all that the model ever sees of the result.
+const previewBytes = 16 << 10
+
+// previewed tells whether a pointer to a result of n bytes carries a preview. In a small
+// window that is so for all results that could count as large in it, of which a token has
+// two bytes at least.
+func (g *Maker) previewed(n int) bool { return n >= min(previewBytes, 2*g.Large) }
+
+// represent makes the representations of a result. What is not going to be stored
+// is not worth a compressor's work.
+func (g *Maker) represent(in represent.EvidenceInput) []pagevm.Rep {
+	reps := represent.Evidence(in, g.Represent)
+	if g.Durable && g.Compress != nil {
+		reps = g.Compress(in, reps)
+	}
+	n := len(reps) - 1
+	if n >= 0 && reps[n].Level == pagevm.Pointer && g.previewed(len(in.Text)) && in.Resolver != "" {
+		text := represent.Preview(in)
+		reps[n] = pagevm.Rep{Level: pagevm.Pointer, Hash: ids.Hash(text), Text: text}
+	}
+	return reps
+}
+
+// Keep files a page's content, unless the same page is committed already. Content
+// that the host changed gets a page of its own: what a pointer or a span names must
+// stay what it was.
+func (g *Maker) Keep(p *pagevm.Page, content string, represent func(*pagevm.Page) []pagevm.Rep) *pagevm.Page {
+	p.Hash, p.Bytes = ids.Hash(content), int64(len(content))
+	old := g.Known[p.ID]
+	if hash, gone := g.Graves.Forgotten(p.ID); old != nil && old.Hash != p.Hash || gone && hash != p.Hash {
+		p.ID = ids.Page(p.ID[:2], p.ID, p.Hash)
+		old = g.Known[p.ID]
+	}
+	if old != nil && !g.Graves.Retired(p.ID) && (g.Resolver == "" || old.Resolver == g.Resolver) {
+		return old
+	}
+	p.Resolver = g.Resolver
+	if represent != nil {
+		p.Reps = represent(p)
+	}
+	g.Out.add(p, content)
+	return p
+}
+
+// keepPayloads files what was taken out of a text as base64.
+func (g *Maker) keepPayloads(ps []mask.Payload) (out []pagevm.Media) {
+	for i := range ps {
+		g.Out.Blobs = append(g.Out.Blobs, ps[i].Data)
+		out = append(out, pagevm.Media{Type: ps[i].Type, Blob: ps[i].Hash, Bytes: int64(len(ps[i].Data))})
+	}
+	return out
+}
+
+// keepMedia files a medium as the bytes it decodes to, or as it stands if it
+// does not decode. A medium that is text is masked like any other.
+func (g *Maker) keepMedia(md *memkernel.Media) pagevm.Media {
+	if md.Data == "" {
+		return pagevm.Media{Type: md.Type, URL: g.Mask.Text(md.URL)}
+	}
+	data := decodeBase64(md.Data)
+	if utf8.ValidString(data) {
+		data, _ = g.Mask.Mask(data)
+	}
+	g.Out.Blobs = append(g.Out.Blobs, data)
+	return pagevm.Media{Type: md.Type, Blob: ids.Hash(data), Bytes: int64(len(data))}
+}

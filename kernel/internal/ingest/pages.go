@@ -1,0 +1,292 @@
+package ingest
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// Pages are the pages that were made and are not written yet. Pages are added, never
+// taken out: what a plan tried and gave up is kept, too.
+type Pages struct {
+	// New are the pages, in the order in which they were made.
+	New []*pagevm.Page
+	// Blobs are contents that stand apart: those of large pages, and media.
+	Blobs []string
+	// contents are what small pages hold, one per page, "" for those whose
+	// content is among Blobs.
+	contents []string
+	// byID and texts find pages and their representations; they are made of the
+	// first indexed pages, when something is looked for.
+	byID    map[string]*pagevm.Page
+	texts   map[string]string
+	indexed int
+}
+
+// Body is what [Pages.AppendJSON] writes.
+type Body struct {
+	Pages []*pagevm.Page `json:"pages"`
+	// Content is what small pages hold, by page id.
+	Content map[string]string `json:"content,omitempty"`
+}
+
+// Empty tells that no page is new. Blobs of pages that are known are known, too.
+func (c *Pages) Empty() bool { return len(c.New) == 0 }
+
+// add files a page. Its content is kept with it if it is small and can stand in
+// JSON, as a blob otherwise.
+func (c *Pages) add(p *pagevm.Page, content string) {
+	if FullRep(p) != nil {
+		content = ""
+	}
+	if len(content) > inlineBytes || !utf8.ValidString(content) {
+		p.Blob = p.Hash
+		c.Blobs = append(c.Blobs, content)
+		content = ""
+	}
+	c.New = append(c.New, p)
+	c.contents = append(c.contents, content)
+}
+
+// merge files what o found behind what c found.
+func (c *Pages) merge(o *Pages) {
+	c.New = append(c.New, o.New...)
+	c.contents = append(c.contents, o.contents...)
+	c.Blobs = append(c.Blobs, o.Blobs...)
+}
+
+// Replace files a page again that has more representations now.
+func (c *Pages) Replace(p *pagevm.Page, content func() string) {
+	for i := range c.New {
+		if c.New[i].ID == p.ID {
+			p.Blob = c.New[i].Blob
+			*c.New[i] = *p
+			c.byID, c.texts, c.indexed = nil, nil, 0
+			return
+		}
+	}
+	c.add(p, content())
+}
+
+// FullRep is the representation that holds all of a page's content, nil if none
+// does: what the kernel itself says is kept as it is shown.
+func FullRep(p *pagevm.Page) *pagevm.Rep {
+	for i := range p.Reps {
+		if p.Reps[i].Level == pagevm.Full && p.Reps[i].Hash == p.Hash {
+			return &p.Reps[i]
+		}
+	}
+	return nil
+}
+
+// index brings the maps up to date.
+func (c *Pages) index() {
+	if c.byID == nil {
+		c.byID = make(map[string]*pagevm.Page, len(c.New))
+		c.texts = make(map[string]string, len(c.New))
+	}
+	for ; c.indexed < len(c.New); c.indexed++ {
+		p := c.New[c.indexed]
+		c.byID[p.ID] = p
+		for i := range p.Reps {
+			c.texts[p.Reps[i].Hash] = p.Reps[i].Text
+		}
+	}
+}
+
+// Page finds a page that was made, nil if there is none.
+func (c *Pages) Page(id string) *pagevm.Page {
+	c.index()
+	return c.byID[id]
+}
+
+// Text finds a representation that was made, by its hash.
+func (c *Pages) Text(hash string) (string, bool) {
+	c.index()
+	t, ok := c.texts[hash]
+	return t, ok
+}
+
+// size is about how long the JSON of the pages is, in bytes.
+func (c *Pages) size() int {
+	n := 256
+	for i, p := range c.New {
+		n += 512 + len(c.contents[i]) + len(c.contents[i])/16
+		for j := range p.Reps {
+			n += 128 + len(p.Reps[j].Text) + len(p.Reps[j].Text)/16
+			if p.Reps[j].Fields != nil {
+				n += 256 + 2*len(p.Reps[j].Text) // which is made of them
+			}
+		}
+	}
+	return n
+}
+
+// AppendJSON appends the pages and what small ones hold as the JSON of a [Body]. It is written by
+// hand because encoding/json takes longer for it than all else that a first plan
+// writes together; what it decodes to is the same.
+func (c *Pages) AppendJSON(dst []byte) ([]byte, error) {
+	dst = append(slices.Grow(dst, c.size()), `{"pages":[`...)
+	for i, p := range c.New {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		var err error
+		if dst, err = appendPage(dst, p); err != nil {
+			return nil, err
+		}
+	}
+	dst = append(dst, ']')
+	sep := `,"content":{`
+	for i, p := range c.New {
+		if p.Blob != "" || c.Page(p.ID) != p || FullRep(p) != nil {
+			continue // a blob or a representation has it, or a later page of that name
+		}
+		dst = appendString(append(dst, sep...), p.ID)
+		dst = appendString(append(dst, ':'), c.contents[i])
+		sep = ","
+	}
+	if sep == "," {
+		dst = append(dst, '}')
+	}
+	return append(dst, '}'), nil
+}
+
+func appendPage(dst []byte, p *pagevm.Page) ([]byte, error) {
+	dst = appendString(append(dst, `{"id":`...), p.ID)
+	dst = appendString(append(dst, `,"type":`...), string(p.Type))
+	dst = appendString(append(dst, `,"scope":`...), string(p.Scope))
+	dst = appendField(dst, `,"message_key":`, p.MessageKey)
+	dst = appendField(dst, `,"call_id":`, p.CallID)
+	dst = appendField(dst, `,"tool":`, p.Tool)
+	dst = appendField(dst, `,"path":`, p.Path)
+	dst = appendString(append(dst, `,"hash":`...), p.Hash)
+	dst = appendField(dst, `,"blob":`, p.Blob)
+	dst = strconv.AppendInt(append(dst, `,"bytes":`...), p.Bytes, 10)
+	if p.Masked != 0 {
+		dst = strconv.AppendInt(append(dst, `,"masked":`...), int64(p.Masked), 10)
+	}
+	if len(p.MaskedBy) > 0 {
+		raw, err := json.Marshal(p.MaskedBy)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(append(dst, `,"masked_by":`...), raw...)
+	}
+	dst = appendField(dst, `,"role":`, p.Role)
+	if len(p.Media) > 0 {
+		raw, err := json.Marshal(p.Media)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(append(dst, `,"media":`...), raw...)
+	}
+	if len(p.Refs) > 0 {
+		raw, err := json.Marshal(p.Refs)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(append(dst, `,"refs":`...), raw...)
+	}
+	dst = appendField(dst, `,"resolver":`, p.Resolver)
+	dst, err := appendTime(dst, `,"created":`, p.Created)
+	if err != nil {
+		return nil, err
+	}
+	if dst, err = appendReps(dst, p.Reps); err != nil {
+		return nil, err
+	}
+	return append(dst, '}'), nil
+}
+
+func appendReps(dst []byte, reps []pagevm.Rep) ([]byte, error) {
+	sep := `,"reps":[`
+	for i := range reps {
+		r := &reps[i]
+		dst = appendString(append(append(dst, sep...), `{"level":`...), r.Level.String())
+		dst = appendString(append(dst, `,"hash":`...), r.Hash)
+		dst = appendField(dst, `,"text":`, r.Text)
+		if r.Fields != nil {
+			var err error
+			if dst, err = r.Fields.AppendJSON(append(dst, `,"fields":`...)); err != nil {
+				return nil, err
+			}
+		}
+		dst = appendField(dst, `,"maker":`, r.Maker)
+		dst = append(appendField(dst, `,"refused":`, r.Refused), '}')
+		sep = ","
+	}
+	if len(reps) > 0 {
+		dst = append(dst, ']')
+	}
+	return dst, nil
+}
+
+// appendField appends a name and a string, nothing if it is empty.
+func appendField(dst []byte, name, s string) []byte {
+	if s == "" {
+		return dst
+	}
+	return appendString(append(dst, name...), s)
+}
+
+func appendTime(dst []byte, name string, t time.Time) ([]byte, error) {
+	if t.IsZero() {
+		return dst, nil
+	}
+	dst, err := t.AppendText(append(append(dst, name...), '"'))
+	return append(dst, '"'), err
+}
+
+// escaped marks the ASCII bytes that a JSON string can't hold as they are.
+var escaped = func() (t [utf8.RuneSelf]bool) {
+	for c := range 0x20 {
+		t[c] = true
+	}
+	t['"'], t['\\'] = true, true
+	return t
+}()
+
+// appendString appends a JSON string. Bytes that are not UTF-8 become U+FFFD, as
+// encoding/json has it; unlike there nothing is escaped for the sake of HTML.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			if r, n := utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || n > 1 {
+				i += n
+				continue
+			}
+			dst = append(append(dst, s[from:i]...), "\uFFFD"...)
+		} else if escaped[c] {
+			dst = appendEscape(append(dst, s[from:i]...), c)
+		} else {
+			i++
+			continue
+		}
+		i++
+		from = i
+	}
+	return append(append(dst, s[from:]...), '"')
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\n':
+		return append(dst, `\n`...)
+	case '\t':
+		return append(dst, `\t`...)
+	case '\r':
+		return append(dst, `\r`...)
+	}
+	const hex = "0123456789abcdef"
+	return append(append(dst, `\u00`...), hex[c>>4], hex[c&15])
+}

@@ -1,0 +1,49 @@
+package ingest
+
+import (
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Places says where every message stands: its atom, whether that is closed, and
+// whether it belongs to the open tool loop. The first kept messages are those that
+// known is about: their atoms are taken over, but for the last that the assistant
+// spoke in, and all behind it, which may go on.
+func Places(known []pagevm.Place, kept int, msgs []memkernel.Message) []pagevm.Place {
+	out := make([]pagevm.Place, len(msgs))
+	from := settled(known, msgs[:min(kept, len(known))])
+	atom := 0
+	for i := range from {
+		out[i] = pagevm.Place{Atom: known[i].Atom, Closed: known[i].Closed}
+		atom = known[i].Atom + 1
+	}
+	opener, open := transcript.OpenLoop(msgs)
+	loop := opener
+	for open && loop < len(msgs) && msgs[loop].Role != memkernel.RoleAssistant {
+		loop++
+	}
+	for n, a := range transcript.Atoms(msgs[from:]) {
+		for i := from + a.Start; i < from+a.End; i++ {
+			out[i] = pagevm.Place{Atom: atom + n, Closed: a.Closed}
+		}
+	}
+	for i := opener; open && i < len(msgs); i++ {
+		out[i].Opener, out[i].InLoop = i < loop, i >= loop
+	}
+	return out
+}
+
+// settled is where the last atom begins that the assistant spoke in. In front of
+// it nothing changes however the conversation goes on: the results of a call stand
+// before the assistant speaks again.
+func settled(known []pagevm.Place, msgs []memkernel.Message) int {
+	i := len(msgs) - 1
+	for i >= 0 && msgs[i].Role != memkernel.RoleAssistant {
+		i--
+	}
+	for i > 0 && known[i-1].Atom == known[i].Atom {
+		i--
+	}
+	return max(i, 0)
+}

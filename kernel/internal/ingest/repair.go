@@ -1,0 +1,544 @@
+package ingest
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// promptPrefix marks the key of a prompt that was planned before the host wrote
+// it into its conversation.
+const promptPrefix = "prompt:"
+
+var (
+	// ErrNoMessages is returned for a conversation that is empty.
+	ErrNoMessages = errors.New("nothing to plan: the conversation is empty")
+	// ErrAnswered is returned beside the batch of a conversation that ends with an
+	// assistant message: there is nothing for the model to answer.
+	ErrAnswered = errors.New("nothing to plan: the conversation ends with an assistant message; add a prompt (Prompt, --prompt) or plan an earlier call")
+)
+
+// Fault is something that went wrong for the model or for us, by name.
+type Fault struct {
+	Code, Page, Key, Detail string
+	// Turn is the user message in whose turn it showed, Cause what took the page
+	// away, and Plan the plan whose decision that was; "" where there is none.
+	Turn, Cause, Plan string
+	// BudgetInsufficient: no policy could have helped, there was no room.
+	BudgetInsufficient bool
+}
+
+// Request is a conversation as a host hands it in.
+type Request struct {
+	// Messages is all of it, oldest first.
+	Messages []memkernel.Message
+	// Prompt is a user prompt that is not in Messages yet; Turn is its id, Now its time.
+	Prompt, Turn string
+	Now          time.Time
+	// Lead: the provider wants the user to speak first.
+	Lead bool
+	// Unchanged is how many messages the host vouches for, Open how many at the end may
+	// go on.
+	Unchanged, Open int
+}
+
+// Batch is a conversation made valid, and pages of it.
+type Batch struct {
+	Maker
+	// Raw is the conversation as it came, Msgs the same made valid, Hosts what a
+	// projection sees of that.
+	Raw, Msgs []memkernel.Message
+	Hosts     []pagevm.HostMessage
+	// Absorbed are the leading Hosts that are those of before.
+	Absorbed int
+	// Adopted gives the host's key of a message that is known by a prompt's.
+	Adopted map[string]string
+	// Removed is what making it valid took out, Faults what had to be changed.
+	Removed []branch.Excluded
+	Faults  []Fault
+	// LiftedBytes is the base64 that results held and that is not shown, Examined how
+	// many messages of a heard conversation were read.
+	LiftedBytes int64
+	Examined    int
+
+	req    Request
+	before *branch.State
+	heard  *Heard
+	// kept are the leading Msgs that are those of before, was those of before behind
+	// them; led is the place behind an opening that was put in front.
+	kept, led int
+	was       []memkernel.Message
+	taken     []taken
+}
+
+// Repair makes a conversation valid that is planned: calls are answered, results have
+// their calls, keys are there and unique. What had to be changed is a fault. before is its
+// state up to now, which is not changed. The batch is good, too, where the error is
+// ErrAnswered; [Batch.Absorb] makes its pages.
+func Repair(m Maker, before *branch.State, r Request) (*Batch, error) {
+	b := &Batch{Maker: m, req: r, before: before, Adopted: before.Adopted}
+	b.Calls = before.Calls
+	raw := slices.Clone(r.Messages) // hosts truncate and append in place
+	if b.Branch != "" {
+		for i := range raw {
+			raw[i] = transcript.Untyped(raw[i]) // an agent speaks to its subagent
+		}
+	}
+	if r.Prompt != "" {
+		raw = append(raw[:len(raw):len(raw)], promptMessage(b.Branch, &r))
+	}
+	b.Raw = raw
+	if n := samePrefix(before.Raw, raw); n > 0 && n == len(before.Raw) && independent(raw[n:], before.Calls) {
+		b.Removed = before.Removed[:len(before.Removed):len(before.Removed)]
+		tail, notes := transcript.Heal(raw[n:], false)
+		b.note(notes)
+		b.kept = len(before.Msgs)
+		b.Msgs = slices.Concat(before.Msgs, tail)
+	} else {
+		msgs, notes := transcript.Heal(raw, false)
+		b.note(notes)
+		b.Msgs = msgs
+	}
+	return b, b.ready(b.key)
+}
+
+// ready does what is left when the messages are valid: key gives them their keys.
+func (b *Batch) ready(key func()) error {
+	if len(b.Msgs) == 0 {
+		return ErrNoMessages
+	}
+	b.lead()
+	b.adoptPrompts()
+	key()
+	b.liftBase64()
+	b.dropForgotten()
+	b.dropOddTimes()
+	if last := b.Msgs[len(b.Msgs)-1]; last.Role == memkernel.RoleAssistant {
+		return ErrAnswered
+	}
+	return nil
+}
+
+// note reports what healing did. What it took out becomes a page, so that it is
+// listed and can be read.
+func (b *Batch) note(notes []transcript.Note) {
+	for i := range notes {
+		n := &notes[i]
+		f := Fault{Code: healed(n), Key: n.Key, Detail: n.Text}
+		for i := range n.Removed {
+			p := &n.Removed[i]
+			id := ids.Page("rm", ids.Branched(b.Branch, n.Key), hashResult(p))
+			b.taken = append(b.taken, taken{page: id, key: n.Key, part: p})
+			b.Removed = append(b.Removed, branch.Excluded{Kind: string(p.Kind), ID: id, Tokens: b.Count.Part(p), Reason: f.Code})
+			f.Page = id
+		}
+		b.Faults = append(b.Faults, f)
+	}
+}
+
+// taken is a part that healing took out of a message.
+type taken struct {
+	page, key string
+	part      *memkernel.Part
+}
+
+// opening stands in front of a conversation that begins with the assistant, where
+// the provider wants the user to speak first.
+const opening = "[The conversation begins with the assistant's message below.]"
+
+// FaultLeadingAssistant is the fault of a conversation that begins with the
+// assistant and got an opening.
+const FaultLeadingAssistant = "leading_assistant"
+
+// FaultDuplicateKey: two messages have one id.
+const FaultDuplicateKey = "duplicate_key"
+
+// healed is the code of what healing did.
+func healed(n *transcript.Note) string { return strings.ReplaceAll(n.Rule, "-", "_") }
+
+// lead puts an opening in front where it is needed.
+func (b *Batch) lead() {
+	first := 0
+	for first < len(b.Msgs)-1 && SystemRole(b.Msgs[first].Role) {
+		first++
+	}
+	m := &b.Msgs[first]
+	if m.Role != memkernel.RoleAssistant || !b.req.Lead {
+		return
+	}
+	b.Faults = append(b.Faults, Fault{Code: FaultLeadingAssistant, Key: m.Key, Detail: "the conversation begins with an assistant message, an opening was put in front"})
+	o := memkernel.Message{Key: branch.KeyPrefix + "opening", Role: memkernel.RoleUser, Parts: []memkernel.Part{TextPart(opening)},
+		Time: m.Time, Branch: m.Branch, Origin: memkernel.OriginSynthetic}
+	b.Msgs, b.kept, b.led = slices.Insert(slices.Clone(b.Msgs), first, o), 0, first+1
+}
+
+// samePrefix counts the leading messages that are the same.
+func samePrefix(a, b []memkernel.Message) int {
+	n := 0
+	for n < len(a) && n < len(b) && sameMessage(&a[n], &b[n]) {
+		n++
+	}
+	return n
+}
+
+// independent tells whether a tail can be healed without what came before it: it
+// holds no result of an earlier call and uses no call id again.
+func independent(tail []memkernel.Message, before map[string]*memkernel.ToolCall) bool {
+	calls := map[string]bool{}
+	for i := range tail {
+		for j := range tail[i].Parts {
+			switch p := &tail[i].Parts[j]; {
+			case p.Call != nil && before[p.Call.ID] != nil:
+				return false
+			case p.Call != nil:
+				calls[p.Call.ID] = true
+			case p.Result != nil && !calls[p.Result.CallID]:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func promptMessage(branch string, req *Request) memkernel.Message {
+	id := req.Turn
+	if id == "" {
+		id = ids.Hash(req.Prompt + "\x00" + strconv.Itoa(len(req.Messages)))[:16]
+	}
+	return memkernel.Message{Key: promptPrefix + id, Role: memkernel.RoleUser, Turn: req.Turn, Time: req.Now,
+		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: req.Prompt, Typed: branch == ""}}}
+}
+
+// adoptPrompts recognises, at the place of a prompt that we planned, the message
+// that the host made of it since, also when the host decorated it: the bytes that
+// were sent stand, and the prompt never stands twice.
+func (b *Batch) adoptPrompts() {
+	seen, from := b.before.Proj.Seen, 0
+	if b.heard != nil {
+		from = b.kept // settled messages were looked at
+	}
+	for i := from; i < min(len(seen), len(b.Msgs)); i++ {
+		id, ok := strings.CutPrefix(seen[i].Key, promptPrefix)
+		m := &b.Msgs[i]
+		if !ok || m.Key == seen[i].Key || !transcript.PlainUser(*m) {
+			continue
+		}
+		same := *m
+		same.Key = seen[i].Key
+		sent := b.promptText(seen[i].Key)
+		if HashMessage(&same) == seen[i].Hash {
+			sent = transcript.Text(same)
+		}
+		if sent != "" && (m.Turn == id || standsIn(sent, transcript.Text(*m))) {
+			b.ownMsgs()
+			b.kept = min(b.kept, i)
+			b.adopt(seen[i].Key, m.Key)
+			b.Msgs[i] = memkernel.Message{Key: seen[i].Key, Role: memkernel.RoleUser, Turn: m.Turn, Time: m.Time,
+				Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: sent, Typed: transcript.MarkedTyped(*m)}}}
+		}
+	}
+}
+
+// adopt remembers how the host calls a message that we know as a prompt.
+func (b *Batch) adopt(prompt, key string) {
+	if key == "" || b.Adopted[prompt] == key {
+		return
+	}
+	adopted := maps.Clone(b.Adopted)
+	if adopted == nil {
+		adopted = map[string]string{}
+	}
+	adopted[prompt] = key
+	b.Adopted = adopted
+}
+
+// promptText is the text of a prompt that was planned before the host wrote it,
+// "" if it no longer stands or is not known.
+func (b *Batch) promptText(key string) string {
+	for i := len(b.before.Msgs) - 1; i >= 0; i-- {
+		if b.before.Msgs[i].Key == key {
+			return transcript.Text(b.before.Msgs[i])
+		}
+	}
+	items := b.before.Proj.Items
+	for i := len(items) - 1; i >= 0; i-- {
+		if items[i].Key != key || b.Known[items[i].Page] == nil {
+			continue
+		}
+		for _, r := range b.Known[items[i].Page].Reps {
+			if r.Level == pagevm.Full {
+				return r.Text
+			}
+		}
+	}
+	return ""
+}
+
+// standsIn tells whether a prompt stands in a text as lines of its own. A few words
+// in the middle of others are not the prompt.
+func standsIn(prompt, text string) bool {
+	before, after, ok := strings.Cut(text, prompt)
+	for ok {
+		if (before == "" || strings.HasSuffix(before, "\n")) && (after == "" || after[0] == '\n' || after[0] == '\r') {
+			return true
+		}
+		more := ""
+		more, after, ok = strings.Cut(after, prompt)
+		before += prompt + more
+	}
+	return false
+}
+
+// ownMsgs makes b.Msgs safe to change, behind those that are kept.
+func (b *Batch) ownMsgs() {
+	if b.heard == nil {
+		b.Msgs = append([]memkernel.Message(nil), b.Msgs...)
+	}
+}
+
+// dropOddTimes takes off times that can't be written down.
+func (b *Batch) dropOddTimes() {
+	for i := b.kept; i < len(b.Msgs); i++ {
+		if oddTime(b.Msgs[i].Time) {
+			b.ownMsgs()
+			for ; i < len(b.Msgs); i++ {
+				if oddTime(b.Msgs[i].Time) {
+					b.Msgs[i].Time = time.Time{}
+				}
+			}
+		}
+	}
+}
+
+// fewFresh is the number of new messages up to which their keys are looked for
+// among all others one by one, which beats making a map of them.
+const fewFresh = 8
+
+// key gives every message a key of its own: the host's id, made unique, or a hash
+// chained to the key before it. The first kept messages have theirs already.
+func (b *Batch) key() {
+	if b.kept == 0 || len(b.Msgs)-b.kept > fewFresh {
+		b.keyAll()
+		return
+	}
+	for i := b.kept; i < len(b.Msgs); i++ {
+		key := keyOf(&b.Msgs[i], b.Msgs[i-1].Key)
+		if hasKey(b.Msgs[:i], key) {
+			b.keyAll()
+			return
+		}
+		b.Msgs[i].Key = key
+	}
+}
+
+func hasKey(msgs []memkernel.Message, key string) bool {
+	for i := range msgs {
+		if msgs[i].Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// keyOf is the key of a message behind that with key prev, before it is made
+// unique.
+func keyOf(m *memkernel.Message, prev string) string {
+	switch {
+	case m.Key == "":
+		return "chain:" + ids.Hash(prev + HashMessage(m))[:24]
+	case !utf8.ValidString(m.Key):
+		return strings.ToValidUTF8(m.Key, "\uFFFD")
+	}
+	return m.Key
+}
+
+func (b *Batch) keyAll() { b.keyRun(0, len(b.Msgs), keyUse{now: make(map[string]int, len(b.Msgs))}) }
+
+// keyRun gives keys to a run of messages; those before it have theirs.
+func (b *Batch) keyRun(from, to int, used keyUse) {
+	owned := false
+	prev := ""
+	if from > 0 {
+		prev = b.Msgs[from-1].Key
+	}
+	for i := from; i < to; i++ {
+		key := keyOf(&b.Msgs[i], prev)
+		if used.take(key) > 1 {
+			b.Faults = append(b.Faults, Fault{Code: FaultDuplicateKey, Key: key, Detail: "another message has the same id"})
+			same := key
+			for used.of(key) > 0 {
+				key = same + "#" + strconv.Itoa(used.of(same))
+				used.take(same)
+			}
+			used.take(key)
+		}
+		if key != b.Msgs[i].Key {
+			if !owned {
+				b.ownMsgs()
+				owned = true
+			}
+			b.Msgs[i].Key = key
+		}
+		prev = key
+	}
+}
+
+// liftBase64 takes binary content out of the text of tool results, where a command
+// printed it: no model reads it, and it costs a token for every three bytes. It is
+// kept once, as a blob that the note in its place names. Images that a tool handed
+// over as images stay as they are, and so does what the user says. Where nothing
+// can be kept all stays.
+func (b *Batch) liftBase64() {
+	if !b.Durable {
+		return
+	}
+	for i := b.kept; i < len(b.Msgs); i++ {
+		for j := range b.Msgs[i].Parts {
+			b.liftPart(i, j)
+		}
+	}
+}
+
+func (b *Batch) liftPart(i, j int) {
+	part := &b.Msgs[i].Parts[j]
+	if part.Result == nil || part.Result.Opaque || part.Result.Synthetic {
+		return
+	}
+	var found []mask.Payload
+	content := part.Result.Content
+	for n := range content {
+		if content[n].Kind != memkernel.PartText {
+			continue
+		}
+		text, ps := b.Mask.LiftBase64(content[n].Text)
+		if ps == nil {
+			continue
+		}
+		b.LiftedBytes += int64(len(content[n].Text) - len(text))
+		if found == nil {
+			content = slices.Clone(content)
+		}
+		content[n] = memkernel.Part{Kind: memkernel.PartText, Text: text}
+		found = append(found, ps...)
+	}
+	if found == nil {
+		return
+	}
+	r := *part.Result
+	r.Content = content
+	b.ownMsgs()
+	m := &b.Msgs[i]
+	m.Parts, m.Raw = slices.Clone(m.Parts), ""
+	m.Parts[j] = memkernel.Part{Kind: part.Kind, Result: &r}
+	if b.Lifted == nil {
+		b.Lifted = map[string][]mask.Payload{}
+	}
+	b.Lifted[ids.Evidence(b.Branch, r.CallID)] = found
+}
+
+// ForgottenText stands where something was forgotten, ForgottenPart is what a prompt shows
+// there.
+const (
+	ForgottenText = "forgotten on request"
+	ForgottenPart = "[" + ForgottenText + "]"
+)
+
+// dropForgotten takes out of the host's messages what was forgotten, so that it is
+// neither shown nor kept again. Calls and their results stay in their places.
+func (b *Batch) dropForgotten() {
+	if !b.Graves.Any() {
+		return
+	}
+	g := &b.Maker
+	for i := b.kept; i < len(b.Msgs); i++ {
+		if parts, changed := g.withoutForgotten(&b.Msgs[i]); changed {
+			b.ownMsgs()
+			b.Msgs[i].Parts, b.Msgs[i].Raw = parts, ""
+		}
+	}
+}
+
+// withoutForgotten are the parts of a message with a note in the place of those
+// whose page was forgotten.
+func (g *Maker) withoutForgotten(m *memkernel.Message) (out []memkernel.Part, changed bool) {
+	for i := 0; i < len(m.Parts); {
+		end := i + 1
+		part := &m.Parts[i]
+		if part.Kind == memkernel.PartToolResult {
+			if text, _ := g.Mask.Mask(ResultContent(part)); g.buried(ids.Evidence(g.Branch, part.Result.CallID), text) {
+				changed = true
+				stub := *part.Result
+				stub.Content, stub.Text, stub.Opaque = []memkernel.Part{TextPart(ForgottenPart)}, true, false
+				out = append(out, memkernel.Part{Kind: memkernel.PartToolResult, Result: &stub})
+			} else {
+				out = append(out, *part)
+			}
+			i = end
+			continue
+		}
+		end = runEnd(m.Parts, i)
+		if c := g.runContent(m, i, end); g.buried(ids.Conversation(g.Branch, m.Key, i), c.text) {
+			changed = true
+			out = append(out, stubs(m.Parts[i:end])...)
+		} else {
+			out = append(out, m.Parts[i:end]...)
+		}
+		i = end
+	}
+	return out, changed
+}
+
+// buried tells whether content was forgotten: that of the page itself, or the same
+// under another name.
+func (g *Maker) buried(id, content string) bool {
+	hash := ids.Hash(content)
+	return g.Graves.ForgottenContent(hash) || g.isForgotten(id, hash) || g.isForgotten(ids.Page(id[:2], id, hash), hash)
+}
+
+func (g *Maker) isForgotten(id, hash string) bool {
+	gone, ok := g.Graves.Forgotten(id)
+	return ok && gone == hash
+}
+
+// stubs are the parts that must stand in the place of others: calls, which have
+// results, without their input.
+func stubs(parts []memkernel.Part) []memkernel.Part {
+	out := []memkernel.Part{TextPart(ForgottenPart)}
+	for i := range parts {
+		if c := parts[i].Call; c != nil {
+			stub := *c
+			stub.Input = "{}"
+			out = append(out, memkernel.Part{Kind: parts[i].Kind, Call: &stub})
+		}
+	}
+	return out
+}
+
+// StandsForgotten tells whether a message has a note in the place of what it said.
+func StandsForgotten(msgs []memkernel.Message) bool {
+	for i := range msgs {
+		for j := range msgs[i].Parts {
+			p := &msgs[i].Parts[j]
+			if p.Text == ForgottenPart || p.Result != nil && ResultText(p.Result) == ForgottenPart {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// SystemRole tells the roles of instructions that stand among messages.
+func SystemRole(r memkernel.Role) bool {
+	return r == memkernel.RoleSystem || r == memkernel.RoleDeveloper
+}

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"context"
+	"slices"
+
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// appended is a decision with the kernel's blocks behind the newest message.
+type appended struct {
+	decision
+	// Flush is why the host should run a flush turn, "" for none; Left is what was
+	// found and not recalled.
+	Flush                 string
+	flushAsked, flushSeen int
+	Left                  []branch.Excluded
+}
+
+// appendBlocks asks Next once more for the same projection, with notes and recalled
+// memory behind the newest message, before system messages that end the request. Where
+// those were sent already nothing may come between, and all waits for the next call. What
+// is recalled comes last: it takes the room that is left, and makes no cut.
+func appendBlocks(ctx context.Context, d decision) appended {
+	a := appended{decision: d, flushAsked: d.Prev.FlushAsked, flushSeen: d.Prev.FlushSeen}
+	if a.req.Demand != nil {
+		return a
+	}
+	flushDue(&a)
+	for n := len(a.Msgs); a.Wishes.Ahead < n && ingest.SystemRole(a.Msgs[n-1-a.Wishes.Ahead].Role); {
+		a.Wishes.Ahead++
+	}
+	if n := len(a.Msgs); a.Wishes.Ahead == n || a.Wishes.Ahead > n-a.Align.At {
+		return a
+	}
+	a.leadGone = a.Proj.Seen[0].Gone
+	blocks := fitting(&a, slices.Concat(pinNotes(&a), gaugeNote(&a), tellings(&a)))
+	if len(blocks) > 0 {
+		grant(&a, blocks, nil)
+	}
+	recall, recalled := recalled(ctx, &a)
+	if recall != nil {
+		grant(&a, append(blocks, recalled...), recall)
+	}
+	return a
+}
+
+// grant asks for the same projection with blocks behind it.
+func grant(a *appended, blocks []pagevm.Block, recall *pagevm.Recall) {
+	wishes := a.Wishes
+	wishes.Append, wishes.Recall = blocks, recall
+	a.Proj, a.Made = a.nextProjection(a.delta(), wishes, a.granted)
+}
+
+// flushDue tells whether the host should run a flush turn before its next call: the
+// conversation is about to be compacted, or has grown by much, and has not been
+// flushed since.
+func flushDue(a *appended) {
+	o := &a.prior.Life.Flush
+	if o.Off || a.workspace == nil || a.req.Branch != "" {
+		return
+	}
+	soft := o.Soft(a.Window)
+	last := a.Prev.FlushAsked
+	if last > a.Before || a.Made.Cut != nil {
+		last = 0 // another compaction cycle
+	}
+	a.flushAsked = last
+	mark := a.Window - a.Reserve
+	if h := a.Cut.Figures.HighWater; h > 0 {
+		mark = min(mark, h) // where the kernel's own cut is due
+	}
+	if a.Before >= mark-soft && (last == 0 || a.Before-last >= soft) {
+		a.flushAsked, a.Flush = a.Before, FlushTokens
+	}
+	limit := o.TranscriptBytes
+	if limit == 0 {
+		limit = 2 << 20
+	}
+	if size := a.bytesFrom(a.Prev.FlushSeen); limit > 0 && size >= limit {
+		a.flushSeen, a.Flush = len(a.Msgs), FlushBytes
+	}
+}
+
+// The reasons of a flush turn.
+const (
+	FlushTokens = "tokens"
+	FlushBytes  = "transcript_bytes"
+)

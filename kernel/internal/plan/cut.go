@@ -1,0 +1,235 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// cacheOf is what Next has to know of the provider's cache, if the prompt without a cut were sent.
+func cacheOf(d *decision) pagevm.Cache {
+	id := d.identity(d.Grown)
+	d.Cold, d.Clock = d.ledger.Cold(d.req.Price, id, d.req.Now)
+	return pagevm.Cache{Cold: d.Cold, Event: d.ledger.ColdEvent(d.req.Price, id, d.req.Now),
+		Resolver: d.req.Resolver != "", StripThinking: d.stripThinking(), Now: d.req.Now}
+}
+
+// cutInput hands the cut planner its figures. Limits are given with the counts'
+// own error taken off, so that what it allows fits.
+func cutInput(d *decision, c pagevm.Cache) cachelayout.CutInput {
+	in := cachelayout.CutInput{
+		Model: d.req.Price, Window: d.Hard + d.Reserve, Reserve: d.Reserve,
+		Fixed: d.Fixed + d.Standing, Conversation: d.Before - d.Fixed - d.Standing, Planned: d.Before,
+		Growth: d.growth(), Cold: c.Cold, ColdEventUsed: c.Event != "" && c.Event == d.Grown.LastEvent(),
+		OpenLoop: len(d.Places) > 0 && d.Places[len(d.Places)-1].InLoop, TTL: d.Lifetimes.Messages,
+		ColdRate:      d.Pace.Rate(d.Lifetimes.Messages),
+		ExpectedTurns: cachelayout.ExpectedTurns(d.callsSoFar()), LowWater: d.req.LowWater, ColdLowWater: d.req.LowWater,
+	}
+	in.Pending = d.Before - d.Fixed - d.Standing
+	if c.Cold && !d.sent() {
+		// Nothing was ever sent: what stands is new, not pending.
+		in.Pending = 0
+	}
+	if d.BoundLoop() {
+		// A cut would take the loop's thinking away: it waits, unless it can't.
+		in.Pending = 0
+	}
+	in.Pending = max(in.Pending, 0, d.Before-d.Hard)
+	return in
+}
+
+// sent tells whether any request of this conversation is known to have been made.
+func (d *decision) sent() bool { return !d.ledger.LastStart.IsZero() }
+
+// growthCalls is how many calls tell how fast a session grows.
+const growthCalls = 64
+
+// growth lists the tokens that the last calls added, calibrated, newest last.
+func (m *measured) growth() []int {
+	g := growthOf(m.Hosts, m.Places, growthCalls)
+	for i := range g {
+		g[i] = m.Scale(g[i])
+	}
+	return g
+}
+
+// growthOf gives the tokens that each of the last n calls added, oldest first: an
+// assistant atom, and the user's words since the atom before.
+func growthOf(hosts []pagevm.HostMessage, at []pagevm.Place, n int) []int {
+	var out []int
+	sum := 0
+	for i := len(hosts) - 1; i >= 0 && len(out) < n; i-- {
+		sum += hosts[i].Tokens()
+		if hosts[i].Role == memkernel.RoleAssistant && (i == 0 || at[i-1].Atom != at[i].Atom) {
+			out = append(out, sum)
+			sum = 0
+		}
+	}
+	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
+		out[i], out[j] = out[j], out[i]
+	}
+	return out
+}
+
+// makeCut submits the cut, and once more with a lower target if what was granted
+// does not get below the goal. What was granted last stands.
+func makeCut(d *decision, delta pagevm.Delta, cache pagevm.Cache) {
+	advanceSummary(d)
+	seen := slices.Concat(d.Align.Seen, ingest.Seen(d.Hosts[d.Align.At:]))
+	target, worth, texts := d.Cut.TargetTokens, score(d, seen), d.Texts
+	stands := d.attempt
+	stands.Spans = d.Prev.Spans
+	for range 3 {
+		d.Texts, d.Spans = maps.Clone(texts), d.Prev.Spans
+		wish := pressing(d, selectFor(d, worth, target))
+		wish.Reason = pagevm.CutReason(d.Cut.Reason)
+		if span, ok := leavingSpan(d, seen, wish.Leave); ok {
+			d.Spans = append(d.Spans[:len(d.Spans):len(d.Spans)], span)
+		}
+		d.leadGone = seen[0].Gone || wish.Leave[d.Places[0].Atom]
+		wishes := pagevm.Wishes{Cut: wish, Carry: carryBlocks(d)}
+		wishes.Drop = saidBy(d, wishes.Carry)
+		proj, dec := d.nextProjection(delta, wishes, cache)
+		if dec.Cut == nil {
+			d.attempt = stands
+			d.Made.Refused = dec.Refused
+			return
+		}
+		d.Proj, d.Made, d.Wishes, d.granted = proj, dec, wishes, cache
+		if stands = d.attempt; d.Planned(proj) <= cutGoal(d) {
+			return
+		}
+		target = d.Fixed + d.Standing + (target-d.Fixed-d.Standing)/3
+	}
+}
+
+// pressing is a wish with what has to be shown shorter for anything to fit.
+func pressing(d *decision, wish *pagevm.CutWish) *pagevm.CutWish {
+	if len(d.pressed) == 0 {
+		return wish
+	}
+	own := *wish // the trace tells what the selector said
+	own.Levels = maps.Clone(wish.Levels)
+	maps.Copy(own.Levels, d.pressed)
+	return &own
+}
+
+// saidBy are the notes on what a carry block shows as it is now: a pin, or a file of
+// the workspace, that was told behind a message and stands in front then.
+func saidBy(d *decision, carry []pagevm.Block) map[string]bool {
+	shown := map[string]bool{}
+	for _, b := range carry {
+		if p := d.Page(b.Page); p != nil && len(p.Refs) > 0 {
+			shown[p.Refs[0].Path] = true
+		}
+	}
+	var drop map[string]bool
+	for i := range d.Proj.Items {
+		it := &d.Proj.Items[i]
+		if p := d.Page(it.Page); it.Kind == pagevm.ItemNote && p != nil && len(p.Refs) > 0 && shown[p.Refs[0].Path] {
+			if drop == nil {
+				drop = map[string]bool{}
+			}
+			drop[it.Page] = true
+		}
+	}
+	return drop
+}
+
+// selectFor lets the selector choose for a whole prompt of target tokens.
+func selectFor(d *decision, a *scores, target int) *pagevm.CutWish {
+	carry := carryRoom(d.Window)
+	conversation := d.unscale(target-d.Fixed-d.Standing) - carry
+	return choose(&d.measured, pagevm.SelectInput{
+		Host: d.Supersede(), Places: d.Places, Seen: a.seen, Traits: a.traits, Names: a.uses,
+		Target: max(conversation, 0), Resolver: d.req.Resolver != "",
+	})
+}
+
+// notesWait tells whether a model's notes are newer than what the carry block shows
+// of them, and the cache is cold, so that showing them costs nothing. Before the
+// first cut there is no summary to stand beside: the whole conversation stands.
+func notesWait(d *decision, c pagevm.Cache) bool {
+	if d.req.Demand != nil || !c.Cold || !d.sent() || len(d.Proj.Cuts) == 0 || c.Event != "" && c.Event == d.Proj.LastEvent() {
+		return false
+	}
+	n, err := d.session.Notes()
+	return err == nil && n.Version > d.Prev.Notes
+}
+
+// showNotes makes the carry block again with the notes as they are now: a cut that
+// lets nothing go. It uses up the cold event.
+func showNotes(d *decision, delta pagevm.Delta, cache pagevm.Cache) {
+	before := d.Summary
+	advanceSummary(d)
+	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutCold, CarryOnly: true}, Carry: carryBlocks(d)}
+	wishes.Drop = saidBy(d, wishes.Carry)
+	proj, dec := d.nextProjection(delta, wishes, cache)
+	if dec.Cut == nil || d.Planned(proj) > d.Hard {
+		d.Summary = before
+		return
+	}
+	d.Proj, d.Made, d.Wishes, d.granted = proj, dec, wishes, cache
+}
+
+// advanceSummary brings the summary up to the newest message, so that what leaves
+// at a cut is in it. Observed turns have done most of the work.
+func advanceSummary(d *decision) {
+	st := d.Summary
+	if o := d.prior.Observed; o.Offset.Messages > st.Offset.Messages {
+		st = o
+	}
+	d.Summary = d.advance(st)
+}
+
+// renewSummary makes the summary again after the host rewrote what it was made
+// from. A host that compacted has taken the originals away: then what we know
+// stands. A fork has another past: then it begins anew.
+func renewSummary(d *decision) {
+	first := d.Align.First
+	if first < len(d.Msgs) && d.Msgs[first].Origin == memkernel.OriginSummary {
+		advanceSummary(d)
+		return
+	}
+	d.Summary = d.advance(summary.State{})
+}
+
+// NewSpans are the spans that this plan added.
+func (d *decision) NewSpans() []branch.Span {
+	if len(d.Spans) <= len(d.Prev.Spans) {
+		return nil
+	}
+	return d.Spans[len(d.Prev.Spans):]
+}
+
+// planCut asks the cut planner.
+func planCut(m *measured, in cachelayout.CutInput) cachelayout.Cut {
+	out := cachelayout.PlanCut(in)
+	m.log.trail = append(m.log.trail, Step{Cut: &CutStep{in, out}})
+	return out
+}
+
+// choose asks the selector.
+func choose(m *measured, in pagevm.SelectInput) *pagevm.CutWish {
+	wish := pagevm.Select(in)
+	m.log.trail = append(m.log.trail, Step{Select: &SelectStep{in, wish, *wish}})
+	return wish
+}
+
+// nextProjection asks Next for what follows the projection before.
+func (m *measured) nextProjection(d pagevm.Delta, wishes pagevm.Wishes, c pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
+	p, dec := pagevm.Next(m.Prev.Proj, d, wishes, c)
+	m.log.trail = append(m.log.trail, Step{Next: &NextStep{wishes, c, p, dec}})
+	return p, dec
+}
+
+// advance updates a summary by what it has not seen of the conversation.
+func (c *conversation) advance(st summary.State) summary.State {
+	return summary.UpdateMasked(st, c.Msgs[ingest.Unseen(st.Offset.Key, c.Msgs):], c.Mask.Text)
+}

@@ -1,0 +1,179 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Decision is what the prompt is to show of the conversation, and why.
+type decision struct {
+	measured
+	attempt
+	// Grown is the prompt without a cut, Before its size, calibrated, with what waits to
+	// be told.
+	Grown  *pagevm.Projection
+	Before int
+	// Cut is what the cut planner asked for, Held that the breaker kept it from being
+	// made. CutMade and WhyNot are what became of a cut on demand.
+	Cut     cachelayout.Cut
+	Held    bool
+	CutMade bool
+	WhyNot  string
+	// Cold and Clock tell of the provider's cache, Lifetimes what to ask it for, Split
+	// how the window is divided.
+	Cold      bool
+	Clock     string
+	Lifetimes Lifetimes
+	Split     budget.Plan
+	// Standing is the size of pins and workspace files in the carry block, calibrated.
+	Standing int
+	// Reading is the gauge, crossed the highest level that this plan crossed, Trigger
+	// why a checkpoint is due, Behind that an earlier conversation left state that no
+	// checkpoint holds. Captured is the working state with this plan's messages, if it
+	// was made.
+	Reading  checkpoint.Reading
+	crossed  checkpoint.Level
+	Trigger  checkpoint.Trigger
+	Behind   bool
+	Captured *checkpoint.State
+	// Of the state that is being made.
+	Summary    summary.State
+	Breaker    branch.Breaker
+	ttl        time.Duration
+	compacted  int
+	notesShown int
+	level      int
+	fitted     map[string]bool
+	settled    int
+
+	// leadGone: the host's first messages do not stand. squeezed is what pins and
+	// workspace files have to give way, calibrated; carried is their part of the carry
+	// block as it was made last, with both.
+	leadGone bool
+	squeezed int
+	carried  *carried
+	// pressed are pages that were sent, must stand, and have to be shown shorter.
+	pressed map[string]pagevm.Level
+}
+
+// attempt is a projection with what it was asked for, and what that rests on.
+type attempt struct {
+	Proj    *pagevm.Projection
+	Made    pagevm.Decision
+	Wishes  pagevm.Wishes
+	granted pagevm.Cache
+	// Texts are kernel blocks by hash, Spans all that has left.
+	Texts map[string]string
+	Spans []branch.Span
+}
+
+type carried struct {
+	blocks   []pagevm.Block
+	leadGone bool
+	squeezed int
+}
+
+// decide asks Next for the next projection, with a cut if the cut planner wants one and
+// the rules allow it.
+func decide(ctx context.Context, m measured) (decision, error) {
+	own := *m.Batch
+	m.Batch = &own // what is fitted is this stage's
+	p := m.prior.Before
+	d := &decision{measured: m, Summary: p.Summary, Breaker: p.Breaker, ttl: p.TTL, compacted: p.Compacted, notesShown: p.Notes, level: p.Level}
+	d.Texts, d.Spans = map[string]string{}, p.Spans
+	d.leadGone = len(d.Align.Seen) > 0 && d.Align.Seen[0].Gone
+	if len(d.Prev.Proj.Seen) == 0 {
+		d.Wishes = pagevm.Wishes{Carry: append(workspaceBlocks(d), resumed(d)...), CarryNow: true}
+	}
+	if d.Renewed() {
+		renewSummary(d)
+		d.Wishes.Carry, d.Wishes.CarryNow = carryIfGone(d), d.Wishes.CarryNow || d.hostCompacted()
+	}
+	if left := anew(d); left != nil {
+		d.Wishes = pagevm.Wishes{Carry: append(workspaceBlocks(d), left...), CarryNow: true}
+	}
+	sizeCarried(d)
+	fitNewest(d)
+	squeezeCarried(d)
+	if err := d.splitWindow(); err != nil {
+		return *d, err
+	}
+	delta := d.delta()
+	d.granted = pagevm.Cache{StripThinking: d.stripThinking()}
+	d.Proj, d.Made = d.nextProjection(delta, d.Wishes, d.granted)
+	d.Grown = d.Proj
+	d.Before = d.Planned(d.Grown) + d.waitingPins()
+	seed(d)
+	if d.req.Demand == nil {
+		keepPace(d)
+	}
+	chooseLifetimes(d)
+	cache := cacheOf(d)
+	d.Cut = planCut(&d.measured, cutInput(d, cache))
+	wantCut(d)
+	cache.Forced = d.Cut.Force
+	switch err := ctx.Err(); {
+	case err != nil:
+		return *d, err
+	case d.Cut.Do && d.Cut.Reason == string(pagevm.CutDemand), d.Cut.Do && d.req.Demand != nil:
+		makeDemanded(d, delta, cache)
+	case d.Cut.Do:
+		makeCut(d, delta, cache)
+	case notesWait(d, cache):
+		showNotes(d, delta, cache)
+	}
+	settleCuts(d)
+	if len(d.pressed) > 0 && d.Made.Cut == nil {
+		d.settled = -1 // nothing became of it
+	}
+	if over := d.Planned(d.Proj) - d.Hard; over > 0 && !d.CutMade {
+		return *d, d.tooSmall(over)
+	}
+	if err := stuck(d); err != nil {
+		return *d, err
+	}
+	gauge(d)
+	return *d, ctx.Err()
+}
+
+// delta is what is new of the conversation.
+func (c *conversation) delta() pagevm.Delta {
+	return pagevm.Delta{Host: c.Hosts, Places: c.Places, Align: c.Align}
+}
+
+// splitWindow divides the window among the regions. It fails if what must stand
+// (tools, system, the newest messages) does not fit beside the reserve, and names the
+// largest of it.
+func (d *decision) splitWindow() (err error) {
+	d.Split, err = budget.Split(budget.Request{Window: d.Window, Reserve: d.Reserve, Fixed: []budget.Item{
+		{Name: branch.RegionTools, Tokens: d.ToolTokens}, {Name: branch.RegionSystem, Tokens: d.SystemTokens},
+		{Name: branch.RegionNewest, Tokens: d.newestTokens()}}})
+	if small := (*budget.TooSmallError)(nil); errors.As(err, &small) {
+		small.Largest = d.LargestItems(d.newestItems())
+	}
+	return err
+}
+
+// tooSmall says by how much the prompt does not fit, and what is largest in it.
+func (d *decision) tooSmall(over int) error {
+	return &budget.TooSmallError{Window: d.Window, Reserve: d.Reserve, Fixed: d.Fixed, Over: over, Largest: d.LargestItems(d.Proj.Carry, d.Proj.Items)}
+}
+
+// Text finds the bytes of a representation or kernel block by hash.
+func (d *decision) Text(hash string) string {
+	if t, ok := d.Texts[hash]; ok {
+		return t
+	}
+	if t, ok := d.Out.Text(hash); ok {
+		return t
+	}
+	return d.prior.Texts[hash]
+}

@@ -1,0 +1,167 @@
+package plan
+
+import "github.com/memkernel/memkernel/pagevm"
+
+// Wish is what a compaction on demand is to come to: Tokens of the whole prompt, or a
+// Share of the window, whichever is less; 0 says nothing. Force cuts inside an open tool
+// loop, too.
+type Wish struct {
+	Tokens int
+	Share  float64
+	Force  bool
+}
+
+// The reasons why a compaction on demand reclaims nothing.
+const (
+	NothingToCut = "NOTHING_TO_CUT"
+	AtFloor      = "ALREADY_AT_FLOOR"
+	OpenLoop     = "OPEN_LOOP"
+	NoProgress   = "NO_PROGRESS"
+)
+
+// wantCut lets those speak who are not the cut planner: a compaction on demand, one
+// that was asked for before the conversation was known, a refusal by the provider,
+// and the breaker, which keeps cuts from being made that come to nothing.
+func wantCut(d *decision) {
+	switch {
+	case d.req.Demand != nil:
+		demandCut(d, d.req.Demand)
+	case d.overflowed():
+		overflowCut(d)
+	case d.pendingCut():
+		demandCut(d, &Wish{})
+	case d.Cut.Do && d.stalled(d.Grown):
+		breakOff(d)
+	}
+}
+
+// breakOff keeps a cut from being one more for nothing: it is not made, or, where the
+// prompt has to get smaller, goes deep enough to last.
+func breakOff(d *decision) {
+	if !d.Cut.Force {
+		d.Cut.Do, d.Held = false, true
+		return
+	}
+	bare := d.Fixed + d.Standing
+	d.Cut.TargetTokens = min(d.Cut.TargetTokens, bare+max(0, d.Before-bare)/2)
+}
+
+// demandCut asks for a cut, if the rules leave any hope for one.
+func demandCut(d *decision, wish *Wish) {
+	switch {
+	case d.overflowed():
+		overflowCut(d)
+	case d.stalled(d.Proj) && !d.Cut.Force:
+		refuseDemand(d, NoProgress)
+		return
+	case d.InLoop() && !d.Cold && !d.Cut.Force && !wish.Force:
+		refuseDemand(d, OpenLoop)
+		return
+	}
+	if !d.Cut.Do {
+		d.Cut.Do, d.Cut.Reason = true, string(pagevm.CutDemand)
+	}
+	d.Cut.Force = d.Cut.Force || wish.Force
+	d.Cut.TargetTokens = demandTarget(d, wish)
+}
+
+func refuseDemand(d *decision, r string) {
+	d.Cut.Do = false
+	if d.req.Demand != nil {
+		d.WhyNot = r
+	}
+}
+
+// demandTarget is what the whole prompt should come down to: what the host wishes,
+// else the low-water mark, or half of the conversation where that is less.
+func demandTarget(d *decision, wish *Wish) int {
+	bare := d.Fixed + d.Standing
+	target := min(d.Cut.Figures.LowWater, bare+max(0, d.Before-bare)/2)
+	if d.overflowed() {
+		target = min(target, d.Cut.TargetTokens)
+	}
+	switch own := d.wishedSize(wish); {
+	case own > 0 && d.overflowed():
+		return min(own, target)
+	case own > 0:
+		return own
+	}
+	return target
+}
+
+func (m *measured) wishedSize(wish *Wish) int {
+	n := wish.Tokens
+	if wish.Share > 0 {
+		if share := int(wish.Share * float64(m.Window)); n == 0 || share < n {
+			n = share
+		}
+	}
+	return n
+}
+
+// cutGoal is what a cut has to get below: the limit, or what a host wishes if that is
+// less.
+func cutGoal(d *decision) int {
+	goal := d.Cut.Figures.Limit
+	if d.Refused && d.Refusal.Input == 0 {
+		goal = min(goal, d.Cut.TargetTokens)
+	}
+	if d.req.Demand != nil {
+		if own := d.wishedSize(d.req.Demand); own > 0 {
+			goal = min(goal, own)
+		}
+	}
+	return goal
+}
+
+// pendingCut tells whether a compaction was asked for that no plan has made yet.
+func (m *measured) pendingCut() bool {
+	return m.prior.Pending > m.Prev.Compacted
+}
+
+// makeDemanded makes a cut on demand and keeps it only if the prompt gets smaller.
+func makeDemanded(d *decision, delta pagevm.Delta, cache pagevm.Cache) {
+	before, sum := d.attempt, d.Summary
+	makeCut(d, delta, cache)
+	made := d.Made.Cut != nil
+	if made && d.Conversation(d.Proj) >= d.Conversation(before.Proj) {
+		made = false
+		refused := d.Made.Refused
+		d.attempt, d.Summary = before, sum
+		d.Wishes, d.granted = pagevm.Wishes{}, pagevm.Cache{StripThinking: d.stripThinking()}
+		d.Made = pagevm.Decision{Refused: refused}
+	}
+	if d.req.Demand == nil {
+		return
+	}
+	if d.CutMade = made; !made {
+		d.WhyNot = whyNot(d)
+	}
+}
+
+// whyNot says why a cut was not granted, or came to nothing.
+func whyNot(d *decision) string {
+	for _, r := range d.Made.Refused {
+		if r.Atom < 0 && r.Page == "" && r.Rule == pagevm.RuleOpenLoop {
+			return OpenLoop
+		}
+	}
+	newest := d.Places[len(d.Places)-1].Atom
+	for i, pl := range d.Places {
+		if pl.Closed && !pl.Opener && pl.Atom != newest && !d.Proj.Seen[i].Gone {
+			return AtFloor
+		}
+	}
+	return NothingToCut
+}
+
+// settleCuts is what follows the decision about a cut, made or not.
+func settleCuts(d *decision) {
+	judge(d)
+	if d.Made.Cut == nil && !d.Align.Stale {
+		d.notesShown = d.Prev.Notes
+	}
+	if d.pendingCut() && (d.Made.Cut != nil || !d.InLoop() || d.Cold) {
+		d.compacted = d.prior.Pending
+	}
+}

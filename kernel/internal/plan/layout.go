@@ -1,0 +1,33 @@
+package plan
+
+import "github.com/memkernel/memkernel/cachelayout"
+
+// layout is the cache side of a plan, and its bill.
+type layout struct {
+	// Blocks are the prompt in provider order, Breakpoints what is to be cached of it,
+	// Change the first thing that differs from the last request.
+	Blocks      []cachelayout.Block
+	Breakpoints []cachelayout.Breakpoint
+	Change      cachelayout.Change
+	// Notes say what the model's cache will not do with this layout.
+	Notes  []string
+	Bill   cachelayout.Bill
+	Advice cachelayout.Advice
+	ledger cachelayout.Ledger
+}
+
+// layOut puts breakpoints on the planned prompt, compares it with what was sent last, and
+// estimates the bill. Without a call what the provider's cache holds stays what it was.
+func layOut(a *appended) layout {
+	l := layout{Blocks: a.blockList(a.Proj), ledger: a.ledger}
+	if a.req.Demand != nil {
+		return l
+	}
+	id := a.identity(a.Proj)
+	l.Breakpoints, l.Notes = cachelayout.Layout(l.Blocks, a.req.Price, l.ledger.Tail(l.Blocks), a.Lifetimes.LayoutOptions)
+	l.Change = l.ledger.Compare(id, l.Blocks)
+	l.Bill = l.ledger.Bill(a.req.Price, id, l.Blocks, l.Breakpoints, a.req.Now)
+	l.ledger = l.ledger.Advance(id, l.Blocks, l.Breakpoints, a.req.Now)
+	l.Advice = l.ledger.Advise(a.req.Price, a.Pace, a.Cut, l.Bill.Total(), a.req.Now)
+	return l
+}

@@ -1,0 +1,176 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Lifetimes is how long each part of the prompt is asked to stay cached, and why.
+type Lifetimes struct {
+	cachelayout.LayoutOptions
+	FixedWhy, MessagesWhy string
+}
+
+// keepPace counts this call, and before the first one those that the transcript
+// tells of.
+func keepPace(d *decision) {
+	last := d.ledger.LastStart
+	if d.Pace.Calls == 0 && len(d.Prev.Proj.Seen) == 0 {
+		d.Pace = paceOf(d.Msgs)
+	}
+	gap := time.Duration(0)
+	if !last.IsZero() {
+		gap = d.req.Now.Sub(last)
+	}
+	d.Pace = d.Pace.Add(gap)
+}
+
+// paceOf is the pace of the calls that made the assistant's messages.
+func paceOf(msgs []memkernel.Message) cachelayout.Pace {
+	var p cachelayout.Pace
+	var last time.Time
+	for _, c := range transcript.Calls(msgs) {
+		gap := time.Duration(0)
+		if !last.IsZero() && !c.Start.IsZero() {
+			gap = c.Start.Sub(last)
+		}
+		p, last = p.Add(gap), c.Start
+	}
+	return p
+}
+
+// chooseLifetimes settles what to ask the provider for. A host that names a lifetime
+// gets it for its messages; one that was seen to use one, and names none, is taken
+// to go on so in all parts. What is left is chosen by price and pace, and stays
+// until the entry has expired.
+func chooseLifetimes(d *decision) {
+	if seen := d.ttl; d.req.TTL == 0 && seen != 0 {
+		t := d.req.Price.TTL(seen)
+		d.Lifetimes = Lifetimes{cachelayout.LayoutOptions{Fixed: t, Carry: t, Messages: t}, whySeen, whySeen}
+		return
+	}
+	fixed, messages := d.ledger.Lifetimes(d.req.Now)
+	l := Lifetimes{FixedWhy: whyStands, MessagesWhy: whyStands}
+	if d.req.TTL > 0 {
+		messages, l.MessagesWhy = d.req.Price.TTL(d.req.TTL), whyAsked
+	} else if messages == 0 {
+		messages, l.MessagesWhy = chooseMessages(d)
+	}
+	if fixed == 0 {
+		fixed, l.FixedWhy = cachelayout.ChooseFixedTTL(d.Pace, d.req.Price, d.Fixed, d.expectedCalls())
+	}
+	if fixed < messages {
+		fixed, l.FixedWhy = messages, whyOrder
+	}
+	l.LayoutOptions = cachelayout.LayoutOptions{Fixed: fixed, Carry: messages, Messages: messages}
+	d.Lifetimes = l
+}
+
+// The reasons of a lifetime that was not chosen by price.
+const (
+	whySeen   = "the host was seen to use it"
+	whyAsked  = "the host asked for it"
+	whyStands = "it was asked for when the entry was written"
+	whyOrder  = "no part may live shorter than one behind it"
+)
+
+// chooseMessages picks the messages' lifetime by what an average call would cost.
+func chooseMessages(d *decision) (time.Duration, string) {
+	c := cachelayout.Cycle{Growth: float64(cachelayout.MeanGrowth(d.growth())), Fixed: float64(d.Fixed), Room: float64(d.Hard - d.Fixed)}
+	return cachelayout.ChooseTTL(d.Pace, d.req.Price, c, cachelayout.LowWaterFloor)
+}
+
+// expectedCalls is how many calls the fixed part will serve. A sidechain is one
+// errand, and is expected to be short.
+func (m *measured) expectedCalls() float64 {
+	n := cachelayout.ExpectedTurns(m.callsSoFar())
+	if m.req.Branch == "" {
+		n = max(n, cachelayout.SessionCalls)
+	}
+	return n
+}
+
+// seed gives a session's first plan the clock and the ledger of the transcript's
+// last recorded call, so that a kernel which takes over a session knows whether
+// the cache is warm. Without a recorded call the cache is cold with nothing
+// pending.
+func seed(d *decision) {
+	if d.sent() || len(d.Prev.Proj.Seen) > 0 {
+		return
+	}
+	i := lastCall(d.Msgs)
+	if i < 0 {
+		return
+	}
+	u := d.Msgs[i].Usage
+	d.ttl = usageTTL(u)
+	start := callStart(d.Msgs, i)
+	if start.IsZero() {
+		return
+	}
+	blocks := blocksBefore(d, d.Grown, d.Msgs[i].Key)
+	ours := 0
+	for j := range blocks {
+		ours += blocks[j].Tokens
+	}
+	if float64(u.InputTotal()) < seedShare*float64(ours) {
+		return
+	}
+	id := d.identity(d.Grown)
+	id.Images = cachelayout.HasImage(blocks)
+	d.ledger = cachelayout.Seed(id, blocks, d.ttl, start)
+}
+
+// seedShare is how much of our own prompt the recorded one must at least have been
+// for the provider's cache to be taken as ours. A host that had compacted sent
+// less.
+const seedShare = 0.6
+
+// lastCall is the index of the last message that a model call is known to have
+// produced, -1 if there is none.
+func lastCall(msgs []memkernel.Message) int {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if msgs[i].Role == memkernel.RoleAssistant && msgs[i].Usage != nil && msgs[i].Usage.InputTotal() > 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// callStart is when the call that produced msgs[i] began: when what it answered
+// was written.
+func callStart(msgs []memkernel.Message, i int) time.Time {
+	for j := i - 1; j >= 0; j-- {
+		if !msgs[j].Time.IsZero() {
+			return msgs[j].Time
+		}
+	}
+	return msgs[i].Time
+}
+
+// usageTTL is the lifetime that a recorded call wrote its cache with.
+func usageTTL(u *memkernel.Usage) time.Duration {
+	switch {
+	case u.CacheWrite1hTokens > 0:
+		return time.Hour
+	case u.CacheWrite5mTokens > 0:
+		return 5 * time.Minute
+	}
+	return 0
+}
+
+// blocksBefore are the blocks of p in front of the message with key.
+func blocksBefore(d *decision, p *pagevm.Projection, key string) []cachelayout.Block {
+	blocks := d.blockList(p)
+	at := len(blocks) - len(p.Items)
+	for i := range p.Items {
+		if p.Items[i].Key == key {
+			return blocks[:at+i]
+		}
+	}
+	return blocks
+}

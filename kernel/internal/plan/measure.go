@@ -1,0 +1,316 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// Limits are what a plan may spend, in tokens, and by which measure.
+type Limits struct {
+	// Window and Reserve are as refusals have them; Hard is Window minus Reserve, the
+	// counts' own error taken off.
+	Window, Reserve, Hard int
+	// Fixed is what always stands in full: tools, system and what the host does not
+	// show. The hashes tell one from another.
+	Fixed, ToolTokens, SystemTokens int
+	toolHash, systemHash            string
+	// Ratio is how many calibrated tokens a counted one is, spread how many there may
+	// be at most per calibrated one; Kind says how far the counts can be trusted.
+	Ratio, spread float64
+	Kind          budget.Kind
+}
+
+// measured is a conversation and what may be spent on it.
+type measured struct {
+	conversation
+	Limits
+	asked resolved
+	// fixedAs is the last call where system and tools are known by size alone.
+	fixedAs *branch.Call
+	// Refusal is what a provider said of the last request, Refused that this plan
+	// answers it, Learned that it has learned from it: RefusedCount counted tokens were
+	// RefusedActual.
+	Refusal                     *budget.Overflow
+	Refused, Learned            bool
+	RefusedCount, RefusedActual int
+	refusedProj                 *pagevm.Projection
+	// Of the state that is being made: what refusals have taught, which calls ran, what
+	// the provider's cache holds, and how the calls follow each other.
+	overflow branch.Refusals
+	ran      branch.Ran
+	ledger   cachelayout.Ledger
+	Pace     cachelayout.Pace
+}
+
+// measure fixes what the plan may spend. A plan that learns from a refusal measures
+// twice, each time from what it was asked for.
+func measure(c conversation, res resolved) (measured, error) {
+	p := c.Prev
+	m := measured{conversation: c, asked: res, overflow: p.Overflow, ran: p.Ran, ledger: p.Ledger, Pace: p.Pace}
+	m.Kind = c.Count.Kind
+	if c.req.Demand != nil {
+		m.fixedAs = remembered(p, c.req)
+	}
+	weigh(&m)
+	if c.req.Demand == nil {
+		misses(&m)
+	}
+	takeUnplanned(&m)
+	if err := learnRefusal(&m); err != nil {
+		return m, fmt.Errorf("plan %s: %w", c.req.SessionKey, err)
+	}
+	if m.Learned {
+		takeBackRefused(&m)
+		weigh(&m)
+	}
+	return m, nil
+}
+
+// weigh measures: the calibration, the fixed part, and the hard limit with the counts'
+// own error taken off.
+func weigh(m *measured) {
+	m.Window, m.Reserve = m.asked.window, m.asked.reserve
+	calibrate(m)
+	applyRefusals(m)
+	measureFixed(m)
+	m.Hard = m.overflow.Tightened(m.withMargin(m.Window-m.Reserve), m.Fixed)
+}
+
+// withMargin takes the counts' own error off a limit. The fixed part that the
+// host measured itself needs none.
+func (m *measured) withMargin(limit int) int {
+	return m.Fixed + int(float64(limit-m.Fixed)/m.spread)
+}
+
+// measureFixed counts what always stands in full.
+func measureFixed(m *measured) {
+	m.toolHash, m.systemHash = "", ""
+	for i := range m.req.Tools {
+		m.toolHash = ids.Hash(m.toolHash + m.req.Tools[i].Raw)
+	}
+	for i := range m.req.System {
+		m.systemHash = ids.Hash(m.systemHash + m.req.System[i].Text)
+	}
+	m.systemHash = ids.Hash(m.systemHash + strconv.Itoa(m.req.FixedTokens))
+	m.ToolTokens = m.Scale(m.Count.Tools(m.req.Tools))
+	m.SystemTokens = m.req.FixedTokens + m.Scale(m.Count.System(m.req.System)+m.Count.Overheads.Base)
+	if c := m.fixedAs; c != nil {
+		m.ToolTokens, m.SystemTokens, m.toolHash, m.systemHash = c.ToolTokens, c.SystemTokens, c.ToolHash, c.SystemHash
+	} else {
+		m.SystemTokens += m.overflow.Hidden
+	}
+	m.Fixed = m.ToolTokens + m.SystemTokens
+}
+
+// calibrate takes the ratio between real and counted tokens from what this model
+// was seen to bill: persisted observations, and the growth from call to call
+// that the transcript recorded.
+func calibrate(m *measured) {
+	m.Ratio, m.spread, m.Kind = 1, m.Count.Spread(), m.Count.Kind
+	cal := m.prior.Calibration
+	learnRecorded(m, &cal)
+	if m.Count.Kind == budget.Estimated && cal.Trusted() {
+		m.Ratio, m.spread = cal.Factor()
+		m.Kind = budget.Calibrated
+	}
+}
+
+// learnRecorded trains a calibration on the growth of the recorded prompt from
+// one call to the next. What shrank, or was made by another model, teaches
+// nothing.
+func learnRecorded(m *measured, cal *budget.Calibration) {
+	last, sum, n := 0, 0, 0
+	for i := range m.Msgs {
+		msg := &m.Msgs[i]
+		if msg.Origin == memkernel.OriginSummary {
+			last = 0
+		}
+		if msg.Role == memkernel.RoleAssistant && msg.Usage != nil && msg.Usage.InputTotal() > 0 {
+			total := msg.Usage.InputTotal()
+			if last > 0 && total > last && msg.Model == m.req.Model {
+				cal.Observe(budget.Count{Tokens: sum, Bound: sum, Kind: m.Count.Kind}, n, total-last)
+			}
+			last, sum, n = total, 0, 0
+		}
+		sum += m.Hosts[i].Tokens()
+		n++
+	}
+}
+
+// lastCall is the call of the plan, for the state to remember.
+func (m *measured) lastCall() *branch.Call {
+	r := m.req
+	return &branch.Call{ContextWindow: r.ContextWindow, Reserve: r.Reserve, FixedTokens: r.FixedTokens, Resolver: r.Resolver,
+		ToolChoice: r.ToolChoice, Thinking: r.Thinking, Effort: r.Effort, DropOption: r.DropOption, Format: r.Format, TTL: r.TTL,
+		ToolTokens: m.ToolTokens, SystemTokens: m.SystemTokens, ToolHash: m.toolHash, SystemHash: m.systemHash}
+}
+
+// remembered is the last call where system and tools are known by their sizes alone:
+// another process planned it. Nil where they are known, or are others.
+func remembered(l *branch.State, r *Request) *branch.Call {
+	c := l.Call
+	if c == nil || r.System != nil || r.Tools != nil || l.System != nil || l.Tools != nil || c.FixedTokens != r.FixedTokens || c.ToolTokens+c.SystemTokens <= r.FixedTokens {
+		return nil
+	}
+	return c
+}
+
+// Scale turns counted tokens into calibrated ones, rounding up.
+func (l *Limits) Scale(tokens int) int { return branch.Scaled(tokens, l.Ratio) }
+
+// unscale is the inverse of Scale for budgets, rounding down.
+func (l *Limits) unscale(tokens int) int { return int(float64(tokens) / l.Ratio) }
+
+// Conversation is the size of a projection, calibrated, without the fixed part.
+func (l *Limits) Conversation(p *pagevm.Projection) int {
+	n := 0
+	for i := range p.Carry {
+		n += l.Scale(p.Carry[i].Tokens)
+	}
+	for i := range p.Items {
+		n += l.Scale(p.Items[i].Tokens)
+	}
+	return n
+}
+
+// Planned is the whole input of a projection, calibrated and anchored.
+func (m *measured) Planned(p *pagevm.Projection) int {
+	return m.Fixed + m.Conversation(p) + m.AnchorShift(m.Prev.Anchor, p)
+}
+
+// AnchorShift is the difference between the provider's count of the last prompt
+// that it measured for us and our own, as long as p extends that prompt.
+func (m *measured) AnchorShift(a branch.Anchor, p *pagevm.Projection) int {
+	if a.Total == 0 || a.Generation != p.Generation || a.Fixed != m.Fixed || a.Items > len(p.Items) || a.Carry != len(p.Carry) {
+		return 0
+	}
+	covered := pagevm.Projection{Carry: p.Carry, Items: p.Items[:a.Items]}
+	return a.Total - m.Fixed - m.Conversation(&covered)
+}
+
+// Unanchored is the size of a prompt by one measure for before and after a cut.
+func (m *measured) Unanchored(p *pagevm.Projection) int { return m.Fixed + m.Conversation(p) }
+
+// maker makes pages, by what counts as large now.
+func (m *measured) maker() *ingest.Maker {
+	g := m.Maker
+	g.Large = m.unscale(budget.LargeResult(m.Window))
+	return &g
+}
+
+// newestTokens is what must stand whatever is cut: the atoms that are not closed
+// and the opener of the loop. Calibrated.
+func (m *measured) newestTokens() (n int) {
+	for i := range m.Hosts {
+		if m.mustStand(i) {
+			n += m.scaledHost(i)
+		}
+	}
+	return n
+}
+
+// newestItems are what must stand, as items.
+func (m *measured) newestItems() (items []pagevm.Item) {
+	for i := range m.Hosts {
+		for j := range m.Hosts[i].Segments {
+			if s := &m.Hosts[i].Segments[j]; m.mustStand(i) {
+				items = append(items, pagevm.Item{Kind: s.Kind, Page: s.Page, Tokens: s.At[s.First].Tokens})
+			}
+		}
+	}
+	return items
+}
+
+func (m *measured) scaledHost(i int) (n int) {
+	for j := range m.Hosts[i].Segments {
+		s := &m.Hosts[i].Segments[j]
+		n += m.Scale(s.At[s.First].Tokens)
+	}
+	return n
+}
+
+// scaledFresh is what the messages that were not sent yet would add.
+func (m *measured) scaledFresh() (n int) {
+	for i := m.Align.At; i < len(m.Hosts); i++ {
+		n += m.scaledHost(i)
+	}
+	return n
+}
+
+// maxLargest bounds the items that are named where something does not fit.
+const maxLargest = 5
+
+// LargestItems are the largest of what always stands and of some items, by names that
+// say what they are.
+func (m *measured) LargestItems(lists ...[]pagevm.Item) []budget.Item {
+	items := []budget.Item{{Name: branch.RegionTools, Tokens: m.ToolTokens}, {Name: branch.RegionSystem, Tokens: m.SystemTokens}}
+	for _, list := range lists {
+		for i := range list {
+			items = append(items, budget.Item{Name: m.itemName(&list[i]), Tokens: m.Scale(list[i].Tokens)})
+		}
+	}
+	slices.SortStableFunc(items, func(a, b budget.Item) int { return b.Tokens - a.Tokens })
+	return items[:min(len(items), maxLargest)]
+}
+
+// itemName is the page that an item shows, with the file that it was made of, or with
+// how many media it holds.
+func (m *measured) itemName(it *pagevm.Item) string {
+	name := KindOf(it) + " " + it.Page
+	if page := m.Page(it.Page); page != nil && len(page.Refs) > 0 {
+		return name + " (" + page.Refs[0].Path + ")"
+	}
+	for i := range m.Hosts {
+		for j := range m.Hosts[i].Segments {
+			s := &m.Hosts[i].Segments[j]
+			if s.Page != it.Page {
+				continue
+			}
+			if n := ingest.CountMedia(m.SegmentParts(i, s)); n > 0 {
+				return name + " (with " + strconv.Itoa(n) + " media, which keep their size)"
+			}
+		}
+	}
+	return name
+}
+
+// blockList is the prompt's content in provider order. Tokens are calibrated.
+func (m *measured) blockList(p *pagevm.Projection) []cachelayout.Block {
+	var out []cachelayout.Block
+	if t := m.ToolTokens; t > 0 {
+		out = append(out, cachelayout.Block{ID: "tools", Region: branch.RegionTools, Hash: m.toolHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageTools})
+	}
+	if t := m.SystemTokens; t > 0 {
+		out = append(out, cachelayout.Block{ID: "system", Region: branch.RegionSystem, Hash: m.systemHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
+	}
+	return append(out, branch.Blocks(p, m.Ratio)...)
+}
+
+// fault files a fault under the user's turn and the plan that it comes from: the
+// last one, which the model has acted on, unless the fault is this plan's own.
+func (m *measured) fault(f ingest.Fault) {
+	if f.Turn == "" {
+		f.Turn, _, _ = m.userTurn()
+	}
+	m.log.faults = append(m.log.faults, f)
+}
+
+// KindOf is what an item is a part of, in a word.
+func KindOf(it *pagevm.Item) string {
+	switch it.Kind {
+	case pagevm.ItemResult:
+		return string(pagevm.Evidence)
+	case pagevm.ItemHost:
+		return string(pagevm.Conversation)
+	}
+	return string(it.Kind)
+}

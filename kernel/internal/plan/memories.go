@@ -1,0 +1,173 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/foreign"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/pagevm/represent"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// MemoryAnswer is what a memory of the host's own found on the user's words, as JSON of
+// that system or as Records. Scope, if set, stands for that of every record.
+type MemoryAnswer struct {
+	Format  foreign.Format
+	JSON    []byte
+	Records []foreign.Record
+	Scope   memkernel.Scope
+}
+
+// ReasonTurnRecalled is why memories are left out that come when the user turn has
+// been recalled for: what was sent stays, and nothing is added to it.
+const ReasonTurnRecalled = "turn_recalled"
+
+// maxNamed is how many bad records of an answer a plan names.
+const maxNamed = 3
+
+// memoryRecord is a record that may be shown, as a hit, with what its page is made
+// of.
+type memoryRecord struct {
+	foreign.Record
+	hit    retrieval.Hit
+	masked mask.Secrets
+}
+
+// memoryRecords are the records that were handed over and may be shown, each answer's
+// in its order, the answers in turn.
+func memoryRecords(a *appended) []memoryRecord {
+	var answers [][]memoryRecord
+	longest := 0
+	for i := range a.req.Memories {
+		from := &a.req.Memories[i]
+		rs := allowed(a, i, from, answer(a, i, from))
+		answers, longest = append(answers, rs), max(longest, len(rs))
+	}
+	var out []memoryRecord
+	for n := range longest {
+		for _, rs := range answers {
+			if n < len(rs) {
+				out = append(out, rs[n])
+			}
+		}
+	}
+	return out
+}
+
+// answer reads one answer; what of it can't be read is a fault.
+func answer(a *appended, i int, from *MemoryAnswer) []foreign.Record {
+	var out []foreign.Record
+	var bad []error
+	if len(from.JSON) > 0 {
+		parsed, err := foreign.Parse(from.JSON, from.Format)
+		if err != nil {
+			bad = append(bad, err)
+		} else {
+			out = parsed.Records
+			for _, b := range parsed.Bad {
+				bad = append(bad, b)
+			}
+		}
+	}
+	for n, r := range from.Records {
+		if err := r.Check(); err != nil {
+			bad = append(bad, &foreign.RecordError{Format: r.Format, Index: n + 1, ID: r.ID, Err: err})
+			continue
+		}
+		out = append(out, r)
+	}
+	for n, err := range bad {
+		if n == maxNamed {
+			err = fmt.Errorf("%d more records can't be read", len(bad)-n)
+		}
+		silent(a, retrieval.BackendError, fmt.Sprintf("memories %d: %v", i+1, err))
+		if n == maxNamed {
+			break
+		}
+	}
+	return out
+}
+
+func silent(a *appended, why retrieval.Reason, detail string) {
+	a.fault(ingest.Fault{Code: FaultSilentRecall, Cause: string(why), Detail: detail})
+}
+
+// allowed keeps private records from sessions that are shared.
+func allowed(a *appended, i int, from *MemoryAnswer, rs []foreign.Record) []memoryRecord {
+	var out []memoryRecord
+	denied := 0
+	for _, r := range rs {
+		if from.Scope != "" {
+			r.Scope = from.Scope
+		}
+		m := recordOf(a, r)
+		if r.Scope != memkernel.ScopeProject && !a.req.Private {
+			denied++
+			a.leave(&m.hit, string(retrieval.Denied))
+			continue
+		}
+		out = append(out, m)
+	}
+	if denied > 0 {
+		silent(a, retrieval.Denied, fmt.Sprintf("memories %d: %d of %d records are private, and the session is shared", i+1, denied, len(rs)))
+	}
+	return out
+}
+
+// recordOf makes the hit of a record. Its id is the page that it becomes if it
+// is shown.
+func recordOf(a *appended, r foreign.Record) memoryRecord {
+	m := memoryRecord{Record: r}
+	mask := a.Mask
+	m.Text, m.masked = mask.Find(r.Text)
+	id := ids.Page("fm", a.prior.Name, string(r.Format), r.ID, ids.Hash(m.Text))
+	m.hit = retrieval.Hit{Kind: retrieval.Foreign, ID: id, StartLine: 1, EndLine: 1 + strings.Count(m.Text, "\n"), Origin: mask.Text(r.Origin()),
+		Date: r.Date(), Score: r.Score, Citation: Citation(m.ref(mask)), Text: m.Text}
+	if r.Title != "" {
+		m.hit.Trail = []string{mask.Text(r.Title)}
+	}
+	return m
+}
+
+// keepMemories makes pages of the records that a block shows: of type preference,
+// with the record as provenance.
+func keepMemories(a *appended, items []retrieval.Item, records []memoryRecord, turn string) {
+	for _, it := range items {
+		i := slices.IndexFunc(records, func(m memoryRecord) bool { return it.Kind == retrieval.Foreign && m.hit.ID == it.ID })
+		if i < 0 {
+			continue
+		}
+		m := &records[i]
+		p := &pagevm.Page{ID: it.ID, Type: pagevm.Preference, Scope: m.Scope, MessageKey: turn, Created: m.Created, Masked: m.masked.Total(), MaskedBy: m.masked,
+			Refs: []memkernel.Ref{m.ref(a.Mask)}}
+		a.maker().Keep(p, m.Text, func(p *pagevm.Page) []pagevm.Rep {
+			return represent.Preference(p.ID, m.hit.Origin, m.Text, a.req.Resolver, a.Represent)
+		})
+	}
+}
+
+// ref is the record as provenance, without a secret in it.
+func (m *memoryRecord) ref(mask *mask.Masker) memkernel.Ref {
+	r := m.Ref()
+	r.Path = mask.Text(r.Path)
+	return r
+}
+
+// leave notes a hit that is not shown.
+func (a *appended) leave(h *retrieval.Hit, reason string) {
+	a.Left = append(a.Left, branch.Excluded{Kind: branch.RegionRetrieval, ID: h.Citation, Tokens: a.Scale(a.Count.Text(h.Text)), Reason: reason})
+}
+
+// leaveMemories notes that the answers were not looked at.
+func leaveMemories(a *appended, reason string) {
+	for i := range a.req.Memories {
+		a.Left = append(a.Left, branch.Excluded{Kind: branch.RegionRetrieval, ID: fmt.Sprintf("memories %d", i+1), Reason: reason})
+	}
+}

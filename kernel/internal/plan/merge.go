@@ -1,0 +1,152 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// merger puts what our own search found and what other systems found into one
+// order. Their scores don't compare, so it takes turns, ours first: the best of
+// each stands before the second of any. What two of them found stands once, in our
+// words and at the better of both places.
+type merger struct {
+	a *appended
+	// prompt are the texts that the prompt shows; taken are those of hits, as
+	// they are compared.
+	prompt []string
+	hits   []retrieval.Hit
+	taken  []string
+}
+
+// mergeHits orders the hits: those that come first whatever else was found, then our
+// own and the records in turn. Far more records than fit are not compared.
+func mergeHits(a *appended, first, own []retrieval.Hit, records []memoryRecord) []retrieval.Hit {
+	if len(records) == 0 {
+		return append(first, own...)
+	}
+	if n := 2 * recallSpans; len(records) > n {
+		for i := range records[n:] {
+			a.leave(&records[n+i].hit, string(retrieval.OverItems))
+		}
+		records = records[:n]
+	}
+	m := &merger{a: a, prompt: promptTexts(a)}
+	for _, h := range first {
+		m.take(h)
+	}
+	for n := 0; len(own) > 0 || n < len(records); n++ {
+		if len(own) > 0 {
+			m.own(own[0])
+			own = own[1:]
+		}
+		if n < len(records) {
+			own = m.foreign(records[n].hit, own)
+		}
+	}
+	return m.hits
+}
+
+func (m *merger) take(h retrieval.Hit) {
+	m.hits = append(m.hits, h)
+	m.taken = append(m.taken, bareWords(h.Text))
+}
+
+// own takes a hit of ours, unless a record said it already.
+func (m *merger) own(h retrieval.Hit) {
+	for i := range m.hits {
+		if m.hits[i].Kind == retrieval.Foreign && says(m.taken[i:i+1], h.Text) {
+			m.a.leave(&h, string(retrieval.Duplicate))
+			return
+		}
+	}
+	m.take(h)
+}
+
+// foreign takes a record, unless the prompt or a hit says it; one of ours that
+// still waits takes its place. It returns those that go on waiting.
+func (m *merger) foreign(h retrieval.Hit, waiting []retrieval.Hit) []retrieval.Hit {
+	switch {
+	case says(m.prompt, h.Text):
+		m.a.leave(&h, string(retrieval.ShownAlready))
+		return waiting
+	case says(m.taken, h.Text):
+		m.a.leave(&h, string(retrieval.Duplicate))
+		return waiting
+	}
+	for i := range waiting {
+		if says([]string{bareWords(waiting[i].Text)}, h.Text) {
+			m.a.leave(&h, string(retrieval.Duplicate))
+			m.own(waiting[i])
+			return slices.Delete(slices.Clone(waiting), i, i+1)
+		}
+	}
+	m.take(h)
+	return waiting
+}
+
+// promptTexts are all texts that stand in the prompt, as they are compared: the
+// host's system prompt and messages, and the kernel's own blocks.
+func promptTexts(a *appended) []string {
+	var out []string
+	add := func(text string) {
+		if text != "" {
+			out = append(out, bareWords(text))
+		}
+	}
+	for i := range a.req.System {
+		add(a.req.System[i].Text)
+	}
+	eachShown(a, add)
+	for i := range a.Proj.Carry {
+		add(a.Text(a.Proj.Carry[i].Hash))
+	}
+	for i := range a.Proj.Items {
+		if k := a.Proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
+			add(a.Text(a.Proj.Items[i].Hash))
+		}
+	}
+	return out
+}
+
+// says tells whether most of a text, by lines, stands in one of some others. A line
+// of one short word says too little to be found anywhere.
+func says(texts []string, text string) bool {
+	all, there := 0, 0
+	for l := range strings.SplitSeq(text, "\n") {
+		l = bareWords(l)
+		if len(l) < minLine && strings.Count(l, " ") < 3 {
+			continue
+		}
+		all += len(l)
+		if slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, l) }) {
+			there += len(l)
+		}
+	}
+	return all > 0 && 5*there >= 4*all
+}
+
+// bareWords are the words of a text in small letters, each between spaces: marks
+// of lists, headings and emphasis don't count, nor does where lines end.
+func bareWords(text string) string {
+	b := make([]byte, 1, len(text)+2)
+	b[0] = ' '
+	for _, r := range text {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b = append(b, byte(r))
+		case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r):
+			b = utf8.AppendRune(b, unicode.ToLower(r))
+		case b[len(b)-1] != ' ':
+			b = append(b, ' ')
+		}
+	}
+	if b[len(b)-1] != ' ' {
+		b = append(b, ' ')
+	}
+	return string(b)
+}

@@ -1,0 +1,178 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// mainFields are what a page's structured form says, in this order; of a page that
+// has none of them it is every scalar.
+var mainFields = []string{"text", "goal", "step", "status", "attributes"}
+
+// Standing are the pages that stand in every prompt, those that bind first.
+func Standing(pages []journal.StoredPage) []journal.StoredPage {
+	var hard, soft []journal.StoredPage
+	for _, p := range pages {
+		switch pin := TextField(p, journal.PinField); {
+		case p.Type == pagevm.Constraint || pin == journal.PinHard:
+			hard = append(hard, p)
+		case pin == "soft" || p.Type == pagevm.Plan && active(p):
+			soft = append(soft, p)
+		}
+	}
+	return append(hard, soft...)
+}
+
+// active tells whether a plan is still followed.
+func active(p journal.StoredPage) bool {
+	switch TextField(p, "status") {
+	case "done", "completed", "abandoned", "closed":
+		return false
+	}
+	return true
+}
+
+// InScope keeps what a sidechain gets: the rules, and not the plan of the main
+// line.
+func InScope(pages []journal.StoredPage, branch string) []journal.StoredPage {
+	if branch == "" {
+		return pages
+	}
+	var out []journal.StoredPage
+	for _, p := range pages {
+		if p.Type != pagevm.Plan {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// scopeName is a scope in words.
+func scopeName(s memkernel.Scope) string {
+	if s == memkernel.ScopeProject {
+		return "of this workspace"
+	}
+	return "of this session"
+}
+
+// pinPage makes the page of what a host wrote, as the carry block shows it.
+func (m *measured) pinPage(p *journal.StoredPage) *pagevm.Page {
+	id := ids.Page("pn", p.String(), string(p.Type))
+	full, short := pinText(p, false), pinText(p, true)
+	page := &pagevm.Page{ID: id, Type: p.Type, Scope: p.Scope, Role: string(memkernel.RoleUser), Created: m.req.Now,
+		Refs: []memkernel.Ref{{Path: pinRef(p), Hash: ids.Hash(full)}}}
+	return m.maker().Keep(page, full, func(*pagevm.Page) []pagevm.Rep {
+		reps := []pagevm.Rep{{Level: pagevm.Full, Hash: ids.Hash(full), Text: full}}
+		if len(short) < len(full) {
+			reps = append(reps, pagevm.Rep{Level: pagevm.Structured, Hash: ids.Hash(short), Text: short})
+		}
+		return reps
+	})
+}
+
+// pinRef names a page of the journal where a file's path would stand.
+func pinRef(p *journal.StoredPage) string { return "page:" + p.String() }
+
+// pinText shows a page's fields, all of them or the main ones.
+func pinText(p *journal.StoredPage, short bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%s %s, %s, version %d]", p.Type, p.Key, scopeName(p.Scope), p.Version)
+	shown := map[string]bool{journal.PinField: true}
+	for _, name := range mainFields {
+		if f, ok := p.Field(name); ok {
+			shown[name] = true
+			writeField(&b, f)
+		}
+	}
+	main := len(shown) > 1
+	for _, f := range p.Fields {
+		if !shown[f.Name] && (!short || !main && f.Kind == journal.KindScalar) {
+			writeField(&b, f)
+		}
+	}
+	return b.String()
+}
+
+func writeField(b *strings.Builder, f journal.StoredField) {
+	switch f.Kind {
+	case journal.KindScalar:
+		if f.Name != "text" {
+			fmt.Fprintf(b, "\n%s: ", f.Name)
+		} else {
+			b.WriteByte('\n')
+		}
+		b.WriteString(plainValue(f.Entries[0].Current().Value))
+	case journal.KindList:
+		fmt.Fprintf(b, "\n%s:", f.Name)
+		for _, e := range f.Entries {
+			b.WriteString("\n- " + plainValue(e.Current().Value))
+		}
+	case journal.KindMap:
+		for _, e := range f.Entries {
+			fmt.Fprintf(b, "\n%s: %s", e.ID, plainValue(e.Current().Value))
+		}
+	}
+}
+
+// plainValue is a string as it reads, and any other value as JSON.
+func plainValue(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// TextField is a scalar string of a page, "" if it has none.
+func TextField(p journal.StoredPage, name string) string {
+	f, ok := p.Field(name)
+	if !ok || len(f.Entries) == 0 || f.Kind != journal.KindScalar {
+		return ""
+	}
+	return plainValue(f.Entries[0].Current().Value)
+}
+
+// untold are the pins that the prompt does not show as they are now.
+func (d *decision) untold() []*journal.StoredPage {
+	var out []*journal.StoredPage
+	for i := range d.prior.Pinned {
+		p := &d.prior.Pinned[i]
+		if told := d.told(pinRef(p)); told == nil || told.Refs[0].Hash != ids.Hash(pinText(p, false)) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// noteHead stands over a page that was pinned, or changed, since the carry block
+// was made.
+const noteHead = "[Set now, and binding from here on]\n"
+
+// waitingPins is what telling of them would add to the prompt, so that a cut is
+// made for them where they need it.
+func (d *decision) waitingPins() int {
+	n := 0
+	for _, p := range d.untold() {
+		n += d.Scale(d.Count.Text(noteHead+pinText(p, false)) + d.Count.Overheads.PerMessage)
+	}
+	return n
+}
+
+// pinNotes tell of them behind the newest message, each version once.
+func pinNotes(a *appended) []pagevm.Block {
+	key := a.Hosts[len(a.Hosts)-1].Key
+	var blocks []pagevm.Block
+	for _, p := range a.untold() {
+		text := pinText(p, false)
+		ref := memkernel.Ref{Path: pinRef(p), Hash: ids.Hash(text)}
+		id := ids.Page("nt", a.prior.Name, a.req.Branch, ref.Path, ref.Hash)
+		blocks = append(blocks, a.blockPage(pagevm.ItemNote, id, p.Type, noteHead+text, key, []memkernel.Ref{ref}))
+	}
+	return blocks
+}

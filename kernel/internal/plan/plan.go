@@ -1,0 +1,301 @@
+// Package plan decides what to send for one model call. [Plan] is a function of what stood
+// before, the request, and two readers, of the session and of the workspace:
+//
+//	resolve ── take ── measure ── decide ── append ── lay out ── Result
+//
+// Each stage is a function that returns a value: what the stages before gave stands in it,
+// and no later stage changes that. What is only ever added to (pages that were made, faults,
+// the trail of deciders) stays also where an attempt was given up. Nothing here opens a
+// session, writes a file, looks at a clock or asks the network; whoever calls records the
+// result, or forgets it.
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/summary"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Prior is what stands when a call comes. Nothing in it changes.
+type Prior struct {
+	// Key is the session's, Name its folder's, from which page ids derive.
+	Key, Name string
+	// Before is the state of the conversation, Texts finds representations and kernel
+	// blocks by hash.
+	Before *branch.State
+	Texts  map[string]string
+	// Maker makes the pages. The plan sets what counts as large.
+	Maker ingest.Maker
+	// Observed is the summary of the observed turns, Calibration what is known of the
+	// model's counts.
+	Observed    summary.State
+	Calibration budget.Calibration
+	// Pinned are the pages that stand in every prompt of the branch.
+	Pinned []journal.StoredPage
+	// Pending counts the boundaries that asked for a cut, Compacted are the times of the
+	// host's own compactions.
+	Pending   int
+	Compacted []time.Time
+	Life      Life
+	Memory    Memory
+}
+
+// Life says how the working state of sessions is kept.
+type Life struct {
+	Off, NoCheckpoints bool
+	// RestoreTokens bounds the text from which a model goes on; see [RestoreRoom].
+	RestoreTokens int
+	Progress      Progress
+	// Thresholds are the gauge's in a window with a reserve.
+	Thresholds func(window, reserve int) checkpoint.Thresholds
+	Flush      Flush
+}
+
+// Flush says when a host is asked for a flush turn.
+type Flush struct {
+	Off bool
+	// Soft is how far before a compaction, in tokens of a window; TranscriptBytes asks
+	// for one whenever the conversation has grown by so much, 0 for the default.
+	Soft            func(window int) int
+	TranscriptBytes int
+}
+
+// Memory says what is taken from the workspace, in tokens, items and shares; negative for
+// nothing.
+type Memory struct {
+	Bootstrap            []string
+	NoRemembered         bool
+	NoDailyLogs, NoSpans bool
+	// CarryTokens bounds what pins and files take of a carry block.
+	WorkspaceTokens, CarryTokens int
+	RecallTokens, RecallItems    int
+	RecallScore, RecallShare     float64
+}
+
+// Request is the call that a host is about to make.
+type Request struct {
+	SessionKey, Branch, Model    string
+	Price                        cachelayout.Model // of Model
+	ContextWindow, Reserve       int
+	FixedTokens                  int
+	System                       []memkernel.Part
+	Tools                        []memkernel.Tool
+	Messages                     []memkernel.Message
+	Prompt, Turn                 string
+	Now                          time.Time
+	Resolver                     string
+	Private                      bool
+	ToolChoice, Thinking, Effort string
+	DropOption                   bool
+	Format                       transcript.Format
+	Memories                     []MemoryAnswer
+	TTL                          time.Duration
+	Overflow                     *Overflow
+	Unplanned                    *Unplanned
+	// LowWater is the conversation that a cut keeps, in tokens; 0 leaves it to the cut
+	// planner.
+	LowWater int
+	// Demand is a compaction that comes with no call, nil for a plan. Nothing is
+	// appended then, and the provider's cache stays what it was.
+	Demand *Wish
+}
+
+// Session reads what most plans need nothing of.
+type Session interface {
+	// Notes are a model's on the branch.
+	Notes() (summary.Notes, error)
+	// WorkState is the working state.
+	WorkState() (*WorkState, error)
+	// Searchable is what left the session's prompts, with some pages more: shown gives
+	// a page, and what it says where it still stands in the host's messages.
+	Searchable(pages []string, shown func(id string) (p *pagevm.Page, text string, here bool)) (*retrieval.Spans, []ingest.Fault)
+}
+
+// WorkState is a session's working state as it was kept last.
+type WorkState struct {
+	// State is what was captured, Latest the newest record of it, Written the newest
+	// checkpoint; nil where there is none.
+	State           checkpoint.State
+	Latest, Written *checkpoint.Checkpoint
+	// GoesOn is what a conversation goes on from where no checkpoint is written.
+	GoesOn func() *checkpoint.Checkpoint
+	// Input is what a checkpoint of the plan's would hold beside the state, Tell has a
+	// state take what the request says of where the session comes from, Source names
+	// what a restore text was made of.
+	Input  func(checkpoint.Trigger, checkpoint.Reading) checkpoint.Input
+	Tell   func(*checkpoint.State)
+	Source func(*checkpoint.Checkpoint) string
+}
+
+// Workspace reads the workspace's files and searches memory.
+type Workspace interface {
+	// File reads a file, false if there is none. Remembered is the name of MEMORY.md.
+	File(path string) (File, bool, error)
+	Remembered() string
+	// StateFile reads SESSION-STATE.md.
+	StateFile() (StateFile, error)
+	DailyLogs(now time.Time) (today, yesterday markdownstore.File)
+	Recall(ctx context.Context, q retrieval.Query) retrieval.Result
+}
+
+// WindowError is returned when nobody knows the model's context window.
+type WindowError struct{ Model string }
+
+func (e *WindowError) Error() string {
+	return fmt.Sprintf("context window of model %q is unknown", e.Model)
+}
+
+// ErrPrivate is returned for a shared plan of a conversation that was planned as
+// private: what it has been shown must not reach others.
+var ErrPrivate = errors.New("this conversation was planned as private before: plan it as private, or under another session key")
+
+// Result is a plan.
+type Result struct {
+	appended
+	layout
+	// Faults are what went wrong, Alerts signs of trouble that no prompt could have
+	// prevented, Trail what the deciders were asked and said, in order.
+	Faults, Alerts []ingest.Fault
+	Trail          []Step
+	// Next is the state of the conversation once the plan was sent.
+	Next *branch.State
+}
+
+// Plan plans a call, or a compaction on demand. A workspace of nil is one that is left
+// alone.
+func Plan(ctx context.Context, prior *Prior, req *Request, s Session, ws Workspace) (*Result, error) {
+	in := input{prior: prior, req: req, session: s, workspace: ws, shelf: &shelf{}, log: &log{}}
+	res, err := resolve(in)
+	if err != nil {
+		return nil, err
+	}
+	c, err := take(ctx, in, res)
+	if err != nil {
+		return nil, err
+	}
+	m, err := measure(c, res)
+	if err != nil {
+		return nil, err
+	}
+	d, err := decide(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	a := appendBlocks(ctx, d)
+	verify(&a)
+	if err := ctx.Err(); err != nil {
+		return nil, err // what recall found may be less than there is
+	}
+	l := layOut(&a)
+	return &Result{appended: a, layout: l, Faults: in.log.faults, Alerts: in.log.alerts, Trail: in.log.trail, Next: next(&a, &l)}, nil
+}
+
+// input is what all stages read.
+type input struct {
+	prior     *Prior
+	req       *Request
+	session   Session
+	workspace Workspace // nil if it is left alone
+	shelf     *shelf
+	log       *log
+}
+
+// log is what stages add to, also those of an attempt that was given up.
+type log struct {
+	faults, alerts []ingest.Fault
+	trail          []Step
+}
+
+// Step is one call of a decider: exactly one of the three is there.
+type Step struct {
+	Cut    *CutStep
+	Select *SelectStep
+	Next   *NextStep
+}
+
+// CutStep is a question to the cut planner.
+type CutStep struct {
+	In  cachelayout.CutInput
+	Out cachelayout.Cut
+}
+
+// SelectStep is a question to the selector: Wish is its answer as it was handed on, Out as
+// it came.
+type SelectStep struct {
+	In   pagevm.SelectInput
+	Wish *pagevm.CutWish
+	Out  pagevm.CutWish
+}
+
+// NextStep is a question for the next projection.
+type NextStep struct {
+	Wishes pagevm.Wishes
+	Cache  pagevm.Cache
+	Proj   *pagevm.Projection
+	Out    pagevm.Decision
+}
+
+// resolved are window and reserve as the request or the price book has them, in tokens.
+type resolved struct{ window, reserve int }
+
+// resolve takes the request's defaults, and refuses what can't be planned.
+func resolve(in input) (resolved, error) {
+	r := in.req
+	res := resolved{r.ContextWindow, r.Reserve}
+	if res.window == 0 {
+		res.window = r.Price.ContextWindow
+	}
+	if res.window <= 0 {
+		return res, &WindowError{Model: r.Model}
+	}
+	if res.reserve == 0 {
+		res.reserve = budget.DefaultReserve(res.window)
+	}
+	if in.prior.Before.Private && !r.Private {
+		return res, fmt.Errorf("plan %s: %w", r.SessionKey, ErrPrivate)
+	}
+	return res, nil
+}
+
+// Format is the shape of the request that the host will send.
+func (in *input) Format() transcript.Format { return FormatOf(in.req.Format, &in.req.Price) }
+
+// FormatOf is a request's shape: the host's wish, else what the model's provider speaks.
+func FormatOf(wish transcript.Format, m *cachelayout.Model) transcript.Format {
+	switch {
+	case wish != "":
+		return wish
+	case m.Provider == "openai":
+		return transcript.FormatOpenAI
+	}
+	return transcript.FormatAnthropic
+}
+
+// next is the state that follows: what each stage made of the one before.
+func next(a *appended, l *layout) *branch.State {
+	n := *a.Prev
+	n.Plan, n.Private = "", a.req.Private
+	n.Raw, n.Msgs, n.Hosts, n.Places, n.Adopted, n.Removed, n.Calls = a.Raw, a.Msgs, a.Hosts, a.Places, a.Adopted, a.Removed, a.Calls
+	n.Call, n.System, n.Tools = a.lastCall(), a.req.System, a.req.Tools
+	n.Overflow, n.Ran, n.Pace, n.TTL, n.Ledger = a.overflow, a.ran, a.Pace, a.ttl, l.ledger
+	n.Summary, n.Spans, n.Breaker, n.Compacted, n.Notes = a.Summary, a.Spans, a.Breaker, a.compacted, a.notesShown
+	n.Fitted, n.Settled, n.Level = a.fitted, a.settled, a.level
+	n.FlushAsked, n.FlushSeen = a.flushAsked, a.flushSeen
+	n.Proj, n.Planned, n.Full, n.Window = a.Proj, a.Proj.Tokens(), a.Planned(a.Proj), a.Window
+	n.Before, n.Ratio = a.Before, a.Ratio
+	return &n
+}

@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// Progress keeps a session from being compacted again and again for nothing; see the
+// kernel's options, whose defaults are filled in.
+type Progress struct {
+	MinTokens     int
+	Futile, Turns int
+	OverflowTries int
+	SpiralCuts    int
+	SpiralWithin  time.Duration
+}
+
+// MinReclaim is the least that counts as progress.
+func (m *measured) MinReclaim() int {
+	return min(m.prior.Life.Progress.MinTokens, max(1, m.Window/20))
+}
+
+// stalled tells whether a cut of p would be one more for nothing. It never keeps
+// one from being made that a prompt needs to fit.
+func (m *measured) stalled(p *pagevm.Projection) bool {
+	o, b := m.prior.Life.Progress, m.Prev.Breaker
+	return b.Futile >= o.Futile && m.Conversation(p) < b.Size+m.MinReclaim() && m.turnsSoFar()-b.Turn <= o.Turns
+}
+
+// judge takes note of what a cut came to, and tells of a session that is cut again
+// and again.
+func judge(d *decision) {
+	if d.Made.Cut == nil || d.Made.Cut.Event != "" {
+		return // a cold cache makes cuts free
+	}
+	b := branch.Breaker{Size: d.Conversation(d.Proj), Turn: d.turnsSoFar()}
+	if d.Conversation(d.Grown)-b.Size < d.MinReclaim() {
+		if b.Futile = 1; b.Turn-d.Prev.Breaker.Turn <= d.prior.Life.Progress.Turns {
+			b.Futile += d.Prev.Breaker.Futile
+		}
+	}
+	d.Breaker = b
+	if text := Spiral(d.prior.Life.Progress, d.prior.Compacted, d.Proj, d.req.Now); text != "" {
+		d.log.alerts = append(d.log.alerts, ingest.Fault{Code: AlertSpiral, Detail: text})
+	}
+}
+
+// Spiral warns of too many compactions within a short time: the host's and the cuts of a
+// projection, "" if there are few. Cuts that a cold cache made free count for none.
+func Spiral(o Progress, compacted []time.Time, p *pagevm.Projection, now time.Time) string {
+	at := map[time.Time]bool{}
+	recent := func(t time.Time) bool { return !t.IsZero() && now.Sub(t) >= 0 && now.Sub(t) <= o.SpiralWithin }
+	for _, t := range compacted {
+		if recent(t) {
+			at[t.UTC()] = true
+		}
+	}
+	for _, c := range p.Cuts {
+		if c.Event == "" && recent(c.Time) {
+			at[c.Time.UTC()] = true
+		}
+	}
+	if len(at) < o.SpiralCuts {
+		return ""
+	}
+	return fmt.Sprintf("%d compactions within %v: what fills the prompt comes back as fast as it goes; begin a new session, or use smaller steps", len(at), o.SpiralWithin)
+}

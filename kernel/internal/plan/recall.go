@@ -1,0 +1,240 @@
+package plan
+
+import (
+	"context"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/pagevm/represent"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// recallPool is how many passages are looked at for a prompt: some of them it shows
+// already, and some say the same.
+const recallPool = 48
+
+// recallSpans is how many spans of the session are looked at beside them.
+const recallSpans = 12
+
+// recallFloor is the least room that recalling is worth.
+const recallFloor = 80
+
+// recalled asks memory on behalf of a user turn, once: what it finds, with what the
+// host's own memory found and less what the prompt shows, becomes one block behind
+// the newest message, and stays.
+func recalled(ctx context.Context, a *appended) (*pagevm.Recall, []pagevm.Block) {
+	tokens, items := a.prior.Memory.RecallTokens, a.prior.Memory.RecallItems
+	if tokens < 0 || items < 0 {
+		leaveMemories(a, string(retrieval.Disabled))
+		return nil, nil
+	}
+	turn, text, _ := a.userTurn()
+	if turn == "" || a.Prev.Proj.Recalled(a.Align).Turn == turn {
+		leaveMemories(a, ReasonTurnRecalled)
+		return nil, nil
+	}
+	if a.workspace == nil && len(a.req.Memories) == 0 {
+		return nil, nil
+	}
+	out := &pagevm.Recall{Turn: turn}
+	room := min(tokens, a.Hard-a.Planned(a.Proj)) - a.Scale(a.Count.Overheads.PerMessage)
+	if a.Ratio != 1 {
+		room-- // sizes are rounded up apart, and the block's as one
+	}
+	if room < recallFloor {
+		leaveMemories(a, string(retrieval.OverBudget))
+		out.Reason, out.Detail = string(retrieval.NoMatch), "no room is left for it"
+		return out, nil
+	}
+	res, records := askMemory(ctx, a, text), memoryRecords(a)
+	out.Reason, out.Mode, out.Detail = string(res.Reason), string(res.Mode), res.Detail
+	packed := pack(a, mergeHits(a, dailyLogs(a, room), res.Hits, records), room, items)
+	if len(packed.Items) == 0 {
+		if res.Reason == retrieval.OK {
+			out.Reason, out.Detail = string(retrieval.NoMatch), "what was found stands in the prompt already"
+		}
+		return out, nil
+	}
+	keepMemories(a, packed.Items, records, turn)
+	block := a.blockPage(pagevm.ItemRetrieval, ids.Page("rt", a.prior.Name, a.req.Branch, turn), pagevm.Preference, retrieval.Render(packed.Items), turn, refsOf(packed.Items))
+	out.Page = block.Page
+	return out, []pagevm.Block{block}
+}
+
+// askMemory searches for what the user wrote and for the step that the work is at.
+func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
+	if a.workspace == nil {
+		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: MemoryOff}
+	}
+	o := &a.prior.Memory
+	q := retrieval.Query{Text: text, Limit: recallPool, MinScore: o.RecallScore, MinShare: o.RecallShare, Passages: true, MostSpans: recallSpans, NoSnippets: true, Now: a.req.Now}
+	if step := represent.PlanStep(a.workState().Text); step != "" {
+		q.Text += "\n" + step
+	}
+	if !o.NoSpans {
+		q.Spans, q.WantSpan = searchable(a)
+	}
+	return a.workspace.Recall(ctx, q)
+}
+
+// MemoryOff is why nothing was searched where the workspace's files are left alone.
+const MemoryOff = "memory is switched off"
+
+// LinesMark stands between a page's id and the lines of it that are meant.
+const LinesMark = "@L"
+
+// searchable is what left the prompts of this conversation, made searchable, and
+// which of it is meant: the session's other conversations share the set. Where a message
+// still stands in the host's conversation its page is not read from disk.
+func searchable(a *appended) (*retrieval.Spans, func(id string) bool) {
+	wanted := map[string]bool{}
+	var pages []string
+	for i := range a.Spans {
+		for _, id := range a.Spans[i].Pages {
+			wanted[id] = true
+			pages = append(pages, id)
+		}
+	}
+	for i := range a.Proj.Items {
+		delete(wanted, a.Proj.Items[i].Page)
+	}
+	var at map[string]int
+	spans, faults := a.session.Searchable(pages, func(id string) (*pagevm.Page, string, bool) {
+		p := a.Page(id)
+		if at == nil {
+			at = placesOfPages(a.Hosts)
+		}
+		i, here := at[id]
+		if p == nil || !here {
+			return p, "", false
+		}
+		return p, shownText(a, i, p), true
+	})
+	a.log.faults = append(a.log.faults, faults...)
+	return spans, func(id string) bool {
+		page, _, _ := strings.Cut(id, LinesMark)
+		return wanted[page]
+	}
+}
+
+// placesOfPages finds the message that a page is of.
+func placesOfPages(hosts []pagevm.HostMessage) map[string]int {
+	at := make(map[string]int, len(hosts))
+	for i := range hosts {
+		for j := range hosts[i].Segments {
+			at[hosts[i].Segments[j].Page] = i
+		}
+	}
+	return at
+}
+
+// shownText is what a page of message i says, without thinking, secrets masked.
+func shownText(a *appended, i int, page *pagevm.Page) string {
+	var b strings.Builder
+	for _, s := range a.Hosts[i].Segments {
+		if s.Page != page.ID {
+			continue
+		}
+		if s.Kind == pagevm.ItemResult {
+			return MaskedResult(a.Mask, page, ingest.ResultContent(&a.Msgs[i].Parts[s.Part]))
+		}
+		for j := s.Part; j < s.Part+s.Parts; j++ {
+			p := &a.Msgs[i].Parts[j]
+			switch {
+			case p.Kind == memkernel.PartText:
+				b.WriteString(p.Text)
+			case p.Call != nil:
+				b.WriteString(p.Call.Name + " " + p.Call.Input)
+			case p.Result != nil:
+				b.WriteString(ingest.ResultText(p.Result))
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return a.Mask.Text(b.String())
+}
+
+// MaskedResult is what a result says without secrets. If its hash is that of a
+// page in which none was found, it needs no second look, which takes longer.
+func MaskedResult(m *mask.Masker, p *pagevm.Page, text string) string {
+	if p.Masked == 0 && ids.Hash(text) == p.Hash {
+		return strings.ToValidUTF8(text, "\uFFFD")
+	}
+	return m.Text(text)
+}
+
+// pack fits hits into the room, less what the prompt shows already.
+func pack(a *appended, hits []retrieval.Hit, room, items int) retrieval.Packed {
+	shows := showing(a, hits)
+	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room, Items: items,
+		Count: func(s string) int { return a.Scale(a.Count.Text(s)) }, Shown: shows})
+	byID := make(map[string]*retrieval.Hit, len(hits))
+	for i := range hits {
+		byID[hits[i].ID] = &hits[i]
+	}
+	for _, l := range packed.Left {
+		tokens := 0
+		if h := byID[l.ID]; h != nil {
+			tokens = a.Scale(a.Count.Text(h.Text))
+		}
+		a.Left = append(a.Left, branch.Excluded{Kind: branch.RegionRetrieval, ID: l.Citation, Tokens: tokens, Reason: string(l.Reason)})
+	}
+	return packed
+}
+
+// refsOf cites what a block holds. A span of the session has no path, nor has a
+// record of another system: the span's citation, lines and all, or the record's page
+// stands there, which is what Get takes.
+func refsOf(items []retrieval.Item) []memkernel.Ref {
+	refs := make([]memkernel.Ref, len(items))
+	for i, it := range items {
+		refs[i] = memkernel.Ref{Path: it.Path, StartLine: it.StartLine, EndLine: it.EndLine, Hash: ids.Hash(it.Text)}
+		if it.Kind != retrieval.Memory {
+			refs[i] = memkernel.Ref{Path: it.ID, Hash: refs[i].Hash}
+		}
+	}
+	return refs
+}
+
+// dailyLogs are the newest lines of today's and yesterday's log, with which a
+// session begins. They are part of what may be recalled.
+func dailyLogs(a *appended, room int) []retrieval.Hit {
+	if a.workspace == nil || a.prior.Memory.NoDailyLogs || a.req.Branch != "" || len(a.Prev.Proj.Seen) > 0 {
+		return nil
+	}
+	today, yesterday := a.workspace.DailyLogs(a.req.Now)
+	var out []retrieval.Hit
+	for _, f := range []struct {
+		path, date string
+	}{{today.Path, today.Date}, {yesterday.Path, yesterday.Date}} {
+		src, ok, err := a.workspace.File(f.path)
+		if err != nil {
+			a.log.faults = append(a.log.faults, ingest.Fault{Code: FaultWorkspaceFile, Detail: err.Error()})
+		}
+		if err != nil || !ok {
+			continue
+		}
+		from, text := tail(a, src.Text, room*3/10)
+		out = append(out, retrieval.Hit{Kind: retrieval.Memory, ID: f.path, Path: f.path, StartLine: from, EndLine: src.Lines, Date: f.date,
+			Score: 1, Citation: f.path, Text: text})
+	}
+	return out
+}
+
+// tail is the end of a text, of about so many tokens, and the line it begins on.
+func tail(a *appended, text string, tokens int) (from int, end string) {
+	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	i, sum := len(lines), 0
+	for i > 0 {
+		if sum += a.Scale(a.Count.Text(lines[i-1])); sum > tokens && i < len(lines) {
+			break
+		}
+		i--
+	}
+	return i + 1, strings.Join(lines[i:], "")
+}

@@ -1,0 +1,193 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Overflow is a provider's refusal of a request as too long. PlanID is the plan that was
+// refused, "" the newest; Input and Limit are the figures where the host knows them better
+// than the provider's Text.
+type Overflow struct {
+	Text         string
+	Input, Limit int
+	PlanID       string
+}
+
+// RefusedError is returned where a request was refused again and again although each
+// plan was smaller, or where nothing that was refused can be made smaller.
+type RefusedError struct {
+	// Tries were made; Planned is how large the last plan was by our count, Window
+	// what the provider is known to take, both in tokens.
+	Tries, Planned, Window int
+	// Largest is what takes most of it.
+	Largest []budget.Item
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the provider refused %d requests in a row as too long", e.Tries)
+}
+
+// ErrNoOverflow is returned for a text that is no refusal of a request as too long.
+var ErrNoOverflow = errors.New("this is no refusal of a request as too long: hand it in for what it is, or without its text")
+
+// maxRefusedRatio is the ratio of real to counted tokens above which a refusal is
+// about something that we were not shown rather than about our count.
+const maxRefusedRatio = 2
+
+// overflowed tells whether this plan answers a refusal.
+func (d *decision) overflowed() bool { return d.Refused }
+
+// learnRefusal takes what a refusal teaches, before the plan is measured by it.
+func learnRefusal(m *measured) error {
+	o := m.req.Overflow
+	if o == nil {
+		m.overflow.Tries = 0
+		return nil
+	}
+	figures, err := o.figures()
+	if err != nil {
+		return err
+	}
+	m.Refusal = figures
+	if answered(m, o, figures) {
+		return nil
+	}
+	m.Refused, m.Learned, m.refusedProj = true, true, m.Prev.Proj
+	st := &m.overflow
+	if st.Tries++; st.Tries > m.prior.Life.Progress.OverflowTries {
+		return &RefusedError{Tries: st.Tries - 1, Planned: m.Unanchored(m.Prev.Proj), Window: m.Window, Largest: m.LargestItems(m.Prev.Proj.Carry, m.Prev.Proj.Items)}
+	}
+	learnSizes(m, figures)
+	return nil
+}
+
+// answered tells whether what stands was planned for the refusal already.
+func answered(m *measured, o *Overflow, f *budget.Overflow) bool {
+	switch st := &m.Prev.Overflow; {
+	case m.Prev.Plan == "":
+		return false
+	case o.PlanID != "":
+		return o.PlanID != m.Prev.Plan
+	case f.Input > 0 && f.Input == st.Last:
+		return true
+	}
+	return m.Prev.Unsent && m.Prev.Overflow.Tries > 0
+}
+
+// figures are those of the text, and the host's own over them.
+func (o *Overflow) figures() (*budget.Overflow, error) {
+	f, ok := budget.ParseOverflow(o.Text)
+	if !ok && o.Text != "" {
+		return nil, ErrNoOverflow
+	}
+	setIf(&f.Input, o.Input)
+	setIf(&f.Limit, o.Limit)
+	return &f, nil
+}
+
+// learnSizes sets the window, and how the refused prompt really compares with our
+// count of it.
+func learnSizes(m *measured, f *budget.Overflow) {
+	st := &m.overflow
+	st.Last = f.Input
+	if f.Limit > 0 && f.Limit < m.Window {
+		st.Window = f.Limit
+	}
+	st.Reserve = max(st.Reserve, f.Answer)
+	if m.Prev.Unsent {
+		return // what was refused is from before the compaction that stands
+	}
+	fixed, counted := m.Prev.FixedTokens(), m.Prev.Proj.Tokens()
+	if m.Prev.Plan == "" { // what was refused is the host's own prompt
+		fixed, counted = m.Fixed, 0
+		for i := range m.Hosts {
+			counted += m.Hosts[i].Tokens()
+		}
+	}
+	actual := f.Input
+	if actual == 0 {
+		actual = max(f.Limit, m.Window) + 1
+	}
+	if counted <= 0 || actual <= fixed {
+		return
+	}
+	m.RefusedCount, m.RefusedActual = counted, actual-fixed
+	switch ratio := float64(actual-fixed) / float64(counted); {
+	case ratio <= maxRefusedRatio:
+		st.Ratio = math.Max(st.Ratio, ratio)
+	case f.Input > 0:
+		st.Hidden += actual - fixed - int(float64(counted)*math.Max(1, m.Ratio))
+	default:
+		st.Ratio = maxRefusedRatio // no figures: the count can hardly be worse
+	}
+}
+
+// applyRefusals measures the plan by what refusals have taught.
+func applyRefusals(m *measured) {
+	st := m.overflow
+	if st.Window > 0 && st.Window < m.Window {
+		m.Window = st.Window
+		if m.req.Reserve == 0 || m.Reserve >= m.Window {
+			m.Reserve = budget.DefaultReserve(m.Window)
+		}
+	}
+	if st.Reserve < m.Window/2 {
+		m.Reserve = max(m.Reserve, st.Reserve)
+	}
+	m.Ratio = math.Max(m.Ratio, st.Ratio)
+}
+
+// takeBackRefused makes the results that the refused request showed for the first
+// time new again: nobody has seen them, so they may be shown shorter.
+func takeBackRefused(m *measured) {
+	at := len(m.Hosts)
+	for at > 0 && transcript.HasResults(m.Msgs[at-1]) {
+		at--
+	}
+	if !m.Refused || at == len(m.Hosts) || at >= len(m.Prev.Proj.Seen) || m.Align.Rewrite != pagevm.RewriteNone {
+		return
+	}
+	prev := *m.Prev
+	prev.Proj = m.Prev.Proj.TakeBack(m.Hosts[:at])
+	m.Prev = &prev
+	m.Align = pagevm.Align(prev.Proj, m.Hosts)
+}
+
+func setIf[T comparable](to *T, v T) {
+	var zero T
+	if v != zero {
+		*to = v
+	}
+}
+
+// overflowCut asks for the cut that a refusal needs: no rule but the floors stands
+// against it.
+func overflowCut(d *decision) {
+	if !d.Cut.Do || d.Cut.Reason != string(pagevm.CutCold) {
+		d.Cut.Reason = string(pagevm.CutForced)
+	}
+	d.Cut.Do, d.Cut.Force = true, true
+	d.Cut.TargetTokens = min(d.Cut.Figures.LowWater, d.Hard)
+	if d.Refusal.Input == 0 {
+		d.Cut.TargetTokens = min(d.Cut.TargetTokens, d.Fixed+int(blindly*float64(d.Conversation(d.refusedProj))))
+	}
+}
+
+// blindly is how much of a refused conversation is kept where the provider named no
+// figures.
+const blindly = 0.75
+
+// stuck tells of a refused prompt that can't be made any smaller: sending it again
+// would be refused again.
+func stuck(d *decision) error {
+	if !d.Refused || d.Prev.Unsent || len(d.refusedProj.Seen) == 0 || d.Conversation(d.Proj) < d.Conversation(d.refusedProj) {
+		return nil
+	}
+	return &RefusedError{Tries: d.overflow.Tries, Planned: d.Unanchored(d.Proj), Window: d.Window, Largest: d.LargestItems(d.Proj.Carry, d.Proj.Items)}
+}

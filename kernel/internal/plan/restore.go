@@ -1,0 +1,143 @@
+package plan
+
+import (
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// gauge reads how full the context is and decides what that asks for: a line for
+// the model, a checkpoint, or, where a cut is made, one before it.
+func gauge(d *decision) {
+	if d.prior.Life.Off || d.req.Branch != "" {
+		return
+	}
+	d.Reading = checkpoint.Reading{Tokens: d.Before, Window: d.Window, Estimated: d.Prev.Anchor.Total == 0}
+	t := d.prior.Life.Thresholds(d.Window, d.Reserve)
+	now, crossed := t.Cross(checkpoint.Level(d.Prev.Level), d.Reading)
+	d.level = int(now)
+	for _, l := range crossed {
+		d.crossed = max(d.crossed, l)
+		if l >= checkpoint.LevelCheckpoint {
+			d.Trigger = checkpoint.TriggerAuto
+		}
+	}
+	if d.Made.Cut != nil {
+		d.level, d.crossed = int(checkpoint.LevelNone), checkpoint.LevelNone
+		d.Trigger = checkpoint.TriggerCompaction
+	}
+}
+
+// stateNow is the working state as the plan's messages leave it.
+func stateNow(d *decision, ws *WorkState) checkpoint.State {
+	if d.Captured == nil {
+		st := checkpoint.UpdateMasked(ws.State, d.Msgs, d.Mask.Text)
+		ws.Tell(&st)
+		d.Captured = &st
+	}
+	return *d.Captured
+}
+
+// worked reads the session's working state, nil where it can't be read.
+func worked(d *decision) *WorkState {
+	ws, err := d.session.WorkState()
+	if err != nil {
+		d.fault(ingest.Fault{Code: FaultCheckpoint, Detail: err.Error()})
+		return nil
+	}
+	return ws
+}
+
+// checkpointNow is the checkpoint that a restore text is made of: the state as the
+// plan's messages leave it, whether it has been written or not.
+func checkpointNow(d *decision, ws *WorkState) *checkpoint.Checkpoint {
+	st := stateNow(d, ws)
+	if st.Thread.Captured == 0 || !st.Changed(ws.Written) && ws.Written != nil {
+		return ws.Latest
+	}
+	d.Trigger = checkpoint.TriggerCompaction
+	return checkpoint.Build(st, ws.Latest, ws.Input(d.Trigger, d.Reading))
+}
+
+// besideSummary is what a restore text says beside a summary of ours: what that does
+// not say.
+var besideSummary = []checkpoint.Section{checkpoint.SectionWorking, checkpoint.SectionThread, checkpoint.SectionLearnings}
+
+// restoreBlock is the text from which the model goes on, for the carry block.
+func restoreBlock(d *decision, occasion checkpoint.Occasion, beside bool) []pagevm.Block {
+	room := RestoreRoom(d.Window, d.prior.Life.RestoreTokens)
+	if d.prior.Life.Off || room <= 0 || d.req.Branch != "" {
+		return nil
+	}
+	ws := worked(d)
+	if ws == nil {
+		return nil
+	}
+	if beside {
+		return restored(d, ws, checkpointNow(d, ws), checkpoint.RestoreOptions{Occasion: occasion, Cap: room / 2, Sections: besideSummary})
+	}
+	return restored(d, ws, checkpointNow(d, ws), checkpoint.RestoreOptions{Occasion: occasion, Cap: room})
+}
+
+// resumed is the restore text of a conversation that begins while an earlier one of
+// the session left a checkpoint.
+func resumed(d *decision) []pagevm.Block {
+	room := RestoreRoom(d.Window, d.prior.Life.RestoreTokens)
+	if d.prior.Life.Off || room <= 0 || d.req.Branch != "" {
+		return nil
+	}
+	ws := worked(d)
+	if ws == nil {
+		return nil
+	}
+	if key := ws.State.Thread.Reader.Offset.Key; key != "" && ingest.Unseen(key, d.Msgs) > 0 {
+		return nil // the same conversation, taken up again
+	}
+	return restored(d, ws, leftBehind(d, ws), checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: room})
+}
+
+// leftBehind is what an earlier conversation of the session left: its checkpoint, with
+// what was captured since, for which a checkpoint is written now.
+func leftBehind(d *decision, ws *WorkState) *checkpoint.Checkpoint {
+	if d.prior.Life.NoCheckpoints || ws.State.Thread.Captured == 0 || !ws.State.Changed(ws.Written) {
+		return ws.GoesOn()
+	}
+	d.Behind = true
+	return checkpoint.Build(ws.State, ws.Latest, ws.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}))
+}
+
+// anew is the text to go on from where the host's messages are other ones from the first
+// on: another conversation of the session. What the host's compaction left of it is none.
+func anew(d *decision) []pagevm.Block {
+	if len(d.Prev.Proj.Seen) == 0 || d.Align.Rewrite != pagevm.RewriteBehind || d.Align.First > 0 || d.hostCompacted() {
+		return nil
+	}
+	return resumed(d)
+}
+
+// restored makes the block of a checkpoint, none if there is no checkpoint.
+func restored(d *decision, ws *WorkState, c *checkpoint.Checkpoint, opt checkpoint.RestoreOptions) []pagevm.Block {
+	if c == nil {
+		return nil
+	}
+	opt.Count, opt.More, opt.Source = d.Count.Text, More(c), ws.Source(c)
+	text := checkpoint.Restore(c, &opt)
+	if text == "" {
+		return nil
+	}
+	return []pagevm.Block{d.carryBlock(pagevm.ItemCarry, ids.Page("rs", d.prior.Name), pagevm.Structured, text)}
+}
+
+// More names what can be fetched for a whole section of a checkpoint.
+func More(c *checkpoint.Checkpoint) func(checkpoint.Section, int) string {
+	return func(sec checkpoint.Section, _ int) string { return string(c.Meta.CheckpointID) + "." + string(sec) }
+}
+
+// RestoreRoom bounds a restore text in small windows, too.
+func RestoreRoom(window, limit int) int {
+	if limit == 0 {
+		limit = checkpoint.RestoreCap
+	}
+	return min(limit, window/100)
+}

@@ -1,0 +1,195 @@
+package plan
+
+import (
+	"path"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
+)
+
+// scores gather what is known of the worth of everything that stands, for the
+// selector. It looks from the newest message back, so that what came after is known.
+type scores struct {
+	d      *decision
+	seen   []pagevm.Seen // all messages as a cut sees them
+	newest int           // the newest atom
+	traits [][]pagevm.Traits
+	ids    map[represent.Name]int32
+	uses   []pagevm.NameUse
+	// worked are the tools and paths of newer results that were no errors.
+	worked map[string]bool
+	// found are the names of every segment's levels, by its place in the messages.
+	found [][][pagevm.Full + 1][]represent.Name
+	// edited is the path that was edited last, asked the names in the user's newest
+	// words and in the step that the work is at.
+	edited string
+	asked  map[represent.Name]bool
+}
+
+// score looks at all messages. Of those that have left only what they said
+// counts: a name that was said once is likelier to be said again.
+func score(d *decision, seen []pagevm.Seen) *scores {
+	a := &scores{d: d, seen: seen, traits: make([][]pagevm.Traits, len(d.Hosts)), ids: map[represent.Name]int32{},
+		worked: map[string]bool{}, asked: map[represent.Name]bool{}, newest: d.Places[len(d.Places)-1].Atom}
+	_, words, _ := d.userTurn()
+	for _, n := range represent.Names(words + "\n" + represent.PlanStep(d.workState().Text)) {
+		a.asked[n] = true
+	}
+	a.find()
+	for i := len(d.Hosts) - 1; i >= 0; i-- {
+		a.traits[i] = make([]pagevm.Traits, len(d.Hosts[i].Segments))
+		for j := range d.Hosts[i].Segments {
+			if s := &d.Hosts[i].Segments[j]; s.Kind == pagevm.ItemResult {
+				a.result(i, j)
+			} else {
+				a.dialogue(i, j)
+			}
+		}
+	}
+	return a
+}
+
+func (a *scores) age(i int) int { return a.newest - a.d.Places[i].Atom }
+
+// find looks for the names in all texts, on all processors: it is most of the work.
+func (a *scores) find() {
+	a.found = make([][][pagevm.Full + 1][]represent.Name, len(a.d.Hosts))
+	a.d.Page("") // the index of pages is made on first use, by one
+	var next atomic.Int32
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(a.found); i = int(next.Add(1)) - 1 {
+				a.found[i] = make([][pagevm.Full + 1][]represent.Name, len(a.d.Hosts[i].Segments))
+				for j := range a.found[i] {
+					a.found[i][j] = a.namesOf(i, j)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// namesOf are the names that each level of a segment shows. Of results that have
+// left nothing counts.
+func (a *scores) namesOf(i, j int) (names [pagevm.Full + 1][]represent.Name) {
+	m, s := &a.d.Msgs[i], &a.d.Hosts[i].Segments[j]
+	if s.Kind != pagevm.ItemResult {
+		names[pagevm.Full] = represent.Names(saidIn(m.Parts[s.Part : s.Part+s.Parts]))
+	} else if a.seen[i].Gone || a.d.Page(s.Page) == nil {
+		return names
+	} else {
+		names[pagevm.Full] = represent.Names(ingest.ResultText(m.Parts[s.Part].Result))
+	}
+	for l := pagevm.Pointer; l < pagevm.Full; l++ {
+		if s.At[l].Hash != "" {
+			names[l] = represent.Names(a.d.Text(s.At[l].Hash))
+		}
+	}
+	return names
+}
+
+// saidIn is what a run of parts says, tool inputs included.
+func saidIn(parts []memkernel.Part) string {
+	var text strings.Builder
+	for i := range parts {
+		switch p := &parts[i]; {
+		case p.Call != nil:
+			text.WriteString(unescape.Replace(p.Call.Input))
+		case p.Kind == memkernel.PartText:
+			text.WriteString(p.Text)
+		}
+		text.WriteByte('\n')
+	}
+	return text.String()
+}
+
+// dialogue scores words and tool inputs.
+func (a *scores) dialogue(i, j int) {
+	m, s, t := &a.d.Msgs[i], &a.d.Hosts[i].Segments[j], &a.traits[i][j]
+	t.Act, t.Age = toolcall.ActUser, a.age(i)
+	if m.Role == memkernel.RoleAssistant {
+		t.Act = toolcall.ActSay
+	}
+	for _, p := range m.Parts[s.Part : s.Part+s.Parts] {
+		if p.Call != nil && toolcall.IsEdit(p.Call.Name, p.Call.Input) {
+			t.Act = toolcall.ActEdit
+		}
+	}
+	if s.Lowest(true) < pagevm.Full { // mostly pasted: what it asks for stands at every level
+		t.Act, t.InHand = toolcall.ActRead, a.d.Places[i].Opener
+	}
+	for l, names := range a.found[i][j] {
+		if len(names) > 0 || pagevm.Level(l) == pagevm.Full {
+			t.Names[l] = a.names(names, t.Age)
+		}
+	}
+	for _, id := range t.Names[pagevm.Full] {
+		a.uses[id].Said++
+	}
+}
+
+// unescape undoes what JSON does to the text in a call's input, as far as names are
+// concerned.
+var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`, `\/`, "/")
+
+// result scores a tool result.
+func (a *scores) result(i, j int) {
+	s, t := &a.d.Hosts[i].Segments[j], &a.traits[i][j]
+	r := a.d.Msgs[i].Parts[s.Part].Result
+	page, call := a.d.Page(s.Page), a.d.Calls[r.CallID]
+	t.Age = a.age(i)
+	if page == nil || call == nil {
+		return
+	}
+	t.Act = toolcall.ActOf(call.Name, call.Input)
+	what := page.Tool + "\x00" + page.Path
+	t.Resolved = r.IsError && a.worked[what]
+	a.worked[what] = a.worked[what] || !r.IsError
+	if t.Act == toolcall.ActEdited && a.edited == "" && !r.IsError {
+		a.edited = page.Path
+	}
+	t.InHand = page.Path != "" && (page.Path == a.edited || a.askedFor(page.Path))
+	if a.seen[i].Gone {
+		return
+	}
+	for l, names := range a.found[i][j] {
+		if len(names) > 0 {
+			t.Names[l] = a.names(names, t.Age)
+		}
+	}
+}
+
+// askedFor tells whether a path is named, whole or by its last element. The last of
+// a text's names is the longest.
+func (a *scores) askedFor(p string) bool {
+	for _, s := range []string{p, path.Base(p)} {
+		if names := represent.Names(s); len(names) > 0 && a.asked[names[len(names)-1]] {
+			return true
+		}
+	}
+	return false
+}
+
+// names numbers the names of a text. Messages are looked at from the newest back, so
+// that the first to show a name gives it its age.
+func (a *scores) names(names []represent.Name, age int) []int32 {
+	out := make([]int32, len(names))
+	for i, n := range names {
+		id, known := a.ids[n]
+		if !known {
+			id = int32(len(a.uses))
+			a.ids[n] = id
+			a.uses = append(a.uses, pagevm.NameUse{Age: age})
+		}
+		out[i] = id
+	}
+	return out
+}

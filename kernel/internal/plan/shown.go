@@ -1,0 +1,157 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// showing tells which of the hits the prompt shows already: because a block of the
+// kernel's own cites the same lines, or because most of a hit's lines stand in
+// what the host sends, as after the model read the file itself.
+func showing(a *appended, hits []retrieval.Hit) func(retrieval.Hit) bool {
+	refs := shownRefs(a)
+	standing := standingLines(a, hits)
+	return func(h retrieval.Hit) bool {
+		for _, r := range refs {
+			if h.Kind == retrieval.Memory && r.Path == h.Path && overlaps(r, h.StartLine, h.EndLine) {
+				return true
+			}
+		}
+		all, there := 0, 0
+		for l := range strings.SplitSeq(h.Text, "\n") {
+			if l = bareLine(l); l != "" {
+				all += len(l)
+				if standing[l] {
+					there += len(l)
+				}
+			}
+		}
+		return all > 0 && 5*there >= 4*all
+	}
+}
+
+// overlaps tells whether a citation covers most of some lines.
+func overlaps(r memkernel.Ref, from, to int) bool {
+	common := min(r.EndLine, to) - max(r.StartLine, from) + 1
+	return 2*common > to-from+1
+}
+
+// shownRefs are the places that blocks of the kernel's own show in full.
+func shownRefs(a *appended) []memkernel.Ref {
+	var refs []memkernel.Ref
+	add := func(it *pagevm.Item) {
+		if p := a.Page(it.Page); p != nil && it.Level == pagevm.Full {
+			refs = append(refs, p.Refs...)
+		}
+	}
+	for i := range a.Proj.Carry {
+		add(&a.Proj.Carry[i])
+	}
+	for i := range a.Proj.Items {
+		if k := a.Proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
+			add(&a.Proj.Items[i])
+		}
+	}
+	return refs
+}
+
+// minLine is the length from which a line that stands twice is no coincidence.
+const minLine = 12
+
+// bareLine is a line as it is compared: without what tools put in front of it (a
+// number and a mark), and "" if it is too short to say anything.
+func bareLine(l string) string {
+	l = strings.TrimSpace(l)
+	digits := 0
+	for digits < len(l) && l[digits] >= '0' && l[digits] <= '9' {
+		digits++
+	}
+	if digits > 0 {
+		for _, mark := range [...]string{"→", "\t", "|", ":"} {
+			if rest, ok := strings.CutPrefix(strings.TrimLeft(l[digits:], " "), mark); ok {
+				l = strings.TrimSpace(rest)
+				break
+			}
+		}
+	}
+	if len(l) < minLine {
+		return ""
+	}
+	return l
+}
+
+// standingLines are those lines of the hits that stand in the host's messages.
+func standingLines(a *appended, hits []retrieval.Hit) map[string]bool {
+	wanted := map[string]bool{}
+	for i := range hits {
+		for l := range strings.SplitSeq(hits[i].Text, "\n") {
+			if l = bareLine(l); l != "" {
+				wanted[l] = false
+			}
+		}
+	}
+	if len(wanted) == 0 {
+		return wanted
+	}
+	look := func(text string) {
+		for l := range strings.SplitSeq(text, "\n") {
+			if len(l) < minLine {
+				continue
+			}
+			if l = bareLine(l); l != "" {
+				if there, ok := wanted[l]; ok && !there {
+					wanted[l] = true
+				}
+			}
+		}
+	}
+	for i := range a.req.System {
+		look(a.req.System[i].Text)
+	}
+	eachShown(a, look)
+	return wanted
+}
+
+// eachShown walks the texts of the host's messages as they stand in the prompt.
+func eachShown(a *appended, look func(string)) {
+	next := 0
+	for i := range a.Proj.Items {
+		it := &a.Proj.Items[i]
+		if it.Kind != pagevm.ItemHost && it.Kind != pagevm.ItemResult {
+			continue
+		}
+		for a.Msgs[next].Key != it.Key {
+			next++
+		}
+		if it.Level != pagevm.Full {
+			look(a.Text(it.Hash))
+			continue
+		}
+		for j := it.Part; j < it.Part+it.Parts; j++ {
+			p := &a.Msgs[next].Parts[j]
+			if p.Kind == memkernel.PartText {
+				look(p.Text)
+			}
+			if p.Result != nil {
+				for k := range p.Result.Content {
+					look(p.Result.Content[k].Text)
+				}
+			}
+		}
+	}
+}
+
+// Citation spells a place.
+func Citation(r memkernel.Ref) string {
+	switch {
+	case r.StartLine == 0:
+		return r.Path
+	case r.StartLine == r.EndLine:
+		return fmt.Sprintf("%s#L%d", r.Path, r.StartLine)
+	}
+	return fmt.Sprintf("%s#L%d-L%d", r.Path, r.StartLine, r.EndLine)
+}

@@ -1,0 +1,297 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// File is a file of the workspace that has a place in prompts.
+type File struct {
+	Path  string
+	Type  pagevm.Type
+	Text  string // masked
+	Hash  string // of Text
+	Lines int
+}
+
+// Ref cites the whole file.
+func (f *File) Ref() memkernel.Ref {
+	return memkernel.Ref{Path: f.Path, StartLine: 1, EndLine: f.Lines, Hash: f.Hash}
+}
+
+// StateFile is SESSION-STATE.md.
+type StateFile struct {
+	File
+	// Owner is the session whose section of the kernel's stands in it, by its folder, ""
+	// if none does. Section is what that says, SectionHash a hash for a file in which
+	// nothing else stands, Others what stands beside it.
+	Owner, Section, SectionHash, Others string
+}
+
+// shelf is what was read of the workspace's files, once per plan.
+type shelf struct {
+	read  bool
+	files []File
+	state *File
+}
+
+// sources are the workspace's files that have a place in this session's prompts,
+// most important first. They are read once per plan.
+func (m *measured) sources() []File {
+	sh := m.shelf
+	if sh.read || m.workspace == nil || m.prior.Memory.WorkspaceTokens < 0 {
+		return sh.files
+	}
+	sh.read = true
+	for _, path := range sourcePaths(m) {
+		src, ok, err := m.workspace.File(path)
+		if err != nil {
+			m.log.faults = append(m.log.faults, ingest.Fault{Code: FaultWorkspaceFile, Detail: err.Error()})
+		}
+		if ok {
+			sh.files = append(sh.files, src)
+		}
+	}
+	return sh.files
+}
+
+// sourcePaths names them. A sidechain has a prompt of its own for its one task: it
+// gets the rules and not the person.
+func sourcePaths(m *measured) []string {
+	o := &m.prior.Memory
+	if m.req.Branch != "" {
+		return []string{"AGENTS.md", "TOOLS.md"}
+	}
+	paths := o.Bootstrap[:len(o.Bootstrap):len(o.Bootstrap)]
+	if o.NoRemembered || !m.req.Private {
+		return paths
+	}
+	return append(paths, "USER.md", m.workspace.Remembered())
+}
+
+// workState is what SESSION-STATE.md tells the model now, empty if there is none or it
+// says nothing that the kernel did not write itself. It is read once per plan, and held
+// against what stands then.
+func (d *decision) workState() File {
+	if d.workspace == nil {
+		return File{}
+	}
+	if d.shelf.state == nil {
+		f, err := d.workspace.StateFile()
+		if err != nil {
+			d.log.faults = append(d.log.faults, ingest.Fault{Code: FaultWorkspaceFile, Detail: err.Error()})
+		}
+		news := d.newsOf(&f)
+		d.shelf.state = &news
+	}
+	return *d.shelf.state
+}
+
+// newsOf is SESSION-STATE.md without the kernel's own section: what it wrote itself says
+// nothing new to the session that it is of, and is nobody's business in a shared one.
+// Where another session left it, or nothing else tells the model where the work stood,
+// it is shown once.
+func (d *decision) newsOf(f *StateFile) File {
+	if f.Owner == "" {
+		return f.File
+	}
+	out := f.File
+	out.Text, out.Hash = f.Others, ids.Hash(f.Others)
+	if f.Others == "" {
+		out.Hash = f.SectionHash
+	}
+	untold := f.Owner != d.prior.Name || d.prior.Life.Off || RestoreRoom(d.Window, d.prior.Life.RestoreTokens) <= 0
+	if untold && d.req.Private && d.told(f.Path) == nil {
+		out.Text = strings.TrimSpace(f.Others + "\n\n" + f.Section)
+	}
+	return out
+}
+
+// workspaceBlocks are the carry block's part of the workspace, within its bound.
+// What the host's own prompt shows is left out.
+func workspaceBlocks(d *decision) []pagevm.Block {
+	if c := d.carried; c == nil || c.leadGone != d.leadGone || c.squeezed != d.squeezed {
+		d.carried = &carried{carryWorkspace(d), d.leadGone, d.squeezed}
+	}
+	b := d.carried.blocks
+	return b[:len(b):len(b)]
+}
+
+// carryWorkspace chooses a level for every pin and every file so that all keep
+// within the bound, pins first.
+func carryWorkspace(d *decision) []pagevm.Block {
+	var pages []*pagevm.Page
+	var fits []pagevm.Fit
+	for i := range d.prior.Pinned {
+		p := d.pinPage(&d.prior.Pinned[i])
+		pages, fits = append(pages, p), append(fits, d.fitOf(p))
+	}
+	for _, src := range d.sources() {
+		if src.Text = d.unshown(&src); src.Text != "" {
+			p := d.sourcePage(&src)
+			pages, fits = append(pages, p), append(fits, d.fitOf(p))
+		}
+	}
+	if len(pages) == 0 {
+		return nil
+	}
+	room := d.unscale(max(d.carryBound()-d.squeezed, 0))
+	levels, over := pagevm.FitLevels(fits, room)
+	if over > 0 {
+		d.log.faults = append(d.log.faults, ingest.Fault{Code: FaultWorkspaceSize,
+			Detail: fmt.Sprintf("what is pinned and the workspace's files take %d tokens more than the %d that they may, at the least that may be shown of them", d.Scale(over), d.Scale(room))})
+	}
+	return blocksAt(pages, fits, levels)
+}
+
+// carryBound is what pins and the workspace's files may take of a prompt.
+func (m *measured) carryBound() int { return min(m.prior.Memory.CarryTokens, m.Window/8) }
+
+// fitOf is what each level of a page costs.
+func (m *measured) fitOf(p *pagevm.Page) pagevm.Fit {
+	f := pagevm.Fit{Floor: pagevm.Floor(p.Type, m.req.Resolver != "")}
+	for _, r := range p.Reps {
+		f.Tokens[r.Level] = m.Count.Text(r.Text)
+	}
+	return f
+}
+
+func blocksAt(pages []*pagevm.Page, fits []pagevm.Fit, levels []pagevm.Level) []pagevm.Block {
+	var blocks []pagevm.Block
+	for i, p := range pages {
+		for _, r := range p.Reps {
+			if r.Level == levels[i] {
+				blocks = append(blocks, pagevm.Block{Kind: pagevm.ItemCarry, Page: p.ID, Level: r.Level, Hash: r.Hash, Tokens: fits[i].Tokens[r.Level]})
+			}
+		}
+	}
+	return blocks
+}
+
+// sourcePage makes the page of a file. Its representations are what a prompt would
+// show, their heading included.
+func (m *measured) sourcePage(src *File) *pagevm.Page {
+	p := &pagevm.Page{ID: ids.Page("ws", src.Path), Type: src.Type, Scope: memkernel.ScopeProject, Path: src.Path,
+		Role: string(memkernel.RoleUser), Created: m.req.Now, Refs: []memkernel.Ref{src.Ref()}}
+	return m.maker().Keep(p, src.Text, func(p *pagevm.Page) []pagevm.Rep {
+		var reps []pagevm.Rep
+		if src.Type == pagevm.Bootstrap {
+			reps = represent.Bootstrap(src.Path, src.Text)
+		} else {
+			reps = represent.Preference(p.ID, src.Path, src.Text, m.req.Resolver, m.Represent)
+		}
+		reps = append([]pagevm.Rep{{Level: pagevm.Full, Text: src.Text}}, reps...)
+		for i := range reps {
+			reps[i].Text = src.headed(reps[i].Text)
+			reps[i].Hash = ids.Hash(reps[i].Text)
+		}
+		return reps
+	})
+}
+
+// headed puts the file's name over what is shown of it. Rules are the user's own
+// words; what was remembered is fenced as what it is, reference.
+func (s *File) headed(text string) string {
+	if s.Type == pagevm.Bootstrap {
+		return "[Workspace file " + s.Path + ", standing instructions]\n" + strings.TrimSpace(text)
+	}
+	return retrieval.Render([]retrieval.Item{{Kind: retrieval.Memory, Path: s.Path, StartLine: 1, EndLine: s.Lines, Citation: s.Path, Text: strings.TrimSpace(text)}})
+}
+
+// unshown is what of a file does not stand in the host's own prompt: its system
+// prompt, or what it put in front of the first answer. Hosts that load the file
+// themselves often cut it.
+func (d *decision) unshown(src *File) string {
+	var missing, names []string
+	shown := 0
+	for _, s := range represent.Sections(src.Text) {
+		switch text := strings.TrimSpace(s.Text); {
+		case text == "":
+		case d.hostShows(text):
+			shown += len(s.Text)
+		default:
+			missing, names = append(missing, s.Text), append(names, s.Heading)
+		}
+	}
+	switch {
+	case len(missing) == 0:
+		return ""
+	case 2*shown < len(src.Text):
+		return src.Text
+	}
+	d.log.faults = append(d.log.faults, ingest.Fault{Code: FaultHostTruncated,
+		Detail: fmt.Sprintf("the host's prompt shows %s without %s", src.Path, strings.Join(quoted(names), ", "))})
+	return strings.Join(missing, "")
+}
+
+func quoted(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = fmt.Sprintf("%q", n)
+		if n == "" {
+			out[i] = "its beginning"
+		}
+	}
+	return out
+}
+
+// hostShows tells whether a text stands in what the host sends of its own: its
+// system prompt, and what it put in front of the first answer as long as that
+// stands.
+func (d *decision) hostShows(text string) bool {
+	for i := range d.req.System {
+		if strings.Contains(d.req.System[i].Text, text) {
+			return true
+		}
+	}
+	for i := range d.Msgs {
+		if d.leadGone || d.Msgs[i].Role == memkernel.RoleAssistant {
+			return false
+		}
+		for j := range d.Msgs[i].Parts {
+			if strings.Contains(d.Msgs[i].Parts[j].Text, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// squeezeCarried makes the workspace's files give way where the newest messages do
+// not fit beside them: as far as their floors let them, at this plan if the carry
+// block is made now, else at the cut that has to come.
+func squeezeCarried(d *decision) {
+	over := d.Fixed + d.Standing + d.newestTokens() + d.Scale(carryRoom(d.Window)) - d.Hard
+	if over <= 0 || d.Standing == 0 {
+		return
+	}
+	d.squeezed = over
+	if d.Wishes.CarryNow {
+		d.Wishes.Carry = workspaceBlocks(d)
+		sizeCarried(d)
+	}
+}
+
+// sizeCarried sums up what of pins and workspace stands in the carry block, or
+// will.
+func sizeCarried(d *decision) {
+	d.Standing = 0
+	if d.Wishes.Carry == nil {
+		for i := range d.Prev.Proj.Carry {
+			if p := d.Page(d.Prev.Proj.Carry[i].Page); p != nil && len(p.Refs) > 0 {
+				d.Standing += d.Scale(d.Prev.Proj.Carry[i].Tokens)
+			}
+		}
+		return
+	}
+	for _, b := range d.carried.blocks {
+		d.Standing += d.Scale(b.Tokens)
+	}
+}

@@ -1,0 +1,99 @@
+// Package tokencount counts the parts of messages for a model: their texts, their framing
+// and what a provider counts beside them. It counts; it never sends anything anywhere.
+package tokencount
+
+import (
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+)
+
+// Counter counts the parts of a message for one model.
+type Counter struct {
+	// Overheads is what framing costs, Kind how far the counts can be trusted.
+	Overheads budget.Overheads
+	Kind      budget.Kind
+
+	counter budget.Counter
+	cache   *budget.Cache // nil counts each time
+	family  string        // the tokenizer's name
+}
+
+// New takes the price book's tokenizer, or guesses by the model's name. A cache keeps
+// counts; nil counts each time.
+func New(tokenizer, model string, cache *budget.Cache) (Counter, error) {
+	if tokenizer == "" {
+		tokenizer = budget.Family(model)
+	}
+	c, err := budget.For(tokenizer)
+	if err != nil {
+		return Counter{}, err
+	}
+	return Counter{Overheads: budget.OverheadsFor(model), Kind: c.Count("a").Kind, counter: c, cache: cache, family: tokenizer}, nil
+}
+
+// Text counts the expected tokens of a text.
+func (c *Counter) Text(s string) int { return c.cache.Count(c.counter, s).Tokens }
+
+// Part counts a content block with its framing.
+func (c *Counter) Part(p *memkernel.Part) int {
+	switch {
+	case p.Call != nil:
+		return c.Overheads.PerToolUse + c.Text(p.Call.Name) + c.Text(budget.ToolInput(c.family, p.Call.Input))
+	case p.Result != nil:
+		n := c.Overheads.PerToolResult
+		for i := range p.Result.Content {
+			n += c.Part(&p.Result.Content[i])
+		}
+		return n
+	case p.Media != nil:
+		return c.Overheads.Image(p.Media.Width, p.Media.Height).Tokens + c.Text(p.Text)
+	case p.Kind == memkernel.PartOther:
+		return c.Text(p.Raw)
+	case p.Kind == memkernel.PartThinking && c.claude():
+		return c.Text(p.Text) + budget.HiddenThinking(p.Text, p.Signature).Tokens
+	case p.Kind == memkernel.PartRedactedThinking && c.claude():
+		return budget.HiddenThinking("", p.Signature).Tokens
+	case p.Kind == memkernel.PartRedactedThinking:
+		return c.Text(p.Signature)
+	}
+	return c.Text(p.Text)
+}
+
+// claude tells whether thinking is signed as Claude's is; what others sign says
+// nothing of its size.
+func (c *Counter) claude() bool {
+	return c.family == budget.ClaudeOld || c.family == budget.ClaudeNew
+}
+
+// Tools counts the tool definitions and the system prompt that they bring.
+func (c *Counter) Tools(tools []memkernel.Tool) int {
+	n := c.Overheads.Tools(len(tools), false)
+	for i := range tools {
+		n += c.Text(tools[i].Raw)
+	}
+	return n
+}
+
+// System counts the system prompt.
+func (c *Counter) System(parts []memkernel.Part) int {
+	n := 0
+	for i := range parts {
+		n += c.Part(&parts[i])
+	}
+	return n
+}
+
+// Spread is the ratio of upper bound to expected count, judged on a text that is
+// prose, code and JSON by turns.
+func (c *Counter) Spread() float64 {
+	n := c.counter.Count(spreadSample)
+	if n.Tokens == 0 {
+		return 1
+	}
+	return max(1, float64(n.Bound)/float64(n.Tokens))
+}
+
+const spreadSample = `The worker takes a job from the queue, and retries it three times before it gives up.
+func (w *Worker) Take(ctx context.Context, id int64) error { return w.queue.Take(ctx, id+1) }
+{"id": 4711, "state": "done", "took_ms": 182, "path": "/var/lib/queue/4711.json"}
+`
