@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -434,6 +435,37 @@ func TestLocks(t *testing.T) {
 			for _, h := range hs {
 				h.release()
 			}
+		}
+	})
+}
+
+// Who waits for a lock gets it when it is let go, and no longer than its context lasts.
+func TestWait(t *testing.T) {
+	each(t, func(t *rapid.T, _ kind, s store.Store) {
+		release, err := store.Wait(context.Background(), s, "lock", store.Shared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		got := make(chan error)
+		go func() { _, err := store.Wait(ctx, s, "lock", store.Alone); got <- err }()
+		cancel()
+		if err := <-got; !errors.Is(err, context.Canceled) {
+			t.Fatalf("the context ended: %v", err)
+		}
+		go func() {
+			mine, err := store.Wait(context.Background(), s, "lock", store.Alone)
+			if err == nil {
+				mine()
+			}
+			got <- err
+		}()
+		release()
+		if err := <-got; err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Wait(ctx, s, "lock", store.Alone); !errors.Is(err, context.Canceled) {
+			t.Fatalf("a context that has ended: %v", err)
 		}
 	})
 }

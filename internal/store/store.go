@@ -46,9 +46,9 @@ type Store interface {
 	// is durable when it returns nil; after an error a beginning of them has the new
 	// content.
 	Put(how Durability, docs ...Doc) (Stats, error)
-	// Move gives what stands under a name another one, over what has it; a folder takes
-	// with it what stands in it. It is done or not done. Synced, the old name is gone for
-	// good.
+	// Move gives what stands under a name another one, over a document or journal that
+	// has it; a folder takes with it what stands in it. It is done or not done. Synced,
+	// the old name is gone for good.
 	Move(how Durability, from, to string) error
 	// Remove takes documents, journals and folders with all that is in them away, in
 	// their order. What is not there is no error. A kill may leave part of a folder.

@@ -9,9 +9,13 @@ import (
 // firstPoll and lastPoll bound the time between two looks at a lock that is held.
 const firstPoll, lastPoll = 2 * time.Millisecond, 16 * time.Millisecond
 
-// Wait takes a lock, waiting for it as long as ctx lets it.
+// Wait takes a lock, waiting for it as long as ctx lets it: one that has ended takes
+// none.
 func Wait(ctx context.Context, s Store, name string, share Share) (release func(), err error) {
 	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		release, err := s.Lock(name, share)
 		if held := (*LockedError)(nil); !errors.As(err, &held) {
 			return release, err
@@ -21,7 +25,6 @@ func Wait(ctx context.Context, s Store, name string, share Share) (release func(
 		case <-t.C:
 		case <-ctx.Done():
 			t.Stop()
-			return nil, ctx.Err()
 		}
 	}
 }
