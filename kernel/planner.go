@@ -31,38 +31,38 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 		return nil, err
 	}
 	defer unlock()
-	w, err := k.plan(ctx, s, req, true, nil)
+	pl, err := k.plan(ctx, s, req, true, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.record(ctx, w); err != nil {
+	if err := s.record(ctx, pl); err != nil {
 		s.forget()
 		return k.planUnrecorded(ctx, s, req, err)
 	}
-	if len(w.Prev.Proj.Seen) == 0 && k.memory != nil {
+	if len(pl.Prev.Proj.Seen) == 0 && k.memory != nil {
 		k.memory.Sync.SessionStarts()
 	}
-	w.faults = append(w.faults, s.damages()...)
-	if k.counter != nil && w.Count.Kind != budget.Exact && k.ask(ctx, s, w) {
+	pl.faults = append(pl.faults, s.damages()...)
+	if k.counter != nil && pl.Count.Kind != budget.Exact && k.ask(ctx, s, pl) {
 		if p, err := k.planCounted(ctx, s, req); ctx.Err() == nil {
 			return p, err
 		}
 	}
-	return w.result(), nil
+	return pl.result(), nil
 }
 
 // planCounted plans once more after the provider counted a plan and found it too
 // large: the line is anchored on that count now.
 func (k *Kernel) planCounted(ctx context.Context, s *session, req PlanRequest) (*ContextPlan, error) {
-	w, err := k.plan(ctx, s, req, true, nil)
+	pl, err := k.plan(ctx, s, req, true, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.record(ctx, w); err != nil {
+	if err := s.record(ctx, pl); err != nil {
 		s.forget()
 		return k.planUnrecorded(ctx, s, req, err)
 	}
-	return w.result(), nil
+	return pl.result(), nil
 }
 
 // planUnrecorded plans when nothing can be written (a full or read-only disk): a
@@ -75,12 +75,12 @@ func (k *Kernel) planUnrecorded(ctx context.Context, s *session, req PlanRequest
 	if err := s.refresh(false); err != nil { // what was recorded before stands
 		s.forget()
 	}
-	w, err := k.plan(ctx, s, req, false, nil)
+	pl, err := k.plan(ctx, s, req, false, nil)
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}
-	w.faults = append(w.faults, Fault{Code: FaultNotRecorded, Detail: cause.Error()})
-	return w.result(), nil
+	pl.faults = append(pl.faults, Fault{Code: FaultNotRecorded, Detail: cause.Error()})
+	return pl.result(), nil
 }
 
 // projectionLost tells why a line has no projection though it should have one, ""
@@ -106,11 +106,11 @@ func (k *Kernel) Peek(ctx context.Context, req PlanRequest) (*ContextPlan, error
 		return nil, err
 	}
 	defer unlock()
-	w, err := k.plan(ctx, s, req, true, nil)
+	pl, err := k.plan(ctx, s, req, true, nil)
 	if err != nil {
 		return nil, err
 	}
-	return w.result(), nil
+	return pl.result(), nil
 }
 
 // planned is a plan that was made, and what recording it adds.

@@ -102,14 +102,6 @@ func (s *State) FixedTokens() int {
 // was.
 func (r *Refusals) Scale() float64 { return math.Max(1, r.Ratio) }
 
-// HostKey is the key that the host knows a message by.
-func HostKey(adopted map[string]string, key string) string {
-	if k, ok := adopted[key]; ok {
-		return k
-	}
-	return key
-}
-
 // Excluded is a page, or the part of one, that does not stand in the prompt.
 type Excluded struct {
 	Kind, ID string

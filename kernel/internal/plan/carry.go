@@ -24,7 +24,7 @@ const carryIntro = "[Context kept by memkernel: earlier messages of this session
 
 // carryBlocks makes the blocks of the carry block: the workspace's files as they are now,
 // what left, then the summary.
-func carryBlocks(d *decision) []pagevm.Block {
+func carryBlocks(d *deciding) []pagevm.Block {
 	blocks := append(workspaceBlocks(d), restoreBlock(d, checkpoint.AfterCompaction, d.Cut.Do)...)
 	if len(d.Spans) > 0 {
 		blocks = append(blocks, d.carryBlock(pagevm.ItemCarry, ids.Page("cy", d.prior.Name, d.req.Branch), pagevm.Pointer, spanText(d)))
@@ -35,7 +35,7 @@ func carryBlocks(d *decision) []pagevm.Block {
 
 // modelNotes are a model's that rest on what is still said. Those that can't be read are
 // left out: the mechanical summary stands without them.
-func modelNotes(d *decision) summary.Notes {
+func modelNotes(d *deciding) summary.Notes {
 	n, err := d.session.Notes()
 	if err != nil {
 		d.log.faults = append(d.log.faults, ingest.Fault{Code: FaultNotesUnread, Detail: err.Error()})
@@ -46,7 +46,7 @@ func modelNotes(d *decision) summary.Notes {
 }
 
 // carryIfGone is the carry block if anything is still out of the prompt.
-func carryIfGone(d *decision) []pagevm.Block {
+func carryIfGone(d *deciding) []pagevm.Block {
 	for i := range d.Align.Seen {
 		if d.Align.Seen[i].Gone {
 			return carryBlocks(d)
@@ -67,12 +67,12 @@ func (d *decision) carryBlock(kind pagevm.ItemKind, page string, level pagevm.Le
 }
 
 // more names the page by which the rest of a summary list can be read.
-func more(d *decision, kind string) string {
+func more(d *deciding, kind string) string {
 	return ids.Page("su", d.prior.Name, d.req.Branch) + "." + kind
 }
 
 // spanText lists what left the prompt, newest last.
-func spanText(d *decision) string {
+func spanText(d *deciding) string {
 	var b strings.Builder
 	b.WriteString(carryIntro)
 	spans := d.Spans
@@ -91,7 +91,7 @@ func spanText(d *decision) string {
 }
 
 // leavingSpan makes the page of the messages that a cut lets go.
-func leavingSpan(d *decision, seen []pagevm.Seen, leave map[int]bool) (branch.Span, bool) {
+func leavingSpan(d *deciding, seen []pagevm.Seen, leave map[int]bool) (branch.Span, bool) {
 	var s branch.Span
 	var turns []represent.Utterance
 	for i := range d.Hosts {

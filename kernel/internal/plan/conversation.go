@@ -254,4 +254,9 @@ func (c *conversation) Page(id string) *pagevm.Page {
 }
 
 // HostKey is the key that the host knows a message by.
-func (c *conversation) HostKey(key string) string { return branch.HostKey(c.Adopted, key) }
+func (c *conversation) HostKey(key string) string {
+	if k, ok := c.Adopted[key]; ok {
+		return k
+	}
+	return key
+}

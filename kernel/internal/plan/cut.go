@@ -12,17 +12,18 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// cacheOf is what Next has to know of the provider's cache, if the prompt without a cut were sent.
-func cacheOf(d *decision) pagevm.Cache {
+// cacheOf is what Next has to know of the provider's cache, if the prompt without a cut
+// were sent, and by which clock that is known.
+func cacheOf(d *deciding) (pagevm.Cache, string) {
 	id := d.identity(d.Grown)
-	d.Cold, d.Clock = d.ledger.Cold(d.req.Price, id, d.req.Now)
-	return pagevm.Cache{Cold: d.Cold, Event: d.ledger.ColdEvent(d.req.Price, id, d.req.Now),
-		Resolver: d.req.Resolver != "", StripThinking: d.stripThinking(), Now: d.req.Now}
+	cold, clock := d.ledger.Cold(d.req.Price, id, d.req.Now)
+	return pagevm.Cache{Cold: cold, Event: d.ledger.ColdEvent(d.req.Price, id, d.req.Now),
+		Resolver: d.req.Resolver != "", StripThinking: d.stripThinking(), Now: d.req.Now}, clock
 }
 
 // cutInput hands the cut planner its figures. Limits are given with the counts'
 // own error taken off, so that what it allows fits.
-func cutInput(d *decision, c pagevm.Cache) cachelayout.CutInput {
+func cutInput(d *deciding, c pagevm.Cache) cachelayout.CutInput {
 	in := cachelayout.CutInput{
 		Model: d.req.Price, Window: d.Hard + d.Reserve, Reserve: d.Reserve,
 		Fixed: d.Fixed + d.Standing, Conversation: d.Before - d.Fixed - d.Standing, Planned: d.Before,
@@ -79,7 +80,7 @@ func growthOf(hosts []pagevm.HostMessage, at []pagevm.Place, n int) []int {
 
 // makeCut submits the cut, and once more with a lower target if what was granted
 // does not get below the goal. What was granted last stands.
-func makeCut(d *decision, delta pagevm.Delta, cache pagevm.Cache) {
+func makeCut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	advanceSummary(d)
 	seen := slices.Concat(d.Align.Seen, ingest.Seen(d.Hosts[d.Align.At:]))
 	target, worth, texts := d.Cut.TargetTokens, score(d, seen), d.Texts
@@ -110,7 +111,7 @@ func makeCut(d *decision, delta pagevm.Delta, cache pagevm.Cache) {
 }
 
 // pressing is a wish with what has to be shown shorter for anything to fit.
-func pressing(d *decision, wish *pagevm.CutWish) *pagevm.CutWish {
+func pressing(d *deciding, wish *pagevm.CutWish) *pagevm.CutWish {
 	if len(d.pressed) == 0 {
 		return wish
 	}
@@ -122,7 +123,7 @@ func pressing(d *decision, wish *pagevm.CutWish) *pagevm.CutWish {
 
 // saidBy are the notes on what a carry block shows as it is now: a pin, or a file of
 // the workspace, that was told behind a message and stands in front then.
-func saidBy(d *decision, carry []pagevm.Block) map[string]bool {
+func saidBy(d *deciding, carry []pagevm.Block) map[string]bool {
 	shown := map[string]bool{}
 	for _, b := range carry {
 		if p := d.Page(b.Page); p != nil && len(p.Refs) > 0 {
@@ -143,7 +144,7 @@ func saidBy(d *decision, carry []pagevm.Block) map[string]bool {
 }
 
 // selectFor lets the selector choose for a whole prompt of target tokens.
-func selectFor(d *decision, a *scores, target int) *pagevm.CutWish {
+func selectFor(d *deciding, a *scores, target int) *pagevm.CutWish {
 	carry := carryRoom(d.Window)
 	conversation := d.unscale(target-d.Fixed-d.Standing) - carry
 	return choose(&d.measured, pagevm.SelectInput{
@@ -155,7 +156,7 @@ func selectFor(d *decision, a *scores, target int) *pagevm.CutWish {
 // notesWait tells whether a model's notes are newer than what the carry block shows
 // of them, and the cache is cold, so that showing them costs nothing. Before the
 // first cut there is no summary to stand beside: the whole conversation stands.
-func notesWait(d *decision, c pagevm.Cache) bool {
+func notesWait(d *deciding, c pagevm.Cache) bool {
 	if d.req.Demand != nil || !c.Cold || !d.sent() || len(d.Proj.Cuts) == 0 || c.Event != "" && c.Event == d.Proj.LastEvent() {
 		return false
 	}
@@ -165,7 +166,7 @@ func notesWait(d *decision, c pagevm.Cache) bool {
 
 // showNotes makes the carry block again with the notes as they are now: a cut that
 // lets nothing go. It uses up the cold event.
-func showNotes(d *decision, delta pagevm.Delta, cache pagevm.Cache) {
+func showNotes(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	before := d.Summary
 	advanceSummary(d)
 	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutCold, CarryOnly: true}, Carry: carryBlocks(d)}
@@ -180,7 +181,7 @@ func showNotes(d *decision, delta pagevm.Delta, cache pagevm.Cache) {
 
 // advanceSummary brings the summary up to the newest message, so that what leaves
 // at a cut is in it. Observed turns have done most of the work.
-func advanceSummary(d *decision) {
+func advanceSummary(d *deciding) {
 	st := d.Summary
 	if o := d.prior.Observed; o.Offset.Messages > st.Offset.Messages {
 		st = o
@@ -191,7 +192,7 @@ func advanceSummary(d *decision) {
 // renewSummary makes the summary again after the host rewrote what it was made
 // from. A host that compacted has taken the originals away: then what we know
 // stands. A fork has another past: then it begins anew.
-func renewSummary(d *decision) {
+func renewSummary(d *deciding) {
 	first := d.Align.First
 	if first < len(d.Msgs) && d.Msgs[first].Origin == memkernel.OriginSummary {
 		advanceSummary(d)

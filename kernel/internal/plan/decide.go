@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Decision is what the prompt is to show of the conversation, and why.
+// decision is what the prompt is to show of the conversation, and why.
 type decision struct {
 	measured
 	attempt
@@ -54,10 +54,15 @@ type decision struct {
 	fitted     map[string]bool
 	settled    int
 
-	// leadGone: the host's first messages do not stand. squeezed is what pins and
-	// workspace files have to give way, calibrated; carried is their part of the carry
-	// block as it was made last, with both.
+	// leadGone: the host's first messages do not stand.
 	leadGone bool
+}
+
+// deciding is a decision in the making, and what nobody needs behind it.
+type deciding struct {
+	decision
+	// squeezed is what pins and workspace files have to give way, calibrated; carried is
+	// their part of the carry block as it was made last.
 	squeezed int
 	carried  *carried
 	// pressed are pages that were sent, must stand, and have to be shown shorter.
@@ -75,6 +80,7 @@ type attempt struct {
 	Spans []branch.Span
 }
 
+// carried is pins and workspace files in a carry block, by what it depends on.
 type carried struct {
 	blocks   []pagevm.Block
 	leadGone bool
@@ -87,7 +93,7 @@ func decide(ctx context.Context, m measured) (decision, error) {
 	own := *m.Batch
 	m.Batch = &own // what is fitted is this stage's
 	p := m.prior.Before
-	d := &decision{measured: m, Summary: p.Summary, Breaker: p.Breaker, ttl: p.TTL, compacted: p.Compacted, notesShown: p.Notes, level: p.Level}
+	d := &deciding{decision: decision{measured: m, Summary: p.Summary, Breaker: p.Breaker, ttl: p.TTL, compacted: p.Compacted, notesShown: p.Notes, level: p.Level}}
 	d.Texts, d.Spans = map[string]string{}, p.Spans
 	d.leadGone = len(d.Align.Seen) > 0 && d.Align.Seen[0].Gone
 	if len(d.Prev.Proj.Seen) == 0 {
@@ -100,29 +106,31 @@ func decide(ctx context.Context, m measured) (decision, error) {
 	if left := anew(d); left != nil {
 		d.Wishes = pagevm.Wishes{Carry: append(workspaceBlocks(d), left...), CarryNow: true}
 	}
-	sizeCarried(d)
+	d.Standing = sizeCarried(d)
 	fitNewest(d)
 	squeezeCarried(d)
-	if err := d.splitWindow(); err != nil {
-		return *d, err
+	var err error
+	if d.Split, err = d.splitWindow(); err != nil {
+		return d.decision, err
 	}
 	delta := d.delta()
 	d.granted = pagevm.Cache{StripThinking: d.stripThinking()}
 	d.Proj, d.Made = d.nextProjection(delta, d.Wishes, d.granted)
 	d.Grown = d.Proj
 	d.Before = d.Planned(d.Grown) + d.waitingPins()
-	seed(d)
+	d.ledger, d.ttl = seed(d)
 	if d.req.Demand == nil {
-		keepPace(d)
+		d.Pace = nextPace(d)
 	}
-	chooseLifetimes(d)
-	cache := cacheOf(d)
+	d.Lifetimes = chooseLifetimes(d)
+	cache, clock := cacheOf(d)
+	d.Cold, d.Clock = cache.Cold, clock
 	d.Cut = planCut(&d.measured, cutInput(d, cache))
 	wantCut(d)
 	cache.Forced = d.Cut.Force
 	switch err := ctx.Err(); {
 	case err != nil:
-		return *d, err
+		return d.decision, err
 	case d.Cut.Do && d.Cut.Reason == string(pagevm.CutDemand), d.Cut.Do && d.req.Demand != nil:
 		makeDemanded(d, delta, cache)
 	case d.Cut.Do:
@@ -135,13 +143,13 @@ func decide(ctx context.Context, m measured) (decision, error) {
 		d.settled = -1 // nothing became of it
 	}
 	if over := d.Planned(d.Proj) - d.Hard; over > 0 && !d.CutMade {
-		return *d, d.tooSmall(over)
+		return d.decision, d.tooSmall(over)
 	}
 	if err := stuck(d); err != nil {
-		return *d, err
+		return d.decision, err
 	}
 	gauge(d)
-	return *d, ctx.Err()
+	return d.decision, ctx.Err()
 }
 
 // delta is what is new of the conversation.
@@ -152,14 +160,14 @@ func (c *conversation) delta() pagevm.Delta {
 // splitWindow divides the window among the regions. It fails if what must stand
 // (tools, system, the newest messages) does not fit beside the reserve, and names the
 // largest of it.
-func (d *decision) splitWindow() (err error) {
-	d.Split, err = budget.Split(budget.Request{Window: d.Window, Reserve: d.Reserve, Fixed: []budget.Item{
+func (d *decision) splitWindow() (budget.Plan, error) {
+	split, err := budget.Split(budget.Request{Window: d.Window, Reserve: d.Reserve, Fixed: []budget.Item{
 		{Name: branch.RegionTools, Tokens: d.ToolTokens}, {Name: branch.RegionSystem, Tokens: d.SystemTokens},
 		{Name: branch.RegionNewest, Tokens: d.newestTokens()}}})
 	if small := (*budget.TooSmallError)(nil); errors.As(err, &small) {
 		small.Largest = d.LargestItems(d.newestItems())
 	}
-	return err
+	return split, err
 }
 
 // tooSmall says by how much the prompt does not fit, and what is largest in it.

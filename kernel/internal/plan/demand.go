@@ -22,7 +22,7 @@ const (
 // wantCut lets those speak who are not the cut planner: a compaction on demand, one
 // that was asked for before the conversation was known, a refusal by the provider,
 // and the breaker, which keeps cuts from being made that come to nothing.
-func wantCut(d *decision) {
+func wantCut(d *deciding) {
 	switch {
 	case d.req.Demand != nil:
 		demandCut(d, d.req.Demand)
@@ -37,7 +37,7 @@ func wantCut(d *decision) {
 
 // breakOff keeps a cut from being one more for nothing: it is not made, or, where the
 // prompt has to get smaller, goes deep enough to last.
-func breakOff(d *decision) {
+func breakOff(d *deciding) {
 	if !d.Cut.Force {
 		d.Cut.Do, d.Held = false, true
 		return
@@ -47,7 +47,7 @@ func breakOff(d *decision) {
 }
 
 // demandCut asks for a cut, if the rules leave any hope for one.
-func demandCut(d *decision, wish *Wish) {
+func demandCut(d *deciding, wish *Wish) {
 	switch {
 	case d.overflowed():
 		overflowCut(d)
@@ -65,7 +65,7 @@ func demandCut(d *decision, wish *Wish) {
 	d.Cut.TargetTokens = demandTarget(d, wish)
 }
 
-func refuseDemand(d *decision, r string) {
+func refuseDemand(d *deciding, r string) {
 	d.Cut.Do = false
 	if d.req.Demand != nil {
 		d.WhyNot = r
@@ -74,7 +74,7 @@ func refuseDemand(d *decision, r string) {
 
 // demandTarget is what the whole prompt should come down to: what the host wishes,
 // else the low-water mark, or half of the conversation where that is less.
-func demandTarget(d *decision, wish *Wish) int {
+func demandTarget(d *deciding, wish *Wish) int {
 	bare := d.Fixed + d.Standing
 	target := min(d.Cut.Figures.LowWater, bare+max(0, d.Before-bare)/2)
 	if d.overflowed() {
@@ -101,7 +101,7 @@ func (m *measured) wishedSize(wish *Wish) int {
 
 // cutGoal is what a cut has to get below: the limit, or what a host wishes if that is
 // less.
-func cutGoal(d *decision) int {
+func cutGoal(d *deciding) int {
 	goal := d.Cut.Figures.Limit
 	if d.Refused && d.Refusal.Input == 0 {
 		goal = min(goal, d.Cut.TargetTokens)
@@ -120,7 +120,7 @@ func (m *measured) pendingCut() bool {
 }
 
 // makeDemanded makes a cut on demand and keeps it only if the prompt gets smaller.
-func makeDemanded(d *decision, delta pagevm.Delta, cache pagevm.Cache) {
+func makeDemanded(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	before, sum := d.attempt, d.Summary
 	makeCut(d, delta, cache)
 	made := d.Made.Cut != nil
@@ -140,7 +140,7 @@ func makeDemanded(d *decision, delta pagevm.Delta, cache pagevm.Cache) {
 }
 
 // whyNot says why a cut was not granted, or came to nothing.
-func whyNot(d *decision) string {
+func whyNot(d *deciding) string {
 	for _, r := range d.Made.Refused {
 		if r.Atom < 0 && r.Page == "" && r.Rule == pagevm.RuleOpenLoop {
 			return OpenLoop
@@ -156,7 +156,7 @@ func whyNot(d *decision) string {
 }
 
 // settleCuts is what follows the decision about a cut, made or not.
-func settleCuts(d *decision) {
+func settleCuts(d *deciding) {
 	judge(d)
 	if d.Made.Cut == nil && !d.Align.Stale {
 		d.notesShown = d.Prev.Notes

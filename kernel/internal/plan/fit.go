@@ -39,7 +39,7 @@ const (
 )
 
 // fitNewest lowers what does not fit, see above.
-func fitNewest(d *decision) {
+func fitNewest(d *deciding) {
 	settle(d)
 	over := grownTokens(d) - d.Hard
 	if over <= 0 {
@@ -58,7 +58,7 @@ func fitNewest(d *decision) {
 
 // press makes what must stand fit into the window. What was sent only changes if that
 // takes a cut in any case.
-func press(d *decision, over int) {
+func press(d *deciding, over int) {
 	room := d.Hard - d.Fixed - d.Standing - d.Scale(carryRoom(d.Window)) - loopBlocks(d)
 	must := d.newestTokens()
 	if must <= room {
@@ -86,7 +86,7 @@ func press(d *decision, over int) {
 }
 
 // loopBlocks is what notes and recalled memory take that stay with the open loop.
-func loopBlocks(d *decision) (n int) {
+func loopBlocks(d *deciding) (n int) {
 	loop := map[string]bool{}
 	for i := range d.Hosts {
 		if d.Places[i].InLoop || d.Places[i].Opener {
@@ -151,7 +151,7 @@ func shares(all []*fitted, room int) {
 }
 
 // share lowers some new texts to so much room together.
-func share(d *decision, all []*fitted, room int) {
+func share(d *deciding, all []*fitted, room int) {
 	shares(all, room)
 	for _, c := range all {
 		if c.share < c.size {
@@ -161,7 +161,7 @@ func share(d *decision, all []*fitted, room int) {
 }
 
 // largeResults are the new results that count as large.
-func largeResults(d *decision) []*fitted {
+func largeResults(d *deciding) []*fitted {
 	large := d.maker().Large
 	return slices.DeleteFunc(candidates(d, large+1), func(c *fitted) bool {
 		return c.sent || segment(d, c).Kind != pagevm.ItemResult
@@ -170,7 +170,7 @@ func largeResults(d *decision) []*fitted {
 
 // candidates are the texts of at least so many tokens that must stand whatever is
 // cut and may be shown shorter. Their messages are copied.
-func candidates(d *decision, least int) []*fitted {
+func candidates(d *deciding, least int) []*fitted {
 	var out []*fitted
 	g := d.maker()
 	for i := range d.Hosts {
@@ -200,10 +200,10 @@ func breakable(role memkernel.Role, parts []memkernel.Part) bool {
 		!slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Call != nil || ingest.Thinking(&p) })
 }
 
-func segment(d *decision, c *fitted) *pagevm.Segment { return &d.Hosts[c.i].Segments[c.j] }
+func segment(d *deciding, c *fitted) *pagevm.Segment { return &d.Hosts[c.i].Segments[c.j] }
 
 // floors fills in the least that texts take. Messages get their levels now.
-func floors(d *decision, all []*fitted) {
+func floors(d *deciding, all []*fitted) {
 	for _, c := range all {
 		s := segment(d, c)
 		if s.Kind == pagevm.ItemHost && s.Lowest(true) == pagevm.Full {
@@ -220,7 +220,7 @@ func floors(d *decision, all []*fitted) {
 }
 
 // representMessage gives a message's page its levels, and captures it with them.
-func representMessage(d *decision, c *fitted) {
+func representMessage(d *deciding, c *fitted) {
 	s, m, g := segment(d, c), &d.Msgs[c.i], d.maker()
 	parts := d.SegmentParts(c.i, s)
 	page := d.Page(s.Page)
@@ -235,7 +235,7 @@ func representMessage(d *decision, c *fitted) {
 }
 
 // overhead is the framing that the first segment of a message bears.
-func overhead(d *decision, j int) int {
+func overhead(d *deciding, j int) int {
 	if j > 0 {
 		return 0
 	}
@@ -244,7 +244,7 @@ func overhead(d *decision, j int) int {
 
 // lower takes a text down to the highest level that its share allows. A text for which
 // even the lowest is too much is shown by a few lines.
-func lower(d *decision, c *fitted) {
+func lower(d *deciding, c *fitted) {
 	s := segment(d, c)
 	own := hostMade(d, s) && d.Scale(s.At[pagevm.Compressed].Tokens) <= c.share
 	if !own && s.First >= pagevm.Compressed && d.unscale(c.share) >= max(2*s.At[pagevm.Structured].Tokens, 2*leastExcerpt) && excerpt(d, c) {
@@ -266,7 +266,7 @@ func lower(d *decision, c *fitted) {
 }
 
 // hostMade tells whether a host's own compressor made the compressed level.
-func hostMade(d *decision, s *pagevm.Segment) bool {
+func hostMade(d *deciding, s *pagevm.Segment) bool {
 	page := d.Page(s.Page)
 	return page != nil && s.At[pagevm.Compressed].Hash != "" &&
 		slices.ContainsFunc(page.Reps, func(r pagevm.Rep) bool { return r.Hash == s.At[pagevm.Compressed].Hash && r.Maker != "" })
@@ -274,7 +274,7 @@ func hostMade(d *decision, s *pagevm.Segment) bool {
 
 // excerpt shows a text by the largest compressed form that its share allows, false if
 // it allows none.
-func excerpt(d *decision, c *fitted) bool {
+func excerpt(d *deciding, c *fitted) bool {
 	s, g := segment(d, c), d.maker()
 	parts := d.SegmentParts(c.i, s)
 	page := d.Page(s.Page)
@@ -324,7 +324,7 @@ func excerpt(d *decision, c *fitted) bool {
 func scaled(n, by, of int) int { return int(float64(n) * float64(by) / float64(max(of, 1))) }
 
 // textOf is what the representations of a page are made of.
-func textOf(d *decision, c *fitted, page *pagevm.Page) represent.EvidenceInput {
+func textOf(d *deciding, c *fitted, page *pagevm.Page) represent.EvidenceInput {
 	if c.text == nil {
 		in := readInput(d, d.SegmentParts(c.i, segment(d, c)), page)
 		c.text = &in
@@ -332,7 +332,7 @@ func textOf(d *decision, c *fitted, page *pagevm.Page) represent.EvidenceInput {
 	return *c.text
 }
 
-func readInput(d *decision, parts []memkernel.Part, page *pagevm.Page) represent.EvidenceInput {
+func readInput(d *deciding, parts []memkernel.Part, page *pagevm.Page) represent.EvidenceInput {
 	g, r := d.maker(), parts[0].Result
 	if r == nil {
 		return g.MessageInput(parts, page)
@@ -348,7 +348,7 @@ func readInput(d *decision, parts []memkernel.Part, page *pagevm.Page) represent
 }
 
 // grownTokens is what the prompt would take if it only grew.
-func grownTokens(d *decision) int {
+func grownTokens(d *deciding) int {
 	p := *d.Prev.Proj
 	p.Items = p.Items[:d.Align.Items]
 	n := d.Fixed + d.scaledFresh()

@@ -15,18 +15,18 @@ type Lifetimes struct {
 	FixedWhy, MessagesWhy string
 }
 
-// keepPace counts this call, and before the first one those that the transcript
-// tells of.
-func keepPace(d *decision) {
-	last := d.ledger.LastStart
-	if d.Pace.Calls == 0 && len(d.Prev.Proj.Seen) == 0 {
-		d.Pace = paceOf(d.Msgs)
+// nextPace is the pace with this call, and before the first one those that the
+// transcript tells of.
+func nextPace(d *deciding) cachelayout.Pace {
+	last, pace := d.ledger.LastStart, d.Pace
+	if pace.Calls == 0 && len(d.Prev.Proj.Seen) == 0 {
+		pace = paceOf(d.Msgs)
 	}
 	gap := time.Duration(0)
 	if !last.IsZero() {
 		gap = d.req.Now.Sub(last)
 	}
-	d.Pace = d.Pace.Add(gap)
+	return pace.Add(gap)
 }
 
 // paceOf is the pace of the calls that made the assistant's messages.
@@ -47,11 +47,10 @@ func paceOf(msgs []memkernel.Message) cachelayout.Pace {
 // gets it for its messages; one that was seen to use one, and names none, is taken
 // to go on so in all parts. What is left is chosen by price and pace, and stays
 // until the entry has expired.
-func chooseLifetimes(d *decision) {
+func chooseLifetimes(d *deciding) Lifetimes {
 	if seen := d.ttl; d.req.TTL == 0 && seen != 0 {
 		t := d.req.Price.TTL(seen)
-		d.Lifetimes = Lifetimes{cachelayout.LayoutOptions{Fixed: t, Carry: t, Messages: t}, whySeen, whySeen}
-		return
+		return Lifetimes{cachelayout.LayoutOptions{Fixed: t, Carry: t, Messages: t}, whySeen, whySeen}
 	}
 	fixed, messages := d.ledger.Lifetimes(d.req.Now)
 	l := Lifetimes{FixedWhy: whyStands, MessagesWhy: whyStands}
@@ -67,7 +66,7 @@ func chooseLifetimes(d *decision) {
 		fixed, l.FixedWhy = messages, whyOrder
 	}
 	l.LayoutOptions = cachelayout.LayoutOptions{Fixed: fixed, Carry: messages, Messages: messages}
-	d.Lifetimes = l
+	return l
 }
 
 // The reasons of a lifetime that was not chosen by price.
@@ -79,7 +78,7 @@ const (
 )
 
 // chooseMessages picks the messages' lifetime by what an average call would cost.
-func chooseMessages(d *decision) (time.Duration, string) {
+func chooseMessages(d *deciding) (time.Duration, string) {
 	c := cachelayout.Cycle{Growth: float64(cachelayout.MeanGrowth(d.growth())), Fixed: float64(d.Fixed), Room: float64(d.Hard - d.Fixed)}
 	return cachelayout.ChooseTTL(d.Pace, d.req.Price, c, cachelayout.LowWaterFloor)
 }
@@ -98,19 +97,19 @@ func (m *measured) expectedCalls() float64 {
 // last recorded call, so that a kernel which takes over a session knows whether
 // the cache is warm. Without a recorded call the cache is cold with nothing
 // pending.
-func seed(d *decision) {
+func seed(d *deciding) (ledger cachelayout.Ledger, ttl time.Duration) {
 	if d.sent() || len(d.Prev.Proj.Seen) > 0 {
-		return
+		return d.ledger, d.ttl
 	}
 	i := lastCall(d.Msgs)
 	if i < 0 {
-		return
+		return d.ledger, d.ttl
 	}
 	u := d.Msgs[i].Usage
-	d.ttl = usageTTL(u)
+	ttl = usageTTL(u)
 	start := callStart(d.Msgs, i)
 	if start.IsZero() {
-		return
+		return d.ledger, ttl
 	}
 	blocks := blocksBefore(d, d.Grown, d.Msgs[i].Key)
 	ours := 0
@@ -118,11 +117,11 @@ func seed(d *decision) {
 		ours += blocks[j].Tokens
 	}
 	if float64(u.InputTotal()) < seedShare*float64(ours) {
-		return
+		return d.ledger, ttl
 	}
 	id := d.identity(d.Grown)
 	id.Images = cachelayout.HasImage(blocks)
-	d.ledger = cachelayout.Seed(id, blocks, d.ttl, start)
+	return cachelayout.Seed(id, blocks, ttl, start), ttl
 }
 
 // seedShare is how much of our own prompt the recorded one must at least have been
@@ -164,7 +163,7 @@ func usageTTL(u *memkernel.Usage) time.Duration {
 }
 
 // blocksBefore are the blocks of p in front of the message with key.
-func blocksBefore(d *decision, p *pagevm.Projection, key string) []cachelayout.Block {
+func blocksBefore(d *deciding, p *pagevm.Projection, key string) []cachelayout.Block {
 	blocks := d.blockList(p)
 	at := len(blocks) - len(p.Items)
 	for i := range p.Items {

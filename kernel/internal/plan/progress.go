@@ -33,7 +33,7 @@ func (m *measured) stalled(p *pagevm.Projection) bool {
 
 // judge takes note of what a cut came to, and tells of a session that is cut again
 // and again.
-func judge(d *decision) {
+func judge(d *deciding) {
 	if d.Made.Cut == nil || d.Made.Cut.Event != "" {
 		return // a cold cache makes cuts free
 	}

@@ -168,7 +168,7 @@ func setIf[T comparable](to *T, v T) {
 
 // overflowCut asks for the cut that a refusal needs: no rule but the floors stands
 // against it.
-func overflowCut(d *decision) {
+func overflowCut(d *deciding) {
 	if !d.Cut.Do || d.Cut.Reason != string(pagevm.CutCold) {
 		d.Cut.Reason = string(pagevm.CutForced)
 	}
@@ -185,7 +185,7 @@ const blindly = 0.75
 
 // stuck tells of a refused prompt that can't be made any smaller: sending it again
 // would be refused again.
-func stuck(d *decision) error {
+func stuck(d *deciding) error {
 	if !d.Refused || d.Prev.Unsent || len(d.refusedProj.Seen) == 0 || d.Conversation(d.Proj) < d.Conversation(d.refusedProj) {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 
 // gauge reads how full the context is and decides what that asks for: a line for
 // the model, a checkpoint, or, where a cut is made, one before it.
-func gauge(d *decision) {
+func gauge(d *deciding) {
 	if d.prior.Life.Off || d.req.Branch != "" {
 		return
 	}
@@ -30,7 +30,7 @@ func gauge(d *decision) {
 }
 
 // stateNow is the working state as the plan's messages leave it.
-func stateNow(d *decision, ws *WorkState) checkpoint.State {
+func stateNow(d *deciding, ws *WorkState) checkpoint.State {
 	if d.Captured == nil {
 		st := checkpoint.UpdateMasked(ws.State, d.Msgs, d.Mask.Text)
 		ws.Tell(&st)
@@ -40,7 +40,7 @@ func stateNow(d *decision, ws *WorkState) checkpoint.State {
 }
 
 // worked reads the session's working state, nil where it can't be read.
-func worked(d *decision) *WorkState {
+func worked(d *deciding) *WorkState {
 	ws, err := d.session.WorkState()
 	if err != nil {
 		d.fault(ingest.Fault{Code: FaultCheckpoint, Detail: err.Error()})
@@ -51,7 +51,7 @@ func worked(d *decision) *WorkState {
 
 // checkpointNow is the checkpoint that a restore text is made of: the state as the
 // plan's messages leave it, whether it has been written or not.
-func checkpointNow(d *decision, ws *WorkState) *checkpoint.Checkpoint {
+func checkpointNow(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
 	st := stateNow(d, ws)
 	if st.Thread.Captured == 0 || !st.Changed(ws.Written) && ws.Written != nil {
 		return ws.Latest
@@ -65,7 +65,7 @@ func checkpointNow(d *decision, ws *WorkState) *checkpoint.Checkpoint {
 var besideSummary = []checkpoint.Section{checkpoint.SectionWorking, checkpoint.SectionThread, checkpoint.SectionLearnings}
 
 // restoreBlock is the text from which the model goes on, for the carry block.
-func restoreBlock(d *decision, occasion checkpoint.Occasion, beside bool) []pagevm.Block {
+func restoreBlock(d *deciding, occasion checkpoint.Occasion, beside bool) []pagevm.Block {
 	room := RestoreRoom(d.Window, d.prior.Life.RestoreTokens)
 	if d.prior.Life.Off || room <= 0 || d.req.Branch != "" {
 		return nil
@@ -82,7 +82,7 @@ func restoreBlock(d *decision, occasion checkpoint.Occasion, beside bool) []page
 
 // resumed is the restore text of a conversation that begins while an earlier one of
 // the session left a checkpoint.
-func resumed(d *decision) []pagevm.Block {
+func resumed(d *deciding) []pagevm.Block {
 	room := RestoreRoom(d.Window, d.prior.Life.RestoreTokens)
 	if d.prior.Life.Off || room <= 0 || d.req.Branch != "" {
 		return nil
@@ -99,7 +99,7 @@ func resumed(d *decision) []pagevm.Block {
 
 // leftBehind is what an earlier conversation of the session left: its checkpoint, with
 // what was captured since, for which a checkpoint is written now.
-func leftBehind(d *decision, ws *WorkState) *checkpoint.Checkpoint {
+func leftBehind(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
 	if d.prior.Life.NoCheckpoints || ws.State.Thread.Captured == 0 || !ws.State.Changed(ws.Written) {
 		return ws.GoesOn()
 	}
@@ -109,7 +109,7 @@ func leftBehind(d *decision, ws *WorkState) *checkpoint.Checkpoint {
 
 // anew is the text to go on from where the host's messages are other ones from the first
 // on: another conversation of the session. What the host's compaction left of it is none.
-func anew(d *decision) []pagevm.Block {
+func anew(d *deciding) []pagevm.Block {
 	if len(d.Prev.Proj.Seen) == 0 || d.Align.Rewrite != pagevm.RewriteBehind || d.Align.First > 0 || d.hostCompacted() {
 		return nil
 	}
@@ -117,7 +117,7 @@ func anew(d *decision) []pagevm.Block {
 }
 
 // restored makes the block of a checkpoint, none if there is no checkpoint.
-func restored(d *decision, ws *WorkState, c *checkpoint.Checkpoint, opt checkpoint.RestoreOptions) []pagevm.Block {
+func restored(d *deciding, ws *WorkState, c *checkpoint.Checkpoint, opt checkpoint.RestoreOptions) []pagevm.Block {
 	if c == nil {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 // scores gather what is known of the worth of everything that stands, for the
 // selector. It looks from the newest message back, so that what came after is known.
 type scores struct {
-	d      *decision
+	d      *deciding
 	seen   []pagevm.Seen // all messages as a cut sees them
 	newest int           // the newest atom
 	traits [][]pagevm.Traits
@@ -35,7 +35,7 @@ type scores struct {
 
 // score looks at all messages. Of those that have left only what they said
 // counts: a name that was said once is likelier to be said again.
-func score(d *decision, seen []pagevm.Seen) *scores {
+func score(d *deciding, seen []pagevm.Seen) *scores {
 	a := &scores{d: d, seen: seen, traits: make([][]pagevm.Traits, len(d.Hosts)), ids: map[represent.Name]int32{},
 		worked: map[string]bool{}, asked: map[represent.Name]bool{}, newest: d.Places[len(d.Places)-1].Atom}
 	_, words, _ := d.userTurn()

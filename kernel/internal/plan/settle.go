@@ -3,7 +3,7 @@ package plan
 import "github.com/memkernel/memkernel/pagevm"
 
 // ownSize remembers that a page stands with a text of its own size.
-func ownSize(d *decision, page string) {
+func ownSize(d *deciding, page string) {
 	if d.fitted == nil {
 		d.fitted = map[string]bool{}
 	}
@@ -15,7 +15,7 @@ func ownSize(d *decision, page string) {
 // Then the next cut chooses from the page's ordinary levels, or has the text that
 // stands, if that is shorter. It comes to the same in a process that planned the
 // messages itself and in one that reads the session.
-func settle(d *decision) {
+func settle(d *deciding) {
 	d.fitted, d.settled = nil, d.Prev.Proj.Generation
 	changed := d.Prev.Settled != d.Prev.Proj.Generation
 	if d.Absorbed == d.Align.At && len(d.Prev.Fitted) == 0 && !changed {
@@ -53,7 +53,7 @@ func settle(d *decision) {
 }
 
 // settleSegment settles a segment that stands as it, nil if it stands in full.
-func settleSegment(d *decision, i, j int, it *pagevm.Item) {
+func settleSegment(d *deciding, i, j int, it *pagevm.Item) {
 	s := &d.Hosts[i].Segments[j]
 	if s.First = pagevm.Full; it == nil {
 		return
@@ -66,7 +66,7 @@ func settleSegment(d *decision, i, j int, it *pagevm.Item) {
 }
 
 // relevel gives a segment the ordinary levels of its page.
-func relevel(d *decision, i, j int) {
+func relevel(d *deciding, i, j int) {
 	s := &d.Hosts[i].Segments[j]
 	clear(s.At[:pagevm.Full])
 	s.First = pagevm.Full

@@ -116,7 +116,7 @@ func (d *decision) newsOf(f *StateFile) File {
 
 // workspaceBlocks are the carry block's part of the workspace, within its bound.
 // What the host's own prompt shows is left out.
-func workspaceBlocks(d *decision) []pagevm.Block {
+func workspaceBlocks(d *deciding) []pagevm.Block {
 	if c := d.carried; c == nil || c.leadGone != d.leadGone || c.squeezed != d.squeezed {
 		d.carried = &carried{carryWorkspace(d), d.leadGone, d.squeezed}
 	}
@@ -126,7 +126,7 @@ func workspaceBlocks(d *decision) []pagevm.Block {
 
 // carryWorkspace chooses a level for every pin and every file so that all keep
 // within the bound, pins first.
-func carryWorkspace(d *decision) []pagevm.Block {
+func carryWorkspace(d *deciding) []pagevm.Block {
 	var pages []*pagevm.Page
 	var fits []pagevm.Fit
 	for i := range d.prior.Pinned {
@@ -267,7 +267,7 @@ func (d *decision) hostShows(text string) bool {
 // squeezeCarried makes the workspace's files give way where the newest messages do
 // not fit beside them: as far as their floors let them, at this plan if the carry
 // block is made now, else at the cut that has to come.
-func squeezeCarried(d *decision) {
+func squeezeCarried(d *deciding) {
 	over := d.Fixed + d.Standing + d.newestTokens() + d.Scale(carryRoom(d.Window)) - d.Hard
 	if over <= 0 || d.Standing == 0 {
 		return
@@ -275,23 +275,23 @@ func squeezeCarried(d *decision) {
 	d.squeezed = over
 	if d.Wishes.CarryNow {
 		d.Wishes.Carry = workspaceBlocks(d)
-		sizeCarried(d)
+		d.Standing = sizeCarried(d)
 	}
 }
 
 // sizeCarried sums up what of pins and workspace stands in the carry block, or
 // will.
-func sizeCarried(d *decision) {
-	d.Standing = 0
+func sizeCarried(d *deciding) (n int) {
 	if d.Wishes.Carry == nil {
 		for i := range d.Prev.Proj.Carry {
 			if p := d.Page(d.Prev.Proj.Carry[i].Page); p != nil && len(p.Refs) > 0 {
-				d.Standing += d.Scale(d.Prev.Proj.Carry[i].Tokens)
+				n += d.Scale(d.Prev.Proj.Carry[i].Tokens)
 			}
 		}
-		return
+		return n
 	}
 	for _, b := range d.carried.blocks {
-		d.Standing += d.Scale(b.Tokens)
+		n += d.Scale(b.Tokens)
 	}
+	return n
 }
