@@ -29,6 +29,9 @@ func Paging(w io.Writer, rs []*bench.Result, p Style) error {
 			fmt.Fprintf(&b, "    %s followed, %d refetched, %d restored: %s tokens, %s carried\n", Plural(r.Resolutions, "pointer"), r.Refetches, r.Restores,
 				Thousands(int(r.FetchedTokens)), Thousands(int(r.CarriedTokens)))
 		}
+		if r.Unforeseen != nil && *r.Unforeseen > r.ExplicitFaults {
+			fmt.Fprintf(&b, "    %d when the selector isn't told the turn's demand\n", *r.Unforeseen)
+		}
 		if r.Over > 0 {
 			fmt.Fprintf(&b, "    %s %d: %d tokens are missing, first for %s\n", "budget_insufficient", r.BudgetInsufficient, r.Over, Clip(r.Short[0].Page, 24))
 		}
