@@ -8,7 +8,7 @@ MODULES := . bench internal/tools
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics plan-hashes size demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
+.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics plan-hashes size demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -59,6 +59,17 @@ e2e: ## real hosts with our plugins, on a fake model server; npm installs them (
 check: test ## formatting, vet, and what test does
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
 	@$(call each,vet,./...)
+
+# staticcheck comes from the module proxy, at this version.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@2026.2.2
+SYSTEMS := windows/amd64 darwin/arm64 linux/arm64
+
+check-all: check test-race lint ## check, the race detector, staticcheck, builds for other systems
+	@for s in $(SYSTEMS); do echo "build for $$s"; CGO_ENABLED=0 GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build ./... || exit 1; done
+	@for s in $(SYSTEMS); do echo "vet for $$s"; CGO_ENABLED=0 GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) vet ./... || exit 1; done
+
+lint: ## staticcheck over all modules
+	@$(call each,run,$(STATICCHECK) ./...)
 
 bench: ## the figures of the README, as ratios within one run
 	@$(call each,test,-run '^$$' -bench . -benchmem ./...)

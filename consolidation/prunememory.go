@@ -184,9 +184,9 @@ func (r *pruner) makeRoom(f *File, ps []piece, all []bundle, leaves map[int]Why)
 
 // finishMemory writes the line that says where more is.
 func (r *pruner) finishMemory(f *File, ps []piece) {
-	text, n := f.Doc.Raw, f.lineCount()
+	n := f.lineCount()
 	if slices.ContainsFunc(r.out.Moves, func(m Move) bool { return m.From == f.Path }) {
-		text, _ = settled(f, ps)
+		text, _ := settled(f, ps)
 		if l := r.moreLine(f); l != "" {
 			eol := eolOf(f.Doc.Raw)
 			if text != "" && !strings.HasSuffix(text, "\n") {

@@ -69,12 +69,6 @@ var important = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:` +
 // quote is another's.
 func Important(words string) bool { return important.MatchString(transcript.Unquoted(words)) }
 
-// candidate tells an entry that nothing speaks for: no tag, no reference that says
-// where it comes from, not a task that is open.
-func (e *Entry) candidate() bool {
-	return len(e.Tags) == 0 && len(e.From) == 0 && e.State != StateOpen
-}
-
 // DaysOf counts on how many days the logs of a snapshot say each thing, by its
 // [Key]. An entry of fewer than three words says nothing that could be used again.
 func (s *Snapshot) DaysOf() map[string]int {

@@ -285,7 +285,7 @@ func TestFillMistrustsTheProvider(t *testing.T) {
 }
 
 // short gives one vector, whatever is asked.
-type short struct{ fake }
+type short struct{}
 
 func (short) Model() string { return "short" }
 func (short) EmbedQuery(context.Context, string) ([]float32, error) {

@@ -33,9 +33,6 @@ const (
 // Nanos is the file's time as it is stored, in ns since 1970.
 func (f FileStat) Nanos() int64 { return nanos(f.ModTime) }
 
-// stamp is the file's part in [Listing.Stamp].
-func (f FileStat) stamp() uint64 { return f.hash() }
-
 // Young tells whether a file may change once more without its time changing.
 func (f FileStat) Young(read time.Time) bool { return fresh(f.ModTime, read) }
 

@@ -27,7 +27,6 @@ type noteServer struct {
 	*httptest.Server
 	mu     sync.Mutex
 	bodies []string
-	answer func(w http.ResponseWriter, r *http.Request, s *noteServer)
 }
 
 func (s *noteServer) asked() []string {

@@ -21,8 +21,8 @@ import (
 // opened to be written.
 const (
 	memoryType  pagevm.Type = "memory"
-	memoryKey               = "memory"
-	memoryField             = "entries"
+	memoryKey   string      = "memory"
+	memoryField string      = "entries"
 	// opRemembered: the file has the entry.
 	opRemembered = "remembered"
 	// opRemember was the promise before memory was written by validated appends.

@@ -15,13 +15,13 @@ import (
 // boundaries that were passed, and a summary per branch with the notes of a model.
 const (
 	sessionType pagevm.Type = "session"
-	sessionKey              = "session"
+	sessionKey  string      = "session"
 	// turnsField has an entry per committed turn, boundariesField one per boundary.
 	turnsField      = "turns"
 	boundariesField = "boundaries"
 
 	summaryType  pagevm.Type = "summary"
-	membersField             = "members"
+	membersField string      = "members"
 )
 
 // bookkeeping tells the types that only the kernel writes.

@@ -138,7 +138,7 @@ func TestBounds(t *testing.T) {
 	c.receive()
 	c.receive()
 	for _, n := range []int{70_000, 200_000} {
-		go c.send(`{"jsonrpc":"2.0","id":3,"method":"restore","params":{"session_key":"%s"}}`, strings.Repeat("x", n))
+		go fmt.Fprintf(c.nc, `{"jsonrpc":"2.0","id":3,"method":"restore","params":{"session_key":"%s"}}`+"\n", strings.Repeat("x", n))
 		if r := c.receive(); r.ID != nil || r.Error == nil || r.Error.Code != codeTooLong {
 			t.Errorf("got %+v", r)
 		}

@@ -76,6 +76,7 @@ var codes = map[string]struct {
 	"0A000": {ErrRefused, "the server lacks something: see its message"},
 }
 
+//lint:ignore ST1008 the kind is what the error is, not how classifying failed
 func classify(err error) (kind error, hint string) {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {

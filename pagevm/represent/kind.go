@@ -246,10 +246,9 @@ func codeLine(t string) bool {
 // shaper gives lines their base worth as a text is scanned. It sees every
 // line once, in order.
 type shaper struct {
-	kind      kind
-	n         int  // lines seen that are not blank
-	afterGap  bool // the line before was blank
-	tableHead int
+	kind     kind
+	n        int  // lines seen that are not blank
+	afterGap bool // the line before was blank
 }
 
 func (s *shaper) worth(line string) float32 {

@@ -22,11 +22,11 @@ type Pick struct{ Row, ID int64 }
 // Nearest finds the vectors among which the k nearest to v, of length 1, are, as far as
 // codes tell. allowed, if not nil, says the vectors of which files count.
 func (t *Table) Nearest(v []float32, k int, allowed func(file int64) bool) []Pick {
-	room, _ := t.dists.Get().([]uint16)
-	if cap(room) < t.n {
-		room = make([]uint16, 0, t.n+t.n/8)
+	room, _ := t.dists.Get().(*[]uint16)
+	if room == nil || cap(*room) < t.n {
+		room = new(make([]uint16, 0, t.n+t.n/8))
 	}
-	picks := t.preselect(v, k, allowed, room)
+	picks := t.preselect(v, k, allowed, *room)
 	t.dists.Put(room)
 	out := make([]Pick, len(picks))
 	for i, p := range picks {
