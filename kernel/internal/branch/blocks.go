@@ -23,9 +23,11 @@ func Scaled(tokens int, ratio float64) int {
 	return int(float64(tokens)*ratio + 0.999)
 }
 
-// Blocks is the content of a projection in provider order, tokens times a ratio.
-func Blocks(p *pagevm.Projection, ratio float64) []cachelayout.Block {
-	out := make([]cachelayout.Block, 0, len(p.Carry)+len(p.Items))
+// Blocks is the content of a projection in provider order, tokens times a ratio, behind
+// what is fixed.
+func Blocks(fixed []cachelayout.Block, p *pagevm.Projection, ratio float64) []cachelayout.Block {
+	out := make([]cachelayout.Block, 0, len(fixed)+len(p.Carry)+len(p.Items))
+	out = append(out, fixed...)
 	message, key := -1, ""
 	add := func(it *pagevm.Item, region string) {
 		if k := MessageOf(it); (k != key || message < 0) && !Blank(it) {

@@ -143,6 +143,6 @@ func (s *State) RestoreLedger() {
 	if b == nil {
 		return
 	}
-	s.Ledger, _ = b.Ledger.Restore(append(b.Fixed[:len(b.Fixed):len(b.Fixed)], Blocks(s.Proj, b.Ratio)...))
+	s.Ledger, _ = b.Ledger.Restore(Blocks(b.Fixed, s.Proj, b.Ratio))
 	s.restored = nil
 }

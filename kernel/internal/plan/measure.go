@@ -285,14 +285,14 @@ func (m *measured) itemName(it *pagevm.Item) string {
 
 // blockList is the prompt's content in provider order. Tokens are calibrated.
 func (m *measured) blockList(p *pagevm.Projection) []cachelayout.Block {
-	var out []cachelayout.Block
+	fixed := make([]cachelayout.Block, 0, 2)
 	if t := m.ToolTokens; t > 0 {
-		out = append(out, cachelayout.Block{ID: "tools", Region: branch.RegionTools, Hash: m.toolHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageTools})
+		fixed = append(fixed, cachelayout.Block{ID: "tools", Region: branch.RegionTools, Hash: m.toolHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageTools})
 	}
 	if t := m.SystemTokens; t > 0 {
-		out = append(out, cachelayout.Block{ID: "system", Region: branch.RegionSystem, Hash: m.systemHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
+		fixed = append(fixed, cachelayout.Block{ID: "system", Region: branch.RegionSystem, Hash: m.systemHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
 	}
-	return append(out, branch.Blocks(p, m.Ratio)...)
+	return branch.Blocks(fixed, p, m.Ratio)
 }
 
 // fault files a fault under the user's turn and the plan that it comes from: the
