@@ -6,9 +6,11 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -571,5 +573,58 @@ func imported(f *ast.File, name string) bool {
 	return slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool {
 		p := strings.Trim(s.Path.Value, `"`)
 		return p == name || p == "io/"+name
+	})
+}
+
+// TestArchitectureTable holds the table of packages in ARCHITECTURE.md: every package is
+// in one row, and its floor is one above the highest that it imports. A package that
+// imports itself by way of others has no floor.
+func TestArchitectureTable(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	floors := map[string]int{}
+	for _, m := range regexp.MustCompile(`(?m)^\| (\d+) \| ([^|]*) \|`).FindAllStringSubmatch(string(text), -1) {
+		floor, _ := strconv.Atoi(m[1]) // digits
+		for name := range strings.SplitSeq(m[2], ", ") {
+			name = strings.Trim(name, "`")
+			if name == "root" {
+				name = "."
+			}
+			if _, twice := floors[name]; twice {
+				t.Errorf("ARCHITECTURE.md has %s twice", name)
+			}
+			floors[name] = floor
+		}
+	}
+	var floorOf func(dir string, above []string) int
+	floorOf = func(dir string, above []string) int {
+		if slices.Contains(above, dir) {
+			t.Fatalf("%s imports itself: %v", dir, above)
+		}
+		floor := 0
+		for _, below := range arrows[dir] {
+			floor = max(floor, 1+floorOf(below, append(above, dir)))
+		}
+		return floor
+	}
+	goDirs(t, func(dir string, _ []string) {
+		if strings.HasPrefix(dir, "testdata") || strings.Contains(dir, "/testdata") {
+			return
+		}
+		in := dir
+		for _, known := floors[in]; !known && in != "."; _, known = floors[in] {
+			in = path.Dir(strings.TrimSuffix(in, "/…")) + "/…"
+			if in == "./…" {
+				in = "."
+			}
+		}
+		switch floor, want := floors[in], floorOf(dir, nil); {
+		case in == "." && dir != ".":
+			t.Errorf("ARCHITECTURE.md has no row for %s, which is on floor %d", dir, want)
+		case floor != want:
+			t.Errorf("ARCHITECTURE.md has %s on floor %d: it is on %d", in, floor, want)
+		}
 	})
 }
