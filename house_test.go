@@ -26,15 +26,14 @@ var arrows = map[string][]string{
 	"cachelayout":             {},
 	"checkpoint":              {".", "internal/store", "pagevm/mask", "pagevm/toolcall", "summary", "transcript"},
 	"consolidation":           {"internal/choice", "internal/lazyregexp", "internal/visible", "markdownstore", "pagevm/mask", "transcript"},
-	"foreign":                 {".", "internal/visible"},
 	"markdownstore":           {".", "internal/atomicfile", "internal/visible"},
 	"markdownstore/storetest": {"markdownstore"},
 	"retrieval":               {"index", "index/analysis", "internal/lazyregexp", "markdownstore"},
+	"retrieval/foreign":       {".", "internal/visible"},
 	"sessions":                {".", "internal/safename", "internal/store", "internal/visible", "transcript"},
-	"tools":                   {"index", "kernel", "markdownstore", "pagevm/journal", "retrieval"},
 
 	"bench":           {},
-	"bench/peers":     {"budget", "foreign", "judge/relevance", "kernel", "retrieval"},
+	"bench/peers":     {"budget", "judge/relevance", "kernel", "retrieval", "retrieval/foreign"},
 	"bench/represent": {".", "budget", "pagevm", "pagevm/mask", "pagevm/represent"},
 	"bench/reuse":     {".", "pagevm", "pagevm/represent", "pagevm/toolcall", "replay/recall", "transcript"},
 
@@ -45,10 +44,10 @@ var arrows = map[string][]string{
 	"cmd/memkernel/internal/fail":          {"kernel", "transcript"},
 	"cmd/memkernel/internal/setup":         {"cachelayout", "cmd/memkernel/internal/fail", "consolidation", "embed", "index", "index/postgres", "index/qmd", "internal/config", "internal/document", "internal/endpoint", "kernel", "markdownstore", "pagevm/mask", "retrieval", "sessions", "summary/model"},
 	"cmd/memkernel/internal/verbs/about":   {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "internal/config", "internal/display", "internal/document"},
-	"cmd/memkernel/internal/verbs/hosts":   {"checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "kernel", "serve", "serve/hook", "serve/mcp", "serve/proxy", "tools"},
+	"cmd/memkernel/internal/verbs/hosts":   {"checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "kernel", "serve", "serve/hook", "serve/mcp", "serve/proxy", "serve/tools"},
 	"cmd/memkernel/internal/verbs/measure": {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "index", "index/postgres", "internal/config", "internal/display", "internal/document", "judge/paging", "judge/predict", "judge/relevance", "kernel", "pagevm/paging", "replay", "replay/economics", "retrieval", "transcript"},
 	"cmd/memkernel/internal/verbs/memory":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "internal/display", "internal/document", "kernel", "markdownstore", "retrieval"},
-	"cmd/memkernel/internal/verbs/plan":    {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "foreign", "internal/config", "internal/display", "internal/document", "judge/predict", "kernel", "transcript"},
+	"cmd/memkernel/internal/verbs/plan":    {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "judge/predict", "kernel", "retrieval/foreign", "transcript"},
 	"cmd/memkernel/internal/verbs/session": {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "transcript"},
 	"cmd/memkernel/internal/verbs/state":   {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "pagevm/journal"},
 	"cmd/memkernel/internal/verbs/upkeep":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "consolidation", "internal/display", "internal/document", "kernel", "markdownstore"},
@@ -63,10 +62,10 @@ var arrows = map[string][]string{
 	"index/internal/fts5": {"index/internal/drv"},
 	"index/internal/vec":  {"index/internal/drv"},
 	"index/postgres":      {"index", "index/analysis", "internal/lazyregexp"},
-	"index/qmd":           {"foreign", "index"},
+	"index/qmd":           {"index", "retrieval/foreign"},
 	"index/watch":         {},
 
-	"integrations/harness":  {".", "kernel", "tools", "transcript"},
+	"integrations/harness":  {".", "kernel", "serve/tools", "transcript"},
 	"integrations/picoclaw": {".", "kernel", "transcript"},
 
 	"internal/atomicfile":     {},
@@ -98,14 +97,14 @@ var arrows = map[string][]string{
 	"judge/predict":   {".", "budget", "cachelayout", "transcript"},
 	"judge/relevance": {"budget", "index", "markdownstore", "retrieval"},
 
-	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "foreign", "index", "index/watch", "internal/choice", "internal/safename", "internal/store", "internal/visible", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/upkeep", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "sessions", "summary", "transcript"},
+	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "index/watch", "internal/choice", "internal/safename", "internal/store", "internal/visible", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/upkeep", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "retrieval/foreign", "sessions", "summary", "transcript"},
 	"kernel/internal/branch":        {".", "cachelayout", "pagevm", "summary", "transcript"},
 	"kernel/internal/ids":           {},
 	"kernel/internal/ingest":        {".", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/tokencount", "pagevm", "pagevm/mask", "pagevm/represent", "pagevm/toolcall", "transcript"},
 	"kernel/internal/memory":        {"embed", "index", "internal/store", "internal/visible", "kernel/internal/memory/syncer", "markdownstore", "pagevm/mask", "retrieval", "sessions"},
 	"kernel/internal/memory/syncer": {"index", "index/watch", "internal/store"},
 	"kernel/internal/notes":         {".", "internal/store", "pagevm", "pagevm/journal", "pagevm/mask", "summary"},
-	"kernel/internal/plan":          {".", "budget", "cachelayout", "checkpoint", "foreign", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/ingest", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall", "retrieval", "summary", "transcript"},
+	"kernel/internal/plan":          {".", "budget", "cachelayout", "checkpoint", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/ingest", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall", "retrieval", "retrieval/foreign", "summary", "transcript"},
 	"kernel/internal/tokencount":    {".", "budget"},
 	"kernel/internal/trace":         {"cachelayout", "internal/store", "kernel/internal/plan", "pagevm", "pagevm/journal"},
 	"kernel/internal/upkeep":        {"consolidation", "internal/store", "markdownstore", "pagevm", "pagevm/mask", "summary"},
@@ -123,10 +122,11 @@ var arrows = map[string][]string{
 	"replay/economics": {"internal/atomicfile", "replay", "transcript"},
 	"replay/recall":    {"."},
 
-	"serve":       {".", "cachelayout", "foreign", "index", "internal/atomicfile", "internal/document", "internal/statedir", "kernel", "markdownstore", "pagevm/journal", "transcript"},
+	"serve":       {".", "cachelayout", "index", "internal/atomicfile", "internal/document", "internal/statedir", "kernel", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},
 	"serve/hook":  {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
-	"serve/mcp":   {"index/watch", "kernel", "markdownstore", "tools"},
+	"serve/mcp":   {"index/watch", "kernel", "markdownstore", "serve/tools"},
 	"serve/proxy": {".", "budget", "kernel", "transcript"},
+	"serve/tools": {"index", "kernel", "markdownstore", "pagevm/journal", "retrieval"},
 
 	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},
 	"summary/model": {".", "internal/endpoint", "summary"},
@@ -158,7 +158,7 @@ var thirdParty = map[string][]string{
 	"index/watch":         {"github.com/fsnotify/fsnotify"},
 	"index/postgres":      {"github.com/jackc/pgx/v5/..."},
 	"serve":               {"github.com/gofrs/flock"},
-	"tools":               {"github.com/google/jsonschema-go/jsonschema"},
+	"serve/tools":         {"github.com/google/jsonschema-go/jsonschema"},
 	"serve/mcp":           {"github.com/modelcontextprotocol/go-sdk/mcp"},
 	"serve/hook":          {"github.com/gofrs/flock", "github.com/tailscale/hujson"},
 	"index/analysis":      {"github.com/blevesearch/bleve/v2/analysis/...", "github.com/blevesearch/bleve/v2/registry"},
@@ -360,9 +360,9 @@ const maxRoom = 40
 // larger are the types and packages that are not taken apart yet, with the most that
 // they may have. Numbers here only go down.
 var larger = map[string]int{
-	"kernel":                 72,
-	"kernel.Kernel":          125,
-	"kernel.session":         178,
+	"kernel":                 70,
+	"kernel.Kernel":          113,
+	"kernel.session":         176,
 	"pagevm/journal.Journal": 41,
 }
 

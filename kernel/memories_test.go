@@ -11,11 +11,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/foreign"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/retrieval/foreign"
 )
 
 // bareKernel has no workspace to speak of: memory is off.

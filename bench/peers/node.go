@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/memkernel/memkernel/foreign"
+	"github.com/memkernel/memkernel/retrieval/foreign"
 )
 
 // version reads what npm installed.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/foreign"
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/retrieval/foreign"
 )
 
 // Options say how QMD is asked.

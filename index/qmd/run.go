@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/foreign"
+	"github.com/memkernel/memkernel/retrieval/foreign"
 )
 
 // maxAnswer bounds what is read of an answer, maxReason what is told of a failure.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/tools"
+	"github.com/memkernel/memkernel/serve/tools"
 	"github.com/memkernel/memkernel/transcript"
 )
 

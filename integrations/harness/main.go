@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/tools"
+	"github.com/memkernel/memkernel/serve/tools"
 	"github.com/memkernel/memkernel/transcript"
 )
 

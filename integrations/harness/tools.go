@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/tools"
+	"github.com/memkernel/memkernel/serve/tools"
 	"github.com/memkernel/memkernel/transcript"
 )
 

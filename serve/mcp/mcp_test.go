@@ -19,7 +19,7 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/serve/mcp"
-	"github.com/memkernel/memkernel/tools"
+	"github.com/memkernel/memkernel/serve/tools"
 )
 
 // rig is a server over a small workspace, with a client connected.

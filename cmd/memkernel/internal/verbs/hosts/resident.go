@@ -5,7 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
-	"github.com/memkernel/memkernel/tools"
+	"github.com/memkernel/memkernel/serve/tools"
 )
 
 // servedTools are memory's tools as the daemon hands them out.

@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/escapes"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/tools"
+	"github.com/memkernel/memkernel/serve/tools"
 )
 
 // answer is what a tool may answer.
