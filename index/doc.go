@@ -7,8 +7,8 @@
 // does not merge them, does not know what a memory is worth, reads no Markdown
 // and never writes to the workspace: the caller lists the files and cuts them
 // into chunks. Searching never changes the index, whatever it finds; a search
-// that sees it behind says so (Behind, Hits.Outdated), and Sync is for somebody
-// else to call.
+// that finds it out of date reports that (Behind, Hits.Outdated); it never
+// calls Sync.
 //
 //	┌ index.sqlite ────────────────────────────────────────────────────────┐
 //	│ meta             key, value: generation, stamp, languages, model ... │
@@ -48,7 +48,7 @@
 // Up to Options.ExactVectors, sqlite-vec compares every vector. Of more, whoever
 // stored them makes codes, turned by a random rotation: one bit a number, or four
 // where one does not do. They are held in memory, 1/32 or 1/8 of the vectors' size,
-// and tell by counting bits which vectors are worth comparing; those are read from
+// and counting their bits selects the vectors worth comparing; those are read from
 // embedding_cache. What this finds is measured against comparing all when the codes
 // are made, and whenever the vectors have doubled: the cheapest way is taken that
 // leaves in .995 of the nearest 24, both of questions taken from stored vectors and
@@ -57,7 +57,7 @@
 //
 // # Several processes
 //
-// One syncs at a time; the others wait for the lock or are told ErrBusy.
-// Searching goes on meanwhile and sees whole transactions. A handle notices
-// that Rebuild put a new file in the old one's place, and opens that.
+// One syncs at a time; the others wait for the lock or get ErrBusy. Searching
+// goes on meanwhile and sees whole transactions. A handle notices that Rebuild
+// put a new file in the old one's place, and opens that.
 package index

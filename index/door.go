@@ -14,9 +14,9 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// door leads to the file at a path, whichever stands there: who comes in gets
-// connections to it, and keeps these until done, though another file may have taken
-// its place meanwhile.
+// door holds the connections to the file at a path. A caller keeps the connections
+// that it got until it is done, even if another file has replaced this one
+// meanwhile.
 type door struct {
 	path string
 	opts *Options
@@ -31,7 +31,7 @@ type handles struct {
 	// read serves searches, write the rest; write is nil if the index is
 	// opened for reading.
 	read, write *sql.DB
-	// file tells whether another file has taken this one's place.
+	// file reports whether another file has taken this one's place.
 	file fs.FileInfo
 
 	// users counts those who are using the connections; retired ones are
@@ -59,7 +59,7 @@ const (
 	idleReaders = 2
 )
 
-// openDoor opens the file at path, and makes it if there is none and o does not say
+// openDoor opens the file at path, and creates it if there is none and o is not
 // ReadOnly.
 func openDoor(ctx context.Context, path string, o *Options) (*door, error) {
 	err := probe(path)
@@ -123,9 +123,9 @@ func (o *Options) readModes() []drv.Mode {
 	return []drv.Mode{drv.ReadOnly, drv.Immutable}
 }
 
-// openReader opens h.read. Where not even a reader's lock file can be made
-// (a read-only folder), nobody else can be writing either, and SQLite is told
-// to do without locks.
+// openReader opens h.read. Where not even a reader's lock file can be made (a
+// read-only folder), nobody else can be writing either, and SQLite is opened
+// without locks.
 func (h *handles) openReader(ctx context.Context, path string, o *Options) error {
 	var first error
 	for _, mode := range o.readModes() {

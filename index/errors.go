@@ -25,9 +25,10 @@ var (
 	// ErrDamaged: the file is ours, and its content is not whole. Rebuild
 	// replaces it.
 	ErrDamaged = errors.New("the index is damaged")
-	// ErrBusy: another process held a lock for longer than we were told to wait.
+	// ErrBusy: another process held a lock for longer than the wait that was
+	// set.
 	ErrBusy = errors.New("another process is using the index")
-	// ErrFull: the disk is full. What was committed before stands.
+	// ErrFull: the disk is full. What was committed before is kept.
 	ErrFull = errors.New("the disk is full")
 	// ErrReadOnly: the file or its folder can't be written, or the Index was
 	// opened for reading.
@@ -37,7 +38,7 @@ var (
 	ErrModel = errors.New("the vectors are of another model")
 )
 
-// Error says what went wrong with an index file, and what to do about it.
+// Error is what went wrong with an index file, and what to do about it.
 type Error struct {
 	// Op is what was being done.
 	Op string
@@ -47,7 +48,7 @@ type Error struct {
 	Kind error
 	// Hint is the way out, a sentence for the user.
 	Hint string
-	// Err is the cause, nil if Kind says it all.
+	// Err is the cause, nil if there is none beyond Kind.
 	Err error
 }
 
@@ -86,7 +87,7 @@ func problem(op, path string, kind, cause error) error {
 }
 
 // explain wraps an error with what was done, and with its kind if SQLite's code
-// tells one.
+// implies one.
 func explain(op, path string, err error) error {
 	var done *Error
 	switch {

@@ -31,12 +31,13 @@ type Options struct {
 	// the next Sync reads every file again. "" is a name too. A read-only
 	// Index with another name than the file's reports itself behind.
 	Chunker string
-	// Force lets Rebuild take the place of whatever stands there, which is moved aside.
+	// Force lets Rebuild take the place of whatever is there, which is moved aside.
 	Force bool
-	// Damaged tells Rebuild that the file was found not to be whole, and how.
+	// Damaged, if not nil, is how the file was found not to be whole. Rebuild
+	// takes it as reason enough.
 	Damaged error
-	// Aside, if not nil, is told by Rebuild under which name the old file is kept, and
-	// what was the matter with it.
+	// Aside, if not nil, is called by Rebuild with the path where the old file is
+	// kept, and with what was wrong with it.
 	Aside func(path string, why error)
 	// ExactVectors is up to how many vectors a search compares every one; of more,
 	// those that a table of codes leaves, if that was found to do as well. Default
@@ -75,11 +76,10 @@ type Index struct {
 	analyzers analysis.Pool
 }
 
-// Open opens the index at path, and makes an empty one if there is none and
-// opts does not say ReadOnly. Its folder must exist. The error tells by its
-// kind (ErrMissing, ErrForeign, ErrNewer, ErrOlder, ErrDamaged, ErrBusy,
-// ErrReadOnly) what is the matter; Rebuild is the answer to ErrOlder and
-// ErrDamaged.
+// Open opens the index at path, and creates an empty one if there is none and
+// opts is not ReadOnly. Its folder must exist. The error is of a kind:
+// ErrMissing, ErrForeign, ErrNewer, ErrOlder, ErrDamaged, ErrBusy or
+// ErrReadOnly. After ErrOlder and ErrDamaged, call Rebuild.
 func Open(path string, opts *Options) (*Index, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

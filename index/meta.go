@@ -37,7 +37,7 @@ type meta struct {
 	// were commonOf chunks.
 	common   []string
 	commonOf int64
-	// codes tells of chunk_codes.
+	// codes describes chunk_codes.
 	codes vec.Meta
 }
 

@@ -13,7 +13,7 @@ import (
 // rules alone, so that an index may move from one store to the other and answers
 // alike in both.
 
-// BM25 as FTS5 has it: the constants, the weight of a word by where it stands, and
+// BM25 as FTS5 has it: the constants, the weight of a word by where it is, and
 // what a word is worth that more than half of the chunks hold.
 const (
 	BM25K1      = fts5.K1
@@ -36,7 +36,7 @@ func (f FileStat) Nanos() int64 { return nanos(f.ModTime) }
 // stamp is the file's part in [Listing.Stamp].
 func (f FileStat) stamp() uint64 { return f.hash() }
 
-// Young tells whether a file may change once more without its time changing.
+// Young reports whether a file may change once more without its time changing.
 func (f FileStat) Young(read time.Time) bool { return fresh(f.ModTime, read) }
 
 // SplitTrail reads a trail as it is stored.

@@ -45,9 +45,9 @@ const (
 	coarseGrain = 2 * time.Second
 )
 
-// fresh tells whether a file may change once more without its time changing:
-// it was written so shortly before it was read that both fall into one tick.
-// A time far in the future was not made by a clock that ticks now.
+// fresh reports whether a file may change once more without its time changing:
+// it was written so shortly before it was read that both fall into one tick. A
+// time far in the future was not made by a clock that ticks now.
 func fresh(mtime, read time.Time) bool {
 	grain := fineGrain
 	if mtime.Nanosecond() == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// FileStat is what a listing says of a file without opening it.
+// FileStat is what a listing knows of a file without opening it.
 type FileStat struct {
 	// Path is relative to the workspace, with forward slashes. It names the
 	// file in the index.
@@ -25,11 +25,11 @@ type FileStat struct {
 type Chunk struct {
 	// ID names the chunk across rebuilds; equal chunks of one file need
 	// different ones. If "", the index derives one from path, trail, text and
-	// how many equal chunks stand before it.
+	// how many equal chunks are before it.
 	ID string
 	// StartLine and EndLine are 1-based and inclusive.
 	StartLine, EndLine int
-	// Trail is the headings that it stands under, outermost first.
+	// Trail is the headings that it is under, outermost first.
 	Trail []string
 	// Date is YYYY-MM-DD, or "".
 	Date string
@@ -44,7 +44,7 @@ type Chunk struct {
 	Keywords string
 }
 
-// Hash identifies what a chunk says: the sha256 of its headings and its text.
+// Hash identifies a chunk's content: the sha256 of its headings and its text.
 // Vectors are kept by it, so text that moves to another place or file keeps
 // its vector.
 type Hash [sha256.Size]byte

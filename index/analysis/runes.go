@@ -120,7 +120,7 @@ func lower(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// dropped tells whether a mark carries no meaning of its own: accents set
+// dropped reports whether a mark carries no meaning of its own: accents set
 // apart from their letter, Arabic and Hebrew vowel points.
 func dropped(r rune) bool {
 	return r >= 0x0300 && r <= 0x036F || r >= 0x0591 && r <= 0x05C7 ||

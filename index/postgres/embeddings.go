@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// Model tells which model's vectors this agent uses, and their length; "" and 0 if
-// none.
+// Model returns the model whose vectors this agent uses, and their length; "" and
+// 0 if none.
 func (ix *Index) Model(ctx context.Context) (model string, dim int, err error) {
 	v, err := ix.site.look(ctx)
 	if errors.Is(err, index.ErrMissing) {

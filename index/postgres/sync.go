@@ -230,7 +230,7 @@ func compare(l *index.Listing, known []fileRow, again bool) index.Work[fileRow] 
 	})
 }
 
-// Lag says by how much this agent's files have changed since the last Sync. It opens
+// Lag returns how much this agent's files have changed since the last Sync. It opens
 // none of them.
 func (ix *Index) Lag(ctx context.Context, source iter.Seq2[index.FileStat, error]) (index.Lag, error) {
 	const op = "compare index"

@@ -12,10 +12,9 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// Options say how QMD is asked.
+// Options are how QMD is called.
 type Options struct {
-	// Command is the program and what stands before all other arguments; default
-	// "qmd".
+	// Command is the program and its first arguments; default "qmd".
 	Command []string
 	// Mode is its verb: "search" (by words, the default), "vsearch" or "query".
 	Mode string
@@ -76,20 +75,20 @@ func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err
 	if err != nil {
 		return out, err
 	}
-	found, strange, err := ix.resolve(ctx, answer.Records)
+	found, unresolved, err := ix.resolve(ctx, answer.Records)
 	if err != nil {
 		return out, err
 	}
 	out.Keyword = ranked(found, q)
-	if len(out.Keyword) == 0 && strange+len(answer.Bad) == 0 {
+	if len(out.Keyword) == 0 && unresolved+len(answer.Bad) == 0 {
 		return out, errNothing
 	}
 	if len(out.Keyword) == 0 {
 		return out, fmt.Errorf("of what it found nothing is in the index of this workspace (%d of other collections or not indexed, %d unreadable): see index.qmd.collection, and run a reindex",
-			strange, len(answer.Bad))
+			unresolved, len(answer.Bad))
 	}
 	out.Ranked, out.Note = true, fmt.Sprintf("ranked by qmd %s", ix.opts.Mode)
-	if n := strange + len(answer.Bad); n > 0 {
+	if n := unresolved + len(answer.Bad); n > 0 {
 		out.Note += fmt.Sprintf("; %d of its hits are not in this index and were left out", n)
 	}
 	if out.Terms, err = ix.Terms(ctx, q.Text); err != nil {
@@ -100,9 +99,9 @@ func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err
 	return out, err
 }
 
-// resolve finds the chunks that QMD's hits lie in; strange counts those that lie in
+// resolve finds the chunks that QMD's hits lie in; unresolved counts those that lie in
 // none.
-func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found []index.Hit, strange int, err error) {
+func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found []index.Hit, unresolved int, err error) {
 	paths, err := ix.paths(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -112,7 +111,7 @@ func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found [
 	for _, r := range records {
 		p, ok := ix.path(r.Source, paths)
 		if !ok {
-			strange++
+			unresolved++
 			continue
 		}
 		// A snippet begins a line before the match, if there is one.
@@ -122,13 +121,13 @@ func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found [
 	hits, err := ix.At(ctx, places)
 	for i := range hits {
 		if hits[i].Path == "" {
-			strange++
+			unresolved++
 			continue
 		}
 		hits[i].Raw = scores[i]
 		found = append(found, hits[i])
 	}
-	return found, strange, err
+	return found, unresolved, err
 }
 
 // paths are the index's files by the spellings that QMD may have for them.

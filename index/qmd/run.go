@@ -12,7 +12,8 @@ import (
 	"github.com/memkernel/memkernel/foreign"
 )
 
-// maxAnswer bounds what is read of an answer, maxReason what is told of a failure.
+// maxAnswer bounds what is read of an answer, maxReason what is reported of a
+// failure.
 const (
 	maxAnswer = 8 << 20
 	maxReason = 200

@@ -40,12 +40,12 @@ func JSONList(numbers []int64) string {
 	return string(append(b, ']'))
 }
 
-// Mode says what a connection may do.
+// Mode is what a connection may do.
 type Mode string
 
 const (
 	// Create makes the file if it is missing. Its page size is set and it keeps
-	// a rollback journal, so that a finished file stands alone.
+	// a rollback journal, so that a finished file is alone.
 	Create Mode = "rwc"
 	// ReadWrite needs the file to exist and uses a write-ahead log.
 	ReadWrite Mode = "rw"

@@ -138,15 +138,15 @@ func (q *asked) product(plane []uint64) int {
 }
 
 // bySigns is far by the signs alone: 0 to farSteps−1 for what lies between farLow and
-// farHigh, and the ends for what lies beyond. A sign stands for the mean of its half
+// farHigh, and the ends for what lies beyond. A sign counts as the mean of its half
 // of the levels.
 func (q *asked) bySigns(signs []uint64, planes int, n []float32) uint16 {
 	far := n[0] - 2*n[1]*halfMean[planes]*(2*(q.low*float32(bitCount(signs))+q.width*float32(q.product(signs)))-q.sum)
 	return uint16(min(max((far-farLow)*(farSteps/(farHigh-farLow)), 0), farSteps-1))
 }
 
-// farLow to farHigh is where far lies for vectors of length 1, and farSteps how
-// finely it is told when all are sorted by it.
+// farLow to farHigh is where far lies for vectors of length 1, and farSteps is
+// into how many steps it is divided for sorting.
 const (
 	farLow, farHigh = -2, 4
 	farSteps        = 1 << 12

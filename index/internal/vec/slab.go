@@ -122,7 +122,7 @@ func (s *slab) drop(row int64, words int) {
 	s.fine = slices.Delete(s.fine, low*i, low*(i+1))
 }
 
-// same tells whether an entry is as it should be.
+// same reports whether an entry is as it should be.
 func (s *slab) same(i int, w slabEntry, words int) bool {
 	low := len(w.planes) - words
 	return s.files[i] == w.file && s.ids[i] == w.id && slices.Equal(s.signs[i*words:(i+1)*words], w.planes[:words]) &&

@@ -17,12 +17,12 @@ const createCodes = `CREATE TABLE IF NOT EXISTS chunk_codes(
 
 const centreSlab = -1
 
-// errDamaged says that chunk_codes is not as it was written. It never leaves a search:
-// every vector is compared instead, and Check tells of it.
+// errDamaged means that chunk_codes is not as it was written. A search never returns
+// it: every vector is compared instead, and Check reports it.
 var errDamaged = errors.New("the codes of vectors are damaged")
 
-// Meta is what meta says of chunk_codes. Where Of is 0, the vectors were never
-// measured, and there are no codes.
+// Meta is what the table meta holds about chunk_codes. Where Of is 0, the
+// vectors were never measured, and there are no codes.
 type Meta struct {
 	// planes is 0 where codes were found not to do.
 	planes int
@@ -48,7 +48,7 @@ func (c Meta) String() string {
 	return fmt.Sprintf(codesForm, c.planes, c.among, c.rescore, c.exactly, c.Of, c.Now, c.recall, c.Stamp)
 }
 
-// Coded tells whether there are codes.
+// Coded reports whether there are codes.
 func (c Meta) Coded() bool { return c.planes > 0 }
 
 // ParseMeta reads what String wrote.
@@ -339,8 +339,8 @@ func (t *Measurement) Write(ctx context.Context, tx drv.Conn, m *Meta) error {
 	return nil
 }
 
-// Check tells what is wrong with chunk_codes: it must hold, for every vector in use,
-// what is made of it. An error is one of reading.
+// Check reports to found what is wrong with chunk_codes: it must hold, for every
+// vector in use, what is made of it. It returns an error only if reading fails.
 func Check(ctx context.Context, db drv.Conn, m Meta, dim int, each Each, found func(format string, args ...any)) error {
 	t, err := load(ctx, db, m, nil)
 	if err == nil && t.dim() != dim {

@@ -1,7 +1,7 @@
 // Package vec is vectors as an index stores and searches them: of length 1, in bytes,
 // and, where there are many, as codes of a few bits for each number, kept in the table
-// chunk_codes, which tell which vectors are worth comparing. It measures how well codes
-// do, and knows no other table: whoever has the vectors brings them.
+// chunk_codes, which select the vectors worth comparing. It measures how well codes do.
+// It uses no other table: the caller brings the vectors.
 package vec
 
 import (
