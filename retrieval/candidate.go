@@ -99,7 +99,7 @@ func (c *candidate) score(d decay, now time.Time) {
 	c.hit.Score = p.Merged * p.Decay
 }
 
-// order sorts candidates by score, equal ones by where they stand, and numbers
+// order sorts candidates by score, equal ones by where they are, and numbers
 // them.
 func order(cs []*candidate) {
 	slices.SortFunc(cs, func(a, b *candidate) int {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// weigh finds what each term tells. How many passages hold it is known of the
-// candidates, and guessed for all others by the number of chunks that do.
+// weigh computes the weight of each term. The number of passages that hold it
+// is counted among the candidates, and estimated for all others from the
+// number of chunks that do.
 func (r *refiner) weigh() {
 	total := float64(len(r.places)) * max(float64(r.hits.Chunks)/float64(r.chunks), 1)
 	r.idf = make([]float64, len(r.terms))
@@ -79,7 +80,7 @@ func (r *refiner) rateSessions() {
 	}
 }
 
-// combine adds to each passage's own score what stands round it.
+// combine adds to each passage's own score what surrounds it.
 func (r *refiner) combine() {
 	for _, s := range r.sessions {
 		near := r.sig.Time != 0 && r.when.near(s.places[0].chunk.hit.Date)
@@ -103,7 +104,7 @@ func (r *refiner) combine() {
 	}
 	r.superseded()
 	if r.intent.when && r.sig.Told != 0 {
-		r.told()
+		r.raiseTimes()
 	}
 	r.originals()
 }
@@ -150,8 +151,8 @@ func (r *refiner) around(ps []*place, i int) float64 {
 // toldAmong is how many of the best passages are looked at for words of time.
 const toldAmong = 64
 
-// told raises those of the best passages that tell of a time.
-func (r *refiner) told() {
+// raiseTimes raises those of the best passages that mention a time.
+func (r *refiner) raiseTimes() {
 	words := timeWords()
 	for _, p := range r.best(toldAmong) {
 		if slices.ContainsFunc(p.body.set, func(t uint32) bool { return words[t] }) {

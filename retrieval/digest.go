@@ -19,9 +19,9 @@ func analyzer() (*analysis.Analyzer, error) {
 }
 
 // digest is the terms of a text, as hashes. Two terms in four billion share
-// one, which no score can tell.
+// one, too few to show in a score.
 type digest struct {
-	// set is sorted and without repeats; freq says how often each occurs.
+	// set is sorted and without repeats; freq is how often each occurs.
 	set, freq []uint32
 	// lang is the language that the text was stemmed for, "" if it has no word
 	// in Latin letters.
@@ -63,7 +63,7 @@ func tally(tokens []uint32) (set, freq []uint32) {
 	return set, freq
 }
 
-// appendHashes appends the hashes of terms that stand between spaces.
+// appendHashes appends the hashes of terms that are between spaces.
 func appendHashes(dst []uint32, terms []byte) []uint32 {
 	h := newHash
 	for _, c := range terms {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Feedback: what the best passages say beside the question's words is asked for
+// Feedback: the words of the best passages beside the question's are searched for
 // too, with little weight. It finds what answers in other words, and what a chain of
-// evidence goes on with: the name, the place, the thing that the first hit tells of.
+// evidence goes on with: the name, the place, the thing that the first hit mentions.
 //
 // Words weigh by their rarity and by the scores of the passages that hold them, so
 // those that several of the best agree on come first. To ask for agreement loses most
@@ -94,8 +94,8 @@ func (r *refiner) lend(leaders []*place) []lent {
 	return words[:n]
 }
 
-// echoes tells whether a better passage of the same session has lent a word already:
-// that a session repeats itself is no agreement.
+// echoes reports whether a better passage of the same session has lent a word
+// already: that a session repeats itself is no agreement.
 func (p *place) echoes(better []*place, t uint32) bool {
 	return slices.ContainsFunc(better, func(q *place) bool { return q.session == p.session && q.body.count(t) > 0 })
 }
@@ -120,7 +120,8 @@ func (r *refiner) countHolders(words []lent) {
 	}
 }
 
-// pick leaves the words that tell most: held by others too, and not by all.
+// pick keeps the words that distinguish most: those that other passages hold
+// too, but not all of them.
 func pick(words []lent, total float64) []lent {
 	words = slices.DeleteFunc(words, func(w lent) bool { return w.holders < 2 || w.holders > total/feedbackCommon })
 	for i := range words {

@@ -31,7 +31,7 @@ func neutral(text string) string {
 	return b.String()
 }
 
-// plain tells whether a text needs no look: it holds nothing to drop and no
+// plain reports whether a text needs no look: it holds nothing to drop and no
 // bracket.
 func plain(text string) bool {
 	for _, r := range text {
@@ -59,8 +59,9 @@ func visible(text string) string {
 	}, strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// dropped tells of control characters, marks that turn the order of writing
-// round, and characters that can't be seen and that no script needs.
+// dropped reports whether r is one of the control characters, marks that turn
+// the order of writing round, and characters that can't be seen and that no
+// script needs.
 func dropped(r rune) bool {
 	switch {
 	case r < 0x2000:
@@ -71,15 +72,15 @@ func dropped(r rune) bool {
 	return r == '\ufeff' || r >= 0xe0000 && r <= 0xe007f
 }
 
-// bracket tells whether a character is read as the beginning of a tag.
+// bracket reports whether a character is read as the beginning of a tag.
 func bracket(r rune) bool { return r == '<' || r == '＜' || r == '﹤' }
 
 // maxPosing bounds how far behind a bracket a name is looked for, in
 // characters that may be skipped.
 const maxPosing = 64
 
-// posing tells whether what follows a bracket reads as one of the names, or as
-// a control token such as |im_start|.
+// posing reports whether what follows a bracket reads as one of the names, or
+// as a control token such as |im_start|.
 func posing(rest string) bool {
 	first, _ := utf8.DecodeRuneInString(rest)
 	loose := unicode.IsSpace(first) // perhaps the sign for less
@@ -119,7 +120,7 @@ func named(word []byte) bool {
 	return false
 }
 
-// unseen tells whether a character within a word is not seen there.
+// unseen reports whether a character within a word is not seen there.
 func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me) || r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0'
 }

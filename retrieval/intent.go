@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// intent is what the form of a question tells of its answer.
+// intent is what the form of a question implies about its answer.
 type intent struct {
 	// when: the answer is a time.
 	when bool
@@ -85,7 +85,7 @@ var timeWords = sync.OnceValue(func() map[uint32]bool {
 	return out
 })
 
-// plural tells whether a plural noun stands between an English question word and
+// plural reports whether a plural noun is between an English question word and
 // the verb.
 func plural(text string) bool {
 	words := strings.Fields(strings.ToLower(text))

@@ -81,7 +81,7 @@ func (h *holding) add(mark uint64, n int) {
 	}
 }
 
-// without tells whether no term is lost with a line.
+// without reports whether no term is lost with a line.
 func (h *holding) without(mark uint64) bool {
 	for ; mark != 0; mark &= mark - 1 {
 		if h.lines[bits.TrailingZeros64(mark)] == 1 {
@@ -175,7 +175,8 @@ func cut(text string, n int) []line {
 	return out
 }
 
-// languageSample is how much of a text its language is told by, in bytes.
+// languageSample is how much of a text its language is detected from, in
+// bytes.
 const languageSample = 1 << 10 // 1 KiB
 
 // mark finds the terms in lines of one text, or pieces of a line. Without an

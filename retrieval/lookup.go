@@ -18,9 +18,9 @@ const (
 	leastIDF    = 1e-6
 )
 
-// prior is how many spans without any of the question's words are thought to
-// stand beside the real ones. Without them a session's first spans could not be
-// found: to BM25 a word that one of two documents holds says nothing.
+// prior is how many spans without any of the question's words are thought to be
+// beside the real ones. Without them a session's first spans could not be
+// found: to BM25 a word that one of two documents holds has no weight.
 const prior = 100
 
 // leastAnalysed is how many of the spans that their keys speak for are analysed at

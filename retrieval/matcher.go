@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// matcher tells by its key which of a question's terms a word leaves. Most keys
+// matcher finds which of a question's terms a word yields, by its key. Most keys
 // share too little with any term to be looked at; the others are turned into the
 // word again, which is analysed once.
 type matcher struct {
@@ -45,8 +45,8 @@ func newMatcher(a *analysis.Analyzer, terms []string, lang string) *matcher {
 }
 
 // add takes a term in. Its words begin as it does, but for a last letter that
-// stemming may have changed; that they have digits in them or are an emoji is told
-// by the key alone.
+// stemming may have changed; whether they hold digits or are an emoji is known
+// from the key alone.
 func (m *matcher) add(term string, bit uint64) {
 	k, letters := keyOf(term)
 	if k == 0 {

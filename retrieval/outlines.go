@@ -11,7 +11,7 @@ import (
 // takes about 4 KiB.
 const maxOutlines = 4096
 
-// outlines keeps what was made of chunks, by what they say. It keeps the last
+// outlines caches what was made of chunks, by their content. It keeps the last
 // maxOutlines to 2·maxOutlines that were asked for.
 type outlines struct {
 	mu         sync.Mutex

@@ -25,10 +25,10 @@ type packer struct {
 	fence, tokens int
 	// counted is how many bytes were counted, to how many tokens.
 	counted, counts int
-	// cut tells that a hit has been cut down.
+	// cut reports whether a hit has been cut down.
 	cut  bool
 	left []Left
-	// seen are the texts that stand in the block.
+	// seen are the texts that are in the block.
 	seen map[string]bool
 }
 
@@ -46,7 +46,7 @@ func (p *packer) leave(h *Hit, why LeftReason) {
 	p.left = append(p.left, Left{h.ID, h.Citation, why})
 }
 
-// offer takes a hit in, or says why not.
+// offer adds a hit, or returns why not.
 func (p *packer) offer(h *Hit, rank int) LeftReason {
 	if p.Shown != nil && p.Shown(*h) {
 		return ShownAlready
@@ -82,7 +82,7 @@ type draft struct {
 	grown *note
 }
 
-// lay makes a draft. It needs a place among the items and something to say.
+// lay makes a draft. It needs a place among the items and some text.
 func (p *packer) lay(s segment) (*draft, LeftReason) {
 	if len(s.lines) == 0 {
 		return nil, Empty
@@ -186,8 +186,8 @@ func (p *packer) cutDown(whole segment) (*draft, LeftReason) {
 	return p.partOf(whole, room)
 }
 
-// partOf tries parts of a segment with marked lines, each as much larger or
-// smaller as the last one says, and takes the largest that fits.
+// partOf tries parts of a segment with marked lines, each larger or smaller by
+// what the last one missed, and takes the largest that fits.
 func (p *packer) partOf(whole segment, room int) (*draft, LeftReason) {
 	low, high := 0, sum(whole.lines)+1 // characters that fit, and that don't
 	size := min(room*4, high-1)        // a guess
@@ -271,7 +271,7 @@ func (p *packer) block() string {
 }
 
 // takeBack removes the last segment of a block that has so many tokens more than
-// its notes add up to, and tells whether a part of it took its place.
+// its notes add up to, and reports whether a part of it took its place.
 func (p *packer) takeBack(more int, shrunk bool) bool {
 	last := p.segments[len(p.segments)-1]
 	p.segments = p.segments[:len(p.segments)-1]

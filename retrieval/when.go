@@ -11,25 +11,26 @@ import (
 // stretch is a stretch of days, to exclusive.
 type stretch struct{ from, to time.Time }
 
-// when is what a question says of time.
+// when is the time that a question names.
 type when struct {
 	stretches []stretch
 	// months are the months that are named without a year, January as bit 1.
 	months uint16
 }
 
-// named tells whether a question names any time.
+// named reports whether a question names any time.
 func (w when) named() bool { return w.months != 0 || len(w.stretches) > 0 }
 
 // after is how long after something people still write of it: its own length,
-// within these bounds. "In May" is also told in June, and a day within the week.
+// within these bounds. What happened in May is also mentioned in June, and a day
+// within the week.
 const (
 	leastAfter = 7 * 24 * time.Hour
 	mostAfter  = 31 * 24 * time.Hour
 )
 
-// near tells whether a note of a date, YYYY-MM-DD, may speak of the time: it is of
-// that time, or was written soon after.
+// near reports whether a note of a date, YYYY-MM-DD, may speak of the time: it is
+// of that time, or was written soon after.
 func (w when) near(date string) bool {
 	d, err := time.Parse(time.DateOnly, date)
 	if err != nil || !w.named() {
@@ -65,8 +66,8 @@ func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// whenOf reads what a question says of time, as asked at a moment. Of months and
-// days alone no year is guessed; relative times are counted from the moment.
+// whenOf parses the time that a question names, as asked at a moment. Of months
+// and days alone no year is guessed; relative times are counted from the moment.
 func whenOf(text string, now time.Time) when {
 	r := reader{text: text, today: time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)}
 	r.feasts()
@@ -78,7 +79,7 @@ func whenOf(text string, now time.Time) when {
 	return r.when
 }
 
-// years reads years that stand alone, if no other time is named.
+// years reads years that are alone, if no other time is named.
 func (r *reader) years() {
 	if len(r.stretches) > 0 || r.months != 0 || !strings.ContainsAny(r.text, "0123456789") {
 		return
@@ -159,8 +160,7 @@ var (
 	foldedLetter = "ſ"
 )
 
-// may tells whether an expression for words that stand by themselves is worth
-// asking.
+// may reports whether an expression for separate words is worth matching.
 func may(lower string, words *literals) bool {
 	return words.in(lower) && (words.whole(lower) || strings.Contains(lower, foldedLetter))
 }
@@ -224,7 +224,7 @@ func (r *reader) spokenSpans() {
 	})
 }
 
-// back takes in the unit of time so many units ago, as vaguely as people say it.
+// back adds the unit of time n units ago, as vaguely as people mean it.
 func (r *reader) back(n int, unit byte) {
 	switch unit {
 	case 'd':
@@ -272,8 +272,8 @@ func (r *reader) feasts() {
 	}
 }
 
-// shift moves the times that "two days before" or "a week after" stands in front
-// of, or behind in Chinese.
+// shift moves the times that "two days before" or "a week after" is in front of,
+// or behind in Chinese.
 func (r *reader) shift() {
 	if len(r.stretches) == 0 {
 		return
