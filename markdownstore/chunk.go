@@ -15,7 +15,7 @@ import (
 // Chunk is a run of lines that is searched and cited as one.
 type Chunk struct {
 	// ID depends on path, trail and text, and on which of several equal chunks
-	// this is; not on where in the file it stands. 32 hex digits.
+	// this is; not on where in the file it is. 32 hex digits.
 	ID   string `json:"id"`
 	Path string `json:"path"`
 	// StartLine and EndLine are 1-based and inclusive, in the file. Text is
@@ -25,12 +25,12 @@ type Chunk struct {
 	// Start and End are byte offsets in the file, End exclusive.
 	Start int `json:"start"`
 	End   int `json:"end"`
-	// Overlap is how many bytes of Text, at its beginning, stand in the chunk
+	// Overlap is how many bytes of Text, at its beginning, are in the chunk
 	// before too.
 	Overlap int `json:"overlap,omitempty"`
-	// Trail is the headings that all of the chunk stands under, outermost
-	// first; the chunk's own first heading is among them unless a sibling
-	// follows it in the same chunk. Shared between chunks: not to be changed.
+	// Trail is the headings that all of the chunk is under, outermost first;
+	// the chunk's own first heading is among them unless a sibling follows it
+	// in the same chunk. Shared between chunks: not to be changed.
 	Trail []string `json:"trail"`
 	// Date is the document's, YYYY-MM-DD or "".
 	Date string `json:"date,omitempty"`
@@ -177,7 +177,7 @@ func (k *chunker) labels(open []heading) []string {
 	return out
 }
 
-// id names a chunk by what it says and under which headings.
+// id returns a chunk's id, made of its headings and its text.
 func (k *chunker) id(trail []string, text [sha256.Size]byte) string {
 	buf := k.buf[:0]
 	buf = append(append(buf, k.doc.Path...), 0)

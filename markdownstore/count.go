@@ -13,7 +13,7 @@ const (
 	minChunkTokens = 16
 )
 
-// Chunking says how large chunks are. The zero value means the defaults.
+// Chunking is how large chunks are. The zero value means the defaults.
 type Chunking struct {
 	// Tokens is the size that chunks are filled up to. A code fence is kept in
 	// one piece up to twice that.

@@ -5,10 +5,11 @@ import (
 	"fmt"
 )
 
-// ErrDenied is what every refusal of a path is; the *DeniedError says why.
+// ErrDenied is wrapped by every refusal of a path; the *DeniedError holds the
+// reason.
 var ErrDenied = errors.New("denied")
 
-// DenyReason says why a path was refused.
+// DenyReason is why a path was refused.
 type DenyReason string
 
 const (
@@ -48,7 +49,7 @@ var denyTexts = map[DenyReason]string{
 }
 
 // DeniedError is returned when a path may not be touched. errors.Is finds
-// ErrDenied in it. It says nothing about whether the file exists.
+// ErrDenied in it. It doesn't reveal whether the file exists.
 type DeniedError struct {
 	Path   string
 	Reason DenyReason

@@ -7,7 +7,7 @@ import (
 )
 
 // findEntry looks for the marker of an entry, alone on its line, and cites the
-// text above it: entry if that is what stands there.
+// text above it: entry if that is what is there.
 func findEntry(path, text, id, entry string) (memkernel.Ref, bool) {
 	marker := markerPrefix + id + markerSuffix
 	for at := 0; ; {
@@ -30,8 +30,8 @@ func findEntry(path, text, id, entry string) (memkernel.Ref, bool) {
 	}
 }
 
-// endsWith tells whether text ends with the lines of entry, and how many bytes
-// those take with their ends.
+// endsWith reports whether text ends with the lines of entry, and how many
+// bytes those take with their ends.
 func endsWith(text, entry string) (int, bool) {
 	for _, e := range [...]string{entry + "\n", toDOS(entry) + "\r\n"} {
 		if strings.HasSuffix(text, e) && (len(text) == len(e) || text[len(text)-len(e)-1] == '\n') {
@@ -71,7 +71,7 @@ func citeAbove(path, text string, marker int) memkernel.Ref {
 	return cite(path, text, start, entry, end-start)
 }
 
-// entryText is a text as it may stand in an entry.
+// entryText is a text as it may be in an entry.
 func entryText(text string) string {
 	var b strings.Builder
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -123,8 +123,8 @@ func compose(pl place, old, id, text string) string {
 	return lead + block
 }
 
-// tornTail tells how much of a block an append that was cut short left at the
-// end of a file. Only the rest is then written. Less than a line is not
+// tornTail returns how many bytes of a block an append that was cut short left
+// at the end of a file. Only the rest is then written. Less than a line is not
 // trusted.
 func tornTail(old, block string) int {
 	line := strings.IndexByte(block, '\n') + 1

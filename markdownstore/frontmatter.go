@@ -24,9 +24,9 @@ var closers = map[string]string{
 }
 
 // frontMatter finds the block that text begins with and decodes it: its length
-// with delimiters, 0 if there is none. An error says that there is something
-// like front matter which is none; the text is then all body. A rule (---) that
-// a document begins with is such a case.
+// with delimiters, 0 if there is none. The error describes what looks like
+// front matter but is none; the text is then all body. A rule (---) that a
+// document begins with is such a case.
 func frontMatter(text string) (size int, meta map[string]any, err error) {
 	opener, size := blockSize(text)
 	if size == 0 {
@@ -89,7 +89,7 @@ func neverClosed(opener, text string) error {
 	return fmt.Errorf("front matter has no closing %s within %d KiB, it is read as text", closers[opener], maxFrontMatter>>10)
 }
 
-// hasText tells whether anything stands between the delimiters.
+// hasText reports whether anything is between the delimiters.
 func hasText(block string) bool {
 	n := 0
 	for line := range strings.Lines(block) {

@@ -30,7 +30,7 @@ func headingLevel(s string) int {
 // follows is a heading too, by the book.
 const maxHeading = 200 // bytes
 
-// headingText is what stands in an ATX heading behind its hashes.
+// headingText is what is in an ATX heading behind its hashes.
 func headingText(s string) string {
 	s = strings.TrimSpace(s)
 	if t := strings.TrimRight(s, "#"); t == "" || strings.HasSuffix(t, " ") || strings.HasSuffix(t, "\t") {
@@ -65,7 +65,8 @@ func fenceOf(s string) int {
 	return n
 }
 
-// isRule tells a thematic break: three or more of one of - * _, and spaces.
+// isRule reports whether s is a thematic break: three or more of one of - * _,
+// and spaces.
 func isRule(s string) bool {
 	c, n := s[0], 0
 	if c != '-' && c != '*' && c != '_' {
@@ -105,13 +106,13 @@ func markerWidth(s string) int {
 	return w
 }
 
-// interrupts tells whether an item may follow a paragraph without a blank
+// interrupts reports whether an item may follow a paragraph without a blank
 // line: not if it is empty, nor if it is numbered from anything but 1.
 func interrupts(s string, w int) bool {
 	return w < len(s) && (!isDigit(s[0]) || s[:w-1] == "1")
 }
 
-// htmlOpener tells what ends the HTML that the line opens: a comment, or a
+// htmlOpener returns what ends the HTML that the line opens: a comment, or a
 // block whose content is raw. Other tags hold Markdown as often as not and are
 // text here.
 func htmlOpener(s string) string {
@@ -137,7 +138,7 @@ func containsFold(s, sub string) bool {
 	return sub[len(sub)-2] != '-' && strings.Contains(strings.ToLower(s), sub)
 }
 
-// markerPrefix and markerSuffix stand round the id of an appended entry.
+// markerPrefix and markerSuffix surround the id of an appended entry.
 const (
 	markerPrefix = "<!-- mk:"
 	markerSuffix = " -->"

@@ -36,7 +36,7 @@ type pos struct{ off, line int }
 type piece struct {
 	from, own, to pos
 	tokens        int
-	// bare tells that there is nothing but headings in it yet.
+	// bare reports whether there is nothing but headings in it yet.
 	bare bool
 }
 
@@ -63,7 +63,7 @@ func (k *chunker) end(i int) pos {
 }
 
 // pack makes chunks of the units a to b. The units a to lead are a short
-// beginning that should not stand alone.
+// beginning that should not be alone.
 func (k *chunker) pack(a, lead, b int) {
 	if a == b || k.done {
 		return
@@ -85,7 +85,7 @@ func (k *chunker) pack(a, lead, b int) {
 	k.divide(a, lead, b, body, level)
 }
 
-// head is where the headings end that stand at i, one under the other.
+// head is where the headings end that are at i, one under the other.
 func (k *chunker) head(i, b int) int {
 	for level := 0; i < b && k.units[i].Kind == UnitHeading && k.units[i].Level > level; i++ {
 		level = k.units[i].Level

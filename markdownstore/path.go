@@ -44,9 +44,9 @@ func clean(p string, private bool) (string, Class, error) {
 	return slashed, c, nil
 }
 
-// locate finds the file of a path. A file that does not exist is no error: its
-// place has no info. MEMORY.md and memory.md stand for each other if only one
-// is there.
+// locate finds the file of a path. If the file does not exist, err is nil and
+// the place has no info. If only one of MEMORY.md and memory.md is there,
+// either name finds it.
 func (s *Store) locate(p string) (place, error) {
 	name, c, err := clean(p, s.opts.Private)
 	if err != nil {
@@ -65,8 +65,8 @@ func (s *Store) locate(p string) (place, error) {
 	return pl, err
 }
 
-// follow looks at what stands under a clean path. Every lookup goes through
-// the root, so that no link can lead out of it, whoever swaps what meanwhile.
+// follow looks at what is under a clean path. Every lookup goes through the
+// root, so that no link can lead out of it, whoever swaps what meanwhile.
 func (s *Store) follow(p string, c Class) (place, error) {
 	pl := place{path: p, real: p, class: c}
 	if err := checkFolders(s.files, p); err != nil {
@@ -160,7 +160,7 @@ func behind(link, to Class) Class {
 	return link
 }
 
-// isAny tells whether a file is one of others under another name: a link, or
+// isAny reports whether a file is one of others under another name: a link, or
 // another case where the file system ignores case.
 func isAny(files Files, fi fs.FileInfo, others []fs.FileInfo) bool {
 	for _, o := range others {
@@ -171,7 +171,8 @@ func isAny(files Files, fi fs.FileInfo, others []fs.FileInfo) bool {
 	return false
 }
 
-// instructs tells whether a file is one of standing instructions under another name.
+// instructs reports whether a file is one of standing instructions under another
+// name.
 func instructs(files Files, fi fs.FileInfo) bool {
 	for _, name := range rootNames {
 		if c, _ := Classify(name); fi != nil && c.PageType == PageBootstrap {

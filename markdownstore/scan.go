@@ -117,7 +117,7 @@ func (sc *scanner) last() UnitKind {
 	return sc.units[len(sc.units)-1].Kind
 }
 
-// inFence tells whether the line belongs to the open fence, and closes it. A
+// inFence reports whether the line belongs to the open fence, and closes it. A
 // list item that ends closes it too.
 func (sc *scanner) inFence() bool {
 	f := sc.fence
@@ -143,7 +143,7 @@ func (sc *scanner) leaveLists() {
 	}
 }
 
-// opens tells whether the line begins a block of its own, which text that
+// opens reports whether the line begins a block of its own, which text that
 // merely runs on does not.
 func (sc *scanner) opens() bool {
 	b := sc.ln.body

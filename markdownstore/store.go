@@ -10,7 +10,7 @@ import (
 const (
 	// DefaultMaxFileBytes is the size above which a file is not indexed.
 	DefaultMaxFileBytes = 32 << 20 // 32 MiB
-	// defaultLockName is where the lock of the writers stands in a workspace.
+	// defaultLockName is where the lock of the writers is in a workspace.
 	defaultLockName = ".memkernel/markdown.lock"
 )
 
@@ -18,8 +18,8 @@ const (
 type Options struct {
 	// Timezone is the user's, in which days begin and end; default time.Local.
 	Timezone *time.Location
-	// Private tells that the session is private: only then MEMORY.md and
-	// USER.md exist. A door that doesn't say is shared.
+	// Private reports whether the session is private: only then MEMORY.md and
+	// USER.md exist. The default is shared.
 	Private bool
 	// MaxFileBytes is the largest file that is loaded whole, and the most that
 	// Read returns at once; default DefaultMaxFileBytes. Larger files are
@@ -129,7 +129,7 @@ func (s *Store) Chunking() Chunking {
 	return c
 }
 
-// File is a file of the workspace as its name and a stat tell it.
+// File describes a file of the workspace by its name and its stat.
 type File struct {
 	// Path is relative to the workspace, with forward slashes.
 	Path    string    `json:"path"`
@@ -155,7 +155,7 @@ func (f File) AgesFrom(loc *time.Location) (t time.Time, ok bool) {
 	return f.ModTime, true
 }
 
-// fileOf is a file as its stat tells it.
+// fileOf returns the File of a path, class and stat.
 func fileOf(path string, c Class, fi fs.FileInfo, limit int64) File {
 	f := File{Path: path, Size: fi.Size(), ModTime: fi.ModTime(), Class: c}
 	if f.Size > limit {

@@ -136,8 +136,8 @@ func (w *walker) folder(dir string) bool {
 }
 
 // child yields a file of a folder. A symbolic link to a folder is reported,
-// since what stands behind it is not listed; links to other things, like files
-// of other kinds, are nothing of ours.
+// since what is behind it is not listed; links to other things, like files of
+// other kinds, are nothing of ours.
 func (w *walker) child(p string, c Class, ok bool, e fs.DirEntry) bool {
 	if !ok {
 		if _, folder, _ := w.files.Resolve(p); !folder {

@@ -82,7 +82,7 @@ func (m *Mem) Put(name, text string) {
 	m.files[name] = &file{text, m.tick()}
 }
 
-// Text is a file as it stands.
+// Text returns a file's current text.
 func (m *Mem) Text(name string) (text string, there bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,7 +99,7 @@ func (m *Mem) tick() time.Time {
 	return m.clock
 }
 
-// info is a file or a folder as a stat tells it.
+// info is the stat of a file or a folder.
 type info struct {
 	name string
 	size int64
@@ -159,7 +159,7 @@ func (m *Mem) Same(a, b fs.FileInfo) bool {
 	return ok && too && x.file != nil && x.file == y.file
 }
 
-// opened is a file or a folder as it stood when it was opened.
+// opened is a file or a folder as it was when it was opened.
 type opened struct {
 	*bytes.Reader
 	info    info
