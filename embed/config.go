@@ -151,7 +151,8 @@ func auto(c Config) (Provider, error) {
 	return nil, nil
 }
 
-// hasKey tells whether a variable is set; that it holds no key is told later.
+// hasKey reports whether a variable is set; if it holds no key, that is
+// reported later.
 func hasKey(env string) bool {
 	key, err := endpoint.Key(env)
 	return key != "" || err != nil

@@ -23,7 +23,7 @@ const (
 	maxRest   = 5 * time.Minute
 )
 
-// tired tells why the server is not asked now, nil if it may be.
+// tired returns why the server is not asked now, nil if it may be.
 func (p *patience) tired() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -61,10 +61,11 @@ func serviceOf(name string) *service {
 	return services[i]
 }
 
-// own tells whether a base URL is the provider's own, its regional hosts too.
+// own reports whether a base URL is the provider's own, its regional hosts
+// too.
 func (s *service) own(base *url.URL) bool { return endpoint.Own(base, s.domain) }
 
-// knows tells whether a model's name is one of the provider's.
+// knows reports whether a model's name is one of the provider's.
 func (s *service) knows(model string) bool {
 	return slices.ContainsFunc(s.families, func(f string) bool { return strings.HasPrefix(model, f) })
 }

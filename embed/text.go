@@ -7,11 +7,11 @@ import (
 )
 
 // Compose is the text that a chunk's vector is made of: the headings that it
-// stands under, joined by " > ", a blank line, and what it says. Headings that
-// the text itself begins with are not said twice, and lines that are nothing
-// but an HTML comment are left out, such as the markers of appended entries.
-// Cached vectors go by the chunk and not by this text: to change what Compose
-// makes, change what Model says too.
+// is under, joined by " > ", a blank line, and its text. Headings that the
+// text itself begins with are not repeated, and lines that are nothing but an
+// HTML comment are left out, such as the markers of appended entries. Cached
+// vectors go by the chunk and not by this text: to change what Compose makes,
+// change what Model returns too.
 func Compose(trail []string, text string) string {
 	lines := strings.Split(text, "\n")
 	for len(lines) > 0 && (blank(lines[0]) || slices.Contains(trail, heading(lines[0]))) {

@@ -15,7 +15,8 @@ import (
 type Asked struct {
 	// Path and Key are as sent.
 	Path, Key string
-	// Model, Task and Dimensions are "", "" and 0 where the request says nothing.
+	// Model, Task and Dimensions are "", "" and 0 where the request doesn't set
+	// them.
 	Model, Task string
 	Dimensions  int
 	// Texts are what was to be embedded, Media the types of files among it.

@@ -13,7 +13,7 @@ type mapping struct {
 	data []byte
 }
 
-// errShrunk says that a part of the mapped file is no longer there.
+// errShrunk means that a part of the mapped file is no longer there.
 var errShrunk = errors.New("the file shrank or can't be read any more: put it back whole, and start again")
 
 // openMapping maps a regular file.

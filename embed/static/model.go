@@ -174,7 +174,7 @@ const (
 	sampleBytes = 4 << 10
 )
 
-// fingerprint tells models apart by their tokenizer, settings, and the size,
+// fingerprint identifies a model by its tokenizer, settings, and the size,
 // header and evenly spread blocks of the tensors: two models differ all over.
 func fingerprint(tokens, conf, tensors []byte) string {
 	h := sha256.New()
@@ -194,7 +194,7 @@ func (m *Model) Name() string { return filepath.Base(m.dir) }
 // Dir is the folder.
 func (m *Model) Dir() string { return m.dir }
 
-// Fingerprint tells the model from others, wherever its folder is.
+// Fingerprint identifies the model, wherever its folder is.
 func (m *Model) Fingerprint() string { return m.mark }
 
 // Dim is the length of the vectors.
@@ -207,7 +207,8 @@ func (m *Model) Close() error {
 	return m.file.close()
 }
 
-// Embed makes the vector of a text; cut tells that only its beginning counted.
+// Embed returns the vector of a text; cut reports whether only its beginning
+// counted.
 func (m *Model) Embed(text string) (vector []float32, cut bool, err error) {
 	ids, err := m.tok.encode(text)
 	if err != nil {

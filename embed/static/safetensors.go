@@ -97,7 +97,7 @@ func product(n int, shape []int) (int, error) {
 // errKind is for numbers that are not of a kind that can be used.
 var errKind = errors.New("its numbers are of a kind that can't be used here")
 
-// real tells whether the numbers can be read by at.
+// real reports whether the numbers can be read by at.
 func (t tensor) real() error {
 	switch t.kind {
 	case "F64", "F32", "F16", "BF16", "I8":
@@ -106,7 +106,7 @@ func (t tensor) real() error {
 	return fmt.Errorf("%w: %.20q; F64, F32, F16, BF16 and I8 can", errKind, t.kind)
 }
 
-// whole tells whether the numbers can be read by int.
+// whole reports whether the numbers can be read by int.
 func (t tensor) whole() error {
 	switch t.kind {
 	case "I64", "I32", "I16", "U16", "U32":

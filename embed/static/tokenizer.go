@@ -20,8 +20,8 @@ type tokenizer struct {
 // normalizer makes a text of a text.
 type normalizer func(string) (string, error)
 
-// splitter cuts pieces of a text into smaller ones. first tells that the first of
-// them begins the text.
+// splitter cuts pieces of a text into smaller ones. first reports whether the
+// first of them begins the text.
 type splitter func(pieces []string, first bool) ([]string, error)
 
 // vocabulary makes token numbers of a piece.
@@ -172,7 +172,7 @@ func parseVocabulary(raw json.RawMessage) (vocabulary, error) {
 	return nil, fmt.Errorf("type %.50q is not known: WordPiece, WordLevel, Unigram and BPE are", kind)
 }
 
-// checkVocabulary checks the numbers of a vocabulary and tells the highest.
+// checkVocabulary checks the numbers of a vocabulary and returns the highest.
 func checkVocabulary(vocab map[string]int) (int, error) {
 	highest := -1
 	for token, id := range vocab {
