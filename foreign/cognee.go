@@ -192,7 +192,7 @@ func datasetOf(m members) string {
 	return id
 }
 
-// tripletOf spells a source, a relation and a target that stand in a list, "" if
+// tripletOf spells a source, a relation and a target that are in a list, "" if
 // they don't.
 func tripletOf(l []json.RawMessage) string {
 	if len(l) != 3 {

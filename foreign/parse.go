@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// entry is one record as it stands in an answer, with what the answer says for all
-// records of its group.
+// entry is one record as it is in an answer, with what the answer holds for
+// all records of its group.
 type entry struct {
 	raw   json.RawMessage
 	group members
@@ -16,7 +16,7 @@ type entry struct {
 
 // reader knows one format.
 type reader struct {
-	// knows tells whether an entry looks like one of this format's.
+	// knows reports whether an entry looks like one of this format's.
 	knows func(raw json.RawMessage) bool
 	// entries takes a document apart.
 	entries func(doc json.RawMessage) ([]entry, error)
@@ -24,7 +24,8 @@ type reader struct {
 	read func(e entry) (Record, error)
 }
 
-// readers in the order in which they are asked: the most telling members first.
+// readers in the order in which they are tried: the most distinctive members
+// first.
 var readers = []struct {
 	format Format
 	reader
@@ -118,7 +119,7 @@ func document(data []byte) (json.RawMessage, error) {
 	return unwrap(doc), nil
 }
 
-// lineOf says in which line an error of the syntax is.
+// lineOf returns in which line a syntax error is.
 func lineOf(data []byte, err error) string {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) || len(data) == 0 {
@@ -164,7 +165,7 @@ func results(doc json.RawMessage) ([]json.RawMessage, error) {
 	return nil, errors.New("it is neither a list nor an object with results")
 }
 
-// resultEntries are the results as they stand.
+// resultEntries returns the results as they are.
 func resultEntries(doc json.RawMessage) ([]entry, error) {
 	l, err := results(doc)
 	es := make([]entry, len(l))

@@ -16,7 +16,7 @@ import (
 //	file     "qmd://collection/path"; before 1.0 a plain path
 //	line     of the best match, from 1; since PR 533 (2026-04)
 //	title    first heading or file name
-//	context  what the user says of the collection
+//	context  what the user wrote about the collection
 //	snippet  a few lines behind a head "@@ -from,count @@ (n before, m after)";
 //	         with --line-numbers each behind its number
 //	body     the whole document instead, with --full
