@@ -53,7 +53,7 @@ func (s *Store) Files() iter.Seq2[File, error] {
 // form is that of a document's path.
 var form = regexp.MustCompile(`^sessions/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)/(\d{4,}(?:-(\d{4}-\d{2}-\d{2}))?\.md)$`)
 
-// Date is the day that a document is of, YYYY-MM-DD; "" if it says none.
+// Date is the day that a document is of, YYYY-MM-DD; "" if its name has none.
 func Date(p string) string {
 	if m := form.FindStringSubmatch(p); m != nil {
 		return m[3]
@@ -88,8 +88,8 @@ func (s *Store) readPart(name string) ([]byte, error) {
 	return text, err
 }
 
-// Hidden gives what tells a document that is not to be shown, though an index may
-// still hold it: one of a conversation that was forgotten.
+// Hidden returns a function that reports whether a document is not to be shown,
+// though an index may still hold it: one of a conversation that was forgotten.
 func (s *Store) Hidden() (func(path string) bool, error) {
 	t, err := s.tombs()
 	if err != nil {
@@ -133,15 +133,15 @@ func (s *Store) Stats() (Stats, error) {
 	return out, err
 }
 
-// Exists tells whether anything was ever kept.
+// Exists reports whether anything was ever kept.
 func (s *Store) Exists() bool {
 	return store.Exists(s.in, "")
 }
 
 var hashed = regexp.MustCompile(`^-[0-9a-f]{8}/`)
 
-// Of tells whether a document is of a session of an agent, by the session's key:
-// of its transcript, or of a conversation of that name.
+// Of reports whether a document is of a session of an agent, by the session's
+// key: of its transcript, or of a conversation of that name.
 func Of(p, agent, key string) bool {
 	rest, ok := strings.CutPrefix(p, Under(agent)+safe(key))
 	return ok && (strings.HasPrefix(rest, "/") || hashed.MatchString(rest))

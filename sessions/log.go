@@ -23,7 +23,7 @@ const (
 	marksName = "marks"
 )
 
-// log says what of a conversation stands in parts. It is written behind them.
+// log records what of a conversation is in parts. It is written after them.
 type log struct {
 	Format int    `json:"format"`
 	Agent  string `json:"agent"`

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// SameBytes is the size from which equal text is the same turn, wherever it stands.
+// SameBytes is the size from which equal text is the same turn, wherever it is.
 // Below it, "ok" is said too often.
 const SameBytes = 32
 
@@ -82,7 +82,7 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// underline tells a line that makes a heading of the one above.
+// underline reports whether a line makes a heading of the one above.
 func underline(line string) bool {
 	line = strings.TrimRight(line, " \t")
 	return line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")

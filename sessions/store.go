@@ -77,7 +77,7 @@ func Open(in store.Store, o *Options) *Store {
 	return s
 }
 
-// ErrBusy says that another process is writing documents.
+// ErrBusy means that another process is writing documents.
 var ErrBusy = errors.New("another process is reading the transcripts")
 
 // lock takes the lock of those who write, waiting as long as ctx lets it.
@@ -100,8 +100,9 @@ func (s *Store) lock(ctx context.Context, wait bool) (release func(), err error)
 // maxName bounds the readable part of a folder's name, in bytes.
 const maxName = 80
 
-// safe is the name of a conversation as a folder: what can't stand in one is replaced,
-// and a hash tells apart what became alike. It is for names that are unique already.
+// safe is the name of a conversation as a folder: what can't be in one is replaced,
+// and a hash distinguishes what became alike. It is for names that are unique
+// already.
 func safe(name string) string {
 	b := []byte(name)
 	changed := len(b) > maxName || strings.Trim(name, ".") == ""

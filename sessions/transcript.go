@@ -53,7 +53,7 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 	return at, nil
 }
 
-// detectBytes is what a dialect is told by.
+// detectBytes is how many bytes a dialect is detected from.
 const detectBytes = 64 << 10
 
 func dialectOf(f io.ReaderAt) (string, error) {
@@ -66,7 +66,7 @@ func dialectOf(f io.ReaderAt) (string, error) {
 	return string(d), err
 }
 
-// turnOf is what a record says in somebody's name.
+// turnOf returns what somebody said in a record.
 func turnOf(rec *transcript.Record) (Turn, bool) {
 	m := rec.Message
 	if m == nil || m.Origin != memkernel.OriginHost || m.Role != memkernel.RoleUser && m.Role != memkernel.RoleAssistant {
