@@ -25,7 +25,7 @@ type Bill struct {
 	NoLayoutCostUSD *float64 `json:"no_layout_cost_usd"`
 	// Tier is the AboveTokens of the tier that prices the request.
 	Tier int `json:"tier"`
-	// Notes say what else is worth knowing.
+	// Notes are what else is worth knowing.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -102,8 +102,8 @@ func (l *Ledger) billMarked(b *Bill, m Model, id Identity, blocks []Block, at []
 	}
 }
 
-// seen tells whether a marker's look-back reaches the entry that ends at block
-// index. The look-back counts the marked position itself.
+// seen reports whether a marker's look-back reaches the entry that ends at
+// block index. The look-back counts the marked position itself.
 func seen(index int, m Model, at []sum, bps []Breakpoint) bool {
 	for _, bp := range bps {
 		if bp.Block < index || bp.Block+1 >= len(at) {

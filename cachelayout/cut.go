@@ -56,7 +56,7 @@ type CutInput struct {
 	Window int
 	// Reserve is what must stay free for the answer.
 	Reserve int
-	// Fixed is tools and system, Conversation all else that stands now,
+	// Fixed is tools and system, Conversation all else that is sent now,
 	// including what would be appended.
 	Fixed, Conversation int
 	// Planned is the whole planned input; 0 means Fixed + Conversation.
@@ -65,13 +65,13 @@ type CutInput struct {
 	Growth []int
 	// ColdRate is the chance that a call finds the cache cold; see [Pace.Rate].
 	ColdRate float64
-	// Cold tells that the cache holds nothing of the messages; ColdEventUsed
-	// that this cold event already had its cut.
+	// Cold reports whether the cache holds nothing of the messages;
+	// ColdEventUsed whether this cold event already had its cut.
 	Cold, ColdEventUsed bool
 	// Pending is the most that a cut could take out; 0 means that nothing may go.
 	Pending int
-	// OpenLoop tells that a tool loop is open: then only a forced cut is allowed,
-	// since what the agent has just read is what it works with next.
+	// OpenLoop reports whether a tool loop is open: then only a forced cut is
+	// allowed, since what the agent has just read is what it works with next.
 	OpenLoop bool
 	// ExpectedTurns is how many calls are still expected.
 	ExpectedTurns float64
@@ -88,7 +88,7 @@ type Cut struct {
 	Do bool `json:"do"`
 	// Reason is one of the Reason constants.
 	Reason string `json:"reason"`
-	// Force tells that without a cut the prompt is over its limit.
+	// Force reports whether without a cut the prompt is over its limit.
 	Force bool `json:"force,omitempty"`
 	// TargetTokens is what the whole prompt should come down to.
 	TargetTokens int     `json:"target_tokens"`
@@ -136,7 +136,7 @@ type Figures struct {
 	EOQHighWater float64 `json:"eoq_high_water"`
 	WriteRatio   float64 `json:"write_ratio"`
 	ReadRatio    float64 `json:"read_ratio"`
-	// RatiosAssumed tells that the model is unpriced.
+	// RatiosAssumed reports whether the model is unpriced.
 	RatiosAssumed bool `json:"ratios_assumed,omitempty"`
 }
 
@@ -172,8 +172,8 @@ func PlanCut(in CutInput) Cut {
 	return c
 }
 
-// pays tells whether a warm cut saves enough, and has paid before the next cold
-// cache or the expected end: what happens then makes its work undone.
+// pays reports whether a warm cut saves enough, and has paid before the next
+// cold cache or the expected end: what happens then makes its work undone.
 func (f *Figures) pays() bool {
 	turns := f.ExpectedTurns
 	if f.ColdRate > 0 {

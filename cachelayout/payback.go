@@ -10,8 +10,8 @@ import (
 // both are 1.
 type Ratios struct {
 	Write, Read float64
-	// Assumed tells that the model is unpriced and the commonest ratios (1.25
-	// and 0.1) stand in. Money is never computed from them.
+	// Assumed reports whether the model is unpriced and the commonest ratios
+	// (1.25 and 0.1) are in. Money is never computed from them.
 	Assumed bool
 }
 

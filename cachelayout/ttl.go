@@ -48,7 +48,8 @@ func ChooseFixedTTL(p Pace, m Model, fixedTokens int, calls float64) (ttl time.D
 	return cheaper(p, m, cost(m.TTLs[0]), cost(m.TTLs[1]))
 }
 
-// choosable tells whether there is a choice, and if not, what stands and why.
+// choosable reports whether there is a choice, and if not, which lifetime
+// applies and why.
 func choosable(m Model) (ttl time.Duration, why string, several bool) {
 	ttl = m.TTL(0)
 	if len(m.TTLs) < 2 || !m.Cache.marked() {
