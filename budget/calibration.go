@@ -81,7 +81,7 @@ func (c *Calibration) Observe(estimated Count, messages, actual int) bool {
 	if math.Abs(x) > math.Log(maxRatio) {
 		return false
 	}
-	// Small pairs say less: their framing is a larger part of them.
+	// Small pairs count less: their framing is a larger part of them.
 	weight := float64(estimated.Tokens) / float64(estimated.Tokens+1000)
 	return c.Ratio.add(x, weight, minSurprise)
 }
@@ -109,7 +109,7 @@ func (m *Moments) add(x, weight, least float64) bool {
 func (c *Calibration) Trusted() bool { return c.Ratio.Samples >= minSamples }
 
 // Factor is the expected actual/estimated, and the margin, at least 1, by which
-// the bound stands above it. Both are 1 until the calibration is trusted.
+// the bound is above it. Both are 1 until the calibration is trusted.
 func (c *Calibration) Factor() (ratio, margin float64) {
 	if !c.Trusted() {
 		return 1, 1

@@ -11,9 +11,9 @@
 //     learns from such sizes how far the estimates are off, and how surely.
 //   - [Split] divides a window among the regions of a prompt.
 //
-// Every [Count] says what it is: exact, calibrated or estimated. It has two
+// Every [Count] names its kind: exact, calibrated or estimated. It has two
 // numbers, the expected one, to show and to price, and a bound, which budgets
-// use. Sizes are tokens unless a name says bytes.
+// use. Sizes are tokens unless a name has bytes.
 //
 // Text is any bytes. What is not UTF-8 counts as U+FFFD for each invalid byte,
 // and special tokens such as <|endoftext|> count as the plain text they are

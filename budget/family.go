@@ -33,8 +33,8 @@ func isClaudeName(w string) bool {
 	return false
 }
 
-// claudeFamily tells the two generations apart: Opus changed with 4.7, all
-// others with 5.
+// claudeFamily returns which of the two generations a model is of: Opus
+// changed with 4.7, all others with 5.
 func claudeFamily(words []string) string {
 	words = words[slices.IndexFunc(words, isClaudeName):]
 	has := func(w string) bool { return slices.Contains(words, w) }
@@ -86,7 +86,7 @@ func openAIFamily(id string, words []string) string {
 	return Bytes
 }
 
-// isReasoner tells o1, o3, o4 and what may follow.
+// isReasoner reports whether w is o1, o3, o4 or what may follow.
 func isReasoner(w string) bool {
 	return len(w) == 2 && w[0] == 'o' && '1' <= w[1] && w[1] <= '9'
 }

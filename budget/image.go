@@ -14,7 +14,8 @@ const (
 	imageGemini
 )
 
-// unknownImage stands for an image whose size or rule is not known, in tokens.
+// unknownImage is the estimate for an image whose size or rule is not known,
+// in tokens.
 const unknownImage = 1500
 
 // imageRuleFor picks the rule of a tokenizer family and a lower-case model id.

@@ -46,7 +46,7 @@ type Plan struct {
 // largestItems is how many items a TooSmallError names.
 const largestItems = 5
 
-// TooSmallError says that the fixed part does not fit into the window beside
+// TooSmallError means that the fixed part does not fit into the window beside
 // the reserve.
 type TooSmallError struct {
 	// Window, Reserve and Fixed are the figures that don't fit, in tokens.

@@ -16,7 +16,7 @@ const (
 )
 
 // HiddenThinking is what a thinking block costs, when it is sent back to a Claude
-// model, on top of the text that it shows: its signature tells how much there is
+// model, on top of the text that it shows: its signature shows how much there is
 // where the text is only a summary or was left out.
 func HiddenThinking(text, signature string) Count {
 	whole := float64(len(signature))*3/4 - signatureHeader // base64
