@@ -118,13 +118,13 @@ type Limits struct {
 	// SizeWarning is the share of the host's limits from which files are large.
 	SizeWarning float64
 	// NearDuplicate is the share of their words, in threes, that two entries must
-	// have in common to be told as one; 1 finds equal ones only.
+	// have in common to be reported as one; 1 finds equal ones only.
 	NearDuplicate float64
-	// JobAge is how long a job's failure is told after its last run.
+	// JobAge is how long a job's failure is reported after its last run.
 	JobAge time.Duration
 }
 
-// DefaultLimits are the thresholds that hold if a user says nothing.
+// DefaultLimits returns the thresholds that hold unless a user sets others.
 func DefaultLimits() Limits {
 	const day = 24 * time.Hour
 	return Limits{StateAge: day, ObservationLines: 100, LogGrace: 6 * time.Hour, FileAge: 7 * day, MemoryAge: 3 * day,
@@ -146,14 +146,14 @@ type Options struct {
 	MaxFileBytes int64
 	// Jobs are the last runs of recorded jobs.
 	Jobs []Job
-	// Resolves tells whether a pointer that stands in memory can be followed; nil
+	// Resolves reports whether a pointer that is in memory can be followed; nil
 	// leaves pointers unchecked.
 	Resolves func(id string) bool
 	// Only names the checks to run, all if it is empty; Skip those not to.
 	Only, Skip []CheckID
 }
 
-// Runs tells whether a check is asked for.
+// Runs reports whether a check is asked for.
 func (o *Options) Runs(id CheckID) bool {
 	return (len(o.Only) == 0 || slices.Contains(o.Only, id)) && !slices.Contains(o.Skip, id)
 }
@@ -233,7 +233,7 @@ func (a *auditor) add(f Finding) {
 	a.report.Checks[len(a.report.Checks)-1].Findings++
 }
 
-// skip says why the check at hand does not run.
+// skip records why the check at hand does not run.
 func (a *auditor) skip(why string) { a.report.Skip(a.check, why) }
 
 // age is how old a moment is, "3 days" and the like.

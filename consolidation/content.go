@@ -92,7 +92,7 @@ func codeLines(d markdownstore.Document) map[int]bool {
 	return out
 }
 
-// files tells what could not be read.
+// files reports what could not be read.
 func (a *auditor) files() {
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]

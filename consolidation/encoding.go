@@ -102,7 +102,7 @@ func mojibake(s string) (at, n int) {
 	return at, n
 }
 
-// decodedTwice tells whether bytes are UTF-8 of Latin letters, Greek, Cyrillic,
+// decodedTwice reports whether bytes are UTF-8 of Latin letters, Greek, Cyrillic,
 // punctuation, CJK or emoji. A single character of three bytes must be punctuation:
 // of others there are seldom fewer than two.
 func decodedTwice(b []byte) bool {

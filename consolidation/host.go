@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Host says what a host shows of the files that a session begins with.
+// Host is what a host shows of the files that a session begins with.
 type Host struct {
 	// Name is how it is chosen.
 	Name string
@@ -18,7 +18,8 @@ type Host struct {
 	LineLimit int
 	// Head and Tail are the shares of FileLimit that are kept of a file over it.
 	Head, Tail float64
-	// Bytes tells that the limits count bytes; else UTF-16 units.
+	// Bytes reports whether the limits count bytes; else they count UTF-16
+	// units.
 	Bytes bool
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
-// What an owning file takes, by the heading that a fact stands under or by what it
-// says.
+// What an owning file takes, by the heading that a fact is under or by its
+// content.
 var (
 	aboutUser  = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:user|human|owner|operator|opérateur|preferences?|préférences|person(?:al)?|family|familie|contact|benutzer|usuario|utilisateur)(?:[^\p{L}]|$)|用户|主人|偏好|个人`)
 	aboutTools = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:tools?|tooling|infra(?:structure)?|servers?|hosts?|ssh|docker|ports?|deploy(?:ment)?s?|environment|database|vps|network|cli|setup|werkzeuge?|outils?|herramientas)(?:[^\p{L}]|$)|工具|环境|配置|部署|基础设施`)
@@ -19,7 +19,7 @@ var (
 
 // owner is the file that a fact belongs to. An owning file must exist, be among
 // Owners and have room; else a topic file below memory/ takes it, by the heading that
-// it stood under, or by its tag.
+// it was under, or by its tag.
 func (r *pruner) owner(e *Entry, trail []string) string {
 	heading := ""
 	for _, h := range trail {
@@ -42,7 +42,7 @@ func (r *pruner) owner(e *Entry, trail []string) string {
 	return r.topic(e, trail)
 }
 
-// takes tells whether an owning file can be given more.
+// takes reports whether an owning file can be given more.
 func (r *pruner) takes(name string) bool {
 	f := r.snap.File(name)
 	if f == nil || f.Err != nil || f.Doc.Binary {
@@ -56,8 +56,8 @@ func (r *pruner) takes(name string) bool {
 	return false
 }
 
-// topics are the files of facts whose heading says nothing: curated sections have
-// dates for headings.
+// topics are the files of facts whose heading names no topic: curated sections
+// have dates for headings.
 var topics = map[Tag]string{Decision: "decisions", Lesson: "lessons", Surprise: "surprises", Human: "wishes", Identity: "identity"}
 
 // topic is a file below memory/, with the title that it begins with if it is new.
@@ -91,8 +91,8 @@ func (r *pruner) topic(e *Entry, trail []string) string {
 	return to
 }
 
-// spelled is the path by which a file goes already: names that differ in case alone
-// are one where a file system doesn't tell them apart.
+// spelled returns a path in the spelling that is in use already, if any: names
+// that differ in case alone are one where a file system doesn't distinguish them.
 func (r *pruner) spelled(path string) string {
 	for i := range r.snap.Files {
 		if strings.EqualFold(r.snap.Files[i].Path, path) {

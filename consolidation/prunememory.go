@@ -9,10 +9,10 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// moreMark begins the line by which MEMORY.md says where what was moved is.
+// moreMark begins the line of MEMORY.md that lists where what was moved is.
 const moreMark = "More memory:"
 
-// memory brings MEMORY.md down to its limit: what is said twice, superseded or done
+// memory brings MEMORY.md down to its limit: what is repeated, superseded or done
 // leaves first, then what is worth least in sight goes to the file that owns it. What
 // is not a day old stays, and so does what may not leave: where it would, that is
 // suggested. Below the limit nothing is touched.
@@ -93,7 +93,7 @@ func (r *pruner) suggest(f *File, ps []piece, b bundle, why map[int]Why) {
 	}
 }
 
-// open tells a block with an open task in it.
+// open reports whether a block has an open task in it.
 func open(f *File, p *piece) bool {
 	from, to := p.line, p.line+lineCount(p.text)
 	return slices.ContainsFunc(f.Entries, func(e Entry) bool {
@@ -114,8 +114,8 @@ func supersededLines(f *File) map[string]bool {
 	return out
 }
 
-// repeated finds what a block before, or an owning file, says as well. What may leave
-// is the repetition of what stays.
+// repeated finds what a block before, or an owning file, holds as well. What may
+// leave is the repetition of what stays.
 func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 	elsewhere := &known{near: r.NearDuplicate, keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
 	for i := range r.snap.Files {
@@ -144,11 +144,12 @@ func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 	}
 }
 
-// isMore tells the line that says where more is.
+// isMore reports whether a piece begins like the line that lists where more
+// is.
 func isMore(p *piece) bool { return p.entry != nil && strings.HasPrefix(p.entry.Plain, moreMark) }
 
-// dropMore takes the line away that says where more is, if it stands as it was
-// written: it is written anew.
+// dropMore removes the line that lists where more is, if nobody changed it: it
+// is written anew.
 func (r *pruner) dropMore(f *File, ps []piece) {
 	for i := range ps {
 		if p := &ps[i]; p.marker < 0 && isMore(p) && r.Wrote != nil && r.Wrote(f.Path, "", asWritten(p)) {
@@ -182,7 +183,7 @@ func (r *pruner) makeRoom(f *File, ps []piece, all []bundle, leaves map[int]Why)
 	}
 }
 
-// finishMemory writes the line that says where more is.
+// finishMemory writes the line that lists where more is.
 func (r *pruner) finishMemory(f *File, ps []piece) {
 	text, n := f.Doc.Raw, f.lineCount()
 	if slices.ContainsFunc(r.out.Moves, func(m Move) bool { return m.From == f.Path }) {

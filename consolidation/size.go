@@ -54,7 +54,7 @@ func (a *auditor) large(path, who string, n, limit int) {
 		What: fmt.Sprintf("%s%d %s, over %.0f %% of the %d that %s shows", who, n, a.Host.unit(), 100*a.SizeWarning, limit, a.Host.Name)})
 }
 
-// truncation says what the host drops of each file, by section.
+// truncation reports what the host drops of each file, by section.
 func (a *auditor) truncation() {
 	h := &a.Host
 	room := h.TotalLimit

@@ -56,7 +56,7 @@ func numbers(ws []string) []string {
 	return out
 }
 
-// Key is the same for entries that say the same: their words alone count.
+// Key returns the same for entries with the same words; nothing else counts.
 func Key(text string) string { return strings.Join(words(text), " ") }
 
 // The constants of FNV-1a, 64 bits (Fowler, Noll, Vo).
