@@ -42,7 +42,7 @@ const expand = "page_expand"
 //   - A page that a turn makes dirty is written with the turn, as a host does at the
 //     turn's end, and looked up in the journal after the turn's boundary.
 //
-// The kernel is told no demand before it plans, and pins nothing that the workload does
+// The kernel gets no demand before it plans, and pins nothing that the workload does
 // not pin.
 type player struct {
 	k     *kernel.Kernel
@@ -168,7 +168,8 @@ var filler = []string{
 	"no page leaves while its result is still in flight",
 }
 
-// fields are the page as the host writes it: what its structured form says, and the rest.
+// fields returns the page as the host writes it: the content of its structured
+// form, and the rest.
 func fields(p *Page) (main, rest string) {
 	switch p.Type {
 	case pagevm.Constraint:
@@ -232,8 +233,8 @@ func (pl *player) updates(p *Page) []journal.Update {
 	return out
 }
 
-// turn plays one turn: it plans the prompt, reads how each page stands in it, answers as
-// the model would, and passes the turn's boundaries.
+// turn plays one turn: it plans the prompt, reads how each page is in it, answers as the
+// model would, and passes the turn's boundaries.
 func (pl *player) turn(ctx context.Context, t *paging.Turn) (*paging.Prompt, error) {
 	pl.clock = pl.clock.Add(time.Minute)
 	s := pl.talk(t.Session)
@@ -244,7 +245,7 @@ func (pl *player) turn(ctx context.Context, t *paging.Turn) (*paging.Prompt, err
 	var full *budget.TooSmallError
 	switch {
 	case errors.As(err, &full):
-		plan = nil // there is no prompt that holds what must stand
+		plan = nil // there is no prompt that holds what must be shown
 	case err != nil:
 		return nil, err
 	default:
@@ -303,7 +304,7 @@ func (pl *player) levels(s *talk, plan *kernel.ContextPlan) map[string]pagevm.Le
 	return out
 }
 
-// written is how the words of a page stand in a text.
+// written is how the words of a page are in a text.
 func written(p *Page, text string) pagevm.Level {
 	has := func(part string, units int) bool {
 		for _, l := range lines(p, part, units) {
@@ -322,7 +323,7 @@ func written(p *Page, text string) pagevm.Level {
 	return pagevm.Structured
 }
 
-// promptText is all that the prompt says.
+// promptText returns all text of the prompt.
 func promptText(plan *kernel.ContextPlan) string {
 	var b strings.Builder
 	parts := func(ps []memkernel.Part) {
@@ -443,15 +444,15 @@ func (pl *player) events(ctx context.Context, s *talk, t *paging.Turn) (lost []s
 		if err != nil {
 			return nil, err
 		}
-		if !stands(pages, p, pl.versions[id]) {
+		if !stored(pages, p, pl.versions[id]) {
 			lost = append(lost, id)
 		}
 	}
 	return lost, nil
 }
 
-// stands tells whether a version of a page is in the journal.
-func stands(pages []journal.StoredPage, p *Page, version int) bool {
+// stored reports whether a version of a page is in the journal.
+func stored(pages []journal.StoredPage, p *Page, version int) bool {
 	main, _ := fields(p)
 	for i := range pages {
 		if pages[i].Key != p.ID {

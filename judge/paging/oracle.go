@@ -2,9 +2,9 @@ package paging
 
 import "github.com/memkernel/memkernel/pagevm/paging"
 
-// foresight tells an oracle which demands its session has still to come. It is asked
-// turn by turn, and takes what a whole run holds once: the unlimited horizon would
-// else count the rest of the run at every turn.
+// foresight gives an oracle the demands that its session has still to come. It is
+// asked turn by turn, and takes what a whole run holds once: the unlimited horizon
+// would else count the rest of the run at every turn.
 type foresight struct {
 	horizon int
 	turns   map[string][]int // a session's turns

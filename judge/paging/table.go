@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind says why a cell is what it is.
+// Kind is why a cell is what it is.
 type Kind string
 
 // The kinds of cells.
@@ -40,7 +40,7 @@ type Table struct {
 	Title   string   `json:"title"`
 	Columns []string `json:"columns"`
 	Rows    []Row    `json:"rows"`
-	// Note says what a reader must know, "" for nothing.
+	// Note is what a reader must know, "" for nothing.
 	Note string `json:"note"`
 	// digits behind the point, by column.
 	digits []int

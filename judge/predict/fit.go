@@ -12,7 +12,7 @@ import (
 //
 //	growth of a call  = ratio × counted + overhead
 //
-// The zero fit says ratio 1 and nothing else.
+// The zero fit is ratio 1 and nothing else.
 type fit struct {
 	// x and y are counted and billed growth of the newest calls, oldest first.
 	x, y  []float64
@@ -27,13 +27,14 @@ const (
 	fitCalls = 80
 	// priorCalls is the weight of the prior, ratio 1 and overhead 0, in calls.
 	priorCalls = 2
-	// The line stays within reason whatever the bills say.
+	// The line stays within bounds whatever the bills are.
 	minRatio, maxRatio       = 0.5, 3.0
 	minOverhead, maxOverhead = -100.0, 600.0
 	// The first rounds of reweighting limit the pull of far points, which leads to
 	// one line from anywhere; the last ones all but drop what is far from it.
 	rounds, dropRounds = 8, 3
-	// minMedians is the number of points from which medians say more than the prior.
+	// minMedians is the number of points from which medians are better than the
+	// prior.
 	minMedians = 8
 )
 

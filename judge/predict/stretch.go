@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// stretch is a segment on the way through its calls: the messages that stand
+// stretch is a segment on the way through its calls: the messages that are
 // before the next answer, with their sizes.
 type stretch struct {
 	messages []memkernel.Message
@@ -27,7 +27,7 @@ type sized struct {
 	output int
 }
 
-// extent says how much of a stretch a prompt held: its messages, and the one up
+// extent is how much of a stretch a prompt held: its messages, and the one up
 // to which thinking was dropped.
 type extent struct{ messages, user int }
 
@@ -46,12 +46,12 @@ func (st *stretch) take(s sized) {
 
 func (st *stretch) now() extent { return extent{len(st.sizes), st.user} }
 
-// drops tells whether a message is sent without its thinking.
+// drops reports whether a message is sent without its thinking.
 func (st *stretch) drops(i int, e extent) bool {
 	return !st.keeps && i < e.user && st.sizes[i].thinking()+st.sizes[i].hidden() > 0
 }
 
-// hidden is how much more the answer's bill says than what stands there: thinking
+// hidden returns by how much the answer's bill exceeds what is there: thinking
 // that the transcript does not hold.
 func (s *sized) hidden() int {
 	if n, _ := s.total(); s.output > n {
@@ -121,7 +121,7 @@ func (st *stretch) added() measure {
 // answered is how many messages the last turn came to, if the next call opens
 // another; else 0.
 func (st *stretch) answered() int {
-	n := st.anchor.at.messages // the answer stands there
+	n := st.anchor.at.messages // the answer is there
 	if st.anchor.recorded == 0 || n >= len(st.sizes) || st.user <= n || transcript.HasCalls(st.messages[n]) {
 		return 0
 	}

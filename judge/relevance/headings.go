@@ -13,8 +13,8 @@ import (
 
 // Headings makes a set of any workspace: each heading, with those above it, asks for
 // its own section, of which any line answers. Categories are the levels; headings that
-// stand in more than one place with the same ones above are "repeated", since nothing
-// but luck can tell them apart. Headings without a word in them, which nobody could
+// are in more than one place with the same ones above are "repeated", since nothing
+// but luck can distinguish them. Headings without a word in them, which nobody could
 // ask for, are left out.
 func Headings(ctx context.Context, dir string) (Set, error) {
 	store, err := markdownstore.Open(dir, &markdownstore.Options{Private: true, Timezone: time.UTC})
@@ -91,7 +91,7 @@ func endOf(units []markdownstore.Unit) int {
 	return end
 }
 
-// worded tells whether there is anything in a text to search for.
+// worded reports whether there is anything in a text to search for.
 func worded(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) >= 0
 }

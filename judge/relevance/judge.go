@@ -129,7 +129,7 @@ func packed(q Question, hits []retrieval.Hit, tokens int, count func(string) int
 	return float64(n) / float64(len(q.Evidence))
 }
 
-// shown tells whether a note shows any line of the evidence.
+// shown reports whether a note shows any line of the evidence.
 func (e Evidence) shown(it retrieval.Item) bool {
 	for line := e.Line; line <= max(e.Line, e.EndLine); line++ {
 		if it.Shows(line) {

@@ -191,8 +191,8 @@ func (b *Bench) newest(ctx context.Context) (time.Time, error) {
 	return last, nil
 }
 
-// Moment is when the questions are asked unless somebody says otherwise: on the day
-// after the newest note, or at any time if nothing in the set has a date.
+// Moment is when the questions are asked unless a caller sets another time: on the
+// day after the newest note, or at any time if nothing in the set has a date.
 func (b *Bench) Moment(ctx context.Context) (time.Time, error) {
 	last, err := b.newest(ctx)
 	if last.IsZero() {

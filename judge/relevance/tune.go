@@ -76,7 +76,8 @@ func (t *Tuner) all() []int {
 // Ablation is what one signal is worth: how the figures differ without it.
 type Ablation struct {
 	Signal string `json:"signal"`
-	// Value is its weight, Off what stands for it when it is taken out.
+	// Value is its weight, Off the value that replaces it when it is taken
+	// out.
 	Value       float64      `json:"value"`
 	Off         float64      `json:"off"`
 	Differences []Difference `json:"differences"`
