@@ -52,7 +52,7 @@ func (p *cacheTTL) choose(req request) choice {
 }
 
 // prune shortens large results, and clears the oldest ones if that did not do. It
-// tells whether anything changed.
+// reports whether anything changed.
 func (p *cacheTTL) prune(req request) (changed bool) {
 	room := float64(req.window) * pruneChars
 	size := p.chars(req.end) + p.rec.opt.FixedTokens*pruneChars

@@ -22,9 +22,10 @@ type chooser interface {
 
 // request is what a chooser has to know of a call.
 type request struct {
-	// n is the call, end how many messages stand before it.
+	// n is the call, end how many messages are before it.
 	n, end int
-	// cold tells that the cache holds nothing of the last prompt's messages.
+	// cold reports whether the cache holds nothing of the last prompt's
+	// messages.
 	cold bool
 	// room is what the messages may take: window − reserve − fixed part.
 	room   int
@@ -35,7 +36,8 @@ type request struct {
 // choice is what a call shows.
 type choice struct {
 	items []item
-	// cut names why something that stood before stands no more, "" if nothing left.
+	// cut names why something that was shown before is shown no more, "" if nothing
+	// left.
 	cut string
 	// summarised is the size of the messages that a summarising call read, 0 if
 	// there was none.

@@ -83,7 +83,7 @@ func recordMessages(view []memkernel.Message, compactions []int, opt Options) (*
 	return r, nil
 }
 
-// item makes the item of a message; hash names what it says.
+// item makes the item of a message; hash identifies its content.
 func (r *recording) item(hash string, m memkernel.Message) item {
 	return item{hash: hash, region: cachelayout.RegionWorkingSet, msg: m, text: recall.TextOf(m), tokens: r.counter.Message(&m), image: hasImage(&m)}
 }
@@ -95,10 +95,10 @@ func (r *recording) note(hash, text string) item {
 	return it
 }
 
-// end is how many messages stand before call n.
+// end is how many messages are before call n.
 func (r *recording) end(n int) int { return r.calls[n].Index }
 
-// seen is how many messages stood before the call before n: what lies behind them
+// seen returns how many messages were before the call before n: what follows them
 // is new to call n.
 func (r *recording) seen(n int) int {
 	if n == 0 {

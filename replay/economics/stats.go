@@ -13,7 +13,8 @@ type spread struct {
 	n             int
 }
 
-// spreadOf takes the values that are numbers. high tells that a high value is bad.
+// spreadOf takes the values that are numbers. high reports whether a high value is
+// bad.
 func spreadOf(values []float64, high bool) spread {
 	v := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if len(v) == 0 {
@@ -66,8 +67,8 @@ func (r *Report) against(c cell, policy, other string, f func(own, other *Row) f
 func net(w *Row) float64   { return value(w.Totals.NetCostUSD) }
 func bound(w *Row) float64 { return value(w.Bound.NetCostUSD) }
 
-// whole is the net cost with what getting back would cost that was needed and did
-// not stand.
+// whole returns the net cost plus what it would cost to get back what was needed
+// and was not shown.
 func whole(w *Row) float64 {
 	return net(w) + value(w.Totals.ResolutionsUSD) + value(w.Totals.LostUSD)
 }

@@ -160,7 +160,7 @@ func times(v float64) string {
 	return fmt.Sprintf("%.2f×", v)
 }
 
-// has tells whether all of the policies were run.
+// has reports whether all of the policies were run.
 func (r *Report) has(policies ...string) bool {
 	return !slices.ContainsFunc(policies, func(p string) bool { return !slices.Contains(r.Options.Policies, p) })
 }

@@ -14,8 +14,8 @@ import (
 type target struct {
 	cell
 	name string
-	// floor and aim are changes or shares, as measured is; higher tells that more is
-	// better.
+	// floor and aim are changes or shares, as measured is; higher reports whether
+	// more is better.
 	floor, aim, measured float64
 	higher               bool
 	print                func(float64) string
@@ -33,7 +33,7 @@ const (
 // allowance is how many references may be shown less at the larger room.
 const allowance = 0.03
 
-// verdict says which mark the measured figure meets.
+// verdict returns which mark the measured figure meets.
 func (t *target) verdict(shown float64) string {
 	meets := func(mark float64) bool {
 		if t.higher {

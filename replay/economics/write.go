@@ -66,7 +66,7 @@ func (r *Report) Markdown(command string, now time.Time) string {
 	return b.String()
 }
 
-// leftOut says which calls are in no figure, "" if there are none.
+// leftOut returns which calls are in no figure, "" if there are none.
 func (r *Report) leftOut() string {
 	var lines []string
 	for _, c := range r.cells() {

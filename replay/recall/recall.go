@@ -25,7 +25,7 @@ type Score struct {
 	Pointer    int `json:"pointer"`
 	Missing    int `json:"missing"`
 	// Anchors are edit anchors that occur earlier and not within the last
-	// 8,000 tokens, AnchorsShown those that stand in the prompt.
+	// 8,000 tokens, AnchorsShown those that are in the prompt.
 	Anchors      int `json:"anchors"`
 	AnchorsShown int `json:"anchors_shown"`
 	// Edits are all edit anchors that occur earlier, however recently.
@@ -108,7 +108,7 @@ func (t *Tracker) Append(m memkernel.Message) {
 
 // Judge scores the prompt of the call that produced m, an assistant's message that is
 // not yet in the history, and lists what the message refers to and its prompt neither
-// shows nor names. Behind tells whether the prompt has a pointer to a place in place
+// shows nor names. behind reports whether the prompt has a pointer to a place instead
 // of its text; nil means that there are none.
 func (t *Tracker) Judge(p *Prompt, m memkernel.Message, behind func(Place) bool) (Score, []Need) {
 	c := call{Tracker: t, prompt: p, behind: behind, recent: t.recent()}

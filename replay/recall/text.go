@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Place is where in the session a text stands.
+// Place is where in the session a text is.
 type Place struct {
 	// Message is the message's index in the history, Key its key.
 	Message int
@@ -127,7 +127,7 @@ func stringEnd(raw string, i int) int {
 	return -1
 }
 
-// unquote is a JSON string's value; a broken escape leaves it as it stands.
+// unquote is a JSON string's value; a broken escape leaves it as it is.
 func unquote(q string) string {
 	in := q[1 : len(q)-1]
 	if strings.IndexByte(in, '\\') < 0 {
@@ -203,7 +203,7 @@ func patchAnchors(s string) []string {
 	return appendAnchor(out, old)
 }
 
-// appendAnchor adds the longest line, in characters, if it says anything.
+// appendAnchor adds the longest line, in characters, if it has content.
 func appendAnchor(out, lines []string) []string {
 	best, most := "", 0
 	for _, l := range lines {
