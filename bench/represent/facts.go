@@ -61,7 +61,7 @@ func facts(text string) (out [classes]map[string]bool) {
 	return out
 }
 
-// survival is the share of facts that stand in what is shown.
+// survival is the share of facts that are in what is shown.
 func survival(facts map[string]bool, shown string) float64 {
 	n := 0
 	for f := range facts {

@@ -38,7 +38,7 @@ func (p *page) cells(n int) []Cell {
 	return append(out, Cell{TableState, p.state(), age})
 }
 
-// state says what has become of a result since.
+// state returns what has become of a result since.
 func (p *page) state() string {
 	switch {
 	case p.failed && !p.solved:
