@@ -52,7 +52,8 @@ func dropDamaged(path string) {
 	}
 }
 
-// newestDamaged is the damaged index that was moved aside last, "" if there is none.
+// newestDamaged returns the damaged index that was moved aside last, "" if there is
+// none.
 func newestDamaged(path string) string {
 	all := numbered(path, damagedEnd)
 	if len(all) == 0 {
@@ -61,7 +62,8 @@ func newestDamaged(path string) string {
 	return path + damagedEnd + strconv.Itoa(all[len(all)-1])
 }
 
-// numbered are the numbers behind an end that are taken, in ascending order.
+// numbered returns the numbers behind an end that are taken, in ascending
+// order.
 func numbered(path, end string) (out []int) {
 	entries, _ := os.ReadDir(filepath.Dir(path)) // where it can't be listed nothing can be renamed either
 	for _, e := range entries {

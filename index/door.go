@@ -114,8 +114,8 @@ func connect(ctx context.Context, path string, o *Options) (*handles, error) {
 	return h, nil
 }
 
-// readModes are the ways in which the file is opened to be read, the first that
-// works.
+// readModes returns the ways in which the file is opened to be read, the first
+// that works.
 func (o *Options) readModes() []drv.Mode {
 	if o.Immutable {
 		return []drv.Mode{drv.Immutable}

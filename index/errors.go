@@ -60,7 +60,7 @@ func (e *Error) Error() string {
 	return s + ": " + e.Hint
 }
 
-// Unwrap gives the kind and the cause.
+// Unwrap returns the kind and the cause.
 func (e *Error) Unwrap() []error {
 	if e.Err == nil {
 		return []error{e.Kind}

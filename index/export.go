@@ -36,8 +36,8 @@ func (ix *Index) Files(ctx context.Context) iter.Seq2[FileStat, error] {
 	}
 }
 
-// KnownStat is the stat of a file as [Index.Files] yields it: its time in ns
-// since 1970, and whether it is to be read again.
+// KnownStat returns the stat of a file as [Index.Files] yields it: its time in
+// ns since 1970, and whether it is to be read again.
 func KnownStat(path string, size, mtime int64, again bool) FileStat {
 	if again {
 		mtime--

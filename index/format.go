@@ -67,7 +67,8 @@ var schema = []string{
 	)`,
 }
 
-// createVec is the statement that makes chunks_vec for vectors of length dim.
+// createVec returns the statement that makes chunks_vec for vectors of length
+// dim.
 func createVec(dim int) string {
 	return fmt.Sprintf(`CREATE VIRTUAL TABLE chunks_vec USING vec0(
 		embedding float[%d] distance_metric=l2, chunk_size=%d)`, dim, vecBlock)

@@ -95,5 +95,5 @@ func Open(path string, opts *Options) (*Index, error) {
 // Close ends the use of the index. What is still running finishes first.
 func (ix *Index) Close() error { return ix.door.close() }
 
-// Path is the index file, absolute.
+// Path returns the index file, absolute.
 func (ix *Index) Path() string { return ix.door.path }

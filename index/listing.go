@@ -112,7 +112,7 @@ type Job[R any] struct {
 	Row  *R
 }
 
-// Bytes are the sizes of the files to be read.
+// Bytes returns the sizes of the files to be read.
 func (w *Work[R]) Bytes() (n int64) {
 	for _, j := range w.Read {
 		n += j.Stat.Size

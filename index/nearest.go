@@ -42,8 +42,8 @@ func (h *handles) nearest(ctx context.Context, v *view, q []byte, k int, want fu
 	return a.exact(ctx)
 }
 
-// codes is the table of codes, nil if every vector is to be compared: also if the
-// table is damaged, which Check reports.
+// codes returns the table of codes, nil if every vector is to be compared: also
+// if the table is damaged, which Check reports.
 func (a *vectorSearch) codes(ctx context.Context) (*vec.Table, error) {
 	if !a.v.codes.Coded() {
 		return nil, nil
@@ -205,7 +205,7 @@ func (a *vectorSearch) among(ctx context.Context) ([]Hit, error) {
 	return a.hits(ctx, near)
 }
 
-// paths are those of all files, by their numbers, as db sees them.
+// paths returns those of all files, by their numbers, as db sees them.
 func (h *handles) paths(ctx context.Context, db drv.Conn) (map[int64]string, error) {
 	var gen string
 	if err := db.QueryRowContext(ctx, "SELECT value FROM meta WHERE key='generation'").Scan(&gen); err != nil {

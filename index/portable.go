@@ -30,10 +30,10 @@ const (
 	Ties = ties
 )
 
-// Nanos is the file's time as it is stored, in ns since 1970.
+// Nanos returns the file's time as it is stored, in ns since 1970.
 func (f FileStat) Nanos() int64 { return nanos(f.ModTime) }
 
-// stamp is the file's part in [Listing.Stamp].
+// stamp returns the file's part in [Listing.Stamp].
 func (f FileStat) stamp() uint64 { return f.hash() }
 
 // Young reports whether a file may change once more without its time changing.

@@ -26,8 +26,8 @@ func statHash(path string, size, mtime int64) uint64 {
 
 func (f FileStat) hash() uint64 { return statHash(f.Path, f.Size, nanos(f.ModTime)) }
 
-// nanos is a time as it is stored. Times out of range, which only a broken
-// clock writes, become the nearest that fits.
+// nanos returns a time as it is stored. Times out of range, which only a
+// broken clock writes, become the nearest that fits.
 func nanos(t time.Time) int64 {
 	switch s := t.Unix(); {
 	case s >= math.MaxInt64/int64(time.Second):

@@ -81,10 +81,11 @@ type SyncReport struct {
 	Failed []FileError
 }
 
-// MBPerSecond is the reading speed over the whole Sync, in 10⁶ bytes of files.
+// MBPerSecond returns the reading speed over the whole Sync, in 10⁶ bytes of
+// files.
 func (r SyncReport) MBPerSecond() float64 { return rate(float64(r.Bytes)/1e6, r.Elapsed) }
 
-// ChunksPerSecond is how many chunks were added per second of the Sync.
+// ChunksPerSecond returns how many chunks were added per second of the Sync.
 func (r SyncReport) ChunksPerSecond() float64 { return rate(float64(r.ChunksAdded), r.Elapsed) }
 
 func rate(n float64, d time.Duration) float64 {

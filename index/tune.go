@@ -100,7 +100,7 @@ func eachVector(ctx context.Context, db drv.Conn, m *meta, rows []int64, f func(
 	return found.Err()
 }
 
-// vectorsIn are the vectors in use as db sees them.
+// vectorsIn returns the vectors in use as db sees them.
 func vectorsIn(ctx context.Context, db drv.Conn, m *meta) vec.Each {
 	return func(rows []int64, f func(row, file, id int64, v []byte) error) error {
 		return eachVector(ctx, db, m, rows, f)

@@ -51,7 +51,7 @@ type Hash [sha256.Size]byte
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// HashChunk is the Hash of a chunk with these headings and this text.
+// HashChunk returns the Hash of a chunk with these headings and this text.
 func HashChunk(trail []string, text string) Hash {
 	return hashStored(joinTrail(trail), text)
 }
@@ -62,7 +62,7 @@ func hashStored(trail, text string) Hash {
 	return sha256.Sum256(buf)
 }
 
-// joinTrail is a trail as it is stored: one heading to a line.
+// joinTrail returns a trail as it is stored: one heading to a line.
 func joinTrail(trail []string) string {
 	for i, t := range trail {
 		if strings.ContainsAny(t, "\n\r") {
@@ -130,7 +130,7 @@ func (h *Hit) Ref() memkernel.Ref {
 	return memkernel.Ref{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Hash: hex.EncodeToString(sum[:])}
 }
 
-// OwnedPath is how the path of another agent's file is written, where an index
+// OwnedPath returns how the path of another agent's file is written, where an index
 // holds files of several: "@agent/memory/x.md". It names no file of this workspace.
 func OwnedPath(agent, path string) string { return "@" + agent + "/" + path }
 

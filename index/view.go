@@ -42,7 +42,8 @@ func (h *handles) lookBy(ctx context.Context, db drv.Conn) (*view, []byte, error
 	return v, structure, err
 }
 
-// viewOf is the view of a state of meta, read if it is not the one seen last.
+// viewOf returns the view of a state of meta, read if it is not the one seen
+// last.
 func (h *handles) viewOf(ctx context.Context, db drv.Conn, gen, codes string) (*view, error) {
 	h.seenMu.Lock()
 	defer h.seenMu.Unlock()

@@ -101,7 +101,7 @@ func (a *Analyzer) Index(text string) []string {
 	return strings.Fields(string(out))
 }
 
-// codeOf is the Latin language of a code, or -1.
+// codeOf returns the Latin language of a code, or -1.
 func codeOf(code string) int {
 	return slices.IndexFunc(recipes[:latin], func(r recipe) bool { return r.code == code })
 }

@@ -249,7 +249,7 @@ var hints = func() map[rune]uint32 {
 	return out
 }()
 
-// hintOf is the languages, as bits, that the letters of a word hint at.
+// hintOf returns the languages, as bits, that the letters of a word hint at.
 func hintOf(w string) (mask uint32) {
 	if isASCII(w) {
 		return 0
@@ -270,8 +270,8 @@ func vietnamese(w string) bool {
 	return !isASCII(w) && strings.ContainsFunc(w, func(r rune) bool { return r >= 0x1EA0 && r <= 0x1EF9 || r == 'ơ' || r == 'ư' })
 }
 
-// best is the language with the most evidence, English without any: names and
-// code are what texts without function words mostly hold.
+// best returns the language with the most evidence, English without any: names
+// and code are what texts without function words mostly hold.
 func (t *tally) best() int {
 	best := english
 	for i, w := range t.weight {

@@ -42,7 +42,7 @@ func (a *Analyzer) Query(text string, langs []string) []string {
 	return q.terms
 }
 
-// languages are those whose stems a question's words get.
+// languages returns those whose stems a question's words get.
 func (a *Analyzer) languages(langs []string) []int {
 	var set []int
 	for _, code := range langs {
@@ -59,9 +59,9 @@ func (a *Analyzer) languages(langs []string) []int {
 	return set
 }
 
-// stopLanguage is the language whose function words the question drops: the
-// one with the most of them. One lone hit of a language that the index doesn't
-// hold is a coincidence ("die" in an English question).
+// stopLanguage returns the language whose function words the question drops:
+// the one with the most of them. One lone hit of a language that the index
+// doesn't hold is a coincidence ("die" in an English question).
 func (a *Analyzer) stopLanguage(set []int, known bool) int {
 	t := a.tally()
 	best, top := -1, 0.0
@@ -80,9 +80,9 @@ func (a *Analyzer) stopLanguage(set []int, known bool) int {
 	return t.bareBeats(best)
 }
 
-// bareBeats is the language of unstemmed, as a bit, that has more function words
-// in the question than the best of the others, if there is one: at least two, and
-// two more, since most of its words may be those of a larger neighbour.
+// bareBeats returns the language of unstemmed, as a bit, that has more function
+// words in the question than the best of the others, if there is one: at least
+// two, and two more, since most of its words may be those of a larger neighbour.
 func (t *tally) bareBeats(best int) int {
 	most := 1
 	if best >= 0 {

@@ -17,8 +17,8 @@ import "strings"
 // with six. English loses by it and Spanish gains nothing.
 const rootLetters = 5
 
-// rootOf is the root of a word without accents, whose terms begin with its stem; "" if
-// it has none of its own.
+// rootOf returns the root of a word without accents, whose terms begin with its stem;
+// "" if it has none of its own.
 func rootOf(bare, terms string, l int) (root string) {
 	stem, _, _ := strings.Cut(terms, " ")
 	switch l {
@@ -33,7 +33,7 @@ func rootOf(bare, terms string, l int) (root string) {
 	return root
 }
 
-// cutAt is the first n letters of a longer word, else "".
+// cutAt returns the first n letters of a longer word, else "".
 func cutAt(w string, n int) string {
 	for i := range w {
 		if n == 0 {
@@ -44,9 +44,9 @@ func cutAt(w string, n int) string {
 	return ""
 }
 
-// skeleton is the consonants of an Arabic stem, without the م that makes nouns of
-// verbs: plurals and participles are made by other vowels between them. Fewer than
-// three would be too ambiguous.
+// skeleton returns the consonants of an Arabic stem, without the م that makes
+// nouns of verbs: plurals and participles are made by other vowels between them.
+// Fewer than three would be too ambiguous.
 func skeleton(w string) string {
 	out := strings.Map(func(r rune) rune {
 		switch r {

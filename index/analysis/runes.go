@@ -99,9 +99,9 @@ func canon(r rune) rune {
 	return r
 }
 
-// lower is the lower case of a letter, with the spellings that writers use
-// side by side made one: final sigma, ё, the carriers of Arabic hamza, Persian
-// keyboards' kaf and yeh.
+// lower returns the lower case of a letter, with the spellings that writers
+// use side by side made one: final sigma, ё, the carriers of Arabic hamza,
+// Persian keyboards' kaf and yeh.
 func lower(r rune) rune {
 	switch r {
 	case 'ς':

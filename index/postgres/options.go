@@ -132,8 +132,8 @@ func (o *Options) Place() string {
 	return fmt.Sprintf("postgres://%s/%s#%s", host, c.Database, owner)
 }
 
-// Host is the host that the DSN names, "" if it can't be read; a path is a socket
-// of this machine.
+// Host returns the host that the DSN names, "" if it can't be read; a path is a
+// socket of this machine.
 func Host(dsn string) string {
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil || !namesHost(dsn) {

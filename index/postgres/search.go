@@ -140,8 +140,8 @@ type weighted struct {
 
 type words []weighted
 
-// weigh gives the words that occur their weight by BM25; of too many the rarest
-// stay, in their order.
+// weigh returns the words that occur, with their weight by BM25; of too many
+// the rarest stay, in their order.
 func weigh(terms []string, held []int64, total int64) words {
 	var out words
 	for i, t := range terms {

@@ -76,7 +76,7 @@ func lockSpace(ctx context.Context, st *site, op string, wait time.Duration) (*s
 	return s, nil
 }
 
-// spaceKey is the space's key among the server's advisory locks.
+// spaceKey returns the space's key among the server's advisory locks.
 func spaceKey(st *site) int64 {
 	h := fnv.New64a()
 	for _, s := range []string{st.opts.Schema, st.opts.Workspace, st.opts.Agent} {
@@ -143,7 +143,7 @@ func (s *syncer) load(ctx context.Context) error {
 	})
 }
 
-// own are the scopes of this agent's space.
+// own returns the scopes of this agent's space.
 func (s *syncer) own() []int32 { return []int32{s.private, s.shared} }
 
 func (s *syncer) sync(ctx context.Context, source iter.Seq2[index.FileStat, error]) error {
@@ -199,7 +199,7 @@ type fileRow struct {
 	analysis    int
 }
 
-// knownFiles are the rows of files, by path.
+// knownFiles returns the rows of files, by path.
 func knownFiles(ctx context.Context, db querier, scopes []int32) ([]fileRow, error) {
 	rows, err := db.Query(ctx, `SELECT id, path, scope, size, mtime, hash, chunks, again, analysis FROM files WHERE scope = ANY($1::integer[])`, scopes)
 	if err != nil {
@@ -257,7 +257,7 @@ func (ix *Index) Lag(ctx context.Context, source iter.Seq2[index.FileStat, error
 	return index.Lag{Files: len(w.Read), Removed: len(w.Remove), Bytes: w.Bytes(), Rules: outdated(ix.site, v)}, nil
 }
 
-// ownScopes are the scopes of this agent's space.
+// ownScopes returns the scopes of this agent's space.
 func ownScopes(ctx context.Context, st *site, v *view) ([]int32, error) {
 	rows, err := st.pool.Query(ctx, `SELECT id FROM scopes WHERE space=$1::integer`, v.space)
 	if err != nil {

@@ -17,7 +17,8 @@ const (
 	maxNeighbours = 1000
 )
 
-// operand is the expression by which a model's vectors are indexed and compared.
+// operand returns the expression by which a model's vectors are indexed and
+// compared.
 func operand(column string, dim int) string {
 	kind := "vector"
 	if dim > maxIndexed && dim <= maxHalved {

@@ -130,7 +130,7 @@ func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found [
 	return found, unresolved, err
 }
 
-// paths are the index's files by the spellings that QMD may have for them.
+// paths returns the index's files by the spellings that QMD may have for them.
 func (ix *Index) paths(ctx context.Context) (map[string]string, error) {
 	all, err := ix.Paths(ctx)
 	out := make(map[string]string, 2*len(all))
@@ -143,8 +143,8 @@ func (ix *Index) paths(ctx context.Context) (map[string]string, error) {
 	return out, err
 }
 
-// spelling is a path as older versions of QMD have it: lower case, and a dash for
-// whatever is no letter, digit, dot or slash.
+// spelling returns a path as older versions of QMD have it: lower case, and a
+// dash for whatever is no letter, digit, dot or slash.
 func spelling(p string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" _()[]&'\",;:!+", r) {
@@ -154,7 +154,7 @@ func spelling(p string) string {
 	}, strings.ToLower(p))
 }
 
-// path is the file of this workspace that QMD names.
+// path returns the file of this workspace that QMD names.
 func (ix *Index) path(source string, paths map[string]string) (string, bool) {
 	rest, ok := strings.CutPrefix(source, "qmd://")
 	if !ok {

@@ -49,7 +49,7 @@ func (ix *Index) ask(ctx context.Context, text string, n int) (*foreign.Answer, 
 	return answer, nil
 }
 
-// reason is the first line of what a program complained.
+// reason returns the first line of what a program complained.
 func reason(complaint string) string {
 	for line := range strings.Lines(complaint) {
 		if line = strings.TrimSpace(line); line != "" {

@@ -116,7 +116,8 @@ func (w *Watcher) Close() error {
 	return nil
 }
 
-// State is how many folders are watched, and why others are not; nil if all are.
+// State returns how many folders are watched, and why others are not; nil if all
+// are.
 func (w *Watcher) State() (folders int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

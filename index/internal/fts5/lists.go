@@ -192,7 +192,7 @@ func (l *wordLists) add(sums []float64, touched []int32, found *postings) []int3
 	return touched
 }
 
-// norm is what the length of a chunk puts under a frequency.
+// norm returns what the length of a chunk puts under a frequency.
 func (l *wordLists) norm(length uint32) float64 {
 	if int(length) < len(l.norms) {
 		return l.norms[length]

@@ -118,8 +118,8 @@ func Count(ctx context.Context, db drv.Conn, term string) (n int64, err error) {
 // whole expression.
 var quoted = strings.NewReplacer(`"`, `""`, "\x00", " ")
 
-// matchExpr is a full-text expression that any of the words satisfies. Every
-// word is a quoted string, so nothing in it is an operator.
+// matchExpr returns a full-text expression that any of the words satisfies.
+// Every word is a quoted string, so nothing in it is an operator.
 func matchExpr(terms []string) string {
 	var b strings.Builder
 	for i, t := range terms {

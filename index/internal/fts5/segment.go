@@ -77,7 +77,7 @@ func (r *numbers) skip(n int) {
 	}
 }
 
-// pageID is the key of a page in chunks_fts_data.
+// pageID returns the key of a page in chunks_fts_data.
 func (s *segment) pageID(page int64) int64 { return s.id<<37 + page }
 
 // span returns the first and last page on which a term's rows may stand.
@@ -163,7 +163,8 @@ func parseLeaf(b []byte) (leaf, error) {
 	return leaf{b[:size], b[size:]}, nil
 }
 
-// carried is the part of the page that belongs to the term of the page before.
+// carried returns the part of the page that belongs to the term of the page
+// before.
 func (l leaf) carried() (part []byte, more bool, err error) {
 	if len(l.terms) == 0 {
 		return l.content[4:], true, nil

@@ -38,7 +38,7 @@ type slabEntry struct {
 	code
 }
 
-// encode is a slab as it is stored.
+// encode returns a slab as it is stored.
 func (s *slab) encode() []byte {
 	b := make([]byte, 0, len(s.rows)*slabHead+8*(len(s.signs)+len(s.fine)))
 	le := binary.LittleEndian
@@ -90,7 +90,7 @@ func decodeSlab(number, stamp int64, b []byte, planes, words int) (*slab, error)
 	return s, nil
 }
 
-// row is the row of an entry.
+// row returns the row of an entry.
 func (s *slab) row(i int) int64 { return s.number*slabRows + int64(s.rows[i]) }
 
 // put takes in an entry, in the place of one of the same row.

@@ -79,11 +79,12 @@ type Cache struct {
 	table *Table
 }
 
-// dim is the length of the vectors.
+// dim returns the length of the vectors.
 func (t *Table) dim() int { return len(t.coder.centre) }
 
-// Get is the table of vectors of length dim as db sees it; nil if there is none, or one
-// that is damaged. Of a table that was seen before, only the slabs that changed are read.
+// Get returns the table of vectors of length dim as db sees it; nil if there
+// is none, or one that is damaged. Of a table that was seen before, only the
+// slabs that changed are read.
 func (c *Cache) Get(ctx context.Context, db drv.Conn, m Meta, dim int) (*Table, error) {
 	t, err := c.get(ctx, db, m)
 	if errors.Is(err, errDamaged) || t != nil && t.dim() != dim {
