@@ -40,8 +40,8 @@ func (b *body) digest(a *analysis.Analyzer, lang string) *digest {
 	return d
 }
 
-// size is the body's length in terms, taken from its keys where possible, so
-// that it does not depend on what was analysed.
+// size returns the body's length in terms, taken from its keys where possible,
+// so that it does not depend on what was analysed.
 func (b *body) size(a *analysis.Analyzer) int {
 	if b.ascii {
 		return len(b.keys)

@@ -35,7 +35,8 @@ func (r *refiner) weigh() {
 	}
 }
 
-// idf is the weight of a word that so many of all passages hold, never below 0.
+// idf returns the weight of a word that so many of all passages hold, never
+// below 0.
 func idf(total, n float64) float64 { return math.Log(1 + (max(total-n, 0)+.5)/(n+.5)) }
 
 // rateOwn scores the passages by their own words.
@@ -61,7 +62,7 @@ func (r *refiner) rateOwn() {
 	}
 }
 
-// norm is what BM25 puts under a count, for a length in mean lengths.
+// norm returns what BM25 puts under a count, for a length in mean lengths.
 func (r *refiner) norm(length float64) float64 { return r.sig.K1 * (1 - r.sig.B + r.sig.B*length) }
 
 func (r *refiner) rateSessions() {
@@ -109,14 +110,14 @@ func (r *refiner) combine() {
 	r.originals()
 }
 
-// raw is the chunk's score before it was brought into 0 to 1.
+// raw returns the chunk's score before it was brought into 0 to 1.
 func (c *candidate) raw() float64 {
 	k := c.hit.Parts.Keyword
 	return halfScore * k / max(1-k, 1e-9)
 }
 
-// around is what the neighbours of a passage add: for each term the largest share
-// that any of them gives, less what the passage has of it itself.
+// around returns what the neighbours of a passage add: for each term the largest
+// share that any of them gives, less what the passage has of it itself.
 func (r *refiner) around(ps []*place, i int) float64 {
 	type neighbour struct {
 		*place
@@ -161,10 +162,10 @@ func (r *refiner) raiseTimes() {
 	}
 }
 
-// text is the passage's lines.
+// text returns the passage's lines.
 func (p *place) text() string { return lineRange(p.chunk.hit.Text, p.passage.from, p.passage.to) }
 
-// best are the n best passages, the best first.
+// best returns the n best passages, the best first.
 func (r *refiner) best(n int) []*place {
 	top := slices.DeleteFunc(slices.Clone(r.places), func(p *place) bool { return p.score <= 0 })
 	byScore := func(a, b *place) int {

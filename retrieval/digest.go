@@ -98,8 +98,8 @@ func hashTerms(terms []string) []uint32 {
 	return appendHashes(nil, []byte(strings.Join(terms[:min(len(terms), maxTerms)], " ")))
 }
 
-// count is how often a term occurs. Hashes are spread evenly, so its place in
-// the set is nearly known.
+// count returns how often a term occurs. Hashes are spread evenly, so its
+// place in the set is nearly known.
 func (d *digest) count(term uint32) uint32 {
 	n := len(d.set)
 	if n == 0 {
@@ -118,8 +118,8 @@ func (d *digest) count(term uint32) uint32 {
 	return d.freq[i]
 }
 
-// jaccard is the share of the terms of both sets that they have in common. Two
-// texts without terms have nothing in common.
+// jaccard returns the share of the terms of both sets that they have in
+// common. Two texts without terms have nothing in common.
 func jaccard(a, b []uint32) float64 {
 	common, i, j := 0, 0, 0
 	for i < len(a) && j < len(b) {

@@ -54,7 +54,7 @@ func (r *refiner) feedback() {
 	}
 }
 
-// leaders are the n best passages, the best first.
+// leaders returns the n best passages, the best first.
 func (r *refiner) leaders(n int) []*place {
 	out := make([]*place, 0, n+1)
 	for _, p := range r.places {
@@ -71,7 +71,7 @@ func (r *refiner) leaders(n int) []*place {
 	return out
 }
 
-// lend is the words of some passages, in order, without the question's.
+// lend returns the words of some passages, in order, without the question's.
 func (r *refiner) lend(leaders []*place) []lent {
 	var words []lent
 	for i, p := range leaders {

@@ -13,9 +13,10 @@ import (
 var names = []string{blockTag, itemTag, "system", "user", "human", "assistant", "developer", "instruction", "instructions",
 	"tool", "function", "invoke", "antml", "thinking", "sys", "start", "end"}
 
-// neutral is a text that can't be taken for more than a note: tags of the names
-// above and control tokens of chat templates lose their angle bracket to ‹, and
-// what can't be seen, but for joiners that scripts and emoji need, is dropped.
+// neutral returns a text that can't be taken for more than a note: tags of the
+// names above and control tokens of chat templates lose their angle bracket to
+// ‹, and what can't be seen, but for joiners that scripts and emoji need, is
+// dropped.
 func neutral(text string) string {
 	if plain(text) {
 		return text
@@ -141,7 +142,7 @@ func pairs(from, to string) map[rune]byte {
 	return out
 }
 
-// narrow is the ASCII character of one of full width.
+// narrow returns the ASCII character of one of full width.
 func narrow(r rune) rune {
 	if r >= 0xff01 && r <= 0xff5e {
 		return r - 0xfee0
@@ -149,7 +150,7 @@ func narrow(r rune) rune {
 	return r
 }
 
-// fold is the small letter that a character is read as, 0 if none.
+// fold returns the small letter that a character is read as, 0 if none.
 func fold(r rune) byte {
 	if r >= 0x1d400 && r <= 0x1d6a3 { // mathematical letters, 26 large and 26 small in turn
 		return 'a' + byte((r-0x1d400)%26)

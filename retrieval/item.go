@@ -173,7 +173,7 @@ func splice(a, b string, next bool) string {
 	return a + " … " + b
 }
 
-// common is what two trails begin with alike.
+// common returns what two trails begin with alike.
 func common(a, b []string) []string {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -21,7 +21,7 @@ func splitLines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// linesOf are a hit's lines, unmarked.
+// linesOf returns a hit's lines, unmarked.
 func linesOf(h *Hit) []line {
 	texts := splitLines(h.Text)
 	out := make([]line, len(texts))
@@ -31,10 +31,10 @@ func linesOf(h *Hit) []line {
 	return out
 }
 
-// size is a line's length in characters, with its end.
+// size returns a line's length in characters, with its end.
 func (l line) size() int { return utf8.RuneCountInString(l.text) + 1 }
 
-// sum is the size of lines side by side.
+// sum returns the size of lines side by side.
 func sum(lines []line) int {
 	n := 0
 	for _, l := range lines {
@@ -107,8 +107,8 @@ func grow(lines []line, from, to, limit int) (int, int) {
 	return from, to
 }
 
-// excerpt is the window of lines within a size; a line that is larger by itself
-// is cut at word borders.
+// excerpt returns the window of lines within a size; a line that is larger by
+// itself is cut at word borders.
 func excerpt(lines []line, limit int, terms []uint32) []line {
 	if len(lines) == 0 || limit <= 0 {
 		return nil
@@ -203,7 +203,7 @@ func mark(lines []line, terms []uint32) {
 	}
 }
 
-// sample is the beginning of lines.
+// sample returns the beginning of lines.
 func sample(lines []line) string {
 	n, size := 0, 0
 	for ; n < len(lines) && size < languageSample; n++ {

@@ -17,7 +17,7 @@ func newLiterals(words ...string) *literals {
 	return l
 }
 
-// keysOf are the keys of a map as literals.
+// keysOf returns the keys of a map as literals.
 func keysOf[V any](m map[string]V) *literals {
 	l := &literals{}
 	for w := range m {
@@ -26,8 +26,8 @@ func keysOf[V any](m map[string]V) *literals {
 	return l
 }
 
-// folded is a text as literals are looked for in it: as expressions that don't mind
-// the case see it, which take the long s for an s.
+// folded returns a text as literals are looked for in it: as expressions that don't
+// mind the case see it, which take the long s for an s.
 func folded(text string) string {
 	return strings.ReplaceAll(strings.ToLower(text), "ſ", "s")
 }

@@ -67,8 +67,8 @@ func (m *matcher) add(term string, bit uint64) {
 	}
 }
 
-// keyOf is the key of a term, 0 if it has none, and whether it is of nothing but
-// letters.
+// keyOf returns the key of a term, 0 if it has none, and whether it is of
+// nothing but letters.
 func keyOf(term string) (k key, letters bool) {
 	if r, n := utf8.DecodeRuneInString(term); n == len(term) && emoji(r) {
 		return emojiKey(r), false
@@ -100,7 +100,7 @@ func (m *matcher) count(keys []key, counts []uint8, weight uint8) {
 	}
 }
 
-// held are the terms that the word of a key leaves.
+// held returns the terms that the word of a key leaves.
 func (m *matcher) held(k key) uint64 {
 	s := m.known.slot(k)
 	if s.key == 0 {

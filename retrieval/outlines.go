@@ -18,7 +18,8 @@ type outlines struct {
 	young, old map[index.Hash]*outline
 }
 
-// get is the outline of a chunk; key is its hash, zero if it is not known.
+// get returns the outline of a chunk; key is its hash, zero if it is not
+// known.
 func (o *outlines) get(a *analysis.Analyzer, key index.Hash, text string, trail []string) *outline {
 	if key == (index.Hash{}) {
 		key = index.HashChunk(trail, text)
@@ -31,7 +32,7 @@ func (o *outlines) get(a *analysis.Analyzer, key index.Hash, text string, trail 
 	return got
 }
 
-// seen is an outline that is kept, else nil.
+// seen returns an outline that is kept, else nil.
 func (o *outlines) seen(key index.Hash) *outline {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -127,7 +127,7 @@ func (p *packer) again(items []Item) []note {
 	return notes
 }
 
-// note is the accepted note that shows just what an item does.
+// note returns the accepted note that shows just what an item does.
 func (p *packer) note(it *Item) *note {
 	i := slices.IndexFunc(p.notes, func(n note) bool {
 		return n.Citation == it.Citation && n.Text == it.Text && n.Date == it.Date && slices.Equal(n.Trail, it.Trail)
@@ -222,8 +222,8 @@ func (p *packer) partOf(whole segment, room int) (*draft, LeftReason) {
 	return best, ""
 }
 
-// next is the size to try after one that used so much of the room: in proportion,
-// a little less, and between the bounds; half-way if it used nothing.
+// next returns the size to try after one that used so much of the room: in
+// proportion, a little less, and between the bounds; half-way if it used nothing.
 func next(low, high, size, room, used int) int {
 	if used > 0 {
 		if n := size * room / used * 31 / 32; low < n && n < high {
@@ -233,7 +233,7 @@ func next(low, high, size, room, used int) int {
 	return low + (high-low)/2
 }
 
-// part is the lines of a segment that an excerpt of a size has.
+// part returns the lines of a segment that an excerpt of a size has.
 func (s segment) part(size int) segment {
 	s.lines = trim(excerpt(s.lines, size, s.hit.terms))
 	s.cut = true

@@ -174,8 +174,8 @@ func (c *cutter) add(p *passage, own int) {
 	c.out = append(c.out, p)
 }
 
-// trail is the headings of a passage. Those of the chunk's own that all of it
-// is under are in the chunk's trail already.
+// trail returns the headings of a passage. Those of the chunk's own that all
+// of it is under are in the chunk's trail already.
 func (c *cutter) trail() []string {
 	if len(c.open) == 0 {
 		return c.above
@@ -206,8 +206,8 @@ func tallied(tokens []uint32) *digest {
 	return &digest{set: set, freq: freq, size: n}
 }
 
-// questionShare is the share of the sentences in some lines that end with a question
-// mark.
+// questionShare returns the share of the sentences in some lines that end with a
+// question mark.
 func questionShare(lines []string) float64 {
 	asked, told := 0.0, 0.0
 	for _, l := range lines {

@@ -32,7 +32,7 @@ func refersTo(lines []string) (from, supersedes []string) {
 	return from, supersedes
 }
 
-// unreferenced is a text without them: their words are nobody's.
+// unreferenced returns a text without them: their words are nobody's.
 func unreferenced(text string) string {
 	if !strings.Contains(text, "<!--") {
 		return text
@@ -40,7 +40,7 @@ func unreferenced(text string) string {
 	return reference.ReplaceAllString(text, "")
 }
 
-// lineName is the name of a line: its content, wherever it is.
+// lineName returns the name of a line: its content, wherever it is.
 func lineName(line string) string {
 	sum := sha256.Sum256([]byte(strings.Trim(comments.ReplaceAllString(line, ""), " \t\r-*+")))
 	return "k-" + hex.EncodeToString(sum[:6])
@@ -68,7 +68,8 @@ func (r *refiner) originals() {
 	r.places = kept
 }
 
-// original is the passage that another one comes from, if it was found, too.
+// original returns the passage that another one comes from, if it was found,
+// too.
 func (r *refiner) original(p *place) *place {
 	for _, ref := range p.comesFrom {
 		path, line, ok := refLine(ref)
@@ -124,7 +125,7 @@ func (r *refiner) superseded() {
 	}
 }
 
-// cite is the citation of a passage's own lines.
+// cite returns the citation of a passage's own lines.
 func (p *place) cite() string {
 	return cite(p.chunk.hit.Path, p.chunk.hit.StartLine+p.passage.own, p.to)
 }

@@ -166,10 +166,10 @@ func (r *refiner) file(ps []*place) {
 	}
 }
 
-// head is the headings that make a session.
+// head returns the headings that make a session.
 func head(trail []string) []string { return trail[:min(2, len(trail))] }
 
-// candidates are the best passages.
+// candidates returns the best passages.
 func (r *refiner) candidates(chunks []*candidate) []*candidate {
 	top := r.best(4 * r.pool())
 	if r.intent.several && r.sig.Spread > 0 {

@@ -52,8 +52,8 @@ func (it *Item) render(b *strings.Builder) {
 	b.WriteString("\n</" + itemTag + ">\n")
 }
 
-// under is the headings that the item's text does not begin with itself, from
-// the innermost outwards as far as there is room.
+// under returns the headings that the item's text does not begin with itself,
+// from the innermost outwards as far as there is room.
 func (it *Item) under() string {
 	trail := it.Trail
 	for line := range strings.Lines(it.Text) {

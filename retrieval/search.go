@@ -91,7 +91,7 @@ func (s *search) understand(candidates int) {
 	}
 }
 
-// pool is how many candidates are looked at.
+// pool returns how many candidates are looked at.
 func (s *search) pool() int { return max(s.opts.Pool, s.q.Limit) }
 
 // may reports whether the index is to be asked, and why not.

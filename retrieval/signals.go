@@ -52,10 +52,10 @@ type Signals struct {
 	K1, B float64
 }
 
-// DefaultSignals are the weights that are used if Options has none. They were chosen
-// on three LoCoMo conversations, on a coarse grid. What each is worth, how much less
-// weights are worth on conversations that they were not chosen on, and what was tried
-// and did not help, is in doc/retrieval.md; `memkernel eval --ablate` and
+// DefaultSignals returns the weights that are used if Options has none. They were
+// chosen on three LoCoMo conversations, on a coarse grid. What each is worth, how
+// much less weights are worth on conversations that they were not chosen on, and what
+// was tried and did not help, is in doc/retrieval.md; `memkernel eval --ablate` and
 // `--leave-one-out` measure the first two on any sets.
 func DefaultSignals() Signals {
 	return Signals{

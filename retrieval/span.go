@@ -91,7 +91,7 @@ func (s *Spans) Without(ids ...string) *Spans {
 	return &Spans{spans: slices.DeleteFunc(slices.Clone(s.spans), func(sp *span) bool { return gone[sp.ID] })}
 }
 
-// Len is the number of spans.
+// Len returns the number of spans.
 func (s *Spans) Len() int {
 	if s == nil {
 		return 0

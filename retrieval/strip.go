@@ -66,8 +66,9 @@ func (s *stripper) take(i int, l line) {
 	s.out = append(s.out, l)
 }
 
-// uncomment is a line without its comments. One that goes on over several lines
-// must begin a line, else a text about comments would lose half of itself.
+// uncomment returns a line without its comments. One that goes on over several
+// lines must begin a line, else a text about comments would lose half of
+// itself.
 func (s *stripper) uncomment(text string, i int) string {
 	if s.inside {
 		_, behind, ends := strings.Cut(text, commentEnd)
