@@ -113,7 +113,7 @@ func (s *Store) appendLate(w Writer, closed, today, id, text string) (Appended, 
 	return a, err
 }
 
-// nextDay is the date after a valid one.
+// nextDay returns the date after a valid one.
 func nextDay(date string) string {
 	t, _ := ParseDate(date, time.UTC)
 	return t.AddDate(0, 0, 1).Format(dateLayout)

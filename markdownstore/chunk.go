@@ -49,7 +49,7 @@ func (c Chunk) Ref() memkernel.Ref {
 	return memkernel.Ref{Path: c.Path, StartLine: c.StartLine, EndLine: c.EndLine, Hash: c.Hash}
 }
 
-// UnitText is the text of one of the chunk's units.
+// UnitText returns the text of one of the chunk's units.
 func (c Chunk) UnitText(u Unit) string { return c.Text[u.Start-c.Start : u.End-c.Start] }
 
 // chunksOf cuts a document into chunks, in order; nil c means the defaults. It is
@@ -99,12 +99,12 @@ func (k *chunker) emit(p piece) {
 	k.done = !k.yield(c)
 }
 
-// unitAt is the index of the unit that holds an offset.
+// unitAt returns the index of the unit that holds an offset.
 func (k *chunker) unitAt(off int) int {
 	return sort.Search(len(k.units), func(i int) bool { return k.units[i].End > off })
 }
 
-// clipped is the units first to last, cut to the piece.
+// clipped returns the units first to last, cut to the piece.
 func (k *chunker) clipped(first, last int, p piece) []Unit {
 	units := k.units[first : last+1 : last+1]
 	if units[0].Start >= p.from.off && units[len(units)-1].End <= p.to.off {
@@ -137,8 +137,8 @@ func push(open []heading, u Unit) []heading {
 	return append(open, heading{u.Level, u.Label})
 }
 
-// trailOf is the trail common to the units first to last. Chunks come in order,
-// so the headings before first are taken into force on the way.
+// trailOf returns the trail common to the units first to last. Chunks come in
+// order, so the headings before first are taken into force on the way.
 func (k *chunker) trailOf(first, last int) []string {
 	for ; k.passed < first; k.passed++ {
 		if u := k.units[k.passed]; u.Kind == UnitHeading {
@@ -161,8 +161,8 @@ func (k *chunker) trailOf(first, last int) []string {
 	return k.labels(common)
 }
 
-// labels gives the texts of headings, the slice of the last chunk if that has
-// the same.
+// labels returns the texts of headings, the slice of the last chunk if that
+// has the same.
 func (k *chunker) labels(open []heading) []string {
 	out := make([]string, 0, len(open))
 	for _, h := range open {

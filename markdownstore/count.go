@@ -59,9 +59,9 @@ func (c Chunking) Name() string {
 	return fmt.Sprintf("1/%s/%d/%d", c.CountName, c.Tokens, max(c.Overlap, 0))
 }
 
-// CountTokens is the fixed counter of chunk sizes: two eighths of a token for
-// an ASCII byte and three for any other, rounded up. That is a token for four
-// letters of English, and nine eighths for a Chinese character. It is no
+// CountTokens returns the fixed counter of chunk sizes: two eighths of a token
+// for an ASCII byte and three for any other, rounded up. That is a token for
+// four letters of English, and nine eighths for a Chinese character. It is no
 // model's count and is not meant to be: it must not change when a model does.
 func CountTokens(s string) int {
 	other := 0
@@ -85,8 +85,8 @@ func (c *Chunking) splitLine(s string, limit int, yield func(end int)) {
 	}
 }
 
-// fit is the length of a prefix of s of at most limit tokens that ends between
-// runes; one rune at least.
+// fit returns the length of a prefix of s of at most limit tokens that ends
+// between runes; one rune at least.
 func (c *Chunking) fit(s string, limit int) int {
 	n := min(len(s), 4*limit)
 	for n > 1 {

@@ -71,7 +71,7 @@ func citeAbove(path, text string, marker int) memkernel.Ref {
 	return cite(path, text, start, entry, end-start)
 }
 
-// entryText is a text as it may be in an entry.
+// entryText returns a text as it may be in an entry.
 func entryText(text string) string {
 	var b strings.Builder
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -87,8 +87,8 @@ func entryText(text string) string {
 	return b.String()
 }
 
-// openFence is what closes the code fence that a text leaves open, "" if none
-// is open.
+// openFence returns what closes the code fence that a text leaves open, "" if
+// none is open.
 func openFence(text string) string {
 	sc := scanner{text: text}
 	sc.scan(0, 1)
@@ -98,7 +98,7 @@ func openFence(text string) string {
 	return strings.Repeat(" ", sc.fence.column) + strings.Repeat(string(sc.fence.char), sc.fence.length)
 }
 
-// compose is the bytes that make an entry of text at the end of old.
+// compose returns the bytes that make an entry of text at the end of old.
 func compose(pl place, old, id, text string) string {
 	block := text + "\n" + markerPrefix + id + markerSuffix + "\n"
 	dos := eolOf(old) == EOLDOS

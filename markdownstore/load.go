@@ -103,7 +103,7 @@ func readAll(f io.Reader, size, max int64) (string, error) {
 	return b.String(), err
 }
 
-// hashOf is the sha256 of a text, in hex.
+// hashOf returns the sha256 of a text, in hex.
 func hashOf(text string) string {
 	h := sha256.New()
 	io.WriteString(h, text)

@@ -93,7 +93,8 @@ func (d *Document) note(code NoteCode, line int, text string) {
 	d.Notes = append(d.Notes, Note{Code: code, Line: line, Text: text})
 }
 
-// invalidUTF8 is the offset of the first byte that is no UTF-8, -1 if all are.
+// invalidUTF8 returns the offset of the first byte that is no UTF-8, -1 if all
+// are.
 func invalidUTF8(s string) int {
 	if utf8.ValidString(s) {
 		return -1

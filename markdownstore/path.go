@@ -149,8 +149,8 @@ func readLink(files Files, p string, c Class) (string, fs.FileInfo, Class, error
 	return rel, fi, behind(c, to), nil
 }
 
-// behind is what a link is that leads to a file: nothing that either is not. Past logs
-// stay closed and curated memory guarded by whatever name they are written to.
+// behind returns what a link is that leads to a file: nothing that either is not. Past
+// logs stay closed and curated memory guarded by whatever name they are written to.
 func behind(link, to Class) Class {
 	link.Private = link.Private || to.Private
 	link.Memory, link.Indexed = link.Memory && to.Memory, link.Indexed && to.Indexed
@@ -184,7 +184,7 @@ func instructs(files Files, fi fs.FileInfo) bool {
 	return false
 }
 
-// privates are the private files that exist, by what their names lead to.
+// privates returns the private files that exist, by what their names lead to.
 func privates(files Files) []fs.FileInfo {
 	var out []fs.FileInfo
 	for _, name := range [...]string{memoryName, memoryLower, userName, bufferName, memoryDir + "/" + bufferName} {

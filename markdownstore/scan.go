@@ -109,7 +109,7 @@ func (sc *scanner) start(kind UnitKind) *Unit {
 	return &sc.units[len(sc.units)-1]
 }
 
-// last is the kind of the open unit, "" if there is none.
+// last returns the kind of the open unit, "" if there is none.
 func (sc *scanner) last() UnitKind {
 	if len(sc.units) == 0 {
 		return ""
@@ -160,7 +160,8 @@ func (sc *scanner) opens() bool {
 	return isRule(b) || markerWidth(b) > 0
 }
 
-// column is where the contents of the innermost open item begin, 0 outside.
+// column returns where the contents of the innermost open item begin, 0
+// outside.
 func (sc *scanner) column() int {
 	if n := len(sc.lists); n > 0 {
 		return sc.lists[n-1]

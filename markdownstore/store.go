@@ -64,8 +64,8 @@ func Open(dir string, opts *Options) (*Store, error) {
 	return s, nil
 }
 
-// New is a workspace whose files are kept elsewhere than in a folder; the store closes
-// them.
+// New returns a workspace whose files are kept elsewhere than in a folder; the store
+// closes them.
 func New(files Files, opts *Options) *Store {
 	s := &Store{files: files}
 	if opts != nil {
@@ -94,8 +94,9 @@ func (s *Store) Guard(refuse func(path, before, after string) error) { s.guard =
 // Close releases the workspace. The store must not be used after it.
 func (s *Store) Close() error { return s.files.Close() }
 
-// FS is the workspace for those who only read. Of the files that have a meaning it opens
-// no link that this store refuses. It lives as long as the store.
+// FS returns the workspace for those who only read. Of the files that have a
+// meaning it opens no link that this store refuses. It lives as long as the
+// store.
 func (s *Store) FS() fs.FS { return storeFS{s} }
 
 type storeFS struct{ s *Store }
@@ -110,8 +111,8 @@ func (f storeFS) Open(name string) (fs.File, error) {
 	return f.s.files.Open(name)
 }
 
-// Dir is the workspace's absolute path, "" if its files are kept elsewhere than in a
-// folder.
+// Dir returns the workspace's absolute path, "" if its files are kept elsewhere than
+// in a folder.
 func (s *Store) Dir() string { return s.dir }
 
 // Shared returns a store of the same workspace for shared sessions. Closing
@@ -122,7 +123,7 @@ func (s *Store) Shared() *Store {
 	return &Store{files: s.files, dir: s.dir, opts: o}
 }
 
-// Chunking is the setting by which this store's documents are chunked.
+// Chunking returns the setting by which this store's documents are chunked.
 func (s *Store) Chunking() Chunking {
 	c := Chunking{Tokens: s.opts.ChunkTokens, Overlap: s.opts.OverlapTokens, Count: s.opts.Count, CountName: s.opts.CountName}
 	c.setDefaults()
@@ -142,8 +143,8 @@ type File struct {
 	TooLarge bool `json:"too_large,omitempty"`
 }
 
-// AgesFrom is the moment from which the file's age counts: the beginning of
-// the day in its name, in loc; else its modification time; ok is false for
+// AgesFrom returns the moment from which the file's age counts: the beginning
+// of the day in its name, in loc; else its modification time; ok is false for
 // files that never age.
 func (f File) AgesFrom(loc *time.Location) (t time.Time, ok bool) {
 	switch f.Tier {

@@ -185,7 +185,7 @@ func byPath(a, b fs.DirEntry) int {
 	return cmp.Compare(after(a, n), after(b, n))
 }
 
-// after is the byte of the entry's path that follows the first n.
+// after returns the byte of the entry's path that follows the first n.
 func after(e fs.DirEntry, n int) int {
 	switch name := e.Name(); {
 	case n < len(name):

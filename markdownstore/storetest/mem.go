@@ -56,7 +56,7 @@ type file struct {
 
 var _ markdownstore.Files = (*Mem)(nil)
 
-// NewMem is an empty workspace.
+// NewMem returns an empty workspace.
 func NewMem() *Mem {
 	return &Mem{writing: make(chan struct{}, 1), files: map[string]*file{}, clock: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 }
@@ -93,7 +93,7 @@ func (m *Mem) Text(name string) (text string, there bool) {
 	return f.text, true
 }
 
-// tick is a later time than any before. Requires mu.
+// tick returns a later time than any before. Requires mu.
 func (m *Mem) tick() time.Time {
 	m.clock = m.clock.Add(time.Second)
 	return m.clock
@@ -222,7 +222,8 @@ func (m *Mem) Write(ctx context.Context, f func(markdownstore.Writer) error) err
 // writer is Mem while it is written to.
 type writer struct{ m *Mem }
 
-// read is a file before it is written, nil if there is none, and what goes wrong then.
+// read returns a file before it is written, nil if there is none, and what goes wrong
+// then.
 func (w writer) read(op, name string) (*file, Fault, error) {
 	w.m.mu.Lock()
 	defer w.m.mu.Unlock()
