@@ -27,9 +27,9 @@ type Budget struct {
 	mu sync.Mutex // the lock on a file holds processes apart, not goroutines
 }
 
-// NewBudget is a budget of so many tokens a day, at least 1, kept in the file at
-// path. Days begin at midnight in loc, nil for the local time zone; now is the
-// clock, nil for the system's. The file is made when something is sent.
+// NewBudget returns a budget of so many tokens a day, at least 1, kept in the
+// file at path. Days begin at midnight in loc, nil for the local time zone; now
+// is the clock, nil for the system's. The file is made when something is sent.
 func NewBudget(path string, perDay int, loc *time.Location, now func() time.Time) *Budget {
 	if loc == nil {
 		loc = time.Local
@@ -59,7 +59,7 @@ type ledger struct {
 // ledgerFormat is the only version of the file.
 const ledgerFormat = 1
 
-// Spent are the tokens of today so far, and what a day may have.
+// Spent returns the tokens of today so far, and what a day may have.
 func (b *Budget) Spent() (tokens, perDay int, err error) {
 	l, err := b.read()
 	return l.Tokens, b.limit, err

@@ -158,7 +158,7 @@ func hasKey(env string) bool {
 	return key != "" || err != nil
 }
 
-// candidates are the providers that "auto" may take for a model.
+// candidates returns the providers that "auto" may take for a model.
 func candidates(model string) []*service {
 	var all []*service
 	for _, s := range services {

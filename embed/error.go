@@ -68,8 +68,8 @@ func (o *remote) explain(err error) *Error {
 	return e
 }
 
-// broken is the Error of a connection or an answer that broke off or makes no
-// sense.
+// broken returns the Error of a connection or an answer that broke off or
+// makes no sense.
 func (o *remote) broken(err error) *Error {
 	var outer *url.Error
 	if errors.As(err, &outer) {

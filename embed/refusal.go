@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
-// refusal is the Error of an answer whose status is not 2xx.
+// refusal returns the Error of an answer whose status is not 2xx.
 func (o *remote) refusal(resp *http.Response) *Error {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusalBytes))
 	said := message(raw)

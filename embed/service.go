@@ -70,7 +70,7 @@ func (s *service) knows(model string) bool {
 	return slices.ContainsFunc(s.families, func(f string) bool { return strings.HasPrefix(model, f) })
 }
 
-// keyEnv is the usual variable that is set, else the first.
+// keyEnv returns the usual variable that is set, else the first.
 func (s *service) keyEnv() string {
 	for _, env := range s.keyEnvs {
 		if key, err := endpoint.Key(env); key != "" || err != nil {
@@ -80,8 +80,8 @@ func (s *service) keyEnv() string {
 	return s.keyEnvs[0]
 }
 
-// prefixes are what a model wants before questions and texts, by its makers' model
-// cards, and nobody else puts there.
+// prefixes returns what a model wants before questions and texts, by its makers'
+// model cards, and nobody else puts there.
 func (s *service) prefixes(model string) (query, document string) {
 	switch {
 	case s.name == ProviderGemini && geminiTwo(model):
@@ -100,8 +100,8 @@ func (s *service) prefixes(model string) (query, document string) {
 	return "", ""
 }
 
-// Host is where a provider sends texts if nothing else is configured, "" if it
-// sends none. It is the first of those that "auto" may choose.
+// Host returns where a provider sends texts if nothing else is configured, ""
+// if it sends none. It is the first of those that "auto" may choose.
 func Host(provider string) string {
 	if provider == ProviderAuto {
 		return openAI.domain

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Compose is the text that a chunk's vector is made of: the headings that it
-// is under, joined by " > ", a blank line, and its text. Headings that the
+// Compose returns the text that a chunk's vector is made of: the headings that
+// it is under, joined by " > ", a blank line, and its text. Headings that the
 // text itself begins with are not repeated, and lines that are nothing but an
 // HTML comment are left out, such as the markers of appended entries. Cached
 // vectors go by the chunk and not by this text: to change what Compose makes,
@@ -25,7 +25,7 @@ func Compose(trail []string, text string) string {
 	return strings.TrimSpace(strings.Join(trail, " > ") + "\n\n" + body)
 }
 
-// heading is the text of an ATX heading, "" if the line is none.
+// heading returns the text of an ATX heading, "" if the line is none.
 func heading(line string) string {
 	label := strings.TrimLeft(strings.TrimSpace(line), "#")
 	if marks := len(strings.TrimSpace(line)) - len(label); marks == 0 || marks > 6 || !strings.HasPrefix(label, " ") {

@@ -44,8 +44,8 @@ func (Provider) EmbedDocuments(ctx context.Context, texts []string) (embed.Resul
 	return res, ctx.Err()
 }
 
-// Vector is the unit vector of a text's words, in lower case. A text without
-// words has the one of its characters taken as one word.
+// Vector returns the unit vector of a text's words, in lower case. A text
+// without words has the one of its characters taken as one word.
 func Vector(text string) []float32 {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r)

@@ -70,7 +70,7 @@ func (m *mapping) guard(f func() error) (err error) {
 	return f()
 }
 
-// close gives the mapping back. Nobody may read it any more.
+// close releases the mapping. Nobody may read it any more.
 func (m *mapping) close() error {
 	data := m.data
 	m.data = nil

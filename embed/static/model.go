@@ -188,19 +188,19 @@ func fingerprint(tokens, conf, tensors []byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Name is the folder's own name.
+// Name returns the folder's own name.
 func (m *Model) Name() string { return filepath.Base(m.dir) }
 
-// Dir is the folder.
+// Dir returns the folder.
 func (m *Model) Dir() string { return m.dir }
 
 // Fingerprint identifies the model, wherever its folder is.
 func (m *Model) Fingerprint() string { return m.mark }
 
-// Dim is the length of the vectors.
+// Dim returns the length of the vectors.
 func (m *Model) Dim() int { return m.table.shape[1] }
 
-// Close gives the file back. Embed fails from then on.
+// Close releases the file. Embed fails from then on.
 func (m *Model) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -254,7 +254,7 @@ func (m *Model) add(sum []float64, id int) {
 	}
 }
 
-// mean is the sum over n tokens, and of length 1 if the model wants that.
+// mean returns the sum over n tokens, and of length 1 if the model wants that.
 func (m *Model) mean(sum []float64, n int) []float32 {
 	var square float64
 	for i := range sum {

@@ -115,7 +115,7 @@ func (t tensor) whole() error {
 	return fmt.Errorf("%w: %.20q; I64, I32, U32, I16 and U16 can", errKind, t.kind)
 }
 
-// at is the number at i.
+// at returns the number at i.
 func (t tensor) at(i int) float64 {
 	switch t.kind {
 	case "F64":
@@ -130,7 +130,7 @@ func (t tensor) at(i int) float64 {
 	return float64(int8(t.data[i]))
 }
 
-// int is the whole number at i.
+// int returns the whole number at i.
 func (t tensor) int(i int) int64 {
 	switch t.kind {
 	case "I64":
@@ -145,7 +145,7 @@ func (t tensor) int(i int) int64 {
 	return int64(binary.LittleEndian.Uint16(t.data[2*i:]))
 }
 
-// half is a number of IEEE 754 binary16.
+// half returns a number of IEEE 754 binary16.
 func half(b uint16) float32 {
 	sign := uint32(b>>15) << 31
 	exp, frac := uint32(b>>10)&0x1f, uint32(b)&0x3ff

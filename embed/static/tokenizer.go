@@ -80,7 +80,7 @@ func parseTokenizer(data []byte) (*tokenizer, error) {
 	return t, nil
 }
 
-// size is how many token numbers there may be.
+// size returns how many token numbers there may be.
 func (t *tokenizer) size() int { return t.tokens }
 
 func (t *tokenizer) normal(text string) (string, error) {
@@ -187,7 +187,7 @@ func checkVocabulary(vocab map[string]int) (int, error) {
 	return highest, nil
 }
 
-// find is the number of a token that the file names, -1 for none.
+// find returns the number of a token that the file names, -1 for none.
 func find(vocab map[string]int, token *string) (int, error) {
 	if token == nil {
 		return -1, nil
