@@ -30,8 +30,8 @@ func list(raw json.RawMessage) []json.RawMessage {
 	return out
 }
 
-// kindOf is the first character of a value, which determines its kind; 0 for
-// nothing and for null.
+// kindOf returns the first character of a value, which determines its kind; 0
+// for nothing and for null.
 func kindOf(raw json.RawMessage) byte {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] == 'n' {
@@ -154,7 +154,8 @@ func epoch(v float64) time.Time {
 	return time.UnixMilli(int64(v)).UTC()
 }
 
-// rest is what is left, nil if nothing is. Members that are null are left out.
+// rest returns what is left, nil if nothing is. Members that are null are left
+// out.
 func (m members) rest() map[string]json.RawMessage {
 	for n, raw := range m {
 		if kindOf(raw) == 0 {

@@ -146,8 +146,8 @@ func unwrap(doc json.RawMessage) json.RawMessage {
 	return doc
 }
 
-// results is the list of a document: the document itself, or what it holds under
-// "results".
+// results returns the list of a document: the document itself, or what it holds
+// under "results".
 func results(doc json.RawMessage) ([]json.RawMessage, error) {
 	if l := list(doc); l != nil {
 		return l, nil

@@ -90,8 +90,8 @@ func (r *Record) Ref() memkernel.Ref {
 	return ref
 }
 
-// Date is the day of the record's newest time as YYYY-MM-DD in UTC, "" if it has
-// none.
+// Date returns the day of the record's newest time as YYYY-MM-DD in UTC, "" if
+// it has none.
 func (r *Record) Date() string {
 	at := r.Updated
 	if at.IsZero() {
