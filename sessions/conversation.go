@@ -109,8 +109,8 @@ func (src Source) conversation(path string, fi fs.FileInfo) Conversation {
 		Size: fi.Size(), ModTime: fi.ModTime(), Read: readTranscript}
 }
 
-// agentIn is the name behind the last folder called agents in a path, "" if there
-// is none.
+// agentIn returns the name behind the last folder called agents in a path, "" if
+// there is none.
 func agentIn(path string) string {
 	names := strings.Split(filepath.ToSlash(filepath.Dir(path)), "/")
 	for i := len(names) - 2; i >= 0; i-- {

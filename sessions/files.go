@@ -53,7 +53,8 @@ func (s *Store) Files() iter.Seq2[File, error] {
 // form is that of a document's path.
 var form = regexp.MustCompile(`^sessions/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)/(\d{4,}(?:-(\d{4}-\d{2}-\d{2}))?\.md)$`)
 
-// Date is the day that a document is of, YYYY-MM-DD; "" if its name has none.
+// Date returns the day that a document is of, YYYY-MM-DD; "" if its name has
+// none.
 func Date(p string) string {
 	if m := form.FindStringSubmatch(p); m != nil {
 		return m[3]
@@ -61,7 +62,7 @@ func Date(p string) string {
 	return ""
 }
 
-// Read gives a document's text. One that is not there, or was forgotten, is
+// Read returns a document's text. One that is not there, or was forgotten, is
 // fs.ErrNotExist.
 func (s *Store) Read(p string) (string, error) {
 	m := form.FindStringSubmatch(p)

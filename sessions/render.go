@@ -12,7 +12,7 @@ import (
 // Below it, "ok" is said too often.
 const SameBytes = 32
 
-// mark is what a turn is known again by, its text masked.
+// mark returns what a turn is known again by, its text masked.
 func mark(t *Turn) string {
 	text := t.Text
 	if len(text) < SameBytes {
@@ -34,7 +34,7 @@ func appendTurn(b []byte, t *Turn, loc *time.Location) []byte {
 	return append(b, '\n')
 }
 
-// title is the first line of a part.
+// title returns the first line of a part.
 func title(c *Conversation, date string) string {
 	out := "# Session " + oneLine(c.Key) + " of " + oneLine(c.Agent)
 	if date != "" {
@@ -72,7 +72,8 @@ func quiet(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// fenceOf is the run of backquotes or tildes that opens or closes a block of code.
+// fenceOf returns the run of backquotes or tildes that opens or closes a block of
+// code.
 func fenceOf(line string) string {
 	for _, c := range []string{"`", "~"} {
 		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {

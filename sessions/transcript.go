@@ -89,8 +89,8 @@ func turnOf(rec *transcript.Record) (Turn, bool) {
 	return Turn{Role: string(m.Role), Time: m.Time, Text: b.String()}, b.Len() > 0
 }
 
-// hashPrefix is the sha256 of a file's first n bytes in hex; short is false if it
-// has fewer.
+// hashPrefix returns the sha256 of a file's first n bytes in hex; short is false
+// if it has fewer.
 func hashPrefix(path string, n int64) (sum string, enough bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
