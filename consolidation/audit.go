@@ -50,7 +50,7 @@ type check struct {
 	run   func(*auditor) // nil for the kernel's
 }
 
-// checks are all checks, in the order of the report.
+// checks returns all checks, in the order of the report.
 func checks() []check {
 	return []check{
 		{CheckSessionState, "SESSION-STATE.md is fresh", (*auditor).sessionState},
@@ -79,7 +79,7 @@ func checks() []check {
 	}
 }
 
-// AllChecks are the ids of all checks, in the order of a report.
+// AllChecks returns the ids of all checks, in the order of a report.
 func AllChecks() []CheckID {
 	var out []CheckID
 	for _, c := range checks() {
@@ -88,7 +88,7 @@ func AllChecks() []CheckID {
 	return out
 }
 
-// ListChecks are the checks with what each holds to, none of them run.
+// ListChecks returns the checks with what each holds to, none of them run.
 func ListChecks() []CheckRun {
 	var out []CheckRun
 	for _, c := range checks() {
@@ -97,7 +97,7 @@ func ListChecks() []CheckRun {
 	return out
 }
 
-// rank is a check's place in the report.
+// rank returns a check's place in the report.
 func rank(id CheckID) int {
 	return slices.IndexFunc(checks(), func(c check) bool { return c.id == id })
 }

@@ -214,7 +214,7 @@ func cutBlanks(text string) (body, blanks string) {
 	return text, ""
 }
 
-// eolOf is the line end of a text: CR LF only if every line has it.
+// eolOf returns the line end of a text: CR LF only if every line has it.
 func eolOf(text string) string {
 	if n := strings.Count(text, "\n"); n > 0 && strings.Count(text, "\r\n") == n {
 		return "\r\n"

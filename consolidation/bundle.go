@@ -110,7 +110,7 @@ func (r *pruner) own(f *File, ps []piece) {
 	}
 }
 
-// asWritten is a piece as it was written.
+// asWritten returns a piece as it was written.
 func asWritten(p *piece) string { return strings.Trim(strings.ReplaceAll(p.text, "\r\n", "\n"), "\n") }
 
 // names reports whether a name is that of a file, of a heading at or above a piece,
@@ -125,7 +125,7 @@ func names(f *File, ps []piece, p *piece, name string) bool {
 		p.kind == pieceBlock && lineRef(strings.TrimSpace(p.text)) == name
 }
 
-// bare is a heading without the marks that its file has it with.
+// bare returns a heading without the marks that its file has it with.
 func bare(s string) string { return oneLine(strings.Trim(s, "#*_` \t")) }
 
 // unknown are the names of Include that name nothing in the files that are pruned.
@@ -141,7 +141,7 @@ func (r *pruner) unknown() {
 	}
 }
 
-// pruned are the files that something may be taken out of.
+// pruned returns the files that something may be taken out of.
 func (r *pruner) pruned() []*File {
 	var out []*File
 	for _, f := range append([]*File{r.snap.Memory()}, r.snap.File("memory/observations.md"), r.snap.File("observations.md")) {

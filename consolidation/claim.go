@@ -199,8 +199,8 @@ func placedClaim(subject, verb, said string) (claim, bool) {
 	return makeClaim(subject+" "+attr, said, nil)
 }
 
-// labelTrail is what labels of one word belong to. Those at the top of USER.md are
-// the user's.
+// labelTrail returns what labels of one word belong to. Those at the top of
+// USER.md are the user's.
 func labelTrail(e *Entry) []string {
 	if e.Path == "USER.md" && len(e.Trail) <= 1 {
 		return []string{"user"}
@@ -267,8 +267,8 @@ func makeClaim(subject, said string, trail []string) (claim, bool) {
 	return claim{subject: strings.Join(names, " "), value: v, said: strings.Trim(said, "*_ ")}, true
 }
 
-// subjectWords are the words that name something, without those that don't. A run
-// of a script without spaces is one word here: its characters are no names.
+// subjectWords returns the words that name something, without those that don't. A
+// run of a script without spaces is one word here: its characters are no names.
 func subjectWords(s string) []string {
 	s = strings.TrimSuffix(strings.TrimSpace(s), "'s")
 	var out []string

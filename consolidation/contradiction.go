@@ -76,8 +76,8 @@ func (p people) rename(subject string) string {
 	return strings.Join(slices.Compact(ws), " ")
 }
 
-// current are the claims that hold today: of each curated file those of its newest
-// date and those without one, of logs the newest alone.
+// current returns the claims that hold today: of each curated file those of its
+// newest date and those without one, of logs the newest alone.
 func current(cs []claim) []claim {
 	newest, lastLog := map[string]string{}, ""
 	for i := range cs {

@@ -59,7 +59,7 @@ type Promoted struct {
 	Why   []string `json:"why"`
 }
 
-// Line is the entry as it is in memory.
+// Line returns the entry as it is in memory.
 func (p *Promoted) Line() string {
 	l := "- " + p.Tags.String() + " " + p.Text
 	if len(p.Tags) == 0 {
@@ -243,7 +243,7 @@ func vague(text string) bool {
 	return wordCount(text) < leastFact || strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
 }
 
-// addDays is the date n days after another.
+// addDays returns the date n days after another.
 func addDays(day string, n int) string {
 	t, ok := markdownstore.ParseDate(day, utc)
 	if !ok {

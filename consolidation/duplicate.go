@@ -48,7 +48,7 @@ func (a *auditor) duplicates() {
 	}
 }
 
-// sayingsIn are the entries that are compared, curated files first.
+// sayingsIn returns the entries that are compared, curated files first.
 func sayingsIn(s *Snapshot) []saying {
 	var out []saying
 	for i := range s.Files {
@@ -175,7 +175,7 @@ func (a *auditor) repeated(all []saying, members []int) {
 	a.add(f)
 }
 
-// excerpt is the beginning of a text, fit to be shown.
+// excerpt returns the beginning of a text, fit to be shown.
 func (a *auditor) excerpt(s string) string {
 	masked, _ := a.Masker.Mask(s)
 	return clip(masked, 80)

@@ -48,7 +48,7 @@ type Entry struct {
 	State            State
 }
 
-// Place is where the entry is: "MEMORY.md:12".
+// Place returns where the entry is: "MEMORY.md:12".
 func (e *Entry) Place() string { return fmt.Sprintf("%s:%d", e.Path, e.StartLine) }
 
 // Entries reads the entries of a document.
@@ -137,7 +137,7 @@ func comments(s string) [][]string {
 	return comment.FindAllStringSubmatch(s, -1)
 }
 
-// uncommented is a text without its comments.
+// uncommented returns a text without its comments.
 func uncommented(s string) string {
 	if !strings.Contains(s, "<!--") {
 		return s
@@ -145,7 +145,7 @@ func uncommented(s string) string {
 	return comment.ReplaceAllString(s, "")
 }
 
-// untimed is a text without the time that it begins with.
+// untimed returns a text without the time that it begins with.
 func untimed(s string) string {
 	if !strings.ContainsRune(s[:min(len(s), 9)], ':') {
 		return s
@@ -208,7 +208,8 @@ func struck(s string) bool {
 // isoDate is a date as the files write it.
 var isoDate = lazyregexp.New(`\b(\d{4})[-/.](\d{2})[-/.](\d{2})\b`)
 
-// firstDate is the first date in a text, "" if there is none that a calendar has.
+// firstDate returns the first date in a text, "" if there is none that a calendar
+// has.
 func firstDate(s string) string {
 	for _, m := range isoDate.FindAllStringSubmatch(s, -1) {
 		if d := m[1] + "-" + m[2] + "-" + m[3]; validDay(d) {
@@ -218,7 +219,7 @@ func firstDate(s string) string {
 	return ""
 }
 
-// leadingDate is the date that a text begins with.
+// leadingDate returns the date that a text begins with.
 func leadingDate(s string) (string, bool) {
 	if !strings.ContainsAny(s[:min(len(s), 8)], "12") {
 		return "", false

@@ -49,8 +49,8 @@ func (a *auditor) links() {
 	}
 }
 
-// stemsOf are the names by which wiki links find files, without their endings, in
-// lower case.
+// stemsOf returns the names by which wiki links find files, without their
+// endings, in lower case.
 func stemsOf(s *Snapshot) map[string]string {
 	out := map[string]string{}
 	for i := range s.Files {
@@ -212,7 +212,8 @@ func brokenAnchor(f *File, anchor, line string) string {
 	return ""
 }
 
-// anchors are the slugs of a document's headings, and the ids set in it by hand.
+// anchors returns the slugs of a document's headings, and the ids set in it by
+// hand.
 func anchors(d markdownstore.Document) map[string]bool {
 	out, seen := map[string]bool{"": true, "top": true}, map[string]int{}
 	for _, u := range markdownstore.Units(d) {
@@ -235,8 +236,8 @@ func anchors(d markdownstore.Document) map[string]bool {
 // handMade is an anchor written as HTML or as an attribute of a heading.
 var handMade = lazyregexp.New(`(?:id|name)="([^"]+)"|\{#([^}\s]+)\}`)
 
-// slug is a heading's anchor as GitHub makes it: letters and digits in lower case,
-// spaces as hyphens, all else gone.
+// slug returns a heading's anchor as GitHub makes it: letters and digits in lower
+// case, spaces as hyphens, all else gone.
 func slug(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(strings.TrimSpace(s)) {

@@ -17,7 +17,7 @@ var (
 	aboutAgent = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:identity|who i am|about me|self|persona|identité|identität|identidad)(?:[^\p{L}]|$)|身份|自我`)
 )
 
-// owner is the file that a fact belongs to. An owning file must exist, be among
+// owner returns the file that a fact belongs to. An owning file must exist, be among
 // Owners and have room; else a topic file below memory/ takes it, by the heading that
 // it was under, or by its tag.
 func (r *pruner) owner(e *Entry, trail []string) string {
@@ -60,7 +60,8 @@ func (r *pruner) takes(name string) bool {
 // have dates for headings.
 var topics = map[Tag]string{Decision: "decisions", Lesson: "lessons", Surprise: "surprises", Human: "wishes", Identity: "identity"}
 
-// topic is a file below memory/, with the title that it begins with if it is new.
+// topic returns a file below memory/, with the title that it begins with if it is
+// new.
 func (r *pruner) topic(e *Entry, trail []string) string {
 	name, title := "", ""
 	for _, h := range trail {
@@ -107,7 +108,7 @@ func (r *pruner) spelled(path string) string {
 	return path
 }
 
-// titleOf is a heading as a title: as it is written, without its date.
+// titleOf returns a heading as a title: as it is written, without its date.
 func titleOf(h string) string {
 	t, _, _ := strings.Cut(isoDate.ReplaceAllString(h, " "), "(")
 	if t = strings.Trim(oneLine(t), " -—–:：,;[]"); t != "" {
@@ -151,8 +152,8 @@ func topicName(h string) string {
 	return s
 }
 
-// headOf is the beginning of a text: at most n characters as they are read, and at
-// most so many bytes.
+// headOf returns the beginning of a text: at most n characters as they are read,
+// and at most so many bytes.
 func headOf(s string, n, bytes int) string {
 	end := 0
 	for g := uniseg.NewGraphemes(s); n > 0 && g.Next(); n-- {

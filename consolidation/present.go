@@ -70,8 +70,8 @@ var argument = lazyregexp.New(`^(?:[a-z][a-z-]* )?(?:-{1,2}[\w]|[./~$<>|*&{]|[^\
 // Those that are common words as well are left out: find, make, cat, test, go.
 var commands = lazyregexp.New(`^(?:apt|awk|aws|az|bash|brew|bun|bundle|cargo|cd|chmod|chown|conda|cp|cron|crontab|curl|deno|df|dig|dnf|docker|du|echo|ffmpeg|gcc|gcloud|gem|gh|git|gradle|grep|helm|htop|java|javac|jq|journalctl|kubectl|launchctl|ln|ls|lsof|mkdir|mv|mvn|mysql|nano|nc|ninja|nix|node|npm|npx|nvm|openssl|pacman|perl|php|pip|pipx|pnpm|podman|poetry|ps|psql|pwd|pytest|python|redis|rg|rm|rmdir|rsync|ruby|rustc|scp|sed|sh|sqlite|ssh|ssh-keygen|stat|su|sudo|systemctl|tar|terraform|tmux|uv|vi|vim|wc|wget|xargs|yarn|yum|zip|zsh)$`)
 
-// bounded is a text of at most n characters: whole sentences if they are half of
-// that, else whole words and an ellipsis.
+// bounded returns a text of at most n characters: whole sentences if they are
+// half of that, else whole words and an ellipsis.
 func bounded(s string, n int) string {
 	head := headOf(s, n, len(s))
 	if head == s {

@@ -151,7 +151,7 @@ type pruner struct {
 // prunes reports whether a file is to be looked at.
 func (r *pruner) prunes(path string) bool { return len(r.Only) == 0 || slices.Contains(r.Only, path) }
 
-// archive is the note that gets what no longer holds.
+// archive returns the note that gets what no longer holds.
 func (r *pruner) archive() string { return ArchiveDir + r.Day + ".md" }
 
 // give appends a block to a file, under the headings that it was under. Only items
@@ -282,7 +282,7 @@ func (r *pruner) oldObservation(f *File, p *piece) bool {
 	return r.Young == nil || !r.Young(f.Path, strings.TrimSpace(p.text))
 }
 
-// settled is what a file becomes, and whether anything left it.
+// settled returns what a file becomes, and whether anything left it.
 func settled(f *File, ps []piece) (text string, left bool) {
 	if !slices.ContainsFunc(ps, func(p piece) bool { return p.gone }) {
 		return f.Doc.Raw, false
@@ -359,9 +359,9 @@ func (r *pruner) fresh(f *File, ps []piece, b bundle) bool {
 // than a lesson that was promoted, once that is a week old, less than a decision.
 const byHand = 3.5
 
-// worth is what speaks for keeping a bundle in sight: what speaks for the best entry
-// in it, its tags, that it is an open task, that it is recent. One that is long takes
-// the place of several: it is worth its length at most.
+// worth returns what speaks for keeping a bundle in sight: what speaks for the best
+// entry in it, its tags, that it is an open task, that it is recent. One that is long
+// takes the place of several: it is worth its length at most.
 func (r *pruner) worth(ps []piece, b bundle) float64 {
 	best := -1.0
 	for _, i := range b {

@@ -45,7 +45,7 @@ func (r *pruner) memory() {
 	r.finishMemory(f, ps)
 }
 
-// target is the file that gets a bundle, "" for none.
+// target returns the file that gets a bundle, "" for none.
 func (r *pruner) target(ps []piece, b bundle, why Why) string {
 	switch why {
 	case WhyDuplicate:
@@ -56,7 +56,7 @@ func (r *pruner) target(ps []piece, b bundle, why Why) string {
 	return r.archive()
 }
 
-// reasons are why blocks could leave but for want of room, by piece.
+// reasons returns why blocks could leave but for want of room, by piece.
 func (r *pruner) reasons(f *File, ps []piece) map[int]Why {
 	out, replaced := map[int]Why{}, supersededLines(f)
 	for i := range ps {
@@ -101,7 +101,8 @@ func open(f *File, p *piece) bool {
 	})
 }
 
-// supersededLines are the names of entries that another entry of the file replaces.
+// supersededLines returns the names of entries that another entry of the file
+// replaces.
 func supersededLines(f *File) map[string]bool {
 	out := map[string]bool{}
 	for i := range f.Entries {

@@ -7,7 +7,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// shown are the files that the host shows, in its order.
+// shown returns the files that the host shows, in its order.
 func (a *auditor) shown() []*File {
 	var out []*File
 	for _, name := range a.Host.Files {
@@ -76,7 +76,7 @@ func (a *auditor) truncation() {
 	}
 }
 
-// sections are the parts of a document that lie between two offsets.
+// sections returns the parts of a document that lie between two offsets.
 func sections(d markdownstore.Document, from, to int, h *Host) []Section {
 	type part struct {
 		title      string

@@ -28,7 +28,7 @@ type File struct {
 	Err error
 }
 
-// lineCount is how many lines the file has.
+// lineCount returns how many lines the file has.
 func (f *File) lineCount() int {
 	n := strings.Count(f.Doc.Raw, "\n")
 	if !strings.HasSuffix(f.Doc.Raw, "\n") && f.Doc.Raw != "" {

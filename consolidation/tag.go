@@ -19,7 +19,7 @@ const (
 	Identity Tag = "identity" // it changed what the agent knows of itself
 )
 
-// allTags are the tags in the order in which they are written.
+// allTags returns the tags in the order in which they are written.
 func allTags() []Tag { return []Tag{Decision, Surprise, Human, Lesson, Identity} }
 
 // Tags are the tags of one entry, each once, in the order of [allTags].
@@ -42,7 +42,7 @@ func (t Tags) with(more ...Tag) Tags { return MakeTags(append(slices.Clone(t), m
 // has reports whether t holds a tag.
 func (t Tags) has(tag Tag) bool { return slices.Contains(t, tag) }
 
-// String is how tags are written: "[decision] [lesson]".
+// String returns how tags are written: "[decision] [lesson]".
 func (t Tags) String() string {
 	var b strings.Builder
 	for i, tag := range t {
