@@ -33,7 +33,7 @@ type Fetches struct {
 	CarriedTokens int64 `json:"carried_tokens"`
 }
 
-// perTurn is what fetching cost in tokens, written and carried, by turn.
+// perTurn returns what fetching cost in tokens, written and carried, by turn.
 func (f *Fetches) perTurn(turns int) float64 {
 	return float64(f.FetchedTokens+f.CarriedTokens) / float64(max(turns, 1))
 }
@@ -42,9 +42,9 @@ func (f *Fetches) perTurn(turns int) float64 {
 // Claude's with a lifetime of five minutes.
 const writePrice, readPrice = 1.25, 0.1
 
-// price is what a turn's input costs in base input tokens, given the mean prompt:
-// what is there is read, what was fetched is written and then carried, and every
-// resolution or refetch is one more call that reads the prompt.
+// price returns what a turn's input costs in base input tokens, given the mean
+// prompt: what is there is read, what was fetched is written and then carried,
+// and every resolution or refetch is one more call that reads the prompt.
 func (f *Fetches) price(turns int, prompt float64) float64 {
 	n := float64(max(turns, 1))
 	calls := 1 + float64(f.Resolutions+f.Refetches)/n
@@ -112,7 +112,7 @@ func (f *fetcher) restores(t *paging.Turn, out *paging.Outcome) {
 	}
 }
 
-// carry is what of the copies finds room in the next prompt.
+// carry returns what of the copies finds room in the next prompt.
 func (f *fetcher) carry(cs []held, room int) []held {
 	sum := 0
 	for _, c := range cs {

@@ -148,7 +148,8 @@ func newPlayer(ctx context.Context, dir string, w *Workload, budget, fixed int) 
 	return pl, nil
 }
 
-// lines is a text of so many units about a page, each line with a mark of its own.
+// lines returns a text of so many units about a page, each line with a mark of its
+// own.
 func lines(p *Page, part string, units int) []string {
 	var out []string
 	for i := range max(units, 0) * linesPerUnit {
@@ -184,7 +185,8 @@ func fields(p *Page) (main, rest string) {
 	return "", ""
 }
 
-// owner is the session that writes a page: a shared one is the first session's.
+// owner returns the session that writes a page: a shared one is the first
+// session's.
 func (pl *player) owner(p *Page) string {
 	if p.Session == "" {
 		return pl.w.Sessions[0]
@@ -205,7 +207,8 @@ func (pl *player) write(ctx context.Context, p *Page) error {
 	return err
 }
 
-// updates are the next version of a page, nil for one that the host does not write.
+// updates returns the next version of a page, nil for one that the host does not
+// write.
 func (pl *player) updates(p *Page) []journal.Update {
 	main, rest := fields(p)
 	if main == "" {
@@ -304,7 +307,7 @@ func (pl *player) levels(s *talk, plan *kernel.ContextPlan) map[string]pagevm.Le
 	return out
 }
 
-// written is how the words of a page are in a text.
+// written returns how the words of a page appear in a text.
 func written(p *Page, text string) pagevm.Level {
 	has := func(part string, units int) bool {
 		for _, l := range lines(p, part, units) {

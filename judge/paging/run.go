@@ -194,7 +194,7 @@ func (r *Result) measure(cfg paging.Config, sc *script) error {
 	return nil
 }
 
-// micros is a percentile of sorted times in microseconds.
+// micros returns a percentile of sorted times in microseconds.
 func micros(sorted []time.Duration, p int) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -239,7 +239,7 @@ type script struct {
 	sight *foresight // nil but for an oracle
 }
 
-// turn is the next turn to play, with the future that an oracle may know.
+// turn returns the next turn to play, with the future that an oracle may know.
 func (sc *script) turn(i int) *paging.Turn {
 	if sc.sight != nil {
 		sc.turns[i].Future = sc.sight.from(sc.turns, i)

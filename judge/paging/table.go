@@ -49,7 +49,7 @@ type Table struct {
 // cell pairs a figure with the paper's.
 func cell(kind Kind, ours, paper float64) Cell { return Cell{Ours: ours, Paper: &paper, Kind: kind} }
 
-// alone is a figure that the paper does not have.
+// alone returns a figure that the paper does not have.
 func alone(ours float64) Cell { return Cell{Ours: ours, Kind: Ours} }
 
 func (t *Table) row(label string, cells ...Cell) {

@@ -45,7 +45,7 @@ func (s *Sum) add(r *Result) {
 	}
 }
 
-// mean is a sum over the number of runs.
+// mean returns a sum over the number of runs.
 func (s *Sum) mean(v float64) float64 { return v / float64(max(s.Runs, 1)) }
 
 // sumOf runs workloads under a policy at budgets.

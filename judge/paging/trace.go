@@ -56,7 +56,7 @@ func fromTranscript(s *transcript.Session, name string, turns int) *Workload {
 	return t.end()
 }
 
-// resultSizes is the size of every call's result in bytes.
+// resultSizes returns the size of every call's result in bytes.
 func resultSizes(s *transcript.Session) map[string]int {
 	out := map[string]int{}
 	for i := range s.Messages {
@@ -164,11 +164,11 @@ func (t *tracer) add(key, file string, bytes int) string {
 	return id
 }
 
-// units is a size in token units, at least 1.
+// units returns a size in token units, at least 1.
 func units(bytes int) int {
 	const unit = unitTokens * bytesPerToken
 	return max((bytes+unit-1)/unit, 1)
 }
 
-// share is a part of a cost, rounded up.
+// share returns a part of a cost, rounded up.
 func share(n int, part float64) int { return max(int(float64(n)*part+0.999), 1) }

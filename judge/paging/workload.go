@@ -149,7 +149,7 @@ func (w *Workload) checkPage(p *Page) error {
 	return nil
 }
 
-// page is the page as the engine takes it.
+// page returns the page as the engine takes it.
 func (p *Page) page() paging.Page {
 	out := paging.Page{ID: p.ID, Type: p.Type, Scope: p.Scope, Session: p.Session, Pin: p.Pin, Tokens: p.Tokens, RecomputeCost: p.RecomputeCost}
 	if out.Pin == "" {
@@ -165,7 +165,7 @@ func (p *Page) page() paging.Page {
 	return out
 }
 
-// links are the pages that a page comes from.
+// links returns the pages that a page comes from.
 func (p *Page) links() []string {
 	if p.Fields == nil {
 		return nil

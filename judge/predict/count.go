@@ -31,7 +31,7 @@ type measure struct {
 	tokens, bytes, blocks [numClasses]int
 }
 
-// thinking is the part that some models drop when the user speaks again.
+// thinking returns the part that some models drop when the user speaks again.
 func (m *measure) thinking() int { return m.tokens[slices.Index(classes(), ClassThinking)] }
 
 func (m *measure) total() (tokens, bytes int) {
@@ -67,7 +67,7 @@ func (s *scale) measure(m *memkernel.Message) measure {
 	return out
 }
 
-// recordedOutput is what the provider billed for writing a message of so many
+// recordedOutput returns what the provider billed for writing a message of so many
 // counted tokens, 0 if the host recorded none or a stub, as streaming hosts do: that
 // is far below what is there.
 func recordedOutput(m *memkernel.Message, counted int) int {
@@ -127,8 +127,8 @@ func (s *scale) thinking(q *memkernel.Part) int {
 	return n
 }
 
-// positions is how many places of the provider's look-back a message takes: runs
-// of calls count as one, and so do runs of results.
+// positions returns how many places of the provider's look-back a message takes:
+// runs of calls count as one, and so do runs of results.
 func positions(m *memkernel.Message) int {
 	n := 0
 	last := memkernel.PartKind("")

@@ -38,7 +38,7 @@ const (
 	minMedians = 8
 )
 
-// line is what is known by now.
+// line returns what is known by now.
 func (f *fit) line() line {
 	if f.known.ratio == 0 {
 		return line{ratio: 1}
@@ -58,12 +58,12 @@ func (f *fit) add(counted, billed float64) {
 	f.known = f.robust()
 }
 
-// robust is a weighted least-squares line through the growths, where points far
-// from the line before weigh less. With few points it starts from the line known
-// so far and leans on the prior. With more it starts from the median of the slopes
-// between all pairs of points (Theil and Sen), which up to a quarter of lumps does
-// not move, and needs neither prior nor many rounds. Errors grow with size, so a
-// point's unit is its own.
+// robust returns a weighted least-squares line through the growths, where points
+// far from the line before weigh less. With few points it starts from the line
+// known so far and leans on the prior. With more it starts from the median of the
+// slopes between all pairs of points (Theil and Sen), which up to a quarter of
+// lumps does not move, and needs neither prior nor many rounds. Errors grow with
+// size, so a point's unit is its own.
 func (f *fit) robust() line {
 	w := make([]float64, len(f.x))
 	if len(f.x) >= minMedians {
@@ -79,7 +79,7 @@ func (f *fit) robust() line {
 	return l
 }
 
-// medians is the line of Theil and Sen.
+// medians returns the line of Theil and Sen.
 func (f *fit) medians() line {
 	slopes := make([]float64, 0, len(f.x)*len(f.x)/2)
 	for i := range f.x {
@@ -126,11 +126,11 @@ func (f *fit) weigh(w []float64, l line, drop bool) {
 	}
 }
 
-// unit is the size by which a growth's error is measured.
+// unit returns the size by which a growth's error is measured.
 func unit(x float64) float64 { return 200 + x }
 
-// solve is the line of least squares under weights, with a prior that weighs as
-// much as so many points at 1,000 tokens on the line y = x.
+// solve returns the line of least squares under weights, with a prior that
+// weighs as much as so many points at 1,000 tokens on the line y = x.
 func (f *fit) solve(w []float64, prior float64) line {
 	const at = 1000.0
 	pw := prior / (unit(at) * unit(at))

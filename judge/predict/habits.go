@@ -43,7 +43,7 @@ func (h *habits) sent(uncached int) {
 	}
 }
 
-// tail is the median of the newest ones.
+// tail returns the median of the newest ones.
 func (h *habits) tail() int {
 	v := make([]float64, len(h.tails))
 	for i, n := range h.tails {

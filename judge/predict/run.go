@@ -86,7 +86,7 @@ func (p *predictor) first(segments []Segment) {
 	}
 }
 
-// model is how a model caches, by the book or by its family.
+// model returns how a model caches, by the book or by its family.
 func (p *predictor) model(id string, at time.Time) cachelayout.Model {
 	if id == "" {
 		id = p.opt.Model

@@ -51,7 +51,7 @@ func Headings(ctx context.Context, dir string) (Set, error) {
 	return set, nil
 }
 
-// sections are the questions of one file.
+// sections returns the questions of one file.
 func sections(path, text string) []Question {
 	units := markdownstore.Units(markdownstore.Parse(path, text))
 	var out []Question
@@ -79,7 +79,7 @@ func sections(path, text string) []Question {
 	return out
 }
 
-// endOf is the last line of the section whose heading comes first.
+// endOf returns the last line of the section whose heading comes first.
 func endOf(units []markdownstore.Unit) int {
 	end := units[0].EndLine
 	for _, u := range units[1:] {

@@ -31,8 +31,8 @@ func NewTuner(benches []*Bench, opts retrieval.Options, now time.Time) *Tuner {
 	return &Tuner{benches, opts, now, map[trial][]Answer{}}
 }
 
-// Ask is the answers to the questions of some sets, by their numbers, under weights.
-// Sets are asked at once.
+// Ask returns the answers to the questions of some sets, by their numbers, under
+// weights. Sets are asked at once.
 func (t *Tuner) Ask(ctx context.Context, sets []int, s retrieval.Signals) ([]Answer, error) {
 	answers, errs := make([][]Answer, len(sets)), make([]error, len(sets))
 	var wg sync.WaitGroup
@@ -64,7 +64,7 @@ func (t *Tuner) ask(ctx context.Context, b *Bench, s retrieval.Signals) (_ []Ans
 	return b.Ask(ctx, &o, now)
 }
 
-// all are the numbers of all sets.
+// all returns the numbers of all sets.
 func (t *Tuner) all() []int {
 	out := make([]int, len(t.benches))
 	for i := range out {
