@@ -28,7 +28,7 @@ func bucket(n int, bounds []int) string {
 	return fmt.Sprintf("%d+", from)
 }
 
-// cells are those that a page falls into at call n.
+// cells returns those that a page falls into at call n.
 func (p *page) cells(n int) []Cell {
 	age := bucket(n-p.born, ages)
 	out := []Cell{{TablePage, p.act.String(), age}, {TableSize, p.act.String(), bucket(p.tokens, sizes)}}
