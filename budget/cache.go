@@ -85,7 +85,7 @@ func (k *Cache) add(key cacheKey, n Count) {
 	k.young[key] = n
 }
 
-// Len is the number of counts kept.
+// Len returns the number of counts kept.
 func (k *Cache) Len() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()

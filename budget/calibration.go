@@ -108,8 +108,8 @@ func (m *Moments) add(x, weight, least float64) bool {
 // Trusted reports whether enough was observed to correct estimates.
 func (c *Calibration) Trusted() bool { return c.Ratio.Samples >= minSamples }
 
-// Factor is the expected actual/estimated, and the margin, at least 1, by which
-// the bound is above it. Both are 1 until the calibration is trusted.
+// Factor returns the expected actual/estimated, and the margin, at least 1, by
+// which the bound is above it. Both are 1 until the calibration is trusted.
 func (c *Calibration) Factor() (ratio, margin float64) {
 	if !c.Trusted() {
 		return 1, 1
@@ -134,8 +134,9 @@ func (c *Calibration) Apply(n Count) Count {
 	}
 }
 
-// FramingOf is what the provider adds to so many messages, for exact counters.
-// It answers false until it was observed often enough; then use [Overheads].
+// FramingOf returns what the provider adds to so many messages, for exact
+// counters. It returns false until it was observed often enough; then use
+// [Overheads].
 func (c *Calibration) FramingOf(messages int) (Count, bool) {
 	if c.Framing.Samples < minSamples || messages < 0 {
 		return Count{}, false

@@ -37,8 +37,8 @@ var asciiClass = func() (t [256]byte) {
 	return t
 }()
 
-// classAt is the class of the character at s[i] and its length in bytes. An
-// invalid byte is one character of its own without a class, as U+FFFD is.
+// classAt returns the class of the character at s[i] and its length in bytes.
+// An invalid byte is one character of its own without a class, as U+FFFD is.
 func classAt(s string, i int) (class byte, width int) {
 	if b := s[i]; b < utf8.RuneSelf {
 		return asciiClass[b], 1

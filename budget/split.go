@@ -96,7 +96,7 @@ func Split(r Request) (Plan, error) {
 	return p, nil
 }
 
-// largest are the largest items, largest first, equal ones in their order.
+// largest returns the largest items, largest first, equal ones in their order.
 func largest(items []Item) []Item {
 	sorted := slices.Clone(items)
 	slices.SortStableFunc(sorted, func(a, b Item) int { return cmp.Compare(b.Tokens, a.Tokens) })
