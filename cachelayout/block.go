@@ -89,7 +89,7 @@ func (l Level) String() string {
 	return "none"
 }
 
-// levelOf is the level that a region belongs to.
+// levelOf returns the level that a region belongs to.
 func levelOf(region string) Level {
 	switch region {
 	case RegionTools:

@@ -129,7 +129,7 @@ func (p *placer) add(i, lo int, why string) int {
 	return i
 }
 
-// lastOf is the last block at or above a level of the prefix, -1 if none.
+// lastOf returns the last block at or above a level of the prefix, -1 if none.
 func (p *placer) lastOf(l Level) int {
 	i := 0
 	for i < len(p.blocks) && levelOf(p.blocks[i].Region) <= l {
@@ -138,7 +138,7 @@ func (p *placer) lastOf(l Level) int {
 	return i - 1
 }
 
-// lastCarry is the last block of the carry region, -1 if there is none.
+// lastCarry returns the last block of the carry region, -1 if there is none.
 func (p *placer) lastCarry() int {
 	last := -1
 	for i := p.lastOf(LevelSystem) + 1; i < len(p.blocks) && p.blocks[i].Region == RegionCarry; i++ {
@@ -191,9 +191,9 @@ func (p *placer) lifetimes(opt LayoutOptions) {
 	}
 }
 
-// CacheKey is a routing key for providers that take one (prompt_cache_key):
-// equal for all requests of a session that share tools and system, so that
-// they reach the machine which holds their prefix.
+// CacheKey returns a routing key for providers that take one
+// (prompt_cache_key): equal for all requests of a session that share tools and
+// system, so that they reach the machine which holds their prefix.
 func CacheKey(session string, blocks []Block) string {
 	h := fnv.New128a()
 	h.Write([]byte(session))

@@ -53,7 +53,7 @@ func (l *Ledger) warmMark(id Identity, now time.Time) bool {
 	return false
 }
 
-// tailTTL is the lifetime of the furthest entry.
+// tailTTL returns the lifetime of the furthest entry.
 func (l *Ledger) tailTTL() time.Duration {
 	var ttl time.Duration
 	last := -1
@@ -65,7 +65,7 @@ func (l *Ledger) tailTTL() time.Duration {
 	return ttl
 }
 
-// level is the level of a block of the last request.
+// level returns the level of a block of the last request.
 func (l *Ledger) level(i int) Level {
 	if i < 0 || i >= len(l.Chain) {
 		return LevelMessages

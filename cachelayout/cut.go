@@ -211,7 +211,7 @@ func (in *CutInput) budget() int {
 	return max(0, window-in.Reserve)
 }
 
-// cliff is the first price cliff that leaves room above the fixed part.
+// cliff returns the first price cliff that leaves room above the fixed part.
 func (in *CutInput) cliff(median int) int {
 	room := max(CliffRoom, 4*median)
 	for _, t := range in.Model.Tiers {
@@ -250,7 +250,7 @@ func (in *CutInput) marks(f *Figures) {
 	}
 }
 
-// cycle is the session as the marks see it.
+// cycle returns the session as the marks see it.
 func (in *CutInput) cycle(f *Figures, room int) Cycle {
 	return Cycle{Growth: float64(f.MeanGrowth), Fixed: float64(in.Fixed), Room: math.Max(1, float64(room-in.Fixed)),
 		ColdRate: in.ColdRate, Ratios: in.Model.Ratios(f.Planned, in.TTL), Extra: in.Extra}
@@ -273,8 +273,8 @@ func finite(v float64) float64 {
 	return v
 }
 
-// growth is the largest and the median of the last calls' growths; a call that
-// shrank counts as none.
+// growth returns the largest and the median of the last calls' growths; a call
+// that shrank counts as none.
 func growth(all []int) (largest, median int) {
 	g := slices.Clone(all[max(0, len(all)-growthCalls):])
 	if len(g) == 0 {
@@ -287,8 +287,8 @@ func growth(all []int) (largest, median int) {
 	return g[len(g)-1], g[len(g)/2]
 }
 
-// MeanGrowth is the mean of the growths of calls, and of what is commonly seen as
-// long as they are few; a call that shrank counts as none.
+// MeanGrowth returns the mean of the growths of calls, and of what is commonly
+// seen as long as they are few; a call that shrank counts as none.
 func MeanGrowth(all []int) int {
 	sum := priorGrowth * priorGrowthCalls
 	for _, g := range all {
@@ -304,7 +304,7 @@ func orDefault(v, def int) int {
 	return def
 }
 
-// String is the decision in one line.
+// String returns the decision in one line.
 func (c Cut) String() string {
 	f := c.Figures
 	if !c.Do {

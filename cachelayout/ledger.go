@@ -142,7 +142,7 @@ func chainHash(before uint64, hash string) uint64 {
 	return h * prime
 }
 
-// word is the first eight bytes of s, little endian.
+// word returns the first eight bytes of s, little endian.
 func word(s string) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -191,7 +191,7 @@ func thin(marks []Mark) []Mark {
 	return append(marks[:head:head], marks[len(marks)-(maxMarks-head):]...)
 }
 
-// Tail is the place in blocks where [Layout] should put the previous-tail
+// Tail returns the place in blocks where [Layout] should put the previous-tail
 // marker: the last block of the last request if all of it is unchanged, else
 // the furthest entry that survived a rewind; -1 if none did.
 func (l *Ledger) Tail(blocks []Block) int {
@@ -207,7 +207,7 @@ func (l *Ledger) Tail(blocks []Block) int {
 	return -1
 }
 
-// Tokens is the size of the last request.
+// Tokens returns the size of the last request.
 func (l *Ledger) Tokens() int {
 	if len(l.Chain) == 0 {
 		return 0

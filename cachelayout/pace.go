@@ -30,8 +30,8 @@ const (
 	priorIdleCalls = 100
 )
 
-// Add is the pace after one more call, that started gap after the one before. A
-// clock that went back is no gap.
+// Add returns the pace after one more call, that started gap after the one
+// before. A clock that went back is no gap.
 func (p Pace) Add(gap time.Duration) Pace {
 	p.Calls++
 	if gap < minIdle {
@@ -45,8 +45,9 @@ func (p Pace) Add(gap time.Duration) Pace {
 	return p
 }
 
-// Rate is the chance that a call comes at least gap after the one before, by what
-// the session showed and, while that is little, by what sessions commonly show.
+// Rate returns the chance that a call comes at least gap after the one before, by
+// what the session showed and, while that is little, by what sessions commonly
+// show.
 func (p Pace) Rate(gap time.Duration) float64 {
 	n := 0
 	for _, g := range p.Idle {

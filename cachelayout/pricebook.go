@@ -93,7 +93,7 @@ func (m Model) Priced() bool {
 	return len(m.Tiers) > 0 && m.Tiers[0].Input != nil
 }
 
-// TierFor is the tier that prices a prompt of so many tokens as a whole.
+// TierFor returns the tier that prices a prompt of so many tokens as a whole.
 func (m Model) TierFor(tokens int) Tier {
 	var t Tier
 	for _, c := range m.Tiers {
@@ -104,8 +104,8 @@ func (m Model) TierFor(tokens int) Tier {
 	return t
 }
 
-// Cliff is the largest prompt that is still priced by the tier that prices a
-// prompt of so many tokens; 0 if no dearer tier follows.
+// Cliff returns the largest prompt that is still priced by the tier that
+// prices a prompt of so many tokens; 0 if no dearer tier follows.
 func (m Model) Cliff(tokens int) int {
 	for _, t := range m.Tiers {
 		if t.AboveTokens > 0 && t.AboveTokens >= tokens {
@@ -115,8 +115,9 @@ func (m Model) Cliff(tokens int) int {
 	return 0
 }
 
-// TTL is the lifetime that the provider offers for a wish: the shortest that
-// is not shorter, else the longest. No wish gives the default, the shortest.
+// TTL returns the lifetime that the provider offers for a wish: the shortest
+// that is not shorter, else the longest. No wish gives the default, the
+// shortest.
 func (m Model) TTL(wish time.Duration) time.Duration {
 	if len(m.TTLs) == 0 {
 		return AssumedTTL
@@ -154,7 +155,7 @@ var defaultBook = sync.OnceValue(func() *Book {
 	return newBook(rows)
 })
 
-// DefaultBook is the table embedded in the binary.
+// DefaultBook returns the table embedded in the binary.
 func DefaultBook() *Book { return defaultBook() }
 
 func newBook(rows []Row) *Book {
