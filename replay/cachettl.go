@@ -79,7 +79,7 @@ func (p *cacheTTL) prune(req request) (changed bool) {
 	return changed
 }
 
-// protected is where the newest answers begin, whose results stay.
+// protected returns where the newest answers begin, whose results stay.
 func (p *cacheTTL) protected(end int) int {
 	left := pruneKeepAnswers
 	for i := end - 1; i >= p.from; i-- {

@@ -43,7 +43,7 @@ func (h *history) items(end int) []item {
 	return out
 }
 
-// tokens is the size of items.
+// tokens returns the size of items.
 func (h *history) tokens(end int) int {
 	n := 0
 	for i := range h.lead {
@@ -96,10 +96,10 @@ func (h *history) replace(r result, text string) int {
 
 func formKey(r result) string { return strconv.Itoa(r.message) + "/" + strconv.Itoa(r.part) }
 
-// form is what a result shows in place of its own text, "" for itself.
+// form returns what a result shows in place of its own text, "" for itself.
 func (h *history) form(r result) string { return h.forms[formKey(r)] }
 
-// withText is a part with a result whose content is a text.
+// withText returns a part with a result whose content is a text.
 func withText(p memkernel.Part, text string) memkernel.Part {
 	c := *p.Result
 	c.Content, c.Text = []memkernel.Part{{Kind: memkernel.PartText, Text: text}}, true
@@ -107,8 +107,8 @@ func withText(p memkernel.Part, text string) memkernel.Part {
 	return p
 }
 
-// textOf is the text of a result; media reports whether it holds something
-// else too.
+// textOf returns the text of a result; media reports whether it holds
+// something else too.
 func textOf(p *memkernel.Part) (text string, media bool) {
 	var b strings.Builder
 	for i := range p.Result.Content {
@@ -130,8 +130,8 @@ func (h *history) begin(from int) {
 
 const leftOut = "[Earlier messages were left out.]"
 
-// newest is where the newest whole atoms within keep tokens begin. The newest atom
-// is kept whatever its size.
+// newest returns where the newest whole atoms within keep tokens begin. The newest
+// atom is kept whatever its size.
 func (h *history) newest(end, keep int) int {
 	atoms := transcript.Atoms(h.rec.msgs[:end])
 	from, n := end, 0

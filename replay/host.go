@@ -79,7 +79,8 @@ func (p *hostPolicy) request(n int, start time.Time) request {
 	return request{n: n, end: p.rec.end(n), cold: cold, room: p.room(window), window: window, model: model}
 }
 
-// room is what messages may take of a window: all but the reserve and the fixed part.
+// room returns what messages may take of a window: all but the reserve and the fixed
+// part.
 func (p *hostPolicy) room(window int) int {
 	reserve := orElse(p.rec.opt.Reserve, min(hostReserve, int(hostReserveShare*float64(window))))
 	return window - reserve - p.rec.opt.FixedTokens

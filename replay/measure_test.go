@@ -52,7 +52,7 @@ func TestRestorePriceIsOneNumber(t *testing.T) {
 		for i := range 60 {
 			at := recall.Place{Message: i}
 			rec.sizes[at] = 1 + 7*i*i
-			r.stands[at] = false
+			r.fetched[at] = false
 		}
 		c := Call{Input: 5000}
 		r.call(&c, nil, m)

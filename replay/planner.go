@@ -75,8 +75,8 @@ func (p *planner) roomAt(m cachelayout.Model) int {
 // searchSteps is how often the range of λ is halved.
 const searchSteps = 16
 
-// reach is the cheapest plan found that shows goal references; one that shows as
-// many as possible if none does.
+// reach returns the cheapest plan found that shows goal references; one that
+// shows as many as possible if none does.
 func (p *planner) reach(goal int) []stretch {
 	high := 1.0
 	for _, g := range p.grown {
@@ -103,7 +103,7 @@ func (p *planner) reach(goal int) []stretch {
 	return plan
 }
 
-// best is the plan that is cheapest at a price for references.
+// best returns the plan that is cheapest at a price for references.
 func (p *planner) best(lambda float64) []stretch {
 	n := len(p.write)
 	least, from := make([]float64, n+1), make([]int, n+1)
@@ -159,7 +159,7 @@ func (p *planner) holds(keep []kept, at recall.Place) bool {
 	return i >= 0 && (r < 0 || p.units[atom].results[r].saves <= 0 || slices.Contains(keep[i].full, r))
 }
 
-// find is the atom of a place, and its result there, -1 if it is none.
+// find returns the atom of a place, and its result there, -1 if it is none.
 func (p *planner) find(at recall.Place) (atom, r int) {
 	atom = p.rec.atomOf(at.Message)
 	return atom, slices.IndexFunc(p.units[atom].results, func(u unitResult) bool {
@@ -230,7 +230,7 @@ func (s *span) want(atom, r int) {
 	}
 }
 
-// value is what the stretch costs, less what its references earn.
+// value returns what the stretch costs, less what its references earn.
 func (s *span) value() float64 {
 	earned, _ := s.pick(false)
 	return s.cost - s.lambda*float64(s.free) - earned

@@ -171,7 +171,7 @@ func (r *recording) run(ctx context.Context, name string, goal int) (*Result, er
 	return out, nil
 }
 
-// window is the window of the last call.
+// window returns the window of the last call.
 func (r *recording) window() int {
 	var at time.Time
 	if n := len(r.calls); n > 0 {

@@ -49,7 +49,7 @@ func (r *rereads) call(c *Call, n int, shown *recall.Prompt) {
 	}
 }
 
-// readPath is the file that a call reads, "" if it reads none.
+// readPath returns the file that a call reads, "" if it reads none.
 func readPath(call *memkernel.ToolCall) string {
 	if call == nil {
 		return ""
@@ -90,7 +90,8 @@ func (r *rereads) keep(path string, lines []string) {
 	}
 }
 
-// resultOf is the result of a call of answer n as lines; none if it failed.
+// resultOf returns the result of a call of answer n as lines; none if it
+// failed.
 func (r *rereads) resultOf(n int, id string) []string {
 	end := len(r.rec.msgs)
 	if n+1 < len(r.rec.calls) {

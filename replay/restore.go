@@ -89,8 +89,8 @@ func (b *bill) usd() *float64 {
 	return &v
 }
 
-// writePrice is what a new token costs that is written for ttl: input where writing
-// has no price of its own.
+// writePrice returns what a new token costs that is written for ttl: input where
+// writing has no price of its own.
 func writePrice(m cachelayout.Model, t cachelayout.Tier, ttl time.Duration) *float64 {
 	long := len(m.TTLs) > 1 && m.TTL(ttl) >= m.TTLs[1]
 	switch {

@@ -138,7 +138,7 @@ func share(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// shareOrAll is a share of which nothing is all.
+// shareOrAll returns a's share of b, 1 if b is 0.
 func shareOrAll(a, b int) float64 {
 	if b == 0 {
 		return 1

@@ -13,7 +13,7 @@ const (
 	void                // as if it were not there: soft hyphen, joiners
 	dense               // Han, kana, Hangul: no spaces, dense meaning
 	tight               // Thai and its neighbours: no spaces, long words
-	emoji               // a sign that stands for itself
+	emoji               // a sign that is a term by itself
 )
 
 // asciiClass holds the classes of the first 128 characters.

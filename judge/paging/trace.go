@@ -33,7 +33,7 @@ const traceBudget = 300
 //   - A page is demanded by a call on its file, and by a turn whose words or
 //     arguments name the file.
 //   - An edit makes the plan page dirty: it is what the agent has done so far.
-//   - The host's compactions are where they stood; the session ends with the last
+//   - The host's compactions are where they were; the session ends with the last
 //     turn.
 func fromTranscript(s *transcript.Session, name string, turns int) *Workload {
 	t := &tracer{builder: build(name, "main"), pages: map[string]string{}, edits: map[string]int{}, names: map[string]string{}}

@@ -49,7 +49,7 @@ func Regimes() []Regime {
 	}
 }
 
-// rooms are the windows, in tokens above the fixed part.
+// rooms returns the windows, in tokens above the fixed part.
 func rooms() []int { return []int{64_000, 128_000, 200_000} }
 
 // Session is a recorded session with its name.

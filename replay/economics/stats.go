@@ -94,7 +94,7 @@ func inputRatio(own, late *Row) float64 {
 	return over(float64(own.Totals.NetInputTokens), float64(late.Totals.NetInputTokens))
 }
 
-// gapInputRatio is what the first calls after gaps held.
+// gapInputRatio returns what the first calls after gaps held.
 func gapInputRatio(own, late *Row) float64 {
 	if own.Totals.GapCalls == 0 {
 		return math.NaN()
@@ -102,7 +102,7 @@ func gapInputRatio(own, late *Row) float64 {
 	return over(float64(own.Totals.GapInputTokens), float64(late.Totals.GapInputTokens))
 }
 
-// gapRatio is what the first calls after gaps had to write.
+// gapRatio returns what the first calls after gaps had to write.
 func gapRatio(own, late *Row) float64 {
 	if own.Totals.GapCalls == 0 {
 		return math.NaN()

@@ -36,7 +36,7 @@ func (r *Report) curveTitle() string {
 	return fmt.Sprintf("Cost against recall, %d sessions, %s, fixed part + %dk", len(r.Options.Sessions), r.Options.Regimes[0].Name, curveRoom/1000)
 }
 
-// Markdown is the report.
+// Markdown returns the report.
 func (r *Report) Markdown(command string, now time.Time) string {
 	var b strings.Builder
 	calls := 0

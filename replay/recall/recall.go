@@ -46,7 +46,7 @@ func (s *Score) Add(o Score) {
 	s.EditsShown += o.EditsShown
 }
 
-// Recall is the share of references that are shown, between 0 and 1; 1 if
+// Recall returns the share of references that are shown, between 0 and 1; 1 if
 // there are none.
 func (s Score) Recall() float64 {
 	if s.References == 0 {
@@ -149,7 +149,7 @@ func distinct(use string) []used {
 	return out
 }
 
-// recent is where the last 8,000 tokens begin.
+// recent returns where the last 8,000 tokens begin.
 func (t *Tracker) recent() int {
 	if i := t.Recent(); i < len(t.messages) {
 		return t.messages[i].start
@@ -157,8 +157,8 @@ func (t *Tracker) recent() int {
 	return 0
 }
 
-// Recent is the first message of the last 8,000 tokens, of which the measure
-// presumes that every prompt shows them.
+// Recent returns the first message of the last 8,000 tokens, of which the
+// measure presumes that every prompt shows them.
 func (t *Tracker) Recent() int {
 	chars := 0
 	for i := len(t.messages) - 1; i >= 0; i-- {
@@ -241,7 +241,7 @@ func (t *Tracker) place(pos int) Place {
 	return t.parts[lo].place
 }
 
-// window is the line around an occurrence, at most side characters of it
+// window returns the line around an occurrence, at most side characters of it
 // either way, trimmed.
 func (t *Tracker) window(pos, n int) string {
 	text := t.hist.text

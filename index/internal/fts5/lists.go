@@ -155,7 +155,7 @@ func (l *wordLists) find(ctx context.Context, db drv.Conn, terms []string) ([]*p
 // number.
 const maxPages = 1 << 18
 
-// fetch reads all pages on which the words' rows stand.
+// fetch reads all pages that hold the words' rows.
 func (l *wordLists) fetch(ctx context.Context, db drv.Conn, terms []string) (map[int64][]byte, error) {
 	var ids []int64
 	for _, t := range terms {

@@ -80,7 +80,7 @@ func (r *numbers) skip(n int) {
 // pageID returns the key of a page in chunks_fts_data.
 func (s *segment) pageID(page int64) int64 { return s.id<<37 + page }
 
-// span returns the first and last page on which a term's rows may stand.
+// span returns the first and last page that may hold a term's rows.
 func (s *segment) span(key []byte) (from, to int64) {
 	i, found := slices.BinarySearchFunc(s.pages, key, func(p pageStart, key []byte) int { return bytes.Compare(p.term, key) })
 	if !found {
