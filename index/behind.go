@@ -29,7 +29,7 @@ func (ix *Index) Behind(ctx context.Context, source iter.Seq2[FileStat, error]) 
 	if len(l.Problems) == 0 {
 		return l.Stamp != v.stamp, nil
 	}
-	// What lies in a gap of the listing is taken to be unchanged.
+	// What is in a gap of the listing is assumed to be unchanged.
 	known, err := readFiles(ctx, h.read)
 	if err != nil {
 		return false, explain("compare index", ix.door.path, err)

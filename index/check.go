@@ -142,7 +142,7 @@ func (c *checker) found(format string, args ...any) {
 	}
 }
 
-// sqlite asks SQLite and the modules of its virtual tables.
+// sqlite runs the checks of SQLite and of the modules of its virtual tables.
 func (c *checker) sqlite() error {
 	rows, err := c.tx.QueryContext(c.ctx, "PRAGMA integrity_check(20)")
 	if err != nil {
@@ -252,7 +252,7 @@ func (c *checker) texts() error {
 	return err
 }
 
-// errStop ends a walk whose consumer wants no more.
+// errStop ends a walk whose consumer stopped.
 var errStop = errors.New("stop")
 
 // tracks sums up where a word is: its count, and a sum over row, column and

@@ -194,7 +194,7 @@ func (d *door) use(ctx context.Context) (h *handles, done func(), err error) {
 	return d.enter(ctx, func() error { return makeFile(ctx, d.path, d.opts) })
 }
 
-// useLocked is use for those who hold the lock.
+// useLocked is use for a caller that holds the lock.
 func (d *door) useLocked(ctx context.Context) (h *handles, done func(), err error) {
 	return d.enter(ctx, func() error { return create(ctx, d.path, d.opts) })
 }
@@ -242,7 +242,7 @@ func (d *door) reopen(ctx context.Context, make func() error) error {
 	return nil
 }
 
-// writer is use for those who write.
+// writer is use for a caller that writes.
 func (d *door) writer(ctx context.Context, op string) (*handles, func(), error) {
 	if err := d.opts.Writable(op, d.path); err != nil {
 		return nil, nil, err
@@ -250,7 +250,7 @@ func (d *door) writer(ctx context.Context, op string) (*handles, func(), error) 
 	return d.use(ctx)
 }
 
-// exclusive is writer with the lock of those who sync.
+// exclusive is writer under the lock of Sync.
 func (d *door) exclusive(ctx context.Context, op string, wait time.Duration) (h *handles, done func(), err error) {
 	if err := d.opts.Writable(op, d.path); err != nil {
 		return nil, nil, err

@@ -28,10 +28,10 @@ type Embedding struct {
 	Vector []float32
 }
 
-// UseModel makes the vectors of a model, of length dim, those that Vector
-// searches. Vectors that the cache has already are put to use; the others are
-// missing until PutEmbeddings brings them. "" and 0 do without vectors. If the
-// model is in use already, nothing happens.
+// UseModel makes Vector search the vectors of a model, of length dim. Vectors
+// that the cache has already are used; the others are missing until
+// PutEmbeddings brings them. "" and 0 do without vectors. If the model is in
+// use already, nothing happens.
 func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	const op = "choose model"
 	if model == "" && dim != 0 || model != "" && dim <= 0 {
@@ -128,8 +128,7 @@ func missing(ctx context.Context, d *door, model string, after int64) (out []Mis
 
 // PutEmbeddings stores vectors of a model in one transaction. They are kept for
 // texts that come later too. If the model is in use, their length must be its;
-// a vector without direction (all zeros) or with a number that is none is
-// refused, and with it the whole call.
+// a vector of zeros, or with a NaN, is refused, and with it the whole call.
 func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embedding) error {
 	const op = "store embeddings"
 	if model == "" {
@@ -180,7 +179,7 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embe
 }
 
 // putVector stores one vector in the cache and, if its model is in use, for
-// every chunk of its text. sqlite-vec knows no "insert or replace".
+// every chunk of its text. sqlite-vec has no "insert or replace".
 func putVector(ctx context.Context, tx drv.Conn, m *meta, edits *vec.Edits, model string, v Embedding, blob []byte) error {
 	var id int64
 	err := tx.QueryRowContext(ctx, `INSERT INTO embedding_cache(model, hash, dim, vector) VALUES(?, ?, ?, ?)

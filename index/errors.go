@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// What can be the matter with an index file. Errors of this package wrap one
-// of these where it applies; test with errors.Is.
+// The kinds of errors about an index file. Errors of this package wrap one of
+// these where it applies; test with errors.Is.
 var (
 	// ErrMissing: there is no index yet. Sync makes one.
 	ErrMissing = errors.New("there is no index yet")

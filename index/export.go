@@ -198,5 +198,6 @@ func (ix *Index) Chunker(ctx context.Context) (string, error) {
 	return v.chunker, nil
 }
 
-// Rules names the rules by which whoever opened the index cuts files.
+// Rules returns the name of the rules by which the caller cuts files
+// (Options.Chunker).
 func (ix *Index) Rules() string { return ix.door.opts.Chunker }

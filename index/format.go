@@ -75,9 +75,8 @@ func createVec(dim int) string {
 }
 
 // create writes an empty index to a new file beside path and moves it there,
-// with the vectors of the file that Rebuild set aside, if it did and did not
-// live to finish. A half-made file is never at path. The caller holds the
-// lock.
+// with the vectors of the file that Rebuild set aside, if there is one. A
+// half-made file is never at path. The caller holds the lock.
 func create(ctx context.Context, path string, o *Options) error {
 	tmp, old := path+newEnd, path+aside
 	err := removeAll(tmp, tmp+"-journal")

@@ -19,9 +19,9 @@ type Options struct {
 	// ReadOnly opens the index for searching only. It must exist, and nothing
 	// this Index does changes it.
 	ReadOnly bool
-	// Immutable is ReadOnly without even a reader's lock, so that not a file is made
-	// or touched beside the index. Nobody may write it meanwhile, and what a log
-	// beside it holds is not seen.
+	// Immutable is ReadOnly without even a reader's lock, so that no file is created
+	// or touched beside the index. The file must not be written meanwhile, and what
+	// a log beside it holds is not seen.
 	Immutable bool
 	// BusyTimeout is how long a statement waits for another process's lock
 	// within SQLite. Default 5 s.
@@ -41,7 +41,7 @@ type Options struct {
 	Aside func(path string, why error)
 	// ExactVectors is up to how many vectors a search compares every one; of more,
 	// those that a table of codes leaves, if that was found to do as well. Default
-	// 10,000; negative: always every one. Only those who write look at it.
+	// 10,000; negative: always every one. Only writers use it.
 	ExactVectors int
 }
 
@@ -60,8 +60,8 @@ func (o *Options) orDefaults() *Options {
 	return &out
 }
 
-// Writable is ErrReadOnly for those who want to write to an index at a place that was
-// opened for reading.
+// Writable returns ErrReadOnly if the index at a place was opened for reading, else
+// nil.
 func (o *Options) Writable(op, place string) error {
 	if !o.ReadOnly {
 		return nil
@@ -92,7 +92,7 @@ func Open(path string, opts *Options) (*Index, error) {
 	return &Index{door: d}, nil
 }
 
-// Close ends the use of the index. What is still running finishes first.
+// Close closes the index. Calls that are running finish first.
 func (ix *Index) Close() error { return ix.door.close() }
 
 // Path returns the index file, absolute.

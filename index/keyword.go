@@ -24,7 +24,7 @@ const (
 // made them, and must not decide an order.
 const grain = 1e-9
 
-// ties is how many hits are fetched beyond those asked for, so that among equal
+// ties is how many hits are fetched beyond those requested, so that among equal
 // scores at the edge their place decides and not their row.
 const ties = 16
 
@@ -166,7 +166,7 @@ func (r *reader) selective(ctx context.Context, terms []string) ([]string, error
 	return out, nil
 }
 
-// match runs one search; where want refuses hits, it asks for more rows until there
+// match runs one search; where want refuses hits, it fetches more rows until there
 // are enough or no more are left.
 func (r *reader) match(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
 	search := r.words.Search(ctx, r.tx, r.structure, terms, func(t string, chunks int) { r.remember(r.v, t, int64(chunks)) })

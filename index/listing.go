@@ -99,7 +99,7 @@ func readFiles(ctx context.Context, db drv.Conn) ([]fileRow, error) {
 	return out, rows.Err()
 }
 
-// Work is what a listing and the rows of an index's files, laid side by side, ask for.
+// Work is what has to be done to bring an index's files in line with a listing.
 type Work[R any] struct {
 	Read      []Job[R]
 	Remove    []*R

@@ -26,7 +26,7 @@ const (
 	// rarest of its first MaxLookup.
 	MaxTerms  = maxTerms
 	MaxLookup = maxLookup
-	// Ties is how many hits are to be fetched beyond those that are asked for.
+	// Ties is how many hits are to be fetched beyond those requested.
 	Ties = ties
 )
 

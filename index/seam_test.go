@@ -195,7 +195,8 @@ func TestOddTextIsFoundWhereItStands(t *testing.T) {
 	}
 }
 
-// A file that is no text is passed over once, and noticed when it becomes text.
+// A file that is not text is passed over once, and noticed when it becomes
+// text.
 func TestBinaryFileIsSkipped(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"memory/photo.md": "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR walrus", "memory/utf16.md": "\xff\xfew\x00a\x00l\x00\n\x00", "memory/a.md": "seal\n",

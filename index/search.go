@@ -2,7 +2,7 @@ package index
 
 import "context"
 
-// Query asks for candidates by both kinds of search.
+// Query is a search for candidates, of both kinds.
 type Query struct {
 	// Text is the question in the user's words. Nothing in it is syntax.
 	Text string
@@ -16,7 +16,7 @@ type Query struct {
 	KMany int
 	// Want, if not nil, reports whether a file's chunks may be among the hits.
 	Want func(path string) bool
-	// Holders asks for Hits.Holders.
+	// Holders requests Hits.Holders.
 	Holders bool
 }
 
@@ -25,7 +25,7 @@ type Hits struct {
 	// Terms are the words that were searched; none if the question had none.
 	Terms []string
 	// Chunks counts the chunks of the index. Holders counts, for each of Terms,
-	// those that hold it; nil if the query didn't ask.
+	// those that hold it; nil if the query didn't request it.
 	Chunks  int64
 	Holders []int64
 	// Keyword and Vector are the hits, best first.
@@ -35,7 +35,7 @@ type Hits struct {
 	KeywordErr, VectorErr error
 	// Outdated reports whether words or chunks were made by other rules than
 	// this program's; a Sync would make them again. Whether files have changed
-	// is another question, which Behind answers.
+	// is reported by Behind.
 	Outdated bool
 	// Ranked reports whether whoever found the hits ranked them by more than their
 	// words and vectors: their order is to be kept.

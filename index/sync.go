@@ -11,7 +11,7 @@ import (
 )
 
 // ErrSkip, wrapped by a Reader's error, means that a file holds nothing to
-// index (it is no text, say). The index notes its stat and doesn't ask again
+// index (it is not text, say). The index notes its stat and doesn't ask again
 // until that changes.
 var ErrSkip = errors.New("nothing to index")
 
@@ -170,7 +170,7 @@ func (s *syncer) rules(ctx context.Context) error {
 	})
 }
 
-// apply does what the listing asks for.
+// apply does the work of a listing.
 func (s *syncer) apply(ctx context.Context, l *Listing) error {
 	var again bool
 	err := s.h.read.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM files WHERE again)").Scan(&again)

@@ -39,7 +39,7 @@ type Chunk struct {
 	Text string
 	// Keywords are further words by which the chunk's file is found, such as
 	// the title, tags and aliases of its front matter; they count as words of
-	// the path do. They are no part of Hash, nor of an ID that the index
+	// the path do. They are not part of Hash, nor of an ID that the index
 	// derives.
 	Keywords string
 }

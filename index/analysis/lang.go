@@ -150,7 +150,7 @@ func build() (*lexicon, error) {
 	return lx, err
 }
 
-// loadStops takes in the function words of a language, as they are scanned and
+// loadStops adds the function words of a language, as they are scanned and
 // without accents.
 func (lx *lexicon) loadStops(cache *registry.Cache, code string, bit int) error {
 	var list []string
@@ -279,7 +279,7 @@ func (t *tally) best() int {
 			best = i
 		}
 	}
-	// A stray foreign word in a long text is no change of language.
+	// A stray foreign word in a long text is not a change of language.
 	if best != english && t.weight[best] < float64(t.words)/50 {
 		return english
 	}

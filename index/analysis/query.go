@@ -171,7 +171,7 @@ func (q *query) add(t string) {
 }
 
 // lone reports whether a character is a word of its own in Japanese: one that is
-// no kana, with kana beside it and nothing else.
+// not a kana, with kana beside it and nothing else.
 func lone(run []rune, i int) bool {
 	before, after := i == 0 || kana(run[i-1]), i+1 == len(run) || kana(run[i+1])
 	return len(run) > 1 && !kana(run[i]) && before && after

@@ -161,7 +161,7 @@ func wordFollows(text string, i int) bool {
 }
 
 // finish adds the items of the compound in a.buf that ended at i, and returns
-// where the scan goes on.
+// where the scan continues.
 func (a *Analyzer) finish(text string, i int, h humps) int {
 	if h.count > maxHumps {
 		a.cuts = a.cuts[:1]

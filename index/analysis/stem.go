@@ -18,7 +18,7 @@ type word struct {
 	// language, roman for those in Latin letters, plain for the rest.
 	script int
 	// terms are what the word leaves in language lang, separated by spaces;
-	// more has them for the other languages once they were asked for.
+	// more has them for the other languages once they were needed.
 	lang  int
 	terms string
 	more  []string

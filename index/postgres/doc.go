@@ -19,11 +19,11 @@
 // A space belongs to one agent of one workspace. Its agent sees all of it; the
 // other agents of the workspace see what is shared, under paths that begin with
 // "@agent/"; nobody else sees anything. Which scopes a question may see is found in
-// one place (look), and every statement that reads files, chunks or postings asks
-// for "scope = ANY(those)"; a test holds all statements to that. It guards against
-// mistakes, not against somebody who has the password: agents that must not trust
-// each other get databases of their own. A text that is in several agents' files of
-// the same path is found once, one's own first.
+// one place (look), and every statement that reads files, chunks or postings has
+// the condition "scope = ANY(those)"; a test holds all statements to that. It
+// guards against mistakes, not against somebody who has the password: agents that
+// must not trust each other get databases of their own. A text that is in several
+// agents' files of the same path is found once, one's own first.
 //
 // # Words
 //

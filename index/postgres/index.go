@@ -17,15 +17,15 @@ import (
 // several goroutines at once.
 type Index struct{ site *site }
 
-// site is where an index is, and who asks.
+// site is where an index is, and which agent uses it.
 type site struct {
 	pool     *pgxpool.Pool
 	opts     Options
 	index    index.Options
 	place    string
 	password string
-	// vectors: the tables for vectors are there; iterates: pgvector goes on
-	// walking where rows were refused.
+	// vectors: the tables for vectors are there; iterates: pgvector continues
+	// a walk where rows were refused.
 	vectors, iterates bool
 
 	analyzers analysis.Pool

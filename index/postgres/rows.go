@@ -23,7 +23,7 @@ type chunkRows struct {
 	term []string
 }
 
-// add takes in a chunk.
+// add adds a chunk.
 func (c *chunkRows) add(file int64, scope int32, seq int, r *index.ReadyChunk) {
 	n := len(c.file)
 	c.file, c.scope = append(c.file, file), append(c.scope, scope)

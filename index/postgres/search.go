@@ -174,7 +174,7 @@ func (w words) selective() words {
 	return out
 }
 
-// matchWords asks for the best chunks. Where hits are refused, it fetches more until
+// matchWords returns the best chunks. Where hits are refused, it fetches more until
 // there are enough or no more are left.
 func matchWords(ctx context.Context, st *site, v *view, w words, q index.Query) ([]index.Hit, error) {
 	terms, idf := make([]string, len(w)), make([]float64, len(w))

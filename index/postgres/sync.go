@@ -55,7 +55,7 @@ type syncer struct {
 	done   index.Progress
 }
 
-// lockPoll is how often the lock is asked for again.
+// lockPoll is how often the lock is tried again.
 const lockPoll = 50 * time.Millisecond
 
 // lockSpace takes a connection and the lock of those who write this space.
@@ -105,8 +105,8 @@ func (s *syncer) lock(ctx context.Context, op string, wait time.Duration) error 
 	}
 }
 
-// release gives lock and connection back. A connection that can't be asked any
-// more is closed, which frees the lock too.
+// release gives lock and connection back. A broken connection is closed, which
+// frees the lock too.
 func (s *syncer) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.site.opts.ConnectTimeout)
 	defer cancel()

@@ -19,5 +19,5 @@
 // may run commands that its configuration names, so it is left to the user.
 //
 // A question is plain text: quotes, a minus before a word and the prefixes of
-// QMD's query language lose their meaning before it is asked.
+// QMD's query language lose their meaning before it is sent.
 package qmd

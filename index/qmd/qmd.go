@@ -49,10 +49,10 @@ func Beside(ix *index.Index, o Options) *Index {
 	return &Index{ix, o}
 }
 
-// maxHits is the most that QMD is asked for.
+// maxHits is the most hits that QMD is asked for.
 const maxHits = 40
 
-// Search asks QMD, and the index if that comes to nothing.
+// Search runs QMD, and searches the index if that fails or finds nothing.
 func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) {
 	out, err := ix.search(ctx, q)
 	if err == nil || ctx.Err() != nil {
@@ -63,7 +63,7 @@ func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) 
 	return out, ierr
 }
 
-// errNothing is why the index is asked when nothing else is wrong.
+// errNothing is why the index is searched when nothing else is wrong.
 var errNothing = errors.New("it found nothing")
 
 func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err error) {
@@ -99,7 +99,7 @@ func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err
 	return out, err
 }
 
-// resolve finds the chunks that QMD's hits lie in; unresolved counts those that lie in
+// resolve finds the chunks that QMD's hits are in; unresolved counts those that are in
 // none.
 func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found []index.Hit, unresolved int, err error) {
 	paths, err := ix.paths(ctx)
@@ -144,7 +144,7 @@ func (ix *Index) paths(ctx context.Context) (map[string]string, error) {
 }
 
 // spelling returns a path as older versions of QMD have it: lower case, and a
-// dash for whatever is no letter, digit, dot or slash.
+// dash for whatever is not a letter, digit, dot or slash.
 func spelling(p string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" _()[]&'\",;:!+", r) {
@@ -194,7 +194,7 @@ func ranked(found []index.Hit, q index.Query) []index.Hit {
 const least = 1e-6
 
 // maxQuestion bounds what is sent of a question, in bytes: a program's arguments
-// have an end, and QMD asks for every word.
+// have an end, and QMD requires every word.
 const maxQuestion = 2000
 
 // plain takes the meaning that QMD gives to signs off a question.

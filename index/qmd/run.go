@@ -19,7 +19,7 @@ const (
 	maxReason = 200
 )
 
-// ask starts QMD once and reads its answer.
+// ask runs QMD once and reads its answer.
 func (ix *Index) ask(ctx context.Context, text string, n int) (*foreign.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, ix.opts.Timeout)
 	defer cancel()

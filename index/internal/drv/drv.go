@@ -52,7 +52,7 @@ const (
 	// ReadOnly never changes the file.
 	ReadOnly Mode = "ro"
 	// Immutable is ReadOnly for a place where nothing may be created, not even
-	// the lock files of a reader. Nobody may write the file meanwhile.
+	// the lock files of a reader. The file must not be written meanwhile.
 	Immutable Mode = "immutable"
 )
 
@@ -61,8 +61,8 @@ const (
 const PageSize = 16384
 
 // cacheKiB returns the size of a connection's page cache. SQLite's default of 2
-// MiB is smaller than one block of vectors. Those who only read have what they
-// ask for again and again in memory anyway, and there are several of them.
+// MiB is smaller than one block of vectors. Readers have what they need
+// repeatedly in memory anyway, and there are several of them.
 func cacheKiB(mode Mode) string {
 	if mode == ReadOnly || mode == Immutable {
 		return "8192"

@@ -1,12 +1,12 @@
 // Package fts5 is the full-text table of an index, chunks_fts, and the one place
 // that knows how SQLite's FTS5 lays it out. It finds the rows that answer words
-// best, in two ways that give the same rows and scores: by the word lists as they
-// lie in the file, and through SQL. It knows no other table, and never writes to
-// the word lists itself but for the totals that older versions of SQLite get wrong.
+// best, in two ways that give the same rows and scores: by reading the word lists
+// in the file, and through SQL. It uses no other table, and never writes to the
+// word lists itself but for the totals that older versions of SQLite get wrong.
 //
 // The word lists are read in the format that fts5_index.c of SQLite describes at its
 // head and has kept since version 4 (the version is in chunks_fts_config): every
-// term's rows and places, in segments of pages. SQLite itself, asked for bm25, reads
+// term's rows and places, in segments of pages. SQLite itself, computing bm25, reads
 // a row of another table for each chunk that holds a word, which is most of its
 // time. What is not of that form, or damaged, is left to SQLite.
 //

@@ -11,9 +11,10 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// wordLists is what searches keep in memory of the word lists: where they are, how long each
-// chunk is, and the lists of the words asked for last. It belongs to one structure record:
-// while that is unchanged, no word was added and none removed.
+// wordLists is what searches keep in memory of the word lists: where they are,
+// how long each chunk is, and the lists of the words searched for last. It
+// belongs to one structure record: while that is unchanged, no word was added
+// and none removed.
 type wordLists struct {
 	segments []segment
 	// lengths has every chunk's number of words, by row from base on; 0 for
@@ -24,7 +25,7 @@ type wordLists struct {
 	rows, mean float64
 	// norms are those of lengths from 0 on.
 	norms []float64
-	// kept are the lists of words that were asked for.
+	// kept are the lists of words that were searched for.
 	kept postingCache
 	// sums lends sums.
 	sums sync.Pool

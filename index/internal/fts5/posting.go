@@ -68,7 +68,7 @@ func (d *decoder) part(b []byte) error {
 		}
 		d.row += int64(delta)
 		if size&1 != 0 {
-			return errUnknownForm // a mark of deletion, which this kind of table has not
+			return errUnknownForm // a mark of deletion, which this kind of table doesn't have
 		}
 		want := int(size / 2)
 		if want > len(b) {

@@ -33,7 +33,7 @@ type Cache struct {
 type Search struct {
 	db    drv.Conn
 	terms []string
-	// lists is nil if SQLite is asked.
+	// lists is nil if SQLite is used.
 	lists *wordLists
 	held  func(term string, chunks int)
 }
@@ -49,7 +49,7 @@ func (c *Cache) Search(ctx context.Context, db drv.Conn, structure []byte, terms
 	return s
 }
 
-// get returns the word lists, or nil if SQLite is to be asked instead: also for the
+// get returns the word lists, or nil if SQLite is to be used instead: also for the
 // first search of a new state, since reading what is kept takes longer than that.
 func (c *Cache) get(ctx context.Context, db drv.Conn, structure []byte) *wordLists {
 	c.mu.Lock()

@@ -68,9 +68,9 @@ type nearVector struct {
 	cosine float64
 }
 
-// How many stored vectors are asked for as they are, and how many middles of two:
-// a question is further from what answers it than notes are from each other. The
-// worse of the two halves counts.
+// How many stored vectors are searched for as they are, and how many middles of
+// two: a question is further from what answers it than notes are from each other.
+// The worse of the two halves counts.
 const probeHalf = 32
 
 // centreOf bounds the vectors that the centre is the mean of.

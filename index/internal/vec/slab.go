@@ -93,7 +93,7 @@ func decodeSlab(number, stamp int64, b []byte, planes, words int) (*slab, error)
 // row returns the row of an entry.
 func (s *slab) row(i int) int64 { return s.number*slabRows + int64(s.rows[i]) }
 
-// put takes in an entry, in the place of one of the same row.
+// put adds an entry, or replaces the one of the same row.
 func (s *slab) put(e slabEntry, words int) {
 	s.drop(e.row, words)
 	low := len(e.planes) - words

@@ -33,7 +33,7 @@ type Meta struct {
 	exactly bool
 	// Of counts the vectors at the time of measuring, Now those in chunk_codes.
 	Of, Now int64
-	// recall is what was measured.
+	// recall is the measured recall.
 	recall float64
 	// Stamp counts the transactions that changed vectors without changing files.
 	Stamp int64
@@ -293,7 +293,7 @@ func (e *Edits) Save(ctx context.Context, tx drv.Conn, m *Meta) error {
 	return nil
 }
 
-// writeSlab stores a slab; an empty one goes.
+// writeSlab stores a slab, and deletes an empty one.
 func writeSlab(ctx context.Context, tx drv.Conn, number, stamp int64, codes []byte) error {
 	if len(codes) == 0 {
 		_, err := tx.ExecContext(ctx, "DELETE FROM chunk_codes WHERE slab=?", number)
@@ -305,7 +305,8 @@ func writeSlab(ctx context.Context, tx drv.Conn, number, stamp int64, codes []by
 }
 
 // Drop forgets the codes and what was measured with them. The count of
-// transactions goes on, so that nothing made later is taken for what is gone.
+// transactions goes on, so that nothing made later is mistaken for what is
+// gone.
 func Drop(ctx context.Context, tx drv.Conn, m *Meta) error {
 	had := m.planes > 0
 	*m = Meta{Stamp: m.Stamp + 1}
@@ -316,7 +317,7 @@ func Drop(ctx context.Context, tx drv.Conn, m *Meta) error {
 	return err
 }
 
-// Write stores what was found in the place of what is there.
+// Write replaces the stored codes and measurements by those found.
 func (t *Measurement) Write(ctx context.Context, tx drv.Conn, m *Meta) error {
 	stamp := m.Stamp + 1
 	*m = t.found

@@ -32,7 +32,7 @@ func Unit(v []float32) ([]byte, error) {
 	return out, nil
 }
 
-// Decode reads a stored vector; ok is false if it is no unit vector.
+// Decode reads a stored vector; ok is false if it is not a unit vector.
 func Decode(b []byte, dim int) (v []float32, ok bool) {
 	if len(b) != 4*dim || dim == 0 {
 		return nil, false
