@@ -178,8 +178,8 @@ func (r *refiner) best(n int) []*place {
 // spreadAmong is how many passages are chosen one by one.
 const spreadAmong = 40
 
-// spread puts the best passages, which come in order, into one in which sessions
-// take turns: each that is chosen makes the others of its session a little worse.
+// spread reorders the best passages so that sessions take turns: each one chosen
+// lowers the others of its session a little.
 func (r *refiner) spread(top []*place) {
 	worth := func(p *place) float64 { return p.score * math.Pow(1-r.sig.Spread, float64(p.session.taken)) }
 	for n := range min(spreadAmong, len(top)) {

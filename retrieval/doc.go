@@ -1,7 +1,6 @@
-// Package retrieval answers a question from memory. It asks an index and the
-// session's own spans for candidates, puts them in one order, and hands out
-// cited snippets, or a block of notes that fits a budget and may be in a
-// prompt.
+// Package retrieval answers a question from memory. It searches an index and
+// the session's own spans for candidates, ranks them, and returns cited
+// snippets, or a block of notes that fits a budget and may be in a prompt.
 //
 //	question ──┬── words ────────────┐
 //	           └── Embedder ► vector ┴► Index.Search   Spans
@@ -46,7 +45,7 @@
 //
 // # Spans
 //
-// A session lets go of far more text than is ever asked for, so a span is not
+// A session drops far more text than is ever searched for, so a span is not
 // analysed when it is added. What is made of it then is a key for each word: the
 // word itself, in one number. A search looks at the keys that begin like one of
 // the question's terms, turns those back into words to see whether they leave the

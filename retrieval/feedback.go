@@ -10,7 +10,7 @@ import (
 // evidence goes on with: the name, the place, the thing that the first hit mentions.
 //
 // Words weigh by their rarity and by the scores of the passages that hold them, so
-// those that several of the best agree on come first. To ask for agreement loses most
+// those that several of the best agree on come first. Requiring agreement loses most
 // of the gain.
 
 const (
@@ -95,7 +95,7 @@ func (r *refiner) lend(leaders []*place) []lent {
 }
 
 // echoes reports whether a better passage of the same session has lent a word
-// already: that a session repeats itself is no agreement.
+// already: a session that repeats itself doesn't count as agreement.
 func (p *place) echoes(better []*place, t uint32) bool {
 	return slices.ContainsFunc(better, func(q *place) bool { return q.session == p.session && q.body.count(t) > 0 })
 }

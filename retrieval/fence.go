@@ -8,15 +8,15 @@ import (
 
 // names are the tags that a note must not seem to hold: our own, those of the
 // roles, and those by which hosts and chat templates mark what is theirs. A tag
-// that goes on behind one of these words with a sign that is no letter counts
-// too (system-reminder, tool_result).
+// that continues behind one of these words with a sign that is not a letter
+// counts too (system-reminder, tool_result).
 var names = []string{blockTag, itemTag, "system", "user", "human", "assistant", "developer", "instruction", "instructions",
 	"tool", "function", "invoke", "antml", "thinking", "sys", "start", "end"}
 
-// neutral returns a text that can't be taken for more than a note: tags of the
-// names above and control tokens of chat templates lose their angle bracket to
-// ‹, and what can't be seen, but for joiners that scripts and emoji need, is
-// dropped.
+// neutral returns a text that can't be mistaken for more than a note: tags of
+// the names above and control tokens of chat templates lose their angle
+// bracket to ‹, and what can't be seen, but for joiners that scripts and emoji
+// need, is dropped.
 func neutral(text string) string {
 	if plain(text) {
 		return text
@@ -44,8 +44,8 @@ func plain(text string) bool {
 	return true
 }
 
-// visible drops what has no place in a note, and makes lines of what may be
-// shown as lines.
+// visible drops characters that don't belong in a note, and turns those that
+// may be shown as line breaks into line breaks.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -110,7 +110,7 @@ func appendWord(dst []key, text string, i int) ([]key, int) {
 type beginning struct {
 	symbols key
 	n       uint
-	// number is what the digits come to, 1 before the first of them; 0 if there
+	// number is the value of the digits, 1 before the first of them; 0 if there
 	// is none.
 	number uint64
 }
@@ -195,7 +195,7 @@ func (w *compound) upper(c byte) {
 	w.add(c)
 }
 
-// cut ends a part. A single letter is none.
+// cut ends a part. A single letter is not one.
 func (w *compound) cut(part beginning) {
 	w.parts++
 	if part.n > 1 || part.number != 0 {

@@ -2,8 +2,8 @@ package retrieval
 
 import "math/bits"
 
-// known maps keys to the terms that their words leave, as bits. It is asked for
-// most words of an archive, and several times as fast as a map.
+// known maps keys to the terms that their words leave, as bits. It is looked up
+// for most words of an archive, and is several times as fast as a map.
 type known struct {
 	slots []knownSlot // a power of two of them, at most half of them used
 	used  int

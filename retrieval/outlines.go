@@ -12,7 +12,7 @@ import (
 const maxOutlines = 4096
 
 // outlines caches what was made of chunks, by their content. It keeps the last
-// maxOutlines to 2·maxOutlines that were asked for.
+// maxOutlines to 2·maxOutlines that were requested.
 type outlines struct {
 	mu         sync.Mutex
 	young, old map[index.Hash]*outline

@@ -20,8 +20,8 @@ type packer struct {
 	PackOptions
 	segments []segment
 	notes    []note
-	// fence is what the block has without its notes, tokens about what it has
-	// with them.
+	// fence is how many tokens the block has without its notes, tokens about
+	// how many with them.
 	fence, tokens int
 	// counted is how many bytes were counted, to how many tokens.
 	counted, counts int
@@ -288,7 +288,7 @@ func (p *packer) takeBack(more int, shrunk bool) bool {
 	return false
 }
 
-// relay lays the notes of the segments anew, each note counted.
+// relay rebuilds the notes of the segments, and counts each note.
 func (p *packer) relay() {
 	segments := p.segments
 	p.segments, p.notes, p.tokens = nil, nil, p.fence

@@ -19,7 +19,7 @@ const maxPassage = 5
 type passage struct {
 	// from and to are its lines in the chunk, from 0, to exclusive.
 	from, to int
-	// own is the first of them that is no heading.
+	// own is the first of them that is not a heading.
 	own int
 	// label is who speaks, as its analysed words; nil if nobody is named.
 	label *digest
@@ -45,7 +45,7 @@ type outline struct {
 	passages []*passage
 	// over is the words of the headings above the whole chunk.
 	over *digest
-	// whole is the digest of the chunk, once somebody asked for it.
+	// whole is the digest of the chunk, made on first use.
 	whole atomic.Pointer[digest]
 }
 
@@ -97,8 +97,8 @@ func (c *cutter) unit(u markdownstore.Unit) {
 	}
 }
 
-// heading takes a heading into force. Those that wait before it are alone if it
-// is not under them.
+// heading puts a heading into force. If it is not under those that wait before
+// it, these become a passage of their own.
 func (c *cutter) heading(u markdownstore.Unit, from int) {
 	if c.heads && c.open[len(c.open)-1].Level >= u.Level {
 		c.flush(from)

@@ -12,7 +12,7 @@ type Query struct {
 	MinScore float64
 	// MinShare is the share of the best hit's score that a hit needs, 0 to 1.
 	MinShare float64
-	// Passages asks for turns, items and paragraphs of at most five lines, by their
+	// Passages requests turns, items and paragraphs of at most five lines, by their
 	// own words and by what surrounds them, and not for chunks.
 	Passages bool
 	// NoSnippets saves the time for snippets, which Pack does not need.
@@ -20,7 +20,7 @@ type Query struct {
 	// Want, if not nil, reports whether a file's hits may be returned.
 	Want func(path string) bool
 	// Denied, if not "", is why this session may not search memory, half a
-	// sentence. The index is then not asked.
+	// sentence. The index is then not searched.
 	Denied string
 	// Stale reports whether files have changed since they were indexed.
 	Stale bool

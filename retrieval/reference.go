@@ -32,7 +32,8 @@ func refersTo(lines []string) (from, supersedes []string) {
 	return from, supersedes
 }
 
-// unreferenced returns a text without them: their words are nobody's.
+// unreferenced returns a text without its references, whose words are not
+// searched.
 func unreferenced(text string) string {
 	if !strings.Contains(text, "<!--") {
 		return text

@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// leastChunks is how many chunks are asked for at least, and taken apart in a
+// leastChunks is how many chunks are fetched at least, and taken apart in a
 // workspace that hardly has more: all of a small one, so that its answers don't
 // depend on how it was cut. Of a larger one mostChunks do, or as many as Pool sets.
 const (
@@ -142,7 +142,7 @@ func (r *refiner) count(p *place, about uint64) {
 	}
 }
 
-// file takes in the passages of one file. Chunks overlap, so some come twice.
+// file adds the passages of one file. Chunks overlap, so some come twice.
 func (r *refiner) file(ps []*place) {
 	slices.SortStableFunc(ps, func(a, b *place) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 	var s *session

@@ -29,7 +29,7 @@ const (
 	Hybrid  Mode = "hybrid"
 	Keyword Mode = "keyword"
 	Vector  Mode = "vector"
-	// NoSearch: nothing was asked.
+	// NoSearch: nothing was searched.
 	NoSearch Mode = "disabled"
 )
 
@@ -48,8 +48,8 @@ type Result struct {
 	// Note is the part of Detail from the index, on how its hits were found, such as
 	// that another backend answered.
 	Note string `json:"-"`
-	// Err is what failed, nil if nothing did. With hits beside it, it was only
-	// a part. Test it with errors.Is against the errors of package index.
+	// Err is what failed, nil if nothing did. If there are hits too, only a
+	// part failed. Test it with errors.Is against the errors of package index.
 	Err error `json:"-"`
 }
 

@@ -94,7 +94,8 @@ func (s *search) understand(candidates int) {
 // pool returns how many candidates are looked at.
 func (s *search) pool() int { return max(s.opts.Pool, s.q.Limit) }
 
-// may reports whether the index is to be asked, and why not.
+// may reports whether the index is to be searched; if not, the result holds
+// why.
 func (s *search) may() bool {
 	switch {
 	case s.q.Denied != "":
@@ -188,7 +189,7 @@ func (s *search) broken(err error) {
 	s.report(BackendError, "the index can't be searched: "+err.Error(), err)
 }
 
-// session asks the spans. Vectors know nothing of them, so words have all the
+// session searches the spans. They have no vectors, so words have all the
 // weight.
 func (s *search) session() []*candidate {
 	if s.q.Spans == nil || s.opts.KeywordWeight == 0 && s.vectors {

@@ -17,7 +17,7 @@ type Signals struct {
 	Repeat float64
 	// Answer is what a passage before adds to its share by being a question.
 	Answer float64
-	// Question is what a passage loses by being nothing but a question.
+	// Question is what a passage loses if it is nothing but a question.
 	Question float64
 	// Session is the share of BM25 of the whole session: what is under the
 	// first two headings of a file.

@@ -42,7 +42,7 @@ type stripper struct {
 	out []line
 	// fence is the code fence that is open, "" if none is.
 	fence string
-	// inside reports whether a comment goes on.
+	// inside reports whether the scan is inside a comment.
 	inside bool
 	// lastClose is the last line in which a comment could end.
 	lastClose int
@@ -66,9 +66,8 @@ func (s *stripper) take(i int, l line) {
 	s.out = append(s.out, l)
 }
 
-// uncomment returns a line without its comments. One that goes on over several
-// lines must begin a line, else a text about comments would lose half of
-// itself.
+// uncomment returns a line without its comments. One that spans several lines
+// must begin a line, else a text about comments would lose half of itself.
 func (s *stripper) uncomment(text string, i int) string {
 	if s.inside {
 		_, behind, ends := strings.Cut(text, commentEnd)

@@ -61,7 +61,7 @@ var (
 	spoken      = lazy(`(?i)` + border(oneOf(spokenNames)))
 )
 
-// lazy compiles an expression when it is first asked.
+// lazy compiles an expression on first use.
 func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
@@ -89,7 +89,7 @@ func (r *reader) years() {
 	}
 }
 
-// reader collects the times in a text. What was read is blanked out.
+// reader collects the times in a text. Parts that were read are blanked out.
 type reader struct {
 	when
 	text  string
@@ -98,7 +98,7 @@ type reader struct {
 
 func date(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
 
-// add takes in a stretch that begins on a day.
+// add adds a stretch that begins on a day.
 func (r *reader) add(from time.Time, years, months, days int) {
 	r.stretches = append(r.stretches, stretch{from, from.AddDate(years, months, days)})
 }
@@ -114,7 +114,7 @@ func (r *reader) each(form func() *regexp.Regexp, f func(m []string) bool) {
 	})
 }
 
-// ymd takes in a date, whose day or year may be 0.
+// ymd adds a date, whose day or year may be 0.
 func (r *reader) ymd(y, m, d int) bool {
 	switch {
 	case m < 1 || m > 12 || d > 31:
@@ -137,8 +137,8 @@ func (r *reader) ymd(y, m, d int) bool {
 	return true
 }
 
-// Regular expressions are slow, and most questions name no time, so each is asked
-// only of texts that hold what it can't do without.
+// Regular expressions are slow, and most questions name no time, so each is
+// matched only against texts that hold a literal that it requires.
 
 func (r *reader) dates() {
 	if strings.Contains(r.text, "月") {
@@ -165,8 +165,8 @@ func may(lower string, words *literals) bool {
 	return words.in(lower) && (words.whole(lower) || strings.Contains(lower, foldedLetter))
 }
 
-// monthNames reads months in words. May and March are words of other meaning too:
-// without a number beside them they need a capital letter, or "in".
+// monthNames reads months in words. May and March are other words too: without a
+// number beside them they need a capital letter, or "in".
 func (r *reader) monthNames() {
 	if may(strings.ToLower(r.text), monthWords) {
 		r.monthsIn()
@@ -238,7 +238,7 @@ func (r *reader) back(n int, unit byte) {
 	}
 }
 
-// span takes in a stretch by its name: unit and how many units back.
+// span adds a stretch by its name: unit and how many units back.
 func (r *reader) span(s string) {
 	if s == "" {
 		return
@@ -302,7 +302,7 @@ func (r *reader) shift() {
 	r.months = 0
 }
 
-// numeral reads a number in digits or words, 0 if it is none.
+// numeral reads a number in digits or words, 0 if it is not one.
 func numeral(s string) int {
 	if n, err := strconv.Atoi(s); err == nil {
 		return n
