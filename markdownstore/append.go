@@ -19,7 +19,7 @@ type Appended struct {
 	// Existed reports whether the entry was there before; then nothing was
 	// written.
 	Existed bool
-	// Late is the path that was asked for if that is the log of a day that is
+	// Late is the path that was requested if that is the log of a day that is
 	// over; the entry then is in today's and refers to it.
 	Late string
 }

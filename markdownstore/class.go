@@ -10,7 +10,7 @@ import (
 // Kind is what a file of the workspace is for.
 type Kind string
 
-// The kinds. A file that is none of them is no concern of this package.
+// The kinds. Any other file is ignored by this package.
 const (
 	KindMemory       Kind = "memory"       // MEMORY.md: curated long-term memory
 	KindTopic        Kind = "topic"        // memory/**/*.md without a date

@@ -62,7 +62,7 @@ func (c Chunking) Name() string {
 // CountTokens returns the fixed counter of chunk sizes: two eighths of a token
 // for an ASCII byte and three for any other, rounded up. That is a token for
 // four letters of English, and nine eighths for a Chinese character. It is no
-// model's count and is not meant to be: it must not change when a model does.
+// model's count and must not be: it must not change when a model does.
 func CountTokens(s string) int {
 	other := 0
 	for i := range len(s) {
@@ -106,8 +106,8 @@ func (c *Chunking) fit(s string, limit int) int {
 	return size
 }
 
-// runeStart moves n back to where a rune begins. Among bytes that are no UTF-8
-// it stays.
+// runeStart moves n back to where a rune begins. Among bytes that are not
+// UTF-8 it stays.
 func runeStart(s string, n int) int {
 	for i := n; i > 0 && i > n-utf8.UTFMax; i-- {
 		if utf8.RuneStart(s[i]) {

@@ -48,7 +48,7 @@
 //
 // The marker is behind the text, so a torn write is never taken for the whole
 // entry. An entry is looked for by its marker before it is written, hence it
-// never is twice.
+// is never there twice.
 //
 // # Several writers
 //

@@ -80,7 +80,7 @@ func (d *folder) Resolve(link string) (to string, isFolder bool, err error) {
 	return filepath.ToSlash(rel), isFolder, err
 }
 
-// lockPoll is how often a lock that another process holds is asked for again.
+// lockPoll is how often a lock that another process holds is tried again.
 const lockPoll = 5 * time.Millisecond
 
 // Write runs f while this process, and this goroutine in it, is the only one

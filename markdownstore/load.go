@@ -110,12 +110,12 @@ func hashOf(text string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// binarySample is how much of a file is looked at to find that it is no text.
+// binarySample is how much of a file is looked at to find that it is not text.
 const binarySample = 8000 // as git does
 
-// binaryWhy returns why a file is no text, "" if it is. One zero byte at its
-// beginning will do, or many other control characters. Bytes that are no UTF-8
-// make nothing binary: old encodings are text too.
+// binaryWhy returns why a file is not text, "" if it is. One zero byte at its
+// beginning will do, or many other control characters. Bytes that are not
+// UTF-8 make nothing binary: old encodings are text too.
 func binaryWhy(text string) string {
 	head := text[:min(len(text), binarySample)]
 	switch {

@@ -66,7 +66,8 @@ func (s *Store) locate(p string) (place, error) {
 }
 
 // follow looks at what is under a clean path. Every lookup goes through the
-// root, so that no link can lead out of it, whoever swaps what meanwhile.
+// root, so that no link can lead out of it, even if files are swapped
+// meanwhile.
 func (s *Store) follow(p string, c Class) (place, error) {
 	pl := place{path: p, real: p, class: c}
 	if err := checkFolders(s.files, p); err != nil {
@@ -120,10 +121,11 @@ func checkFolders(files Files, p string) error {
 	return nil
 }
 
-// readLink finds where a link leads, and what it is then. It may lead to what is memory
-// by its own path, or to a file of the kind that the link is; standing instructions also
-// to any Markdown file of the workspace that is not hidden, since hosts call theirs by
-// other names. All else is refused: a link makes nothing memory that is none.
+// readLink finds where a link leads, and what it is then. It may lead to what
+// is memory by its own path, or to a file of the kind that the link is;
+// standing instructions also to any Markdown file of the workspace that is not
+// hidden, since hosts call theirs by other names. All else is refused: a link
+// doesn't turn another file into memory.
 func readLink(files Files, p string, c Class) (string, fs.FileInfo, Class, error) {
 	refuse := func() (string, fs.FileInfo, Class, error) { return "", nil, c, deny(p, DenyLink) }
 	rel, _, err := files.Resolve(p)

@@ -44,7 +44,8 @@ type Store struct {
 	files Files
 	dir   string
 	opts  Options
-	// guard is asked before MEMORY.md is replaced, nil for nobody.
+	// guard is called before MEMORY.md is replaced; nil allows every
+	// replacement.
 	guard func(path, before, after string) error
 }
 
@@ -87,8 +88,9 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Guard has a function asked, under the lock, before MEMORY.md is replaced; what it
-// refuses is not written. It must be set before the store is used.
+// Guard sets a function that is called, under the lock, before MEMORY.md is
+// replaced; if it returns an error, nothing is written. It must be set before the
+// store is used.
 func (s *Store) Guard(refuse func(path, before, after string) error) { s.guard = refuse }
 
 // Close releases the workspace. The store must not be used after it.

@@ -44,7 +44,7 @@ type walker struct {
 	memory   fs.FileInfo // MEMORY.md, once it was seen
 }
 
-// name lists a known file of the root. They are asked for one by one: a
+// name lists a known file of the root. They are looked up one by one: a
 // workspace can be a large repository.
 func (w *walker) name(name string) bool {
 	c, _ := Classify(name)
