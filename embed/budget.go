@@ -133,7 +133,7 @@ func (b *Budget) take(tokens int) (*spent, error) {
 }
 
 // settle puts what was billed in the place of the estimate. What was sent before
-// midnight is of no account after it.
+// midnight no longer counts after it.
 func (s *spent) settle(billed int) error {
 	if s == nil || billed == s.tokens {
 		return nil

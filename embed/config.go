@@ -121,7 +121,7 @@ func FromConfig(c Config) (Provider, error) {
 	return nil, fmt.Errorf("embedding provider %q is not known: use openai, gemini, voyage, mistral, ollama, local, auto or none", c.Provider)
 }
 
-// auto chooses a provider; nil if there is none to be had.
+// auto chooses a provider; nil if none is available.
 func auto(c Config) (Provider, error) {
 	switch {
 	case c.BaseURL != "":

@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/embed/static"
 )
 
-// Text is a text that wants a vector, under the key of whoever keeps it.
+// Text is a text that needs a vector, under the caller's key.
 type Text[K any] struct {
 	Key  K
 	Text string
@@ -203,8 +203,8 @@ const (
 	mostWaits = 64
 )
 
-// embed asks for the vectors of some texts, and again in halves if the provider
-// refuses what is among them.
+// embed requests the vectors of some texts, and again in halves if the provider
+// refuses one of them.
 func (f *filler[K]) embed(ws []wanted[K]) error {
 	if len(ws) == 0 {
 		return nil
@@ -267,7 +267,8 @@ func (f *filler[K]) probe() error {
 	return err
 }
 
-// settle gives a text's vector to all who wait for it; nil is none.
+// settle puts a text's vector for all keys that wait for it; nil means that it
+// has none.
 func (f *filler[K]) settle(w wanted[K], v []float32) {
 	if f.repeated[w.id] {
 		f.done[w.id] = v

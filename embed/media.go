@@ -2,7 +2,7 @@ package embed
 
 import "context"
 
-// Media is a file that is no text.
+// Media is a file that is not text.
 type Media struct {
 	// Type is its media type, such as image/png.
 	Type string

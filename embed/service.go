@@ -52,7 +52,7 @@ var services = []*service{
 		wire: ollamaWire{}, maxBatch: maxBatchSize, batchBytes: DefaultBatchBytes},
 }
 
-// serviceOf finds a provider by name, nil if it is none.
+// serviceOf finds a provider by name, nil if it is not one.
 func serviceOf(name string) *service {
 	i := slices.IndexFunc(services, func(s *service) bool { return s.name == name })
 	if i < 0 {

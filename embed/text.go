@@ -68,7 +68,7 @@ func EstimateTokens(text string) int {
 	return (ascii+3)/4 + others
 }
 
-// tokens is about what an input costs. Media are taken for what Gemini makes of an
+// tokens is about what an input costs. Media count as what Gemini makes of an
 // image, at most.
 func (in input) tokens() int {
 	n := EstimateTokens(in.text)

@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 )
 
-// Asked is what a Server was asked for.
+// Asked is a request that a Server received.
 type Asked struct {
 	// Path and Key are as sent.
 	Path, Key string

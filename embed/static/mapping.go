@@ -40,8 +40,7 @@ func openMapping(path string) (*mapping, error) {
 	return &mapping{path, data}, nil
 }
 
-// openRegular opens a file that is no device, pipe or folder: a pipe would wait
-// for ever, a device never end.
+// openRegular opens a regular file: a pipe would block, a device never end.
 func openRegular(path string) (*os.File, error) {
 	st, err := os.Stat(path)
 	if err != nil {
