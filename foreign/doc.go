@@ -9,7 +9,7 @@
 //	         └─ read     one record after the other, by that system's rules
 //
 // What is shown of a record is read strictly: without a text, or with one that is
-// no text, it is refused, and the error names the record. What is beside the text
+// not text, it is refused, and the error names the record. What is beside the text
 // is forgiven: a member that is missing or has another shape leaves its field
 // empty, and whatever no field takes is kept in Metadata as it came. One bad record
 // does not take the others with it; only a document that is no such answer at all
@@ -25,6 +25,6 @@
 // record neither; a host that knows better sets the scope itself.
 //
 // The package reads no file, opens no connection and knows nothing of prompts. A
-// record's content stays data: nothing in it is ever taken for an instruction to
-// the host or the kernel.
+// record's content stays data: nothing in it is ever treated as an instruction
+// to the host or the kernel.
 package foreign

@@ -12,7 +12,7 @@ import (
 // members are those of a JSON object that no field has taken yet.
 type members map[string]json.RawMessage
 
-// object reads a JSON object, nil if it is none.
+// object reads a JSON object, nil if it is not one.
 func object(raw json.RawMessage) members {
 	var m members
 	if kindOf(raw) != '{' || json.Unmarshal(raw, &m) != nil {
@@ -21,7 +21,7 @@ func object(raw json.RawMessage) members {
 	return m
 }
 
-// list reads a JSON list, nil if it is none.
+// list reads a JSON list, nil if it is not one.
 func list(raw json.RawMessage) []json.RawMessage {
 	out := []json.RawMessage{}
 	if kindOf(raw) != '[' || json.Unmarshal(raw, &out) != nil {
