@@ -80,7 +80,8 @@ func (s *Store) Read(p string) (string, error) {
 	return string(text), err
 }
 
-// readPart reads a part. What is no regular file in its place is none of ours.
+// readPart reads a part. If something else than a regular file is in its
+// place, the part counts as absent.
 func (s *Store) readPart(name string) ([]byte, error) {
 	text, err := s.in.Get(name)
 	if store.Foreign(err) {

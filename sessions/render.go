@@ -12,7 +12,7 @@ import (
 // Below it, "ok" is said too often.
 const SameBytes = 32
 
-// mark returns what a turn is known again by, its text masked.
+// mark returns what identifies a turn, its text masked.
 func mark(t *Turn) string {
 	text := t.Text
 	if len(text) < SameBytes {
