@@ -44,7 +44,7 @@ type Advised struct {
 // Advise applies a model's operations to entries, as far as they are valid: a text may
 // hold nothing that the entry does not, entries tagged as the user's wish or as a
 // decision are not dropped, and no more than half of the entries are. If the answer is
-// no list of operations, Advise returns an error and the entries unchanged.
+// not a list of operations, Advise returns an error and the entries unchanged.
 func Advise(entries []Promoted, answer string) ([]Promoted, *Advised, error) {
 	var doc struct {
 		Ops []adviceOp `json:"ops"`

@@ -14,9 +14,9 @@ import (
 // CheckID names a check.
 type CheckID string
 
-// The checks. The first eight are those of a nightly memory audit; those of losses,
-// size, blobs, journals and index look at what the kernel keeps, and are run by whoever has
-// that.
+// The checks. The first eight are those of a nightly memory audit; those of
+// losses, size, blobs, journals and index look at what the kernel keeps, and
+// are run by the kernel.
 const (
 	CheckSessionState   CheckID = "session_state"
 	CheckObservations   CheckID = "observations"
@@ -153,12 +153,12 @@ type Options struct {
 	Only, Skip []CheckID
 }
 
-// Runs reports whether a check is asked for.
+// Runs reports whether a check is selected.
 func (o *Options) Runs(id CheckID) bool {
 	return (len(o.Only) == 0 || slices.Contains(o.Only, id)) && !slices.Contains(o.Skip, id)
 }
 
-// validate refuses checks that there are none of: misspelt, one would never run.
+// validate refuses unknown checks: a misspelt one would never run.
 func (o *Options) validate() error {
 	all := AllChecks()
 	for _, id := range append(slices.Clone(o.Only), o.Skip...) {

@@ -74,7 +74,7 @@ func claims(f *File) []claim {
 	return out
 }
 
-// taskClaim is that a task is open or done.
+// taskClaim returns the claim that a task is open or done.
 func taskClaim(f *File, e *Entry) []claim {
 	if len(words(e.Plain)) < 3 {
 		return nil
@@ -268,7 +268,7 @@ func makeClaim(subject, said string, trail []string) (claim, bool) {
 }
 
 // subjectWords returns the words that name something, without those that don't. A
-// run of a script without spaces is one word here: its characters are no names.
+// run of a script without spaces is one word here: its characters are not names.
 func subjectWords(s string) []string {
 	s = strings.TrimSuffix(strings.TrimSpace(s), "'s")
 	var out []string

@@ -74,7 +74,7 @@ func sayingsIn(s *Snapshot) []saying {
 
 // substantial reports whether an entry has enough content to be compared with
 // others. Outside of memory, user and instruction files a line with a label is
-// taken for part of a form.
+// treated as part of a form.
 func substantial(f *File, e *Entry, ws []string) bool {
 	n := 0
 	for _, w := range ws {

@@ -176,7 +176,7 @@ func cutLine(target string) (string, string) {
 	return target[:i], target[i+1:]
 }
 
-// external reports whether a target is no path of the workspace.
+// external reports whether a target is not a path of the workspace.
 func external(target string) bool {
 	if strings.HasPrefix(target, "/") || strings.HasPrefix(target, "~") || strings.HasPrefix(target, `\`) {
 		return true

@@ -135,7 +135,8 @@ func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 				continue
 			}
 			key := Key(p.entry.Plain)
-			// A block with more in it than its first entry is no repetition.
+			// A block with more in it than its first entry is not a
+			// repetition.
 			whole := p.entry.EndLine-p.entry.StartLine+1 >= lineCount(strings.TrimSpace(p.text))
 			if whole && !vague(p.entry.Plain) && elsewhere.keys[key] {
 				out[i] = WhyDuplicate

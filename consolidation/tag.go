@@ -25,7 +25,7 @@ func allTags() []Tag { return []Tag{Decision, Surprise, Human, Lesson, Identity}
 // Tags are the tags of one entry, each once, in the order of [allTags].
 type Tags []Tag
 
-// MakeTags puts tags in order, each once; what is none is left out.
+// MakeTags puts tags in order, each once; unknown ones are left out.
 func MakeTags(tags ...Tag) Tags {
 	var out Tags
 	for _, t := range allTags() {
