@@ -73,7 +73,7 @@ func newFetcher(w *Workload) *fetcher {
 	return f
 }
 
-// see takes in a turn and its outcome, under a budget.
+// see adds a turn and its outcome, under a budget.
 func (f *fetcher) see(t *paging.Turn, out *paging.Outcome, budget int) {
 	f.restores(t, out)
 	cs := f.carry(f.copies[t.Session], budget-out.Tokens)

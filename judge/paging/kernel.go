@@ -18,8 +18,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// KernelPolicy is the policy that is no engine's: the kernel of this module, opened on
-// an empty workspace and driven through its public API like any host drives it.
+// KernelPolicy is the policy that is not an engine's: the kernel of this module,
+// opened on an empty workspace and driven through its public API like any host drives
+// it.
 const KernelPolicy = "memkernel"
 
 // Policies lists all policies by name: the engine's, and the kernel.

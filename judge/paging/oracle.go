@@ -3,8 +3,8 @@ package paging
 import "github.com/memkernel/memkernel/pagevm/paging"
 
 // foresight gives an oracle the demands that its session has still to come. It is
-// asked turn by turn, and takes what a whole run holds once: the unlimited horizon
-// would else count the rest of the run at every turn.
+// called turn by turn, and indexes a whole run once: the unlimited horizon would
+// else count the rest of the run at every turn.
 type foresight struct {
 	horizon int
 	turns   map[string][]int // a session's turns

@@ -128,7 +128,7 @@ func (t *tracer) mention(turn *Turn, text string) {
 	turn.demand(slices.Compact(found)...)
 }
 
-// tool takes in a tool call.
+// tool adds a tool call.
 func (t *tracer) tool(turn *Turn, c *memkernel.ToolCall, bytes int) {
 	file := toolcall.Path(c.Name, c.Input)
 	canonical := toolcall.Canonical(c.Name, c.Input)

@@ -190,7 +190,8 @@ type outcome struct {
 	expired, cold bool
 }
 
-// predict asks the ledger, with the sizes that are known by now.
+// predict computes the call's bill from the ledger, with the sizes that are
+// known by now.
 func (p *predictor) predict(st *stretch, o *outcome) {
 	o.line = line{ratio: 1}
 	if !p.opt.Plain {

@@ -94,7 +94,7 @@ func summarize(calls []Call) Summary {
 	return s
 }
 
-// judge takes in a call's verdict.
+// judge adds a call's verdict.
 func (s *Summary) judge(c *Call) {
 	if c.Verdict.Explained() {
 		s.Explained.Calls++

@@ -11,11 +11,11 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Headings makes a set of any workspace: each heading, with those above it, asks for
-// its own section, of which any line answers. Categories are the levels; headings that
-// are in more than one place with the same ones above are "repeated", since nothing
-// but luck can distinguish them. Headings without a word in them, which nobody could
-// ask for, are left out.
+// Headings makes a set of any workspace: each heading, with those above it, is a
+// question for its own section, of which any line answers. Categories are the levels;
+// headings that are in more than one place with the same ones above are "repeated",
+// since nothing but luck can distinguish them. Headings without a word in them are
+// left out.
 func Headings(ctx context.Context, dir string) (Set, error) {
 	store, err := markdownstore.Open(dir, &markdownstore.Options{Private: true, Timezone: time.UTC})
 	if err != nil {

@@ -39,7 +39,7 @@ type Bench struct {
 	Index Index
 	// MinShare is [retrieval.Query.MinShare] of every question.
 	MinShare float64
-	// Chunks asks for chunks and not for passages.
+	// Chunks requests chunks and not passages.
 	Chunks bool
 	// Unpacked leaves out what Pack makes of the hits, which takes most of the time.
 	Unpacked bool
