@@ -15,7 +15,7 @@ const (
 	hostReserveShare = 0.16
 )
 
-// chooser decides what a call shows. It is asked for every call in turn.
+// chooser decides what a call shows. It is called for every call in turn.
 type chooser interface {
 	choose(req request) choice
 }

@@ -32,7 +32,7 @@ func (p *kernelPolicy) open(ctx context.Context) error {
 
 func (p *kernelPolicy) close() error { return p.k.Close() }
 
-// plan asks for a plan.
+// plan requests a plan from the kernel.
 func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 	opt := &p.rec.opt
 	if opt.Reopen {

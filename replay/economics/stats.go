@@ -62,8 +62,8 @@ func (r *Report) against(c cell, policy, other string, f func(own, other *Row) f
 	return out
 }
 
-// The figures of a row. NaN is one that the session has not: a price that is
-// unknown, or nothing to divide by.
+// The figures of a row. NaN is one that the session doesn't have: a price that
+// is unknown, or nothing to divide by.
 func net(w *Row) float64   { return value(w.Totals.NetCostUSD) }
 func bound(w *Row) float64 { return value(w.Bound.NetCostUSD) }
 

@@ -20,7 +20,7 @@ type target struct {
 	higher               bool
 	print                func(float64) string
 	// least is the share of references that has to be shown beside, 0 for none: a
-	// saving that is bought with lost references is none.
+	// saving at the price of lost references doesn't count.
 	least float64
 }
 
