@@ -19,7 +19,7 @@ const classBlocks = (utf8.MaxRune + 1) / 256
 const (
 	classUpper   = 1 << iota // may be in the upper run of a word: Lu Lt Lm Lo M
 	classLower               // may be in the lower run of a word: Ll Lm Lo M
-	classMark                // M, which is in both runs but is no letter
+	classMark                // M, which is in both runs but is not a letter
 	classNumber              // N
 	classSpace               // white space
 	classNewline             // \r and \n

@@ -19,7 +19,7 @@
 // and special tokens such as <|endoftext|> count as the plain text they are
 // written with. Time is linear in the size of the text, whatever it holds.
 //
-// Budget never calls a provider, opens a file, reads a clock or logs. Keeping
-// calibrations is the caller's business, and so is a counter that asks the
-// provider: it has to satisfy Counter, or be asked in between.
+// Budget never calls a provider, opens a file, reads a clock or logs. The
+// caller keeps calibrations. A counter that calls the provider is the caller's
+// as well: it has to satisfy Counter, or be called in between.
 package budget

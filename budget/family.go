@@ -9,7 +9,7 @@ import (
 // Family guesses the tokenizer of a model from its id, as [For] takes it. It
 // understands the spellings of the providers and of the gateways in front of
 // them ("anthropic/…", "us.anthropic.…-v1:0", "…@20260401", "ft:…", "…[1m]").
-// A model of a known vendor but an unknown version is taken for a new one; a
+// A model of a known vendor but an unknown version is treated as a new one; a
 // model that can't be placed gets [Bytes].
 func Family(modelID string) string {
 	id := strings.ToLower(strings.TrimSpace(modelID))
@@ -51,7 +51,7 @@ func claudeFamily(words []string) string {
 }
 
 // version finds the first number among words and the one right behind it. Dates
-// and other long numbers are none.
+// and other long numbers don't count.
 func version(words []string) (major, minor int, ok bool) {
 	for i, w := range words {
 		n, err := strconv.Atoi(w)

@@ -24,7 +24,7 @@ const (
 	longWord = 6  // letters; German compounds are the case in point
 	longRun  = 16 // blanks; vocabularies hold longer runs, but not all of them
 	shortRun = 4
-	// An alphanumeric run is taken for random if it has at least minEntropy
+	// An alphanumeric run is treated as random if it has at least minEntropy
 	// bytes and changes between lower case, upper case and digits at least once
 	// every entropyStep bytes. Identifiers change less: a capital after a lower
 	// letter is counted, the way back is not.
@@ -122,7 +122,7 @@ func (f *features) run(text string, i int, after bool) (n int, random bool) {
 		before = k
 	}
 	n = j - i
-	changes-- // the first byte is no change
+	changes-- // the first byte is not a change
 	least := minEntropy
 	if after {
 		least = 2

@@ -76,7 +76,7 @@ func recordedGrowth(tb testing.TB, path string) []growth {
 	return out
 }
 
-// add takes in the content of one record.
+// add adds the content of one record.
 func (g *growth) add(content json.RawMessage) {
 	var s string
 	if json.Unmarshal(content, &s) == nil {

@@ -76,9 +76,9 @@ var rateWords = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // ParseOverflow reads a provider's refusal of a request that was too long, as text
-// or as the JSON that it came in. It is false for what is none: another error, or a
-// limit on the rate. The forms are those of the providers' documentation and of
-// what their servers were seen to answer.
+// or as the JSON that it came in. It returns false for anything else: another
+// error, or a limit on the rate. The forms are those of the providers'
+// documentation and of what their servers were seen to answer.
 func ParseOverflow(text string) (Overflow, bool) {
 	text = text[:min(len(text), maxOverflowText)]
 	if rateWords().MatchString(text) || !overflowWords().MatchString(text) {

@@ -13,7 +13,7 @@ type Item struct {
 	Tokens int    `json:"tokens"`
 }
 
-// Request asks for a window to be split.
+// Request is a window to split.
 type Request struct {
 	// Window is the model's context window in tokens.
 	Window int
