@@ -27,8 +27,8 @@ type Block struct {
 	// Tokens is the block's size.
 	Tokens int
 	// Positions is how many positions the block takes in the provider's
-	// look-back. 0 is a block that goes on with the run of the one before, as
-	// the second of several tool results does.
+	// look-back. 0 is a block that continues the run of the one before, as the
+	// second of several tool results does.
 	Positions int
 	// Markable reports whether the block's last content block may carry a
 	// marker.

@@ -30,7 +30,7 @@ type Breakpoint struct {
 	CumulativeTokens int `json:"cumulative_tokens"`
 }
 
-// LayoutOptions are wishes. The zero value asks for the provider's default
+// LayoutOptions are preferences. The zero value means the provider's default
 // lifetime everywhere.
 type LayoutOptions struct {
 	// Fixed, Carry and Messages are the lifetimes wanted for the three parts

@@ -15,7 +15,7 @@ const (
 	// e times as much of it. It weighs what a miss does to the work, not only
 	// what it costs, and so is larger than the share of calls that miss.
 	MissWeight = 0.35
-	// LowWaterFloor is the least conversation that the mark asks for, however
+	// LowWaterFloor is the least conversation that the mark keeps, however
 	// dear it is: an agent that is shown less works blind.
 	LowWaterFloor = 18_000
 	// commonConversation is the conversation of a prompt of common size.
