@@ -66,7 +66,7 @@ func count(b *testing.B, texts []string) {
 	b.ReportMetric(textParts*textBytes/ref.Seconds()/1e6, "reference-MB/s")
 }
 
-// prose is what the people and the model of the sample session say.
+// prose is the text of the people and the model in the sample session.
 func prose(b *testing.B) string {
 	var s strings.Builder
 	for _, m := range sample(b) {

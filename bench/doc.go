@@ -3,8 +3,8 @@
 //
 //	go test -C bench -run '^$' -bench .
 //
-// A time alone says little about another machine, so every figure stands beside
-// one of something known, measured in the same run:
+// A time alone means little on another machine, so every figure is compared
+// with one of something known, measured in the same run:
 //
 //	BenchmarkPlan    a plan, as a share of what the reference tokenizer
 //	                 (tiktoken-go) takes to tokenise the same texts once

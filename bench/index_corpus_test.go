@@ -18,7 +18,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// The benchmarks of package index stand beside a bare FTS5 table that is given
+// The benchmarks of package index are beside a bare FTS5 table that is given
 // the same analysed words in the same run, since times of two runs on one
 // machine differ more than two methods do.
 //

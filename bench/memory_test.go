@@ -70,8 +70,8 @@ func quiet(b *testing.B, dir string, m kernel.MemoryOptions) *kernel.Kernel {
 
 // BenchmarkRecall is what memory adds to a warm plan: the next user message of a
 // session, asked of a workspace of 10,000 chunks, against the same plan with memory
-// off. Neither is recorded, so that no sync stands in the times. Nothing of the
-// session has left its prompt.
+// off. Neither is recorded, so that no sync is in the times. Nothing of the session
+// has left its prompt.
 //
 //	plan-µs   the median with memory off
 //	adds-µs   what the median with memory is above that
@@ -131,7 +131,7 @@ func peek(b *testing.B, k *kernel.Kernel, req kernel.PlanRequest) (time.Duration
 
 // BenchmarkColdSearch runs `memkernel search` as a process of its own on 10,000
 // chunks, against `memkernel version`, which is the same program doing nothing, and
-// says what the rest is spent on, measured inside one process in the same run.
+// reports what the rest is spent on, measured inside one process in the same run.
 //
 //	p50-ms, empty-ms    medians of the two processes
 //	x-empty             their ratio

@@ -28,12 +28,13 @@ const (
 	between    = 10 * time.Second
 )
 
-// BenchmarkProxyBill sends all calls of the bundled session to a model that bills prefix
-// caches, directly and through the proxy, and compares the bills of their input at the
-// prices of a model at $3 the million tokens (written 1.25, read 0.1). A row says which
-// plans don't come in time: they take longer than the deadline, whatever the machine.
-// In the last row the deadline is the default one, and twice as many goroutines burn as
-// there are processors. Metrics: direct-usd, proxy-usd, bill-% (the difference),
+// BenchmarkProxyBill sends all calls of the bundled session to a model that
+// bills prefix caches, directly and through the proxy, and compares the bills
+// of their input at the prices of a model at $3 the million tokens (written
+// 1.25, read 0.1). A row names which plans don't come in time: they take
+// longer than the deadline, whatever the machine. In the last row the deadline
+// is the default one, and twice as many goroutines burn as there are
+// processors. Metrics: direct-usd, proxy-usd, bill-% (the difference),
 // unplanned (requests without a plan of their own) and cuts.
 func BenchmarkProxyBill(b *testing.B) {
 	steps := billSteps(b)
@@ -160,7 +161,7 @@ func (p *billed) run(b *testing.B, steps [][]byte, planner *billed, burn bool) f
 	return sum * 3 / 1e6
 }
 
-// count makes a call and takes note of what the proxy says that it did.
+// count makes a call and records what the proxy reports that it did.
 func (p *billed) count(b *testing.B, url string, body []byte) {
 	b.Helper()
 	res, err := http.Post(url+"/v1/messages", "application/json", bytes.NewReader(body))
@@ -180,7 +181,7 @@ func (p *billed) count(b *testing.B, url string, body []byte) {
 	}
 }
 
-// burning keeps the processors busy until it is told to stop.
+// burning keeps the processors busy until stop is called.
 func burning() (stop func()) {
 	done := make(chan struct{})
 	for range 2 * runtime.GOMAXPROCS(0) {

@@ -175,10 +175,10 @@ func (t *times) at(q float64) float64 { return micros(quantile(t.clock, q)) }
 
 // memoryUse is what a process takes: HeapMB in use after a collection, ProcessMB
 // resident with all that was mapped and freed, in 10⁶ bytes; 0 where the system
-// doesn't say.
+// doesn't report it.
 type memoryUse struct{ HeapMB, ProcessMB float64 }
 
-// standEnv tells a process to be measured the folders and the questions.
+// standEnv passes the folders and the questions to a process to be measured.
 const standEnv = "MEMKERNEL_BENCH_STAND"
 
 // memory asks the same questions of a kernel in a process of its own.
@@ -234,7 +234,7 @@ func TestMemoryOfKernel(t *testing.T) {
 	fmt.Printf("memory: %s\n", out)
 }
 
-// residentMB is what Linux says of this process.
+// residentMB is what Linux reports of this process.
 func residentMB() float64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	_, rest, _ := strings.Cut(string(status), "VmRSS:")

@@ -2,7 +2,7 @@ package budget
 
 import "fmt"
 
-// Kind says how far a number of tokens can be trusted.
+// Kind is how far a number of tokens can be trusted.
 type Kind string
 
 const (

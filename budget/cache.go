@@ -13,8 +13,8 @@ const DefaultCacheSize = 1 << 16
 const uncached = 48
 
 // Cache keeps counts by the content that was counted, so that a plan counts
-// only what is new. Content is told by a 64-bit hash with a random seed, by its
-// length and by the counter's name; texts are not kept. It is safe for
+// only what is new. Content is identified by a 64-bit hash with a random seed,
+// by its length and by the counter's name; texts are not kept. It is safe for
 // concurrent use.
 //
 // It has two generations: when the younger is full it becomes the older, whose
@@ -85,7 +85,7 @@ func (k *Cache) add(key cacheKey, n Count) {
 	k.young[key] = n
 }
 
-// Len is the number of counts kept.
+// Len returns the number of counts kept.
 func (k *Cache) Len() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// countingCounter tells how often it was asked.
+// countingCounter counts its calls.
 type countingCounter struct {
 	Counter
 	asked int

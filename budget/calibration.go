@@ -34,8 +34,8 @@ const (
 )
 
 // Calibration learns for one model how its real token counts compare with ours.
-// Its zero value has learnt nothing. It is a value without locks: whoever shares
-// it, guards it; whoever wants it back, keeps its JSON.
+// Its zero value has learnt nothing. It is a value without locks: a caller that
+// shares it has to guard it, and a caller that wants to keep it stores its JSON.
 //
 // For estimates it learns the ratio actual/estimated; for exact counters, whose
 // texts need no correction, what the provider adds to each message.
@@ -57,11 +57,12 @@ type Moments struct {
 	Outliers int `json:"outliers"`
 }
 
-// Observe takes in that what was counted as estimated turned out to be actual
+// Observe records that what was counted as estimated turned out to be actual
 // tokens; messages is their number, 0 if unknown. Pass the raw count of the
-// counter, before [Calibration.Apply]. It reports whether the pair was believed.
-// Pass no pair that a cut or a rewrite by the host lies between: it compares two
-// prompts. Those that slip through are refused as outliers, unless they persist.
+// counter, before [Calibration.Apply]. It reports whether the pair was accepted.
+// Don't pass a pair with a cut or a rewrite by the host in between: it compares
+// two prompts. Those that slip through are refused as outliers, unless they
+// persist.
 func (c *Calibration) Observe(estimated Count, messages, actual int) bool {
 	c.Version = calibrationVersion
 	if estimated.Tokens < minObserved || actual < minObserved {
@@ -81,13 +82,13 @@ func (c *Calibration) Observe(estimated Count, messages, actual int) bool {
 	if math.Abs(x) > math.Log(maxRatio) {
 		return false
 	}
-	// Small pairs say less: their framing is a larger part of them.
+	// Small pairs count less: their framing is a larger part of them.
 	weight := float64(estimated.Tokens) / float64(estimated.Tokens+1000)
 	return c.Ratio.add(x, weight, minSurprise)
 }
 
-// add takes in x with a weight of at most 1, unless it is an outlier by more
-// than least.
+// add adds x with a weight of at most 1, unless it is an outlier by more than
+// least.
 func (m *Moments) add(x, weight, least float64) bool {
 	d := x - m.Mean
 	if m.Samples >= minSamples && math.Abs(d) > max(surprise*math.Sqrt(m.Variance), least) {
@@ -108,8 +109,8 @@ func (m *Moments) add(x, weight, least float64) bool {
 // Trusted reports whether enough was observed to correct estimates.
 func (c *Calibration) Trusted() bool { return c.Ratio.Samples >= minSamples }
 
-// Factor is the expected actual/estimated, and the margin, at least 1, by which
-// the bound stands above it. Both are 1 until the calibration is trusted.
+// Factor returns the expected actual/estimated, and the margin, at least 1, by
+// which the bound is above it. Both are 1 until the calibration is trusted.
 func (c *Calibration) Factor() (ratio, margin float64) {
 	if !c.Trusted() {
 		return 1, 1
@@ -134,8 +135,9 @@ func (c *Calibration) Apply(n Count) Count {
 	}
 }
 
-// FramingOf is what the provider adds to so many messages, for exact counters.
-// It answers false until it was observed often enough; then use [Overheads].
+// FramingOf returns what the provider adds to so many messages, for exact
+// counters. It returns false until it was observed often enough; then use
+// [Overheads].
 func (c *Calibration) FramingOf(messages int) (Count, bool) {
 	if c.Framing.Samples < minSamples || messages < 0 {
 		return Count{}, false

@@ -17,9 +17,9 @@ const classBlocks = (utf8.MaxRune + 1) / 256
 // both run bits; white space that ends a line has both space bits; punctuation,
 // symbols and everything unassigned have none.
 const (
-	classUpper   = 1 << iota // may stand in the upper run of a word: Lu Lt Lm Lo M
-	classLower               // may stand in the lower run of a word: Ll Lm Lo M
-	classMark                // M, which is in both runs but is no letter
+	classUpper   = 1 << iota // may be in the upper run of a word: Lu Lt Lm Lo M
+	classLower               // may be in the lower run of a word: Ll Lm Lo M
+	classMark                // M, which is in both runs but is not a letter
 	classNumber              // N
 	classSpace               // white space
 	classNewline             // \r and \n
@@ -37,8 +37,8 @@ var asciiClass = func() (t [256]byte) {
 	return t
 }()
 
-// classAt is the class of the character at s[i] and its length in bytes. An
-// invalid byte is one character of its own without a class, as U+FFFD is.
+// classAt returns the class of the character at s[i] and its length in bytes.
+// An invalid byte is one character of its own without a class, as U+FFFD is.
 func classAt(s string, i int) (class byte, width int) {
 	if b := s[i]; b < utf8.RuneSelf {
 		return asciiClass[b], 1
@@ -47,13 +47,15 @@ func classAt(s string, i int) (class byte, width int) {
 	return classTable[classBlocks+int(classTable[r>>8])<<8+int(r&0xff)], n
 }
 
-// isLetter tells \p{L}.
+// isLetter reports whether class is in \p{L}.
 func isLetter(class byte) bool {
 	return class&(classUpper|classLower) != 0 && class&classMark == 0
 }
 
-// isSymbol tells [^\s\p{L}\p{N}]: punctuation, symbols, marks, unassigned.
+// isSymbol reports whether class is in [^\s\p{L}\p{N}]: punctuation, symbols,
+// marks, unassigned.
 func isSymbol(class byte) bool { return class == 0 || class&classMark != 0 }
 
-// isLead tells [^\r\n\p{L}\p{N}], what may stand before a word in its piece.
+// isLead reports whether class is in [^\r\n\p{L}\p{N}], what may precede a
+// word in its piece.
 func isLead(class byte) bool { return class&^classSpace == 0 || class&classMark != 0 }

@@ -11,15 +11,15 @@
 //     learns from such sizes how far the estimates are off, and how surely.
 //   - [Split] divides a window among the regions of a prompt.
 //
-// Every [Count] says what it is: exact, calibrated or estimated. It has two
+// Every [Count] names its kind: exact, calibrated or estimated. It has two
 // numbers, the expected one, to show and to price, and a bound, which budgets
-// use. Sizes are tokens unless a name says bytes.
+// use. Sizes are tokens unless a name has bytes.
 //
 // Text is any bytes. What is not UTF-8 counts as U+FFFD for each invalid byte,
 // and special tokens such as <|endoftext|> count as the plain text they are
 // written with. Time is linear in the size of the text, whatever it holds.
 //
-// Budget never calls a provider, opens a file, reads a clock or logs. Keeping
-// calibrations is the caller's business, and so is a counter that asks the
-// provider: it has to satisfy Counter, or be asked in between.
+// Budget never calls a provider, opens a file, reads a clock or logs. The
+// caller keeps calibrations. A counter that calls the provider is the caller's
+// as well: it has to satisfy Counter, or be called in between.
 package budget

@@ -9,7 +9,7 @@ import (
 // Family guesses the tokenizer of a model from its id, as [For] takes it. It
 // understands the spellings of the providers and of the gateways in front of
 // them ("anthropic/…", "us.anthropic.…-v1:0", "…@20260401", "ft:…", "…[1m]").
-// A model of a known vendor but an unknown version is taken for a new one; a
+// A model of a known vendor but an unknown version is treated as a new one; a
 // model that can't be placed gets [Bytes].
 func Family(modelID string) string {
 	id := strings.ToLower(strings.TrimSpace(modelID))
@@ -33,8 +33,8 @@ func isClaudeName(w string) bool {
 	return false
 }
 
-// claudeFamily tells the two generations apart: Opus changed with 4.7, all
-// others with 5.
+// claudeFamily returns which of the two generations a model is of: Opus
+// changed with 4.7, all others with 5.
 func claudeFamily(words []string) string {
 	words = words[slices.IndexFunc(words, isClaudeName):]
 	has := func(w string) bool { return slices.Contains(words, w) }
@@ -51,7 +51,7 @@ func claudeFamily(words []string) string {
 }
 
 // version finds the first number among words and the one right behind it. Dates
-// and other long numbers are none.
+// and other long numbers don't count.
 func version(words []string) (major, minor int, ok bool) {
 	for i, w := range words {
 		n, err := strconv.Atoi(w)
@@ -86,7 +86,7 @@ func openAIFamily(id string, words []string) string {
 	return Bytes
 }
 
-// isReasoner tells o1, o3, o4 and what may follow.
+// isReasoner reports whether w is o1, o3, o4 or what may follow.
 func isReasoner(w string) bool {
 	return len(w) == 2 && w[0] == 'o' && '1' <= w[1] && w[1] <= '9'
 }

@@ -24,7 +24,7 @@ const (
 	longWord = 6  // letters; German compounds are the case in point
 	longRun  = 16 // blanks; vocabularies hold longer runs, but not all of them
 	shortRun = 4
-	// An alphanumeric run is taken for random if it has at least minEntropy
+	// An alphanumeric run is treated as random if it has at least minEntropy
 	// bytes and changes between lower case, upper case and digits at least once
 	// every entropyStep bytes. Identifiers change less: a capital after a lower
 	// letter is counted, the way back is not.
@@ -122,7 +122,7 @@ func (f *features) run(text string, i int, after bool) (n int, random bool) {
 		before = k
 	}
 	n = j - i
-	changes-- // the first byte is no change
+	changes-- // the first byte is not a change
 	least := minEntropy
 	if after {
 		least = 2
@@ -141,7 +141,7 @@ func (f *features) run(text string, i int, after bool) (n int, random bool) {
 	return n, false
 }
 
-// isJoiner tells the punctuation that stands inside UUIDs and base64.
+// isJoiner reports whether b is punctuation that occurs in UUIDs and base64.
 func isJoiner(b byte) bool { return b == '-' || b == '+' || b == '/' || b == '_' || b == '=' }
 
 // isHex reports whether s, of ASCII letters and digits, is lower-case hex.
@@ -197,8 +197,8 @@ func (f *features) high(text string, i int) int {
 	return n
 }
 
-// isCJK tells the scripts that tokenizers cut into about one token per
-// character.
+// isCJK reports whether r is of a script that tokenizers cut into about one
+// token per character.
 func isCJK(r rune) bool {
 	return r >= 0x2e80 && (r <= 0x9fff || r >= 0xac00 && r <= 0xd7af || r >= 0xf900 && r <= 0xfaff ||
 		r >= 0xff00 && r <= 0xffef || r >= 0x20000 && r <= 0x3ffff)

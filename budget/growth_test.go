@@ -15,7 +15,7 @@ import (
 type growth struct {
 	text          string // of the assistant turn before and of what answered it
 	hidden        Count  // thinking that is not shown
-	bytes         int    // of text and JSON as they stand in the file
+	bytes         int    // of text and JSON as they are in the file
 	uses, results int
 	recorded      int // growth of the provider's total input, in tokens
 	total         int // that total input
@@ -76,7 +76,7 @@ func recordedGrowth(tb testing.TB, path string) []growth {
 	return out
 }
 
-// add takes in the content of one record.
+// add adds the content of one record.
 func (g *growth) add(content json.RawMessage) {
 	var s string
 	if json.Unmarshal(content, &s) == nil {

@@ -14,7 +14,8 @@ const (
 	imageGemini
 )
 
-// unknownImage stands for an image whose size or rule is not known, in tokens.
+// unknownImage is the estimate for an image whose size or rule is not known,
+// in tokens.
 const unknownImage = 1500
 
 // imageRuleFor picks the rule of a tokenizer family and a lower-case model id.
@@ -34,7 +35,8 @@ func imageRuleFor(family, model string) imageRule {
 	return imageUnknown
 }
 
-// Image is the tokens of an image of the given size in pixels; 0 if unknown.
+// Image returns the tokens of an image of the given size in pixels; 0 if
+// unknown.
 func (o Overheads) Image(width, height int) Count {
 	if width <= 0 || height <= 0 {
 		return Count{Tokens: unknownImage, Bound: max(unknownImage, o.largestImage()), Kind: Estimated}
@@ -57,7 +59,7 @@ func (o Overheads) Image(width, height int) Count {
 	return Count{Tokens: n, Bound: n, Kind: Estimated}
 }
 
-// largestImage is what the largest image costs, in tokens.
+// largestImage returns what the largest image costs, in tokens.
 func (o Overheads) largestImage() int {
 	switch o.images {
 	case imageClaude:
@@ -70,8 +72,8 @@ func (o Overheads) largestImage() int {
 	return 4784
 }
 
-// PDF is the tokens of a document of so many pages: each is read as text, 1,500
-// to 3,000 tokens by the provider's word, and as an image.
+// PDF returns the tokens of a document of so many pages: each is read as text,
+// 1,500 to 3,000 tokens by the provider's word, and as an image.
 func (o Overheads) PDF(pages int) Count {
 	if o.images == imageGemini {
 		return Count{Tokens: 258 * pages, Bound: 258 * pages, Kind: Estimated}
@@ -89,8 +91,9 @@ func claudeImage(w, h, edge, most int) int {
 	return min(ceilDiv(w, 28)*ceilDiv(h, 28), most)
 }
 
-// openAITiles is the number of 512-pixel tiles after the image was scaled down
-// into 2,048 square and then to 768 on its shorter side (OpenAI's vision guide).
+// openAITiles returns the number of 512-pixel tiles after the image was scaled
+// down into 2,048 square and then to 768 on its shorter side (OpenAI's vision
+// guide).
 func openAITiles(w, h int) int {
 	if longest := max(w, h); longest > 2048 {
 		w, h = max(w*2048/longest, 1), max(h*2048/longest, 1)

@@ -66,7 +66,7 @@ func (v *vocabulary) mergeSmall(piece string) (tokens int, ok bool) {
 	}
 }
 
-// smallest is the smallest of key, whose length is a multiple of four.
+// smallest returns the smallest of key, whose length is a multiple of four.
 func smallest(key []uint32) uint32 {
 	a, b, c, d := uint32(noKey), uint32(noKey), uint32(noKey), uint32(noKey)
 	for len(key) >= 4 {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Overflow is what a provider says of a request that it refused as too long. All
-// figures are tokens by the provider's own count, 0 where it names none.
+// Overflow is what a provider reports of a request that it refused as too long.
+// All figures are tokens by the provider's own count, 0 where it names none.
 type Overflow struct {
 	// Input is what was sent, Limit what the model takes of input, Answer what was
 	// asked to be kept free for the answer where the limit is about both.
@@ -31,7 +31,7 @@ var overflowFigures = sync.OnceValue(func() (out []*regexp.Regexp) {
 
 // overflowForms are how providers put the figures into words: in is the input, max
 // the limit, out the answer, all what input and answer come to. The first that
-// matches counts, so the more exact stand first.
+// matches counts, so the more exact are first.
 var overflowForms = []string{
 	// Anthropic
 	`prompt is too long: (?P<in>N) tokens > (?P<max>N)`,
@@ -61,8 +61,8 @@ var overflowForms = []string{
 	`(?:maximum context length|maximum prompt length|context window)(?: is| of)? (?P<max>N)`,
 }
 
-// overflowWords tell a request that was too long from any other refusal, in messages
-// that name no figures, too.
+// overflowWords match the refusal of a request that was too long and no other, in
+// messages that name no figures, too.
 var overflowWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)too long|maximum (?:context|prompt) length|context[ _](?:length|window|size|limit)[ _]?(?:is |was )?exceed|exceed\w* (?:the |model |the model's |this model's |available )*(?:available |maximum )?context|` +
 		`input token count|exceeds the maximum (?:number of tokens|size)|request_too_large|token count of \d+ exceeds|reduce the length of|model token limit|too many tokens|token limit exceeded|` +
@@ -76,9 +76,9 @@ var rateWords = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // ParseOverflow reads a provider's refusal of a request that was too long, as text
-// or as the JSON that it came in. It is false for what is none: another error, or a
-// limit on the rate. The forms are those of the providers' documentation and of
-// what their servers were seen to answer.
+// or as the JSON that it came in. It returns false for anything else: another
+// error, or a limit on the rate. The forms are those of the providers'
+// documentation and of what their servers were seen to answer.
 func ParseOverflow(text string) (Overflow, bool) {
 	text = text[:min(len(text), maxOverflowText)]
 	if rateWords().MatchString(text) || !overflowWords().MatchString(text) {
@@ -111,7 +111,7 @@ func (o *Overflow) set(name string, n int) {
 	}
 }
 
-// sane tells whether the figures can be those of one refusal.
+// sane reports whether the figures can be those of one refusal.
 func (o *Overflow) sane() bool {
 	const least = 256 // tokens; a smaller limit is no context window
 	return o.Limit >= least && (o.Input == 0 || o.Input+o.Answer > o.Limit)

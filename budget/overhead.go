@@ -21,8 +21,8 @@ type Overheads struct {
 	images imageRule
 }
 
-// Tools is the overhead of n tool definitions beside their JSON. Forced tells
-// that tool_choice makes the model call one.
+// Tools returns the overhead of n tool definitions beside their JSON. forced
+// reports whether tool_choice makes the model call one.
 func (o Overheads) Tools(n int, forced bool) int {
 	switch {
 	case n <= 0:

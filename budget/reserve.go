@@ -1,24 +1,25 @@
 package budget
 
-// DefaultReserve is the part of the window kept free for the answer: 20 %, at
-// least 8,000 and at most 40,000 tokens. Of a window under 16,000 it is half,
-// since a reserve that leaves nothing plans nothing.
+// DefaultReserve returns the part of the window kept free for the answer: 20
+// %, at least 8,000 and at most 40,000 tokens. Of a window under 16,000 it is
+// half, since a reserve that leaves nothing plans nothing.
 func DefaultReserve(window int) int {
 	return min(max(window/5, 8_000), 40_000, max(window, 0)/2)
 }
 
-// LargeResult is the size above which a tool result counts as large when it
-// first appears: 10 % of the window, at most 25,000 tokens.
+// LargeResult returns the size above which a tool result counts as large when
+// it first appears: 10 % of the window, at most 25,000 tokens.
 func LargeResult(window int) int { return min(max(window, 0)/10, 25_000) }
 
-// SummaryCap is the most a session summary may take of a budget, which is the
-// window without its reserve: 12 %, at most 1,200 tokens.
+// SummaryCap returns the most a session summary may take of a budget, which is
+// the window without its reserve: 12 %, at most 1,200 tokens.
 func SummaryCap(budget int) int { return min(max(budget, 0)*12/100, 1_200) }
 
-// RetrievalCap is the most that retrieval may add for one user turn: 2,000
-// tokens, or the budget if that is less.
+// RetrievalCap returns the most that retrieval may add for one user turn:
+// 2,000 tokens, or the budget if that is less.
 func RetrievalCap(budget int) int { return min(max(budget, 0), 2_000) }
 
-// LowWater is what a cut leaves of the working set at most: 55 % of the budget,
-// and no more than 30,000 tokens of conversation. Prices may ask for less.
+// LowWater returns what a cut leaves of the working set at most: 55 % of the
+// budget, and no more than 30,000 tokens of conversation. Prices may ask for
+// less.
 func LowWater(budget int) int { return min(max(budget, 0)*55/100, 30_000) }

@@ -13,7 +13,7 @@ type Item struct {
 	Tokens int    `json:"tokens"`
 }
 
-// Request asks for a window to be split.
+// Request is a window to split.
 type Request struct {
 	// Window is the model's context window in tokens.
 	Window int
@@ -46,7 +46,7 @@ type Plan struct {
 // largestItems is how many items a TooSmallError names.
 const largestItems = 5
 
-// TooSmallError says that the fixed part does not fit into the window beside
+// TooSmallError means that the fixed part does not fit into the window beside
 // the reserve.
 type TooSmallError struct {
 	// Window, Reserve and Fixed are the figures that don't fit, in tokens.
@@ -96,7 +96,7 @@ func Split(r Request) (Plan, error) {
 	return p, nil
 }
 
-// largest are the largest items, largest first, equal ones in their order.
+// largest returns the largest items, largest first, equal ones in their order.
 func largest(items []Item) []Item {
 	sorted := slices.Clone(items)
 	slices.SortStableFunc(sorted, func(a, b Item) int { return cmp.Compare(b.Tokens, a.Tokens) })

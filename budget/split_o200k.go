@@ -112,7 +112,8 @@ func lowerRun(s string, i int) int {
 	return i
 }
 
-// contraction is the length of (?i:'s|'t|'re|'ve|'m|'ll|'d) at s[i], or 0.
+// contraction returns the length of (?i:'s|'t|'re|'ve|'m|'ll|'d) at s[i], or
+// 0.
 func contraction(s string, i int) int {
 	if i+1 >= len(s) || s[i] != '\'' {
 		return 0

@@ -111,7 +111,7 @@ func (v *vocabulary) seam(a, b byte) bool {
 	return v.seams[at>>3]>>(at&7)&1 != 0
 }
 
-// pair is the token that left and right merge into, or noID.
+// pair returns the token that left and right merge into, or noID.
 func (v *vocabulary) pair(left, right uint32) uint32 {
 	key := uint64(left)<<idBits | uint64(right)
 	at := slotOf(key, v.pairSlots)
@@ -211,7 +211,7 @@ func pack(s string, i, n int) uint64 {
 	return w
 }
 
-// slotOf is the home slot of key in a table of n slots.
+// slotOf returns the home slot of key in a table of n slots.
 func slotOf(key, n uint64) uint64 { return (key * hashMul) >> 32 * n >> 32 }
 
 // mix joins two words into one hash key.

@@ -15,9 +15,9 @@ const (
 	summarised = 1.15
 )
 
-// HiddenThinking is what a thinking block costs, when it is sent back to a Claude
-// model, on top of the text that it shows: its signature tells how much there is
-// where the text is only a summary or was left out.
+// HiddenThinking returns what a thinking block costs, when it is sent back to a
+// Claude model, on top of the text that it shows: its signature shows how much
+// there is where the text is only a summary or was left out.
 func HiddenThinking(text, signature string) Count {
 	whole := float64(len(signature))*3/4 - signatureHeader // base64
 	if whole <= summarised*float64(len(text)) {

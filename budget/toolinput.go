@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// ToolInput is the text by which a model of a family sees the arguments of a tool
-// call, given as JSON. Claude writes and reads them as plain values under their
-// names, so that a line break is one, and not the two characters of its escape:
-// recorded calls that write whole files are billed a fifth to a third less than
-// their JSON would be. Others see the JSON as it stands, and so does what is no
-// JSON object.
+// ToolInput returns the text by which a model of a family sees the arguments of a
+// tool call, given as JSON. Claude writes and reads them as plain values under
+// their names, so that a line break is one, and not the two characters of its
+// escape: recorded calls that write whole files are billed a fifth to a third
+// less than their JSON would be. Others see the JSON as it is; what is no JSON
+// object is also left as it is.
 func ToolInput(family, input string) string {
 	if family != ClaudeOld && family != ClaudeNew || !strings.HasPrefix(strings.TrimSpace(input), "{") {
 		return input
@@ -40,7 +40,7 @@ func ToolInput(family, input string) string {
 		b.WriteByte('\n')
 	}
 	if d.InputOffset() < int64(len(strings.TrimRight(input, " \t\r\n"))) {
-		return input // what is broken counts as it stands
+		return input // broken JSON counts as it is
 	}
 	return b.String()
 }

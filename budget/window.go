@@ -183,7 +183,7 @@ func glue(a, b window, start, n, m int) (passed, shared int, ok bool) {
 	return 0, 0, false
 }
 
-// count is the number of parts from offset i to n.
+// count returns the number of parts from offset i to n.
 func (w *window) count(i, n int) int {
 	parts := 0
 	for ; i < n; i = int(w.next[i]) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Advice tells a host what to do with the time between two calls. Times are by
-// the clock that planned the call; costs are in base input tokens.
+// Advice is what a host can do in the time between two calls. Times are by the
+// clock that planned the call; costs are in base input tokens.
 type Advice struct {
 	// ExpiresAt is when the messages of this request leave the cache, unless
 	// another request has started before; zero where nothing of them is cached.
@@ -17,10 +17,10 @@ type Advice struct {
 	// after, without its answer.
 	SummariseBy              time.Time
 	SummaryWarm, SummaryCold float64
-	// KeepAlive tells that repeating the request with no answer asked for, every
-	// KeepAliveEvery and not after KeepAliveUntil, is expected to cost less than
-	// letting the messages expire. Ping is the price of one, Expiry what it would
-	// save if the session goes on.
+	// KeepAlive reports whether repeating the request with no answer asked for,
+	// every KeepAliveEvery and not after KeepAliveUntil, is expected to cost less
+	// than letting the messages expire. Ping is the price of one, Expiry what it
+	// would save if the session goes on.
 	KeepAlive      bool
 	KeepAliveEvery time.Duration
 	KeepAliveUntil time.Time

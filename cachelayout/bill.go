@@ -25,16 +25,16 @@ type Bill struct {
 	NoLayoutCostUSD *float64 `json:"no_layout_cost_usd"`
 	// Tier is the AboveTokens of the tier that prices the request.
 	Tier int `json:"tier"`
-	// Notes say what else is worth knowing.
+	// Notes are what else is worth knowing.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Total is the whole prompt in tokens.
+// Total returns the whole prompt in tokens.
 func (b Bill) Total() int {
 	return b.ReadTokens + b.Write5mTokens + b.Write1hTokens + b.UncachedTokens
 }
 
-// HitRatio is the share of the prompt that is read, between 0 and 1.
+// HitRatio returns the share of the prompt that is read, between 0 and 1.
 func (b Bill) HitRatio() float64 {
 	if t := b.Total(); t > 0 {
 		return float64(b.ReadTokens) / float64(t)
@@ -102,8 +102,8 @@ func (l *Ledger) billMarked(b *Bill, m Model, id Identity, blocks []Block, at []
 	}
 }
 
-// seen tells whether a marker's look-back reaches the entry that ends at block
-// index. The look-back counts the marked position itself.
+// seen reports whether a marker's look-back reaches the entry that ends at
+// block index. The look-back counts the marked position itself.
 func seen(index int, m Model, at []sum, bps []Breakpoint) bool {
 	for _, bp := range bps {
 		if bp.Block < index || bp.Block+1 >= len(at) {
@@ -155,9 +155,9 @@ func (b *Bill) price(m Model, total int) {
 	}
 }
 
-// Cost is the price in dollars of a call with these token counts, the four
-// input buckets of which decide the tier of the whole. Nil if a price that it
-// needs is unknown.
+// Cost returns the price in dollars of a call with these token counts, the
+// four input buckets of which decide the tier of the whole. Nil if a price
+// that it needs is unknown.
 func (m Model) Cost(read, write5m, write1h, uncached, output int) *float64 {
 	t := m.TierFor(read + write5m + write1h + uncached)
 	if t.Input == nil {

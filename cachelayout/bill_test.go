@@ -222,8 +222,8 @@ func checkBill(t *rapid.T, l Ledger, m Model, blocks []Block, bill Bill, warmApp
 	if !warmAppend || !m.Cache.marked() || len(l.Marks) == 0 {
 		return
 	}
-	// The last entry that was written stands at the previous tail's marker, so
-	// a warm append reads all of it.
+	// The last entry that was written is at the previous tail's marker, so a
+	// warm append reads all of it.
 	if want := at[l.Marks[len(l.Marks)-1].Index+1].tokens; bill.ReadTokens < want && want >= m.MinCacheTokens {
 		t.Fatalf("warm append reads %d of %d cached tokens (%+v)", bill.ReadTokens, want, bill)
 	}

@@ -27,12 +27,13 @@ type Block struct {
 	// Tokens is the block's size.
 	Tokens int
 	// Positions is how many positions the block takes in the provider's
-	// look-back. 0 is a block that goes on with the run of the one before, as
-	// the second of several tool results does.
+	// look-back. 0 is a block that continues the run of the one before, as the
+	// second of several tool results does.
 	Positions int
-	// Markable tells that the block's last content block may carry a marker.
+	// Markable reports whether the block's last content block may carry a
+	// marker.
 	Markable bool
-	// Image tells that an image is among the content.
+	// Image reports whether an image is among the content.
 	Image bool
 	// Message is the index of the request message that the block belongs to,
 	// or one of the Message constants.
@@ -42,7 +43,7 @@ type Block struct {
 // positions is b.Positions with its floor applied.
 func (b *Block) positions() int { return max(b.Positions, 0) }
 
-// HasImage tells whether any block holds an image.
+// HasImage reports whether any block holds an image.
 func HasImage(blocks []Block) bool {
 	for i := range blocks {
 		if blocks[i].Image {
@@ -55,7 +56,7 @@ func HasImage(blocks []Block) bool {
 // sum is the size of a prompt up to and including a block.
 type sum struct{ tokens, positions int }
 
-// sums returns the running sums of blocks; element i stands for blocks[:i].
+// sums returns the running sums of blocks; element i is the sum of blocks[:i].
 func sums(blocks []Block) []sum {
 	s := make([]sum, len(blocks)+1)
 	for i := range blocks {
@@ -88,7 +89,7 @@ func (l Level) String() string {
 	return "none"
 }
 
-// levelOf is the level that a region belongs to.
+// levelOf returns the level that a region belongs to.
 func levelOf(region string) Level {
 	switch region {
 	case RegionTools:

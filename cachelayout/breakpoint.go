@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Why a breakpoint stands where it does.
+// Why a breakpoint is where it does.
 const (
 	WhyFixed        = "fixed"         // end of tools and system
 	WhyCarry        = "carry"         // end of the carry block
@@ -30,7 +30,7 @@ type Breakpoint struct {
 	CumulativeTokens int `json:"cumulative_tokens"`
 }
 
-// LayoutOptions are wishes. The zero value asks for the provider's default
+// LayoutOptions are preferences. The zero value means the provider's default
 // lifetime everywhere.
 type LayoutOptions struct {
 	// Fixed, Carry and Messages are the lifetimes wanted for the three parts
@@ -45,17 +45,17 @@ func Breakpoints(blocks []Block, m Model, prevTail int, opt LayoutOptions) []Bre
 	return bps
 }
 
-// Layout places the markers of a request, in the order of its blocks, and says
-// in words what the model's cache will not do with it.
+// Layout places the markers of a request, in the order of its blocks, and
+// returns notes on what the model's cache will not do with it.
 //
 // prevTail is the index of the last block of the request before, -1 if there
-// was none or a cut removed it. In order of importance the markers stand at the
+// was none or a cut removed it. In order of importance the markers are at the
 // end of the request, the previous tail (where the entry of the last request
 // was written, so the hit does not depend on the look-back), the end of tools
 // and system, and the end of the carry block. A block that cannot carry a
 // marker passes it to the one before. Places whose prefix is below the model's
-// minimum are left out: a marker there would use up a slot and cache nothing.
-// A slot that stays free guards a tail longer than the look-back.
+// minimum are left out: a marker there would use up a slot and cache nothing. A
+// slot that stays free guards a tail longer than the look-back.
 func Layout(blocks []Block, m Model, prevTail int, opt LayoutOptions) (bps []Breakpoint, notes []string) {
 	if len(blocks) == 0 {
 		return nil, nil
@@ -107,9 +107,9 @@ type placer struct {
 	out    []Breakpoint
 }
 
-// add marks the last markable block in [lo, i], unless a marker stands there,
-// the prefix is too short or no slot is left. It returns the block that holds
-// the marker, -1 if none does.
+// add marks the last markable block in [lo, i], unless a marker is there, the
+// prefix is too short or no slot is left. It returns the block that holds the
+// marker, -1 if none does.
 func (p *placer) add(i, lo int, why string) int {
 	for i >= lo && i >= 0 && !p.blocks[i].Markable {
 		i--
@@ -129,7 +129,7 @@ func (p *placer) add(i, lo int, why string) int {
 	return i
 }
 
-// lastOf is the last block at or above a level of the prefix, -1 if none.
+// lastOf returns the last block at or above a level of the prefix, -1 if none.
 func (p *placer) lastOf(l Level) int {
 	i := 0
 	for i < len(p.blocks) && levelOf(p.blocks[i].Region) <= l {
@@ -138,7 +138,7 @@ func (p *placer) lastOf(l Level) int {
 	return i - 1
 }
 
-// lastCarry is the last block of the carry region, -1 if there is none.
+// lastCarry returns the last block of the carry region, -1 if there is none.
 func (p *placer) lastCarry() int {
 	last := -1
 	for i := p.lastOf(LevelSystem) + 1; i < len(p.blocks) && p.blocks[i].Region == RegionCarry; i++ {
@@ -191,9 +191,9 @@ func (p *placer) lifetimes(opt LayoutOptions) {
 	}
 }
 
-// CacheKey is a routing key for providers that take one (prompt_cache_key):
-// equal for all requests of a session that share tools and system, so that
-// they reach the machine which holds their prefix.
+// CacheKey returns a routing key for providers that take one
+// (prompt_cache_key): equal for all requests of a session that share tools and
+// system, so that they reach the machine which holds their prefix.
 func CacheKey(session string, blocks []Block) string {
 	h := fnv.New128a()
 	h.Write([]byte(session))

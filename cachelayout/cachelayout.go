@@ -1,7 +1,7 @@
 // Package cachelayout knows what a provider's prompt cache does with a prompt
 // and what that costs. It names the places where cache markers go, remembers
-// what was sent, predicts what the next request reads, writes and pays, tells
-// when the cache is cold, and says when a cut is worth what it breaks.
+// what was sent, predicts what the next request reads, writes and pays, and
+// computes when the cache is cold and when a cut is worth what it breaks.
 //
 // It is pure: it takes values and returns values. It reads no clock, no file
 // and no network, never sees the text of a prompt (only hashes and counts),
@@ -24,8 +24,8 @@
 //	read A │ write long B−A │ write short C−B │ uncached rest
 //
 // Units: tokens are provider tokens, prices are US dollars per million tokens,
-// and only the input side is billed unless a name says otherwise. "Short" and
-// "long" are a provider's two cache lifetimes: 5 minutes and 1 hour at
+// and only the input side is billed unless a name states otherwise. "Short"
+// and "long" are a provider's two cache lifetimes: 5 minutes and 1 hour at
 // Anthropic, 30 minutes and 12 hours at OpenAI; the fields that hold them are
 // named 5m and 1h after the former.
 //

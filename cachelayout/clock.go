@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Cold tells whether a request at now would find nothing of the last request's
-// messages in the cache, and why or why not. It goes by our own clock and the
-// lifetimes asked for, never by reported usage, which arrives too late and
-// can't be told apart from eviction. A clock that went back is warm. If nothing
-// was sent yet it is cold.
+// Cold reports whether a request at now would find nothing of the last
+// request's messages in the cache, and why or why not. It goes by our own clock
+// and the lifetimes asked for, never by reported usage, which arrives too late
+// and can't be distinguished from eviction. A clock that went back is warm. If
+// nothing was sent yet it is cold.
 //
 // The fixed part alone being warm does not make a cache warm: a cut behind it
 // would cost nothing.
@@ -34,7 +34,7 @@ func (l *Ledger) Cold(m Model, id Identity, now time.Time) (cold bool, why strin
 	return true, fmt.Sprintf("last request started %s ago, entries live %s", round(age), ttl)
 }
 
-// warmMark tells whether an entry behind the fixed part and the carry block,
+// warmMark reports whether an entry behind the fixed part and the carry block,
 // or else the furthest one written, lives and can be read under id.
 func (l *Ledger) warmMark(id Identity, now time.Time) bool {
 	last := -1
@@ -53,7 +53,7 @@ func (l *Ledger) warmMark(id Identity, now time.Time) bool {
 	return false
 }
 
-// tailTTL is the lifetime of the furthest entry.
+// tailTTL returns the lifetime of the furthest entry.
 func (l *Ledger) tailTTL() time.Duration {
 	var ttl time.Duration
 	last := -1
@@ -65,7 +65,7 @@ func (l *Ledger) tailTTL() time.Duration {
 	return ttl
 }
 
-// level is the level of a block of the last request.
+// level returns the level of a block of the last request.
 func (l *Ledger) level(i int) Level {
 	if i < 0 || i >= len(l.Chain) {
 		return LevelMessages

@@ -40,7 +40,7 @@ type Change struct {
 	BrokenTokens int `json:"broken_tokens"`
 }
 
-// Breaks tells whether anything that was sent can no longer be read.
+// Breaks reports whether anything that was sent can no longer be read.
 func (c Change) Breaks() bool { return c.Broken != LevelNone }
 
 func (c Change) String() string {
@@ -89,7 +89,7 @@ func (l *Ledger) compareBlocks(n int, blocks []Block) Change {
 	case n == len(l.Chain):
 		c.Kind, c.Block, c.New = ChangeAppend, n, blocks[n].ID
 		// A block added to tools or system pushes itself in front of messages
-		// only if messages stood behind, and then the chain would differ.
+		// only if messages were behind it, and then the chain would differ.
 		return c
 	}
 	c.Block, c.Old = n, l.Chain[n].ID
@@ -102,7 +102,7 @@ func (l *Ledger) compareBlocks(n int, blocks []Block) Change {
 	return c
 }
 
-// above counts the blocks of the last request that stand above a level.
+// above counts the blocks of the last request that are above a level.
 func (l *Ledger) above(level Level) int {
 	for i := range l.Chain {
 		if levelOf(l.Chain[i].Region) >= level {

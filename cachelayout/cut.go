@@ -15,7 +15,7 @@ const (
 	// e times as much of it. It weighs what a miss does to the work, not only
 	// what it costs, and so is larger than the share of calls that miss.
 	MissWeight = 0.35
-	// LowWaterFloor is the least conversation that the mark asks for, however
+	// LowWaterFloor is the least conversation that the mark keeps, however
 	// dear it is: an agent that is shown less works blind.
 	LowWaterFloor = 18_000
 	// commonConversation is the conversation of a prompt of common size.
@@ -56,7 +56,7 @@ type CutInput struct {
 	Window int
 	// Reserve is what must stay free for the answer.
 	Reserve int
-	// Fixed is tools and system, Conversation all else that stands now,
+	// Fixed is tools and system, Conversation all else that is sent now,
 	// including what would be appended.
 	Fixed, Conversation int
 	// Planned is the whole planned input; 0 means Fixed + Conversation.
@@ -65,13 +65,13 @@ type CutInput struct {
 	Growth []int
 	// ColdRate is the chance that a call finds the cache cold; see [Pace.Rate].
 	ColdRate float64
-	// Cold tells that the cache holds nothing of the messages; ColdEventUsed
-	// that this cold event already had its cut.
+	// Cold reports whether the cache holds nothing of the messages;
+	// ColdEventUsed whether this cold event already had its cut.
 	Cold, ColdEventUsed bool
 	// Pending is the most that a cut could take out; 0 means that nothing may go.
 	Pending int
-	// OpenLoop tells that a tool loop is open: then only a forced cut is allowed,
-	// since what the agent has just read is what it works with next.
+	// OpenLoop reports whether a tool loop is open: then only a forced cut is
+	// allowed, since what the agent has just read is what it works with next.
 	OpenLoop bool
 	// ExpectedTurns is how many calls are still expected.
 	ExpectedTurns float64
@@ -88,7 +88,7 @@ type Cut struct {
 	Do bool `json:"do"`
 	// Reason is one of the Reason constants.
 	Reason string `json:"reason"`
-	// Force tells that without a cut the prompt is over its limit.
+	// Force reports whether without a cut the prompt is over its limit.
 	Force bool `json:"force,omitempty"`
 	// TargetTokens is what the whole prompt should come down to.
 	TargetTokens int     `json:"target_tokens"`
@@ -136,7 +136,7 @@ type Figures struct {
 	EOQHighWater float64 `json:"eoq_high_water"`
 	WriteRatio   float64 `json:"write_ratio"`
 	ReadRatio    float64 `json:"read_ratio"`
-	// RatiosAssumed tells that the model is unpriced.
+	// RatiosAssumed reports whether the model is unpriced.
 	RatiosAssumed bool `json:"ratios_assumed,omitempty"`
 }
 
@@ -172,8 +172,8 @@ func PlanCut(in CutInput) Cut {
 	return c
 }
 
-// pays tells whether a warm cut saves enough, and has paid before the next cold
-// cache or the expected end: what happens then makes its work undone.
+// pays reports whether a warm cut saves enough, and has paid before the next
+// cold cache or the expected end: what happens then makes its work undone.
 func (f *Figures) pays() bool {
 	turns := f.ExpectedTurns
 	if f.ColdRate > 0 {
@@ -211,7 +211,7 @@ func (in *CutInput) budget() int {
 	return max(0, window-in.Reserve)
 }
 
-// cliff is the first price cliff that leaves room above the fixed part.
+// cliff returns the first price cliff that leaves room above the fixed part.
 func (in *CutInput) cliff(median int) int {
 	room := max(CliffRoom, 4*median)
 	for _, t := range in.Model.Tiers {
@@ -250,7 +250,7 @@ func (in *CutInput) marks(f *Figures) {
 	}
 }
 
-// cycle is the session as the marks see it.
+// cycle returns the session as the marks see it.
 func (in *CutInput) cycle(f *Figures, room int) Cycle {
 	return Cycle{Growth: float64(f.MeanGrowth), Fixed: float64(in.Fixed), Room: math.Max(1, float64(room-in.Fixed)),
 		ColdRate: in.ColdRate, Ratios: in.Model.Ratios(f.Planned, in.TTL), Extra: in.Extra}
@@ -273,8 +273,8 @@ func finite(v float64) float64 {
 	return v
 }
 
-// growth is the largest and the median of the last calls' growths; a call that
-// shrank counts as none.
+// growth returns the largest and the median of the last calls' growths; a call
+// that shrank counts as none.
 func growth(all []int) (largest, median int) {
 	g := slices.Clone(all[max(0, len(all)-growthCalls):])
 	if len(g) == 0 {
@@ -287,8 +287,8 @@ func growth(all []int) (largest, median int) {
 	return g[len(g)-1], g[len(g)/2]
 }
 
-// MeanGrowth is the mean of the growths of calls, and of what is commonly seen as
-// long as they are few; a call that shrank counts as none.
+// MeanGrowth returns the mean of the growths of calls, and of what is commonly
+// seen as long as they are few; a call that shrank counts as none.
 func MeanGrowth(all []int) int {
 	sum := priorGrowth * priorGrowthCalls
 	for _, g := range all {
@@ -304,7 +304,7 @@ func orDefault(v, def int) int {
 	return def
 }
 
-// String is the decision in one line.
+// String returns the decision in one line.
 func (c Cut) String() string {
 	f := c.Figures
 	if !c.Do {

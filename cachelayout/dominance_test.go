@@ -28,7 +28,8 @@ type planned struct {
 	n, cuts            int
 }
 
-// call appends g tokens and sends; it returns the bill and the tokens that stand.
+// call appends g tokens and sends; it returns the bill and the tokens that are
+// kept.
 func (s *planned) call(g int) (Bill, int) {
 	s.n++
 	now := noon.Add(time.Duration(s.n) * time.Minute)

@@ -10,7 +10,7 @@ import "math"
 //
 // It is the economic order quantity: ordering is the cut, holding is reading.
 
-// OptimalBatch is the batch D* that makes the cost above smallest, and the
+// OptimalBatch returns the batch D* that makes the cost above smallest, and the
 // high-water mark L + D*, both in tokens. Nothing to grow or free reading gives
 // an infinite batch: never cut for money alone.
 func OptimalBatch(growth, fixed, low float64, ratios Ratios, extra float64) (batch, high float64) {
@@ -44,8 +44,8 @@ type Cycle struct {
 // the cache less often.
 const holdShare = 0.5
 
-// Batch is how far conversation grows above low before it is cut: the optimum
-// by price, kept below the room there is.
+// Batch returns how far conversation grows above low before it is cut: the
+// optimum by price, kept below the room there is.
 func (c Cycle) Batch(low float64) float64 {
 	ratios := c.Ratios
 	ratios.Read *= holdShare
@@ -56,15 +56,16 @@ func (c Cycle) Batch(low float64) float64 {
 	return batch
 }
 
-// rewrites is how many rewrites a call makes on average.
+// rewrites returns how many rewrites a call makes on average.
 func (c Cycle) rewrites(low float64) float64 {
 	batch := math.Max(c.Batch(low), math.Max(2*c.Growth, 1))
 	return math.Min(1, math.Max(c.ColdRate, c.Growth/batch))
 }
 
-// Cost is what a call costs on average if cuts keep low tokens of conversation,
-// and Memory the part of it that keeping them costs: reading them at every call
-// and writing them at every rewrite. Both are in base input tokens.
+// Cost returns what a call costs on average if cuts keep low tokens of
+// conversation, and Memory the part of it that keeping them costs: reading them
+// at every call and writing them at every rewrite. Both are in base input
+// tokens.
 func (c Cycle) Cost(low float64) (call, memory float64) {
 	rate := c.rewrites(low)
 	grown := math.Min(c.Batch(low), c.Growth/math.Max(rate, 1e-9))
@@ -73,16 +74,17 @@ func (c Cycle) Cost(low float64) (call, memory float64) {
 	return call, memory
 }
 
-// Miss is what it costs, in base input tokens, when the model has to fetch again
-// what it was not shown: one more call over a prompt of common size, and what that
-// call adds.
+// Miss returns what it costs, in base input tokens, when the model has to fetch
+// again what it was not shown: one more call over a prompt of common size, and
+// what that call adds.
 func (c Cycle) Miss() float64 {
 	return c.Ratios.Read*(c.Fixed+commonConversation) + c.Ratios.Write*priorGrowth
 }
 
-// LowWater is the most conversation, between floor and ceiling, that is worth its
-// keep. The chance that a call needs something falls with its distance, so that the
-// last of x tokens is worth MissWeight·Miss/x a call; it costs r + w per rewrite.
+// LowWater returns the most conversation, between floor and ceiling, that is worth
+// its keep. The chance that a call needs something falls with its distance, so that
+// the last of x tokens is worth MissWeight·Miss/x a call; it costs r + w per
+// rewrite.
 func (c Cycle) LowWater(floor, ceiling int) int {
 	worth := MissWeight * c.Miss()
 	lo, hi := floor, max(floor, ceiling)

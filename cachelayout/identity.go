@@ -17,12 +17,12 @@ type Identity struct {
 	// Features are provider switches that alter the system part: web search
 	// and citations.
 	Features string `json:"features,omitempty"`
-	// Images tells that any image is in the prompt.
+	// Images reports whether any image is in the prompt.
 	Images bool `json:"images,omitempty"`
 }
 
-// Broken says which field's change breaks the cache highest up in the prefix,
-// and from which level on. An unchanged identity gives "", LevelNone.
+// Broken returns which field's change breaks the cache highest up in the
+// prefix, and from which level on. An unchanged identity gives "", LevelNone.
 //
 // The rules are Anthropic's invalidation table. For other providers only the
 // model is documented to matter, so only the model breaks.
@@ -78,8 +78,8 @@ func (id Identity) value(field string) string {
 	return ""
 }
 
-// keepsFixedOnThinking tells whether model is a Claude of the generations
-// (3 to 4.6) whose tools and system stay cached when thinking settings change.
+// keepsFixedOnThinking reports whether model is a Claude of the generations (3
+// to 4.6) whose tools and system stay cached when thinking settings change.
 func keepsFixedOnThinking(model string) bool {
 	key := modelKey(model)
 	for _, p := range []string{"claude-3", "claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-5",

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// firstParty are the providers whose model ids stand without a prefix; every
-// other one resells under prices of its own.
+// firstParty are the providers whose model ids have no prefix; every other one
+// resells under prices of its own.
 var firstParty = []string{"anthropic", "openai", "google", "deepseek", "xai", "mistral"}
 
 // modelsDevCost is a price object; prices are dollars per million tokens.

@@ -51,13 +51,13 @@ type Mark struct {
 	Identity Identity `json:"identity"`
 }
 
-// live tells whether the entry has not expired. Lifetimes count from the start
-// of a request; a clock that went back counts as warm.
+// live reports whether the entry has not expired. Lifetimes count from the
+// start of a request; a clock that went back counts as warm.
 func (m *Mark) live(now time.Time) bool {
 	return now.Sub(m.Start) < m.TTL
 }
 
-// readable tells whether a request under id can read the entry, given the
+// readable reports whether a request under id can read the entry, given the
 // level that the entry ends in.
 func (m *Mark) readable(id Identity, ends Level) bool {
 	_, broken := m.Identity.Broken(id)
@@ -142,7 +142,7 @@ func chainHash(before uint64, hash string) uint64 {
 	return h * prime
 }
 
-// word is the first eight bytes of s, little endian.
+// word returns the first eight bytes of s, little endian.
 func word(s string) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -186,13 +186,13 @@ func thin(marks []Mark) []Mark {
 	if len(marks) <= maxMarks {
 		return marks
 	}
-	// The first entries stand behind the fixed part and the carry block.
+	// The first entries are behind the fixed part and the carry block.
 	const head = 4
 	return append(marks[:head:head], marks[len(marks)-(maxMarks-head):]...)
 }
 
-// Tail is the place in blocks where [Layout] should put the previous-tail
-// marker: the last block of the last request if all of it still stands, else
+// Tail returns the place in blocks where [Layout] should put the previous-tail
+// marker: the last block of the last request if all of it is unchanged, else
 // the furthest entry that survived a rewind; -1 if none did.
 func (l *Ledger) Tail(blocks []Block) int {
 	n := l.common(blocks)
@@ -207,7 +207,7 @@ func (l *Ledger) Tail(blocks []Block) int {
 	return -1
 }
 
-// Tokens is the size of the last request.
+// Tokens returns the size of the last request.
 func (l *Ledger) Tokens() int {
 	if len(l.Chain) == 0 {
 		return 0

@@ -65,7 +65,7 @@ func cutDate(s string) string {
 	return s
 }
 
-// matches compares s with a form of equal length in which d stands for a digit.
+// matches compares s with a form of equal length in which d matches a digit.
 func matches(s, form string) bool {
 	for i := range len(form) {
 		if form[i] == 'd' {

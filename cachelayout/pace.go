@@ -20,8 +20,8 @@ const (
 	// maxIdle bounds what is remembered; beyond it the older half is forgotten.
 	maxIdle = 128
 
-	// Before a session has shown its own habits it is taken for a common one. Ten
-	// recorded sessions of coding agents (1,978 calls) held 69 gaps over five
+	// Before a session has shown its own habits it is treated as a common one.
+	// Ten recorded sessions of coding agents (1,978 calls) held 69 gaps over five
 	// minutes and 12 over an hour: the chance of a gap falls with its length to
 	// the power of 0.7. The prior weighs as much as half of such a session.
 	priorIdleRate  = 69.0 / 1978
@@ -30,8 +30,8 @@ const (
 	priorIdleCalls = 100
 )
 
-// Add is the pace after one more call, that started gap after the one before. A
-// clock that went back is no gap.
+// Add returns the pace after one more call, that started gap after the one
+// before. A clock that went back adds no gap.
 func (p Pace) Add(gap time.Duration) Pace {
 	p.Calls++
 	if gap < minIdle {
@@ -45,8 +45,9 @@ func (p Pace) Add(gap time.Duration) Pace {
 	return p
 }
 
-// Rate is the chance that a call comes at least gap after the one before, by what
-// the session showed and, while that is little, by what sessions commonly show.
+// Rate returns the chance that a call comes at least gap after the one before, by
+// what the session showed and, while that is little, by what sessions commonly
+// show.
 func (p Pace) Rate(gap time.Duration) float64 {
 	n := 0
 	for _, g := range p.Idle {

@@ -10,12 +10,12 @@ import (
 // both are 1.
 type Ratios struct {
 	Write, Read float64
-	// Assumed tells that the model is unpriced and the commonest ratios (1.25
-	// and 0.1) stand in. Money is never computed from them.
+	// Assumed reports whether the model is unpriced and the commonest ratios
+	// (1.25 and 0.1) are in. Money is never computed from them.
 	Assumed bool
 }
 
-// Ratios are the model's for a prompt of so many tokens whose messages are
+// Ratios returns the model's for a prompt of so many tokens whose messages are
 // written with this lifetime.
 func (m Model) Ratios(tokens int, ttl time.Duration) Ratios {
 	if m.Cache == CacheNone {
@@ -39,7 +39,7 @@ func (m Model) Ratios(tokens int, ttl time.Duration) Ratios {
 	return r
 }
 
-// BreakEven is the number of further calls after which a cut that removes
+// BreakEven returns the number of further calls after which a cut that removes
 // saved tokens, and makes rewritten tokens behind it be written again, has
 // paid for itself:
 //
@@ -64,11 +64,12 @@ const (
 	maxExpectedTurns = 200
 )
 
-// ExpectedTurns is a simple expectation of how many model calls a session will
-// still make: as many as it has made so far. That is the median of what is
-// left when nothing but the age is known; sessions of agents are long-tailed
-// enough for it. It is at least 10, since a session that just began usually
-// goes on, and at most 200, since a promise further out is worth nothing.
+// ExpectedTurns returns a simple expectation of how many model calls a session
+// will still make: as many as it has made so far. That is the median of what
+// is left when nothing but the age is known; sessions of agents are
+// long-tailed enough for it. It is at least 10, since a session that just
+// began usually goes on, and at most 200, since a promise further out is worth
+// nothing.
 func ExpectedTurns(turnsSoFar int) float64 {
 	return float64(min(max(turnsSoFar, minExpectedTurns), maxExpectedTurns))
 }

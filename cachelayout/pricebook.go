@@ -27,12 +27,12 @@ const (
 	CacheNone CacheKind = "none"
 )
 
-// marked tells whether entries are written only where a marker stands.
+// marked reports whether entries are written only where a marker is.
 func (k CacheKind) marked() bool {
 	return k == CacheAnthropic || k == CacheOpenAIExplicit
 }
 
-// automatic tells whether the provider caches without markers.
+// automatic reports whether the provider caches without markers.
 func (k CacheKind) automatic() bool {
 	return k == CacheOpenAIAuto || k == CacheGemini || k == CacheDeepSeek
 }
@@ -69,7 +69,8 @@ type Model struct {
 	// silently not.
 	MinCacheTokens int
 	Cache          CacheKind
-	// PreservedThinking tells that signed thinking is bound to its prefix.
+	// PreservedThinking reports whether signed thinking is bound to its
+	// prefix.
 	PreservedThinking bool
 	// TTLs are the lifetimes on offer, shortest first; empty if undocumented.
 	TTLs []time.Duration
@@ -87,12 +88,12 @@ type Model struct {
 	EffectiveFrom, AsOf, Source, Note string
 }
 
-// Priced tells whether the book knows what an input token costs.
+// Priced reports whether the book knows what an input token costs.
 func (m Model) Priced() bool {
 	return len(m.Tiers) > 0 && m.Tiers[0].Input != nil
 }
 
-// TierFor is the tier that prices a prompt of so many tokens as a whole.
+// TierFor returns the tier that prices a prompt of so many tokens as a whole.
 func (m Model) TierFor(tokens int) Tier {
 	var t Tier
 	for _, c := range m.Tiers {
@@ -103,8 +104,8 @@ func (m Model) TierFor(tokens int) Tier {
 	return t
 }
 
-// Cliff is the largest prompt that is still priced by the tier that prices a
-// prompt of so many tokens; 0 if no dearer tier follows.
+// Cliff returns the largest prompt that is still priced by the tier that
+// prices a prompt of so many tokens; 0 if no dearer tier follows.
 func (m Model) Cliff(tokens int) int {
 	for _, t := range m.Tiers {
 		if t.AboveTokens > 0 && t.AboveTokens >= tokens {
@@ -114,8 +115,9 @@ func (m Model) Cliff(tokens int) int {
 	return 0
 }
 
-// TTL is the lifetime that the provider offers for a wish: the shortest that
-// is not shorter, else the longest. No wish gives the default, the shortest.
+// TTL returns the lifetime that the provider offers for a wish: the shortest
+// that is not shorter, else the longest. No wish gives the default, the
+// shortest.
 func (m Model) TTL(wish time.Duration) time.Duration {
 	if len(m.TTLs) == 0 {
 		return AssumedTTL
@@ -128,8 +130,8 @@ func (m Model) TTL(wish time.Duration) time.Duration {
 	return m.TTLs[len(m.TTLs)-1]
 }
 
-// longLived tells whether an entry with this lifetime is written at the price
-// of the long one.
+// longLived reports whether an entry with this lifetime is written at the
+// price of the long one.
 func (m Model) longLived(ttl time.Duration) bool {
 	return len(m.TTLs) > 1 && ttl >= m.TTLs[1]
 }
@@ -153,7 +155,7 @@ var defaultBook = sync.OnceValue(func() *Book {
 	return newBook(rows)
 })
 
-// DefaultBook is the table embedded in the binary.
+// DefaultBook returns the table embedded in the binary.
 func DefaultBook() *Book { return defaultBook() }
 
 func newBook(rows []Row) *Book {
@@ -179,7 +181,7 @@ func newBook(rows []Row) *Book {
 	return b
 }
 
-// named tells whether name already stands for a model other than id.
+// named reports whether name already names a model other than id.
 func (b *Book) named(name, id string) bool {
 	rows := b.names[name]
 	return len(rows) > 0 && b.rows[rows[0]].ID != id
@@ -209,7 +211,7 @@ func (b *Book) Lookup(id string, at time.Time) (Model, bool) {
 }
 
 // find returns the rows of a model, oldest first. A full name wins over a
-// stripped one, so that a gateway's own price can stand beside the provider's.
+// stripped one, so that a gateway's own price can be beside the provider's.
 func (b *Book) find(id string) []int {
 	full := strings.ToLower(strings.TrimSpace(id))
 	if full == "" {

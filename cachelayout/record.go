@@ -3,8 +3,8 @@ package cachelayout
 import "time"
 
 // Record is a ledger without its chain, small enough to be written for every
-// call. The chain is a function of the blocks that were sent, which whoever
-// keeps the prompt has anyway; Tip proves that they are the same.
+// call. The chain is a function of the blocks that were sent, which the caller
+// that keeps the prompt has anyway; Tip proves that they are the same.
 type Record struct {
 	Version   int       `json:"version"`
 	Identity  Identity  `json:"identity"`

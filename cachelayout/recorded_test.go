@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// recordedCall is what a Claude Code transcript tells of one model call.
+// recordedCall is what a Claude Code transcript records of one model call.
 type recordedCall struct {
 	start               time.Time // of the record before the answer
 	model               string

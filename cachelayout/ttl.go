@@ -48,7 +48,8 @@ func ChooseFixedTTL(p Pace, m Model, fixedTokens int, calls float64) (ttl time.D
 	return cheaper(p, m, cost(m.TTLs[0]), cost(m.TTLs[1]))
 }
 
-// choosable tells whether there is a choice, and if not, what stands and why.
+// choosable reports whether there is a choice, and if not, which lifetime
+// applies and why.
 func choosable(m Model) (ttl time.Duration, why string, several bool) {
 	ttl = m.TTL(0)
 	if len(m.TTLs) < 2 || !m.Cache.marked() {
@@ -73,9 +74,9 @@ func cheaper(p Pace, m Model, short, long float64) (ttl time.Duration, why strin
 	return m.TTLs[0], why
 }
 
-// Lifetimes are the lifetimes of the entries that live at now, of the furthest
-// one in tools and system and of the furthest one in the messages; 0 where none
-// lives.
+// Lifetimes returns the lifetimes of the entries that live at now, of the
+// furthest one in tools and system and of the furthest one in the messages; 0
+// where none lives.
 func (l *Ledger) Lifetimes(now time.Time) (fixed, messages time.Duration) {
 	for i := range l.Marks {
 		m := &l.Marks[i]
@@ -90,8 +91,8 @@ func (l *Ledger) Lifetimes(now time.Time) (fixed, messages time.Duration) {
 	return fixed, messages
 }
 
-// RecordedTTL is the lifetime that a host evidently asks for, judged by the
-// cache writes in its transcript; false if it wrote nothing.
+// RecordedTTL returns the lifetime that a host evidently asks for, judged by
+// the cache writes in its transcript; false if it wrote nothing.
 func RecordedTTL(m Model, write5m, write1h int) (time.Duration, bool) {
 	switch {
 	case write5m <= 0 && write1h <= 0:

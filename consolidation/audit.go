@@ -14,9 +14,9 @@ import (
 // CheckID names a check.
 type CheckID string
 
-// The checks. The first eight are those of a nightly memory audit; those of losses,
-// size, blobs, journals and index look at what the kernel keeps, and are run by whoever has
-// that.
+// The checks. The first eight are those of a nightly memory audit; those of
+// losses, size, blobs, journals and index look at what the kernel keeps, and
+// are run by the kernel.
 const (
 	CheckSessionState   CheckID = "session_state"
 	CheckObservations   CheckID = "observations"
@@ -50,7 +50,7 @@ type check struct {
 	run   func(*auditor) // nil for the kernel's
 }
 
-// checks are all checks, in the order of the report.
+// checks returns all checks, in the order of the report.
 func checks() []check {
 	return []check{
 		{CheckSessionState, "SESSION-STATE.md is fresh", (*auditor).sessionState},
@@ -79,7 +79,7 @@ func checks() []check {
 	}
 }
 
-// AllChecks are the ids of all checks, in the order of a report.
+// AllChecks returns the ids of all checks, in the order of a report.
 func AllChecks() []CheckID {
 	var out []CheckID
 	for _, c := range checks() {
@@ -88,7 +88,7 @@ func AllChecks() []CheckID {
 	return out
 }
 
-// ListChecks are the checks with what each holds to, none of them run.
+// ListChecks returns the checks with what each holds to, none of them run.
 func ListChecks() []CheckRun {
 	var out []CheckRun
 	for _, c := range checks() {
@@ -97,7 +97,7 @@ func ListChecks() []CheckRun {
 	return out
 }
 
-// rank is a check's place in the report.
+// rank returns a check's place in the report.
 func rank(id CheckID) int {
 	return slices.IndexFunc(checks(), func(c check) bool { return c.id == id })
 }
@@ -118,13 +118,13 @@ type Limits struct {
 	// SizeWarning is the share of the host's limits from which files are large.
 	SizeWarning float64
 	// NearDuplicate is the share of their words, in threes, that two entries must
-	// have in common to be told as one; 1 finds equal ones only.
+	// have in common to be reported as one; 1 finds equal ones only.
 	NearDuplicate float64
-	// JobAge is how long a job's failure is told after its last run.
+	// JobAge is how long a job's failure is reported after its last run.
 	JobAge time.Duration
 }
 
-// DefaultLimits are the thresholds that hold if a user says nothing.
+// DefaultLimits returns the thresholds that hold unless a user sets others.
 func DefaultLimits() Limits {
 	const day = 24 * time.Hour
 	return Limits{StateAge: day, ObservationLines: 100, LogGrace: 6 * time.Hour, FileAge: 7 * day, MemoryAge: 3 * day,
@@ -146,19 +146,19 @@ type Options struct {
 	MaxFileBytes int64
 	// Jobs are the last runs of recorded jobs.
 	Jobs []Job
-	// Resolves tells whether a pointer that stands in memory can be followed; nil
+	// Resolves reports whether a pointer that is in memory can be followed; nil
 	// leaves pointers unchecked.
 	Resolves func(id string) bool
 	// Only names the checks to run, all if it is empty; Skip those not to.
 	Only, Skip []CheckID
 }
 
-// Runs tells whether a check is asked for.
+// Runs reports whether a check is selected.
 func (o *Options) Runs(id CheckID) bool {
 	return (len(o.Only) == 0 || slices.Contains(o.Only, id)) && !slices.Contains(o.Skip, id)
 }
 
-// validate refuses checks that there are none of: misspelt, one would never run.
+// validate refuses unknown checks: a misspelt one would never run.
 func (o *Options) validate() error {
 	all := AllChecks()
 	for _, id := range append(slices.Clone(o.Only), o.Skip...) {
@@ -233,7 +233,7 @@ func (a *auditor) add(f Finding) {
 	a.report.Checks[len(a.report.Checks)-1].Findings++
 }
 
-// skip says why the check at hand does not run.
+// skip records why the check at hand does not run.
 func (a *auditor) skip(why string) { a.report.Skip(a.check, why) }
 
 // age is how old a moment is, "3 days" and the like.

@@ -24,7 +24,7 @@ func TestHealthyWorkspaceIsSilent(t *testing.T) {
 	}
 }
 
-// Each row breaks one thing, and only its check may say so.
+// Each row breaks one thing, and only its check may report it.
 func TestEachCheckFiresAlone(t *testing.T) {
 	long := func(lines int) string {
 		var b strings.Builder
@@ -103,7 +103,7 @@ func TestEachCheckFiresAlone(t *testing.T) {
 	}
 }
 
-// What a host drops is told by section, and the sizes add up.
+// What a host drops is reported by section, and the sizes add up.
 func TestTruncation(t *testing.T) {
 	var b strings.Builder
 	for _, h := range []string{"First", "Second", "Third", "Fourth"} {

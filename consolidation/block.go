@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// A file that is pruned is cut into pieces that tile it, so that what stays stands
-// byte for byte as it stood:
+// A file that is pruned is cut into pieces that tile it, so that what stays is
+// byte for byte as it was:
 //
 //	# Memory             head, kept
 //	## Ports             heading: goes with the last block below it, if it may
@@ -24,15 +24,15 @@ type piece struct {
 	// level is a heading's, label a heading's or a marker's.
 	level int
 	label string
-	// bullet tells an item of a list without order, with nothing but what is nested
-	// in it.
+	// bullet reports whether the piece is an item of a list without order,
+	// with nothing but what is nested in it.
 	bullet bool
 	// sections are the pieces of the headings above a piece, outermost first; marker
 	// is the piece of its marker, -1 if it has none.
 	sections []int
 	marker   int
 	line     int
-	// may tells that the piece may leave, gone that it does.
+	// may reports whether the piece may leave, gone whether it does.
 	may, gone bool
 }
 
@@ -117,8 +117,8 @@ func underlined(ps []piece) {
 	}
 }
 
-// nested tells a unit that belongs to the block before it: what is indented, and
-// code.
+// nested reports whether a unit belongs to the block before it: what is
+// indented, and code.
 func nested(d markdownstore.Document, u markdownstore.Unit) bool {
 	return u.Kind == markdownstore.UnitCode || indented(d.Raw[u.Start:u.End])
 }
@@ -142,7 +142,7 @@ func lineCount(s string) int {
 	return n
 }
 
-// trailOf are the headings above a block, as they stand.
+// trailOf returns the headings above a block, as they are written.
 func trailOf(ps []piece, p *piece) []string {
 	var out []string
 	for _, i := range p.sections {
@@ -176,9 +176,9 @@ func settle(ps []piece) {
 	}
 }
 
-// remains puts together what stays. Where something left, at least a blank line parts
-// what stood before from what stood behind it, but for two items: what stood apart is
-// not joined.
+// remains returns the text that stays. Where something left, at least one blank line
+// separates what was before it from what was behind it, except between two items:
+// what was apart is not joined.
 func remains(ps []piece, eol string) string {
 	var b strings.Builder
 	var last *piece
@@ -214,7 +214,7 @@ func cutBlanks(text string) (body, blanks string) {
 	return text, ""
 }
 
-// eolOf is the line end of a text: CR LF only if every line has it.
+// eolOf returns the line end of a text: CR LF only if every line has it.
 func eolOf(text string) string {
 	if n := strings.Count(text, "\n"); n > 0 && strings.Count(text, "\r\n") == n {
 		return "\r\n"

@@ -7,12 +7,13 @@ import (
 
 // A bundle are the pieces that leave together or not at all, in their order. A section
 // that is nothing but a list without order gives single items; of any other all that
-// stands below its heading is one: a list has a lead, steps an order, a table a
-// caption, a comment something that it speaks of. A marker ends what it names.
+// is below its heading is one: a list has a lead, steps an order, a table a caption, a
+// comment something that it speaks of. A marker ends what it names.
 type bundle []int
 
-// bundles cuts what stands of a file into bundles. What a lead says of the sections
-// below it, and what is open at the end of the file, is in none: it can't be moved.
+// bundles cuts what is left of a file into bundles. What a lead introduces in the
+// sections below it, and what is open at the end of the file, is in none: it can't
+// be moved.
 func bundles(ps []piece) []bundle {
 	var out []bundle
 	var run bundle
@@ -63,24 +64,26 @@ func levelOf(ps []piece, head int) int {
 	return ps[head].level
 }
 
-// plain tells pieces that are items of a list without order and nothing else.
+// plain reports whether pieces are items of a list without order and nothing
+// else.
 func plain(ps []piece, run bundle) bool {
 	return !slices.ContainsFunc(run, func(i int) bool { return !ps[i].bullet })
 }
 
-// leads tells a text that introduces what follows, in any script.
+// leads reports whether a text introduces what follows, in any script.
 func leads(text string) bool {
 	text = strings.TrimRight(uncommented(text), " \t\r\n*_~`")
 	return strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") || strings.HasSuffix(text, "﹕") || strings.HasSuffix(text, "︓")
 }
 
-// unclosed tells a block that may end with code or a comment that nothing closes.
+// unclosed reports whether a block may end with code or a comment that nothing
+// closes.
 func unclosed(p *piece) bool {
 	return p.entry == nil || strings.Contains(p.text, "```") || strings.Contains(p.text, "~~~") || strings.Contains(uncommented(p.text), "<!--")
 }
 
 // own marks the pieces of a file that may leave: what the options name, and what
-// memkernel wrote itself and stands as it was written.
+// memkernel wrote itself and nobody changed.
 func (r *pruner) own(f *File, ps []piece) {
 	for i := range ps {
 		if p := &ps[i]; slices.ContainsFunc(r.Include, func(name string) bool { return names(f, ps, p, name) }) {
@@ -107,11 +110,11 @@ func (r *pruner) own(f *File, ps []piece) {
 	}
 }
 
-// asWritten is a piece as it was written.
+// asWritten returns a piece as it was written.
 func asWritten(p *piece) string { return strings.Trim(strings.ReplaceAll(p.text, "\r\n", "\n"), "\n") }
 
-// names tells whether a name is that of a file, of a heading at or above a piece, or
-// of the piece's first line, as [Suggestion] has it.
+// names reports whether a name is that of a file, of a heading at or above a piece,
+// or of the piece's first line, as [Suggestion] has it.
 func names(f *File, ps []piece, p *piece, name string) bool {
 	heading := func(q *piece) bool {
 		text, _ := CutTags(q.label)
@@ -122,7 +125,7 @@ func names(f *File, ps []piece, p *piece, name string) bool {
 		p.kind == pieceBlock && lineRef(strings.TrimSpace(p.text)) == name
 }
 
-// bare is a heading without the marks that its file has it with.
+// bare returns a heading without the marks that its file has it with.
 func bare(s string) string { return oneLine(strings.Trim(s, "#*_` \t")) }
 
 // unknown are the names of Include that name nothing in the files that are pruned.
@@ -138,7 +141,7 @@ func (r *pruner) unknown() {
 	}
 }
 
-// pruned are the files that something may be taken out of.
+// pruned returns the files that something may be taken out of.
 func (r *pruner) pruned() []*File {
 	var out []*File
 	for _, f := range append([]*File{r.snap.Memory()}, r.snap.File("memory/observations.md"), r.snap.File("observations.md")) {

@@ -9,18 +9,19 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// claim is one thing that an entry says of a subject in a form that can be held
-// against others.
+// claim is one statement of an entry about a subject, in a form that can be
+// compared with others.
 type claim struct {
-	// subject are the words that name it, sorted; said is the value as it stands.
+	// subject are the words that name it, sorted; said is the value as it is
+	// written.
 	subject string
 	value   value
 	said    string
 	file    *File
 	entry   *Entry
 	line    int
-	// label tells that the subject is a label, which means something else under
-	// another heading.
+	// label reports whether the subject is a label, which means something else
+	// under another heading.
 	label bool
 }
 
@@ -29,7 +30,7 @@ var (
 	labelled = lazyregexp.New(`^[*_]{0,3}([\p{L}][^:：=*|]{0,60}?)[*_]{0,3}\s*[:：=]\s*[*_]{0,3}\s*(.{1,90})$`)
 	// stated is "The port of X is 5432", whole, in a few languages.
 	stated = lazyregexp.New(`^(?:(?i:the|our|my|der|die|das|le|la|el)\s+)?([\p{L}\d][^.:;!?]{1,60}?)\s+(?:is|are|=|ist|sind|est|es|è|é)\s+(?:now\s+|set to\s+|at\s+|on\s+)?(.{1,60})$`)
-	// statedHan is the same for Chinese, where nothing stands between the words.
+	// statedHan is the same for Chinese, where nothing is between the words.
 	statedHan = lazyregexp.New(`^([\p{Han}\p{L}\d ]{2,30}?)(?:是|为|為)\s*(.{1,40})$`)
 	// attributed is "X runs on port 5432" and the like: an attribute by its name.
 	attributed = lazyregexp.New(`(?i)^(.{2,60}?)\s+(?:(?:runs|listens|is running|is listening|lives|sits|is served|is reachable|läuft|lauscht|écoute|escucha)\s+)?(?:on|at|auf|sur|en)\s+(?:the\s+)?(port|version|branch|host|region)\s+([^\s,;()]{1,40})`)
@@ -37,8 +38,8 @@ var (
 	versioned = lazyregexp.New(`^(?:(?:(?i:we|i|it|the (?:project|service|server|team|app|machine)|this (?:project|machine))|[\p{Lu}][\p{L}-]*)\s+)?(?i:uses?|runs?(?: on)?|is on|are on|requires?|needs?|targets?)\s+([\p{Lu}][\p{L}.+#-]{1,20})\s+v?(\d+(?:\.\d+)+)$`)
 	// placed is "X lives in Y": of such a thing there is one.
 	placed = lazyregexp.New(`^(.{2,40}?)\s+(lives in|is based in|works at|works for|was born on|launches on|starts on|ends on|is due on|expires on|ships on|goes live on|(?:is|are) (?:scheduled|set|planned) for|takes? place on|happens? on|runs? on|runs? at|(?:uses|runs) version)\s+(.{2,40})$`)
-	// replaced are words by which an entry says itself that it takes the place of
-	// another, or that something changed.
+	// replaced are words by which an entry states that it replaces another, or
+	// that something changed.
 	replaced = lazyregexp.New(`(?i)\b(?:supersed\w*|replac\w*|instead of|no longer|not any ?more|used to|formerly|previously|deprecated|obsolete|outdated|was (?:\S+ ){0,4}(?:now|until|before)|now (?:on|at|is)|moved? (?:from|to)|chang\w* (?:from|to)|switch\w* (?:from|to)|migrat\w*|upgrad\w*|renam\w*|bumped|raised|lowered|corrected|correction|instead|ersetzt|nicht mehr|früher|statt|geändert|remplac\w*|ne plus|auparavant|anciennement|reemplaz\w*|ya no|antes|cambiad\w*|sostitu\w*|não mais|substitu\w*)\b|→|->|=>|~~|不再|改为|改為|已改|取代|替代|替换|曾经|更新为|升级|升級|置き換え|変更|заменен|больше не|раньше|대체|변경`)
 )
 
@@ -49,8 +50,8 @@ var small = map[string]bool{
 	"der": true, "die": true, "das": true, "des": true, "le": true, "la": true, "les": true, "el": true, "de": true, "du": true, "uses": true, "runs": true,
 }
 
-// claims lists what a file says. Only entries that still hold claim anything, and
-// none that tells of a change: it names the old value too.
+// claims lists what a file claims. Only entries that still hold claim anything,
+// and none that mentions a change: it names the old value too.
 func claims(f *File) []claim {
 	if f.Shadowed || f.Err != nil || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindRoutine {
 		return nil
@@ -73,7 +74,7 @@ func claims(f *File) []claim {
 	return out
 }
 
-// taskClaim is that a task is open or done.
+// taskClaim returns the claim that a task is open or done.
 func taskClaim(f *File, e *Entry) []claim {
 	if len(words(e.Plain)) < 3 {
 		return nil
@@ -105,7 +106,7 @@ func entryClaims(f *File, e *Entry) []claim {
 	return out
 }
 
-// claimable tells a line that one of the forms may fit.
+// claimable reports whether one of the forms may fit a line.
 func claimable(l string) bool {
 	low := " " + strings.ToLower(l)
 	return strings.ContainsAny(l, ":：=是为為") || holdsAny(low, attributes) || holdsAny(low, places) || holdsAny(low, copulas)
@@ -171,8 +172,8 @@ func sentenceClaim(s string, e *Entry) (claim, bool) {
 	return statedClaim(s, low)
 }
 
-// placing is what the verbs of placed say of their subject, in the words that labels
-// use. Of the others the verb itself is part of the subject.
+// placing is what the verbs of placed claim of their subject, in the words that
+// labels use. Of the others the verb itself is part of the subject.
 var placing = map[string]string{
 	"lives in": "home", "is based in": "home", "works at": "employer", "works for": "employer", "was born on": "birthday",
 	"launches on": "launch date", "goes live on": "launch date", "starts on": "start date", "ends on": "end date", "is due on": "due date",
@@ -198,8 +199,8 @@ func placedClaim(subject, verb, said string) (claim, bool) {
 	return makeClaim(subject+" "+attr, said, nil)
 }
 
-// labelTrail is what labels of one word belong to. Those at the top of USER.md are
-// the user's.
+// labelTrail returns what labels of one word belong to. Those at the top of
+// USER.md are the user's.
 func labelTrail(e *Entry) []string {
 	if e.Path == "USER.md" && len(e.Trail) <= 1 {
 		return []string{"user"}
@@ -215,7 +216,7 @@ func versionOf(s string) []string {
 	return versioned.FindStringSubmatch(s)
 }
 
-// statedClaim reads "X is 5". Of a name "is" says more than one thing.
+// statedClaim reads "X is 5". After a name "is" has more than one meaning.
 func statedClaim(s, low string) (claim, bool) {
 	var m []string
 	switch {
@@ -231,7 +232,7 @@ func statedClaim(s, low string) (claim, bool) {
 	return c, ok && c.value.kind != kindName
 }
 
-// general are labels of versions that don't say of what.
+// general are labels of versions that don't name of what.
 var general = map[string]bool{"release": true, "tag": true, "latest": true, "installed": true, "current": true, "update": true, "status": true, "schema": true, "format": true, "score": true, "rating": true}
 
 // mostSubject is how many words name a subject at most: longer ones are sentences.
@@ -266,8 +267,8 @@ func makeClaim(subject, said string, trail []string) (claim, bool) {
 	return claim{subject: strings.Join(names, " "), value: v, said: strings.Trim(said, "*_ ")}, true
 }
 
-// subjectWords are the words that name something, without those that don't. A run
-// of a script without spaces is one word here: its characters are no names.
+// subjectWords returns the words that name something, without those that don't. A
+// run of a script without spaces is one word here: its characters are not names.
 func subjectWords(s string) []string {
 	s = strings.TrimSuffix(strings.TrimSpace(s), "'s")
 	var out []string

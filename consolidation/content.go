@@ -76,8 +76,8 @@ func (a *auditor) conflict(path string, from, to int, part bool) {
 	a.add(Finding{Severity: Error, Place: Place{path, from, to}, What: what, Hint: "choose between the sides and remove the marks"})
 }
 
-// codeLines are the lines of code blocks, but for blocks that hold one side's mark and
-// not the other's: a conflict runs through those.
+// codeLines returns the lines of code blocks, but for blocks that hold one side's mark
+// and not the other's: a conflict runs through those.
 func codeLines(d markdownstore.Document) map[int]bool {
 	out := map[int]bool{}
 	for _, u := range markdownstore.Units(d) {
@@ -92,7 +92,7 @@ func codeLines(d markdownstore.Document) map[int]bool {
 	return out
 }
 
-// files tells what could not be read.
+// files reports what could not be read.
 func (a *auditor) files() {
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
@@ -114,7 +114,7 @@ func (a *auditor) files() {
 // pageMention is a page of the kernel's, named in memory.
 var pageMention = lazyregexp.New(`\b(?:cv|ev|rm|sp|ws|nt|rt|fm|su|cy)-[0-9a-f]{16}\b`)
 
-// Mentioned are the pages of the kernel's that the files name, by id.
+// Mentioned returns the pages of the kernel's that the files name, by id.
 func (s *Snapshot) Mentioned() map[string]bool {
 	out := map[string]bool{}
 	for i := range s.Files {

@@ -9,21 +9,21 @@ import (
 
 // contradictions reports every pair that [CheckContradictions] looks for.
 //
-// A claim is a subject and a value in a plain form: "Label: value", "X is 5",
-// "X runs on port 5432", "X lives in Y", the box of a task. Two claims disagree if
-// they name one subject in the same words, their values are of one kind (number and
-// unit, version, date, weekday, time of day, address, state, name), and neither only
-// says more than the other. What holds today is
+// A claim is a subject and a value in a plain form: "Label: value", "X is 5", "X
+// runs on port 5432", "X lives in Y", the box of a task. Two claims disagree if they
+// name one subject in the same words, their values are of one kind (number and unit,
+// version, date, weekday, time of day, address, state, name), and neither only adds
+// detail to the other. What holds today is
 //
-//   - of a file that says how things are, all that it says; where sections of one
-//     file are dated, the newest says what holds;
-//   - of all logs together, what the newest says, if no curated file says anything
-//     newer.
+//   - of a file about how things are, all that it claims; where sections of one
+//     file are dated, what the newest claims;
+//   - of all logs together, what the newest claims, if no curated file claims
+//     anything newer.
 //
-// That things changed is no contradiction: two logs never disagree, nor does an
-// entry that says itself that it replaces another, or that is struck through, nor one
-// that a newer entry names as what it replaces. Of two curated files that are dated
-// the newer is right: that the older is superseded is a note.
+// That things changed is no contradiction: two logs never disagree, nor does an entry
+// that states that it replaces another, or that is struck through, nor one that a
+// newer entry names as what it replaces. Of two curated files that are dated the
+// newer is right: that the older is superseded is a note.
 func (a *auditor) contradictions() {
 	by := map[string][]claim{}
 	var subjects []string
@@ -76,8 +76,8 @@ func (p people) rename(subject string) string {
 	return strings.Join(slices.Compact(ws), " ")
 }
 
-// current are the claims that hold today: of each curated file those of its newest
-// date and those without one, of logs the newest alone.
+// current returns the claims that hold today: of each curated file those of its
+// newest date and those without one, of logs the newest alone.
 func current(cs []claim) []claim {
 	newest, lastLog := map[string]string{}, ""
 	for i := range cs {
@@ -111,7 +111,7 @@ func (a *auditor) compare(cs []claim) {
 	}
 }
 
-// conflict tells whether c, of a curated file, and d contradict each other.
+// conflict reports whether c, of a curated file, and d contradict each other.
 func conflict(c, d *claim) bool {
 	if !c.file.Evergreen() || !c.value.disagree(d.value) {
 		return false
@@ -120,7 +120,7 @@ func conflict(c, d *claim) bool {
 		return false // a form that was filled in again
 	}
 	if d.file.Evergreen() {
-		// Of two curated files the newer may be right, but nothing says so.
+		// Of two curated files the newer may be right, but nothing shows it.
 		return c.entry != d.entry
 	}
 	if c.value.unit == "task" && d.value.text == "progress:open" {

@@ -18,7 +18,7 @@ const (
 	LogDays = 14
 )
 
-// Extra is something to be kept that stands in no log: a decision of a checkpoint.
+// Extra is something to be kept that is in no log: a decision of a checkpoint.
 type Extra struct {
 	Text string
 	Tags Tags
@@ -32,13 +32,13 @@ type CurateOptions struct {
 	// of the [LogDays] before are read for what has a tag.
 	Day string
 	// NearDuplicate is the share of their words, in threes, from which two entries
-	// say the same.
+	// count as the same.
 	NearDuplicate float64
 	// Buffer is what was read of the working buffer, BufferRef the name of that.
 	Buffer, BufferRef string
 	Extra             []Extra
-	// Retired tells what was taken out of memory, by [KeyHash]. It does not come
-	// back.
+	// Retired reports whether an entry with this [KeyHash] was taken out of
+	// memory. It does not come back.
 	Retired func(key string) bool
 	// Taken is how many entries the day has been given before.
 	Taken int
@@ -59,7 +59,7 @@ type Promoted struct {
 	Why   []string `json:"why"`
 }
 
-// Line is the entry as it stands in memory.
+// Line returns the entry as it is in memory.
 func (p *Promoted) Line() string {
 	l := "- " + p.Tags.String() + " " + p.Text
 	if len(p.Tags) == 0 {
@@ -84,7 +84,7 @@ type Curation struct {
 	Left int `json:"left"`
 }
 
-// Text is the section that is appended, "" if there is nothing to say.
+// Text returns the section that is appended, "" if there is nothing to append.
 func (c *Curation) Text() string {
 	if len(c.Entries) == 0 {
 		return ""
@@ -111,14 +111,14 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 		p := &c.found[i]
 		weak := p.Score < strong
 		switch {
-		case c.known.says(p.Text) || weak && len(out.Entries)+o.Taken >= leastPromoted:
+		case c.known.holds(p.Text) || weak && len(out.Entries)+o.Taken >= leastPromoted:
 		case len(out.Entries) >= room:
 			if !weak {
 				out.Left++
 			}
 		default:
 			c.supersede(p)
-			c.known.say(p.Text)
+			c.known.addText(p.Text)
 			out.Entries = append(out.Entries, *p)
 		}
 	}
@@ -135,10 +135,10 @@ type curator struct {
 }
 
 // What speaks for an entry, and how much; from strong on it is worth a place by
-// itself. The order of tags is that of who says so: the user before the agent.
+// itself. Tags are ordered by who set them: the user before the agent.
 const (
 	strong      = 3.0
-	scoreRepeat = 1.5 // for each other day on which it was said: by itself that is routine
+	scoreRepeat = 1.5 // for each other day on which it was repeated: by itself that is routine
 	mostRepeat  = 3
 	scoreToday  = .5
 	scoreMarked = 1.0 // words of importance where nobody tagged it
@@ -178,13 +178,13 @@ func (c *curator) consider(f *File, e *Entry) {
 	c.rate(e, placeRef(e), fresh)
 }
 
-// rate says what speaks for an entry, and takes it if anything does.
+// rate scores an entry, and takes it if anything speaks for it.
 func (c *curator) rate(e *Entry, ref string, today bool) {
 	if e.State == StateSuperseded || e.State == StateOpen || e.Kind == markdownstore.UnitTable || strings.HasPrefix(e.Plain, quotesAgent) {
 		return
 	}
 	text := Present(e.Plain)
-	if words(text) == nil || c.known.says(e.Plain) || c.retired(e.Plain, text) || vague(text) {
+	if words(text) == nil || c.known.holds(e.Plain) || c.retired(e.Plain, text) || vague(text) {
 		return
 	}
 	p := Promoted{Text: text, Tags: e.Tags, From: ref, Supersedes: []string{}, Why: []string{}}
@@ -238,12 +238,12 @@ func wordCount(text string) int {
 	return n / 2
 }
 
-// vague tells a text that says nothing by itself.
+// vague reports whether a text has no meaning by itself.
 func vague(text string) bool {
 	return wordCount(text) < leastFact || strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
 }
 
-// addDays is the date n days after another.
+// addDays returns the date n days after another.
 func addDays(day string, n int) string {
 	t, ok := markdownstore.ParseDate(day, utc)
 	if !ok {

@@ -30,7 +30,7 @@ func texts(c *consolidation.Curation) []string {
 	return out
 }
 
-// A day's entries are found by what speaks for them, said as facts of today, and cite
+// A day's entries are chosen by their score, phrased as facts of today, and cite
 // where they come from. What memory has is passed over, and so is what nobody marked.
 func TestCurate(t *testing.T) {
 	fsys := with(map[string]string{

@@ -1,6 +1,6 @@
-// Package consolidation keeps files that agents write to every day good. It reads
-// a workspace's Markdown as entries, says what each is worth keeping for, and finds
-// what is wrong with them.
+// Package consolidation keeps files that agents write to every day good. It reads a
+// workspace's Markdown as entries, decides what each is worth keeping for, and
+// finds what is wrong with them.
 //
 //	fs.FS ──► Read ──► Snapshot: files, entries ──┬──► Audit ───► Report
 //	                                              ├──► Curate ──► Curation: what MEMORY.md gets
@@ -24,9 +24,9 @@
 //     state
 //     <!-- mk:ID -->        the id of the block above it, as markdownstore appends it
 //
-// Tags stand at the beginning or the end, in any case, in brackets or several in
-// one pair; a tag in a heading holds for the entries under it. Comments are ours and
-// stand at a line's end, so that Markdown shows none of them:
+// Tags are at the beginning or the end, in any case, in brackets or several in one
+// pair; a tag in a heading holds for the entries under it. Comments are ours and are
+// at a line's end, so that Markdown shows none of them:
 //
 //	<!-- from REF -->         where the entry comes from: file#L3-L5, or an entry's id
 //	<!-- supersedes REF -->   what it replaces; both stay, and the newer one holds.
@@ -37,40 +37,40 @@
 //
 // # Significance
 //
-// Five questions say what is worth keeping ([Judge]): did it change a decision or a
-// plan, was it surprising, did the user say that it matters, can it be used again,
-// did it change what the agent is. Each yes is a tag. They are answered by what can
-// be seen (kinds of captures, a failure and what worked instead, a person's words,
-// repetition across days, files touched); a host or a model may answer where that
-// says nothing. Entries without a tag are the first to go.
+// Five questions decide what is worth keeping ([Judge]): did it change a decision
+// or a plan, was it surprising, did the user say that it matters, can it be used
+// again, did it change what the agent is. Each yes is a tag. They are answered by
+// what can be seen (kinds of captures, a failure and what worked instead, a
+// person's words, repetition across days, files touched); a host or a model may
+// answer where that is not enough. Entries without a tag are the first to go.
 //
 // # Audit
 //
 // A check has an id, looks at a Snapshot, and yields findings: where, what, and what
 // to do. Checks are independent, and their order and that of what they find is
 // fixed, so that two reports of equal files are equal bytes. What can't be decided
-// by looking is not guessed: a contradiction is reported only where two entries
-// that hold today say different things about one subject in a form that is plain
-// (see [CheckContradictions]).
+// by looking is not guessed: a contradiction is reported only where two entries that
+// hold today claim different things about one subject in a form that is plain (see
+// [CheckContradictions]).
 //
 // # Curation
 //
 // Of a day's log, the working buffer and the checkpoints those entries are worth a
-// place in MEMORY.md that a tag speaks for, or a label or heading that says the same
+// place in MEMORY.md that a tag speaks for, or a label or heading that means the same
 // ("Lessons learned"), the user's words first; repetition on other days adds to that,
-// and alone is routine. What memory says already, in the same words or nearly, what
-// has a tombstone, what is superseded or an open task is passed over. A fact is said
-// without day, time and label ([Present]), at most 280 characters of it. A night gets
-// at most eight; only what somebody's wish alone speaks for is left out of more than
-// three.
+// and alone is routine. What memory holds already, in the same words or nearly, what
+// has a tombstone, what is superseded or an open task is passed over. A fact is
+// written without day, time and label ([Present]), at most 280 characters of it. A
+// night gets at most eight; only what somebody's wish alone speaks for is left out of
+// more than three.
 //
 // # Pruning
 //
-// See [PruneOptions] for the thresholds and [Why] for the reasons. What memkernel wrote,
-// and stands as it was written, may leave, and what is named; all else stays. A bundle is
-// what moves: an item of a plain list with all that is nested in it, or all that stands
-// below one heading. Headings go with the last block that they name if they may leave as
-// well, markers with any.
+// See [PruneOptions] for the thresholds and [Why] for the reasons. What
+// memkernel wrote and nobody changed may leave, and what is named; all else
+// stays. A bundle is what moves: an item of a plain list with all that is
+// nested in it, or all that is below one heading. Headings go with the last
+// block that they name if they may leave as well, markers with any.
 //
 // Lines are 1-based and inclusive. Days begin in the user's time zone. Characters
 // are what the host counts (UTF-16 units for hosts written in JavaScript).

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// leastWords is how many words an entry needs to be told as a duplicate: short
-	// ones ("all green") are said again and mean something else. In the files that
+	// leastWords is how many words an entry needs to be reported as a duplicate:
+	// short ones ("all green") recur and mean something else. In the files that
 	// every session begins with fewer will do. Of scripts without spaces two
 	// characters count as a word.
 	leastWords, leastCurated = 8, 4
 	// mostHolders is how many entries may share a shingle for it to bring them
-	// together: what so many say is a phrase.
+	// together: what so many share is a phrase.
 	mostHolders = 64
 )
 
@@ -31,8 +31,8 @@ type saying struct {
 	head    int // the group that it is in, by its first member
 }
 
-// duplicates finds entries that say the same, word for word or nearly, in one file
-// and across files. A log says what was done that day, so what two days say alike
+// duplicates finds entries with the same content, word for word or nearly, in one
+// file and across files. A log is what was done that day, so what two days share
 // is repetition and no fault, and neither is what a curated file has of a log.
 func (a *auditor) duplicates() {
 	all := sayingsIn(a.snap)
@@ -48,7 +48,7 @@ func (a *auditor) duplicates() {
 	}
 }
 
-// sayingsIn are the entries that are compared, curated files first.
+// sayingsIn returns the entries that are compared, curated files first.
 func sayingsIn(s *Snapshot) []saying {
 	var out []saying
 	for i := range s.Files {
@@ -59,7 +59,7 @@ func sayingsIn(s *Snapshot) []saying {
 		for j := range f.Entries {
 			e := &f.Entries[j]
 			ws := words(e.Plain)
-			if e.State == StateSuperseded || !telling(f, e, ws) {
+			if e.State == StateSuperseded || !substantial(f, e, ws) {
 				continue
 			}
 			out = append(out, saying{entry: e, file: f, key: strings.Join(ws, " "), numbers: numbers(ws), set: shingles(ws)})
@@ -72,9 +72,10 @@ func sayingsIn(s *Snapshot) []saying {
 	return out
 }
 
-// telling tells whether an entry says enough to be held against others. A line with
-// a label, in other files than those, is a form's.
-func telling(f *File, e *Entry, ws []string) bool {
+// substantial reports whether an entry has enough content to be compared with
+// others. Outside of memory, user and instruction files a line with a label is
+// treated as part of a form.
+func substantial(f *File, e *Entry, ws []string) bool {
 	n := 0
 	for _, w := range ws {
 		if n += 2; utf8.RuneCountInString(w) == 1 {
@@ -99,8 +100,8 @@ func order(f *File) int {
 	return 2
 }
 
-// comparable tells whether two files may not say the same: both say how things are,
-// or both tell of one day.
+// comparable reports whether the same content in two files is a fault: both are
+// about how things are, or both are about one day.
 func comparable(f, g *File) bool {
 	if f == g {
 		return true
@@ -111,7 +112,7 @@ func comparable(f, g *File) bool {
 	return f.Date != "" && f.Date == g.Date
 }
 
-// group gives every saying the first that it repeats. Pairs are found by their
+// group sets for every saying the first that it repeats. Pairs are found by their
 // rarest shingles: sets that share so much can't differ in all of those (prefix
 // filtering; Bayardo, Ma, Srikant: Scaling up all pairs similarity search, 2007).
 func group(all []saying, near float64) {
@@ -140,7 +141,7 @@ func group(all []saying, near float64) {
 	}
 }
 
-// same tells whether two sayings are one. With another number they are two.
+// same reports whether two sayings are one. With another number they are two.
 func same(s, t *saying, near float64) bool {
 	if !comparable(s.file, t.file) || !slices.Equal(s.numbers, t.numbers) {
 		return false
@@ -174,7 +175,7 @@ func (a *auditor) repeated(all []saying, members []int) {
 	a.add(f)
 }
 
-// excerpt is the beginning of a text, fit to be shown.
+// excerpt returns the beginning of a text, fit to be shown.
 func (a *auditor) excerpt(s string) string {
 	masked, _ := a.Masker.Mask(s)
 	return clip(masked, 80)

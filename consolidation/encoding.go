@@ -14,7 +14,7 @@ type damage struct {
 	find func(string) (at, n int)
 }
 
-// damages are what is looked for.
+// damages returns what is looked for.
 func damages() []damage {
 	const again = "put the text in again from its source, saved as UTF-8"
 	return []damage{
@@ -102,7 +102,7 @@ func mojibake(s string) (at, n int) {
 	return at, n
 }
 
-// decodedTwice tells whether bytes are UTF-8 of Latin letters, Greek, Cyrillic,
+// decodedTwice reports whether bytes are UTF-8 of Latin letters, Greek, Cyrillic,
 // punctuation, CJK or emoji. A single character of three bytes must be punctuation:
 // of others there are seldom fewer than two.
 func decodedTwice(b []byte) bool {
@@ -125,8 +125,8 @@ func decodedTwice(b []byte) bool {
 var cp1252 = [32]rune{0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017d, 0,
 	0, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178}
 
-// windows1252 is the byte of a character in Windows-1252, or Latin-1 where that has
-// none.
+// windows1252 returns the byte of a character in Windows-1252, or Latin-1 where
+// that has none.
 func windows1252(r rune) (byte, bool) {
 	if r < 0x100 {
 		return byte(r), true

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// State is how an entry stands.
+// State is the state of an entry: whether it still holds.
 type State string
 
 // The states. Most entries have none.
@@ -18,8 +18,8 @@ const (
 	// StateOpen and StateDone are those of a task: an item with a box.
 	StateOpen State = "open"
 	StateDone State = "done"
-	// StateSuperseded is struck through, says itself that it no longer holds, or has a
-	// newer entry in its place.
+	// StateSuperseded is struck through, marked as no longer valid, or replaced by a
+	// newer entry.
 	StateSuperseded State = "superseded"
 )
 
@@ -31,13 +31,13 @@ type Entry struct {
 	StartLine, EndLine int
 	Start, End         int
 	Kind               markdownstore.UnitKind
-	// Text is its lines as they stand; Plain what it says, on one line: without
-	// bullet, box, time, tags and comments.
+	// Text is its lines as they are written; Plain its content on one line:
+	// without bullet, box, time, tags and comments.
 	Text, Plain string
 	// Trail are the headings above it, outermost first.
 	Trail []string
-	// Date is YYYY-MM-DD or ""; Dated tells that the entry or a heading has it, and
-	// not the file's name alone.
+	// Date is YYYY-MM-DD or ""; Dated reports whether the entry or a heading has
+	// it, and not the file's name alone.
 	Date  string
 	Dated bool
 	Tags  Tags
@@ -48,7 +48,7 @@ type Entry struct {
 	State            State
 }
 
-// Place is where the entry stands: "MEMORY.md:12".
+// Place returns where the entry is: "MEMORY.md:12".
 func (e *Entry) Place() string { return fmt.Sprintf("%s:%d", e.Path, e.StartLine) }
 
 // Entries reads the entries of a document.
@@ -91,7 +91,7 @@ func (r *reader) unit(u markdownstore.Unit) {
 }
 
 // mark gives the block above a marker its id. The block ends at a blank line: what
-// stands above that may be somebody else's.
+// is above that may be somebody else's.
 func (r *reader) mark(u markdownstore.Unit) {
 	line := u.StartLine
 	for i := len(r.out) - 1; i >= 0 && r.out[i].ID == "" && r.out[i].EndLine == line-1; i-- {
@@ -118,9 +118,9 @@ func (r *reader) entry(u markdownstore.Unit) {
 // comment is an HTML comment; ours begin with a word that we know.
 var comment = lazyregexp.New(`<!--\s*(?:(from|supersedes)\s+)?((?s:.*?))\s*-->`)
 
-// FromMark and SupersedesMark are the comments that say where an entry comes from and
-// what it replaces, to be written at the end of its first line. A reference is a place,
-// memory/2026-03-01.md#L3-L5, or an entry's id.
+// FromMark and SupersedesMark return the comments that name where an entry comes from
+// and what it replaces, to be written at the end of its first line. A reference is a
+// place, memory/2026-03-01.md#L3-L5, or an entry's id.
 func FromMark(refs ...string) string { return "<!-- from " + strings.Join(refs, ", ") + " -->" }
 func SupersedesMark(refs ...string) string {
 	return "<!-- supersedes " + strings.Join(refs, ", ") + " -->"
@@ -137,7 +137,7 @@ func comments(s string) [][]string {
 	return comment.FindAllStringSubmatch(s, -1)
 }
 
-// uncommented is a text without its comments.
+// uncommented returns a text without its comments.
 func uncommented(s string) string {
 	if !strings.Contains(s, "<!--") {
 		return s
@@ -145,7 +145,7 @@ func uncommented(s string) string {
 	return comment.ReplaceAllString(s, "")
 }
 
-// untimed is a text without the time that it begins with.
+// untimed returns a text without the time that it begins with.
 func untimed(s string) string {
 	if !strings.ContainsRune(s[:min(len(s), 9)], ':') {
 		return s
@@ -153,7 +153,7 @@ func untimed(s string) string {
 	return s[len(leadingTime.FindString(s)):]
 }
 
-// describe reads what an entry's text says of itself.
+// describe reads an entry's state, tags and dates from its text.
 func (r *reader) describe(e *Entry) {
 	for i := range r.open {
 		h := &r.open[i]
@@ -195,7 +195,7 @@ func (r *reader) describe(e *Entry) {
 	}
 }
 
-// struck tells a text that is struck through as a whole.
+// struck reports whether a text is struck through as a whole.
 func struck(s string) bool {
 	rest, ok := strings.CutPrefix(strings.Trim(s, "*_ "), "~~")
 	if !ok {
@@ -208,7 +208,8 @@ func struck(s string) bool {
 // isoDate is a date as the files write it.
 var isoDate = lazyregexp.New(`\b(\d{4})[-/.](\d{2})[-/.](\d{2})\b`)
 
-// firstDate is the first date in a text, "" if there is none that a calendar has.
+// firstDate returns the first date in a text, "" if there is none that a calendar
+// has.
 func firstDate(s string) string {
 	for _, m := range isoDate.FindAllStringSubmatch(s, -1) {
 		if d := m[1] + "-" + m[2] + "-" + m[3]; validDay(d) {
@@ -218,7 +219,7 @@ func firstDate(s string) string {
 	return ""
 }
 
-// leadingDate is the date that a text begins with.
+// leadingDate returns the date that a text begins with.
 func leadingDate(s string) (string, bool) {
 	if !strings.ContainsAny(s[:min(len(s), 8)], "12") {
 		return "", false

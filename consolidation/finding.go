@@ -42,7 +42,7 @@ func placeOf(e *Entry) Place { return Place{e.Path, e.StartLine, e.EndLine} }
 type Finding struct {
 	Check    CheckID  `json:"check"`
 	Severity Severity `json:"severity"`
-	// Place is where; its path is "" for what stands in no file of the workspace.
+	// Place is where; its path is "" for what is in no file of the workspace.
 	Place
 	// What is wrong, and Hint what to do.
 	What string `json:"what"`
@@ -55,7 +55,7 @@ type Finding struct {
 
 // Section is part of a file under one heading.
 type Section struct {
-	// Heading is its text, "" for what stands before the first.
+	// Heading is its text, "" for what is before the first.
 	Heading   string `json:"heading"`
 	StartLine int    `json:"start_line"`
 	EndLine   int    `json:"end_line"`
@@ -64,7 +64,7 @@ type Section struct {
 	Whole bool `json:"whole"`
 }
 
-// CheckRun tells how one check went.
+// CheckRun is how one check went.
 type CheckRun struct {
 	ID    CheckID `json:"id"`
 	Title string  `json:"title"`

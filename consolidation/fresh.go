@@ -105,7 +105,8 @@ func (a *auditor) memoryAge() {
 	}
 }
 
-// newestDate is the latest date in a text that is not after today, and its line.
+// newestDate returns the latest date in a text that is not after today, and its
+// line.
 func newestDate(text string, line int, today string) (newest string, at int) {
 	for l := range lines(text) {
 		for _, m := range isoDate.FindAllStringSubmatch(l, -1) {

@@ -12,13 +12,13 @@ import (
 var (
 	// plans are words of what is yet to come: a date beside one may lie ahead.
 	plans = lazyregexp.New(`(?i)\b(?:due|deadline|until|till|by|before|plan\w*|schedul\w*|expir\w*|upcoming|next|will|target|eta|launch\w*|release\w*|renew\w*|valid|ends?|starts?|from|meeting|roadmap|milestone|trip|travel|calendar|event|bis|fällig|geplant|frist|ab|hasta|plazo|jusqu\w*|échéance|prévu\w*|entro|scadenza|até|prazo|todo|reminder|review on|follow[- ]?up)\b|截止|计划|計劃|到期|预计|預計|之前|予定|期限|까지|예정|срок|до\b`)
-	// written is a line that says when something was written down.
+	// written matches a line that states when something was written down.
 	written = lazyregexp.New(`(?i)^[\s*_>-]*(?:last[ -](?:updated|modified|reviewed|checked|verified|edited)|updated|created|modified|written|recorded|verified|as of|stand|aktualisiert|actualizado|mis à jour|最后更新|更新|最終更新)[^0-9]{0,12}`)
 )
 
-// futureDates finds dates of what is said to have happened that lie ahead of today:
-// of logs, of sections and entries of memory that begin with one, of notes when
-// something was written. Plans may lie ahead.
+// futureDates finds dates of past events that lie ahead of today: of logs, of
+// sections and entries of memory that begin with one, of notes when something was
+// written. Plans may lie ahead.
 func (a *auditor) futureDates() {
 	tomorrow := a.Now.In(a.Timezone).AddDate(0, 0, 1).Format(time.DateOnly)
 	for i := range a.snap.Files {
@@ -37,7 +37,7 @@ func (a *auditor) ahead(p Place, date, format string) {
 		Hint: "correct the date; a clock or a time zone may be wrong"})
 }
 
-// dated tells the files whose dates say when something happened.
+// dated reports whether a file's dates are when something happened.
 func dated(f *File) bool {
 	switch f.Kind {
 	case markdownstore.KindMemory, markdownstore.KindDaily, markdownstore.KindObservations:

@@ -15,18 +15,18 @@ type LostLine struct {
 type Loss struct {
 	Path string `json:"path"`
 	// Lines is how many lines with anything in them the file had; Lost are those
-	// that stand nowhere any more.
+	// that are nowhere any more.
 	Lines int        `json:"lines"`
 	Lost  []LostLine `json:"lost"`
 	// Share is the share of the lines that are lost, Limit what may be, and Refused
-	// tells that it is more.
+	// whether it is more.
 	Share   float64 `json:"share"`
 	Limit   float64 `json:"limit"`
 	Refused bool    `json:"refused"`
 }
 
-// FindLoss says which lines of before stand neither in after nor, as found says,
-// anywhere else. Bullets, blanks and comments make no difference.
+// FindLoss returns which lines of before are neither in after nor, as found
+// reports, anywhere else. Bullets, blanks and comments make no difference.
 func FindLoss(path, before, after string, limit float64, found func(line string) bool) *Loss {
 	has := map[string]bool{}
 	for l := range strings.SplitSeq(after, "\n") {
@@ -52,11 +52,12 @@ func FindLoss(path, before, after string, limit float64, found func(line string)
 	return out
 }
 
-// LineKey is what of a line makes it the same wherever it stands: "" for one that
-// says nothing, a rule or a marker.
+// LineKey returns what identifies a line wherever it is: "" for one without
+// content, a rule or a marker.
 func LineKey(l string) string { return strings.Trim(uncommented(l), " \t\r-*+#_=") }
 
-// Says tells whether any file but one holds a line, by its [LineKey].
+// Says returns a function that reports whether any file but one holds a line,
+// by its [LineKey].
 func (s *Snapshot) Says(but string) func(key string) bool {
 	var has map[string]bool
 	return func(key string) bool {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Host says what a host shows of the files that a session begins with.
+// Host is what a host shows of the files that a session begins with.
 type Host struct {
 	// Name is how it is chosen.
 	Name string
@@ -18,11 +18,12 @@ type Host struct {
 	LineLimit int
 	// Head and Tail are the shares of FileLimit that are kept of a file over it.
 	Head, Tail float64
-	// Bytes tells that the limits count bytes; else UTF-16 units.
+	// Bytes reports whether the limits count bytes; else they count UTF-16
+	// units.
 	Bytes bool
 }
 
-// hosts are those whose limits are known.
+// hosts returns those whose limits are known.
 //
 // OpenClaw: bootstrapMaxChars and bootstrapTotalMaxChars; of a longer file it keeps
 // 70 % of the limit at the head and 20 % at the tail. Codex: project_doc_max_bytes,
@@ -47,7 +48,7 @@ func HostByName(name string) (Host, bool) {
 	return all[i], true
 }
 
-// unit is what the host counts in.
+// unit returns what the host counts in.
 func (h *Host) unit() string {
 	if h.Bytes {
 		return "bytes"
@@ -55,7 +56,7 @@ func (h *Host) unit() string {
 	return "characters"
 }
 
-// size is how long a text is, as the host counts.
+// size returns how long a text is, as the host counts.
 func (h *Host) size(s string) int {
 	if h.Bytes {
 		return len(s)
@@ -69,7 +70,8 @@ func (h *Host) size(s string) int {
 	return n
 }
 
-// offset is the byte at which the first n units of a text end, never inside a rune.
+// offset returns the byte at which the first n units of a text end, never inside a
+// rune.
 func (h *Host) offset(s string, n int) int {
 	if h.Bytes {
 		for n = min(n, len(s)); n > 0 && n < len(s) && !utf8.RuneStart(s[n]); n-- {
@@ -88,8 +90,8 @@ func (h *Host) offset(s string, n int) int {
 	return len(s)
 }
 
-// keep is what of a text is shown when only room units are left for all files: the
-// bytes before head and from tail on.
+// keep returns what of a text is shown when only room units are left for all
+// files: the bytes before head and from tail on.
 func (h *Host) keep(s string, room int) (head, tail int) {
 	limit := h.FileLimit
 	if limit == 0 || room < limit {
@@ -108,7 +110,7 @@ func (h *Host) keep(s string, room int) (head, tail int) {
 	return head, max(head, tail)
 }
 
-// lineOffset is the byte at which the first n lines of a text end.
+// lineOffset returns the byte at which the first n lines of a text end.
 func lineOffset(s string, n int) int {
 	at := 0
 	for range n {

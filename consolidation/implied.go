@@ -19,7 +19,8 @@ var (
 	saysLesson = lazyregexp.New(`(?i)^[^\p{L}\p{N}]*(?:(?:key |main )?(?:lessons?(?: learned)?|learnings?|insights?|takeaways?|findings?)|what (?:i|we) learned|gotchas?|erkenntnisse?|gelernt|leçons?(?: apprises)?|apprentissages|lecci(?:ó|o)n(?:es)?|教训|经验|经验教训|核心洞察|关键洞察|关键发现|重要发现|洞察|学到|学到的|反思|教訓)[*_]*\s*(?:[:：]|$)`)
 )
 
-// impliedTags are the tags that an entry's label, or the heading above it, stands for.
+// impliedTags returns the tags that an entry's label, or the heading above it,
+// implies.
 func impliedTags(e *Entry) Tags {
 	if said, ok := strings.CutPrefix(e.Plain, quotesUser); ok {
 		if Important(said) {
@@ -51,11 +52,11 @@ var speaksOfUser = lazyregexp.New(`(?i)\b(?:the )?(?:user|human|owner|client|cus
 // quotesUser and quotesAgent begin what was said, in the working buffer.
 const quotesUser, quotesAgent = "[user] ", "[agent] "
 
-// asksFor tells an entry that names somebody's wish.
+// asksFor reports whether an entry names somebody's wish.
 func asksFor(e *Entry) bool { return Important(e.Plain) && speaksOfUser.MatchString(e.Plain) }
 
-// supersede marks what a new entry takes the place of: an entry of curated memory
-// that says something else of the same subject in a form that is plain.
+// supersede marks what a new entry replaces: an entry of curated memory that
+// claims something else of the same subject in a form that is plain.
 func (c *curator) supersede(p *Promoted) {
 	m := c.snap.Memory()
 	if m == nil {

@@ -129,7 +129,7 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// jobs tells the recorded jobs whose last run failed, not long ago.
+// jobs reports the recorded jobs whose last run failed, not long ago.
 func (a *auditor) jobs() {
 	for _, j := range a.Jobs {
 		old := a.Now.Sub(j.Time)

@@ -13,16 +13,18 @@ import (
 // for each day on which it did. It is read and searched like any note, and ages.
 const ArchiveDir = "memory/archive/"
 
-// archived tells a file of [ArchiveDir].
+// archived reports whether a file is one of [ArchiveDir].
 func (f *File) archived() bool { return strings.HasPrefix(f.Path, ArchiveDir) }
 
-// KeyHash names what an entry says without saying it: what tombstones hold.
+// KeyHash identifies an entry's content without revealing it: what tombstones
+// hold.
 func KeyHash(plain string) string {
 	sum := sha256.Sum256([]byte(Key(plain)))
 	return hex.EncodeToString(sum[:16])
 }
 
-// known are the entries that memory holds, to be asked whether it says a thing.
+// known are the entries that memory holds, indexed to look one up by its
+// content.
 type known struct {
 	near    float64
 	keys    map[string]bool
@@ -31,8 +33,8 @@ type known struct {
 	holders map[uint64][]int
 }
 
-// knownOf takes what memory files and the archive say. Logs say what was done, and
-// not what is kept of it.
+// knownOf indexes what memory files and the archive hold. Logs hold what was done,
+// and not what is kept of it.
 func (s *Snapshot) knownOf(near float64) *known {
 	k := &known{near: near, keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
 	for i := range s.Files {
@@ -51,11 +53,11 @@ func (k *known) add(e *Entry) {
 		k.from[r] = true
 	}
 	if e.Plain != "" {
-		k.say(e.Plain)
+		k.addText(e.Plain)
 	}
 }
 
-func (k *known) say(plain string) {
+func (k *known) addText(plain string) {
 	ws := words(plain)
 	s := saying{key: strings.Join(ws, " "), numbers: numbers(ws), set: shingles(ws)}
 	k.keys[s.key] = true
@@ -67,8 +69,8 @@ func (k *known) say(plain string) {
 	k.sayings = append(k.sayings, s)
 }
 
-// says tells whether memory says a thing, word for word or nearly.
-func (k *known) says(plain string) bool {
+// holds reports whether memory holds a text, word for word or nearly.
+func (k *known) holds(plain string) bool {
 	ws := words(plain)
 	if k.keys[strings.Join(ws, " ")] {
 		return true
@@ -89,11 +91,11 @@ func (k *known) says(plain string) bool {
 	return false
 }
 
-// cites tells whether an entry of memory comes from a place.
+// cites reports whether an entry of memory comes from a place.
 func (k *known) cites(ref string) bool { return k.from[ref] }
 
-// lineRef names an entry by the line that it begins with, wherever that stands: what
-// is moved keeps its words. Package retrieval makes the same name of a line.
+// lineRef names an entry by the line that it begins with, wherever that is: what is
+// moved keeps its words. Package retrieval makes the same name of a line.
 func lineRef(line string) string {
 	sum := sha256.Sum256([]byte(strings.Trim(uncommented(firstLine(line)), " \t\r-*+")))
 	return "k-" + hex.EncodeToString(sum[:6])
@@ -102,8 +104,8 @@ func lineRef(line string) string {
 // placeRef names the lines of an entry: "memory/2026-03-01.md#L3".
 func placeRef(e *Entry) string { return e.Path + "#L" + itoa(e.StartLine) }
 
-// promotes tells the files whose entries may be worth a place in memory: logs and
-// notes of days, up to one.
+// promotes reports whether a file's entries may be worth a place in memory: logs
+// and notes of days, up to one.
 func promotes(f *File, upTo string) bool {
 	return f.Err == nil && f.Tier == markdownstore.TierDated && !f.archived() && f.Date <= upTo
 }

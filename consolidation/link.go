@@ -30,7 +30,8 @@ type reference struct {
 	target, anchor string
 	line           int
 	wiki           bool
-	// code tells a path in code, which may be one of another project.
+	// code reports whether target is a path in code, which may be one of
+	// another project.
 	code bool
 }
 
@@ -48,8 +49,8 @@ func (a *auditor) links() {
 	}
 }
 
-// stemsOf are the names by which wiki links find files, without their endings, in
-// lower case.
+// stemsOf returns the names by which wiki links find files, without their
+// endings, in lower case.
 func stemsOf(s *Snapshot) map[string]string {
 	out := map[string]string{}
 	for i := range s.Files {
@@ -112,11 +113,12 @@ func lineReferences(l string, n int) []reference {
 	return out
 }
 
-// looksLikeTarget tells a link's definition from a tag or a label with a colon.
+// looksLikeTarget distinguishes a link's definition from a tag or a label with
+// a colon.
 func looksLikeTarget(s string) bool { return strings.ContainsAny(s, "/#") || path.Ext(s) != "" }
 
-// broken says why a reference leads nowhere, "" if it leads somewhere or can't be
-// followed.
+// broken returns why a reference leads nowhere, "" if it leads somewhere or can't
+// be followed.
 func (a *auditor) broken(f *File, r reference, names map[string]string) string {
 	if r.wiki {
 		return a.brokenWiki(f, r, names)
@@ -174,7 +176,7 @@ func cutLine(target string) (string, string) {
 	return target[:i], target[i+1:]
 }
 
-// external tells a target that is no path of the workspace.
+// external reports whether a target is not a path of the workspace.
 func external(target string) bool {
 	if strings.HasPrefix(target, "/") || strings.HasPrefix(target, "~") || strings.HasPrefix(target, `\`) {
 		return true
@@ -183,13 +185,15 @@ func external(target string) bool {
 	return i > 0 && !strings.ContainsRune(target[:i], '/')
 }
 
-// placeholder tells a path that stands for others: memory/YYYY-MM-DD.md.
+// placeholder reports whether a path is a pattern for others:
+// memory/YYYY-MM-DD.md.
 func placeholder(target string) bool {
 	return strings.ContainsAny(target, "*<>{}$%…") || strings.Contains(target, "YYYY") || strings.Contains(target, "...") ||
 		strings.Contains(target, "xxx") || strings.Contains(target, "XXX") || strings.Contains(target, "DATE")
 }
 
-// brokenAnchor tells a heading or line that a file does not have.
+// brokenAnchor returns which heading or line f does not have, "" if it has
+// both.
 func brokenAnchor(f *File, anchor, line string) string {
 	if m := lineAnchor.FindStringSubmatch(anchor); m != nil {
 		line = firstOf(m[2], m[1])
@@ -208,7 +212,8 @@ func brokenAnchor(f *File, anchor, line string) string {
 	return ""
 }
 
-// anchors are the slugs of a document's headings, and the ids set in it by hand.
+// anchors returns the slugs of a document's headings, and the ids set in it by
+// hand.
 func anchors(d markdownstore.Document) map[string]bool {
 	out, seen := map[string]bool{"": true, "top": true}, map[string]int{}
 	for _, u := range markdownstore.Units(d) {
@@ -231,8 +236,8 @@ func anchors(d markdownstore.Document) map[string]bool {
 // handMade is an anchor written as HTML or as an attribute of a heading.
 var handMade = lazyregexp.New(`(?:id|name)="([^"]+)"|\{#([^}\s]+)\}`)
 
-// slug is a heading's anchor as GitHub makes it: letters and digits in lower case,
-// spaces as hyphens, all else gone.
+// slug returns a heading's anchor as GitHub makes it: letters and digits in lower
+// case, spaces as hyphens, all else gone.
 func slug(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(strings.TrimSpace(s)) {

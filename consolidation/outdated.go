@@ -50,8 +50,8 @@ func (s *Snapshot) outdate() {
 	})
 }
 
-// newer tells whether an entry is known not to be older than another one: both have
-// dates, or it stands behind it in one file.
+// newer reports whether an entry is known not to be older than another one: both
+// have dates, or it is behind it in one file.
 func newer(e, than *Entry) bool {
 	if e.Path == than.Path {
 		return e.StartLine > than.StartLine

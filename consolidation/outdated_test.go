@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 )
 
-// Once a newer entry says what it replaces, the old one is neither a contradiction nor
-// a duplicate of anything, whichever way it is said.
+// Once a newer entry names what it replaces, the old one is neither a contradiction
+// nor a duplicate of anything, in whichever form it is named.
 func TestSupersededIsSettled(t *testing.T) {
 	only := func(o *consolidation.Options) {
 		o.Only = []consolidation.CheckID{consolidation.CheckContradictions, consolidation.CheckDuplicates}

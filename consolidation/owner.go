@@ -9,17 +9,17 @@ import (
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
-// What an owning file takes, by the heading that a fact stands under or by what it
-// says.
+// What an owning file takes, by the heading that a fact is under or by its
+// content.
 var (
 	aboutUser  = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:user|human|owner|operator|opérateur|preferences?|préférences|person(?:al)?|family|familie|contact|benutzer|usuario|utilisateur)(?:[^\p{L}]|$)|用户|主人|偏好|个人`)
 	aboutTools = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:tools?|tooling|infra(?:structure)?|servers?|hosts?|ssh|docker|ports?|deploy(?:ment)?s?|environment|database|vps|network|cli|setup|werkzeuge?|outils?|herramientas)(?:[^\p{L}]|$)|工具|环境|配置|部署|基础设施`)
 	aboutAgent = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:identity|who i am|about me|self|persona|identité|identität|identidad)(?:[^\p{L}]|$)|身份|自我`)
 )
 
-// owner is the file that a fact belongs to. An owning file must exist, be among
+// owner returns the file that a fact belongs to. An owning file must exist, be among
 // Owners and have room; else a topic file below memory/ takes it, by the heading that
-// it stood under, or by its tag.
+// it was under, or by its tag.
 func (r *pruner) owner(e *Entry, trail []string) string {
 	heading := ""
 	for _, h := range trail {
@@ -42,7 +42,7 @@ func (r *pruner) owner(e *Entry, trail []string) string {
 	return r.topic(e, trail)
 }
 
-// takes tells whether an owning file can be given more.
+// takes reports whether an owning file can be given more.
 func (r *pruner) takes(name string) bool {
 	f := r.snap.File(name)
 	if f == nil || f.Err != nil || f.Doc.Binary {
@@ -56,11 +56,12 @@ func (r *pruner) takes(name string) bool {
 	return false
 }
 
-// topics are the files of facts whose heading says nothing: curated sections have
-// dates for headings.
+// topics are the files of facts whose heading names no topic: curated sections
+// have dates for headings.
 var topics = map[Tag]string{Decision: "decisions", Lesson: "lessons", Surprise: "surprises", Human: "wishes", Identity: "identity"}
 
-// topic is a file below memory/, with the title that it begins with if it is new.
+// topic returns a file below memory/, with the title that it begins with if it is
+// new.
 func (r *pruner) topic(e *Entry, trail []string) string {
 	name, title := "", ""
 	for _, h := range trail {
@@ -91,8 +92,8 @@ func (r *pruner) topic(e *Entry, trail []string) string {
 	return to
 }
 
-// spelled is the path by which a file goes already: names that differ in case alone
-// are one where a file system doesn't tell them apart.
+// spelled returns a path in the spelling that is in use already, if any: names
+// that differ in case alone are one where a file system doesn't distinguish them.
 func (r *pruner) spelled(path string) string {
 	for i := range r.snap.Files {
 		if strings.EqualFold(r.snap.Files[i].Path, path) {
@@ -107,7 +108,7 @@ func (r *pruner) spelled(path string) string {
 	return path
 }
 
-// titleOf is a heading as a title: as it is written, without its date.
+// titleOf returns a heading as a title: as it is written, without its date.
 func titleOf(h string) string {
 	t, _, _ := strings.Cut(isoDate.ReplaceAllString(h, " "), "(")
 	if t = strings.Trim(oneLine(t), " -—–:：,;[]"); t != "" {
@@ -151,8 +152,8 @@ func topicName(h string) string {
 	return s
 }
 
-// headOf is the beginning of a text: at most n characters as they are read, and at
-// most so many bytes.
+// headOf returns the beginning of a text: at most n characters as they are read,
+// and at most so many bytes.
 func headOf(s string, n, bytes int) string {
 	end := 0
 	for g := uniseg.NewGraphemes(s); n > 0 && g.Next(); n-- {

@@ -12,7 +12,7 @@ import (
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // mostFact is how long an entry of curated memory gets, in characters: what more
-// there is to it stands where it comes from.
+// there is to it is where it comes from.
 const mostFact = 280
 
 var (
@@ -20,7 +20,7 @@ var (
 	leadingDay = lazyregexp.New(`(?i)^[*_~(\[]{0,3}(?:on\s+)?(?:\d{4}[-/.]\d{2}[-/.]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?|today|yesterday|tonight|this (?:morning|afternoon|evening|week)|just now|heute|gestern|hoy|ayer|aujourd'hui|hier|今天|昨天|今日|昨日)[*_~)\]]{0,3}\s*[,:：，—–-]*\s+`)
 	// leadingDayHan is the same for scripts without spaces.
 	leadingDayHan = lazyregexp.New(`^(?:今天|昨天|今日|昨日|刚才)[,，:：]?`)
-	// leadingLabel is a label that says what a tag says.
+	// leadingLabel matches a label that means what a tag means.
 	leadingLabel = lazyregexp.New(`(?i)^[*_]{0,3}(?:decision|decided|lesson(?: learned)?|learned|key (?:insight|finding|lesson)|insight|takeaway|important|note to self|entscheidung|erkenntnis|décision|leçon(?: apprise)?|decisión|lección|教训|決定|决定|决策|核心洞察|关键发现|关键洞察|重要发现|经验|洞察)[*_]{0,3}\s*[:：][*_]{0,3}\s*`)
 	// decidedTo is the story of a decision, in the place of what was decided.
 	decidedTo = lazyregexp.New(`(?i)^(?:we|i|the team|the user)\s+(?:have\s+|has\s+)?(?:now\s+)?(?:decided|agreed|chose|resolved)\s+(?:to|that)\s+`)
@@ -28,9 +28,9 @@ var (
 	detail = lazyregexp.New(`(?i)\s*\((?:at\s+)?(?:\d{1,2}:\d{2}(?::\d{2})?(?:\s*(?:UTC|Z|[ap]m))?|commit:?\s+[0-9a-f]{7,40}|[0-9a-f]{7,40})\)|[\s,;—-]+commit:?\s+` + "`?" + `[0-9a-f]{7,40}` + "`?")
 )
 
-// Present says what an entry says as a fact of today: without the day and the time,
-// without the label that its tag stands for, without what only the log needs, and not
-// longer than a fact is.
+// Present returns an entry's content as a fact of today: without the day and the
+// time, without the label that its tag implies, without what only the log needs, and
+// not longer than a fact is.
 func Present(plain string) string {
 	s := strings.TrimPrefix(strings.TrimSpace(plain), quotesUser)
 	for before := ""; before != s; {
@@ -70,8 +70,8 @@ var argument = lazyregexp.New(`^(?:[a-z][a-z-]* )?(?:-{1,2}[\w]|[./~$<>|*&{]|[^\
 // Those that are common words as well are left out: find, make, cat, test, go.
 var commands = lazyregexp.New(`^(?:apt|awk|aws|az|bash|brew|bun|bundle|cargo|cd|chmod|chown|conda|cp|cron|crontab|curl|deno|df|dig|dnf|docker|du|echo|ffmpeg|gcc|gcloud|gem|gh|git|gradle|grep|helm|htop|java|javac|jq|journalctl|kubectl|launchctl|ln|ls|lsof|mkdir|mv|mvn|mysql|nano|nc|ninja|nix|node|npm|npx|nvm|openssl|pacman|perl|php|pip|pipx|pnpm|podman|poetry|ps|psql|pwd|pytest|python|redis|rg|rm|rmdir|rsync|ruby|rustc|scp|sed|sh|sqlite|ssh|ssh-keygen|stat|su|sudo|systemctl|tar|terraform|tmux|uv|vi|vim|wc|wget|xargs|yarn|yum|zip|zsh)$`)
 
-// bounded is a text of at most n characters: whole sentences if they are half of
-// that, else whole words and an ellipsis.
+// bounded returns a text of at most n characters: whole sentences if they are
+// half of that, else whole words and an ellipsis.
 func bounded(s string, n int) string {
 	head := headOf(s, n, len(s))
 	if head == s {

@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 )
 
-// Whatever the files hold, an audit ends, cites lines that are there, and says the
-// same twice.
+// Whatever the files hold, an audit ends, cites lines that are there, and a second
+// one reports the same.
 func TestAuditOfAnything(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"# H\n", "- [ ] do it\n", "- Port: 5\n", "[a](b.md#c)\n", "[[w]]\n", "<<<<<<< a\n", "=======\n", ">>>>>>> b\n", "```\n", "\xff", "\x00", "Ã©",
 		"\uFFFD", "2027-01-01", "## 2027-01-01\n", "memory/x.md", "| a | b |\n", "X is 5. ", "数据库端口是5432\n", "<!-- from a#L1 -->", "<!-- supersedes -->\n", "~~", "\n", "\r\n", " ", "[decision]",

@@ -11,7 +11,7 @@ import (
 type Why string
 
 // The reasons. What is superseded, done, or old goes to the archive; what is stable
-// or least goes to the file that it belongs to; a duplicate's twin stands.
+// or least goes to the file that it belongs to; a duplicate's twin stays.
 const (
 	WhyDuplicate  Why = "duplicate"
 	WhySuperseded Why = "superseded"
@@ -43,14 +43,16 @@ type PruneOptions struct {
 	// than OwnerChars characters.
 	Owners     []string
 	OwnerChars int
-	// Young tells that a block without a date of its own was not there a day ago.
+	// Young reports whether a block without a date of its own was not there a day
+	// ago.
 	Young func(path, text string) bool
 	// Retired: see [CurateOptions].
 	Retired func(key string) bool
 	// Only names the files that are pruned, all if it is empty.
 	Only []string
-	// Wrote tells that memkernel wrote a piece of a file, as it stands there, above the
-	// marker of an entry; "" is no marker. Nothing else leaves, but what Include names.
+	// Wrote reports whether memkernel wrote a piece of a file, as it is there, above
+	// the marker of an entry; "" is no marker. Nothing else leaves, but what Include
+	// names.
 	Wrote func(path, marker, text string) bool
 	// Include names what somebody else wrote and may leave as well: a file; a heading,
 	// with all below it; or an entry, as [Suggestion] has it.
@@ -72,10 +74,10 @@ type Suggestion struct {
 type Move struct {
 	From string `json:"from"`
 	Line int    `json:"line"`
-	// To is the file that gets it, "" if its twin stands elsewhere.
+	// To is the file that gets it, "" if its twin is elsewhere.
 	To  string `json:"to"`
 	Why Why    `json:"why"`
-	// Text is the block as it stood, Key its [KeyHash].
+	// Text is the block as it was, Key its [KeyHash].
 	Text string `json:"text"`
 	Key  string `json:"key"`
 }
@@ -102,7 +104,7 @@ type Pruning struct {
 	Day     string   `json:"day"`
 	Moves   []Move   `json:"moves"`
 	Changes []Change `json:"changes"`
-	// Over says what stays over a limit, and why.
+	// Over is what stays over a limit, and why.
 	Over []string `json:"over"`
 	// Suggestions are what could leave if it were named; Unknown are names that name
 	// nothing.
@@ -138,20 +140,21 @@ type pruner struct {
 	order []string
 	texts map[string]string
 	given []string
-	// trails are the headings of the last block that each file got, items tells that it
-	// was an item, titles are those of files by the headings that named them.
+	// trails are the headings of the last block that each file got, items reports
+	// whether it was an item, titles are those of files by the headings that named
+	// them.
 	trails map[string][]string
 	items  map[string]bool
 	titles map[string]string
 }
 
-// prunes tells whether a file is to be looked at.
+// prunes reports whether a file is to be looked at.
 func (r *pruner) prunes(path string) bool { return len(r.Only) == 0 || slices.Contains(r.Only, path) }
 
-// archive is the note that gets what no longer holds.
+// archive returns the note that gets what no longer holds.
 func (r *pruner) archive() string { return ArchiveDir + r.Day + ".md" }
 
-// give appends a block to a file, under the headings that it stood under. Only items
+// give appends a block to a file, under the headings that it was under. Only items
 // follow each other without a blank line.
 func (r *pruner) give(to string, trail []string, block string) {
 	text, had := r.added[to]
@@ -162,7 +165,7 @@ func (r *pruner) give(to string, trail []string, block string) {
 	item := bulleted.MatchString(block) && !strings.Contains(block, "\n")
 	last := r.trails[to]
 	same := had && slices.Equal(last, trail)
-	from := 0 // the headings that it stands under already are not said again
+	from := 0 // the headings that it is under already are not repeated
 	for had && from < min(len(last), len(trail)) && last[from] == trail[from] {
 		from++
 	}
@@ -201,8 +204,8 @@ func (r *pruner) leave(f *File, ps []piece, b bundle, to string, why Why) {
 	}
 }
 
-// backReference writes where a block was into it, if it doesn't say where it comes
-// from: behind an item of one line, in front of anything else.
+// backReference adds to a block where it was, if it doesn't name that already:
+// behind an item of one line, in front of anything else.
 func backReference(p *piece, text, from string) string {
 	if p.entry != nil && len(p.entry.From) > 0 {
 		return text
@@ -213,7 +216,7 @@ func backReference(p *piece, text, from string) string {
 	return FromMark(from) + "\n\n" + text
 }
 
-// immune tells what is not yet a day old.
+// immune reports whether a piece is not yet a day old.
 func (r *pruner) immune(path string, p *piece) bool {
 	yesterday := addDays(r.Day, -1)
 	if e := p.entry; e != nil && e.Dated && e.Date <= r.Day {
@@ -279,7 +282,7 @@ func (r *pruner) oldObservation(f *File, p *piece) bool {
 	return r.Young == nil || !r.Young(f.Path, strings.TrimSpace(p.text))
 }
 
-// settled is what a file becomes, and whether anything left it.
+// settled returns what a file becomes, and whether anything left it.
 func settled(f *File, ps []piece) (text string, left bool) {
 	if !slices.ContainsFunc(ps, func(p piece) bool { return p.gone }) {
 		return f.Doc.Raw, false
@@ -288,8 +291,8 @@ func settled(f *File, ps []piece) (text string, left bool) {
 	return remains(ps, eolOf(f.Doc.Raw)), true
 }
 
-// over says that a file stays over its limit, and why: most of it is not ours to move,
-// or else what.
+// over records that a file stays over its limit, and why: most of it is not ours to
+// move, or else what.
 func (r *pruner) over(f *File, ps []piece, n, limit int, why string) {
 	theirs := 0
 	for i := range ps {
@@ -328,26 +331,26 @@ func (r *pruner) logs() {
 
 func (r *pruner) extract(e *Entry) {
 	text := Present(e.Plain)
-	if r.known.cites(placeRef(e)) || r.known.says(e.Plain) || r.known.says(text) || vague(text) || r.retired(e.Plain, text) {
+	if r.known.cites(placeRef(e)) || r.known.holds(e.Plain) || r.known.holds(text) || vague(text) || r.retired(e.Plain, text) {
 		return
 	}
 	to := r.topic(e, nil)
 	p := Promoted{Text: text, Tags: e.Tags, From: placeRef(e)}
 	r.out.Moves = append(r.out.Moves, Move{From: e.Path, Line: e.StartLine, To: to, Why: WhyExtracted, Text: e.Text})
 	r.give(to, []string{e.Date}, p.Line())
-	r.known.say(text)
+	r.known.addText(text)
 }
 
 func (r *pruner) retired(texts ...string) bool {
 	return r.Retired != nil && slices.ContainsFunc(texts, func(t string) bool { return r.Retired(KeyHash(t)) })
 }
 
-// may tells whether all of a bundle may leave.
+// may reports whether all of a bundle may leave.
 func (r *pruner) may(ps []piece, b bundle) bool {
 	return !slices.ContainsFunc(b, func(i int) bool { return !ps[i].may })
 }
 
-// fresh tells whether any of a bundle is not yet a day old.
+// fresh reports whether any of a bundle is not yet a day old.
 func (r *pruner) fresh(f *File, ps []piece, b bundle) bool {
 	return slices.ContainsFunc(b, func(i int) bool { return r.immune(f.Path, &ps[i]) })
 }
@@ -356,9 +359,9 @@ func (r *pruner) fresh(f *File, ps []piece, b bundle) bool {
 // than a lesson that was promoted, once that is a week old, less than a decision.
 const byHand = 3.5
 
-// worth is what speaks for keeping a bundle in sight: what speaks for the best entry
-// in it, its tags, that it is an open task, that it is recent. One that is long takes
-// the place of several: it is worth its length at most.
+// worth returns what speaks for keeping a bundle in sight: what speaks for the best
+// entry in it, its tags, that it is an open task, that it is recent. Each line takes
+// off 0.1, since a long one takes the place of several.
 func (r *pruner) worth(ps []piece, b bundle) float64 {
 	best := -1.0
 	for _, i := range b {

@@ -114,9 +114,9 @@ func TestPruneObservationsAndLogs(t *testing.T) {
 	}
 }
 
-// Whatever MEMORY.md is, no line of it is lost: each stands in what a file becomes or
-// gets, or says nothing by itself, or leaves as a repetition; and what stays stands in
-// the order in which it stood.
+// Whatever MEMORY.md is, no line of it is lost: each is in what a file becomes or
+// gets, or has no content of its own, or leaves as a repetition; and what stays keeps
+// its order.
 func TestPruneLosesNothing(t *testing.T) {
 	line := rapid.SampledFrom([]string{"# One", "## Two", "### Three 2026-03-09", "## 2026-01-02", "- an item that says something", "  - nested below it, and long enough", "1. numbered item with words", "plain words of a paragraph",
 		"> a quote of somebody", "| a | table |", "|---|---|", "```", "code in a block", "---", "", "<!-- mk:x-1 -->", "- [x] a task that was done by all", "- [ ] a task that is open for all", "- [human] the user wants this very much", "- ~~gone and forgotten things~~", "* another bullet\r"})

@@ -9,10 +9,10 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// moreMark begins the line by which MEMORY.md says where what was moved is.
+// moreMark begins the line of MEMORY.md that lists where what was moved is.
 const moreMark = "More memory:"
 
-// memory brings MEMORY.md down to its limit: what is said twice, superseded or done
+// memory brings MEMORY.md down to its limit: what is repeated, superseded or done
 // leaves first, then what is worth least in sight goes to the file that owns it. What
 // is not a day old stays, and so does what may not leave: where it would, that is
 // suggested. Below the limit nothing is touched.
@@ -45,7 +45,7 @@ func (r *pruner) memory() {
 	r.finishMemory(f, ps)
 }
 
-// target is the file that gets a bundle, "" for none.
+// target returns the file that gets a bundle, "" for none.
 func (r *pruner) target(ps []piece, b bundle, why Why) string {
 	switch why {
 	case WhyDuplicate:
@@ -56,7 +56,7 @@ func (r *pruner) target(ps []piece, b bundle, why Why) string {
 	return r.archive()
 }
 
-// reasons are why blocks could leave but for want of room, by piece.
+// reasons returns why blocks could leave but for want of room, by piece.
 func (r *pruner) reasons(f *File, ps []piece) map[int]Why {
 	out, replaced := map[int]Why{}, supersededLines(f)
 	for i := range ps {
@@ -93,7 +93,7 @@ func (r *pruner) suggest(f *File, ps []piece, b bundle, why map[int]Why) {
 	}
 }
 
-// open tells a block with an open task in it.
+// open reports whether a block has an open task in it.
 func open(f *File, p *piece) bool {
 	from, to := p.line, p.line+lineCount(p.text)
 	return slices.ContainsFunc(f.Entries, func(e Entry) bool {
@@ -101,7 +101,8 @@ func open(f *File, p *piece) bool {
 	})
 }
 
-// supersededLines are the names of entries that another entry of the file replaces.
+// supersededLines returns the names of entries that another entry of the file
+// replaces.
 func supersededLines(f *File) map[string]bool {
 	out := map[string]bool{}
 	for i := range f.Entries {
@@ -114,8 +115,8 @@ func supersededLines(f *File) map[string]bool {
 	return out
 }
 
-// repeated finds what a block before, or an owning file, says as well. What may leave
-// is the repetition of what stays.
+// repeated finds what a block before, or an owning file, holds as well. What may
+// leave is the repetition of what stays.
 func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 	elsewhere := &known{near: r.NearDuplicate, keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
 	for i := range r.snap.Files {
@@ -134,7 +135,8 @@ func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 				continue
 			}
 			key := Key(p.entry.Plain)
-			// A block with more in it than its first entry is no repetition.
+			// A block with more in it than its first entry is not a
+			// repetition.
 			whole := p.entry.EndLine-p.entry.StartLine+1 >= lineCount(strings.TrimSpace(p.text))
 			if whole && !vague(p.entry.Plain) && elsewhere.keys[key] {
 				out[i] = WhyDuplicate
@@ -144,11 +146,12 @@ func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 	}
 }
 
-// isMore tells the line that says where more is.
+// isMore reports whether a piece begins like the line that lists where more
+// is.
 func isMore(p *piece) bool { return p.entry != nil && strings.HasPrefix(p.entry.Plain, moreMark) }
 
-// dropMore takes the line away that says where more is, if it stands as it was
-// written: it is written anew.
+// dropMore removes the line that lists where more is, if nobody changed it: it
+// is written anew.
 func (r *pruner) dropMore(f *File, ps []piece) {
 	for i := range ps {
 		if p := &ps[i]; p.marker < 0 && isMore(p) && r.Wrote != nil && r.Wrote(f.Path, "", asWritten(p)) {
@@ -182,7 +185,7 @@ func (r *pruner) makeRoom(f *File, ps []piece, all []bundle, leaves map[int]Why)
 	}
 }
 
-// finishMemory writes the line that says where more is.
+// finishMemory writes the line that lists where more is.
 func (r *pruner) finishMemory(f *File, ps []piece) {
 	n := f.lineCount()
 	if slices.ContainsFunc(r.out.Moves, func(m Move) bool { return m.From == f.Path }) {

@@ -44,7 +44,7 @@ var sections = []struct {
 	{"## Tight\n- nothing blank above\n- nor below\n", true},
 }
 
-// leaf is a block without blocks in it, by the kinds that it stands in and its text.
+// leaf is a block without blocks in it, by the kinds that it is in and its text.
 func leaves(src string) []string {
 	var out []string
 	source := []byte(src)
@@ -138,7 +138,7 @@ func drawMemory(rt *rapid.T) (text string, ours map[string]bool, wrote func(path
 }
 
 // What nobody named and memkernel did not write stays, byte for byte, in its order and
-// with its meaning; what leaves stands whole where it goes.
+// with its meaning; what leaves is whole where it goes.
 func TestPruneLeavesPeoplesTextAlone(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		before, ours, wrote := drawMemory(rt)
@@ -172,7 +172,7 @@ func TestPruneLeavesPeoplesTextAlone(t *testing.T) {
 }
 
 // Of what is named, lists leave with their leads, steps in order, tables, quotes, code
-// and comments with what stands beside them, or they stay.
+// and comments with what is beside them, or they stay.
 func TestPruneMovesWhole(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var b strings.Builder
@@ -205,7 +205,7 @@ func TestPruneMovesWhole(t *testing.T) {
 				all, left := count(leaves(before), l), count(stands, l)
 				here, gone = here+left, gone+all-left
 				if all > 1 {
-					here = 0 // a section that stands twice may leave once
+					here = 0 // a section that is twice may leave once
 					break
 				}
 			}
@@ -227,7 +227,7 @@ func count(ls []string, l string) int {
 }
 
 // holds checks that what stays means what it meant, and that what left means the same
-// where it stands now.
+// where it is now.
 func holds(rt *rapid.T, p *consolidation.Pruning, before, after string) {
 	rt.Helper()
 	if strings.Contains(before, "\r\n") && strings.Count(after, "\r\n") != strings.Count(after, "\n") {
@@ -309,7 +309,7 @@ func TestPruneSuggests(t *testing.T) {
 	}
 }
 
-// What stays is not joined to what it stood apart from.
+// What stays is not joined to what it was apart from.
 func TestPruneJoinsNothing(t *testing.T) {
 	memory := "# Memory\n\nWords of a person.\n### Old\n- something that is old enough to leave\n---\n## Next\n"
 	for _, text := range []string{memory, strings.ReplaceAll(memory, "\n", "\r\n")} {

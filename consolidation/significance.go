@@ -24,8 +24,8 @@ type Evidence struct {
 	Files []string
 }
 
-// Judge answers the five questions as far as the evidence does. A question that it
-// says nothing on is not answered yes.
+// Judge answers the five questions as far as the evidence does. A question without
+// evidence is not answered yes.
 func Judge(e Evidence) Tags {
 	var t []Tag
 	if e.Decided {
@@ -46,14 +46,14 @@ func Judge(e Evidence) Tags {
 	return MakeTags(t...)
 }
 
-// IsIdentity tells the files that say what an agent is.
+// IsIdentity reports whether a file is about what an agent is.
 func IsIdentity(file string) bool {
 	name := path.Base(strings.ReplaceAll(file, `\`, "/"))
 	return name == "SOUL.md" || name == "IDENTITY.md"
 }
 
-// important are the words by which people say that something matters to them, in
-// the languages that we were sure of.
+// important matches the words by which people state that something matters to
+// them, in the languages that we were sure of.
 var important = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:` +
 	`important(?:ly)?|crucial|critical|essential|always|never(?: again| ever)?|must(?: not|n'?t)?|from now on|make sure|i (?:really )?(?:want|need|insist|care|hate|love|prefer)|` +
 	`don'?t (?:ever|forget)|remember|non-?negotiable|` +
@@ -65,12 +65,13 @@ var important = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:` +
 	`altijd|nooit|belangrijk|ważne|zawsze|nigdy|önemli|her zaman|asla` +
 	`)(?:[^\p{L}]|$)|重要|必须|必須|务必|一定要|千万|总是|总要|永远|绝不|从不|记住|記住|今后|以后都|大事|必ず|絶対|いつも|二度と|覚えて|중요|반드시|항상|절대|기억해`)
 
-// Important tells whether somebody says in plain words that something matters. What they
-// quote is another's.
+// Important reports whether somebody says in plain words that something matters. What
+// they quote is another's.
 func Important(words string) bool { return important.MatchString(transcript.Unquoted(words)) }
 
-// DaysOf counts on how many days the logs of a snapshot say each thing, by its
-// [Key]. An entry of fewer than three words says nothing that could be used again.
+// DaysOf counts on how many days the logs of a snapshot hold each entry, by its
+// [Key]. An entry of fewer than three words holds nothing that could be used
+// again.
 func (s *Snapshot) DaysOf() map[string]int {
 	days := map[string]map[string]bool{}
 	for i := range s.Files {
@@ -92,7 +93,7 @@ func (s *Snapshot) DaysOf() map[string]int {
 	return out
 }
 
-// Sayings are the keys of entries that say something.
+// Sayings returns the keys of entries that have content.
 func Sayings(entries []Entry) map[string]bool {
 	out := map[string]bool{}
 	for i := range entries {

@@ -7,7 +7,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// shown are the files that the host shows, in its order.
+// shown returns the files that the host shows, in its order.
 func (a *auditor) shown() []*File {
 	var out []*File
 	for _, name := range a.Host.Files {
@@ -54,7 +54,7 @@ func (a *auditor) large(path, who string, n, limit int) {
 		What: fmt.Sprintf("%s%d %s, over %.0f %% of the %d that %s shows", who, n, a.Host.unit(), 100*a.SizeWarning, limit, a.Host.Name)})
 }
 
-// truncation says what the host drops of each file, by section.
+// truncation reports what the host drops of each file, by section.
 func (a *auditor) truncation() {
 	h := &a.Host
 	room := h.TotalLimit
@@ -76,7 +76,7 @@ func (a *auditor) truncation() {
 	}
 }
 
-// sections are the parts of a document that lie between two offsets.
+// sections returns the parts of a document that lie between two offsets.
 func sections(d markdownstore.Document, from, to int, h *Host) []Section {
 	type part struct {
 		title      string

@@ -20,7 +20,7 @@ type File struct {
 	Size    int64
 	ModTime time.Time
 	markdownstore.Class
-	// Shadowed marks a memory.md that MEMORY.md stands in the place of.
+	// Shadowed marks a memory.md that MEMORY.md is in the place of.
 	Shadowed bool
 	Doc      markdownstore.Document
 	Entries  []Entry
@@ -28,7 +28,7 @@ type File struct {
 	Err error
 }
 
-// lineCount is how many lines the file has.
+// lineCount returns how many lines the file has.
 func (f *File) lineCount() int {
 	n := strings.Count(f.Doc.Raw, "\n")
 	if !strings.HasSuffix(f.Doc.Raw, "\n") && f.Doc.Raw != "" {
@@ -37,7 +37,8 @@ func (f *File) lineCount() int {
 	return n
 }
 
-// Evergreen tells a file that says how things are, and not how they were on a day.
+// Evergreen reports whether a file is about how things are, and not how they were
+// on a day.
 func (f *File) Evergreen() bool {
 	switch f.Kind {
 	case markdownstore.KindMemory, markdownstore.KindTopic, markdownstore.KindUser, markdownstore.KindInstructions:
@@ -62,7 +63,8 @@ func (s *Snapshot) File(path string) *File {
 	return &s.Files[i]
 }
 
-// exists tells whether anything stands at a path of the workspace, memory or not.
+// exists reports whether anything is at a path of the workspace, memory or
+// not.
 func (s *Snapshot) exists(path string) bool {
 	if !fs.ValidPath(path) {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
-// Tag says why an entry matters.
+// Tag is why an entry matters.
 type Tag string
 
 // The tags, one for each question.
@@ -19,13 +19,13 @@ const (
 	Identity Tag = "identity" // it changed what the agent knows of itself
 )
 
-// allTags are the tags in the order in which they are written.
+// allTags returns the tags in the order in which they are written.
 func allTags() []Tag { return []Tag{Decision, Surprise, Human, Lesson, Identity} }
 
 // Tags are the tags of one entry, each once, in the order of [allTags].
 type Tags []Tag
 
-// MakeTags puts tags in order, each once; what is none is left out.
+// MakeTags puts tags in order, each once; unknown ones are left out.
 func MakeTags(tags ...Tag) Tags {
 	var out Tags
 	for _, t := range allTags() {
@@ -39,10 +39,10 @@ func MakeTags(tags ...Tag) Tags {
 // with are t and more.
 func (t Tags) with(more ...Tag) Tags { return MakeTags(append(slices.Clone(t), more...)...) }
 
-// has tells whether t holds a tag.
+// has reports whether t holds a tag.
 func (t Tags) has(tag Tag) bool { return slices.Contains(t, tag) }
 
-// String is how tags are written: "[decision] [lesson]".
+// String returns how tags are written: "[decision] [lesson]".
 func (t Tags) String() string {
 	var b strings.Builder
 	for i, tag := range t {
@@ -62,8 +62,8 @@ func parseTag(s string) (Tag, bool) {
 
 const tagNames = `(?:decision|surprise|human|lesson|identity)`
 
-// A bracket of tags, with the emphasis that may stand round it. What a ( follows
-// is a link.
+// A bracket of tags, with the emphasis that may surround it. A bracket followed
+// by ( is a link, not a tag.
 const tagBracket = `[*_]{0,3}\[\s*` + tagNames + `(?:\s*[,|/+&]\s*` + tagNames + `)*\s*\][*_]{0,3}:?`
 
 var (
@@ -97,7 +97,7 @@ func CutTags(text string) (string, Tags) {
 	return strings.TrimSpace(text), MakeTags(found...)
 }
 
-// bullet is what stands in front of an item's text: indent, marker, the box of a
+// bullet is what is in front of an item's text: indent, marker, the box of a
 // task.
 var bullet = lazyregexp.New(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?`)
 

@@ -23,8 +23,8 @@ const (
 	kindName    valueKind = "name"
 )
 
-// value is what a claim says of its subject, in one spelling; unit is what a number
-// counts, or of what a version is.
+// value is the value of a claim, in one spelling; unit is what a number counts, or
+// of what a version is.
 type value struct {
 	kind       valueKind
 	text, unit string
@@ -43,8 +43,8 @@ var (
 	tokenForm = lazyregexp.New("^`([^`\\s]{1,60})`$")
 )
 
-// states are words for how something stands, by the side that they are on: done
-// against open, on against off. Words of different pairs don't disagree.
+// states are words for the state of something, by the side that they are on:
+// done against open, on against off. Words of different pairs don't disagree.
 var states = map[string]string{
 	"done": "progress:done", "completed": "progress:done", "complete": "progress:done", "finished": "progress:done", "closed": "progress:done",
 	"resolved": "progress:done", "fixed": "progress:done", "shipped": "progress:done", "erledigt": "progress:done", "fertig": "progress:done",
@@ -148,9 +148,9 @@ func dateValue(s string) (string, bool) {
 	return "", false
 }
 
-// disagree tells whether two values can't both hold. One that says more than the
-// other ("PostgreSQL 16", "PostgreSQL"; "18" and "18.2"; a day without its year)
-// agrees with it.
+// disagree reports whether two values can't both hold. One that has more
+// detail than the other ("PostgreSQL 16", "PostgreSQL"; "18" and "18.2"; a day
+// without its year) agrees with it.
 func (v value) disagree(w value) bool {
 	if v.kind != w.kind || v.unit != w.unit || v.text == w.text {
 		return false

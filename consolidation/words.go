@@ -45,7 +45,7 @@ func ideograph(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// numbers are the words that hold a digit, in order.
+// numbers returns the words that hold a digit, in order.
 func numbers(ws []string) []string {
 	var out []string
 	for _, w := range ws {
@@ -56,13 +56,14 @@ func numbers(ws []string) []string {
 	return out
 }
 
-// Key is the same for entries that say the same: their words alone count.
+// Key returns the same for entries with the same words; nothing else counts.
 func Key(text string) string { return strings.Join(words(text), " ") }
 
 // The constants of FNV-1a, 64 bits (Fowler, Noll, Vo).
 const fnvOffset, fnvPrime = 14695981039346656037, 1099511628211
 
-// shingles are the hashes of a text's words in threes, in order, each once.
+// shingles returns the hashes of a text's words in threes, in order, each
+// once.
 func shingles(ws []string) []uint64 {
 	const n = 3
 	out := make([]uint64, 0, max(len(ws)-n+1, 1))
@@ -96,7 +97,7 @@ func common(a, b []uint64) int {
 	return n
 }
 
-// similarity is the share of what either has that both have (Jaccard).
+// similarity returns the share of what either has that both have (Jaccard).
 func similarity(a, b []uint64) float64 {
 	both := common(a, b)
 	return float64(both) / float64(max(len(a)+len(b)-both, 1))

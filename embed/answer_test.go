@@ -49,7 +49,7 @@ func TestAnswersThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// JSON can't say NaN; servers that answer in other ways can.
+// JSON has no NaN; servers that answer in other formats can send it.
 func TestNumbersThatAreNone(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		o := openAt(t, "http://localhost", nil)

@@ -12,9 +12,9 @@ import (
 	"github.com/memkernel/memkernel/internal/statedir"
 )
 
-// Budget is how many tokens may be sent in a day. What was sent stands in a file,
+// Budget is how many tokens may be sent in a day. What was sent is in a file,
 // which several processes may share: tokens are written down, as estimated, before
-// a request goes, and corrected by what the server says that it billed. A kill in
+// a request goes, and corrected by what the server reports as billed. A kill in
 // between counts the estimate.
 type Budget struct {
 	dir   statedir.Dir
@@ -27,9 +27,9 @@ type Budget struct {
 	mu sync.Mutex // the lock on a file holds processes apart, not goroutines
 }
 
-// NewBudget is a budget of so many tokens a day, at least 1, kept in the file at
-// path. Days begin at midnight in loc, nil for the local time zone; now is the
-// clock, nil for the system's. The file is made when something is sent.
+// NewBudget returns a budget of so many tokens a day, at least 1, kept in the
+// file at path. Days begin at midnight in loc, nil for the local time zone; now
+// is the clock, nil for the system's. The file is made when something is sent.
 func NewBudget(path string, perDay int, loc *time.Location, now func() time.Time) *Budget {
 	if loc == nil {
 		loc = time.Local
@@ -59,7 +59,7 @@ type ledger struct {
 // ledgerFormat is the only version of the file.
 const ledgerFormat = 1
 
-// Spent are the tokens of today so far, and what a day may have.
+// Spent returns the tokens of today so far, and what a day may have.
 func (b *Budget) Spent() (tokens, perDay int, err error) {
 	l, err := b.read()
 	return l.Tokens, b.limit, err
@@ -67,7 +67,7 @@ func (b *Budget) Spent() (tokens, perDay int, err error) {
 
 func (b *Budget) today() string { return b.now().In(b.loc).Format(time.DateOnly) }
 
-// read is the ledger of today; that of another day says nothing.
+// read returns today's ledger; that of another day counts as empty.
 func (b *Budget) read() (ledger, error) {
 	today := ledger{Format: ledgerFormat, Day: b.today()}
 	raw, err := b.dir.ReadFile(b.name)
@@ -94,8 +94,8 @@ type spent struct {
 	tokens int
 }
 
-// left are the tokens that today still has. Where that can't be told it is the whole
-// day's: take says why.
+// left returns the tokens that today still has. If the ledger can't be read it is
+// the whole day's: take then returns the error.
 func (b *Budget) left() int {
 	if b == nil {
 		return math.MaxInt
@@ -107,7 +107,8 @@ func (b *Budget) left() int {
 	return max(0, b.limit-l.Tokens)
 }
 
-// take writes down tokens before they are sent, or says why they may not be.
+// take writes down tokens before they are sent, or returns an error if they
+// may not be.
 func (b *Budget) take(tokens int) (*spent, error) {
 	if b == nil {
 		return nil, nil
@@ -132,7 +133,7 @@ func (b *Budget) take(tokens int) (*spent, error) {
 }
 
 // settle puts what was billed in the place of the estimate. What was sent before
-// midnight is of no account after it.
+// midnight no longer counts after it.
 func (s *spent) settle(billed int) error {
 	if s == nil || billed == s.tokens {
 		return nil

@@ -181,8 +181,8 @@ func TestGeminiDelay(t *testing.T) {
 	}
 }
 
-// Whatever step of writing fails, what was counted before stands, and nothing is
-// allowed that was not written down.
+// Whatever step of writing fails, what was counted before is kept, and nothing
+// is allowed that was not written down.
 func TestBudgetAtEveryFailure(t *testing.T) {
 	broken := errors.New("broken")
 	for fail := 1; ; fail++ {
@@ -214,7 +214,7 @@ func TestBudgetAtEveryFailure(t *testing.T) {
 }
 
 // However little a day has, every day embeds what fits, in whatever order texts come,
-// and what no day can have is told by name and stands in nobody's way.
+// and what no day can have is reported by name and delays no other text.
 func TestFillKeepsToTheDay(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		limit := rapid.IntRange(4, 60).Draw(rt, "limit")

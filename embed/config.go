@@ -121,7 +121,7 @@ func FromConfig(c Config) (Provider, error) {
 	return nil, fmt.Errorf("embedding provider %q is not known: use openai, gemini, voyage, mistral, ollama, local, auto or none", c.Provider)
 }
 
-// auto chooses a provider; nil if there is none to be had.
+// auto chooses a provider; nil if none is available.
 func auto(c Config) (Provider, error) {
 	switch {
 	case c.BaseURL != "":
@@ -151,13 +151,14 @@ func auto(c Config) (Provider, error) {
 	return nil, nil
 }
 
-// hasKey tells whether a variable is set; that it holds no key is told later.
+// hasKey reports whether a variable is set; if it holds no key, that is
+// reported later.
 func hasKey(env string) bool {
 	key, err := endpoint.Key(env)
 	return key != "" || err != nil
 }
 
-// candidates are the providers that "auto" may take for a model.
+// candidates returns the providers that "auto" may take for a model.
 func candidates(model string) []*service {
 	var all []*service
 	for _, s := range services {

@@ -18,12 +18,12 @@
 //
 // # What leaves the machine
 //
-// Nothing, unless the configuration names a provider or says "auto"; a key in
-// the environment alone is not a choice. The key goes to the configured host
-// and nowhere else: usual keys are taken unasked only for their providers' own
-// hosts, redirects are not followed (the texts would go along), plain http is
-// refused but for this machine. The key is in no error, whatever the server echoes,
-// and in no print of the provider.
+// Nothing, unless the configuration names a provider or is "auto"; a key in the
+// environment alone is not a choice. The key goes to the configured host and
+// nowhere else: usual keys are taken unasked only for their providers' own hosts,
+// redirects are not followed (the texts would go along), plain http is refused but
+// for this machine. The key is in no error, whatever the server echoes, and in no
+// print of the provider.
 //
 // # A request
 //
@@ -36,11 +36,11 @@
 //	                                              ▼
 //	vectors ◄── length, direction ◄── order by index ◄── bounded answer
 //
-// What no waiting mends (a bad key, an unknown model, an account without credit or
-// without quota for the day) is told at once.
+// What waiting doesn't mend (a bad key, an unknown model, an account without
+// credit or without quota for the day) is returned at once.
 //
 // Sizes are bytes: hardly a vocabulary makes more than one token of a byte, so a
 // bound on bytes is a bound on tokens without counting any. Budgets and estimates
-// count tokens roughly (EstimateTokens), and the server's bill stands over that.
+// count tokens roughly (EstimateTokens), and the server's bill is over that.
 // Vectors are handed out as the server gave them; they need not have length 1.
 package embed

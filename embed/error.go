@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
-// Error says why there are no vectors. It never holds the key.
+// Error is why there are no vectors. It never holds the key.
 type Error struct {
 	// Endpoint is the base URL, Model the model's name there.
 	Endpoint, Model string
@@ -25,8 +25,8 @@ type Error struct {
 	Tries int
 	// RetryAfter is how long the server asked to wait; 0 if it did not.
 	RetryAfter time.Duration
-	// Texts tells that the texts were refused and not the request as such:
-	// other texts may do.
+	// Texts reports whether the texts were refused and not the request as
+	// such: other texts may do.
 	Texts bool
 	// Hint is the way out, a sentence for the user.
 	Hint string
@@ -68,8 +68,8 @@ func (o *remote) explain(err error) *Error {
 	return e
 }
 
-// broken is the Error of a connection or an answer that broke off or makes no
-// sense.
+// broken returns the Error of a connection or an answer that broke off or
+// makes no sense.
 func (o *remote) broken(err error) *Error {
 	var outer *url.Error
 	if errors.As(err, &outer) {

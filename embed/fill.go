@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/embed/static"
 )
 
-// Text is a text that wants a vector, under the key of whoever keeps it.
+// Text is a text that needs a vector, under the caller's key.
 type Text[K any] struct {
 	Key  K
 	Text string
@@ -39,12 +39,12 @@ type FillOptions struct {
 type FillReport struct {
 	// Texts wanted a vector when the Fill began.
 	Texts int
-	// Embedded texts were sent and have their vector. Repeated ones say the
-	// same as another, and got its vector. Blank ones have nothing to embed.
+	// Embedded texts were sent and have their vector. Repeated ones equal
+	// another, and got its vector. Blank ones have nothing to embed.
 	Embedded, Repeated, Blank int
-	// Refused texts are taken by the provider in no company, not even alone;
-	// RefusedErr says why of the first. They stay without a vector, and the
-	// next Fill tries them again.
+	// Refused texts are refused by the provider even alone; RefusedErr is why,
+	// for the first. They stay without a vector, and the next Fill tries them
+	// again.
 	Refused    int
 	RefusedErr error
 	Usage
@@ -57,7 +57,7 @@ func (r FillReport) Done() int { return r.Embedded + r.Repeated + r.Blank + r.Re
 
 // Fill embeds the texts and hands the vectors to put, batch by batch; an error
 // leaves what was put before. texts is ranged over twice: first to count them
-// and to find those that stand more than once, which are embedded once only;
+// and to find those that occur more than once, which are embedded once only;
 // then, with put called between two of them, to embed them.
 //
 // Once ctx ends, no request is sent or waited for. put is called with a context
@@ -65,10 +65,10 @@ func (r FillReport) Done() int { return r.Embedded + r.Repeated + r.Blank + r.Re
 // must end by itself.
 //
 // Where a provider refuses texts (Error.Texts), their batch is halved until the
-// culprits stand alone; only those go without. If it then refuses a plain word
-// too, it is not the texts, and the run ends with the error. Texts that the day has no
-// tokens left for wait, those behind them that it has tokens for are embedded, and the
-// run ends with an error that wraps [ErrBudget].
+// culprits are alone; only those go without. If it then refuses a plain word too, it
+// is not the texts, and the run ends with the error. Texts that the day has no tokens
+// left for wait, those behind them that it has tokens for are embedded, and the run
+// ends with an error that wraps [ErrBudget].
 func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error], put func(context.Context, []Vector[K]) error, opts *FillOptions) (FillReport, error) {
 	f := filler[K]{ctx: ctx, p: p, put: put, done: map[textID][]float32{}}
 	if opts != nil {
@@ -82,7 +82,7 @@ func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error
 	return f.report, err
 }
 
-// textID identifies a text by what it says.
+// textID identifies a text by its content.
 type textID [sha256.Size]byte
 
 // wanted is a text to be embedded, with everybody who waits for it.
@@ -101,7 +101,7 @@ type filler[K any] struct {
 	elapsed func() time.Duration
 	report  FillReport
 
-	repeated map[textID]bool      // every text; true if it stands more than once
+	repeated map[textID]bool      // every text; true if it occurs more than once
 	done     map[textID][]float32 // the repeated ones that were dealt with; nil if refused
 	batch    []wanted[K]
 	ready    []Vector[K] // to be put with the next batch
@@ -203,8 +203,8 @@ const (
 	mostWaits = 64
 )
 
-// embed asks for the vectors of some texts, and again in halves if the provider
-// refuses what is among them.
+// embed requests the vectors of some texts, and again in halves if the provider
+// refuses one of them.
 func (f *filler[K]) embed(ws []wanted[K]) error {
 	if len(ws) == 0 {
 		return nil
@@ -260,14 +260,15 @@ func (f *filler[K]) refused(ws []wanted[K], err error) error {
 	return nil
 }
 
-// probe tells whether the provider takes any text at all.
+// probe reports whether the provider takes any text at all.
 func (f *filler[K]) probe() error {
 	res, err := f.p.EmbedDocuments(f.ctx, []string{probe})
 	f.report.add(res.Usage)
 	return err
 }
 
-// settle gives a text's vector to all who wait for it; nil is none.
+// settle puts a text's vector for all keys that wait for it; nil means that it
+// has none.
 func (f *filler[K]) settle(w wanted[K], v []float32) {
 	if f.repeated[w.id] {
 		f.done[w.id] = v

@@ -36,8 +36,8 @@ func localFromConfig(c Config) (Provider, error) {
 	return &local{cfg: c, model: m}, nil
 }
 
-// Model is the folder's name, and a fingerprint of what is in it: it may be copied,
-// moved and named anew, but not changed.
+// Model returns the folder's name, and a fingerprint of what is in it: it may be
+// copied, moved and named anew, but not changed.
 func (l *local) Model() string {
 	s := fmt.Sprintf("%q by=local print=%s", l.model.Name(), l.model.Fingerprint())
 	if l.cfg.Dimensions != 0 {
@@ -58,7 +58,7 @@ func (l *local) Model() string {
 // Format prints the model's name.
 func (l *local) Format(f fmt.State, _ rune) { io.WriteString(f, l.Model()) }
 
-// Close gives the model's file back.
+// Close releases the model's file.
 func (l *local) Close() error { return l.model.Close() }
 
 // EmbedQuery implements Provider.

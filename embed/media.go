@@ -2,13 +2,13 @@ package embed
 
 import "context"
 
-// Media is a file that is no text.
+// Media is a file that is not text.
 type Media struct {
 	// Type is its media type, such as image/png.
 	Type string
 	// Data are its bytes.
 	Data []byte
-	// Caption is what is said of it, "" for nothing: its name, its folder.
+	// Caption describes it, "" if nothing does: its name, its folder.
 	Caption string
 }
 
@@ -16,8 +16,8 @@ type Media struct {
 // that questions in words find them.
 type MediaProvider interface {
 	Provider
-	// TakesMedia tells why a file of a type and size in bytes can't be embedded,
-	// nil if it can.
+	// TakesMedia returns why a file of a type and size in bytes can't be
+	// embedded, nil if it can.
 	TakesMedia(mediaType string, size int64) error
 	// EmbedMedia gives the vector of a file.
 	EmbedMedia(ctx context.Context, m Media) ([]float32, Usage, error)

@@ -23,7 +23,7 @@ const (
 	maxRest   = 5 * time.Minute
 )
 
-// tired tells why the server is not asked now, nil if it may be.
+// tired returns why the server is not asked now, nil if it may be.
 func (p *patience) tired() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -34,8 +34,8 @@ func (p *patience) tired() error {
 	return &Error{Err: fmt.Errorf("the server is left alone for %v: %w", rest.Round(time.Second), p.why), Hint: "it is asked again then; check that it runs and can be reached"}
 }
 
-// learn takes note of how a question went. That the caller gave up by itself, or
-// that the server refused, is no reason to leave it alone.
+// learn records how a request went. A caller that gave up by itself, or a
+// server that refused, doesn't count as a failure.
 func (p *patience) learn(ctx context.Context, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,7 +6,7 @@ import "strings"
 type Price struct {
 	// USD is for a million tokens of text.
 	USD float64
-	// Source and AsOf say where the price stood and when.
+	// Source and AsOf are where the price was published and when.
 	Source, AsOf string
 }
 
@@ -27,7 +27,7 @@ var prices = []struct {
 	{ProviderMistral, "mistral-embed", Price{0.10, "mistral.ai/pricing", "2026-04"}},
 }
 
-// Description says of a provider what its vectors don't.
+// Description is what is known of a provider beside its vectors.
 type Description struct {
 	// Provider is its name in a configuration, Model the model's at the server.
 	Provider, Model string
@@ -35,7 +35,8 @@ type Description struct {
 	Endpoint string
 	// Dim is the length of the vectors, 0 where only the server knows.
 	Dim int
-	// Free tells that no tokens are billed: the model runs on this machine.
+	// Free reports whether no tokens are billed: the model runs on this
+	// machine.
 	Free bool
 	// Price is what tokens cost; nil if that is not known, or nothing.
 	Price *Price

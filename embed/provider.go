@@ -29,7 +29,7 @@ type Usage struct {
 	Requests, Retries int
 	// Truncated texts were too long and embedded by their beginning.
 	Truncated int
-	// Tokens as the server billed them; 0 if it doesn't say.
+	// Tokens as the server billed them; 0 if it doesn't report them.
 	Tokens int
 }
 

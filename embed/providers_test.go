@@ -110,8 +110,8 @@ func checkDimensions(t *testing.T, s *embedtest.Server, c embed.Config) {
 	}
 }
 
-// What no waiting mends is told at once and with the way out, by what each
-// provider says; what is over in time is not.
+// What waiting doesn't mend is returned at once and with the way out, by each
+// provider's answer; what passes with time is not.
 func TestProvidersRefusals(t *testing.T) {
 	for _, c := range []struct {
 		provider string

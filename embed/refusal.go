@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
-// refusal is the Error of an answer whose status is not 2xx.
+// refusal returns the Error of an answer whose status is not 2xx.
 func (o *remote) refusal(resp *http.Response) *Error {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusalBytes))
 	said := message(raw)
@@ -38,7 +38,7 @@ func (o *remote) refusal(resp *http.Response) *Error {
 		e.transient = !exhausted.Match(raw)
 		e.Hint = "the limit of requests or the credit is used up: try again later, set requests_per_minute, or check the account"
 	case s == http.StatusInternalServerError && strings.Contains(said, "too large to process"):
-		// llama.cpp's server says so of a text beyond its batch size.
+		// llama.cpp's server answers this to a text beyond its batch size.
 		e.Texts = true
 		e.Hint = "lower max_text_bytes, or raise the server's batch size"
 	case s >= 500 && s != http.StatusNotImplemented || s == http.StatusRequestTimeout:
@@ -51,7 +51,7 @@ func (o *remote) refusal(resp *http.Response) *Error {
 	return e
 }
 
-// What servers say of what no waiting mends: a key (Gemini says it with 400), a
+// What servers answer where waiting doesn't help: a key (Gemini with 400), a
 // model (Voyage and Mistral with 400), and with 429 an account without credit
 // (OpenAI, Mistral) or without quota for the rest of the day (Gemini).
 var (
@@ -77,7 +77,7 @@ func (o *remote) modelHint() string {
 	return "check model, and base_url, which ends in /v1 for most servers"
 }
 
-// retryDelay finds how long to wait in a refusal of Gemini's, which says it in its
+// retryDelay finds how long to wait in a refusal of Gemini's, which has it in its
 // details: {"retryDelay":"37s"}. 0 if it is not there.
 func retryDelay(raw []byte) time.Duration {
 	m := geminiDelay.FindSubmatch(raw)
@@ -96,7 +96,7 @@ var geminiDelay = regexp.MustCompile(`"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?
 // maxRefusalBytes is how much of a refusal is read.
 const maxRefusalBytes = 64 << 10 // 64 KiB
 
-// message finds what a server says in its refusal. OpenAI writes
+// message returns the message in a server's refusal. OpenAI writes
 // {"error":{"message","code"}}; others {"error":"…"}, {"message":"…"},
 // {"detail":"…"} or plain text.
 func message(raw []byte) string {

@@ -36,7 +36,7 @@ func newRemote(s *service, c Config, base *url.URL, key string) *remote {
 	return o
 }
 
-// Model is the model's name followed by the settings that differ from the
+// Model returns the model's name followed by the settings that differ from the
 // defaults: two servers may mean different models by one name, and texts cut
 // elsewhere have other vectors. Names have no white space, prefixes are quoted;
 // so different settings have different names.

@@ -9,13 +9,13 @@ import (
 const (
 	firstWait = 500 * time.Millisecond
 	maxWait   = 30 * time.Second
-	// maxRetryAfter is the longest that we wait on a server's word. Beyond it
-	// the user is told instead.
+	// maxRetryAfter is the longest wait that a server may ask for. Beyond it
+	// the error is returned instead.
 	maxRetryAfter = time.Minute
 )
 
-// again tells how long to wait before a request that failed is sent once more;
-// ok is false if it should not be, or could not end before ctx does.
+// again returns how long to wait before a request that failed is sent once
+// more; ok is false if it should not be, or could not end before ctx does.
 func (o *remote) again(ctx context.Context, e *Error) (wait time.Duration, ok bool) {
 	if !e.transient || e.Tries >= o.cfg.MaxTries || e.RetryAfter > maxRetryAfter {
 		return 0, false

@@ -56,8 +56,8 @@ type readerFunc func([]byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // play lets a provider ask for one vector while the server takes the steps, the
-// last of them for ever, and tells how many requests came and how much time of
-// the bubble's clock went by.
+// last of them for ever, and returns how many requests came and how much time
+// of the bubble's clock went by.
 func play(t *testing.T, ctx context.Context, change func(*Config), steps ...step) (requests int, took time.Duration, err error) {
 	t.Helper()
 	o := openAt(t, "https://embeddings.example/v1", change)

@@ -52,7 +52,7 @@ var services = []*service{
 		wire: ollamaWire{}, maxBatch: maxBatchSize, batchBytes: DefaultBatchBytes},
 }
 
-// serviceOf finds a provider by name, nil if it is none.
+// serviceOf finds a provider by name, nil if it is not one.
 func serviceOf(name string) *service {
 	i := slices.IndexFunc(services, func(s *service) bool { return s.name == name })
 	if i < 0 {
@@ -61,15 +61,16 @@ func serviceOf(name string) *service {
 	return services[i]
 }
 
-// own tells whether a base URL is the provider's own, its regional hosts too.
+// own reports whether a base URL is the provider's own, its regional hosts
+// too.
 func (s *service) own(base *url.URL) bool { return endpoint.Own(base, s.domain) }
 
-// knows tells whether a model's name is one of the provider's.
+// knows reports whether a model's name is one of the provider's.
 func (s *service) knows(model string) bool {
 	return slices.ContainsFunc(s.families, func(f string) bool { return strings.HasPrefix(model, f) })
 }
 
-// keyEnv is the usual variable that is set, else the first.
+// keyEnv returns the usual variable that is set, else the first.
 func (s *service) keyEnv() string {
 	for _, env := range s.keyEnvs {
 		if key, err := endpoint.Key(env); key != "" || err != nil {
@@ -79,8 +80,8 @@ func (s *service) keyEnv() string {
 	return s.keyEnvs[0]
 }
 
-// prefixes are what a model wants before questions and texts, by its makers' model
-// cards, and nobody else puts there.
+// prefixes returns what a model wants before questions and texts, by its makers'
+// model cards, and nobody else puts there.
 func (s *service) prefixes(model string) (query, document string) {
 	switch {
 	case s.name == ProviderGemini && geminiTwo(model):
@@ -99,8 +100,8 @@ func (s *service) prefixes(model string) (query, document string) {
 	return "", ""
 }
 
-// Host is where a provider sends texts if nothing else is configured, "" if it
-// sends none. It is the first of those that "auto" may choose.
+// Host returns where a provider sends texts if nothing else is configured, ""
+// if it sends none. It is the first of those that "auto" may choose.
 func Host(provider string) string {
 	if provider == ProviderAuto {
 		return openAI.domain

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// Compose is the text that a chunk's vector is made of: the headings that it
-// stands under, joined by " > ", a blank line, and what it says. Headings that
-// the text itself begins with are not said twice, and lines that are nothing
-// but an HTML comment are left out, such as the markers of appended entries.
-// Cached vectors go by the chunk and not by this text: to change what Compose
-// makes, change what Model says too.
+// Compose returns the text that a chunk's vector is made of: the headings that
+// it is under, joined by " > ", a blank line, and its text. Headings that the
+// text itself begins with are not repeated, and lines that are nothing but an
+// HTML comment are left out, such as the markers of appended entries. Cached
+// vectors go by the chunk and not by this text: to change what Compose makes,
+// change what Model returns too.
 func Compose(trail []string, text string) string {
 	lines := strings.Split(text, "\n")
 	for len(lines) > 0 && (blank(lines[0]) || slices.Contains(trail, heading(lines[0]))) {
@@ -25,7 +25,7 @@ func Compose(trail []string, text string) string {
 	return strings.TrimSpace(strings.Join(trail, " > ") + "\n\n" + body)
 }
 
-// heading is the text of an ATX heading, "" if the line is none.
+// heading returns the text of an ATX heading, "" if the line is none.
 func heading(line string) string {
 	label := strings.TrimLeft(strings.TrimSpace(line), "#")
 	if marks := len(strings.TrimSpace(line)) - len(label); marks == 0 || marks > 6 || !strings.HasPrefix(label, " ") {
@@ -68,7 +68,7 @@ func EstimateTokens(text string) int {
 	return (ascii+3)/4 + others
 }
 
-// tokens is about what an input costs. Media are taken for what Gemini makes of an
+// tokens is about what an input costs. Media count as what Gemini makes of an
 // image, at most.
 func (in input) tokens() int {
 	n := EstimateTokens(in.text)

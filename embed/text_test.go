@@ -35,7 +35,7 @@ func TestCompose(t *testing.T) {
 }
 
 // A cut text is a prefix, as long as the bound and whole runes allow; bytes that
-// are no UTF-8 neither stop nor lengthen it.
+// are not UTF-8 neither stop nor lengthen it.
 func TestCutText(t *testing.T) {
 	if got, _ := cutText(strings.Repeat("\x80", 50), 20); len(got) != 16 {
 		t.Errorf("bytes that are no UTF-8 were cut to %d of 20", len(got))

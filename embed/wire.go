@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// task tells what a vector is for. Models that tell questions from texts give
-// them different vectors.
+// task is what a vector is for. Models that distinguish questions from texts
+// give them different vectors.
 type task int
 
 const (
@@ -28,9 +28,10 @@ type wire interface {
 
 // answer is a server's answer, decoded.
 type answer interface {
-	// rows are the vectors as they stand there.
+	// rows are the vectors as they are there.
 	rows() []row
-	// tokens are those that were billed, 0 if the server doesn't say.
+	// tokens returns those that were billed, 0 if the server doesn't report
+	// them.
 	tokens() int
 }
 

@@ -1,7 +1,7 @@
 package embed
 
 // openAIWire is OpenAI's API, platform.openai.com/docs/api-reference/embeddings,
-// which many servers speak. It doesn't tell questions from texts.
+// which many servers speak. It doesn't distinguish questions from texts.
 type openAIWire struct{ bearer }
 
 type openAIRequest struct {

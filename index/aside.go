@@ -25,8 +25,8 @@ const keepDamaged = 3
 // companions are the ends of the files that belong to an index file.
 var companions = []string{"", "-wal", "-shm", "-journal"}
 
-// putAside moves what stands at path, with what belongs to it, to a name that was free.
-// A link is moved itself. The caller holds the lock.
+// putAside moves what is at path, with its log files, to a free name. A link is moved
+// itself. The caller holds the lock.
 func putAside(path, end string) (to string, err error) {
 	n := 1
 	if all := numbered(path, end); len(all) > 0 {
@@ -41,8 +41,8 @@ func putAside(path, end string) (to string, err error) {
 	return to, nil
 }
 
-// dropDamaged removes all damaged indexes but the newest. That one can't be removed is
-// no reason to stop.
+// dropDamaged removes all damaged indexes but the newest keepDamaged. It ignores
+// errors.
 func dropDamaged(path string) {
 	all := numbered(path, damagedEnd)
 	for _, n := range all[:max(0, len(all)-keepDamaged)] {
@@ -52,7 +52,8 @@ func dropDamaged(path string) {
 	}
 }
 
-// newestDamaged is the damaged index that was moved aside last, "" if there is none.
+// newestDamaged returns the damaged index that was moved aside last, "" if there is
+// none.
 func newestDamaged(path string) string {
 	all := numbered(path, damagedEnd)
 	if len(all) == 0 {
@@ -61,7 +62,8 @@ func newestDamaged(path string) string {
 	return path + damagedEnd + strconv.Itoa(all[len(all)-1])
 }
 
-// numbered are the numbers behind an end that are taken, in ascending order.
+// numbered returns the numbers behind an end that are taken, in ascending
+// order.
 func numbered(path, end string) (out []int) {
 	entries, _ := os.ReadDir(filepath.Dir(path)) // where it can't be listed nothing can be renamed either
 	for _, e := range entries {

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// Behind tells whether the files have changed since the last Sync, or were
+// Behind reports whether the files have changed since the last Sync, or were
 // indexed by other rules, without opening any of them: the stats of source are
 // summed up and compared with the sum that Sync left. It changes nothing. An
 // error of source counts as a file that can't be judged, and is passed over.
@@ -29,7 +29,7 @@ func (ix *Index) Behind(ctx context.Context, source iter.Seq2[FileStat, error]) 
 	if len(l.Problems) == 0 {
 		return l.Stamp != v.stamp, nil
 	}
-	// What lies in a gap of the listing is taken to be unchanged.
+	// What is in a gap of the listing is assumed to be unchanged.
 	known, err := readFiles(ctx, h.read)
 	if err != nil {
 		return false, explain("compare index", ix.door.path, err)
@@ -38,7 +38,7 @@ func (ix *Index) Behind(ctx context.Context, source iter.Seq2[FileStat, error]) 
 	return len(w.Read)+len(w.Remove) > 0, nil
 }
 
-// Lag says by how much an index is behind its files.
+// Lag is how far an index is behind its files.
 type Lag struct {
 	// Files were written or came since they were indexed, Removed are gone.
 	Files   int `json:"files"`
@@ -49,7 +49,7 @@ type Lag struct {
 	Rules bool `json:"rules"`
 }
 
-// Zero tells whether the index is up to date.
+// Zero reports whether the index is up to date.
 func (l Lag) Zero() bool { return l == Lag{} }
 
 // Lag is Behind with the amount. It opens no file and changes nothing.

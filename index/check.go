@@ -30,8 +30,8 @@ func (ix *Index) Check(ctx context.Context) iter.Seq[error] {
 	}
 }
 
-// Intact tells whether the file is whole: SQLite makes sense of all of it, and the texts
-// are those that were stored. If not, the error is of kind ErrDamaged. It reads
+// Intact reports whether the file is whole: SQLite makes sense of all of it, and the
+// texts are those that were stored. If not, the error is of kind ErrDamaged. It reads
 // everything, and is the part of Check that costs little: no word list is made again.
 func (ix *Index) Intact(ctx context.Context) error {
 	_, done, err := ix.door.use(ctx)
@@ -142,7 +142,7 @@ func (c *checker) found(format string, args ...any) {
 	}
 }
 
-// sqlite asks SQLite and the modules of its virtual tables.
+// sqlite runs the checks of SQLite and of the modules of its virtual tables.
 func (c *checker) sqlite() error {
 	rows, err := c.tx.QueryContext(c.ctx, "PRAGMA integrity_check(20)")
 	if err != nil {
@@ -252,10 +252,10 @@ func (c *checker) texts() error {
 	return err
 }
 
-// errStop ends a walk whose consumer wants no more.
+// errStop ends a walk whose consumer stopped.
 var errStop = errors.New("stop")
 
-// tracks sums up where a word stands: how often, and a sum over row, column and
+// tracks sums up where a word is: its count, and a sum over row, column and
 // offset that differs if any of them does. The query below makes the same sum.
 type tracks struct{ n, sum int64 }
 

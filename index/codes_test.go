@@ -264,8 +264,8 @@ func TestCodesGiveWay(t *testing.T) {
 	}
 }
 
-// A vector that can't be told from thousands of others is found by its file: the
-// filter comes before the choice.
+// A vector that equals thousands of others is found by its file: the filter
+// comes before the choice.
 func TestWantedAmongMany(t *testing.T) {
 	same := gauss(rand.New(rand.NewSource(1)), 16)
 	far := slices.Clone(same)

@@ -133,7 +133,7 @@ func TestOpenTellsWhatIsTheMatter(t *testing.T) {
 }
 
 // Wherever bytes are spoilt, either nothing that is kept there matters, or
-// Check tells; nothing panics, and a rebuild brings the old answers back.
+// Check reports it; nothing panics, and a rebuild brings the old answers back.
 func TestSpoiltBytesAreFound(t *testing.T) {
 	w, good := sample(t)
 	ctx := context.Background()

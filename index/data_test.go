@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
-// Real workspaces and questions stand outside the repository; without them
-// these tests are skipped.
+// Real workspaces and questions are outside the repository; without them these
+// tests are skipped.
 const shared = "../../shared/data"
 
 func realWorkspaces(t testing.TB) []*workspace {

@@ -67,8 +67,9 @@ func remount(t *testing.T, dir string, flags uintptr, options string) {
 	}
 }
 
-// told wants an error of a kind that names the path and, once, the way out.
-func told(t *testing.T, what string, err, kind error, path, way string) {
+// wantError checks that an error is of a kind and names the path and, once,
+// the way out.
+func wantError(t *testing.T, what string, err, kind error, path, way string) {
 	t.Helper()
 	switch {
 	case !errors.Is(err, kind):
@@ -96,8 +97,8 @@ func manyFiles() map[string]string {
 	return files
 }
 
-// Wherever the disk fills up, the error says so, what was committed is whole
-// and answers, and with room again the next sync does the rest.
+// Wherever the disk fills up, the error is ErrFull, what was committed is
+// whole and can be searched, and with room again the next sync does the rest.
 func TestFullDisk(t *testing.T) {
 	if !inNamespace(t, 0) {
 		return
@@ -115,7 +116,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		if err != nil {
 			failed++
-			told(t, fmt.Sprintf("%d KiB", kib), err, index.ErrFull, path, "free some space")
+			wantError(t, fmt.Sprintf("%d KiB", kib), err, index.ErrFull, path, "free some space")
 		}
 		if ix != nil && err != nil {
 			for err := range ix.Check(bg) {
@@ -165,14 +166,14 @@ func TestFullDiskUnderTheWorkspace(t *testing.T) {
 	long := strings.Repeat("a line of some length\n", 400)
 	for _, path := range []string{"memory/a.md", "memory/new.md"} {
 		_, err := s.Append(bg, path, "e1", long)
-		told(t, "append to "+path, err, markdownstore.ErrFull, path, "free some space")
+		wantError(t, "append to "+path, err, markdownstore.ErrFull, path, "free some space")
 	}
 	l, err := s.ReadFile("memory/a.md")
 	if err != nil || l.Text != "walrus\n" {
 		t.Fatalf("%q, %v", l.Text, err)
 	}
 	_, err = s.Replace(bg, "memory/a.md", l.Hash, long)
-	told(t, "replace", err, markdownstore.ErrFull, "memory/a.md", "free some space")
+	wantError(t, "replace", err, markdownstore.ErrFull, "memory/a.md", "free some space")
 	if l, err := s.ReadFile("memory/a.md"); err != nil || l.Text != "walrus\n" {
 		t.Errorf("%q, %v", l.Text, err)
 	}
@@ -245,7 +246,7 @@ func TestReadOnlyFolderWithoutPrivileges(t *testing.T) {
 }
 
 // cannotWrite wants a workspace and an index that are searched and read, and
-// whose writers are told what is the matter, by the system's own cause.
+// whose writers get an error with the system's own cause.
 func cannotWrite(t *testing.T, s *markdownstore.Store, path string, cause error) {
 	t.Helper()
 	ro, err := index.Open(path, &index.Options{ReadOnly: true})
@@ -257,16 +258,16 @@ func cannotWrite(t *testing.T, s *markdownstore.Store, path string, cause error)
 		t.Errorf("found %v", places(got))
 	}
 	_, err = s.Append(bg, "memory/new.md", "e2", "x")
-	told(t, "append", err, cause, "memory/new.md", "")
-	told(t, "append", err, markdownstore.ErrReadOnly, "memory/new.md", "make the workspace writable")
+	wantError(t, "append", err, cause, "memory/new.md", "")
+	wantError(t, "append", err, markdownstore.ErrReadOnly, "memory/new.md", "make the workspace writable")
 	_, err = s.Append(bg, "memory/a.md", "e2", "x")
-	told(t, "append to a file", err, markdownstore.ErrReadOnly, "memory/a.md", "make the workspace writable")
+	wantError(t, "append to a file", err, markdownstore.ErrReadOnly, "memory/a.md", "make the workspace writable")
 	l, err := s.ReadFile("memory/a.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.Replace(bg, "memory/a.md", l.Hash, "x")
-	told(t, "replace", err, markdownstore.ErrReadOnly, "memory/a.md", "make the workspace writable")
+	wantError(t, "replace", err, markdownstore.ErrReadOnly, "memory/a.md", "make the workspace writable")
 	if now, err := s.ReadFile("memory/a.md"); err != nil || now.Text != l.Text {
 		t.Errorf("%q became %q, %v", l.Text, now.Text, err)
 	}
@@ -275,13 +276,13 @@ func cannotWrite(t *testing.T, s *markdownstore.Store, path string, cause error)
 		_, err = rw.Sync(bg, list(s), reader(s), &index.SyncOptions{Full: true})
 		rw.Close()
 	}
-	told(t, "sync", err, index.ErrReadOnly, path, "make the folder writable")
+	wantError(t, "sync", err, index.ErrReadOnly, path, "make the folder writable")
 	_, err = index.Open(filepath.Join(filepath.Dir(path), "other.sqlite"), nil)
-	told(t, "a new index", err, cause, "other.sqlite", "")
-	told(t, "a new index", err, index.ErrReadOnly, "other.sqlite", "make the folder writable")
+	wantError(t, "a new index", err, cause, "other.sqlite", "")
+	wantError(t, "a new index", err, index.ErrReadOnly, "other.sqlite", "make the folder writable")
 }
 
-// What may not be read is named, and what the index held of it stands.
+// What may not be read is named, and what the index held of it is kept.
 func TestUnreadable(t *testing.T) {
 	if !inNamespace(t, 1000) {
 		return
@@ -304,7 +305,7 @@ func TestUnreadable(t *testing.T) {
 	r := reindex(t, s, ix)
 	named := []string{}
 	for _, f := range r.Failed {
-		told(t, "unreadable", f, os.ErrPermission, f.Path, "")
+		wantError(t, "unreadable", f, os.ErrPermission, f.Path, "")
 		named = append(named, f.Path)
 	}
 	slices.Sort(named)

@@ -7,8 +7,8 @@
 // does not merge them, does not know what a memory is worth, reads no Markdown
 // and never writes to the workspace: the caller lists the files and cuts them
 // into chunks. Searching never changes the index, whatever it finds; a search
-// that sees it behind says so (Behind, Hits.Outdated), and Sync is for somebody
-// else to call.
+// that finds it out of date reports that (Behind, Hits.Outdated); it never
+// calls Sync.
 //
 //	┌ index.sqlite ────────────────────────────────────────────────────────┐
 //	│ meta             key, value: generation, stamp, languages, model ... │
@@ -36,28 +36,28 @@
 //
 // # Searching words
 //
-// Scores are those of FTS5's bm25. FTS5 itself is asked for the first search
-// after a change only: then the word lists are read straight from its tables,
-// in the form that SQLite documents, which takes a fourth of the time. Of these
-// stay in memory where the lists lie, how long each chunk is, 4 bytes each, and
-// packed into two bytes a row the lists of the words asked for last. Lists of a
-// form that this package does not know are left to FTS5.
+// Scores are those of FTS5's bm25. FTS5 itself runs the first search after a
+// change only: then the word lists are read straight from its tables, in the
+// format that SQLite documents, which takes a fourth of the time. Of these stay
+// in memory where the lists lie, how long each chunk is, 4 bytes each, and
+// packed into two bytes a row the lists of the words searched for last. Lists
+// of a form that this package does not know are left to FTS5.
 //
 // # Searching vectors
 //
-// Up to Options.ExactVectors, sqlite-vec compares every vector. Of more, whoever
-// stored them makes codes, turned by a random rotation: one bit a number, or four
-// where one does not do. They are held in memory, 1/32 or 1/8 of the vectors' size,
-// and tell by counting bits which vectors are worth comparing; those are read from
-// embedding_cache. What this finds is measured against comparing all when the codes
-// are made, and whenever the vectors have doubled: the cheapest way is taken that
-// leaves in .995 of the nearest 24, both of questions taken from stored vectors and
-// of middles of two. Where none does, and where the table is damaged, every vector
-// is compared. A file that is not wanted takes no vector's place in any of this.
+// Up to Options.ExactVectors, sqlite-vec compares every vector. Of more, the writer
+// that stores them makes codes, turned by a random rotation: one bit a number, or
+// four where one does not do. They are held in memory, 1/32 or 1/8 of the vectors'
+// size, and counting their bits selects the vectors worth comparing; those are read
+// from embedding_cache. What this finds is measured against comparing all when the
+// codes are made, and whenever the vectors have doubled: the cheapest way is taken
+// that leaves in .995 of the nearest 24, both of questions taken from stored
+// vectors and of middles of two. If none does, or the table is damaged, every
+// vector is compared. Files that Want refuses are left out before any choice.
 //
 // # Several processes
 //
-// One syncs at a time; the others wait for the lock or are told ErrBusy.
-// Searching goes on meanwhile and sees whole transactions. A handle notices
-// that Rebuild put a new file in the old one's place, and opens that.
+// One syncs at a time; the others wait for the lock or get ErrBusy. Searching
+// goes on meanwhile and sees whole transactions. A handle notices that Rebuild
+// put a new file in the old one's place, and opens that.
 package index

@@ -14,9 +14,9 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// door leads to the file at a path, whichever stands there: who comes in gets
-// connections to it, and keeps these until done, though another file may have taken
-// its place meanwhile.
+// door holds the connections to the file at a path. A caller keeps the connections
+// that it got until it is done, even if another file has replaced this one
+// meanwhile.
 type door struct {
 	path string
 	opts *Options
@@ -31,7 +31,7 @@ type handles struct {
 	// read serves searches, write the rest; write is nil if the index is
 	// opened for reading.
 	read, write *sql.DB
-	// file tells whether another file has taken this one's place.
+	// file reports whether another file has taken this one's place.
 	file fs.FileInfo
 
 	// users counts those who are using the connections; retired ones are
@@ -59,7 +59,7 @@ const (
 	idleReaders = 2
 )
 
-// openDoor opens the file at path, and makes it if there is none and o does not say
+// openDoor opens the file at path, and creates it if there is none and o is not
 // ReadOnly.
 func openDoor(ctx context.Context, path string, o *Options) (*door, error) {
 	err := probe(path)
@@ -114,8 +114,8 @@ func connect(ctx context.Context, path string, o *Options) (*handles, error) {
 	return h, nil
 }
 
-// readModes are the ways in which the file is opened to be read, the first that
-// works.
+// readModes returns the ways in which the file is opened to be read, the first
+// that works.
 func (o *Options) readModes() []drv.Mode {
 	if o.Immutable {
 		return []drv.Mode{drv.Immutable}
@@ -123,9 +123,9 @@ func (o *Options) readModes() []drv.Mode {
 	return []drv.Mode{drv.ReadOnly, drv.Immutable}
 }
 
-// openReader opens h.read. Where not even a reader's lock file can be made
-// (a read-only folder), nobody else can be writing either, and SQLite is told
-// to do without locks.
+// openReader opens h.read. Where not even a reader's lock file can be made (a
+// read-only folder), nobody else can be writing either, and SQLite is opened
+// without locks.
 func (h *handles) openReader(ctx context.Context, path string, o *Options) error {
 	var first error
 	for _, mode := range o.readModes() {
@@ -194,7 +194,7 @@ func (d *door) use(ctx context.Context) (h *handles, done func(), err error) {
 	return d.enter(ctx, func() error { return makeFile(ctx, d.path, d.opts) })
 }
 
-// useLocked is use for those who hold the lock.
+// useLocked is use for a caller that holds the lock.
 func (d *door) useLocked(ctx context.Context) (h *handles, done func(), err error) {
 	return d.enter(ctx, func() error { return create(ctx, d.path, d.opts) })
 }
@@ -242,7 +242,7 @@ func (d *door) reopen(ctx context.Context, make func() error) error {
 	return nil
 }
 
-// writer is use for those who write.
+// writer is use for a caller that writes.
 func (d *door) writer(ctx context.Context, op string) (*handles, func(), error) {
 	if err := d.opts.Writable(op, d.path); err != nil {
 		return nil, nil, err
@@ -250,7 +250,7 @@ func (d *door) writer(ctx context.Context, op string) (*handles, func(), error) 
 	return d.use(ctx)
 }
 
-// exclusive is writer with the lock of those who sync.
+// exclusive is writer under the lock of Sync.
 func (d *door) exclusive(ctx context.Context, op string, wait time.Duration) (h *handles, done func(), err error) {
 	if err := d.opts.Writable(op, d.path); err != nil {
 		return nil, nil, err

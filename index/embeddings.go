@@ -28,10 +28,10 @@ type Embedding struct {
 	Vector []float32
 }
 
-// UseModel makes the vectors of a model, of length dim, those that Vector
-// searches. Vectors that the cache has already are put to use; the others are
-// missing until PutEmbeddings brings them. "" and 0 do without vectors. If the
-// model is in use already, nothing happens.
+// UseModel makes Vector search the vectors of a model, of length dim. Vectors
+// that the cache has already are used; the others are missing until
+// PutEmbeddings brings them. "" and 0 do without vectors. If the model is in
+// use already, nothing happens.
 func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	const op = "choose model"
 	if model == "" && dim != 0 || model != "" && dim <= 0 {
@@ -69,8 +69,8 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	return explain(op, ix.door.path, err)
 }
 
-// Model tells which model's vectors are in use, and their length; "" and 0 if
-// none are.
+// Model returns the model whose vectors are in use, and their length; "" and 0
+// if none are.
 func (ix *Index) Model(ctx context.Context) (model string, dim int, err error) {
 	h, done, err := ix.door.use(ctx)
 	if err != nil {
@@ -128,8 +128,7 @@ func missing(ctx context.Context, d *door, model string, after int64) (out []Mis
 
 // PutEmbeddings stores vectors of a model in one transaction. They are kept for
 // texts that come later too. If the model is in use, their length must be its;
-// a vector without direction (all zeros) or with a number that is none is
-// refused, and with it the whole call.
+// a vector of zeros, or with a NaN, is refused, and with it the whole call.
 func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embedding) error {
 	const op = "store embeddings"
 	if model == "" {
@@ -180,7 +179,7 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embe
 }
 
 // putVector stores one vector in the cache and, if its model is in use, for
-// every chunk of its text. sqlite-vec knows no "insert or replace".
+// every chunk of its text. sqlite-vec has no "insert or replace".
 func putVector(ctx context.Context, tx drv.Conn, m *meta, edits *vec.Edits, model string, v Embedding, blob []byte) error {
 	var id int64
 	err := tx.QueryRowContext(ctx, `INSERT INTO embedding_cache(model, hash, dim, vector) VALUES(?, ?, ?, ?)
@@ -229,9 +228,10 @@ func rowsOf(ctx context.Context, tx drv.Conn, hash Hash) ([]rowOfFile, error) {
 	return out, rows.Err()
 }
 
-// KeepLength forgets the vectors of a model that have not the length dim, and tells
-// how many they were; if that is the length in use, the index does without vectors
-// from then on. It is for models that give other vectors under their old name.
+// KeepLength deletes the vectors of a model whose length is not dim, and returns
+// how many they were; if theirs was the length in use, the index does without
+// vectors from then on. It is for models that give other vectors under their old
+// name.
 func (ix *Index) KeepLength(ctx context.Context, model string, dim int) (forgotten int64, err error) {
 	const op = "forget vectors"
 	if model == "" {

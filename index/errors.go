@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// What can be the matter with an index file. Errors of this package wrap one
-// of these where it applies; test with errors.Is.
+// The kinds of errors about an index file. Errors of this package wrap one of
+// these where it applies; test with errors.Is.
 var (
 	// ErrMissing: there is no index yet. Sync makes one.
 	ErrMissing = errors.New("there is no index yet")
@@ -25,9 +25,10 @@ var (
 	// ErrDamaged: the file is ours, and its content is not whole. Rebuild
 	// replaces it.
 	ErrDamaged = errors.New("the index is damaged")
-	// ErrBusy: another process held a lock for longer than we were told to wait.
+	// ErrBusy: another process held a lock for longer than the wait that was
+	// set.
 	ErrBusy = errors.New("another process is using the index")
-	// ErrFull: the disk is full. What was committed before stands.
+	// ErrFull: the disk is full. What was committed before is kept.
 	ErrFull = errors.New("the disk is full")
 	// ErrReadOnly: the file or its folder can't be written, or the Index was
 	// opened for reading.
@@ -37,7 +38,7 @@ var (
 	ErrModel = errors.New("the vectors are of another model")
 )
 
-// Error says what went wrong with an index file, and what to do about it.
+// Error is what went wrong with an index file, and what to do about it.
 type Error struct {
 	// Op is what was being done.
 	Op string
@@ -47,7 +48,7 @@ type Error struct {
 	Kind error
 	// Hint is the way out, a sentence for the user.
 	Hint string
-	// Err is the cause, nil if Kind says it all.
+	// Err is the cause, nil if there is none beyond Kind.
 	Err error
 }
 
@@ -59,7 +60,7 @@ func (e *Error) Error() string {
 	return s + ": " + e.Hint
 }
 
-// Unwrap gives the kind and the cause.
+// Unwrap returns the kind and the cause.
 func (e *Error) Unwrap() []error {
 	if e.Err == nil {
 		return []error{e.Kind}
@@ -86,7 +87,7 @@ func problem(op, path string, kind, cause error) error {
 }
 
 // explain wraps an error with what was done, and with its kind if SQLite's code
-// tells one.
+// implies one.
 func explain(op, path string, err error) error {
 	var done *Error
 	switch {

@@ -36,8 +36,8 @@ func (ix *Index) Files(ctx context.Context) iter.Seq2[FileStat, error] {
 	}
 }
 
-// KnownStat is what [Index.Files] says of a file: its time in ns since 1970, and
-// whether it is to be read again.
+// KnownStat returns the stat of a file as [Index.Files] yields it: its time in
+// ns since 1970, and whether it is to be read again.
 func KnownStat(path string, size, mtime int64, again bool) FileStat {
 	if again {
 		mtime--
@@ -198,5 +198,6 @@ func (ix *Index) Chunker(ctx context.Context) (string, error) {
 	return v.chunker, nil
 }
 
-// Rules names the rules by which whoever opened the index cuts files.
+// Rules returns the name of the rules by which the caller cuts files
+// (Options.Chunker).
 func (ix *Index) Rules() string { return ix.door.opts.Chunker }

@@ -67,16 +67,16 @@ var schema = []string{
 	)`,
 }
 
-// createVec is the statement that makes chunks_vec for vectors of length dim.
+// createVec returns the statement that makes chunks_vec for vectors of length
+// dim.
 func createVec(dim int) string {
 	return fmt.Sprintf(`CREATE VIRTUAL TABLE chunks_vec USING vec0(
 		embedding float[%d] distance_metric=l2, chunk_size=%d)`, dim, vecBlock)
 }
 
 // create writes an empty index to a new file beside path and moves it there,
-// with the vectors of the file that Rebuild set aside, if it did and did not
-// live to finish. A half-made file never stands at path. The caller holds the
-// lock.
+// with the vectors of the file that Rebuild set aside, if there is one. A
+// half-made file is never at path. The caller holds the lock.
 func create(ctx context.Context, path string, o *Options) error {
 	tmp, old := path+newEnd, path+aside
 	err := removeAll(tmp, tmp+"-journal")

@@ -176,7 +176,7 @@ func ask(t testing.TB, ix *Index, question string) []Hit {
 	return got.Keyword
 }
 
-// places says where hits stand, for comparing.
+// places returns the places of hits, for comparing.
 func places(hits []Hit) []string {
 	var out []string
 	for _, h := range hits {

@@ -7,8 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A search tells in how many chunks each word stands, the first time as later,
-// when it reads the word lists, and asks for fewer hits of a large index.
+// A search reports the number of chunks that hold each word, the first time as
+// later, when it reads the word lists, and asks for fewer hits of a large
+// index.
 func TestHolders(t *testing.T) {
 	w := many(t, 60)
 	ix := openNew(t)

@@ -19,9 +19,9 @@ type Options struct {
 	// ReadOnly opens the index for searching only. It must exist, and nothing
 	// this Index does changes it.
 	ReadOnly bool
-	// Immutable is ReadOnly without even a reader's lock, so that not a file is made
-	// or touched beside the index. Nobody may write it meanwhile, and what a log
-	// beside it holds is not seen.
+	// Immutable is ReadOnly without even a reader's lock, so that no file is created
+	// or touched beside the index. The file must not be written meanwhile, and what
+	// a log beside it holds is not seen.
 	Immutable bool
 	// BusyTimeout is how long a statement waits for another process's lock
 	// within SQLite. Default 5 s.
@@ -31,16 +31,17 @@ type Options struct {
 	// the next Sync reads every file again. "" is a name too. A read-only
 	// Index with another name than the file's reports itself behind.
 	Chunker string
-	// Force lets Rebuild take the place of whatever stands there, which is moved aside.
+	// Force lets Rebuild take the place of whatever is there, which is moved aside.
 	Force bool
-	// Damaged tells Rebuild that the file was found not to be whole, and how.
+	// Damaged, if not nil, is how the file was found not to be whole. Rebuild
+	// takes it as reason enough.
 	Damaged error
-	// Aside, if not nil, is told by Rebuild under which name the old file is kept, and
-	// what was the matter with it.
+	// Aside, if not nil, is called by Rebuild with the path where the old file is
+	// kept, and with what was wrong with it.
 	Aside func(path string, why error)
 	// ExactVectors is up to how many vectors a search compares every one; of more,
 	// those that a table of codes leaves, if that was found to do as well. Default
-	// 10,000; negative: always every one. Only those who write look at it.
+	// 10,000; negative: always every one. Only writers use it.
 	ExactVectors int
 }
 
@@ -59,8 +60,8 @@ func (o *Options) orDefaults() *Options {
 	return &out
 }
 
-// Writable is ErrReadOnly for those who want to write to an index at a place that was
-// opened for reading.
+// Writable returns ErrReadOnly if the index at a place was opened for reading, else
+// nil.
 func (o *Options) Writable(op, place string) error {
 	if !o.ReadOnly {
 		return nil
@@ -75,11 +76,10 @@ type Index struct {
 	analyzers analysis.Pool
 }
 
-// Open opens the index at path, and makes an empty one if there is none and
-// opts does not say ReadOnly. Its folder must exist. The error tells by its
-// kind (ErrMissing, ErrForeign, ErrNewer, ErrOlder, ErrDamaged, ErrBusy,
-// ErrReadOnly) what is the matter; Rebuild is the answer to ErrOlder and
-// ErrDamaged.
+// Open opens the index at path, and creates an empty one if there is none and
+// opts is not ReadOnly. Its folder must exist. The error is of a kind:
+// ErrMissing, ErrForeign, ErrNewer, ErrOlder, ErrDamaged, ErrBusy or
+// ErrReadOnly. After ErrOlder and ErrDamaged, call Rebuild.
 func Open(path string, opts *Options) (*Index, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -92,8 +92,8 @@ func Open(path string, opts *Options) (*Index, error) {
 	return &Index{door: d}, nil
 }
 
-// Close ends the use of the index. What is still running finishes first.
+// Close closes the index. Calls that are running finish first.
 func (ix *Index) Close() error { return ix.door.close() }
 
-// Path is the index file, absolute.
+// Path returns the index file, absolute.
 func (ix *Index) Path() string { return ix.door.path }

@@ -24,7 +24,7 @@ const (
 // made them, and must not decide an order.
 const grain = 1e-9
 
-// ties is how many hits are fetched beyond those asked for, so that among equal
+// ties is how many hits are fetched beyond those requested, so that among equal
 // scores at the edge their place decides and not their row.
 const ties = 16
 
@@ -54,9 +54,9 @@ func terms(ix *Index, v *view, question string) ([]string, error) {
 
 // Keyword finds the k chunks that match the words best: every chunk with any of
 // them is a candidate, and BM25 orders them. Words are taken as they are, as
-// Terms returns them. want, if not nil, says which files may be among the hits.
-// A hit's Raw is −bm25 (k1 1.2, b 0.75, as FTS5 has them), its Score
-// Raw/(Raw+10).
+// Terms returns them. want, if not nil, reports whether a file's chunks may be
+// among the hits. A hit's Raw is −bm25 (k1 1.2, b 0.75, as FTS5 has them), its
+// Score Raw/(Raw+10).
 func (ix *Index) Keyword(ctx context.Context, terms []string, k int, want func(path string) bool) ([]Hit, error) {
 	h, done, err := ix.door.use(ctx)
 	if err != nil {
@@ -105,12 +105,12 @@ func (r *reader) keyword(ctx context.Context, terms []string, k int, want func(s
 	if err != nil {
 		return nil, err
 	}
-	telling, err := r.telling(ctx, terms)
+	selective, err := r.selective(ctx, terms)
 	if err != nil {
 		return nil, err
 	}
-	hits, err := r.match(ctx, telling, k, want)
-	if err == nil && len(hits) < k && len(telling) < len(terms) {
+	hits, err := r.match(ctx, selective, k, want)
+	if err == nil && len(hits) < k && len(selective) < len(terms) {
 		hits, err = r.match(ctx, terms, k, want)
 	}
 	return hits, err
@@ -143,10 +143,10 @@ func (r *reader) reduce(ctx context.Context, terms []string) ([]string, error) {
 	return slices.DeleteFunc(present, func(t string) bool { return !slices.Contains(limit, t) }), nil
 }
 
-// telling leaves out the words that more than half of the chunks hold, unless
+// selective leaves out the words that more than half of the chunks hold, unless
 // no others are there. BM25 gives those a weight of zero (FTS5: one millionth),
 // while reading their chunks would be most of the work.
-func (r *reader) telling(ctx context.Context, terms []string) ([]string, error) {
+func (r *reader) selective(ctx context.Context, terms []string) ([]string, error) {
 	var out []string
 	for _, t := range terms {
 		if r.v.isCommon(t) {
@@ -166,7 +166,7 @@ func (r *reader) telling(ctx context.Context, terms []string) ([]string, error) 
 	return out, nil
 }
 
-// match runs one search; where want refuses hits, it asks for more rows until there
+// match runs one search; where want refuses hits, it fetches more rows until there
 // are enough or no more are left.
 func (r *reader) match(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
 	search := r.words.Search(ctx, r.tx, r.structure, terms, func(t string, chunks int) { r.remember(r.v, t, int64(chunks)) })

@@ -26,7 +26,7 @@ func (e FileError) Error() string {
 
 func (e FileError) Unwrap() error { return e.Err }
 
-// Listing is what a source of files said.
+// Listing is what a source of files listed.
 type Listing struct {
 	// Files are sorted by path, each once.
 	Files []FileStat
@@ -62,7 +62,7 @@ func List(ctx context.Context, source iter.Seq2[FileStat, error]) (*Listing, err
 
 func byPath(a, b FileStat) int { return strings.Compare(a.Path, b.Path) }
 
-// unsure tells whether a file that was not listed may be there all the same.
+// unsure reports whether a file that was not listed may be there all the same.
 func (l *Listing) unsure(path string) bool {
 	return slices.ContainsFunc(l.Problems, func(p FileError) bool {
 		return p.Path == "" || p.Path == path || strings.HasPrefix(path, p.Path+"/")
@@ -99,7 +99,7 @@ func readFiles(ctx context.Context, db drv.Conn) ([]fileRow, error) {
 	return out, rows.Err()
 }
 
-// Work is what a listing and the rows of an index's files, laid side by side, ask for.
+// Work is what has to be done to bring an index's files in line with a listing.
 type Work[R any] struct {
 	Read      []Job[R]
 	Remove    []*R
@@ -112,7 +112,7 @@ type Job[R any] struct {
 	Row  *R
 }
 
-// Bytes are the sizes of the files to be read.
+// Bytes returns the sizes of the files to be read.
 func (w *Work[R]) Bytes() (n int64) {
 	for _, j := range w.Read {
 		n += j.Stat.Size
@@ -120,8 +120,8 @@ func (w *Work[R]) Bytes() (n int64) {
 	return n
 }
 
-// Noted is what an index's row says of a file: when it was read, in ns since 1970, and
-// whether it is to be read again whatever its stat.
+// Noted is what an index's row holds of a file: when it was read, in ns since 1970,
+// and whether it is to be read again whatever its stat.
 type Noted struct {
 	Path        string
 	Size, Mtime int64

@@ -8,7 +8,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockPoll is how often a waiting process asks for the lock again.
+// lockPoll is how often a waiting process tries the lock again.
 const lockPoll = 25 * time.Millisecond
 
 // lock takes the lock of those who sync or rebuild, waiting at most wait; a

@@ -20,7 +20,7 @@ type meta struct {
 	// model.
 	generation int64
 	// nextRow is the next chunk's row. Rows are never given twice, so a hit
-	// that outlived its chunk can't be taken for another.
+	// that outlived its chunk can't be mistaken for another.
 	nextRow int64
 	// stamp is the sum over all files' stats: equal sums, nothing to do.
 	stamp uint64
@@ -37,7 +37,7 @@ type meta struct {
 	// were commonOf chunks.
 	common   []string
 	commonOf int64
-	// codes tells of chunk_codes.
+	// codes describes chunk_codes.
 	codes vec.Meta
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// asking is one search by vectors, in one transaction.
-type asking struct {
+// vectorSearch is one search by vectors, in one transaction.
+type vectorSearch struct {
 	h  *handles
 	tx *sql.Tx
 	v  *view
@@ -31,7 +31,7 @@ func (h *handles) nearest(ctx context.Context, v *view, q []byte, k int, want fu
 		return nil, err
 	}
 	defer tx.Rollback()
-	a := &asking{h, tx, v, q, vec.Floats(q), k, want}
+	a := &vectorSearch{h, tx, v, q, vec.Floats(q), k, want}
 	codes, err := a.codes(ctx)
 	if err != nil {
 		return nil, err
@@ -42,9 +42,9 @@ func (h *handles) nearest(ctx context.Context, v *view, q []byte, k int, want fu
 	return a.exact(ctx)
 }
 
-// codes is the table of codes, nil if every vector is to be compared: also if the
-// table is damaged, of which Check tells.
-func (a *asking) codes(ctx context.Context) (*vec.Table, error) {
+// codes returns the table of codes, nil if every vector is to be compared: also
+// if the table is damaged, which Check reports.
+func (a *vectorSearch) codes(ctx context.Context) (*vec.Table, error) {
 	if !a.v.codes.Coded() {
 		return nil, nil
 	}
@@ -63,7 +63,7 @@ func (a *asking) codes(ctx context.Context) (*vec.Table, error) {
 }
 
 // byCodes compares the vectors that codes leave.
-func (a *asking) byCodes(ctx context.Context, t *vec.Table) ([]Hit, error) {
+func (a *vectorSearch) byCodes(ctx context.Context, t *vec.Table) ([]Hit, error) {
 	allowed, err := a.filter(ctx)
 	if err != nil {
 		return nil, err
@@ -82,9 +82,10 @@ func (a *asking) byCodes(ctx context.Context, t *vec.Table) ([]Hit, error) {
 	return a.hits(ctx, near)
 }
 
-// filter tells of files whether they are wanted, nil if all are. Each file is asked
-// about once, and only if one of its chunks comes near.
-func (a *asking) filter(ctx context.Context) (func(file int64) bool, error) {
+// filter returns a function that reports whether a file is wanted, nil if all are.
+// The caller's Want is called once for each file, and only if one of its chunks
+// comes near.
+func (a *vectorSearch) filter(ctx context.Context) (func(file int64) bool, error) {
 	if a.want == nil {
 		return nil, nil
 	}
@@ -105,7 +106,7 @@ func (a *asking) filter(ctx context.Context) (func(file int64) bool, error) {
 }
 
 // cosines compares the question with vectors of the cache.
-func (a *asking) cosines(ctx context.Context, picks []vec.Pick) (map[int64]float64, error) {
+func (a *vectorSearch) cosines(ctx context.Context, picks []vec.Pick) (map[int64]float64, error) {
 	ids := make([]int64, len(picks))
 	for i, p := range picks {
 		ids[i] = p.ID
@@ -133,7 +134,7 @@ func (a *asking) cosines(ctx context.Context, picks []vec.Pick) (map[int64]float
 
 // hits reads the k nearest rows, and those that are as near as the last: among
 // these their place decides.
-func (a *asking) hits(ctx context.Context, near []fts5.Row) ([]Hit, error) {
+func (a *vectorSearch) hits(ctx context.Context, near []fts5.Row) ([]Hit, error) {
 	slices.SortFunc(near, func(x, y fts5.Row) int { return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Row, y.Row)) })
 	n := min(a.k, len(near))
 	for n < len(near) && n < a.k+maxNeighbours && near[n].Score == near[n-1].Score {
@@ -143,7 +144,7 @@ func (a *asking) hits(ctx context.Context, near []fts5.Row) ([]Hit, error) {
 }
 
 // exact compares every vector.
-func (a *asking) exact(ctx context.Context) ([]Hit, error) {
+func (a *vectorSearch) exact(ctx context.Context) ([]Hit, error) {
 	for limit := min(min(a.k, maxNeighbours)+ties, maxNeighbours); ; limit = min(limit*4, maxNeighbours) {
 		hits, err := readHits(ctx, a.tx, nearestQuery, a.q, limit)
 		if err != nil {
@@ -169,7 +170,7 @@ SELECT ` + hitColumns + `, 1.0 - n.d*n.d/2.0
 FROM n JOIN chunks AS c ON c.row=n.row JOIN files AS f ON f.id=c.file`
 
 // among compares the vectors of the wanted files, one by one.
-func (a *asking) among(ctx context.Context) ([]Hit, error) {
+func (a *vectorSearch) among(ctx context.Context) ([]Hit, error) {
 	paths, err := a.h.paths(ctx, a.tx)
 	if err != nil {
 		return nil, err
@@ -204,7 +205,7 @@ func (a *asking) among(ctx context.Context) ([]Hit, error) {
 	return a.hits(ctx, near)
 }
 
-// paths are those of all files, by their numbers, as db sees them.
+// paths returns those of all files, by their numbers, as db sees them.
 func (h *handles) paths(ctx context.Context, db drv.Conn) (map[int64]string, error) {
 	var gen string
 	if err := db.QueryRowContext(ctx, "SELECT value FROM meta WHERE key='generation'").Scan(&gen); err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// What stands here is for those who keep the same index in another store: files
-// are compared, chunks named and hashed, words made and hits ranked by these
-// rules alone, so that an index may move from one store to the other and answers
-// alike in both.
+// What is exported here is for packages that keep the same index in another
+// store: files are compared, chunks named and hashed, words made and hits ranked
+// by these rules alone, so that an index may move from one store to the other
+// and answers alike in both.
 
-// BM25 as FTS5 has it: the constants, the weight of a word by where it stands, and
+// BM25 as FTS5 has it: the constants, the weight of a word by where it is, and
 // what a word is worth that more than half of the chunks hold.
 const (
 	BM25K1      = fts5.K1
@@ -26,14 +26,14 @@ const (
 	// rarest of its first MaxLookup.
 	MaxTerms  = maxTerms
 	MaxLookup = maxLookup
-	// Ties is how many hits are to be fetched beyond those that are asked for.
+	// Ties is how many hits are to be fetched beyond those requested.
 	Ties = ties
 )
 
-// Nanos is the file's time as it is stored, in ns since 1970.
+// Nanos returns the file's time as it is stored, in ns since 1970.
 func (f FileStat) Nanos() int64 { return nanos(f.ModTime) }
 
-// Young tells whether a file may change once more without its time changing.
+// Young reports whether a file may change once more without its time changing.
 func (f FileStat) Young(read time.Time) bool { return fresh(f.ModTime, read) }
 
 // SplitTrail reads a trail as it is stored.

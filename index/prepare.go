@@ -19,7 +19,7 @@ type prepared struct {
 	again bool
 }
 
-// same tells whether the file says what the index has already.
+// same reports whether the file's content is what the index has already.
 func (p *prepared) same() bool { return p.Row != nil && string(p.Row.hash) == string(p.hash) }
 
 // preparer reads files ahead of the writer.

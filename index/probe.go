@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// The parts of a SQLite header that tell whose file it is
+// The parts of a SQLite header that identify whose file it is
 // (sqlite.org/fileformat.html, 1.3).
 const (
 	headerMagic   = "SQLite format 3\x00"
@@ -20,10 +20,10 @@ const (
 	probeSize     = 64 << 10
 )
 
-// probe looks at the file itself, before SQLite does, and tells what it is: nil
-// for an index of our version, else one of ErrMissing, ErrForeign, ErrNewer,
-// ErrOlder, ErrDamaged. These header fields are set when the file is made and
-// never change, so no log need be read.
+// probe looks at the file itself, before SQLite does, and returns nil for an
+// index of our version, else one of ErrMissing, ErrForeign, ErrNewer, ErrOlder,
+// ErrDamaged. These header fields are set when the file is made and never
+// change, so no log need be read.
 func probe(path string) error {
 	if err := probeKind(path); err != nil {
 		return err
@@ -99,12 +99,13 @@ func readHead(path string) ([]byte, error) {
 	if head = head[:n]; err == nil && binary.BigEndian.Uint32(head[appOffset:]) == applicationID {
 		return head, nil
 	}
-	// Not plainly ours: more of it is needed to tell foreign from damaged.
+	// Not plainly ours: more of it is needed to distinguish foreign from
+	// damaged.
 	more, err := io.ReadAll(io.LimitReader(f, probeSize-int64(n)))
 	return append(head, more...), err
 }
 
-// looksOurs tells whether a file whose header is spoilt was an index: our schema stands
+// looksOurs reports whether a file whose header is spoilt was an index: our schema is
 // in its first page. So may one have been of which nothing but zeros is left, or less
 // than a header.
 func looksOurs(head []byte) bool {

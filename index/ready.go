@@ -54,7 +54,7 @@ func analyse(a *analysis.Analyzer, path, keywords, trail, text string) *Words {
 	}
 }
 
-// hashFile is the hash of all that is stored of a file's chunks.
+// hashFile returns the hash of all that is stored of a file's chunks.
 func hashFile(chunks []ReadyChunk) []byte {
 	h := sha256.New()
 	var buf []byte

@@ -71,7 +71,7 @@ func replaceFile(ctx context.Context, path string, o *Options) error {
 	return err
 }
 
-// replaceKept moves what stands at path aside, and makes the new file.
+// replaceKept moves what is at path aside, and makes the new file.
 func replaceKept(ctx context.Context, path, end string, why error, o *Options) error {
 	to, err := putAside(path, end)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 var bg = context.Background()
 
 // list is the store's listing as the index takes it. What can't be indexed
-// although its name says so is handed on as an error beside its path.
+// although it is named like a note is handed on as an error with its path.
 func list(s *markdownstore.Store) iter.Seq2[index.FileStat, error] {
 	return func(yield func(index.FileStat, error) bool) {
 		for f, err := range s.Walk(bg) {
@@ -195,7 +195,8 @@ func TestOddTextIsFoundWhereItStands(t *testing.T) {
 	}
 }
 
-// A file that is no text is passed over once, and noticed when it becomes text.
+// A file that is not text is passed over once, and noticed when it becomes
+// text.
 func TestBinaryFileIsSkipped(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"memory/photo.md": "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR walrus", "memory/utf16.md": "\xff\xfew\x00a\x00l\x00\n\x00", "memory/a.md": "seal\n",
@@ -219,8 +220,8 @@ func TestBinaryFileIsSkipped(t *testing.T) {
 	}
 }
 
-// A file above the limit is named and not loaded. What the index held of it
-// stands until it is small enough again.
+// A file above the limit is named and not loaded. What the index held of it is
+// kept until it is small enough again.
 func TestLargeFileIsNamedNotLoaded(t *testing.T) {
 	const size = 100 << 20
 	dir := folder(t, map[string]string{"memory/a.md": "seal\n", "memory/log.md": "walrus\n"})
@@ -302,8 +303,8 @@ func TestLinksOutAreNotIndexed(t *testing.T) {
 	}
 }
 
-// A file that vanishes, shrinks or grows between listing and reading is told of
-// by the next Sync, which ends with what is there.
+// A file that vanishes, shrinks or grows between listing and reading is
+// reported by the next Sync, which ends with what is there.
 func TestFileChangesBetweenListingAndReading(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
 		"vanishes": os.Remove,

@@ -2,7 +2,7 @@ package index
 
 import "context"
 
-// Query asks for candidates by both kinds of search.
+// Query is a search for candidates, of both kinds.
 type Query struct {
 	// Text is the question in the user's words. Nothing in it is syntax.
 	Text string
@@ -14,9 +14,9 @@ type Query struct {
 	K int
 	// KMany, if not 0, takes the place of K in an index of more than 2·K chunks.
 	KMany int
-	// Want, if not nil, says which files may be among the hits.
+	// Want, if not nil, reports whether a file's chunks may be among the hits.
 	Want func(path string) bool
-	// Holders asks for Hits.Holders.
+	// Holders requests Hits.Holders.
 	Holders bool
 }
 
@@ -25,26 +25,27 @@ type Hits struct {
 	// Terms are the words that were searched; none if the question had none.
 	Terms []string
 	// Chunks counts the chunks of the index. Holders counts, for each of Terms,
-	// those that hold it; nil if the query didn't ask.
+	// those that hold it; nil if the query didn't request it.
 	Chunks  int64
 	Holders []int64
 	// Keyword and Vector are the hits, best first.
 	Keyword, Vector []Hit
-	// KeywordErr and VectorErr say why a side is missing; the other may stand.
+	// KeywordErr and VectorErr are why a side is missing; the other may be
+	// there.
 	KeywordErr, VectorErr error
-	// Outdated tells that words or chunks were made by other rules than this
-	// program's; a Sync would make them again. Whether files have changed is
-	// another question, which Behind answers.
+	// Outdated reports whether words or chunks were made by other rules than
+	// this program's; a Sync would make them again. Whether files have changed
+	// is reported by Behind.
 	Outdated bool
-	// Ranked tells that whoever found the hits ranked them by more than their words
-	// and vectors: their order stands.
+	// Ranked reports whether whoever found the hits ranked them by more than their
+	// words and vectors: their order is to be kept.
 	Ranked bool
-	// Note is what else is to be said of how they were found, "" if nothing.
+	// Note is a remark on how they were found, "" if there is none.
 	Note string
 }
 
-// Search runs both searches side by side. Its error tells that neither could be
-// asked; a side that failed alone is told in Hits.
+// Search runs both searches side by side. It returns an error if neither could
+// be run; the error of a side that failed alone is in Hits.
 func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 	var out Hits
 	h, done, err := ix.door.use(ctx)

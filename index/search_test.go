@@ -29,7 +29,7 @@ func TestQuestions(t *testing.T) {
 		{"What did we decide about deployments?", "en.md:3"},
 		{"who likes tea?", "en.md:7"},
 		{"is there anything about deployment on mondays or tuesdays", "en.md:3"}, // no AND
-		{"people", "en.md:7"},                                                    // only the heading says it
+		{"people", "en.md:7"},                                                    // only the heading has it
 		{"holidays", "memory/holidays.md:1"},
 		{"ParseConfig", "code.md:1"},
 		{"parse-config", "code.md:1"},
@@ -155,8 +155,8 @@ func TestCommonWords(t *testing.T) {
 	w.sync(t, ix)
 	r := must(ix.door.cur.reader(ctx))
 	defer r.tx.Rollback()
-	if got, err := r.telling(ctx, []string{"carolin", "thing"}); err != nil || !cmp.Equal(got, []string{"carolin", "thing"}) {
-		t.Errorf("telling words: %v, %v", got, err)
+	if got, err := r.selective(ctx, []string{"carolin", "thing"}); err != nil || !cmp.Equal(got, []string{"carolin", "thing"}) {
+		t.Errorf("selective words: %v, %v", got, err)
 	}
 }
 

@@ -26,8 +26,8 @@ func statHash(path string, size, mtime int64) uint64 {
 
 func (f FileStat) hash() uint64 { return statHash(f.Path, f.Size, nanos(f.ModTime)) }
 
-// nanos is a time as it is stored. Times out of range, which only a broken
-// clock writes, become the nearest that fits.
+// nanos returns a time as it is stored. Times out of range, which only a
+// broken clock writes, become the nearest that fits.
 func nanos(t time.Time) int64 {
 	switch s := t.Unix(); {
 	case s >= math.MaxInt64/int64(time.Second):
@@ -45,9 +45,9 @@ const (
 	coarseGrain = 2 * time.Second
 )
 
-// fresh tells whether a file may change once more without its time changing:
-// it was written so shortly before it was read that both fall into one tick.
-// A time far in the future was not made by a clock that ticks now.
+// fresh reports whether a file may change once more without its time changing:
+// it was written so shortly before it was read that both fall into one tick. A
+// time far in the future was not made by a clock that ticks now.
 func fresh(mtime, read time.Time) bool {
 	grain := fineGrain
 	if mtime.Nanosecond() == 0 {

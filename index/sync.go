@@ -10,9 +10,9 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// ErrSkip, wrapped by a Reader's error, says that a file holds nothing to index
-// (it is no text, say). The index notes its stat and doesn't ask again until
-// that changes.
+// ErrSkip, wrapped by a Reader's error, means that a file holds nothing to
+// index (it is not text, say). The index notes its stat and doesn't ask again
+// until that changes.
 var ErrSkip = errors.New("nothing to index")
 
 // SyncOptions are settings of one Sync; nil means the defaults.
@@ -27,7 +27,7 @@ type SyncOptions struct {
 	// file's. Default 2000: larger is hardly faster, smaller loses less to a
 	// kill.
 	BatchChunks int
-	// Progress, if not nil, is told after every transaction.
+	// Progress, if not nil, is called after every transaction.
 	Progress func(Progress)
 }
 
@@ -36,8 +36,8 @@ const (
 	defaultBatch = 2000
 )
 
-// OrDefaults are the options with what they don't say: batch is the default of
-// BatchChunks.
+// OrDefaults returns the options with defaults for what is not set: batch is
+// the default of BatchChunks.
 func (o *SyncOptions) OrDefaults(batch int) SyncOptions {
 	out := SyncOptions{}
 	if o != nil {
@@ -60,7 +60,7 @@ type Progress struct {
 	Chunks int
 }
 
-// SyncReport says what a Sync did.
+// SyncReport is what a Sync did.
 type SyncReport struct {
 	// Files as listed, and what became of them. Touched files had another time
 	// and the same content; Skipped ones hold nothing to index.
@@ -77,14 +77,15 @@ type SyncReport struct {
 	// Elapsed is wall time, from when the lock was had.
 	Elapsed time.Duration
 	// Failed are the files that could not be listed or read. What the index
-	// holds of them stands, and the next Sync tries again.
+	// holds of them is kept, and the next Sync tries again.
 	Failed []FileError
 }
 
-// MBPerSecond is the reading speed over the whole Sync, in 10⁶ bytes of files.
+// MBPerSecond returns the reading speed over the whole Sync, in 10⁶ bytes of
+// files.
 func (r SyncReport) MBPerSecond() float64 { return rate(float64(r.Bytes)/1e6, r.Elapsed) }
 
-// ChunksPerSecond is how many chunks were added per second of the Sync.
+// ChunksPerSecond returns how many chunks were added per second of the Sync.
 func (r SyncReport) ChunksPerSecond() float64 { return rate(float64(r.ChunksAdded), r.Elapsed) }
 
 func rate(n float64, d time.Duration) float64 {
@@ -104,9 +105,9 @@ type Reader func(path string) ([]Chunk, error)
 // folder as it is; without a path, nothing at all is removed. A file that is
 // not to be indexed is simply not listed.
 //
-// A file that can't be read is told in the report and does not end the Sync.
-// After an error, and after a kill, what was committed stands and the next Sync
-// does the rest.
+// A file that can't be read is in the report and does not end the Sync. After
+// an error, and after a kill, what was committed is kept and the next Sync does
+// the rest.
 func (ix *Index) Sync(ctx context.Context, source iter.Seq2[FileStat, error], read Reader, opts *SyncOptions) (SyncReport, error) {
 	s := &syncer{ix: ix, read: read, opts: opts.OrDefaults(defaultBatch)}
 	err := s.sync(ctx, source)
@@ -169,7 +170,7 @@ func (s *syncer) rules(ctx context.Context) error {
 	})
 }
 
-// apply does what the listing asks for.
+// apply does the work of a listing.
 func (s *syncer) apply(ctx context.Context, l *Listing) error {
 	var again bool
 	err := s.h.read.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM files WHERE again)").Scan(&again)
@@ -210,8 +211,8 @@ func (s *syncer) apply(ctx context.Context, l *Listing) error {
 	return err
 }
 
-// errOvertaken says that somebody wrote without the lock, as can happen on file
-// systems that have none.
+// errOvertaken means that somebody wrote without the lock, as can happen on
+// file systems that have none.
 var errOvertaken = errors.New("another process changed the index at the same time")
 
 // change runs f in a transaction on the present meta and saves what f changed

@@ -133,14 +133,14 @@ func (s *syncer) tidy(ctx context.Context) error {
 // How common words are looked for: in a sample of the chunks, once there are
 // enough chunks for it to matter, and again when their number has changed by a
 // fifth. Which words are left out of a search is decided by exact counts then;
-// this only says which to count.
+// this only chooses which to count.
 const (
 	commonFrom   = 200
 	commonSample = 256
 	commonShare  = 0.4
 )
 
-// findCommon estimates which words stand in many chunks.
+// findCommon estimates which words are in many chunks.
 func (s *syncer) findCommon(ctx context.Context) error {
 	n := s.meta.chunks()
 	if d := n - s.meta.commonOf; n < commonFrom || 5*max(d, -d) < s.meta.commonOf {

@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// defaultExact is how many vectors are compared one by one if Options does not say:
-// about where that begins to take longer than a search by words.
+// defaultExact is how many vectors are compared one by one if Options does not set
+// it: about where that begins to take longer than a search by words.
 const defaultExact = 10_000
 
 // tune makes the codes of vectors where these are many, and measures which way to
@@ -38,7 +38,7 @@ func tune(ctx context.Context, h *handles, o *Options, again bool) error {
 	})
 }
 
-// due tells how many vectors there are if they are to be measured, else 0.
+// due returns the number of vectors if they are to be measured, else 0.
 func due(ctx context.Context, h *handles, most int64, again bool) (*meta, int64, error) {
 	m, err := loadMeta(ctx, h.read)
 	if err != nil || m.model == "" || m.dim > vec.MaxCoded || most < 0 || m.nextRow <= most {
@@ -100,7 +100,7 @@ func eachVector(ctx context.Context, db drv.Conn, m *meta, rows []int64, f func(
 	return found.Err()
 }
 
-// vectorsIn are the vectors in use as db sees them.
+// vectorsIn returns the vectors in use as db sees them.
 func vectorsIn(ctx context.Context, db drv.Conn, m *meta) vec.Each {
 	return func(rows []int64, f func(row, file, id int64, v []byte) error) error {
 		return eachVector(ctx, db, m, rows, f)

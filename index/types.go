@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// FileStat is what a listing says of a file without opening it.
+// FileStat is what a listing knows of a file without opening it.
 type FileStat struct {
 	// Path is relative to the workspace, with forward slashes. It names the
 	// file in the index.
@@ -25,11 +25,11 @@ type FileStat struct {
 type Chunk struct {
 	// ID names the chunk across rebuilds; equal chunks of one file need
 	// different ones. If "", the index derives one from path, trail, text and
-	// how many equal chunks stand before it.
+	// how many equal chunks are before it.
 	ID string
 	// StartLine and EndLine are 1-based and inclusive.
 	StartLine, EndLine int
-	// Trail is the headings that it stands under, outermost first.
+	// Trail is the headings that it is under, outermost first.
 	Trail []string
 	// Date is YYYY-MM-DD, or "".
 	Date string
@@ -39,19 +39,19 @@ type Chunk struct {
 	Text string
 	// Keywords are further words by which the chunk's file is found, such as
 	// the title, tags and aliases of its front matter; they count as words of
-	// the path do. They are no part of Hash, nor of an ID that the index
+	// the path do. They are not part of Hash, nor of an ID that the index
 	// derives.
 	Keywords string
 }
 
-// Hash identifies what a chunk says: the sha256 of its headings and its text.
+// Hash identifies a chunk's content: the sha256 of its headings and its text.
 // Vectors are kept by it, so text that moves to another place or file keeps
 // its vector.
 type Hash [sha256.Size]byte
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// HashChunk is the Hash of a chunk with these headings and this text.
+// HashChunk returns the Hash of a chunk with these headings and this text.
 func HashChunk(trail []string, text string) Hash {
 	return hashStored(joinTrail(trail), text)
 }
@@ -62,7 +62,7 @@ func hashStored(trail, text string) Hash {
 	return sha256.Sum256(buf)
 }
 
-// joinTrail is a trail as it is stored: one heading to a line.
+// joinTrail returns a trail as it is stored: one heading to a line.
 func joinTrail(trail []string) string {
 	for i, t := range trail {
 		if strings.ContainsAny(t, "\n\r") {
@@ -130,7 +130,7 @@ func (h *Hit) Ref() memkernel.Ref {
 	return memkernel.Ref{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Hash: hex.EncodeToString(sum[:])}
 }
 
-// OwnedPath is how the path of another agent's file is written, where an index
+// OwnedPath returns how the path of another agent's file is written, where an index
 // holds files of several: "@agent/memory/x.md". It names no file of this workspace.
 func OwnedPath(agent, path string) string { return "@" + agent + "/" + path }
 

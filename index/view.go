@@ -17,8 +17,8 @@ type view struct {
 	langs []string
 	// total counts the chunks.
 	total int64
-	// frequency holds, of words that were looked up, in how many chunks they
-	// stand.
+	// frequency holds the number of chunks that hold a word, for words that
+	// were looked up.
 	frequency map[string]int64
 }
 
@@ -42,7 +42,8 @@ func (h *handles) lookBy(ctx context.Context, db drv.Conn) (*view, []byte, error
 	return v, structure, err
 }
 
-// viewOf is the view of a state of meta, read if it is not the one seen last.
+// viewOf returns the view of a state of meta, read if it is not the one seen
+// last.
 func (h *handles) viewOf(ctx context.Context, db drv.Conn, gen, codes string) (*view, error) {
 	h.seenMu.Lock()
 	defer h.seenMu.Unlock()
@@ -85,7 +86,7 @@ func (r *reader) chunksWith(ctx context.Context, term string) (int64, error) {
 	return n, nil
 }
 
-// remember keeps in how many chunks a word stands.
+// remember keeps the number of chunks that hold a word.
 func (h *handles) remember(v *view, term string, n int64) {
 	h.seenMu.Lock()
 	defer h.seenMu.Unlock()
@@ -95,11 +96,11 @@ func (h *handles) remember(v *view, term string, n int64) {
 	v.frequency[term] = n
 }
 
-// outdated tells whether the words in the index were made by other rules than
-// a question's words are, or its chunks by other rules than the caller's.
+// outdated reports whether the words in the index were made by other rules
+// than a question's words are, or its chunks by other rules than the caller's.
 func (v *view) outdated(chunker string) bool {
 	return v.analysis != analysis.Version || v.chunker != chunker
 }
 
-// isCommon tells whether a word was found to be in many chunks.
+// isCommon reports whether a word was found to be in many chunks.
 func (v *view) isCommon(term string) bool { return slices.Contains(v.common, term) }

@@ -130,8 +130,8 @@ func (w *writer) file(f *prepared, r *SyncReport) error {
 	return w.replace(f, f.again)
 }
 
-// chunkKey tells chunks of one file apart by what they are called and say, and
-// by the words they are found by.
+// chunkKey distinguishes the chunks of one file by their id, their content,
+// and the words that find them.
 type chunkKey struct {
 	id       string
 	hash     Hash

@@ -40,7 +40,7 @@ func (w *writer) newFile(f *prepared, hash []byte, again bool) (id int64, err er
 	return res.LastInsertId()
 }
 
-// replace makes the index hold what the file says now.
+// replace makes the index hold the current content of the file.
 func (w *writer) replace(f *prepared, again bool) error {
 	if f.Row == nil {
 		id, err := w.newFile(f, f.hash, again)
@@ -144,8 +144,8 @@ func (w *writer) insert(f *prepared, file int64, seq int) error {
 	return err
 }
 
-// analyse makes a chunk's words here, for the chunk that stood in the index
-// when it was prepared and is needed once more.
+// analyse makes a chunk's words here, for a chunk that was in the index when
+// the file was prepared and is needed once more.
 func (w *writer) analyse(f *prepared, r *ReadyChunk) error {
 	if w.a == nil {
 		a, err := analysis.New()

@@ -12,14 +12,15 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Appended is where an entry stands.
+// Appended is where an entry is.
 type Appended struct {
 	// Ref is the entry's text, without its marker.
 	Ref memkernel.Ref
-	// Existed tells that the entry stood there before; nothing was written.
+	// Existed reports whether the entry was there before; then nothing was
+	// written.
 	Existed bool
-	// Late is the path that was asked for if that is the log of a day that is
-	// over; the entry then stands in today's and refers to it.
+	// Late is the path that was requested if that is the log of a day that is
+	// over; the entry then is in today's and refers to it.
 	Late string
 }
 
@@ -28,14 +29,14 @@ type Appended struct {
 const appendTries = 5
 
 // Append adds an entry at the end of a file, durably. The id names the entry:
-// one that stands there already, or where an earlier call put it when it was
-// late, is not written again, whatever became of its text meanwhile. Missing
-// files and folders are made; the log of a day begins with its date as heading.
+// one that is there already, or where an earlier call put it when it was late,
+// is not written again, whatever became of its text meanwhile. Missing files
+// and folders are made; the log of a day begins with its date as heading.
 //
-// The text stands as it was given, but for its line ends, which become the
-// file's; blank lines round it, which are dropped; a code fence that it leaves
-// open, which is closed; and lines that could be taken for the marker of an
-// entry, which get a backslash in front.
+// The text is written as it was given, except for its line ends, which become
+// the file's; blank lines round it, which are dropped; a code fence that it
+// leaves open, which is closed; and lines that could be taken for the marker
+// of an entry, which get a backslash in front.
 func (s *Store) Append(ctx context.Context, path, id, text string) (Appended, error) {
 	if err := checkEntry(id, text); err != nil {
 		return Appended{}, fmt.Errorf("append to %s: %w", path, err)
@@ -61,7 +62,7 @@ func (s *Store) Append(ctx context.Context, path, id, text string) (Appended, er
 // maxID bounds the id of an entry.
 const maxID = 128 // bytes
 
-// validID allows what can stand in an HTML comment on one line.
+// validID allows what can be in an HTML comment on one line.
 func validID(id string) bool {
 	for i := range len(id) {
 		c := id[i]
@@ -112,7 +113,7 @@ func (s *Store) appendLate(w Writer, closed, today, id, text string) (Appended, 
 	return a, err
 }
 
-// nextDay is the date after a valid one.
+// nextDay returns the date after a valid one.
 func nextDay(date string) string {
 	t, _ := ParseDate(date, time.UTC)
 	return t.AddDate(0, 0, 1).Format(dateLayout)
@@ -165,7 +166,7 @@ func (s *Store) appendOnce(w Writer, pl place, id, text, note string) (Appended,
 	return Appended{}, fmt.Errorf("another program replaced the file %d times while it was being written", appendTries)
 }
 
-// tryAppend tells whether the entry stands in what the path names now.
+// tryAppend reports whether the entry is in what the path names now.
 func (s *Store) tryAppend(w Writer, pl place, id, text, note string) (a Appended, settled bool, err error) {
 	if err := pl.checkWritable(s.opts.MaxFileBytes); err != nil {
 		return a, false, err

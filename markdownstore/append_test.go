@@ -191,7 +191,7 @@ func TestAppendToTheMemoryThatIsUsed(t *testing.T) {
 }
 
 // An append that was cut short at any byte is completed by the next one, and
-// what stood before stands.
+// what was there before is kept.
 func TestAppendAfterATornOne(t *testing.T) {
 	for _, before := range []string{"", "# 2026-03-21\n\nhuman line\n", "human line without an end", "x\r\ny\r\n"} {
 		dir := workspace(t, map[string]string{"memory/2026-03-21.md": before})
@@ -216,8 +216,8 @@ func TestAppendAfterATornOne(t *testing.T) {
 	}
 }
 
-// Whatever operation fails, what stood before stands, and a second try brings
-// the entry exactly once.
+// Whatever operation fails, what was there before is kept, and a second try
+// writes the entry exactly once.
 func TestAppendWhenOperationsFail(t *testing.T) {
 	for _, failure := range []error{syscall.ENOSPC, syscall.EROFS, &atomicfile.PartialWrite{N: 7, Err: syscall.ENOSPC}} {
 		for n := 0; ; n++ {
@@ -313,8 +313,8 @@ func TestAppendEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// The property: any entries, in any order and repetition, stand once each, and
-// no line that stood before is lost.
+// The property: any entries, in any order and repetition, are there once each,
+// and no line that was there before is lost.
 func TestAppendProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		before := genDocument(rt)

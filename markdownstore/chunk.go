@@ -15,7 +15,7 @@ import (
 // Chunk is a run of lines that is searched and cited as one.
 type Chunk struct {
 	// ID depends on path, trail and text, and on which of several equal chunks
-	// this is; not on where in the file it stands. 32 hex digits.
+	// this is; not on where in the file it is. 32 hex digits.
 	ID   string `json:"id"`
 	Path string `json:"path"`
 	// StartLine and EndLine are 1-based and inclusive, in the file. Text is
@@ -25,12 +25,12 @@ type Chunk struct {
 	// Start and End are byte offsets in the file, End exclusive.
 	Start int `json:"start"`
 	End   int `json:"end"`
-	// Overlap is how many bytes of Text, at its beginning, stand in the chunk
+	// Overlap is how many bytes of Text, at its beginning, are in the chunk
 	// before too.
 	Overlap int `json:"overlap,omitempty"`
-	// Trail is the headings that all of the chunk stands under, outermost
-	// first; the chunk's own first heading is among them unless a sibling
-	// follows it in the same chunk. Shared between chunks: not to be changed.
+	// Trail is the headings that all of the chunk is under, outermost first;
+	// the chunk's own first heading is among them unless a sibling follows it
+	// in the same chunk. Shared between chunks: not to be changed.
 	Trail []string `json:"trail"`
 	// Date is the document's, YYYY-MM-DD or "".
 	Date string `json:"date,omitempty"`
@@ -49,7 +49,7 @@ func (c Chunk) Ref() memkernel.Ref {
 	return memkernel.Ref{Path: c.Path, StartLine: c.StartLine, EndLine: c.EndLine, Hash: c.Hash}
 }
 
-// UnitText is the text of one of the chunk's units.
+// UnitText returns the text of one of the chunk's units.
 func (c Chunk) UnitText(u Unit) string { return c.Text[u.Start-c.Start : u.End-c.Start] }
 
 // chunksOf cuts a document into chunks, in order; nil c means the defaults. It is
@@ -99,12 +99,12 @@ func (k *chunker) emit(p piece) {
 	k.done = !k.yield(c)
 }
 
-// unitAt is the index of the unit that holds an offset.
+// unitAt returns the index of the unit that holds an offset.
 func (k *chunker) unitAt(off int) int {
 	return sort.Search(len(k.units), func(i int) bool { return k.units[i].End > off })
 }
 
-// clipped is the units first to last, cut to the piece.
+// clipped returns the units first to last, cut to the piece.
 func (k *chunker) clipped(first, last int, p piece) []Unit {
 	units := k.units[first : last+1 : last+1]
 	if units[0].Start >= p.from.off && units[len(units)-1].End <= p.to.off {
@@ -137,8 +137,8 @@ func push(open []heading, u Unit) []heading {
 	return append(open, heading{u.Level, u.Label})
 }
 
-// trailOf is the trail common to the units first to last. Chunks come in order,
-// so the headings before first are taken into force on the way.
+// trailOf returns the trail common to the units first to last. Chunks come in
+// order, so the headings before first are taken into force on the way.
 func (k *chunker) trailOf(first, last int) []string {
 	for ; k.passed < first; k.passed++ {
 		if u := k.units[k.passed]; u.Kind == UnitHeading {
@@ -161,8 +161,8 @@ func (k *chunker) trailOf(first, last int) []string {
 	return k.labels(common)
 }
 
-// labels gives the texts of headings, the slice of the last chunk if that has
-// the same.
+// labels returns the texts of headings, the slice of the last chunk if that
+// has the same.
 func (k *chunker) labels(open []heading) []string {
 	out := make([]string, 0, len(open))
 	for _, h := range open {
@@ -177,7 +177,7 @@ func (k *chunker) labels(open []heading) []string {
 	return out
 }
 
-// id names a chunk by what it says and under which headings.
+// id returns a chunk's id, made of its headings and its text.
 func (k *chunker) id(trail []string, text [sha256.Size]byte) string {
 	buf := k.buf[:0]
 	buf = append(append(buf, k.doc.Path...), 0)

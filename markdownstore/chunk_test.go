@@ -171,7 +171,7 @@ func TestFencesStayWhole(t *testing.T) {
 	}
 }
 
-// What stands in one section keeps its ids when another section changes, and
+// What is in one section keeps its ids when another section changes, and
 // wherever it moves.
 func TestIDsSurviveEditsElsewhere(t *testing.T) {
 	section := func(name string, n int) string {

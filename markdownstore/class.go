@@ -7,10 +7,10 @@ import (
 	"github.com/memkernel/memkernel/internal/visible"
 )
 
-// Kind says what a file of the workspace is for.
+// Kind is what a file of the workspace is for.
 type Kind string
 
-// The kinds. A file that is none of them is no concern of this package.
+// The kinds. Any other file is ignored by this package.
 const (
 	KindMemory       Kind = "memory"       // MEMORY.md: curated long-term memory
 	KindTopic        Kind = "topic"        // memory/**/*.md without a date
@@ -19,12 +19,12 @@ const (
 	KindObservations Kind = "observations" // observations.md
 	KindBuffer       Kind = "buffer"       // working-buffer.md
 	KindUser         Kind = "user"         // USER.md: about the person
-	KindState        Kind = "state"        // SESSION-STATE.md: where the work stands
+	KindState        Kind = "state"        // SESSION-STATE.md: where the work is
 	KindInstructions Kind = "instructions" // AGENTS.md, SOUL.md, TOOLS.md, IDENTITY.md
 	KindRoutine      Kind = "routine"      // HEARTBEAT.md, BOOT.md, BOOTSTRAP.md: run by the host on occasion
 )
 
-// Tier says how a file ages.
+// Tier is how a file ages.
 type Tier string
 
 const (
@@ -48,7 +48,7 @@ const (
 	PagePreference PageType = "preference"
 )
 
-// Class is what a path alone says about a file.
+// Class is what a path alone determines about a file.
 type Class struct {
 	Kind     Kind     `json:"kind"`
 	Tier     Tier     `json:"tier,omitempty"`
@@ -80,10 +80,10 @@ var rootNames = []string{
 	"SOUL.md", "TOOLS.md", userName, memoryLower, "observations.md", "working-buffer.md",
 }
 
-// Classify tells what the workspace file of a clean, slash-separated relative
-// path is; ok is false if it is nothing that this package may touch, as are names
-// that can't be shown: they would stand in prompts and citations. It looks at the
-// name only.
+// Classify returns the class of the workspace file at a clean, slash-separated
+// relative path; ok is false if this package may not touch it. Names that can't
+// be shown are among these: they would be in prompts and citations. It looks at
+// the name only.
 func Classify(p string) (c Class, ok bool) {
 	dir, name := path.Split(p)
 	switch {
@@ -145,16 +145,16 @@ func classifyMemory(rel string) Class {
 	return c
 }
 
-// isMarkdown tells a Markdown file by its name.
+// isMarkdown reports whether a name is that of a Markdown file.
 func isMarkdown(name string) bool {
 	return len(name) > 3 && strings.EqualFold(name[len(name)-3:], ".md")
 }
 
-// Skipped tells the names of folders and files that are never looked into.
+// Skipped reports whether a folder or file of this name is never looked into.
 func Skipped(name string) bool { return skippedName(name) }
 
-// skippedName tells the names that are never looked into: hidden ones (.git,
-// the kernel's own state, temps) and node_modules.
+// skippedName reports whether a name is one that is never looked into: hidden
+// ones (.git, the kernel's own state, temps) and node_modules.
 func skippedName(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "node_modules"
 }

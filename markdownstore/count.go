@@ -13,7 +13,7 @@ const (
 	minChunkTokens = 16
 )
 
-// Chunking says how large chunks are. The zero value means the defaults.
+// Chunking is how large chunks are. The zero value means the defaults.
 type Chunking struct {
 	// Tokens is the size that chunks are filled up to. A code fence is kept in
 	// one piece up to twice that.
@@ -59,10 +59,10 @@ func (c Chunking) Name() string {
 	return fmt.Sprintf("1/%s/%d/%d", c.CountName, c.Tokens, max(c.Overlap, 0))
 }
 
-// CountTokens is the fixed counter of chunk sizes: two eighths of a token for
-// an ASCII byte and three for any other, rounded up. That is a token for four
-// letters of English, and nine eighths for a Chinese character. It is no
-// model's count and is not meant to be: it must not change when a model does.
+// CountTokens returns the fixed counter of chunk sizes: two eighths of a token
+// for an ASCII byte and three for any other, rounded up. That is a token for
+// four letters of English, and nine eighths for a Chinese character. It is no
+// model's count and must not be: it must not change when a model does.
 func CountTokens(s string) int {
 	other := 0
 	for i := range len(s) {
@@ -85,8 +85,8 @@ func (c *Chunking) splitLine(s string, limit int, yield func(end int)) {
 	}
 }
 
-// fit is the length of a prefix of s of at most limit tokens that ends between
-// runes; one rune at least.
+// fit returns the length of a prefix of s of at most limit tokens that ends
+// between runes; one rune at least.
 func (c *Chunking) fit(s string, limit int) int {
 	n := min(len(s), 4*limit)
 	for n > 1 {
@@ -106,8 +106,8 @@ func (c *Chunking) fit(s string, limit int) int {
 	return size
 }
 
-// runeStart moves n back to where a rune begins. Among bytes that are no UTF-8
-// it stays.
+// runeStart moves n back to where a rune begins. Among bytes that are not
+// UTF-8 it stays.
 func runeStart(s string, n int) int {
 	for i := n; i > 0 && i > n-utf8.UTFMax; i-- {
 		if utf8.RuneStart(s[i]) {

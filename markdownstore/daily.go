@@ -4,19 +4,19 @@ import (
 	"time"
 )
 
-// Today is the day that now falls on in the user's time zone, YYYY-MM-DD.
+// Today returns the day that now falls on in the user's time zone, YYYY-MM-DD.
 func (s *Store) Today(now time.Time) string {
 	return now.In(s.opts.Timezone).Format(dateLayout)
 }
 
-// DailyPath is the path of the log of the day that now falls on.
+// DailyPath returns the path of the log of the day that now falls on.
 func (s *Store) DailyPath(now time.Time) string { return dailyPath(s.Today(now)) }
 
 func dailyPath(date string) string { return memoryDir + "/" + date + ".md" }
 
-// DailyLogs are the logs of today and yesterday, the ones that a session begins
-// with, in the user's time zone. A log that is not there, or refused, has a
-// path and no modification time.
+// DailyLogs returns the logs of today and yesterday, the ones that a session
+// begins with, in the user's time zone. A log that is not there, or refused,
+// has a path and no modification time.
 func (s *Store) DailyLogs(now time.Time) (today, yesterday File) {
 	y, m, d := now.In(s.opts.Timezone).Date()
 	// Noon, so that no change of the clock moves the day.

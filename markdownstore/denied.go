@@ -5,23 +5,24 @@ import (
 	"fmt"
 )
 
-// ErrDenied is what every refusal of a path is; the *DeniedError says why.
+// ErrDenied is wrapped by every refusal of a path; the *DeniedError holds the
+// reason.
 var ErrDenied = errors.New("denied")
 
-// DenyReason says why a path was refused.
+// DenyReason is why a path was refused.
 type DenyReason string
 
 const (
 	// DenyOutside is an absolute path, or one with ".." in it.
 	DenyOutside DenyReason = "outside"
-	// DenyLink is a symbolic link that leads out of the workspace, nowhere, to a folder,
-	// or to a file that is no memory by its own path. Standing instructions may lead to
-	// any Markdown file of the workspace.
+	// DenyLink is a symbolic link that leads out of the workspace, nowhere, to
+	// a folder, or to a file that is not memory by its own path. Standing
+	// instructions may lead to any Markdown file of the workspace.
 	DenyLink DenyReason = "link"
 	// DenyName is a path with characters in it that can't be shown: control
-	// characters, marks of direction, bytes that are no UTF-8.
+	// characters, marks of direction, bytes that are not UTF-8.
 	DenyName DenyReason = "name"
-	// DenyNotMemory is a path that is no memory file.
+	// DenyNotMemory is a path that is not memory file.
 	DenyNotMemory DenyReason = "not_memory"
 	// DenyPrivate is MEMORY.md or USER.md in a shared session.
 	DenyPrivate DenyReason = "private"
@@ -48,7 +49,7 @@ var denyTexts = map[DenyReason]string{
 }
 
 // DeniedError is returned when a path may not be touched. errors.Is finds
-// ErrDenied in it. It says nothing about whether the file exists.
+// ErrDenied in it. It doesn't reveal whether the file exists.
 type DeniedError struct {
 	Path   string
 	Reason DenyReason

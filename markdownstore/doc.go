@@ -3,9 +3,9 @@
 // into chunks that cite their place, and writes to them in the only two ways
 // that lose nothing: appending, and replacing what has not changed meanwhile.
 //
-// It never deletes a file, never rewrites a line that it was not told to
-// replace, never follows a path out of the workspace, and keeps no index; what
-// it derives can be derived again. It starts no goroutine and logs nothing.
+// It never deletes a file, never rewrites a line unless a caller replaces it,
+// never follows a path out of the workspace, and keeps no index; what it
+// derives can be derived again. It starts no goroutine and logs nothing.
 //
 // Lines are 1-based and end at a line feed; a lone carriage return ends none.
 // Offsets and sizes are bytes of the file, counted from its first byte, the
@@ -46,9 +46,9 @@
 //	the text, one or more lines
 //	<!-- mk:ID -->
 //
-// The marker stands behind the text, so a torn write is never taken for the
-// whole entry. An entry is looked for by its marker before it is written, hence
-// it never stands twice.
+// The marker is behind the text, so a torn write is never taken for the whole
+// entry. An entry is looked for by its marker before it is written, hence it
+// is never there twice.
 //
 // # Several writers
 //
@@ -58,6 +58,6 @@
 // meanwhile the append is repeated there. A replacement looks again, after the
 // fact, at the file it replaced, and puts it back if it had been written to.
 // What remains is an editor that saves by renaming within the few milliseconds
-// in which a replacement is being synced: the later rename stands. On Windows
+// in which a replacement is being synced: the later rename wins. On Windows
 // there is no second look: an open file cannot be replaced there.
 package markdownstore

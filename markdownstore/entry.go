@@ -7,7 +7,7 @@ import (
 )
 
 // findEntry looks for the marker of an entry, alone on its line, and cites the
-// text above it: entry if that is what stands there.
+// text above it: entry if that is what is there.
 func findEntry(path, text, id, entry string) (memkernel.Ref, bool) {
 	marker := markerPrefix + id + markerSuffix
 	for at := 0; ; {
@@ -30,8 +30,8 @@ func findEntry(path, text, id, entry string) (memkernel.Ref, bool) {
 	}
 }
 
-// endsWith tells whether text ends with the lines of entry, and how many bytes
-// those take with their ends.
+// endsWith reports whether text ends with the lines of entry, and how many
+// bytes those take with their ends.
 func endsWith(text, entry string) (int, bool) {
 	for _, e := range [...]string{entry + "\n", toDOS(entry) + "\r\n"} {
 		if strings.HasSuffix(text, e) && (len(text) == len(e) || text[len(text)-len(e)-1] == '\n') {
@@ -71,7 +71,7 @@ func citeAbove(path, text string, marker int) memkernel.Ref {
 	return cite(path, text, start, entry, end-start)
 }
 
-// entryText is a text as it may stand in an entry.
+// entryText returns a text as it may be in an entry.
 func entryText(text string) string {
 	var b strings.Builder
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -87,8 +87,8 @@ func entryText(text string) string {
 	return b.String()
 }
 
-// openFence is what closes the code fence that a text leaves open, "" if none
-// is open.
+// openFence returns what closes the code fence that a text leaves open, "" if
+// none is open.
 func openFence(text string) string {
 	sc := scanner{text: text}
 	sc.scan(0, 1)
@@ -98,7 +98,7 @@ func openFence(text string) string {
 	return strings.Repeat(" ", sc.fence.column) + strings.Repeat(string(sc.fence.char), sc.fence.length)
 }
 
-// compose is the bytes that make an entry of text at the end of old.
+// compose returns the bytes that make an entry of text at the end of old.
 func compose(pl place, old, id, text string) string {
 	block := text + "\n" + markerPrefix + id + markerSuffix + "\n"
 	dos := eolOf(old) == EOLDOS
@@ -123,8 +123,8 @@ func compose(pl place, old, id, text string) string {
 	return lead + block
 }
 
-// tornTail tells how much of a block an append that was cut short left at the
-// end of a file. Only the rest is then written. Less than a line is not
+// tornTail returns how many bytes of a block an append that was cut short left
+// at the end of a file. Only the rest is then written. Less than a line is not
 // trusted.
 func tornTail(old, block string) int {
 	line := strings.IndexByte(block, '\n') + 1

@@ -11,7 +11,7 @@ import (
 var ErrReadOnly = errors.New("not writable")
 
 // ErrFull is returned when the disk, or this user's share of it, is full. What
-// stood in the file stands.
+// was in the file is kept.
 var ErrFull = errors.New("the disk is full")
 
 // unwritable marks the errors of places that may not be written, or are full.
@@ -40,7 +40,7 @@ func (pl place) checkWritable(limit int64) error {
 	return nil
 }
 
-// named gives what Files say of a place's file the name that the workspace calls it.
+// named puts the workspace's name of a place's file into an error of Files.
 func (pl place) named(err error) error {
 	var c *ConflictError
 	var d *DeniedError

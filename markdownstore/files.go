@@ -17,28 +17,29 @@ type Files interface {
 	// to within the workspace.
 	Lstat(path string) (fs.FileInfo, error)
 	Stat(path string) (fs.FileInfo, error)
-	// Resolve finds the path that a link leads to, and tells whether a folder stands
-	// there. The error tells that the link leads nowhere, or out of the workspace,
-	// where it may lead to a folder too.
+	// Resolve returns the path that a link leads to, and reports whether a folder
+	// is there. It returns an error if the link leads nowhere, or out of the
+	// workspace, and then folder may be true too.
 	Resolve(link string) (to string, folder bool, err error)
-	// Same tells whether two infos are of one file under two names.
+	// Same reports whether two infos are of one file under two names.
 	Same(a, b fs.FileInfo) bool
 	// Write runs f while nobody else writes to the workspace through a Files.
 	Write(ctx context.Context, f func(Writer) error) error
 	Close() error
 }
 
-// Writer changes the files of a workspace. What it says is written has been synced.
+// Writer changes the files of a workspace. What it reports as written has been
+// synced.
 type Writer interface {
 	// Append adds at the end of a file what add makes of its text, nothing for "". A
-	// file that does not exist is empty, and made with its folders. now is the text
-	// that stands then; settled is false if another program has put another file in the
+	// file that does not exist is empty, and made with its folders. now is the file's
+	// text afterwards; settled is false if another program has put another file in the
 	// place of the one that was written to, so that the append is to be repeated.
 	Append(path string, add func(old string) (string, error)) (now string, settled bool, err error)
 	// Create makes a file that does not exist yet, else the error is a *ConflictError.
 	Create(path, text string) error
 	// Swap puts what change makes of a file's text in its place, at once and as a
 	// whole. If another program changed the file meanwhile the error is a
-	// *ConflictError, and what that program wrote stands.
+	// *ConflictError, and what that program wrote is kept.
 	Swap(path string, change func(fi fs.FileInfo, old string) (string, error)) error
 }

@@ -50,7 +50,7 @@ func openFolder(dir, lockFile string) (*folder, error) {
 	return &folder{dir: abs, root: root, lockFile: lockFile, writing: make(chan struct{}, 1), lock: flock.New(lockFile)}, nil
 }
 
-// abs is where a path of the workspace lies.
+// abs returns where a path of the workspace lies.
 func (d *folder) abs(p string) string { return filepath.Join(d.dir, filepath.FromSlash(p)) }
 
 func (d *folder) Open(p string) (fs.File, error)      { return d.root.FS().Open(p) }
@@ -80,7 +80,7 @@ func (d *folder) Resolve(link string) (to string, isFolder bool, err error) {
 	return filepath.ToSlash(rel), isFolder, err
 }
 
-// lockPoll is how often a lock that another process holds is asked for again.
+// lockPoll is how often a lock that another process holds is tried again.
 const lockPoll = 5 * time.Millisecond
 
 // Write runs f while this process, and this goroutine in it, is the only one
@@ -263,7 +263,8 @@ func (d folderWriter) verify(p string, f *os.File, want, text string, fi fs.File
 	return &ConflictError{Path: p, Want: want, Have: have}
 }
 
-// changed is the conflict with a file that took the place of the one we read.
+// changed returns the conflict with a file that took the place of the one we
+// read.
 func (d folderWriter) changed(p, want string) error {
 	c := &ConflictError{Path: p, Want: want}
 	if b, err := os.ReadFile(d.abs(p)); err == nil {

@@ -24,9 +24,9 @@ var closers = map[string]string{
 }
 
 // frontMatter finds the block that text begins with and decodes it: its length
-// with delimiters, 0 if there is none. An error says that there is something
-// like front matter which is none; the text is then all body. A rule (---) that
-// a document begins with is such a case.
+// with delimiters, 0 if there is none. The error describes what looks like
+// front matter but is none; the text is then all body. A rule (---) that a
+// document begins with is such a case.
 func frontMatter(text string) (size int, meta map[string]any, err error) {
 	opener, size := blockSize(text)
 	if size == 0 {
@@ -48,8 +48,8 @@ func frontMatter(text string) (size int, meta map[string]any, err error) {
 	return 0, nil, errors.New("front matter is no list of keys and values, it is read as text")
 }
 
-// blockSize is the length of the block up to and with its closing line, 0 if
-// text never closes it; the opener is "" if text does not begin with one.
+// blockSize returns the length of the block up to and with its closing line, 0
+// if text never closes it; the opener is "" if text does not begin with one.
 func blockSize(text string) (opener string, size int) {
 	at, head := 0, text[:min(len(text), maxFrontMatter)]
 	for line := range strings.Lines(head) {
@@ -75,8 +75,9 @@ func blockSize(text string) (opener string, size int) {
 // keyLine is a line as front matter has them and prose hardly ever.
 var keyLine = regexp.MustCompile(`^[A-Za-z_][\w-]*\s*[:=](\s|$)`)
 
-// neverClosed is the error for a text that begins with an opener and a key, and
-// has no closing line in reach. Any other is a rule and what follows it.
+// neverClosed returns the error for a text that begins with an opener and a
+// key, and has no closing line in reach. Any other is a rule and what follows
+// it.
 func neverClosed(opener, text string) error {
 	if opener == "" {
 		return nil
@@ -89,7 +90,7 @@ func neverClosed(opener, text string) error {
 	return fmt.Errorf("front matter has no closing %s within %d KiB, it is read as text", closers[opener], maxFrontMatter>>10)
 }
 
-// hasText tells whether anything stands between the delimiters.
+// hasText reports whether anything is between the delimiters.
 func hasText(block string) bool {
 	n := 0
 	for line := range strings.Lines(block) {
@@ -100,7 +101,7 @@ func hasText(block string) bool {
 	return n > 2
 }
 
-// decode gives the value of a block, with nested maps keyed by strings. The
+// decode returns the value of a block, with nested maps keyed by strings. The
 // decoders are other people's and get arbitrary files: should one of them
 // panic, the block is text.
 func decode(opener, block string) (value any, err error) {

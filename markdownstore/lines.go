@@ -30,7 +30,7 @@ func headingLevel(s string) int {
 // follows is a heading too, by the book.
 const maxHeading = 200 // bytes
 
-// headingText is what stands in an ATX heading behind its hashes.
+// headingText returns what is in an ATX heading behind its hashes.
 func headingText(s string) string {
 	s = strings.TrimSpace(s)
 	if t := strings.TrimRight(s, "#"); t == "" || strings.HasSuffix(t, " ") || strings.HasSuffix(t, "\t") {
@@ -39,7 +39,7 @@ func headingText(s string) string {
 	return clip(s, maxHeading)
 }
 
-// setextText is the text of a heading of several lines.
+// setextText returns the text of a heading of several lines.
 func setextText(s string) string {
 	if len(s) > 4*maxHeading {
 		s = s[:4*maxHeading]
@@ -55,8 +55,9 @@ func clip(s string, n int) string {
 	return strings.TrimSpace(trimPartialRune(s[:n]))
 }
 
-// fenceOf is the length of the code fence that the line opens, 0 if none. The
-// info string of a backtick fence holds no backtick, else it is inline code.
+// fenceOf returns the length of the code fence that the line opens, 0 if none.
+// The info string of a backtick fence holds no backtick, else it is inline
+// code.
 func fenceOf(s string) int {
 	n := runOf(s, s[0])
 	if n < 3 || s[0] == '`' && strings.IndexByte(s[n:], '`') >= 0 {
@@ -65,7 +66,8 @@ func fenceOf(s string) int {
 	return n
 }
 
-// isRule tells a thematic break: three or more of one of - * _, and spaces.
+// isRule reports whether s is a thematic break: three or more of one of - * _,
+// and spaces.
 func isRule(s string) bool {
 	c, n := s[0], 0
 	if c != '-' && c != '*' && c != '_' {
@@ -83,7 +85,7 @@ func isRule(s string) bool {
 	return n >= 3
 }
 
-// markerWidth is the width of the list marker that the line begins with.
+// markerWidth returns the width of the list marker that the line begins with.
 func markerWidth(s string) int {
 	w := 1
 	switch c := s[0]; {
@@ -105,13 +107,13 @@ func markerWidth(s string) int {
 	return w
 }
 
-// interrupts tells whether an item may follow a paragraph without a blank
+// interrupts reports whether an item may follow a paragraph without a blank
 // line: not if it is empty, nor if it is numbered from anything but 1.
 func interrupts(s string, w int) bool {
 	return w < len(s) && (!isDigit(s[0]) || s[:w-1] == "1")
 }
 
-// htmlOpener tells what ends the HTML that the line opens: a comment, or a
+// htmlOpener returns what ends the HTML that the line opens: a comment, or a
 // block whose content is raw. Other tags hold Markdown as often as not and are
 // text here.
 func htmlOpener(s string) string {
@@ -137,13 +139,13 @@ func containsFold(s, sub string) bool {
 	return sub[len(sub)-2] != '-' && strings.Contains(strings.ToLower(s), sub)
 }
 
-// markerPrefix and markerSuffix stand round the id of an appended entry.
+// markerPrefix and markerSuffix surround the id of an appended entry.
 const (
 	markerPrefix = "<!-- mk:"
 	markerSuffix = " -->"
 )
 
-// markerID is the id in a marker, "" if the line is none.
+// markerID returns the id in a marker, "" if the line is none.
 func markerID(s string) string {
 	id, ok := strings.CutPrefix(s, markerPrefix)
 	if !ok {
@@ -158,8 +160,9 @@ func markerID(s string) string {
 
 const maxLabel = 40 // bytes
 
-// labelOf is the short label that the text begins with, as in "Ann: yes" or
-// "**Decision**: no", without its emphasis and the box of a task; "" if none.
+// labelOf returns the short label that the text begins with, as in "Ann: yes"
+// or "**Decision**: no", without its emphasis and the box of a task; "" if
+// none.
 func labelOf(s string) string {
 	if len(s) > 4 && s[0] == '[' && s[2] == ']' {
 		s = strings.TrimLeft(s[3:], " ")

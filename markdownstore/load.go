@@ -24,9 +24,9 @@ type Loaded struct {
 	Text string
 	// Hash is the sha256 of Text in hex: what Replace wants to see again.
 	Hash string
-	// Unsettled tells that the file was being written while it was read, time
-	// after time. Text may be half of what it will be, ModTime is zero, and
-	// the file should be read again.
+	// Unsettled reports whether the file was being written each time that it
+	// was read. Text may be half of what it will be, ModTime is zero, and the
+	// file should be read again.
 	Unsettled bool
 }
 
@@ -66,7 +66,7 @@ func (s *Store) load(pl place) (l Loaded, err error) {
 	return l, nil
 }
 
-// loadOnce reads a file and tells whether it changed meanwhile.
+// loadOnce reads a file and reports whether it changed meanwhile.
 func (s *Store) loadOnce(pl place) (Loaded, bool, error) {
 	f, before, err := s.open(pl)
 	if err != nil {
@@ -103,19 +103,19 @@ func readAll(f io.Reader, size, max int64) (string, error) {
 	return b.String(), err
 }
 
-// hashOf is the sha256 of a text, in hex.
+// hashOf returns the sha256 of a text, in hex.
 func hashOf(text string) string {
 	h := sha256.New()
 	io.WriteString(h, text)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// binarySample is how much of a file is looked at to tell that it is no text.
+// binarySample is how much of a file is looked at to find that it is not text.
 const binarySample = 8000 // as git does
 
-// binaryWhy tells why a file is no text, "" if it is. One zero byte at its
-// beginning will do, or many other control characters. Bytes that are no UTF-8
-// make nothing binary: old encodings are text too.
+// binaryWhy returns why a file is not text, "" if it is. One zero byte at its
+// beginning will do, or many other control characters. Bytes that are not
+// UTF-8 make nothing binary: old encodings are text too.
 func binaryWhy(text string) string {
 	head := text[:min(len(text), binarySample)]
 	switch {

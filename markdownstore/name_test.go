@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/internal/escapes"
 )
 
-// Names that act where they are shown are refused at every door, and told where files
-// are listed; names that are only unusual are as good as any.
+// Names that act where they are shown are refused by every function, and reported
+// where files are listed; names that are only unusual are as good as any.
 func TestNames(t *testing.T) {
 	dir := workspace(t, map[string]string{"memory/a.md": "a"})
 	want, planted := []string{"memory/a.md +"}, 0

@@ -36,7 +36,7 @@ type pos struct{ off, line int }
 type piece struct {
 	from, own, to pos
 	tokens        int
-	// bare tells that there is nothing but headings in it yet.
+	// bare reports whether there is nothing but headings in it yet.
 	bare bool
 }
 
@@ -52,7 +52,7 @@ func (k *chunker) size(a, b int) int { return k.sums[b] - k.sums[a] }
 
 func (k *chunker) start(i int) pos { return pos{k.units[i].Start, k.units[i].StartLine} }
 
-// end is where the unit before i ends.
+// end returns where the unit before i ends.
 func (k *chunker) end(i int) pos {
 	u := k.units[i-1]
 	p := pos{u.End, u.EndLine}
@@ -63,7 +63,7 @@ func (k *chunker) end(i int) pos {
 }
 
 // pack makes chunks of the units a to b. The units a to lead are a short
-// beginning that should not stand alone.
+// beginning that should not be alone.
 func (k *chunker) pack(a, lead, b int) {
 	if a == b || k.done {
 		return
@@ -85,7 +85,7 @@ func (k *chunker) pack(a, lead, b int) {
 	k.divide(a, lead, b, body, level)
 }
 
-// head is where the headings end that stand at i, one under the other.
+// head returns where the headings end that are at i, one under the other.
 func (k *chunker) head(i, b int) int {
 	for level := 0; i < b && k.units[i].Kind == UnitHeading && k.units[i].Level > level; i++ {
 		level = k.units[i].Level
@@ -93,7 +93,8 @@ func (k *chunker) head(i, b int) int {
 	return i
 }
 
-// minLevel is the highest rank of heading among the units, 0 if there is none.
+// minLevel returns the highest rank of heading among the units, 0 if there is
+// none.
 func (k *chunker) minLevel(a, b int) int {
 	level := 0
 	for _, u := range k.units[a:b] {
@@ -236,7 +237,7 @@ func (k *chunker) overlap(p piece, floor, room int) (from pos, tokens int) {
 	return from, tokens
 }
 
-// lineBefore is where the line that ends at p begins.
+// lineBefore returns where the line that ends at p begins.
 func (k *chunker) lineBefore(p pos, floor int) pos {
 	end := p.off
 	line := p.line
@@ -257,7 +258,7 @@ func (k *chunker) afterUnit(u Unit, to pos) (pos, int) {
 	return pos{u.End, line}, k.Count(k.text[u.End:to.off])
 }
 
-// tail is the end of a long line, from a space on.
+// tail returns the end of a long line, from a space on.
 func (k *chunker) tail(from, to pos, room int) (pos, int) {
 	s := k.text[from.off:to.off]
 	n := max(0, len(s)-4*room)

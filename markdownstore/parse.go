@@ -22,16 +22,16 @@ const (
 type NoteCode string
 
 const (
-	// NoteBinary: the file is no text; it has no body that could be searched.
+	// NoteBinary: the file is not text; it has no body that could be searched.
 	NoteBinary NoteCode = "binary"
-	// NoteFrontMatter: what looks like front matter is none; it stands in the
+	// NoteFrontMatter: what looks like front matter is none; it is in the
 	// body.
 	NoteFrontMatter NoteCode = "front_matter"
-	// NoteInvalidUTF8: there are bytes that are no UTF-8; they are kept.
+	// NoteInvalidUTF8: there are bytes that are not UTF-8; they are kept.
 	NoteInvalidUTF8 NoteCode = "invalid_utf8"
 )
 
-// Note tells of something odd in a document. None of it loses a byte.
+// Note describes something odd in a document. None of it loses a byte.
 type Note struct {
 	Code NoteCode `json:"code"`
 	// Line is where, 0 if nowhere in particular.
@@ -42,7 +42,7 @@ type Note struct {
 // Document is a parsed file. Raw is BOM, FrontMatter and Body side by side.
 type Document struct {
 	Path string
-	// Class is what the path says; zero if it says nothing.
+	// Class is the path's class; zero if it has none.
 	Class Class
 	Raw   string
 	// BOM is the byte-order mark if there is one.
@@ -93,7 +93,8 @@ func (d *Document) note(code NoteCode, line int, text string) {
 	d.Notes = append(d.Notes, Note{Code: code, Line: line, Text: text})
 }
 
-// invalidUTF8 is the offset of the first byte that is no UTF-8, -1 if all are.
+// invalidUTF8 returns the offset of the first byte that is not UTF-8, -1 if
+// all are.
 func invalidUTF8(s string) int {
 	if utf8.ValidString(s) {
 		return -1
@@ -108,7 +109,7 @@ func invalidUTF8(s string) int {
 	return -1
 }
 
-// eolOf tells how the lines of a text end.
+// eolOf returns how the lines of a text end.
 func eolOf(s string) EOL {
 	lf := strings.Count(s, "\n")
 	crlf := 0
@@ -127,7 +128,7 @@ func eolOf(s string) EOL {
 }
 
 // trimPartialRune cuts a rune off that the end of s holds only in part. Bytes
-// that are no UTF-8 at all stay.
+// that are not UTF-8 at all stay.
 func trimPartialRune(s string) string {
 	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
 		if b := s[len(s)-i]; utf8.RuneStart(b) {

@@ -44,9 +44,9 @@ func clean(p string, private bool) (string, Class, error) {
 	return slashed, c, nil
 }
 
-// locate finds the file of a path. A file that does not exist is no error: its
-// place has no info. MEMORY.md and memory.md stand for each other if only one
-// is there.
+// locate finds the file of a path. If the file does not exist, err is nil and
+// the place has no info. If only one of MEMORY.md and memory.md is there,
+// either name finds it.
 func (s *Store) locate(p string) (place, error) {
 	name, c, err := clean(p, s.opts.Private)
 	if err != nil {
@@ -65,8 +65,9 @@ func (s *Store) locate(p string) (place, error) {
 	return pl, err
 }
 
-// follow looks at what stands under a clean path. Every lookup goes through
-// the root, so that no link can lead out of it, whoever swaps what meanwhile.
+// follow looks at what is under a clean path. Every lookup goes through the
+// root, so that no link can lead out of it, even if files are swapped
+// meanwhile.
 func (s *Store) follow(p string, c Class) (place, error) {
 	pl := place{path: p, real: p, class: c}
 	if err := checkFolders(s.files, p); err != nil {
@@ -120,10 +121,11 @@ func checkFolders(files Files, p string) error {
 	return nil
 }
 
-// readLink finds where a link leads, and what it is then. It may lead to what is memory
-// by its own path, or to a file of the kind that the link is; standing instructions also
-// to any Markdown file of the workspace that is not hidden, since hosts call theirs by
-// other names. All else is refused: a link makes nothing memory that is none.
+// readLink finds where a link leads, and what it is then. It may lead to what
+// is memory by its own path, or to a file of the kind that the link is;
+// standing instructions also to any Markdown file of the workspace that is not
+// hidden, since hosts call theirs by other names. All else is refused: a link
+// doesn't turn another file into memory.
 func readLink(files Files, p string, c Class) (string, fs.FileInfo, Class, error) {
 	refuse := func() (string, fs.FileInfo, Class, error) { return "", nil, c, deny(p, DenyLink) }
 	rel, _, err := files.Resolve(p)
@@ -149,8 +151,8 @@ func readLink(files Files, p string, c Class) (string, fs.FileInfo, Class, error
 	return rel, fi, behind(c, to), nil
 }
 
-// behind is what a link is that leads to a file: nothing that either is not. Past logs
-// stay closed and curated memory guarded by whatever name they are written to.
+// behind returns what a link is that leads to a file: nothing that either is not. Past
+// logs stay closed and curated memory guarded by whatever name they are written to.
 func behind(link, to Class) Class {
 	link.Private = link.Private || to.Private
 	link.Memory, link.Indexed = link.Memory && to.Memory, link.Indexed && to.Indexed
@@ -160,7 +162,7 @@ func behind(link, to Class) Class {
 	return link
 }
 
-// isAny tells whether a file is one of others under another name: a link, or
+// isAny reports whether a file is one of others under another name: a link, or
 // another case where the file system ignores case.
 func isAny(files Files, fi fs.FileInfo, others []fs.FileInfo) bool {
 	for _, o := range others {
@@ -171,7 +173,8 @@ func isAny(files Files, fi fs.FileInfo, others []fs.FileInfo) bool {
 	return false
 }
 
-// instructs tells whether a file is one of standing instructions under another name.
+// instructs reports whether a file is one of standing instructions under another
+// name.
 func instructs(files Files, fi fs.FileInfo) bool {
 	for _, name := range rootNames {
 		if c, _ := Classify(name); fi != nil && c.PageType == PageBootstrap {
@@ -183,7 +186,7 @@ func instructs(files Files, fi fs.FileInfo) bool {
 	return false
 }
 
-// privates are the private files that exist, by what their names lead to.
+// privates returns the private files that exist, by what their names lead to.
 func privates(files Files) []fs.FileInfo {
 	var out []fs.FileInfo
 	for _, name := range [...]string{memoryName, memoryLower, userName, bufferName, memoryDir + "/" + bufferName} {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Reason says how a read ended; the names are those of recall.
+// Reason is how a read ended; the names are those of recall.
 type Reason string
 
 const (
@@ -16,8 +16,8 @@ const (
 	ReasonNoMatch Reason = "NO_MATCH"
 )
 
-// Content is what Read found. That a file or a line does not exist is no
-// error: Text is empty then and Detail says why.
+// Content is what Read found. If a file or a line does not exist, Text is
+// empty and Detail is why; that is not an error.
 type Content struct {
 	Text string `json:"text"`
 	// Path is the file that was read: memory.md if MEMORY.md was asked for and
@@ -29,7 +29,7 @@ type Content struct {
 	EndLine   int    `json:"end_line,omitempty"`
 	Reason    Reason `json:"reason"`
 	Detail    string `json:"detail,omitempty"`
-	// Truncated tells that Text was cut at Options.MaxFileBytes.
+	// Truncated reports whether Text was cut at Options.MaxFileBytes.
 	Truncated bool `json:"truncated,omitempty"`
 }
 

@@ -112,7 +112,7 @@ func TestReadFile(t *testing.T) {
 }
 
 // A file that grows, shrinks or vanishes while it is read gives what was there
-// at some moment, or says that it did not.
+// at some moment, or reports that it could not.
 func TestReadWhileItChanges(t *testing.T) {
 	dir := workspace(t, map[string]string{"memory/a.md": ""})
 	s := open(t, dir, true)

@@ -15,8 +15,8 @@ var ErrConflict = errors.New("conflict")
 // Nothing was written.
 type ConflictError struct {
 	Path string
-	// Want is the hash that the caller has seen, Have the file's; "" stands
-	// for a file that does not exist.
+	// Want is the hash that the caller has seen, Have the file's; "" means a
+	// file that does not exist.
 	Want, Have string
 }
 
@@ -35,10 +35,10 @@ func hashName(h string) string {
 }
 
 // Replace puts text in the place of a file, durably and atomically, if its hash
-// (Loaded.Hash) is still wantHash; "" wants that there is no file. It returns
-// the hash of what stands now: of text in the file's own manner, with its
-// byte-order mark and, if all its lines end in carriage return and line feed,
-// those line ends. Logs of past days are refused.
+// (Loaded.Hash) is still wantHash; "" requires that there is no file. It
+// returns the hash of what the file holds now: of text in the file's own
+// manner, with its byte-order mark and, if all its lines end in carriage return
+// and line feed, those line ends. Logs of past days are refused.
 func (s *Store) Replace(ctx context.Context, path, wantHash, text string) (hash string, err error) {
 	return s.replace(ctx, path, wantHash, text, false)
 }
@@ -81,7 +81,7 @@ func (s *Store) winner(pl place) place {
 	return pl
 }
 
-// isClosed tells whether a place is the log of a day that is over.
+// isClosed reports whether a place is the log of a day that is over.
 func (s *Store) isClosed(pl place) bool {
 	return pl.class.Kind == KindDaily && pl.class.Date < s.Today(s.opts.Now())
 }

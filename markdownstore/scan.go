@@ -4,7 +4,7 @@ import "strings"
 
 // scanner takes a body apart line by line, in one pass. It knows of CommonMark
 // what decides where a section begins: headings of both forms, and the blocks
-// in which a # is no heading (fences, indented code, lists, comments, raw
+// in which a # is not a heading (fences, indented code, lists, comments, raw
 // HTML). It builds no tree.
 type scanner struct {
 	text  string
@@ -109,7 +109,7 @@ func (sc *scanner) start(kind UnitKind) *Unit {
 	return &sc.units[len(sc.units)-1]
 }
 
-// last is the kind of the open unit, "" if there is none.
+// last returns the kind of the open unit, "" if there is none.
 func (sc *scanner) last() UnitKind {
 	if len(sc.units) == 0 {
 		return ""
@@ -117,7 +117,7 @@ func (sc *scanner) last() UnitKind {
 	return sc.units[len(sc.units)-1].Kind
 }
 
-// inFence tells whether the line belongs to the open fence, and closes it. A
+// inFence reports whether the line belongs to the open fence, and closes it. A
 // list item that ends closes it too.
 func (sc *scanner) inFence() bool {
 	f := sc.fence
@@ -143,7 +143,7 @@ func (sc *scanner) leaveLists() {
 	}
 }
 
-// opens tells whether the line begins a block of its own, which text that
+// opens reports whether the line begins a block of its own, which text that
 // merely runs on does not.
 func (sc *scanner) opens() bool {
 	b := sc.ln.body
@@ -160,7 +160,8 @@ func (sc *scanner) opens() bool {
 	return isRule(b) || markerWidth(b) > 0
 }
 
-// column is where the contents of the innermost open item begin, 0 outside.
+// column returns where the contents of the innermost open item begin, 0
+// outside.
 func (sc *scanner) column() int {
 	if n := len(sc.lists); n > 0 {
 		return sc.lists[n-1]

@@ -10,7 +10,7 @@ import (
 const (
 	// DefaultMaxFileBytes is the size above which a file is not indexed.
 	DefaultMaxFileBytes = 32 << 20 // 32 MiB
-	// defaultLockName is where the lock of the writers stands in a workspace.
+	// defaultLockName is where the lock of the writers is in a workspace.
 	defaultLockName = ".memkernel/markdown.lock"
 )
 
@@ -18,8 +18,8 @@ const (
 type Options struct {
 	// Timezone is the user's, in which days begin and end; default time.Local.
 	Timezone *time.Location
-	// Private tells that the session is private: only then MEMORY.md and
-	// USER.md exist. A door that doesn't say is shared.
+	// Private reports whether the session is private: only then MEMORY.md and
+	// USER.md exist. The default is shared.
 	Private bool
 	// MaxFileBytes is the largest file that is loaded whole, and the most that
 	// Read returns at once; default DefaultMaxFileBytes. Larger files are
@@ -44,7 +44,8 @@ type Store struct {
 	files Files
 	dir   string
 	opts  Options
-	// guard is asked before MEMORY.md is replaced, nil for nobody.
+	// guard is called before MEMORY.md is replaced; nil allows every
+	// replacement.
 	guard func(path, before, after string) error
 }
 
@@ -64,8 +65,8 @@ func Open(dir string, opts *Options) (*Store, error) {
 	return s, nil
 }
 
-// New is a workspace whose files are kept elsewhere than in a folder; the store closes
-// them.
+// New returns a workspace whose files are kept elsewhere than in a folder; the store
+// closes them.
 func New(files Files, opts *Options) *Store {
 	s := &Store{files: files}
 	if opts != nil {
@@ -87,15 +88,17 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Guard has a function asked, under the lock, before MEMORY.md is replaced; what it
-// refuses is not written. It must be set before the store is used.
+// Guard sets a function that is called, under the lock, before MEMORY.md is
+// replaced; if it returns an error, nothing is written. It must be set before the
+// store is used.
 func (s *Store) Guard(refuse func(path, before, after string) error) { s.guard = refuse }
 
 // Close releases the workspace. The store must not be used after it.
 func (s *Store) Close() error { return s.files.Close() }
 
-// FS is the workspace for those who only read. Of the files that have a meaning it opens
-// no link that this store refuses. It lives as long as the store.
+// FS returns the workspace for those who only read. Of the files that have a
+// meaning it opens no link that this store refuses. It lives as long as the
+// store.
 func (s *Store) FS() fs.FS { return storeFS{s} }
 
 type storeFS struct{ s *Store }
@@ -110,8 +113,8 @@ func (f storeFS) Open(name string) (fs.File, error) {
 	return f.s.files.Open(name)
 }
 
-// Dir is the workspace's absolute path, "" if its files are kept elsewhere than in a
-// folder.
+// Dir returns the workspace's absolute path, "" if its files are kept elsewhere than
+// in a folder.
 func (s *Store) Dir() string { return s.dir }
 
 // Shared returns a store of the same workspace for shared sessions. Closing
@@ -122,14 +125,14 @@ func (s *Store) Shared() *Store {
 	return &Store{files: s.files, dir: s.dir, opts: o}
 }
 
-// Chunking is the setting by which this store's documents are chunked.
+// Chunking returns the setting by which this store's documents are chunked.
 func (s *Store) Chunking() Chunking {
 	c := Chunking{Tokens: s.opts.ChunkTokens, Overlap: s.opts.OverlapTokens, Count: s.opts.Count, CountName: s.opts.CountName}
 	c.setDefaults()
 	return c
 }
 
-// File is a file of the workspace as its name and a stat tell it.
+// File describes a file of the workspace by its name and its stat.
 type File struct {
 	// Path is relative to the workspace, with forward slashes.
 	Path    string    `json:"path"`
@@ -142,8 +145,8 @@ type File struct {
 	TooLarge bool `json:"too_large,omitempty"`
 }
 
-// AgesFrom is the moment from which the file's age counts: the beginning of
-// the day in its name, in loc; else its modification time; ok is false for
+// AgesFrom returns the moment from which the file's age counts: the beginning
+// of the day in its name, in loc; else its modification time; ok is false for
 // files that never age.
 func (f File) AgesFrom(loc *time.Location) (t time.Time, ok bool) {
 	switch f.Tier {
@@ -155,7 +158,7 @@ func (f File) AgesFrom(loc *time.Location) (t time.Time, ok bool) {
 	return f.ModTime, true
 }
 
-// fileOf is a file as its stat tells it.
+// fileOf returns the File of a path, class and stat.
 func fileOf(path string, c Class, fi fs.FileInfo, limit int64) File {
 	f := File{Path: path, Size: fi.Size(), ModTime: fi.ModTime(), Class: c}
 	if f.Size > limit {

@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// What says by itself that it no longer holds: a label or a bracket at the end. Words
-// that may be said of the thing and not of the statement (obsolete, deprecated,
-// replaced by) are none.
+// The marks of a statement that no longer holds: a label or a bracket at the end.
+// Words that may describe the thing and not the statement (obsolete, deprecated,
+// replaced by) are not among them.
 var (
 	saysSuperseded  = regexp.MustCompile(`(?i)^[*_\[(]*(?:superseded|überholt|已被取代|已作废)[*_\])]*\s*[:：]|[(\[（【](?:now\s+)?(?:superseded\b|überholt\b|已被[^)）\]】]*(?:取代|替代)|已作废)[^)）\]】]*[)）\]】][.。*_\s]*$`)
 	strickenThrough = regexp.MustCompile(`^[*_ ]*~~[^~]+~~[*_ .。]*(?:[(（][^)）]{0,60}[)）])?[*_ .。]*$`)
@@ -17,7 +17,7 @@ var (
 	htmlNote        = regexp.MustCompile(`<!--.*?-->`)
 )
 
-// SaysSuperseded tells a line that says of itself that it no longer holds: it is struck
+// SaysSuperseded reports whether a line is marked as no longer valid: it is struck
 // through as a whole, or marked as superseded.
 func SaysSuperseded(line string) bool {
 	if !strings.Contains(line, "~~") && !strings.ContainsAny(line, ":：()[]（）【】") {
@@ -39,7 +39,8 @@ var (
 // mostFormer is how many words name what no longer holds, at most.
 const mostFormer = 6
 
-// Replacement is what a statement says of one that it takes the place of, in its words.
+// Replacement describes the statement that another one replaces, in the words of the
+// new one.
 type Replacement struct{ now, former []string }
 
 // ReplacementOf reads a statement that names the old value beside the new one: "5433
@@ -64,8 +65,8 @@ func ReplacementOf(text string) (r Replacement, ok bool) {
 	if i := strings.Index(former, " to "); i > 0 { // changed from X to Y
 		former = former[:i]
 	}
-	r.former = telling(former)
-	r.now = telling(text[:at[0]] + " " + text[at[0]+len(former):])
+	r.former = contentWords(former)
+	r.now = contentWords(text[:at[0]] + " " + text[at[0]+len(former):])
 	return r, len(r.former) > 0 && len(r.former) <= mostFormer
 }
 
@@ -80,15 +81,15 @@ func hints(text string) bool {
 	return slices.ContainsFunc(cues, func(c string) bool { return strings.Contains(low, c) })
 }
 
-// Mentioned tells whether a text, in lower case, has the words of what no longer holds:
-// without them it is nothing that [Replacement.Replaces].
+// Mentioned reports whether a text, in lower case, has the words of what no longer
+// holds: without them it is nothing that [Replacement.Replaces].
 func (r Replacement) Mentioned(low string) bool {
 	return !slices.ContainsFunc(r.former, func(w string) bool { return !strings.Contains(low, w) })
 }
 
-// Replaces tells whether another statement is the one whose place is taken: every word
-// of it that tells anything stands here, some of them only as what no longer holds, and
-// this one says something that it does not.
+// Replaces reports whether another statement is the one that is replaced: every
+// content word of it is in r, some of them only in the former part, and r has a
+// word that it does not have.
 func (r Replacement) Replaces(other string) bool {
 	if !r.Mentioned(strings.ToLower(other)) {
 		return false
@@ -96,9 +97,9 @@ func (r Replacement) Replaces(other string) bool {
 	if _, changed := ReplacementOf(other); changed || SaysSuperseded(other) {
 		return false
 	}
-	said := telling(htmlNote.ReplaceAllString(other, ""))
+	words := contentWords(htmlNote.ReplaceAllString(other, ""))
 	shared, old := 0, 0
-	for _, w := range said {
+	for _, w := range words {
 		switch {
 		case slices.Contains(r.now, w):
 			shared++
@@ -108,21 +109,21 @@ func (r Replacement) Replaces(other string) bool {
 			return false
 		}
 	}
-	news := slices.ContainsFunc(r.now, func(w string) bool { return !slices.Contains(said, w) && !slices.Contains(changing, w) })
-	whole := !slices.ContainsFunc(r.former, func(w string) bool { return !slices.Contains(said, w) })
+	news := slices.ContainsFunc(r.now, func(w string) bool { return !slices.Contains(words, w) && !slices.Contains(changing, w) })
+	whole := !slices.ContainsFunc(r.former, func(w string) bool { return !slices.Contains(words, w) })
 	return shared > 0 && old > 0 && whole && news
 }
 
-// changing are words that only say that something changed.
+// changing are words that only mean that something changed.
 var changing = []string{"now", "instead", "since", "from", "moved", "changed", "switched", "migrated", "jetzt", "nun", "ab", "seit", "maintenant", "désormais", "ahora", "现", "在", "改", "теперь", "was"}
 
-// idle are words that tell nothing of what a statement is about.
+// idle are words that carry nothing of what a statement is about.
 var idle = []string{"the", "a", "an", "is", "are", "was", "be", "of", "on", "at", "in", "to", "for", "and", "we", "our", "it", "its", "runs", "run", "uses", "use", "listens", "lives", "stands", "set",
 	"der", "die", "das", "den", "dem", "ist", "sind", "wird", "auf", "im", "am", "mit", "läuft", "nutzt", "le", "la", "les", "est", "sur", "à", "en", "el", "los", "es", "está", "il", "è", "o", "é", "是", "为", "的", "在", "用"}
 
-// telling are the words of a text that tell something, in lower case. Of scripts
-// without spaces each character is a word.
-func telling(text string) []string {
+// contentWords returns the words of a text that are not idle, in lower case. In
+// scripts without spaces each character is a word.
+func contentWords(text string) []string {
 	var out []string
 	var b strings.Builder
 	end := func() {

@@ -2,7 +2,7 @@ package markdownstore
 
 import "strings"
 
-// UnitKind says what a unit is.
+// UnitKind is what a unit is.
 type UnitKind string
 
 const (

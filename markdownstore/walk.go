@@ -44,7 +44,7 @@ type walker struct {
 	memory   fs.FileInfo // MEMORY.md, once it was seen
 }
 
-// name lists a known file of the root. They are asked for one by one: a
+// name lists a known file of the root. They are looked up one by one: a
 // workspace can be a large repository.
 func (w *walker) name(name string) bool {
 	c, _ := Classify(name)
@@ -136,8 +136,8 @@ func (w *walker) folder(dir string) bool {
 }
 
 // child yields a file of a folder. A symbolic link to a folder is reported,
-// since what stands behind it is not listed; links to other things, like files
-// of other kinds, are nothing of ours.
+// since what is behind it is not listed; links to other things, like files of
+// other kinds, are nothing of ours.
 func (w *walker) child(p string, c Class, ok bool, e fs.DirEntry) bool {
 	if !ok {
 		if _, folder, _ := w.files.Resolve(p); !folder {
@@ -185,7 +185,7 @@ func byPath(a, b fs.DirEntry) int {
 	return cmp.Compare(after(a, n), after(b, n))
 }
 
-// after is the byte of the entry's path that follows the first n.
+// after returns the byte of the entry's path that follows the first n.
 func after(e fs.DirEntry, n int) int {
 	switch name := e.Name(); {
 	case n < len(name):

@@ -19,7 +19,7 @@ type Bound struct {
 	NetCostUSD *float64 `json:"net_cost_usd"`
 }
 
-// bound is what call n adds to it.
+// bound returns what call n adds to it.
 func (r *recording) bound(n int) Bound {
 	m := r.model(r.calls[n].Start)
 	window := orElse(r.opt.ContextWindow, m.ContextWindow)
@@ -63,7 +63,8 @@ func (r *recording) large(from, end, limit int) int {
 	return n
 }
 
-// cheaper is the smaller of two prices if a prompt may go uncached, else the first.
+// cheaper returns the smaller of two prices if a prompt may go uncached, else the
+// first.
 func cheaper(write, plain *float64, uncached bool) *float64 {
 	if uncached && write != nil && plain != nil && *plain < *write {
 		return plain

@@ -52,7 +52,7 @@ func (p *cacheTTL) choose(req request) choice {
 }
 
 // prune shortens large results, and clears the oldest ones if that did not do. It
-// tells whether anything changed.
+// reports whether anything changed.
 func (p *cacheTTL) prune(req request) (changed bool) {
 	room := float64(req.window) * pruneChars
 	size := p.chars(req.end) + p.rec.opt.FixedTokens*pruneChars
@@ -79,7 +79,7 @@ func (p *cacheTTL) prune(req request) (changed bool) {
 	return changed
 }
 
-// protected is where the newest answers begin, whose results stay.
+// protected returns where the newest answers begin, whose results stay.
 func (p *cacheTTL) protected(end int) int {
 	left := pruneKeepAnswers
 	for i := end - 1; i >= p.from; i-- {

@@ -62,11 +62,11 @@ func (c *Call) code(name string) {
 	c.Codes[name]++
 }
 
-// controllable are the faults that another choice of what stands would have
+// controllable are the faults that another choice of what is shown would have
 // prevented. The others come from the host or the machine.
 var controllable = map[string]bool{string(kernel.FaultRefetch): true, string(kernel.FaultDuplicateTool): true}
 
-// price fills in what the bill says. The fixed part stands in front, so its tokens
+// price fills in what the bill holds. The fixed part is in front, so its tokens
 // are the first that are read, then written for long, then for short.
 func (c *Call) price(b cachelayout.Bill, m cachelayout.Model, fixed int, extra *float64) {
 	c.Input, c.Read, c.Uncached = b.Total(), b.ReadTokens, b.UncachedTokens

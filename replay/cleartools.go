@@ -58,7 +58,7 @@ func (p *clearTools) clear(req request) bool {
 	return true
 }
 
-// saves is what clearing a result would save, in tokens.
+// saves returns what clearing a result would save, in tokens.
 func (p *clearTools) saves(r result) int {
 	part := p.part(r)
 	before, after := p.rec.msgs[r.message], p.rec.msgs[r.message]

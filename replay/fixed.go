@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// infer fills in what the recorded messages say: model, lifetime, fixed part, and
-// the window if it was asked for as room above the fixed part.
+// infer fills in what the recorded messages hold: model, lifetime, fixed part,
+// and the window if it was asked for as room above the fixed part.
 func (o *Options) infer(msgs []memkernel.Message) {
 	recorded := ""
 	var ttl time.Duration

@@ -29,7 +29,7 @@ func testBook(t testing.TB) *cachelayout.Book {
 }
 
 // script writes a session by hand. Every message has the number of tokens that it
-// says, whatever its text.
+// names, whatever its text.
 type script struct {
 	msgs   []memkernel.Message
 	tokens []int

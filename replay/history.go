@@ -13,10 +13,10 @@ import (
 type history struct {
 	rec  *recording
 	from int
-	// lead stands in front of the messages once some left.
+	// lead is in front of the messages once some left.
 	lead []item
-	// other holds the messages that do not stand as they were, forms what stands in
-	// place of a result, by call.
+	// other holds the messages that are not shown as they were, forms what
+	// replaces a result, by call.
 	other map[int]item
 	forms map[string]string
 }
@@ -25,7 +25,7 @@ func newHistory(rec *recording) history {
 	return history{rec: rec, other: map[int]item{}, forms: map[string]string{}}
 }
 
-// at is message i as it stands.
+// at returns message i as it is shown.
 func (h *history) at(i int) *item {
 	if it, ok := h.other[i]; ok {
 		return &it
@@ -33,7 +33,7 @@ func (h *history) at(i int) *item {
 	return &h.rec.items[i]
 }
 
-// items lists what stands before message end.
+// items lists what is before message end.
 func (h *history) items(end int) []item {
 	out := make([]item, 0, len(h.lead)+end-h.from)
 	out = append(out, h.lead...)
@@ -43,7 +43,7 @@ func (h *history) items(end int) []item {
 	return out
 }
 
-// tokens is the size of items.
+// tokens returns the size of items.
 func (h *history) tokens(end int) int {
 	n := 0
 	for i := range h.lead {
@@ -55,7 +55,7 @@ func (h *history) tokens(end int) int {
 	return n
 }
 
-// result is a tool result that stands, by message and part.
+// result is a tool result that is shown, by message and part.
 type result struct{ message, part int }
 
 // results lists the tool results before message end, oldest first.
@@ -96,10 +96,10 @@ func (h *history) replace(r result, text string) int {
 
 func formKey(r result) string { return strconv.Itoa(r.message) + "/" + strconv.Itoa(r.part) }
 
-// form is what a result shows in place of its own text, "" for itself.
+// form returns what a result shows in place of its own text, "" for itself.
 func (h *history) form(r result) string { return h.forms[formKey(r)] }
 
-// withText is a part with a result whose content is a text.
+// withText returns a part with a result whose content is a text.
 func withText(p memkernel.Part, text string) memkernel.Part {
 	c := *p.Result
 	c.Content, c.Text = []memkernel.Part{{Kind: memkernel.PartText, Text: text}}, true
@@ -107,7 +107,8 @@ func withText(p memkernel.Part, text string) memkernel.Part {
 	return p
 }
 
-// textOf is the text of a result; media says that it holds something else too.
+// textOf returns the text of a result; media reports whether it holds
+// something else too.
 func textOf(p *memkernel.Part) (text string, media bool) {
 	var b strings.Builder
 	for i := range p.Result.Content {
@@ -119,7 +120,7 @@ func textOf(p *memkernel.Part) (text string, media bool) {
 }
 
 // begin drops the messages before from. A provider takes no prompt that begins with
-// an answer or a result, so a line stands in front of one.
+// an answer or a result, so a line is in front of one.
 func (h *history) begin(from int) {
 	h.from, h.lead = from, h.lead[:0]
 	if from > 0 && from < len(h.rec.msgs) && !transcript.PlainUser(h.rec.msgs[from]) {
@@ -129,8 +130,8 @@ func (h *history) begin(from int) {
 
 const leftOut = "[Earlier messages were left out.]"
 
-// newest is where the newest whole atoms within keep tokens begin. The newest atom
-// stands whatever its size.
+// newest returns where the newest whole atoms within keep tokens begin. The newest
+// atom is kept whatever its size.
 func (h *history) newest(end, keep int) int {
 	atoms := transcript.Atoms(h.rec.msgs[:end])
 	from, n := end, 0

@@ -15,16 +15,17 @@ const (
 	hostReserveShare = 0.16
 )
 
-// chooser decides what a call shows. It is asked for every call in turn.
+// chooser decides what a call shows. It is called for every call in turn.
 type chooser interface {
 	choose(req request) choice
 }
 
 // request is what a chooser has to know of a call.
 type request struct {
-	// n is the call, end how many messages stand before it.
+	// n is the call, end how many messages are before it.
 	n, end int
-	// cold tells that the cache holds nothing of the last prompt's messages.
+	// cold reports whether the cache holds nothing of the last prompt's
+	// messages.
 	cold bool
 	// room is what the messages may take: window − reserve − fixed part.
 	room   int
@@ -35,7 +36,8 @@ type request struct {
 // choice is what a call shows.
 type choice struct {
 	items []item
-	// cut names why something that stood before stands no more, "" if nothing left.
+	// cut names why something that was shown before is shown no more, "" if nothing
+	// left.
 	cut string
 	// summarised is the size of the messages that a summarising call read, 0 if
 	// there was none.
@@ -77,7 +79,8 @@ func (p *hostPolicy) request(n int, start time.Time) request {
 	return request{n: n, end: p.rec.end(n), cold: cold, room: p.room(window), window: window, model: model}
 }
 
-// room is what messages may take of a window: all but the reserve and the fixed part.
+// room returns what messages may take of a window: all but the reserve and the fixed
+// part.
 func (p *hostPolicy) room(window int) int {
 	reserve := orElse(p.rec.opt.Reserve, min(hostReserve, int(hostReserveShare*float64(window))))
 	return window - reserve - p.rec.opt.FixedTokens

@@ -26,7 +26,7 @@ func TestRestoreIsPriced(t *testing.T) {
 	}{
 		{Call{Input: 5000}, nil, 0, 0, 0, 0},
 		{Call{Input: 5000}, []recall.Need{pointer}, 1, 0, 104*12.5 + 5000, 0},                // written, and a round more
-		{Call{Input: 6000}, []recall.Need{pointer}, 0, 0, 104, 0},                            // it stands: read
+		{Call{Input: 6000}, []recall.Need{pointer}, 0, 0, 104, 0},                            // it is there: read
 		{Call{Input: 6000, Cold: true}, nil, 0, 0, 104 * 12.5, 0},                            // written anew
 		{Call{Input: 7000}, []recall.Need{lost}, 0, 1, 104, 204*12.5 + 7000},                 // without a pointer
 		{Call{Input: 7000, Cut: "full"}, nil, 0, 0, 0, 0},                                    // the cut takes both
@@ -40,7 +40,8 @@ func TestRestoreIsPriced(t *testing.T) {
 	}
 }
 
-// What stands is summed in no order of its own, so the price can't hang on one.
+// What is there is summed in no order of its own, so the price can't depend on
+// one.
 func TestRestorePriceIsOneNumber(t *testing.T) {
 	rec := newScript().user(0, text(300)).record(t, Options{})
 	m, price := rec.model(time.Time{}), 0.1
@@ -51,7 +52,7 @@ func TestRestorePriceIsOneNumber(t *testing.T) {
 		for i := range 60 {
 			at := recall.Place{Message: i}
 			rec.sizes[at] = 1 + 7*i*i
-			r.stands[at] = false
+			r.fetched[at] = false
 		}
 		c := Call{Input: 5000}
 		r.call(&c, nil, m)
@@ -146,7 +147,7 @@ func TestSinceCompaction(t *testing.T) {
 	}
 }
 
-// TestNeedsArePlaces: what is missing is named by the place where it stood.
+// TestNeedsArePlaces: what is missing is named by the place where it was.
 func TestNeedsArePlaces(t *testing.T) {
 	tr := recall.New()
 	add := func(role memkernel.Role, s string) {

@@ -32,7 +32,7 @@ func (p *kernelPolicy) open(ctx context.Context) error {
 
 func (p *kernelPolicy) close() error { return p.k.Close() }
 
-// plan asks for a plan.
+// plan requests a plan from the kernel.
 func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 	opt := &p.rec.opt
 	if opt.Reopen {
@@ -69,8 +69,8 @@ func validate(plan *kernel.ContextPlan) []transcript.Violation {
 		System: plan.System, Messages: plan.Messages, Markers: plan.Markers}, nil)
 }
 
-// behind tells which earlier places are not shown in full but can be reached by a
-// handle that the prompt names.
+// behind returns a function that reports which earlier places are not shown in
+// full but can be reached by a handle that the prompt names.
 func behind(plan *kernel.ContextPlan) func(recall.Place) bool {
 	calls, keys := map[string]bool{}, map[string]bool{}
 	for _, r := range plan.Reduced {

@@ -24,14 +24,14 @@ type stretch struct {
 	keep []kept
 }
 
-// kept is an older atom that stands in a stretch; full are its results that stand
-// in full, the others are left out.
+// kept is an older atom that is in a stretch; full are its results that are in
+// full, the others are left out.
 type kept struct {
 	atom int
 	full []int // indices into the unit's results
 }
 
-// omitted stands in place of a result that the oracle leaves out.
+// omitted is in place of a result that the oracle leaves out.
 const omitted = "[Tool result left out]"
 
 func newOracle(rec *recording, goal int) *oracle {
@@ -84,14 +84,14 @@ func (o *oracle) atom(k kept) []item {
 	return out
 }
 
-// base is where the messages begin that stand in full from a cut at call n on: with
-// the atom of the first message that no call has shown, or of the first that the
-// measure of recall presumes to be shown.
+// base returns where the messages begin that are in full from a cut at call n on:
+// with the atom of the first message that no call has shown, or of the first that
+// the measure of recall presumes to be shown.
 func (r *recording) base(n int) int {
 	return r.atoms[r.atomOf(min(r.seen(n), r.recent[n]))].Start
 }
 
-// atomOf is the atom that a message belongs to.
+// atomOf returns the atom that a message belongs to.
 func (r *recording) atomOf(message int) int {
 	at, ok := slices.BinarySearchFunc(r.atoms, message, func(a transcript.Atom, m int) int { return a.Start - m })
 	if !ok {

@@ -13,10 +13,10 @@ import (
 // dynamic programming over the calls at which a cut could be made.
 //
 // A plan is a row of stretches. A stretch begins with a cut, after which some older
-// atoms stand, each result of theirs in full or left out, and everything that is new
-// since the call before or among the last 8,000 tokens, which the measure of recall
-// presumes; from there on it only appends. Given a price λ for a
-// reference that is not shown, the stretches do not depend on each other:
+// atoms are shown, each result of theirs in full or left out, and everything that is
+// new since the call before or among the last 8,000 tokens, which the measure of
+// recall presumes; from there on it only appends. Given a price λ for a reference
+// that is not shown, the stretches do not depend on each other:
 //
 //	best(j) = min over i < j of best(i) + cost(i, j) − λ·shown(i, j)
 //
@@ -25,7 +25,7 @@ import (
 //
 // It ignores: that a cut may leave the leading part of the prompt cached (every cut
 // is charged the write of all it keeps; the replay of the plan gets the discount);
-// that a reference may stand in several older places (its newest is asked to stand);
+// that a reference may be in several older places (its newest is the one to show);
 // excerpts of results, pointers and summaries, which could show a line for less;
 // dearer price tiers; and plans between two values of λ. So the plan can be
 // followed, and is not proved to be the best.
@@ -33,8 +33,8 @@ type planner struct {
 	rec   *recording
 	units []unit
 	refs  [][][]recall.Place
-	// write and on are what a token costs at a call, new and standing, in dollars
-	// per million.
+	// write and on are what a token costs at a call, new and already there, in
+	// dollars per million.
 	write, on []float64
 	grown     []int // new tokens per call
 	room      int
@@ -75,8 +75,8 @@ func (p *planner) roomAt(m cachelayout.Model) int {
 // searchSteps is how often the range of λ is halved.
 const searchSteps = 16
 
-// reach is the cheapest plan found that shows goal references; one that shows as
-// many as possible if none does.
+// reach returns the cheapest plan found that shows goal references; one that
+// shows as many as possible if none does.
 func (p *planner) reach(goal int) []stretch {
 	high := 1.0
 	for _, g := range p.grown {
@@ -103,7 +103,7 @@ func (p *planner) reach(goal int) []stretch {
 	return plan
 }
 
-// best is the plan that is cheapest at a price for references.
+// best returns the plan that is cheapest at a price for references.
 func (p *planner) best(lambda float64) []stretch {
 	n := len(p.write)
 	least, from := make([]float64, n+1), make([]int, n+1)
@@ -135,7 +135,7 @@ func (p *planner) best(lambda float64) []stretch {
 	return plan
 }
 
-// shown counts the references that a plan shows, wherever they stand.
+// shown counts the references that a plan shows, wherever they are.
 func (p *planner) shown(plan []stretch) (n int) {
 	for k, s := range plan {
 		end := len(p.refs)
@@ -152,14 +152,14 @@ func (p *planner) shown(plan []stretch) (n int) {
 	return n
 }
 
-// holds tells whether a kept atom shows a place.
+// holds reports whether a kept atom shows a place.
 func (p *planner) holds(keep []kept, at recall.Place) bool {
 	atom, r := p.find(at)
 	i := slices.IndexFunc(keep, func(k kept) bool { return k.atom == atom })
 	return i >= 0 && (r < 0 || p.units[atom].results[r].saves <= 0 || slices.Contains(keep[i].full, r))
 }
 
-// find is the atom of a place, and its result there, -1 if it is none.
+// find returns the atom of a place, and its result there, -1 if it is none.
 func (p *planner) find(at recall.Place) (atom, r int) {
 	atom = p.rec.atomOf(at.Message)
 	return atom, slices.IndexFunc(p.units[atom].results, func(u unitResult) bool {
@@ -230,7 +230,7 @@ func (s *span) want(atom, r int) {
 	}
 }
 
-// value is what the stretch costs, less what its references earn.
+// value returns what the stretch costs, less what its references earn.
 func (s *span) value() float64 {
 	earned, _ := s.pick(false)
 	return s.cost - s.lambda*float64(s.free) - earned
@@ -279,7 +279,8 @@ func fit(all []option, room int) (out []option, earned float64) {
 	return out, earned
 }
 
-// option judges an atom. Its own text is paid if any of it stands.
+// option returns what showing an atom costs and earns, and reports whether it
+// earns anything. Its own text is paid if any of it is shown.
 func (s *span) option(atom int, list bool) (option, bool) {
 	u, w := &s.p.units[atom], s.wanted[atom]
 	o := option{kept: kept{atom: atom}, tokens: u.tokens, earns: s.lambda*float64(w.own) - float64(u.tokens)*s.hold}

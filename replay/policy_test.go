@@ -49,7 +49,8 @@ func TestBillsByHand(t *testing.T) {
 		want   []usage
 		cuts   string
 	}{
-		// 1 to 2: what stands is read at 1, what is new written at 12.5. 3: all cold.
+		// 1 to 2: what is there is read at 1, what is new written at 12.5. 3: all
+		// cold.
 		{"5m", threeTurns(10 * time.Minute), Fullest, Options{},
 			[]usage{{0, 1100, 0, 13750, 1250}, {1100, 250, 0, 4225, 3225}, {0, 1700, 0, 21250, 8750}}, "||"},
 		// Long entries survive the gap and cost 20 to write.
@@ -108,8 +109,8 @@ func TestTotalsByHand(t *testing.T) {
 	}
 }
 
-// TestAnswerFirst: a recording may begin with an answer, before which nothing stands. No
-// policy has it as a call.
+// TestAnswerFirst: a recording may begin with an answer, before which there is
+// nothing. No policy has it as a call.
 func TestAnswerFirst(t *testing.T) {
 	s := newScript().answer(10, "hello").user(20, "hi").answer(10, "yes")
 	for _, policy := range Policies() {
@@ -129,7 +130,7 @@ func TestUnpricedStaysUnpriced(t *testing.T) {
 
 func text(n int) string { return strings.Repeat("0123456789abcde\n", n/16+1)[:n] }
 
-// shownResults lists what stands in place of each tool result in a call's prompt.
+// shownResults lists what is in place of each tool result in a call's prompt.
 func shownResults(items []item) (out []string) {
 	for i := range items {
 		for j := range items[i].msg.Parts {

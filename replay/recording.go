@@ -83,22 +83,22 @@ func recordMessages(view []memkernel.Message, compactions []int, opt Options) (*
 	return r, nil
 }
 
-// item makes the item of a message; hash names what it says.
+// item makes the item of a message; hash identifies its content.
 func (r *recording) item(hash string, m memkernel.Message) item {
 	return item{hash: hash, region: cachelayout.RegionWorkingSet, msg: m, text: recall.TextOf(m), tokens: r.counter.Message(&m), image: hasImage(&m)}
 }
 
-// note is an item of the policy's own, in front of the messages.
+// note returns an item of the policy's own, in front of the messages.
 func (r *recording) note(hash, text string) item {
 	it := r.item(hash, memkernel.Message{Key: hash, Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}})
 	it.region = cachelayout.RegionCarry
 	return it
 }
 
-// end is how many messages stand before call n.
+// end returns how many messages are before call n.
 func (r *recording) end(n int) int { return r.calls[n].Index }
 
-// seen is how many messages stood before the call before n: what lies behind them
+// seen returns how many messages were before the call before n: what follows them
 // is new to call n.
 func (r *recording) seen(n int) int {
 	if n == 0 {
@@ -107,7 +107,7 @@ func (r *recording) seen(n int) int {
 	return r.calls[n-1].Index
 }
 
-// sum is the size of messages from to end in full.
+// sum returns the size of messages from to end in full.
 func (r *recording) sum(from, end int) int {
 	n := 0
 	for i := from; i < end; i++ {
@@ -116,7 +116,7 @@ func (r *recording) sum(from, end int) int {
 	return n
 }
 
-// model is what the price book knew at a time.
+// model returns what the price book knew at a time.
 func (r *recording) model(at time.Time) cachelayout.Model {
 	m, known := r.opt.Prices.Lookup(r.opt.Model, at)
 	if !known {
@@ -125,8 +125,8 @@ func (r *recording) model(at time.Time) cachelayout.Model {
 	return m
 }
 
-// size is how many tokens a place of the history takes, without thinking, which
-// nobody fetches.
+// size returns how many tokens a place of the history takes, without thinking,
+// which nobody fetches.
 func (r *recording) size(at recall.Place) int {
 	if n, ok := r.sizes[at]; ok {
 		return n
@@ -141,7 +141,7 @@ func (r *recording) size(at recall.Place) int {
 	return r.sizes[at]
 }
 
-// callOf is the call that a part belongs to, "" for dialogue.
+// callOf returns the call that a part belongs to, "" for dialogue.
 func callOf(p *memkernel.Part) string {
 	switch {
 	case p.Call != nil:

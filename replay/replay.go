@@ -1,6 +1,6 @@
 // Package replay runs a recorded session again, call by call, under a context
-// policy, and says what the calls would have cost and how much of what the agent
-// went on to refer to was in front of it.
+// policy, and reports what the calls would have cost and how much of what the
+// agent went on to refer to was in its prompt.
 //
 // All policies of a run work on the same messages, token counts, clock and price
 // book, and place their markers alike:
@@ -27,7 +27,7 @@
 // summary calls of the policies that compact. Nothing is sent anywhere.
 //
 // A call that can't be planned (see [Unplanned]) is left out for every policy alike: it
-// is in no figure, and what was said in it stands in the prompts of later calls.
+// is in no figure, and what was said in it is in the prompts of later calls.
 //
 // Tokens are counted, not billed; costs are US dollars by the embedded price book
 // at the time of each call.
@@ -45,7 +45,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Options say how a session is replayed. Zero values mean the defaults.
+// Options are how a session is replayed. Zero values mean the defaults.
 type Options struct {
 	// ContextWindow and Reserve are tokens; 0 takes the model's and the policy's
 	// own default.
@@ -94,7 +94,7 @@ type Result struct {
 	shown int // references shown
 }
 
-// Run replays a session under one policy. The oracle is told to show as much as
+// Run replays a session under one policy. The oracle is set to show as much as
 // memkernel does, which needs a run of it first.
 func Run(ctx context.Context, s *transcript.Session, name string, opt Options) (*Result, error) {
 	base, figure, err := ParsePolicy(name)
@@ -171,7 +171,7 @@ func (r *recording) run(ctx context.Context, name string, goal int) (*Result, er
 	return out, nil
 }
 
-// window is the window of the last call.
+// window returns the window of the last call.
 func (r *recording) window() int {
 	var at time.Time
 	if n := len(r.calls); n > 0 {

@@ -14,7 +14,7 @@ const afterCompaction = 30
 
 // rereads finds the recorded reads that a prompt would have caused: every line of
 // the result was seen before in results of the same file, so that neither the file
-// nor the part of it is new, and some line of it does not stand in the prompt.
+// nor the part of it is new, and some line of it is not in the prompt.
 type rereads struct {
 	rec   *recording
 	known map[string]map[string]bool // lines seen, by canonical path
@@ -40,7 +40,7 @@ func (r *rereads) call(c *Call, n int, shown *recall.Prompt) {
 			continue
 		}
 		c.Reads++
-		if lines := r.resultOf(n, call.ID); judged && r.seen(path, lines) && !stands(shown, lines) {
+		if lines := r.resultOf(n, call.ID); judged && r.seen(path, lines) && !showsAll(shown, lines) {
 			c.CausedReads++
 		}
 	}
@@ -49,7 +49,7 @@ func (r *rereads) call(c *Call, n int, shown *recall.Prompt) {
 	}
 }
 
-// readPath is the file that a call reads, "" if it reads none.
+// readPath returns the file that a call reads, "" if it reads none.
 func readPath(call *memkernel.ToolCall) string {
 	if call == nil {
 		return ""
@@ -90,7 +90,8 @@ func (r *rereads) keep(path string, lines []string) {
 	}
 }
 
-// resultOf is the result of a call of answer n as lines; none if it failed.
+// resultOf returns the result of a call of answer n as lines; none if it
+// failed.
 func (r *rereads) resultOf(n int, id string) []string {
 	end := len(r.rec.msgs)
 	if n+1 < len(r.rec.calls) {
@@ -118,7 +119,7 @@ func linesOf(p *memkernel.Part) []string {
 	return out
 }
 
-// seen tells whether all lines were seen in this file; none is nothing seen.
+// seen reports whether all lines were seen in this file; none is nothing seen.
 func (r *rereads) seen(path string, lines []string) bool {
 	for _, l := range lines {
 		if !r.known[path][l] {
@@ -128,8 +129,8 @@ func (r *rereads) seen(path string, lines []string) bool {
 	return len(lines) > 0
 }
 
-// stands tells whether the prompt shows every line.
-func stands(shown *recall.Prompt, lines []string) bool {
+// showsAll reports whether the prompt shows every line.
+func showsAll(shown *recall.Prompt, lines []string) bool {
 	for _, l := range lines {
 		if !shown.Contains(l) {
 			return false

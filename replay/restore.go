@@ -14,18 +14,19 @@ import (
 // and pages that it has lost are priced alike and summed apart.
 type restorer struct {
 	rec *recording
-	// stands holds the pages fetched since the last cut, and whether by a pointer.
-	stands map[recall.Place]bool
+	// fetched holds the pages fetched since the last cut, and whether by a
+	// pointer.
+	fetched map[recall.Place]bool
 }
 
 func newRestorer(rec *recording) *restorer {
-	return &restorer{rec: rec, stands: map[recall.Place]bool{}}
+	return &restorer{rec: rec, fetched: map[recall.Place]bool{}}
 }
 
 // call adds the price of one call's needs.
 func (r *restorer) call(c *Call, needs []recall.Need, m cachelayout.Model) {
 	if c.Cut != "" {
-		clear(r.stands)
+		clear(r.fetched)
 	}
 	tier := m.TierFor(c.Input)
 	write := writePrice(m, tier, r.rec.opt.TTL)
@@ -35,17 +36,17 @@ func (r *restorer) call(c *Call, needs []recall.Need, m cachelayout.Model) {
 	}
 	var pointer, lost bill
 	var behind, gone int // tokens, whose sum is the same in any order
-	for at, byPointer := range r.stands {
+	for at, byPointer := range r.fetched {
 		*pick(byPointer, &behind, &gone) += r.rec.size(at)
 	}
 	pointer.add(behind, on)
 	lost.add(gone, on)
 	fetched := 0
 	for _, n := range needs {
-		if _, ok := r.stands[n.Place]; ok {
+		if _, ok := r.fetched[n.Place]; ok {
 			continue
 		}
-		r.stands[n.Place] = n.Behind
+		r.fetched[n.Place] = n.Behind
 		pick(n.Behind, &pointer, &lost).add(r.rec.size(n.Place), write)
 		c.Resolutions += count(n.Behind)
 		c.Lost += count(!n.Behind)
@@ -88,8 +89,8 @@ func (b *bill) usd() *float64 {
 	return &v
 }
 
-// writePrice is what a new token costs that is written for ttl: input where writing
-// has no price of its own.
+// writePrice returns what a new token costs that is written for ttl: input where
+// writing has no price of its own.
 func writePrice(m cachelayout.Model, t cachelayout.Tier, ttl time.Duration) *float64 {
 	long := len(m.TTLs) > 1 && m.TTL(ttl) >= m.TTLs[1]
 	switch {

@@ -23,7 +23,8 @@ type Totals struct {
 	Overflows        int            `json:"overflows"`
 	Violations       int            `json:"violations"`
 	// Faults are all faults of the plans, FaultCodes the same by name, and
-	// Controllable those that another choice of what stands would have prevented.
+	// Controllable those that another choice of what is shown would have
+	// prevented.
 	Faults       int            `json:"faults"`
 	FaultCodes   map[string]int `json:"fault_codes"`
 	Controllable int            `json:"controllable_faults"`
@@ -137,7 +138,7 @@ func share(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// shareOrAll is a share of which nothing is all.
+// shareOrAll returns a's share of b, 1 if b is 0.
 func shareOrAll(a, b int) float64 {
 	if b == 0 {
 		return 1

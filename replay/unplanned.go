@@ -19,9 +19,10 @@ const (
 	// Answered: nothing in front of the call asks for an answer, since the
 	// conversation ends with a message of the model's.
 	Answered = "answered"
-	// NoMessages: nothing stands in front of it.
+	// NoMessages: nothing is in front of it.
 	NoMessages = "no_messages"
-	// DoesNotFit: the least that must stand is larger than window − reserve.
+	// DoesNotFit: the least that must be shown is larger than window −
+	// reserve.
 	DoesNotFit = "does_not_fit"
 	// Refused: the kernel refused it for another reason, which Detail has.
 	Refused = "refused"
@@ -34,7 +35,7 @@ type Unplanned struct {
 	Index int       `json:"index"`
 	Key   string    `json:"key"`
 	Time  time.Time `json:"time,omitzero"`
-	// Reason is one of the constants above, Detail says more.
+	// Reason is one of the constants above, Detail explains it further.
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
 }
@@ -46,7 +47,7 @@ func (r *recording) unplanned(n int, reason, detail string) Unplanned {
 }
 
 // leave takes the calls out of the recording that nobody can plan, whatever the policy.
-// What they said stands in the prompts of later calls.
+// What they said is in the prompts of later calls.
 func (r *recording) leave() {
 	var calls []transcript.Call
 	var numbers, after []int
@@ -69,7 +70,8 @@ func (r *recording) uncounted(n int) (Unplanned, bool) {
 	return r.others[i], true
 }
 
-// plannable says why the messages before end are no request, "" if they are one.
+// plannable returns why the messages before end are no request, "" if they are
+// one.
 func (r *recording) plannable(end int) string {
 	switch {
 	case end == 0:
@@ -80,8 +82,9 @@ func (r *recording) plannable(end int) string {
 	return ""
 }
 
-// refusal tells whether an error concerns one call alone, and why it was not planned.
-// What the machine or the settings are to blame for would come again with every call.
+// refusal reports whether an error concerns one call alone, and why it was not
+// planned. What the machine or the settings are to blame for would come again with
+// every call.
 func refusal(err error) (reason string, ok bool) {
 	var (
 		small  *kernel.TooSmallError

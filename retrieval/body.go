@@ -9,14 +9,15 @@ import (
 // body is a text that is analysed when it is wanted, once.
 type body struct {
 	text string
-	// keys are those of its words. ascii is false if they can't be told.
+	// keys are those of its words. ascii is false if the text has other
+	// letters, whose keys are unknown.
 	keys  []key
 	ascii bool
 	made  atomic.Pointer[digest]
 }
 
-// bytesPerKey is a little less than what a word and what stands behind it have,
-// in code as in prose.
+// bytesPerKey is a little less than what a word and what is behind it have, in
+// code as in prose.
 const bytesPerKey = 5
 
 func newBody(text string) *body {
@@ -39,8 +40,8 @@ func (b *body) digest(a *analysis.Analyzer, lang string) *digest {
 	return d
 }
 
-// size is the body's length in terms, told by its keys where it can be, so that
-// it does not depend on what was analysed.
+// size returns the body's length in terms, taken from its keys where possible,
+// so that it does not depend on what was analysed.
 func (b *body) size(a *analysis.Analyzer) int {
 	if b.ascii {
 		return len(b.keys)

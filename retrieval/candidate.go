@@ -22,9 +22,9 @@ type candidate struct {
 	compared int
 }
 
-// weights mixes the two searches. A search that found nothing at all is taken
-// for absent, and the other gets all the weight; a chunk that only one of two
-// searches found has 0 from the other.
+// weights mixes the two searches. A search that found nothing at all is
+// treated as absent, and the other gets all the weight; a chunk that only one
+// of two searches found has 0 from the other.
 type weights struct{ vector, keyword float64 }
 
 func (w weights) among(hits index.Hits) weights {
@@ -99,7 +99,7 @@ func (c *candidate) score(d decay, now time.Time) {
 	c.hit.Score = p.Merged * p.Decay
 }
 
-// order sorts candidates by score, equal ones by where they stand, and numbers
+// order sorts candidates by score, equal ones by where they are, and numbers
 // them.
 func order(cs []*candidate) {
 	slices.SortFunc(cs, func(a, b *candidate) int {

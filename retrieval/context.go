@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// weigh finds what each term tells. How many passages hold it is known of the
-// candidates, and guessed for all others by the number of chunks that do.
+// weigh computes the weight of each term. The number of passages that hold it
+// is counted among the candidates, and estimated for all others from the
+// number of chunks that do.
 func (r *refiner) weigh() {
 	total := float64(len(r.places)) * max(float64(r.hits.Chunks)/float64(r.chunks), 1)
 	r.idf = make([]float64, len(r.terms))
@@ -34,7 +35,8 @@ func (r *refiner) weigh() {
 	}
 }
 
-// idf is the weight of a word that so many of all passages hold, never below 0.
+// idf returns the weight of a word that so many of all passages hold, never
+// below 0.
 func idf(total, n float64) float64 { return math.Log(1 + (max(total-n, 0)+.5)/(n+.5)) }
 
 // rateOwn scores the passages by their own words.
@@ -60,7 +62,7 @@ func (r *refiner) rateOwn() {
 	}
 }
 
-// norm is what BM25 puts under a count, for a length in mean lengths.
+// norm returns what BM25 puts under a count, for a length in mean lengths.
 func (r *refiner) norm(length float64) float64 { return r.sig.K1 * (1 - r.sig.B + r.sig.B*length) }
 
 func (r *refiner) rateSessions() {
@@ -79,7 +81,7 @@ func (r *refiner) rateSessions() {
 	}
 }
 
-// combine adds to each passage's own score what stands round it.
+// combine adds to each passage's own score what surrounds it.
 func (r *refiner) combine() {
 	for _, s := range r.sessions {
 		near := r.sig.Time != 0 && r.when.near(s.places[0].chunk.hit.Date)
@@ -103,19 +105,19 @@ func (r *refiner) combine() {
 	}
 	r.superseded()
 	if r.intent.when && r.sig.Told != 0 {
-		r.told()
+		r.raiseTimes()
 	}
 	r.originals()
 }
 
-// raw is the chunk's score before it was brought into 0 to 1.
+// raw returns the chunk's score before it was brought into 0 to 1.
 func (c *candidate) raw() float64 {
 	k := c.hit.Parts.Keyword
 	return halfScore * k / max(1-k, 1e-9)
 }
 
-// around is what the neighbours of a passage add: for each term the largest share
-// that any of them gives, less what the passage has of it itself.
+// around returns what the neighbours of a passage add: for each term the largest
+// share that any of them gives, less what the passage has of it itself.
 func (r *refiner) around(ps []*place, i int) float64 {
 	type neighbour struct {
 		*place
@@ -150,8 +152,8 @@ func (r *refiner) around(ps []*place, i int) float64 {
 // toldAmong is how many of the best passages are looked at for words of time.
 const toldAmong = 64
 
-// told raises those of the best passages that tell of a time.
-func (r *refiner) told() {
+// raiseTimes raises those of the best passages that mention a time.
+func (r *refiner) raiseTimes() {
 	words := timeWords()
 	for _, p := range r.best(toldAmong) {
 		if slices.ContainsFunc(p.body.set, func(t uint32) bool { return words[t] }) {
@@ -160,10 +162,10 @@ func (r *refiner) told() {
 	}
 }
 
-// text is the passage's lines.
+// text returns the passage's lines.
 func (p *place) text() string { return lineRange(p.chunk.hit.Text, p.passage.from, p.passage.to) }
 
-// best are the n best passages, the best first.
+// best returns the n best passages, the best first.
 func (r *refiner) best(n int) []*place {
 	top := slices.DeleteFunc(slices.Clone(r.places), func(p *place) bool { return p.score <= 0 })
 	byScore := func(a, b *place) int {
@@ -176,8 +178,8 @@ func (r *refiner) best(n int) []*place {
 // spreadAmong is how many passages are chosen one by one.
 const spreadAmong = 40
 
-// spread puts the best passages, which come in order, into one in which sessions
-// take turns: each that is chosen makes the others of its session a little worse.
+// spread reorders the best passages so that sessions take turns: each one chosen
+// lowers the others of its session a little.
 func (r *refiner) spread(top []*place) {
 	worth := func(p *place) float64 { return p.score * math.Pow(1-r.sig.Spread, float64(p.session.taken)) }
 	for n := range min(spreadAmong, len(top)) {

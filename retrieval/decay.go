@@ -23,8 +23,9 @@ func (d decay) factor(age time.Duration) float64 {
 // presentFloor is the floor for questions about how things stand now.
 const presentFloor = 0.5
 
-// decay is what age does to the answers of this question: nothing where it asks
-// for a time or names one, more than usual where it asks about the present.
+// decay returns what age does to the answers of this question: nothing where it
+// asks for a time or names one, more than usual where it asks about the
+// present.
 func (s *search) decay() decay {
 	d := decay{s.opts.HalfLife, s.opts.Floor}
 	switch {

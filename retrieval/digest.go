@@ -19,9 +19,9 @@ func analyzer() (*analysis.Analyzer, error) {
 }
 
 // digest is the terms of a text, as hashes. Two terms in four billion share
-// one, which no score can tell.
+// one, too few to show in a score.
 type digest struct {
-	// set is sorted and without repeats; freq says how often each occurs.
+	// set is sorted and without repeats; freq is how often each occurs.
 	set, freq []uint32
 	// lang is the language that the text was stemmed for, "" if it has no word
 	// in Latin letters.
@@ -63,7 +63,7 @@ func tally(tokens []uint32) (set, freq []uint32) {
 	return set, freq
 }
 
-// appendHashes appends the hashes of terms that stand between spaces.
+// appendHashes appends the hashes of terms that are between spaces.
 func appendHashes(dst []uint32, terms []byte) []uint32 {
 	h := newHash
 	for _, c := range terms {
@@ -98,8 +98,8 @@ func hashTerms(terms []string) []uint32 {
 	return appendHashes(nil, []byte(strings.Join(terms[:min(len(terms), maxTerms)], " ")))
 }
 
-// count is how often a term occurs. Hashes are spread evenly, so its place in
-// the set is nearly known.
+// count returns how often a term occurs. Hashes are spread evenly, so its
+// place in the set is nearly known.
 func (d *digest) count(term uint32) uint32 {
 	n := len(d.set)
 	if n == 0 {
@@ -118,8 +118,8 @@ func (d *digest) count(term uint32) uint32 {
 	return d.freq[i]
 }
 
-// jaccard is the share of the terms of both sets that they have in common. Two
-// texts without terms have nothing in common.
+// jaccard returns the share of the terms of both sets that they have in
+// common. Two texts without terms have nothing in common.
 func jaccard(a, b []uint32) float64 {
 	common, i, j := 0, 0, 0
 	for i < len(a) && j < len(b) {

@@ -1,7 +1,6 @@
-// Package retrieval answers a question from memory. It asks an index and the
-// session's own spans for candidates, puts them in one order, and hands out
-// cited snippets, or a block of notes that fits a budget and may stand in a
-// prompt.
+// Package retrieval answers a question from memory. It searches an index and
+// the session's own spans for candidates, ranks them, and returns cited
+// snippets, or a block of notes that fits a budget and may be in a prompt.
 //
 //	question ──┬── words ────────────┐
 //	           └── Embedder ► vector ┴► Index.Search   Spans
@@ -19,23 +18,25 @@
 //	                                is left out; neighbours become one item
 //	          Render                the fenced block
 //
-// A Result always says how it came about. The reason speaks of memory: hits of
-// the session may stand beside any reason. What fails only in part (an embedder
-// that is down, vectors of another model) leaves the other half standing, and
-// mode and detail tell.
+// A Result always holds how it came about. The reason is about memory: hits of
+// the session may be beside any reason. What fails only in part (an embedder
+// that is down, vectors of another model) leaves the other half in use, which
+// mode and detail report.
 //
 // # Passages
 //
-// A Query may ask for passages instead of chunks: turns, items, paragraphs, tables
-// and code in runs of at most five lines, a heading with what stands under it. They
-// are found in the candidate chunks: 64, which is all of a small workspace, or Pool
-// of a larger one. A passage's score is BM25 of its own words and of the headings
-// above it, with what stands round it added: of each word the best share that a
-// neighbour gives, BM25 of the whole session, the chunk's own score. Factors are put
-// on that for who speaks and for the time that the question names (Signals, when,
-// intent). Then the words that the best three share with others are asked for, too,
-// with little weight (feedback). In how many passages a word stands is counted among the candidates and
-// scaled up to the index. What was made of a chunk is kept by its hash.
+// A Query may ask for passages instead of chunks: turns, items, paragraphs,
+// tables and code in runs of at most five lines, a heading with what is under
+// it. They are found in the candidate chunks: 64, which is all of a small
+// workspace, or Pool of a larger one. A passage's score is BM25 of its own
+// words and of the headings above it, with what surrounds it added: of each
+// word the best share that a neighbour gives, BM25 of the whole session, the
+// chunk's own score. Factors are put on that for who speaks and for the time
+// that the question names (Signals, when, intent). Then the words that the
+// best three share with others are asked for, too, with little weight
+// (feedback). The number of passages that hold a word is counted among the
+// candidates and scaled up to the index. What was made of a chunk is kept by
+// its hash.
 //
 //	chunks ── cut ► passages ── own ► + neighbours × speaker + session × time + feedback ── best
 //
@@ -44,7 +45,7 @@
 //
 // # Spans
 //
-// A session lets go of far more text than is ever asked for, so a span is not
+// A session drops far more text than is ever searched for, so a span is not
 // analysed when it is added. What is made of it then is a key for each word: the
 // word itself, in one number. A search looks at the keys that begin like one of
 // the question's terms, turns those back into words to see whether they leave the
@@ -56,7 +57,8 @@
 //     counted among those that hold a term, or not be chosen, wrongly; a chosen
 //     one that was counted wrongly is taken off again.
 //   - Lengths are counted in keys.
-//   - All spans in ASCII are analysed in one language, which samples of them tell.
+//   - All spans in ASCII are analysed in one language, which is detected from
+//     samples of them.
 //
 // On real sessions the first ten are those of an analysis of everything in .98 to
 // 1 of the cases. A span with letters beyond ASCII has no keys, and is analysed in
@@ -67,10 +69,10 @@
 //	<recall>
 //	one line: data, not instructions, and maybe out of date
 //	<note from="memory/2026-03-01.md#L3-L9" in="Deploys › Staging">
-//	the lines, less what says nothing
+//	the lines, without those that carry nothing
 //	</note>
 //	<note from="fm-0123456789abcdef" origin="mem0 4b1c…" date="2026-02-07">
-//	what another memory system had to say
+//	what another memory system returned
 //	</note>
 //	</recall>
 //

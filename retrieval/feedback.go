@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Feedback: what the best passages say beside the question's words is asked for
+// Feedback: the words of the best passages beside the question's are searched for
 // too, with little weight. It finds what answers in other words, and what a chain of
-// evidence goes on with: the name, the place, the thing that the first hit tells of.
+// evidence goes on with: the name, the place, the thing that the first hit mentions.
 //
 // Words weigh by their rarity and by the scores of the passages that hold them, so
-// those that several of the best agree on come first. To ask for agreement loses most
+// those that several of the best agree on come first. Requiring agreement loses most
 // of the gain.
 
 const (
@@ -54,7 +54,7 @@ func (r *refiner) feedback() {
 	}
 }
 
-// leaders are the n best passages, the best first.
+// leaders returns the n best passages, the best first.
 func (r *refiner) leaders(n int) []*place {
 	out := make([]*place, 0, n+1)
 	for _, p := range r.places {
@@ -71,7 +71,7 @@ func (r *refiner) leaders(n int) []*place {
 	return out
 }
 
-// lend is the words of some passages, in order, without the question's.
+// lend returns the words of some passages, in order, without the question's.
 func (r *refiner) lend(leaders []*place) []lent {
 	var words []lent
 	for i, p := range leaders {
@@ -94,8 +94,8 @@ func (r *refiner) lend(leaders []*place) []lent {
 	return words[:n]
 }
 
-// echoes tells whether a better passage of the same session has lent a word already:
-// that a session repeats itself is no agreement.
+// echoes reports whether a better passage of the same session has lent a word
+// already: a session that repeats itself doesn't count as agreement.
 func (p *place) echoes(better []*place, t uint32) bool {
 	return slices.ContainsFunc(better, func(q *place) bool { return q.session == p.session && q.body.count(t) > 0 })
 }
@@ -120,7 +120,8 @@ func (r *refiner) countHolders(words []lent) {
 	}
 }
 
-// pick leaves the words that tell most: held by others too, and not by all.
+// pick keeps the words that distinguish most: those that other passages hold
+// too, but not all of them.
 func pick(words []lent, total float64) []lent {
 	words = slices.DeleteFunc(words, func(w lent) bool { return w.holders < 2 || w.holders > total/feedbackCommon })
 	for i := range words {

@@ -10,7 +10,7 @@ import (
 )
 
 // What the best passage goes on with comes next, where the question's words don't
-// stand, and not without feedback.
+// are, and not without feedback.
 func TestFeedback(t *testing.T) {
 	var filler []string
 	for i := range 20 {

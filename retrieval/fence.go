@@ -8,14 +8,15 @@ import (
 
 // names are the tags that a note must not seem to hold: our own, those of the
 // roles, and those by which hosts and chat templates mark what is theirs. A tag
-// that goes on behind one of these words with a sign that is no letter counts
-// too (system-reminder, tool_result).
+// that continues behind one of these words with a sign that is not a letter
+// counts too (system-reminder, tool_result).
 var names = []string{blockTag, itemTag, "system", "user", "human", "assistant", "developer", "instruction", "instructions",
 	"tool", "function", "invoke", "antml", "thinking", "sys", "start", "end"}
 
-// neutral is a text that can't be taken for more than a note: tags of the names
-// above and control tokens of chat templates lose their angle bracket to ‹, and
-// what can't be seen, but for joiners that scripts and emoji need, is dropped.
+// neutral returns a text that can't be mistaken for more than a note: tags of
+// the names above and control tokens of chat templates lose their angle
+// bracket to ‹, and what can't be seen, but for joiners that scripts and emoji
+// need, is dropped.
 func neutral(text string) string {
 	if plain(text) {
 		return text
@@ -31,7 +32,7 @@ func neutral(text string) string {
 	return b.String()
 }
 
-// plain tells whether a text needs no look: it holds nothing to drop and no
+// plain reports whether a text needs no look: it holds nothing to drop and no
 // bracket.
 func plain(text string) bool {
 	for _, r := range text {
@@ -43,8 +44,8 @@ func plain(text string) bool {
 	return true
 }
 
-// visible drops what has no place in a note, and makes lines of what may be
-// shown as lines.
+// visible drops characters that don't belong in a note, and turns those that
+// may be shown as line breaks into line breaks.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -59,8 +60,9 @@ func visible(text string) string {
 	}, strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// dropped tells of control characters, marks that turn the order of writing
-// round, and characters that can't be seen and that no script needs.
+// dropped reports whether r is one of the control characters, marks that turn
+// the order of writing round, and characters that can't be seen and that no
+// script needs.
 func dropped(r rune) bool {
 	switch {
 	case r < 0x2000:
@@ -71,15 +73,15 @@ func dropped(r rune) bool {
 	return r == '\ufeff' || r >= 0xe0000 && r <= 0xe007f
 }
 
-// bracket tells whether a character is read as the beginning of a tag.
+// bracket reports whether a character is read as the beginning of a tag.
 func bracket(r rune) bool { return r == '<' || r == '＜' || r == '﹤' }
 
 // maxPosing bounds how far behind a bracket a name is looked for, in
 // characters that may be skipped.
 const maxPosing = 64
 
-// posing tells whether what follows a bracket reads as one of the names, or as
-// a control token such as |im_start|.
+// posing reports whether what follows a bracket reads as one of the names, or
+// as a control token such as |im_start|.
 func posing(rest string) bool {
 	first, _ := utf8.DecodeRuneInString(rest)
 	loose := unicode.IsSpace(first) // perhaps the sign for less
@@ -119,7 +121,7 @@ func named(word []byte) bool {
 	return false
 }
 
-// unseen tells whether a character within a word is not seen there.
+// unseen reports whether a character within a word is not seen there.
 func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me) || r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0'
 }
@@ -140,7 +142,7 @@ func pairs(from, to string) map[rune]byte {
 	return out
 }
 
-// narrow is the ASCII character of one of full width.
+// narrow returns the ASCII character of one of full width.
 func narrow(r rune) rune {
 	if r >= 0xff01 && r <= 0xff5e {
 		return r - 0xfee0
@@ -148,7 +150,7 @@ func narrow(r rune) rune {
 	return r
 }
 
-// fold is the small letter that a character is read as, 0 if none.
+// fold returns the small letter that a character is read as, 0 if none.
 func fold(r rune) byte {
 	if r >= 0x1d400 && r <= 0x1d6a3 { // mathematical letters, 26 large and 26 small in turn
 		return 'a' + byte((r-0x1d400)%26)

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// intent is what the form of a question tells of its answer.
+// intent is what the form of a question implies about its answer.
 type intent struct {
 	// when: the answer is a time.
 	when bool
@@ -27,7 +27,7 @@ var (
 	asksPresent = lazy(`(?i)\b(?:now|nowadays|currently|at present|these days|right now|latest|newest|most recent|still|anymore|any more)\b|\b(?:ahora|actualmente|todavía)\b|(?:^|\s)últim[oa]s?\b|\b(?:jetzt|derzeit|aktuell(?:e[nrs]?)?|momentan|inzwischen|noch immer|neueste[nrs]?)\b|现在|目前|最新|如今|还是`)
 )
 
-// What they can't do without.
+// Literals that a match of them must hold.
 var (
 	whenLiterals = newLiterals("when", "what day", "what date", "what month", "what year", "what time",
 		"which day", "which date", "which month", "which year", "which time", "cuándo", "cuando", "wann", "什么时候", "何时", "哪", "几")
@@ -85,7 +85,7 @@ var timeWords = sync.OnceValue(func() map[uint32]bool {
 	return out
 })
 
-// plural tells whether a plural noun stands between an English question word and
+// plural reports whether a plural noun is between an English question word and
 // the verb.
 func plural(text string) bool {
 	words := strings.Fields(strings.ToLower(text))

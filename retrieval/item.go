@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Item is a run of lines that stands in a prompt as one note.
+// Item is a run of lines that is in a prompt as one note.
 type Item struct {
 	Kind Kind `json:"kind"`
 	// Path is "" for spans and records, ID "" for files.
 	Path string `json:"path"`
 	ID   string `json:"id,omitempty"`
 	// StartLine and EndLine are the first and the last line of Text. Lines that
-	// say nothing may be missing between them.
+	// carry nothing may be missing between them.
 	StartLine int `json:"start_line"`
 	EndLine   int `json:"end_line"`
-	// Trail is the headings that all of it stands under.
+	// Trail is the headings that all of it is under.
 	Trail []string `json:"trail,omitempty"`
 	// Origin is that of its hits.
 	Origin   string `json:"origin,omitempty"`
@@ -30,13 +30,13 @@ type Item struct {
 	// Score is that of its best hit, Hits are the IDs of all of them.
 	Score float64  `json:"score"`
 	Hits  []string `json:"hits"`
-	// Cut tells that a hit did not fit whole.
+	// Cut reports whether a hit did not fit whole.
 	Cut bool `json:"cut,omitempty"`
 
 	lines []line
 }
 
-// Shows tells whether a line of the source stands in Text.
+// Shows reports whether a line of the source is in Text.
 func (it *Item) Shows(no int) bool {
 	return slices.ContainsFunc(it.lines, func(l line) bool { return l.no == no && l.text != gap })
 }
@@ -55,14 +55,14 @@ type segment struct {
 // source names the text that a segment's lines are counted in.
 func (s *segment) source() string { return string(s.hit.Kind) + cmp.Or(s.hit.Path, s.hit.ID) }
 
-// touches tells whether another segment is of the same text and overlaps it or
-// stands beside it.
+// touches reports whether another segment is of the same text and overlaps it
+// or is beside it.
 func (s *segment) touches(o segment) bool {
 	return s.from <= o.to+1 && o.from <= s.to+1 && s.source() == o.source()
 }
 
 // assemble makes items of segments: those that overlap or touch in one text
-// become one. Items stand in the order of their best segments.
+// become one. Items are in the order of their best segments.
 func assemble(segments []segment) []Item {
 	sorted := slices.Clone(segments)
 	slices.SortStableFunc(sorted, func(a, b segment) int {
@@ -120,7 +120,7 @@ func fuse(segments []segment) (Item, int) {
 	return item, best.rank
 }
 
-// supersededOf says what of an item was superseded, and by what.
+// supersededOf returns which part of an item was superseded, and by what.
 func supersededOf(segments []segment, best segment) string {
 	var parts []string
 	for _, s := range segments {
@@ -135,8 +135,8 @@ func supersededOf(segments []segment, best segment) string {
 }
 
 // merge puts the lines of b behind those of a that it does not repeat. Where a
-// long line was cut between two chunks, its parts are joined; next tells that
-// b's chunk follows a's.
+// long line was cut between two chunks, its parts are joined; next reports
+// whether b's chunk follows a's.
 func merge(a, b []line, next bool) []line {
 	last := a[len(a)-1]
 	i := slices.IndexFunc(b, func(l line) bool { return l.no >= last.no })
@@ -173,7 +173,7 @@ func splice(a, b string, next bool) string {
 	return a + " … " + b
 }
 
-// common is what two trails begin with alike.
+// common returns what two trails begin with alike.
 func common(a, b []string) []string {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

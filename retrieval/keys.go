@@ -6,8 +6,8 @@ import (
 )
 
 // key is a word, or the beginning of a long one, in keySymbols symbols, the first
-// on top. Behind the end of a shorter word the symbols are 0. Above them stands
-// what tells numbers apart: their remainder, 0 for a word of letters alone.
+// on top. Behind the end of a shorter word the symbols are 0. Above them is what
+// distinguishes numbers: their remainder, 0 for a word of letters alone.
 type key uint64
 
 const (
@@ -50,9 +50,9 @@ var kinds = func() (t [256]kind) {
 }()
 
 // appendKeys appends the keys of a text's words: what the package analysis makes
-// words of, each part of an identifier and, if there are several, the whole. It
-// is told by letters beyond ASCII that keys can't say what a text holds, and
-// gives up.
+// words of, each part of an identifier and, if there are several, the whole. At
+// a letter beyond ASCII, for which there are no keys, it gives up and returns
+// false.
 func appendKeys(dst []key, text string) (keys []key, ascii bool) {
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -73,7 +73,7 @@ func appendKeys(dst []key, text string) (keys []key, ascii bool) {
 	return dst, true
 }
 
-// emoji tells of signs that are terms.
+// emoji reports whether a sign is a term.
 func emoji(r rune) bool {
 	return r >= 0x2600 && r <= 0x27bf || r >= 0x2b00 && r <= 0x2bff || r >= 0x1f000 && r <= 0x1faff
 }
@@ -81,8 +81,8 @@ func emoji(r rune) bool {
 // emojiKey has a remainder that no number has.
 func emojiKey(r rune) key { return (remainders+1)<<numberShift | key(r) }
 
-// wordly tells of characters that are part of words. Punctuation, arrows and
-// lines, which tools like to draw, are told off first.
+// wordly reports whether a character is part of words. Punctuation, arrows and
+// lines, which tools often draw, are excluded first.
 func wordly(r rune) bool {
 	switch {
 	case r >= 0x2010 && r < 0x2070, r >= 0x2190 && r < 0x2460, r >= 0x2500 && r < 0x2600, r >= 0xfe00 && r <= 0xfe0f, r == utf8.RuneError:
@@ -110,7 +110,7 @@ func appendWord(dst []key, text string, i int) ([]key, int) {
 type beginning struct {
 	symbols key
 	n       uint
-	// number is what the digits come to, 1 before the first of them; 0 if there
+	// number is the value of the digits, 1 before the first of them; 0 if there
 	// is none.
 	number uint64
 }
@@ -195,7 +195,7 @@ func (w *compound) upper(c byte) {
 	w.add(c)
 }
 
-// cut ends a part. A single letter is none.
+// cut ends a part. A single letter is not one.
 func (w *compound) cut(part beginning) {
 	w.parts++
 	if part.n > 1 || part.number != 0 {
@@ -222,5 +222,5 @@ func (w *compound) end(size int) []key {
 	return w.dst
 }
 
-// follows tells whether an ASCII letter or digit stands at i.
+// follows reports whether an ASCII letter or digit is at i.
 func follows(text string, i int) bool { return i < len(text) && kinds[text[i]]&alnum != 0 }

@@ -2,8 +2,8 @@ package retrieval
 
 import "math/bits"
 
-// known maps keys to the terms that their words leave, as bits. It is asked for
-// most words of an archive, and several times as fast as a map.
+// known maps keys to the terms that their words leave, as bits. It is looked up
+// for most words of an archive, and is several times as fast as a map.
 type known struct {
 	slots []knownSlot // a power of two of them, at most half of them used
 	used  int
@@ -16,7 +16,7 @@ type knownSlot struct {
 
 func newKnown() known { return known{slots: make([]knownSlot, 512)} }
 
-// slot is where a key stands, or would.
+// slot is where a key is, or would.
 func (t *known) slot(k key) *knownSlot {
 	mask := len(t.slots) - 1
 	i := int(uint64(k) * 0x9E3779B97F4A7C15 >> (64 - bits.Len(uint(mask))))

@@ -21,7 +21,7 @@ func splitLines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// linesOf are a hit's lines, unmarked.
+// linesOf returns a hit's lines, unmarked.
 func linesOf(h *Hit) []line {
 	texts := splitLines(h.Text)
 	out := make([]line, len(texts))
@@ -31,10 +31,10 @@ func linesOf(h *Hit) []line {
 	return out
 }
 
-// size is a line's length in characters, with its end.
+// size returns a line's length in characters, with its end.
 func (l line) size() int { return utf8.RuneCountInString(l.text) + 1 }
 
-// sum is the size of lines side by side.
+// sum returns the size of lines side by side.
 func sum(lines []line) int {
 	n := 0
 	for _, l := range lines {
@@ -81,7 +81,7 @@ func (h *holding) add(mark uint64, n int) {
 	}
 }
 
-// without tells whether no term is lost with a line.
+// without reports whether no term is lost with a line.
 func (h *holding) without(mark uint64) bool {
 	for ; mark != 0; mark &= mark - 1 {
 		if h.lines[bits.TrailingZeros64(mark)] == 1 {
@@ -107,8 +107,8 @@ func grow(lines []line, from, to, limit int) (int, int) {
 	return from, to
 }
 
-// excerpt is the window of lines within a size; a line that is larger by itself
-// is cut at word borders.
+// excerpt returns the window of lines within a size; a line that is larger by
+// itself is cut at word borders.
 func excerpt(lines []line, limit int, terms []uint32) []line {
 	if len(lines) == 0 || limit <= 0 {
 		return nil
@@ -175,7 +175,8 @@ func cut(text string, n int) []line {
 	return out
 }
 
-// languageSample is how much of a text its language is told by, in bytes.
+// languageSample is how much of a text its language is detected from, in
+// bytes.
 const languageSample = 1 << 10 // 1 KiB
 
 // mark finds the terms in lines of one text, or pieces of a line. Without an
@@ -202,7 +203,7 @@ func mark(lines []line, terms []uint32) {
 	}
 }
 
-// sample is the beginning of lines.
+// sample returns the beginning of lines.
 func sample(lines []line) string {
 	n, size := 0, 0
 	for ; n < len(lines) && size < languageSample; n++ {

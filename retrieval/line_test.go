@@ -50,7 +50,7 @@ func TestSnippet(t *testing.T) {
 	}
 }
 
-// A snippet is never too long, and is the lines that it says, but for a single
+// A snippet is never too long, and is the lines that it names, except a single
 // line that is longer than a snippet may be.
 func TestSnippetIsItsLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -17,7 +17,7 @@ func newLiterals(words ...string) *literals {
 	return l
 }
 
-// keysOf are the keys of a map as literals.
+// keysOf returns the keys of a map as literals.
 func keysOf[V any](m map[string]V) *literals {
 	l := &literals{}
 	for w := range m {
@@ -26,13 +26,13 @@ func keysOf[V any](m map[string]V) *literals {
 	return l
 }
 
-// folded is a text as literals are looked for in it: as expressions that don't mind
-// the case see it, which take the long s for an s.
+// folded returns a text as literals are looked for in it: as expressions that don't
+// mind the case see it, which take the long s for an s.
 func folded(text string) string {
 	return strings.ReplaceAll(strings.ToLower(text), "ſ", "s")
 }
 
-// in tells whether any of the words stands in a text.
+// in reports whether any of the words is in a text.
 func (l *literals) in(text string) bool {
 	for i := range len(text) {
 		for _, w := range l.by[text[i]] {
@@ -44,12 +44,12 @@ func (l *literals) in(text string) bool {
 	return false
 }
 
-// whole tells whether any of the words stands in a text by itself, its spaces of any
+// whole reports whether any of the words is in a text by itself, its spaces of any
 // length and kind. Words of Chinese are never part of others.
 func (l *literals) whole(text string) bool {
 	for i := range len(text) {
 		for _, w := range l.by[text[i]] {
-			if end := stands(text[i:], w); end > 0 && (w[0] >= 0xE0 || !inWord(text, i) && !inWord(text, i+end)) {
+			if end := prefixWord(text[i:], w); end > 0 && (w[0] >= 0xE0 || !inWord(text, i) && !inWord(text, i+end)) {
 				return true
 			}
 		}
@@ -57,9 +57,9 @@ func (l *literals) whole(text string) bool {
 	return false
 }
 
-// stands tells how long a word is that a text begins with, 0 if it begins with
-// another.
-func stands(text, word string) int {
+// prefixWord returns how many bytes word takes at the beginning of text, 0 if
+// text doesn't begin with it. A space in word matches any run of spaces.
+func prefixWord(text, word string) int {
 	i := 0
 	for j := range len(word) {
 		if word[j] != ' ' {
@@ -82,8 +82,8 @@ func stands(text, word string) int {
 
 func space(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' && c != '\v' }
 
-// inWord tells whether a place is inside of a word of ASCII letters, as expressions
-// see it.
+// inWord reports whether a place is inside of a word of ASCII letters, as
+// expressions see it.
 func inWord(text string, i int) bool {
 	return i > 0 && i < len(text) && letter(text[i-1]) && letter(text[i])
 }

@@ -18,9 +18,9 @@ const (
 	leastIDF    = 1e-6
 )
 
-// prior is how many spans without any of the question's words are thought to
-// stand beside the real ones. Without them a session's first spans could not be
-// found: to BM25 a word that one of two documents holds says nothing.
+// prior is how many spans without any of the question's words are thought to be
+// beside the real ones. Without them a session's first spans could not be
+// found: to BM25 a word that one of two documents holds has no weight.
 const prior = 100
 
 // leastAnalysed is how many of the spans that their keys speak for are analysed at
@@ -101,10 +101,10 @@ func (s *Spans) norms(a *analysis.Analyzer) []float64 {
 	return out
 }
 
-// bm25 is the part of a score that one term has.
+// bm25 returns the part of a score that one term has.
 func bm25(idf, count, norm float64) float64 { return idf * count * (k1 + 1) / (count + norm) }
 
-// idfs are the weights of the terms.
+// idfs returns the weights of the terms.
 func (l *lookup) idfs() []float64 {
 	out := make([]float64, len(l.holders))
 	for j, n := range l.holders {
@@ -113,7 +113,7 @@ func (l *lookup) idfs() []float64 {
 	return out
 }
 
-// best are the n spans that have the largest scores by their keys.
+// best returns the n spans that have the largest scores by their keys.
 func (l *lookup) best(n int, want func(id string) bool) []int {
 	idf := l.idfs()
 	about := make([]float64, len(l.spans))

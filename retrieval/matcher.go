@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// matcher tells by its key which of a question's terms a word leaves. Most keys
+// matcher finds which of a question's terms a word yields, by its key. Most keys
 // share too little with any term to be looked at; the others are turned into the
 // word again, which is analysed once.
 type matcher struct {
@@ -45,8 +45,8 @@ func newMatcher(a *analysis.Analyzer, terms []string, lang string) *matcher {
 }
 
 // add takes a term in. Its words begin as it does, but for a last letter that
-// stemming may have changed; that they have digits in them or are an emoji is told
-// by the key alone.
+// stemming may have changed; whether they hold digits or are an emoji is known
+// from the key alone.
 func (m *matcher) add(term string, bit uint64) {
 	k, letters := keyOf(term)
 	if k == 0 {
@@ -67,8 +67,8 @@ func (m *matcher) add(term string, bit uint64) {
 	}
 }
 
-// keyOf is the key of a term, 0 if it has none, and whether it is of nothing but
-// letters.
+// keyOf returns the key of a term, 0 if it has none, and whether it is of
+// nothing but letters.
 func keyOf(term string) (k key, letters bool) {
 	if r, n := utf8.DecodeRuneInString(term); n == len(term) && emoji(r) {
 		return emojiKey(r), false
@@ -100,7 +100,7 @@ func (m *matcher) count(keys []key, counts []uint8, weight uint8) {
 	}
 }
 
-// held are the terms that the word of a key leaves.
+// held returns the terms that the word of a key leaves.
 func (m *matcher) held(k key) uint64 {
 	s := m.known.slot(k)
 	if s.key == 0 {

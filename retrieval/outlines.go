@@ -11,14 +11,15 @@ import (
 // takes about 4 KiB.
 const maxOutlines = 4096
 
-// outlines keeps what was made of chunks, by what they say. It keeps the last
-// maxOutlines to 2·maxOutlines that were asked for.
+// outlines caches what was made of chunks, by their content. It keeps the last
+// maxOutlines to 2·maxOutlines that were requested.
 type outlines struct {
 	mu         sync.Mutex
 	young, old map[index.Hash]*outline
 }
 
-// get is the outline of a chunk; key is its hash, zero if it is not known.
+// get returns the outline of a chunk; key is its hash, zero if it is not
+// known.
 func (o *outlines) get(a *analysis.Analyzer, key index.Hash, text string, trail []string) *outline {
 	if key == (index.Hash{}) {
 		key = index.HashChunk(trail, text)
@@ -31,7 +32,7 @@ func (o *outlines) get(a *analysis.Analyzer, key index.Hash, text string, trail 
 	return got
 }
 
-// seen is an outline that is kept, else nil.
+// seen returns an outline that is kept, else nil.
 func (o *outlines) seen(key index.Hash) *outline {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -16,7 +16,7 @@ type PackOptions struct {
 	// Count counts the tokens of a text. The default takes three bytes for a
 	// token, which is more than nearly any text has.
 	Count func(string) int
-	// Shown, if not nil, tells whether the prompt shows a hit already.
+	// Shown, if not nil, reports whether the prompt shows a hit already.
 	Shown func(Hit) bool
 }
 
@@ -32,14 +32,14 @@ func (o *PackOptions) setDefaults() {
 	}
 }
 
-// LeftReason says why a hit is not in the block.
+// LeftReason is why a hit is not in the block.
 type LeftReason string
 
 // The reasons.
 const (
 	// ShownAlready: the prompt holds it.
 	ShownAlready LeftReason = "shown_already"
-	// Duplicate: another item says the same.
+	// Duplicate: another item has the same content.
 	Duplicate LeftReason = "duplicate"
 	// OverItems: there are as many items as may be.
 	OverItems LeftReason = "over_items"

@@ -142,7 +142,7 @@ var counters = map[string]func(string) int{
 	"lines":  func(s string) int { return 10 + strings.Count(s, "\n") },
 }
 
-// The rendered block keeps the cap whatever stands in the notes and whatever
+// The rendered block keeps the cap whatever is in the notes and whatever
 // counts; no line is shown twice or cited wrongly; every hit is in or left out.
 func TestPackKeepsTheCap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -20,15 +20,15 @@ type packer struct {
 	PackOptions
 	segments []segment
 	notes    []note
-	// fence is what the block has without its notes, tokens about what it has
-	// with them.
+	// fence is how many tokens the block has without its notes, tokens about
+	// how many with them.
 	fence, tokens int
 	// counted is how many bytes were counted, to how many tokens.
 	counted, counts int
-	// cut tells that a hit has been cut down.
+	// cut reports whether a hit has been cut down.
 	cut  bool
 	left []Left
-	// seen are the texts that stand in the block.
+	// seen are the texts that are in the block.
 	seen map[string]bool
 }
 
@@ -46,7 +46,7 @@ func (p *packer) leave(h *Hit, why LeftReason) {
 	p.left = append(p.left, Left{h.ID, h.Citation, why})
 }
 
-// offer takes a hit in, or says why not.
+// offer adds a hit, or returns why not.
 func (p *packer) offer(h *Hit, rank int) LeftReason {
 	if p.Shown != nil && p.Shown(*h) {
 		return ShownAlready
@@ -82,7 +82,7 @@ type draft struct {
 	grown *note
 }
 
-// lay makes a draft. It needs a place among the items and something to say.
+// lay makes a draft. It needs a place among the items and some text.
 func (p *packer) lay(s segment) (*draft, LeftReason) {
 	if len(s.lines) == 0 {
 		return nil, Empty
@@ -127,7 +127,7 @@ func (p *packer) again(items []Item) []note {
 	return notes
 }
 
-// note is the accepted note that shows just what an item does.
+// note returns the accepted note that shows just what an item does.
 func (p *packer) note(it *Item) *note {
 	i := slices.IndexFunc(p.notes, func(n note) bool {
 		return n.Citation == it.Citation && n.Text == it.Text && n.Date == it.Date && slices.Equal(n.Trail, it.Trail)
@@ -186,8 +186,8 @@ func (p *packer) cutDown(whole segment) (*draft, LeftReason) {
 	return p.partOf(whole, room)
 }
 
-// partOf tries parts of a segment with marked lines, each as much larger or
-// smaller as the last one says, and takes the largest that fits.
+// partOf tries parts of a segment with marked lines, each larger or smaller by
+// what the last one missed, and takes the largest that fits.
 func (p *packer) partOf(whole segment, room int) (*draft, LeftReason) {
 	low, high := 0, sum(whole.lines)+1 // characters that fit, and that don't
 	size := min(room*4, high-1)        // a guess
@@ -222,8 +222,8 @@ func (p *packer) partOf(whole segment, room int) (*draft, LeftReason) {
 	return best, ""
 }
 
-// next is the size to try after one that used so much of the room: in proportion,
-// a little less, and between the bounds; half-way if it used nothing.
+// next returns the size to try after one that used so much of the room: in
+// proportion, a little less, and between the bounds; half-way if it used nothing.
 func next(low, high, size, room, used int) int {
 	if used > 0 {
 		if n := size * room / used * 31 / 32; low < n && n < high {
@@ -233,7 +233,7 @@ func next(low, high, size, room, used int) int {
 	return low + (high-low)/2
 }
 
-// part is the lines of a segment that an excerpt of a size has.
+// part returns the lines of a segment that an excerpt of a size has.
 func (s segment) part(size int) segment {
 	s.lines = trim(excerpt(s.lines, size, s.hit.terms))
 	s.cut = true
@@ -271,7 +271,7 @@ func (p *packer) block() string {
 }
 
 // takeBack removes the last segment of a block that has so many tokens more than
-// its notes add up to, and tells whether a part of it took its place.
+// its notes add up to, and reports whether a part of it took its place.
 func (p *packer) takeBack(more int, shrunk bool) bool {
 	last := p.segments[len(p.segments)-1]
 	p.segments = p.segments[:len(p.segments)-1]
@@ -288,7 +288,7 @@ func (p *packer) takeBack(more int, shrunk bool) bool {
 	return false
 }
 
-// relay lays the notes of the segments anew, each note counted.
+// relay rebuilds the notes of the segments, and counts each note.
 func (p *packer) relay() {
 	segments := p.segments
 	p.segments, p.notes, p.tokens = nil, nil, p.fence

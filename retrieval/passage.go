@@ -19,25 +19,24 @@ const maxPassage = 5
 type passage struct {
 	// from and to are its lines in the chunk, from 0, to exclusive.
 	from, to int
-	// own is the first of them that is no heading.
+	// own is the first of them that is not a heading.
 	own int
 	// label is who speaks, as its analysed words; nil if nobody is named.
 	label *digest
 	// body is its words without the label's, about those of the headings in the
-	// chunk that it stands under, which trail has in full.
+	// chunk that it is under, which trail has in full.
 	body, about *digest
 	trail       []string
 	// asks is the share of its sentences that are questions.
 	asks float64
-	// tagged: it says itself why it matters.
+	// tagged: it carries a tag of its significance.
 	tagged bool
 	// comesFrom and supersedes are its references, begins its first line of its own.
 	comesFrom, supersedes []string
 	begins                string
-	// gone: all of its own lines say that they no longer hold.
+	// gone: all of its own lines are marked as no longer valid.
 	gone bool
-	// replaces is what it says of a statement that it takes the place of, nil if it
-	// speaks of none.
+	// replaces describes the statement that it replaces, nil if it mentions none.
 	replaces *markdownstore.Replacement
 }
 
@@ -46,7 +45,7 @@ type outline struct {
 	passages []*passage
 	// over is the words of the headings above the whole chunk.
 	over *digest
-	// whole is the digest of the chunk, once somebody asked for it.
+	// whole is the digest of the chunk, made on first use.
 	whole atomic.Pointer[digest]
 }
 
@@ -70,11 +69,11 @@ type cutter struct {
 	// terms are the analysed words of each line.
 	terms [][]byte
 	above []string
-	// open are the headings in force that stand in the chunk; about their words.
+	// open are the headings in force that are in the chunk; about their words.
 	open  []markdownstore.Unit
 	about *digest
-	// head is where headings wait for what stands under them; heads tells that
-	// some do.
+	// head is where headings wait for what is under them; heads reports
+	// whether some do.
 	head  int
 	heads bool
 	out   []*passage
@@ -98,8 +97,8 @@ func (c *cutter) unit(u markdownstore.Unit) {
 	}
 }
 
-// heading takes a heading into force. Those that wait before it stand alone if it
-// does not stand under them.
+// heading puts a heading into force. If it is not under those that wait before
+// it, these become a passage of their own.
 func (c *cutter) heading(u markdownstore.Unit, from int) {
 	if c.heads && c.open[len(c.open)-1].Level >= u.Level {
 		c.flush(from)
@@ -157,7 +156,7 @@ func (c *cutter) add(p *passage, own int) {
 	if p.label != nil {
 		tokens = tokens[min(p.label.size, len(tokens)):]
 	}
-	p.asks, p.tagged = asking(c.lines[own:p.to]), anyTagged(c.lines[own:p.to])
+	p.asks, p.tagged = questionShare(c.lines[own:p.to]), anyTagged(c.lines[own:p.to])
 	p.comesFrom, p.supersedes = refersTo(c.lines[own:p.to])
 	if own < len(c.lines) {
 		p.begins = c.lines[own]
@@ -175,8 +174,8 @@ func (c *cutter) add(p *passage, own int) {
 	c.out = append(c.out, p)
 }
 
-// trail is the headings of a passage. Those of the chunk's own that all of it
-// stands under are in the chunk's trail already.
+// trail returns the headings of a passage. Those of the chunk's own that all
+// of it is under are in the chunk's trail already.
 func (c *cutter) trail() []string {
 	if len(c.open) == 0 {
 		return c.above
@@ -207,9 +206,9 @@ func tallied(tokens []uint32) *digest {
 	return &digest{set: set, freq: freq, size: n}
 }
 
-// asking is the share of the sentences in some lines that end with a question
-// mark.
-func asking(lines []string) float64 {
+// questionShare returns the share of the sentences in some lines that end with a
+// question mark.
+func questionShare(lines []string) float64 {
 	asked, told := 0.0, 0.0
 	for _, l := range lines {
 		for i, r := range l {

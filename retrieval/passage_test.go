@@ -56,7 +56,7 @@ func TestPassages(t *testing.T) {
 }
 
 // Whatever a chunk holds, its passages are runs of at most five lines, in order,
-// and none stands in two.
+// and none is in two.
 func TestPassagesTile(t *testing.T) {
 	a, err := analyzer()
 	if err != nil {
@@ -105,7 +105,7 @@ func firstLines(hits []Hit) []int {
 }
 
 // The answer to a question is found by the words of the question before it, and
-// ranks above it; what stands far away is not found.
+// ranks above it; what is far away is not found.
 func TestAnswerBehindQuestion(t *testing.T) {
 	ix := dialogue("- Bo: Which harbour pilot did you take?", "- Ann: Torunn, as always.", "- Bo: I see.", "- Ann: Fine.", "- Bo: Good.", "- Ann: Right.")
 	got := askPassages(ix, "harbour pilot", Options{})
@@ -192,7 +192,8 @@ func TestBadPassages(t *testing.T) {
 	}
 }
 
-// Two files that say the same are packed once; a clock in the future ages nothing.
+// Two files with the same text are packed once; a clock in the future ages
+// nothing.
 func TestSameTextTwice(t *testing.T) {
 	text := "- Ann: the harbour master keeps the spare key in the blue box"
 	ix := &fakeIndex{hits: index.Hits{Chunks: 2, Keyword: ranked(hit("a", "memory/a.md", 1, .5, text), hit("b", "memory/b.md", 1, .5, text+" now"))}}

@@ -12,30 +12,30 @@ type Query struct {
 	MinScore float64
 	// MinShare is the share of the best hit's score that a hit needs, 0 to 1.
 	MinShare float64
-	// Passages asks for turns, items and paragraphs of at most five lines, by their
-	// own words and by what stands round them, and not for chunks.
+	// Passages requests turns, items and paragraphs of at most five lines, by their
+	// own words and by what surrounds them, and not for chunks.
 	Passages bool
 	// NoSnippets saves the time for snippets, which Pack does not need.
 	NoSnippets bool
-	// Want, if not nil, says which files may be among the hits.
+	// Want, if not nil, reports whether a file's hits may be returned.
 	Want func(path string) bool
 	// Denied, if not "", is why this session may not search memory, half a
-	// sentence. The index is then not asked.
+	// sentence. The index is then not searched.
 	Denied string
-	// Stale tells that files have changed since they were indexed.
+	// Stale reports whether files have changed since they were indexed.
 	Stale bool
-	// StaleBy says how many, in words; "" if that is not known.
+	// StaleBy is how many, in words; "" if that is not known.
 	StaleBy string
 	// Now is the moment that ages are counted to; zero is the present.
 	Now time.Time
-	// Age tells from when on a file ages, by its path, its date (YYYY-MM-DD or
-	// "") and its modification time; ages is false for what never does. If nil,
-	// no file ages.
+	// Age returns the time from which a file ages, by its path, its date
+	// (YYYY-MM-DD or "") and its modification time; ages is false for what
+	// never does. If nil, no file ages.
 	Age func(path, date string, mod time.Time) (from time.Time, ages bool)
 	// Spans are searched beside the files; nil if there are none.
 	Spans *Spans
 	// MostSpans is how many spans are candidates at most; 0 means as many as chunks.
 	MostSpans int
-	// WantSpan, if not nil, says which spans may be among the hits.
+	// WantSpan, if not nil, reports whether a span may be among the hits.
 	WantSpan func(id string) bool
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
-// reference is a comment at the end of an entry that says where it comes from, or
-// what it replaces, as package consolidation writes it: a place
+// reference is a comment at the end of an entry that names where it comes from,
+// or what it replaces, as package consolidation writes it: a place
 // (memory/2026-03-01.md#L3), or the name of a line.
 var reference = lazyregexp.New(`<!--\s*(from|supersedes)\s+([^>]*?)\s*-->`)
 
@@ -32,7 +32,8 @@ func refersTo(lines []string) (from, supersedes []string) {
 	return from, supersedes
 }
 
-// unreferenced is a text without them: their words are nobody's.
+// unreferenced returns a text without its references, whose words are not
+// searched.
 func unreferenced(text string) string {
 	if !strings.Contains(text, "<!--") {
 		return text
@@ -40,7 +41,7 @@ func unreferenced(text string) string {
 	return reference.ReplaceAllString(text, "")
 }
 
-// lineName is the name of a line: what it says, wherever it stands.
+// lineName returns the name of a line: its content, wherever it is.
 func lineName(line string) string {
 	sum := sha256.Sum256([]byte(strings.Trim(comments.ReplaceAllString(line, ""), " \t\r-*+")))
 	return "k-" + hex.EncodeToString(sum[:6])
@@ -48,13 +49,14 @@ func lineName(line string) string {
 
 var comments = lazyregexp.New(`<!--.*?-->`)
 
-// at tells whether a passage stands at a place.
+// at reports whether a passage is at a place.
 func (p *place) at(path string, line int) bool {
 	return p.chunk.hit.Path == path && p.from <= line && line <= p.to
 }
 
-// originals lets a passage that was promoted from another one speak for that, and
-// leaves it out: both say one thing, and the other has more to say.
+// originals leaves out a passage that was promoted from another one, and gives
+// the original the better score of both: both hold one fact, and the original
+// has more detail.
 func (r *refiner) originals() {
 	kept := r.places[:0]
 	for _, p := range r.places {
@@ -67,7 +69,8 @@ func (r *refiner) originals() {
 	r.places = kept
 }
 
-// original is the passage that another one comes from, if it was found, too.
+// original returns the passage that another one comes from, if it was found,
+// too.
 func (r *refiner) original(p *place) *place {
 	for _, ref := range p.comesFrom {
 		path, line, ok := refLine(ref)
@@ -99,7 +102,7 @@ func refLine(ref string) (path string, line int, ok bool) {
 }
 
 // superseded moves what another passage replaces behind that one, which speaks for
-// both, and marks it. What says itself that it no longer holds loses
+// both, and marks it. A passage marked as no longer valid loses
 // [Signals.Superseded] of its score.
 func (r *refiner) superseded() {
 	for _, p := range r.places {
@@ -123,12 +126,12 @@ func (r *refiner) superseded() {
 	}
 }
 
-// cite is the citation of a passage's own lines.
+// cite returns the citation of a passage's own lines.
 func (p *place) cite() string {
 	return cite(p.chunk.hit.Path, p.chunk.hit.StartLine+p.passage.own, p.to)
 }
 
-// names tells whether a passage names another one as what it supersedes.
+// names reports whether a passage names another one as what it supersedes.
 func (p *place) names(q *place) bool {
 	return slices.ContainsFunc(p.supersedes, func(ref string) bool {
 		path, line, placed := refLine(ref)
@@ -136,9 +139,9 @@ func (p *place) names(q *place) bool {
 	})
 }
 
-// outdates tells whether a passage says in plain words that it takes the place of
-// another one, which is not newer: both have dates, or they stand in one file and this
-// one behind.
+// outdates reports whether a passage states in plain words that it replaces another
+// one, which is not newer: both have dates, or they are in one file and this one
+// behind.
 func (p *place) outdates(q *place) bool {
 	if p.replaces == nil {
 		return false
@@ -155,5 +158,5 @@ func (p *place) outdates(q *place) bool {
 	return p.replaces.Replaces(lineRange(qh.Text, q.passage.own, q.passage.to))
 }
 
-// comesAs tells whether a passage begins with a line of that name.
+// comesAs reports whether a passage begins with a line of that name.
 func (p *place) comesAs(ref string) bool { return lineName(p.begins) == ref }

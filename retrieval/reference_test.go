@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// Of two facts the one that says that it replaces the other comes first, by the name
-// of the other's line or by its place; the other stays.
+// Of two facts the one that names the other as replaced comes first, by the name of
+// the other's line or by its place; the other stays.
 func TestSupersedingComesFirst(t *testing.T) {
 	const old = "- the ferry leaves the harbour at nine"
 	for _, ref := range []string{lineName(old), "memory/a.md#L1"} {
@@ -32,7 +32,7 @@ func TestSupersedingComesFirst(t *testing.T) {
 }
 
 // A promoted entry speaks for the one that it comes from, and does not take its place;
-// where that one was not found it stands itself. The words of its references are not
+// where that one was not found it is a hit itself. The words of its references are not
 // searched.
 func TestPromotedSpeaksForOriginal(t *testing.T) {
 	copied := "- the ferry leaves the harbour <!-- from memory/a.md#L2 -->"
@@ -49,8 +49,8 @@ func TestPromotedSpeaksForOriginal(t *testing.T) {
 	}
 }
 
-// What a newer statement takes the place of stands behind it and is marked, in every
-// language in which it is said plainly; what only looks like it is not.
+// What a newer statement replaces is ranked behind it and is marked, in every
+// language in which it is stated plainly; what only looks like it is not.
 func TestSupersededIsMarked(t *testing.T) {
 	ask := func(text, question string) []Hit {
 		ix := &fakeIndex{hits: index.Hits{Chunks: 1, Keyword: ranked(hit("a", "memory/a.md", 1, .5, text))}}

@@ -8,9 +8,9 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// leastChunks is how many chunks are asked for at least, and taken apart in a
+// leastChunks is how many chunks are fetched at least, and taken apart in a
 // workspace that hardly has more: all of a small one, so that its answers don't
-// depend on how it was cut. Of a larger one mostChunks do, or as many as Pool says.
+// depend on how it was cut. Of a larger one mostChunks do, or as many as Pool sets.
 const (
 	leastChunks = 64
 	mostChunks  = 20
@@ -26,15 +26,15 @@ type place struct {
 	// tf has how often it holds each term, words of headings weighted; part what
 	// each is worth.
 	tf, part []float64
-	// own is the score of its own words, score that with all that stands round it.
+	// own is the score of its own words, score that with all that surrounds it.
 	own, score float64
 	// by names the passage that took the place of this one, "" if none did.
 	by string
-	// named tells that the question names who speaks.
+	// named reports whether the question names who speaks.
 	named bool
 }
 
-// session is what stands under the first two headings of a file, as far as its
+// session is what is under the first two headings of a file, as far as its
 // chunks are candidates.
 type session struct {
 	places []*place
@@ -55,9 +55,9 @@ type refiner struct {
 	chunks   int
 	places   []*place
 	sessions []*session
-	// idf is what each term tells.
+	// idf is each term's inverse document frequency.
 	idf []float64
-	// names are the terms that stand in labels.
+	// names are the terms that are in labels.
 	names []bool
 	// numbers lends the places their slices.
 	numbers []float64
@@ -105,7 +105,7 @@ func (r *refiner) layOut(cs []*candidate) {
 	}
 }
 
-// headings tells which terms stand in the headings above passages; many have the
+// headings finds which terms are in the headings above passages; many have the
 // same ones.
 type headings struct {
 	over, last *digest
@@ -142,7 +142,7 @@ func (r *refiner) count(p *place, about uint64) {
 	}
 }
 
-// file takes in the passages of one file. Chunks overlap, so some come twice.
+// file adds the passages of one file. Chunks overlap, so some come twice.
 func (r *refiner) file(ps []*place) {
 	slices.SortStableFunc(ps, func(a, b *place) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 	var s *session
@@ -166,10 +166,10 @@ func (r *refiner) file(ps []*place) {
 	}
 }
 
-// head is the headings that make a session.
+// head returns the headings that make a session.
 func head(trail []string) []string { return trail[:min(2, len(trail))] }
 
-// candidates are the best passages.
+// candidates returns the best passages.
 func (r *refiner) candidates(chunks []*candidate) []*candidate {
 	top := r.best(4 * r.pool())
 	if r.intent.several && r.sig.Spread > 0 {

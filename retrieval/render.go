@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// The tags of the block, and the line that says what it is.
+// The tags of the block, and the line that introduces it.
 const (
 	blockTag = "recall"
 	itemTag  = "note"
@@ -13,10 +13,10 @@ const (
 )
 
 // maxTrail is how much of a heading trail a note shows, in characters; its end
-// says most.
+// is the most specific.
 const maxTrail = 120
 
-// Render writes the block that may stand in a prompt; "" without items. Equal
+// Render writes the block that may be in a prompt; "" without items. Equal
 // items give equal bytes.
 func Render(items []Item) string {
 	if len(items) == 0 {
@@ -31,7 +31,7 @@ func Render(items []Item) string {
 	return b.String()
 }
 
-// What stands before and behind the notes.
+// What is before and behind the notes.
 const (
 	blockHead = "<" + blockTag + ">\n" + preamble + "\n"
 	blockFoot = "</" + blockTag + ">\n"
@@ -52,8 +52,8 @@ func (it *Item) render(b *strings.Builder) {
 	b.WriteString("\n</" + itemTag + ">\n")
 }
 
-// under is the headings that the item's text does not begin with itself, from
-// the innermost outwards as far as there is room.
+// under returns the headings that the item's text does not begin with itself,
+// from the innermost outwards as far as there is room.
 func (it *Item) under() string {
 	trail := it.Trail
 	for line := range strings.Lines(it.Text) {

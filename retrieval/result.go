@@ -2,7 +2,7 @@ package retrieval
 
 import "github.com/memkernel/memkernel/index"
 
-// Reason says how the search of memory ended.
+// Reason is how the search of memory ended.
 type Reason string
 
 // The reasons.
@@ -13,7 +13,7 @@ const (
 	NoMatch Reason = "NO_MATCH"
 	// Denied: this session may not search memory.
 	Denied Reason = "DENIED"
-	// BackendError: the index can't be searched; Result.Err says why.
+	// BackendError: the index can't be searched; Result.Err is why.
 	BackendError Reason = "BACKEND_ERROR"
 	// Disabled: there is no index.
 	Disabled Reason = "DISABLED"
@@ -21,7 +21,7 @@ const (
 	StaleIndex Reason = "STALE_INDEX"
 )
 
-// Mode says by what means a question was answered.
+// Mode is by what means a question was answered.
 type Mode string
 
 // The modes.
@@ -29,7 +29,7 @@ const (
 	Hybrid  Mode = "hybrid"
 	Keyword Mode = "keyword"
 	Vector  Mode = "vector"
-	// NoSearch: nothing was asked.
+	// NoSearch: nothing was searched.
 	NoSearch Mode = "disabled"
 )
 
@@ -39,21 +39,21 @@ type Result struct {
 	Hits   []Hit  `json:"results"`
 	Reason Reason `json:"reason"`
 	Mode   Mode   `json:"mode"`
-	// Detail says why there are no hits, or which part of the search is
-	// missing; "" if nothing is to be said.
+	// Detail is why there are no hits, or which part of the search is missing;
+	// else "".
 	Detail string `json:"detail,omitempty"`
-	// Behind says by how much the index is behind the files, nil if it is not. Who
-	// knows sets it.
+	// Behind is how far the index is behind the files, nil if it is not or if that
+	// is unknown. The caller sets it.
 	Behind *index.Lag `json:"behind,omitempty"`
-	// Note is the part of Detail that the index says of how its hits were found, such
-	// as that another backend answered.
+	// Note is the part of Detail from the index, on how its hits were found, such as
+	// that another backend answered.
 	Note string `json:"-"`
-	// Err is what failed, nil if nothing did. With hits beside it, it was only
-	// a part. Test it with errors.Is against the errors of package index.
+	// Err is what failed, nil if nothing did. If there are hits too, only a
+	// part failed. Test it with errors.Is against the errors of package index.
 	Err error `json:"-"`
 }
 
-// Kind says where a hit comes from.
+// Kind is where a hit comes from.
 type Kind string
 
 // The kinds.
@@ -81,7 +81,7 @@ type Hit struct {
 	EndLine   int `json:"end_line"`
 	// Trail is the headings above it, outermost first; a span's label.
 	Trail []string `json:"trail,omitempty"`
-	// Origin says where a record of another system comes from; "" for all else.
+	// Origin is where a record of another system comes from; "" for all else.
 	Origin string `json:"origin,omitempty"`
 	// Date is YYYY-MM-DD or "".
 	Date  string  `json:"date,omitempty"`
@@ -95,8 +95,8 @@ type Hit struct {
 	SnippetEnd   int `json:"snippet_end_line"`
 	// Citation names file and lines, or the span.
 	Citation string `json:"citation"`
-	// SupersededBy is the citation of what took its place, its own if it says itself
-	// that it no longer holds; "" if nothing is known to have.
+	// SupersededBy is the citation of what took its place, its own if it is itself
+	// marked as no longer valid; "" if nothing is known to have.
 	SupersededBy string `json:"superseded_by,omitempty"`
 	// Text is all of it.
 	Text string `json:"-"`
@@ -105,8 +105,8 @@ type Hit struct {
 
 	// terms are the question's, by which Pack cuts what does not fit.
 	terms []uint32
-	// passage tells that it is part of a chunk, whose text is whole, from line
-	// first on; words are the hashes of its own.
+	// passage reports whether it is part of a chunk, whose text is whole, from
+	// line first on; words are the hashes of its own.
 	passage bool
 	whole   string
 	first   int

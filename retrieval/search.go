@@ -17,15 +17,15 @@ type search struct {
 	q      Query
 	a      *analysis.Analyzer
 	result Result
-	// words and vectors tell which searches answered.
+	// words and vectors report which searches answered.
 	words, vectors bool
-	// outdated is what the index says of itself.
+	// outdated is Outdated as the index returned it.
 	outdated bool
-	// ranked: the order of its hits stands; nothing ages, nothing moves back.
+	// ranked: the order of its hits is kept; nothing ages, nothing moves back.
 	ranked bool
 	// rejected is the best score below MinScore.
 	rejected float64
-	// when is the time that the question names, intent what its form tells.
+	// when is the time that the question names, intent what its form implies.
 	when   when
 	intent intent
 	// understood: when and intent were read.
@@ -76,14 +76,14 @@ func behindNewer(hits []Hit) {
 	}
 }
 
-// covers tells whether a hit is what a citation names.
+// covers reports whether a hit is what a citation names.
 func (h *Hit) covers(citation string) bool {
 	path, line, ok := refLine(citation)
 	return ok && h.Path == path && h.StartLine <= line && line <= h.EndLine
 }
 
-// understand reads what the question says of times, once, and only for candidates
-// that it can be held against: it takes longer than finding none.
+// understand parses the times that the question names, once, and only if there
+// are candidates to compare with: it takes longer than finding none.
 func (s *search) understand(candidates int) {
 	if candidates > 0 && !s.understood {
 		s.understood = true
@@ -91,26 +91,27 @@ func (s *search) understand(candidates int) {
 	}
 }
 
-// pool is how many candidates are looked at.
+// pool returns how many candidates are looked at.
 func (s *search) pool() int { return max(s.opts.Pool, s.q.Limit) }
 
-// may tells whether the index is to be asked, and why not.
+// may reports whether the index is to be searched; if not, the result holds
+// why.
 func (s *search) may() bool {
 	switch {
 	case s.q.Denied != "":
-		s.say(Denied, "memory may not be searched: "+s.q.Denied, nil)
+		s.report(Denied, "memory may not be searched: "+s.q.Denied, nil)
 	case s.ix == nil && s.q.Spans == nil:
-		s.say(Disabled, "there is no index", nil)
+		s.report(Disabled, "there is no index", nil)
 	case s.ix != nil && len(s.a.Query(s.q.Text, nil)) == 0:
-		s.say(NoMatch, "the question holds no word", nil)
+		s.report(NoMatch, "the question holds no word", nil)
 	default:
 		return s.ix != nil
 	}
 	return false
 }
 
-// say sets the reason, and adds to detail and error.
-func (s *search) say(reason Reason, detail string, err error) {
+// report sets the reason, and adds to detail and error.
+func (s *search) report(reason Reason, detail string, err error) {
 	r := &s.result
 	r.Reason, r.Err = reason, errors.Join(r.Err, err)
 	if r.Detail != "" {
@@ -119,7 +120,7 @@ func (s *search) say(reason Reason, detail string, err error) {
 	r.Detail = detail
 }
 
-// memory asks the index. What goes wrong is said in the result.
+// memory searches the index. What goes wrong is in the result.
 func (s *search) memory(ctx context.Context) index.Hits {
 	q := index.Query{Text: s.q.Text, K: s.pool(), Want: s.q.Want}
 	if s.q.Passages {
@@ -141,7 +142,7 @@ func (s *search) memory(ctx context.Context) index.Hits {
 	s.outdated = hits.Outdated
 	if hits.Note != "" {
 		s.result.Note = hits.Note
-		s.say(OK, hits.Note, nil)
+		s.report(OK, hits.Note, nil)
 	}
 	s.halved(hits)
 	if len(hits.Terms) == 0 {
@@ -157,37 +158,38 @@ func (s *search) embed(ctx context.Context) (string, []float32) {
 	v, err := s.opts.Embedder.EmbedQuery(ctx, s.q.Text)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		s.say(OK, fmt.Sprintf("searched by words alone: the embedder took more than %v", s.opts.EmbedTimeout), err)
+		s.report(OK, fmt.Sprintf("searched by words alone: the embedder took more than %v", s.opts.EmbedTimeout), err)
 	case err != nil:
-		s.say(OK, "searched by words alone: the embedder failed: "+err.Error(), err)
+		s.report(OK, "searched by words alone: the embedder failed: "+err.Error(), err)
 	case len(v) == 0:
-		s.say(OK, "searched by words alone: the embedder returned no vector", nil)
+		s.report(OK, "searched by words alone: the embedder returned no vector", nil)
 	default:
 		return s.opts.Embedder.Model(), v
 	}
 	return "", nil
 }
 
-// halved says which of the two searches failed beside the other.
+// halved reports in the result which of the two searches failed.
 func (s *search) halved(hits index.Hits) {
 	if err := hits.VectorErr; err != nil {
-		s.say(OK, "searched by words alone: "+err.Error(), err)
+		s.report(OK, "searched by words alone: "+err.Error(), err)
 	}
 	if err := hits.KeywordErr; err != nil {
-		s.say(OK, "searched by vectors alone: "+err.Error(), err)
+		s.report(OK, "searched by vectors alone: "+err.Error(), err)
 	}
 }
 
-// broken says why the index could not be asked, and the way out.
+// broken reports in the result why the index could not be searched, and the
+// way out.
 func (s *search) broken(err error) {
 	if errors.Is(err, index.ErrMissing) {
-		s.say(Disabled, "there is no index yet: run a reindex to make it", err)
+		s.report(Disabled, "there is no index yet: run a reindex to make it", err)
 		return
 	}
-	s.say(BackendError, "the index can't be searched: "+err.Error(), err)
+	s.report(BackendError, "the index can't be searched: "+err.Error(), err)
 }
 
-// session asks the spans. Vectors know nothing of them, so words have all the
+// session searches the spans. They have no vectors, so words have all the
 // weight.
 func (s *search) session() []*candidate {
 	if s.q.Spans == nil || s.opts.KeywordWeight == 0 && s.vectors {
@@ -253,14 +255,14 @@ func (s *search) conclude() {
 		r.Mode = NoSearch
 	}
 	if r.Reason == OK && len(r.Hits) == 0 {
-		s.say(NoMatch, s.nothing(), nil)
+		s.report(NoMatch, s.nothing(), nil)
 	}
 	if (r.Reason == OK || r.Reason == NoMatch && s.ix != nil) && (s.q.Stale || s.outdated) {
-		s.say(StaleIndex, s.behind(), nil)
+		s.report(StaleIndex, s.behind(), nil)
 	}
 }
 
-// behind says by how much the index is behind.
+// behind returns, in words, how far the index is behind.
 func (s *search) behind() string {
 	by := ""
 	if s.q.StaleBy != "" {
@@ -269,7 +271,7 @@ func (s *search) behind() string {
 	return "the index is behind the files" + by + ": run a reindex"
 }
 
-// nothing says why there are no hits.
+// nothing returns why there are no hits.
 func (s *search) nothing() string {
 	switch {
 	case s.rejected > 0:

@@ -17,9 +17,9 @@ type Signals struct {
 	Repeat float64
 	// Answer is what a passage before adds to its share by being a question.
 	Answer float64
-	// Question is what a passage loses by being nothing but a question.
+	// Question is what a passage loses if it is nothing but a question.
 	Question float64
-	// Session is the share of BM25 of the whole session: what stands under the
+	// Session is the share of BM25 of the whole session: what is under the
 	// first two headings of a file.
 	Session float64
 	// Chunk is the share of the chunk's own score, which knows of titles, tags and
@@ -30,15 +30,17 @@ type Signals struct {
 	// other one.
 	Speaker, Name float64
 	// Time is the factor for dates in a stretch of time that the question names,
-	// Told that for passages with words of time where it asks for one.
+	// Told the factor for passages with words of time where the question asks
+	// for one.
 	Time, Told float64
-	// Tagged is the factor for entries that a tag of significance stands in: little
-	// more than a tie-break, since a tag says what matters and not what was asked.
+	// Tagged is the factor for entries that a tag of significance is in: little
+	// more than a tie-break, since a tag marks what matters and not what was
+	// asked.
 	Tagged float64
-	// Superseded is the factor that an entry loses at most against the one that says
-	// that it replaces it.
+	// Superseded is the factor that an entry loses at most against the one that
+	// names it as replaced.
 	Superseded float64
-	// Heading is how often a word counts that stands in a heading above.
+	// Heading is how often a word counts that is in a heading above.
 	Heading float64
 	// Spread is what the passages of a session lose each time that one of them was
 	// chosen, where the question asks for several things.
@@ -50,10 +52,10 @@ type Signals struct {
 	K1, B float64
 }
 
-// DefaultSignals are the weights that are used if Options has none. They were chosen
-// on three LoCoMo conversations, on a coarse grid. What each is worth, how much less
-// weights are worth on conversations that they were not chosen on, and what was tried
-// and did not help, stands in doc/retrieval.md; `memkernel eval --ablate` and
+// DefaultSignals returns the weights that are used if Options has none. They were
+// chosen on three LoCoMo conversations, on a coarse grid. What each is worth, how
+// much less weights are worth on conversations that they were not chosen on, and what
+// was tried and did not help, is in doc/retrieval.md; `memkernel eval --ablate` and
 // `--leave-one-out` measure the first two on any sets.
 func DefaultSignals() Signals {
 	return Signals{

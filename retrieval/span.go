@@ -13,7 +13,7 @@ type Span struct {
 	Text string
 	// Time is when it was said; it ages from then on. Zero never ages.
 	Time time.Time
-	// Label says what it is, such as the call whose result it holds.
+	// Label names what it is, such as the call whose result it holds.
 	Label string
 }
 
@@ -35,7 +35,7 @@ type span struct {
 	text, label *body
 }
 
-// NewSpans makes a set. Its error tells that no analyser can be made, which
+// NewSpans makes a set. It returns an error if no analyser can be made, which
 // nothing in the spans can cause.
 func NewSpans(spans ...Span) (*Spans, error) {
 	a, err := analyzer()
@@ -91,7 +91,7 @@ func (s *Spans) Without(ids ...string) *Spans {
 	return &Spans{spans: slices.DeleteFunc(slices.Clone(s.spans), func(sp *span) bool { return gone[sp.ID] })}
 }
 
-// Len is the number of spans.
+// Len returns the number of spans.
 func (s *Spans) Len() int {
 	if s == nil {
 		return 0

@@ -15,7 +15,7 @@ func ruled(text string) bool {
 	return end != "" && strings.IndexByte("-*_=", end[len(end)-1]) >= 0 && rule.MatchString(text)
 }
 
-// strip leaves out what costs tokens and says nothing: HTML comments, the
+// strip leaves out what costs tokens and carries nothing: HTML comments, the
 // markers of entries among them, horizontal rules, blank lines beside others.
 // The lines that stay keep their numbers. In a code fence nothing is touched,
 // and a comment that is never closed is text.
@@ -40,9 +40,9 @@ const (
 // stripper is what strip knows between two lines.
 type stripper struct {
 	out []line
-	// fence is the code fence that stands open, "" if none does.
+	// fence is the code fence that is open, "" if none is.
 	fence string
-	// inside tells that a comment goes on.
+	// inside reports whether the scan is inside a comment.
 	inside bool
 	// lastClose is the last line in which a comment could end.
 	lastClose int
@@ -66,7 +66,7 @@ func (s *stripper) take(i int, l line) {
 	s.out = append(s.out, l)
 }
 
-// uncomment is a line without its comments. One that goes on over several lines
+// uncomment returns a line without its comments. One that spans several lines
 // must begin a line, else a text about comments would lose half of itself.
 func (s *stripper) uncomment(text string, i int) string {
 	if s.inside {
@@ -98,7 +98,7 @@ func (s *stripper) uncomment(text string, i int) string {
 	}
 }
 
-// fenced is the code fence that stands open behind a line, "" if none does.
+// fenced returns the code fence that is open behind a line, "" if none is.
 func fenced(text, open string) string {
 	text = strings.TrimSpace(text)
 	mark := ""

@@ -8,7 +8,7 @@ import (
 // Passages of one session share a note: each costs its own lines only, and what
 // was said together is read together.
 
-// together tells whether two hits are passages of one session.
+// together reports whether two hits are passages of one session.
 func together(a, b *Hit) bool {
 	return a.passage && b.passage && a.Path == b.Path && slices.Equal(head(a.Trail), head(b.Trail))
 }
@@ -39,7 +39,7 @@ func (p *packer) join(d *draft) {
 	}
 }
 
-// gap stands for lines that are left out between passages.
+// gap marks lines that are left out between passages.
 const gap = "…"
 
 // bridged puts between passages that do not touch the one line that parts them, or
@@ -59,8 +59,9 @@ func bridged(group []segment) []segment {
 	return out
 }
 
-// between is what stands for lines from and to of the file: the line itself if it
-// is one and not long, nothing if they are blank, and a mark otherwise.
+// between returns what is shown for the lines from..to of the file: the line
+// itself if it is one and not long, nothing if they are blank, and a mark
+// otherwise.
 func between(h *Hit, from, to int) line {
 	text, blank := "", true
 	for no := from; no <= to; no++ {
@@ -83,14 +84,15 @@ func between(h *Hit, from, to int) line {
 // sides of it are.
 const maxBridge = 240
 
-// nearDuplicate is the share of words in common from which on a passage says what
-// another did. Of fewer than leastWords nothing can be told.
+// nearDuplicate is the share of words in common from which on a passage counts as
+// a repetition of another. Fewer than leastWords are too few to judge.
 const (
 	nearDuplicate = 0.8
 	leastWords    = 6
 )
 
-// repeats tells whether a passage says what the block holds already.
+// repeats reports whether the block already holds a passage's content, or
+// nearly.
 func (p *packer) repeats(h *Hit) bool {
 	if !h.passage || len(h.words) < leastWords {
 		return false

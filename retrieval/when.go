@@ -11,25 +11,26 @@ import (
 // stretch is a stretch of days, to exclusive.
 type stretch struct{ from, to time.Time }
 
-// when is what a question says of time.
+// when is the time that a question names.
 type when struct {
 	stretches []stretch
 	// months are the months that are named without a year, January as bit 1.
 	months uint16
 }
 
-// named tells whether a question names any time.
+// named reports whether a question names any time.
 func (w when) named() bool { return w.months != 0 || len(w.stretches) > 0 }
 
 // after is how long after something people still write of it: its own length,
-// within these bounds. "In May" is also told in June, and a day within the week.
+// within these bounds. What happened in May is also mentioned in June, and a day
+// within the week.
 const (
 	leastAfter = 7 * 24 * time.Hour
 	mostAfter  = 31 * 24 * time.Hour
 )
 
-// near tells whether a note of a date, YYYY-MM-DD, may speak of the time: it is of
-// that time, or was written soon after.
+// near reports whether a note of a date, YYYY-MM-DD, may speak of the time: it is
+// of that time, or was written soon after.
 func (w when) near(date string) bool {
 	d, err := time.Parse(time.DateOnly, date)
 	if err != nil || !w.named() {
@@ -60,13 +61,13 @@ var (
 	spoken      = lazy(`(?i)` + border(oneOf(spokenNames)))
 )
 
-// lazy compiles an expression when it is first asked.
+// lazy compiles an expression on first use.
 func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// whenOf reads what a question says of time, as asked at a moment. Of months and
-// days alone no year is guessed; relative times are counted from the moment.
+// whenOf parses the time that a question names, as asked at a moment. Of months
+// and days alone no year is guessed; relative times are counted from the moment.
 func whenOf(text string, now time.Time) when {
 	r := reader{text: text, today: time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)}
 	r.feasts()
@@ -78,7 +79,7 @@ func whenOf(text string, now time.Time) when {
 	return r.when
 }
 
-// years reads years that stand alone, if no other time is named.
+// years reads years that are alone, if no other time is named.
 func (r *reader) years() {
 	if len(r.stretches) > 0 || r.months != 0 || !strings.ContainsAny(r.text, "0123456789") {
 		return
@@ -88,7 +89,7 @@ func (r *reader) years() {
 	}
 }
 
-// reader collects the times in a text. What was read is blanked out.
+// reader collects the times in a text. Parts that were read are blanked out.
 type reader struct {
 	when
 	text  string
@@ -97,7 +98,7 @@ type reader struct {
 
 func date(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
 
-// add takes in a stretch that begins on a day.
+// add adds a stretch that begins on a day.
 func (r *reader) add(from time.Time, years, months, days int) {
 	r.stretches = append(r.stretches, stretch{from, from.AddDate(years, months, days)})
 }
@@ -113,7 +114,7 @@ func (r *reader) each(form func() *regexp.Regexp, f func(m []string) bool) {
 	})
 }
 
-// ymd takes in a date, whose day or year may be 0.
+// ymd adds a date, whose day or year may be 0.
 func (r *reader) ymd(y, m, d int) bool {
 	switch {
 	case m < 1 || m > 12 || d > 31:
@@ -136,8 +137,8 @@ func (r *reader) ymd(y, m, d int) bool {
 	return true
 }
 
-// Regular expressions are slow, and most questions name no time, so each is asked
-// only of texts that hold what it can't do without.
+// Regular expressions are slow, and most questions name no time, so each is
+// matched only against texts that hold a literal that it requires.
 
 func (r *reader) dates() {
 	if strings.Contains(r.text, "月") {
@@ -159,14 +160,13 @@ var (
 	foldedLetter = "ſ"
 )
 
-// may tells whether an expression for words that stand by themselves is worth
-// asking.
+// may reports whether an expression for separate words is worth matching.
 func may(lower string, words *literals) bool {
 	return words.in(lower) && (words.whole(lower) || strings.Contains(lower, foldedLetter))
 }
 
-// monthNames reads months in words. May and March are words of other meaning too:
-// without a number beside them they need a capital letter, or "in".
+// monthNames reads months in words. May and March are other words too: without a
+// number beside them they need a capital letter, or "in".
 func (r *reader) monthNames() {
 	if may(strings.ToLower(r.text), monthWords) {
 		r.monthsIn()
@@ -224,7 +224,7 @@ func (r *reader) spokenSpans() {
 	})
 }
 
-// back takes in the unit of time so many units ago, as vaguely as people say it.
+// back adds the unit of time n units ago, as vaguely as people mean it.
 func (r *reader) back(n int, unit byte) {
 	switch unit {
 	case 'd':
@@ -238,7 +238,7 @@ func (r *reader) back(n int, unit byte) {
 	}
 }
 
-// span takes in a stretch by its name: unit and how many units back.
+// span adds a stretch by its name: unit and how many units back.
 func (r *reader) span(s string) {
 	if s == "" {
 		return
@@ -272,8 +272,8 @@ func (r *reader) feasts() {
 	}
 }
 
-// shift moves the times that "two days before" or "a week after" stands in front
-// of, or behind in Chinese.
+// shift moves the times that "two days before" or "a week after" is in front of,
+// or behind in Chinese.
 func (r *reader) shift() {
 	if len(r.stretches) == 0 {
 		return
@@ -302,7 +302,7 @@ func (r *reader) shift() {
 	r.months = 0
 }
 
-// numeral reads a number in digits or words, 0 if it is none.
+// numeral reads a number in digits or words, 0 if it is not one.
 func numeral(s string) int {
 	if n, err := strconv.Atoi(s); err == nil {
 		return n

@@ -91,7 +91,7 @@ func numbered(groups ...string) map[string]int {
 	return out
 }
 
-// oneOf is an expression for the keys of a map, the longest first.
+// oneOf returns an expression for the keys of a map, the longest first.
 func oneOf[V any](m map[string]V) string {
 	var out []string
 	for w := range m {

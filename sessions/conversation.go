@@ -30,7 +30,7 @@ type Conversation struct {
 // Position is how far a conversation was read.
 type Position struct {
 	Offset int64 `json:"offset"`
-	// Line is how many lines or records stand before Offset.
+	// Line is how many lines or records are before Offset.
 	Line int `json:"line"`
 	// Dialect is how the file is written.
 	Dialect string `json:"dialect,omitempty"`
@@ -51,8 +51,8 @@ type Turn struct {
 type Source struct {
 	// Path is the folder; .jsonl files in it and below are transcripts.
 	Path string
-	// Agent is whose they are. If "", a folder agents/NAME in a transcript's path
-	// tells, as OpenClaw lays them out, and else it is [DefaultAgent].
+	// Agent is whose they are. If "", it is NAME of a folder agents/NAME in a
+	// transcript's path, as OpenClaw lays them out, and else [DefaultAgent].
 	Agent string
 }
 
@@ -109,8 +109,8 @@ func (src Source) conversation(path string, fi fs.FileInfo) Conversation {
 		Size: fi.Size(), ModTime: fi.ModTime(), Read: readTranscript}
 }
 
-// agentIn is the name behind the last folder called agents in a path, "" if there
-// is none.
+// agentIn returns the name behind the last folder called agents in a path, "" if
+// there is none.
 func agentIn(path string) string {
 	names := strings.Split(filepath.ToSlash(filepath.Dir(path)), "/")
 	for i := len(names) - 2; i >= 0; i-- {

@@ -17,7 +17,7 @@ func crashed(t *testing.T, dir string) *fixture {
 	return &fixture{T: t, dir: dir, file: filepath.Join(dir, "host", "talk.jsonl"), store: Open(store.Files(filepath.Join(dir, "state")), &Options{Location: time.UTC})}
 }
 
-// Killed before any write operation, what follows stands as if nothing had happened:
+// Killed before any write operation, what follows is as if nothing had happened:
 // each turn once, nothing that was acknowledged as forgotten.
 func TestKilled(t *testing.T) {
 	crashtest.EveryWrite(t, "TestKilledChild", 4, func(dir string, n int, out []byte) {
@@ -37,9 +37,9 @@ func TestKilled(t *testing.T) {
 
 func TestKilledChild(t *testing.T) {
 	f := crashed(t, crashtest.Child(t))
-	f.write(header + say(1, "user", "The stork of the first day is back at last."))
+	f.write(header + piLine(1, "user", "The stork of the first day is back at last."))
 	f.update(UpdateOptions{})
-	f.grow(say(2, "user", "The stork of the second day is there as well."))
+	f.grow(piLine(2, "user", "The stork of the second day is there as well."))
 	f.update(UpdateOptions{All: true})
 	if _, err := f.store.Forget(context.Background(), ForgetRequest{Key: "talk", Now: noon}); err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@
 // and of its turns, by their content. From there on nobody sees it. Then the
 // documents go; a kill between the two is made good by the next [Store.Update].
 // Neither the transcript nor a copy of it under another name comes back. Equal turns
-// of at least [SameBytes] are the same turn, wherever they stand; a shorter one only
+// of at least [SameBytes] are the same turn, wherever they are; a shorter one only
 // if time and speaker are the same.
 //
 // # Who sees what

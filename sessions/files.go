@@ -53,7 +53,8 @@ func (s *Store) Files() iter.Seq2[File, error] {
 // form is that of a document's path.
 var form = regexp.MustCompile(`^sessions/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)/(\d{4,}(?:-(\d{4}-\d{2}-\d{2}))?\.md)$`)
 
-// Date is the day that a document is of, YYYY-MM-DD; "" if it says none.
+// Date returns the day that a document is of, YYYY-MM-DD; "" if its name has
+// none.
 func Date(p string) string {
 	if m := form.FindStringSubmatch(p); m != nil {
 		return m[3]
@@ -61,7 +62,7 @@ func Date(p string) string {
 	return ""
 }
 
-// Read gives a document's text. One that is not there, or was forgotten, is
+// Read returns a document's text. One that is not there, or was forgotten, is
 // fs.ErrNotExist.
 func (s *Store) Read(p string) (string, error) {
 	m := form.FindStringSubmatch(p)
@@ -79,7 +80,8 @@ func (s *Store) Read(p string) (string, error) {
 	return string(text), err
 }
 
-// readPart reads a part. What is no regular file in its place is none of ours.
+// readPart reads a part. If something else than a regular file is in its
+// place, the part counts as absent.
 func (s *Store) readPart(name string) ([]byte, error) {
 	text, err := s.in.Get(name)
 	if store.Foreign(err) {
@@ -88,8 +90,8 @@ func (s *Store) readPart(name string) ([]byte, error) {
 	return text, err
 }
 
-// Hidden gives what tells a document that is not to be shown, though an index may
-// still hold it: one of a conversation that was forgotten.
+// Hidden returns a function that reports whether a document is not to be shown,
+// though an index may still hold it: one of a conversation that was forgotten.
 func (s *Store) Hidden() (func(path string) bool, error) {
 	t, err := s.tombs()
 	if err != nil {
@@ -133,15 +135,15 @@ func (s *Store) Stats() (Stats, error) {
 	return out, err
 }
 
-// Exists tells whether anything was ever kept.
+// Exists reports whether anything was ever kept.
 func (s *Store) Exists() bool {
 	return store.Exists(s.in, "")
 }
 
 var hashed = regexp.MustCompile(`^-[0-9a-f]{8}/`)
 
-// Of tells whether a document is of a session of an agent, by the session's key:
-// of its transcript, or of a conversation of that name.
+// Of reports whether a document is of a session of an agent, by the session's
+// key: of its transcript, or of a conversation of that name.
 func Of(p, agent, key string) bool {
 	rest, ok := strings.CutPrefix(p, Under(agent)+safe(key))
 	return ok && (strings.HasPrefix(rest, "/") || hashed.MatchString(rest))

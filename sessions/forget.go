@@ -132,7 +132,7 @@ func (s *Store) matching(key string) ([]string, error) {
 	}), nil
 }
 
-// ForgetRequest says what is to be forgotten.
+// ForgetRequest is what is to be forgotten.
 type ForgetRequest struct {
 	// Key is the conversations' session key, or the name of their folder.
 	Key string
@@ -185,7 +185,7 @@ func (s *Store) Forget(ctx context.Context, req ForgetRequest) ([]Forgotten, err
 	return out, s.unearth()
 }
 
-// ForgetTurns removes turns by what they say, wherever they stand.
+// ForgetTurns removes turns by their text, wherever they are.
 func (s *Store) ForgetTurns(ctx context.Context, turns []Turn) error {
 	release, err := s.lock(ctx, true)
 	if err != nil {
@@ -250,8 +250,8 @@ func (s *Store) unearth() error {
 	return err
 }
 
-// touched tells whether a conversation has turns that were forgotten since it was
-// last written.
+// touched reports whether a conversation has turns that were forgotten since it
+// was last written.
 func (s *Store) touched(folder string, t *tombs) (bool, error) {
 	if len(t.turns) == 0 || s.load(folder) == nil {
 		return false, nil

@@ -23,7 +23,7 @@ const (
 	marksName = "marks"
 )
 
-// log says what of a conversation stands in parts. It is written behind them.
+// log records what of a conversation is in parts. It is written after them.
 type log struct {
 	Format int    `json:"format"`
 	Agent  string `json:"agent"`
@@ -102,7 +102,7 @@ func (s *Store) save(folder string, l *log) error {
 	return err
 }
 
-// marks are those of a conversation's turns.
+// marks returns those of a conversation's turns.
 func (s *Store) marks(folder string) ([]string, error) {
 	data, err := s.in.Get(folder + "/" + marksName)
 	if errors.Is(err, fs.ErrNotExist) {

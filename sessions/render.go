@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// SameBytes is the size from which equal text is the same turn, wherever it stands.
+// SameBytes is the size from which equal text is the same turn, wherever it is.
 // Below it, "ok" is said too often.
 const SameBytes = 32
 
-// mark is what a turn is known again by, its text masked.
+// mark returns what identifies a turn, its text masked.
 func mark(t *Turn) string {
 	text := t.Text
 	if len(text) < SameBytes {
@@ -34,7 +34,7 @@ func appendTurn(b []byte, t *Turn, loc *time.Location) []byte {
 	return append(b, '\n')
 }
 
-// title is the first line of a part.
+// title returns the first line of a part.
 func title(c *Conversation, date string) string {
 	out := "# Session " + oneLine(c.Key) + " of " + oneLine(c.Agent)
 	if date != "" {
@@ -72,7 +72,8 @@ func quiet(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// fenceOf is the run of backquotes or tildes that opens or closes a block of code.
+// fenceOf returns the run of backquotes or tildes that opens or closes a block of
+// code.
 func fenceOf(line string) string {
 	for _, c := range []string{"`", "~"} {
 		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
@@ -82,7 +83,7 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// underline tells a line that makes a heading of the one above.
+// underline reports whether a line makes a heading of the one above.
 func underline(line string) bool {
 	line = strings.TrimRight(line, " \t")
 	return line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")

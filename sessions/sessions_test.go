@@ -18,8 +18,8 @@ import (
 
 var noon = time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
 
-// say is a line of a Pi transcript.
-func say(n int, role, text string) string {
+// piLine is a line of a Pi transcript.
+func piLine(n int, role, text string) string {
 	quoted, _ := json.Marshal(text)
 	return fmt.Sprintf(`{"type":"message","id":"m%d","parentId":"m%d","timestamp":%q,"message":{"role":%q,"content":[{"type":"text","text":%s}]}}`+"\n",
 		n, n-1, noon.Add(time.Duration(n)*time.Minute).Format(time.RFC3339), role, quoted)
@@ -41,7 +41,7 @@ func newFixture(t *testing.T, o *Options) *fixture {
 	}
 	o.Location = time.UTC
 	f.store, f.file = Open(store.Files(filepath.Join(f.dir, "state")), o), filepath.Join(f.dir, "host", "talk.jsonl")
-	f.write(header + say(1, "user", "Where do herons nest in the delta this spring?") + say(2, "assistant", "In the reeds."))
+	f.write(header + piLine(1, "user", "Where do herons nest in the delta this spring?") + piLine(2, "assistant", "In the reeds."))
 	return f
 }
 
@@ -111,7 +111,7 @@ func (f *fixture) lacks(text string) {
 
 func TestTurns(t *testing.T) {
 	f := newFixture(t, &Options{Mask: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[masked]") }})
-	f.grow(say(3, "user", "My password is hunter2, keep it."))
+	f.grow(piLine(3, "user", "My password is hunter2, keep it."))
 	if r := f.update(UpdateOptions{}); r.Read != 1 || r.Turns != 3 || len(r.Failed) != 0 {
 		t.Fatalf("%+v", r)
 	}
@@ -127,8 +127,8 @@ func TestTurns(t *testing.T) {
 // What a host put into a user's message is not what the user said.
 func TestOnlyWhatWasTyped(t *testing.T) {
 	f := newFixture(t, &Options{})
-	f.grow(say(3, "user", "Where is the heron?\n<system-reminder>\nCalled the Read tool: otters everywhere\n</system-reminder>") +
-		say(4, "user", "<hook_context>otters again</hook_context>") + say(5, "assistant", "In the reeds, still."))
+	f.grow(piLine(3, "user", "Where is the heron?\n<system-reminder>\nCalled the Read tool: otters everywhere\n</system-reminder>") +
+		piLine(4, "user", "<hook_context>otters again</hook_context>") + piLine(5, "assistant", "In the reeds, still."))
 	f.update(UpdateOptions{})
 	f.has("user: Where is the heron?\n", "In the reeds, still.")
 	f.lacks("otters")
@@ -138,22 +138,22 @@ func TestOnlyWhatWasTyped(t *testing.T) {
 func TestDeltas(t *testing.T) {
 	f := newFixture(t, &Options{DeltaMessages: 3, DeltaBytes: 1 << 20})
 	f.update(UpdateOptions{})
-	f.grow(say(3, "user", "Third: what do they eat?") + say(4, "assistant", "Fourth: fish."))
+	f.grow(piLine(3, "user", "Third: what do they eat?") + piLine(4, "assistant", "Fourth: fish."))
 	if r := f.update(UpdateOptions{}); r.Waiting != 1 || r.Read != 0 {
 		t.Fatalf("two lines: %+v", r)
 	}
 	f.lacks("Third")
-	f.grow(say(5, "user", "Fifth."))
+	f.grow(piLine(5, "user", "Fifth."))
 	r := f.update(UpdateOptions{})
 	if r.Read != 1 || r.Renewed != 0 || r.Turns != 3 {
 		t.Fatalf("three lines: %+v", r)
 	}
 	f.has("line 4\nuser: Third", "line 6\nuser: Fifth.")
-	f.grow(say(6, "assistant", "Sixth."))
+	f.grow(piLine(6, "assistant", "Sixth."))
 	if r := f.update(UpdateOptions{Now: time.Now().Add(2 * time.Hour)}); r.Read != 1 || r.Turns != 1 {
 		t.Errorf("it has rested: %+v", r)
 	}
-	f.grow(say(7, "assistant", "Seventh."))
+	f.grow(piLine(7, "assistant", "Seventh."))
 	if r := f.update(UpdateOptions{All: true}); r.Read != 1 || r.Turns != 1 {
 		t.Errorf("all is asked for: %+v", r)
 	}
@@ -162,7 +162,7 @@ func TestDeltas(t *testing.T) {
 	}
 	big := newFixture(t, &Options{DeltaMessages: 1000, DeltaBytes: 500})
 	big.update(UpdateOptions{})
-	big.grow(say(3, "user", strings.Repeat("long ", 200)))
+	big.grow(piLine(3, "user", strings.Repeat("long ", 200)))
 	if r := big.update(UpdateOptions{}); r.Read != 1 || r.Turns != 1 {
 		t.Errorf("a kilobyte: %+v", r)
 	}
@@ -173,13 +173,13 @@ func TestDeltas(t *testing.T) {
 func TestRewritten(t *testing.T) {
 	f := newFixture(t, nil)
 	f.update(UpdateOptions{})
-	f.write(header + say(1, "user", "Where do storks nest in the delta this spring?") + say(2, "assistant", "In the reeds.") + say(3, "user", "And then?"))
+	f.write(header + piLine(1, "user", "Where do storks nest in the delta this spring?") + piLine(2, "assistant", "In the reeds.") + piLine(3, "user", "And then?"))
 	if r := f.update(UpdateOptions{}); r.Renewed != 1 || r.Turns != 3 {
 		t.Fatalf("rewritten: %+v", r)
 	}
 	f.has("storks", "And then?")
 	f.lacks("heron")
-	f.write(header + say(1, "user", "Cut short."))
+	f.write(header + piLine(1, "user", "Cut short."))
 	if r := f.update(UpdateOptions{}); r.Renewed != 1 || r.Turns != 1 {
 		t.Fatalf("truncated: %+v", r)
 	}
@@ -189,7 +189,7 @@ func TestRewritten(t *testing.T) {
 // A last line that is still being written waits.
 func TestTornLine(t *testing.T) {
 	f := newFixture(t, nil)
-	whole := say(3, "user", "The third line, whole by now.")
+	whole := piLine(3, "user", "The third line, whole by now.")
 	f.grow(whole[:40])
 	f.update(UpdateOptions{})
 	f.grow(whole[40:])
@@ -204,7 +204,7 @@ func TestParts(t *testing.T) {
 	f := newFixture(t, nil)
 	f.update(UpdateOptions{})
 	before := f.all()
-	f.grow(say(3+24*60, "user", "The next day.") + say(4+24*60, "assistant", strings.Repeat("very long. ", PartBytes/10)) + say(5+24*60, "user", "Behind it."))
+	f.grow(piLine(3+24*60, "user", "The next day.") + piLine(4+24*60, "assistant", strings.Repeat("very long. ", PartBytes/10)) + piLine(5+24*60, "user", "Behind it."))
 	f.update(UpdateOptions{All: true})
 	var names []string
 	for file := range f.store.Files() {
@@ -220,7 +220,7 @@ func TestParts(t *testing.T) {
 
 func TestTextStaysInItsTurn(t *testing.T) {
 	f := newFixture(t, nil)
-	f.grow(say(3, "user", "# Title\ntext\n---\n```go\n# in code\n~~~") + say(4, "assistant", "after\x00"))
+	f.grow(piLine(3, "user", "# Title\ntext\n---\n```go\n# in code\n~~~") + piLine(4, "assistant", "after\x00"))
 	f.update(UpdateOptions{All: true})
 	f.has("user: \\# Title\ntext\n\\---\n```go\n# in code\n~~~\n```\n\n## 12:04", "assistant: after�")
 }
@@ -274,13 +274,13 @@ func TestForget(t *testing.T) {
 	if _, err := f.store.Read(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it can still be read: %v", err)
 	}
-	f.grow(say(3, "user", "Did you forget about the birds?"))
+	f.grow(piLine(3, "user", "Did you forget about the birds?"))
 	data, err := os.ReadFile(f.file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	copied := filepath.Join(f.dir, "host", "copy.jsonl")
-	if err := os.WriteFile(copied, append(data, say(9, "user", "Something new in the copy, which is long.")...), 0o600); err != nil {
+	if err := os.WriteFile(copied, append(data, piLine(9, "user", "Something new in the copy, which is long.")...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	again := Open(store.Files(filepath.Join(f.dir, "state")), &Options{Location: time.UTC})
@@ -293,7 +293,7 @@ func TestForget(t *testing.T) {
 	f.has("Something new in the copy")
 }
 
-// One turn is forgotten wherever it stands, and the rest stays.
+// One turn is forgotten wherever it is, and the rest stays.
 func TestForgetTurns(t *testing.T) {
 	f := newFixture(t, nil)
 	f.update(UpdateOptions{})
@@ -339,17 +339,18 @@ func TestDamagedTombstones(t *testing.T) {
 	}
 }
 
-// Transcripts and folders whose names act where they are shown are told, and not read.
+// Transcripts and folders whose names act where they are shown are reported, and not
+// read.
 func TestNames(t *testing.T) {
 	f := newFixture(t, nil)
 	planted := 0
 	for _, name := range escapes.Names() {
 		folder := filepath.Join(f.dir, "host", "agents", name, "sessions")
 		file := filepath.Join(f.dir, "host", name+".jsonl")
-		if os.MkdirAll(folder, 0o700) != nil || os.WriteFile(file, []byte(header+say(1, "user", "hostile words in a file")), 0o600) != nil {
+		if os.MkdirAll(folder, 0o700) != nil || os.WriteFile(file, []byte(header+piLine(1, "user", "hostile words in a file")), 0o600) != nil {
 			continue // the file system has no such name
 		}
-		if err := os.WriteFile(filepath.Join(folder, "x.jsonl"), []byte(header+say(1, "user", "hostile words in a folder")), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, "x.jsonl"), []byte(header+piLine(1, "user", "hostile words in a folder")), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		planted += 2

@@ -52,8 +52,8 @@ type Store struct {
 	tomb cachedTombs
 }
 
-// Open gives the documents in a store, which need not exist and is made when there is
-// something to keep.
+// Open returns the documents in a store, which need not exist and is made when there
+// is something to keep.
 func Open(in store.Store, o *Options) *Store {
 	s := &Store{in: in, logs: map[string]cachedLog{}}
 	if o != nil {
@@ -77,7 +77,7 @@ func Open(in store.Store, o *Options) *Store {
 	return s
 }
 
-// ErrBusy says that another process is writing documents.
+// ErrBusy means that another process is writing documents.
 var ErrBusy = errors.New("another process is reading the transcripts")
 
 // lock takes the lock of those who write, waiting as long as ctx lets it.
@@ -100,8 +100,9 @@ func (s *Store) lock(ctx context.Context, wait bool) (release func(), err error)
 // maxName bounds the readable part of a folder's name, in bytes.
 const maxName = 80
 
-// safe is the name of a conversation as a folder: what can't stand in one is replaced,
-// and a hash tells apart what became alike. It is for names that are unique already.
+// safe returns the name of a conversation as a folder: what can't be in one is
+// replaced, and a hash distinguishes what became alike. It is for names that are
+// unique already.
 func safe(name string) string {
 	b := []byte(name)
 	changed := len(b) > maxName || strings.Trim(name, ".") == ""
@@ -121,7 +122,7 @@ func short(text string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Under is what the paths of an agent's conversations begin with; "" is
+// Under returns what the paths of an agent's conversations begin with; "" is
 // [DefaultAgent].
 func Under(agent string) string {
 	if agent == "" {
@@ -130,15 +131,15 @@ func Under(agent string) string {
 	return Prefix + safename.Of(agent) + "/"
 }
 
-// folderBefore is the folder that a conversation had before December 2026, when two
-// agents could share one. What was forgotten there stays forgotten.
+// folderBefore returns the folder that a conversation had before December 2026,
+// when two agents could share one. What was forgotten there stays forgotten.
 func folderBefore(agent, name string) string { return safe(agent) + "/" + safe(name) }
 
-// Folder is what the paths of one of an agent's conversations begin with.
+// Folder returns what the paths of one of an agent's conversations begin with.
 func Folder(agent, name string) string { return Under(agent) + safe(name) + "/" }
 
-// AgentOf is the agent that a session key names, as in agent:NAME:REST; "" if it
-// names none.
+// AgentOf returns the agent that a session key names, as in agent:NAME:REST; ""
+// if it names none.
 func AgentOf(key string) string {
 	rest, ok := strings.CutPrefix(key, "agent:")
 	if name, _, more := strings.Cut(rest, ":"); ok && more {

@@ -53,7 +53,7 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 	return at, nil
 }
 
-// detectBytes is what a dialect is told by.
+// detectBytes is how many bytes a dialect is detected from.
 const detectBytes = 64 << 10
 
 func dialectOf(f io.ReaderAt) (string, error) {
@@ -66,7 +66,7 @@ func dialectOf(f io.ReaderAt) (string, error) {
 	return string(d), err
 }
 
-// turnOf is what a record says in somebody's name.
+// turnOf returns what somebody said in a record.
 func turnOf(rec *transcript.Record) (Turn, bool) {
 	m := rec.Message
 	if m == nil || m.Origin != memkernel.OriginHost || m.Role != memkernel.RoleUser && m.Role != memkernel.RoleAssistant {
@@ -89,8 +89,8 @@ func turnOf(rec *transcript.Record) (Turn, bool) {
 	return Turn{Role: string(m.Role), Time: m.Time, Text: b.String()}, b.Len() > 0
 }
 
-// hashPrefix is the sha256 of a file's first n bytes in hex; short is false if it
-// has fewer.
+// hashPrefix returns the sha256 of a file's first n bytes in hex; short is false
+// if it has fewer.
 func hashPrefix(path string, n int64) (sum string, enough bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {

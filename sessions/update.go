@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Lister lists conversations. What can't be listed is told to failed beside its
+// Lister lists conversations. What can't be listed is passed to failed with its
 // path: documents of what lies there stay.
 type Lister func(ctx context.Context, yield func(Conversation) bool, failed func(path string, err error))
 
@@ -28,7 +28,7 @@ type UpdateOptions struct {
 	Now time.Time
 }
 
-// Report says what an Update did.
+// Report is what an Update did.
 type Report struct {
 	// Conversations that were listed, and what became of them: Read ones were new or
 	// had grown, Renewed ones of these were read from the beginning, Waiting ones
@@ -115,8 +115,8 @@ func (u *update) conversation(ctx context.Context, c *Conversation) {
 	}
 }
 
-// due tells whether a conversation is to be read now, and what of it stands: nil if
-// it is to be read from the beginning.
+// due reports whether a conversation is to be read now, and the log to go on from:
+// nil if it is to be read from the beginning.
 func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 	if l == nil || l.Path != c.Path {
 		return nil, true, nil
@@ -191,7 +191,8 @@ func (u *update) sweep() error {
 	return nil
 }
 
-// unsure tells whether a conversation that was not listed may be there all the same.
+// unsure reports whether a conversation that was not listed may be there all the
+// same.
 func (u *update) unsure(folder string) bool {
 	l := u.load(folder)
 	if l == nil {

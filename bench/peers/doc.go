@@ -4,8 +4,8 @@
 //	peers -dir FOLDER -set DIR,DIR... [-questions 20] [-chunks 10000] [-only NAME,NAME]
 //
 // The folder holds the program and, in folders of their own, what npm installed as
-// node, qmd and openclaw: make bench-peers makes it. A peer that can't
-// be had, or fails, has a row that says why. The peers:
+// node, qmd and openclaw: make bench-peers makes it. A peer that can't be had, or
+// fails, has a row with the reason. The peers:
 //
 //	memkernel      by words alone, in this process
 //	memkernel-cli  the same, a process for each question

@@ -37,7 +37,7 @@ type hit struct {
 	from, to int
 }
 
-// asked is how many hits a peer is asked for.
+// asked is how many hits are requested from a peer.
 const asked = 50
 
 // limit is how long indexing one folder may take.
@@ -150,7 +150,8 @@ func measure(ctx context.Context, p peer, sets []set, big string, count func(str
 	return nil
 }
 
-// warm asks two questions that are not counted: what is read once is read then.
+// warm runs two questions that are not counted, so that what is read once is
+// read then.
 func warm(ctx context.Context, x searcher, s set) {
 	for _, q := range s.Questions[:min(2, len(s.Questions))] {
 		x.ask(ctx, q.Text) // what goes wrong will be seen when it counts

@@ -59,7 +59,7 @@ func output(cmd *exec.Cmd) ([]byte, error) {
 	return out, nil
 }
 
-// installed tells whether npm could have it.
+// installed reports whether npm could have it.
 func installed(modules, script string) error {
 	if _, err := os.Stat(filepath.Join(modules, script)); err != nil {
 		return errors.New("npm could not install it")

@@ -97,7 +97,7 @@ func (c cliSearch) ask(ctx context.Context, question string) ([]hit, error) {
 
 func (cliSearch) close() error { return nil }
 
-// peers are all that are compared.
+// peers returns all that are compared.
 func peers(dir, tmp string) []peer {
 	modules := func(name string) string { return filepath.Join(dir, name, "node_modules") }
 	runtime := filepath.Join(modules("node"), ".bin", "node")

@@ -12,10 +12,10 @@
 //	error lines  lines of at most 480 bytes that speak of an error, failure, warning,
 //	             panic or exception
 //
-// A fact survives if it stands in the representation, letter by letter. Survival is
-// the share of a result's distinct facts that do, as the mean over the results that
-// have any; beside it stands that of the first and last bytes of the result, cut to
-// the same size. Tokens are those of o200k, and their share is of the sums: what is
+// A fact survives if it is in the representation, letter by letter. Survival is the
+// share of a result's distinct facts that do, as the mean over the results that
+// have any; beside it is that of the first and last bytes of the result, cut to the
+// same size. Tokens are those of o200k, and their share is of the sums: what is
 // shown over what the same results are in full. Content kinds are those of
 // [github.com/memkernel/memkernel/pagevm.ContentKind].
 //

@@ -35,7 +35,7 @@ const (
 	maxErrors = 480 // bytes of a line that is still one fact
 )
 
-// facts are the distinct facts of a text, by class.
+// facts returns the distinct facts of a text, by class.
 func facts(text string) (out [classes]map[string]bool) {
 	for c := range out {
 		out[c] = map[string]bool{}
@@ -61,7 +61,7 @@ func facts(text string) (out [classes]map[string]bool) {
 	return out
 }
 
-// survival is the share of facts that stand in what is shown.
+// survival returns the share of facts that are in what is shown.
 func survival(facts map[string]bool, shown string) float64 {
 	n := 0
 	for f := range facts {
@@ -72,7 +72,7 @@ func survival(facts map[string]bool, shown string) float64 {
 	return float64(n) / float64(len(facts))
 }
 
-// headAndTail are the first and the last bytes of a text, n together.
+// headAndTail returns the first and the last bytes of a text, n together.
 func headAndTail(text string, n int) string {
 	if n >= len(text) {
 		return text

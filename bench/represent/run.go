@@ -21,7 +21,7 @@ type Mean struct {
 	Sum float64 `json:"sum"`
 }
 
-// Value is the mean, 0 of nothing.
+// Value returns the mean, 0 of nothing.
 func (m Mean) Value() float64 {
 	if m.N == 0 {
 		return 0
@@ -41,14 +41,14 @@ type Row struct {
 	Survival, Cut [classes]Mean
 }
 
-// Share is the tokens shown over those of the whole.
+// Share returns the tokens shown over those of the whole.
 func (r *Row) Share() float64 { return float64(r.Shown) / float64(max(r.Full, 1)) }
 
 // Report is by level, then by content kind, with All among the kinds.
 type Report map[pagevm.Level]map[string]*Row
 
-// Results are the tool results of a conversation as an ingest hands them on, with
-// the secrets masked. Those that hold no text are left out.
+// Results returns the tool results of a conversation as an ingest hands them on,
+// with the secrets masked. Those that hold no text are left out.
 func Results(msgs []memkernel.Message, resolver string) (out []represent.EvidenceInput) {
 	calls := map[string]*memkernel.ToolCall{}
 	for i := range msgs {

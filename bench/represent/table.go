@@ -10,8 +10,8 @@ import (
 )
 
 // Table draws one level of a report: a line for each kind, all kinds last. Survival
-// stands in percent, behind it that of the first and last bytes of the same size,
-// and "-" where no result has such facts.
+// is in percent, behind it that of the first and last bytes of the same size, and
+// "-" where no result has such facts.
 func (r Report) Table(l pagevm.Level) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-12s %5s %9s %9s %6s", l, "n", "full", "shown", "share")

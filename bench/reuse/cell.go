@@ -28,7 +28,7 @@ func bucket(n int, bounds []int) string {
 	return fmt.Sprintf("%d+", from)
 }
 
-// cells are those that a page falls into at call n.
+// cells returns those that a page falls into at call n.
 func (p *page) cells(n int) []Cell {
 	age := bucket(n-p.born, ages)
 	out := []Cell{{TablePage, p.act.String(), age}, {TableSize, p.act.String(), bucket(p.tokens, sizes)}}
@@ -38,7 +38,7 @@ func (p *page) cells(n int) []Cell {
 	return append(out, Cell{TableState, p.state(), age})
 }
 
-// state says what has become of a result since.
+// state returns what has become of a result since.
 func (p *page) state() string {
 	switch {
 	case p.failed && !p.solved:

@@ -1,13 +1,13 @@
 // Package reuse measures on recorded sessions how often what a prompt shows is
 // needed again: the priors behind the worth of a page at a cut (pagevm.Select).
 //
-// A session is walked call by call. At every call each page that stood before it
-// (the words and tool inputs of a message, a tool result) and each name in them (a
-// path, file, identifier or hash) is exposed once, in the cell of its features at
-// that time; what the call refers to counts as a hit there. A reference is that of
-// package recall: a name or quoted string that stood earlier, and not in the last
-// 8,000 tokens. One that stands on several pages is shared out evenly among them. A
-// page is also read again when a later call reads its path.
+// A session is walked call by call. At every call each page that was there before
+// it (the words and tool inputs of a message, a tool result) and each name in them
+// (a path, file, identifier or hash) is exposed once, in the cell of its features
+// at that time; what the call refers to counts as a hit there. A reference is that
+// of package recall: a name or quoted string that stood earlier, and not in the
+// last 8,000 tokens. One that is on several pages is shared out evenly among them.
+// A page is also read again when a later call reads its path.
 //
 //	session ──Measure──► Counts (cell -> exposure, hits) ──┐
 //	session ──Measure──► Counts ───────────────────────────┼──Rates──► a table

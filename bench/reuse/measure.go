@@ -65,7 +65,7 @@ func Measure(msgs []memkernel.Message) Counts {
 	return out
 }
 
-// expose counts everything that stands in front of call n.
+// expose counts everything that is in front of call n.
 func (b *book) expose(out Counts, n int) {
 	for i := range b.pages {
 		p := &b.pages[i]

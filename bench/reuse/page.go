@@ -27,7 +27,7 @@ type page struct {
 	reps          []pagevm.Rep
 }
 
-// survive counts whether the line of a reference stands in the shorter forms.
+// survive counts whether the line of a reference is in the shorter forms.
 func (p *page) survive(out Counts, line string) {
 	for _, r := range p.reps {
 		n := Count{Units: 1}

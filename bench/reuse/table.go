@@ -51,7 +51,7 @@ func (r *Rate) sortKey() string {
 	return fmt.Sprintf("%s|%s|%06d", r.Table, r.Row, from)
 }
 
-// String is the rate as a line of the table.
+// String returns the rate as a line of the table.
 func (r *Rate) String() string {
 	return fmt.Sprintf("%-32s %-26s %-10s hits %7.1f  per 1000 units %7.2f (%.2f to %.2f)  per 1M tokens %6.1f",
 		r.Table, r.Row, r.Col, r.Hits, r.PerUnit, r.Low, r.High, r.PerToken)

@@ -1,7 +1,7 @@
 // Package embedtest is a provider for tests: deterministic, without a network,
 // and without any notion of meaning. A vector is a bag of hashed words, so texts
 // are near when they share words; that two words mean the same, it can't know.
-// Figures of retrieval quality that are made with it say nothing.
+// Figures of retrieval quality that are made with it mean nothing.
 package embedtest
 
 import (
@@ -44,8 +44,8 @@ func (Provider) EmbedDocuments(ctx context.Context, texts []string) (embed.Resul
 	return res, ctx.Err()
 }
 
-// Vector is the unit vector of a text's words, in lower case. A text without
-// words has the one of its characters taken as one word.
+// Vector returns the unit vector of a text's words, in lower case. A text
+// without words has the one of its characters taken as one word.
 func Vector(text string) []float32 {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r)

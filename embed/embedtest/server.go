@@ -11,11 +11,12 @@ import (
 	"github.com/memkernel/memkernel/embed"
 )
 
-// Asked is what a Server was asked for.
+// Asked is a request that a Server received.
 type Asked struct {
 	// Path and Key are as sent.
 	Path, Key string
-	// Model, Task and Dimensions are "", "" and 0 where the request says nothing.
+	// Model, Task and Dimensions are "", "" and 0 where the request doesn't set
+	// them.
 	Model, Task string
 	Dimensions  int
 	// Texts are what was to be embedded, Media the types of files among it.
@@ -42,7 +43,7 @@ func NewServer(provider, key string) *Server {
 	return s
 }
 
-// BaseURL is what a configuration calls base_url.
+// BaseURL returns what a configuration calls base_url.
 func (s *Server) BaseURL() string {
 	switch s.provider {
 	case embed.ProviderGemini:
@@ -53,7 +54,7 @@ func (s *Server) BaseURL() string {
 	return s.URL + "/v1"
 }
 
-// Asked are the requests so far.
+// Asked returns the requests so far.
 func (s *Server) Asked() []Asked {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +192,7 @@ func readGemini(r *http.Request, d *json.Decoder) (Asked, error) {
 	return a, nil
 }
 
-// answer gives the vectors in the provider's form.
+// answer returns the vectors in the provider's form.
 func (s *Server) answer(texts []string) any {
 	tokens := 0
 	vectors := make([][]float32, len(texts))

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// addedToken is a token that is looked for in the text as it stands.
+// addedToken is a token that is looked for before the text is cut into pieces.
 type addedToken struct {
 	ID         int    `json:"id"`
 	Content    string `json:"content"`
@@ -20,7 +20,7 @@ type addedToken struct {
 // added are such tokens by their first byte, longest first.
 type added struct{ byFirst map[byte][]addedToken }
 
-// part is a part of a text: a token, or with id -1 what stands between two.
+// part is a part of a text: a token, or with id -1 what is between two.
 type part struct {
 	id   int
 	text string
@@ -76,14 +76,15 @@ func (a *added) at(text string, i int) (addedToken, bool) {
 	return addedToken{}, false
 }
 
-// alone tells that no word goes on before or behind a part of a text.
+// alone reports whether no word goes on before or behind a part of a text.
 func alone(text string, from, to int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:from])
 	after, _ := utf8.DecodeRuneInString(text[to:])
 	return (from == 0 || !isWord(before)) && (to == len(text) || !isWord(after))
 }
 
-// isWord tells a character of \w: letters, marks, digits and connectors.
+// isWord reports whether r is a character of \w: letters, marks, digits and
+// connectors.
 func isWord(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc)
 }

@@ -106,7 +106,7 @@ func (b *bpe) encode(word string, ids []int) []int {
 	return append(ids, b.join(b.characters(word))...)
 }
 
-// characters are the tokens that a word begins with.
+// characters returns the tokens that a word begins with.
 func (b *bpe) characters(word string) (out []int) {
 	unknownBefore := false
 	for i, r := range word {

@@ -17,10 +17,10 @@
 // BPE are known, with the normalizers and pre-tokenizers that such models ship;
 // one with anything else is refused and not guessed at.
 //
-// The table stays in its file: it is mapped, and only the rows that are asked for
-// come into memory. A file that shrinks meanwhile is an error and no crash. All
-// files are checked when a model is loaded; errors name file and member. Nothing
-// in them is trusted.
+// The table stays in its file: it is mapped, and only the rows in use come into
+// memory. A file that shrinks meanwhile is an error, not a crash. All files are
+// checked when a model is loaded; errors name file and member. Nothing in them is
+// trusted.
 //
 // Transformer encoders, as in ONNX files, are not loaded. The runtimes that carry
 // them without cgo are parts of frameworks (GoMLX under hugot, some 30 direct

@@ -13,7 +13,7 @@ type mapping struct {
 	data []byte
 }
 
-// errShrunk says that a part of the mapped file is no longer there.
+// errShrunk means that a part of the mapped file is no longer there.
 var errShrunk = errors.New("the file shrank or can't be read any more: put it back whole, and start again")
 
 // openMapping maps a regular file.
@@ -40,8 +40,7 @@ func openMapping(path string) (*mapping, error) {
 	return &mapping{path, data}, nil
 }
 
-// openRegular opens a file that is no device, pipe or folder: a pipe would wait
-// for ever, a device never end.
+// openRegular opens a regular file: a pipe would block, a device never end.
 func openRegular(path string) (*os.File, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -70,7 +69,7 @@ func (m *mapping) guard(f func() error) (err error) {
 	return f()
 }
 
-// close gives the mapping back. Nobody may read it any more.
+// close releases the mapping. Nobody may read it any more.
 func (m *mapping) close() error {
 	data := m.data
 	m.data = nil

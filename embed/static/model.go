@@ -174,7 +174,7 @@ const (
 	sampleBytes = 4 << 10
 )
 
-// fingerprint tells models apart by their tokenizer, settings, and the size,
+// fingerprint identifies a model by its tokenizer, settings, and the size,
 // header and evenly spread blocks of the tensors: two models differ all over.
 func fingerprint(tokens, conf, tensors []byte) string {
 	h := sha256.New()
@@ -188,26 +188,27 @@ func fingerprint(tokens, conf, tensors []byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Name is the folder's own name.
+// Name returns the folder's own name.
 func (m *Model) Name() string { return filepath.Base(m.dir) }
 
-// Dir is the folder.
+// Dir returns the folder.
 func (m *Model) Dir() string { return m.dir }
 
-// Fingerprint tells the model from others, wherever its folder is.
+// Fingerprint identifies the model, wherever its folder is.
 func (m *Model) Fingerprint() string { return m.mark }
 
-// Dim is the length of the vectors.
+// Dim returns the length of the vectors.
 func (m *Model) Dim() int { return m.table.shape[1] }
 
-// Close gives the file back. Embed fails from then on.
+// Close releases the file. Embed fails from then on.
 func (m *Model) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.file.close()
 }
 
-// Embed makes the vector of a text; cut tells that only its beginning counted.
+// Embed returns the vector of a text; cut reports whether only its beginning
+// counted.
 func (m *Model) Embed(text string) (vector []float32, cut bool, err error) {
 	ids, err := m.tok.encode(text)
 	if err != nil {
@@ -253,7 +254,7 @@ func (m *Model) add(sum []float64, id int) {
 	}
 }
 
-// mean is the sum over n tokens, and of length 1 if the model wants that.
+// mean returns the sum over n tokens, and of length 1 if the model wants that.
 func (m *Model) mean(sum []float64, n int) []float32 {
 	var square float64
 	for i := range sum {

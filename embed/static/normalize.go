@@ -51,7 +51,7 @@ var plainNormalizers = map[string]func(string) string{
 	"ByteLevel":    byteLevel,
 }
 
-// withoutMarks removes what stands over and under letters; a text must be
+// withoutMarks removes what is over and under letters; a text must be
 // decomposed for that.
 func withoutMarks(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -168,7 +168,7 @@ func spaced(s string) string {
 	return b.String()
 }
 
-// isHan tells the blocks that BERT takes for Chinese.
+// isHan reports whether r is in the blocks that BERT takes for Chinese.
 func isHan(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||
 		r >= 0x2A700 && r <= 0x2B73F || r >= 0x2B740 && r <= 0x2B81F || r >= 0x2B920 && r <= 0x2CEAF ||

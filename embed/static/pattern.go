@@ -71,7 +71,8 @@ func expression(s string) (pattern, error) {
 	}, nil
 }
 
-// offsets are the bytes at which the characters of a text begin, and its length.
+// offsets returns the bytes at which the characters of a text begin, and its
+// length.
 func offsets(text string) []int {
 	out := make([]int, 0, utf8.RuneCountInString(text)+1)
 	for i := range text {

@@ -78,7 +78,7 @@ func (m charsmap) each(b *strings.Builder, cluster string) {
 	}
 }
 
-// become is what the shortest known beginning of a text becomes.
+// become returns what the shortest known beginning of a text becomes.
 func (m charsmap) become(s string) ([]byte, bool) {
 	unit := m.trie[0]
 	at := uint64(offset(unit))
@@ -113,5 +113,5 @@ func (m charsmap) text(at uint32) ([]byte, bool) {
 	return m.texts[at:][:end], true
 }
 
-// offset is where a unit's children lie, relative to it.
+// offset returns where a unit's children lie, relative to it.
 func offset(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }

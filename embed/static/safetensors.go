@@ -72,7 +72,7 @@ func parseTensor(raw json.RawMessage, data []byte) (tensor, error) {
 	t := tensor{h.Kind, h.Shape, data[h.Offsets[0]:h.Offsets[1]]}
 	size, known := sizes[t.kind]
 	if !known {
-		return t, nil // of a kind that nobody asks for, as long as nobody does
+		return t, nil // of a kind that is refused only on use
 	}
 	want, err := product(size, h.Shape)
 	if err != nil {
@@ -97,7 +97,7 @@ func product(n int, shape []int) (int, error) {
 // errKind is for numbers that are not of a kind that can be used.
 var errKind = errors.New("its numbers are of a kind that can't be used here")
 
-// real tells whether the numbers can be read by at.
+// real reports whether the numbers can be read by at.
 func (t tensor) real() error {
 	switch t.kind {
 	case "F64", "F32", "F16", "BF16", "I8":
@@ -106,7 +106,7 @@ func (t tensor) real() error {
 	return fmt.Errorf("%w: %.20q; F64, F32, F16, BF16 and I8 can", errKind, t.kind)
 }
 
-// whole tells whether the numbers can be read by int.
+// whole reports whether the numbers can be read by int.
 func (t tensor) whole() error {
 	switch t.kind {
 	case "I64", "I32", "I16", "U16", "U32":
@@ -115,7 +115,7 @@ func (t tensor) whole() error {
 	return fmt.Errorf("%w: %.20q; I64, I32, U32, I16 and U16 can", errKind, t.kind)
 }
 
-// at is the number at i.
+// at returns the number at i.
 func (t tensor) at(i int) float64 {
 	switch t.kind {
 	case "F64":
@@ -130,7 +130,7 @@ func (t tensor) at(i int) float64 {
 	return float64(int8(t.data[i]))
 }
 
-// int is the whole number at i.
+// int returns the whole number at i.
 func (t tensor) int(i int) int64 {
 	switch t.kind {
 	case "I64":
@@ -145,7 +145,7 @@ func (t tensor) int(i int) int64 {
 	return int64(binary.LittleEndian.Uint16(t.data[2*i:]))
 }
 
-// half is a number of IEEE 754 binary16.
+// half returns a number of IEEE 754 binary16.
 func half(b uint16) float32 {
 	sign := uint32(b>>15) << 31
 	exp, frac := uint32(b>>10)&0x1f, uint32(b)&0x3ff

@@ -78,7 +78,7 @@ func each(f func(string) []string) splitter {
 	}
 }
 
-// class says what a character is to a cut: part of a run of its class, alone, or
+// class is what a character is to a cut: part of a run of its class, alone, or
 // left out.
 type class int
 
@@ -88,7 +88,7 @@ const (
 	firstRun
 )
 
-// byRune cuts a text into runs of one class and characters that stand alone.
+// byRune cuts a text into runs of one class and characters that are alone.
 func byRune(s string, of func(rune) class) (out []string) {
 	from, run := 0, leftOut
 	for i, r := range s {
@@ -117,7 +117,8 @@ func bertRune(r rune) class {
 	return firstRun
 }
 
-// isPunctuation tells Unicode's punctuation and what ASCII has beside letters.
+// isPunctuation reports whether r is punctuation in Unicode or one of the
+// signs of ASCII.
 func isPunctuation(r rune) bool {
 	return r < utf8.RuneSelf && r > ' ' && r != 0x7f && !unicode.IsLetter(r) && !unicode.IsDigit(r) || unicode.IsPunct(r)
 }
@@ -205,7 +206,7 @@ func byPattern(find pattern, behavior string, invert bool) (splitter, error) {
 	}, nil
 }
 
-// stretch is a part of a text that matches, or stands between two that do.
+// stretch is a part of a text that matches, or is between two that do.
 type stretch struct {
 	text  string
 	match bool

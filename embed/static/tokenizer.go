@@ -20,8 +20,8 @@ type tokenizer struct {
 // normalizer makes a text of a text.
 type normalizer func(string) (string, error)
 
-// splitter cuts pieces of a text into smaller ones. first tells that the first of
-// them begins the text.
+// splitter cuts pieces of a text into smaller ones. first reports whether the
+// first of them begins the text.
 type splitter func(pieces []string, first bool) ([]string, error)
 
 // vocabulary makes token numbers of a piece.
@@ -80,7 +80,7 @@ func parseTokenizer(data []byte) (*tokenizer, error) {
 	return t, nil
 }
 
-// size is how many token numbers there may be.
+// size returns how many token numbers there may be.
 func (t *tokenizer) size() int { return t.tokens }
 
 func (t *tokenizer) normal(text string) (string, error) {
@@ -172,7 +172,7 @@ func parseVocabulary(raw json.RawMessage) (vocabulary, error) {
 	return nil, fmt.Errorf("type %.50q is not known: WordPiece, WordLevel, Unigram and BPE are", kind)
 }
 
-// checkVocabulary checks the numbers of a vocabulary and tells the highest.
+// checkVocabulary checks the numbers of a vocabulary and returns the highest.
 func checkVocabulary(vocab map[string]int) (int, error) {
 	highest := -1
 	for token, id := range vocab {
@@ -187,7 +187,7 @@ func checkVocabulary(vocab map[string]int) (int, error) {
 	return highest, nil
 }
 
-// find is the number of a token that the file names, -1 for none.
+// find returns the number of a token that the file names, -1 for none.
 func find(vocab map[string]int, token *string) (int, error) {
 	if token == nil {
 		return -1, nil

@@ -75,7 +75,7 @@ func TestUnigramTakesTheBestPath(t *testing.T) {
 	}
 }
 
-// Pieces are read as encoding/json would read them, whatever stands between them.
+// Pieces are read as encoding/json would read them, whatever is between them.
 func TestScores(t *testing.T) {
 	var got scores
 	err := json.Unmarshal([]byte(" [ [\"a\" , -1.5e1 ],\n[\"\\u2581\\\"b\\\\\",0],[\"]\",3]] "), &got)

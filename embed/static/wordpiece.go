@@ -52,7 +52,8 @@ func (w *wordPiece) encode(word string, ids []int) []int {
 	return ids
 }
 
-// piece is the longest known piece from a place on; an empty one if none is.
+// piece returns the longest known piece from a place on; an empty one if none
+// is.
 func (w *wordPiece) piece(word string, from int) (id, to int) {
 	for to = len(word); to > from; {
 		piece := word[from:to]

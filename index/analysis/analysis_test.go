@@ -244,7 +244,7 @@ func itoa(i int) string {
 	return itoa(i/10) + string(rune('0'+i%10))
 }
 
-// The retrieval sets come in languages that their names tell.
+// The retrieval sets come in the languages that they are named after.
 func TestLanguageOfRealText(t *testing.T) {
 	a := newAnalyzer(t)
 	for _, lang := range []string{"en", "es", "de"} {

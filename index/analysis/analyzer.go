@@ -51,7 +51,7 @@ func (a *Analyzer) lookup(w []byte) *word {
 
 // AppendIndex appends the terms of a document's text to dst, separated by
 // spaces, and returns the language it was stemmed for: a code such as "en",
-// which is what Latin letters get if nothing tells the language, or "" for a
+// which is what Latin letters get if the language is not clear, or "" for a
 // text without a word in Latin letters.
 func (a *Analyzer) AppendIndex(dst []byte, text string) ([]byte, string) {
 	a.scan(text)
@@ -65,7 +65,7 @@ func (a *Analyzer) AppendIndex(dst []byte, text string) ([]byte, string) {
 }
 
 // AppendLines is AppendIndex with a line feed wherever the text has one, so that
-// the terms of each line can be told. lang is that of the whole text.
+// the terms of each line can be told apart. lang is that of the whole text.
 func (a *Analyzer) AppendLines(dst []byte, text string) (terms []byte, lang string) {
 	a.scan(text)
 	t := a.tally()
@@ -101,7 +101,7 @@ func (a *Analyzer) Index(text string) []string {
 	return strings.Fields(string(out))
 }
 
-// codeOf is the Latin language of a code, or -1.
+// codeOf returns the Latin language of a code, or -1.
 func codeOf(code string) int {
 	return slices.IndexFunc(recipes[:latin], func(r recipe) bool { return r.code == code })
 }

@@ -15,12 +15,11 @@
 //	Burmese
 //	emoji              each one a term
 //
-// A document is stemmed for one language, found by counting function words
-// and telling letters. A
-// question is too short for that, so its words are stemmed for every language
-// that the index holds and the variants stand side by side. Words with accents
-// leave two terms where the stem depends on the accent, so that a question
-// typed without accents finds them.
+// A document is stemmed for one language, found by counting function words and
+// characteristic letters. A question is too short for that, so its words are
+// stemmed for every language that the index holds and all variants are
+// searched for. Words with accents leave two terms where the stem depends on
+// the accent, so that a question typed without accents finds them.
 //
 // Words of languages that build words out of words (German, Turkish, Russian, Arabic
 // and others) leave their first letters, or the consonants of their stem, beside it.
@@ -41,6 +40,6 @@ package analysis
 // analysed again.
 //
 //	1: first version
-//	2: Arabic is stemmed; letters help to tell a language
+//	2: Arabic is stemmed; letters help to recognise a language
 //	3: words of languages that build words leave their root beside the stem
 const Version = 3

@@ -50,7 +50,7 @@ type recipe struct {
 
 // recipes lists the languages. Those before "ru" are written in Latin letters
 // and told apart by their function words; the order breaks ties. The rest are
-// told by their script.
+// recognised by their script.
 var recipes = [...]recipe{
 	{"en", []string{"possessive_en", "stemmer_porter"}},
 	{"es", []string{"normalize_es", "stemmer_es_light"}},
@@ -72,7 +72,7 @@ var recipes = [...]recipe{
 }
 
 // unstemmed are the languages of which only function words are known. Their bits
-// stand behind those of recipes.
+// are behind those of recipes.
 var unstemmed = [...]string{"ca", "cs", "eu", "ga", "gl", "hr", "id", "pl", "vi", "bg", "ckb", "el", "fa", "hy"}
 
 const (
@@ -99,7 +99,7 @@ const (
 	hindi   = 15
 	arabic  = 16
 	plain   = -1 // no stems: other scripts, numbers
-	roman   = -2 // Latin letters: the text tells which language
+	roman   = -2 // Latin letters: the language depends on the text
 )
 
 // tongue is a language ready for use.
@@ -150,7 +150,7 @@ func build() (*lexicon, error) {
 	return lx, err
 }
 
-// loadStops takes in the function words of a language, as they are scanned and
+// loadStops adds the function words of a language, as they are scanned and
 // without accents.
 func (lx *lexicon) loadStops(cache *registry.Cache, code string, bit int) error {
 	var list []string
@@ -208,8 +208,8 @@ type tally struct {
 	bare [firstOther - firstBare]int
 }
 
-// count adds one word. A function word that several languages share says less
-// about each.
+// count adds one word. A function word that several languages share counts
+// less for each.
 func (t *tally) count(w *word) {
 	t.words++
 	for i := range t.bare {
@@ -234,11 +234,11 @@ func (t *tally) share(mask uint32, weight float64) {
 	}
 }
 
-// hintWeight is what a word with a telling letter weighs beside a function word:
-// names wander between languages with their letters.
+// hintWeight is the weight of a word with a characteristic letter, relative to a
+// function word: names wander between languages with their letters.
 const hintWeight = 0.5
 
-// hints are letters that tell a language, or one of a few.
+// hints are letters that only one language has, or a few.
 var hints = func() map[rune]uint32 {
 	out := map[rune]uint32{}
 	for code, letters := range map[string]string{"tr": "ğış", "es": "ñ", "de": "ß", "da": "øå", "no": "øå", "sv": "å", "hu": "őű", "ro": "țș"} {
@@ -249,7 +249,7 @@ var hints = func() map[rune]uint32 {
 	return out
 }()
 
-// hintOf is the languages, as bits, that the letters of a word hint at.
+// hintOf returns the languages, as bits, that the letters of a word hint at.
 func hintOf(w string) (mask uint32) {
 	if isASCII(w) {
 		return 0
@@ -263,14 +263,15 @@ func hintOf(w string) (mask uint32) {
 // vietnameseStop is the bit of Vietnamese.
 const vietnameseStop = 1 << (firstBare + 8)
 
-// vietnamese tells whether a word has letters that no other language writes. Without
-// its accents it may look like a function word of another: dữ is not French du.
+// vietnamese reports whether a word has letters that no other language writes.
+// Without its accents it may look like a function word of another: dữ is not French
+// du.
 func vietnamese(w string) bool {
 	return !isASCII(w) && strings.ContainsFunc(w, func(r rune) bool { return r >= 0x1EA0 && r <= 0x1EF9 || r == 'ơ' || r == 'ư' })
 }
 
-// best is the language with the most evidence, English without any: names and
-// code are what texts without function words mostly hold.
+// best returns the language with the most evidence, English without any: names
+// and code are what texts without function words mostly hold.
 func (t *tally) best() int {
 	best := english
 	for i, w := range t.weight {
@@ -278,7 +279,7 @@ func (t *tally) best() int {
 			best = i
 		}
 	}
-	// A stray foreign word in a long text is no change of language.
+	// A stray foreign word in a long text is not a change of language.
 	if best != english && t.weight[best] < float64(t.words)/50 {
 		return english
 	}

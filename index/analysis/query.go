@@ -7,8 +7,8 @@ import (
 )
 
 // particles are the characters that only hold a Chinese or Japanese sentence
-// together. They stand in nearly every text, so a question drops them where
-// they stand alone.
+// together. They are in nearly every text, so a question drops them where they
+// are alone.
 const particles = "的了是在和与吗呢吧啊么也の は が を に で と も へ や か"
 
 // pairTexts are the pairs of characters that Chinese and Japanese questions are made
@@ -29,9 +29,9 @@ var stopPairs = sync.OnceValue(func() map[[2]rune]bool {
 
 // Query returns the terms of a question, without repeats, in order. langs are
 // the languages (codes as AppendIndex returns them) of the documents that the
-// question is put to, the commonest first; nil stands for English and whatever
-// the question itself seems to be. The result is empty only if the question
-// holds no letter, digit or emoji.
+// question is put to, the commonest first; nil means English and whatever the
+// question itself seems to be. The result is empty only if the question holds
+// no letter, digit or emoji.
 func (a *Analyzer) Query(text string, langs []string) []string {
 	a.scan(text)
 	set := a.languages(langs)
@@ -42,7 +42,7 @@ func (a *Analyzer) Query(text string, langs []string) []string {
 	return q.terms
 }
 
-// languages are those whose stems a question's words get.
+// languages returns those whose stems a question's words get.
 func (a *Analyzer) languages(langs []string) []int {
 	var set []int
 	for _, code := range langs {
@@ -59,9 +59,9 @@ func (a *Analyzer) languages(langs []string) []int {
 	return set
 }
 
-// stopLanguage is the language whose function words the question drops: the
-// one with the most of them. One lone hit of a language that the index doesn't
-// hold is a coincidence ("die" in an English question).
+// stopLanguage returns the language whose function words the question drops:
+// the one with the most of them. One lone hit of a language that the index
+// doesn't hold is a coincidence ("die" in an English question).
 func (a *Analyzer) stopLanguage(set []int, known bool) int {
 	t := a.tally()
 	best, top := -1, 0.0
@@ -80,9 +80,9 @@ func (a *Analyzer) stopLanguage(set []int, known bool) int {
 	return t.bareBeats(best)
 }
 
-// bareBeats is the language of unstemmed, as a bit, that has more function words
-// in the question than the best of the others, if there is one: at least two, and
-// two more, since most of its words may be those of a larger neighbour.
+// bareBeats returns the language of unstemmed, as a bit, that has more function
+// words in the question than the best of the others, if there is one: at least
+// two, and two more, since most of its words may be those of a larger neighbour.
 func (t *tally) bareBeats(best int) int {
 	most := 1
 	if best >= 0 {
@@ -134,14 +134,14 @@ func (q *query) isStop(w *word) bool {
 	case russian:
 		return w.stop&(1<<russian|1<<bulgarian) != 0
 	}
-	return w.stop != 0 // the script tells the language, or nearly
+	return w.stop != 0 // the script identifies the language, or nearly
 }
 
 // bulgarian is the bit of the other language in Cyrillic letters.
 const bulgarian = firstOther
 
 // grams adds the terms of a run. Where a run has pairs, its single characters
-// say nothing more and cost much; a lone particle says nothing at all.
+// add nothing and cost much; a lone particle means nothing.
 func (q *query) grams(it *item, dropStops bool) {
 	run := q.a.runes[it.from:it.to]
 	if it.class == dense && len(run) > 1 {
@@ -170,8 +170,8 @@ func (q *query) add(t string) {
 	}
 }
 
-// lone tells whether a character is a word of its own in Japanese: one that is no
-// kana, with kana beside it and nothing else.
+// lone reports whether a character is a word of its own in Japanese: one that is
+// not a kana, with kana beside it and nothing else.
 func lone(run []rune, i int) bool {
 	before, after := i == 0 || kana(run[i-1]), i+1 == len(run) || kana(run[i+1])
 	return len(run) > 1 && !kana(run[i]) && before && after

@@ -6,19 +6,19 @@ import "strings"
 // Finnish, Hungarian and Russian, by joining, as in German and its neighbours, or by
 // the vowels in between, as in Arabic: школьник and школьный, Rundfunk and
 // Rundfunkgesetz, اكتشف and مكتشف have stems of their own. A word of these languages
-// leaves a second term, its root as far as letters tell it, so that kin is found, and
-// the same word still counts more.
+// leaves a second term, its root as far as its letters show it, so that related words
+// are found, and the same word still counts more.
 
-// rootLetters is how many letters of a word stand for its root. Cutting words to five
-// letters does as well for Turkish as taking them apart (Can et al., Information
-// Retrieval on Turkish Texts, 2008), and about as well for the others (McNamee and
-// Mayfield, Character N-Gram Tokenization for European Language Text Retrieval, 2004).
-// German on paragraphs: recall@10 .983 without, .989 with five, .988 with six. English
-// loses by it and Spanish gains nothing.
+// rootLetters is the number of letters of a word that are taken for its root. Cutting
+// words to five letters does as well for Turkish as taking them apart (Can et al.,
+// Information Retrieval on Turkish Texts, 2008), and about as well for the others
+// (McNamee and Mayfield, Character N-Gram Tokenization for European Language Text
+// Retrieval, 2004). German on paragraphs: recall@10 .983 without, .989 with five, .988
+// with six. English loses by it and Spanish gains nothing.
 const rootLetters = 5
 
-// rootOf is the root of a word without accents, whose terms begin with its stem; "" if
-// it has none of its own.
+// rootOf returns the root of a word without accents, whose terms begin with its stem;
+// "" if it has none of its own.
 func rootOf(bare, terms string, l int) (root string) {
 	stem, _, _ := strings.Cut(terms, " ")
 	switch l {
@@ -33,7 +33,7 @@ func rootOf(bare, terms string, l int) (root string) {
 	return root
 }
 
-// cutAt is the first n letters of a longer word, else "".
+// cutAt returns the first n letters of a longer word, else "".
 func cutAt(w string, n int) string {
 	for i := range w {
 		if n == 0 {
@@ -44,9 +44,9 @@ func cutAt(w string, n int) string {
 	return ""
 }
 
-// skeleton is the consonants of an Arabic stem, without the م that makes nouns of
-// verbs: plurals and participles are made by other vowels between them. With fewer
-// than three it would say nothing.
+// skeleton returns the consonants of an Arabic stem, without the م that makes
+// nouns of verbs: plurals and participles are made by other vowels between them.
+// Fewer than three would be too ambiguous.
 func skeleton(w string) string {
 	out := strings.Map(func(r rune) rune {
 		switch r {

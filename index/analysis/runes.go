@@ -13,7 +13,7 @@ const (
 	void                // as if it were not there: soft hyphen, joiners
 	dense               // Han, kana, Hangul: no spaces, dense meaning
 	tight               // Thai and its neighbours: no spaces, long words
-	emoji               // a sign that stands for itself
+	emoji               // a sign that is a term by itself
 )
 
 // asciiClass holds the classes of the first 128 characters.
@@ -99,9 +99,9 @@ func canon(r rune) rune {
 	return r
 }
 
-// lower is the lower case of a letter, with the spellings that writers use
-// side by side made one: final sigma, ё, the carriers of Arabic hamza, Persian
-// keyboards' kaf and yeh.
+// lower returns the lower case of a letter, with the spellings that writers
+// use side by side made one: final sigma, ё, the carriers of Arabic hamza,
+// Persian keyboards' kaf and yeh.
 func lower(r rune) rune {
 	switch r {
 	case 'ς':
@@ -120,7 +120,7 @@ func lower(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// dropped tells whether a mark carries no meaning of its own: accents set
+// dropped reports whether a mark carries no meaning of its own: accents set
 // apart from their letter, Arabic and Hebrew vowel points.
 func dropped(r rune) bool {
 	return r >= 0x0300 && r <= 0x036F || r >= 0x0591 && r <= 0x05C7 ||

@@ -136,7 +136,7 @@ func (a *Analyzer) mark(r rune) {
 	}
 }
 
-// connects tells whether the character at i may join two parts of one name.
+// connects reports whether the character at i may join two parts of one name.
 // A comma does only between digits.
 func connects(text string, i int, r rune) bool {
 	switch r {
@@ -150,7 +150,7 @@ func connects(text string, i int, r rune) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// wordFollows tells whether a letter or digit stands at i.
+// wordFollows reports whether a letter or digit is at i.
 func wordFollows(text string, i int) bool {
 	if i >= len(text) {
 		return false
@@ -161,7 +161,7 @@ func wordFollows(text string, i int) bool {
 }
 
 // finish adds the items of the compound in a.buf that ended at i, and returns
-// where the scan goes on.
+// where the scan continues.
 func (a *Analyzer) finish(text string, i int, h humps) int {
 	if h.count > maxHumps {
 		a.cuts = a.cuts[:1]
@@ -219,14 +219,14 @@ func (a *Analyzer) add(w []byte) {
 type humps struct {
 	uppers int  // length of the run of capitals so far
 	lower  bool // the last character was a small letter
-	last   int  // where the last capital stands
+	last   int  // where the last capital is
 	count  int
 }
 
-// cut is told the next letter, where it will stand, and what follows it. It
-// reports where a new part begins: before a capital after a small letter, and
-// before the last of several capitals that a small letter follows, except a
-// plural s as in "APIs".
+// cut takes the next letter, its offset, and what follows it. It reports where
+// a new part begins: before a capital after a small letter, and before the
+// last of several capitals that a small letter follows, except a plural s as
+// in "APIs".
 func (h *humps) cut(r rune, at int, rest string) (int, bool) {
 	if unicode.IsUpper(r) {
 		begins := h.lower

@@ -14,11 +14,11 @@ type word struct {
 	stop uint32
 	// hint holds, likewise, those that its letters hint at.
 	hint uint32
-	// script is an index into recipes for words whose letters tell their
+	// script is an index into recipes for words whose letters identify their
 	// language, roman for those in Latin letters, plain for the rest.
 	script int
 	// terms are what the word leaves in language lang, separated by spaces;
-	// more has them for the other languages once they were asked for.
+	// more has them for the other languages once they were needed.
 	lang  int
 	terms string
 	more  []string
@@ -82,7 +82,7 @@ func (lx *lexicon) term(w string, l int) string {
 	return lx.folded(string(ts[0].Term))
 }
 
-// apostrophes handles those that the language's own rules left standing: the
+// apostrophes handles those that the language's own rules left in place: the
 // word is kept without them, and so are its longer sides.
 func (lx *lexicon) apostrophes(terms string, l int) string {
 	var out []string
@@ -97,7 +97,8 @@ func (lx *lexicon) apostrophes(terms string, l int) string {
 	return strings.Join(out, " ")
 }
 
-// scriptOf tells by a word's first letter which stemmer it needs.
+// scriptOf returns the script of a word's first letter, which decides which
+// stemmer it needs.
 func scriptOf(w []byte) int {
 	for i := 0; i < len(w); {
 		r, n := utf8.DecodeRune(w[i:])

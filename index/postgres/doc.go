@@ -19,11 +19,11 @@
 // A space belongs to one agent of one workspace. Its agent sees all of it; the
 // other agents of the workspace see what is shared, under paths that begin with
 // "@agent/"; nobody else sees anything. Which scopes a question may see is found in
-// one place (look), and every statement that reads files, chunks or postings asks
-// for "scope = ANY(those)"; a test holds all statements to that. It guards against
-// mistakes, not against somebody who has the password: agents that must not trust
-// each other get databases of their own. A text that stands in several agents'
-// files of the same path is found once, one's own first.
+// one place (look), and every statement that reads files, chunks or postings has
+// the condition "scope = ANY(those)"; a test holds all statements to that. It
+// guards against mistakes, not against somebody who has the password: agents that
+// must not trust each other get databases of their own. A text that is in several
+// agents' files of the same path is found once, one's own first.
 //
 // # Words
 //
@@ -42,8 +42,8 @@
 // model, by inner product, which for unit vectors is the cosine. Up to 2,000
 // numbers the index holds them whole, up to 4,000 by halves, above that every
 // vector is compared. With pgvector 0.8 the walk goes on until enough visible
-// chunks were found. Without the extension words are searched alone, and asking
-// for vectors says so.
+// chunks were found. Without the extension only words are searched, and a
+// search by vectors returns an error that says so.
 //
 // # Several writers
 //

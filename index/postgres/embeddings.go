@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// Model tells which model's vectors this agent uses, and their length; "" and 0 if
-// none.
+// Model returns the model whose vectors this agent uses, and their length; "" and
+// 0 if none.
 func (ix *Index) Model(ctx context.Context) (model string, dim int, err error) {
 	v, err := ix.site.look(ctx)
 	if errors.Is(err, index.ErrMissing) {
@@ -45,7 +45,7 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	return ix.site.explain(op, s.useModel(ctx, model, dim))
 }
 
-// errNoVectors is the error of a server without the extension.
+// errNoVectors returns the error of a server without the extension.
 func errNoVectors(st *site, op string) error {
 	return &index.Error{Op: op, Path: st.place, Kind: ErrNoVectors,
 		Hint: "install the extension vector there and say CREATE EXTENSION vector, or say embedding.provider: none"}

@@ -26,7 +26,7 @@ func (f *fault) Error() string { return f.text }
 func (f *fault) Unwrap() error { return f.err }
 
 // explain wraps an error with what was done and where, and with its kind and the
-// way out where the server's code tells one.
+// way out where the server's code implies one.
 func (st *site) explain(op string, err error) error {
 	return explain(op, st.place, st.password, err)
 }
@@ -54,7 +54,7 @@ var (
 	ErrTimeout     = errors.New("the database took too long")
 )
 
-// codes are the server's codes by what they mean here; two digits stand for all
+// codes are the server's codes by what they mean here; two digits mean all
 // codes of their class (PostgreSQL's manual, appendix A).
 var codes = map[string]struct {
 	kind error
@@ -96,7 +96,7 @@ func classify(err error) (kind error, hint string) {
 	return nil, ""
 }
 
-// broken tells whether the connection was lost, or never made.
+// broken reports whether the connection was lost, or never made.
 func broken(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {

@@ -17,20 +17,20 @@ import (
 // several goroutines at once.
 type Index struct{ site *site }
 
-// site is where an index is, and who asks.
+// site is where an index is, and which agent uses it.
 type site struct {
 	pool     *pgxpool.Pool
 	opts     Options
 	index    index.Options
 	place    string
 	password string
-	// vectors: the tables for vectors are there; iterates: pgvector goes on
-	// walking where rows were refused.
+	// vectors: the tables for vectors are there; iterates: pgvector continues
+	// a walk where rows were refused.
 	vectors, iterates bool
 
 	analyzers analysis.Pool
 
-	// mu guards what questions need of the scopes, while those stand.
+	// mu guards what searches need of the scopes, while those are unchanged.
 	mu   sync.Mutex
 	seen *view
 }
@@ -42,9 +42,10 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Open connects to the index. Unless o says ReadOnly, the tables are made or
-// brought to this program's version, and pgvector is switched on if the server has
-// it. The error is ErrMissing if there is nothing to read yet.
+// Open connects to the index. Unless o is ReadOnly, the tables are created or
+// migrated to this program's version, and pgvector is switched on if the server
+// has it. The error is ErrMissing if it is ReadOnly and there is nothing to read
+// yet.
 func Open(ctx context.Context, opts Options, o *index.Options) (*Index, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func openTables(ctx context.Context, st *site) error {
 }
 
 // Rebuild empties the index of this workspace and agent, but for the vectors, and
-// opens it; a Sync then fills it. What other agents have stands.
+// opens it; a Sync then fills it. What other agents have is kept.
 func Rebuild(ctx context.Context, opts Options, o *index.Options) (*Index, error) {
 	ix, err := Open(ctx, opts, o)
 	if err != nil {

@@ -69,8 +69,8 @@ func ask(t testing.TB, k *kernel.Kernel, q string, private bool) *retrieval.Resu
 	return r
 }
 
-// TestKernelOnPostgres: a kernel indexes, searches, checks and tells its status on
-// this backend as it does on a file; others' notes come in, private ones don't.
+// TestKernelOnPostgres: a kernel indexes, searches, checks and reports its status
+// on this backend as it does on a file; others' notes come in, private ones don't.
 func TestKernelOnPostgres(t *testing.T) {
 	o := freshSchema(t)
 	o.Private = func(path string) bool { c, ok := markdownstore.Classify(path); return !ok || c.Private }

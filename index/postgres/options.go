@@ -15,11 +15,11 @@ import (
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
-// Options say where an index is and whose it is.
+// Options are where an index is and whose it is.
 type Options struct {
 	// DSN names the server and the database, as a URL or as key=value pairs. It
-	// must name the host; a password that it doesn't hold is none, whatever the
-	// environment says.
+	// must name the host; a password that it doesn't hold is empty, whatever
+	// the environment holds.
 	DSN string
 	// Schema is the schema of the tables; default memkernel.
 	Schema string
@@ -28,7 +28,8 @@ type Options struct {
 	// Agent names who writes; default "default". A host with files of its own is
 	// an agent of its own.
 	Agent string
-	// Private tells which files only their own agent sees; nil means all.
+	// Private reports whether only its own agent sees a file; nil means that
+	// no other agent sees any.
 	Private func(path string) bool
 	// StatementTimeout is how long one statement may take, ConnectTimeout how long
 	// a connection. Defaults 30 s and 5 s.
@@ -131,8 +132,8 @@ func (o *Options) Place() string {
 	return fmt.Sprintf("postgres://%s/%s#%s", host, c.Database, owner)
 }
 
-// Host is the host that the DSN names, "" if it can't be read; a path is a socket
-// of this machine.
+// Host returns the host that the DSN names, "" if it can't be read; a path is a
+// socket of this machine.
 func Host(dsn string) string {
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil || !namesHost(dsn) {

@@ -23,7 +23,7 @@ type chunkRows struct {
 	term []string
 }
 
-// add takes in a chunk.
+// add adds a chunk.
 func (c *chunkRows) add(file int64, scope int32, seq int, r *index.ReadyChunk) {
 	n := len(c.file)
 	c.file, c.scope = append(c.file, file), append(c.scope, scope)
@@ -39,7 +39,7 @@ func (c *chunkRows) add(file int64, scope int32, seq int, r *index.ReadyChunk) {
 	}
 }
 
-// frequencies counts a chunk's words, weighted by where they stand; words is how
+// frequencies counts a chunk's words, weighted by where they are; words is how
 // many there are in all.
 func frequencies(w *index.Words) (order []string, tf map[string]float64, words int) {
 	tf = map[string]float64{}

@@ -12,7 +12,7 @@ import (
 )
 
 // migrations make the tables, version by version; the number of those that were
-// run stands in settings. One that was released is never changed.
+// run is in settings. One that was released is never changed.
 var migrations = []string{
 	`CREATE TABLE spaces(
 		id serial PRIMARY KEY,

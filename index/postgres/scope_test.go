@@ -173,7 +173,7 @@ func literal(node ast.Node) (string, bool) {
 	return "", false
 }
 
-// What is wrong is told without the password, whatever form the DSN has.
+// What is wrong is reported without the password, whatever form the DSN has.
 func TestErrorsHideThePassword(t *testing.T) {
 	const secret = "hunter2"
 	for _, dsn := range []string{
@@ -197,7 +197,7 @@ func TestErrorsHideThePassword(t *testing.T) {
 	}
 }
 
-// What the environment says of passwords and hosts is not asked.
+// The environment's passwords and hosts are not used.
 func TestEnvironmentIsNoChoice(t *testing.T) {
 	t.Setenv("PGPASSWORD", "hunter2")
 	t.Setenv("PGHOST", "example.com")

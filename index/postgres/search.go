@@ -122,8 +122,8 @@ func keywordHits(ctx context.Context, st *site, v *view, terms []string, q index
 		return nil, err
 	}
 	w := weigh(terms, held, v.total)
-	hits, err := matchWords(ctx, st, v, w.telling(), q)
-	if err == nil && len(hits) < q.K && len(w.telling()) < len(w) {
+	hits, err := matchWords(ctx, st, v, w.selective(), q)
+	if err == nil && len(hits) < q.K && len(w.selective()) < len(w) {
 		hits, err = matchWords(ctx, st, v, w, q)
 	}
 	return hits, err
@@ -140,8 +140,8 @@ type weighted struct {
 
 type words []weighted
 
-// weigh gives the words that occur their weight by BM25; of too many the rarest
-// stay, in their order.
+// weigh returns the words that occur, with their weight by BM25; of too many
+// the rarest stay, in their order.
 func weigh(terms []string, held []int64, total int64) words {
 	var out words
 	for i, t := range terms {
@@ -159,9 +159,9 @@ func weigh(terms []string, held []int64, total int64) words {
 	return slices.DeleteFunc(out, func(w weighted) bool { return !slices.Contains(rarest, w) })
 }
 
-// telling leaves out the words that more than half of the chunks hold, unless no
-// others are there: they weigh next to nothing and would be most of the work.
-func (w words) telling() words {
+// selective leaves out the words that more than half of the chunks hold, unless
+// no others are there: they weigh next to nothing and would be most of the work.
+func (w words) selective() words {
 	var out words
 	for _, x := range w {
 		if !x.common {
@@ -174,7 +174,7 @@ func (w words) telling() words {
 	return out
 }
 
-// matchWords asks for the best chunks. Where hits are refused, it fetches more until
+// matchWords returns the best chunks. Where hits are refused, it fetches more until
 // there are enough or no more are left.
 func matchWords(ctx context.Context, st *site, v *view, w words, q index.Query) ([]index.Hit, error) {
 	terms, idf := make([]string, len(w)), make([]float64, len(w))
@@ -243,8 +243,9 @@ func (v *view) scan(rows pgx.Rows) (h index.Hit, err error) {
 	return h, err
 }
 
-// keep drops the hits whose file the caller doesn't want, and those that say what
-// another agent's file of the same path says: one's own stands, or the first.
+// keep drops the hits whose file the caller doesn't want, and those with the text
+// of another agent's file of the same path: the agent's own is kept, or the
+// first.
 func keep(hits []index.Hit, want func(path string) bool) []index.Hit {
 	type copied struct {
 		path string

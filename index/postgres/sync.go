@@ -55,7 +55,7 @@ type syncer struct {
 	done   index.Progress
 }
 
-// lockPoll is how often the lock is asked for again.
+// lockPoll is how often the lock is tried again.
 const lockPoll = 50 * time.Millisecond
 
 // lockSpace takes a connection and the lock of those who write this space.
@@ -76,7 +76,7 @@ func lockSpace(ctx context.Context, st *site, op string, wait time.Duration) (*s
 	return s, nil
 }
 
-// spaceKey is the space's key among the server's advisory locks.
+// spaceKey returns the space's key among the server's advisory locks.
 func spaceKey(st *site) int64 {
 	h := fnv.New64a()
 	for _, s := range []string{st.opts.Schema, st.opts.Workspace, st.opts.Agent} {
@@ -105,8 +105,8 @@ func (s *syncer) lock(ctx context.Context, op string, wait time.Duration) error 
 	}
 }
 
-// release gives lock and connection back. A connection that can't be asked any
-// more is closed, which frees the lock too.
+// release gives lock and connection back. A broken connection is closed, which
+// frees the lock too.
 func (s *syncer) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.site.opts.ConnectTimeout)
 	defer cancel()
@@ -143,7 +143,7 @@ func (s *syncer) load(ctx context.Context) error {
 	})
 }
 
-// own are the scopes of this agent's space.
+// own returns the scopes of this agent's space.
 func (s *syncer) own() []int32 { return []int32{s.private, s.shared} }
 
 func (s *syncer) sync(ctx context.Context, source iter.Seq2[index.FileStat, error]) error {
@@ -199,7 +199,7 @@ type fileRow struct {
 	analysis    int
 }
 
-// knownFiles are the rows of files, by path.
+// knownFiles returns the rows of files, by path.
 func knownFiles(ctx context.Context, db querier, scopes []int32) ([]fileRow, error) {
 	rows, err := db.Query(ctx, `SELECT id, path, scope, size, mtime, hash, chunks, again, analysis FROM files WHERE scope = ANY($1::integer[])`, scopes)
 	if err != nil {
@@ -230,7 +230,7 @@ func compare(l *index.Listing, known []fileRow, again bool) index.Work[fileRow] 
 	})
 }
 
-// Lag says by how much this agent's files have changed since the last Sync. It opens
+// Lag returns how much this agent's files have changed since the last Sync. It opens
 // none of them.
 func (ix *Index) Lag(ctx context.Context, source iter.Seq2[index.FileStat, error]) (index.Lag, error) {
 	const op = "compare index"
@@ -257,7 +257,7 @@ func (ix *Index) Lag(ctx context.Context, source iter.Seq2[index.FileStat, error
 	return index.Lag{Files: len(w.Read), Removed: len(w.Remove), Bytes: w.Bytes(), Rules: outdated(ix.site, v)}, nil
 }
 
-// ownScopes are the scopes of this agent's space.
+// ownScopes returns the scopes of this agent's space.
 func ownScopes(ctx context.Context, st *site, v *view) ([]int32, error) {
 	rows, err := st.pool.Query(ctx, `SELECT id FROM scopes WHERE space=$1::integer`, v.space)
 	if err != nil {

@@ -17,7 +17,8 @@ const (
 	maxNeighbours = 1000
 )
 
-// operand is the expression by which a model's vectors are indexed and compared.
+// operand returns the expression by which a model's vectors are indexed and
+// compared.
 func operand(column string, dim int) string {
 	kind := "vector"
 	if dim > maxIndexed && dim <= maxHalved {
@@ -52,8 +53,8 @@ func nearestHits(ctx context.Context, st *site, v *view, q index.Query) ([]index
 	}
 }
 
-// walkVectors asks once. The number of the model stands in the statement, since the index
-// is one over its rows only.
+// walkVectors runs one query. The number of the model is in the statement,
+// since the index is one over its rows only.
 func walkVectors(ctx context.Context, st *site, v *view, vec []float32, limit int) (hits []index.Hit, err error) {
 	by := operand("e.vector", v.dim) + " <#> " + operand("$3::real[]", v.dim)
 	query := fmt.Sprintf(`SELECT %s, -(e.vector::vector(%d) <#> $3::real[]::vector(%[2]d))

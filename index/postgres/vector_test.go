@@ -130,7 +130,7 @@ func TestBadVectors(t *testing.T) {
 	}
 }
 
-// A server without the extension searches words, and says why not vectors.
+// A server without the extension searches words, and reports why not vectors.
 func TestNoVectors(t *testing.T) {
 	ix := open(t, freshSchema(t))
 	ix.site.vectors = false

@@ -126,7 +126,7 @@ func countView(ctx context.Context, st *site, v *view) error {
 	return st.pool.QueryRow(ctx, `SELECT name, dim FROM models WHERE id=$1::integer`, v.modelRow).Scan(&v.model, &v.dim)
 }
 
-// outdated tells whether words or chunks were made by other rules.
+// outdated reports whether words or chunks were made by other rules.
 func outdated(st *site, v *view) bool {
 	return v.mixed || v.space != 0 && v.chunker != st.index.Chunker
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// errOvertaken says that somebody wrote without the lock, as can happen behind a
-// pooler that hands one connection to several programs.
+// errOvertaken means that somebody wrote without the lock, as can happen behind
+// a pooler that hands one connection to several programs.
 var errOvertaken = errors.New("another process changed the index at the same time")
 
 // change runs f in a transaction that makes the space's next generation.
@@ -114,7 +114,7 @@ type prepared struct {
 	hash   []byte
 	chunks []index.ReadyChunk
 	again  bool
-	// same: it says what the index has already.
+	// same: its content is what the index has already.
 	same bool
 }
 
@@ -180,7 +180,7 @@ func (s *syncer) prepare(a *analysis.Analyzer, j job) *prepared {
 	return f
 }
 
-// storable tells whether PostgreSQL can hold a text as such.
+// storable reports whether PostgreSQL can hold a text as such.
 func storable(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
 func (s *syncer) scope(path string) int32 {
@@ -271,7 +271,7 @@ func (s *syncer) stat(ctx context.Context, tx pgx.Tx, f *prepared, again bool) e
 	return err
 }
 
-// replace makes the index hold what files say now.
+// replace makes the index hold the current content of files.
 func (s *syncer) replace(ctx context.Context, tx pgx.Tx, files []*prepared, r *index.SyncReport) error {
 	var c chunkRows
 	var old []int64
@@ -280,7 +280,7 @@ func (s *syncer) replace(ctx context.Context, tx pgx.Tx, files []*prepared, r *i
 		if err != nil {
 			return err
 		}
-		kept, err := s.standing(ctx, tx, f)
+		kept, err := s.present(ctx, tx, f)
 		if err != nil {
 			return err
 		}
@@ -313,8 +313,8 @@ func (s *syncer) upsert(ctx context.Context, tx pgx.Tx, f *prepared) (id int64, 
 	return id, err
 }
 
-// standing counts the chunks of a file that the index has already.
-func (s *syncer) standing(ctx context.Context, tx pgx.Tx, f *prepared) (n int, err error) {
+// present counts the chunks of a file that the index has already.
+func (s *syncer) present(ctx context.Context, tx pgx.Tx, f *prepared) (n int, err error) {
 	if f.Row == nil || f.Row.chunks == 0 {
 		return 0, nil
 	}

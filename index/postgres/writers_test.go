@@ -80,7 +80,8 @@ func TestSeveralWriters(t *testing.T) {
 	}
 }
 
-// One who waits for the lock is told, and a lock ends with its connection.
+// A caller who waits for the lock is notified, and a lock ends with its
+// connection.
 func TestLock(t *testing.T) {
 	processes(t)
 	o := freshSchema(t)

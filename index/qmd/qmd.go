@@ -12,10 +12,9 @@ import (
 	"github.com/memkernel/memkernel/retrieval/foreign"
 )
 
-// Options say how QMD is asked.
+// Options are how QMD is called.
 type Options struct {
-	// Command is the program and what stands before all other arguments; default
-	// "qmd".
+	// Command is the program and its first arguments; default "qmd".
 	Command []string
 	// Mode is its verb: "search" (by words, the default), "vsearch" or "query".
 	Mode string
@@ -50,10 +49,10 @@ func Beside(ix *index.Index, o Options) *Index {
 	return &Index{ix, o}
 }
 
-// maxHits is the most that QMD is asked for.
+// maxHits is the most hits that QMD is asked for.
 const maxHits = 40
 
-// Search asks QMD, and the index if that comes to nothing.
+// Search runs QMD, and searches the index if that fails or finds nothing.
 func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) {
 	out, err := ix.search(ctx, q)
 	if err == nil || ctx.Err() != nil {
@@ -64,7 +63,7 @@ func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) 
 	return out, ierr
 }
 
-// errNothing is why the index is asked when nothing else is wrong.
+// errNothing is why the index is searched when nothing else is wrong.
 var errNothing = errors.New("it found nothing")
 
 func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err error) {
@@ -76,20 +75,20 @@ func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err
 	if err != nil {
 		return out, err
 	}
-	found, strange, err := ix.resolve(ctx, answer.Records)
+	found, unresolved, err := ix.resolve(ctx, answer.Records)
 	if err != nil {
 		return out, err
 	}
 	out.Keyword = ranked(found, q)
-	if len(out.Keyword) == 0 && strange+len(answer.Bad) == 0 {
+	if len(out.Keyword) == 0 && unresolved+len(answer.Bad) == 0 {
 		return out, errNothing
 	}
 	if len(out.Keyword) == 0 {
 		return out, fmt.Errorf("of what it found nothing is in the index of this workspace (%d of other collections or not indexed, %d unreadable): see index.qmd.collection, and run a reindex",
-			strange, len(answer.Bad))
+			unresolved, len(answer.Bad))
 	}
 	out.Ranked, out.Note = true, fmt.Sprintf("ranked by qmd %s", ix.opts.Mode)
-	if n := strange + len(answer.Bad); n > 0 {
+	if n := unresolved + len(answer.Bad); n > 0 {
 		out.Note += fmt.Sprintf("; %d of its hits are not in this index and were left out", n)
 	}
 	if out.Terms, err = ix.Terms(ctx, q.Text); err != nil {
@@ -100,9 +99,9 @@ func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err
 	return out, err
 }
 
-// resolve finds the chunks that QMD's hits lie in; strange counts those that lie in
+// resolve finds the chunks that QMD's hits are in; unresolved counts those that are in
 // none.
-func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found []index.Hit, strange int, err error) {
+func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found []index.Hit, unresolved int, err error) {
 	paths, err := ix.paths(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -112,7 +111,7 @@ func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found [
 	for _, r := range records {
 		p, ok := ix.path(r.Source, paths)
 		if !ok {
-			strange++
+			unresolved++
 			continue
 		}
 		// A snippet begins a line before the match, if there is one.
@@ -122,16 +121,16 @@ func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found [
 	hits, err := ix.At(ctx, places)
 	for i := range hits {
 		if hits[i].Path == "" {
-			strange++
+			unresolved++
 			continue
 		}
 		hits[i].Raw = scores[i]
 		found = append(found, hits[i])
 	}
-	return found, strange, err
+	return found, unresolved, err
 }
 
-// paths are the index's files by the spellings that QMD may have for them.
+// paths returns the index's files by the spellings that QMD may have for them.
 func (ix *Index) paths(ctx context.Context) (map[string]string, error) {
 	all, err := ix.Paths(ctx)
 	out := make(map[string]string, 2*len(all))
@@ -144,8 +143,8 @@ func (ix *Index) paths(ctx context.Context) (map[string]string, error) {
 	return out, err
 }
 
-// spelling is a path as older versions of QMD have it: lower case, and a dash for
-// whatever is no letter, digit, dot or slash.
+// spelling returns a path as older versions of QMD have it: lower case, and a
+// dash for whatever is not a letter, digit, dot or slash.
 func spelling(p string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" _()[]&'\",;:!+", r) {
@@ -155,7 +154,7 @@ func spelling(p string) string {
 	}, strings.ToLower(p))
 }
 
-// path is the file of this workspace that QMD names.
+// path returns the file of this workspace that QMD names.
 func (ix *Index) path(source string, paths map[string]string) (string, bool) {
 	rest, ok := strings.CutPrefix(source, "qmd://")
 	if !ok {
@@ -195,7 +194,7 @@ func ranked(found []index.Hit, q index.Query) []index.Hit {
 const least = 1e-6
 
 // maxQuestion bounds what is sent of a question, in bytes: a program's arguments
-// have an end, and QMD asks for every word.
+// have an end, and QMD requires every word.
 const maxQuestion = 2000
 
 // plain takes the meaning that QMD gives to signs off a question.

@@ -21,7 +21,8 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// TestMain plays QMD when it is started as that: it does what the variable says.
+// TestMain plays QMD when it is started as that: it does what an environment
+// variable names.
 func TestMain(m *testing.M) {
 	if act, ok := os.LookupEnv("FAKE_QMD"); ok {
 		fake(act)
@@ -64,7 +65,7 @@ func source(yield func(index.FileStat, error) bool) {
 	}
 }
 
-// read makes a chunk of each line that says something.
+// read makes a chunk of each line that is not empty.
 func read(path string) ([]index.Chunk, error) {
 	text, ok := texts[path]
 	if !ok {
@@ -109,7 +110,8 @@ func places(hits []index.Hit) string {
 	return strings.Join(out, " ")
 }
 
-// Its order stands, texts come from the index, and what is not in that is counted.
+// Its order is kept, texts come from the index, and what is not in that is
+// counted.
 func TestOrder(t *testing.T) {
 	ix := beside(t, list(
 		result("notes/memory/2026-01-01.md", 4, 3, .4), result("notes/memory/2026-01-01.md", 4, 3, .4),
@@ -142,7 +144,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong, SQLite answers and the reason is told.
+// Whatever goes wrong, SQLite answers and the reason is reported.
 func TestFallback(t *testing.T) {
 	for name, c := range map[string]struct{ act, why string }{
 		"fails":     {"fail Collection not found: notes", "Collection not found: notes"},

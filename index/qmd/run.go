@@ -12,13 +12,14 @@ import (
 	"github.com/memkernel/memkernel/retrieval/foreign"
 )
 
-// maxAnswer bounds what is read of an answer, maxReason what is told of a failure.
+// maxAnswer bounds what is read of an answer, maxReason what is reported of a
+// failure.
 const (
 	maxAnswer = 8 << 20
 	maxReason = 200
 )
 
-// ask starts QMD once and reads its answer.
+// ask runs QMD once and reads its answer.
 func (ix *Index) ask(ctx context.Context, text string, n int) (*foreign.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, ix.opts.Timeout)
 	defer cancel()
@@ -48,7 +49,7 @@ func (ix *Index) ask(ctx context.Context, text string, n int) (*foreign.Answer, 
 	return answer, nil
 }
 
-// reason is the first line of what a program complained.
+// reason returns the first line of what a program complained.
 func reason(complaint string) string {
 	for line := range strings.Lines(complaint) {
 		if line = strings.TrimSpace(line); line != "" {

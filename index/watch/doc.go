@@ -1,16 +1,18 @@
-// Package watch tells when something below a workspace's folders has changed.
+// Package watch reports when something below a workspace's folders has
+// changed.
 //
 //	folders ── fsnotify ──► events ── Relevant? ──► debounced ──► Changed()
 //	                          │
 //	                          └─ a folder came: it and those below are watched too
 //
 // It watches folders and never files: editors that write beside a file and rename
-// over it replace the file, not the folder. What it says is only that a look is
-// worth the while, never what has changed, so that events that the system dropped
-// (an overflow) cost nothing but a look. Between the moment when a folder comes and
-// the moment when it is watched, files in it may be missed by the watch; the look
-// that follows finds them.
+// over it replace the file, not the folder. It reports only that something may have
+// changed, never what, so that events that the system dropped (an overflow) cost
+// nothing but a look. Between the moment when a folder comes and the moment when it
+// is watched, files in it may be missed by the watch; the look that follows finds
+// them.
 //
 // Where no more folders can be watched (a limit of the system's) it goes on with
-// those that it has, and State says so: whoever uses it looks by the clock then.
+// those that it has, and State reports that: its user then has to look at
+// intervals.
 package watch

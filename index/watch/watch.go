@@ -13,14 +13,14 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// DefaultDebounce is how long nothing must happen before a change is told.
+// DefaultDebounce is how long nothing must happen before a change is reported.
 const DefaultDebounce = 1500 * time.Millisecond
 
 // maxDelay is how many times the debounce a change waits at most while others
 // keep coming.
 const maxDelay = 10
 
-// Options say what is watched.
+// Options are what is watched.
 type Options struct {
 	// Root is watched itself; Deep are folders below it, by slashes, that are
 	// watched with all that is below them, now or once they are there.
@@ -28,11 +28,12 @@ type Options struct {
 	Deep []string
 	// Skip leaves out folders, and what is below them, by name.
 	Skip func(name string) bool
-	// Relevant tells whether a change of this path, relative to Root and with
-	// slashes, matters. Folders of Deep always do.
+	// Relevant reports whether a change of this path, relative to Root and
+	// with slashes, matters. Folders of Deep always do.
 	Relevant func(path string) bool
-	// Debounce is how long nothing must happen before a change is told; default
-	// DefaultDebounce. After ten times as long it is told in any case.
+	// Debounce is how long nothing must happen before a change is reported;
+	// default DefaultDebounce. After ten times as long it is reported in any
+	// case.
 	Debounce time.Duration
 
 	// after makes the timers, open the system's watcher, for tests.
@@ -115,7 +116,8 @@ func (w *Watcher) Close() error {
 	return nil
 }
 
-// State is how many folders are watched, and why others are not; nil if all are.
+// State returns how many folders are watched, and why others are not; nil if all
+// are.
 func (w *Watcher) State() (folders int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,23 +161,24 @@ func (w *Watcher) run(ctx context.Context) {
 			touch()
 		case <-settled:
 			settled, latest = nil, nil
-			w.tell()
+			w.notify()
 		case <-latest:
 			settled, latest = nil, nil
-			w.tell()
+			w.notify()
 		}
 	}
 }
 
-// tell says that something has changed, unless that was said and not heard yet.
-func (w *Watcher) tell() {
+// notify reports that something has changed, unless a report is waiting to be
+// received.
+func (w *Watcher) notify() {
 	select {
 	case w.changed <- struct{}{}:
 	default:
 	}
 }
 
-// event takes one event in and tells whether it matters.
+// event handles one event and reports whether it matters.
 func (w *Watcher) event(e fsnotify.Event) bool {
 	rel, err := filepath.Rel(w.opts.Root, e.Name)
 	if err != nil || e.Op == fsnotify.Chmod {
@@ -198,7 +201,7 @@ func (w *Watcher) event(e fsnotify.Event) bool {
 	return watched || w.opts.Relevant == nil || w.opts.Relevant(rel)
 }
 
-// within tells whether a path is one of Deep or below.
+// within reports whether a path is one of Deep or below.
 func (w *Watcher) within(rel string) bool {
 	for _, d := range w.opts.Deep {
 		if rel == d || len(rel) > len(d) && rel[:len(d)] == d && rel[len(d)] == '/' {
@@ -208,7 +211,8 @@ func (w *Watcher) within(rel string) bool {
 	return false
 }
 
-// overflow is told that events were dropped: folders may have come unseen.
+// overflow handles dropped events: there may be new folders that were not
+// seen.
 func (w *Watcher) overflow(err error) {
 	if !errors.Is(err, fsnotify.ErrEventOverflow) {
 		w.lose(fmt.Errorf("watch %s: %w", w.opts.Root, err))

@@ -14,7 +14,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// fake is a system's watcher that tells what the test says.
+// fake is a system's watcher that reports what the test sends.
 type fake struct {
 	mu     sync.Mutex
 	added  []string
@@ -109,7 +109,7 @@ func TestDebounce(t *testing.T) {
 	}
 	second.c <- time.Now()
 	<-w.Changed()
-	// Changes that never end are told all the same.
+	// Changes that never end are reported all the same.
 	f.e <- fsnotify.Event{Name: file, Op: fsnotify.Write}
 	_, latest = <-ts, <-ts
 	f.e <- fsnotify.Event{Name: file, Op: fsnotify.Write}

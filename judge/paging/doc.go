@@ -22,22 +22,24 @@
 //
 // All else is ours: sizes of pages, thus tokens and every fault that depends on
 // what fits (upgrades without resolver or pins, the practitioner's setup under
-// pressure), hits, thrash, times. Those cells stand beside the paper's to be
+// pressure), hits, thrash, times. Those cells are beside the paper's to be
 // compared and not to be equal; the engine knows nothing of either. Cells that are
 // structural carry an equals sign in the printed tables.
 //
 // The real sessions of the trace-derived runs are other ones than the paper's, cut
-// by rules of our own (trace.go). Beside them stands what the same runs have to
-// fetch ([Fetches]): a policy of nothing but pointers has as few faults as the whole
-// one, and pays in calls of the resolver.
+// by rules of our own (trace.go). Beside them is what the same runs have to fetch
+// ([Fetches]): a policy of nothing but pointers has as few faults as the whole one,
+// and pays in calls of the resolver.
 //
-// The policy memkernel ([KernelPolicy]) is the kernel itself, opened on a workspace of its
-// own and driven through its public API by a host and a model that are played. What its
-// prompts show is read from their words, and judged by the observer of pagevm/paging
-// like the prompts of any other policy. Beside these faults stand those that the kernel
-// named in its plans, which is the stricter judge: a pointer that was followed counts
-// there, as does a call that ran again for a result that was only shortened.
+// The policy memkernel ([KernelPolicy]) is the kernel itself, opened on a
+// workspace of its own and driven through its public API by a simulated host
+// and model. What its prompts show is read from their words, and judged by the
+// observer of pagevm/paging like the prompts of any other policy. Beside these
+// faults are those that the kernel named in its plans, which is the stricter
+// judge: a pointer that was followed counts there, as does a call that ran
+// again for a result that was only shortened.
 //
-// Budgets and page sizes are tokens; in trace-derived workloads, and whenever the kernel
-// plays, one unit is 50 tokens, so that the paper's budget of 300 stands for 15,000.
+// Budgets and page sizes are tokens; in trace-derived workloads, and whenever
+// the kernel plays, one unit is 50 tokens, so that the paper's budget of 300
+// means 15,000.
 package paging

@@ -8,15 +8,15 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// budgets are the paper's six token budgets.
+// budgets returns the paper's six token budgets.
 func budgets() []int { return []int{120, 180, 240, 300, 360, 500} }
 
-// Families are the four synthetic families.
+// Families returns the four synthetic families.
 func Families() []*Workload {
 	return []*Workload{evidenceHeavy(), interruptionHeavy(), lifecycleTorture(), multiSession()}
 }
 
-// adversarial are the three stress tests of Table 9.
+// adversarial returns the three stress tests of Table 9.
 func adversarial() []*Workload { return []*Workload{starvation(), churn(), cascade()} }
 
 // Names lists the workloads that are built in: families, then stress tests, then
@@ -41,8 +41,8 @@ func ByName(name string) (*Workload, error) {
 	return nil, fmt.Errorf("no workload %q is built in", name)
 }
 
-// BudgetOf is the budget that the paper runs a built-in workload at by default: 40
-// for starvation, else 180, the tightest that is not trivial.
+// BudgetOf returns the budget that the paper runs a built-in workload at by
+// default: 40 for starvation, else 180, the tightest that is not trivial.
 func BudgetOf(name string) int {
 	if name == "starvation" {
 		return 40

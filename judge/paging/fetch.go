@@ -7,19 +7,20 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// Fetches say what it takes to have the contents that a run's turns needed and its
-// prompts did not hold. They count beside the faults: a policy that shows nothing
+// Fetches is what it costs to get the contents that a run's turns needed and its
+// prompts did not hold. It counts beside the faults: a policy that shows nothing
 // but pointers has no fault, and pays here.
 //
-// A demand that a pointer meets is a hit, and a call of the resolver, or of the tool
-// again if the turn does that: the page's full tokens are written anew behind the prompt, and later prompts carry that copy
-// as far as the budget leaves room beside the pages, the oldest copy leaving first,
-// up to the next compaction, reset or end of the session, or until the page changes
-// or is made again. While a copy stands, the page need not be fetched. A page that
-// a fault brings back (refetch, duplicate_tool) is written in full, too; from then
-// on it is the engine's, and in the prompt's own tokens. So is one that the policy
-// itself raises again from its pointer, or from nothing: what it shows of it is
-// written once more, and only the call is saved.
+// A demand that a pointer meets is a hit, and a call of the resolver, or of
+// the tool again if the turn does that: the page's full tokens are written
+// anew behind the prompt, and later prompts carry that copy as far as the
+// budget leaves room beside the pages, the oldest copy leaving first, up to
+// the next compaction, reset or end of the session, or until the page changes
+// or is made again. While a copy is there, the page need not be fetched. A
+// page that a fault brings back (refetch, duplicate_tool) is written in full,
+// too; from then on it is the engine's, and in the prompt's own tokens. So is
+// one that the policy itself raises again from its pointer, or from nothing:
+// what it shows of it is written once more, and only the call is saved.
 type Fetches struct {
 	// Resolutions are pointers followed, Refetches faults that brought a page back,
 	// Restores pages that the policy raised again by itself.
@@ -32,7 +33,7 @@ type Fetches struct {
 	CarriedTokens int64 `json:"carried_tokens"`
 }
 
-// perTurn is what fetching cost in tokens, written and carried, by turn.
+// perTurn returns what fetching cost in tokens, written and carried, by turn.
 func (f *Fetches) perTurn(turns int) float64 {
 	return float64(f.FetchedTokens+f.CarriedTokens) / float64(max(turns, 1))
 }
@@ -41,9 +42,9 @@ func (f *Fetches) perTurn(turns int) float64 {
 // Claude's with a lifetime of five minutes.
 const writePrice, readPrice = 1.25, 0.1
 
-// price is what a turn's input costs in base input tokens, given the mean prompt:
-// what stands is read, what was fetched is written and then carried, and every
-// resolution or refetch is one more call that reads the prompt.
+// price returns what a turn's input costs in base input tokens, given the mean
+// prompt: what is there is read, what was fetched is written and then carried,
+// and every resolution or refetch is one more call that reads the prompt.
 func (f *Fetches) price(turns int, prompt float64) float64 {
 	n := float64(max(turns, 1))
 	calls := 1 + float64(f.Resolutions+f.Refetches)/n
@@ -55,7 +56,7 @@ type fetcher struct {
 	Fetches
 	tokens map[string]paging.Tokens // by page
 	copies map[string][]held        // by session, oldest first
-	shown  map[[2]string]bool       // session and page whose content stood there once
+	shown  map[[2]string]bool       // session and page whose content was there once
 }
 
 // held is a fetched copy that a prompt carries.
@@ -72,7 +73,7 @@ func newFetcher(w *Workload) *fetcher {
 	return f
 }
 
-// see takes in a turn and its outcome, under a budget.
+// see adds a turn and its outcome, under a budget.
 func (f *fetcher) see(t *paging.Turn, out *paging.Outcome, budget int) {
 	f.restores(t, out)
 	cs := f.carry(f.copies[t.Session], budget-out.Tokens)
@@ -93,7 +94,7 @@ func (f *fetcher) see(t *paging.Turn, out *paging.Outcome, budget int) {
 	f.copies[t.Session] = slices.DeleteFunc(cs, func(c held) bool { return stale(t, c.page) })
 }
 
-// restores counts what the policy raised again, and notes what stands now.
+// restores counts what the policy raised again, and notes what is there now.
 func (f *fetcher) restores(t *paging.Turn, out *paging.Outcome) {
 	for _, c := range out.Changes {
 		key := [2]string{t.Session, c.Page}
@@ -111,7 +112,7 @@ func (f *fetcher) restores(t *paging.Turn, out *paging.Outcome) {
 	}
 }
 
-// carry is what of the copies finds room in the next prompt.
+// carry returns what of the copies finds room in the next prompt.
 func (f *fetcher) carry(cs []held, room int) []held {
 	sum := 0
 	for _, c := range cs {
@@ -125,8 +126,8 @@ func (f *fetcher) carry(cs []held, room int) []held {
 	return slices.Clone(cs)
 }
 
-// stale tells whether a turn makes a copy of a page worthless: the page changed or
-// was made again, or the context was destroyed.
+// stale reports whether a turn makes a copy of a page worthless: the page changed
+// or was made again, or the context was destroyed.
 func stale(t *paging.Turn, page string) bool {
 	return slices.Contains(t.Dirty, page) ||
 		slices.ContainsFunc(t.Calls, func(c paging.Call) bool { return c.Page == page }) ||

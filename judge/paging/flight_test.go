@@ -61,9 +61,9 @@ func levelsOf(t *testing.T, w *Workload, policy paging.Policy, budget int, page 
 	return out
 }
 
-// A running build stands in full while it runs, under pressure and across a
-// compaction, under every policy; without being in flight it would not, and once it
-// is over it gives way.
+// A running build is in full while it runs, under pressure and across a compaction,
+// under every policy; without being in flight it would not, and once it is over it
+// gives way.
 func TestFlightSurvivesPressure(t *testing.T) {
 	const budget = 90
 	w := flight(t)
@@ -126,7 +126,7 @@ func TestFlightIsChecked(t *testing.T) {
 	}
 }
 
-// Pointers that are followed cost their page, once while the copy stands.
+// Pointers that are followed cost their page, once while the copy is there.
 func TestFetches(t *testing.T) {
 	b := build("fetch", "m")
 	ev := b.evidence("m", 2, 30, 20, 10, 2)
@@ -134,8 +134,8 @@ func TestFetches(t *testing.T) {
 		b.turn("m").call(id)
 	}
 	b.turn("m").demand(ev[0])                 // 3: fetched
-	b.turn("m").demand(ev[0])                 // 4: the copy stands
-	b.turn("m").demand(ev[1])                 // 5: fetched; both stand
+	b.turn("m").demand(ev[0])                 // 4: the copy is there
+	b.turn("m").demand(ev[1])                 // 5: fetched; both are there
 	b.turn("m").event(paging.EventCompaction) // 6: both are carried, and go
 	b.turn("m").demand(ev[0])                 // 7: fetched again
 	b.turn("m").call(ev[0])                   // 8: carried, and made again

@@ -18,8 +18,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// KernelPolicy is the policy that is no engine's: the kernel of this module, opened on
-// an empty workspace and driven through its public API like any host drives it.
+// KernelPolicy is the policy that is not an engine's: the kernel of this module,
+// opened on an empty workspace and driven through its public API like any host drives
+// it.
 const KernelPolicy = "memkernel"
 
 // Policies lists all policies by name: the engine's, and the kernel.
@@ -42,7 +43,7 @@ const expand = "page_expand"
 //   - A page that a turn makes dirty is written with the turn, as a host does at the
 //     turn's end, and looked up in the journal after the turn's boundary.
 //
-// The kernel is told no demand before it plans, and pins nothing that the workload does
+// The kernel gets no demand before it plans, and pins nothing that the workload does
 // not pin.
 type player struct {
 	k     *kernel.Kernel
@@ -148,7 +149,8 @@ func newPlayer(ctx context.Context, dir string, w *Workload, budget, fixed int) 
 	return pl, nil
 }
 
-// lines is a text of so many units about a page, each line with a mark of its own.
+// lines returns a text of so many units about a page, each line with a mark of its
+// own.
 func lines(p *Page, part string, units int) []string {
 	var out []string
 	for i := range max(units, 0) * linesPerUnit {
@@ -168,7 +170,8 @@ var filler = []string{
 	"no page leaves while its result is still in flight",
 }
 
-// fields are the page as the host writes it: what its structured form says, and the rest.
+// fields returns the page as the host writes it: the content of its structured
+// form, and the rest.
 func fields(p *Page) (main, rest string) {
 	switch p.Type {
 	case pagevm.Constraint:
@@ -183,7 +186,8 @@ func fields(p *Page) (main, rest string) {
 	return "", ""
 }
 
-// owner is the session that writes a page: a shared one is the first session's.
+// owner returns the session that writes a page: a shared one is the first
+// session's.
 func (pl *player) owner(p *Page) string {
 	if p.Session == "" {
 		return pl.w.Sessions[0]
@@ -204,7 +208,8 @@ func (pl *player) write(ctx context.Context, p *Page) error {
 	return err
 }
 
-// updates are the next version of a page, nil for one that the host does not write.
+// updates returns the next version of a page, nil for one that the host does not
+// write.
 func (pl *player) updates(p *Page) []journal.Update {
 	main, rest := fields(p)
 	if main == "" {
@@ -232,8 +237,8 @@ func (pl *player) updates(p *Page) []journal.Update {
 	return out
 }
 
-// turn plays one turn: it plans the prompt, reads how each page stands in it, answers as
-// the model would, and passes the turn's boundaries.
+// turn plays one turn: it plans the prompt, reads how each page is in it, answers as the
+// model would, and passes the turn's boundaries.
 func (pl *player) turn(ctx context.Context, t *paging.Turn) (*paging.Prompt, error) {
 	pl.clock = pl.clock.Add(time.Minute)
 	s := pl.talk(t.Session)
@@ -244,7 +249,7 @@ func (pl *player) turn(ctx context.Context, t *paging.Turn) (*paging.Prompt, err
 	var full *budget.TooSmallError
 	switch {
 	case errors.As(err, &full):
-		plan = nil // there is no prompt that holds what must stand
+		plan = nil // there is no prompt that holds what must be shown
 	case err != nil:
 		return nil, err
 	default:
@@ -303,7 +308,7 @@ func (pl *player) levels(s *talk, plan *kernel.ContextPlan) map[string]pagevm.Le
 	return out
 }
 
-// written is how the words of a page stand in a text.
+// written returns how the words of a page appear in a text.
 func written(p *Page, text string) pagevm.Level {
 	has := func(part string, units int) bool {
 		for _, l := range lines(p, part, units) {
@@ -322,7 +327,7 @@ func written(p *Page, text string) pagevm.Level {
 	return pagevm.Structured
 }
 
-// promptText is all that the prompt says.
+// promptText returns all text of the prompt.
 func promptText(plan *kernel.ContextPlan) string {
 	var b strings.Builder
 	parts := func(ps []memkernel.Part) {
@@ -443,15 +448,15 @@ func (pl *player) events(ctx context.Context, s *talk, t *paging.Turn) (lost []s
 		if err != nil {
 			return nil, err
 		}
-		if !stands(pages, p, pl.versions[id]) {
+		if !stored(pages, p, pl.versions[id]) {
 			lost = append(lost, id)
 		}
 	}
 	return lost, nil
 }
 
-// stands tells whether a version of a page is in the journal.
-func stands(pages []journal.StoredPage, p *Page, version int) bool {
+// stored reports whether a version of a page is in the journal.
+func stored(pages []journal.StoredPage, p *Page, version int) bool {
 	main, _ := fields(p)
 	for i := range pages {
 		if pages[i].Key != p.ID {

@@ -71,7 +71,7 @@ func TestKernelUnderStarvation(t *testing.T) {
 	}
 }
 
-// The rows of the kernel stand in every table that has room for them.
+// The rows of the kernel are in every table that has room for them.
 func TestKernelRows(t *testing.T) {
 	if !suite.Long() {
 		t.Skip("some ten seconds; MEMKERNEL_LONG=1")

@@ -2,8 +2,8 @@ package paging
 
 import "github.com/memkernel/memkernel/pagevm/paging"
 
-// foresight tells an oracle which demands its session has still to come. It is asked
-// turn by turn, and takes what a whole run holds once: the unlimited horizon would
+// foresight gives an oracle the demands that its session has still to come. It is
+// called turn by turn, and indexes a whole run once: the unlimited horizon would
 // else count the rest of the run at every turn.
 type foresight struct {
 	horizon int
@@ -43,7 +43,7 @@ func newForesight(turns []paging.Turn, horizon int) *foresight {
 	return f
 }
 
-// from is the future behind turn i, which must be asked for in order.
+// from returns the future behind turn i, which must be asked for in order.
 func (f *foresight) from(turns []paging.Turn, i int) []paging.Future {
 	s := turns[i].Session
 	f.played[s]++

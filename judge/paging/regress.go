@@ -113,7 +113,7 @@ func twoWriters() *Workload {
 	return &b.w
 }
 
-// sameCall runs a tool again whose result a policy without upgrades let go.
+// sameCall runs a tool again whose result a policy without upgrades dropped.
 func sameCall() *Workload {
 	b := build("same-call", "main")
 	ev := b.evidence("main", 1, 18, 11, 6, 2)

@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// Options say how a workload is run. Zero values mean the defaults.
+// Options are how a workload is run. Zero values mean the defaults.
 type Options struct {
 	// Fixed is the part of the budget that is not paged, in tokens.
 	Fixed int
@@ -33,7 +33,7 @@ type Result struct {
 	Turns    int    `json:"turns"`
 	// ExplicitFaults counts all faults but pinned misses.
 	ExplicitFaults int `json:"explicit_faults"`
-	// Faults are counted by code; all codes stand there.
+	// Faults are counted by code; all codes are there.
 	Faults map[paging.Code]int `json:"faults"`
 	// BudgetInsufficient counts the faults that no policy could have prevented, and
 	// Over is the most tokens that were missing for pinned pages in any turn.
@@ -49,9 +49,10 @@ type Result struct {
 	// if neither was run.
 	OracleGap         *int `json:"oracle_gap"`
 	OracleGapInfinite *int `json:"oracle_gap_infinite"`
-	// Unforeseen are the explicit faults of the same run when the selector is not told
-	// the turn's demand before it assembles; nil for policies that are not told anyway. A
-	// policy that is told has next to none by construction.
+	// Unforeseen are the explicit faults of the same run when the selector
+	// does not know the turn's demand before it assembles; nil for policies
+	// that never know it. A policy that knows it has next to none by
+	// construction.
 	Unforeseen *int `json:"unforeseen_faults"`
 	Commits    int  `json:"commits"`
 	// Rejected counts refused writebacks by reason code.
@@ -59,7 +60,7 @@ type Result struct {
 	Tokens        int64          `json:"tokens"`
 	TokensPerTurn float64        `json:"tokens_per_turn"`
 	Fetches
-	// MinimumFits tells that the minimum set fitted in every turn.
+	// MinimumFits reports whether the minimum set fitted in every turn.
 	MinimumFits bool `json:"minimum_fits"`
 	// Decision times are microseconds, 0 if not measured.
 	P50    float64        `json:"decision_p50_us"`
@@ -193,7 +194,7 @@ func (r *Result) measure(cfg paging.Config, sc *script) error {
 	return nil
 }
 
-// micros is a percentile of sorted times in microseconds.
+// micros returns a percentile of sorted times in microseconds.
 func micros(sorted []time.Duration, p int) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -201,7 +202,7 @@ func micros(sorted []time.Duration, p int) float64 {
 	return float64(sorted[min(len(sorted)*p/100, len(sorted)-1)].Nanoseconds()) / 1e3
 }
 
-// see takes down what a turn's outcome says beyond the totals.
+// see records what a turn's outcome holds beyond the totals.
 func (r *Result) see(out *paging.Outcome, opt Options) {
 	if out.Over > r.Over {
 		r.Over, r.Short = out.Over, slices.Clone(out.Short)
@@ -238,7 +239,7 @@ type script struct {
 	sight *foresight // nil but for an oracle
 }
 
-// turn is the next turn to play, with the future that an oracle may know.
+// turn returns the next turn to play, with the future that an oracle may know.
 func (sc *script) turn(i int) *paging.Turn {
 	if sc.sight != nil {
 		sc.turns[i].Future = sc.sight.from(sc.turns, i)
@@ -246,8 +247,7 @@ func (sc *script) turn(i int) *paging.Turn {
 	return &sc.turns[i]
 }
 
-// newScript decides when each page comes into being, and tells an oracle the
-// future.
+// newScript decides when each page is created, and gives an oracle the future.
 func newScript(w *Workload, p paging.Policy) *script {
 	sc := &script{turns: make([]paging.Turn, len(w.Turns))}
 	later := map[string]*Page{}

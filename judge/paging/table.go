@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind says why a cell is what it is.
+// Kind is why a cell is what it is.
 type Kind string
 
 // The kinds of cells.
@@ -40,7 +40,7 @@ type Table struct {
 	Title   string   `json:"title"`
 	Columns []string `json:"columns"`
 	Rows    []Row    `json:"rows"`
-	// Note says what a reader must know, "" for nothing.
+	// Note is what a reader must know, "" for nothing.
 	Note string `json:"note"`
 	// digits behind the point, by column.
 	digits []int
@@ -49,7 +49,7 @@ type Table struct {
 // cell pairs a figure with the paper's.
 func cell(kind Kind, ours, paper float64) Cell { return Cell{Ours: ours, Paper: &paper, Kind: kind} }
 
-// alone is a figure that the paper does not have.
+// alone returns a figure that the paper does not have.
 func alone(ours float64) Cell { return Cell{Ours: ours, Kind: Ours} }
 
 func (t *Table) row(label string, cells ...Cell) {

@@ -45,7 +45,7 @@ func (s *Sum) add(r *Result) {
 	}
 }
 
-// mean is a sum over the number of runs.
+// mean returns a sum over the number of runs.
 func (s *Sum) mean(v float64) float64 { return v / float64(max(s.Runs, 1)) }
 
 // sumOf runs workloads under a policy at budgets.
@@ -70,7 +70,7 @@ func sumByName(ctx context.Context, ws []*Workload, policy string, budgets ...in
 	return sumOf(ctx, ws, p, budgets...)
 }
 
-// table3 runs the regressions; 1 stands for one that raises its code.
+// table3 runs the regressions; 1 means one that raises its code.
 func table3(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 3", Title: "Tier-1 regressions, raised with their code", Columns: []string{"passes"}}
 	for _, g := range regressions() {
@@ -221,7 +221,7 @@ func sweep(ctx context.Context) (*Table, error) {
 }
 
 // sweeps are the values that each weight takes; the paper gives the ranges, the
-// steps within are ours. The defaults stand once, as a row of their own.
+// steps within are ours. The defaults are there once, as a row of their own.
 var sweeps = []struct {
 	name   string
 	values []float64

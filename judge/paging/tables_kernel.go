@@ -8,9 +8,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// KernelRows adds to the tables of [Tables] what the kernel itself comes to in the same
-// workloads (see [KernelPolicy]), and two tables of its own. It is told no demand, and its
-// figures stand beside no figure of the paper.
+// KernelRows adds to the tables of [Tables] what the kernel itself comes to in
+// the same workloads (see [KernelPolicy]), and two tables of its own. It gets
+// no demand, and its figures are not compared with any figure of the paper.
 func KernelRows(ctx context.Context, tables []*Table) ([]*Table, error) {
 	k := kernelRuns{ctx: ctx, done: map[string]*Result{}}
 	for _, t := range tables {
@@ -20,7 +20,7 @@ func KernelRows(ctx context.Context, tables []*Table) ([]*Table, error) {
 	return tables, k.err
 }
 
-// kernelRuns keeps what was run: the same workload at the same budget stands in several
+// kernelRuns keeps what was run: the same workload at the same budget is in several
 // tables. After an error it runs nothing.
 type kernelRuns struct {
 	ctx  context.Context
@@ -101,7 +101,7 @@ func (k *kernelRuns) tasks() *Table {
 	return t
 }
 
-// scripted stands in for the paper's Table 11, twenty live tasks. They took a production
+// scripted is in for the paper's Table 11, twenty live tasks. They took a production
 // agent and a live model, which no command here can give: what is run is the first twenty
 // of Table 7's tasks, played by a script, and the paper's times have no counterpart.
 func (k *kernelRuns) scripted() *Table {

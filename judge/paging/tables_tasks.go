@@ -30,7 +30,7 @@ func table7(ctx context.Context) (*Table, error) {
 	return t, nil
 }
 
-// tasksOf are the tasks of a kind.
+// tasksOf returns the tasks of a kind.
 func tasksOf(kind string) (some []*Workload) {
 	for _, w := range tasks() {
 		if strings.HasPrefix(w.Name, kind+"-") {

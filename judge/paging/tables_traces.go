@@ -114,7 +114,7 @@ func spread(rs []*Result, paper *[4]float64) []Cell {
 	return cells
 }
 
-// fetched are the medians of what runs had to fetch.
+// fetched returns the medians of what runs had to fetch.
 func fetched(rs []*Result) []Cell {
 	return []Cell{
 		alone(median(rs, func(r *Result) float64 { return float64(r.Resolutions) })),
@@ -124,7 +124,7 @@ func fetched(rs []*Result) []Cell {
 	}
 }
 
-// median is the upper one of an even number, 0 of none.
+// median returns the upper one of an even number, 0 of none.
 func median(rs []*Result, of func(*Result) float64) float64 {
 	if len(rs) == 0 {
 		return 0

@@ -33,7 +33,7 @@ const traceBudget = 300
 //   - A page is demanded by a call on its file, and by a turn whose words or
 //     arguments name the file.
 //   - An edit makes the plan page dirty: it is what the agent has done so far.
-//   - The host's compactions stand where they stood; the session ends with the last
+//   - The host's compactions are where they were; the session ends with the last
 //     turn.
 func fromTranscript(s *transcript.Session, name string, turns int) *Workload {
 	t := &tracer{builder: build(name, "main"), pages: map[string]string{}, edits: map[string]int{}, names: map[string]string{}}
@@ -56,7 +56,7 @@ func fromTranscript(s *transcript.Session, name string, turns int) *Workload {
 	return t.end()
 }
 
-// resultSizes is the size of every call's result in bytes.
+// resultSizes returns the size of every call's result in bytes.
 func resultSizes(s *transcript.Session) map[string]int {
 	out := map[string]int{}
 	for i := range s.Messages {
@@ -128,7 +128,7 @@ func (t *tracer) mention(turn *Turn, text string) {
 	turn.demand(slices.Compact(found)...)
 }
 
-// tool takes in a tool call.
+// tool adds a tool call.
 func (t *tracer) tool(turn *Turn, c *memkernel.ToolCall, bytes int) {
 	file := toolcall.Path(c.Name, c.Input)
 	canonical := toolcall.Canonical(c.Name, c.Input)
@@ -164,11 +164,11 @@ func (t *tracer) add(key, file string, bytes int) string {
 	return id
 }
 
-// units is a size in token units, at least 1.
+// units returns a size in token units, at least 1.
 func units(bytes int) int {
 	const unit = unitTokens * bytesPerToken
 	return max((bytes+unit-1)/unit, 1)
 }
 
-// share is a part of a cost, rounded up.
+// share returns a part of a cost, rounded up.
 func share(n int, part float64) int { return max(int(float64(n)*part+0.999), 1) }

@@ -23,8 +23,8 @@ type Workload struct {
 	Turns    []Turn   `json:"turns"`
 }
 
-// Page is a page of a workload. A page that some tool call makes comes into being
-// with the first such call, any other stands when the run begins.
+// Page is a page of a workload. A page that some tool call makes is created with
+// the first such call, any other is there when the run begins.
 type Page struct {
 	ID            string          `json:"id"`
 	Session       string          `json:"session"`
@@ -36,8 +36,8 @@ type Page struct {
 	Fields        *Fields         `json:"fields,omitempty"`
 }
 
-// Fields are what a page may say of itself beyond its costs. Members that are not
-// known here are the author's own.
+// Fields are what a page may declare of itself beyond its costs. Members that are
+// not known here are the author's own.
 type Fields struct {
 	// Version of the content when the run begins.
 	Version int `json:"version,omitempty"`
@@ -65,7 +65,7 @@ type Turn struct {
 // maxWorkload is the largest workload file that is read, in bytes.
 const maxWorkload = 256 << 20
 
-// Read reads and checks a workload. name stands in errors. An unknown member is an
+// Read reads and checks a workload. name is in errors. An unknown member is an
 // error (but for those of fields), as is anything that can't be run.
 func Read(r io.Reader, name string) (*Workload, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxWorkload+1))
@@ -93,7 +93,7 @@ func Read(r io.Reader, name string) (*Workload, error) {
 	return &w, nil
 }
 
-// lineOf says where in the file a syntax or type error is.
+// lineOf returns where in the file a syntax or type error is.
 func lineOf(data []byte, err error) string {
 	var syntax *json.SyntaxError
 	var typ *json.UnmarshalTypeError
@@ -116,7 +116,7 @@ func (f *Fields) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(f))
 }
 
-// check tells what is wrong with a workload, nil if it can be run.
+// check returns what is wrong with a workload, nil if it can be run.
 func (w *Workload) check() error {
 	if len(w.Sessions) == 0 {
 		return errors.New(`it names no session: list them in "sessions"`)
@@ -149,7 +149,7 @@ func (w *Workload) checkPage(p *Page) error {
 	return nil
 }
 
-// page is the page as the engine takes it.
+// page returns the page as the engine takes it.
 func (p *Page) page() paging.Page {
 	out := paging.Page{ID: p.ID, Type: p.Type, Scope: p.Scope, Session: p.Session, Pin: p.Pin, Tokens: p.Tokens, RecomputeCost: p.RecomputeCost}
 	if out.Pin == "" {
@@ -165,7 +165,7 @@ func (p *Page) page() paging.Page {
 	return out
 }
 
-// links are the pages that a page comes from.
+// links returns the pages that a page comes from.
 func (p *Page) links() []string {
 	if p.Fields == nil {
 		return nil
@@ -243,7 +243,7 @@ func (w *Workload) checkTurns(pages map[string]*Page) error {
 
 // checkFlight keeps book of what is in flight: work begins once before it ends, in
 // one session. A turn's work begins before other work of that turn ends, so that
-// what is over within a turn can stand there whole.
+// what is over within a turn can be there whole.
 func checkFlight(t *Turn, flying map[string]string) error {
 	for _, id := range t.Begin {
 		if s, ok := flying[id]; ok {

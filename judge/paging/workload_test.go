@@ -192,7 +192,7 @@ func TestMicros(t *testing.T) {
 	}
 }
 
-// TestForetell: the oracle is told the demands of its session's next turns, no more.
+// TestForetell: the oracle gets the demands of its session's next turns, no more.
 func TestForetell(t *testing.T) {
 	b := build("w", "m", "n")
 	ev := b.evidence("m", 2, 9, 6, 4, 1)

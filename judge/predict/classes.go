@@ -32,8 +32,8 @@ func newClasses() []Class {
 	return out
 }
 
-// grow takes in what one call added, and what was billed for it, 0 if that is
-// not known.
+// grow adds what one call added, and what was billed for it, 0 if that is not
+// known.
 func grow(classes []Class, added *measure, billed int) {
 	total, _ := added.total()
 	for i := range classes {

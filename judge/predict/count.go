@@ -31,7 +31,7 @@ type measure struct {
 	tokens, bytes, blocks [numClasses]int
 }
 
-// thinking is the part that some models drop when the user speaks again.
+// thinking returns the part that some models drop when the user speaks again.
 func (m *measure) thinking() int { return m.tokens[slices.Index(classes(), ClassThinking)] }
 
 func (m *measure) total() (tokens, bytes int) {
@@ -67,9 +67,9 @@ func (s *scale) measure(m *memkernel.Message) measure {
 	return out
 }
 
-// recordedOutput is what the provider billed for writing a message of so many
+// recordedOutput returns what the provider billed for writing a message of so many
 // counted tokens, 0 if the host recorded none or a stub, as streaming hosts do: that
-// is far below what stands there.
+// is far below what is there.
 func recordedOutput(m *memkernel.Message, counted int) int {
 	if m.Role != memkernel.RoleAssistant || m.Usage == nil || 2*m.Usage.OutputTokens < counted {
 		return 0
@@ -117,7 +117,8 @@ func (s *scale) text(text string) int {
 	return s.counter.Count(text).Tokens
 }
 
-// thinking adds what Claude's signatures tell; other providers' say nothing.
+// thinking adds the size that Claude's signatures show; other providers' show
+// none.
 func (s *scale) thinking(q *memkernel.Part) int {
 	n := s.text(q.Text)
 	if s.family == budget.ClaudeOld || s.family == budget.ClaudeNew {
@@ -126,8 +127,8 @@ func (s *scale) thinking(q *memkernel.Part) int {
 	return n
 }
 
-// positions is how many places of the provider's look-back a message takes: runs
-// of calls count as one, and so do runs of results.
+// positions returns how many places of the provider's look-back a message takes:
+// runs of calls count as one, and so do runs of results.
 func positions(m *memkernel.Message) int {
 	n := 0
 	last := memkernel.PartKind("")
@@ -142,7 +143,7 @@ func positions(m *memkernel.Message) int {
 	return max(n, 1)
 }
 
-// markable tells whether a marker can stand at the message's end.
+// markable reports whether a marker can be at the message's end.
 func markable(m *memkernel.Message) bool {
 	if len(m.Parts) == 0 {
 		return false

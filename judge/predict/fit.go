@@ -12,7 +12,7 @@ import (
 //
 //	growth of a call  = ratio × counted + overhead
 //
-// The zero fit says ratio 1 and nothing else.
+// The zero fit is ratio 1 and nothing else.
 type fit struct {
 	// x and y are counted and billed growth of the newest calls, oldest first.
 	x, y  []float64
@@ -27,17 +27,18 @@ const (
 	fitCalls = 80
 	// priorCalls is the weight of the prior, ratio 1 and overhead 0, in calls.
 	priorCalls = 2
-	// The line stays within reason whatever the bills say.
+	// The line stays within bounds whatever the bills are.
 	minRatio, maxRatio       = 0.5, 3.0
 	minOverhead, maxOverhead = -100.0, 600.0
 	// The first rounds of reweighting limit the pull of far points, which leads to
 	// one line from anywhere; the last ones all but drop what is far from it.
 	rounds, dropRounds = 8, 3
-	// minMedians is the number of points from which medians say more than the prior.
+	// minMedians is the number of points from which medians are better than the
+	// prior.
 	minMedians = 8
 )
 
-// line is what is known by now.
+// line returns what is known by now.
 func (f *fit) line() line {
 	if f.known.ratio == 0 {
 		return line{ratio: 1}
@@ -57,12 +58,12 @@ func (f *fit) add(counted, billed float64) {
 	f.known = f.robust()
 }
 
-// robust is a weighted least-squares line through the growths, where points far
-// from the line before weigh less. With few points it starts from the line known
-// so far and leans on the prior. With more it starts from the median of the slopes
-// between all pairs of points (Theil and Sen), which up to a quarter of lumps does
-// not move, and needs neither prior nor many rounds. Errors grow with size, so a
-// point's unit is its own.
+// robust returns a weighted least-squares line through the growths, where points
+// far from the line before weigh less. With few points it starts from the line
+// known so far and leans on the prior. With more it starts from the median of the
+// slopes between all pairs of points (Theil and Sen), which up to a quarter of
+// lumps does not move, and needs neither prior nor many rounds. Errors grow with
+// size, so a point's unit is its own.
 func (f *fit) robust() line {
 	w := make([]float64, len(f.x))
 	if len(f.x) >= minMedians {
@@ -78,7 +79,7 @@ func (f *fit) robust() line {
 	return l
 }
 
-// medians is the line of Theil and Sen.
+// medians returns the line of Theil and Sen.
 func (f *fit) medians() line {
 	slopes := make([]float64, 0, len(f.x)*len(f.x)/2)
 	for i := range f.x {
@@ -125,11 +126,11 @@ func (f *fit) weigh(w []float64, l line, drop bool) {
 	}
 }
 
-// unit is the size by which a growth's error is measured.
+// unit returns the size by which a growth's error is measured.
 func unit(x float64) float64 { return 200 + x }
 
-// solve is the line of least squares under weights, with a prior that weighs as
-// much as so many points at 1,000 tokens on the line y = x.
+// solve returns the line of least squares under weights, with a prior that
+// weighs as much as so many points at 1,000 tokens on the line y = x.
 func (f *fit) solve(w []float64, prior float64) line {
 	const at = 1000.0
 	pw := prior / (unit(at) * unit(at))

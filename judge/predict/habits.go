@@ -1,6 +1,6 @@
 package predict
 
-// habits are what the bills of earlier calls tell of host and provider beyond
+// habits are what the bills of earlier calls show of host and provider beyond
 // sizes. Each is a plain count or the last value seen.
 type habits struct {
 	// shared is what the last cold call read all the same: tools and system
@@ -8,12 +8,13 @@ type habits struct {
 	// was read when the messages were not.
 	shared, front int
 	known         bool
-	// tails are the uncached tokens of the newest calls: what stands behind the
+	// tails are the uncached tokens of the newest calls: what is behind the
 	// host's last marker.
 	tails []int
-	// After a turn's end a host may call the model once more, as to suggest what
-	// the user could say next. No transcript shows it, but the next call reads more
-	// than the last one sent. followed and alone count turns by that.
+	// After a turn's end a host may call the model once more, for example to
+	// suggest what the user could say next. No transcript shows it, but the next
+	// call reads more than the last one sent. followed and alone count turns by
+	// that.
 	followed, alone int
 	// attached is what the host put in front of the last compaction's summary, such
 	// as files that were read shortly before.
@@ -42,7 +43,7 @@ func (h *habits) sent(uncached int) {
 	}
 }
 
-// tail is the median of the newest ones.
+// tail returns the median of the newest ones.
 func (h *habits) tail() int {
 	v := make([]float64, len(h.tails))
 	for i, n := range h.tails {

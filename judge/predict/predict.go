@@ -1,6 +1,7 @@
-// Package predict says what the provider's prompt cache should have read and
-// written at every call of a recorded session, and how far that is from what
-// was billed. It is the test of our picture of the cache against real bills.
+// Package predict computes what the provider's prompt cache should have read
+// and written at every call of a recorded session, and how far that is from
+// what was billed. It is the test of our picture of the cache against real
+// bills.
 //
 //	messages ─► segments ─► prompt of call i ─► blocks ─► ledger ─► read, write
 //	                                             ▲                     ▲
@@ -35,10 +36,10 @@ import (
 )
 
 // coldShare is the share of the context before below which a read counts as
-// cold: the bill's own way to tell a rewritten cache from a grown one.
+// cold: the bill's own way to distinguish a rewritten cache from a grown one.
 const coldShare = 0.6
 
-// Options say how a session is predicted. Nil means the defaults.
+// Options are how a session is predicted. Nil means the defaults.
 type Options struct {
 	// Fixed is the size of tools and system prompt in tokens; 0 infers it from
 	// the first billed call.
@@ -47,7 +48,7 @@ type Options struct {
 	TTL time.Duration
 	// Book is the price book that knows how models cache; nil is the default.
 	Book *cachelayout.Book
-	// Model stands for calls that name none.
+	// Model is assumed for calls that name none.
 	Model string
 	// Counter counts text; nil takes the model's.
 	Counter budget.Counter
@@ -64,7 +65,7 @@ type Tokens struct {
 	Total    int `json:"input_tokens"`
 }
 
-// Verdict says what became of a prediction that a call is warm or cold.
+// Verdict is what became of a prediction that a call is warm or cold.
 type Verdict string
 
 const (
@@ -85,7 +86,7 @@ const (
 	Spared Verdict = "spared"
 )
 
-// Explained tells whether the verdict is what was predicted.
+// Explained reports whether the verdict is what was predicted.
 func (v Verdict) Explained() bool { return v == Warm || v == Expired || v == Compacted }
 
 // Growth is what one call added to the prompt, in tokens.
@@ -111,8 +112,8 @@ type Call struct {
 
 	Predicted Tokens `json:"predicted"`
 	Recorded  Tokens `json:"recorded"`
-	// PredictedCold and RecordedCold tell that under 60 % of the context before
-	// was read.
+	// PredictedCold and RecordedCold report whether under 60 % of the context
+	// before was read.
 	PredictedCold bool    `json:"predicted_cold"`
 	RecordedCold  bool    `json:"recorded_cold"`
 	Verdict       Verdict `json:"verdict"`
@@ -136,18 +137,18 @@ type Call struct {
 // Report is a session's calls and their sums.
 type Report struct {
 	Calls []Call `json:"calls"`
-	// NotCompared counts the calls whose prediction is held against nothing, by reason:
-	// "not_billed" are those whose bill the transcript does not hold, "first" is the one
-	// that gives the fixed part. They are in no sum and no error; what was said in them
-	// stands in later prompts.
+	// NotCompared counts the calls whose prediction is not compared, by
+	// reason: "not_billed" are those whose bill the transcript does not hold,
+	// "first" is the one that gives the fixed part. They are in no sum and no
+	// error; what was said in them is in later prompts.
 	NotCompared map[string]int `json:"not_compared"`
-	// Calibrated tells whether the bills of earlier calls were used.
+	// Calibrated reports whether the bills of earlier calls were used.
 	Calibrated bool `json:"calibrated"`
-	// FixedTokens is the size assumed for tools and system prompt; FixedFrom says
+	// FixedTokens is the size assumed for tools and system prompt; FixedFrom is
 	// where it comes from: "given" or "first_call".
 	FixedTokens int    `json:"fixed_tokens"`
 	FixedFrom   string `json:"fixed_from"`
-	// TTLSeconds is the lifetime assumed; TTLFrom says where it comes from:
+	// TTLSeconds is the lifetime assumed; TTLFrom is where it comes from:
 	// "given", "recorded" or "book".
 	TTLSeconds int    `json:"ttl_seconds"`
 	TTLFrom    string `json:"ttl_from"`

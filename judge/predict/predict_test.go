@@ -17,7 +17,7 @@ import (
 
 const bundled = "../../testdata/session.jsonl"
 
-// perByte counts a token per byte, so that tests can say what they mean.
+// perByte counts a token per byte, so that tests can state sizes.
 type perByte struct{}
 
 func (perByte) Count(s string) budget.Count {

@@ -86,7 +86,7 @@ func (p *predictor) first(segments []Segment) {
 	}
 }
 
-// model is how a model caches, by the book or by its family.
+// model returns how a model caches, by the book or by its family.
 func (p *predictor) model(id string, at time.Time) cachelayout.Model {
 	if id == "" {
 		id = p.opt.Model
@@ -190,7 +190,8 @@ type outcome struct {
 	expired, cold bool
 }
 
-// predict asks the ledger, with the sizes that are known by now.
+// predict computes the call's bill from the ledger, with the sizes that are
+// known by now.
 func (p *predictor) predict(st *stretch, o *outcome) {
 	o.line = line{ratio: 1}
 	if !p.opt.Plain {
@@ -222,7 +223,7 @@ func (p *predictor) markers(blocks []cachelayout.Block, m cachelayout.Model) []c
 }
 
 // adjust applies the habits: what is read though the cache is cold, and what
-// stands behind the last marker.
+// is behind the last marker.
 func (p *predictor) adjust(o *outcome) {
 	h := &p.habits
 	switch {
@@ -245,7 +246,7 @@ func (p *predictor) adjust(o *outcome) {
 	o.got.Write = o.got.Total - o.got.Read - o.got.Uncached
 }
 
-// cold tells whether too little of the context before was read.
+// cold reports whether too little of the context before was read.
 func (p *predictor) cold(read, before int) bool {
 	return before > 0 && float64(read) < coldShare*float64(before)
 }
@@ -287,7 +288,7 @@ func (p *predictor) verdict(o *outcome, past bool) Verdict {
 	return Warm
 }
 
-// growth compares what the call added; nil where that can't be told.
+// growth compares what the call added; nil where that is unknown.
 func (p *predictor) growth(st *stretch, o *outcome) *Growth {
 	added := st.added()
 	if st.anchor.recorded == 0 || o.recorded.Total <= st.anchor.recorded {

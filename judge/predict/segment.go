@@ -50,8 +50,8 @@ func Segments(r io.ReaderAt, size int64, opt *transcript.Options) ([]Segment, er
 	return out, nil
 }
 
-// newSegment keeps the calls that no earlier segment had. A call is known by the
-// key of its answer; answers without a key are told apart by their time, and those of
+// newSegment keeps the calls that no earlier segment had. A call is known by the key
+// of its answer; answers without a key are distinguished by their time, and those of
 // one time by their order.
 func newSegment(msgs []memkernel.Message, known map[string]int) (Segment, bool) {
 	seg := Segment{Messages: msgs}

@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// stretch is a segment on the way through its calls: the messages that stand
+// stretch is a segment on the way through its calls: the messages that are
 // before the next answer, with their sizes.
 type stretch struct {
 	messages []memkernel.Message
@@ -27,7 +27,7 @@ type sized struct {
 	output int
 }
 
-// extent says how much of a stretch a prompt held: its messages, and the one up
+// extent is how much of a stretch a prompt held: its messages, and the one up
 // to which thinking was dropped.
 type extent struct{ messages, user int }
 
@@ -46,12 +46,12 @@ func (st *stretch) take(s sized) {
 
 func (st *stretch) now() extent { return extent{len(st.sizes), st.user} }
 
-// drops tells whether a message is sent without its thinking.
+// drops reports whether a message is sent without its thinking.
 func (st *stretch) drops(i int, e extent) bool {
 	return !st.keeps && i < e.user && st.sizes[i].thinking()+st.sizes[i].hidden() > 0
 }
 
-// hidden is how much more the answer's bill says than what stands there: thinking
+// hidden returns by how much the answer's bill exceeds what is there: thinking
 // that the transcript does not hold.
 func (s *sized) hidden() int {
 	if n, _ := s.total(); s.output > n {
@@ -60,7 +60,7 @@ func (s *sized) hidden() int {
 	return 0
 }
 
-// size is a message's expected tokens in a prompt of extent e.
+// size returns a message's expected tokens in a prompt of extent e.
 func (st *stretch) size(i int, l line, e extent) float64 {
 	s := &st.sizes[i]
 	n, _ := s.total()
@@ -77,7 +77,7 @@ func (st *stretch) size(i int, l line, e extent) float64 {
 	return l.ratio * float64(n)
 }
 
-// prompt is the expected size of the messages of a prompt.
+// prompt returns the expected size of the messages of a prompt.
 func (st *stretch) prompt(l line, e extent) float64 {
 	n := 0.0
 	for i := range e.messages {
@@ -86,7 +86,8 @@ func (st *stretch) prompt(l line, e extent) float64 {
 	return n
 }
 
-// newTokens are the counted and the known tokens of what came since the anchor.
+// newTokens returns the counted and the known tokens of what came since the
+// anchor.
 func (st *stretch) newTokens() (counted, exact float64) {
 	for i := st.anchor.at.messages; i < len(st.sizes); i++ {
 		n := st.size(i, line{ratio: 1}, st.now())
@@ -99,13 +100,14 @@ func (st *stretch) newTokens() (counted, exact float64) {
 	return counted, exact
 }
 
-// dropped is the thinking of the anchor's prompt that this one is sent without.
+// dropped returns the thinking of the anchor's prompt that this one is sent
+// without.
 func (st *stretch) dropped(l line) float64 {
 	e := st.anchor.at
 	return st.prompt(l, e) - st.prompt(l, extent{e.messages, st.user})
 }
 
-// added is the measure of what came since the anchor.
+// added returns the measure of what came since the anchor.
 func (st *stretch) added() measure {
 	var out measure
 	for i := st.anchor.at.messages; i < len(st.sizes); i++ {
@@ -118,10 +120,10 @@ func (st *stretch) added() measure {
 	return out
 }
 
-// answered is how many messages the last turn came to, if the next call opens
-// another; else 0.
+// answered returns how many messages the last turn came to, if the next call
+// opens another; else 0.
 func (st *stretch) answered() int {
-	n := st.anchor.at.messages // the answer stands there
+	n := st.anchor.at.messages // the answer is there
 	if st.anchor.recorded == 0 || n >= len(st.sizes) || st.user <= n || transcript.HasCalls(st.messages[n]) {
 		return 0
 	}
@@ -134,7 +136,7 @@ const (
 	messageBlock = "message"
 )
 
-// blocks are the prompt of the next call: the fixed part, then a block per
+// blocks returns the prompt of the next call: the fixed part, then a block per
 // message. With an anchor the fixed part takes what is missing between the last
 // bill and our own figure for it, and the newest message the overhead of a call.
 func (st *stretch) blocks(fixed int, l line, anchored bool) []cachelayout.Block {

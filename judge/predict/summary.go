@@ -94,7 +94,7 @@ func summarize(calls []Call) Summary {
 	return s
 }
 
-// judge takes in a call's verdict.
+// judge adds a call's verdict.
 func (s *Summary) judge(c *Call) {
 	if c.Verdict.Explained() {
 		s.Explained.Calls++
@@ -158,8 +158,8 @@ func quotient(part, whole int) *float64 {
 	return &q
 }
 
-// quantiles are the median and the 90th percentile by nearest rank, 0 if there
-// is nothing.
+// quantiles returns the median and the 90th percentile by nearest rank, 0 if
+// there is nothing.
 func quantiles(v []float64) (median, p90 float64) {
 	if len(v) == 0 {
 		return 0, 0

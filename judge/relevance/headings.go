@@ -11,11 +11,11 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Headings makes a set of any workspace: each heading, with those above it, asks for
-// its own section, of which any line answers. Categories are the levels; headings that
-// stand in more than one place with the same ones above are "repeated", since nothing
-// but luck can tell them apart. Headings without a word in them, which nobody could
-// ask for, are left out.
+// Headings makes a set of any workspace: each heading, with those above it, is a
+// question for its own section, of which any line answers. Categories are the levels;
+// headings that are in more than one place with the same ones above are "repeated",
+// since nothing but luck can distinguish them. Headings without a word in them are
+// left out.
 func Headings(ctx context.Context, dir string) (Set, error) {
 	store, err := markdownstore.Open(dir, &markdownstore.Options{Private: true, Timezone: time.UTC})
 	if err != nil {
@@ -51,7 +51,7 @@ func Headings(ctx context.Context, dir string) (Set, error) {
 	return set, nil
 }
 
-// sections are the questions of one file.
+// sections returns the questions of one file.
 func sections(path, text string) []Question {
 	units := markdownstore.Units(markdownstore.Parse(path, text))
 	var out []Question
@@ -79,7 +79,7 @@ func sections(path, text string) []Question {
 	return out
 }
 
-// endOf is the last line of the section whose heading comes first.
+// endOf returns the last line of the section whose heading comes first.
 func endOf(units []markdownstore.Unit) int {
 	end := units[0].EndLine
 	for _, u := range units[1:] {
@@ -91,7 +91,7 @@ func endOf(units []markdownstore.Unit) int {
 	return end
 }
 
-// worded tells whether there is anything in a text to search for.
+// worded reports whether there is anything in a text to search for.
 func worded(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) >= 0
 }

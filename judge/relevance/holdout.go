@@ -91,7 +91,8 @@ func bare() retrieval.Signals {
 	return s
 }
 
-// goal is what weights are chosen by: the mean of the figures that matter.
+// goal returns what weights are chosen by: the mean of the figures that
+// matter.
 func goal(answers []Answer) float64 {
 	sum := 0.0
 	for _, a := range answers {
@@ -100,7 +101,8 @@ func goal(answers []Answer) float64 {
 	return sum / float64(3*len(answers))
 }
 
-// flattest is the index with the best mean of itself and half of each neighbour.
+// flattest returns the index with the best mean of itself and half of each
+// neighbour.
 func flattest(goals []float64) int {
 	best, top := 0, -1.0
 	for i, g := range goals {

@@ -39,8 +39,8 @@ func (m *Metrics) pack(q Question, hits []retrieval.Hit, count func(string) int)
 	}
 }
 
-// fileRanks is the rank of each file that holds evidence among the files of the
-// hits, in the order of their first hits; 0 if it has none.
+// fileRanks returns the rank of each file that holds evidence among the files
+// of the hits, in the order of their first hits; 0 if it has none.
 func fileRanks(lines []Evidence, hits []retrieval.Hit) []int {
 	rank, wanted := map[string]int{}, map[string]bool{}
 	for _, h := range hits {
@@ -58,7 +58,8 @@ func fileRanks(lines []Evidence, hits []retrieval.Hit) []int {
 	return out
 }
 
-// ranksOf is the rank of the first hit that covers each line, 0 if none does.
+// ranksOf returns the rank of the first hit that covers each line, 0 if none
+// does.
 func ranksOf(lines []Evidence, hits []retrieval.Hit) []int {
 	out := make([]int, len(lines))
 	for i, e := range lines {
@@ -71,7 +72,7 @@ func (e Evidence) in(path string, from, to int) bool {
 	return e.File == path && from <= max(e.Line, e.EndLine) && e.Line <= to
 }
 
-// share is how many of the ranks are among the first k.
+// share returns how many of the ranks are among the first k.
 func share(ranks []int, k int) float64 {
 	n := 0
 	for _, r := range ranks {
@@ -82,7 +83,7 @@ func share(ranks []int, k int) float64 {
 	return float64(n) / float64(len(ranks))
 }
 
-// firstOf is the best of the ranks, 0 if there is none.
+// firstOf returns the best of the ranks, 0 if there is none.
 func firstOf(ranks []int) int {
 	best := 0
 	for _, r := range ranks {
@@ -108,7 +109,7 @@ func ndcg(ranks []int, k int) float64 {
 
 func gain(rank int) float64 { return 1 / math.Log2(1+float64(rank)) }
 
-// fit is how many of the first hits have at most so many tokens together.
+// fit returns how many of the first hits have at most so many tokens together.
 func fit(hits []retrieval.Hit, tokens int, count func(string) int) int {
 	for i, h := range hits {
 		if tokens -= count(h.Text); tokens < 0 {
@@ -129,7 +130,7 @@ func packed(q Question, hits []retrieval.Hit, tokens int, count func(string) int
 	return float64(n) / float64(len(q.Evidence))
 }
 
-// shown tells whether a note shows any line of the evidence.
+// shown reports whether a note shows any line of the evidence.
 func (e Evidence) shown(it retrieval.Item) bool {
 	for line := e.Line; line <= max(e.Line, e.EndLine); line++ {
 		if it.Shows(line) {

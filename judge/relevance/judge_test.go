@@ -51,7 +51,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Files stand in the order of their first hits, however many they have.
+// Files are in the order of their first hits, however many they have.
 func TestJudgeFiles(t *testing.T) {
 	hits := []retrieval.Hit{hit("b", 1, 1, 1), hit("b", 2, 2, 1), hit("a", 1, 1, 1), hit("b", 3, 3, 1), hit("c", 1, 1, 1)}
 	for _, tc := range []struct {

@@ -19,8 +19,8 @@ type Knob struct {
 	Values []float64
 }
 
-// Knobs are all weights of retrieval.Signals. K1 and B are no signals of their own: at
-// 0 a word counts once, and length doesn't.
+// Knobs are all weights of retrieval.Signals. K1 and B are not signals of their own:
+// at 0 a word counts once, and length doesn't.
 var Knobs = []Knob{
 	{"before", 0, []float64{0, .3, .45, .6, .75, .9}},
 	{"behind", 0, []float64{0, .2, .4, .6}},
@@ -43,7 +43,7 @@ var Knobs = []Knob{
 	{"b", 0, []float64{.2, .4, .6, .75}},
 }
 
-// KnobNamed is the knob of a name.
+// KnobNamed returns the knob of a name.
 func KnobNamed(name string) (Knob, error) {
 	var names []string
 	for _, k := range Knobs {
@@ -55,13 +55,13 @@ func KnobNamed(name string) (Knob, error) {
 	return Knob{}, fmt.Errorf("there is no signal %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// At is the weights with this one at a value.
+// At returns the weights with this one at a value.
 func (k Knob) At(s retrieval.Signals, value float64) retrieval.Signals {
 	*k.field(&s) = value
 	return s
 }
 
-// Of is the value that the weights have here.
+// Of returns the value that the weights have here.
 func (k Knob) Of(s retrieval.Signals) float64 { return *k.field(&s) }
 
 func (k Knob) field(s *retrieval.Signals) *float64 {

@@ -11,8 +11,8 @@ import (
 )
 
 // tongues are our own notes of a ferry office in languages of which there is no
-// set, with a question on each, whose words are inflected otherwise, or stand in
-// another order, than the note's. All notes of a language stand in one file.
+// set, with a question on each, whose words are inflected otherwise, or are in
+// another order, than the note's. All notes of a language are in one file.
 var tongues = map[string][][2]string{
 	"ja": {
 		{"夏の時刻表は五月一日から始まり、最終便は二十三時に出ます。", "最終便は何時に出ますか"},

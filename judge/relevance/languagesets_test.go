@@ -76,7 +76,7 @@ func unaccented(s string) string {
 	}, s)
 }
 
-// One or two characters are a question in Chinese and Japanese, and stand beside words
+// One or two characters are a question in Chinese and Japanese, and are beside words
 // of other scripts.
 func TestShortAndMixedQuestions(t *testing.T) {
 	dir := t.TempDir()

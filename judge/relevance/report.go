@@ -30,7 +30,7 @@ type Interval struct {
 // normal95 is the quantile of the normal distribution that leaves 2.5 % above it.
 const normal95 = 1.96
 
-// intervalOf is the interval of the mean of values.
+// intervalOf returns the interval of the mean of values.
 func intervalOf(values []float64) Interval {
 	n, sum, squares := float64(len(values)), 0.0, 0.0
 	for _, v := range values {
@@ -61,7 +61,7 @@ func Sum(answers []Answer) Report {
 	return r
 }
 
-// sum is the means of answers with their intervals.
+// sum returns the means of answers with their intervals.
 func sum(answers []Answer) Category {
 	var all Metrics
 	for _, a := range answers {
@@ -107,7 +107,8 @@ type Difference struct {
 	Interval
 }
 
-// Compare is how a second run over the same questions differs from the first.
+// Compare returns how a second run over the same questions differs from the
+// first.
 func Compare(first, second []Answer) []Difference {
 	var out []Difference
 	for _, f := range Figures {
@@ -141,7 +142,7 @@ type Sizes map[string]float64
 // TokenSizes are the numbers of tokens within which recall is judged.
 var TokenSizes = [...]int{500, 1000, 2000}
 
-// key is how a size is called in Sizes.
+// key returns how a size is called in Sizes.
 func key(tokens int) string { return strconv.Itoa(tokens) }
 
 // add sums up.

@@ -39,7 +39,7 @@ type Bench struct {
 	Index Index
 	// MinShare is [retrieval.Query.MinShare] of every question.
 	MinShare float64
-	// Chunks asks for chunks and not for passages.
+	// Chunks requests chunks and not passages.
 	Chunks bool
 	// Unpacked leaves out what Pack makes of the hits, which takes most of the time.
 	Unpacked bool
@@ -176,8 +176,8 @@ func (b *Bench) age(path, _ string, mod time.Time) (time.Time, bool) {
 	return markdownstore.File{Path: path, ModTime: mod, Class: class}.AgesFrom(time.UTC)
 }
 
-// newest is the last day that a dated file of the set is of, zero if there is
-// none: the moment after which its questions could be asked.
+// newest returns the last day that a dated file of the set is of, zero if
+// there is none: the moment after which its questions could be asked.
 func (b *Bench) newest(ctx context.Context) (time.Time, error) {
 	var last time.Time
 	for f, err := range b.store.Walk(ctx) {
@@ -191,8 +191,9 @@ func (b *Bench) newest(ctx context.Context) (time.Time, error) {
 	return last, nil
 }
 
-// Moment is when the questions are asked unless somebody says otherwise: on the day
-// after the newest note, or at any time if nothing in the set has a date.
+// Moment returns when the questions are asked unless a caller sets another time:
+// on the day after the newest note, or at any time if nothing in the set has a
+// date.
 func (b *Bench) Moment(ctx context.Context) (time.Time, error) {
 	last, err := b.newest(ctx)
 	if last.IsZero() {

@@ -61,7 +61,7 @@ func run(t testing.TB, b *Bench, o retrieval.Options) Report {
 	return Sum(answers)
 }
 
-// Three of four questions have words that stand in one chunk only; that of the
+// Three of four questions have words that are in one chunk only; that of the
 // third covers one of its two lines; the fourth finds nothing. The file of the
 // day is one chunk per section, the other one chunk.
 func TestTinySet(t *testing.T) {
@@ -142,7 +142,7 @@ var choices = []struct {
 	{"share .5", retrieval.Options{}, .5},
 }
 
-// The sets stand outside the repository; without them these tests are skipped.
+// The sets are outside the repository; without them these tests are skipped.
 func sets(t testing.TB) []string {
 	t.Helper()
 	dirs, _ := filepath.Glob("../../../shared/data/retrieval/*")

@@ -16,7 +16,7 @@ type Set struct {
 	Questions []Question
 }
 
-// Question asks for something that stands in known places.
+// Question is a question whose answer is in known places.
 type Question struct {
 	ID       string     `json:"id"`
 	Category string     `json:"category"`

@@ -31,8 +31,8 @@ func NewTuner(benches []*Bench, opts retrieval.Options, now time.Time) *Tuner {
 	return &Tuner{benches, opts, now, map[trial][]Answer{}}
 }
 
-// Ask is the answers to the questions of some sets, by their numbers, under weights.
-// Sets are asked at once.
+// Ask returns the answers to the questions of some sets, by their numbers, under
+// weights. Sets are asked at once.
 func (t *Tuner) Ask(ctx context.Context, sets []int, s retrieval.Signals) ([]Answer, error) {
 	answers, errs := make([][]Answer, len(sets)), make([]error, len(sets))
 	var wg sync.WaitGroup
@@ -64,7 +64,7 @@ func (t *Tuner) ask(ctx context.Context, b *Bench, s retrieval.Signals) (_ []Ans
 	return b.Ask(ctx, &o, now)
 }
 
-// all are the numbers of all sets.
+// all returns the numbers of all sets.
 func (t *Tuner) all() []int {
 	out := make([]int, len(t.benches))
 	for i := range out {
@@ -76,7 +76,8 @@ func (t *Tuner) all() []int {
 // Ablation is what one signal is worth: how the figures differ without it.
 type Ablation struct {
 	Signal string `json:"signal"`
-	// Value is its weight, Off what stands for it when it is taken out.
+	// Value is its weight, Off the value that replaces it when it is taken
+	// out.
 	Value       float64      `json:"value"`
 	Off         float64      `json:"off"`
 	Differences []Difference `json:"differences"`

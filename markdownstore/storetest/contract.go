@@ -17,7 +17,8 @@ import (
 // Place is where a keeper's files are, for tests of it.
 type Place struct {
 	Files markdownstore.Files
-	// Put writes a file as another program does, Text is a file as it stands.
+	// Put writes a file as another program does, Text returns a file's current
+	// text.
 	Put  func(name, text string)
 	Text func(name string) (text string, there bool)
 	// Next gives a fault to the next write; Restart opens the place anew after a
@@ -181,7 +182,7 @@ func keepsPrivate(t *testing.T, p *Place) {
 	p.wants(t, "MEMORY.md", "mine\n")
 }
 
-// A write that is refused leaves what stood, and can be made later.
+// A write that is refused leaves what was there, and can be made later.
 func refused(t *testing.T, p *Place) {
 	ctx, s, full := context.Background(), p.store(true), errors.New("no room")
 	p.Put("memory/t.md", "old\n")
@@ -209,7 +210,7 @@ func refused(t *testing.T, p *Place) {
 	p.wants(t, "memory/t.md", "old\n\nnew"+entry)
 }
 
-// What another program writes between the reading and the writing stands: a
+// What another program writes between the reading and the writing is kept: a
 // replacement is a conflict, an append is made in the file that is there then.
 func changedMeanwhile(t *testing.T, p *Place) {
 	ctx, s := context.Background(), p.store(true)
@@ -229,7 +230,7 @@ func changedMeanwhile(t *testing.T, p *Place) {
 }
 
 // After a write that was lost a file is as it was, or has a beginning of what was to be
-// appended; the same write made again stands once.
+// appended; the same write made again is there once.
 func lost(t *testing.T, p *Place) {
 	ctx := context.Background()
 	const block = "\nfirst line\nsecond line" + entry
@@ -264,8 +265,8 @@ func lost(t *testing.T, p *Place) {
 	}
 }
 
-// Of many who replace what they have read each is told a conflict or stands on what
-// stood before; of many who append nobody's entry is lost.
+// Of many who replace what they have read each gets a conflict or builds on
+// what was there before; of many who append nobody's entry is lost.
 func manyWriters(t *testing.T, p *Place) {
 	ctx := context.Background()
 	const writers, each = 4, 5

@@ -56,7 +56,7 @@ type file struct {
 
 var _ markdownstore.Files = (*Mem)(nil)
 
-// NewMem is an empty workspace.
+// NewMem returns an empty workspace.
 func NewMem() *Mem {
 	return &Mem{writing: make(chan struct{}, 1), files: map[string]*file{}, clock: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 }
@@ -82,7 +82,7 @@ func (m *Mem) Put(name, text string) {
 	m.files[name] = &file{text, m.tick()}
 }
 
-// Text is a file as it stands.
+// Text returns a file's current text.
 func (m *Mem) Text(name string) (text string, there bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -93,13 +93,13 @@ func (m *Mem) Text(name string) (text string, there bool) {
 	return f.text, true
 }
 
-// tick is a later time than any before. Requires mu.
+// tick returns a later time than any before. Requires mu.
 func (m *Mem) tick() time.Time {
 	m.clock = m.clock.Add(time.Second)
 	return m.clock
 }
 
-// info is a file or a folder as a stat tells it.
+// info is the stat of a file or a folder.
 type info struct {
 	name string
 	size int64
@@ -159,7 +159,7 @@ func (m *Mem) Same(a, b fs.FileInfo) bool {
 	return ok && too && x.file != nil && x.file == y.file
 }
 
-// opened is a file or a folder as it stood when it was opened.
+// opened is a file or a folder as it was when it was opened.
 type opened struct {
 	*bytes.Reader
 	info    info
@@ -222,7 +222,8 @@ func (m *Mem) Write(ctx context.Context, f func(markdownstore.Writer) error) err
 // writer is Mem while it is written to.
 type writer struct{ m *Mem }
 
-// read is a file before it is written, nil if there is none, and what goes wrong then.
+// read returns a file before it is written, nil if there is none, and what goes wrong
+// then.
 func (w writer) read(op, name string) (*file, Fault, error) {
 	w.m.mu.Lock()
 	defer w.m.mu.Unlock()

@@ -49,7 +49,7 @@ func Regimes() []Regime {
 	}
 }
 
-// rooms are the windows, in tokens above the fixed part.
+// rooms returns the windows, in tokens above the fixed part.
 func rooms() []int { return []int{64_000, 128_000, 200_000} }
 
 // Session is a recorded session with its name.
@@ -58,7 +58,7 @@ type Session struct {
 	*transcript.Session
 }
 
-// Options say what is run. Zero values mean all of it.
+// Options are what is run. Zero values mean all of it.
 type Options struct {
 	Sessions []Session
 	Rooms    []int
@@ -66,7 +66,8 @@ type Options struct {
 	Policies []string
 	// NoCurve leaves the curve out.
 	NoCurve bool
-	// Progress is told how many of how many runs are done; it may be nil.
+	// Progress is called with how many of how many runs are done; it may be
+	// nil.
 	Progress func(done, all int)
 }
 

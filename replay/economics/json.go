@@ -35,7 +35,7 @@ type PointFigure struct {
 	ReferenceRecall float64 `json:"reference_recall"`
 }
 
-// JSON is the report as a document of that schema.
+// JSON returns the report as a document of that schema.
 func (r *Report) JSON(schema string) Document {
 	d := Document{Schema: schema, Sessions: []SessionFigure{}, Rows: []RowFigure{}, Points: []PointFigure{}}
 	for i, s := range r.Options.Sessions {

@@ -13,7 +13,8 @@ type spread struct {
 	n             int
 }
 
-// spreadOf takes the values that are numbers. high tells that a high value is bad.
+// spreadOf takes the values that are numbers. high reports whether a high value is
+// bad.
 func spreadOf(values []float64, high bool) spread {
 	v := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if len(v) == 0 {
@@ -61,13 +62,13 @@ func (r *Report) against(c cell, policy, other string, f func(own, other *Row) f
 	return out
 }
 
-// The figures of a row. NaN is one that the session has not: a price that is
-// unknown, or nothing to divide by.
+// The figures of a row. NaN is one that the session doesn't have: a price that
+// is unknown, or nothing to divide by.
 func net(w *Row) float64   { return value(w.Totals.NetCostUSD) }
 func bound(w *Row) float64 { return value(w.Bound.NetCostUSD) }
 
-// whole is the net cost with what getting back would cost that was needed and did
-// not stand.
+// whole returns the net cost plus what it would cost to get back what was needed
+// and was not shown.
 func whole(w *Row) float64 {
 	return net(w) + value(w.Totals.ResolutionsUSD) + value(w.Totals.LostUSD)
 }
@@ -93,7 +94,7 @@ func inputRatio(own, late *Row) float64 {
 	return over(float64(own.Totals.NetInputTokens), float64(late.Totals.NetInputTokens))
 }
 
-// gapInputRatio is what the first calls after gaps held.
+// gapInputRatio returns what the first calls after gaps held.
 func gapInputRatio(own, late *Row) float64 {
 	if own.Totals.GapCalls == 0 {
 		return math.NaN()
@@ -101,7 +102,7 @@ func gapInputRatio(own, late *Row) float64 {
 	return over(float64(own.Totals.GapInputTokens), float64(late.Totals.GapInputTokens))
 }
 
-// gapRatio is what the first calls after gaps had to write.
+// gapRatio returns what the first calls after gaps had to write.
 func gapRatio(own, late *Row) float64 {
 	if own.Totals.GapCalls == 0 {
 		return math.NaN()

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/replay"
 )
 
-// policyTable is the table of one window and regime, a line per policy.
+// policyTable returns the table of one window and regime, a line per policy.
 func (r *Report) policyTable(c cell) string {
 	var b strings.Builder
 	b.WriteString("| policy | cost | and getting back | input | after a gap, written | warm hits | references shown | anchors | caused re-reads | to fetch | lost | cuts | overflows | violations | faults |\n")
@@ -27,7 +27,7 @@ func (r *Report) policyTable(c cell) string {
 	return b.String()
 }
 
-// gapTable gives the distance to oracle and bound, a line per session.
+// gapTable returns the distance to oracle and bound, a line per session.
 func (r *Report) gapTable(c cell) string {
 	late, ours, best := r.of(c, replay.AppendLate), r.of(c, replay.Memkernel), r.of(c, replay.Oracle)
 	var b strings.Builder
@@ -103,7 +103,7 @@ func (r *Report) curves() []curve {
 	return out
 }
 
-// curveTable is the curve in figures.
+// curveTable returns the curve in figures.
 func curveTable(curves []curve) string {
 	var b strings.Builder
 	b.WriteString("| policy | figure | cost | references shown |\n|---|---|---|---|\n")
@@ -160,7 +160,7 @@ func times(v float64) string {
 	return fmt.Sprintf("%.2f×", v)
 }
 
-// has tells whether all of the policies were run.
+// has reports whether all of the policies were run.
 func (r *Report) has(policies ...string) bool {
 	return !slices.ContainsFunc(policies, func(p string) bool { return !slices.Contains(r.Options.Policies, p) })
 }

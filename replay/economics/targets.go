@@ -14,13 +14,13 @@ import (
 type target struct {
 	cell
 	name string
-	// floor and aim are changes or shares, as measured is; higher tells that more is
-	// better.
+	// floor and aim are changes or shares, as measured is; higher reports whether
+	// more is better.
 	floor, aim, measured float64
 	higher               bool
 	print                func(float64) string
 	// least is the share of references that has to be shown beside, 0 for none: a
-	// saving that is bought with lost references is none.
+	// saving at the price of lost references doesn't count.
 	least float64
 }
 
@@ -33,7 +33,7 @@ const (
 // allowance is how many references may be shown less at the larger room.
 const allowance = 0.03
 
-// verdict says which mark the measured figure meets.
+// verdict returns which mark the measured figure meets.
 func (t *target) verdict(shown float64) string {
 	meets := func(mark float64) bool {
 		if t.higher {
@@ -73,7 +73,7 @@ func (r *Report) targets() []target {
 	return append(out, r.curveTarget())
 }
 
-// least is what has to be shown for a saving to count.
+// least returns what has to be shown for a saving to count.
 func (r *Report) least(c cell) float64 {
 	late := spreadOf(r.each(c, replay.AppendLate, references), false).median
 	if c.room == largeRoom {
@@ -94,7 +94,8 @@ func (r *Report) costTarget(c cell) target {
 	return t
 }
 
-// boundTarget is how much of the way from append-late to the bound is gone.
+// boundTarget returns how much of the way from append-late to the bound is
+// gone.
 func (r *Report) boundTarget(c cell) target {
 	closed := func(own, late *Row) float64 { return over(net(late)-net(own), net(late)-bound(own)) }
 	t := target{c, "gap to the bound that is closed", 0.45, 0.70, r.median(c, closed), true, part, r.least(c)}
@@ -104,7 +105,7 @@ func (r *Report) boundTarget(c cell) target {
 	return t
 }
 
-// soundTargets are those that do not depend on prices.
+// soundTargets returns those that do not depend on prices.
 func (r *Report) soundTargets(c cell) []target {
 	whole := func(v float64) string { return fmt.Sprintf("%.0f", v) }
 	sum := func(f func(t *replay.Totals) int) float64 { return float64(r.sumOf(c, replay.Memkernel, f)) }
@@ -120,7 +121,7 @@ func (r *Report) soundTargets(c cell) []target {
 	}
 }
 
-// otherTargets are those of the other prices.
+// otherTargets returns those of the other prices.
 func (r *Report) otherTargets(c cell) []target {
 	costs := spreadOf(r.each(c, replay.Memkernel, netRatio), true)
 	return []target{
@@ -129,7 +130,7 @@ func (r *Report) otherTargets(c cell) []target {
 	}
 }
 
-// curveTarget is what is shown for append-late's money, along the curve.
+// curveTarget returns what is shown for append-late's money, along the curve.
 func (r *Report) curveTarget() target {
 	c := cell{r.Options.Regimes[0].Name, curveRoom}
 	late := spreadOf(r.each(c, replay.AppendLate, references), false).median

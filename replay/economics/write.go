@@ -36,7 +36,7 @@ func (r *Report) curveTitle() string {
 	return fmt.Sprintf("Cost against recall, %d sessions, %s, fixed part + %dk", len(r.Options.Sessions), r.Options.Regimes[0].Name, curveRoom/1000)
 }
 
-// Markdown is the report.
+// Markdown returns the report.
 func (r *Report) Markdown(command string, now time.Time) string {
 	var b strings.Builder
 	calls := 0
@@ -66,7 +66,7 @@ func (r *Report) Markdown(command string, now time.Time) string {
 	return b.String()
 }
 
-// leftOut says which calls are in no figure, "" if there are none.
+// leftOut returns which calls are in no figure, "" if there are none.
 func (r *Report) leftOut() string {
 	var lines []string
 	for _, c := range r.cells() {

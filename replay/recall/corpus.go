@@ -59,8 +59,8 @@ func bucket(b []byte) uint32 {
 	return binary.LittleEndian.Uint32(b) * 2654435761 >> (32 - gramBits)
 }
 
-// each calls f with the positions of s, newest first, until f says no. The
-// empty string has none.
+// each calls f with the positions of s, newest first, until f returns false.
+// The empty string has none.
 func (c *corpus) each(s string, f func(pos int) bool) {
 	if s == "" {
 		return
@@ -86,7 +86,7 @@ func (c *corpus) each(s string, f func(pos int) bool) {
 	}
 }
 
-// contains tells whether s stands in the corpus.
+// contains reports whether s is in the corpus.
 func (c *corpus) contains(s string) bool {
 	if len(s) < gram {
 		return bytes.Contains(c.text, []byte(s))
@@ -96,8 +96,8 @@ func (c *corpus) contains(s string) bool {
 	return found
 }
 
-// rarest finds the gram of s with the fewest positions: where it stands in s
-// and the head of its chain, 0 if s cannot be in the text.
+// rarest finds the gram of s with the fewest positions: where it is in s and
+// the head of its chain, 0 if s cannot be in the text.
 func (c *corpus) rarest(s string) (at int, chain int32) {
 	least := int32(-1)
 	for i := 0; i+gram <= len(s); i++ {

@@ -1,6 +1,6 @@
 // Package recall measures what a context policy keeps: of the things that an
-// assistant's message refers to, and that stood in the session long enough
-// ago to be at risk, how many did its prompt still show?
+// assistant's message refers to, and that were in the session long enough ago
+// to be at risk, how many did its prompt still show?
 //
 // For each model call:
 //
@@ -11,14 +11,14 @@
 //	           extractor (quoted strings: as a substring), and not within
 //	           the last 8,000 tokens before the call
 //	shown      the trimmed line of an earlier occurrence, at most 80
-//	           characters either side of it, stands verbatim in the prompt
-//	named      only the token itself does
-//	pointer    neither does, but the page of an earlier occurrence stands
+//	           characters either side of it, is verbatim in the prompt
+//	named      only the token itself is
+//	pointer    neither is, but the page of an earlier occurrence is there
 //	           behind a pointer
 //	missing    none of these
 //
 // Only shown counts. A session's recall is its shown over its references,
-// micro-averaged. Without the exclusion and the line the measure says little:
+// micro-averaged. Without the exclusion and the line the measure means little:
 // a policy that drops all but the newest page would score high, and a bag of
 // identifiers would do as well as the text.
 //

@@ -10,10 +10,10 @@ import (
 // Need is a text that a message refers to and that its prompt neither shows nor
 // names.
 type Need struct {
-	// Place is where the text stands: its newest occurrence behind a pointer, else
-	// its newest occurrence.
+	// Place is where the text is: its newest occurrence behind a pointer, else its
+	// newest occurrence.
 	Place Place
-	// Behind tells that the prompt has a pointer to it.
+	// Behind reports whether the prompt has a pointer to it.
 	Behind bool
 }
 
@@ -42,8 +42,8 @@ func comparePlaces(a, b Place) int {
 }
 
 // Places lists what m refers to, whatever its prompt showed: for each reference the
-// places where its text stands, newest first, each once. References come in the
-// order of their newest places. Call it before m is appended.
+// places where its text is, newest first, each once. References come in the order
+// of their newest places. Call it before m is appended.
 func (t *Tracker) Places(m memkernel.Message) [][]Place {
 	var out [][]Place
 	t.References(m, func(_ string, at []Occurrence) {

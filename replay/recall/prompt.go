@@ -37,5 +37,5 @@ func (p *Prompt) Set(texts []string) {
 	}
 }
 
-// Contains tells whether a line, or a part of one, stands in the prompt.
+// Contains reports whether a line, or a part of one, is in the prompt.
 func (p *Prompt) Contains(line string) bool { return p.c.contains(line) }

@@ -25,7 +25,7 @@ type Score struct {
 	Pointer    int `json:"pointer"`
 	Missing    int `json:"missing"`
 	// Anchors are edit anchors that occur earlier and not within the last
-	// 8,000 tokens, AnchorsShown those that stand in the prompt.
+	// 8,000 tokens, AnchorsShown those that are in the prompt.
 	Anchors      int `json:"anchors"`
 	AnchorsShown int `json:"anchors_shown"`
 	// Edits are all edit anchors that occur earlier, however recently.
@@ -46,7 +46,7 @@ func (s *Score) Add(o Score) {
 	s.EditsShown += o.EditsShown
 }
 
-// Recall is the share of references that are shown, between 0 and 1; 1 if
+// Recall returns the share of references that are shown, between 0 and 1; 1 if
 // there are none.
 func (s Score) Recall() float64 {
 	if s.References == 0 {
@@ -108,7 +108,7 @@ func (t *Tracker) Append(m memkernel.Message) {
 
 // Judge scores the prompt of the call that produced m, an assistant's message that is
 // not yet in the history, and lists what the message refers to and its prompt neither
-// shows nor names. Behind tells whether the prompt has a pointer to a place in place
+// shows nor names. behind reports whether the prompt has a pointer to a place instead
 // of its text; nil means that there are none.
 func (t *Tracker) Judge(p *Prompt, m memkernel.Message, behind func(Place) bool) (Score, []Need) {
 	c := call{Tracker: t, prompt: p, behind: behind, recent: t.recent()}
@@ -149,7 +149,7 @@ func distinct(use string) []used {
 	return out
 }
 
-// recent is where the last 8,000 tokens begin.
+// recent returns where the last 8,000 tokens begin.
 func (t *Tracker) recent() int {
 	if i := t.Recent(); i < len(t.messages) {
 		return t.messages[i].start
@@ -157,8 +157,8 @@ func (t *Tracker) recent() int {
 	return 0
 }
 
-// Recent is the first message of the last 8,000 tokens, of which the measure
-// presumes that every prompt shows them.
+// Recent returns the first message of the last 8,000 tokens, of which the
+// measure presumes that every prompt shows them.
 func (t *Tracker) Recent() int {
 	chars := 0
 	for i := len(t.messages) - 1; i >= 0; i-- {
@@ -241,7 +241,7 @@ func (t *Tracker) place(pos int) Place {
 	return t.parts[lo].place
 }
 
-// window is the line around an occurrence, at most side characters of it
+// window returns the line around an occurrence, at most side characters of it
 // either way, trimmed.
 func (t *Tracker) window(pos, n int) string {
 	text := t.hist.text

@@ -78,8 +78,9 @@ func words(s string, f func(start, end int)) {
 	}
 }
 
-// marked tells an identifier from a plain word: an underscore or digit that
-// is neither first nor last, or a capital after a small letter.
+// marked reports whether a word is an identifier and not a plain word: an
+// underscore or digit that is neither first nor last, or a capital after a
+// small letter.
 func marked(w string) bool {
 	for i := 1; i < len(w); i++ {
 		c := class[w[i]]
@@ -98,7 +99,7 @@ const minPath = 5
 
 // paths finds (?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+-]+: runs of path
 // characters joined by single slashes, with one slash and a tilde before the
-// first if they stand there. Leading dots are path characters already.
+// first if they are there. Leading dots are path characters already.
 func paths(s string, f func(start, end int)) {
 	for i := 0; i < len(s); {
 		if class[s[i]]&cPath == 0 {
@@ -164,7 +165,7 @@ func boundary(s string, i int) bool {
 	return before != after
 }
 
-// extension is the end of the extension whose dot stands at i, -1 if none
+// extension returns the end of the extension whose dot is at i, -1 if none
 // does: a letter, at most seven more letters or digits, no word after that.
 func extension(s string, i int) int {
 	if i+1 >= len(s) || s[i] != '.' || class[s[i+1]]&(cLower|cUpper) == 0 {

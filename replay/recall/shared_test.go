@@ -87,7 +87,7 @@ func parts(raw json.RawMessage) (out []memkernel.Part) {
 	return out
 }
 
-// replay scores a session under a policy that says where the prompt begins.
+// replay scores a session under a policy that chooses where the prompt begins.
 func replay(msgs []memkernel.Message, from func(texts []string) int) (sum Score, calls int) {
 	tr := New()
 	var p Prompt

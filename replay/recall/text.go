@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Place is where in the session a text stands.
+// Place is where in the session a text is.
 type Place struct {
 	// Message is the message's index in the history, Key its key.
 	Message int
@@ -38,8 +38,8 @@ func UseOf(m memkernel.Message) string {
 	return strings.Join(out, "\n")
 }
 
-// TextOf is all that a message shows to a model: text, the string leaves of
-// tool inputs, the text of results, one below the other; no thinking. Build
+// TextOf returns all that a message shows to a model: text, the string leaves
+// of tool inputs, the text of results, one below the other; no thinking. Build
 // prompts from it, so that history and prompt spell things alike.
 func TextOf(m memkernel.Message) string {
 	ps := pieces(m)
@@ -69,7 +69,7 @@ func pieces(m memkernel.Message) []piece {
 	return out
 }
 
-// inputLeaves is a call's input as its string values, in order.
+// inputLeaves returns a call's input as its string values, in order.
 func inputLeaves(c *memkernel.ToolCall) []string {
 	if c.Custom {
 		return []string{c.Input}
@@ -113,8 +113,8 @@ func leaves(raw string) (out []string, ok bool) {
 	return out, true
 }
 
-// stringEnd is the position after the JSON string that starts at i, -1 if it
-// has no end.
+// stringEnd returns the position after the JSON string that starts at i, -1 if
+// it has no end.
 func stringEnd(raw string, i int) int {
 	for i++; i < len(raw); i++ {
 		switch raw[i] {
@@ -127,7 +127,7 @@ func stringEnd(raw string, i int) int {
 	return -1
 }
 
-// unquote is a JSON string's value; a broken escape leaves it as it stands.
+// unquote returns a JSON string's value; a broken escape leaves it as it is.
 func unquote(q string) string {
 	in := q[1 : len(q)-1]
 	if strings.IndexByte(in, '\\') < 0 {
@@ -203,7 +203,7 @@ func patchAnchors(s string) []string {
 	return appendAnchor(out, old)
 }
 
-// appendAnchor adds the longest line, in characters, if it says anything.
+// appendAnchor adds the longest line, in characters, if it has content.
 func appendAnchor(out, lines []string) []string {
 	best, most := "", 0
 	for _, l := range lines {

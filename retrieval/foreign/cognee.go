@@ -79,7 +79,7 @@ func cogneeEntries(doc json.RawMessage) ([]entry, error) {
 	return out, err
 }
 
-// combined is the one answer from several data sets.
+// combined returns the one answer from several data sets.
 func combined(m members) ([]entry, error) {
 	group := members{}
 	if sets := list(m["datasets"]); len(sets) == 1 {
@@ -109,7 +109,8 @@ func grouped(held []json.RawMessage, group members) []entry {
 	return es
 }
 
-// elements are those of a list, also of a list within a list, or the value alone.
+// elements returns those of a list, also of a list within a list, or the value
+// alone.
 func elements(raw json.RawMessage) []json.RawMessage {
 	l := list(raw)
 	switch {
@@ -174,7 +175,7 @@ func (r *Record) cogneeText(m members) error {
 	return err
 }
 
-// remake is an object of what is left of it, null if nothing is.
+// remake returns an object of what is left of it, null if nothing is.
 func remake(m members) json.RawMessage {
 	raw, err := json.Marshal(m.rest())
 	if err != nil {
@@ -192,7 +193,7 @@ func datasetOf(m members) string {
 	return id
 }
 
-// tripletOf spells a source, a relation and a target that stand in a list, "" if
+// tripletOf spells a source, a relation and a target that are in a list, "" if
 // they don't.
 func tripletOf(l []json.RawMessage) string {
 	if len(l) != 3 {
@@ -216,7 +217,7 @@ func edgeOf(m members) string {
 	return a + " " + rel + " " + b
 }
 
-// nameOf is what a node is called.
+// nameOf returns what a node is called.
 func nameOf(raw json.RawMessage) string {
 	m := object(raw)
 	if inner := object(m["attributes"]); inner != nil {

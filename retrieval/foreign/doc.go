@@ -9,8 +9,8 @@
 //	         └─ read     one record after the other, by that system's rules
 //
 // What is shown of a record is read strictly: without a text, or with one that is
-// no text, it is refused, and the error names the record. What stands beside the
-// text is forgiven: a member that is missing or has another shape leaves its field
+// not text, it is refused, and the error names the record. What is beside the text
+// is forgiven: a member that is missing or has another shape leaves its field
 // empty, and whatever no field takes is kept in Metadata as it came. One bad record
 // does not take the others with it; only a document that is no such answer at all
 // is an error.
@@ -20,11 +20,11 @@
 // versions even the same system does, so nothing here or in the kernel compares
 // them.
 //
-// A record's scope errs towards private: it is shared only if its system says that
-// it belongs to an agent or an application and to no person and no run. QMD and
-// Cognee say nothing of the kind; a host that knows better says so itself.
+// A record's scope errs towards private: it is shared only if its system assigns
+// it to an agent or an application and to no person and no run. QMD and Cognee
+// record neither; a host that knows better sets the scope itself.
 //
-// The package reads no file, opens no connection and knows nothing of prompts.
-// What a record says stays data: nothing in it is ever taken for an instruction to
-// the host or the kernel.
+// The package reads no file, opens no connection and knows nothing of prompts. A
+// record's content stays data: nothing in it is ever treated as an instruction
+// to the host or the kernel.
 package foreign

@@ -31,7 +31,7 @@ func mem0Knows(raw json.RawMessage) bool {
 	return kindOf(m["memory"]) == '"' || object(m["data"]).has("memory") || relationOf(m) != ""
 }
 
-// mem0Entries are the memories and behind them the relations of the graph.
+// mem0Entries returns the memories and behind them the relations of the graph.
 func mem0Entries(doc json.RawMessage) ([]entry, error) {
 	es, err := resultEntries(doc)
 	for _, raw := range list(object(doc)["relations"]) {

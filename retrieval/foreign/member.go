@@ -12,7 +12,7 @@ import (
 // members are those of a JSON object that no field has taken yet.
 type members map[string]json.RawMessage
 
-// object reads a JSON object, nil if it is none.
+// object reads a JSON object, nil if it is not one.
 func object(raw json.RawMessage) members {
 	var m members
 	if kindOf(raw) != '{' || json.Unmarshal(raw, &m) != nil {
@@ -21,7 +21,7 @@ func object(raw json.RawMessage) members {
 	return m
 }
 
-// list reads a JSON list, nil if it is none.
+// list reads a JSON list, nil if it is not one.
 func list(raw json.RawMessage) []json.RawMessage {
 	out := []json.RawMessage{}
 	if kindOf(raw) != '[' || json.Unmarshal(raw, &out) != nil {
@@ -30,8 +30,8 @@ func list(raw json.RawMessage) []json.RawMessage {
 	return out
 }
 
-// kindOf is the first character of a value, which tells its kind; 0 for nothing
-// and for null.
+// kindOf returns the first character of a value, which determines its kind; 0
+// for nothing and for null.
 func kindOf(raw json.RawMessage) byte {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] == 'n' {
@@ -40,7 +40,7 @@ func kindOf(raw json.RawMessage) byte {
 	return raw[0]
 }
 
-// has tells whether any of the members stands there with a value.
+// has reports whether any of the members is there with a value.
 func (m members) has(names ...string) bool {
 	for _, n := range names {
 		if kindOf(m[n]) != 0 {
@@ -68,8 +68,8 @@ func (m members) text(names ...string) string {
 	return ""
 }
 
-// must takes the first of the members that is a string. An error says which it
-// looked for, and what stood there instead.
+// must takes the first of the members that is a string. The error names those
+// that it looked for, and what was there instead.
 func (m members) must(names ...string) (string, error) {
 	for _, n := range names {
 		var s string
@@ -154,7 +154,8 @@ func epoch(v float64) time.Time {
 	return time.UnixMilli(int64(v)).UTC()
 }
 
-// rest is what is left, nil if nothing is. Members that are null say nothing.
+// rest returns what is left, nil if nothing is. Members that are null are left
+// out.
 func (m members) rest() map[string]json.RawMessage {
 	for n, raw := range m {
 		if kindOf(raw) == 0 {

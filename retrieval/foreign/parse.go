@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// entry is one record as it stands in an answer, with what the answer says for all
-// records of its group.
+// entry is one record as it is in an answer, with what the answer holds for
+// all records of its group.
 type entry struct {
 	raw   json.RawMessage
 	group members
@@ -16,7 +16,7 @@ type entry struct {
 
 // reader knows one format.
 type reader struct {
-	// knows tells whether an entry looks like one of this format's.
+	// knows reports whether an entry looks like one of this format's.
 	knows func(raw json.RawMessage) bool
 	// entries takes a document apart.
 	entries func(doc json.RawMessage) ([]entry, error)
@@ -24,7 +24,8 @@ type reader struct {
 	read func(e entry) (Record, error)
 }
 
-// readers in the order in which they are asked: the most telling members first.
+// readers in the order in which they are tried: the most distinctive members
+// first.
 var readers = []struct {
 	format Format
 	reader
@@ -34,8 +35,9 @@ var readers = []struct {
 	{Cognee, reader{cogneeKnows, cogneeEntries, readCognee}},
 }
 
-// Parse reads an answer. Format "" finds out whose it is. The error is for a
-// document that is no answer of that system; records that can't be read are in Bad.
+// Parse reads an answer. Format "" finds out whose it is. It returns an error for
+// a document that is not an answer of that system; records that can't be read are
+// in Bad.
 func Parse(data []byte, f Format) (*Answer, error) {
 	doc, err := document(data)
 	if err == nil && f == "" {
@@ -118,7 +120,7 @@ func document(data []byte) (json.RawMessage, error) {
 	return unwrap(doc), nil
 }
 
-// lineOf says in which line an error of the syntax is.
+// lineOf returns in which line a syntax error is.
 func lineOf(data []byte, err error) string {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) || len(data) == 0 {
@@ -145,8 +147,8 @@ func unwrap(doc json.RawMessage) json.RawMessage {
 	return doc
 }
 
-// results is the list of a document: the document itself, or what it holds under
-// "results".
+// results returns the list of a document: the document itself, or what it holds
+// under "results".
 func results(doc json.RawMessage) ([]json.RawMessage, error) {
 	if l := list(doc); l != nil {
 		return l, nil
@@ -164,7 +166,7 @@ func results(doc json.RawMessage) ([]json.RawMessage, error) {
 	return nil, errors.New("it is neither a list nor an object with results")
 }
 
-// resultEntries are the results as they stand.
+// resultEntries returns the results as they are.
 func resultEntries(doc json.RawMessage) ([]entry, error) {
 	l, err := results(doc)
 	es := make([]entry, len(l))

@@ -14,8 +14,9 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// told is a record in short: id, scope, source with lines, title, day, text.
-func told(r *Record) string {
+// short is a record in one line: id, scope, source with lines, title, day,
+// text.
+func short(r *Record) string {
 	lines := ""
 	if r.StartLine > 0 {
 		lines = fmt.Sprintf("#%d-%d", r.StartLine, r.EndLine)
@@ -80,7 +81,7 @@ func TestShapes(t *testing.T) {
 		var got []string
 		for i := range a.Records {
 			r := &a.Records[i]
-			got = append(got, told(r))
+			got = append(got, short(r))
 			if err := r.Check(); err != nil || r.Format != s.format {
 				t.Errorf("%s: record %d of %q: %v", s.name, i, r.Format, err)
 			}

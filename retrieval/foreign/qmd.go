@@ -16,7 +16,7 @@ import (
 //	file     "qmd://collection/path"; before 1.0 a plain path
 //	line     of the best match, from 1; since PR 533 (2026-04)
 //	title    first heading or file name
-//	context  what the user says of the collection
+//	context  what the user wrote about the collection
 //	snippet  a few lines behind a head "@@ -from,count @@ (n before, m after)";
 //	         with --line-numbers each behind its number
 //	body     the whole document instead, with --full
@@ -91,7 +91,7 @@ func unnumbered(text string) (string, bool) {
 	return strings.Join(lines, "\n"), true
 }
 
-// lineNumber is a line as a number, 0 for what can't be one.
+// lineNumber returns a line as a number, 0 for what can't be one.
 func lineNumber(v float64) int {
 	if v < 1 || v > 1e9 {
 		return 0

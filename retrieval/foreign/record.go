@@ -70,7 +70,7 @@ type Record struct {
 	Metadata map[string]json.RawMessage `json:"metadata,omitempty"`
 }
 
-// Origin says in a few words where a record comes from: the system, and the
+// Origin returns in a few words where a record comes from: the system, and the
 // source or the id by which that system knows it.
 func (r *Record) Origin() string {
 	where := r.ID
@@ -90,8 +90,8 @@ func (r *Record) Ref() memkernel.Ref {
 	return ref
 }
 
-// Date is the day of the record's newest time as YYYY-MM-DD in UTC, "" if it has
-// none.
+// Date returns the day of the record's newest time as YYYY-MM-DD in UTC, "" if
+// it has none.
 func (r *Record) Date() string {
 	at := r.Updated
 	if at.IsZero() {
@@ -103,7 +103,7 @@ func (r *Record) Date() string {
 	return at.UTC().Format(time.DateOnly)
 }
 
-// Check tells what is wrong with a record, nil if it can be shown.
+// Check returns what is wrong with a record, nil if it can be shown.
 func (r *Record) Check() error {
 	switch {
 	case !named(r.Format):
@@ -126,7 +126,7 @@ func named(f Format) bool {
 	return f != "" && len(f) <= 32 && strings.Trim(string(f), "abcdefghijklmnopqrstuvwxyz0123456789._-") == ""
 }
 
-// finish fills in what a record may lack and tells what is wrong with it.
+// finish fills in what a record may lack and returns what is wrong with it.
 func (r *Record) finish() error {
 	r.Text = strings.TrimSpace(r.Text)
 	if r.Scope == "" {
@@ -167,7 +167,7 @@ type Answer struct {
 	Bad []*RecordError
 }
 
-// RecordError says which record of an answer could not be read, and why.
+// RecordError is which record of an answer could not be read, and why.
 type RecordError struct {
 	Format Format
 	// Index counts from 1, in the order of the answer; ID is "" if it has none.

@@ -28,7 +28,7 @@ type Conn interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// JSONList is a list of numbers as SQLite's json_each reads it.
+// JSONList returns a list of numbers as SQLite's json_each reads it.
 func JSONList(numbers []int64) string {
 	b := []byte{'['}
 	for i, n := range numbers {
@@ -40,19 +40,19 @@ func JSONList(numbers []int64) string {
 	return string(append(b, ']'))
 }
 
-// Mode says what a connection may do.
+// Mode is what a connection may do.
 type Mode string
 
 const (
 	// Create makes the file if it is missing. Its page size is set and it keeps
-	// a rollback journal, so that a finished file stands alone.
+	// a rollback journal, so that a finished file is alone.
 	Create Mode = "rwc"
 	// ReadWrite needs the file to exist and uses a write-ahead log.
 	ReadWrite Mode = "rw"
 	// ReadOnly never changes the file.
 	ReadOnly Mode = "ro"
 	// Immutable is ReadOnly for a place where nothing may be created, not even
-	// the lock files of a reader. Nobody may write the file meanwhile.
+	// the lock files of a reader. The file must not be written meanwhile.
 	Immutable Mode = "immutable"
 )
 
@@ -60,9 +60,9 @@ const (
 // and make vector scans a quarter faster than the default of 4096 (measured).
 const PageSize = 16384
 
-// cacheKiB is the size of a connection's page cache. SQLite's default of 2 MiB is
-// smaller than one block of vectors. Those who only read have what they ask for
-// again and again in memory anyway, and there are several of them.
+// cacheKiB returns the size of a connection's page cache. SQLite's default of 2
+// MiB is smaller than one block of vectors. Readers have what they need
+// repeatedly in memory anyway, and there are several of them.
 func cacheKiB(mode Mode) string {
 	if mode == ReadOnly || mode == Immutable {
 		return "8192"
@@ -86,8 +86,8 @@ const (
 	CodeShortRead = codeIO | 2<<8
 )
 
-// fileURI is the name under which SQLite opens a path: percent-escaped, since a
-// plain name can't carry a mode.
+// fileURI returns the name under which SQLite opens a path: percent-escaped,
+// since a plain name can't carry a mode.
 func fileURI(path string, mode Mode, params url.Values) string {
 	p := filepath.ToSlash(path)
 	if filepath.VolumeName(path) != "" {
@@ -102,7 +102,7 @@ func fileURI(path string, mode Mode, params url.Values) string {
 	return "file:" + escaped + "?" + params.Encode()
 }
 
-// common are the settings whose names both drivers share.
+// common returns the settings whose names both drivers share.
 func common(mode Mode, busy time.Duration) url.Values {
 	v := url.Values{}
 	v.Set("_busy_timeout", strconv.FormatInt(busy.Milliseconds(), 10))

@@ -39,7 +39,8 @@ func Open(path string, mode Mode, busy time.Duration) (*sql.DB, error) {
 	return db, nil
 }
 
-// Code is the extended SQLite result code of an error, CodeNone if it has none.
+// Code returns the extended SQLite result code of an error, CodeNone if it has
+// none.
 func Code(err error) int {
 	var e sqlite3.Error
 	if errors.As(err, &e) {

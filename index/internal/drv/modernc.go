@@ -26,7 +26,8 @@ func Open(path string, mode Mode, busy time.Duration) (*sql.DB, error) {
 	return sql.Open("sqlite", fileURI(path, mode, v))
 }
 
-// Code is the extended SQLite result code of an error, CodeNone if it has none.
+// Code returns the extended SQLite result code of an error, CodeNone if it has
+// none.
 func Code(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {

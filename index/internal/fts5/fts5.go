@@ -1,14 +1,14 @@
 // Package fts5 is the full-text table of an index, chunks_fts, and the one place
 // that knows how SQLite's FTS5 lays it out. It finds the rows that answer words
-// best, in two ways that give the same rows and scores: by the word lists as they
-// lie in the file, and through SQL. It knows no other table, and never writes to
-// the word lists itself but for the totals that older versions of SQLite get wrong.
+// best, in two ways that give the same rows and scores: by reading the word lists
+// in the file, and through SQL. It uses no other table, and never writes to the
+// word lists itself but for the totals that older versions of SQLite get wrong.
 //
-// The word lists are read in the format that fts5_index.c of SQLite describes at
-// its head and has kept since version 4 (the version stands in chunks_fts_config):
-// every term's rows and places, in segments of pages. SQLite itself, asked for bm25,
-// reads a row of another table for each chunk that holds a word, which is most of
-// its time. What is not of that form, or damaged, is left to SQLite.
+// The word lists are read in the format that fts5_index.c of SQLite describes at its
+// head and has kept since version 4 (the version is in chunks_fts_config): every
+// term's rows and places, in segments of pages. SQLite itself, computing bm25, reads
+// a row of another table for each chunk that holds a word, which is most of its
+// time. What is not of that form, or damaged, is left to SQLite.
 //
 //	page     first row u16 │ size u16 │ content │ where its terms begin
 //	content  term  row  places  row  places ... term ...
@@ -17,7 +17,7 @@
 // their distance; places are counted in bytes, and go on on the next page.
 package fts5
 
-// Weights of the columns of chunks_fts: a word in a heading says more about a
+// Weights of the columns of chunks_fts: a word in a heading counts more for a
 // chunk than one in its text, and so does one in the file's name or keywords,
 // though all chunks of the file share it.
 const (

@@ -11,9 +11,10 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// wordLists is what searches keep in memory of the word lists: where they are, how
-// long each chunk is, and the lists of the words asked for last. It belongs to one structure
-// record: while that stands, no word was added and none removed.
+// wordLists is what searches keep in memory of the word lists: where they are,
+// how long each chunk is, and the lists of the words searched for last. It
+// belongs to one structure record: while that is unchanged, no word was added
+// and none removed.
 type wordLists struct {
 	segments []segment
 	// lengths has every chunk's number of words, by row from base on; 0 for
@@ -24,7 +25,7 @@ type wordLists struct {
 	rows, mean float64
 	// norms are those of lengths from 0 on.
 	norms []float64
-	// kept are the lists of words that were asked for.
+	// kept are the lists of words that were searched for.
 	kept postingCache
 	// sums lends sums.
 	sums sync.Pool
@@ -43,7 +44,7 @@ func loadLists(ctx context.Context, db drv.Conn, structure []byte) (*wordLists, 
 	r := numbers{b: totals}
 	n, words := r.next(), r.next()+r.next()+r.next()
 	if version != strconv.Itoa(listVersion) || r.bad || n == 0 {
-		return nil, errStrange
+		return nil, errUnknownForm
 	}
 	l := &wordLists{rows: float64(n), mean: float64(words) / float64(n)}
 	if l.segments, err = readSegments(ctx, db, structure); err != nil {
@@ -53,7 +54,7 @@ func loadLists(ctx context.Context, db drv.Conn, structure []byte) (*wordLists, 
 		return nil, err
 	}
 	if len(l.lengths) == 0 {
-		return nil, errStrange
+		return nil, errUnknownForm
 	}
 	l.makeNorms()
 	return l, nil
@@ -77,7 +78,7 @@ func (l *wordLists) readLengths(ctx context.Context, db drv.Conn) error {
 		r := numbers{b: sz}
 		n := r.next() + r.next() + r.next()
 		if r.bad || row-l.base > maxSparse(int64(l.rows)) {
-			return errStrange
+			return errUnknownForm
 		}
 		for int64(len(l.lengths)) < row-l.base {
 			l.lengths = append(l.lengths, 0)
@@ -92,8 +93,8 @@ func (l *wordLists) readLengths(ctx context.Context, db drv.Conn) error {
 func maxSparse(n int64) int64 { return 64*n + 1<<20 }
 
 // top finds the n best rows for the words, best first, equal ones by row: what
-// SQLite's bm25 would say.
-// held is told in how many chunks each word stands.
+// SQLite's bm25 would return. held is called with the number of chunks that
+// hold each word.
 func (l *wordLists) top(ctx context.Context, db drv.Conn, terms []string, n int, held func(term string, chunks int)) ([]Row, error) {
 	lists, err := l.find(ctx, db, terms)
 	if err != nil {
@@ -155,7 +156,7 @@ func (l *wordLists) find(ctx context.Context, db drv.Conn, terms []string) ([]*p
 // number.
 const maxPages = 1 << 18
 
-// fetch reads all pages on which the words' rows stand.
+// fetch reads all pages that hold the words' rows.
 func (l *wordLists) fetch(ctx context.Context, db drv.Conn, terms []string) (map[int64][]byte, error) {
 	var ids []int64
 	for _, t := range terms {
@@ -164,7 +165,7 @@ func (l *wordLists) fetch(ctx context.Context, db drv.Conn, terms []string) (map
 			s := &l.segments[i]
 			from, to := s.span(key)
 			if to-from > maxPages-int64(len(ids)) {
-				return nil, errStrange
+				return nil, errUnknownForm
 			}
 			for ; from <= to; from++ {
 				ids = append(ids, s.pageID(from))
@@ -192,7 +193,7 @@ func (l *wordLists) add(sums []float64, touched []int32, found *postings) []int3
 	return touched
 }
 
-// norm is what the length of a chunk puts under a frequency.
+// norm returns what the length of a chunk puts under a frequency.
 func (l *wordLists) norm(length uint32) float64 {
 	if int(length) < len(l.norms) {
 		return l.norms[length]
@@ -233,14 +234,14 @@ func (l *wordLists) postings(key []byte, pages map[int64][]byte) (*postings, err
 	out := &postings{}
 	for _, p := range found {
 		if !out.add(p.at, p.freq) {
-			return nil, errStrange // a row twice
+			return nil, errUnknownForm // a row twice
 		}
 	}
 	out.packed = slices.Clip(out.packed)
 	return out, nil
 }
 
-// posting is a place in wordLists.lengths, and how often a word stands there.
+// posting is a place in wordLists.lengths, and how often a word is there.
 type posting struct {
 	at   int32
 	freq float64

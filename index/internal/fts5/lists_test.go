@@ -77,7 +77,7 @@ func (f *table) change(t fatal, change func(put func(row int64, body, trail, fil
 	}
 }
 
-// find asks once, and says whether the word lists answered.
+// find searches once, and reports whether the word lists answered.
 func (f *table) find(t fatal, terms []string, n int) (out []Row, lists bool) {
 	ctx := context.Background()
 	var structure []byte
@@ -122,7 +122,7 @@ func byRow(rows []Row) map[int64]float64 {
 	return out
 }
 
-// The word lists say what SQLite says, whatever was written and deleted, in
+// The word lists give what SQLite gives, whatever was written and deleted, in
 // one segment or many.
 func TestListsEqualBM25(t *testing.T) {
 	vocabulary := strings.Fields("a to ab abc abd b ba fox foxes 数据库 canción zebra zz x1 x2 x3 x4 x5 x6 x7")

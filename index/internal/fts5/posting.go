@@ -6,8 +6,8 @@ const termMark = '0'
 
 // decoder reads the rows of one term from one segment, page by page.
 type decoder struct {
-	// yield is called with each row and how often the term stands there, by
-	// the weights of the columns.
+	// yield is called with each row and how often the term is there, by the
+	// weights of the columns.
 	yield func(row int64, freq float64)
 	row   int64
 	// places collects those of the row in hand; need is how many bytes of
@@ -41,12 +41,12 @@ func (d *decoder) rows(s *segment, key []byte, pages map[int64][]byte) error {
 		}
 	}
 	if d.need > 0 {
-		return errStrange
+		return errUnknownForm
 	}
 	return nil
 }
 
-// part decodes what stands on one page.
+// part decodes what is on one page.
 func (d *decoder) part(b []byte) error {
 	if d.need > 0 {
 		n := min(d.need, len(b))
@@ -61,14 +61,14 @@ func (d *decoder) part(b []byte) error {
 		delta, n := varint(b)
 		size, m := varint(b[n:])
 		if n == 0 || m == 0 || !full && delta == 0 {
-			return errStrange
+			return errUnknownForm
 		}
 		if b = b[n+m:]; full {
 			d.row = 0 // each page, and each term, begins with a whole number
 		}
 		d.row += int64(delta)
 		if size&1 != 0 {
-			return errStrange // a mark of deletion, which this kind of table has not
+			return errUnknownForm // a mark of deletion, which this kind of table doesn't have
 		}
 		want := int(size / 2)
 		if want > len(b) {
@@ -84,8 +84,8 @@ func (d *decoder) part(b []byte) error {
 // columnWeights are those of chunks_fts, in the order of its columns.
 var columnWeights = [...]float64{WeightBody, WeightTrail, WeightFile}
 
-// emit weighs the places of a row: a place each varint, but for a 1, which
-// says that the column follows.
+// emit weighs the places of a row: a place each varint, except that a 1 means
+// that the column follows.
 func (d *decoder) emit(places []byte) {
 	freq, weight := 0.0, columnWeights[0]
 	for i := 0; i < len(places); i++ {

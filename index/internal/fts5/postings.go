@@ -2,10 +2,10 @@ package fts5
 
 import "sync"
 
-// postings is the rows of one word, packed: a byte or more for the distance to the
-// row before, seven bits each, the lowest first, and one for twice the frequency, or
-// a zero and twice the frequency in seven-bit bytes. That is about two bytes to a row of a
-// frequent word, a fourth of what stands in the file.
+// postings is the rows of one word, packed: a byte or more for the distance to the row
+// before, seven bits each, the lowest first, and one for twice the frequency, or a zero
+// and twice the frequency in seven-bit bytes. That is about two bytes to a row of a
+// frequent word, a fourth of what is in the file.
 type postings struct {
 	n      int
 	packed []byte

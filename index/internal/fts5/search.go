@@ -23,23 +23,24 @@ type Row struct {
 // Cache holds the word lists of the state of the file last seen. Several
 // goroutines may use one; its zero value is empty.
 type Cache struct {
-	mu        sync.Mutex
-	structure []byte
-	lists     *wordLists
-	strange   bool
+	mu         sync.Mutex
+	structure  []byte
+	lists      *wordLists
+	unreadable bool
 }
 
 // Search is one search for words.
 type Search struct {
 	db    drv.Conn
 	terms []string
-	// lists is nil if SQLite is asked.
+	// lists is nil if SQLite is used.
 	lists *wordLists
 	held  func(term string, chunks int)
 }
 
 // Search begins a search in the file as db sees it, with this structure record.
-// held is told in how many chunks words stand, where that shows by the way.
+// held is called with the number of chunks that hold a word, where that is
+// found along the way.
 func (c *Cache) Search(ctx context.Context, db drv.Conn, structure []byte, terms []string, held func(term string, chunks int)) *Search {
 	s := &Search{db: db, terms: terms, held: held}
 	if allPlain(terms) {
@@ -48,28 +49,28 @@ func (c *Cache) Search(ctx context.Context, db drv.Conn, structure []byte, terms
 	return s
 }
 
-// get returns the word lists, or nil if SQLite is to be asked instead: also for the
+// get returns the word lists, or nil if SQLite is to be used instead: also for the
 // first search of a new state, since reading what is kept takes longer than that.
 func (c *Cache) get(ctx context.Context, db drv.Conn, structure []byte) *wordLists {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !bytes.Equal(structure, c.structure) {
-		c.structure, c.lists, c.strange = structure, nil, false
+		c.structure, c.lists, c.unreadable = structure, nil, false
 		return nil
 	}
-	if c.lists == nil && !c.strange {
+	if c.lists == nil && !c.unreadable {
 		lists, err := loadLists(ctx, db, structure)
 		if err == nil {
 			c.lists = lists
 		}
-		c.strange = err != nil && ctx.Err() == nil
+		c.unreadable = err != nil && ctx.Err() == nil
 	}
 	return c.lists
 }
 
 // Best finds the n best rows, best first: every row with any of the words is a
-// candidate. Word lists that can't be read are no error: SQLite is asked then, and
-// says itself what is wrong if that is more than their form.
+// candidate. If the word lists can't be read, SQLite searches instead, and its
+// error is returned if it can't read them either.
 func (s *Search) Best(ctx context.Context, n int) ([]Row, error) {
 	if s.lists != nil {
 		out, err := s.lists.top(ctx, s.db, s.terms, n, s.held)
@@ -113,12 +114,12 @@ func Count(ctx context.Context, db drv.Conn, term string) (n int64, err error) {
 	return n, err
 }
 
-// quoted makes a word fit to stand between quotes. A zero byte would end the
+// quoted makes a word fit to be between quotes. A zero byte would end the
 // whole expression.
 var quoted = strings.NewReplacer(`"`, `""`, "\x00", " ")
 
-// matchExpr is a full-text expression that any of the words satisfies. Every
-// word is a quoted string, so nothing in it is an operator.
+// matchExpr returns a full-text expression that any of the words satisfies.
+// Every word is a quoted string, so nothing in it is an operator.
 func matchExpr(terms []string) string {
 	var b strings.Builder
 	for i, t := range terms {
@@ -132,7 +133,7 @@ func matchExpr(terms []string) string {
 	return b.String()
 }
 
-// allPlain tells whether words stand in the index as they are: SQLite's own
+// allPlain reports whether words are in the index as they are: SQLite's own
 // tokenizer neither splits nor changes them.
 func allPlain(terms []string) bool {
 	return !slices.ContainsFunc(terms, func(t string) bool {

@@ -11,8 +11,9 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// errStrange says that the word lists are not as this package knows them.
-var errStrange = errors.New("word lists of an unknown form")
+// errUnknownForm means that the word lists are not in the form that this
+// package reads.
+var errUnknownForm = errors.New("word lists of an unknown form")
 
 // listVersion is the version of the format that is read here.
 const listVersion = 4
@@ -35,7 +36,7 @@ type pageStart struct {
 // level by level the segments.
 func parseSegments(b []byte) ([]segment, error) {
 	if len(b) < 8 || !bytes.Equal(b[4:8], []byte{0xff, 0, 0, 1}) {
-		return nil, errStrange
+		return nil, errUnknownForm
 	}
 	r := numbers{b: b[8:]}
 	levels := r.next()
@@ -52,7 +53,7 @@ func parseSegments(b []byte) ([]segment, error) {
 		}
 	}
 	if r.bad {
-		return nil, errStrange
+		return nil, errUnknownForm
 	}
 	return out, nil
 }
@@ -76,10 +77,10 @@ func (r *numbers) skip(n int) {
 	}
 }
 
-// pageID is the key of a page in chunks_fts_data.
+// pageID returns the key of a page in chunks_fts_data.
 func (s *segment) pageID(page int64) int64 { return s.id<<37 + page }
 
-// span returns the first and last page on which a term's rows may stand.
+// span returns the first and last page that may hold a term's rows.
 func (s *segment) span(key []byte) (from, to int64) {
 	i, found := slices.BinarySearchFunc(s.pages, key, func(p pageStart, key []byte) int { return bytes.Compare(p.term, key) })
 	if !found {
@@ -153,36 +154,38 @@ type leaf struct {
 
 func parseLeaf(b []byte) (leaf, error) {
 	if len(b) < 4 {
-		return leaf{}, errStrange
+		return leaf{}, errUnknownForm
 	}
 	size := int(binary.BigEndian.Uint16(b[2:]))
 	if size < 4 || size > len(b) {
-		return leaf{}, errStrange
+		return leaf{}, errUnknownForm
 	}
 	return leaf{b[:size], b[size:]}, nil
 }
 
-// carried is the part of the page that belongs to the term of the page before.
+// carried returns the part of the page that belongs to the term of the page
+// before.
 func (l leaf) carried() (part []byte, more bool, err error) {
 	if len(l.terms) == 0 {
 		return l.content[4:], true, nil
 	}
 	at, n := varint(l.terms)
 	if n == 0 || at < 4 || at > uint64(len(l.content)) {
-		return nil, false, errStrange
+		return nil, false, errUnknownForm
 	}
 	return l.content[4:at], false, nil
 }
 
-// find returns what stands of a term's rows on the page where it begins, if it
-// does, and whether they may go on on the next. Terms leave out what they share
-// with the one before.
+// find returns the part of a term's rows that is on the page where the term
+// begins, nil if it begins on another, and reports whether they may go on on
+// the next page. A term leaves out the prefix that it shares with the one
+// before.
 func (l leaf) find(key []byte) (part []byte, more bool, err error) {
 	r, term, at := numbers{b: l.terms}, []byte(nil), uint64(0)
 	for first := true; len(r.b) > 0; first = false {
 		at += r.next()
 		if r.bad || at > uint64(len(l.content)) {
-			return nil, false, errStrange
+			return nil, false, errUnknownForm
 		}
 		t, keep := numbers{b: l.content[at:]}, uint64(0)
 		if !first {
@@ -190,7 +193,7 @@ func (l leaf) find(key []byte) (part []byte, more bool, err error) {
 		}
 		n := t.next()
 		if t.bad || keep > uint64(len(term)) || n > uint64(len(t.b)) {
-			return nil, false, errStrange
+			return nil, false, errUnknownForm
 		}
 		term = append(term[:keep], t.b[:n]...)
 		switch c := bytes.Compare(term, key); {
@@ -203,7 +206,7 @@ func (l leaf) find(key []byte) (part []byte, more bool, err error) {
 			}
 			end := at + r.next()
 			if r.bad || end < begin || end > uint64(len(l.content)) {
-				return nil, false, errStrange
+				return nil, false, errUnknownForm
 			}
 			return l.content[begin:end], false, nil
 		}

@@ -14,7 +14,7 @@ import (
 // every change scores would drift away from those of a fresh index. Where such
 // a version writes, the totals are put right in the same transaction.
 
-// Forgetful tells whether the SQLite behind a connection does that.
+// Forgetful reports whether the SQLite behind a connection does that.
 func Forgetful(ctx context.Context, db drv.Conn) (bool, error) {
 	var old bool
 	err := db.QueryRowContext(ctx, `SELECT CAST(substr(v, 1, instr(v, '.')-1) AS INTEGER)*1000
@@ -22,7 +22,7 @@ func Forgetful(ctx context.Context, db drv.Conn) (bool, error) {
 	return old, err
 }
 
-// MendTotals writes the totals anew. They stand in the first row of
+// MendTotals writes the totals anew. They are in the first row of
 // chunks_fts_data: the number of rows, then the number of words in each column,
 // each a varint; chunks_fts_docsize has the same for every row. Releasing a
 // savepoint makes the full-text module write out what it holds in memory.

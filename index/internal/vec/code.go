@@ -85,7 +85,7 @@ func (c *coder) quantise(t []float32) code {
 // as codes have at most, so that neither spoils the other.
 const queryPlanes = 4
 
-// asked is a question in the form in which it is compared with codes.
+// asked is a query vector in the form in which it is compared with codes.
 type asked struct {
 	signs []uint64
 	// planes are those of the levels, word by word, the lowest first.
@@ -94,7 +94,7 @@ type asked struct {
 	low, width, sum float32
 }
 
-// ask prepares a question of length 1.
+// ask prepares a query vector of length 1.
 func (c *coder) ask(v []float32) *asked {
 	t := c.turned(v)
 	q := &asked{signs: make([]uint64, c.words), planes: make([][queryPlanes]uint64, c.words)}
@@ -137,16 +137,16 @@ func (q *asked) product(plane []uint64) int {
 	return a + 2*b + 4*c + 8*d
 }
 
-// bySigns is far by the signs alone: 0 to farSteps−1 for what lies between farLow and
-// farHigh, and the ends for what lies beyond. A sign stands for the mean of its half
-// of the levels.
+// bySigns returns the estimated distance by the signs alone, in steps: 0 to
+// farSteps−1 between farLow and farHigh; what is beyond becomes 0 or farSteps−1. A
+// sign counts as the mean of its half of the levels.
 func (q *asked) bySigns(signs []uint64, planes int, n []float32) uint16 {
 	far := n[0] - 2*n[1]*halfMean[planes]*(2*(q.low*float32(bitCount(signs))+q.width*float32(q.product(signs)))-q.sum)
 	return uint16(min(max((far-farLow)*(farSteps/(farHigh-farLow)), 0), farSteps-1))
 }
 
-// farLow to farHigh is where far lies for vectors of length 1, and farSteps how
-// finely it is told when all are sorted by it.
+// farLow to farHigh is the range of the estimate for vectors of length 1, and
+// farSteps is into how many steps it is divided for sorting.
 const (
 	farLow, farHigh = -2, 4
 	farSteps        = 1 << 12

@@ -68,9 +68,9 @@ type nearVector struct {
 	cosine float64
 }
 
-// How many stored vectors are asked for as they are, and how many middles of two:
-// a question is further from what answers it than notes are from each other. The
-// worse of the two halves counts.
+// How many stored vectors are searched for as they are, and how many middles of
+// two: a question is further from what answers it than notes are from each other.
+// The worse of the two halves counts.
 const probeHalf = 32
 
 // centreOf bounds the vectors that the centre is the mean of.
@@ -106,7 +106,7 @@ func (t *Measurement) sample(dim int, all []int64, each Each) error {
 	return err
 }
 
-// middle is the direction between two; nil between opposites.
+// middle returns the direction between two; nil between opposites.
 func middle(a, b []float32) []float32 {
 	sum := make([]float32, len(a))
 	for i := range a {
@@ -177,8 +177,8 @@ func (t *Measurement) try() {
 	}
 }
 
-// recall is the share of the nearest that a table leaves in, in the worse half of
-// the questions.
+// recall returns the share of the nearest that a table leaves in, in the worse
+// half of the questions.
 func (t *Measurement) recall(table *Table, dists []uint16) float64 {
 	var held, all [2]float64
 	for _, p := range t.probes {

@@ -20,7 +20,7 @@ type pick struct {
 type Pick struct{ Row, ID int64 }
 
 // Nearest finds the vectors among which the k nearest to v, of length 1, are, as far as
-// codes tell. allowed, if not nil, says the vectors of which files count.
+// the codes show. allowed, if not nil, reports whether the vectors of a file count.
 func (t *Table) Nearest(v []float32, k int, allowed func(file int64) bool) []Pick {
 	room, _ := t.dists.Get().(*[]uint16)
 	if room == nil || cap(*room) < t.n {
@@ -35,10 +35,10 @@ func (t *Table) Nearest(v []float32, k int, allowed func(file int64) bool) []Pic
 	return out
 }
 
-// preselect finds the entries among which the k nearest are, as far as codes tell:
-// first by the signs alone, of those by all planes. allowed, if not nil, says which
-// entries count; the others take nobody's place. dists is room for a distance per
-// entry.
+// preselect finds the entries among which the k nearest are, as far as the codes
+// show: first by the signs alone, of those by all planes. allowed, if not nil,
+// reports whether the entries of a file count; the others are left out before the k
+// are chosen. dists is room for a distance per entry.
 func (t *Table) preselect(v []float32, k int, allowed func(file int64) bool, dists []uint16) []pick {
 	k = max(k, tunedK)
 	q := t.coder.ask(v)

@@ -6,11 +6,11 @@ import (
 	"math/rand/v2"
 )
 
-// rotation turns vectors by a fixed random orthogonal map, which spreads what a
-// vector says evenly over its numbers: only then do their signs say much of it.
-// Each of its passes flips signs and applies the Walsh-Hadamard transform to the
-// first and to the last 2^n numbers, n as large as the length allows, which makes
-// a length of any size do without padding.
+// rotation turns vectors by a fixed random orthogonal map, which spreads a
+// vector's information evenly over its numbers: only then do their signs hold
+// much of it. Each of its passes flips signs and applies the Walsh-Hadamard
+// transform to the first and to the last 2^n numbers, n as large as the length
+// allows, which makes a length of any size do without padding.
 type rotation struct {
 	dim, block int
 	// flips are ±1, dim for each pass; scale makes a transform keep lengths.
@@ -23,8 +23,8 @@ type rotation struct {
 // angular distance", 2015); a block less than the whole needs one more to mix.
 const passes = 4
 
-// newRotation is the rotation of vectors of length dim, the same in every program:
-// what it made is stored.
+// newRotation returns the rotation of vectors of length dim, the same in every
+// program: what it made is stored.
 func newRotation(dim int) *rotation {
 	r := &rotation{dim: dim, block: 1 << (bits.Len(uint(dim)) - 1)}
 	r.scale = float32(1 / math.Sqrt(float64(r.block)))

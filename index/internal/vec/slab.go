@@ -38,7 +38,7 @@ type slabEntry struct {
 	code
 }
 
-// encode is a slab as it is stored.
+// encode returns a slab as it is stored.
 func (s *slab) encode() []byte {
 	b := make([]byte, 0, len(s.rows)*slabHead+8*(len(s.signs)+len(s.fine)))
 	le := binary.LittleEndian
@@ -90,10 +90,10 @@ func decodeSlab(number, stamp int64, b []byte, planes, words int) (*slab, error)
 	return s, nil
 }
 
-// row is the row of an entry.
+// row returns the row of an entry.
 func (s *slab) row(i int) int64 { return s.number*slabRows + int64(s.rows[i]) }
 
-// put takes in an entry, in the place of one of the same row.
+// put adds an entry, or replaces the one of the same row.
 func (s *slab) put(e slabEntry, words int) {
 	s.drop(e.row, words)
 	low := len(e.planes) - words
@@ -122,7 +122,7 @@ func (s *slab) drop(row int64, words int) {
 	s.fine = slices.Delete(s.fine, low*i, low*(i+1))
 }
 
-// same tells whether an entry is as it should be.
+// same reports whether an entry is as it should be.
 func (s *slab) same(i int, w slabEntry, words int) bool {
 	low := len(w.planes) - words
 	return s.files[i] == w.file && s.ids[i] == w.id && slices.Equal(s.signs[i*words:(i+1)*words], w.planes[:words]) &&

@@ -17,12 +17,12 @@ const createCodes = `CREATE TABLE IF NOT EXISTS chunk_codes(
 
 const centreSlab = -1
 
-// errDamaged says that chunk_codes is not as it was written. It never leaves a search:
-// every vector is compared instead, and Check tells of it.
+// errDamaged means that chunk_codes is not as it was written. A search never returns
+// it: every vector is compared instead, and Check reports it.
 var errDamaged = errors.New("the codes of vectors are damaged")
 
-// Meta is what meta says of chunk_codes. Where Of is 0, the vectors were never
-// measured, and there are no codes.
+// Meta is what the table meta holds about chunk_codes. Where Of is 0, the
+// vectors were never measured, and there are no codes.
 type Meta struct {
 	// planes is 0 where codes were found not to do.
 	planes int
@@ -33,7 +33,7 @@ type Meta struct {
 	exactly bool
 	// Of counts the vectors at the time of measuring, Now those in chunk_codes.
 	Of, Now int64
-	// recall is what was measured.
+	// recall is the measured recall.
 	recall float64
 	// Stamp counts the transactions that changed vectors without changing files.
 	Stamp int64
@@ -48,7 +48,7 @@ func (c Meta) String() string {
 	return fmt.Sprintf(codesForm, c.planes, c.among, c.rescore, c.exactly, c.Of, c.Now, c.recall, c.Stamp)
 }
 
-// Coded tells whether there are codes.
+// Coded reports whether there are codes.
 func (c Meta) Coded() bool { return c.planes > 0 }
 
 // ParseMeta reads what String wrote.
@@ -79,11 +79,12 @@ type Cache struct {
 	table *Table
 }
 
-// dim is the length of the vectors.
+// dim returns the length of the vectors.
 func (t *Table) dim() int { return len(t.coder.centre) }
 
-// Get is the table of vectors of length dim as db sees it; nil if there is none, or one
-// that is damaged. Of a table that was seen before, only the slabs that changed are read.
+// Get returns the table of vectors of length dim as db sees it; nil if there
+// is none, or one that is damaged. Of a table that was seen before, only the
+// slabs that changed are read.
 func (c *Cache) Get(ctx context.Context, db drv.Conn, m Meta, dim int) (*Table, error) {
 	t, err := c.get(ctx, db, m)
 	if errors.Is(err, errDamaged) || t != nil && t.dim() != dim {
@@ -292,7 +293,7 @@ func (e *Edits) Save(ctx context.Context, tx drv.Conn, m *Meta) error {
 	return nil
 }
 
-// writeSlab stores a slab; an empty one goes.
+// writeSlab stores a slab, and deletes an empty one.
 func writeSlab(ctx context.Context, tx drv.Conn, number, stamp int64, codes []byte) error {
 	if len(codes) == 0 {
 		_, err := tx.ExecContext(ctx, "DELETE FROM chunk_codes WHERE slab=?", number)
@@ -304,7 +305,8 @@ func writeSlab(ctx context.Context, tx drv.Conn, number, stamp int64, codes []by
 }
 
 // Drop forgets the codes and what was measured with them. The count of
-// transactions goes on, so that nothing made later is taken for what is gone.
+// transactions goes on, so that nothing made later is mistaken for what is
+// gone.
 func Drop(ctx context.Context, tx drv.Conn, m *Meta) error {
 	had := m.planes > 0
 	*m = Meta{Stamp: m.Stamp + 1}
@@ -315,7 +317,7 @@ func Drop(ctx context.Context, tx drv.Conn, m *Meta) error {
 	return err
 }
 
-// Write stores what was found in the place of what is there.
+// Write replaces the stored codes and measurements by those found.
 func (t *Measurement) Write(ctx context.Context, tx drv.Conn, m *Meta) error {
 	stamp := m.Stamp + 1
 	*m = t.found
@@ -339,8 +341,8 @@ func (t *Measurement) Write(ctx context.Context, tx drv.Conn, m *Meta) error {
 	return nil
 }
 
-// Check tells what is wrong with chunk_codes: it must hold, for every vector in use,
-// what is made of it. An error is one of reading.
+// Check reports to found what is wrong with chunk_codes: it must hold, for every
+// vector in use, what is made of it. It returns an error only if reading fails.
 func Check(ctx context.Context, db drv.Conn, m Meta, dim int, each Each, found func(format string, args ...any)) error {
 	t, err := load(ctx, db, m, nil)
 	if err == nil && t.dim() != dim {

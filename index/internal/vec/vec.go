@@ -1,7 +1,7 @@
 // Package vec is vectors as an index stores and searches them: of length 1, in bytes,
 // and, where there are many, as codes of a few bits for each number, kept in the table
-// chunk_codes, which tell which vectors are worth comparing. It measures how well codes
-// do, and knows no other table: whoever has the vectors brings them.
+// chunk_codes, which select the vectors worth comparing. It measures how well codes do.
+// It uses no other table: the caller brings the vectors.
 package vec
 
 import (
@@ -32,7 +32,7 @@ func Unit(v []float32) ([]byte, error) {
 	return out, nil
 }
 
-// Decode reads a stored vector; ok is false if it is no unit vector.
+// Decode reads a stored vector; ok is false if it is not a unit vector.
 func Decode(b []byte, dim int) (v []float32, ok bool) {
 	if len(b) != 4*dim || dim == 0 {
 		return nil, false
