@@ -65,11 +65,11 @@ type Rep struct {
 	// Text is the content shown. At Full it is "" in a stored page: the host's
 	// message or the blob has it.
 	Text string `json:"text,omitempty"`
-	// Fields are what a structured representation says, as data; nil at every
+	// Fields is the content of a structured representation, as data; nil at every
 	// other level.
 	Fields *Fields `json:"fields,omitempty"`
 	// Maker names the host's compressor that made the text, "" for our own.
-	// Refused says why what it made was not taken, "" if it was not asked.
+	// Refused is why what it made was not taken, "" if it was not asked.
 	Maker   string `json:"maker,omitempty"`
 	Refused string `json:"refused,omitempty"`
 }

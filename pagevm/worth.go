@@ -31,7 +31,7 @@ type NameUse struct {
 }
 
 // The priors of worth: how often one turn is expected to refer to something that
-// stands further back. The rates and ages are rounded from what
+// is further back. The rates and ages are rounded from what
 //
 //	go test -C bench -run TestPriors -v ./reuse
 //
@@ -69,7 +69,7 @@ var actWorth = [...]float64{
 	toolcall.ActOther: 25e-6, toolcall.ActSearch: 20e-6, toolcall.ActShell: 10e-6,
 }
 
-// levelLines is how much of what a result is referred to for still stands, to the
+// levelLines is how much of what a result is referred to for is still there, to the
 // line, at each level; measured by the same command.
 var levelLines = [Full + 1]float64{Structured: 0.18, Compressed: 0.56, Full: 1}
 
@@ -80,7 +80,7 @@ const maxShown = 2
 
 var shownShare = [maxShown]float64{1, 0.25}
 
-// Worth is how often the next turn is expected to need the name. Repetition tells,
+// Worth is how often the next turn is expected to need the name. Repetition counts,
 // but less and less: a name said nine times is needed about twice as often as one
 // that was said once.
 func (n NameUse) Worth() float64 {

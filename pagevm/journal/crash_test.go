@@ -57,8 +57,8 @@ func TestJournalCrash(t *testing.T) {
 	})
 }
 
-// act writes to a journal, and tells what then stands, how much of it is synced, and
-// what else may stand if the process died meanwhile.
+// act writes to a journal, and returns what it then holds, how much of it is synced, and
+// what else may be kept if the process died meanwhile.
 func act(t *rapid.T, j *Journal, id string, want []string, firm int) ([]string, int, [][]string) {
 	sync := rapid.Bool().Draw(t, "sync")
 	switch rapid.SampledFrom([]string{"append", "append", "sync", "rewrite"}).Draw(t, "op") {

@@ -1,4 +1,4 @@
-// Package journal is the commit: a line in it either stands whole or never was.
+// Package journal is the commit: a line in it is either whole or never was.
 //
 //   - A [Journal] is an append-only file of framed lines. Opening one reads what a
 //     synced head vouches for, cuts off what a crash tore, and names any other damage
@@ -14,7 +14,7 @@
 //     [CommitPoint].
 //  2. Each is checked by [Rules] in a fixed order: schema, provenance, scope,
 //     non-destruction, policy. What fails stays in the journal with its code; the
-//     rest of the transaction stands, unless it is all or nothing.
+//     rest of the transaction is committed, unless it is all or nothing.
 //  3. Nothing that was committed is lost or changed by a later commit: entries of
 //     a list stay, a member or scalar is superseded only by who knew its last
 //     version, and keeps its old ones.

@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
-// lay writes a journal as it stands after a crash: its bytes, and the newest head of
+// lay writes a journal as it is after a crash: its bytes, and the newest head of
 // those that were true by then. No marks: a journal of before there were heads.
 func lay(t *testing.T, path string, content []byte, marks ...headMark) {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 
 // Rewrite replaces the journal by what edit makes of its records, in one step that
 // a crash leaves done or not done. Edit is handed a copy of every record, which it
-// may change, and says whether it is kept. All writebacks are handed to it as one
+// may change, and reports whether it is kept. All writebacks are handed to it as one
 // snapshot, the first record, as a compaction writes it. The new file is read
 // before it takes the old one's name.
 //
@@ -59,7 +59,7 @@ func (j *Journal) rewritten(edit func(*Record) (bool, error)) ([]byte, *Journal,
 		return nil, nil, err
 	}
 	n := newJournal(j.in, j.name)
-	n.derived = true // its head comes when it stands
+	n.derived = true // its head comes when the file is in place
 	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), nil); err != nil {
 		return nil, nil, err
 	}
@@ -91,7 +91,7 @@ func (j *Journal) eachKept(f func(r Record, raw []byte) error) error {
 	}
 }
 
-// kept tells the records that a snapshot does not stand for, in their order.
+// kept keeps the records that a snapshot does not replace, in their order.
 type kept struct{ open string } // the key of the writeback whose lines these are
 
 func (k *kept) keeps(rec *Record) bool {

@@ -91,7 +91,7 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
-// What stands is the last value that was written, though the one that it was made
+// The last value that was written is kept, though the one that it was made
 // from is lost; and a line that is lost is named by what it was.
 func TestSalvageKeepsTheNewest(t *testing.T) {
 	rules := testRules(t)

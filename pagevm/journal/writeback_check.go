@@ -11,13 +11,13 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Resolver knows what evidence stands on. It answers from what the caller has at
+// Resolver looks up what evidence refers to. It answers from what the caller has at
 // hand and must answer the same while a transaction is validated.
 type Resolver interface {
 	// Provenance returns the references that ref itself rests on, none for a tool
 	// call or a span of the transcript; ok is false if ref names nothing.
 	Provenance(ref string) (from []string, ok bool)
-	// Gone tells that the page was there and is no more, so that nothing may be
+	// Gone reports whether the page was there and is no more, so that nothing may be
 	// written to it. A page that never was is not gone.
 	Gone(page Address) bool
 }
@@ -49,7 +49,7 @@ type Proposal struct {
 	Type  pagevm.Type
 	By    Principal
 	Point CommitPoint
-	// Pinned tells that the page is hard-pinned.
+	// Pinned reports whether the page is hard-pinned.
 	Pinned bool
 	// Values are what it would change, by entry id; "" is a scalar's.
 	Values map[string]json.RawMessage
@@ -106,7 +106,7 @@ type verdict struct {
 	allOrNothing bool
 }
 
-// commits tells whether anything is to stand.
+// commits reports whether anything is to stand.
 func (v *verdict) commits() bool {
 	return len(v.accepted) > 0 && (len(v.rejected) == 0 || !v.allOrNothing)
 }
@@ -243,7 +243,7 @@ func (c *checker) checkValues(u *Update, a *acceptedUpdate, spec FieldSpec, item
 // maxProvenance bounds how many references one update's evidence may rest on.
 const maxProvenance = 10_000
 
-// unresolved says why an update's evidence does not hold, "" if it does.
+// unresolved returns why an update's evidence does not hold, "" if it does.
 func (c *checker) unresolved(u *Update, at Address) string {
 	switch {
 	case c.resolver != nil && c.resolver.Gone(at):
@@ -292,7 +292,7 @@ func (c *checker) follow(ref string, open map[string]bool, left *int) string {
 	return ""
 }
 
-// denied says why a principal may not write what an update names, "" if it may.
+// denied returns why a principal may not write what an update names, "" if it may.
 func denied(spec TypeSpec, u *Update, by Principal) string {
 	switch {
 	case !slices.Contains(spec.Scopes, u.Scope):
@@ -307,7 +307,7 @@ func denied(spec TypeSpec, u *Update, by Principal) string {
 	return ""
 }
 
-// against says which policy speaks against an update, "" if none does.
+// against returns which policy speaks against an update, "" if none does.
 func (c *checker) against(u *Update, a *acceptedUpdate, spec FieldSpec) string {
 	p := Proposal{Update: *u, At: a.at, Type: a.typ, By: c.staged.By, Point: c.staged.Point, Pinned: c.pinned(a),
 		Values: make(map[string]json.RawMessage, len(a.changes)), draft: c.draft}
@@ -326,7 +326,7 @@ func (c *checker) against(u *Update, a *acceptedUpdate, spec FieldSpec) string {
 	return ""
 }
 
-// pinned tells whether the page that an update writes is hard-pinned already.
+// pinned reports whether the page that an update writes is hard-pinned already.
 func (c *checker) pinned(a *acceptedUpdate) bool {
 	if c.schema[a.typ].HardPin {
 		return true
@@ -335,7 +335,7 @@ func (c *checker) pinned(a *acceptedUpdate) bool {
 	return ok && string(v.Value) == `"`+PinHard+`"`
 }
 
-// weaker tells whether a value on a hard-pinned page would be weaker than the one
+// weaker reports whether a value on a hard-pinned page would be weaker than the one
 // that it replaces.
 func weaker(field string, spec FieldSpec, before, after json.RawMessage) bool {
 	switch {

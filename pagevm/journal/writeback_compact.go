@@ -7,7 +7,7 @@ import (
 	"maps"
 )
 
-// CompactStats tells what a compaction did, in bytes of the file.
+// CompactStats describes what a compaction did, in bytes of the file.
 type CompactStats struct {
 	Before, After int64
 }
@@ -60,7 +60,7 @@ func (j *Journal) compacted() ([]byte, *Journal, error) {
 		return nil, nil, err
 	}
 	n := newJournal(j.in, j.name)
-	n.derived = true // its head comes when it stands
+	n.derived = true // its head comes when the file is in place
 	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), nil); err != nil {
 		return nil, nil, err
 	}

@@ -23,7 +23,7 @@ type draft struct {
 	refs     map[string]Address
 }
 
-// slot is where one value stands.
+// slot is where one value is.
 type slot struct {
 	Address
 	field, id string
@@ -97,7 +97,7 @@ func (d *draft) size(a Address, field string) (int, FieldKind) {
 	return here.added, here.kind
 }
 
-// resolves tells whether ref names a committed update, or one accepted before in
+// resolves reports whether ref names a committed update, or one accepted before in
 // this transaction, that the session may see.
 func (d *draft) resolves(ref, session string) bool {
 	a, ok := d.refs[ref]

@@ -319,7 +319,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 }
 
 // Random transactions, redeliveries, reopenings, compactions and torn tails leave
-// what the model says: codes, versions, histories. No value that was committed is
+// what the model holds: codes, versions, histories. No value that was committed is
 // lost or changed later, and replay equals the live state.
 func TestWritebackModel(t *testing.T) {
 	dir := t.TempDir()

@@ -29,7 +29,7 @@ type snapshotTx struct {
 }
 
 // Snapshot is the store as JSON, the same bytes for the same history. It is what a
-// compaction writes, and what tells whether two stores are equal.
+// compaction writes, and what decides whether two stores are equal.
 func (s *State) Snapshot() ([]byte, error) {
 	body := snapshotBody{Writeback: writebackVersion, Pages: s.list(func(Address) bool { return true })}
 	s.mu.RLock()

@@ -31,7 +31,7 @@ type State struct {
 	lost    []string
 }
 
-// Address is where a page stands: the same key in another scope, or private to
+// Address is where a page is: the same key in another scope, or private to
 // another session, is another page.
 type Address struct {
 	Scope   memkernel.Scope `json:"scope"`

@@ -57,7 +57,7 @@ func (m *Masker) LiftBase64(s string) (string, []Payload) {
 	return string(append(out, s[pos:]...)), found
 }
 
-// note is what stands in the place of a payload.
+// note is what replaces a payload.
 func (p *Payload) note() string {
 	n := "[base64 of " + strconv.Itoa(len(p.Data)) + " bytes"
 	if p.Type != "" {

@@ -12,7 +12,7 @@ import (
 // call in a message in a log.
 const maskDepth = 4
 
-// looksJSON tells whether a text begins as an object, a list or a string does.
+// looksJSON reports whether a text begins as an object, a list or a string does.
 func looksJSON(s string) bool {
 	s = strings.TrimLeft(s, " \t\r\n")
 	return s != "" && (s[0] == '{' || s[0] == '[' || s[0] == '"')
@@ -66,7 +66,7 @@ func (m *Masker) maskRecords(s string, found *Secrets, depth int) string {
 }
 
 // maskString masks a string with its quotes; ok is false if nothing is found that
-// would not be found in it as it stands.
+// would not be found in it as it is.
 func (m *Masker) maskString(quoted string, found *Secrets, depth int) (out []byte, ok bool) {
 	var text string
 	if strings.IndexByte(quoted, '\\') < 0 || json.Unmarshal([]byte(quoted), &text) != nil {

@@ -9,7 +9,7 @@ import (
 
 // kubeSecrets finds the values of Kubernetes Secrets in a stretch of text: those
 // under data and stringData of every YAML document and every JSON object that says
-// that it is one, whichever stands first.
+// that it is one, whichever is first.
 func kubeSecrets(s string) (out [][2]int) {
 	for _, doc := range documents(s) {
 		text := s[doc[0]:doc[1]]

@@ -8,7 +8,7 @@ import (
 
 // maskOwn is one pass of the rules of this package, which are written as code:
 // tokens with a shape of their own (cloud keys, access tokens, private key blocks,
-// signed tokens), and values that stand where a secret stands (after "password=",
+// signed tokens), and values where a secret is expected (after "password=",
 // in an Authorization header, in a URL's user part) and look random. Hashes, UUIDs
 // and identifiers by themselves are left alone. What was masked is counted in
 // found; s itself comes back if that is nothing.
@@ -221,7 +221,7 @@ func matchSecret(s string, i, floor int) match {
 	return matchAssignment(s, i)
 }
 
-// escaped tells whether an escape such as \n or \u000a stands right before i, whose last
+// escaped reports whether an escape such as \n or \u000a is right before i, whose last
 // letter belongs to no word.
 func escaped(s string, i int) bool {
 	switch {
@@ -263,7 +263,7 @@ func matchToken(s string, i int) match {
 	return match{}
 }
 
-// varied tells a token from a placeholder such as "ghp_xxxxxxxx".
+// varied reports whether v may be a token rather than a placeholder such as "ghp_xxxxxxxx".
 func varied(v string) bool {
 	var seen [256]bool
 	n := 0
@@ -402,7 +402,7 @@ func matchURL(s string, i int) match {
 	return match{}
 }
 
-// placeholder tells a value that stands for one to be filled in.
+// placeholder reports whether v stands for a value to be filled in.
 func placeholder(v string) bool {
 	return v == "" || strings.IndexByte("$<{[%*.", v[0]) >= 0 || strings.HasPrefix(v, "&lt;") || strings.HasPrefix(v, "&#") || strings.Contains(v, "${") || strings.Contains(v, "{{")
 }

@@ -13,8 +13,8 @@ const atEviction = "eviction"
 // atTurn is the commit point of a prompt that somebody else assembled.
 const atTurn = "turn"
 
-// soil makes a page dirty: changed, and only in the context.
-func (e *Engine) soil(s *session, id string) {
+// markDirty makes a page dirty: changed, and only in the context.
+func (e *Engine) markDirty(s *session, id string) {
 	i := e.ids[id]
 	r := &e.rows[i]
 	r.page.Version++

@@ -37,7 +37,7 @@ func Codes() []Code { return slices.Clone(codes[:]) }
 // its result was resident. It is a signal of the workload and no fault.
 const AlertDuplicateSignature = "duplicate_signature"
 
-// Cause says what took a page away.
+// Cause is what took a page away.
 type Cause string
 
 // The causes of faults.

@@ -33,7 +33,7 @@ const Forever = -1
 type Knobs struct {
 	// Pin pins bootstrap and constraint pages hard, whoever made them.
 	Pin bool `json:"pin"`
-	// Prefetch tells the selector the turn's demand before it assembles.
+	// Prefetch gives the selector the turn's demand before it assembles.
 	Prefetch bool `json:"prefetch"`
 	// WritebackCompaction commits dirty pages at compactions, WritebackReset at
 	// resets and session ends. Either one commits at flushes and when a dirty page
@@ -152,7 +152,7 @@ const (
 )
 
 // levelShare is v: how much of a page's worth a level carries. It is coarser than
-// what the selector of cuts in pagevm goes by, which knows what each level says.
+// what the selector of cuts in pagevm goes by, which knows what each level contains.
 var levelShare = [pagevm.Full + 1]float64{pagevm.Pointer: 0.02, pagevm.Structured: 0.45, pagevm.Compressed: 0.85, pagevm.Full: 1}
 
 // recencyAt is R by age; beyond the table it is 0.

@@ -88,7 +88,7 @@ type line struct {
 	heading int
 	// item is the text of a list item without its mark, "" if it is none.
 	item string
-	// code tells that the line stands in a fenced block.
+	// code reports whether the line is in a fenced block.
 	code       bool
 	start, end int
 }

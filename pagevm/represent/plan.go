@@ -52,7 +52,7 @@ func planFields(text string) *pagevm.PlanFields {
 	return f
 }
 
-// lineField tells which field of a plan a line belongs to, "" for none.
+// lineField returns which field of a plan a line belongs to, "" for none.
 func lineField(l line, under string) string {
 	switch {
 	case l.heading > 0 || l.code || blank(l.text):

@@ -81,11 +81,11 @@ type EvidenceInput struct {
 	// Resolver is the tool or command by which the model can follow a
 	// pointer; "" if there is none.
 	Resolver string
-	// Message tells that it is no tool's result but a message of a person's. Own are
+	// Message reports whether it is no tool's result but a message of a person's. Own are
 	// the parts of it that an excerpt keeps before all else.
 	Message bool
 	Own     []Range
-	// Breaks tells that Text was put together of parts, with PartBreak between them.
+	// Breaks reports whether Text was put together of parts, with PartBreak between them.
 	Breaks bool
 }
 
@@ -175,7 +175,7 @@ func newRep(l pagevm.Level, text string) pagevm.Rep {
 	return pagevm.Rep{Level: l, Hash: hex.EncodeToString(h[:]), Text: text}
 }
 
-// footer tells at the end of a compressed result what it is and how to read
+// footer returns the end of a compressed result: what it is and how to read
 // the whole.
 func footer(in *EvidenceInput, s *scan) string {
 	if in.Message {
@@ -199,7 +199,7 @@ func readWhole(in *EvidenceInput) string {
 	return "; whole: " + in.Resolver + " " + in.PageID
 }
 
-// previewRunes is how much of a large result stands in the prompt.
+// previewRunes is how much of a large result is in the prompt.
 const previewRunes = 500
 
 // Preview is how a large result is shown at its first appearance when the

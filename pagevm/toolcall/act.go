@@ -24,7 +24,7 @@ var actNames = [...]string{"other result", "user", "say", "edit", "read result",
 
 func (a Act) String() string { return actNames[a] }
 
-// Dialogue tells words and tool inputs from results.
+// Dialogue reports whether the act is words or a tool input rather than a result.
 func (a Act) Dialogue() bool { return a == ActUser || a == ActSay || a == ActEdit }
 
 var searchTools = Names("grep glob find search search_files search_code list list_files list_directory ls ripgrep")

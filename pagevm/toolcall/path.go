@@ -55,8 +55,8 @@ func baseTool(tool string) string {
 	return t
 }
 
-// Classify tells what a call does, and to which files, as canonical paths.
-// Only what the call itself says counts: a shell command is understood if it
+// Classify returns what a call does, and to which files, as canonical paths.
+// Only what the call itself contains counts: a shell command is understood if it
 // is a plain read or write of files. A path that can't be shown is left out: prompts
 // and checkpoints name paths.
 func Classify(tool, input string) (Kind, []string) {
@@ -92,13 +92,13 @@ func Path(tool, input string) string {
 	return ""
 }
 
-// IsRead tells whether the call shows the content of a file.
+// IsRead reports whether the call shows the content of a file.
 func IsRead(tool, input string) bool {
 	k, ps := Classify(tool, input)
 	return k == CallRead && len(ps) > 0
 }
 
-// IsEdit tells whether the call changes a file.
+// IsEdit reports whether the call changes a file.
 func IsEdit(tool, input string) bool {
 	k, _ := Classify(tool, input)
 	return k == CallEdit

@@ -144,7 +144,7 @@ func splitCommands(line string) []simpleCommand {
 // shellBytes is how much of a command line is parsed: what is larger carries data.
 const shellBytes = 64 << 10
 
-// parseShell is splitCommands; whole tells that it understood the line to its end.
+// parseShell is splitCommands; whole reports whether it understood the line to its end.
 func parseShell(line string) (cmds []simpleCommand, whole bool) {
 	x := shellLexer{line: line[:min(len(line), shellBytes)]}
 	whole = true
