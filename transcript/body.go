@@ -46,7 +46,7 @@ type bodyMember struct {
 var errNoConversation = errors.New("the body holds no list of messages")
 
 // ReadBody takes a request body apart. A body that can be read in more than one way
-// (a member that stands twice, an element that is no message) is an error.
+// (a member that occurs twice, an element that is no message) is an error.
 func ReadBody(f Format, data []byte) (*Body, error) {
 	var r *BodyReader
 	return r.Read(f, data)

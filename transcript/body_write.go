@@ -10,7 +10,7 @@ import (
 
 // BodyEdit is what [Body.Write] changes of a body.
 type BodyEdit struct {
-	// Messages are what to send; one whose Raw stands goes out with those bytes.
+	// Messages are what to send; one whose Raw still holds goes out with those bytes.
 	Messages []memkernel.Message
 	// Markers are the cache breakpoints of the Messages API. The client's own in the
 	// messages are taken out for them; those that it put on tools, system prompt and
@@ -20,7 +20,7 @@ type BodyEdit struct {
 	Thinking string
 }
 
-// Same tells whether messages are the body's own, each of them and untouched, so that
+// Same reports whether messages are the body's own, each of them and untouched, so that
 // nothing has to be written.
 func (b *Body) Same(messages []memkernel.Message) bool {
 	return len(messages) == len(b.Messages) &&
@@ -69,5 +69,5 @@ type BodyMarkers = wire.Markers
 // Markers are the cache markers of the body.
 func (b *Body) Markers() BodyMarkers { return b.markers }
 
-// Marked tells whether the body may hold breakpoints in OpenAI's form.
+// Marked reports whether the body may hold breakpoints in OpenAI's form.
 func (b *Body) Marked() bool { return strings.Contains(b.raw, "_cache_breakpoint\"") }

@@ -58,7 +58,7 @@ func Intakes() (out []Dialect) {
 	return out
 }
 
-// Document tells whether a transcript in the dialect is one JSON document, which can't be
+// Document reports whether a transcript in the dialect is one JSON document, which can't be
 // read from the middle: a request about to be sent, and no log of what happened.
 func (d Dialect) Document() bool {
 	r := rowOf(d)
@@ -80,7 +80,7 @@ func ParseDialect(name string) (Dialect, error) {
 // or say nothing.
 const sniffLines = 50
 
-// Detect tells the dialect from a file's first bytes; 64 KiB are plenty, and a
+// Detect returns the dialect of a file from its first bytes; 64 KiB are plenty, and a
 // cut inside a record does not matter. The error is ErrEmpty for blank input,
 // else ErrUnknownDialect. Messages that would be good in both JSON dialects
 // count as anthropic: the canonical form is the same.
@@ -110,7 +110,7 @@ func Detect(prefix []byte) (Dialect, error) {
 	return "", fmt.Errorf("detect dialect: %w (known are %v)", ErrUnknownDialect, Dialects())
 }
 
-// isGemini tells a session file of Gemini CLI by its head.
+// isGemini reports whether s is the head of a session file of Gemini CLI.
 func isGemini(s string) bool {
 	c, has := wire.Scan(s), map[string]bool{}
 	if c.Peek() != '{' {

@@ -23,7 +23,7 @@ type Intake struct {
 	add      func(*wire.Entry)
 }
 
-// taken says which values a message, or the system prompt, was made of.
+// taken describes which values a message, or the system prompt, was made of.
 type taken struct{ from, to int }
 
 // NewIntake makes an intake of no messages. Transcripts of Claude Code are files of
@@ -126,7 +126,7 @@ func (in *Intake) take(value, key string) error {
 // Item is a run of a plan's messages as the host has to send them.
 type Item struct {
 	// From and To are values that were taken in. Without JSON they stand as they
-	// are; with it, it stands in their place, or is new if there are none.
+	// are; with it, it replaces them, or is new if there are none.
 	From, To int
 	// JSON is a message in the dialect of the intake.
 	JSON string
@@ -141,7 +141,7 @@ func (it Item) Len() int {
 }
 
 // Items spells a plan's messages in the dialect of the intake. Of messages that were
-// not touched it says where they stand, so that the host sends its own bytes; in the
+// not touched it gives where they are, so that the host sends its own bytes; in the
 // others all members stay but for the content. at gives the position of each planned
 // message's last value in the list that the items come to, -1 for one that has none.
 func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
@@ -160,7 +160,7 @@ func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 		switch {
 		case h < 0:
 			made = in.written(m, nil, taken{}, calls)
-		case !wire.HoldsCall(m, calls) && (untouched(m, &in.log.Messages[h]) || saysSame(m, &in.log.Messages[h])):
+		case !wire.HoldsCall(m, calls) && (untouched(m, &in.log.Messages[h]) || sameWords(m, &in.log.Messages[h])):
 			made = []Item{{From: in.messages[h].from, To: in.messages[h].to}}
 		default:
 			made = in.written(m, &in.log.Messages[h], in.messages[h], calls)
@@ -207,9 +207,9 @@ func untouched(m, host *memkernel.Message) bool {
 	return len(m.Parts) == len(host.Parts) && len(m.Parts) > 0 && &m.Parts[0] == &host.Parts[0]
 }
 
-// saysSame tells whether both are the same words, whatever form the host gave them:
+// sameWords reports whether both are the same words, whatever form the host gave them:
 // a prompt that was planned before the host wrote it down.
-func saysSame(m, host *memkernel.Message) bool {
+func sameWords(m, host *memkernel.Message) bool {
 	same := m.Raw == "" && m.Role == host.Role && len(m.Parts) == len(host.Parts)
 	for i := range m.Parts {
 		same = same && m.Parts[i].Kind == memkernel.PartText && host.Parts[i].Kind == memkernel.PartText && m.Parts[i].Text == host.Parts[i].Text
@@ -217,7 +217,7 @@ func saysSame(m, host *memkernel.Message) bool {
 	return same
 }
 
-// sharesPart tells whether both hold the same block, or answer the same call.
+// sharesPart reports whether both hold the same block, or answer the same call.
 func sharesPart(m, host *memkernel.Message) bool {
 	for i := range m.Parts {
 		p := &m.Parts[i]

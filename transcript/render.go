@@ -10,7 +10,7 @@ import (
 // Marker asks for a cache breakpoint: on which message and part, and for how long.
 type Marker = wire.Marker
 
-// Where a Marker stands if not in a message, and which part it means if not a
+// Where a Marker is if not in a message, and which part it means if not a
 // certain one.
 const (
 	MarkerSystem = wire.MarkerSystem

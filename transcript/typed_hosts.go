@@ -257,7 +257,7 @@ func isNotice(line string) bool {
 		(strings.IndexByte("[CR", line[0]) >= 0 || strings.Contains(line, " hook ")) && notice.MatchString(line)
 }
 
-// behindBlock is what stands behind a fenced block; nothing can be told from what is
+// behindBlock is what follows a fenced block; nothing can be told from what is
 // not fenced.
 func behindBlock(text string) string {
 	text = strings.TrimLeft(text, "\n")

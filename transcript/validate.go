@@ -42,16 +42,16 @@ type ValidateOptions struct {
 	// rules about thinking and order can be judged (A7, R2, R3); messages are
 	// matched by key, else by call id.
 	Reference []memkernel.Message
-	// Changed says that something before message ChangedFrom differs from what
+	// Changed reports whether something before message ChangedFrom differs from what
 	// the model saw when it wrote that message and the later ones (A8, R4).
 	Changed     bool
 	ChangedFrom int
-	// PreservedThinking says that the model's thinking is bound to its prefix,
+	// PreservedThinking reports whether the model's thinking is bound to its prefix,
 	// DropBlocks that the request lets the provider drop what no longer fits.
 	PreservedThinking, DropBlocks bool
 	// Prefill allows the last message to be a partial answer (A6).
 	Prefill bool
-	// AutomaticMarker says that the provider places one marker itself, which
+	// AutomaticMarker reports whether the provider places one marker itself, which
 	// takes one of the four slots (A9).
 	AutomaticMarker bool
 	// PreviousTail is the marker at the end of the request before, if any:

@@ -192,7 +192,7 @@ func (l *line) toMessage(e *wire.Entry, own *extra) error {
 	default:
 		own.fork = e.Parent != "" && !wire.HasResults(*m)
 		if !l.side && !l.hidden && (l.from == "" || l.from == "human") {
-			wire.Person(m, true) // what was said with a permission stands beside the result
+			wire.Person(m, true) // what was said with a permission is beside the result
 		}
 	}
 	return nil

@@ -266,7 +266,7 @@ func readMessage(raw string) (*memkernel.Message, error) {
 	case "ghost_snapshot", "compaction_trigger":
 		return nil, nil
 	default:
-		// Calls that the provider ran itself, and items yet to be invented: pairs tells
+		// Calls that the provider ran itself, and items yet to be invented: pairs determines
 		// which of these are calls.
 		m.Role = memkernel.RoleAssistant
 		m.Parts = []memkernel.Part{it.other(raw)}

@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// clientItem tells the kinds of items, beside those of functions, that ask the client
-// for something or answer that. call is false for an answer.
+// clientItem reports whether a kind of items, beside those of functions, asks the client
+// for something or answers that. call is false for an answer.
 func clientItem(typ string) (call, ok bool) {
 	switch typ {
 	case "tool_search_call", "computer_call", "shell_call", "apply_patch_call":
@@ -19,7 +19,7 @@ func clientItem(typ string) (call, ok bool) {
 	return false, false
 }
 
-// pairID is what an item and its answer have in common, "" for an item that stands by
+// pairID is what an item and its answer have in common, "" for an item that is by
 // itself, as those do that the provider ran.
 func (it *item) pairID() string {
 	switch {
@@ -33,8 +33,8 @@ func (it *item) pairID() string {
 	return it.callID
 }
 
-// call is an item as a call. One that says in no known member what it asks for asks
-// for what it says.
+// call is an item as a call. One that has what it asks for in no known member asks
+// for all that it holds.
 func (it *item) call(raw string) memkernel.Part {
 	c := &memkernel.ToolCall{ID: it.pairID(), Name: it.name, Input: it.input}
 	wire.FillCall(c, it.typ, raw)
@@ -156,7 +156,7 @@ func IsItem(raw string) bool {
 	return item
 }
 
-// isPlainCall tells the items of functions, whose outputs the renderer can write.
+// isPlainCall reports whether typ is an item of functions, whose outputs the renderer can write.
 func isPlainCall(typ string) bool {
 	switch typ {
 	case "function_call", "custom_tool_call", "local_shell_call", "function_call_output", "custom_tool_call_output", "local_shell_call_output":
@@ -165,7 +165,7 @@ func isPlainCall(typ string) bool {
 	return false
 }
 
-// outputs says in which form calls and their results go out together.
+// outputs describes in which form calls and their results go out together.
 type outputs struct {
 	// custom are the free-form calls, whose outputs are of a type of their own.
 	custom map[string]bool
@@ -211,8 +211,8 @@ func (o *outputs) form(p *memkernel.Part) *memkernel.Part {
 	return &q
 }
 
-// stands tells whether a message can go out with the bytes that it was written with.
-func (o *outputs) stands(m *memkernel.Message) bool {
+// unchanged reports whether a message can go out with the bytes that it was written with.
+func (o *outputs) unchanged(m *memkernel.Message) bool {
 	same := true
 	for i := range m.Parts {
 		o.note(&m.Parts[i])
@@ -221,7 +221,7 @@ func (o *outputs) stands(m *memkernel.Message) bool {
 	return same
 }
 
-// MayAsk tells an item of an unknown kind that another one may answer.
+// MayAsk reports whether p is an item of an unknown kind that another one may answer.
 func MayAsk(p memkernel.Part) bool {
 	if p.Kind != memkernel.PartOther {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Kind says what a record is to the conversation.
+// Kind is what a record is to the conversation.
 type Kind string
 
 const (
@@ -27,15 +27,15 @@ const (
 	KindField Kind = "field"
 	// KindSummary is a title that the host gave to a session.
 	KindSummary Kind = "summary"
-	// KindIgnored is known and says nothing to the model.
+	// KindIgnored is known and is nothing to the model.
 	KindIgnored Kind = "ignored"
 	// KindUnknown has a type that this package has not met.
 	KindUnknown Kind = "unknown"
 	// KindBlank is an empty line, or what follows the last value of a document.
 	KindBlank Kind = "blank"
-	// KindBroken could not be read; Err says why.
+	// KindBroken could not be read; Err is why.
 	KindBroken Kind = "broken"
-	// KindTorn is a last line that is not whole yet: its writer is at it. Err says where
+	// KindTorn is a last line that is not whole yet: its writer is at it. Err is where
 	// it is cut off. It is no error, however broken records are dealt with.
 	KindTorn Kind = "torn"
 )
@@ -55,15 +55,15 @@ type Entry struct {
 	Message *memkernel.Message
 	Flags   Flags
 	About   About
-	// Ends: the host says with it that the turn has ended.
+	// Ends reports whether the host ends the turn with it.
 	Ends bool
-	// Unread says why there is no usage where the host wrote one.
+	// Unread is why there is no usage where the host wrote one.
 	Unread error
 	// Own is what only the dialect itself makes something of.
 	Own any
 }
 
-// About is what a transcript says of its session.
+// About describes the session of a transcript.
 type About struct {
 	ID, Cwd, Model string
 	System         []memkernel.Part
@@ -115,7 +115,7 @@ type Line struct {
 }
 
 // Bound is a compaction: messages before Order[Pos] are no longer sent, but
-// for those kept; Lead stands in front if the host wrote a new history.
+// for those kept; Lead comes first if the host wrote a new history.
 type Bound struct {
 	Pos  int
 	Keep []int
@@ -176,7 +176,7 @@ func (l *Log) Arm(name string, line *Line) {
 	l.Names = append(l.Names, name)
 }
 
-// Fork takes what stands from a position on off a line: it becomes a branch.
+// Fork takes what follows from a position on off a line: it becomes a branch.
 func (l *Log) Fork(line *Line, pos int, branch string) {
 	for _, i := range line.Order[pos:] {
 		l.Messages[i].Branch = branch
@@ -184,7 +184,7 @@ func (l *Log) Fork(line *Line, pos int, branch string) {
 	l.Arm(branch, line.split(pos))
 }
 
-// Adopt takes over what an entry says about the session.
+// Adopt takes over what an entry records about the session.
 func (l *Log) Adopt(a *About) {
 	if a.ID != "" && a.ID != l.ID {
 		l.ID = strings.Clone(a.ID)

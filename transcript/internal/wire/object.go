@@ -139,7 +139,7 @@ func Spans(list string) (out []Span) {
 	return c.Spans()
 }
 
-// Spans passes over a list and says where its elements are.
+// Spans passes over a list and returns where its elements are.
 func (c *Cursor) Spans() (out []Span) {
 	for range c.Elems {
 		start := c.Start()

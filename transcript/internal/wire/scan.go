@@ -29,7 +29,7 @@ type Cursor struct {
 	i     int
 	depth int
 	Err   error
-	// Unread is why a usage object says nothing.
+	// Unread is why a usage object could not be read.
 	Unread error
 }
 
@@ -37,7 +37,7 @@ type Cursor struct {
 type UsageError struct{ error }
 
 // Usage reads a usage object, of whichever provider or host. It is nil if nothing was
-// recorded, and if it can't be read: then unread says why.
+// recorded, and if it can't be read: then Unread is why.
 func (c *Cursor) Usage() *memkernel.Usage {
 	raw := c.Raw()
 	if c.Err != nil {
@@ -203,7 +203,7 @@ func (c *Cursor) key() (string, bool) {
 	return k, c.Err == nil
 }
 
-// firstElem enters an array and tells whether it has an element. A value that
+// firstElem enters an array and reports whether it has an element. A value that
 // is no array is skipped and has none.
 func (c *Cursor) firstElem() bool {
 	if c.Err != nil {
@@ -403,7 +403,7 @@ func (c *Cursor) number() {
 	}
 }
 
-// skipString passes over the string at the cursor and tells whether it holds
+// skipString passes over the string at the cursor and reports whether it holds
 // escapes. Bytes that are not UTF-8 are let through: the host wrote them.
 func (c *Cursor) skipString() (escaped bool) {
 	i := c.i + 1
