@@ -37,8 +37,8 @@ type Pointer struct {
 
 // Written is what became of a checkpoint.
 type Written struct {
-	// Checkpoint is the one that stands for the state now; New tells that it was
-	// written by this call, and was not redundant.
+	// Checkpoint is the one of the current state; New reports whether it was
+	// written by this call, rather than redundant.
 	Checkpoint *Checkpoint
 	New        bool
 	// State is what to go on with; it is saved if the checkpoint is new.
@@ -99,7 +99,7 @@ func (s Store) write(c *Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("write checkpoint %s: %w", id, err)
 	}
-	// It says what the files say, and is not synced.
+	// It holds what the files hold, and is not synced.
 	if err := s.put(store.Unsynced, store.Doc{Name: pointerName, Data: p}); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
@@ -180,7 +180,7 @@ func (s Store) Load(id string) (*Checkpoint, error) {
 }
 
 // Latest reads the newest checkpoint that can be read, nil if there is none. A
-// damaged one is left where it stands, and is among the damage with what was used
+// damaged one is left where it is, and is among the damage with what was used
 // instead.
 func (s Store) Latest() (*Checkpoint, []Damage, error) {
 	all, err := s.numbers()
@@ -219,7 +219,7 @@ func (s Store) pointer() (p Pointer, err error) {
 	return p, err
 }
 
-// pointer is what _latest.json says of a checkpoint.
+// pointer returns what _latest.json holds of a checkpoint.
 func (c *Checkpoint) pointer() ([]byte, error) {
 	id := string(c.Meta.CheckpointID)
 	p, err := json.Marshal(Pointer{PointerVersion, id, id + ".yaml", c.Meta.CreatedAt.Format(time.RFC3339)})

@@ -87,7 +87,7 @@ func (t Thresholds) Cross(last Level, r Reading) (now Level, crossed []Level) {
 // tokens.
 type Reading struct {
 	Tokens, Window int
-	// Estimated tells that no host's usage is in it.
+	// Estimated reports whether no host's usage is in it.
 	Estimated bool
 }
 
@@ -99,12 +99,12 @@ func (r Reading) Utilization() float64 {
 	return float64(r.Tokens) / float64(r.Window)
 }
 
-// Advice stands below the gauge from [LevelCheckpoint] on.
+// Advice is below the gauge from [LevelCheckpoint] on.
 const Advice = "Older context will be compacted soon: finish the step at hand, and write down what must outlive it."
 
 // Line is the gauge as the model sees it at a level, "" below LevelShow. saved
-// tells that a checkpoint of this state stands. From LevelCheckpoint on the
-// advice stands on a second line. Percent and thousands are rounded down, so that
+// reports whether a checkpoint of this state exists. From LevelCheckpoint on the
+// advice is on a second line. Percent and thousands are rounded down, so that
 // a threshold never shows before it is reached.
 func (r Reading) Line(l Level, saved bool) string {
 	if l < LevelShow {

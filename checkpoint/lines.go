@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Line is one statement of a working state as it stands in a Markdown file that
+// Line is one statement of a working state as it is in a Markdown file that
 // people read, too: "- [decision] keep the port". Records other than checkpoints are
 // made of lines, and can be read back.
 type Line struct {
@@ -53,7 +53,7 @@ const (
 	maxLineFiles = 12
 )
 
-// Lines says what a checkpoint holds, the most important first and lists oldest
+// Lines returns what a checkpoint holds, the most important first and lists oldest
 // first, in at most maxBytes. What is left out of lists for that is counted in a last
 // line; goal, task, step and status always stand.
 func Lines(c *Checkpoint, maxBytes int) []Line {

@@ -66,7 +66,7 @@ type DecisionCapture struct {
 	// message it was read from.
 	Ref string `json:"ref"`
 	Key string `json:"key,omitempty"`
-	// Kind says what made it: reply, choice, rejection, plan, commit, statement; By whose
+	// Kind is what made it: reply, choice, rejection, plan, commit, statement; By whose
 	// it is, "user" or "agent", "" if that is not known.
 	Kind string    `json:"kind,omitempty"`
 	By   string    `json:"by,omitempty"`
@@ -154,7 +154,7 @@ type ThreadState struct {
 	Pending  []Attempt    `json:"pending,omitempty"`
 	// Failures are calls that failed and that nothing has made good.
 	Failures []Failure `json:"failures,omitempty"`
-	// From says where the conversation comes from, Usage what a provider billed for its
+	// From is where the conversation comes from, Usage what a provider billed for its
 	// newest call; nil if nobody said.
 	From  Source `json:"from,omitzero"`
 	Usage *Usage `json:"usage,omitempty"`
@@ -162,7 +162,7 @@ type ThreadState struct {
 	Reader summary.State `json:"reader"`
 }
 
-// Source says where a conversation comes from; each member is "" if nobody said.
+// Source describes where a conversation comes from; each member is "" if nobody said.
 type Source struct {
 	// File is the host's transcript.
 	File string `json:"file,omitempty"`
@@ -263,13 +263,13 @@ func orNil[T any](list []T) []T {
 	return list
 }
 
-// Changed tells whether a state has captured a message that the checkpoint does
+// Changed reports whether a state has captured a message that the checkpoint does
 // not hold.
 func (s State) Changed(latest *Checkpoint) bool {
 	return s.Thread.Captured > 0 && (latest == nil || s.last() > latest.Meta.Captured)
 }
 
-// Old tells whether messages may be such as the state has captured and knows the keys of
+// Old reports whether messages may be such as the state has captured and knows the keys of
 // no more: a turn from before what it remembers.
 func (s State) Old(msgs []memkernel.Message) bool {
 	t := &s.Thread

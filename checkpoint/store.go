@@ -54,7 +54,7 @@ const stateFolder, checkpointFolder = "state", "checkpoints"
 // Damage is a file that could not be used, and what was done without it. Nothing
 // of it fails the call that found it.
 type Damage struct {
-	// File is where it stands, Err what is wrong with it, Instead what stands in for it.
+	// File is where it is, Err what is wrong with it, Instead what replaces it.
 	File    string
 	Err     error
 	Instead string
@@ -224,8 +224,8 @@ func (s Store) readFile(name string) ([]byte, error) {
 }
 
 // SaveState writes the state files that changed, first what was captured, then the
-// reading position. It reads what stands, and writes nothing that stands already; nor
-// does a file begin that would say nothing.
+// reading position. It reads the files, and writes none that is up to date already; nor
+// is a file begun that would be empty.
 // A kill loses nothing; syncs are left to checkpoints: see the package comment.
 func (s Store) SaveState(st State) error {
 	st.setVersions()
@@ -248,7 +248,7 @@ func (s Store) SaveState(st State) error {
 	return nil
 }
 
-// changed is a file as it is to be written, nil if it stands so.
+// changed returns a file as it is to be written, nil if it is so already.
 func (s Store) changed(f, empty stateFile) ([]byte, error) {
 	data, err := seal(f.value)
 	if err != nil {

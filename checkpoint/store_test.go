@@ -311,8 +311,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestNothingToSay: a file that would say nothing is not begun, and the state comes back
-// as it was; one that says nothing any more is emptied.
+// TestNothingToSay: a file that would be empty is not begun, and the state comes back
+// as it was; one that holds nothing any more is emptied.
 func TestNothingToSay(t *testing.T) {
 	dir := t.TempDir()
 	s := checkpoint.NewStore(store.Files(dir))

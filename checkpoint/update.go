@@ -12,7 +12,7 @@ import (
 )
 
 // Lengths of excerpts in runes. Topic and thread summary take 100, gists 120, as
-// the checkpoint format says.
+// the checkpoint format sets.
 const (
 	topicRunes    = 100
 	gistRunes     = 120
@@ -200,7 +200,7 @@ const (
 	commandPrefix = "last command failed: "
 )
 
-// closes tells whether the message settles an item that was carried from before
+// closes reports whether the message settles an item that was carried from before
 // it: a question by any word of the user, a failing command by a run that
 // succeeds, a plan item by a plan that names it.
 func (u *updater) closes(item string) bool {

@@ -108,7 +108,7 @@ func keysOf(t interface {
 	return keys
 }
 
-// TestStyles: free text stands in blocks, tool names are quoted.
+// TestStyles: free text is in blocks, tool names are quoted.
 func TestStyles(t *testing.T) {
 	c := build(japan())
 	data := string(roundTrip(t, c))
@@ -124,7 +124,7 @@ func TestStyles(t *testing.T) {
 	}
 }
 
-// Whatever stands under a right sum is refused or understood: what is understood
+// Whatever is under a right sum is refused or understood: what is understood
 // can be written again, and shown.
 func TestAnyBody(t *testing.T) {
 	good := string(roundTrip(t, sample(3)))
