@@ -124,7 +124,7 @@ func (u *updater) settle(q Question, values []string, note string) {
 }
 
 // named are the options that an answer names, one or several behind commas, and what
-// else it says.
+// else it contains.
 func (q Question) named(answer string) (found []int, rest []string) {
 	answer = oneLine(answer, 4*questionRunes)
 	for i, o := range q.Options {

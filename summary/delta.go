@@ -32,7 +32,7 @@ type Delta struct {
 // Source is a message that a note may rest on.
 type Source struct {
 	Label, Key string
-	// Spoken tells that a person said something in it.
+	// Spoken reports whether a person said something in it.
 	Spoken bool
 	// Page is the page that holds it, filled in by who knows.
 	Page string

@@ -65,7 +65,7 @@ type Note struct {
 	Version int `json:"-"`
 }
 
-// Closing says that an entry no longer holds, and why. The entry stays.
+// Closing records that an entry no longer holds, and why. The entry stays.
 type Closing struct {
 	Reason string `json:"reason"`
 	// Key is the message that it rests on.
@@ -83,7 +83,7 @@ type Mark struct {
 	Key      string `json:"key"`
 	Messages int    `json:"messages"`
 	// Model was asked; Reason is OK, or why the delta has no notes and the
-	// mechanical summary stands alone.
+	// mechanical summary is alone.
 	Model  string `json:"model"`
 	Reason Reason `json:"reason"`
 	// Operations is how many were proposed.
@@ -218,7 +218,7 @@ func (n Notes) Count() (notes, closed int) {
 	return notes, closed
 }
 
-// closing is why an entry that stands by a message is closed.
+// closing returns the closing of an entry that rests on a message, and whether it has one.
 func (n Notes) closing(id, key string) (Closing, bool) {
 	c, ok := n.Closed[id]
 	return c, ok && c.Reason != "" && c.Of == key

@@ -9,7 +9,7 @@ import (
 // KindNotes is the name by which the notes are pointed to.
 const KindNotes = "notes"
 
-// notesIntro tells who wrote what follows.
+// notesIntro names who wrote what follows.
 const notesIntro = "notes: (by a model that read the same messages; where they differ, the lines before hold)\n"
 
 // noteShare is the part of the cap that notes get at least, as a divisor. More is
@@ -116,7 +116,7 @@ func (n Notes) closedItems() []string {
 	return out
 }
 
-// marked says of a state's closed entries that they are, and puts them last in
+// marked marks a state's closed entries as closed, and puts them last in
 // what is shown. None goes.
 func (n Notes) marked(s State) State {
 	s.Constraints, s.Decisions = n.markedList(s.Constraints), n.markedList(s.Decisions)

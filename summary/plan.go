@@ -16,7 +16,7 @@ const (
 	statusRunning = "in_progress"
 )
 
-// open tells whether a plan item is still to be done.
+// open reports whether a plan item is still to be done.
 func open(status string) bool {
 	switch status {
 	case "completed", "complete", "done", "cancelled", "canceled", "deleted", "skipped":
@@ -109,7 +109,7 @@ func (u *updater) todoList(list []item) {
 	}
 }
 
-// planned records the plan as it stands. Several writes within one user turn
+// planned records the current plan. Several writes within one user turn
 // are one decision.
 func (u *updater) planned() {
 	var b strings.Builder
@@ -127,7 +127,7 @@ func (u *updater) planned() {
 	putDecision(&u.s, e, func(last Entry) bool { return last.Kind == "plan" && last.Turn == e.Turn })
 }
 
-// taskCreated adds an item; its id stands in the result as "#N", else it is
+// taskCreated adds an item; its id is in the result as "#N", else it is
 // the next number.
 func (u *updater) taskCreated(text, result string) {
 	t := Todo{ID: hashNumber(result), Text: text, Status: statusPending, Key: u.m.Key}

@@ -33,9 +33,9 @@ type renderer struct {
 
 // render writes the summary in at most capTokens by count. Goal and state
 // come first, then the newest entries of each list in turns; what is left out
-// stands behind one line per list, "+N older: get ID", whose ID more gives
+// is behind one line per list, "+N older: get ID", whose ID more gives
 // for the list's name and the number left out. More must be a pure function
-// and may be nil or answer "": the line then stands without a pointer. Count
+// and may be nil or answer "": the line is then without a pointer. Count
 // must be a pure function; nil counts three bytes as a token.
 //
 // Equal states give equal bytes. A fresh session has every key with "none

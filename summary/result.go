@@ -129,7 +129,7 @@ func outcome(r *memkernel.ToolResult, first, last string) string {
 	return statusOK
 }
 
-// interrupted tells the notices by which hosts say that a person stopped a
+// interrupted reports whether the text is a host's notice that a person stopped a
 // call: one bracketed line, or a last line.
 func interrupted(first, last string) bool {
 	t := strings.TrimSpace(first)
@@ -199,7 +199,7 @@ func (u *updater) commanded(c Call, out, first, last string) {
 	}
 }
 
-// checked keeps the failing checks: a failure stands until a run of the same
+// checked keeps the failing checks: a failure stays until a run of the same
 // check, no narrower, succeeds.
 func (u *updater) checked(cmd Command, first, last string) {
 	u.s.LastCheck = cmd

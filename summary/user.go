@@ -23,7 +23,7 @@ func gist(text string, max int) string {
 	return oneLine(b.String(), max)
 }
 
-// lastLine is the last line of s that says something.
+// lastLine is the last line of s that is neither blank nor a fence.
 func lastLine(s string) string {
 	s = strings.TrimRight(s, " \t\r\n")
 	for {

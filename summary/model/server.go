@@ -83,7 +83,7 @@ func (e *server) refusal(resp *http.Response) error {
 	return out
 }
 
-// message finds what a server says in its refusal: {"error":{"message"}} with most.
+// message returns the server's text in its refusal: {"error":{"message"}} with most.
 func message(raw []byte) string {
 	var said struct {
 		Error struct{ Message string }
@@ -121,7 +121,7 @@ func (e *server) explain(parent, ctx context.Context, err error) error {
 	return out
 }
 
-// notJSON tells an answer that is no JSON, or not to its end though the connection
+// notJSON reports whether err comes from an answer that is no JSON, or not to its end though the connection
 // held.
 func notJSON(err error) bool {
 	var syntax *json.SyntaxError
