@@ -144,7 +144,7 @@ func doShutdown(_ context.Context, d *desk, _ *call, _ *caller) (any, error) {
 	return struct{}{}, nil
 }
 
-// private tells whether a call's session is one person's own.
+// private reports whether a call's session is one person's own.
 func (o *Options) private(said bool) bool { return said && o.Private }
 
 func orDefault(key string) string {

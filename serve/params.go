@@ -45,7 +45,7 @@ func decode(method string, raw json.RawMessage, into params) *Error {
 	if raw[0] != '{' {
 		return badParams(known, "%s: the parameters are not an object", method)
 	}
-	d, err := strictly(raw, into)
+	d, err := decodeStrict(raw, into)
 	if err != nil {
 		return badParams(known, "%s: %s", method, strings.TrimPrefix(err.Error(), "json: "))
 	}
@@ -58,9 +58,9 @@ func decode(method string, raw json.RawMessage, into params) *Error {
 	return nil
 }
 
-// strictly decodes what the type has a member for. Whole numbers may be written as JSON
+// decodeStrict decodes what the type has a member for. Whole numbers may be written as JSON
 // allows, 1e3 and 1000.0.
-func strictly(raw []byte, into any) (*json.Decoder, error) {
+func decodeStrict(raw []byte, into any) (*json.Decoder, error) {
 	for {
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.DisallowUnknownFields()
@@ -130,7 +130,7 @@ func seconds(name string, n int64) (time.Duration, *Error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-// texts reads a list of blocks, or a text that stands for one.
+// texts reads a list of blocks, or a text in place of one.
 func texts(name string, raw json.RawMessage) ([]json.RawMessage, string, *Error) {
 	raw = bytes.TrimSpace(raw)
 	var text string

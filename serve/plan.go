@@ -18,7 +18,7 @@ var forms = []string{formItems, formBody, formNone}
 
 // The forms in which a plan's messages are handed out.
 const (
-	// formItems says which of the host's messages stand, and spells the others.
+	// formItems gives the places of the host's messages that are kept, and spells the others.
 	formItems = "items"
 	// formBody is the whole request body, as the provider takes it.
 	formBody = "body"

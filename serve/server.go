@@ -40,7 +40,7 @@ type Options struct {
 	Tools ToolMaker
 	// Retain is what a call of retain removes where it doesn't say: ages alone count.
 	Retain kernel.RetainRequest
-	// Location tells where days begin in a report of usage; nil is UTC.
+	// Location is where days begin in a report of usage; nil is UTC.
 	Location *time.Location
 	// LineBytes bounds a message, InFlight the calls of a connection that have not been
 	// answered, Connections those at one time, HeldBytes the conversations that are

@@ -29,7 +29,7 @@ func (b *beginning) and(o *beginning) *beginning {
 
 // brought is a beginning that a prompt's answer brought. Whether the host took the
 // answer is seen in its transcript: behind the message After, "" for its beginning,
-// stands the text's first line then.
+// is the text's first line then.
 type brought struct {
 	beginning
 	After string `json:"after,omitempty"`
@@ -105,7 +105,7 @@ func (h *handler) late(ctx context.Context, r *record, n *news) (string, error) 
 	return text, errors.Join(append(errs, err)...)
 }
 
-// shows tells whether the host took an answer.
+// shows reports whether the host took an answer.
 func (n *news) shows(b *brought) bool {
 	from := 1 + slices.IndexFunc(n.all, func(m memkernel.Message) bool { return m.Key == b.After })
 	escaped := strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(b.Line) // as Gemini CLI does

@@ -72,7 +72,7 @@ func indentOf(extra hujson.Extra) string {
 
 func (d *document) bytes() []byte { return d.root.Pack() }
 
-// entry is one hook in the tree: the group that it stands in and where.
+// entry is one hook in the tree: the group that it is in and where.
 type entry struct {
 	group *hujson.Object
 	list  *hujson.Array
@@ -91,7 +91,7 @@ func (d *document) member(o *hujson.Object, name string) (*hujson.ObjectMember, 
 	for i := range o.Members {
 		if lit, ok := o.Members[i].Name.Value.(hujson.Literal); ok && lit.String() == name {
 			if found != nil {
-				return nil, d.wrong("%s stands twice", name)
+				return nil, d.errorf("%s stands twice", name)
 			}
 			found = &o.Members[i]
 		}
@@ -99,7 +99,7 @@ func (d *document) member(o *hujson.Object, name string) (*hujson.ObjectMember, 
 	return found, nil
 }
 
-func (d *document) wrong(format string, a ...any) error {
+func (d *document) errorf(format string, a ...any) error {
 	return &SettingsError{Path: d.path, Err: fmt.Errorf(format, a...)}
 }
 
@@ -112,7 +112,7 @@ func (d *document) object(o *hujson.Object, name string) (*hujson.Object, error)
 	if v, ok := m.Value.Value.(*hujson.Object); ok {
 		return v, nil
 	}
-	return nil, d.wrong("%s is no object", name)
+	return nil, d.errorf("%s is no object", name)
 }
 
 // list is a member that is a list; nil if it isn't there.
@@ -124,7 +124,7 @@ func (d *document) list(o *hujson.Object, name string) (*hujson.Array, error) {
 	if v, ok := m.Value.Value.(*hujson.Array); ok {
 		return v, nil
 	}
-	return nil, d.wrong("%s is no list", name)
+	return nil, d.errorf("%s is no list", name)
 }
 
 func (d *document) top() *hujson.Object { return d.root.Value.(*hujson.Object) }
@@ -154,7 +154,7 @@ func (d *document) ours(h Host, groups *hujson.Array) (out []entry, err error) {
 	return out, nil
 }
 
-// has tells whether any hook of a host's is there.
+// has reports whether any hook of a host's is there.
 func (d *document) has(h Host) bool {
 	hooks, err := d.object(d.top(), "hooks")
 	if hooks == nil || err != nil {
@@ -236,7 +236,7 @@ func (d *document) installEvent(h Host, hooks *hujson.Object, event, command str
 	if len(found) == 0 {
 		return d.push(groups, hookGroup(h, command), 3)
 	}
-	// The first that stands there stays, up to date.
+	// The first that is there stays, up to date.
 	keep := found[len(found)-1]
 	for _, e := range found[:len(found)-1] {
 		d.remove(groups, e)

@@ -89,7 +89,7 @@ func TestErrorsAreLogged(t *testing.T) {
 }
 
 // TestDeadline: a hook that hangs is answered for when its time is up. The clock is
-// synctest's, which stands until the hook hangs, and the hook has ended before its
+// synctest's, which does not move until the hook hangs, and the hook has ended before its
 // folder is removed.
 func TestDeadline(t *testing.T) {
 	p := newProject(t, memoryFiles)

@@ -48,7 +48,7 @@ type geminiCall struct {
 	Status string          `json:"status"`
 }
 
-// geminiNews reads a session file whole and gives what stands from the seam on.
+// geminiNews reads a session file whole and returns what follows from the seam on.
 func geminiNews(f io.ReaderAt, path string, size int64, from seam) (*news, error) {
 	if size > maxGemini {
 		return nil, fmt.Errorf("%s: it has %d bytes; at most %d are read", path, size, maxGemini)
@@ -83,7 +83,7 @@ func geminiNews(f io.ReaderAt, path string, size int64, from seam) (*news, error
 // geminiConversation is what records are in a conversation: the user's words, the
 // model's with its calls, and behind these their results. A result may stand in the
 // record of its call, in a row of type user behind it, or in both; it is one message
-// under one key wherever it stands, since records are written again as they grow. What
+// under one key wherever it is, since records are written again as they grow. What
 // the program told its user is none of it.
 func geminiConversation(records []geminiRecord) []memkernel.Message {
 	var out []memkernel.Message
@@ -134,7 +134,7 @@ func geminiConversation(records []geminiRecord) []memkernel.Message {
 }
 
 // geminiOpen is a call on the way to its result: at is the message of the results,
-// echoed says that a row of type user had it.
+// echoed reports whether a row of type user had it.
 type geminiOpen struct {
 	id, name string
 	at       int
@@ -218,7 +218,7 @@ func (r *geminiRecord) said() (m memkernel.Message, results []memkernel.Part) {
 	return m, results
 }
 
-// hooked tells a part in which Gemini CLI puts what a hook said.
+// hooked reports whether a part is one in which Gemini CLI puts what a hook said.
 func hooked(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.HasPrefix(text, "<hook_context>") && strings.HasSuffix(text, "</hook_context>")
@@ -273,7 +273,7 @@ func geminiParts(raw json.RawMessage) []geminiPart {
 		return out
 	}
 	var p geminiPart
-	_ = json.Unmarshal(raw, &p) // what is none says nothing
+	_ = json.Unmarshal(raw, &p) // what is none leaves it empty
 	return []geminiPart{p}
 }
 

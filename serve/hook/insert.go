@@ -17,7 +17,7 @@ type command struct {
 	Timeout int `json:"timeout"`
 }
 
-// group is what stands in the list of an event. Without a matcher it is for all
+// group is what is in the list of an event. Without a matcher it is for all
 // sources and triggers.
 type group struct {
 	Hooks []command `json:"hooks"`
@@ -37,7 +37,7 @@ func hookCommand(h Host, run string) command {
 
 func hookGroup(h Host, run string) group { return group{Hooks: []command{hookCommand(h, run)}} }
 
-// render makes a tree of a value, indented as what stands at a depth is.
+// render makes a tree of a value, indented as what is at a depth is.
 func (d *document) render(v any, depth int) (hujson.Value, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

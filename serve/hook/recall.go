@@ -59,7 +59,7 @@ func (h *handler) pack(r *record, hits []retrieval.Hit) string {
 	return retrieval.Render(packed.Items)
 }
 
-// intro says what memory is and how it is used.
+// intro explains what memory is and how it is used.
 const intro = `memkernel keeps the memory of this project: MEMORY.md and memory/*.md. Before answering about prior work, decisions, dates, people or preferences, search it, with the tool memory_search or the command "memkernel search QUESTION"; read what it cites with memory_get. Keep what should last with memory_append.`
 
 // memory is what a session that begins gets to know: that there is a memory, and the
@@ -114,7 +114,7 @@ func (h *handler) startFiles(room int) ([]retrieval.Hit, error) {
 	return hits, errors.Join(errs...)
 }
 
-// anyMemory tells whether the workspace has any file of memory.
+// anyMemory reports whether the workspace has any file of memory.
 func (h *handler) anyMemory(ctx context.Context) bool {
 	for f, err := range h.setup.Store.Walk(ctx) {
 		if err == nil && f.Memory {

@@ -65,7 +65,7 @@ type lineRange struct {
 	To   int    `json:"to"`
 }
 
-// shows tells whether the model has seen a hit.
+// shows reports whether the model has seen a hit.
 func (r *record) shows(hit retrieval.Hit) bool {
 	return slices.Contains(r.Shown, hit.ID) || slices.ContainsFunc(r.Lines, func(l lineRange) bool {
 		return l.Path == hit.Path && l.From <= hit.StartLine && hit.EndLine <= l.To
@@ -102,7 +102,7 @@ func safeName(key string) string {
 }
 
 // readRecord reads a session's record. One that is missing, damaged, of another
-// version or of another session is begun anew; err says so where it is no matter of
+// version or of another session is begun anew; err reports it where it is no matter of
 // course.
 func readRecord(stateDir, key string) (*record, error) {
 	fresh := &record{Format: recordFormat, Key: key}

@@ -38,7 +38,7 @@ type Change struct {
 	keep, dropsBackup bool
 }
 
-// SettingsError says why a settings file was left alone, and where.
+// SettingsError describes why a settings file was left alone, and where.
 type SettingsError struct {
 	Path string
 	// Line is 1-based, 0 if it is no matter of a line.
@@ -119,7 +119,7 @@ func without(h Host, data []byte) []byte {
 	return d.bytes()
 }
 
-// sameJSON tells whether two documents say the same.
+// sameJSON reports whether two documents say the same.
 func sameJSON(a, b []byte) bool {
 	read := func(data []byte) (v any, err error) {
 		dec := json.NewDecoder(bytes.NewReader(data))
@@ -163,7 +163,7 @@ func (s Settings) read() (*Change, error) {
 	return c, err
 }
 
-// Changed tells whether there is anything to write.
+// Changed reports whether there is anything to write.
 func (c *Change) Changed() bool {
 	return (c.Before == nil) != (c.After == nil) || !bytes.Equal(c.Before, c.After)
 }

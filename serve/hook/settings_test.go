@@ -124,7 +124,7 @@ func TestInstallAndUndo(t *testing.T) {
 	}
 }
 
-// subsequence tells whether a's bytes stand in b in order.
+// subsequence reports whether a's bytes stand in b in order.
 func subsequence(a, b []byte) bool {
 	for _, c := range b {
 		if len(a) > 0 && a[0] == c {

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// follower tells clients that resources to which they subscribed have changed. It
+// follower notifies clients when resources to which they subscribed have changed. It
 // watches from the first subscription on; where the system can't watch, only what
 // this server writes is told.
 type follower struct {
@@ -109,7 +109,7 @@ func (f *follower) watch() {
 	})
 }
 
-// look tells of every followed resource that looks otherwise than before.
+// look notifies of every followed resource that has changed.
 func (f *follower) look(ctx context.Context) {
 	if f == nil {
 		return

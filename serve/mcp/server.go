@@ -145,7 +145,7 @@ var titles = map[string]string{
 func toolOf(d *tools.Definition) *sdk.Tool {
 	no := false
 	return &sdk.Tool{Name: d.Name, Title: titles[d.Name], Description: d.Description, InputSchema: d.Schema, OutputSchema: tools.Output(d.Name),
-		// An append that is repeated stands once, and nothing is ever overwritten.
+		// An append that is repeated is kept once, and nothing is ever overwritten.
 		Annotations: &sdk.ToolAnnotations{Title: titles[d.Name], ReadOnlyHint: d.ReadOnly, DestructiveHint: &no, IdempotentHint: true, OpenWorldHint: &no}}
 }
 

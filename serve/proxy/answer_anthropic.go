@@ -83,7 +83,7 @@ func anthropicStream(data []byte) answer {
 	return a
 }
 
-// over takes what a later event of the stream says in place of what stands.
+// over returns the value of a later event of the stream in place of the one before.
 func over(stands, later json.RawMessage) json.RawMessage {
 	var was, is map[string]json.RawMessage
 	if json.Unmarshal(later, &is) != nil || len(is) == 0 {

@@ -189,7 +189,7 @@ func decoded(encoding string, data []byte, limit int64) ([]byte, error) {
 	return out, err
 }
 
-// answered says on the answer what became of the request, and has a copy of it read.
+// answered sets the outcome header of the answer, and has a copy of it read.
 func (x *Proxy) answered(res *http.Response) error {
 	e := exchangeOf(res.Request.Context())
 	if e == nil {

@@ -84,7 +84,7 @@ func (x *Proxy) lifetime(b *transcript.Body) time.Duration {
 	return 0
 }
 
-// dropsBlocks tells whether the client lets the provider drop thinking that no longer
+// dropsBlocks reports whether the client lets the provider drop thinking that no longer
 // fits its prefix.
 func dropsBlocks(thinking string) bool {
 	var t struct {
@@ -131,7 +131,7 @@ const giveUp = time.Second
 // again without anybody waiting. The line is held until the kernel has let go; a plan
 // that is recorded all the same goes to late.
 func (x *Proxy) plan(ctx context.Context, ln *line, req kernel.PlanRequest, ask func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error), late func(*kernel.ContextPlan)) (*kernel.ContextPlan, error) {
-	deadline := ln.patience(x.opt.Deadline)
+	deadline := ln.planWait(x.opt.Deadline)
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	select {
 	case ln.slot <- struct{}{}: // a free line is never busy, however late this runs
@@ -183,8 +183,8 @@ func passed(data []byte, reason string, err error) *outcome {
 	return o
 }
 
-// planned asks for a plan and settles what goes out: what it says, or without one what
-// [Proxy.extend] says.
+// planned asks for a plan and settles what goes out: the plan's messages, or without one
+// what [Proxy.extend] makes.
 func (x *Proxy) planned(ctx context.Context, e *exchange, over *kernel.Overflow) *outcome {
 	_, told := e.line.newest()
 	if over != nil && e.out.extends {
