@@ -14,7 +14,7 @@ import (
 type kept struct {
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
-	// ID is the entry's, Path and the lines where it stands.
+	// ID is the entry's, Path and the lines where it is.
 	ID        string `json:"id,omitempty"`
 	Path      string `json:"path,omitempty"`
 	StartLine int    `json:"startLine,omitempty"`

@@ -17,7 +17,7 @@ const maxResults = 100
 // maxArgs bounds the arguments of one call, in bytes.
 const maxArgs = 2 << 20
 
-// ArgumentError says which argument of a call is wrong, and what would do.
+// ArgumentError describes which argument of a call is wrong, and what would do.
 type ArgumentError struct {
 	Tool string
 	// Argument is its name, "" for all of them.
@@ -116,7 +116,7 @@ func sorted[V any](m map[string]V) []string {
 	return out
 }
 
-// check says what is wrong with a value, "" if nothing is.
+// check returns what is wrong with a value, "" if nothing is.
 func (p property) check(raw json.RawMessage) string {
 	if p.Type == "string" {
 		var v *string

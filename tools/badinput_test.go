@@ -95,7 +95,7 @@ func (b *bench) judge(name, finds string, res *retrieval.Result, known map[strin
 	}
 }
 
-// Odd files are found by what stands in them, or were told as skipped.
+// Odd files are found by what is in them, or were told as skipped.
 func TestBadNotes(t *testing.T) {
 	b := open(t, badNotes())
 	future := time.Now().Add(90 * 24 * time.Hour)

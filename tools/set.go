@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// Citations says whether results of memory_search name their source in a form to be
+// Citations reports whether results of memory_search name their source in a form to be
 // quoted.
 type Citations string
 
@@ -73,7 +73,7 @@ func New(k *kernel.Kernel, o Options) (*Set, error) {
 var ErrUnknownTool = errors.New("there is no such tool")
 
 // Call answers a call. The error is an *ArgumentError, ErrUnknownTool, the context's,
-// or a closed kernel's: whatever the model can be told stands in the answer.
+// or a closed kernel's: whatever the model can be told is in the answer.
 func (s *Set) Call(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error) {
 	sp := s.spec(name)
 	if sp == nil {
