@@ -167,7 +167,7 @@ func (g *Group) Abort() {
 	}
 }
 
-// large tells whether the group is past the size at which syncfs pays.
+// large reports whether the group is past the size at which syncfs pays.
 func (g *Group) large() bool { return haveSyncFS && len(g.staged) > maxOpenStaged }
 
 func (g *Group) syncFiles() error {
@@ -263,7 +263,7 @@ func exists(dir string) bool {
 	return err == nil
 }
 
-// unsupported tells that the system refuses the call itself, as sandboxes do.
+// unsupported reports whether the system refuses the call itself, as sandboxes do.
 func unsupported(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission)
 }

@@ -78,7 +78,7 @@ func Texts(name string, seed uint64) (out []Text) {
 		})
 		out = append(out, t)
 	}
-	_, body, _ := strings.Cut(string(raw), "\n\n") // behind what the file says of itself
+	_, body, _ := strings.Cut(string(raw), "\n\n") // after the file's own heading
 	for line := range strings.Lines(body) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {

@@ -79,7 +79,7 @@ func (o Offer) asked() string {
 }
 
 // Words are the person's own in the text of a decision, "" if it has none: what else
-// stands in it are an agent's.
+// is in it are an agent's.
 func Words(decision string) string {
 	if i := strings.LastIndex(decision, userMark); i >= 0 {
 		return strings.TrimSuffix(decision[i+len(userMark):], ")")

@@ -94,7 +94,7 @@ func (lx *lexicon) add(phrases string, m meaning) {
 			continue
 		}
 		for _, form := range slices.Compact([]string{normal(p), folded(normal(p))}) {
-			words := strings.FieldsFunc(form, func(r rune) bool { return !wordly(r) && r != '\'' })
+			words := strings.FieldsFunc(form, func(r rune) bool { return !isWordRune(r) && r != '\'' })
 			key := strings.Join(words, " ")
 			if form != normal(p) && lx.spaced[key].class != 0 {
 				continue // it means something else without its accents
@@ -105,7 +105,7 @@ func (lx *lexicon) add(phrases string, m meaning) {
 	}
 }
 
-// tokenKind tells the marks from the words.
+// tokenKind distinguishes the marks from the words.
 type tokenKind uint8
 
 const (
@@ -161,13 +161,13 @@ func letterPlace(r rune) int {
 	return 0
 }
 
-// wide tells the characters of scripts that put no spaces between words, and Korean,
-// whose particles stand at its words.
+// wide reports whether r is of a script that puts no spaces between words, or of Korean,
+// whose particles are joined to its words.
 func wide(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー' || r == 'ㅇ'
 }
 
-func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
 // suffixes are what people hang at a figure.
 var suffixes = map[string]bool{"st": true, "nd": true, "rd": true, "th": true, "e": true, "er": true, "ère": true, "ème": true, "eme": true, "de": true, "ste": true, "te": true, "es": true, "est": true, "as": true, "at": true, "ös": true,
@@ -195,7 +195,7 @@ func scan(text string) []token {
 				out = append(out, t)
 			}
 			i = t.end
-		case wordly(r):
+		case isWordRune(r):
 			t := lx.scanWord(text, i)
 			out, i = append(out, t), t.end
 		default:

@@ -101,7 +101,7 @@ func (r *reading) counted(n int) int {
 	return k
 }
 
-// ordinal tells whether an ordinal points at an option here: "first, do that" doesn't.
+// ordinal reports whether an ordinal points at an option here: "first, do that" doesn't.
 func (r *reading) ordinal() bool {
 	if !r.bounded(1) || r.unknown > 0 && !r.picked && !r.keyed {
 		return false
@@ -117,14 +117,14 @@ func (r *reading) ordinal() bool {
 	return true
 }
 
-// bounded tells whether what follows n tokens lets them stand for themselves: "2 retries"
+// bounded reports whether what follows n tokens lets them stand for themselves: "2 retries"
 // are not the second.
 func (r *reading) bounded(n int) bool {
 	t := r.next(n)
 	return t.kind == comma || t.kind == stop || t.kind == asks || t.end == 0 || t.is(isFill|isAnd|isOr|isBut|isNeg|isOption|isPick|isYes|isHedge|isBoth|isAll)
 }
 
-// parted tells whether a sentence or a clause ends behind the token at hand.
+// parted reports whether a sentence or a clause ends behind the token at hand.
 func (r *reading) parted() bool {
 	t := r.next(1)
 	return t.kind == comma || t.kind == stop || t.is(isAnd|isBut|isOr) && !t.is(isFill)
@@ -133,13 +133,13 @@ func (r *reading) parted() bool {
 // counters are the words behind a figure that counts.
 var counters = map[string]bool{"개": true, "つ": true, "個": true, "个": true}
 
-// numberNext tells whether labels follow: "both 1 and 3".
+// numberNext reports whether labels follow: "both 1 and 3".
 func (r *reading) numberNext() bool {
 	t := r.next(1)
 	return t.kind == number || t.letter() > 0 && r.offer.letters()
 }
 
-// alone tells whether nothing else of weight stands in the sentence.
+// alone reports whether nothing else of weight is in the sentence.
 func (r *reading) alone() bool {
 	for i, t := range r.tokens {
 		if i != r.at && t.kind != comma && !t.is(isFill|isYes|isPick|isOption) {

@@ -147,7 +147,7 @@ func row(rest string) string {
 	return strings.Join(out, "; ")
 }
 
-// asksWhich tells whether a question beside a group asks for a choice.
+// asksWhich reports whether a question beside a group asks for a choice.
 func asksWhich(lines []string, g group) bool {
 	q, _ := question(lines, g)
 	return slices.ContainsFunc(scan(q), func(t token) bool { return t.is(isWhich) })
@@ -202,12 +202,12 @@ func question(lines []string, g group) (text string, asks bool) {
 	return last, false
 }
 
-// leaves tells whether a line asks, or begins to before a list: "Would you like me to:".
+// leaves reports whether a line asks, or begins to before a list: "Would you like me to:".
 func leaves(line string) bool {
 	return Asking(line) || strings.HasSuffix(line, ":") && slices.ContainsFunc(scan(line), func(t token) bool { return t.is(isLead) && !t.is(isFill|isPick|isYes|isWhich) })
 }
 
-// whole is a question that says nothing by itself ("Shall I?") behind what it asks about.
+// whole is a question that means nothing by itself ("Shall I?") behind what it asks about.
 func whole(lines []string, i int, q string) string {
 	for _, t := range scan(q) {
 		if t.kind == number || t.kind == other || t.kind == word && t.class == 0 {
@@ -251,8 +251,8 @@ func focused(q string) string {
 	return Cut(out, QuestionRunes)
 }
 
-// inline finds options that stand within the text's last words: "(1) … or (2) …". Where
-// says in which line.
+// inline finds options within the text's last words: "(1) … or (2) …". Where
+// is in which line.
 func inline(lines []string, q string) (out []Option, where int) {
 	looked := 0
 	for i := len(lines) - 1; i >= 0 && looked < 4; i-- {
@@ -306,7 +306,7 @@ func worded(line string) []Option {
 	return out
 }
 
-// beforeQuestion is what stands before the sentence that asks, if something does.
+// beforeQuestion is what precedes the sentence that asks, if something does.
 func beforeQuestion(s string) string {
 	parts := splitSentences(s)
 	for i, p := range parts {

@@ -7,7 +7,7 @@ import (
 )
 
 // Cut is a text as one line of at most max characters, at the end of a sentence if half
-// of them stand before one, else of a word; "…" stands for what is left out.
+// of them precede one, else of a word; "…" stands for what is left out.
 func Cut(s string, max int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	r := []rune(s)
@@ -63,7 +63,7 @@ func unmarked(line string) string {
 	return strings.TrimSpace(strings.TrimRight(line, "| "))
 }
 
-// unbulleted takes the mark of a list item off a line and tells whether there was one.
+// unbulleted takes the mark of a list item off a line and reports whether there was one.
 func unbulleted(line string) (string, bool) {
 	t := strings.TrimSpace(line)
 	for _, m := range [...]string{"- [ ] ", "- [x] ", "- ", "* ", "+ ", "• ", "– ", "・", "· "} {
@@ -89,7 +89,7 @@ func indentOf(line string) int {
 	return n
 }
 
-// Asking tells whether a line ends with a question, or holds one that ends a sentence.
+// Asking reports whether a line ends with a question, or holds one that ends a sentence.
 func Asking(line string) bool {
 	for i, r := range line {
 		if r != '?' && r != '？' && r != '؟' && r != '՞' && !(r == ';' && greek(line)) {
@@ -128,7 +128,7 @@ func splitSentences(line string) []string {
 	return out
 }
 
-// abbreviated tells whether the word that s ends on is a letter, a figure, or holds a
+// abbreviated reports whether the word that s ends on is a letter, a figure, or holds a
 // full stop itself.
 func abbreviated(s string) bool {
 	w := s[strings.LastIndexByte(s, ' ')+1:]

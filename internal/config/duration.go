@@ -8,7 +8,7 @@ import (
 )
 
 // Duration is a span of time, spelled 30d, 12h, 1d12h or 500ms. A day is 24
-// hours, whatever the calendar says. It is never negative.
+// hours, whatever the calendar. It is never negative.
 type Duration time.Duration
 
 const day = 24 * time.Hour

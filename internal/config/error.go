@@ -33,7 +33,7 @@ type Error struct {
 	// Key is the setting by its full name, "" if the mistake is not at one.
 	Key string
 	Err error
-	// Hint is a way out, "" if Err says all.
+	// Hint is a way out, "" if Err needs none.
 	Hint string
 }
 

@@ -198,8 +198,8 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// describe says what stands in a file. Text is not repeated, since it may be a
-// secret that stands in the wrong place.
+// describe returns what is in a file. Text is not repeated, since it may be a
+// secret in the wrong place.
 func describe(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:

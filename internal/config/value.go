@@ -121,7 +121,7 @@ func number(v reflect.Value) float64 {
 	return v.Float()
 }
 
-// isEmpty tells whether v is what "", 0 or [] gives.
+// isEmpty reports whether v is what "", 0 or [] gives.
 func isEmpty(v reflect.Value) bool {
 	return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0
 }

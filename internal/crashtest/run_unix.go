@@ -65,7 +65,7 @@ func count(t *testing.T, script string) int {
 	return ops
 }
 
-// run runs a script in a child that dies before its nth write operation, and tells
+// run runs a script in a child that dies before its nth write operation, and reports
 // whether it did.
 func run(t *testing.T, script, dir string, n int, env ...string) (out []byte, killed bool) {
 	t.Helper()

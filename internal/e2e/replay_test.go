@@ -194,7 +194,7 @@ func TestReplayOpenClaw(t *testing.T) {
 }
 
 // spelled are the messages of a plan as the plugin hands them to the host, without the
-// prompt and what stands behind it.
+// prompt and what follows it.
 func spelled(got rpc, host []string, prompt string) []string {
 	var out []string
 	for _, it := range got.Result.Items {

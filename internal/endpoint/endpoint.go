@@ -42,14 +42,14 @@ func Parse(subject, raw string, insecure bool) (*url.URL, error) {
 	return u, nil
 }
 
-// Loopback tells whether a URL is on this machine by its spelling; names other
+// Loopback reports whether a URL is on this machine by its spelling; names other
 // than localhost are not looked up.
 func Loopback(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
 	return strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// Own tells whether a URL is https at a domain or below it, such as
+// Own reports whether a URL is https at a domain or below it, such as
 // eu.api.openai.com for api.openai.com. "" is nobody's.
 func Own(u *url.URL, domain string) bool {
 	return domain != "" && u.Scheme == "https" && strings.HasSuffix("."+strings.ToLower(u.Hostname()), "."+domain)

@@ -67,7 +67,7 @@ func textOf(raw json.RawMessage) string {
 	return block.Text
 }
 
-// output counts what an answer says.
+// output counts the tokens of an answer.
 func (r Reply) output() int {
 	n := len(r.Text)
 	for _, c := range r.Calls {

@@ -19,7 +19,7 @@ type cache struct {
 	until map[string]time.Time
 }
 
-// holds says whether a prefix is cached, and renews it: a provider counts a
+// holds reports whether a prefix is cached, and renews it: a provider counts a
 // lifetime from the last use.
 func (c *cache) holds(key string, now time.Time) bool {
 	until, ok := c.until[key]

@@ -43,7 +43,7 @@ func (openai) segments(_ []byte, messages []json.RawMessage) ([]Segment, error) 
 }
 
 // openaiMessage is a message with its content as one list of items, however it came: a
-// text that stands alone once, and in a list of one with a breakpoint behind it the next
+// text that is alone once, and in a list of one with a breakpoint behind it the next
 // time, is the same to a model.
 func openaiMessage(where string, raw, content json.RawMessage) Segment {
 	s := Segment{Where: where, Bytes: without(raw, "content")}

@@ -15,7 +15,7 @@ type Segment struct {
 	Where string
 	// Bytes are those that were sent, without a cache_control member.
 	Bytes []byte
-	// Marked says that a cache_control stood there.
+	// Marked reports whether a cache_control stood there.
 	Marked bool
 	// Call and Result are the id of the tool call that it is or answers.
 	Call, Result string
@@ -45,7 +45,7 @@ type Request struct {
 // Tokens is the size of the input.
 func (r Request) Tokens() int { return tokensOf(r.Segments, len(r.Segments)) }
 
-// Parts says where r no longer repeats the request before it: the name of the first
+// Parts returns where r no longer repeats the request before it: the name of the first
 // segment of before that r has not at the same place with the same bytes, "" if r
 // holds all of before.
 func (r Request) Parts(before Request) string {

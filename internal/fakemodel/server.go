@@ -10,7 +10,7 @@ import (
 
 // Options make a server.
 type Options struct {
-	// Script answers; nil says "ok" to everything.
+	// Script answers; nil answers "ok" to everything.
 	Script Script
 	// Window is the most input tokens that a request may have; 0 has no end. What is
 	// larger is refused in the words of the API that was called.

@@ -28,7 +28,7 @@ type Sight struct {
 	Workspace string
 }
 
-// Check looks for everything in the ledger, in a copy of all that stands on disk,
+// Check looks for everything in the ledger, in a copy of all that is on disk,
 // so that looking changes nothing. A step that was under way when the process was
 // killed may be named: what it adds may stand or not.
 func (h *Host) Check(ctx context.Context, underWay *Step) error {
@@ -160,7 +160,7 @@ func (h *Host) look(ctx context.Context) (*Sight, error) {
 	return s, err
 }
 
-// pointer is what stands behind "get" in prompts and restore texts.
+// pointer is what follows "get" in prompts and restore texts.
 var pointer = regexp.MustCompile(`get ((?:cp_\d+|su-[0-9a-z]+)(?:\.[a-z_]+)?)`)
 
 // follow reads every pointer in a text.
@@ -195,7 +195,7 @@ func markdown(dir string) (string, error) {
 		case d.IsDir() && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
 		case filepath.Ext(path) != ".md", d.Name() == "SESSION-STATE.md", d.Name() == "working-buffer.md":
-			return nil // those two say where the work stands, again and again
+			return nil // those two state how far the work is, again and again
 		}
 		text, err := os.ReadFile(path)
 		b.Write(text)
@@ -246,7 +246,7 @@ func (h *Host) said(s *Sight, underWay *Step) error {
 	return errors.Join(errs...)
 }
 
-// exchanged tells whether a decision stands as it was taken: both sides of an
+// exchanged reports whether a decision is there as it was taken: both sides of an
 // exchange, or all items of a plan.
 func exchanged(all, decision string) bool {
 	parts := strings.Split(decision, " → ")
@@ -282,7 +282,7 @@ func (h *Host) inMarkdown(s *Sight, underWay *Step) error {
 	return errors.Join(errs...)
 }
 
-// tag is what a log has before an entry's own words: why it matters, and how it stands.
+// tag is what a log has before an entry's own words: why it matters, and its status.
 var tag = regexp.MustCompile(`^(?:- )?(?:\[[a-z]+\] )*(?:unanswered: |in_progress: |pending: )?`)
 
 // entries counts the entries of the logs by their words.

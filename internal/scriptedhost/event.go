@@ -49,7 +49,7 @@ func (w *writer) resetInTurn() {
 	w.reset()
 }
 
-// retry takes back what the user said last, once it was planned, and says something
+// retry takes back what the user said last, once it was planned, and sends something
 // else in its place.
 func (w *writer) retry() {
 	w.request()

@@ -41,7 +41,7 @@ type Hooks struct {
 	// Planned and Passed look at an answer.
 	Planned func(*Step, *kernel.ContextPlan) error
 	Passed  func(*Step, *kernel.Passed) error
-	// Look looks at what stands, beside what a check looks at.
+	// Look looks at the state, beside what a check looks at.
 	Look func(*Sight) error
 }
 

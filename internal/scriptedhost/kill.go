@@ -93,7 +93,7 @@ func shots(s Setup, steps, n int) []shot {
 }
 
 // Kills runs the script of s in children that run the test named child, kills n of
-// them at random moments, and checks what stands after each, and at the end.
+// them at random moments, and checks the state after each, and at the end.
 func Kills(t *testing.T, child string, s Setup, n int) *Host {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -145,7 +145,7 @@ func (g *gallery) underWay() *Step {
 	return &g.script[g.acked]
 }
 
-// run starts a child and listens until it ends; it tells whether it was killed.
+// run starts a child and listens until it ends; it reports whether it was killed.
 func (g *gallery) run(sh *shot) (killed bool) {
 	g.t.Helper()
 	if sh == nil {

@@ -86,7 +86,7 @@ func bare(msgs []memkernel.Message) (w Work, ok bool) {
 	return w, len(w.Results) > 0 && size >= minWork && size <= maxWork
 }
 
-// speaks tells whether a call writes the agent's plan, commits, or asks the user.
+// speaks reports whether a call writes the agent's plan, commits, or asks the user.
 func speaks(c *memkernel.ToolCall) bool {
 	low := strings.ToLower(c.Name)
 	for _, s := range [...]string{"todo", "task", "plan", "ask", "question"} {

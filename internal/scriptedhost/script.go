@@ -30,7 +30,7 @@ type writer struct {
 	turn int
 	// n numbers messages, fact what was made up, pin and goal the host's pages.
 	n, fact, pin, goal, step int
-	// asked is the question that stands open, "" if none does.
+	// asked is the open question, "" if none does.
 	asked string
 }
 
@@ -103,7 +103,7 @@ func (w *writer) oneTurn() {
 	w.call(Turn, Step{Gain: g})
 }
 
-// opening is what the user says first; it answers what was asked, if anything was.
+// opening is the user's first message; it answers what was asked, if anything was.
 func (w *writer) opening() Gain {
 	g := Gain{Answered: true}
 	switch asked := w.asked; {

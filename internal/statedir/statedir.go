@@ -44,13 +44,13 @@ func File(path string) (Dir, string) { return At(filepath.Dir(path)), filepath.B
 // Sub is a folder in d.
 func (d Dir) Sub(name string) Dir { return Dir{d.base, path.Join(d.rel, name)} }
 
-// Path is where a name stands, for messages and for what is named elsewhere; ""
+// Path returns where a name is, for messages and for what is named elsewhere; ""
 // is the folder itself. Whoever opens it uses [Dir.Check].
 func (d Dir) Path(name string) string {
 	return filepath.Join(d.base, filepath.FromSlash(path.Join(d.rel, name)))
 }
 
-// LinkError says that a state file, or a folder above it, is something else.
+// LinkError reports a state file, or a folder above it, that is something else.
 type LinkError struct {
 	// Path is what was found, Is what it is.
 	Path, Is string
@@ -69,7 +69,7 @@ func (d Dir) Check(name string) (string, error) {
 	return d.Path(name), nil
 }
 
-// look is what stands under a name: a regular file or a folder, reached through
+// look is what is under a name: a regular file or a folder, reached through
 // folders alone.
 func (d Dir) look(name string) (fs.FileInfo, error) {
 	rel := path.Join(d.rel, name)
@@ -126,7 +126,7 @@ func kind(m fs.FileMode, folder bool) string {
 	}
 }
 
-// Stat tells of the file or folder under a name.
+// Stat describes the file or folder under a name.
 func (d Dir) Stat(name string) (fs.FileInfo, error) { return d.look(name) }
 
 // Open opens a regular file for reading.

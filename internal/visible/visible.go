@@ -1,6 +1,6 @@
 // Package visible shows text that others wrote so that a terminal does nothing but
 // print it: what moves the cursor, speaks to the terminal, turns the order of writing
-// round or can't be seen stands as an escape that can be read. What scripts and emoji
+// round or can't be seen becomes an escape that can be read. What scripts and emoji
 // need stays: joiners within Arabic, Indic and emoji, selectors behind a character.
 package visible
 
@@ -16,7 +16,7 @@ import (
 // Line feeds, also with a carriage return before them, and tabs stay.
 func Text(s string) string { return new(Run).Text(s) }
 
-// Run is a text that comes in pieces. The zero value stands at its beginning.
+// Run is a text that comes in pieces. The zero value is at its beginning.
 type Run struct{ last, base rune } // the character before, and the last that is no mark on another
 
 // Text is the next piece, as Text shows it.
@@ -42,7 +42,7 @@ func JSON(doc string) string {
 	})
 }
 
-// Name tells whether a name, or a path, can be shown as it is: on one line, with
+// Name reports whether a name, or a path, can be shown as it is: on one line, with
 // nothing that Text would replace.
 func Name(s string) bool { return !strings.ContainsAny(s, "\n\t\r") && Text(s) == s }
 
@@ -85,7 +85,7 @@ func (c *Run) saw(r rune) {
 	}
 }
 
-// allows tells whether a character may stand as it is, before the rest of the text.
+// allows reports whether a character may stand as it is, before the rest of the text.
 func (c *Run) allows(r rune, rest string) bool {
 	next, _ := utf8.DecodeRuneInString(rest)
 	switch {
@@ -109,12 +109,12 @@ func (c *Run) allows(r rune, rest string) bool {
 	return !unicode.Is(hidden, r)
 }
 
-// seen tells that the character before can be seen itself.
+// seen reports whether the character before can be seen itself.
 func (c *Run) seen() bool {
 	return c.last != '\u200b' && c.last != '\u200c' && c.last != '\u200d' && c.last != '\u180e'
 }
 
-// emoji tells of characters that a joiner makes one picture of.
+// emoji reports whether r is one of the characters that a joiner makes one picture of.
 func emoji(r rune) bool {
 	return unicode.Is(unicode.So, r) || r >= 0x1f3fb && r <= 0x1f3ff || r == '↔'
 }

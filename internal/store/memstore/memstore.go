@@ -1,4 +1,4 @@
-// Package memstore keeps a store in memory, for tests of what stands above one. It
+// Package memstore keeps a store in memory, for tests of what is above one. It
 // fails as it is told to ([Store.SetFault]): refuses a write, does part of one, or dies
 // in the middle of it; and [Store.Restart] gives what the next process finds, after a
 // kill or after a power cut that lost, tore and reordered what was not synced.

@@ -62,7 +62,7 @@ func eachBefore(heads, tail string) (out []string) {
 	return out
 }
 
-// sign is how gitleaks spells what stands between a name and its value.
+// sign is how gitleaks spells what is between a name and its value.
 const sign = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
 
 // reviewed is a rule as it is taken over; ok is false if it is not.
