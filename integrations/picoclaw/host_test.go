@@ -139,7 +139,7 @@ func (h *host) turn(key, user string) string {
 	return ""
 }
 
-// ask calls the model. refused tells that the request was too long.
+// ask calls the model. refused reports whether the request was too long.
 func (h *host) ask(prompt []message) (answer message, refused bool) {
 	h.t.Helper()
 	body, err := json.Marshal(map[string]any{"model": "fake", "messages": prompt, "max_tokens": answerTokens,
