@@ -32,7 +32,7 @@ func (u Usage) InputTotal() int {
 	return u.InputTokens + u.CacheReadTokens + u.CacheWrite5mTokens + u.CacheWrite1hTokens
 }
 
-// A usage object tells some of these counts, each under one of a few names. Within and
+// A usage object has some of these counts, each under one of a few names. Within and
 // beside say whether a figure of the cache is part of the prompt's own.
 const (
 	whole         = iota // the prompt with all that a cache had or took of it
@@ -52,7 +52,7 @@ const (
 
 // members are the names of the counts: of the Messages API, chat completions and what
 // others add to them, the Responses API and Codex, Gemini, Pi and Gemini's command line,
-// and our own. What stands behind a dot is a member of an object.
+// and our own. What follows a dot is a member of an object.
 var members = [counts][]string{
 	whole:         {"prompt_tokens", "promptTokenCount", "prompt_token_count"},
 	rest:          {"input_tokens", "input"},
@@ -154,7 +154,7 @@ func readFigures(data []byte) (*figures, error) {
 }
 
 // take notes a figure. Gateways fill members of several providers, some with 0: that
-// says nothing against another name's figure.
+// does not contradict another name's figure.
 func (f *figures) take(count, n int, name string) error {
 	switch {
 	case n == 0:
@@ -230,7 +230,7 @@ func (f *figures) uncached(read, written int) (int, error) {
 	within := f.any(readWithin, writtenWithin)
 	switch {
 	case prompt == 0 && within == "":
-		return f.n[rest], nil // what stands beside, or no cache at all
+		return f.n[rest], nil // what is beside, or no cache at all
 	case prompt == 0:
 		if beside := f.any(readBeside, writtenBeside, written5m, written1h); beside != "" {
 			return 0, fmt.Errorf("%s counts tokens that %s has in it, and %s tokens that it has not: hand in one of them", within, first(f.name[rest], "the prompt"), beside)
@@ -248,7 +248,7 @@ func (f *figures) uncached(read, written int) (int, error) {
 	return left, nil
 }
 
-// any is the first name under which one of the counts stands, "" if none does.
+// any returns the first name under which one of the counts is found, "" if none does.
 func (f *figures) any(of ...int) string {
 	for _, c := range of {
 		if f.name[c] != "" {
