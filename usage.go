@@ -33,10 +33,10 @@ func (u Usage) InputTotal() int {
 }
 
 // A usage object has some of these counts, each under one of a few names. Within and
-// beside say whether a figure of the cache is part of the prompt's own.
+// beside report whether a figure of the cache is part of the prompt's own.
 const (
 	whole         = iota // the prompt with all that a cache had or took of it
-	rest                 // that, or the prompt without: the figures of the cache tell
+	rest                 // that, or the prompt without: the figures of the cache decide
 	tools                // prompts of the provider's own tools, beside the prompt
 	missed               // what the cache did not have of the prompt
 	readWithin           // read from the cache
@@ -103,7 +103,7 @@ func ReadUsage(raw []byte) (*Usage, error) {
 	return &u, nil
 }
 
-// figures are the counts of a usage object, and the names under which they stand.
+// figures are the counts of a usage object, and the names under which they are found.
 type figures struct {
 	n    [counts]int
 	name [counts]string
@@ -210,7 +210,7 @@ func (f *figures) usage() (Usage, error) {
 	return u, err
 }
 
-// both is a figure of the cache, whichever way it is told.
+// both is a figure of the cache, whichever way it is given.
 func (f *figures) both(within, beside int) (int, error) {
 	if a, b := f.n[within], f.n[beside]; a > 0 && b > 0 && a != b {
 		return 0, fmt.Errorf("%s is %d and %s is %d, which are the same tokens", f.name[within], a, f.name[beside], b)

@@ -46,7 +46,7 @@ const (
 	StatusWaiting Status = "waiting_for_user"
 )
 
-// Checkpoint is the working state of a session at one moment. Lists stand oldest
+// Checkpoint is the working state of a session at one moment. Lists are oldest
 // first, open items with the most pressing first.
 type Checkpoint struct {
 	Schema        Name    `yaml:"schema"`
@@ -80,7 +80,7 @@ type Meta struct {
 	AgentID            Name `yaml:"agent_id"`
 	// Captured is the number of the last message that went into it.
 	Captured int `yaml:"captured"`
-	// SessionState names the page that holds what stood in the workspace's
+	// SessionState names the page that holds what was in the workspace's
 	// SESSION-STATE.md before this session took it over, "" if nothing did.
 	SessionState Name `yaml:"session_state,omitempty"`
 }
@@ -96,8 +96,8 @@ type TokenUsage struct {
 	Utilization float64 `yaml:"utilization"`
 	// Source is FromProvider or FromEstimate, "" in checkpoints of older programs.
 	Source Name `yaml:"source,omitempty"`
-	// Model, Message and ObservedAt say which call was billed: by whom, the key of the
-	// answer, when. Each is empty if the host doesn't say.
+	// Model, Message and ObservedAt are which call was billed: by whom, the key of the
+	// answer, when. Each is empty if the host has none.
 	Model      Name `yaml:"model,omitempty"`
 	Message    Name `yaml:"message,omitempty"`
 	ObservedAt Time `yaml:"observed_at,omitempty"`

@@ -18,7 +18,7 @@
 //
 // Everything but the methods of [Store] is a pure function: no file, no clock, no
 // model, and the same bytes for the same arguments. A Store reads and writes only
-// in the methods that say so, under the session lock that its caller holds.
+// in the methods that are documented so, under the session lock that its caller holds.
 //
 // What is captured is read off the structure of a conversation (who spoke, how
 // long, which call failed and what worked next), never off words, so that it works
@@ -45,5 +45,5 @@
 // to the one before, and reports it.
 //
 // Units: tokens by whoever counts them; sizes of text are runes, except where a
-// long reply is told from a short one: there a wide character counts twice.
+// long reply is distinguished from a short one: there a wide character counts twice.
 package checkpoint

@@ -162,7 +162,7 @@ func TestFailAnywhere(t *testing.T) {
 
 // TestPowerCutAnywhere cuts the power at each step of the story. Checkpoints that were
 // acknowledged are there; captured state, which is not synced, may be older or damaged,
-// and is then made again; the story told once more ends in a checkpoint.
+// and is then made again; the story run once more ends in a checkpoint.
 func TestPowerCutAnywhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	for n := range steps(t) {
@@ -197,7 +197,7 @@ func TestPowerCutAnywhere(t *testing.T) {
 }
 
 // TestRetry: after a failed checkpoint the same call may simply be made again,
-// where five stand already too.
+// where five are already too.
 func TestRetry(t *testing.T) {
 	mem := memstore.New()
 	five := checkpoint.NewStore(mem)

@@ -26,7 +26,7 @@ const (
 )
 
 // Pointer is _latest.json: which checkpoint is the newest. It is for readers that
-// want no listing; what counts is which files stand.
+// want no listing; what counts is which files exist.
 type Pointer struct {
 	Version      int    `json:"version"`
 	CheckpointID string `json:"checkpoint_id"`
@@ -107,7 +107,7 @@ func (s Store) write(c *Checkpoint) error {
 }
 
 // nextNumber is above every number that was ever given, as far as files and
-// pointer tell: no file is ever written twice.
+// pointer show: no file is ever written twice.
 func (s Store) nextNumber() (int, error) {
 	all, err := s.numbers()
 	if err != nil {
@@ -230,7 +230,7 @@ func (c *Checkpoint) pointer() ([]byte, error) {
 func (s Store) pointsTo(c *Checkpoint) error {
 	p, err := s.pointer()
 	if err != nil || p.CheckpointID != string(c.Meta.CheckpointID) {
-		return nil // is told elsewhere
+		return nil // is reported elsewhere
 	}
 	have, err := s.readFile(pointerName)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // TestKillAnywhere runs the story in a child process that is killed before its Nth
 // write operation. What it acknowledged is there, nothing is there by halves, the story
-// told again ends as one that was never interrupted, and nothing is left lying about.
+// run again ends as one that was never interrupted, and nothing is left lying about.
 func TestKillAnywhere(t *testing.T) {
 	want := unbroken(t)
 	crashtest.EveryWrite(t, "TestCrashChild", 59, func(dir string, n int, out []byte) {

@@ -55,7 +55,7 @@ const (
 
 // Lines returns what a checkpoint holds, the most important first and lists oldest
 // first, in at most maxBytes. What is left out of lists for that is counted in a last
-// line; goal, task, step and status always stand.
+// line; goal, task, step and status are always there.
 func Lines(c *Checkpoint, maxBytes int) []Line {
 	var head []Line
 	w := c.Working
@@ -158,7 +158,7 @@ func leftOut(left map[string]int) []Line {
 
 var timeBehind = regexp.MustCompile(`^(.+) \((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)$`)
 
-// FromLines is the checkpoint that lines say; tags that it does not know mean
+// FromLines returns the checkpoint that lines hold; tags that it does not know mean
 // nothing. It has no id.
 func FromLines(lines []Line) *Checkpoint {
 	c := &Checkpoint{Schema: Schema, SchemaVersion: SchemaVersion}
@@ -211,7 +211,7 @@ func (c *Checkpoint) takeDecision(text string) {
 	c.Decisions = capped(append(c.Decisions, d), MaxDecisions)
 }
 
-// Merge is what two records of one session say together, the newer one second: what
+// Merge returns what two records of one session hold together, the newer one second: what
 // there is one of is the newer's, what is open too, and lists are joined.
 func Merge(old, newer *Checkpoint) *Checkpoint {
 	c := *newer

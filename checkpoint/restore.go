@@ -17,7 +17,7 @@ const RestoreCap = 700
 const SpiralCount = 3
 
 // Section is a part of a restore text. Where it comes from, how full the context
-// was and the warning stand always.
+// was and the warning are always there.
 type Section string
 
 // The sections in the order of the text.
@@ -45,7 +45,7 @@ const (
 	NewSession
 )
 
-// RestoreOptions say how a restore text is made; nil means all defaults.
+// RestoreOptions set how a restore text is made; nil means all defaults.
 type RestoreOptions struct {
 	Occasion Occasion
 	// Cap is the most tokens by Count; 0 is RestoreCap.

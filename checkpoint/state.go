@@ -172,7 +172,7 @@ type Source struct {
 	Agent string `json:"agent,omitempty"`
 }
 
-// Over is s, with what it does not say from another.
+// Over is s, with what it lacks from another.
 func (s Source) Over(o Source) Source {
 	return Source{cmp.Or(s.File, o.File), cmp.Or(s.Channel, o.Channel), cmp.Or(s.Agent, o.Agent)}
 }
@@ -249,7 +249,7 @@ func Begin(s State, latest *Checkpoint) State {
 	return s
 }
 
-// newer keeps the entries that stand behind message n, nil if there are none.
+// newer keeps the entries that follow message n, nil if there are none.
 func newer[T any](list []T, seq func(T) int, n int) []T {
 	list = slices.DeleteFunc(list, func(e T) bool { return seq(e) <= n })
 	return orNil(list)

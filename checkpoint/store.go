@@ -103,7 +103,7 @@ func (s Store) Verify() ([]Damage, error) {
 }
 
 // PutAside renames the files that [Store.Verify] names, so that nothing reads them
-// any more, and returns where they stand now. A pointer that names one of them goes too: it
+// any more, and returns where they are now. A pointer that names one of them goes too: it
 // is made again.
 func (s Store) PutAside(bad []Damage) ([]string, error) {
 	var out []string

@@ -81,7 +81,7 @@ func keysOf(t interface {
 }, c *checkpoint.Checkpoint) map[string]bool {
 	t.Helper()
 	complete(c)
-	if c.Working.LastToolCall == nil { // one of everything, so that all keys stand
+	if c.Working.LastToolCall == nil { // one of everything, so that all keys are there
 		c.Working.LastToolCall = &checkpoint.ToolCall{}
 		c.Decisions = []checkpoint.Decision{{When: checkpoint.Time{Time: time.Unix(0, 0).UTC()}}}
 		c.Thread.KeyExchanges = []checkpoint.Exchange{{}}

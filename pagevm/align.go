@@ -23,7 +23,7 @@ type Alignment struct {
 	Rewrite Rewrite `json:"rewrite,omitempty"`
 	// Seen is the new sequence up to Keep, with Gone flags carried over.
 	Seen []Seen `json:"-"`
-	// Items is how many of the projection's items stand.
+	// Items is how many of the projection's items are kept.
 	Items int `json:"items"`
 	// At is the index of the first host message that is new to the projection:
 	// host[At:] is to be appended.
@@ -64,7 +64,7 @@ func same(s Seen, m *HostMessage) bool { return s.Key == m.Key && s.Hash == m.Ha
 
 // truncate keeps the first n host messages and the items that belong to them. If
 // the turn at their end had left the prompt it comes back, from the user message
-// on that began it: what is to be answered must stand.
+// on that began it: what is to be answered must stay.
 func truncate(p *Projection, host []HostMessage, n int) Alignment {
 	at := n
 	if n == len(host) || !host[n].plainUser() {

@@ -61,7 +61,7 @@ type Outline struct {
 	Left int `json:"left,omitempty"`
 }
 
-// The sections of a bootstrap file that always stand whole.
+// The sections of a bootstrap file that are always shown whole.
 const (
 	RoleStartup  = "session_startup"
 	RoleRedLines = "red_lines"
@@ -154,7 +154,7 @@ type Said struct {
 	Lines []Quote `json:"lines"`
 }
 
-// Text is the structured representation that the fields stand for, "" if no
+// Text is the structured representation that the fields make, "" if no
 // member is set.
 func (f *Fields) Text() string {
 	switch {

@@ -424,7 +424,7 @@ func equalSeen(a, b []Seen) bool {
 	return true
 }
 
-// commonItems counts the leading items of q whose bytes stand in p at the same
+// commonItems counts the leading items of q whose bytes are in p at the same
 // place.
 func commonItems(p, q *Projection) int {
 	n := 0
@@ -442,7 +442,7 @@ func commonItems(p, q *Projection) int {
 }
 
 // Chain is the hash over the keys and contents of host messages in order, by
-// which cut points and turns say how far they reach.
+// which cut points and turns show how far they reach.
 func Chain(seen []Seen) string {
 	h := sha256.New()
 	for _, s := range seen {

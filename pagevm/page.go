@@ -103,7 +103,7 @@ type Page struct {
 	Bytes int64  `json:"bytes"`
 	// Masked counts the secrets that were masked before hashing.
 	Masked int `json:"masked,omitempty"`
-	// MaskedBy counts them by rule; pages of older versions don't say.
+	// MaskedBy counts them by rule; pages of older versions have none.
 	MaskedBy mask.Secrets `json:"masked_by,omitempty"`
 	// Role is who spoke; Media are images and documents beside the text.
 	Role  string  `json:"role,omitempty"`

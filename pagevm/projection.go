@@ -101,7 +101,7 @@ type Recall struct {
 	Turn string `json:"turn"`
 	// Page is the block that shows what was recalled, "" if nothing was.
 	Page string `json:"page,omitempty"`
-	// Reason and Mode say how the search ended and by what it searched, Detail why
+	// Reason and Mode are how the search ended and by what it searched, Detail why
 	// it found nothing or less than it could.
 	Reason string `json:"reason"`
 	Mode   string `json:"mode,omitempty"`
@@ -109,7 +109,7 @@ type Recall struct {
 }
 
 // Recalled is the newest outcome of retrieval that is under an alignment: if
-// the host took back the messages that it stood behind, it counts as never run.
+// the host took back the messages that it followed, it counts as never run.
 func (p *Projection) Recalled(a Alignment) Recall {
 	if a.Items == len(p.Items) || p.Recall.Page == "" {
 		return p.Recall

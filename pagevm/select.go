@@ -27,7 +27,7 @@ type SelectInput struct {
 // worth per token, and may then rise level by level. Atoms and levels compete in one
 // order of worth per token ([Climb]) until the target is reached. A name counts for
 // the atom that shows it first, a little for the second, and for no other; so a page
-// whose names stand elsewhere (a file read again, an output repeated) falls back by
+// whose names are elsewhere (a file read again, an output repeated) falls back by
 // itself. Ties go to the atom that is first. The choice is a function of its
 // input.
 func Select(in SelectInput) *CutWish {

@@ -12,7 +12,7 @@ func grown(p *Projection, s *script) *Projection {
 }
 
 // What a refused request showed first is new again, at whatever level it is shown
-// then; what stood before it stays byte for byte.
+// then; what preceded it stays byte for byte.
 func TestTakeBack(t *testing.T) {
 	var s script
 	s.user()

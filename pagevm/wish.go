@@ -29,10 +29,10 @@ type Wishes struct {
 	CarryNow bool    `json:"carry_now,omitempty"`
 	// Drop are notes that the carry block of a cut replaces with better ones: they go with the cut.
 	Drop map[string]bool `json:"drop,omitempty"`
-	// Append are kernel blocks to stand behind the newest host message.
+	// Append are kernel blocks to put behind the newest host message.
 	Append []Block `json:"append,omitempty"`
 	// Ahead is how many host messages at the end, of those that are new, the kernel
-	// blocks stand before: a system message that ends a request belongs to the user's
+	// blocks precede: a system message that ends a request belongs to the user's
 	// turn, and nothing may part it from the answer.
 	Ahead int `json:"ahead,omitempty"`
 	// Recall is what retrieval came to, if it ran; its block is among Append.

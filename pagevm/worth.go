@@ -36,10 +36,10 @@ type NameUse struct {
 //	go test -C bench -run TestPriors -v ./reuse
 //
 // measures on thirteen recorded sessions (2026-11): what was said is named again at
-// least four times as often as what only stood in a result, with any one session left
+// least four times as often as what was only in a result, with any one session left
 // out, and ten times as often once it is old. Unit: references per turn.
 const (
-	// A name that was said, once; one that stood in results only.
+	// A name that was said, once; one that was in results only.
 	saidWorth   = 3e-3
 	unsaidWorth = 7e-4
 	// The ages, in atoms, at which worth has fallen to half.
@@ -57,8 +57,8 @@ const (
 	wordsTokens = 200
 	// inHandFactor raises what the work is at; staleFactor lowers what a newer read
 	// or an edit replaced and errors that were resolved. Stale text is needed as
-	// often as other text, but it may mislead. Both are ours; replays hardly tell
-	// values between 3 and 10, or 0.2 and 1, apart.
+	// often as other text, but it may mislead. Both are ours; replays hardly distinguish
+	// values between 3 and 10, or 0.2 and 1.
 	inHandFactor = 10
 	staleFactor  = 0.25
 )

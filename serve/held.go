@@ -19,7 +19,7 @@ type conversation struct {
 	// Dialect is anthropic, openai, codex (items of the Responses API) or pi.
 	Dialect string `json:"dialect"`
 	// Base is the mark of the conversation that an answer gave; Keep is how many of
-	// its messages stand, nil for all.
+	// its messages are kept, nil for all.
 	Base string `json:"base"`
 	Keep *int   `json:"keep"`
 	// Messages are the rest, Keys their ids, "" for one without.
@@ -55,7 +55,7 @@ type held struct {
 	bytes  int64
 	intake *transcript.Intake
 	// plan is the last plan that was spelled for the host, items what it spelled: the
-	// same blocks stand in the next, and need not travel again.
+	// same blocks are in the next, and need not travel again.
 	plan  string
 	items []transcript.Item
 }

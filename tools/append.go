@@ -19,7 +19,7 @@ type kept struct {
 	Path      string `json:"path,omitempty"`
 	StartLine int    `json:"startLine,omitempty"`
 	EndLine   int    `json:"endLine,omitempty"`
-	// Duplicate: it stood there before. Late is the past day's log that it was meant
+	// Duplicate: it was there before. Late is the past day's log that it was meant
 	// for. Masked counts secrets that were masked.
 	Duplicate bool   `json:"duplicate,omitempty"`
 	Late      string `json:"late,omitempty"`

@@ -5,7 +5,7 @@
 //	memory_get      {path, from?, lines?}                      lines of what a search cited
 //	page_expand     {id, from?, lines?}                        what a pointer in the prompt points to
 //	memory_append   {text, path?}                              something worth keeping, through the journal
-//	context_status  {}                                         how this session and its memory stand
+//	context_status  {}                                         the state of this session and its memory
 //
 // A [Set] is bound to one session by its host: whose it is, and whether it is
 // private, are never arguments. Arguments are checked strictly; one that is unknown,

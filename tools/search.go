@@ -31,7 +31,7 @@ type found struct {
 	Citations Citations `json:"citations"`
 	// Behind is by how much the index is behind the files.
 	Behind *index.Lag `json:"behind,omitempty"`
-	// Disabled, Unavailable and TimedOut say why nothing could be searched, Action
+	// Disabled, Unavailable and TimedOut are why nothing could be searched, Action
 	// what would help.
 	Disabled    bool   `json:"disabled,omitempty"`
 	Unavailable bool   `json:"unavailable,omitempty"`

@@ -32,7 +32,7 @@ type Options struct {
 	// Agent is whose past sessions may be found; "" is the one that SessionKey
 	// names, or the kernel's.
 	Agent string
-	// Private: the session is one person's own. A host that doesn't say is shared.
+	// Private: the session is one person's own. Without it a session is shared.
 	Private bool
 	// Citations is CitationsAuto by default.
 	Citations Citations

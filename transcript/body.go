@@ -17,7 +17,7 @@ import (
 //	 `----- kept -----------´ `lead´  `---- replaced ----´ `---- kept ------´
 //
 // Every message's Raw is the exact text of its elements. The parts that a client
-// marked for the cache keep their markers there until [Body.Write] is told otherwise.
+// marked for the cache keep their markers there until [Body.Write] is asked otherwise.
 type Body struct {
 	Format Format
 	Model  string

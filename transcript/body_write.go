@@ -14,7 +14,7 @@ type BodyEdit struct {
 	Messages []memkernel.Message
 	// Markers are the cache breakpoints of the Messages API. The client's own in the
 	// messages are taken out for them; those that it put on tools, system prompt and
-	// the request as a whole stand, and count. Other formats have none of ours.
+	// the request as a whole stay, and count. Other formats have none of ours.
 	Markers []Marker
 	// Thinking is written in place of the member of that name, "" leaves it alone.
 	Thinking string
@@ -27,7 +27,7 @@ func (b *Body) Same(messages []memkernel.Message) bool {
 		!slices.ContainsFunc(messages, func(m memkernel.Message) bool { return m.Raw == "" })
 }
 
-// Write is the body with another conversation. The notes say what could not be sent.
+// Write returns the body with another conversation. The notes name what could not be sent.
 func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 	r := &wire.Renderer{API: b.api, Own: true, Model: b.Model, Tools: b.Tools, System: b.System, Messages: e.Messages, Markers: e.Markers}
 	list, members := b.api.Rewrite(r, b.envelope())

@@ -77,7 +77,7 @@ func ParseDialect(name string) (Dialect, error) {
 }
 
 // sniffLines is how many lines Detect looks at when the first ones are broken
-// or say nothing.
+// or show nothing.
 const sniffLines = 50
 
 // Detect returns the dialect of a file from its first bytes; 64 KiB are plenty, and a

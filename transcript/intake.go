@@ -9,10 +9,10 @@ import (
 )
 
 // Intake makes canonical messages of those that a host hands over value by value,
-// as they stand in its message list: messages of the Messages API (Anthropic) or of
+// as they are in its message list: messages of the Messages API (Anthropic) or of
 // chat completions (OpenAI), items of the Responses API (Codex), messages of Pi and
-// OpenClaw (Pi). It keeps the values, so that what comes out of a plan can be told
-// from what went in; see [Intake.Items]. What the host itself leaves out of later
+// OpenClaw (Pi). It keeps the values, so that what comes out of a plan can be expressed
+// by what went in; see [Intake.Items]. What the host itself leaves out of later
 // requests makes no message. It is not safe for concurrent use.
 type Intake struct {
 	row      *wire.Dialect
@@ -125,7 +125,7 @@ func (in *Intake) take(value, key string) error {
 
 // Item is a run of a plan's messages as the host has to send them.
 type Item struct {
-	// From and To are values that were taken in. Without JSON they stand as they
+	// From and To are values that were taken in. Without JSON they stay as they
 	// are; with it, it replaces them, or is new if there are none.
 	From, To int
 	// JSON is a message in the dialect of the intake.
@@ -177,7 +177,7 @@ func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 	return items, at
 }
 
-// join appends an item, in one with the one before if both stand as they are.
+// join appends an item, in one with the one before if both stay as they are.
 func join(items []Item, it Item) []Item {
 	if n := len(items); n > 0 && it.JSON == "" && items[n-1].JSON == "" && items[n-1].To == it.From {
 		items[n-1].To = it.To

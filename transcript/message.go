@@ -13,7 +13,7 @@ import (
 func PlainUser(m memkernel.Message) bool { return wire.PlainUser(m) }
 
 // HasResults reports whether m answers a tool call of the client's. Results of
-// tools that the provider runs stand inside the assistant's own message.
+// tools that the provider runs are inside the assistant's own message.
 func HasResults(m memkernel.Message) bool { return wire.HasResults(m) }
 
 // HasCalls reports whether m asks the client to run a tool.

@@ -15,7 +15,7 @@ import (
 // this package has not met; "blank", "broken" and "torn" could not be read.
 type Kind = wire.Kind
 
-// The kinds that are told apart elsewhere.
+// The kinds that are distinguished elsewhere.
 const (
 	KindCompaction      = wire.KindCompaction
 	KindMicrocompaction = wire.KindMicrocompaction

@@ -40,14 +40,14 @@ func newRepairer(past *Past, msgs []memkernel.Message) *repairer {
 	return h
 }
 
-// turn is one message in the repaired order, followed by the results that stand
+// turn is one message in the repaired order, followed by the results that are
 // behind it.
 type turn struct {
 	said     memkernel.Message
 	results  []memkernel.Message
 	want     []string // calls
 	asks     bool
-	home     *turn // where the results of the calls stand, itself at first
+	home     *turn // where the results of the calls are, itself at first
 	position int   // in the order of turns
 }
 
@@ -150,8 +150,8 @@ func (h *repairer) assistant(i int, m memkernel.Message) {
 	}
 }
 
-// place returns the turn behind which results for t stand. Neighbouring
-// assistant messages are one turn for providers, so their results may stand
+// place returns the turn after which results for t come. Neighbouring
+// assistant messages are one turn for providers, so their results may be
 // behind the last of them; pulling them apart would change the prompt that the
 // model saw.
 func (h *repairer) place(t *turn) *turn {
@@ -210,7 +210,7 @@ func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message 
 }
 
 // waits reports whether the call that an id means now still waits for its result when
-// turn t speaks. One of the past may, which only all turns together can tell.
+// turn t speaks. One of the past may, which only all turns together can show.
 func (h *repairer) waits(id string, t *turn) bool {
 	repaired, ok := h.now[id]
 	if !ok {

@@ -14,7 +14,7 @@ import (
 type Session struct {
 	Dialect Dialect
 	// ID is the host's session id, Cwd its working directory, Model the last
-	// model that spoke; each "" if the file does not say.
+	// model that spoke; each "" if the file does not name it.
 	ID, Cwd, Model string
 	// Tools and System are the fixed part of the prompt where the file holds
 	// it: requests do, of the session logs only Codex has its instructions.

@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// sharedFiles are real transcripts that stand beside the repository on some
+// sharedFiles are real transcripts beside the repository on some
 // machines. They are never copied into it.
 func sharedFiles(tb testing.TB) []string {
 	tb.Helper()

@@ -12,7 +12,7 @@ import (
 // the person's words, quoted is what they pasted or quoted among them (code fences,
 // quotations, mails). Only what a dialect marked is looked at ([memkernel.Part]), and of
 // that the blocks, notices and files go that hosts put round it, and what the kernel
-// said that came back. Where it can't be told who wrote something, it is not the
+// said that came back. Where it is unknown who wrote something, it is not the
 // person's. Both are "" if no person spoke.
 func Typed(m memkernel.Message) (own, quoted string) {
 	if m.Role != memkernel.RoleUser || m.Origin != memkernel.OriginHost || m.Branch != "" || strings.HasPrefix(m.Key, "memkernel:") {
@@ -86,7 +86,7 @@ func Dialog(tool string) bool {
 	return !strings.Contains(tool, "__") && !strings.HasPrefix(tool, "mcp")
 }
 
-// split parts a person's words from what they quoted. Where a quotation stood is the
+// split parts a person's words from what they quoted. Where a quotation was is the
 // end of a paragraph.
 func split(text string) (own, quoted string) {
 	var mine, others strings.Builder

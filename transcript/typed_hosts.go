@@ -109,7 +109,7 @@ func withoutElement(text, name string) string {
 	}
 }
 
-// apart joins what stood before and behind something, on lines of their own.
+// apart joins what came before and after something, on lines of their own.
 func apart(before, behind string) string {
 	if before == "" || strings.HasSuffix(before, "\n") || strings.HasPrefix(behind, "\n") {
 		return before + behind
@@ -212,7 +212,7 @@ func tagName(s string) string {
 	return ""
 }
 
-// withoutNotices takes out what hosts say in lines: all from a notice on, lines for
+// withoutNotices takes out hosts' own lines: all from a notice on, lines for
 // themselves, lines in brackets at the beginning and the end, what OpenClaw says of a
 // sender.
 func withoutNotices(text string) string {
@@ -257,7 +257,7 @@ func isNotice(line string) bool {
 		(strings.IndexByte("[CR", line[0]) >= 0 || strings.Contains(line, " hook ")) && notice.MatchString(line)
 }
 
-// behindBlock is what follows a fenced block; nothing can be told from what is
+// behindBlock is what follows a fenced block; nothing can be inferred from what is
 // not fenced.
 func behindBlock(text string) string {
 	text = strings.TrimLeft(text, "\n")

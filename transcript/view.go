@@ -68,7 +68,7 @@ func (s *Session) full(l *wire.Line) []memkernel.Message {
 }
 
 // Compactions lists where the host compacted the main line, as positions in the
-// Full view: a compaction stood before the message at that index.
+// Full view: a compaction was before the message at that index.
 func (s *Session) Compactions() []int {
 	l, out := s.log.Lines[""], []int{}
 	if len(l.Order) == 0 && len(s.log.Names) == 1 {

@@ -170,7 +170,7 @@ func TestPiLinear(t *testing.T) {
 	wantSketch(t, "full", s.View(Full), "user: one\nassistant: two\nuser: three\nassistant: four\n")
 }
 
-// TestPiLostParent: a skipped line must not cost what stood before it.
+// TestPiLostParent: a skipped line must not cost what came before it.
 func TestPiLostParent(t *testing.T) {
 	data, err := os.ReadFile("testdata/pi-v3.jsonl")
 	if err != nil {

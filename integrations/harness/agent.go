@@ -130,7 +130,7 @@ func (a *agent) compact(ctx context.Context) error {
 }
 
 // reset begins a new conversation. What was worth keeping stays in memory, and the
-// next plan shows where the last one stood.
+// next plan shows where the last one ended.
 func (a *agent) reset(ctx context.Context) error {
 	if _, err := a.kernel.Reset(ctx, a.boundary("the user began anew")); err != nil {
 		return err

@@ -182,7 +182,7 @@ func reads(t fakemodel.Turn) fakemodel.Reply {
 	return fakemodel.Reply{Text: fmt.Sprintf("Both files are read, answer %d.", t.N)}
 }
 
-// files answers reads with texts that are told apart by a number.
+// files answers reads with texts that differ by a number.
 func files(lines int) func(name, args string) string {
 	n := 0
 	return func(string, string) string {

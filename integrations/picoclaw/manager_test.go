@@ -250,7 +250,7 @@ func TestWithoutKernel(t *testing.T) {
 	}
 }
 
-// The process was killed in a tool loop, before it told of what it had recorded.
+// The process was killed in a tool loop, before it passed on what it had recorded.
 func TestKilledInALoop(t *testing.T) {
 	dir := t.TempDir()
 	h, model := newHost(t, 64_000, fakemodel.Options{Script: reads})

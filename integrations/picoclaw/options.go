@@ -40,7 +40,7 @@ type Options[M any] struct {
 	// encoding/json, which is right for PicoClaw's.
 	Encode func(M) ([]byte, error)
 	Decode func([]byte) (M, error)
-	// Logger hears what the host is not told because it would lose its history by it;
+	// Logger hears what is not reported to the host because it would lose its history by it;
 	// nil is nobody.
 	Logger *slog.Logger
 	// Now is the clock; nil is time.Now.

@@ -5,7 +5,7 @@ type AssembleRequest struct {
 	SessionKey string
 	// Budget is the model's context window, MaxTokens the room for its answer.
 	Budget, MaxTokens int
-	// ReserveTokens is what system prompt and tools take, 0 if the host doesn't say.
+	// ReserveTokens is what system prompt and tools take, 0 if the host gives none.
 	ReserveTokens int
 }
 

@@ -18,7 +18,7 @@ const maxOpenStaged = 4
 // each once. On Linux a large group costs two syncfs calls whatever its size;
 // elsewhere and for small groups it is one fsync per file and directory.
 //
-// A group is not a transaction: if a rename fails, files before it stand under
+// A group is not a transaction: if a rename fails, files before it are under
 // their names. No file is ever seen half written. A Group is for one goroutine
 // and is used up by Commit or Abort.
 type Group struct {
@@ -37,7 +37,7 @@ type staged struct {
 	synced    bool
 }
 
-// NewGroup returns a group whose temps stand in the directory stage, which
+// NewGroup returns a group whose temps are in the directory stage, which
 // must exist and be on the file system of the targets.
 func NewGroup(stage string) *Group {
 	return &Group{stage: stage, seen: make(map[string]bool)}

@@ -3,7 +3,7 @@
 // generated, so that no scanner takes them for a leak, and by another seed others.
 //
 //	kinds.txt ─┐
-//	more.txt  ─┴► Texts(file, seed) ──► text, and the secrets that stand in it
+//	more.txt  ─┴► Texts(file, seed) ──► text, and the secrets in it
 //	none.txt  ───► texts that look alike and hold none
 package canary
 
@@ -96,7 +96,7 @@ func Texts(name string, seed uint64) (out []Text) {
 }
 
 // Left are the secrets of which something can still be read: all of a short one, and
-// any eight bytes of another that stand in a row.
+// any eight bytes of another in a row.
 func Left(text string, secrets []string) (out []string) {
 	for _, v := range secrets {
 		n := min(len(v), 8)

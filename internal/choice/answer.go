@@ -100,7 +100,7 @@ func (o Offer) leaves() bool {
 	return o.Asks || slices.ContainsFunc(scan(o.Question), func(t token) bool { return t.is(isWhich | isOption) })
 }
 
-// titled is the option whose title a reply repeats, beside words that say nothing; -1 if
+// titled returns the option whose title a reply repeats, beside words that mean nothing; -1 if
 // none or several.
 func (o Offer) titled(reply string) int {
 	found := -1
@@ -147,7 +147,7 @@ func (o Offer) labels(text string) bool {
 	})
 }
 
-// core is a text without the words at its ends that say nothing.
+// core returns a text without the words at its ends that mean nothing.
 func core(s string) string {
 	tokens := scan(s)
 	idle := func(t token) bool { return t.kind == stop || t.kind == comma || t.is(isFill|isPick|isYes) }
@@ -298,7 +298,7 @@ func (r *reading) endsDenied(t token) bool {
 		!slices.ContainsFunc(r.tokens[r.at+1:], func(t token) bool { return t.kind != comma && !t.is(isFill|isPick) })
 }
 
-// selectsNext reports whether a selector follows, behind words that say nothing.
+// selectsNext reports whether a selector follows, behind words that mean nothing.
 func (r *reading) selectsNext() bool {
 	at, keyed, negated := r.at, r.keyed, r.negated
 	defer func() { r.at, r.keyed, r.negated = at, keyed, negated }()

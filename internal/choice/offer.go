@@ -224,8 +224,8 @@ func (g group) questions() bool {
 	return 2*n > g.size()
 }
 
-// haveRivals reports whether several groups each stand behind a question: which one a reply
-// means can't be told.
+// haveRivals reports whether several groups each follow a question: which one a reply
+// means can't be determined.
 func haveRivals(lines []string, groups []group) bool {
 	n := 0
 	for _, g := range groups {

@@ -117,7 +117,7 @@ func (r *reading) ordinal() bool {
 	return true
 }
 
-// bounded reports whether what follows n tokens lets them stand for themselves: "2 retries"
+// bounded reports whether what follows n tokens lets them count as themselves: "2 retries"
 // are not the second.
 func (r *reading) bounded(n int) bool {
 	t := r.next(n)

@@ -46,7 +46,7 @@ func bullets(lines []string) group {
 	return group{}
 }
 
-// headings are those of one level that stand last.
+// headings are those of one level that come last.
 func headings(lines []string) group {
 	byLevel := map[int]group{}
 	var best group

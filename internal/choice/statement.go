@@ -10,13 +10,13 @@ import (
 )
 
 // StatementRunes is how long a statement is at most, in characters, and maxStatements how
-// many of a text are told.
+// many of a text are returned.
 const (
 	StatementRunes = 220
 	maxStatements  = 3
 )
 
-// Statements are the sentences of an agent's text that say that something is decided, by
+// Statements returns the sentences of an agent's text that state that something is decided, by
 // the agent or by it and the person: "We decided to …", "I'll go with … because …",
 // "Decision: …". What is denied, asked, supposed, quoted or told of others is none. Where
 // a sentence decides for "that" or "option 2", what follows it is said with it.
@@ -92,7 +92,7 @@ func undecided(rest string) bool {
 
 // cueWords are the phrases of all languages that statements are known by.
 type cueWords struct {
-	// starts begin a sentence, with what must stand in it behind them; ends stand
+	// starts begin a sentence, with what must be in it behind them; ends are
 	// anywhere in one.
 	starts   [][2]string
 	ends     []string

@@ -58,7 +58,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestDefaultsAreThePackages compares defaults that stand in another package as well.
+// TestDefaultsAreThePackages compares defaults that are in another package as well.
 func TestDefaultsAreThePackages(t *testing.T) {
 	c := config.Default()
 	w, ch, r, e, m := &c.Workspace, &c.Chunking, &c.Retrieval, &c.Embedding, &c.Summary.Model

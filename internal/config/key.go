@@ -188,7 +188,7 @@ func (k Key) parse(text string) error {
 	return parse(k.value, text)
 }
 
-// check reports whether the value may stand. Its text is read again, so that a
+// check reports whether the value is allowed. Its text is read again, so that a
 // value that was not read from text is held to the same rules.
 func (k Key) check() error {
 	if k.Unsaid() {

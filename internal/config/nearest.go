@@ -20,7 +20,7 @@ func (c *Config) suggest(s section, word string) string {
 	return fmt.Sprintf("keys of %s are %s", s.name, strings.Join(s.words(), ", "))
 }
 
-// words are the names that may stand in a section.
+// words are the names that may be in a section.
 func (s section) words() []string {
 	var out []string
 	for _, k := range s.keys {

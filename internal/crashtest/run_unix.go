@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
-// arm lets the process kill itself before the operation that it was told, or write
+// arm lets the process kill itself before the operation that it was given, or write
 // down how many operations there were.
 func arm(t *testing.T) {
 	at, err := strconv.Atoi(os.Getenv(envAt))

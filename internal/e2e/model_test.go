@@ -95,7 +95,7 @@ func (m *model) answer(t fakemodel.Turn) fakemodel.Reply {
 	return fakemodel.Reply{Text: "next", Calls: calls[done : done+1]}
 }
 
-// newest is the newest user message and how many results stand behind it.
+// newest is the newest user message and how many results follow it.
 func newest(body []byte) (words string, results int) {
 	var c chat
 	if json.Unmarshal(body, &c) != nil {

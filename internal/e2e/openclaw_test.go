@@ -225,7 +225,7 @@ func (s *script) committed(t *testing.T) {
 	}
 }
 
-// kept: every turn's words stand in the state folder.
+// kept: every turn's words are in the state folder.
 func (s *script) kept(t *testing.T) {
 	all := contents(t, s.g.stateDir())
 	for n := range s.turns {

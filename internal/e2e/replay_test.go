@@ -54,7 +54,7 @@ type server struct {
 	t *testing.T
 	c net.Conn
 	r *bufio.Scanner
-	// now are today's names of marks and plans that stand in the recording.
+	// now are today's names of marks and plans that are in the recording.
 	now map[string]string
 }
 

@@ -35,7 +35,7 @@ func (openai) segments(_ []byte, messages []json.RawMessage) ([]Segment, error) 
 		s := openaiMessage(fmt.Sprintf("messages[%d]", i), raw, m.Content)
 		s.role, s.text, s.Result = m.Role, textOf(m.Content), m.ToolCallID
 		out = append(out, s)
-		for j, c := range m.ToolCalls { // their bytes stand in the message
+		for j, c := range m.ToolCalls { // their bytes are in the message
 			out = append(out, Segment{Where: fmt.Sprintf("messages[%d].tool_calls[%d]", i, j), Call: c.ID, role: m.Role})
 		}
 	}

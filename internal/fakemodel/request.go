@@ -15,7 +15,7 @@ type Segment struct {
 	Where string
 	// Bytes are those that were sent, without a cache_control member.
 	Bytes []byte
-	// Marked reports whether a cache_control stood there.
+	// Marked reports whether a cache_control was there.
 	Marked bool
 	// Call and Result are the id of the tool call that it is or answers.
 	Call, Result string

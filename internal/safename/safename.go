@@ -1,7 +1,7 @@
 // Package safename makes names of folders of words that come from elsewhere: the
 // keys of sessions, the names of agents.
 //
-// No two words get one name, also where the disk doesn't tell upper from lower case
+// No two words get one name, also where the disk doesn't distinguish upper from lower case
 // (macOS, Windows), and no name is one that Windows reserves or changes. A name holds
 // nothing but its word, so that processes and machines come to the same one.
 //

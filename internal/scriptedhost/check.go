@@ -22,7 +22,7 @@ type Sight struct {
 	Prompt string
 	// Restore is the text to go on from, Pointed what it and the prompt point to.
 	Restore, Pointed string
-	// Markdown is all that the workspace's files say.
+	// Markdown is the content of all the workspace's files.
 	Markdown string
 	// Workspace is the folder that was looked at, a copy.
 	Workspace string
@@ -30,7 +30,7 @@ type Sight struct {
 
 // Check looks for everything in the ledger, in a copy of all that is on disk,
 // so that looking changes nothing. A step that was under way when the process was
-// killed may be named: what it adds may stand or not.
+// killed may be named: what it adds may be there or not.
 func (h *Host) Check(ctx context.Context, underWay *Step) error {
 	dir, err := h.copied()
 	if err != nil {
@@ -185,7 +185,7 @@ func (h *Host) follow(ctx context.Context, text string) (string, error) {
 	return b.String(), nil
 }
 
-// markdown is all that the workspace's files say.
+// markdown returns the content of all the workspace's files.
 func markdown(dir string) (string, error) {
 	var b strings.Builder
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

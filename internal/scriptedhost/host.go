@@ -235,7 +235,7 @@ func (h *Host) boundary(ctx context.Context, st *Step) error {
 	return h.blame(p.Faults)
 }
 
-// forbidden are faults that no step may show: something that has to stand did not.
+// forbidden are faults that no step may show: something that has to be shown was not.
 var forbidden = map[kernel.FaultCode]bool{kernel.FaultFlushMiss: true, kernel.FaultBootstrap: true, kernel.FaultPinned: true,
 	kernel.FaultSilentRecall: true, kernel.FaultCheckpoint: true, kernel.FaultFlushSkipped: true, kernel.FaultNotRecorded: true,
 	kernel.FaultNotTraced: true, kernel.FaultProjectionLost: true, kernel.FaultProject: true}

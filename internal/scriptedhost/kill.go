@@ -29,7 +29,7 @@ const (
 )
 
 // Child is the test that [Kills] runs in processes of their own. It follows the
-// script of make's setup from the step that it is told, and prints what was
+// script of make's setup from the given step, and prints what was
 // acknowledged.
 func Child(t *testing.T, make func() Setup) {
 	t.Helper()

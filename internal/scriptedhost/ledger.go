@@ -8,12 +8,12 @@ import (
 
 // Ledger is what a host knows that its kernel has to keep.
 type Ledger struct {
-	// Goal and Step are those of the plan page now, Pinned the rules that stand in
+	// Goal and Step are those of the plan page now, Pinned the rules that are in
 	// every prompt.
 	Goal, Step string
 	Pinned     []string
 	// Told and Decisions are those of this epoch, Logged what a boundary has brought
-	// to the day's log: decisions at any, told rules and open items at a reset.
+	// to the day's log: decisions at any, rules told in conversation and open items at a reset.
 	Told, Decisions []string
 	Logged          []string
 	// Question is what the agent's last word asks, Items what is open of its plan.

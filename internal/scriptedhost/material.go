@@ -16,7 +16,7 @@ type Work struct {
 	Results []memkernel.Message
 }
 
-// Sizes of the work that is taken over, in bytes of text: very short calls say
+// Sizes of the work that is taken over, in bytes of text: very short calls show
 // nothing, and what overflows a window is a script's own event.
 const minWork, maxWork = 200, 24_000
 

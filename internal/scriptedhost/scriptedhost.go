@@ -112,7 +112,7 @@ func (k Kind) Event() bool {
 }
 
 // Step is one call of the kernel, with what is said before it and what has to
-// stand once it is acknowledged.
+// be there once it is acknowledged.
 type Step struct {
 	Kind Kind
 	// Turn counts the script's turns from 1.

@@ -9,7 +9,7 @@
 //
 // Reads go through [os.Root]; writes go through internal/atomicfile, once the name
 // has been looked at. The package interprets no content, follows no link, and never
-// removes what it was not told to by name.
+// removes what it was not asked to by name.
 package statedir
 
 import (
@@ -61,7 +61,7 @@ func (e *LinkError) Error() string {
 }
 
 // Check is [Dir.Path] for who opens a file by its path, as a database does: it
-// refuses what must not be followed. Nothing need stand there.
+// refuses what must not be followed. Nothing need be there.
 func (d Dir) Check(name string) (string, error) {
 	if _, err := d.look(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -110,7 +110,7 @@ func (d Dir) rename(err error, rel string) error {
 }
 
 // kind is what is wrong with a mode, "" for a folder, and for a regular file where
-// one may stand.
+// one may be there.
 func kind(m fs.FileMode, folder bool) string {
 	switch {
 	case m.IsDir():

@@ -258,7 +258,7 @@ func (b *Batch) Bytes() int64 { return b.bytes }
 
 // Commit writes what is not stored yet and makes all of the batch durable:
 // only after it returns nil may a pointer to one of its blobs be handed out.
-// After an error some blobs may stand; nothing is left half written. The batch is
+// After an error some blobs may be there; nothing is left half written. The batch is
 // empty then, and an empty one touches nothing. Files of what it returns counts the
 // blobs that were new.
 func (b *Batch) Commit(ctx context.Context) (Stats, error) {

@@ -86,7 +86,7 @@ func each(t *testing.T, f func(t *rapid.T, k kind, s store.Store)) {
 	}
 }
 
-// model is what should stand, by name.
+// model is what should be there, by name.
 type model map[string]string
 
 // action does something to a store. On the way the content of each name it touches is

@@ -1,6 +1,6 @@
 // Package store is where the program's state is kept: documents, journals and blobs
 // by name, and locks among processes. [Files] keeps them in a state directory;
-// package memstore keeps them in memory and fails as it is told to, for tests. What
+// package memstore keeps them in memory and fails on demand, for tests. What
 // both promise is at [Store] and [Journal], and one suite of tests holds them to it.
 //
 // A name is made of parts between slashes, as sessions/main/journal.jsonl; the parts
@@ -166,7 +166,7 @@ func (s *Stats) Add(o Stats) {
 var ErrTorn = errors.New("bytes of unknown content may stand at the end")
 
 // ErrReadOnly is wrapped by the error of a lock that can't be made where it should
-// stand.
+// be kept.
 var ErrReadOnly = errors.New("nothing can be written")
 
 // LockedError reports a lock that somebody else holds.

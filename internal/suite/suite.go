@@ -2,7 +2,7 @@
 // version and waits for no disk, `make test-long` runs them whole. It is for tests
 // only, and makes no test fail by itself but one whose environment can't be read.
 //
-// Parameters of the long suite stand in the environment; doc/testing.md lists them.
+// Parameters of the long suite are in the environment; doc/testing.md lists them.
 package suite
 
 import (

@@ -46,7 +46,7 @@ func JSON(doc string) string {
 // nothing that Text would replace.
 func Name(s string) bool { return !strings.ContainsAny(s, "\n\t\r") && Text(s) == s }
 
-// replace has f write what may not stand as it is.
+// replace has f write what may not stay as it is.
 func (c *Run) replace(s string, f func(b *strings.Builder, r rune, bad string)) string {
 	var b strings.Builder
 	done := 0 // what of s is in b
@@ -85,7 +85,7 @@ func (c *Run) saw(r rune) {
 	}
 }
 
-// allows reports whether a character may stand as it is, before the rest of the text.
+// allows reports whether a character may stay as it is, before the rest of the text.
 func (c *Run) allows(r rune, rest string) bool {
 	next, _ := utf8.DecodeRuneInString(rest)
 	switch {

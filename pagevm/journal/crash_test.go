@@ -18,7 +18,7 @@ func TestJournalCrash(t *testing.T) {
 		s := memstore.New()
 		var want []string // what was appended, of which the first firm records are synced
 		firm := 0
-		var may [][]string // what may stand instead, for what was under way
+		var may [][]string // what may be there instead, for what was under way
 		for life := range rapid.IntRange(1, 4).Draw(t, "lives") {
 			j, err := OpenJournalIn(s, "s/journal.jsonl", nil)
 			if err != nil {

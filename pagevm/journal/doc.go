@@ -21,8 +21,8 @@
 //  4. A transaction is one write and one fsync: after a crash it is there whole or
 //     not at all. An acknowledged one is there, and a second delivery of it is a
 //     duplicate.
-//  5. Replaying the journal gives the state that stood, byte for byte, whatever the
-//     rules say by then; so does replaying it after [Journal.Compact].
+//  5. Replaying the journal gives the same state, byte for byte, whatever the
+//     rules are by then; so does replaying it after [Journal.Compact].
 //
 // The contract does not judge whether an update is true.
 //

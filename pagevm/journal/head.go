@@ -13,7 +13,7 @@ import (
 )
 
 // Beside a journal is its head, which records how far the journal was synced, so
-// that what a crash left behind that point is told from damage before it:
+// that what a crash left behind that point is distinguished from damage before it:
 //
 //	journal.head
 //	┌───────────────────────────────────────────────────────────────────┐

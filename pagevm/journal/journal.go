@@ -32,7 +32,7 @@ import (
 //
 // Lines are only ever appended, all lines of one unit by one write and made
 // durable by one fsync. How far that went is in the journal's head
-// (journal_head.go). A tail that a crash tore was never acknowledged, can only stand
+// (journal_head.go). A tail that a crash tore was never acknowledged, can only be
 // behind that place, and is dropped, or put aside if it has whole lines. Anything
 // else that is broken, missing, moved or doubled is damage: an error that names the
 // line, and changes nothing.
@@ -149,7 +149,7 @@ type Journal struct {
 }
 
 // lineHead is how a line begins and where: enough, with the checksum in it, to
-// tell that the file up to there is still the one that was read.
+// show that the file up to there is still the one that was read.
 type lineHead struct {
 	at    int64
 	bytes []byte
@@ -261,7 +261,7 @@ func (j *Journal) Size() int64 {
 // Path is the journal's file.
 func (j *Journal) Path() string { return j.path }
 
-// Close closes the file. It syncs nothing: what Append was told to sync is
+// Close closes the file. It syncs nothing: what Append was asked to sync is
 // durable already.
 func (j *Journal) Close() error {
 	j.mu.Lock()

@@ -15,7 +15,7 @@ import (
 //
 // It is the only way by which anything leaves a journal, and for what was asked to
 // be forgotten. The caller holds the session's lock; a process that has the old
-// file open is told by its next Refresh or append. It holds the new file in memory.
+// file open learns it from its next Refresh or append. It holds the new file in memory.
 func (j *Journal) Rewrite(edit func(*Record) (keep bool, err error)) (CompactStats, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -69,7 +69,7 @@ func (j *Journal) rewritten(edit func(*Record) (bool, error)) ([]byte, *Journal,
 	return buf.Bytes(), n, nil
 }
 
-// eachKept calls f for every record that a snapshot does not stand for, with its
+// eachKept calls f for every record that a snapshot does not replace, with its
 // bytes.
 func (j *Journal) eachKept(f func(r Record, raw []byte) error) error {
 	r := newLineReader(j.path, io.NewSectionReader(j.f, 0, j.off), 0, 0)

@@ -21,7 +21,7 @@ type Lost struct {
 	Offset int64 `json:"offset"`
 	Bytes  int64 `json:"bytes"`
 	// Reason is what is wrong, About what the line seems to have been, "" if that can't
-	// be told.
+	// be determined.
 	Reason string `json:"reason"`
 	About  string `json:"about,omitempty"`
 }
@@ -31,7 +31,7 @@ type Salvage struct {
 	// Records and Commits count what is sound.
 	Records, Commits int
 	// Lost are stretches of the file, in their order; Unfit names what is whole and can't
-	// stand without what is lost.
+	// be kept without what is lost.
 	Lost  []Lost
 	Unfit []string
 
@@ -133,13 +133,13 @@ func (s *Salvage) lose(r *lineReader, err error) {
 	}
 	r.off, r.line = r.off+n, r.line+1
 	if k := len(s.Lost) - 1; k >= 0 && s.Lost[k].Offset+s.Lost[k].Bytes == l.Offset && s.Lost[k].About == "" && l.About == "" {
-		s.Lost[k].Bytes += n // a stretch of garbage is told once
+		s.Lost[k].Bytes += n // a stretch of garbage is reported once
 		return
 	}
 	s.Lost = append(s.Lost, l)
 }
 
-// take keeps a record that is whole, if it can stand where its unit is.
+// take keeps a record that is whole, if it fits where its unit is.
 func (s *Salvage) take(rec Record, raw []byte, open *string) {
 	switch rec.Op {
 	case OpStaged:

@@ -14,7 +14,7 @@ import (
 
 // A journal damaged anywhere is salvaged: what it holds then opens, every line that
 // was not touched is in it but for what built on a lost one, and the damaged bytes
-// stand beside it.
+// are beside it.
 func TestSalvage(t *testing.T) {
 	rules := testRules(t)
 	path := filepath.Join(t.TempDir(), "journal.jsonl")

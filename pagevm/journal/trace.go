@@ -68,7 +68,7 @@ func NewTrace(in store.Store, name string, h TraceHeader, max int64) *Trace {
 // Begin makes the file ready for the next line: a torn tail is cut off, a file
 // that is too large, another version's or no trace is renamed to *.1.jsonl, over
 // the one that was. fresh reports whether what was appended before by this value is not
-// in front of the next line, which must therefore stand by itself.
+// in front of the next line, which must therefore be readable by itself.
 func (t *Trace) Begin() (fresh bool, err error) {
 	if t.f != nil && !t.current() {
 		t.Close()

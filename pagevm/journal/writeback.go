@@ -135,24 +135,24 @@ type Transaction struct {
 	Point CommitPoint
 	By    Principal
 	// AllOrNothing commits nothing if any update is rejected. Without it the
-	// valid updates stand.
+	// valid updates are committed.
 	AllOrNothing bool
 	Updates      []Update
 }
 
 // Receipt describes what became of a transaction.
 type Receipt struct {
-	// Outcome is Refused if nothing was accepted, or not all of what should stand
+	// Outcome is Refused if nothing was accepted, or not all of what is committed
 	// only together.
 	Outcome Outcome `json:"outcome"`
 	// Seq counts the journal's committed writebacks, from 1; 0 if this one is not.
 	Seq   int         `json:"seq,omitempty"`
 	Point CommitPoint `json:"point,omitempty"`
-	// Accepted are the updates that stand, Rejected the others with their codes.
+	// Accepted are the updates that were committed, Rejected the others with their codes.
 	// A duplicate has those of the first delivery.
 	Accepted []string    `json:"accepted,omitempty"`
 	Rejected []Rejection `json:"rejected,omitempty"`
-	// Stats tell what it cost.
+	// Stats are what it cost.
 	Stats Stats `json:"-"`
 }
 

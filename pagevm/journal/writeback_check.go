@@ -26,7 +26,7 @@ type Resolver interface {
 type Policy interface {
 	// Name is what a refusal cites.
 	Name() string
-	// Refuse returns why the update may not stand, "" if it may.
+	// Refuse returns why the update is refused, "" if it is not.
 	Refuse(p Proposal) string
 }
 
@@ -70,7 +70,7 @@ func (p Proposal) Current(field, id string) (json.RawMessage, bool) {
 //     every value is of its type and within its limits;
 //  2. provenance: the evidence resolves, and so does all that it rests on,
 //     without a cycle; the page is not gone;
-//  3. scope: the page's type may stand there, private state is written by its own
+//  3. scope: the page's type may be there, private state is written by its own
 //     session only, the project's by who was given the right;
 //  4. non-destructive: append and merge keep every committed entry, set_with_version
 //     and a merged member were made from the last committed version;
@@ -106,7 +106,7 @@ type verdict struct {
 	allOrNothing bool
 }
 
-// commits reports whether anything is to stand.
+// commits reports whether anything is to be committed.
 func (v *verdict) commits() bool {
 	return len(v.accepted) > 0 && (len(v.rejected) == 0 || !v.allOrNothing)
 }

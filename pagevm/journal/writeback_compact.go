@@ -16,7 +16,7 @@ type CompactStats struct {
 // their state. Rejections, opaque transactions and all other records keep their
 // bytes and their order. The new file is read and compared before it takes the old
 // one's name, in one step that a crash leaves done or not done. The caller holds
-// the session's lock; a process that has the old file open is told by its next
+// the session's lock; a process that has the old file open learns it from its next
 // Refresh or append. A journal without writebacks is left as it is.
 //
 // It holds the new file in memory.

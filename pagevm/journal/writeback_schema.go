@@ -76,7 +76,7 @@ type FieldSpec struct {
 
 // TypeSpec describes what pages of a type are.
 type TypeSpec struct {
-	// Scopes are where pages of the type may stand.
+	// Scopes are where pages of the type may be.
 	Scopes []memkernel.Scope    `json:"scopes"`
 	Fields map[string]FieldSpec `json:"fields"`
 	// HardPin: every page of the type is hard-pinned. Of other types those are

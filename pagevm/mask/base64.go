@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Payload is binary content that stood in a text as base64.
+// Payload is binary content that was in a text as base64.
 type Payload struct {
 	// Type is the media type that a data URL named, "" if none did.
 	Type string

@@ -18,7 +18,7 @@ func looksJSON(s string) bool {
 	return s != "" && (s[0] == '{' || s[0] == '[' || s[0] == '"')
 }
 
-// maskStrings masks the strings of JSON as what they say: an escape would hide where
+// maskStrings masks the strings of JSON decoded: an escape would hide where
 // a line ends, a quote, and letters beyond ASCII. Only a string in which something
 // is found is written anew; what is no JSON stays.
 func (m *Masker) maskStrings(s string, found *Secrets, depth int) string {

@@ -32,7 +32,7 @@ func (m *Masker) maskOwn(s string, found *Secrets) string {
 			i++
 			continue
 		case hit.start > i:
-			// Between a key and its value another secret may stand.
+			// There may be another secret between a key and its value.
 			if value.kind == "" || hit.start < value.start {
 				value = hit
 			}
@@ -361,7 +361,7 @@ func keyLines(s string, j int) (end, n int) {
 
 func base64Byte(c byte) bool { return setAlnum.has(c) || c == '+' || c == '/' || c == '=' }
 
-// keyBytes counts the base64 characters that stand in runs of at least 16.
+// keyBytes counts the base64 characters in runs of at least 16.
 func keyBytes(s string) (n int) {
 	run := 0
 	for i := 0; i <= len(s); i++ {

@@ -32,7 +32,7 @@ func (s *Secrets) Add(o Secrets) {
 
 func (s *Secrets) add(rule string) { s.Add(Secrets{rule: 1}) }
 
-// Options say what is no secret here.
+// Options set what is no secret here.
 type Options struct {
 	// Allow are values that are never masked: each a literal, which must be all of
 	// what a rule found, or /an expression/ between slashes, which must match some

@@ -268,7 +268,7 @@ func (r *maskRule) findOwn(s string, w window, hits []match) []match {
 }
 
 // inBase64 reports whether what begins at i goes on with a long run of base64, where
-// any few letters stand sooner or later: a +, a / or a line break is a boundary to
+// any few letters occur sooner or later: a +, a / or a line break is a boundary to
 // expressions, and none there.
 func inBase64(s string, i int) bool {
 	if i == 0 || strings.IndexByte("+/\n", s[i-1]) < 0 {

@@ -5,7 +5,7 @@ import "strings"
 // stated describes how a language says what a password is. Words are those for passwords,
 // is those that come between one and its value, besides a colon. Both are
 // expressions; case does not matter. Find are the words to look for first, as they
-// stand in text.
+// are in text.
 type stated struct{ find, words, is string }
 
 // statedIn has the languages of index/analysis, and some more.

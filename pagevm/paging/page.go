@@ -133,7 +133,7 @@ func (p *Page) checkTokens() error {
 	return nil
 }
 
-// Floor is the lowest level at which the page may stand while it is held (Table
+// Floor is the lowest level at which the page may be shown while it is held (Table
 // 1): structured for bootstrap, constraint and plan, else the handle; the next
 // better one that it has if it lacks that.
 func (p *Page) Floor() pagevm.Level {

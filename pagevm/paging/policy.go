@@ -88,7 +88,7 @@ func Policies() []string {
 const OracleHorizon = 3
 
 // ByName returns a policy of Table 2, LRU (section 5.2), or memkernel: the kernel of
-// this module, which pins nothing that its host does not pin, is told no demand, and
+// this module, which pins nothing that its host does not pin, is given no demand, and
 // assembles its prompts itself. The oracle looks OracleHorizon turns ahead.
 func ByName(name string) (Policy, error) {
 	whole := Knobs{Pin: true, Prefetch: true, WritebackCompaction: true, WritebackReset: true, Resolve: true}

@@ -39,7 +39,7 @@ func (e *Engine) assemble(s *session, demand []string) {
 	e.out.Tokens = used + e.cfg.Fixed
 }
 
-// minimum is the lowest level at which a page may stand now, Gone for a rule that
+// minimum is the lowest level at which a page may be shown now, Gone for a rule that
 // was lost and that nobody pins.
 func (e *Engine) minimum(r *row, en *entry) pagevm.Level {
 	low := r.lowest

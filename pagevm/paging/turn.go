@@ -57,7 +57,7 @@ type Turn struct {
 	// Demand are the pages that the call needs.
 	Demand []string `json:"demand,omitempty"`
 	Calls  []Call   `json:"tool_calls,omitempty"`
-	// Arrive are pages that are new: they stand in full behind the prompt that was
+	// Arrive are pages that are new: they are in full behind the prompt that was
 	// assembled. Calls, Dirty and Begin of the same turn may name them.
 	Arrive []Page `json:"arrive,omitempty"`
 	// Dirty are pages that the call changed.
@@ -225,7 +225,7 @@ func (e *Engine) foresee(s *session, future []Future) {
 }
 
 // arrive takes in the turn's results: new pages, pages that ran again or had to be
-// fetched. All of them stand in full behind the prompt.
+// fetched. All of them are in full behind the prompt.
 func (e *Engine) arrive(s *session, t *Turn) {
 	for i := range t.Arrive {
 		e.insert(t.Arrive[i], pagevm.Gone)
@@ -253,7 +253,7 @@ func (e *Engine) arrive(s *session, t *Turn) {
 	}
 }
 
-// show makes a page stand as it came.
+// show puts a page into the prompt as it came.
 func (e *Engine) show(en *entry) {
 	en.level, en.limit, en.last, en.loaded = pagevm.Full, pagevm.Full, int32(e.turn), true
 }

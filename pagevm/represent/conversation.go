@@ -145,7 +145,7 @@ func (s *scan) favourRoles(us []Utterance) (label []int) {
 	label = make([]int, len(s.units))
 	end, i := 0, 0
 	for k, u := range us {
-		// A message's text ends its stretch; before it stand a line break,
+		// A message's text ends its stretch; before it come a line break,
 		// unless it is the first, and the label's line.
 		start := end
 		if k > 0 {

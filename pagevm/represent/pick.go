@@ -198,7 +198,7 @@ func (p *picker) head(lines, bytes int) []bool {
 }
 
 // names lists up to n names that no kept unit shows: the paths and identifiers
-// that stand in most units, ties by first appearance, in at most bytes.
+// that occur in most units, ties by first appearance, in at most bytes.
 func (s *scan) names(keep []bool, worth float32, n, bytes int) []string {
 	count := make([]int32, len(s.known))
 	for _, t := range s.toks {

@@ -11,7 +11,7 @@ import (
 const doneShown = 3
 
 // Plan makes the structured and pointer representations of a plan: the
-// lines that name its goal, its step and what is done and next, by what they say
+// lines that name its goal, its step and what is done and next, by their words
 // or by the heading over them; headings and commands; then one line with the goal.
 func Plan(id, text, resolver string) []pagevm.Rep {
 	text = strings.ToValidUTF8(text, "\uFFFD")

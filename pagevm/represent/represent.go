@@ -141,7 +141,7 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 }
 
 // room is how many bytes of a text of n bytes a compressed representation may
-// quote beside extra bytes of its own. Too little to say anything is of no use, so
+// quote beside extra bytes of its own. Too little to mean anything is of no use, so
 // that short texts get a few lines whatever the ratio.
 func (o *Options) room(n, extra int) int {
 	return max(min(int(o.Ratio*float64(n)), o.MaxBytes)-extra, o.QuoteBytes/8)

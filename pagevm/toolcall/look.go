@@ -8,7 +8,7 @@ import (
 
 // Look is what a call looks at, as far as the call itself shows. A look that comes to
 // the same again brought what was known; anything else may have been run again to act
-// once more, or to see how things stand now.
+// once more, or to see how things are now.
 type Look uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 	LookMoving
 )
 
-// Files is what an edit changes, and a command that can't be told.
+// Files is what an edit changes, and a command that can't be determined.
 const Files = "files"
 
 // Looks returns what a call looks at. of names what that depends on, or what an act
@@ -47,7 +47,7 @@ func Looks(tool, input string) (l Look, of []string) {
 	return l, []string{server}
 }
 
-// The words of tool names and commands that say what a call does. Those of moving say so
+// The words of tool names and commands that show what a call does. Those of moving do so
 // as a tool's first or last word only ("list_time_entries" is a list).
 var (
 	actWords = Names("create update delete write send add remove set edit put post insert move rename run exec execute " +
@@ -150,7 +150,7 @@ func looksShell(input string) (l Look, of []string) {
 	return l, of
 }
 
-// looksCommand goes by a command's program, and where that alone does not say it by
+// looksCommand goes by a command's program, and where that alone does not show it by
 // the first of its words that does.
 func looksCommand(c *simpleCommand) (Look, []string) {
 	words := c.words

@@ -16,7 +16,7 @@ import (
 type Kind uint8
 
 const (
-	// CallOther neither reads nor edits one file, as far as can be told.
+	// CallOther neither reads nor edits one file, as far as is known.
 	CallOther Kind = iota
 	// CallRead shows the content of a file, or a part of it.
 	CallRead

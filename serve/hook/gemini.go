@@ -81,7 +81,7 @@ func geminiNews(f io.ReaderAt, path string, size int64, from seam) (*news, error
 }
 
 // geminiConversation is what records are in a conversation: the user's words, the
-// model's with its calls, and behind these their results. A result may stand in the
+// model's with its calls, and behind these their results. A result may be in the
 // record of its call, in a row of type user behind it, or in both; it is one message
 // under one key wherever it is, since records are written again as they grow. What
 // the program told its user is none of it.
@@ -193,9 +193,9 @@ func (r *geminiRecord) answer() (memkernel.Message, []geminiOpen) {
 }
 
 // said is what a row of type user holds: words, and the results of calls. Beside results
-// stand the program's words, and so they do in a row that only its rewriting has;
+// are the program's words, and so they are in a row that only its rewriting has;
 // otherwise they are the user's, but for the files that the program shows for an @,
-// which stand in parts of their own.
+// which are in parts of their own.
 func (r *geminiRecord) said() (m memkernel.Message, results []memkernel.Part) {
 	m = memkernel.Message{Key: r.ID, Time: r.Timestamp, Role: memkernel.RoleUser}
 	parts := geminiParts(r.Content)

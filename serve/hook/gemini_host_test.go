@@ -378,7 +378,7 @@ func TestGeminiRewritten(t *testing.T) {
 	}
 }
 
-// TestGeminiLostPrompts: prompts that an older hook stood before are gone from the host's
+// TestGeminiLostPrompts: prompts that an older hook preceded are gone from the host's
 // list with a resume, and stay in the session.
 func TestGeminiLostPrompts(t *testing.T) {
 	g := newGemini(newProject(t, nil))

@@ -14,7 +14,7 @@ import (
 // geminiPlayer plays the records of a session file to the conversation as it was said.
 // The file also holds the program's own list of messages, which it replaces as a whole
 // ($set) where it resumes, compresses, masks outputs or gives a call up: then messages
-// are missing that were said, and others stand under new ids, with new times and less
+// are missing that were said, and others are under new ids, with new times and less
 // content. So a message that was a line of the file stays as it was said, under its
 // first id, whatever the list does with it; it goes where the user takes it back.
 type geminiPlayer struct {
@@ -127,7 +127,7 @@ func (p *geminiPlayer) rewind(id string) {
 	from, listed := 0, slices.Index(p.list, id)
 	if r, ok := p.at[id]; ok {
 		from = slices.Index(p.rows, r)
-	} else if listed >= 0 { // a summary: to what stood behind it
+	} else if listed >= 0 { // a summary: to what followed it
 		from = len(p.rows)
 		for _, id := range p.list[listed:] {
 			if r := p.at[id]; r != nil {

@@ -67,7 +67,7 @@ func (s *Setup) close() error {
 }
 
 // record reads the session's record under its lock. A record that can't be read is
-// begun anew and told.
+// begun anew and reported.
 func (h *handler) record(ctx context.Context) (*record, func(), error) {
 	if h.Host.row().moments[h.e.Name] == userPrompt {
 		var cancel context.CancelFunc

@@ -64,7 +64,7 @@ func (d *document) line(depth int) hujson.Extra {
 	return hujson.Extra("\n" + strings.Repeat(d.indent, depth))
 }
 
-// add puts a member behind the others of an object whose members stand at a depth.
+// add puts a member behind the others of an object whose members are at a depth.
 func (d *document) add(o *hujson.Object, name string, v hujson.Value, depth int) error {
 	if d.indent != "" {
 		v.BeforeExtra = hujson.Extra(" ")
@@ -86,7 +86,7 @@ func (d *document) push(a *hujson.Array, v any, depth int) error {
 	return nil
 }
 
-// close has a bracket stand on a line of its own, where it does not yet.
+// close puts a bracket on a line of its own, where it is not yet.
 func (d *document) close(extra *hujson.Extra, depth int) {
 	if !bytes.ContainsRune(*extra, '\n') {
 		*extra = d.line(depth)

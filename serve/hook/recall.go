@@ -63,7 +63,7 @@ func (h *handler) pack(r *record, hits []retrieval.Hit) string {
 const intro = `memkernel keeps the memory of this project: MEMORY.md and memory/*.md. Before answering about prior work, decisions, dates, people or preferences, search it, with the tool memory_search or the command "memkernel search QUESTION"; read what it cites with memory_get. Keep what should last with memory_append.`
 
 // memory is what a session that begins gets to know: that there is a memory, and the
-// files that stand for it. "" if there is none.
+// files that represent it. "" if there is none.
 func (h *handler) memory(ctx context.Context, r *record) (string, error) {
 	s := h.setup
 	if s.Store == nil || s.RecallTokens < 0 {

@@ -28,7 +28,7 @@ type record struct {
 	Seam seam `json:"seam"`
 	// Model is the one that spoke last.
 	Model string `json:"model,omitempty"`
-	// Level is the gauge's level that was told.
+	// Level is the gauge's level that was reported.
 	Level int `json:"level,omitempty"`
 	// Shown is what was recalled since the last compaction, by id and newest last,
 	// Lines what the session began with.
@@ -44,7 +44,7 @@ type record struct {
 	Brought *brought   `json:"brought,omitempty"`
 	// Compactions is how many of them, as the transcript counts, were answered for.
 	Compactions int `json:"compactions,omitempty"`
-	// Broken is the line of the transcript that was told last as unreadable.
+	// Broken is the line of the transcript that was reported last as unreadable.
 	Broken string `json:"broken,omitempty"`
 
 	// borrowed: another hook holds the session's lock, and what it writes counts.

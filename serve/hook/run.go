@@ -43,7 +43,7 @@ type Setup struct {
 	NoMemory, NoDailyLogs bool
 }
 
-// Options say for whom an event is answered.
+// Options set for whom an event is answered.
 type Options struct {
 	Host Host
 	// Workspace and StateDir are the user's choice; "" finds them by the event.
@@ -58,7 +58,7 @@ type Options struct {
 	Deadline time.Duration
 	Now      func() time.Time
 	Getenv   func(string) string
-	// Problems is told what the log could not be; nil for nobody.
+	// Problems gets what the log could not take; nil for nobody.
 	Problems io.Writer
 }
 

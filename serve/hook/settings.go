@@ -55,7 +55,7 @@ func (e *SettingsError) Error() string {
 
 func (e *SettingsError) Unwrap() error { return e.Err }
 
-// backupSuffix is behind the name of what stood there before.
+// backupSuffix is behind the name of what was there before.
 const backupSuffix = ".before-memkernel"
 
 // Install adds the hooks, or brings those that are there up to date.
@@ -77,7 +77,7 @@ func (s Settings) Install() (*Change, error) {
 	return c, nil
 }
 
-// Uninstall takes the hooks out. A file that differs from what stood there before by
+// Uninstall takes the hooks out. A file that differs from what was there before by
 // the hooks alone becomes that, byte for byte; one that only held them goes.
 func (s Settings) Uninstall() (*Change, error) {
 	c, err := s.read()
@@ -119,7 +119,7 @@ func without(h Host, data []byte) []byte {
 	return d.bytes()
 }
 
-// sameJSON reports whether two documents say the same.
+// sameJSON reports whether two documents have the same content.
 func sameJSON(a, b []byte) bool {
 	read := func(data []byte) (v any, err error) {
 		dec := json.NewDecoder(bytes.NewReader(data))
@@ -171,7 +171,7 @@ func (c *Change) Changed() bool {
 // ErrChanged is returned where a file was written to between the look and the write.
 var ErrChanged = errors.New("the file was changed meanwhile: run it again")
 
-// Apply writes the change: first what stood there before, then the file, each whole
+// Apply writes the change: first what was there before, then the file, each whole
 // or not at all.
 func (c *Change) Apply() error {
 	if !c.Changed() {

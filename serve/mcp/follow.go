@@ -14,7 +14,7 @@ import (
 
 // follower notifies clients when resources to which they subscribed have changed. It
 // watches from the first subscription on; where the system can't watch, only what
-// this server writes is told.
+// this server writes is announced.
 type follower struct {
 	s *Server
 

@@ -92,7 +92,7 @@ func TestDeadlineGrows(t *testing.T) {
 }
 
 // What a client has counted is planned where it goes on from a conversation that was
-// planned, and passes where it can't be told to be one: files, definitions, prompts.
+// planned, and passes where it can't be recognised as one: files, definitions, prompts.
 func TestCountsOfFragments(t *testing.T) {
 	up := answering(`{"input_tokens":7}`)
 	s := newStage(t, fakemodel.Options{}, proxy.Options{}, up)

@@ -41,7 +41,7 @@ type api struct {
 	// by which it changes it.
 	elsewhere []string
 	// blocks are the types that are known beside text, tools and media: they keep their
-	// bytes, and mean what they mean wherever they stand.
+	// bytes, and mean what they mean wherever they are.
 	blocks []string
 }
 

@@ -69,7 +69,7 @@ func (x *Proxy) refusal(r *http.Request) (int, string) {
 }
 
 // knowsHost reports whether a request was meant for this machine. Where others may reach
-// it they name it as they like; but a browser may have been told by a page's own name
+// it they name it as they like; but a browser may have learnt from a page's own name
 // server that the page's name is this address.
 func (x *Proxy) knowsHost(r *http.Request) bool {
 	host := hostOnly(r.Host)

@@ -14,7 +14,7 @@
 //     completions and responses are read. Every other path passes as it is.
 //   - In doubt a request goes out with the bytes that the client wrote: what can't be
 //     read, what has its history elsewhere, what is no conversation. The answer's
-//     X-Memkernel header and the log say why.
+//     X-Memkernel header and the log name the reason.
 //   - Where the kernel has no plan, or not in time (Options.Deadline), what the newest
 //     plan sent goes out with the new messages behind it, so that the provider's cache
 //     is read; and the next plan is told. Without a plan before, it is the bytes that
@@ -86,7 +86,7 @@ type Options struct {
 	// Deadline is how long a request waits for its plan. Then the plan is cancelled, and
 	// what the newest one sent goes out with the new messages behind it.
 	Deadline time.Duration
-	// OneShots plans requests without tools that begin no conversation that could be told,
+	// OneShots plans requests without tools that begin no conversation that could be recognised,
 	// too; see doc/proxy.md.
 	OneShots bool
 	// MaxBody is the largest request that is taken, in bytes.

@@ -204,7 +204,7 @@ func TestUnchangedStays(t *testing.T) {
 	}
 }
 
-// The client's markers on tools and system stand; with those of the plan there are
+// The client's markers on tools and system are kept; with those of the plan there are
 // never more than four, and no longer lifetime behind a shorter one.
 func TestMarkers(t *testing.T) {
 	s := newStage(t, fakemodel.Options{Script: script}, proxy.Options{ContextWindow: 20_000}, nil)
@@ -226,7 +226,7 @@ func TestMarkers(t *testing.T) {
 				sum++
 			}
 		}
-		if !strings.Contains(string(r.Body), `"please do step 0 of the plan"`) { // cut, so that the plan's markers stand
+		if !strings.Contains(string(r.Body), `"please do step 0 of the plan"`) { // cut, so that the plan's markers are there
 			written++
 			if sum > 4 || sum < 3 {
 				t.Errorf("request %d has %d markers", i, sum)
@@ -330,7 +330,7 @@ func TestParallelSessions(t *testing.T) {
 	}
 }
 
-// A proxy that begins anew on the same state goes on where the one before stood.
+// A proxy that begins anew on the same state goes on where the one before stopped.
 func TestRestart(t *testing.T) {
 	s := newStage(t, fakemodel.Options{Script: script}, proxy.Options{ContextWindow: 20_000}, nil)
 	msgs := s.turns(anthropic, 16)
@@ -400,7 +400,7 @@ func TestSideConversations(t *testing.T) {
 	}
 }
 
-// TestCheckpointsNameTheSource: the headers of a request say where its session comes from,
+// TestCheckpointsNameTheSource: the headers of a request name where its session comes from,
 // in the session's checkpoints, beside what the provider billed.
 func TestCheckpointsNameTheSource(t *testing.T) {
 	s := newStage(t, fakemodel.Options{Script: script}, proxy.Options{}, nil)

@@ -185,7 +185,7 @@ func (l *lines) of(id identity, tools bool) *line {
 
 // begun finds the conversation that a request which only asks for its size goes on
 // from: the one whose newest plan was made for the most of its messages; nil if there is
-// none. What such a request is of can't be told from it alone: clients have files,
+// none. What such a request is of can't be determined from it alone: clients have files,
 // tool definitions and prompts counted in the form of a conversation.
 func (l *lines) begun(b *transcript.Body, id identity, named bool) (found *line) {
 	l.mu.Lock()
@@ -256,7 +256,7 @@ func (l *lines) release() {
 	l.released = l.n
 }
 
-// hashMessages is the hash of what messages say, whatever cache markers they carry.
+// hashMessages returns the hash of the messages' content, whatever cache markers they carry.
 func hashMessages(msgs []memkernel.Message) string {
 	h := sha256.New()
 	for i := range msgs {

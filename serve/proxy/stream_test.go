@@ -191,7 +191,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// A proxy that is told to stop takes no new request, lets the answer under way end and
+// A proxy that is asked to stop takes no new request, lets the answer under way end and
 // commits it.
 func TestStop(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
@@ -242,7 +242,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// Keys reach the upstream, and stand nowhere else: not in the log, not in what is
+// Keys reach the upstream, and are nowhere else: not in the log, not in what is
 // written, whatever the outcome.
 func TestKeysAreNotKept(t *testing.T) {
 	secrets := []string{"hush-aaaa-1111", "hush-bbbb-2222", "hush-cccc-3333", "hush-dddd-4444", "hush-eeee-5555"}

@@ -1,5 +1,5 @@
 // Package memstore keeps a store in memory, for tests of what is above one. It
-// fails as it is told to ([Store.SetFault]): refuses a write, does part of one, or dies
+// fails on demand ([Store.SetFault]): refuses a write, does part of one, or dies
 // in the middle of it; and [Store.Restart] gives what the next process finds, after a
 // kill or after a power cut that lost, tore and reordered what was not synced.
 //
@@ -79,7 +79,7 @@ type node struct {
 	data []byte
 	time time.Time
 	// The first firm bytes survive a power cut, but for what was patched since: old has
-	// what stood there. ghost was cut off behind them and may come back.
+	// what was there. ghost was cut off behind them and may come back.
 	firm  int
 	old   []piece
 	ghost []byte

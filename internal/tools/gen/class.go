@@ -4,8 +4,8 @@ import "unicode"
 
 // Character classes as bits, as in budget/class.go.
 const (
-	classUpper   = 1 << iota // may stand in the upper run of a word: Lu Lt Lm Lo M
-	classLower               // may stand in the lower run of a word: Ll Lm Lo M
+	classUpper   = 1 << iota // may be in the upper run of a word: Lu Lt Lm Lo M
+	classLower               // may be in the lower run of a word: Ll Lm Lo M
 	classMark                // M, which is in both runs but is no letter
 	classNumber              // N
 	classSpace               // white space

@@ -69,7 +69,7 @@ func vocabularyTable(ranks map[string]int) ([]byte, error) {
 }
 
 // pairTable maps each token's last merge (left, right) to the token. One pair
-// per token is enough: if two neighbours ever stand where their bytes spell a
+// per token is enough: if two neighbours ever are where their bytes spell a
 // token, the merges inside those bytes went as they go for the token alone, so
 // the pair is the one found here.
 func pairTable(tokens []string, ranks map[string]int) ([]uint64, error) {

@@ -103,7 +103,7 @@ func exported(dir string) (names, methods int, err error) {
 		}
 		for _, d := range f.Decls {
 			for _, name := range declared(d) {
-				seen[name] = true // a name may stand in a file for each system
+				seen[name] = true // a name may be in a file for each system
 			}
 		}
 	}

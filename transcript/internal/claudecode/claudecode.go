@@ -81,7 +81,7 @@ func parse(e *wire.Entry) error {
 
 // extra is what the assembler makes something of.
 type extra struct {
-	branch             string // sidechain id; "?" if only parents tell
+	branch             string // sidechain id; "?" if only parents show it
 	group              string // records of one group are one message
 	fork               bool   // a plain user message that may open a fork
 	cleared            []string

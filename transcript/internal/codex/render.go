@@ -126,7 +126,7 @@ func appendFunctionOutput(dst []byte, r *memkernel.ToolResult) []byte {
 }
 
 // appendOutput appends the output of a call, custom or not: the item types
-// must agree, and a result does not say of which kind its call was.
+// must agree, and a result does not show of which kind its call was.
 func appendOutput(dst []byte, r *memkernel.ToolResult, custom bool) []byte {
 	if r == nil || r.Opaque {
 		return dst

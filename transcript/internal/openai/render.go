@@ -255,7 +255,7 @@ func rewrite(r *wire.Renderer, e *wire.Envelope) (string, map[string]string) {
 const NoMark = -2
 
 // callRunEnd returns the end of a run of assistant messages that begins at i, if
-// results for one of them stand behind a later one: calls must be answered by
+// results for one of them follow a later one: calls must be answered by
 // the next message, so such a run has to be one message.
 func callRunEnd(r *wire.Renderer, i int) int {
 	end, asks := i, false

@@ -132,7 +132,7 @@ func (d *Dialect) Rank() int {
 	return 2
 }
 
-// Words are some that speak for a dialect where they stand at a place, and how much each
+// Words are some that speak for a dialect where they are at a place, and how much each
 // does; of the model's name a part is enough.
 type Words struct {
 	At     Place

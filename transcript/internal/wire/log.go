@@ -70,7 +70,7 @@ type About struct {
 	Tools          []memkernel.Tool
 }
 
-// Flags say which views leave a message out.
+// Flags mark which views leave a message out.
 type Flags struct {
 	Unsent   bool // was never part of a prompt
 	HostSkip bool // the host leaves it out of later prompts
@@ -215,7 +215,7 @@ func Join(into, m *memkernel.Message) {
 	}
 }
 
-// Plain puts messages together that stand for themselves.
+// Plain puts messages together that are complete by themselves.
 func Plain(l *Log) (add func(*Entry), finish func()) {
 	return func(e *Entry) {
 		if l.Adopt(&e.About); e.Kind == KindMessage {

@@ -14,7 +14,7 @@ func PlainUser(m memkernel.Message) bool {
 }
 
 // HasResults reports whether m answers a tool call of the client's. Results of
-// tools that the provider runs stand inside the assistant's own message.
+// tools that the provider runs are inside the assistant's own message.
 func HasResults(m memkernel.Message) bool {
 	if m.Role == memkernel.RoleAssistant {
 		return false

@@ -137,8 +137,8 @@ func IsSystemRole(role memkernel.Role) bool {
 	return role == memkernel.RoleSystem || role == memkernel.RoleDeveloper
 }
 
-// Rewrite is a list of messages in the place of a client's; write has what is to stand
-// for one.
+// Rewrite is a list of messages in the place of a client's; write writes what
+// replaces one.
 func (r *Renderer) Rewrite(e *Envelope, write func(i int, m *memkernel.Message)) string {
 	r.Dst = append(make([]byte, 0, len(e.Raw)+4096), '[')
 	r.Dst = append(r.Dst, strings.TrimSpace(e.Lead)...)
