@@ -27,7 +27,7 @@ type Usage struct {
 	OutputTokens int `json:"output_tokens"`
 }
 
-// InputTotal is the size of the prompt that was billed, in tokens.
+// InputTotal returns the size of the prompt that was billed, in tokens.
 func (u Usage) InputTotal() int {
 	return u.InputTokens + u.CacheReadTokens + u.CacheWrite5mTokens + u.CacheWrite1hTokens
 }
@@ -210,7 +210,7 @@ func (f *figures) usage() (Usage, error) {
 	return u, err
 }
 
-// both is a figure of the cache, whichever way it is given.
+// both returns a figure of the cache, whichever way it is given.
 func (f *figures) both(within, beside int) (int, error) {
 	if a, b := f.n[within], f.n[beside]; a > 0 && b > 0 && a != b {
 		return 0, fmt.Errorf("%s is %d and %s is %d, which are the same tokens", f.name[within], a, f.name[beside], b)
@@ -218,7 +218,7 @@ func (f *figures) both(within, beside int) (int, error) {
 	return max(f.n[within], f.n[beside]), nil
 }
 
-// uncached is what of the prompt was neither read from the cache nor written to it.
+// uncached returns what of the prompt was neither read from the cache nor written to it.
 func (f *figures) uncached(read, written int) (int, error) {
 	prompt, name := f.n[whole], f.name[whole]
 	if miss := f.n[missed]; miss > 0 {

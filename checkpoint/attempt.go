@@ -88,7 +88,7 @@ func (u *updater) attempt(tc *memkernel.ToolCall) Attempt {
 	return a
 }
 
-// reading is the reader's own view of a call.
+// reading returns the reader's own view of a call.
 func (u *updater) reading(id string) summary.Call {
 	calls := u.s.Thread.Reader.Pending
 	if i := slices.IndexFunc(calls, func(c summary.Call) bool { return c.ID == id }); i >= 0 {
@@ -118,7 +118,7 @@ func (u *updater) names(paths []string) []string {
 	return out
 }
 
-// program is what a command runs: its first word that sets no variable, and up to
+// program returns what a command runs: its first word that sets no variable, and up to
 // two bare words behind it, such as the verb of git or the script of npm.
 func program(command string) string {
 	w := strings.Fields(command)
@@ -181,7 +181,7 @@ func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 	}
 }
 
-// complaint is an error line, "" if it is a host's notice rather than a tool's
+// complaint returns an error line, "" if it is a host's notice rather than a tool's
 // word: in brackets of either kind (no output, an interruption), that a parallel
 // call failed, or a line without a letter. What fails so teaches nothing.
 func (u *updater) complaint(line string) string {
@@ -283,7 +283,7 @@ func (u *updater) learn(f Failure, a Attempt) {
 	u.s.Learnings.Items = capped(append(items, l), MaxLearnings)
 }
 
-// helpers are what came between a failure and its way out and may have helped. A
+// helpers returns what came between a failure and its way out and may have helped. A
 // change of some file explains why the same call works now, or a check; of a call
 // that is another one it explains nothing.
 func (f Failure) helpers(a Attempt) []string {

@@ -112,7 +112,7 @@ const (
 	FromEstimate Name = "estimate"
 )
 
-// gauge is the reading at which a checkpoint was written.
+// gauge returns the reading at which a checkpoint was written.
 func (u TokenUsage) gauge() int {
 	if u.GaugeTokens > 0 {
 		return u.GaugeTokens
@@ -242,7 +242,7 @@ func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 	return c
 }
 
-// usage is the newest that a provider billed, or else the reading.
+// usage returns the newest that a provider billed, or else the reading.
 func (s *State) usage(in Input) TokenUsage {
 	r := in.Reading
 	u := TokenUsage{InputTokens: r.Tokens, ContextWindow: r.Window}
@@ -301,7 +301,7 @@ func (t *ThreadState) status() Status {
 	return StatusIdle
 }
 
-// underWay is the newest call without a result, or else the newest.
+// underWay returns the newest call without a result, or else the newest.
 func (t *ThreadState) underWay() *CallSummary {
 	if n := len(t.Pending); n > 0 {
 		return &t.Pending[n-1].CallSummary
@@ -309,7 +309,7 @@ func (t *ThreadState) underWay() *CallSummary {
 	return t.LastCall
 }
 
-// nextAction is the agent's own plan, if it has touched it since the user spoke.
+// nextAction returns the agent's own plan, if it has touched it since the user spoke.
 func (t *ThreadState) nextAction(w Working) string {
 	planned := t.Planned > 0 && t.Planned == t.Reader.Turn
 	switch step := t.Reader.Step(); {
@@ -331,7 +331,7 @@ func (t *ThreadState) nextAction(w Working) string {
 	return ""
 }
 
-// constraints are those of earlier checkpoints, then those that were read since, each
+// constraints returns the constraints of earlier checkpoints, then those that were read since, each
 // at its first place.
 func (s *State) constraints(prev *Checkpoint) []Text {
 	out := slices.Clone(prev.Constraints)
@@ -369,7 +369,7 @@ func (s *State) resources(prev *Checkpoint, in Input) Resources {
 	}
 }
 
-// merged is the older names, the host's, then the captured ones, each at its last
+// merged returns the older names, the host's, then the captured ones, each at its last
 // place.
 func merged(old []Name, uses []Use, host []string, max int) []Name {
 	out := slices.Clone(old)

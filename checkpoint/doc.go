@@ -36,9 +36,9 @@
 // which is synced, as the pages of the messages are in the session's journal. A
 // state file that it left torn is begun anew, which is reported. A checkpoint exists
 // once its own file does; the pointer, the emptied state and the removal of old
-// files are made good by the next one. Every entry carries the number of the message it came from, every checkpoint that of the
-// last message in it, so that what a checkpoint holds already is known without
-// asking a clock.
+// files are made good by the next one. Every entry carries the number of the message
+// it came from, every checkpoint that of the last message in it, so that what a
+// checkpoint holds already is known without asking a clock.
 //
 // The package never deletes a checkpoint that is not older than the last five,
 // never changes one that was written, never repairs a damaged one: it goes back

@@ -84,7 +84,7 @@ func (u *updater) trimTail() {
 	}
 }
 
-// columns is a text's length with wide characters counted twice, which carry as
+// columns returns a text's length with wide characters counted twice, which carry as
 // much as two letters at least; it need not be exact above longReply.
 func columns(s string) int {
 	n := 0
@@ -99,7 +99,7 @@ func columns(s string) int {
 	return n
 }
 
-// exchanges are the key exchanges in their order: the first message, the newest
+// exchanges returns the key exchanges in their order: the first message, the newest
 // pivots, the last two exchanges, at most MaxExchanges.
 func (t *ThreadState) exchanges() []ExchangeCapture {
 	var out []ExchangeCapture

@@ -46,7 +46,7 @@ type Written struct {
 	Damaged []Damage
 }
 
-// file is a checkpoint's file within the session's folder.
+// file returns a checkpoint's file within the session's folder.
 func file(id string) string { return path.Join(checkpointFolder, id+".yaml") }
 
 // Checkpoint bundles a state behind the newest checkpoint and writes it: the new
@@ -242,7 +242,7 @@ func (s Store) pointsTo(c *Checkpoint) error {
 	return nil
 }
 
-// pointerDamage is what is wrong with the pointer. One that is behind the files is
+// pointerDamage returns what is wrong with the pointer. One that is behind the files is
 // what a kill leaves, and nothing is lost by it; one that is ahead names a file
 // that is gone.
 func (s Store) pointerDamage(all []int) []Damage {

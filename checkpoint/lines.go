@@ -33,7 +33,7 @@ const (
 	tagMore       = "more"
 )
 
-// String is the line as it is written.
+// String returns the line as it is written.
 func (l Line) String() string { return "- [" + l.Tag + "] " + l.Text }
 
 var lineForm = regexp.MustCompile(`^- \[([a-z]+)\] (.+)$`)
@@ -65,7 +65,7 @@ func Lines(c *Checkpoint, maxBytes int) []Line {
 	return bounded(head, lists(c), maxBytes)
 }
 
-// lists are those of a checkpoint as lines, each oldest first but the open items,
+// lists returns the lists of a checkpoint as lines, each oldest first but the open items,
 // whose last is the least pressing.
 func lists(c *Checkpoint) [][]Line {
 	var constraints, decisions, open, lessons, modified, read []Line
@@ -97,7 +97,7 @@ func appendLine(out []Line, tag, text string) []Line {
 	return out
 }
 
-// timed is the time of a decision behind its text.
+// timed returns the time of a decision behind its text.
 func timed(t Time) string {
 	if t.IsZero() {
 		return ""

@@ -106,7 +106,7 @@ func Restore(c *Checkpoint, opt *RestoreOptions) string {
 	return r.text()
 }
 
-// SectionText is a section in full, newest first.
+// SectionText returns a section in full, newest first.
 func SectionText(c *Checkpoint, s Section) string {
 	r := newRestorer(c, (&RestoreOptions{Sections: []Section{s}}).orDefault())
 	var b strings.Builder
@@ -220,7 +220,7 @@ func from(c *Checkpoint) []string {
 	return []string{"From: " + strings.Join(parts, ", ") + "\n"}
 }
 
-// goal is what all of it is for, where that is not what is being worked on.
+// goal returns what all of it is for, where that is not what is being worked on.
 func goal(c *Checkpoint) []string {
 	if g := line(c.Working.Goal, topicRunes); g != "" && g != line(c.Working.Topic, topicRunes) {
 		return []string{"Goal: " + g + "\n"}
@@ -383,7 +383,7 @@ func (r *restorer) text() string {
 	return b.String()
 }
 
-// more is the way to a section, on one line.
+// more returns the way to a section, on one line.
 func (r *restorer) more(s Section, n int) string {
 	if r.o.Source != "" {
 		return "in " + line(r.o.Source, nameRunes)

@@ -276,7 +276,7 @@ func (s State) Old(msgs []memkernel.Message) bool {
 	return len(t.Seen) == maxSeen && !slices.ContainsFunc(msgs, func(m memkernel.Message) bool { return m.Key == t.LastKey })
 }
 
-// last is the number of the newest message that left anything in the state. After
+// last returns the number of the newest message that left anything in the state. After
 // a kill the reading position may be behind the other files.
 func (s State) last() int {
 	n := s.Thread.Captured
@@ -294,7 +294,7 @@ func (s State) last() int {
 	return n
 }
 
-// next is the state of the cycle behind a checkpoint that holds s. The thread
+// next returns the state of the cycle behind a checkpoint that holds s. The thread
 // goes on: it is bounded, and the next checkpoint needs its beginning.
 func (s State) next() State {
 	s = s.clone()
@@ -329,7 +329,7 @@ func (k *seenKeys) add(key string) {
 	}
 }
 
-// MarshalText gives eight bytes per key in base64.
+// MarshalText returns eight bytes per key in base64.
 func (k seenKeys) MarshalText() ([]byte, error) {
 	raw := make([]byte, 0, 8*len(k))
 	for _, h := range k {

@@ -32,7 +32,7 @@ type Store struct {
 // NewStore names the folder of a session. It touches nothing.
 func NewStore(in store.Store) Store { return Store{in, new(store.Stats)} }
 
-// Spent is what the methods have written since it was last asked for.
+// Spent returns what the methods have written since it was last asked for.
 func (s Store) Spent() store.Stats {
 	st := *s.spent
 	*s.spent = store.Stats{}
@@ -46,7 +46,7 @@ func (s Store) put(how store.Durability, docs ...store.Doc) error {
 	return err
 }
 
-// stateName is a state file within the folder.
+// stateName returns a state file within the folder.
 func stateName(name string) string { return path.Join(stateFolder, name) }
 
 const stateFolder, checkpointFolder = "state", "checkpoints"
@@ -171,7 +171,7 @@ type stateFile struct {
 	clear   func()
 }
 
-// files are the parts in the order in which they are written.
+// files returns the parts in the order in which they are written.
 func (s *State) files() []stateFile {
 	return []stateFile{
 		{decisionsFile, &s.Decisions, &s.Decisions.Version, func() { s.Decisions = DecisionState{} }},

@@ -145,7 +145,7 @@ func Unmarshal(data []byte) (*Checkpoint, error) {
 	return c, c.check()
 }
 
-// checkSum is the data before the line with its hash.
+// checkSum returns the data before the line with its hash.
 func checkSum(data []byte) ([]byte, error) {
 	if len(data) > maxFileBytes {
 		return nil, fmt.Errorf("%d bytes are too many", len(data))

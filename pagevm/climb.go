@@ -13,7 +13,7 @@ type Step struct {
 
 // Climber owns the entries of a selection.
 type Climber interface {
-	// Next is the next step of an entry that costs at most room tokens, false if
+	// Next returns the next step of an entry that costs at most room tokens, false if
 	// there is none.
 	Next(entry int32, room int) (Step, bool)
 	// Take makes a step, or returns why not.

@@ -154,7 +154,7 @@ type Said struct {
 	Lines []Quote `json:"lines"`
 }
 
-// Text is the structured representation that the fields make, "" if no
+// Text returns the structured representation that the fields make, "" if no
 // member is set.
 func (f *Fields) Text() string {
 	switch {
@@ -258,7 +258,7 @@ func wholeMark(b []byte, resolver, page string) []byte {
 	return append(append(append(append(b, "whole: "...), resolver...), ' '), page...)
 }
 
-// Quotes are all lines that the fields quote, in the order of the content.
+// Quotes returns all lines that the fields quote, in the order of the content.
 func (f *EvidenceFields) Quotes() []Quote {
 	qs := make([]Quote, 0, len(f.Errors)+len(f.Telling)+2)
 	for _, q := range [...]*Quote{f.First, f.Last} {

@@ -119,7 +119,7 @@ type Page struct {
 	Reps []Rep `json:"reps,omitempty"`
 }
 
-// Floor is the lowest level at which a page of type t may ever be shown, given
+// Floor returns the lowest level at which a page of type t may ever be shown, given
 // that the request names a resolver (a tool by which the model can follow a
 // pointer) or not. Without one nothing may go below Structured.
 func Floor(t Type, resolver bool) Level {

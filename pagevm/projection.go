@@ -108,7 +108,7 @@ type Recall struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Recalled is the newest outcome of retrieval that is under an alignment: if
+// Recalled returns the newest outcome of retrieval that is under an alignment: if
 // the host took back the messages that it followed, it counts as never run.
 func (p *Projection) Recalled(a Alignment) Recall {
 	if a.Items == len(p.Items) || p.Recall.Page == "" {
@@ -134,7 +134,7 @@ func (p *Projection) Tokens() int {
 	return n
 }
 
-// LastEvent is the cold event that the newest cold cut used, "" if none.
+// LastEvent returns the cold event that the newest cold cut used, "" if none.
 func (p *Projection) LastEvent() string {
 	for i := len(p.Cuts) - 1; i >= 0; i-- {
 		if p.Cuts[i].Event != "" {
@@ -195,7 +195,7 @@ type Place struct {
 	Opener bool `json:"opener,omitempty"`
 }
 
-// Tokens is what the message costs when shown in full.
+// Tokens returns what the message costs when shown in full.
 func (m *HostMessage) Tokens() int {
 	n := 0
 	for i := range m.Segments {
@@ -204,13 +204,13 @@ func (m *HostMessage) Tokens() int {
 	return n
 }
 
-// at is what segment s shows at level l, and whether it has that level.
+// at returns what segment s shows at level l, and whether it has that level.
 func (s *Segment) at(l Level) (Shown, bool) {
 	sh := s.At[l]
 	return sh, sh.Hash != ""
 }
 
-// Lowest is the cheapest level that the segment may take under the floor.
+// Lowest returns the cheapest level that the segment may take under the floor.
 func (s *Segment) Lowest(resolver bool) Level {
 	if !s.Committed {
 		return s.First

@@ -140,7 +140,7 @@ func (s *selection) mustStay(i int) bool {
 	return slices.ContainsFunc(s.in.Host[i].Segments, func(g Segment) bool { return !g.Committed })
 }
 
-// Next is the best step of an atom within room: to come in, or to show more of one
+// Next returns the best step of an atom within room: to come in, or to show more of one
 // page.
 func (s *selection) Next(entry int32, room int) (Step, bool) {
 	a := &s.atoms[entry]
@@ -157,7 +157,7 @@ func (s *selection) Next(entry int32, room int) (Step, bool) {
 	return Step{Rank: worth / float64(max(tokens, 1)), Cost: tokens, Entry: entry}, tokens >= 0 && tokens <= room
 }
 
-// enter is the atom coming in, with the rises that lift its worth per token.
+// enter returns the atom coming in, with the rises that lift its worth per token.
 func (s *selection) enter(a *atomChoice, room int) (worth float64, tokens int) {
 	for i := range a.pages {
 		p := &a.pages[i]
@@ -175,7 +175,7 @@ func (s *selection) enter(a *atomChoice, room int) (worth float64, tokens int) {
 	}
 }
 
-// rise is the best single rise of an atom that is kept; −1 tokens if there is none.
+// rise returns the best single rise of an atom that is kept; −1 tokens if there is none.
 func (s *selection) rise(a *atomChoice, room int) (worth float64, tokens int) {
 	for i := range a.pages {
 		a.next[i] = a.pages[i].level
@@ -188,7 +188,7 @@ func (s *selection) rise(a *atomChoice, room int) (worth float64, tokens int) {
 	return g, t
 }
 
-// best is the rise of one page above next with the most worth per token.
+// best returns the rise of one page above next with the most worth per token.
 func (s *selection) best(a *atomChoice, room int) (page int, to Level, worth float64, tokens int) {
 	page = -1
 	for i := range a.pages {
@@ -212,7 +212,7 @@ func (s *selection) best(a *atomChoice, room int) (page int, to Level, worth flo
 	return page, to, worth, tokens
 }
 
-// gain is what a page is worth more at one level than at another: its content, and
+// gain returns what a page is worth more at one level than at another: its content, and
 // the names that nobody shows yet. Count marks them as counted in this round.
 func (s *selection) gain(p *pageChoice, from, to Level, count bool) float64 {
 	g := p.traits.Worth(p.tokens(Full), p.seg.Superseded) * (levelLines[to] - levelLines[from])
@@ -272,7 +272,7 @@ func (s *selection) Take(st Step) Taken {
 	return Made
 }
 
-// wish is what was chosen, as a wish.
+// wish returns what was chosen, as a wish.
 func (s *selection) wish() *CutWish {
 	w := &CutWish{Levels: map[string]Level{}, Leave: map[int]bool{}}
 	for i := range s.atoms {

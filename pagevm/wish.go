@@ -24,7 +24,8 @@ type Wishes struct {
 	Cut *CutWish `json:"cut,omitempty"`
 	// Carry is the carry block as it should be from the next cut on; if CarryNow
 	// it is shown from the first plan (some page has no source position), or from
-	// here on if the host replaced what was in the prompt (by a summary of its own, or by another conversation).
+	// here on if the host replaced what was in the prompt (by a summary of its own, or
+	// by another conversation).
 	Carry    []Block `json:"carry,omitempty"`
 	CarryNow bool    `json:"carry_now,omitempty"`
 	// Drop are notes that the carry block of a cut replaces with better ones: they go with the cut.

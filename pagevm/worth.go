@@ -80,7 +80,7 @@ const maxShown = 2
 
 var shownShare = [maxShown]float64{1, 0.25}
 
-// Worth is how often the next turn is expected to need the name. Repetition counts,
+// Worth returns how often the next turn is expected to need the name. Repetition counts,
 // but less and less: a name said nine times is needed about twice as often as one
 // that was said once.
 func (n NameUse) Worth() float64 {
@@ -90,7 +90,7 @@ func (n NameUse) Worth() float64 {
 	return saidWorth * math.Cbrt(float64(n.Said)) * aged(n.Age, halfAge)
 }
 
-// Worth is how often the next turn is expected to need the segment for something
+// Worth returns how often the next turn is expected to need the segment for something
 // else than its names.
 func (t *Traits) Worth(tokens int, superseded bool) float64 {
 	w := unnamedShare * float64(tokens)

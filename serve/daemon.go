@@ -101,7 +101,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 }
 
-// serve is the daemon. It holds the lock.
+// serve returns the daemon. It holds the lock.
 func (d *Daemon) serve(ctx context.Context) (err error) {
 	k, opt, err := d.Open(ctx)
 	if err != nil {

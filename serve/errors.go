@@ -56,12 +56,12 @@ func newError(code int, name, message, hint string) *Error {
 	return &Error{Code: code, Message: message, Data: ErrorData{Code: name, Hint: hint}}
 }
 
-// invalid is an error of the message's form.
+// invalid returns an error of the message's form.
 func invalid(member, message string) *Error {
 	return newError(codeRequest, "INVALID_REQUEST", message, `a message is {"jsonrpc":"2.0","id":…,"method":…,"params":{…}}`)
 }
 
-// badParams is an error of a call's parameters.
+// badParams returns an error of a call's parameters.
 func badParams(hint, format string, args ...any) *Error {
 	return newError(codeParams, "INVALID_PARAMS", fmt.Sprintf(format, args...), hint)
 }

@@ -67,7 +67,7 @@ func (h *held) spell(plan string, items []transcript.Item) {
 	}
 }
 
-// spelled gives the items of a plan that have a message, by what it is; nil if it was
+// spelled returns the items of a plan that have a message, by what it is; nil if it was
 // not the last.
 func (h *held) spelled(plan string) map[string]int {
 	if h == nil || plan == "" || h.plan != plan {
@@ -198,7 +198,7 @@ func appendValues(in *transcript.Intake, values, keys []string) error {
 	return nil
 }
 
-// messages are those of a held conversation, nil if there is none.
+// messages returns the messages of a held conversation, nil if there is none.
 func (h *held) messages() []memkernel.Message {
 	if h == nil {
 		return nil

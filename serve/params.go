@@ -29,9 +29,9 @@ func (c *caller) deadline() time.Duration { return time.Duration(c.DeadlineMS) *
 
 // params are the parameters of a method.
 type params interface {
-	// lane is the session that the call has to wait for, "" for none.
+	// lane returns the session that the call has to wait for, "" for none.
 	lane() string
-	// deadline is how long the call may take, 0 if it doesn't say.
+	// deadline returns how long the call may take, 0 if it doesn't say.
 	deadline() time.Duration
 }
 
@@ -80,7 +80,7 @@ func decodeStrict(raw []byte, into any) (*json.Decoder, error) {
 	}
 }
 
-// memberNames are the JSON members of a struct, those of embedded ones too.
+// memberNames returns the JSON members of a struct, those of embedded ones too.
 func memberNames(t reflect.Type) []string {
 	var out []string
 	for i := range t.NumField() {
@@ -118,10 +118,10 @@ func (s *sourceCall) source() kernel.Source {
 
 func (s *sessionCall) lane() string { return "session " + s.key() }
 
-// key is the session's, by the name that the kernel gives to one without.
+// key returns the session's key, by the name that the kernel gives to one without.
 func (s *sessionCall) key() string { return orDefault(s.SessionKey) }
 
-// seconds is a whole number of seconds as a duration.
+// seconds returns a whole number of seconds as a duration.
 func seconds(name string, n int64) (time.Duration, *Error) {
 	const most = int64(1<<63-1) / int64(time.Second)
 	if n < 0 || n > most {

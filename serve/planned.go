@@ -118,7 +118,7 @@ func (out *planned) spellItems(made *kernel.ContextPlan, h *held, known string) 
 	return nil
 }
 
-// rowOf is an item as it travels. has are the items that the caller has, by what they
+// rowOf returns an item as it travels. has are the items that the caller has, by what they
 // spell.
 func rowOf(it transcript.Item, has map[string]int) item {
 	span := [2]int{it.From, it.To}

@@ -55,7 +55,7 @@ type Options struct {
 
 // Toolset is the tools that a model of one session can call.
 type Toolset interface {
-	// Definitions is a JSON list in a provider's format.
+	// Definitions returns a JSON list in a provider's format.
 	Definitions(format string) (json.RawMessage, error)
 	// Call answers a call. An argument that is wrong is an error.
 	Call(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error)

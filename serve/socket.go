@@ -31,7 +31,7 @@ type socketError struct{ Path, Problem string }
 
 func (e *socketError) Error() string { return fmt.Sprintf("socket %s: %s", e.Path, e.Problem) }
 
-// socketPath is where the daemon of a state directory listens: there, or, where that
+// socketPath returns where the daemon of a state directory listens: there, or, where that
 // path is too long for a socket, in a folder of the user's own under the runtime
 // directory.
 func socketPath(stateDir string) (string, error) {
@@ -179,7 +179,7 @@ func dial(path string) (net.Conn, error) {
 	return net.DialTimeout("unix", path, dialWait)
 }
 
-// recorded is the socket that the daemon wrote down, "" if it did not.
+// recorded returns the socket that the daemon wrote down, "" if it did not.
 func recorded(stateDir string) string {
 	data, err := statedir.At(stateDir).ReadFile(recordName)
 	var r record

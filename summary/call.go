@@ -89,7 +89,7 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 	}
 }
 
-// fields is the input as a JSON object, nil if it is none.
+// fields returns the input as a JSON object, nil if it is none.
 func fields(tc *memkernel.ToolCall) map[string]json.RawMessage {
 	if tc.Custom || !strings.HasPrefix(strings.TrimLeft(tc.Input, " \t\r\n"), "{") {
 		return nil
@@ -101,7 +101,7 @@ func fields(tc *memkernel.ToolCall) map[string]json.RawMessage {
 	return m
 }
 
-// str is a JSON string's value, "" for other values.
+// str returns a JSON string's value, "" for other values.
 func str(raw json.RawMessage) string {
 	var s string
 	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
@@ -110,7 +110,7 @@ func str(raw json.RawMessage) string {
 	return s
 }
 
-// commandLine is the shell command of an input: a string, or an argument
+// commandLine returns the shell command of an input: a string, or an argument
 // vector whose shell runs its last word.
 func commandLine(in map[string]json.RawMessage) string {
 	for _, k := range commandKeys {

@@ -269,7 +269,7 @@ func commitOf(s string) (subject string, ok bool) {
 	return "", true
 }
 
-// subjectOf is the first line of a quoted message or of the here document
+// subjectOf returns the first line of a quoted message or of the here document
 // that the quotes hold.
 func subjectOf(msg string) string {
 	quote := byte(' ')
@@ -293,7 +293,7 @@ func subjectOf(msg string) string {
 	return msg
 }
 
-// gitVerb is the subcommand of a git command, "" for other programs.
+// gitVerb returns the subcommand of a git command, "" for other programs.
 func gitVerb(w []string) string {
 	if len(w) < 2 || path.Base(w[0]) != "git" {
 		return ""
@@ -309,7 +309,7 @@ func gitVerb(w []string) string {
 	return ""
 }
 
-// newBranch is the branch that a simple command creates and switches to, and
+// newBranch returns the branch that a simple command creates and switches to, and
 // maybe the one that it switches to if its output shows it.
 func newBranch(w []string) (sure, maybe string) {
 	v := gitVerb(w)
@@ -334,7 +334,7 @@ func absolute(p string) bool {
 		len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/')
 }
 
-// cleanPath is the one spelling of a path under which it is remembered.
+// cleanPath returns the one spelling of a path under which it is remembered.
 func cleanPath(p string) string {
 	p = oneLine(p, pathRunes)
 	if p == "" || strings.Contains(p, `\`) || strings.Contains(p, "://") {

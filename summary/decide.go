@@ -21,7 +21,7 @@ func (a Ask) offer() choice.Offer {
 	return choice.Offer{Question: a.Text, Asks: a.Question, Options: a.Options, Inline: a.Inline}
 }
 
-// goesOn is what a text leaves to the person that follows another of the same turn: a
+// goesOn returns what a text leaves to the person that follows another of the same turn: a
 // question behind options asks about these.
 func (a Ask) goesOn(before Ask) Ask {
 	if a.Question && len(a.Options) == 0 && len(before.Options) > 0 {

@@ -38,7 +38,7 @@ func RenderNoted(s State, n Notes, capTokens int, count func(string) int, more f
 	return text
 }
 
-// ListNotes are all notes and closings, in the form of [List].
+// ListNotes returns all notes and closings, in the form of [List].
 func ListNotes(n Notes) string {
 	items := n.items(true)
 	if len(items) == 0 {
@@ -47,7 +47,7 @@ func ListNotes(n Notes) string {
 	return notesIntro + strings.Join(items, "")
 }
 
-// render is the section of the open notes within room tokens, "" if not one fits.
+// render returns the section of the open notes within room tokens, "" if not one fits.
 func (n Notes) render(room int, count func(string) int, more func(kind string, n int) string) string {
 	items := n.items(false)
 	for shown := len(items); shown > 0; shown-- {
@@ -68,7 +68,7 @@ func (n Notes) render(room int, count func(string) int, more func(kind string, n
 	return ""
 }
 
-// items are the notes as lines: goal and step, then the lists in turns, newest
+// items returns the notes as lines: goal and step, then the lists in turns, newest
 // first, constraints before the others; with closed ones behind their list if they
 // are wanted.
 func (n Notes) items(closed bool) []string {

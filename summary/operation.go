@@ -101,7 +101,7 @@ type Answered struct {
 // answer counts.
 const MarkID = "mark"
 
-// Updates are the mark and the operations as typed updates, and the facts. What is
+// Updates returns the mark and the operations as typed updates, and the facts. What is
 // malformed becomes an update that the journal refuses, so that it has the code;
 // what repeats an open entry is left out.
 func (a *Answered) Updates(ops []Operation) ([]journal.Update, []Fact, error) {
@@ -141,7 +141,7 @@ type builder struct {
 	seen map[string]bool // what is open, by kind and folded text
 }
 
-// texts is what the lists say already.
+// texts returns what the lists say already.
 func (a *Answered) texts() map[string]bool {
 	seen := map[string]bool{}
 	for _, kind := range noteLists {
@@ -210,7 +210,7 @@ func (a *Answered) clean(s string, runes int) string {
 	return oneLine(s, runes)
 }
 
-// source is the message of a label.
+// source returns the message of a label.
 func (a *Answered) source(label string) Source {
 	for _, s := range a.Sources {
 		if s.Label == label {
@@ -220,7 +220,7 @@ func (a *Answered) source(label string) Source {
 	return Source{}
 }
 
-// evidence is the page that an operation rests on. A label that is not known stays
+// evidence returns the page that an operation rests on. A label that is not known stays
 // what it is, and the journal refuses it.
 func (a *Answered) evidence(op Operation) string {
 	if s := a.source(op.Evidence); s.Page != "" {
@@ -256,7 +256,7 @@ func (a *Answered) entry(id string) (kind, key string, ok bool) {
 	return "", "", false
 }
 
-// Policy is what the journal asks about the updates of an answer beside its own
+// Policy returns what the journal asks about the updates of an answer beside its own
 // checks: a note has content, a constraint or a goal is what a person said, and an entry
 // is closed with a reason, only if it is open, and a constraint only on a person's later
 // words.

@@ -82,7 +82,7 @@ func items(raw json.RawMessage) []item {
 	return list
 }
 
-// id is an identifier that may be a string or a number.
+// id returns an identifier that may be a string or a number.
 func id(raw json.RawMessage) string {
 	if s := str(raw); s != "" {
 		return oneLine(s, nameRunes)
@@ -144,7 +144,7 @@ func (u *updater) taskCreated(text, result string) {
 	u.planned()
 }
 
-// hashNumber is the digits after the first # that has some.
+// hashNumber returns the digits after the first # that has some.
 func hashNumber(s string) string {
 	s = head(s, resultWindow)
 	for {
@@ -179,7 +179,7 @@ func updateTask(s *State, id, state, text string) {
 	}
 }
 
-// status is a state's name, cleaned, with the spellings of "running" made one.
+// status returns a state's name, cleaned, with the spellings of "running" made one.
 func status(s string) string {
 	switch s = strings.ToLower(oneLine(s, 24)); s {
 	case "in-progress", "inprogress", "active", "running", "doing":

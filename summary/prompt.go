@@ -49,7 +49,7 @@ func PromptFor(s State, n Notes, d Delta) Prompt {
 	return Prompt{System: promptSystem, User: b.String(), MaxTokens: maxAnswerTokens, Limit: maxAnswerBytes}
 }
 
-// entriesOf are the mechanical entries that a model may close.
+// entriesOf returns the mechanical entries that a model may close.
 func (s State) entriesOf(kind string) []Entry {
 	switch kind {
 	case KindConstraints:

@@ -8,7 +8,7 @@ import (
 // What other packages read a conversation with, so that a message means the same
 // to all of them.
 
-// Excerpt is the start of a text as one line of at most max runes, in the form
+// Excerpt returns the start of a text as one line of at most max runes, in the form
 // that every excerpt of a summary has: no control characters, no terminal
 // escapes, nothing but UTF-8, "…" at its end if something was left out.
 func Excerpt(s string, max int) string { return oneLine(s, max) }
@@ -31,7 +31,7 @@ func (c Call) Outcome(r *memkernel.ToolResult) (status, line string) {
 // Failed reports whether a status is that of a failure.
 func Failed(status string) bool { return failed(status) }
 
-// ended is the outcome of a call that nobody refused. A check whose status a
+// ended returns the outcome of a call that nobody refused. A check whose status a
 // pipe may hide failed if its output shows it.
 func (c Call) ended(r *memkernel.ToolResult, first, last string) string {
 	out := outcome(r, first, last)

@@ -65,7 +65,7 @@ func (u *updater) result(r *memkernel.ToolResult) {
 	}
 }
 
-// resultText is a result's text: one block as it is, several joined.
+// resultText returns a result's text: one block as it is, several joined.
 func resultText(r *memkernel.ToolResult) string {
 	if r.Opaque {
 		return ""
@@ -282,7 +282,7 @@ func seeBranch(p *Place, c Call, out, first string) {
 	})
 }
 
-// body is a result without the header that some hosts put before the output.
+// body returns a result without the header that some hosts put before the output.
 func body(s string) string {
 	if h := head(s, 400); strings.Contains(h, "\nOutput:\n") {
 		_, s, _ = strings.Cut(s, "\nOutput:\n")

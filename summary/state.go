@@ -243,7 +243,7 @@ func (s State) isFailing(text string) bool {
 	return slices.ContainsFunc(s.Threads, func(e Entry) bool { return e.Text == text })
 }
 
-// Step is the plan item in progress, "" if there is none.
+// Step returns the plan item in progress, "" if there is none.
 func (s State) Step() string {
 	for _, t := range s.Todos {
 		if t.Status == statusRunning {

@@ -80,7 +80,7 @@ func hidden(r rune) bool {
 		'\u200e' <= r && r <= '\u200f' || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
 }
 
-// escapeLen is the length of the terminal escape that s starts with.
+// escapeLen returns the length of the terminal escape that s starts with.
 func escapeLen(s string) int {
 	if len(s) < 2 || s[1] != '[' {
 		return 1

@@ -105,10 +105,10 @@ func (mask masker) of(s string) string {
 // secret at its edge is known by what is around it.
 const margin = 4 << 10
 
-// source is the start of a text, masked.
+// source returns the start of a text, masked.
 func (mask masker) source(s string, n int) string { return head(mask.of(head(s, n+margin)), n) }
 
-// ending is the end of a text, masked.
+// ending returns the end of a text, masked.
 func (mask masker) ending(s string, n int) string { return tail(mask.of(tail(s, n+margin)), n) }
 
 // entry makes an entry of the message at hand.

@@ -146,7 +146,7 @@ func (p property) check(raw json.RawMessage) string {
 	return ""
 }
 
-// text is a string argument, "" if it was left out.
+// text returns a string argument, "" if it was left out.
 func (a args) text(name string) (s string) {
 	if raw, ok := a[name]; ok {
 		json.Unmarshal(raw, &s) // check has read it
@@ -154,7 +154,7 @@ func (a args) text(name string) (s string) {
 	return s
 }
 
-// number is a number, 0 if it was left out.
+// number returns a number, 0 if it was left out.
 func (a args) number(name string) (n float64) {
 	if raw, ok := a[name]; ok {
 		json.Unmarshal(raw, &n)

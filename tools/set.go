@@ -118,7 +118,7 @@ func (s *Set) spec(name string) *spec {
 	return nil
 }
 
-// late is the answer of a call that took too long.
+// late returns the answer of a call that took too long.
 func (s *Set) late(name string, a args) any {
 	why := fmt.Sprintf("it took more than %v", s.opts.Timeout)
 	switch name {

@@ -78,7 +78,7 @@ func (b *Body) split() (elements []wire.Span, err error) {
 	return elements, c.End()
 }
 
-// Member is the JSON of a member's value, "" if there is none. It is a copy: what is
+// Member returns the JSON of a member's value, "" if there is none. It is a copy: what is
 // kept of it keeps no body.
 func (b *Body) Member(name string) string {
 	if m := b.member(name); m != nil {
@@ -87,7 +87,7 @@ func (b *Body) Member(name string) string {
 	return ""
 }
 
-// Text is the value of a member that is a string, else "".
+// Text returns the value of a member that is a string, else "".
 func (b *Body) Text(name string) string {
 	c := wire.Scan(b.Member(name))
 	return c.Str()
@@ -188,5 +188,5 @@ func (l *bodyItems) close() {
 	l.open = false
 }
 
-// Source is the dialect of the body's blocks.
+// Source returns the dialect of the body's blocks.
 func (b *Body) Source() Dialect { return b.Format.Dialect() }

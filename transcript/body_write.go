@@ -58,7 +58,7 @@ func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 	return dst, r.Notes
 }
 
-// envelope is the body but for what is sent in the place of its messages.
+// envelope returns the body but for what is sent in the place of its messages.
 func (b *Body) envelope() *wire.Envelope {
 	return &wire.Envelope{Raw: b.raw, Lead: b.raw[b.list.Start:b.lead], Member: b.Member, Messages: b.Messages, Markers: b.markers}
 }
@@ -66,7 +66,7 @@ func (b *Body) envelope() *wire.Envelope {
 // BodyMarkers are the cache markers that a client set: how many, where, for how long.
 type BodyMarkers = wire.Markers
 
-// Markers are the cache markers of the body.
+// Markers returns the cache markers of the body.
 func (b *Body) Markers() BodyMarkers { return b.markers }
 
 // Marked reports whether the body may hold breakpoints in OpenAI's form.

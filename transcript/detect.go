@@ -73,7 +73,7 @@ func (v *vote) weigh(at wire.Place, word string) {
 	}
 }
 
-// verdict is the dialect that most speaks for, of equals the first.
+// verdict returns the dialect that most speaks for, of equals the first.
 func (v *vote) verdict() (found Dialect) {
 	best := -1
 	for i := range table {

@@ -35,7 +35,7 @@ func Dialects() (out []Dialect) {
 	return out
 }
 
-// rowOf is the row of a dialect, nil if there is none.
+// rowOf returns the row of a dialect, nil if there is none.
 func rowOf(d Dialect) *wire.Dialect {
 	for i := range table {
 		if table[i].Name == string(d) {
@@ -45,7 +45,7 @@ func rowOf(d Dialect) *wire.Dialect {
 	return nil
 }
 
-// Intakes are the dialects in which a host may hand over its messages: those of requests
+// Intakes returns the dialects in which a host may hand over its messages: those of requests
 // first, then those of other providers' items.
 func Intakes() (out []Dialect) {
 	for rank := range 3 {
@@ -149,7 +149,7 @@ func Formats() (out []Format) {
 	return out
 }
 
-// Dialect is the one whose messages a request in the format holds, "" if there is none.
+// Dialect returns the dialect whose messages a request in the format holds, "" if there is none.
 func (f Format) Dialect() Dialect {
 	if r := f.row(); r != nil {
 		return Dialect(r.Name)
@@ -157,7 +157,7 @@ func (f Format) Dialect() Dialect {
 	return ""
 }
 
-// Format is the one of requests in the dialect, "" for one that goes to any provider.
+// Format returns the format of requests in the dialect, "" for one that goes to any provider.
 func (d Dialect) Format() Format {
 	if r := rowOf(d); r != nil && r.API != nil {
 		return Format(r.API.Format)
@@ -174,7 +174,7 @@ func (f Format) row() *wire.Dialect {
 	return nil
 }
 
-// oneOf is a list of names in words.
+// oneOf returns a list of names in words.
 func oneOf[S ~string](names []S) string {
 	last := len(names) - 1
 	words := make([]string, last)

@@ -46,20 +46,20 @@ func (in *Intake) reset() {
 // Dialect is that of the values.
 func (in *Intake) Dialect() Dialect { return Dialect(in.row.Name) }
 
-// Len is how many values were taken in.
+// Len returns how many values were taken in.
 func (in *Intake) Len() int { return len(in.values) }
 
-// Values are what was taken in. They must not be changed.
+// Values returns what was taken in. They must not be changed.
 func (in *Intake) Values() []string { return in.values }
 
-// Messages are the canonical messages. Those that were there before an Append are
+// Messages returns the canonical messages. Those that were there before an Append are
 // the same values afterwards; a Responses message may have grown, and an item of an
 // unknown kind in it may be a call since it was answered.
 func (in *Intake) Messages() []memkernel.Message {
 	return in.log.Messages[:len(in.log.Messages):len(in.log.Messages)]
 }
 
-// System is the system prompt that opens a chat completions conversation.
+// System returns the system prompt that opens a chat completions conversation.
 func (in *Intake) System() []memkernel.Part { return in.log.System }
 
 // Append takes in further values. keys name the messages where the host has ids for
@@ -132,7 +132,7 @@ type Item struct {
 	JSON string
 }
 
-// Len is how many messages of the host's an item comes to.
+// Len returns how many messages of the host's an item comes to.
 func (it Item) Len() int {
 	if it.JSON != "" {
 		return 1
@@ -186,7 +186,7 @@ func join(items []Item, it Item) []Item {
 	return append(items, it)
 }
 
-// find gives the host's message that a planned one shows, -1 if it is none of the
+// find returns the host's message that a planned one shows, -1 if it is none of the
 // host's. Plans keep the host's order.
 func (in *Intake) find(m *memkernel.Message, next int) int {
 	if len(m.Parts) == 0 || strings.HasPrefix(m.Key, "memkernel:") {

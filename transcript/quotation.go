@@ -79,7 +79,7 @@ func Unquoted(s string) string {
 	return string(out)
 }
 
-// quotation is the length of the quotation that s begins with, 0 if it begins with none,
+// quotation returns the length of the quotation that s begins with, 0 if it begins with none,
 // and whether it is more than a word.
 func quotation(s string, mark rune, n int, before rune) (length int, covers bool) {
 	ends, ok := closing[mark]
@@ -112,5 +112,6 @@ func quotation(s string, mark rune, n int, before rune) (length int, covers bool
 	return 0, false
 }
 
-// isLetterOrDigit reports whether r is a letter or digit, next to which a straight mark is no quotation mark.
+// isLetterOrDigit reports whether r is a letter or digit, next to which a straight mark
+// is no quotation mark.
 func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

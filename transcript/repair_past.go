@@ -24,7 +24,7 @@ func (p *Past) uses(id string) int {
 	return p.used[id]
 }
 
-// repaired is what the call goes by that the host's id means.
+// repaired returns what the call goes by that the host's id means.
 func (p *Past) repaired(id string) (string, bool) {
 	if p == nil {
 		return "", false
@@ -51,7 +51,7 @@ func RepairAfter(past *Past, msgs []memkernel.Message) (repaired []memkernel.Mes
 	return msgs, nil, true
 }
 
-// Take adds messages to the past, and gives what they are repaired to. ok is as for
+// Take adds messages to the past, and returns what they are repaired to. ok is as for
 // [RepairAfter]; without it nothing is added.
 func (p *Past) Take(msgs []memkernel.Message) (repaired []memkernel.Message, ok bool) {
 	h := newRepairer(p, msgs)

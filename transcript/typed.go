@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Typed gives what a person typed in m, and is the one place that decides it: own are
+// Typed returns what a person typed in m, and is the one place that decides it: own are
 // the person's words, quoted is what they pasted or quoted among them (code fences,
 // quotations, mails). Only what a dialect marked is looked at ([memkernel.Part]), and of
 // that the blocks, notices and files go that hosts put round it, and what the kernel
@@ -29,7 +29,7 @@ func Typed(m memkernel.Message) (own, quoted string) {
 	return mine.String(), others.String()
 }
 
-// Words is what m says without what hosts put round it, whoever wrote it: what may be
+// Words returns what m says without what hosts put round it, whoever wrote it: what may be
 // searched for, and is nobody's wish.
 func Words(m memkernel.Message) string {
 	var b strings.Builder
@@ -129,7 +129,7 @@ func indented(line string) bool {
 // anew with it; the plan follows.
 const planAccepted = "Implement the following plan:"
 
-// titleOf is the first line of a plan, which names it and has no content itself.
+// titleOf returns the first line of a plan, which names it and has no content itself.
 func titleOf(plan string) string {
 	line, _, _ := strings.Cut(strings.TrimLeft(plan, "# \t\n"), "\n")
 	r := []rune(strings.NewReplacer("“", "", "”", "").Replace(strings.TrimSpace(line)))

@@ -118,7 +118,7 @@ func (v *validator) turns() []wire.Turn {
 	return out
 }
 
-// wireRole is the role under which a message goes out. Only Anthropic's own
+// wireRole returns the role under which a message goes out. Only Anthropic's own
 // system messages stay what they are inside a conversation.
 func (v *validator) wireRole(r memkernel.Role) string {
 	switch r {

@@ -53,7 +53,7 @@ func (m *Manager[M]) hold(key string) (s *session[M], fresh bool, err error) {
 	return s, true, nil
 }
 
-// find gives a session, and lets another go where there are too many.
+// find returns a session, and lets another go where there are too many.
 func (m *Manager[M]) find(key string) *session[M] {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -18,7 +18,7 @@ const DefaultMaxSessions = 256
 
 // Options configure a Manager.
 type Options[M any] struct {
-	// History is what the host has recorded of a session, oldest first. It is read
+	// History returns what the host has recorded of a session, oldest first. It is read
 	// when a session is first touched; nil is a host that records nothing.
 	History func(sessionKey string) []M
 	// Model is the model's id, by which tokens are counted and the cache's rules known.

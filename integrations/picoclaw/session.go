@@ -126,10 +126,10 @@ func (s *session[M]) assemble(ctx context.Context) ([]M, error) {
 	return s.spell(slices.Concat(plan.Messages, answer))
 }
 
-// tokensOf is a cautious guess, for an answer that the next plan counts.
+// tokensOf returns a cautious guess, for an answer that the next plan counts.
 func tokensOf(json string) int { return len(json)/3 + 4 }
 
-// call is what the host's calls are like.
+// call returns what the host's calls are like.
 func (s *session[M]) call() *kernel.PlanRequest {
 	o := &s.m.opt
 	req := &kernel.PlanRequest{Model: o.Model, ContextWindow: s.window, Reserve: s.reserve, FixedTokens: s.fixed, Resolver: o.Resolver, Format: transcript.FormatOpenAI}

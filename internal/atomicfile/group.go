@@ -43,7 +43,7 @@ func NewGroup(stage string) *Group {
 	return &Group{stage: stage, seen: make(map[string]bool)}
 }
 
-// Len is the number of files staged.
+// Len returns the number of files staged.
 func (g *Group) Len() int { return len(g.staged) }
 
 // Write stages data for path. perm is subject to the umask.

@@ -95,7 +95,7 @@ func Texts(name string, seed uint64) (out []Text) {
 	return out
 }
 
-// Left are the secrets of which something can still be read: all of a short one, and
+// Left returns the secrets of which something can still be read: all of a short one, and
 // any eight bytes of another in a row.
 func Left(text string, secrets []string) (out []string) {
 	for _, v := range secrets {

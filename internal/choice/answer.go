@@ -72,7 +72,7 @@ func (o Offer) Answer(reply string) Answer {
 	return Answer{}
 }
 
-// proposed is the one option that the offer's question names by its label, -1 if it names
+// proposed returns the one option that the offer's question names by its label, -1 if it names
 // none or several: a plain yes chooses it.
 func (o Offer) proposed() int {
 	tokens := scan(o.Question)
@@ -116,7 +116,7 @@ func (o Offer) titled(reply string) int {
 	return found
 }
 
-// titles are the options whose titles a reply names, several and nothing else; none of them
+// titles returns the options whose titles a reply names, several and nothing else; none of them
 // where it contains more.
 func (o Offer) titles(reply string) (places []int, several bool) {
 	rest := normal(reply)
@@ -192,7 +192,7 @@ type reading struct {
 	names []token
 }
 
-// read gives the answer of the sentence. sure reports whether nothing that follows may change
+// read returns the answer of the sentence. sure reports whether nothing that follows may change
 // it, also where it is empty.
 func (r *reading) read() (Answer, bool) {
 	for r.at < len(r.tokens) {
@@ -398,7 +398,7 @@ func holds(text, name string, exactly bool) bool {
 	return false
 }
 
-// shared is how many characters two words begin with alike, and how long the longer is.
+// shared returns how many characters two words begin with alike, and how long the longer is.
 func shared(a, b string) (n, long int) {
 	v, w := []rune(a), []rune(b)
 	for n < min(len(v), len(w)) && v[n] == w[n] {

@@ -79,7 +79,7 @@ func (o Offer) letters() bool {
 	return len(o.Options) > 0 && o.Options[0].Label != "" && digit([]rune(o.Options[0].Label)[0]) < 0
 }
 
-// labelPlace is the place of the option that a label names, -1 if there is none. Letters
+// labelPlace returns the place of the option that a label names, -1 if there is none. Letters
 // are found by figures, too, as their places.
 func (o Offer) labelPlace(label string) int {
 	r := []rune(label)
@@ -96,7 +96,7 @@ func (o Offer) labelPlace(label string) int {
 	return -1
 }
 
-// readable are the lines of a text that speak: what is in code or quoted is empty.
+// readable returns the lines of a text that speak: what is in code or quoted is empty.
 func readable(text string) []string {
 	out := strings.Split(strings.ReplaceAll(text, "\r", ""), "\n")
 	mark := begunIn(out, len(text) > textBytes-utf8.UTFMax)
@@ -121,7 +121,7 @@ func readable(text string) []string {
 	return out
 }
 
-// begunIn is the mark of the code block that a text's first line is in, if its start
+// begunIn returns the mark of the code block that a text's first line is in, if its start
 // was cut off.
 func begunIn(lines []string, cut bool) string {
 	first, n := "", 0
@@ -161,7 +161,7 @@ type group struct {
 
 func (g group) size() int { return len(g.items) }
 
-// labelled are the groups of labelled lines that may be offers, in the order in which
+// labelled returns the groups of labelled lines that may be offers, in the order in which
 // they begin. A list within an option of another belongs to that.
 func labelled(lines []string) []group {
 	var groups []group
@@ -360,7 +360,7 @@ func labelTokens(t string, tokens []token, it *item) (kind string, n int, ok boo
 	return kind, n, true
 }
 
-// options are what the items of a group offer.
+// options returns what the items of a group offer.
 func (g group) options(lines []string) []Option {
 	var out []Option
 	for i, it := range g.items {
@@ -376,7 +376,7 @@ func (g group) options(lines []string) []Option {
 	return out
 }
 
-// said is an option's title and all that is said of it.
+// said returns an option's title and all that is said of it.
 func (g group) said(lines []string, i int) (title, text string) {
 	it := g.items[i]
 	end := g.to + 1
@@ -429,7 +429,7 @@ func titleOf(line string) string {
 	return strings.TrimRight(strings.TrimSpace(line[:end]), ".:;,。")
 }
 
-// end is the last line of a group: those behind its last item that go on with it.
+// end returns the last line of a group: those behind its last item that go on with it.
 func (g group) end(lines []string) int {
 	last := g.items[len(g.items)-1]
 	end := last.line

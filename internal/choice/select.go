@@ -86,7 +86,7 @@ func (r *reading) figure(t token) ([]int, int) {
 	return span(from, to-from+1), n
 }
 
-// counted is the number word or figure behind n tokens, 0 if there is none that fits.
+// counted returns the number word or figure behind n tokens, 0 if there is none that fits.
 func (r *reading) counted(n int) int {
 	t := r.next(n)
 	k := t.value
@@ -149,7 +149,7 @@ func (r *reading) alone() bool {
 	return !(r.at+1 < len(r.tokens) && r.tokens[r.at+1].kind == word && !r.tokens[r.at+1].is(isFill|isYes|isOption))
 }
 
-// next is the token n behind the one at hand, before the one in front of it; the zero
+// next returns the token n behind the one at hand, before the one in front of it; the zero
 // token where there is none.
 func (r *reading) next(n int) token {
 	if r.at+n < len(r.tokens) {

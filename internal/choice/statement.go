@@ -58,7 +58,7 @@ func Statements(text string) []string {
 	return out
 }
 
-// headed is what follows a label: the rest of its line, or below a heading the first
+// headed returns what follows a label: the rest of its line, or below a heading the first
 // sentence of what follows.
 func headed(below []string, rest string, heading bool) string {
 	if rest == "" && heading {
@@ -179,7 +179,7 @@ func denies(s string) bool {
 	return slices.ContainsFunc(scan(s), func(t token) bool { return t.is(isNeg) && !t.is(isFill|isAnd) })
 }
 
-// stated is a statement with what it points at: the option that it names, or the sentence
+// stated returns a statement with what it points at: the option that it names, or the sentence
 // before it where it is nothing but "that".
 func stated(text, s, before string) string {
 	words := 0
@@ -204,7 +204,7 @@ func stated(text, s, before string) string {
 }
 
 // DecisionLabel reports whether a line is headed by a word for a decision, in any of the
-// languages, and gives what follows it: "**Decision:** keep it", "## Decisions".
+// languages, and returns what follows it: "**Decision:** keep it", "## Decisions".
 func DecisionLabel(line string) (rest string, ok bool) {
 	t, _ := unbulleted(strings.TrimLeft(strings.TrimSpace(line), "# "))
 	t = strings.TrimLeft(t, "*_ ")

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Cut is a text as one line of at most max characters, at the end of a sentence if half
+// Cut returns a text as one line of at most max characters, at the end of a sentence if half
 // of them precede one, else of a word; "…" stands for what is left out.
 func Cut(s string, max int) string {
 	s = strings.Join(strings.Fields(s), " ")
@@ -29,7 +29,7 @@ func Cut(s string, max int) string {
 	return strings.TrimRight(string(r[:space]), " ,;:，、") + "…"
 }
 
-// cutBytes is the start of a text, tailBytes its end, at a character's boundary.
+// cutBytes returns the start of a text, tailBytes its end, at a character's boundary.
 func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -33,7 +33,7 @@ func (d *Duration) Set(s string) error {
 	return nil
 }
 
-// String is the spelling without parts that are zero at its end.
+// String returns the spelling without parts that are zero at its end.
 func (d Duration) String() string {
 	days, rest := time.Duration(d)/day, time.Duration(d)%day
 	s := rest.String()

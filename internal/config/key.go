@@ -44,7 +44,7 @@ const experimentsDoc = "Settings of experiments, which are right as they are: we
 // Keys lists all settings in the order of the documentation.
 func (c *Config) Keys() []Key { return sectionOf(reflect.ValueOf(c).Elem(), "", "").all() }
 
-// tree is what a file looks like: all sections, and last the experimental settings, in
+// tree returns what a file looks like: all sections, and last the experimental settings, in
 // sections that mirror these.
 func (c *Config) tree() section {
 	s := sectionOf(reflect.ValueOf(c).Elem(), "", "")
@@ -111,7 +111,7 @@ func (s section) all() []Key {
 	return keys
 }
 
-// short is the last word of a dotted path, as it is in the file.
+// short returns the last word of a dotted path, as it is in the file.
 func short(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 // find finds a setting by its full name.
@@ -152,18 +152,18 @@ func (c *Config) Set(name, text, flag string) error {
 	return nil
 }
 
-// Value is the value as JSON has it: text, number, boolean or a list of text,
+// Value returns the value as JSON has it: text, number, boolean or a list of text,
 // numbers in Unit.
 func (k Key) Value() any { return plain(k.value) }
 
-// Unit is what a number counts: tokens, bytes, seconds, or "".
+// Unit returns what a number counts: tokens, bytes, seconds, or "".
 func (k Key) Unit() string { return kindOf(k.value).unit }
 
 // Unsaid reports whether the value is one that means something else: [Key.Empty] is
 // what it means.
 func (k Key) Unsaid() bool { return k.Empty != "" && isEmpty(k.value) }
 
-// String is the value as a file has it, without quotes.
+// String returns the value as a file has it, without quotes.
 func (k Key) String() string { return format(k.value) }
 
 // Accepts returns in a few words what the setting may be.

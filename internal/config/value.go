@@ -17,7 +17,7 @@ type kind struct {
 	tags []string
 }
 
-// kindOf is the table of types that a setting may have.
+// kindOf returns the table of types that a setting may have.
 func kindOf(v reflect.Value) kind {
 	text := []string{"!!str"}
 	counted := []string{"!!str", "!!int", "!!float"}

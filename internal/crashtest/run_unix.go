@@ -47,7 +47,7 @@ func Arm(t *testing.T, at int) *atomic.Int64 {
 	return ops
 }
 
-// count runs a script in a child that nobody kills, and gives its write operations.
+// count runs a script in a child that nobody kills, and returns its write operations.
 func count(t *testing.T, script string) int {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "count")

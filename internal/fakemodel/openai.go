@@ -42,7 +42,7 @@ func (openai) segments(_ []byte, messages []json.RawMessage) ([]Segment, error) 
 	return out, nil
 }
 
-// openaiMessage is a message with its content as one list of items, however it came: a
+// openaiMessage returns a message with its content as one list of items, however it came: a
 // text that is alone once, and in a list of one with a breakpoint behind it the next
 // time, is the same to a model.
 func openaiMessage(where string, raw, content json.RawMessage) Segment {

@@ -42,7 +42,7 @@ type Request struct {
 	api   api
 }
 
-// Tokens is the size of the input.
+// Tokens returns the size of the input.
 func (r Request) Tokens() int { return tokensOf(r.Segments, len(r.Segments)) }
 
 // Parts returns where r no longer repeats the request before it: the name of the first
@@ -57,7 +57,7 @@ func (r Request) Parts(before Request) string {
 	return ""
 }
 
-// Pairs is an error if a tool call has not exactly one result behind it, or a result
+// Pairs returns an error if a tool call has not exactly one result behind it, or a result
 // no call before it: what the providers refuse.
 func (r Request) Pairs() error {
 	open := map[string]string{}
@@ -158,7 +158,7 @@ func compact(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// without is a JSON object, compact, without one of its own members.
+// without returns a JSON object, compact, without one of its own members.
 func without(raw json.RawMessage, name string) []byte {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.Token() // the brace: raw is an object that was parsed before

@@ -48,7 +48,7 @@ func New(opt Options) *Server {
 	return &Server{opt: opt, cache: cache{ttl: opt.TTL, until: map[string]time.Time{}}}
 }
 
-// Requests are all that asked for an answer, in order, refused ones too.
+// Requests returns all that asked for an answer, in order, refused ones too.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

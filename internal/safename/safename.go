@@ -22,7 +22,7 @@ import (
 // MaxBytes is the longest word that may be a name as it is.
 const MaxBytes = 100
 
-// Of is the name of a word. It has at most 118 bytes of [A-Za-z0-9._-], and does not
+// Of returns the name of a word. It has at most 118 bytes of [A-Za-z0-9._-], and does not
 // end in a dot. Two words share one, compared without case, only if the first 64 bits
 // of their SHA-256 are equal.
 func Of(word string) string {
@@ -34,7 +34,7 @@ func Of(word string) string {
 	return name
 }
 
-// Before is the name that programs of before December 2026 gave: two words could
+// Before returns the name that programs of before December 2026 gave: two words could
 // share it.
 func Before(word string) string {
 	body, changed := plain(word)
@@ -44,7 +44,7 @@ func Before(word string) string {
 	return body + "-" + hash(word)
 }
 
-// plain is a word with what can't be in a name replaced, cut to size, and whether
+// plain returns a word with what can't be in a name replaced, cut to size, and whether
 // that, or that nothing is left, made a change.
 func plain(word string) (string, bool) {
 	b := []byte(word)

@@ -61,7 +61,7 @@ func (h *Host) check(ctx context.Context, underWay *Step) error {
 		h.counted(ctx, underWay), h.restores(ctx, s.Plan), h.onDisk(ctx, underWay), h.asked(s))
 }
 
-// asked is the host's own check, if it has one.
+// asked runs the host's own check, if it has one.
 func (h *Host) asked(s *Sight) error {
 	if h.Hooks.Look == nil {
 		return nil
@@ -96,7 +96,7 @@ func (h *Host) onDisk(ctx context.Context, underWay *Step) error {
 	return errors.Join(errs...)
 }
 
-// copied is a copy of the host's folder, without the trace of decisions, which is
+// copied returns a copy of the host's folder, without the trace of decisions, which is
 // large and which nothing needs.
 func (h *Host) copied() (string, error) {
 	dir, err := os.MkdirTemp("", "scriptedhost-")

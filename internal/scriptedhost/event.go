@@ -80,7 +80,7 @@ func (w *writer) overflow() {
 	w.call(Look, Step{})
 }
 
-// log is a believable log file of the surprising size.
+// log returns a believable log file of the surprising size.
 func (w *writer) log() string {
 	var b strings.Builder
 	for i := 0; b.Len() < w.Surprise; i++ {

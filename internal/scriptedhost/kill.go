@@ -170,7 +170,7 @@ func (g *gallery) run(sh *shot) (killed bool) {
 	return g.ended(cmd.Wait(), said+stderr.String())
 }
 
-// listen takes acknowledgements, and gives what else the child said.
+// listen takes acknowledgements, and returns what else the child said.
 func (g *gallery) listen(out io.Reader, acked func(step int)) string {
 	var rest strings.Builder
 	for s := bufio.NewScanner(out); s.Scan(); {

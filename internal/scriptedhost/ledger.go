@@ -35,7 +35,7 @@ type Observed struct {
 	Decisions, Open []string
 }
 
-// after is the ledger once a step was acknowledged.
+// after returns the ledger once a step was acknowledged.
 func (l Ledger) after(st *Step) Ledger {
 	g := &st.Gain
 	l.Goal, l.Step = either(g.Goal, l.Goal), either(g.Step, l.Step)
@@ -76,12 +76,12 @@ func (l Ledger) reset() Ledger {
 // of one that is not acknowledged yet.
 const inTurn = 2
 
-// recent are the decisions that a checkpoint has room for.
+// recent returns the decisions that a checkpoint has room for.
 func (l Ledger) recent() []string {
 	return l.Decisions[max(0, len(l.Decisions)-checkpoint.MaxDecisions+inTurn):]
 }
 
-// open is what the agent has still to do or to hear.
+// open returns what the agent has still to do or to hear.
 func (l Ledger) open() []string { return with(slices.Clone(l.Items), l.Question) }
 
 func either(a, b string) string {

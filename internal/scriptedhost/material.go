@@ -114,7 +114,7 @@ func length(parts []memkernel.Part) (n int) {
 	return n
 }
 
-// again is the work under ids of its own, which begin with id.
+// again returns the work under ids of its own, which begin with id.
 func (w Work) again(id string) (call memkernel.Message, results []memkernel.Message) {
 	ids := map[string]string{}
 	call = memkernel.Message{Role: w.Call.Role}

@@ -34,14 +34,14 @@ type Dir struct {
 	rel  string // the folder in it, "." for itself
 }
 
-// At is the state directory at a path, which need not exist.
+// At returns the state directory at a path, which need not exist.
 func At(dir string) Dir { return Dir{filepath.Clean(dir), "."} }
 
-// File is the folder of a file, as a state directory of its own, and the file's
+// File returns the folder of a file, as a state directory of its own, and the file's
 // name in it.
 func File(path string) (Dir, string) { return At(filepath.Dir(path)), filepath.Base(path) }
 
-// Sub is a folder in d.
+// Sub returns a folder in d.
 func (d Dir) Sub(name string) Dir { return Dir{d.base, path.Join(d.rel, name)} }
 
 // Path returns where a name is, for messages and for what is named elsewhere; ""
@@ -69,7 +69,7 @@ func (d Dir) Check(name string) (string, error) {
 	return d.Path(name), nil
 }
 
-// look is what is under a name: a regular file or a folder, reached through
+// look returns what is under a name: a regular file or a folder, reached through
 // folders alone.
 func (d Dir) look(name string) (fs.FileInfo, error) {
 	rel := path.Join(d.rel, name)
@@ -109,7 +109,7 @@ func (d Dir) rename(err error, rel string) error {
 	return err
 }
 
-// kind is what is wrong with a mode, "" for a folder, and for a regular file where
+// kind returns what is wrong with a mode, "" for a folder, and for a regular file where
 // one may be there.
 func kind(m fs.FileMode, folder bool) string {
 	switch {
@@ -289,7 +289,7 @@ func (d Dir) Rename(from, to string) error {
 	return atomicfile.Rename(d.Path(from), at)
 }
 
-// Lock is a lock among processes on a file, which is made when it is taken.
+// Lock returns a lock among processes on a file, which is made when it is taken.
 func (d Dir) Lock(name string) (*flock.Flock, error) {
 	at, err := d.Check(name)
 	if err != nil {

@@ -54,11 +54,11 @@ type BlobInfo struct {
 // ever appear whole, and two writers of one blob write the same bytes.
 type Blobs struct{ in Store }
 
-// BlobsIn gives the blobs in a store. Nothing is read or made before it is needed: a
+// BlobsIn returns the blobs in a store. Nothing is read or made before it is needed: a
 // store that is only read leaves no trace.
 func BlobsIn(s Store) *Blobs { return &Blobs{s} }
 
-// blobName is the name of a blob within the store.
+// blobName returns the name of a blob within the store.
 func blobName(hash string) string { return hash[:2] + "/" + hash }
 
 // IsHash reports whether h is a well-formed hash.
@@ -250,10 +250,10 @@ func (b *Batch) AddString(content string) string {
 	return b.Add(unsafe.Slice(unsafe.StringData(content), len(content)))
 }
 
-// Len is the number of distinct blobs in the batch.
+// Len returns the number of distinct blobs in the batch.
 func (b *Batch) Len() int { return len(b.seen) }
 
-// Bytes is the size of the content held in memory until Commit.
+// Bytes returns the size of the content held in memory until Commit.
 func (b *Batch) Bytes() int64 { return b.bytes }
 
 // Commit writes what is not stored yet and makes all of the batch durable:

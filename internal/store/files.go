@@ -32,13 +32,13 @@ type known struct {
 	staged map[string]bool
 }
 
-// Files is the store in a state directory, which need not exist: nothing is made
+// Files returns the store in a state directory, which need not exist: nothing is made
 // before there is something to keep.
 func Files(dir string) Store {
 	return files{&known{durable: map[string]struct{}{}, staged: map[string]bool{}}, statedir.At(dir)}
 }
 
-// FilesIn is the store in a folder of a directory that came from elsewhere: a link in
+// FilesIn returns the store in a folder of a directory that came from elsewhere: a link in
 // its place is refused.
 func FilesIn(dir, name string) (Store, error) {
 	at, err := statedir.At(dir).Check(name)

@@ -26,14 +26,14 @@ import (
 // and is none of the store's, as a link that somebody put there, is refused by an error
 // that [Foreign] recognises, before a byte is read or written.
 type Store interface {
-	// In is a folder as a store of its own. Nothing is looked at.
+	// In returns a folder as a store of its own. Nothing is looked at.
 	In(folder string) Store
 	// Where returns where a name is, "" the store itself: for messages, to people.
 	Where(name string) string
 
 	// Get reads what is under a name, whole and of one moment.
 	Get(name string) ([]byte, error)
-	// Open gives it to be read in parts. What takes the name later is not seen.
+	// Open opens it to be read in parts. What takes the name later is not seen.
 	Open(name string) (Reader, error)
 	// Stat describes a document, a journal or a folder; "" is the store itself.
 	Stat(name string) (Info, error)
@@ -57,7 +57,7 @@ type Store interface {
 	// sees but in lists.
 	Tidy(folders ...string) error
 
-	// Journal is what is under a name, to be written on. Nothing is opened or made
+	// Journal returns what is under a name, to be written on. Nothing is opened or made
 	// yet.
 	Journal(name string) Journal
 	// Lock takes a lock among processes, and among those who ask in this one: alone, or
@@ -219,7 +219,7 @@ const asideMark = ".damaged-"
 // IsAside reports whether a name is one that [PutAside] gives.
 func IsAside(name string) bool { return strings.Contains(name, asideMark) }
 
-// AsideName is the first of NAME.damaged-1, -2, … that nothing has yet.
+// AsideName returns the first of NAME.damaged-1, -2, … that nothing has yet.
 func AsideName(s Store, name string) (string, error) {
 	for n := 1; n < asides; n++ {
 		aside := fmt.Sprintf("%s%s%d", name, asideMark, n)

@@ -24,7 +24,7 @@ const envLong = "MEMKERNEL_LONG"
 // same suite.
 func Long() bool { return os.Getenv(envLong) != "" }
 
-// Pick gives quick, or long in the long suite.
+// Pick returns quick, or long in the long suite.
 func Pick[T any](quick, long T) T {
 	if Long() {
 		return long
@@ -32,7 +32,7 @@ func Pick[T any](quick, long T) T {
 	return quick
 }
 
-// Some gives n of a list, spread evenly, or all of it in the long suite.
+// Some returns n of a list, spread evenly, or all of it in the long suite.
 func Some[T any](all []T, n int) []T {
 	if Long() || n >= len(all) {
 		return all

@@ -19,7 +19,7 @@ func Text(s string) string { return new(Run).Text(s) }
 // Run is a text that comes in pieces. The zero value is at its beginning.
 type Run struct{ last, base rune } // the character before, and the last that is no mark on another
 
-// Text is the next piece, as Text shows it.
+// Text returns the next piece, as Text shows it.
 func (c *Run) Text(s string) string {
 	return c.replace(s, func(b *strings.Builder, r rune, bad string) {
 		if r == utf8.RuneError {
@@ -30,7 +30,7 @@ func (c *Run) Text(s string) string {
 	})
 }
 
-// JSON is a JSON document whose strings hold such characters as JSON escapes, and so
+// JSON returns a JSON document whose strings hold such characters as JSON escapes, and so
 // the same document. Bytes that are no UTF-8 become U+FFFD, as decoders read them.
 func JSON(doc string) string {
 	return new(Run).replace(doc, func(b *strings.Builder, r rune, _ string) {
@@ -131,7 +131,7 @@ func tags(s string) string {
 	return b.String()
 }
 
-// sequence is the length of a flag's tags that s begins with, 0 if there are none.
+// sequence returns the length of a flag's tags that s begins with, 0 if there are none.
 func (c *Run) sequence(s string) int {
 	if c.last != '🏴' {
 		return 0

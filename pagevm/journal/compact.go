@@ -113,7 +113,7 @@ func (c *compactScan) str() bool {
 	return false
 }
 
-// escapeLen is the length of the escape that b starts with, 0 if it is none.
+// escapeLen returns the length of the escape that b starts with, 0 if it is none.
 func escapeLen(b []byte) int {
 	if len(b) < 2 {
 		return 0

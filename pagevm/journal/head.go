@@ -56,7 +56,7 @@ type journalHead struct {
 	Next *headMark `json:"next,omitempty"`
 }
 
-// headName is the name of a journal's head.
+// headName returns the name of a journal's head.
 func headName(journal string) string { return strings.TrimSuffix(journal, ".jsonl") + ".head" }
 
 var errUnreadableHead = errors.New("the head of the journal can't be read")
@@ -160,7 +160,7 @@ func (j *Journal) vouch(r *lineReader, h *journalHead, passed *headMark) (tail b
 	}
 }
 
-// at is the mark of the head that a reader at this place has reached.
+// at returns the mark of the head that a reader at this place has reached.
 func (h *journalHead) at(off int64, sum chain) *headMark {
 	switch {
 	case h == nil:
@@ -276,7 +276,7 @@ func (j *Journal) closeHead() {
 	}
 }
 
-// HeadErr is what is wrong with the journal's head, nil if nothing is: the journal
+// HeadErr returns what is wrong with the journal's head, nil if nothing is: the journal
 // itself reads well, and how far it was synced is not known.
 func (j *Journal) HeadErr() error {
 	j.mu.Lock()

@@ -236,7 +236,7 @@ func (j *Journal) dropTail() error {
 	return j.f.Cut(j.off)
 }
 
-// Torn is the number of bytes of the torn tail that was found on open or by
+// Torn returns the number of bytes of the torn tail that was found on open or by
 // the last Refresh, 0 if there was none.
 func (j *Journal) Torn() int64 {
 	j.mu.Lock()
@@ -244,21 +244,21 @@ func (j *Journal) Torn() int64 {
 	return j.torn
 }
 
-// Len is the number of records read and written so far.
+// Len returns the number of records read and written so far.
 func (j *Journal) Len() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.records
 }
 
-// Size is how much of the file has been read and is whole, in bytes.
+// Size returns how much of the file has been read and is whole, in bytes.
 func (j *Journal) Size() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.off
 }
 
-// Path is the journal's file.
+// Path returns the journal's file.
 func (j *Journal) Path() string { return j.path }
 
 // Close closes the file. It syncs nothing: what Append was asked to sync is

@@ -55,7 +55,7 @@ func encodeRecord(b *bytes.Buffer, r *Record, sum *chain) error {
 	return nil
 }
 
-// slowRecord is the record as encoding/json writes it.
+// slowRecord returns the record as encoding/json writes it.
 func slowRecord(r *Record) ([]byte, error) {
 	var rec bytes.Buffer
 	e := json.NewEncoder(&rec)

@@ -35,7 +35,7 @@ func (j *Journal) Rewrite(edit func(*Record) (keep bool, err error)) (CompactSta
 	return st, nil
 }
 
-// rewritten is the content of the new file, and a journal that has read it.
+// rewritten returns the content of the new file, and a journal that has read it.
 func (j *Journal) rewritten(edit func(*Record) (bool, error)) ([]byte, *Journal, error) {
 	var buf bytes.Buffer
 	var sum chain

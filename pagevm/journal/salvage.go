@@ -218,7 +218,7 @@ func (s *Salvage) Apply() (aside []string, err error) {
 	return aside, n.needHead()
 }
 
-// content is the new file: the state of all writebacks as one snapshot, and the other
+// content returns the new file: the state of all writebacks as one snapshot, and the other
 // records as they were.
 func (s *Salvage) content() ([]byte, *Journal, error) {
 	var buf bytes.Buffer

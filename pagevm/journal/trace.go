@@ -141,7 +141,7 @@ func (t *Trace) sameHeader() bool {
 // tailStep is how many bytes are read at once when the last line is looked for.
 const tailStep = 64 << 10
 
-// wholeLines is where the last valid line of a file of size bytes ends. It reads
+// wholeLines returns where the last valid line of a file of size bytes ends. It reads
 // from the end, so a file that closed well costs its last line.
 func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 	var tail []byte // of the file, from at on
@@ -186,7 +186,7 @@ func (t *Trace) rotate() error {
 	return nil
 }
 
-// TraceBefore is the name that a trace gets when it is put aside.
+// TraceBefore returns the name that a trace gets when it is put aside.
 func TraceBefore(path string) string { return strings.TrimSuffix(path, ".jsonl") + ".1.jsonl" }
 
 // Append writes a line with one write call and no sync, the header before it in a

@@ -24,7 +24,7 @@ type Resolver interface {
 
 // Policy is a rule of the host's. It must be deterministic and do no I/O.
 type Policy interface {
-	// Name is what a refusal cites.
+	// Name returns what a refusal cites.
 	Name() string
 	// Refuse returns why the update is refused, "" if it is not.
 	Refuse(p Proposal) string
@@ -57,7 +57,7 @@ type Proposal struct {
 	draft *draft
 }
 
-// Current is the value that an entry of the page has before the update.
+// Current returns the value that an entry of the page has before the update.
 func (p Proposal) Current(field, id string) (json.RawMessage, bool) {
 	v, ok := p.draft.current(slot{p.At, field, id})
 	return v.Value, ok
@@ -111,7 +111,7 @@ func (v *verdict) commits() bool {
 	return len(v.accepted) > 0 && (len(v.rejected) == 0 || !v.allOrNothing)
 }
 
-// brief are the rejections without the updates.
+// brief returns the rejections without the updates.
 func (v *verdict) brief() []Rejection {
 	out := slices.Clone(v.rejected)
 	for i := range out {

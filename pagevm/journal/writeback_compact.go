@@ -41,7 +41,7 @@ func (j *Journal) Compact() (CompactStats, error) {
 	return st, nil
 }
 
-// compacted is the content of the new file, and a journal that has read it.
+// compacted returns the content of the new file, and a journal that has read it.
 func (j *Journal) compacted() ([]byte, *Journal, error) {
 	snapshot, err := j.store.Snapshot()
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 	KindScalar FieldKind = "scalar"
 )
 
-// op is the operation that writes fields of the kind.
+// op returns the operation that writes fields of the kind.
 func (k FieldKind) op() UpdateOp {
 	switch k {
 	case KindList:
@@ -185,7 +185,7 @@ func (f FieldSpec) refuse(v json.RawMessage) string {
 	return ""
 }
 
-// rank is the place of a value among the ranks, -1 if it is none of them.
+// rank returns the place of a value among the ranks, -1 if it is none of them.
 func (f FieldSpec) rank(v json.RawMessage) int {
 	var s string
 	if json.Unmarshal(v, &s) != nil {
@@ -201,7 +201,7 @@ func orDefault(n, d int) int {
 	return n
 }
 
-// valueType is the type of a valid JSON value, "" for null and for none at all.
+// valueType returns the type of a valid JSON value, "" for null and for none at all.
 func valueType(v json.RawMessage) ValueType {
 	if len(v) == 0 {
 		return ""

@@ -183,7 +183,7 @@ func random(v string) bool {
 	return digits(v) > 0 && digits(v) < len(v) && entropy(v) >= 3
 }
 
-// entropy is the Shannon entropy of the bytes of v, in bits per byte.
+// entropy returns the Shannon entropy of the bytes of v, in bits per byte.
 func entropy(v string) float64 {
 	var count [256]int
 	for i := range len(v) {

@@ -72,7 +72,7 @@ func (p *startSet) add(w string) {
 	p[k>>5] |= 1 << (k & 31)
 }
 
-// startKey is the low five bits of each of the first three bytes.
+// startKey returns the low five bits of each of the first three bytes.
 func startKey(w string) uint16 {
 	return uint16(w[0])&31<<10 | uint16(w[1])&31<<5 | uint16(w[2])&31
 }

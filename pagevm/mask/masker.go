@@ -11,7 +11,7 @@ import (
 // Secrets counts what was masked, by rule. Nil is none.
 type Secrets map[string]int
 
-// Total is how many secrets were masked.
+// Total returns how many secrets were masked.
 func (s Secrets) Total() int {
 	n := 0
 	for _, c := range s {

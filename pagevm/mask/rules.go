@@ -85,12 +85,12 @@ var allRules = sync.OnceValue(func() *maskSet {
 	return set
 })
 
-// rule is a row as the rules that are data are.
+// rule returns a row as the rules that are data are.
 func (o *ownRule) rule() maskRule {
 	return maskRule{ID: o.id, Regex: spelling.Replace(o.expr), Keywords: spaced(o.words), Reach: cmp.Or(o.reach, 500), own: o, also: spaced(o.also)}
 }
 
-// spaced are the words of a row.
+// spaced returns the words of a row.
 func spaced(list string) []string {
 	words := strings.FieldsFunc(list, func(r rune) bool { return r == ' ' })
 	for i := range words {
@@ -286,7 +286,7 @@ func inBase64(s string, i int) bool {
 	return n == payloadLine
 }
 
-// group is where the secret of a match is.
+// group returns where the secret of a match is.
 func (r *maskRule) group(at []int) (from, to int) {
 	if r.Group > 0 {
 		return at[2*r.Group], at[2*r.Group+1]

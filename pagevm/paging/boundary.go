@@ -96,7 +96,7 @@ func (e *Engine) destroy(s *session, ev Event) {
 	}
 }
 
-// handle is what is left of a page whose content is destroyed.
+// handle returns what is left of a page whose content is destroyed.
 func (e *Engine) handle(r *row) pagevm.Level {
 	switch {
 	case e.cfg.Policy.Resolve:

@@ -30,7 +30,7 @@ type Tokens struct {
 	Pointer    int `json:"pointer"`
 }
 
-// At is the cost of one level, 0 for Gone.
+// At returns the cost of one level, 0 for Gone.
 func (t Tokens) At(l pagevm.Level) int {
 	switch l {
 	case pagevm.Full:
@@ -133,7 +133,7 @@ func (p *Page) checkTokens() error {
 	return nil
 }
 
-// Floor is the lowest level at which the page may be shown while it is held (Table
+// Floor returns the lowest level at which the page may be shown while it is held (Table
 // 1): structured for bootstrap, constraint and plan, else the handle; the next
 // better one that it has if it lacks that.
 func (p *Page) Floor() pagevm.Level {
@@ -144,10 +144,10 @@ func (p *Page) Floor() pagevm.Level {
 	return p.has(want)
 }
 
-// lowest is the cheapest level on the page's degradation path.
+// lowest returns the cheapest level on the page's degradation path.
 func (p *Page) lowest() pagevm.Level { return p.has(pagevm.Pointer) }
 
-// has is the lowest level of the page that is at or above l.
+// has returns the lowest level of the page that is at or above l.
 func (p *Page) has(l pagevm.Level) pagevm.Level {
 	low := pagevm.Full
 	for _, at := range pagevm.Path(p.Type) {

@@ -61,7 +61,7 @@ type Weights struct {
 	Future float64 `json:"future"`
 }
 
-// DefaultWeights are the utility's. The paper gives pin (2.0 hard, 0.6 soft),
+// DefaultWeights returns the weights of the utility. The paper gives pin (2.0 hard, 0.6 soft),
 // recency 0.6, recompute cost 0.4 and the oracle's 2.2. Bootstrap, plan and scope
 // are ours: an active plan is worth a fresh page, the rules a little more, and
 // scope only breaks near-ties in favour of the session's own pages.
@@ -69,7 +69,7 @@ func DefaultWeights() Weights {
 	return Weights{PinHard: 2.0, PinSoft: 0.6, Bootstrap: 0.8, Plan: 0.6, Recency: 0.6, Scope: 0.1, Recompute: 0.4, Future: 2.2}
 }
 
-// recencyWeights are those of the recency strategy, the paper's.
+// recencyWeights returns the weights of the recency strategy, the paper's.
 func recencyWeights() Weights { return Weights{Recency: 0.9, Recompute: 0.1} }
 
 // Policy is a named set of knobs with its weights.
@@ -115,7 +115,7 @@ func ByName(name string) (Policy, error) {
 	return p, nil
 }
 
-// Weights are the default weights of a strategy.
+// Weights returns the default weights of a strategy.
 func (u Upgrade) Weights() Weights {
 	switch u {
 	case UpgradeRecency:

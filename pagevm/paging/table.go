@@ -385,7 +385,7 @@ func (tb *Table) known(t *Turn, id string) error {
 	return fmt.Errorf("page %q: %w; add it, or let it arrive", id, ErrUnknownPage)
 }
 
-// links are the pages that a page comes from or makes stale.
+// links returns the pages that a page comes from or makes stale.
 func (p *Page) links() []string {
 	if p.Supersedes == "" {
 		return p.Provenance.From

@@ -30,7 +30,7 @@ func NewExcerpts(in EvidenceInput) *Excerpts {
 	return e
 }
 
-// Rep is the compressed representation of about so many bytes, its footer included.
+// Rep returns the compressed representation of about so many bytes, its footer included.
 // It is never much larger, and smaller where the text is.
 func (e *Excerpts) Rep(bytes int) pagevm.Rep {
 	if e.scan == nil || bytes > e.edge && 2*e.edge < len(e.in.Text) {

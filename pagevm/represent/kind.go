@@ -32,7 +32,7 @@ func ContentKind(text string) string {
 	return k.String()
 }
 
-// errorWorth is what a unit gains by speaking of an error. In code the words
+// errorWorth returns what a unit gains by speaking of an error. In code the words
 // are everywhere, in a log they are what one looks for.
 func (k kind) errorWorth(strong bool) float32 {
 	w := float32(9)

@@ -107,7 +107,7 @@ func (p *picker) score(i int) float32 {
 	return gain / float32(max(p.cost(i), 8)+10)
 }
 
-// cost is the unit's length and what it adds to the marks: one more when it
+// cost returns the unit's length and what it adds to the marks: one more when it
 // is alone in a gap, one less when it closes the gap between two.
 func (p *picker) cost(i int) int {
 	n := p.units[i].end - p.units[i].start + 1
@@ -276,7 +276,7 @@ func (s *scan) gap(dst []byte, a, b int) []byte {
 	return append(dst, ' ')
 }
 
-// gapMark is the mark for a gap: how much is missing is worth its tokens only
+// gapMark returns the mark for a gap: how much is missing is worth its tokens only
 // where it is much.
 func gapMark(g string) string {
 	if len(g) < 4096 {

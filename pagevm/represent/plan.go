@@ -83,7 +83,7 @@ func planLines(f *pagevm.PlanFields, name string) *[]string {
 	return &f.Next
 }
 
-// firstText is the first line of a plan that is no heading and no field.
+// firstText returns the first line of a plan that is no heading and no field.
 func firstText(text string) string {
 	for l := range eachLine(text) {
 		if l.heading == 0 && field(l.text) == "" && !blank(l.text) {
@@ -93,7 +93,7 @@ func firstText(text string) string {
 	return ""
 }
 
-// PlanStep is the line of a plan that names the current step, "" if none does.
+// PlanStep returns the line of a plan that names the current step, "" if none does.
 func PlanStep(text string) string {
 	for l := range eachLine(text) {
 		if l.heading == 0 && field(l.text) == "step" {

@@ -155,7 +155,7 @@ func (s *scan) unit(a, b int, base float32) {
 	s.units = append(s.units, u)
 }
 
-// maxUnit is how many bytes of a line are kept whole. A line of JSON contains as much
+// maxUnit returns how many bytes of a line are kept whole. A line of JSON contains as much
 // as a page of anything else.
 func (k kind) maxUnit() int {
 	if k == kindJSON {

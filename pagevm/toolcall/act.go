@@ -29,7 +29,7 @@ func (a Act) Dialogue() bool { return a == ActUser || a == ActSay || a == ActEdi
 
 var searchTools = Names("grep glob find search search_files search_code list list_files list_directory ls ripgrep")
 
-// ActOf is what the result of a call is the trace of.
+// ActOf returns what the result of a call is the trace of.
 func ActOf(tool, input string) Act {
 	switch k, _ := Classify(tool, input); {
 	case k == CallRead:

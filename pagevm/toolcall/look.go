@@ -87,7 +87,7 @@ func looksTool(tool string) (Look, string) {
 	return LookContent, of
 }
 
-// nameWords are the lower-cased words of a name in any spelling.
+// nameWords returns the lower-cased words of a name in any spelling.
 func nameWords(name string) (words []string) {
 	var w []rune
 	end := func() {
@@ -216,7 +216,7 @@ func flagged(words []string, flags ...string) bool {
 	return false
 }
 
-// CanonicalResult is a result without what a host writes on every run of a call and
+// CanonicalResult returns a result without what a host writes on every run of a call and
 // that is new each time: the ids and times in Codex's heading. nothing reports whether it
 // came to nothing: an empty output, or a search without a match.
 func CanonicalResult(text string) (said string, nothing bool) {

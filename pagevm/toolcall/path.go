@@ -43,7 +43,7 @@ func Names(list string) map[string]bool {
 	return m
 }
 
-// baseTool is a tool's lower-cased name without an MCP prefix
+// baseTool returns a tool's lower-cased name without an MCP prefix
 // ("mcp__server__read_file" is "read_file").
 func baseTool(tool string) string {
 	t := strings.ToLower(tool)
@@ -183,7 +183,7 @@ func patchPaths(input string) []string {
 	return ps
 }
 
-// Canonical is a form of a call that is equal for equal calls: object keys
+// Canonical returns a form of a call that is equal for equal calls: object keys
 // sorted, insignificant white space gone, and arguments of a shell that don't
 // change what runs (its description and time limit) left out. Text that is no
 // JSON keeps its inner spaces; only the ends of its lines are trimmed.

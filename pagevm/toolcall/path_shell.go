@@ -117,7 +117,7 @@ func simpleCall(c simpleCommand, dir string) (Kind, []string) {
 	return CallOther, nil
 }
 
-// operands are a command's words that are no options. The values of head's and
+// operands returns a command's words that are no options. The values of head's and
 // tail's -n and -c are skipped.
 func operands(words []string) (ops []string) {
 	for i := 1; i < len(words); i++ {

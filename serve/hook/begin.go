@@ -58,7 +58,7 @@ func (h *handler) start(ctx context.Context, r *record, before string) (answer, 
 	return answer{context: text}, err
 }
 
-// begin is the text of a beginning.
+// begin returns the text of a beginning.
 func (h *handler) begin(ctx context.Context, r *record, b *beginning) (string, error) {
 	var parts []string
 	var errs []error
@@ -74,7 +74,7 @@ func (h *handler) begin(ctx context.Context, r *record, b *beginning) (string, e
 	return join(parts...), errors.Join(errs...)
 }
 
-// late is the text of the beginning that is still to be brought: that of a start, of a
+// late returns the text of the beginning that is still to be brought: that of a start, of a
 // compaction that the transcript shows, and of an answer that the host never took.
 func (h *handler) late(ctx context.Context, r *record, n *news) (string, error) {
 	if !h.Host.row().late || r.borrowed {

@@ -45,7 +45,7 @@ func parseSettings(path string, data []byte) (*document, error) {
 	return d, nil
 }
 
-// lineOf is the line of a mistake, 0 if it has none.
+// lineOf returns the line of a mistake, 0 if it has none.
 func lineOf(data []byte, err error) int {
 	offset := int64(-1)
 	var syntax *json.SyntaxError
@@ -62,7 +62,7 @@ func lineOf(data []byte, err error) int {
 	return bytes.Count(data[:min(int(offset), len(data))], []byte("\n")) + 1
 }
 
-// indentOf is the white space behind the last line end, "" if there is none.
+// indentOf returns the white space behind the last line end, "" if there is none.
 func indentOf(extra hujson.Extra) string {
 	if i := bytes.LastIndexByte(extra, '\n'); i >= 0 {
 		return string(extra[i+1:])
@@ -103,7 +103,7 @@ func (d *document) errorf(format string, a ...any) error {
 	return &SettingsError{Path: d.path, Err: fmt.Errorf(format, a...)}
 }
 
-// object is a member that is an object; nil if it isn't there.
+// object returns a member that is an object; nil if it isn't there.
 func (d *document) object(o *hujson.Object, name string) (*hujson.Object, error) {
 	m, err := d.member(o, name)
 	if m == nil || err != nil {
@@ -115,7 +115,7 @@ func (d *document) object(o *hujson.Object, name string) (*hujson.Object, error)
 	return nil, d.errorf("%s is no object", name)
 }
 
-// list is a member that is a list; nil if it isn't there.
+// list returns a member that is a list; nil if it isn't there.
 func (d *document) list(o *hujson.Object, name string) (*hujson.Array, error) {
 	m, err := d.member(o, name)
 	if m == nil || err != nil {
@@ -129,7 +129,7 @@ func (d *document) list(o *hujson.Object, name string) (*hujson.Array, error) {
 
 func (d *document) top() *hujson.Object { return d.root.Value.(*hujson.Object) }
 
-// ours are the entries of a host's hooks in the groups of one event, last first, so
+// ours returns the entries of a host's hooks in the groups of one event, last first, so
 // that each can be taken out without moving another.
 func (d *document) ours(h Host, groups *hujson.Array) (out []entry, err error) {
 	for _, g := range slices.Backward(groups.Elements) {

@@ -60,7 +60,7 @@ const (
 	sessionEnd
 )
 
-// Events are the events of a host that are answered, in the order of a session.
+// Events returns the events of a host that are answered, in the order of a session.
 func (h Host) Events() []string {
 	var out []string
 	for m := sessionStart; m <= sessionEnd; m++ {

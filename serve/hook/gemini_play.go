@@ -260,7 +260,7 @@ func (p *geminiPlayer) answered(calls []string) bool {
 	return !slices.ContainsFunc(calls, func(id string) bool { return id != "" && !have[id] })
 }
 
-// records are the messages as they were said.
+// records returns the messages as they were said.
 func (p *geminiPlayer) records() []geminiRecord {
 	out := make([]geminiRecord, len(p.rows))
 	for i, r := range p.rows {
@@ -269,10 +269,11 @@ func (p *geminiPlayer) records() []geminiRecord {
 	return out
 }
 
-// isDialogue reports whether a message is of the conversation rather than from the program to its user.
+// isDialogue reports whether a message is of the conversation rather than from the
+// program to its user.
 func (r *geminiRecord) isDialogue() bool { return r.Type == "user" || r.Type == "gemini" }
 
-// words are the texts of a record.
+// words returns the texts of a record.
 func (r *geminiRecord) words() string {
 	var b strings.Builder
 	for _, p := range geminiParts(r.Content) {
@@ -283,7 +284,7 @@ func (r *geminiRecord) words() string {
 	return strings.TrimSpace(b.String())
 }
 
-// calls are the ids of the calls in a record, or their names; answers those of the
+// calls returns the ids of the calls in a record, or their names; answers those of the
 // calls whose results are in its content.
 func (r *geminiRecord) calls() (out []string) {
 	for i := range r.ToolCalls {
@@ -312,7 +313,7 @@ func (r *geminiRecord) answers() (out []string) {
 // speaks reports whether a record holds more than results.
 func (r *geminiRecord) speaks() bool { return r.words() != "" || len(r.calls()) > 0 }
 
-// print is what a message keeps where it is written again: all but what tools gave,
+// print returns what a message keeps where it is written again: all but what tools gave,
 // thoughts and times.
 func (r *geminiRecord) print() string {
 	return r.Type + "\x00" + r.words() + "\x00" + strings.Join(r.calls(), "\x00") + "\x01" + strings.Join(r.answers(), "\x00")

@@ -88,7 +88,7 @@ func (h *handler) record(ctx context.Context) (*record, func(), error) {
 	return r, unlock, nil
 }
 
-// restore is the text from which a session goes on.
+// restore returns the text from which a session goes on.
 func (h *handler) restore(ctx context.Context, key string) (string, error) {
 	got, err := h.setup.Kernel.Restore(ctx, key)
 	if errors.Is(err, kernel.ErrNoSession) {
@@ -153,7 +153,7 @@ func (h *handler) gauge(ctx context.Context, r *record, n *news) (line string, e
 	return reading.Line(level, saved), err
 }
 
-// window is the size of a model's, 0 if nobody knows it.
+// window returns the size of a model's window, 0 if nobody knows it.
 func (h *handler) window(model string) int {
 	if h.setup.Window > 0 {
 		return h.setup.Window
@@ -170,7 +170,7 @@ func known(err error) error {
 	return err
 }
 
-// first is the first that is not empty.
+// first returns the first value that is not empty.
 func first(of ...string) string {
 	for _, s := range of {
 		if s != "" {
@@ -272,7 +272,7 @@ func (h *handler) announced(r *record) bool {
 	return err == nil && st.Size() == c.Size
 }
 
-// summariserText is what the summary has to keep.
+// summariserText returns what the summary has to keep.
 func summariserText(checkpointID string) string {
 	saved := "memkernel has kept this conversation, every turn of it."
 	if checkpointID != "" {

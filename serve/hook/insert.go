@@ -26,7 +26,7 @@ type group struct {
 // hostWait is how long a host waits for a hook, in seconds: twice DefaultDeadline.
 const hostWait = 10
 
-// hookCommand is the hook of a host.
+// hookCommand returns the hook of a host.
 func hookCommand(h Host, run string) command {
 	c := command{Type: "command", Command: run, Timeout: hostWait}
 	if h.row().named {
@@ -56,7 +56,7 @@ func (d *document) render(v any, depth int) (hujson.Value, error) {
 	return hujson.Parse(text)
 }
 
-// line is a line end and the indentation of a depth; nothing in a file on one line.
+// line returns a line end and the indentation of a depth; nothing in a file on one line.
 func (d *document) line(depth int) hujson.Extra {
 	if d.indent == "" {
 		return nil

@@ -86,7 +86,7 @@ func (r *record) show(ids []string) {
 // cut is what a compaction does to what the model has seen.
 func (r *record) cut() { r.Level, r.Shown, r.Lines = 0, nil, nil }
 
-// folder is where records are.
+// folder returns where records are.
 func folder(stateDir string) statedir.Dir { return statedir.At(stateDir).Sub("hook") }
 
 // safeName makes a file's name of a key; different keys never share one.
@@ -159,7 +159,7 @@ type newest struct {
 
 func newestFile(h Host) string { return "newest-" + string(h) + ".json" }
 
-// Newest is the key of the session of a host that its hooks spoke of last, "" if
+// Newest returns the key of the session of a host that its hooks spoke of last, "" if
 // they never did.
 func Newest(stateDir string, h Host) string {
 	data, err := folder(stateDir).ReadFile(newestFile(h))

@@ -21,7 +21,7 @@ type Settings struct {
 	Program string
 }
 
-// SettingsPath is where a host keeps its hooks, below the user's home or a project's
+// SettingsPath returns where a host keeps its hooks, below the user's home or a project's
 // folder.
 func SettingsPath(h Host, dir string) string {
 	return filepath.Join(dir, "."+string(h), h.row().settings)
@@ -110,7 +110,7 @@ func (s Settings) Uninstall() (*Change, error) {
 	return c, nil
 }
 
-// without is a file less the hooks and what is empty without them.
+// without returns a file less the hooks and what is empty without them.
 func without(h Host, data []byte) []byte {
 	d, err := parseSettings("", data)
 	if err != nil || d.uninstall(h, true) != nil {
@@ -131,10 +131,10 @@ func sameJSON(a, b []byte) bool {
 	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
 }
 
-// command is what the host runs.
+// command returns what the host runs.
 func (s Settings) command() string { return s.Program + suffix(s.Host) }
 
-// suffix is what the commands of a host's hooks end with, by which they are known
+// suffix returns what the commands of a host's hooks end with, by which they are known
 // again.
 func suffix(h Host) string { return " hook --host " + string(h) }
 

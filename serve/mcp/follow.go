@@ -71,7 +71,7 @@ func (f *follower) unsubscribe(ctx context.Context, req *sdk.UnsubscribeRequest)
 	return nil
 }
 
-// stat is how a file looks; the zero stamp if it isn't there. A path that may not be
+// stat returns how a file looks; the zero stamp if it isn't there. A path that may not be
 // touched is an error.
 func (f *follower) stat(file string) (stamp, error) {
 	got, err := f.s.opts.Store.Stat(file)

@@ -169,7 +169,7 @@ func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(answer)}}, StructuredContent: answer}, nil
 }
 
-// refuse is the answer to a call whose arguments are wrong.
+// refuse returns the answer to a call whose arguments are wrong.
 func refuse(wrong *tools.ArgumentError) (*sdk.CallToolResult, error) {
 	text, err := json.Marshal(struct {
 		Reason   string `json:"reason"`

@@ -125,7 +125,7 @@ func (l anthropicBlocks) add(e *anthropicEvent) {
 	b.input = append(b.input, e.Delta.Input...)
 }
 
-// all are the blocks as a whole answer would have them.
+// all returns the blocks as a whole answer would have them.
 func (l anthropicBlocks) all() []json.RawMessage {
 	var out []json.RawMessage
 	for _, b := range l {

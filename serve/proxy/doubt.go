@@ -89,7 +89,7 @@ func oneShot(b *transcript.Body, id identity) bool {
 
 var roles = []memkernel.Role{memkernel.RoleUser, memkernel.RoleAssistant, memkernel.RoleTool, memkernel.RoleSystem, memkernel.RoleDeveloper}
 
-// number is a member that is a number, however JSON writes it.
+// number returns a member that is a number, however JSON writes it.
 func number(b *transcript.Body, name string) (n float64, ok bool) {
 	n, err := strconv.ParseFloat(b.Member(name), 64)
 	return n, err == nil || errors.Is(err, strconv.ErrRange) // too large for any answer

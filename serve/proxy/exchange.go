@@ -218,7 +218,7 @@ func (x *Proxy) logDecision(e *exchange) {
 	x.log.LogAttrs(context.Background(), level, msg, attrs...)
 }
 
-// codes are the names of faults, each once.
+// codes returns the names of faults, each once.
 func codes(faults []kernel.Fault) string {
 	var out []string
 	for _, f := range faults {

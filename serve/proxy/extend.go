@@ -75,7 +75,7 @@ func (s *planned) settle(b *transcript.Body) {
 // ours reports whether the kernel added a message.
 func ours(m *memkernel.Message) bool { return strings.HasPrefix(m.Key, "memkernel:") }
 
-// extended is what went out with the messages behind it that are new in b, and the
+// extended returns what went out with the messages behind it that are new in b, and the
 // markers for it. It is nil if b does not go on from there: the client took back or
 // changed what does not stand as it wrote it.
 func (s *planned) extended(b *transcript.Body, marked int) ([]memkernel.Message, []transcript.Marker) {
@@ -99,7 +99,7 @@ func (s *planned) extended(b *transcript.Body, marked int) ([]memkernel.Message,
 	return out, s.marks(keep, len(out), marked-same+keep)
 }
 
-// upTo is how much of what went out covers the first n messages of the client, 0
+// upTo returns how much of what went out covers the first n messages of the client, 0
 // if that can't be told.
 func (s *planned) upTo(n int) int {
 	switch n {
@@ -120,7 +120,7 @@ func (s *planned) upTo(n int) int {
 	return 0
 }
 
-// marks are the plan's cache markers that stand, and one each at the ends of what was
+// marks returns the plan's cache markers that stand, and one each at the ends of what was
 // sent last, with the plan and behind it, and of what is sent now.
 func (s *planned) marks(keep, n, marked int) (out []transcript.Marker) {
 	end := -1
@@ -155,7 +155,7 @@ func common(host []uint64, msgs []memkernel.Message) int {
 // seed makes fingerprints those of this process.
 var seed = maphash.MakeSeed()
 
-// fingerprint is the hash of a message's content, however its client wrote it.
+// fingerprint returns the hash of a message's content, however its client wrote it.
 func fingerprint(m *memkernel.Message) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -207,7 +207,7 @@ func (ln *line) timed(err error) {
 	}
 }
 
-// newest is the newest plan of a line, and the newest request that went out behind it;
+// newest returns the newest plan of a line, and the newest request that went out behind it;
 // nil if there is none.
 func (ln *line) newest() (*planned, *kernel.Unplanned) {
 	ln.mu.Lock()

@@ -52,7 +52,7 @@ func checkUpstream(address string, insecure bool) (*url.URL, error) {
 	return u, nil
 }
 
-// refusal is why a request is not even passed on, and its status; "" if it may pass.
+// refusal returns why a request is not even passed on, and its status; "" if it may pass.
 func (x *Proxy) refusal(r *http.Request) (int, string) {
 	switch {
 	case r.Method == http.MethodConnect || r.URL.Host != "" || !strings.HasPrefix(r.URL.Path, "/"):

@@ -277,7 +277,7 @@ func hashParts(parts []memkernel.Part) string {
 // further down.
 const speakerBytes = 256
 
-// hashFixed is the hash of who speaks: the beginning of the longest system block, and
+// hashFixed returns the hash of who speaks: the beginning of the longest system block, and
 // the tools.
 func hashFixed(b *transcript.Body) string {
 	h := sha256.New()

@@ -34,7 +34,7 @@ func charTable(ranks map[string]int) (index []byte, blocks []uint32) {
 	return index, blocks
 }
 
-// seamTable is a set of byte pairs as bits: those at which some token passes
+// seamTable returns a set of byte pairs as bits: those at which some token passes
 // from one character into another without holding both entire. Where two
 // characters meet in any other pair, no merge takes bytes of one before it is
 // whole.

@@ -12,7 +12,7 @@ const (
 	classNewline             // \r and \n, which are white space too
 )
 
-// classTable is a two-stage table over all code points: 0x1100 block numbers,
+// classTable returns a two-stage table over all code points: 0x1100 block numbers,
 // then the distinct blocks of 256 classes each.
 func classTable() []byte {
 	const blocks = (unicode.MaxRune + 1) / 256

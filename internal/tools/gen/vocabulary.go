@@ -179,7 +179,7 @@ func word(tok string) uint64 {
 // mix joins two words into one hash key.
 func mix(a, b uint64) uint64 { return a ^ bits.RotateLeft64(b*hashMul, 29) }
 
-// slotOf is the home slot of key in a table of n slots.
+// slotOf returns the home slot of key in a table of n slots.
 func slotOf(key uint64, n int) int {
 	return int((key * hashMul) >> 32 * uint64(n) >> 32)
 }

@@ -166,7 +166,7 @@ func (r *runner) planned(n int, what string, req *kernel.PlanRequest, f func(con
 	return plan
 }
 
-// decision is what a call answered, as bytes.
+// decision returns what a call answered, as bytes.
 func decision(v any, err error) []byte {
 	if err != nil {
 		return []byte(err.Error())
@@ -217,7 +217,7 @@ func (r *runner) left() error {
 	})
 }
 
-// records are a journal's records without what frames them.
+// records returns a journal's records without what frames them.
 func records(journal []byte) ([]byte, error) {
 	var out bytes.Buffer
 	for line := range bytes.Lines(journal) {

@@ -117,7 +117,7 @@ func exported(dir string) (names, methods int, err error) {
 	return names, methods, nil
 }
 
-// declared are the exported names of a declaration, methods as Type.Name.
+// declared returns the exported names of a declaration, methods as Type.Name.
 func declared(d ast.Decl) (names []string) {
 	add := func(prefix string, ids ...*ast.Ident) {
 		for _, id := range ids {
@@ -146,7 +146,7 @@ func declared(d ast.Decl) (names []string) {
 	return names
 }
 
-// receiver is the name of a method's type.
+// receiver returns the name of a method's type.
 func receiver(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:

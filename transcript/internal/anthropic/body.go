@@ -158,7 +158,7 @@ func (w *bodyWriter) markBlocks(i int, list string) []byte {
 	return append(dst, list[at:]...)
 }
 
-// asBlocks is a content as a list of blocks.
+// asBlocks returns a content as a list of blocks.
 func asBlocks(content string) string {
 	if strings.HasPrefix(content, `"`) {
 		return `[{"type":"text","text":` + content + `}]`

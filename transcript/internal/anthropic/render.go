@@ -139,7 +139,7 @@ func appendToolResult(dst []byte, r *memkernel.ToolResult) []byte {
 	return append(dst, '}')
 }
 
-// shown is a block of a result as the API can show it.
+// shown returns a block of a result as the API can show it.
 func shown(p *memkernel.Part) *memkernel.Part {
 	if p.Kind == memkernel.PartOther && shaped(p) {
 		return p
@@ -208,7 +208,7 @@ func leading(r *wire.Renderer) int {
 	return n
 }
 
-// merged are the messages from lead on as the provider sees them.
+// merged returns the messages from lead on as the provider sees them.
 func merged(r *wire.Renderer, lead int) []wire.Turn {
 	var out []wire.Turn
 	for i := lead; i < len(r.Messages); i++ {

@@ -19,7 +19,7 @@ func clientItem(typ string) (call, ok bool) {
 	return false, false
 }
 
-// pairID is what an item and its answer have in common, "" for an item that is by
+// pairID returns what an item and its answer have in common, "" for an item that is by
 // itself, as those do that the provider ran.
 func (it *item) pairID() string {
 	switch {
@@ -33,7 +33,7 @@ func (it *item) pairID() string {
 	return it.callID
 }
 
-// call is an item as a call. One that has what it asks for in no known member asks
+// call returns an item as a call. One that has what it asks for in no known member asks
 // for all that it holds.
 func (it *item) call(raw string) memkernel.Part {
 	c := &memkernel.ToolCall{ID: it.pairID(), Name: it.name, Input: it.input}
@@ -41,7 +41,7 @@ func (it *item) call(raw string) memkernel.Part {
 	return memkernel.Part{Kind: memkernel.PartToolUse, Call: c, Raw: raw}
 }
 
-// result is an item as the answer to a call. Only an output that is text, or a
+// result returns an item as the answer to a call. Only an output that is text, or a
 // picture, is taken out of it: all else keeps its shape.
 func (it *item) result(raw string) memkernel.Part {
 	r := &memkernel.ToolResult{CallID: it.pairID(), Name: it.name, Content: it.parts, Text: it.plain, IsError: it.isErr || it.status == "failed"}
@@ -133,7 +133,7 @@ func replace(msgs []memkernel.Message, raw string, with func(*item, string) memk
 	}
 }
 
-// itemType is the type of a part's JSON, and whether that is an item of the Responses
+// itemType returns the type of a part's JSON, and whether that is an item of the Responses
 // API: of a known type, or of another with a call id.
 func itemType(raw string) (typ string, item bool) {
 	called := false
@@ -173,7 +173,7 @@ type outputs struct {
 	reworded map[string]bool
 }
 
-// reworded are the ids of the calls, or results, that do not go out as they were
+// reworded returns the ids of the calls, or results, that do not go out as they were
 // recorded.
 func reworded(msgs []memkernel.Message, half func(*memkernel.Part) bool) map[string]bool {
 	out := map[string]bool{}
@@ -187,7 +187,7 @@ func reworded(msgs []memkernel.Message, half func(*memkernel.Part) bool) map[str
 	return out
 }
 
-// newOutputs is what to know of messages before they are written as items.
+// newOutputs returns what to know of messages before they are written as items.
 func newOutputs(msgs []memkernel.Message) *outputs {
 	return &outputs{custom: map[string]bool{}, reworded: reworded(msgs, func(p *memkernel.Part) bool { return wire.IsCall(p) || wire.IsResult(p) })}
 }
@@ -199,7 +199,7 @@ func (o *outputs) note(p *memkernel.Part) {
 	}
 }
 
-// form is a part as it goes out. Items of other kinds than functions' have forms that
+// form returns a part as it goes out. Items of other kinds than functions' have forms that
 // only their makers know: where one half of a pair is reworded, both become a
 // function's.
 func (o *outputs) form(p *memkernel.Part) *memkernel.Part {

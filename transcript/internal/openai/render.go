@@ -122,7 +122,7 @@ func FileName(p *memkernel.Part) string {
 	return "document"
 }
 
-// Arguments is a call's input as the string that OpenAI wants: a JSON object.
+// Arguments returns a call's input as the string that OpenAI wants: a JSON object.
 func Arguments(call *memkernel.ToolCall) string {
 	if strings.TrimSpace(call.Input) == "" {
 		return "{}"
@@ -195,7 +195,7 @@ func Marked(r *wire.Renderer) map[int]int {
 	return out
 }
 
-// SentRole is the role under which OpenAI gets a message.
+// SentRole returns the role under which OpenAI gets a message.
 func SentRole(role memkernel.Role) memkernel.Role {
 	switch role {
 	case memkernel.RoleAssistant, memkernel.RoleSystem, memkernel.RoleDeveloper:

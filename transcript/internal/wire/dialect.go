@@ -45,7 +45,7 @@ type Items struct {
 	// Write spells a message as values; raw is the host's own, "" if it is none or of
 	// several. calls are those of Reworded.
 	Write func(m memkernel.Message, raw string, calls map[string]bool) []string
-	// Reworded are the calls of which both halves go out in other words than the host's,
+	// Reworded returns the calls of which both halves go out in other words than the host's,
 	// since one does. It may be nil.
 	Reworded func(planned, host []memkernel.Message) map[string]bool
 }
@@ -85,7 +85,7 @@ type API struct {
 type Envelope struct {
 	// Raw is all of it, Lead the elements of the list that are the system prompt.
 	Raw, Lead string
-	// Member is the JSON of a member, "" if there is none.
+	// Member returns the JSON of a member, "" if there is none.
 	Member   func(name string) string
 	Messages []memkernel.Message
 	// Markers are the client's own.

@@ -103,7 +103,7 @@ type Log struct {
 	Names    []string         // branch ids but "" in order of appearance
 }
 
-// NewLog is a log without entries.
+// NewLog returns a log without entries.
 func NewLog() *Log { return &Log{Lines: map[string]*Line{"": {}}} }
 
 // Line is one way through the session: the main line, a sidechain, or the
@@ -160,7 +160,7 @@ func (l *Log) Add(m memkernel.Message, f Flags) int {
 	return len(l.Messages) - 1
 }
 
-// Branch is the line of a branch, made when first named.
+// Branch returns the line of a branch, made when first named.
 func (l *Log) Branch(name string) *Line {
 	line := l.Lines[name]
 	if line == nil {

@@ -80,7 +80,7 @@ func IsEmptyText(p memkernel.Part) bool {
 	return p.Kind == memkernel.PartText && strings.TrimSpace(p.Text) == ""
 }
 
-// CallOf is the id of the call that a part is or answers, "" if it is neither.
+// CallOf returns the id of the call that a part is or answers, "" if it is neither.
 func CallOf(p *memkernel.Part) string {
 	switch {
 	case IsCall(p):

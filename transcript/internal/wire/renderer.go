@@ -124,7 +124,7 @@ func (r *Renderer) Comma() {
 	}
 }
 
-// AsText is a block of a result that a format has no place for, as the text that it is: a
+// AsText returns a block of a result that a format has no place for, as the text that it is: a
 // result is worth nothing without what it holds.
 func AsText(p *memkernel.Part) *memkernel.Part {
 	if p.Kind != memkernel.PartOther {
@@ -137,7 +137,7 @@ func IsSystemRole(role memkernel.Role) bool {
 	return role == memkernel.RoleSystem || role == memkernel.RoleDeveloper
 }
 
-// Rewrite is a list of messages in the place of a client's; write writes what
+// Rewrite returns a list of messages in the place of a client's; write writes what
 // replaces one.
 func (r *Renderer) Rewrite(e *Envelope, write func(i int, m *memkernel.Message)) string {
 	r.Dst = append(make([]byte, 0, len(e.Raw)+4096), '[')

@@ -102,7 +102,7 @@ func Requests(l *Log, lead bool) (add func(*Entry), finish func()) {
 // tie the pair.
 const madePrefix = "function-"
 
-// MadeID is the id of a call, or result, of a protocol without ids.
+// MadeID returns the id of a call, or result, of a protocol without ids.
 func MadeID(function string) string { return madePrefix + function }
 
 // Made reports whether a message has a call or a result with an id from MadeID.

@@ -77,10 +77,10 @@ func (c *Cursor) Peek() byte {
 	return 0
 }
 
-// Scan is a cursor at the beginning of a JSON text.
+// Scan returns a cursor at the beginning of a JSON text.
 func Scan(s string) Cursor { return Cursor{S: s} }
 
-// Object is a cursor at the beginning of a JSON object.
+// Object returns a cursor at the beginning of a JSON object.
 func Object(s string) (Cursor, error) {
 	c := Scan(s)
 	if c.Peek() == '{' {
@@ -111,7 +111,7 @@ func (c *Cursor) Elems(yield func() bool) {
 	}
 }
 
-// Text is the string that a member of an object holds, "" if there is none. The object is
+// Text returns the string that a member of an object holds, "" if there is none. The object is
 // passed over.
 func (c *Cursor) Text(member string) (s string) {
 	for k := range c.Fields {
@@ -122,7 +122,7 @@ func (c *Cursor) Text(member string) (s string) {
 	return s
 }
 
-// Start is where the next value begins.
+// Start returns where the next value begins.
 func (c *Cursor) Start() int {
 	c.Peek()
 	return c.i
@@ -131,7 +131,7 @@ func (c *Cursor) Start() int {
 // Pos is behind what was read.
 func (c *Cursor) Pos() int { return c.i }
 
-// Since is all that was read from a start on, "" after an error.
+// Since returns all that was read from a start on, "" after an error.
 func (c *Cursor) Since(start int) string {
 	if c.Err != nil {
 		return ""
